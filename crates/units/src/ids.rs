@@ -1,0 +1,51 @@
+use std::fmt;
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident($inner:ty)) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(transparent)]
+        pub struct $name($inner);
+
+        impl $name {
+            /// The identifier with this number.
+            #[inline]
+            pub const fn new(n: $inner) -> $name {
+                $name(n)
+            }
+            /// Its number.
+            #[inline]
+            pub const fn get(self) -> $inner {
+                self.0
+            }
+            /// Its number as an index.
+            #[inline]
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    };
+}
+
+id! {
+    /// A host or a switch: its index in the network's list of nodes.
+    NodeId(u32)
+}
+id! {
+    /// A port of a node: its index among the node's ports, in the order of the links.
+    PortId(u16)
+}
+id! {
+    /// A message (a row of the flow table): its index in order of posting time.
+    FlowId(u32)
+}
+id! {
+    /// A priority (traffic class), 0 to 7.
+    Priority(u8)
+}

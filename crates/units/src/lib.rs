@@ -1,0 +1,17 @@
+//! Exact quantities of a packet-level simulation.
+//!
+//! Time is an integer number of picoseconds (a byte at 400 Gb/s takes exactly 20 ps), rates are
+//! bits per second, sizes are bytes. No quantity is ever a float: products go through `u128` and
+//! divisions that do not come out even round up, so a packet never leaves early.
+
+mod ids;
+mod quantity;
+mod rate;
+mod size;
+mod time;
+
+pub use ids::{FlowId, NodeId, PortId, Priority};
+pub use quantity::{ParseError, parse_bytes, parse_length, parse_rate, parse_time};
+pub use rate::Rate;
+pub use size::Bytes;
+pub use time::Time;
