@@ -1,0 +1,89 @@
+//! The entry of a mailbox: 64 bits that sort into the order in which a device handles arrivals.
+//!
+//! ```text
+//! | time in the window: 20 | class: 2 | port, rotated: 10 | same instant: 2 | handle: 30 |
+//! ```
+
+use crate::arena::HANDLE_BITS;
+use units::Time;
+
+/// Most ports of a device.
+pub(crate) const MAX_PORTS: usize = 1 << 10;
+const SAME_BITS: u32 = 2;
+const PORT_SHIFT: u32 = HANDLE_BITS + SAME_BITS;
+const CLASS_SHIFT: u32 = PORT_SHIFT + 10;
+const TIME_SHIFT: u32 = CLASS_SHIFT + 2;
+
+/// Which ports go first at `time`. A different order at each time, so that no port is always
+/// served first among equal arrivals.
+#[inline]
+fn turn(time: Time) -> u64 {
+    time.ps().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54
+}
+
+/// All of an entry but its time: what travels where the window is not known yet.
+#[inline]
+pub(crate) fn tail(time: Time, class: u8, port: u16, same_instant: u8, handle: u32) -> u64 {
+    u64::from(class) << CLASS_SHIFT
+        | (u64::from(port) ^ turn(time)) << PORT_SHIFT
+        | u64::from(same_instant & 3) << HANDLE_BITS
+        | u64::from(handle)
+}
+
+/// The entry of an arrival `since` picoseconds after its window began.
+#[inline]
+pub(crate) fn entry(since: u64, tail: u64) -> u64 {
+    debug_assert!(since < 1 << 20, "windows are at most a microsecond");
+    since << TIME_SHIFT | tail
+}
+
+/// When the entry's packet arrives, where its window began at `from`.
+#[inline]
+pub(crate) fn time(entry: u64, from: Time) -> Time {
+    Time::from_ps(from.ps() + (entry >> TIME_SHIFT))
+}
+
+/// The port at which it arrives at `time`.
+#[inline]
+pub(crate) fn port(entry: u64, time: Time) -> u16 {
+    ((entry >> PORT_SHIFT & (MAX_PORTS as u64 - 1)) ^ turn(time)) as u16
+}
+
+/// Its packet.
+#[inline]
+pub(crate) fn handle(entry: u64) -> u32 {
+    (entry & ((1 << HANDLE_BITS) - 1)) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_come_back_and_sort_by_time_then_class() {
+        let from = Time::from_us(7);
+        for (since, class, port_number, raw) in
+            [(0, 0, 0, 0), (999_999, 2, 1023, (1 << 30) - 1), (83_840, 1, 5, 77)]
+        {
+            let at = from + Time::from_ps(since);
+            let entry = entry(since, tail(at, class, port_number, 3, raw));
+            assert_eq!(time(entry, from), at);
+            assert_eq!(port(entry, at), port_number);
+            assert_eq!(handle(entry), raw);
+        }
+        let at = |since, class, port| entry(since, tail(Time::from_ps(since), class, port, 0, 9));
+        assert!(at(1, 2, 0) < at(2, 0, 0), "time before class");
+        assert!(at(1, 0, 900) < at(1, 1, 3), "class before port");
+    }
+
+    #[test]
+    fn no_port_is_always_first_among_equal_arrivals() {
+        let first = (0..10_000)
+            .filter(|&t| {
+                let time = Time::from_ps(t * 83_840);
+                tail(time, 2, 3, 0, 0) < tail(time, 2, 4, 0, 0)
+            })
+            .count();
+        assert!((4_500..5_500).contains(&first), "{first} of 10000");
+    }
+}

@@ -1,0 +1,35 @@
+//! A deterministic engine for simulations whose parts share nothing.
+//!
+//! A [`Device`] owns all its state. Devices act on one another only by putting packets on
+//! [`Link`]s, and a link takes time. So whatever a device does within a span no longer than the
+//! shortest link can't reach another device within that span: the devices of a *window* are
+//! independent, threads take them in any order, and a barrier ends the window.
+//!
+//! The result is the same on any number of threads because nothing that depends on threads is ever
+//! compared: a device handles its arrivals in the order of (time, class, port, position on the
+//! link), where ports take turns at going first, and the handle of a packet or the moment it was
+//! pushed never decides.
+//!
+//! Devices joined by short links (the hosts of a rack and their switch) may form a *group*: one
+//! thread works it, in steps as short as its own links need, while windows stay as long as the
+//! links between groups allow. Grouping never changes a result.
+//!
+//! The engine knows nothing of networks: what a packet is, and what devices do with it, is theirs.
+//!
+//! `unsafe` lives in two modules, [`arena`] (packets, owned by whoever holds the handle) and
+//! `mailbox` (boxes that one thread writes in one window and another empties in a later one).
+
+pub mod arena;
+mod barrier;
+mod grid;
+mod key;
+mod link;
+mod mailbox;
+mod run;
+mod window;
+mod worker;
+
+pub use arena::{Fifo, Handle, Packets};
+pub use link::{Class, Link};
+pub use run::{Layout, Limits, Outcome, Progress, Watch, run};
+pub use window::{Device, Window};

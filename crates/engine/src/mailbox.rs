@@ -1,0 +1,145 @@
+//! Where packets wait between the window they were sent in and the one they arrive in.
+//!
+//! There is a box for each (slot, sending thread, receiving device). Slots go round by three: in
+//! window `w` the threads write into the slots of `w+1` and `w+2` and empty the slot of `w`. What
+//! is due later still goes to the receiving thread's calendar. So no two threads ever touch a box
+//! in the same window, and the barrier between windows orders their touching it in turn.
+
+use crate::link::{Class, Link};
+use crate::{arena::Handle, key};
+use std::cell::UnsafeCell;
+use units::Time;
+
+/// How many windows ahead a box can be, the current one included.
+pub(crate) const SLOTS: usize = 3;
+
+/// A cell that one thread at a time touches, by the protocol above.
+pub(crate) struct Turns<T>(UnsafeCell<T>);
+
+// SAFETY: the protocol of this module: in each window at most one thread touches a given cell, and
+// the barrier between windows makes its writes visible to the next.
+unsafe impl<T: Send> Sync for Turns<T> {}
+
+impl<T> Turns<T> {
+    pub(crate) fn new(value: T) -> Turns<T> {
+        Turns(UnsafeCell::new(value))
+    }
+    /// # Safety
+    /// It must be this thread's turn, and no other reference from this cell may live.
+    #[inline]
+    #[expect(clippy::mut_from_ref, reason = "that is the point of the cell")]
+    pub(crate) unsafe fn get(&self) -> &mut T {
+        // SAFETY: the caller's.
+        unsafe { &mut *self.0.get() }
+    }
+    pub(crate) fn into_inner(self) -> T {
+        self.0.into_inner()
+    }
+}
+
+/// A packet that is due beyond the slots.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Far {
+    pub(crate) time: Time,
+    pub(crate) device: u32,
+    pub(crate) tail: u64,
+}
+
+/// All boxes of a run.
+pub(crate) struct Mail {
+    devices: usize,
+    threads: usize,
+    /// By slot, sending thread, receiving device.
+    boxes: Vec<Turns<Vec<u64>>>,
+    /// By slot, sending thread, receiving thread: devices that got a first packet.
+    noted: Vec<Turns<Vec<u32>>>,
+    /// By parity of the window, sending thread, receiving thread.
+    far: Vec<Turns<Vec<Far>>>,
+}
+
+impl Mail {
+    pub(crate) fn new(devices: usize, threads: usize) -> Mail {
+        Mail {
+            devices,
+            threads,
+            boxes: (0..SLOTS * threads * devices).map(|_| Turns::new(Vec::new())).collect(),
+            noted: (0..SLOTS * threads * threads).map(|_| Turns::new(Vec::new())).collect(),
+            far: (0..2 * threads * threads).map(|_| Turns::new(Vec::new())).collect(),
+        }
+    }
+    #[inline]
+    pub(crate) fn mailbox(&self, slot: usize, from: usize, device: u32) -> &Turns<Vec<u64>> {
+        &self.boxes[(slot * self.threads + from) * self.devices + device as usize]
+    }
+    #[inline]
+    pub(crate) fn noted(&self, slot: usize, from: usize, to: usize) -> &Turns<Vec<u32>> {
+        &self.noted[(slot * self.threads + from) * self.threads + to]
+    }
+    #[inline]
+    pub(crate) fn far(&self, parity: usize, from: usize, to: usize) -> &Turns<Vec<Far>> {
+        &self.far[(parity * self.threads + from) * self.threads + to]
+    }
+}
+
+/// A thread's side of the mail during one window.
+pub(crate) struct Post<'a> {
+    pub(crate) mail: &'a Mail,
+    /// Owner thread of each device.
+    pub(crate) owner: &'a [u16],
+    pub(crate) thread: usize,
+    /// The window's end, and the ends of the next two.
+    pub(crate) ends: [Time; SLOTS],
+    /// Slots of the next two windows.
+    pub(crate) next_slots: [usize; SLOTS - 1],
+    pub(crate) parity: usize,
+    /// Earliest arrival posted into each of the next two windows, and beyond.
+    pub(crate) earliest: [Time; SLOTS],
+}
+
+impl Post<'_> {
+    /// Puts a packet into the box of the window in which it arrives.
+    #[inline]
+    pub(crate) fn send(&mut self, link: &mut Link, arrival: Time, class: Class, handle: Handle) {
+        let position = link.position(arrival);
+        let tail = key::tail(arrival, class as u8, link.port, position, handle.into_raw());
+        self.put(link.device, arrival, tail);
+    }
+
+    #[inline]
+    pub(crate) fn put(&mut self, device: u32, arrival: Time, tail: u64) {
+        debug_assert!(arrival >= self.ends[0], "a packet arrives in the window it was sent in");
+        let ahead = if arrival < self.ends[1] {
+            0
+        } else if arrival < self.ends[2] {
+            1
+        } else {
+            return self.put_far(device, arrival, tail);
+        };
+        if arrival < self.earliest[ahead] {
+            self.earliest[ahead] = arrival;
+        }
+        let slot = self.next_slots[ahead];
+        // SAFETY: this thread alone writes the boxes it sends through into the slots of the next
+        // two windows; the receiver comes after the barrier.
+        let mailbox = unsafe { self.mail.mailbox(slot, self.thread, device).get() };
+        if mailbox.is_empty() {
+            let to = self.owner[device as usize] as usize;
+            // SAFETY: as above.
+            unsafe { self.mail.noted(slot, self.thread, to).get() }.push(device);
+        }
+        mailbox.push(key::entry(arrival.ps() - self.ends[ahead].ps(), tail));
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn put_far(&mut self, device: u32, time: Time, tail: u64) {
+        self.earliest[2] = self.earliest[2].min(time);
+        let to = self.owner[device as usize] as usize;
+        // SAFETY: as above, by the window's parity.
+        unsafe { self.mail.far(self.parity, self.thread, to).get() }.push(Far {
+            time,
+            device,
+            tail,
+        });
+    }
+}

@@ -1,0 +1,147 @@
+use crate::arena::Arena;
+use crate::barrier::Barrier;
+use crate::grid::Grid;
+use crate::mailbox::{Mail, Turns};
+use crate::window::Device;
+use crate::worker::{Shared, Worker};
+use units::Time;
+
+/// How devices are grouped and shared out among threads.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// Each group's devices. A device is in exactly one group.
+    pub groups: Vec<Vec<u32>>,
+    /// The thread of each group.
+    pub owner: Vec<u16>,
+    /// How many threads there are.
+    pub threads: usize,
+    /// The shortest delay of any link between two groups.
+    pub lookahead: Time,
+    /// For each group the shortest delay of a link inside it; [`Time::NEVER`] where it has none.
+    pub inside: Vec<Time>,
+}
+
+impl Layout {
+    /// Each device its own group, shared out among `threads` in blocks of equal number.
+    pub fn singles(devices: usize, threads: usize, lookahead: Time) -> Layout {
+        let threads = threads.clamp(1, devices.max(1));
+        Layout {
+            groups: (0..devices as u32).map(|device| vec![device]).collect(),
+            owner: (0..devices).map(|device| (device * threads / devices) as u16).collect(),
+            threads,
+            lookahead,
+            inside: vec![Time::NEVER; devices],
+        }
+    }
+}
+
+/// When a run ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Nothing at or after this time happens; rounded up to a whole microsecond.
+    pub stop: Time,
+    /// The run ends at the first whole microsecond at or after this many units are finished.
+    pub goal: Option<u64>,
+}
+
+/// How far a run has come, at the end of a window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Simulated time.
+    pub time: Time,
+    /// Work counted by the devices.
+    pub work: u64,
+    /// Units of the goal done.
+    pub finished: u64,
+}
+
+/// Told how far the run has come; says whether it goes on.
+pub type Watch<'a> = &'a (dyn Fn(Progress) -> bool + Sync);
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// Simulated time at the end.
+    pub end: Time,
+    /// Units of the goal done.
+    pub finished: u64,
+    /// The watcher ended it.
+    pub cancelled: bool,
+    /// Windows in which something happened.
+    pub windows: u64,
+}
+
+/// Runs `devices` until the limits, or until `watch` says no, and gives them back as they then are.
+///
+/// # Panics
+/// Where a device panics, on the calling thread, after all threads have stopped.
+pub fn run<D: Device>(
+    devices: Vec<D>,
+    layout: &Layout,
+    limits: Limits,
+    watch: Watch<'_>,
+) -> (Vec<D>, Outcome) {
+    let arena = Arena::new();
+    let mut group_of = vec![0; devices.len()];
+    let mut owner = vec![0; devices.len()];
+    for (number, group) in layout.groups.iter().enumerate() {
+        for &device in group {
+            group_of[device as usize] = number as u32;
+            owner[device as usize] = layout.owner[number];
+        }
+    }
+    let threads = layout.threads.max(1);
+    let devices: Vec<Turns<D>> = devices.into_iter().map(Turns::new).collect();
+    let shared = Shared {
+        devices: &devices,
+        layout,
+        group_of: &group_of,
+        owner: &owner,
+        mail: &Mail::new(devices.len(), threads),
+        arena: &arena,
+        barrier: &Barrier::new(threads),
+        grid: Grid::new(layout.lookahead),
+        goal: limits.goal,
+        stop: limits.stop.min(Time::from_ps(u64::MAX / 4)).round_up(Time::from_us(1)),
+        reports: &(0..threads).map(|_| Default::default()).collect::<Vec<_>>(),
+        watch,
+    };
+    let outcome = if threads == 1 {
+        Worker::new(shared, 0).run().expect("one thread waits for nobody")
+    } else {
+        std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..threads)
+                .map(|thread| {
+                    scope.spawn(move || {
+                        let guard = BreakOnPanic(shared.barrier);
+                        let outcome = Worker::new(shared, thread).run();
+                        std::mem::forget(guard);
+                        outcome
+                    })
+                })
+                .collect();
+            let mut outcome = None;
+            let mut panic = None;
+            for worker in workers {
+                match worker.join() {
+                    Ok(Ok(result)) => outcome = Some(result),
+                    Ok(Err(_)) => {}
+                    Err(payload) => panic = Some(payload),
+                }
+            }
+            if let Some(payload) = panic {
+                std::panic::resume_unwind(payload);
+            }
+            outcome.expect("the threads ended together")
+        })
+    };
+    (devices.into_iter().map(Turns::into_inner).collect(), outcome)
+}
+
+struct BreakOnPanic<'a>(&'a Barrier);
+
+impl Drop for BreakOnPanic<'_> {
+    fn drop(&mut self) {
+        self.0.break_up();
+    }
+}

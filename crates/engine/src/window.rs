@@ -1,0 +1,98 @@
+use crate::arena::{Handle, Packets};
+use crate::key;
+use crate::link::{Class, Link};
+use crate::mailbox::Post;
+use units::Time;
+
+/// Something that acts: a host, a switch. It owns all its state.
+pub trait Device: Send {
+    /// What travels on links.
+    type Packet: Copy + Send;
+
+    /// Handles everything due before the window's end: its arrivals, in the order in which the
+    /// window gives them, and its own events. Returns the time of its next own event, at or after
+    /// the window's end, or [`Time::NEVER`].
+    fn advance(&mut self, window: &mut Window<'_, '_, Self::Packet>) -> Time;
+}
+
+/// A span of time as one device sees it.
+pub struct Window<'w, 'run, P> {
+    /// Where packets live.
+    pub packets: &'w mut Packets<'run, P>,
+    pub(crate) base: Time,
+    pub(crate) until: Time,
+    pub(crate) arrivals: &'w [u64],
+    pub(crate) post: &'w mut Post<'run>,
+    /// The group that the device belongs to, where it has several devices.
+    pub(crate) group: Option<&'w mut Inside<'run>>,
+    pub(crate) finished: &'w mut u64,
+    pub(crate) work: &'w mut u64,
+}
+
+/// Deliveries within a group.
+pub(crate) struct Inside<'run> {
+    pub(crate) number: u32,
+    pub(crate) group_of: &'run [u32],
+    /// End of the window: what arrives later goes by mail.
+    pub(crate) until: Time,
+    /// Arrivals within the window: (device, time, tail).
+    pub(crate) sent: Vec<(u32, Time, u64)>,
+}
+
+impl<P: Copy + Send> Window<'_, '_, P> {
+    /// The end of the window: events at this time or later wait.
+    #[inline]
+    pub fn until(&self) -> Time {
+        self.until
+    }
+
+    /// The time of the next arrival, or [`Time::NEVER`].
+    #[inline]
+    pub fn next_arrival_time(&self) -> Time {
+        match self.arrivals.first() {
+            Some(&entry) => key::time(entry, self.base),
+            None => Time::NEVER,
+        }
+    }
+
+    /// Takes the next arrival: when, at which port, what.
+    #[inline]
+    pub fn next_arrival(&mut self) -> Option<(Time, u16, Handle)> {
+        let (&entry, rest) = self.arrivals.split_first()?;
+        self.arrivals = rest;
+        if let Some(&ahead) = rest.get(1) {
+            self.packets.prefetch(key::handle(ahead));
+        }
+        let time = key::time(entry, self.base);
+        // The box held the packet for this device, and gives it up here.
+        Some((time, key::port(entry, time), Handle::from_raw(key::handle(entry))))
+    }
+
+    /// Puts a packet on a link; it arrives at `arrival`, not before the window's end.
+    #[inline]
+    pub fn send(&mut self, link: &mut Link, arrival: Time, class: Class, handle: Handle) {
+        if let Some(group) = self.group.as_deref_mut()
+            && arrival < group.until
+        {
+            debug_assert_eq!(group.group_of[link.device as usize], group.number);
+            debug_assert!(arrival >= self.until, "shorter than the group's own links");
+            let position = link.position(arrival);
+            let tail = key::tail(arrival, class as u8, link.port, position, handle.into_raw());
+            group.sent.push((link.device, arrival, tail));
+            return;
+        }
+        self.post.send(link, arrival, class, handle);
+    }
+
+    /// Counts units of the run's goal (messages delivered); the run may stop when all are done.
+    #[inline]
+    pub fn finish(&mut self, units: u64) {
+        *self.finished += units;
+    }
+
+    /// Counts work done, for progress reports only.
+    #[inline]
+    pub fn work(&mut self, units: u64) {
+        *self.work += units;
+    }
+}

@@ -1,0 +1,410 @@
+//! What one thread does: window after window, its own groups, then the barrier.
+
+use crate::arena::{Arena, Packets};
+use crate::barrier::{Barrier, Broken};
+use crate::grid::Grid;
+use crate::key;
+use crate::mailbox::{Far, Mail, Post, SLOTS, Turns};
+use crate::run::{Layout, Outcome, Progress, Watch};
+use crate::window::{Device, Inside, Window};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use units::Time;
+
+/// What all threads see of a run.
+pub(crate) struct Shared<'a, D: Device> {
+    pub(crate) devices: &'a [Turns<D>],
+    pub(crate) layout: &'a Layout,
+    pub(crate) group_of: &'a [u32],
+    pub(crate) owner: &'a [u16],
+    pub(crate) mail: &'a Mail,
+    pub(crate) arena: &'a Arena<D::Packet>,
+    pub(crate) barrier: &'a Barrier,
+    pub(crate) grid: Grid,
+    pub(crate) goal: Option<u64>,
+    pub(crate) stop: Time,
+    pub(crate) reports: &'a [Report],
+    pub(crate) watch: Watch<'a>,
+}
+
+impl<D: Device> Clone for Shared<'_, D> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<D: Device> Copy for Shared<'_, D> {}
+
+/// What a thread tells the others at the end of a window. Two of each, used in turn, so that a slow
+/// reader is not overtaken.
+#[derive(Default)]
+#[repr(align(128))]
+pub(crate) struct Report {
+    next: [AtomicU64; 2],
+    finished: [AtomicU64; 2],
+    work: [AtomicU64; 2],
+    cancel: [AtomicBool; 2],
+}
+
+pub(crate) struct Worker<'a, D: Device> {
+    shared: Shared<'a, D>,
+    thread: usize,
+    packets: Packets<'a, D::Packet>,
+    /// When each group wants to be worked next, by group. Groups of other threads stay unused.
+    wake: Vec<Time>,
+    /// The earliest entry of each group in `later`.
+    queued: Vec<Time>,
+    later: BinaryHeap<Reverse<(Time, u32)>>,
+    /// Groups that want to be worked in the next window.
+    soon: Vec<u32>,
+    /// The window in which each group was last put on the list of active ones.
+    listed: Vec<u64>,
+    active: Vec<u32>,
+    /// Packets due beyond the mailboxes, by window.
+    calendar: BTreeMap<u64, Vec<Far>>,
+    arrivals: Vec<u64>,
+    inbox: Vec<Inbox>,
+    finished: u64,
+    work: u64,
+    /// What all threads had done when last they met.
+    seen: Progress,
+}
+
+/// The arrivals of a group's device within a window, as they become known.
+#[derive(Default)]
+struct Inbox {
+    mailed: Vec<u64>,
+    taken: usize,
+    inside: BinaryHeap<Reverse<u64>>,
+    wake: Option<Time>,
+}
+
+impl<'a, D: Device> Worker<'a, D> {
+    pub(crate) fn new(shared: Shared<'a, D>, thread: usize) -> Worker<'a, D> {
+        let groups = shared.layout.groups.len();
+        let largest = shared.layout.groups.iter().map(Vec::len).max().unwrap_or(0);
+        let mine = |group: &u32| shared.layout.owner[*group as usize] as usize == thread;
+        Worker {
+            packets: shared.arena.packets(),
+            wake: vec![Time::ZERO; groups],
+            queued: vec![Time::NEVER; groups],
+            later: BinaryHeap::new(),
+            // Everybody gets a first window, in which it says when it wants the next.
+            soon: (0..groups as u32).filter(mine).collect(),
+            listed: vec![u64::MAX; groups],
+            active: Vec::new(),
+            calendar: BTreeMap::new(),
+            arrivals: Vec::new(),
+            inbox: (0..largest).map(|_| Inbox::default()).collect(),
+            finished: 0,
+            work: 0,
+            seen: Progress::default(),
+            shared,
+            thread,
+        }
+    }
+
+    pub(crate) fn run(mut self) -> Result<Outcome, Broken> {
+        let Shared { grid, stop, goal, .. } = self.shared;
+        let mut earliest = [Time::NEVER; SLOTS];
+        let (mut window, mut windows, mut cancelled) = (0u64, 0u64, false);
+        let mut end = Time::ZERO;
+        let mut total = 0;
+        while grid.start(window) < stop && !cancelled && goal != Some(0) {
+            windows += 1;
+            let parity = (windows & 1) as usize;
+            let mut post = Post {
+                mail: self.shared.mail,
+                owner: self.shared.owner,
+                thread: self.thread,
+                ends: [grid.start(window + 1), grid.start(window + 2), grid.start(window + 3)],
+                next_slots: [(window + 1) as usize % SLOTS, (window + 2) as usize % SLOTS],
+                parity,
+                earliest,
+            };
+            let from = grid.start(window);
+            self.collect(window, parity ^ 1);
+            let mut active = std::mem::take(&mut self.active);
+            for &group in &active {
+                self.work_group(group, window, from, &mut post);
+            }
+            active.clear();
+            self.active = active;
+            end = post.ends[0];
+
+            let next = self.next_event(&post);
+            let carried = post.earliest[1];
+            let (all_next, all_finished, all_cancelled) = self.agree(parity, next)?;
+            total = all_finished;
+            cancelled = all_cancelled;
+            if grid.ends_microsecond(window) && goal.is_some_and(|goal| total >= goal) {
+                break;
+            }
+            let before = window;
+            window = (window + 1).max(if all_next == Time::NEVER {
+                match goal {
+                    // Nothing will ever happen: the goal can't be reached any more.
+                    Some(goal) if total < goal => grid.window_of(stop),
+                    Some(_) => window + 1,
+                    None => grid.window_of(stop),
+                }
+            } else {
+                grid.window_of(all_next)
+            });
+            // A window that was skipped to empties its own slot; there is nothing in the others.
+            let carried = if window == before + 1 { carried } else { Time::NEVER };
+            earliest = [carried, Time::NEVER, Time::NEVER];
+            if grid.start(window) >= stop && !cancelled {
+                end = stop;
+            }
+            // A reached goal ends the run at the microsecond, even where nothing happens until then.
+            if goal.is_some_and(|goal| total >= goal) {
+                end = end.round_up(Time::from_us(1));
+                if grid.start(window) >= end {
+                    break;
+                }
+            }
+        }
+        Ok(Outcome { end: end.min(stop), finished: total, cancelled, windows })
+    }
+
+    /// The groups to work in this window: those that got mail and those that want to.
+    fn collect(&mut self, window: u64, parity: usize) {
+        let Shared { mail, grid, .. } = self.shared;
+        let slot = window as usize % SLOTS;
+        for from in 0..self.shared.reports.len() {
+            // SAFETY: lists of the last window for this thread; their writer is past the barrier
+            // and writes lists of the other parity now.
+            let far = unsafe { mail.far(parity, from, self.thread).get() };
+            for entry in far.drain(..) {
+                self.calendar.entry(grid.window_of(entry.time)).or_default().push(entry);
+            }
+        }
+        while let Some(due) = self.calendar.first_entry()
+            && *due.key() <= window
+        {
+            debug_assert_eq!(*due.key(), window, "a packet was overtaken by time");
+            let start = grid.start(window);
+            for far in due.remove() {
+                // SAFETY: in its own window, a box that this thread sends to itself through is
+                // touched by this thread alone.
+                let mailbox = unsafe { mail.mailbox(slot, self.thread, far.device).get() };
+                mailbox.push(key::entry((far.time - start).ps(), far.tail));
+                self.list(self.shared.group_of[far.device as usize], window);
+            }
+        }
+        for from in 0..self.shared.reports.len() {
+            // SAFETY: the lists of this window's slot are complete since the last barrier.
+            let noted = unsafe { mail.noted(slot, from, self.thread).get() };
+            for device in noted.drain(..) {
+                let group = self.shared.group_of[device as usize];
+                if self.listed[group as usize] != window {
+                    self.listed[group as usize] = window;
+                    self.active.push(group);
+                }
+            }
+        }
+        for group in std::mem::take(&mut self.soon) {
+            self.list(group, window);
+        }
+        let end = grid.start(window + 1);
+        while let Some(&Reverse((time, group))) = self.later.peek()
+            && time < end
+        {
+            self.later.pop();
+            self.queued[group as usize] = Time::NEVER;
+            if self.wake[group as usize] < end {
+                self.list(group, window);
+            } else {
+                self.sleep(group, self.wake[group as usize]);
+            }
+        }
+    }
+
+    #[inline]
+    fn list(&mut self, group: u32, window: u64) {
+        if self.listed[group as usize] != window {
+            self.listed[group as usize] = window;
+            self.active.push(group);
+        }
+    }
+
+    /// Has `group` worked again when `time` comes.
+    #[inline]
+    fn sleep(&mut self, group: u32, time: Time) {
+        if time < self.queued[group as usize] {
+            self.queued[group as usize] = time;
+            self.later.push(Reverse((time, group)));
+        }
+    }
+
+    fn work_group(&mut self, group: u32, window: u64, from: Time, post: &mut Post<'a>) {
+        let layout = self.shared.layout;
+        let wake = match layout.groups[group as usize].as_slice() {
+            &[device] => self.work_single(device, window, from, post),
+            devices => self.work_several(group, devices, window, from, post),
+        };
+        self.wake[group as usize] = wake;
+        if wake < post.ends[1] {
+            self.soon.push(group);
+        } else if wake != Time::NEVER {
+            self.sleep(group, wake);
+        }
+    }
+
+    #[inline]
+    fn work_single(&mut self, device: u32, window: u64, from: Time, post: &mut Post<'a>) -> Time {
+        gather(self.shared.mail, self.shared.reports.len(), window, device, &mut self.arrivals);
+        let mut view = Window {
+            packets: &mut self.packets,
+            base: from,
+            until: post.ends[0],
+            arrivals: &self.arrivals,
+            post,
+            group: None,
+            finished: &mut self.finished,
+            work: &mut self.work,
+        };
+        // SAFETY: a group is worked by its owner only, once in a window.
+        unsafe { self.shared.devices[device as usize].get() }.advance(&mut view)
+    }
+
+    /// A group is worked in steps no longer than its shortest inner link: within a step its
+    /// devices are as independent as groups are within a window.
+    fn work_several(
+        &mut self,
+        group: u32,
+        devices: &[u32],
+        window: u64,
+        from: Time,
+        post: &mut Post<'a>,
+    ) -> Time {
+        let until = post.ends[0];
+        let step = self.shared.layout.inside[group as usize];
+        let mut inside =
+            Inside { number: group, group_of: self.shared.group_of, until, sent: Vec::new() };
+        for (inbox, &device) in self.inbox.iter_mut().zip(devices) {
+            let threads = self.shared.reports.len();
+            gather(self.shared.mail, threads, window, device, &mut inbox.mailed);
+            inbox.taken = 0;
+            debug_assert!(inbox.inside.is_empty());
+            // When a device last said it wants to go on is not kept between windows: ask all.
+            inbox.wake = None;
+        }
+        let mut time = from;
+        while time < until {
+            let end = time.saturating_add(step).min(until);
+            for (place, &device) in devices.iter().enumerate() {
+                let inbox = &mut self.inbox[place];
+                if inbox.wake.is_some_and(|wake| wake >= end) && inbox.next(from) >= end {
+                    continue;
+                }
+                self.arrivals.clear();
+                inbox.take_before(end, from, &mut self.arrivals);
+                let mut view = Window {
+                    packets: &mut self.packets,
+                    base: from,
+                    until: end,
+                    arrivals: &self.arrivals,
+                    post: &mut *post,
+                    group: Some(&mut inside),
+                    finished: &mut self.finished,
+                    work: &mut self.work,
+                };
+                // SAFETY: a group is worked by its owner only, one device at a time.
+                let wake = unsafe { self.shared.devices[device as usize].get() }.advance(&mut view);
+                inbox.wake = Some(wake);
+            }
+            for (device, arrival, tail) in inside.sent.drain(..) {
+                let place = devices.iter().position(|&other| other == device);
+                let place = place.expect("a link that is shorter than a window stays in its group");
+                self.inbox[place].inside.push(Reverse(key::entry((arrival - from).ps(), tail)));
+            }
+            time = self.inbox[..devices.len()]
+                .iter()
+                .map(|inbox| inbox.next(from).min(inbox.wake.unwrap_or(from)))
+                .min()
+                .unwrap_or(until)
+                .max(end);
+        }
+        self.inbox[..devices.len()].iter().filter_map(|inbox| inbox.wake).min().unwrap_or(until)
+    }
+
+    /// The earliest time at which anything this thread knows of will happen.
+    fn next_event(&self, post: &Post<'_>) -> Time {
+        let mut next = post.earliest.iter().copied().min().unwrap_or(Time::NEVER);
+        for &group in &self.soon {
+            next = next.min(self.wake[group as usize]);
+        }
+        if let Some(&Reverse((time, _))) = self.later.peek() {
+            next = next.min(time);
+        }
+        if let Some((&window, _)) = self.calendar.first_key_value() {
+            next = next.min(self.shared.grid.start(window));
+        }
+        next
+    }
+
+    /// Ends the window: all threads learn the next event of all, and what is done.
+    fn agree(&mut self, parity: usize, next: Time) -> Result<(Time, u64, bool), Broken> {
+        let Shared { reports, watch, .. } = self.shared;
+        let report = &reports[self.thread];
+        report.next[parity].store(next.ps(), Ordering::Relaxed);
+        report.finished[parity].store(self.finished, Ordering::Relaxed);
+        report.work[parity].store(self.work, Ordering::Relaxed);
+        let cancel = self.thread == 0 && !watch(self.seen);
+        report.cancel[parity].store(cancel, Ordering::Relaxed);
+        self.shared.barrier.wait()?;
+        let mut next = u64::MAX;
+        let (mut finished, mut work, mut cancelled) = (0, 0, false);
+        for report in reports {
+            next = next.min(report.next[parity].load(Ordering::Relaxed));
+            finished += report.finished[parity].load(Ordering::Relaxed);
+            work += report.work[parity].load(Ordering::Relaxed);
+            cancelled |= report.cancel[parity].load(Ordering::Relaxed);
+        }
+        self.seen.finished = finished;
+        self.seen.work = work;
+        if next != u64::MAX {
+            self.seen.time = Time::from_ps(next);
+        }
+        Ok((Time::from_ps(next), finished, cancelled))
+    }
+}
+
+impl Inbox {
+    fn next(&self, from: Time) -> Time {
+        let mailed = self.mailed.get(self.taken).map(|&entry| key::time(entry, from));
+        let inside = self.inside.peek().map(|&Reverse(entry)| key::time(entry, from));
+        mailed.unwrap_or(Time::NEVER).min(inside.unwrap_or(Time::NEVER))
+    }
+
+    /// Moves the arrivals before `end` to `arrivals`, in order.
+    fn take_before(&mut self, end: Time, from: Time, arrivals: &mut Vec<u64>) {
+        while self.next(from) < end {
+            let mailed = self.mailed.get(self.taken).copied();
+            let inside = self.inside.peek().map(|&Reverse(entry)| entry);
+            if mailed.is_some_and(|mailed| inside.is_none_or(|inside| mailed < inside)) {
+                arrivals.extend(mailed);
+                self.taken += 1;
+            } else {
+                arrivals.extend(inside);
+                self.inside.pop();
+            }
+        }
+    }
+}
+
+/// Empties the boxes of `device` for this window into `arrivals`, in order.
+#[inline]
+fn gather(mail: &Mail, threads: usize, window: u64, device: u32, arrivals: &mut Vec<u64>) {
+    arrivals.clear();
+    let slot = window as usize % SLOTS;
+    for from in 0..threads {
+        // SAFETY: the boxes of this window's slot are complete since the last barrier, and this
+        // thread owns the device.
+        let mailbox = unsafe { mail.mailbox(slot, from, device).get() };
+        arrivals.append(mailbox);
+    }
+    arrivals.sort_unstable();
+}

@@ -1,0 +1,194 @@
+//! The engine's promise: neither threads nor grouping change anything.
+//!
+//! A toy network of devices that mix what they see into a running hash, so that any change in the
+//! order or time of any event shows in the end.
+
+use engine::{Class, Device, Layout, Limits, Link, Window, run};
+use proptest::prelude::*;
+use units::Time;
+
+#[derive(Clone, Copy)]
+struct Token {
+    value: u64,
+    hops_left: u32,
+}
+
+struct Mixer {
+    /// Where to, how far, and when the last token arrives: a link serialises.
+    links: Vec<(Link, Time, Time)>,
+    hash: u64,
+    seen: u64,
+    next_own: Time,
+    own_left: u32,
+}
+
+fn mix(a: u64, b: u64) -> u64 {
+    (a ^ b).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29) ^ (b >> 7)
+}
+
+impl Mixer {
+    fn emit(&mut self, window: &mut Window<'_, '_, Token>, now: Time, token: Token) {
+        if token.hops_left == 0 || self.links.is_empty() {
+            window.finish(1);
+            return;
+        }
+        let pick = (self.hash >> 20) as usize % self.links.len();
+        let class =
+            [Class::FlowControl, Class::Control, Class::Data][(self.hash >> 9) as usize % 3];
+        let (link, delay, last) = &mut self.links[pick];
+        // A coarse extra time makes arrivals from several links at the same instant common.
+        let arrival = now + *delay + Time::from_ns((self.hash >> 13) % 3 * 250);
+        let arrival = arrival.max(*last + Time::from_ns(50));
+        *last = arrival;
+        let token = Token { value: self.hash, hops_left: token.hops_left - 1 };
+        let handle = window.packets.insert(token);
+        window.send(link, arrival, class, handle);
+    }
+}
+
+impl Device for Mixer {
+    type Packet = Token;
+    fn advance(&mut self, window: &mut Window<'_, '_, Token>) -> Time {
+        loop {
+            let own = if self.own_left > 0 { self.next_own } else { Time::NEVER };
+            if window.next_arrival_time() <= own {
+                let Some((now, port, handle)) = window.next_arrival() else { break };
+                let token = window.packets.remove(handle);
+                self.seen += 1;
+                self.hash = mix(self.hash, mix(now.ps() ^ u64::from(port) << 50, token.value));
+                self.emit(window, now, token);
+            } else if own < window.until() {
+                self.own_left -= 1;
+                self.hash = mix(self.hash, own.ps());
+                self.next_own = own + Time::from_ns(100 + self.hash % 7 * 500);
+                self.emit(window, own, Token { value: self.hash, hops_left: 12 });
+            } else {
+                break;
+            }
+        }
+        if self.own_left > 0 { self.next_own } else { Time::NEVER }
+    }
+}
+
+/// Links as (from, to, delay in units of 50 ns).
+type Edges = Vec<(usize, usize, u64)>;
+
+fn devices(count: usize, edges: &Edges) -> Vec<Mixer> {
+    let mut devices: Vec<Mixer> = (0..count)
+        .map(|number| Mixer {
+            links: Vec::new(),
+            hash: number as u64,
+            seen: 0,
+            next_own: Time::from_ns(number as u64 % 3 * 250),
+            own_left: 20,
+        })
+        .collect();
+    let mut ports = vec![0; count];
+    for &(from, to, delay) in edges {
+        devices[from].links.push((
+            Link::new(to as u32, ports[to]),
+            Time::from_ns(50 * delay),
+            Time::ZERO,
+        ));
+        ports[to] += 1;
+    }
+    devices
+}
+
+fn layout(count: usize, edges: &Edges, group_of: &[usize], threads: usize) -> Layout {
+    let groups_count = group_of.iter().max().map_or(0, |&last| last + 1);
+    let mut groups = vec![Vec::new(); groups_count];
+    for device in 0..count {
+        groups[group_of[device]].push(device as u32);
+    }
+    let mut inside = vec![Time::NEVER; groups_count];
+    let mut lookahead = Time::from_us(1);
+    for &(from, to, delay) in edges {
+        let delay = Time::from_ns(50 * delay);
+        if group_of[from] == group_of[to] {
+            inside[group_of[from]] = inside[group_of[from]].min(delay);
+        } else {
+            lookahead = lookahead.min(delay);
+        }
+    }
+    let owner = (0..groups_count).map(|group| (group * 7 % threads) as u16).collect();
+    Layout { groups, owner, threads, lookahead, inside }
+}
+
+fn digest(count: usize, edges: &Edges, layout: &Layout, limits: Limits) -> (Vec<u64>, Time, u64) {
+    let (devices, outcome) = run(devices(count, edges), layout, limits, &|_| true);
+    let states = devices.iter().map(|device| mix(device.hash, device.seen)).collect();
+    (states, outcome.end, outcome.finished)
+}
+
+fn network() -> impl Strategy<Value = (usize, Edges, Vec<usize>)> {
+    (2usize..12).prop_flat_map(|count| {
+        let edge = (0..count, 0..count, prop_oneof![1u64..40, Just(10_000u64)]);
+        let edges = prop::collection::vec(edge, count..4 * count)
+            .prop_map(|edges| edges.into_iter().filter(|edge| edge.0 != edge.1).collect());
+        (Just(count), edges, prop::collection::vec(0..count, count))
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn threads_and_grouping_change_nothing((count, edges, group_of) in network()) {
+        let limits = Limits { stop: Time::from_us(700), goal: None };
+        let singles: Vec<usize> = (0..count).collect();
+        let one = digest(count, &edges, &layout(count, &edges, &singles, 1), limits);
+        for threads in [1, 2, 3, 7] {
+            for grouping in [&singles, &group_of] {
+                let layout = layout(count, &edges, grouping, threads);
+                prop_assert_eq!(&digest(count, &edges, &layout, limits), &one);
+            }
+        }
+    }
+
+    #[test]
+    fn a_goal_stops_all_groupings_at_the_same_microsecond((count, edges, group_of) in network()) {
+        let limits = Limits { stop: Time::from_ms(50), goal: Some(5) };
+        let singles: Vec<usize> = (0..count).collect();
+        let one = digest(count, &edges, &layout(count, &edges, &singles, 1), limits);
+        for threads in [1, 3] {
+            let layout = layout(count, &edges, &group_of, threads);
+            prop_assert_eq!(&digest(count, &edges, &layout, limits), &one);
+        }
+    }
+}
+
+#[test]
+fn tokens_are_neither_lost_nor_made() {
+    // Every token ends at its last hop, so all that were emitted finish.
+    let edges: Edges = vec![(0, 1, 20), (1, 2, 7), (2, 0, 10_000), (0, 2, 3)];
+    let layout = layout(3, &edges, &[0, 1, 2], 2);
+    let limits = Limits { stop: Time::from_ms(100), goal: None };
+    let (_, end, finished) = digest(3, &edges, &layout, limits);
+    assert_eq!((finished, end), (60, Time::from_ms(100)));
+}
+
+#[test]
+fn a_cancelled_run_ends_early_and_says_so() {
+    let edges: Edges = vec![(0, 1, 20), (1, 0, 20)];
+    let limits = Limits { stop: Time::from_ms(100), goal: None };
+    let (_, outcome) = run(devices(2, &edges), &layout(2, &edges, &[0, 1], 2), limits, &|_| false);
+    assert!(outcome.cancelled && outcome.end < Time::from_us(2));
+}
+
+#[test]
+fn a_panic_in_a_device_reaches_the_caller() {
+    struct Bomb;
+    impl Device for Bomb {
+        type Packet = ();
+        fn advance(&mut self, window: &mut Window<'_, '_, ()>) -> Time {
+            assert!(window.until() < Time::from_us(3), "boom");
+            window.until()
+        }
+    }
+    let result = std::panic::catch_unwind(|| {
+        let limits = Limits { stop: Time::from_ms(1), goal: None };
+        let layout = Layout::singles(2, 2, Time::from_us(1));
+        run(vec![Bomb, Bomb], &layout, limits, &|_| true);
+    });
+    assert!(result.is_err());
+}
