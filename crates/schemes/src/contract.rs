@@ -1,0 +1,354 @@
+//! The plug-in points: what a scheme is made of, all in one place.
+//!
+//! A [`Scheme`] names its parameters, what its packets carry, and its three parts: [`Rp`] at the
+//! sender, [`Np`] at the receiver, [`Cp`] in switches. Every hook has a default that does nothing,
+//! so a scheme says only what is its own. The fabric is generic over the scheme: hooks are called
+//! by static dispatch and the empty ones vanish.
+
+mod effects;
+mod facts;
+mod level;
+mod packet;
+mod stack;
+
+pub use effects::{HostCx, SwitchEffect, SwitchFx, Target};
+pub use facts::{ClassSpec, HostFacts, PathFacts, PortFacts, Room, SwitchFacts};
+pub use level::{Departure, Emit, Emits, Full, Level, Local, Order, PortLocal, Strict};
+pub use packet::{Address, Body, CodePoint, Header, Kind, NoCtl, Packet};
+pub use stack::Stack;
+
+use crate::params::{ParamError, Params};
+use crate::registry::Preset;
+use units::{Bytes, PortId, Priority, Rate, Time};
+
+/// A congestion-control scheme: RP x NP x CP, and the facts that `rocelab list` shows of it.
+pub trait Scheme: Sized + Send + Sync + 'static {
+    /// Its name in scenario files.
+    const NAME: &'static str;
+    /// Its full name.
+    const TITLE: &'static str;
+    /// The paper that defines it.
+    const PAPER: &'static str;
+    /// What a user must know before trusting a figure made with it.
+    const CAVEAT: &'static str = "";
+    /// Its named parameter sets; the first is the default.
+    const PRESETS: &'static [Preset];
+    /// Data and ACKs must take the same path.
+    const SYMMETRIC_PATHS: bool = false;
+    /// Most switch hops that a packet's [`Meta`](Scheme::Meta) has room for.
+    const MAX_HOPS: usize = usize::MAX;
+
+    /// Its parameters.
+    type Params: Params;
+    /// What its data packets and their ACKs carry beside the header: `()`, INT records, a credit.
+    type Meta: Copy + Default + Send + Sync + 'static;
+    /// What its control packets say: a CNP, a rate, a credit. [`NoCtl`] where it has none.
+    type Ctl: Copy + Send + Sync + 'static;
+    /// State that all QPs of a host share.
+    type Host: Send + 'static;
+    /// The reaction point, one per QP at the sender.
+    type Rp: Rp<Self>;
+    /// The notification point, one per QP at the receiver.
+    type Np: Np<Self>;
+    /// The congestion point, one per switch that takes part.
+    type Cp: Cp<Self>;
+
+    /// The parameters of the preset `name` (one of [`PRESETS`](Scheme::PRESETS)) where hosts have
+    /// ports of `host_rate`.
+    fn preset(name: &str, host_rate: Rate) -> Self::Params;
+    /// Refuses values that do not go together.
+    fn check(_params: &Self::Params) -> Result<(), ParamError> {
+        Ok(())
+    }
+    /// Bytes that [`Meta`](Scheme::Meta) adds to a data packet and to an ACK on the wire.
+    fn meta_bytes(_params: &Self::Params) -> (u32, u32) {
+        (0, 0)
+    }
+    /// Size in bytes of the Ethernet frame, FCS included, that carries `ctl`.
+    fn ctl_bytes(ctl: &Self::Ctl) -> u32;
+    /// The priority of `ctl`; `None` for the scenario's control class.
+    fn ctl_priority(_params: &Self::Params, _ctl: &Self::Ctl) -> Option<Priority> {
+        None
+    }
+    /// Traffic classes that need more than the scenario says: a drop-tail room, a shaper.
+    fn classes(_params: &Self::Params) -> Vec<ClassSpec> {
+        Vec::new()
+    }
+    /// The state shared by the QPs of a host.
+    fn host(params: &Self::Params, facts: &HostFacts) -> Self::Host;
+    /// The congestion point of a switch; `None` where that switch takes no part.
+    fn cp(params: &Self::Params, facts: &SwitchFacts<'_>) -> Option<Self::Cp>;
+}
+
+/// What a sender may do now.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Allow {
+    /// Pacing rate, in wire bytes; at or above the line rate means unpaced.
+    pub rate: Rate,
+    /// A packet may leave while fewer payload bytes than this are in flight: the last one may
+    /// overshoot by less than a packet.
+    pub window: Bytes,
+    /// First byte of the QP's stream that has no permission yet (credit schemes).
+    pub granted: u64,
+    /// No data before this time.
+    pub hold_until: Time,
+}
+
+impl Allow {
+    /// Line rate, no window.
+    pub const EVERYTHING: Allow = Allow {
+        rate: Rate::from_bps(u64::MAX),
+        window: Bytes::UNLIMITED,
+        granted: u64::MAX,
+        hold_until: Time::ZERO,
+    };
+}
+
+/// An acknowledgement as the reaction point sees it.
+#[derive(Debug)]
+pub struct Ack<'a, S: Scheme> {
+    /// First byte of the QP's stream that the receiver still waits for.
+    pub next_expected: u64,
+    /// Payload bytes that this ACK newly acknowledges.
+    pub newly_acked: Bytes,
+    /// First byte of the stream that the sender has not sent yet.
+    pub next_to_send: u64,
+    /// The receiver saw a gap: the sender goes back to `next_expected`.
+    pub nack: bool,
+    /// The code point of the data packet that this ACK answers.
+    pub echo: CodePoint,
+    /// From the data packet's departure at the sender to this ACK's arrival.
+    pub rtt: Time,
+    /// What the ACK carries for the scheme. A NACK carries what the packet out of order did.
+    pub meta: &'a S::Meta,
+}
+
+/// What a wrapper tells the reaction point inside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// React as to one congestion notification.
+    Cut,
+    /// Neither raise nor lower the rate before this time.
+    Hold(Time),
+}
+
+/// A quantity of the reaction point that a probe can record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Observable {
+    /// Pacing rate, bits per second.
+    Rate,
+    /// Window, bytes.
+    Window,
+    /// The scheme's congestion estimate, such as DCQCN's alpha or HPCC's U.
+    Alpha,
+}
+
+/// Reaction point: sets the rate and window of a QP at the sender.
+pub trait Rp<S: Scheme>: Sized + Send + 'static {
+    /// A rate change moves the time of the next packet that is already being waited for (a pacer
+    /// that looks at the rate continuously), rather than only the packets after it.
+    const REPACE: bool = false;
+
+    /// A QP begins at `now`.
+    fn open(params: &S::Params, host: &mut S::Host, path: &PathFacts, now: Time) -> Self;
+    /// What the QP may do now. Read after each hook.
+    fn allow(&self) -> Allow;
+    /// A data packet leaves; its header and what it carries may still be written. The gap to the
+    /// next one is computed from [`allow`](Rp::allow) after this.
+    fn on_send(&mut self, _cx: &mut HostCx<'_, S>, _data: &mut Header, _meta: &mut S::Meta) {}
+    /// An ACK or NACK arrived.
+    fn on_ack(&mut self, _cx: &mut HostCx<'_, S>, _ack: &Ack<'_, S>) {}
+    /// One of the scheme's control packets arrived.
+    fn on_ctl(&mut self, _cx: &mut HostCx<'_, S>, _ctl: &S::Ctl) {}
+    /// A wrapper asks for a reaction.
+    fn on_signal(&mut self, _now: Time, _signal: Signal) {}
+    /// The bytes that the QP still has to send for the first time changed: a message was posted,
+    /// or the last byte left.
+    fn on_backlog(&mut self, _cx: &mut HostCx<'_, S>, _left: Bytes) {}
+    /// Nothing was acknowledged for the retransmission timeout: the sender goes back.
+    fn on_retransmission_timeout(&mut self, _cx: &mut HostCx<'_, S>) {}
+    /// When [`on_timer`](Rp::on_timer) is wanted; read after each hook.
+    fn next_timer(&self) -> Time {
+        Time::NEVER
+    }
+    /// The time asked for has come.
+    fn on_timer(&mut self, _cx: &mut HostCx<'_, S>) {}
+    /// The value of a quantity at `now`, for a probe; must not change what follows.
+    fn observe(&self, _now: Time, what: Observable) -> Option<f64> {
+        let allow = self.allow();
+        match what {
+            Observable::Rate if allow.rate.bps() != u64::MAX => Some(allow.rate.bps() as f64),
+            Observable::Window if allow.window != Bytes::UNLIMITED => {
+                Some(allow.window.get() as f64)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Notification point: answers data packets at the receiver.
+pub trait Np<S: Scheme>: Sized + Send + 'static {
+    /// The first packet of a QP arrived at `now`.
+    fn open(params: &S::Params, host: &mut S::Host, now: Time) -> Self;
+    /// A data packet arrived in order. `meta` is what it carried and becomes what its ACK carries.
+    fn on_data(&mut self, _cx: &mut HostCx<'_, S>, _data: &Header, _meta: &mut S::Meta) {}
+    /// One of the scheme's control packets arrived from the sender.
+    fn on_ctl(&mut self, _cx: &mut HostCx<'_, S>, _ctl: &S::Ctl) {}
+    /// The last byte of a message arrived.
+    fn on_message_end(&mut self, _cx: &mut HostCx<'_, S>) {}
+    /// When [`on_timer`](Np::on_timer) is wanted; read after each hook.
+    fn next_timer(&self) -> Time {
+        Time::NEVER
+    }
+    /// The time asked for has come.
+    fn on_timer(&mut self, _cx: &mut HostCx<'_, S>) {}
+}
+
+/// What becomes of a packet that arrived at a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Goes on its way.
+    Forward,
+    /// Was for the switch.
+    Consume,
+    /// Is discarded and counted.
+    Drop,
+    /// Waits; [`Cp::on_arrival`] sees it again at that time. Packets held until the same time
+    /// keep their order.
+    Hold(Time),
+}
+
+/// Whether the head of a sub-queue may leave now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gate {
+    /// It may.
+    Open,
+    /// Not before an effect wakes the port.
+    Shut,
+    /// Not before this time.
+    Until(Time),
+}
+
+/// What a hook sees of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortView {
+    /// Which port of the switch.
+    pub port: PortId,
+    /// Its rate.
+    pub rate: Rate,
+    /// Bytes waiting at it, all priorities, without the packet at hand.
+    pub queue_bytes: u64,
+    /// Bytes waiting in the queue of the packet's priority, without the packet at hand.
+    pub class_bytes: u64,
+    /// Bytes that it has sent, before the packet at hand.
+    pub tx_bytes: u64,
+    /// When its last packet began to leave.
+    pub last_departure: Time,
+}
+
+/// All ports of a switch, for its timer hook.
+pub trait Ports<P> {
+    /// How many there are.
+    fn count(&self) -> usize;
+    /// The scheme's state of a port, and the port as it is now.
+    fn port(&mut self, port: PortId) -> (&mut P, &PortView);
+}
+
+/// Congestion point: what a switch does for the scheme. `Self` is the state per switch,
+/// [`Port`](Cp::Port) what it keeps beside each of the fabric's ports.
+pub trait Cp<S: Scheme>: Sized + Send + 'static {
+    /// What its hooks may do, which decides how freely the fabric may order the work of a switch.
+    type Level: Level;
+    /// State per port.
+    type Port: Send + 'static;
+    /// Sub-queues per priority and port beside the ordinary one. Their heads are gated; needs
+    /// [`Strict`].
+    const SUB_QUEUES: bool = false;
+
+    /// The state of a port at the start.
+    fn port(&self, params: &S::Params, facts: &PortFacts) -> Self::Port;
+    /// A packet arrived that is not PFC. Also called for the switch's own link control.
+    fn on_arrival(
+        &mut self,
+        _cx: &mut <Self::Level as Level>::Arrive<'_, S>,
+        _in_port: PortId,
+        _packet: &mut Packet<S>,
+    ) -> Verdict {
+        Verdict::Forward
+    }
+    /// Chooses among the equal-cost ports; `None` leaves it to ECMP.
+    fn route(&mut self, _now: Time, _packet: &Packet<S>, _equal_cost: &[PortId]) -> Option<PortId> {
+        None
+    }
+    /// The sub-queue of `out_port` that the packet joins; 0 is the ordinary one.
+    fn sub_queue(&self, _in_port: PortId, _out_port: PortId, _packet: &Packet<S>) -> u32 {
+        0
+    }
+    /// Whether the head of a sub-queue other than 0 may leave.
+    fn gate(&self, _port: &Self::Port, _sub_queue: u32, _head: &Packet<S>, _now: Time) -> Gate {
+        Gate::Open
+    }
+    /// A packet is about to join a queue of a port.
+    fn on_enqueue(
+        &mut self,
+        _cx: &mut <Self::Level as Level>::Arrive<'_, S>,
+        _port: &mut Self::Port,
+        _view: &PortView,
+        _packet: &mut Packet<S>,
+    ) {
+    }
+    /// A packet begins to leave through a port.
+    fn on_depart(
+        &mut self,
+        _cx: &mut <Self::Level as Level>::Depart<'_, S>,
+        _port: &mut Self::Port,
+        _view: &PortView,
+        _packet: &mut Packet<S>,
+    ) {
+    }
+    /// The peer of a port paused or resumed one of its priorities.
+    fn on_pfc(
+        &mut self,
+        _cx: &mut <Self::Level as Level>::Arrive<'_, S>,
+        _port: &mut Self::Port,
+        _view: &PortView,
+        _priority: Priority,
+        _paused: bool,
+    ) {
+    }
+    /// When [`on_timer`](Cp::on_timer) is wanted; read after each hook but `on_depart`.
+    fn next_timer(&self) -> Time {
+        Time::NEVER
+    }
+    /// The time asked for has come.
+    fn on_timer(
+        &mut self,
+        _cx: &mut <Self::Level as Level>::Arrive<'_, S>,
+        _ports: &mut dyn Ports<Self::Port>,
+    ) {
+    }
+    /// The state of a port as a number, for a probe (a ternary detector's state, a fair rate).
+    fn observe(&self, _port: &Self::Port, _now: Time) -> Option<f64> {
+        None
+    }
+}
+
+/// The congestion point of a scheme whose switches do nothing of their own.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PlainSwitch;
+
+impl<S: Scheme> Cp<S> for PlainSwitch {
+    type Level = PortLocal;
+    type Port = ();
+    fn port(&self, _params: &S::Params, _facts: &PortFacts) {}
+}
+
+/// The notification point of a scheme whose receivers only send the transport's ACKs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PlainReceiver;
+
+impl<S: Scheme> Np<S> for PlainReceiver {
+    fn open(_params: &S::Params, _host: &mut S::Host, _now: Time) -> PlainReceiver {
+        PlainReceiver
+    }
+}

@@ -1,0 +1,87 @@
+use units::{Bytes, NodeId, PortId, Priority, Rate, Time};
+
+/// What a reaction point may know of its QP's path when it opens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathFacts {
+    /// Rate of the sender's port.
+    pub line_rate: Rate,
+    /// Lowest rate on the path.
+    pub bottleneck_rate: Rate,
+    /// Round trip of a full packet and its ACK in the empty network.
+    pub base_rtt: Time,
+    /// The largest base round trip of any pair of hosts.
+    pub network_rtt: Time,
+    /// Switches on the path.
+    pub switches: u8,
+    /// Payload bytes of a full packet.
+    pub payload: Bytes,
+    /// Wire bytes of a full packet.
+    pub packet_bytes: Bytes,
+}
+
+/// What a scheme may know of a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostFacts {
+    /// The host's node.
+    pub node: NodeId,
+    /// Rate of its (first) port.
+    pub line_rate: Rate,
+    /// The largest base round trip of any pair of hosts.
+    pub network_rtt: Time,
+    /// Wire bytes of a full data packet.
+    pub packet_bytes: Bytes,
+}
+
+/// What a congestion point may know of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortFacts {
+    /// Which port of the switch.
+    pub port: PortId,
+    /// Rate of its link.
+    pub rate: Rate,
+    /// Propagation delay of its link.
+    pub delay: Time,
+    /// The node at the other end.
+    pub peer: NodeId,
+    /// Whether that is a host.
+    pub peer_is_host: bool,
+    /// Queue length at which an ingress pauses its peer, where it is fixed.
+    pub xoff: Bytes,
+    /// Queue length at which it lets the peer go on, where it is fixed.
+    pub xon: Bytes,
+}
+
+/// What a scheme may know of a switch.
+#[derive(Clone, Copy, Debug)]
+pub struct SwitchFacts<'a> {
+    /// The switch.
+    pub node: NodeId,
+    /// 1 for a ToR, 2 and up for the layers above.
+    pub tier: u8,
+    /// Its ports, by number.
+    pub ports: &'a [PortFacts],
+    /// The largest base round trip of any pair of hosts.
+    pub network_rtt: Time,
+    /// Seed of the switch's own random stream.
+    pub seed: u64,
+}
+
+/// How a class treats a full queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// PFC keeps it from overflowing.
+    Lossless,
+    /// At most this many packets wait; the rest are dropped and counted apart.
+    DropTail(u32),
+}
+
+/// A traffic class that a scheme needs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ClassSpec {
+    /// Its priority.
+    pub priority: Priority,
+    /// What happens when it is full.
+    pub room: Room,
+    /// Share of the link's rate that it may take at most, in wire bytes; 1 for all of it.
+    pub share: f64,
+}

@@ -1,0 +1,166 @@
+//! Levels: what a congestion point's hooks may do, and so how freely a switch may be worked.
+//!
+//! A port may be drained lazily, long after its packets left in simulated time, only if their
+//! departure can't reach another port. The level is a type, and the contexts that it hands to the
+//! hooks make what it forbids impossible to write.
+
+use super::effects::{SwitchEffect, SwitchFx, Target};
+use super::{Address, PortView, Scheme};
+use units::{PortId, Time};
+
+/// How the fabric may order the work of a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Ports are drained when they are touched.
+    Lazy,
+    /// Everything in time order.
+    Strict,
+}
+
+/// What a congestion point's hooks may do: [`PortLocal`], [`Emits`] or [`Strict`].
+pub trait Level: 'static {
+    /// How its switches are worked.
+    const ORDER: Order;
+    /// What arrival, enqueue, PFC and timer hooks work with.
+    type Arrive<'a, S: Scheme>;
+    /// What departure hooks work with.
+    type Depart<'a, S: Scheme>;
+    /// Made by the fabric for each call.
+    fn arrive<'a, S: Scheme>(full: Full<'a, S>) -> Self::Arrive<'a, S>;
+    /// The time of the event.
+    fn now<S: Scheme>(cx: &Self::Arrive<'_, S>) -> Time;
+    /// Made by the fabric for each call.
+    fn depart<'a, S: Scheme>(departure: Departure<'a, S>) -> Self::Depart<'a, S>;
+}
+
+/// The time of the event and nothing else.
+#[derive(Clone, Copy, Debug)]
+pub struct Local {
+    /// The time of the event.
+    pub now: Time,
+}
+
+/// The time of the event, and packets may be sent.
+pub struct Emit<'a, S: Scheme> {
+    /// The time of the event.
+    pub now: Time,
+    effects: &'a mut SwitchFx<S::Ctl>,
+}
+
+impl<S: Scheme> Emit<'_, S> {
+    /// Sends `ctl` to an end of a QP.
+    pub fn to_host(&mut self, address: Address, target: Target, ctl: S::Ctl) {
+        self.effects.push(SwitchEffect::ToHost(address, target, ctl));
+    }
+    /// Sends `ctl` to the node at the other end of a port's link.
+    pub fn to_link(&mut self, port: PortId, ctl: S::Ctl) {
+        self.effects.push(SwitchEffect::ToLink(port, ctl));
+    }
+}
+
+/// The time of the event, packets may be sent, ports woken, and other ports looked at.
+pub struct Full<'a, S: Scheme> {
+    /// The time of the event.
+    pub now: Time,
+    effects: &'a mut SwitchFx<S::Ctl>,
+    views: &'a [PortView],
+}
+
+impl<'a, S: Scheme> Full<'a, S> {
+    /// Made by the fabric. `views` is empty where the level does not look at other ports.
+    pub fn new(now: Time, effects: &'a mut SwitchFx<S::Ctl>, views: &'a [PortView]) -> Self {
+        Full { now, effects, views }
+    }
+    /// Sends `ctl` to an end of a QP.
+    pub fn to_host(&mut self, address: Address, target: Target, ctl: S::Ctl) {
+        self.effects.push(SwitchEffect::ToHost(address, target, ctl));
+    }
+    /// Sends `ctl` to the node at the other end of a port's link.
+    pub fn to_link(&mut self, port: PortId, ctl: S::Ctl) {
+        self.effects.push(SwitchEffect::ToLink(port, ctl));
+    }
+    /// Has the gates of `port` looked at again.
+    pub fn wake(&mut self, port: PortId) {
+        self.effects.push(SwitchEffect::Wake(port));
+    }
+    /// A port as it is now.
+    pub fn peek(&self, port: PortId) -> &PortView {
+        &self.views[port.index()]
+    }
+}
+
+/// What the fabric has at a departure; what a level passes on of it is its own matter.
+pub struct Departure<'a, S: Scheme> {
+    /// The time of the event.
+    pub now: Time,
+    /// Effects, drained after the hook where the level allows them.
+    pub effects: &'a mut SwitchFx<S::Ctl>,
+    /// All ports, kept up to date where the order is strict.
+    pub views: &'a [PortView],
+}
+
+/// Marks and stamps only: RED, INT, a ternary detector.
+#[derive(Clone, Copy, Debug)]
+pub struct PortLocal;
+
+impl Level for PortLocal {
+    const ORDER: Order = Order::Lazy;
+    type Arrive<'a, S: Scheme> = Local;
+    type Depart<'a, S: Scheme> = Local;
+    #[inline]
+    fn arrive<'a, S: Scheme>(full: Full<'a, S>) -> Local {
+        Local { now: full.now }
+    }
+    #[inline]
+    fn now<S: Scheme>(cx: &Local) -> Time {
+        cx.now
+    }
+    #[inline]
+    fn depart<'a, S: Scheme>(departure: Departure<'a, S>) -> Local {
+        Local { now: departure.now }
+    }
+}
+
+/// Sends packets too, but only when something arrives or a timer fires.
+#[derive(Clone, Copy, Debug)]
+pub struct Emits;
+
+impl Level for Emits {
+    const ORDER: Order = Order::Lazy;
+    type Arrive<'a, S: Scheme> = Emit<'a, S>;
+    type Depart<'a, S: Scheme> = Local;
+    #[inline]
+    fn arrive<'a, S: Scheme>(full: Full<'a, S>) -> Emit<'a, S> {
+        Emit { now: full.now, effects: full.effects }
+    }
+    #[inline]
+    fn now<S: Scheme>(cx: &Emit<'_, S>) -> Time {
+        cx.now
+    }
+    #[inline]
+    fn depart<'a, S: Scheme>(departure: Departure<'a, S>) -> Local {
+        Local { now: departure.now }
+    }
+}
+
+/// Departures act on other ports too, or look at them: gates, credits, another port's counters.
+#[derive(Clone, Copy, Debug)]
+pub struct Strict;
+
+impl Level for Strict {
+    const ORDER: Order = Order::Strict;
+    type Arrive<'a, S: Scheme> = Full<'a, S>;
+    type Depart<'a, S: Scheme> = Full<'a, S>;
+    #[inline]
+    fn arrive<'a, S: Scheme>(full: Full<'a, S>) -> Full<'a, S> {
+        full
+    }
+    #[inline]
+    fn now<S: Scheme>(cx: &Full<'_, S>) -> Time {
+        cx.now
+    }
+    #[inline]
+    fn depart<'a, S: Scheme>(departure: Departure<'a, S>) -> Full<'a, S> {
+        Full::new(departure.now, departure.effects, departure.views)
+    }
+}

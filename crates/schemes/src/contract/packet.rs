@@ -1,0 +1,121 @@
+use super::Scheme;
+use units::Time;
+
+/// What a packet is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// Part of a message.
+    Data,
+    /// Acknowledges data.
+    Ack,
+    /// Asks the sender to go back.
+    Nack,
+    /// A control packet of the scheme, from host to host or from switch to host.
+    Ctl,
+    /// A control packet of the scheme between the two ends of a link.
+    LinkCtl,
+    /// A PFC frame.
+    Pfc,
+}
+
+/// What the network says about the path in the packet's ECN field.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum CodePoint {
+    /// Nothing to say.
+    #[default]
+    Capable,
+    /// Undetermined: the port was held back by PFC (TCD).
+    UndeterminedEncountered,
+    /// Congestion experienced. Overrides the others.
+    CongestionExperienced,
+}
+
+/// Where a QP's packets come from and go to; a switch that wants to notify a sender keeps this.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Address {
+    /// The sending host: its index among the hosts.
+    pub src: u32,
+    /// The receiving host.
+    pub dst: u32,
+    /// The message.
+    pub flow: u32,
+    /// Where the sender finds the QP.
+    pub sender_slot: u32,
+    /// Where the receiver finds the QP.
+    pub receiver_slot: u32,
+    /// Hash of the five-tuple.
+    pub hash: u32,
+}
+
+/// The header of every packet. Which of `address.src` and `address.dst` it travels to is said by
+/// `to_source`.
+#[derive(Clone, Copy, Debug)]
+pub struct Header {
+    /// The QP that it belongs to, seen from its data: `src` is the data's sender also on ACKs.
+    pub address: Address,
+    /// Data: first byte of the QP's stream in it. ACK and NACK: the first byte not yet received.
+    pub sequence: u64,
+    /// When the data packet left its sender; the ACK carries it back.
+    pub sent_at: Time,
+    /// Bytes on the wire, preamble and gap included where the wire profile has them.
+    pub size: u16,
+    /// Payload bytes.
+    pub payload: u16,
+    /// The port of the current switch through which it came.
+    pub ingress: u16,
+    /// What it is.
+    pub kind: Kind,
+    /// Its priority (PFC: the priority that is paused or resumed).
+    pub priority: u8,
+    /// Its ECN field.
+    pub code_point: CodePoint,
+    /// ACK and NACK: the code point of the data packet answered. PFC: pause, if not `Capable`.
+    pub echo: CodePoint,
+    /// Data: last of its message.
+    pub last: bool,
+    /// Data: the sender wants an ACK for it.
+    pub ack_requested: bool,
+    /// It travels to `address.src` (ACKs, notifications) and not to `address.dst`.
+    pub to_source: bool,
+    /// A bit for the scheme: a notification handled on the way, a marked packet.
+    pub mark: bool,
+}
+
+impl Header {
+    /// The host that it travels to.
+    #[inline]
+    pub fn destination(&self) -> u32 {
+        if self.to_source { self.address.src } else { self.address.dst }
+    }
+}
+
+/// The control packets of a scheme that has none: no value exists.
+#[derive(Clone, Copy, Debug)]
+pub enum NoCtl {}
+
+/// What a packet carries beside its header.
+#[derive(Clone, Copy, Debug)]
+pub enum Body<M, C> {
+    /// Data and ACKs.
+    Meta(M),
+    /// The scheme's control packets.
+    Ctl(C),
+}
+
+/// A packet of scheme `S`.
+#[derive(Debug)]
+pub struct Packet<S: Scheme> {
+    /// What every packet has.
+    pub header: Header,
+    /// What the scheme adds.
+    pub body: Body<S::Meta, S::Ctl>,
+}
+
+impl<S: Scheme> Clone for Packet<S> {
+    fn clone(&self) -> Packet<S> {
+        *self
+    }
+}
+impl<S: Scheme> Copy for Packet<S> {}

@@ -1,0 +1,122 @@
+//! Two congestion points in one switch: INT stamping below a detector, say.
+
+use super::{Cp, Gate, Level, Packet, PortFacts, PortView, Ports, Scheme, Verdict};
+use units::{PortId, Priority, Time};
+
+/// `A` on top of `B`, which must share a level. On the way in `A` sees a packet first, on the way
+/// out `B` does. What needs one answer (route, sub-queue, gate) is `A`'s where it has one.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stack<A, B>(
+    /// The upper congestion point.
+    pub A,
+    /// The lower one.
+    pub B,
+);
+
+impl<S: Scheme, L: Level, A: Cp<S, Level = L>, B: Cp<S, Level = L>> Cp<S> for Stack<A, B> {
+    type Level = L;
+    type Port = (A::Port, B::Port);
+    const SUB_QUEUES: bool = A::SUB_QUEUES || B::SUB_QUEUES;
+
+    fn port(&self, params: &S::Params, facts: &PortFacts) -> Self::Port {
+        (self.0.port(params, facts), self.1.port(params, facts))
+    }
+    fn on_arrival(
+        &mut self,
+        cx: &mut L::Arrive<'_, S>,
+        in_port: PortId,
+        packet: &mut Packet<S>,
+    ) -> Verdict {
+        match self.0.on_arrival(cx, in_port, packet) {
+            Verdict::Forward => self.1.on_arrival(cx, in_port, packet),
+            other => other,
+        }
+    }
+    fn route(&mut self, now: Time, packet: &Packet<S>, equal_cost: &[PortId]) -> Option<PortId> {
+        self.0.route(now, packet, equal_cost).or_else(|| self.1.route(now, packet, equal_cost))
+    }
+    fn sub_queue(&self, in_port: PortId, out_port: PortId, packet: &Packet<S>) -> u32 {
+        match self.0.sub_queue(in_port, out_port, packet) {
+            0 => self.1.sub_queue(in_port, out_port, packet),
+            queue => queue,
+        }
+    }
+    fn gate(&self, port: &Self::Port, sub_queue: u32, head: &Packet<S>, now: Time) -> Gate {
+        match self.0.gate(&port.0, sub_queue, head, now) {
+            Gate::Open => self.1.gate(&port.1, sub_queue, head, now),
+            shut => shut,
+        }
+    }
+    fn on_enqueue(
+        &mut self,
+        cx: &mut L::Arrive<'_, S>,
+        port: &mut Self::Port,
+        view: &PortView,
+        packet: &mut Packet<S>,
+    ) {
+        self.0.on_enqueue(cx, &mut port.0, view, packet);
+        self.1.on_enqueue(cx, &mut port.1, view, packet);
+    }
+    fn on_depart(
+        &mut self,
+        cx: &mut L::Depart<'_, S>,
+        port: &mut Self::Port,
+        view: &PortView,
+        packet: &mut Packet<S>,
+    ) {
+        self.1.on_depart(cx, &mut port.1, view, packet);
+        self.0.on_depart(cx, &mut port.0, view, packet);
+    }
+    fn on_pfc(
+        &mut self,
+        cx: &mut L::Arrive<'_, S>,
+        port: &mut Self::Port,
+        view: &PortView,
+        priority: Priority,
+        paused: bool,
+    ) {
+        self.0.on_pfc(cx, &mut port.0, view, priority, paused);
+        self.1.on_pfc(cx, &mut port.1, view, priority, paused);
+    }
+    fn next_timer(&self) -> Time {
+        self.0.next_timer().min(self.1.next_timer())
+    }
+    fn on_timer(&mut self, cx: &mut L::Arrive<'_, S>, ports: &mut dyn Ports<Self::Port>) {
+        let now = L::now::<S>(cx);
+        if self.0.next_timer() <= now {
+            self.0.on_timer(cx, &mut Upper(ports));
+        }
+        if self.1.next_timer() <= now {
+            self.1.on_timer(cx, &mut Lower(ports));
+        }
+    }
+    fn observe(&self, port: &Self::Port, now: Time) -> Option<f64> {
+        self.0.observe(&port.0, now).or_else(|| self.1.observe(&port.1, now))
+    }
+}
+
+/// The upper congestion point's view of the ports.
+struct Upper<'a, A, B>(&'a mut dyn Ports<(A, B)>);
+
+impl<A, B> Ports<A> for Upper<'_, A, B> {
+    fn count(&self) -> usize {
+        self.0.count()
+    }
+    fn port(&mut self, port: PortId) -> (&mut A, &PortView) {
+        let (state, view) = self.0.port(port);
+        (&mut state.0, view)
+    }
+}
+
+/// The lower one's.
+struct Lower<'a, A, B>(&'a mut dyn Ports<(A, B)>);
+
+impl<A, B> Ports<B> for Lower<'_, A, B> {
+    fn count(&self) -> usize {
+        self.0.count()
+    }
+    fn port(&mut self, port: PortId) -> (&mut B, &PortView) {
+        let (state, view) = self.0.port(port);
+        (&mut state.1, view)
+    }
+}

@@ -1,0 +1,17 @@
+//! Congestion-control schemes as pure state machines.
+//!
+//! A scheme is a reaction point (RP, at the sender), a notification point (NP, at the receiver)
+//! and a congestion point (CP, in the switch). None of them owns a queue, a link or a clock:
+//! inputs are values ("this ACK, with these INT records, at this time"), outputs are values
+//! ("this rate and window", "send this notification", "wake me then"). So the same code could run
+//! in firmware or in a software NIC.
+//!
+//! [`contract`] holds all plug-in points; [`registry`] lists what there is; each scheme is one file.
+
+pub mod contract;
+pub mod dcqcn;
+pub mod hpcc;
+pub mod int;
+pub mod none;
+pub mod params;
+pub mod registry;

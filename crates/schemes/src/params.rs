@@ -1,0 +1,302 @@
+//! Parameters of a scheme: named, with unit, default, range and source, so that a scenario file,
+//! `rocelab list` and the docs all read the same table.
+
+use std::fmt;
+use units::{Bytes, Rate, Time};
+
+/// What a parameter is measured in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A span of time, written `55us`.
+    Time,
+    /// A rate, written `40Mbps`.
+    Rate,
+    /// A size, written `10MB`.
+    Bytes,
+    /// A plain number.
+    Number,
+    /// A whole number.
+    Count,
+    /// `true` or `false`.
+    Flag,
+    /// One of the words listed.
+    Choice(&'static [&'static str]),
+}
+
+/// The value of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    /// A span of time.
+    Time(Time),
+    /// A rate.
+    Rate(Rate),
+    /// A size.
+    Bytes(Bytes),
+    /// A plain number.
+    Number(f64),
+    /// A whole number.
+    Count(u64),
+    /// A switch.
+    Flag(bool),
+    /// One of the words of a [`Kind::Choice`].
+    Choice(&'static str),
+}
+
+impl Value {
+    fn in_order(self, other: Value) -> bool {
+        match (self, other) {
+            (Value::Time(a), Value::Time(b)) => a <= b,
+            (Value::Rate(a), Value::Rate(b)) => a <= b,
+            (Value::Bytes(a), Value::Bytes(b)) => a <= b,
+            (Value::Number(a), Value::Number(b)) => a <= b,
+            (Value::Count(a), Value::Count(b)) => a <= b,
+            _ => true,
+        }
+    }
+}
+
+/// As a scenario file writes it, without quotes.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Time(v) => v.fmt(f),
+            Value::Rate(v) => v.fmt(f),
+            Value::Bytes(v) => v.fmt(f),
+            Value::Number(v) => v.fmt(f),
+            Value::Count(v) => v.fmt(f),
+            Value::Flag(v) => v.fmt(f),
+            Value::Choice(v) => v.fmt(f),
+        }
+    }
+}
+
+/// One parameter as the registry shows it.
+#[derive(Clone, Debug)]
+pub struct ParamSpec {
+    /// Its name in scenario files.
+    pub name: &'static str,
+    /// Its symbol in the paper.
+    pub symbol: &'static str,
+    /// What it is measured in.
+    pub kind: Kind,
+    /// The smallest and the largest value allowed, both inclusive.
+    pub range: Option<(Value, Value)>,
+    /// What it does, in a sentence.
+    pub doc: &'static str,
+    /// Where its default comes from.
+    pub source: &'static str,
+}
+
+/// Why a parameter was refused.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ParamError {
+    /// No such preset; the names that exist.
+    UnknownPreset(String, Vec<&'static str>),
+    /// No such parameter; the names that exist.
+    UnknownParam(String, Vec<&'static str>),
+    /// A value of another kind than the parameter takes.
+    WrongKind(&'static str, Kind),
+    /// Outside the range that is allowed.
+    OutOfRange(&'static str, Value, Value, Value),
+    /// Values that each are fine but do not go together.
+    Conflict(&'static str, String),
+}
+
+impl fmt::Display for ParamError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ParamError::UnknownPreset(name, known) => {
+                write!(f, "unknown preset `{name}`; known: {}", known.join(", "))
+            }
+            ParamError::UnknownParam(name, known) if known.is_empty() => {
+                write!(f, "unknown parameter `{name}`; this scheme has none")
+            }
+            ParamError::UnknownParam(name, known) => {
+                write!(f, "unknown parameter `{name}`; known: {}", known.join(", "))
+            }
+            ParamError::WrongKind(name, kind) => {
+                write!(
+                    f,
+                    "`{name}` takes {}",
+                    match kind {
+                        Kind::Time => "a time with its unit, such as \"55us\"".to_owned(),
+                        Kind::Rate => "a rate with its unit, such as \"40Mbps\"".to_owned(),
+                        Kind::Bytes => "a size with its unit, such as \"10MB\"".to_owned(),
+                        Kind::Number => "a number".to_owned(),
+                        Kind::Count => "a whole number".to_owned(),
+                        Kind::Flag => "true or false".to_owned(),
+                        Kind::Choice(words) => format!("one of {}", words.join(", ")),
+                    }
+                )
+            }
+            ParamError::OutOfRange(name, value, low, high) => {
+                write!(f, "`{name}` = {value} is out of range; allowed: {low} to {high}")
+            }
+            ParamError::Conflict(name, why) => write!(f, "`{name}`: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for ParamError {}
+
+/// A field type that can stand in a parameter table.
+pub trait ParamType: Sized {
+    /// Into the erased value.
+    fn to_value(&self) -> Value;
+    /// Back from it, where the kind fits.
+    fn from_value(value: Value) -> Option<Self>;
+}
+
+macro_rules! param_type {
+    ($type:ty, $variant:ident) => {
+        impl ParamType for $type {
+            fn to_value(&self) -> Value {
+                Value::$variant(*self)
+            }
+            fn from_value(value: Value) -> Option<Self> {
+                match value {
+                    Value::$variant(v) => Some(v),
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+param_type!(Time, Time);
+param_type!(Rate, Rate);
+param_type!(Bytes, Bytes);
+param_type!(u64, Count);
+param_type!(bool, Flag);
+param_type!(&'static str, Choice);
+
+impl ParamType for f64 {
+    fn to_value(&self) -> Value {
+        Value::Number(*self)
+    }
+    fn from_value(value: Value) -> Option<f64> {
+        match value {
+            Value::Number(v) => Some(v),
+            Value::Count(v) => Some(v as f64),
+            _ => None,
+        }
+    }
+}
+
+/// A scheme's parameters. Implemented by [`params!`](crate::params!) but for the presets, which
+/// the scheme's file gives.
+pub trait Params: Clone + Send + Sync + 'static {
+    /// The table of the parameters.
+    fn specs() -> &'static [ParamSpec];
+    /// The value of the parameter `name`.
+    fn get(&self, name: &str) -> Option<Value>;
+    /// Sets the parameter `name`, checking kind and range.
+    fn set(&mut self, name: &str, value: Value) -> Result<(), ParamError>;
+}
+
+/// Checks `value` against the range of `spec`.
+pub fn check_range(spec: &ParamSpec, value: Value) -> Result<(), ParamError> {
+    if let Value::Number(number) = value
+        && !number.is_finite()
+    {
+        return Err(ParamError::WrongKind(spec.name, spec.kind));
+    }
+    if let (Kind::Choice(words), Value::Choice(word)) = (spec.kind, value)
+        && !words.contains(&word)
+    {
+        return Err(ParamError::WrongKind(spec.name, spec.kind));
+    }
+    match spec.range {
+        Some((low, high)) if !(low.in_order(value) && value.in_order(high)) => {
+            Err(ParamError::OutOfRange(spec.name, value, low, high))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Declares a scheme's parameters: a plain struct with the table that describes it.
+///
+/// ```
+/// use schemes::params::{Kind, Params, Value};
+/// use units::Time;
+/// schemes::params! {
+///     /// Parameters of a law.
+///     pub struct LawParams {
+///         /// How long to wait.
+///         wait: Time, "T", Kind::Time,
+///             Some((Value::Time(Time::from_us(1)), Value::Time(Time::from_ms(1)))),
+///             "a paper, section 5";
+///     }
+/// }
+/// let mut params = LawParams { wait: Time::from_us(50) };
+/// assert!(params.set("wait", Value::Time(Time::from_us(55))).is_ok());
+/// assert_eq!(params.get("wait"), Some(Value::Time(Time::from_us(55))));
+/// assert_eq!(
+///     params.set("wait", Value::Time(Time::ZERO)).unwrap_err().to_string(),
+///     "`wait` = 0ns is out of range; allowed: 1us to 1ms"
+/// );
+/// ```
+#[macro_export]
+macro_rules! params {
+    (
+        $(#[$struct_doc:meta])*
+        pub struct $name:ident {
+            $(
+                $(#[doc = $doc:literal])+
+                $field:ident : $type:ty, $symbol:literal, $kind:expr, $range:expr, $source:literal;
+            )*
+        }
+    ) => {
+        $(#[$struct_doc])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $name {
+            $( $(#[doc = $doc])+ pub $field: $type, )*
+        }
+
+        impl $crate::params::Params for $name {
+            fn specs() -> &'static [$crate::params::ParamSpec] {
+                static SPECS: std::sync::LazyLock<Vec<$crate::params::ParamSpec>> =
+                    std::sync::LazyLock::new(|| vec![$(
+                        $crate::params::ParamSpec {
+                            name: stringify!($field),
+                            symbol: $symbol,
+                            kind: $kind,
+                            range: $range,
+                            doc: concat!($($doc),+).trim_ascii(),
+                            source: $source,
+                        },
+                    )*]);
+                &SPECS
+            }
+            #[allow(unused_variables)]
+            fn get(&self, name: &str) -> Option<$crate::params::Value> {
+                $( if name == stringify!($field) {
+                    return Some($crate::params::ParamType::to_value(&self.$field));
+                } )*
+                None
+            }
+            #[allow(unused_variables)]
+            fn set(
+                &mut self,
+                name: &str,
+                value: $crate::params::Value,
+            ) -> Result<(), $crate::params::ParamError> {
+                let specs = Self::specs();
+                let Some(spec) = specs.iter().find(|spec| spec.name == name) else {
+                    return Err($crate::params::ParamError::UnknownParam(
+                        name.to_owned(),
+                        specs.iter().map(|spec| spec.name).collect(),
+                    ));
+                };
+                $( if name == stringify!($field) {
+                    let Some(typed) = $crate::params::ParamType::from_value(value) else {
+                        return Err($crate::params::ParamError::WrongKind(spec.name, spec.kind));
+                    };
+                    let value = $crate::params::ParamType::to_value(&typed);
+                    $crate::params::check_range(spec, value)?;
+                    self.$field = typed;
+                } )*
+                Ok(())
+            }
+        }
+    };
+}

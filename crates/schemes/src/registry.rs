@@ -1,0 +1,139 @@
+//! What schemes there are: the table behind `rocelab list`, and the one place where a new scheme
+//! is registered.
+
+use crate::contract::Scheme;
+use crate::params::{ParamError, ParamSpec, Params, Value};
+use units::{Bytes, Rate};
+
+/// RED thresholds that go with a preset: given at one port rate and proportional to it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EcnLaw {
+    /// Queue length up to which nothing is marked, at a port of rate `at`.
+    pub kmin: Bytes,
+    /// Queue length above which everything is marked, at a port of rate `at`.
+    pub kmax: Bytes,
+    /// Marking probability at `kmax`.
+    pub pmax: f64,
+    /// The port rate that `kmin` and `kmax` are given for; ports of k times the rate use k times
+    /// the thresholds.
+    pub at: Rate,
+}
+
+/// A named set of parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct Preset {
+    /// Its name.
+    pub name: &'static str,
+    /// What it stands for, in a sentence.
+    pub summary: &'static str,
+    /// Where its values come from.
+    pub source: &'static str,
+    /// The marking law it was tuned with; `None` where switches need not mark.
+    pub ecn: Option<EcnLaw>,
+}
+
+/// Gives the value of every parameter, by name, of a preset at the hosts' port rate with overrides.
+pub type Resolve = fn(
+    preset: &str,
+    host_rate: Rate,
+    overrides: &[(String, Value)],
+) -> Result<Vec<(&'static str, Value)>, ParamError>;
+
+/// A scheme as `rocelab list` shows it. Made by [`SchemeInfo::of`].
+#[derive(Clone, Copy)]
+pub struct SchemeInfo {
+    /// Its name in scenario files.
+    pub name: &'static str,
+    /// Its full name.
+    pub title: &'static str,
+    /// The paper that defines it.
+    pub paper: &'static str,
+    /// What a user must know before trusting a figure made with it; empty where there is nothing.
+    pub caveat: &'static str,
+    /// Its presets; the first is the default.
+    pub presets: &'static [Preset],
+    /// The scheme needs data and ACKs to take the same path.
+    pub symmetric_paths: bool,
+    /// The table of its parameters.
+    pub params: fn() -> &'static [ParamSpec],
+    /// The value of every parameter under a preset at the hosts' port rate, with overrides; or why
+    /// not.
+    pub resolve: Resolve,
+}
+
+impl SchemeInfo {
+    /// The registry's view of scheme `S`.
+    pub const fn of<S: Scheme>() -> SchemeInfo {
+        SchemeInfo {
+            name: S::NAME,
+            title: S::TITLE,
+            paper: S::PAPER,
+            caveat: S::CAVEAT,
+            presets: S::PRESETS,
+            symmetric_paths: S::SYMMETRIC_PATHS,
+            params: <S::Params as Params>::specs,
+            resolve: |preset, host_rate, overrides| {
+                let params = params_of::<S>(preset, host_rate, overrides)?;
+                Ok(<S::Params as Params>::specs()
+                    .iter()
+                    .filter_map(|spec| Some((spec.name, params.get(spec.name)?)))
+                    .collect())
+            },
+        }
+    }
+
+    /// The preset called `name`.
+    pub fn preset(&self, name: &str) -> Option<&'static Preset> {
+        self.presets.iter().find(|preset| preset.name == name)
+    }
+}
+
+/// The parameters of `S` under `preset` at the hosts' port rate, with `overrides` on top.
+pub fn params_of<S: Scheme>(
+    preset: &str,
+    host_rate: Rate,
+    overrides: &[(String, Value)],
+) -> Result<S::Params, ParamError> {
+    if !S::PRESETS.iter().any(|known| known.name == preset) {
+        return Err(ParamError::UnknownPreset(
+            preset.to_owned(),
+            S::PRESETS.iter().map(|known| known.name).collect(),
+        ));
+    }
+    let mut params = S::preset(preset, host_rate);
+    for (name, value) in overrides {
+        params.set(name, *value)?;
+    }
+    S::check(&params)?;
+    Ok(params)
+}
+
+/// Calls `$callback!` with every scheme: its name in scenario files and the types that carry it,
+/// one for each INT depth where the scheme stamps INT. Registering a scheme is adding its line.
+#[macro_export]
+macro_rules! for_each_scheme {
+    ($callback:ident) => {
+        $callback! {
+            none: $crate::none::NoControl;
+            dcqcn: $crate::dcqcn::Dcqcn;
+            hpcc: $crate::hpcc::Hpcc<5>, $crate::hpcc::Hpcc<10>;
+        }
+    };
+}
+
+macro_rules! table {
+    ($($module:ident: $first:ty $(, $deeper:ty)*;)*) => {
+        &[$(SchemeInfo::of::<$first>()),*]
+    };
+}
+
+/// Every scheme, in the order of the table.
+pub fn all() -> &'static [SchemeInfo] {
+    const ALL: &[SchemeInfo] = for_each_scheme!(table);
+    ALL
+}
+
+/// The scheme called `name`.
+pub fn find(name: &str) -> Option<&'static SchemeInfo> {
+    all().iter().find(|scheme| scheme.name == name)
+}

@@ -1,0 +1,276 @@
+//! HPCC's Algorithm 1 against round trips worked out by hand: 100 Gb/s, T = 8 us, so that the BDP is
+//! 100 KB and, for 100 flows at eta 0.95, W_AI is 50 B.
+
+use schemes::contract::{Ack, CodePoint, HostCx, PathFacts, Rp, Scheme, Signal};
+use schemes::hpcc::{Hpcc, HpccParams, ReactionPoint};
+use schemes::int::{IntRecord, IntStack};
+use units::{Bytes, NodeId, PortId, Rate, Time};
+
+const LINE: Rate = Rate::from_gbps(100);
+
+fn us(n: u64) -> Time {
+    Time::from_us(n)
+}
+
+fn path() -> PathFacts {
+    PathFacts {
+        line_rate: LINE,
+        bottleneck_rate: LINE,
+        base_rtt: us(4),
+        network_rtt: us(8),
+        switches: 2,
+        payload: Bytes::new(1000),
+        packet_bytes: Bytes::new(1124),
+    }
+}
+
+fn paper() -> HpccParams {
+    Hpcc::<5>::preset("hpcc-paper", LINE)
+}
+
+/// The records of ports of switches 0, 1, ..: time in us, bytes sent, bytes waiting.
+fn records(hops: &[(u64, u64, u64)]) -> IntStack<5> {
+    through(0, hops)
+}
+
+/// The same, from switch `first` on.
+fn through(first: u32, hops: &[(u64, u64, u64)]) -> IntStack<5> {
+    let mut stack = IntStack::default();
+    for (node, &(time, tx_bytes, queue_bytes)) in (first..).zip(hops) {
+        let record = IntRecord { rate: LINE, time: us(time), tx_bytes, queue_bytes };
+        stack.push(NodeId::new(node), PortId::new(1), record);
+    }
+    stack
+}
+
+#[track_caller]
+fn close(got: f64, expected: f64) {
+    assert!((got - expected).abs() < 1e-6 * expected.abs().max(1.0), "{got}, not {expected}");
+}
+
+/// After the first ACK, which only stores: full window, U = 1, and the reference window's round
+/// trip ends at byte 50 000.
+fn begun(params: &HpccParams) -> ReactionPoint<5> {
+    let mut rp = ReactionPoint::new(params, &path());
+    rp.new_ack(us(10), 1000, 50_000, &records(&[(1, 0, 0), (2, 0, 20_000)]));
+    assert_eq!(rp.permission().rate, LINE);
+    assert_eq!(rp.permission().window, Bytes::new(100_000));
+    assert_eq!(rp.utilisation(), 1.0);
+    rp
+}
+
+#[test]
+fn the_busiest_of_two_hops_counts() {
+    let mut rp = begun(&paper());
+    // Hop 0: 10 000 B in 1 us are 80 Gb/s, no queue: 0.8. Hop 1: 25 000 B in 2 us are 100 Gb/s,
+    // the smaller queue of 20 000 and 30 000 B is a fifth of the BDP: 1.2.
+    let ack = records(&[(2, 10_000, 0), (4, 25_000, 30_000)]);
+    let busiest = rp.clone().measure(&ack).unwrap();
+    assert_eq!(busiest.hop, 1);
+    close(busiest.inflight, 1.2);
+
+    rp.new_ack(us(12), 2000, 51_000, &ack);
+    // tau is 2 us, a quarter of T: U = 0.75 * 1 + 0.25 * 1.2.
+    close(rp.utilisation(), 1.05);
+    // A fast reaction: W = 100 000 / (1.05 / 0.95) + 50, and the reference stays.
+    close(rp.window(), 90_526.190_476_19);
+    close(rp.reference(), 100_000.0);
+    assert_eq!(rp.permission().window, Bytes::new(90_526));
+    assert_eq!(rp.permission().rate, Rate::from_bps(90_526_190_476));
+}
+
+#[test]
+fn fast_reactions_start_from_the_reference_each_time() {
+    let mut rp = begun(&paper());
+    rp.new_ack(us(12), 2000, 51_000, &records(&[(2, 10_000, 0), (4, 25_000, 30_000)]));
+    // 8 us on, hop 1 sent 50 000 B: u = 0.5 with the whole weight.
+    rp.new_ack(us(20), 3000, 52_000, &records(&[(10, 50_000, 0), (12, 75_000, 0)]));
+    close(rp.utilisation(), 0.5);
+    // Additive: 100 050, which the line rate bounds.
+    close(rp.window(), 100_000.0);
+    rp.new_ack(us(28), 4000, 53_000, &records(&[(18, 170_000, 0), (20, 175_000, 0)]));
+    // Hop 0: 120 000 B in 8 us are 1.2.
+    close(rp.utilisation(), 1.2);
+    close(rp.window(), 100_000.0 / (1.2 / 0.95) + 50.0);
+    close(rp.reference(), 100_000.0);
+}
+
+/// One round trip of `span` us later, with both hops having sent at `percent` of the line rate.
+fn later(stack: &IntStack<5>, span: u64, percent: u64) -> IntStack<5> {
+    let hops: Vec<_> = stack
+        .records()
+        .iter()
+        .map(|old| {
+            let sent = LINE.bytes_in(us(span)).get() * percent / 100;
+            (old.time.ns() / 1000 + span, old.tx_bytes + sent, 0)
+        })
+        .collect();
+    records(&hops)
+}
+
+#[test]
+fn five_additive_steps_then_a_multiplicative_one() {
+    let mut rp = begun(&paper());
+    let mut stack = records(&[(2, 10_000, 0), (4, 25_000, 30_000)]);
+    // Byte 60 000 is beyond 50 000: the reference window follows.
+    rp.new_ack(us(20), 60_000, 110_000, &stack);
+    let cut = 90_526.190_476_19;
+    close(rp.reference(), cut);
+
+    for step in 1..=5_u32 {
+        stack = later(&stack, 8, 90);
+        let next_to_send = 110_000 + 100_000 * u64::from(step);
+        // Not beyond the byte that was next to send at the update before: no update.
+        rp.new_ack(us(30), next_to_send - 100_000, next_to_send, &stack);
+        close(rp.reference(), cut + 50.0 * f64::from(step - 1));
+        stack = later(&stack, 8, 90);
+        rp.new_ack(us(30), next_to_send - 99_999, next_to_send, &stack);
+        close(rp.utilisation(), 0.9);
+        close(rp.reference(), cut + 50.0 * f64::from(step));
+    }
+    // maxStage: (90 526.190476 + 250) / (0.9 / 0.95) + 50.
+    stack = later(&stack, 8, 90);
+    rp.new_ack(us(99), 700_000, 800_000, &stack);
+    close(rp.reference(), 95_869.312_169_31);
+    // And additive again.
+    stack = later(&stack, 8, 90);
+    rp.new_ack(us(99), 800_001, 900_000, &stack);
+    close(rp.reference(), 95_919.312_169_31);
+}
+
+#[test]
+fn the_simulators_preset_is_always_multiplicative() {
+    let params = Hpcc::<5>::preset("hpcc-ns3", LINE);
+    assert_eq!(params.rate_ai, Rate::from_mbps(40));
+    let mut rp = begun(&params);
+    let stack = records(&[(9, 120_000, 0), (10, 120_000, 0)]);
+    // U = 1.2; 40 Mb/s times 8 us are 40 B.
+    rp.new_ack(us(20), 60_000, 110_000, &stack);
+    close(rp.reference(), 100_000.0 * 0.95 / 1.2 + 40.0);
+    let before = rp.reference();
+    rp.new_ack(us(30), 120_000, 210_000, &later(&stack, 8, 90));
+    close(rp.reference(), before * 0.95 / 0.9 + 40.0);
+}
+
+#[test]
+fn a_long_silence_counts_as_one_base_rtt() {
+    let mut rp = begun(&paper());
+    // 80 us: tau is cut to T, U is what the 80 us had: 250 000 B are 0.25 of them.
+    rp.new_ack(us(90), 2000, 51_000, &records(&[(81, 250_000, 0), (82, 100_000, 0)]));
+    close(rp.utilisation(), 0.25);
+}
+
+#[test]
+fn records_of_the_same_instant_say_nothing() {
+    let mut rp = begun(&paper());
+    let before = rp.permission();
+    rp.new_ack(us(11), 2000, 51_000, &records(&[(1, 0, 5000), (2, 0, 5000)]));
+    assert_eq!(rp.utilisation(), 1.0);
+    assert_eq!(rp.permission(), before);
+    // Where only one hop says nothing, the other one counts.
+    let busiest = rp.measure(&records(&[(1, 0, 0), (4, 12_500, 0)])).unwrap();
+    assert_eq!(busiest.hop, 1);
+}
+
+#[test]
+fn another_path_starts_over() {
+    let mut rp = begun(&paper());
+    let elsewhere = [(2, 900_000, 90_000), (4, 900_000, 90_000)];
+    assert_eq!(rp.measure(&through(7, &elsewhere)), None);
+    assert_eq!(rp.utilisation(), 1.0);
+    let on = [(3, 912_500, 90_000), (5, 912_500, 90_000)];
+    assert!(rp.measure(&through(7, &on)).is_some());
+    // No switch at all: nothing to go by.
+    assert_eq!(rp.measure(&IntStack::default()), None);
+}
+
+#[test]
+fn the_window_keeps_its_bounds() {
+    let mut rp = begun(&paper());
+    // A queue of a hundred BDPs and a full link.
+    let mut stack = records(&[(9, 100_000, 10_000_000), (10, 100_000, 10_000_000)]);
+    for round in 1..5 {
+        rp.new_ack(us(20), 100_000 * round, 100_000 * round + 50_000, &stack);
+        let hops: Vec<_> = stack
+            .records()
+            .iter()
+            .map(|old| (old.time.ns() / 1000 + 8, old.tx_bytes + 100_000, 10_000_000))
+            .collect();
+        stack = records(&hops);
+    }
+    // 100 Mb/s and W_AI on top: a packet may always be under way.
+    assert_eq!(rp.permission().window, Bytes::new(1000));
+    assert!(rp.permission().rate >= Rate::from_mbps(100));
+    assert!(rp.permission().rate <= Rate::from_mbps(1200));
+    // An idle network brings it back to line rate and no further.
+    for round in 5..20 {
+        stack = later(&stack, 8, 0);
+        rp.new_ack(us(20), 100_000 * round, 100_000 * round + 50_000, &stack);
+    }
+    assert_eq!(rp.permission().rate, LINE);
+    assert_eq!(rp.permission().window, Bytes::new(100_000));
+}
+
+#[test]
+fn without_fast_reaction_only_full_round_trips_count() {
+    let params = HpccParams { fast_reaction: false, ..paper() };
+    let mut rp = begun(&params);
+    rp.new_ack(us(12), 2000, 51_000, &records(&[(2, 10_000, 0), (4, 90_000, 90_000)]));
+    assert_eq!(rp.permission().rate, LINE);
+    assert_eq!(rp.utilisation(), 1.0);
+    // Measured from the first ACK on: 62 500 B in 8 us and 50 000 B in 8 us.
+    rp.new_ack(us(20), 60_000, 110_000, &records(&[(9, 62_500, 0), (10, 50_000, 0)]));
+    close(rp.utilisation(), 0.625);
+}
+
+#[test]
+fn the_base_rtt_may_be_the_paths_own() {
+    let rp = ReactionPoint::<5>::new(&HpccParams { base_rtt: "path", ..paper() }, &path());
+    assert_eq!(rp.permission().window, Bytes::new(50_000));
+}
+
+#[test]
+fn nacks_and_repeated_acks_are_passed_over() {
+    let params = paper();
+    let mut rp = begun(&params);
+    let before = rp.permission();
+    let meta = records(&[(9, 120_000, 0), (10, 120_000, 0)]);
+    let mut ack: Ack<'_, Hpcc<5>> = Ack {
+        next_expected: 60_000,
+        newly_acked: Bytes::new(1000),
+        next_to_send: 110_000,
+        nack: true,
+        echo: CodePoint::Capable,
+        rtt: us(9),
+        meta: &meta,
+    };
+    let mut outbox = Vec::new();
+    let mut cx = HostCx { now: us(20), params: &params, host: &mut (), outbox: &mut outbox };
+    rp.on_ack(&mut cx, &ack);
+    ack.nack = false;
+    ack.newly_acked = Bytes::ZERO;
+    rp.on_ack(&mut cx, &ack);
+    assert_eq!(rp.permission(), before);
+    ack.newly_acked = Bytes::new(1000);
+    rp.on_ack(&mut cx, &ack);
+    close(rp.reference(), 100_000.0 * 0.95 / 1.2 + 50.0);
+}
+
+#[test]
+fn a_held_window_stays_while_measuring_goes_on() {
+    let mut rp = begun(&paper());
+    Rp::<Hpcc<5>>::on_signal(&mut rp, us(11), Signal::Hold(us(30)));
+    let stack = records(&[(9, 120_000, 0), (10, 120_000, 0)]);
+    rp.new_ack(us(20), 60_000, 110_000, &stack);
+    assert_eq!(rp.permission().rate, LINE);
+    close(rp.utilisation(), 1.2);
+    rp.new_ack(us(30), 120_000, 210_000, &later(&stack, 8, 120));
+    close(rp.reference(), 100_000.0 * 0.95 / 1.2 + 50.0);
+}
+
+#[test]
+fn int_takes_42_bytes_for_five_hops() {
+    assert_eq!(Hpcc::<5>::meta_bytes(&paper()), (42, 42));
+    assert_eq!(Hpcc::<10>::meta_bytes(&paper()), (82, 82));
+    assert_eq!(size_of::<IntRecord>(), 32);
+}
