@@ -1,0 +1,32 @@
+//! Files that a scenario names.
+
+use crate::error::{Result, ScenarioError};
+use std::path::{Path, PathBuf};
+
+/// Larger files are no scenario and no workload.
+const LARGEST: u64 = 1 << 30;
+
+/// Reads the file `name`, relative to `base`; `key` is what named it.
+pub(crate) fn read(name: &str, base: Option<&Path>, key: &str) -> Result<(PathBuf, String)> {
+    let path = match base {
+        Some(base) => base.join(name),
+        None => PathBuf::from(name),
+    };
+    let text = read_path(&path).map_err(|why| ScenarioError::new(key, why))?;
+    Ok((path, text))
+}
+
+/// Reads a file of text; the error says which file and why not.
+pub(crate) fn read_path(path: &Path) -> std::result::Result<String, String> {
+    let shown = path.display();
+    let metadata =
+        std::fs::metadata(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
+    if metadata.is_dir() {
+        return Err(format!("cannot read {shown}: it is a directory"));
+    }
+    if metadata.len() > LARGEST {
+        return Err(format!("cannot read {shown}: it is larger than 1 GiB"));
+    }
+    let bytes = std::fs::read(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
+    String::from_utf8(bytes).map_err(|_| format!("cannot read {shown}: it is not UTF-8 text"))
+}

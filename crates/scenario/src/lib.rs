@@ -1,0 +1,139 @@
+//! What is to be run: scenario files, topologies, traffic.
+//!
+//! A scenario goes through two stages. First its TOML is read into a [`spec::Spec`], in which
+//! every value has its type and unknown keys are refused. Then [`Scenario::from_spec`] checks
+//! that it makes sense, builds the network, generates the messages and completes every default.
+//! Only a [`Scenario`] can be run. Errors name key and line, and no input makes this crate panic.
+//!
+//! ```
+//! let text = r#"
+//!     [topology]
+//!     kind = "star"
+//!     hosts = 4
+//!     host_rate = "100Gbps"
+//!     host_delay = "1us"
+//!
+//!     [[traffic]]
+//!     kind = "incast"
+//!     senders = 3
+//!     receiver = "h0"
+//!     size = "1MB"
+//! "#;
+//! let overrides = [("traffic.0.senders".to_owned(), "2".to_owned())];
+//! let scenario = scenario::parse(text, None, &overrides).unwrap();
+//! assert_eq!(scenario.messages.len(), 2);
+//! assert_eq!(scenario::parse(&scenario.to_toml(), None, &[]).unwrap(), scenario);
+//! ```
+
+mod catalogue;
+mod decode;
+mod error;
+mod files;
+pub mod network;
+mod probe;
+mod random;
+mod scenario;
+mod scheme;
+mod select;
+mod settings;
+pub mod spec;
+mod topology;
+mod traffic;
+mod tree;
+pub mod workload;
+
+pub use catalogue::{KeyInfo, KindInfo, topology_kinds, traffic_kinds};
+pub use error::ScenarioError;
+pub use network::{Link, Network, Node, NodeKind, Port};
+pub use probe::{Probe, ProbeKind, Targets};
+pub use scenario::{Run, Scenario, Stop};
+pub use scheme::SchemeChoice;
+pub use settings::{
+    Classes, Ecn, Headroom, HostSettings, MarkAt, PauseDuration, Pfc, RoutingSettings,
+    SwitchSettings, Threshold, Wire, WireProfile,
+};
+pub use traffic::{LATEST, MOST_MESSAGES, Message};
+
+use error::Result;
+use std::path::Path;
+use tree::{Tree, Value};
+
+/// Reads the scenario file at `path`.
+pub fn load(path: impl AsRef<Path>) -> Result<Scenario> {
+    load_with(path, &[])
+}
+
+/// Reads the scenario file at `path`, with keys set as in [`parse`].
+pub fn load_with(path: impl AsRef<Path>, overrides: &[(String, String)]) -> Result<Scenario> {
+    let path = path.as_ref();
+    let text = files::read_path(path).map_err(|why| ScenarioError::new("", why))?;
+    parse(&text, Some(path), overrides)
+}
+
+/// Reads a scenario. Errors name `origin`, and relative paths in the scenario are relative to its
+/// directory.
+///
+/// Each override is a key with its path, such as `topology.k` or `traffic.0.load`, and a value: as
+/// TOML writes it, or a bare word.
+pub fn parse(
+    text: &str,
+    origin: Option<&Path>,
+    overrides: &[(String, String)],
+) -> Result<Scenario> {
+    let parsed = Tree::from_toml(text).and_then(|tree| understand(tree, origin, overrides));
+    parsed.map_err(|error| error.in_file(origin))
+}
+
+fn understand(
+    mut tree: Tree,
+    origin: Option<&Path>,
+    overrides: &[(String, String)],
+) -> Result<Scenario> {
+    for (key, value) in overrides {
+        tree.set(key, value)?;
+    }
+    one_scheme(&mut tree)?;
+    let mut spec: spec::Spec = decode::decode(&tree)?;
+    if spec.name.is_none() {
+        let stem = origin.and_then(Path::file_stem).and_then(|stem| stem.to_str());
+        spec.name = stem.map(str::to_owned);
+    }
+    Scenario::from_spec(spec, origin.and_then(Path::parent)).map_err(|error| {
+        // A line of another file is that file's.
+        let line = if error.file.is_none() { tree.line_of(&error.key) } else { None };
+        error.at_line(line)
+    })
+}
+
+/// A run has one scheme: refuses several, and reads `scheme = "hpcc"` as its name.
+fn one_scheme(tree: &mut Tree) -> Result<()> {
+    let several = |key: &str, line| {
+        Err(ScenarioError::new(key, "a run has exactly one scheme")
+            .at_line(line)
+            .hint("to compare several, run the scenario once for each, as `rocelab compare` does"))
+    };
+    let Value::Table(table) = &mut tree.value else {
+        return Ok(());
+    };
+    if let Some(schemes) = table.get("schemes") {
+        return several("schemes", schemes.line);
+    }
+    let Some(scheme) = table.get_mut("scheme") else {
+        return Ok(());
+    };
+    tree::expand_scheme_name(scheme);
+    if let Value::List(_) = scheme.value {
+        return several("scheme", scheme.line);
+    }
+    if let Some(name) = scheme.table().and_then(|table| table.get("name"))
+        && let Value::List(_) = name.value
+    {
+        return several("scheme.name", name.line);
+    }
+    Ok(())
+}
+
+/// The JSON Schema of scenario files, for editors.
+pub fn json_schema() -> serde_json::Value {
+    schemars::schema_for!(spec::Spec).to_value()
+}

@@ -1,0 +1,305 @@
+//! The network that a topology describes: nodes, links, and the checks that make it one.
+
+use crate::error::{Result, ScenarioError};
+pub use crate::spec::NodeKind;
+use std::collections::{BTreeMap, VecDeque};
+use units::{NodeId, PortId, Rate, Time};
+
+/// The most nodes that a scenario may have.
+pub const MOST_NODES: u64 = 1 << 20;
+/// The most links that a scenario may have.
+pub const MOST_LINKS: u64 = 1 << 22;
+/// The most ports that a node may have.
+pub const MOST_PORTS: usize = 1024;
+/// The longest propagation delay.
+pub const LONGEST_DELAY: Time = Time::from_ms(1000);
+/// The lowest link rate; at it a full packet still takes less than two minutes.
+pub const LOWEST_RATE: Rate = Rate::from_bps(1000);
+/// The highest link rate.
+pub const HIGHEST_RATE: Rate = Rate::from_gbps(100_000);
+
+/// A host or a switch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// Its name, its own.
+    pub name: String,
+    /// What it is.
+    pub kind: NodeKind,
+    /// 0 for a host; for a switch 1 ToR (or leaf), 2 aggregation (or spine), 3 core.
+    pub tier: u8,
+}
+
+/// A link; it carries both directions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// One end.
+    pub a: NodeId,
+    /// The other end.
+    pub b: NodeId,
+    /// Rate of each direction.
+    pub rate: Rate,
+    /// Propagation delay, above zero.
+    pub delay: Time,
+}
+
+/// A node's end of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// Index of its link.
+    pub link: u32,
+    /// The node at the other end.
+    pub peer: NodeId,
+    /// The port at the other end.
+    pub peer_port: PortId,
+}
+
+/// Nodes and links. The ports of a node are numbered in the order of the links.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Network {
+    /// Hosts and switches; a [`NodeId`] is an index here.
+    pub nodes: Vec<Node>,
+    /// The links between them.
+    pub links: Vec<Link>,
+}
+
+impl Network {
+    /// The node with this id.
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.index()]
+    }
+
+    /// Every host, in order.
+    pub fn hosts(&self) -> impl Iterator<Item = NodeId> + '_ {
+        self.ids().filter(|id| self.node(*id).kind == NodeKind::Host)
+    }
+
+    /// Every node's id, in order.
+    pub fn ids(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (0..self.nodes.len() as u32).map(NodeId::new)
+    }
+
+    /// The ports of every node.
+    pub fn ports(&self) -> Vec<Vec<Port>> {
+        let mut ports: Vec<Vec<Port>> = vec![Vec::new(); self.nodes.len()];
+        for (index, link) in self.links.iter().enumerate() {
+            let index = index as u32;
+            let at_a = PortId::new(ports[link.a.index()].len() as u16);
+            let at_b = PortId::new(ports[link.b.index()].len() as u16);
+            ports[link.a.index()].push(Port { link: index, peer: link.b, peer_port: at_b });
+            ports[link.b.index()].push(Port { link: index, peer: link.a, peer_port: at_a });
+        }
+        ports
+    }
+
+    /// For each node the sum of its links' rates.
+    pub fn node_rates(&self) -> Vec<Rate> {
+        let mut sums = vec![0_u64; self.nodes.len()];
+        for link in &self.links {
+            for end in [link.a, link.b] {
+                sums[end.index()] = sums[end.index()].saturating_add(link.rate.bps());
+            }
+        }
+        sums.into_iter().map(Rate::from_bps).collect()
+    }
+
+    /// The lowest rate of a host's port.
+    pub fn lowest_host_rate(&self) -> Rate {
+        let is_host = |id: NodeId| self.node(id).kind == NodeKind::Host;
+        let rates = self.links.iter().filter(|link| is_host(link.a) || is_host(link.b));
+        rates.map(|link| link.rate).min().unwrap_or(Rate::ZERO)
+    }
+
+    /// Checks what every network must satisfy beyond each link's rate and delay, for which see
+    /// [`check_link`]; `key` is where it was described, `link_key` where the link with an index
+    /// was.
+    pub(crate) fn check(&self, key: &str, link_key: impl Fn(usize) -> String) -> Result<()> {
+        let mut degree = vec![0_usize; self.nodes.len()];
+        for (index, link) in self.links.iter().enumerate() {
+            if link.a == link.b {
+                return Err(ScenarioError::new(
+                    link_key(index),
+                    format!("links {} to itself", self.node(link.a).name),
+                ));
+            }
+            degree[link.a.index()] += 1;
+            degree[link.b.index()] += 1;
+        }
+        if let Some(node) = degree.iter().position(|ports| *ports > MOST_PORTS) {
+            return Err(ScenarioError::new(
+                key,
+                format!(
+                    "{} has {} ports; a node has at most {MOST_PORTS}",
+                    self.nodes[node].name, degree[node]
+                ),
+            ));
+        }
+        let hosts = self.hosts().count();
+        if hosts < 2 {
+            return Err(ScenarioError::new(key, format!("needs at least 2 hosts, got {hosts}")));
+        }
+        if let Some(node) = degree.iter().position(|ports| *ports == 0) {
+            let kind = match self.nodes[node].kind {
+                NodeKind::Host => "host",
+                NodeKind::Switch => "switch",
+            };
+            return Err(ScenarioError::new(
+                key,
+                format!("the {kind} {} has no link", self.nodes[node].name),
+            ));
+        }
+        self.check_connected(key)
+    }
+
+    fn check_connected(&self, key: &str) -> Result<()> {
+        let mut groups = Groups::new(self.nodes.len());
+        for link in &self.links {
+            groups.join(link.a.index(), link.b.index());
+        }
+        let first = groups.of(0);
+        let (here, there): (Vec<usize>, Vec<usize>) =
+            (0..self.nodes.len()).partition(|node| groups.of(*node) == first);
+        if there.is_empty() {
+            return Ok(());
+        }
+        let names = |nodes: &[usize]| {
+            let shown: Vec<&str> =
+                nodes.iter().take(4).map(|node| self.nodes[*node].name.as_str()).collect();
+            match nodes.len() - shown.len() {
+                0 => shown.join(", "),
+                more => format!("{} and {more} more", shown.join(", ")),
+            }
+        };
+        Err(ScenarioError::new(
+            key,
+            format!(
+                "is disconnected: no path between {{{}}} and {{{}}}",
+                names(&here),
+                names(&there)
+            ),
+        ))
+    }
+}
+
+/// Checks rate and delay of a link, each under its own key.
+pub(crate) fn check_link(rate: (&str, Rate), delay: (&str, Time)) -> Result<()> {
+    let (rate_key, rate) = rate;
+    let (delay_key, delay) = delay;
+    if !(LOWEST_RATE..=HIGHEST_RATE).contains(&rate) {
+        return Err(ScenarioError::new(
+            rate_key,
+            format!("{rate} is out of range; allowed: {} to {}", LOWEST_RATE, HIGHEST_RATE),
+        ));
+    }
+    if delay == Time::ZERO {
+        return Err(ScenarioError::new(delay_key, "must be above zero").hint(
+            "nodes are simulated independently for as long as nothing can reach them, and that is \
+             the delay of their links; 5ns is a metre of fibre",
+        ));
+    }
+    if delay > LONGEST_DELAY {
+        return Err(ScenarioError::new(
+            delay_key,
+            format!("{delay} is too long; the longest is {}", LONGEST_DELAY),
+        ));
+    }
+    Ok(())
+}
+
+/// Which hosts can reach which, given that hosts do not forward.
+pub(crate) struct Reach {
+    /// For each host the groups of switches that it is linked to, sorted.
+    groups: Vec<Vec<u32>>,
+    /// Pairs of hosts with a link of their own, in both directions, sorted.
+    direct: Vec<(NodeId, NodeId)>,
+}
+
+impl Reach {
+    pub fn new(network: &Network) -> Reach {
+        let is_host = |id: NodeId| network.node(id).kind == NodeKind::Host;
+        let mut switches = Groups::new(network.nodes.len());
+        for link in &network.links {
+            if !is_host(link.a) && !is_host(link.b) {
+                switches.join(link.a.index(), link.b.index());
+            }
+        }
+        let mut groups = vec![Vec::new(); network.nodes.len()];
+        let mut direct = Vec::new();
+        for link in &network.links {
+            match (is_host(link.a), is_host(link.b)) {
+                (true, true) => direct.extend([(link.a, link.b), (link.b, link.a)]),
+                (true, false) => groups[link.a.index()].push(switches.of(link.b.index()) as u32),
+                (false, true) => groups[link.b.index()].push(switches.of(link.a.index()) as u32),
+                (false, false) => {}
+            }
+        }
+        for list in &mut groups {
+            list.sort_unstable();
+            list.dedup();
+        }
+        direct.sort_unstable();
+        Reach { groups, direct }
+    }
+
+    pub fn joins(&self, a: NodeId, b: NodeId) -> bool {
+        let theirs = &self.groups[b.index()];
+        self.groups[a.index()].iter().any(|group| theirs.binary_search(group).is_ok())
+            || self.direct.binary_search(&(a, b)).is_ok()
+    }
+}
+
+/// Disjoint sets of nodes.
+struct Groups(Vec<usize>);
+
+impl Groups {
+    fn new(nodes: usize) -> Groups {
+        Groups((0..nodes).collect())
+    }
+    fn of(&mut self, mut node: usize) -> usize {
+        while self.0[node] != node {
+            self.0[node] = self.0[self.0[node]];
+            node = self.0[node];
+        }
+        node
+    }
+    fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.of(a), self.of(b));
+        // The smaller number leads, so that a group's name depends on its members alone.
+        self.0[a.max(b)] = a.min(b);
+    }
+}
+
+/// For each node its distance in links from the nearest host, at most 255.
+pub(crate) fn distances_from_hosts(network: &Network) -> Vec<u8> {
+    let mut neighbours: Vec<Vec<u32>> = vec![Vec::new(); network.nodes.len()];
+    for link in &network.links {
+        neighbours[link.a.index()].push(link.b.get());
+        neighbours[link.b.index()].push(link.a.get());
+    }
+    let mut distance = vec![u8::MAX; network.nodes.len()];
+    let mut queue: VecDeque<NodeId> = network.hosts().collect();
+    for host in &queue {
+        distance[host.index()] = 0;
+    }
+    while let Some(node) = queue.pop_front() {
+        let next = distance[node.index()].saturating_add(1);
+        for &peer in &neighbours[node.index()] {
+            if distance[peer as usize] > next {
+                distance[peer as usize] = next;
+                queue.push_back(NodeId::new(peer));
+            }
+        }
+    }
+    distance
+}
+
+/// The nodes of a network by name.
+pub(crate) struct Names<'a>(BTreeMap<&'a str, NodeId>);
+
+impl<'a> Names<'a> {
+    pub fn of(network: &'a Network) -> Names<'a> {
+        Names(network.ids().map(|id| (network.node(id).name.as_str(), id)).collect())
+    }
+    pub fn get(&self, name: &str) -> Option<NodeId> {
+        self.0.get(name).copied()
+    }
+}

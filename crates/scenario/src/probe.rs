@@ -1,0 +1,197 @@
+//! From `[[probe]]` to the ports and flows to sample.
+
+use crate::error::{Result, ScenarioError, known_words};
+use crate::network::Port;
+use crate::select::Selector;
+pub use crate::spec::ProbeKind;
+use crate::spec::{FlowSelector, ProbeSpec};
+use crate::traffic::{Traffic, check_time};
+use std::collections::BTreeSet;
+use units::{FlowId, NodeId, PortId, Time};
+
+/// A time series to record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// Its name, fit for a file.
+    pub name: String,
+    /// What it records.
+    pub kind: ProbeKind,
+    /// From one sample to the next; above zero.
+    pub interval: Time,
+    /// The first sample.
+    pub start: Time,
+    /// No sample after this time; `None`: to the end of the run.
+    pub end: Option<Time>,
+    /// Where it samples: ports for the kinds of ports, flows for the kinds of flows.
+    pub targets: Targets,
+}
+
+/// What a probe samples; never empty, each target once, in ascending order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Targets {
+    /// Egress ports.
+    Ports(Vec<(NodeId, PortId)>),
+    /// Flows.
+    Flows(Vec<FlowId>),
+}
+
+/// Finds what every probe samples.
+pub(crate) fn resolve(
+    specs: &[ProbeSpec],
+    nodes: &Selector<'_>,
+    traffic: &Traffic,
+) -> Result<Vec<Probe>> {
+    let ports = if specs.is_empty() { Vec::new() } else { nodes.network().ports() };
+    let mut names = BTreeSet::new();
+    let mut probes = Vec::with_capacity(specs.len());
+    for (index, spec) in specs.iter().enumerate() {
+        let key = |name: &str| format!("probe.{index}.{name}");
+        check_name(&spec.name, &key("name"))?;
+        // Some file systems do not tell capitals from small letters.
+        if !names.insert(spec.name.to_lowercase()) {
+            return Err(ScenarioError::new(
+                key("name"),
+                format!("`{}` is the name of another probe", spec.name),
+            ));
+        }
+        let interval = check_time(spec.interval, || key("interval"))?;
+        if interval == Time::ZERO {
+            return Err(ScenarioError::new(key("interval"), "must be above zero"));
+        }
+        let start = check_time(spec.start, || key("start"))?;
+        let end = spec.end.map(|end| check_time(end, || key("end"))).transpose()?;
+        if let Some(end) = end
+            && end < start
+        {
+            return Err(ScenarioError::new(
+                key("end"),
+                format!("{end} is before the start at {start}"),
+            ));
+        }
+        let targets = if spec.kind.is_of_ports() {
+            Targets::Ports(select_ports(spec, nodes, &ports, &key)?)
+        } else {
+            Targets::Flows(select_flows(spec, nodes, traffic, &key)?)
+        };
+        probes.push(Probe {
+            name: spec.name.clone(),
+            kind: spec.kind,
+            interval,
+            start,
+            end,
+            targets,
+        });
+    }
+    Ok(probes)
+}
+
+fn select_ports(
+    spec: &ProbeSpec,
+    nodes: &Selector<'_>,
+    ports: &[Vec<Port>],
+    key: &impl Fn(&str) -> String,
+) -> Result<Vec<(NodeId, PortId)>> {
+    if !spec.flows.is_empty() {
+        return Err(ScenarioError::new(
+            key("flows"),
+            format!("{} is a value of ports, not of flows", spec.kind.name()),
+        )
+        .hint("choose `ports` or `nodes`"));
+    }
+    let mut chosen = Vec::new();
+    for node in nodes.nodes(&spec.nodes, &key("nodes"))? {
+        chosen.extend((0..ports[node.index()].len()).map(|port| (node, PortId::new(port as u16))));
+    }
+    for (index, written) in spec.ports.iter().enumerate() {
+        let key = key(&format!("ports.{index}"));
+        let Some((node, peer)) = written.split_once(':') else {
+            return Err(ScenarioError::new(key, format!("`{written}` names no port"))
+                .hint("a port is written \"node:peer\", such as \"s0:h3\""));
+        };
+        let (node, peer) = (nodes.node(node, &key)?, nodes.node(peer, &key)?);
+        let before = chosen.len();
+        let all = ports[node.index()].iter().enumerate();
+        let there = all.filter(|(_, port)| port.peer == peer);
+        chosen.extend(there.map(|(port, _)| (node, PortId::new(port as u16))));
+        if chosen.len() == before {
+            return Err(ScenarioError::new(
+                key,
+                format!("there is no link between the two nodes of `{written}`"),
+            ));
+        }
+    }
+    if chosen.is_empty() {
+        return Err(ScenarioError::new(key("ports"), "the probe selects nothing")
+            .hint("choose `ports = [\"node:peer\"]` or `nodes = [\"node\"]`"));
+    }
+    chosen.sort_unstable();
+    chosen.dedup();
+    Ok(chosen)
+}
+
+fn select_flows(
+    spec: &ProbeSpec,
+    nodes: &Selector<'_>,
+    traffic: &Traffic,
+    key: &impl Fn(&str) -> String,
+) -> Result<Vec<FlowId>> {
+    if !spec.ports.is_empty() {
+        return Err(ScenarioError::new(
+            key("ports"),
+            format!("{} is a value of flows, not of ports", spec.kind.name()),
+        )
+        .hint("choose `flows`, or `nodes` for the flows that these hosts send"));
+    }
+    let messages = &traffic.messages;
+    let ids = |fits: &dyn Fn(usize) -> bool| -> Vec<FlowId> {
+        (0..messages.len()).filter(|i| fits(*i)).map(|i| FlowId::new(i as u32)).collect()
+    };
+    let mut chosen = Vec::new();
+    let mut senders = vec![false; nodes.network().nodes.len()];
+    for host in nodes.hosts(&spec.nodes, &key("nodes"))? {
+        senders[host.index()] = true;
+    }
+    if !spec.nodes.is_empty() {
+        chosen = ids(&|i| senders[messages[i].src.index()]);
+    }
+    for (index, selector) in spec.flows.iter().enumerate() {
+        let key = || key(&format!("flows.{index}"));
+        match selector {
+            FlowSelector::Index(flow) if (*flow as usize) < messages.len() => {
+                chosen.push(FlowId::new(*flow));
+            }
+            FlowSelector::Index(flow) => {
+                return Err(ScenarioError::new(
+                    key(),
+                    format!("there is no flow {flow}; there are {}", messages.len()),
+                ));
+            }
+            FlowSelector::Tag(tag) => {
+                let Some(number) = traffic.tags.iter().position(|known| known == tag) else {
+                    return Err(ScenarioError::new(key(), format!("no traffic has tag `{tag}`"))
+                        .hint(known_words(tag, traffic.tags.iter().map(String::as_str))));
+                };
+                chosen.extend(ids(&|i| usize::from(messages[i].tag) == number));
+            }
+        }
+    }
+    if chosen.is_empty() {
+        return Err(ScenarioError::new(key("flows"), "the probe selects nothing").hint(
+            "choose `flows = [0, \"tag\"]`, or `nodes` for the flows that these hosts send",
+        ));
+    }
+    chosen.sort_unstable();
+    chosen.dedup();
+    Ok(chosen)
+}
+
+/// A probe's name becomes the name of a file.
+fn check_name(name: &str, key: &str) -> Result<()> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    if !name.is_empty() && name.len() <= 100 && name.chars().all(fits) && !name.starts_with('.') {
+        return Ok(());
+    }
+    Err(ScenarioError::new(key, format!("{name:?} cannot be the name of a series")).hint(
+        "it becomes a file name: letters, digits, `_`, `-` and `.`, at most 100, no `.` first",
+    ))
+}

@@ -1,0 +1,180 @@
+//! The valid scenario, and how a specification becomes one.
+
+use crate::error::{Result, ScenarioError};
+use crate::network::Network;
+use crate::probe::{self, Probe};
+use crate::scheme::{self, SchemeChoice};
+use crate::select::Selector;
+use crate::settings::{
+    self, Classes, Ecn, HostSettings, Pfc, RoutingSettings, SwitchSettings, Wire,
+};
+use crate::spec::{RunSpec, SCHEMA_VERSION, Spec, StopSpec};
+use crate::topology;
+use crate::traffic::{self, Context, Message, Traffic, check_time};
+use std::path::Path;
+use units::Time;
+
+/// A scenario that has been found to make sense: what can be run.
+///
+/// Made by [`load`](crate::load), [`parse`](crate::parse) or [`Scenario::from_spec`], and by
+/// nothing else.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Scenario {
+    /// Its name.
+    pub name: String,
+    /// What it shows; may be empty.
+    pub description: String,
+    /// Seed and end of the run.
+    pub run: Run,
+    /// The network.
+    pub network: Network,
+    /// The messages in order of (start, generation); a flow's id is its index here.
+    pub messages: Vec<Message>,
+    /// The tags that messages refer to.
+    pub tags: Vec<String>,
+    /// The scheme.
+    pub scheme: SchemeChoice,
+    /// What is on the wire.
+    pub wire: Wire,
+    /// Every host's RNIC.
+    pub host: HostSettings,
+    /// Every switch.
+    pub switch: SwitchSettings,
+    /// Priority flow control.
+    pub pfc: Pfc,
+    /// ECN marking; `None` where switches do not mark.
+    pub ecn: Option<Ecn>,
+    /// Priorities.
+    pub classes: Classes,
+    /// Routing.
+    pub routing: RoutingSettings,
+    /// The time series to record.
+    pub probes: Vec<Probe>,
+    /// The specification with every default filled in.
+    spec: Spec,
+}
+
+/// Seed and end of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// When the run stops.
+    pub stop: Stop,
+    /// Give up at this simulated time; with [`Stop::At`] that time.
+    pub limit: Time,
+}
+
+/// When a run stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// When every message has completed.
+    FlowsDone,
+    /// At a simulated time.
+    At(Time),
+}
+
+impl Scenario {
+    /// Checks a specification and builds what it describes. Relative paths in it are relative to
+    /// `base`.
+    pub fn from_spec(mut spec: Spec, base: Option<&Path>) -> Result<Scenario> {
+        if spec.schema != SCHEMA_VERSION {
+            return Err(ScenarioError::new(
+                "schema",
+                format!("version {} is unknown; this program reads {SCHEMA_VERSION}", spec.schema),
+            ));
+        }
+        let name = spec.name.get_or_insert_with(|| "scenario".to_owned()).clone();
+        if name.is_empty() || name.len() > 200 || name.chars().any(|c| c.is_control() || c == '/') {
+            return Err(ScenarioError::new("name", "must be 1 to 200 characters without a slash"));
+        }
+        let run = resolve_run(&spec.run)?;
+        let classes = settings::classes(&spec.classes)?;
+        let wire = settings::wire(&spec.wire)?;
+        let host = settings::host(&spec.host)?;
+        let switch = settings::switch(&spec.switch)?;
+
+        let network = topology::resolve(&mut spec.topology, base)?;
+        let scheme = scheme::resolve(&mut spec.scheme, network.lowest_host_rate())?;
+        let law = scheme.info.preset(&scheme.preset).and_then(|preset| preset.ecn.as_ref());
+        let ecn = settings::ecn(&mut spec.ecn, law, scheme.info.name, &scheme.preset)?;
+        let routing = settings::routing(&mut spec.routing, scheme.info)?;
+        let pfc = settings::pfc(&mut spec.pfc, &switch, &classes, &network)?;
+
+        let nodes = Selector::new(&network);
+        let context = Context {
+            seed: run.seed,
+            nodes: &nodes,
+            data_class: classes.data,
+            stop: match run.stop {
+                Stop::FlowsDone => None,
+                Stop::At(stop) => Some(stop),
+            },
+            base,
+        };
+        let traffic = traffic::resolve(&mut spec.traffic, &context)?;
+        if traffic.messages.is_empty() && run.stop == Stop::FlowsDone {
+            return Err(ScenarioError::new("traffic", "there is no message to send")
+                .hint("give a [[traffic]], or a time as `run.stop`"));
+        }
+        let probes = probe::resolve(&spec.probe, &nodes, &traffic)?;
+        drop(nodes);
+        let Traffic { messages, tags } = traffic;
+        Ok(Scenario {
+            name,
+            description: spec.description.clone().unwrap_or_default(),
+            run,
+            network,
+            messages,
+            tags,
+            scheme,
+            wire,
+            host,
+            switch,
+            pfc,
+            ecn,
+            classes,
+            routing,
+            probes,
+            spec,
+        })
+    }
+
+    /// The specification with every default filled in.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// The complete, effective scenario file: every key with its value, files replaced by what
+    /// they say. Reading it gives an equal scenario.
+    pub fn to_toml(&self) -> String {
+        match toml::to_string(&self.spec) {
+            Ok(text) => text,
+            // Nothing in a specification is beyond TOML: its integers come from TOML, or are
+            // checked to fit.
+            Err(error) => unreachable!("a valid scenario can be written: {error}"),
+        }
+    }
+}
+
+fn resolve_run(spec: &RunSpec) -> Result<Run> {
+    if i64::try_from(spec.seed).is_err() {
+        return Err(ScenarioError::new("run.seed", "must be below 2^63"));
+    }
+    let limit = check_time(spec.limit, || "run.limit".to_owned())?;
+    if limit == Time::ZERO {
+        return Err(ScenarioError::new("run.limit", "must be above zero"));
+    }
+    let (stop, limit) = match spec.stop {
+        StopSpec::FlowsDone => (Stop::FlowsDone, limit),
+        StopSpec::At(Time::ZERO) => {
+            return Err(ScenarioError::new("run.stop", "must be above zero"));
+        }
+        StopSpec::At(stop) => {
+            let stop = check_time(crate::spec::Quantity(stop), || "run.stop".to_owned())?;
+            (Stop::At(stop), stop)
+        }
+    };
+    Ok(Run { seed: spec.seed, stop, limit })
+}

@@ -1,0 +1,145 @@
+//! The scheme of a run: found in the registry, its parameters complete.
+
+use crate::error::{Result, ScenarioError, known_words};
+use crate::spec::{ParamValue, SchemeSpec};
+use schemes::params::{Kind, ParamError, ParamSpec, Value};
+use schemes::registry::{self, SchemeInfo};
+use std::fmt;
+use units::{Rate, parse_bytes, parse_rate, parse_time};
+
+/// The scheme of a run.
+#[derive(Clone)]
+pub struct SchemeChoice {
+    /// The scheme's entry in the registry.
+    pub info: &'static SchemeInfo,
+    /// The preset that its parameters start from.
+    pub preset: String,
+    /// Every parameter's value.
+    pub values: Vec<(&'static str, Value)>,
+}
+
+impl SchemeChoice {
+    /// The parameters as overrides for [`schemes::registry::params_of`], which then gives the
+    /// scheme's typed parameters.
+    pub fn overrides(&self) -> Vec<(String, Value)> {
+        self.values.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()
+    }
+}
+
+impl PartialEq for SchemeChoice {
+    fn eq(&self, other: &SchemeChoice) -> bool {
+        (self.info.name, &self.preset, &self.values)
+            == (other.info.name, &other.preset, &other.values)
+    }
+}
+
+impl fmt::Debug for SchemeChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SchemeChoice")
+            .field("name", &self.info.name)
+            .field("preset", &self.preset)
+            .field("values", &self.values)
+            .finish()
+    }
+}
+
+/// Finds the scheme and completes `spec` with every parameter.
+pub(crate) fn resolve(spec: &mut SchemeSpec, host_rate: Rate) -> Result<SchemeChoice> {
+    let info = registry::find(&spec.name).ok_or_else(|| {
+        let known: Vec<&str> = registry::all().iter().map(|scheme| scheme.name).collect();
+        ScenarioError::new("scheme.name", format!("unknown scheme `{}`", spec.name))
+            .hint(known_words(&spec.name, known.iter().copied()))
+    })?;
+    if spec.preset.is_none() {
+        spec.preset = info.presets.first().map(|preset| preset.name.to_owned());
+    }
+    let preset = spec.preset.clone().unwrap_or_default();
+    let specs = (info.params)();
+    let mut overrides = Vec::with_capacity(spec.params.len());
+    for (name, written) in &spec.params {
+        let key = format!("scheme.params.{name}");
+        let Some(param) = specs.iter().find(|param| param.name == name) else {
+            let message = format!("unknown parameter of scheme {}", info.name);
+            let error = ScenarioError::new(key, message);
+            return Err(if specs.is_empty() {
+                error.hint("this scheme has none")
+            } else {
+                error.hint(known_words(name, specs.iter().map(|param| param.name)))
+            });
+        };
+        overrides.push((name.clone(), read(param, written, &key)?));
+    }
+    let values = (info.resolve)(&preset, host_rate, &overrides).map_err(|error| refused(&error))?;
+    spec.params = values.iter().map(|(name, value)| ((*name).to_owned(), write(*value))).collect();
+    Ok(SchemeChoice { info, preset, values })
+}
+
+fn refused(error: &ParamError) -> ScenarioError {
+    match error {
+        ParamError::UnknownPreset(name, known) => {
+            ScenarioError::new("scheme.preset", format!("unknown preset `{name}`"))
+                .hint(known_words(name, known.iter().copied()))
+        }
+        ParamError::UnknownParam(name, _) => {
+            ScenarioError::new(format!("scheme.params.{name}"), error.to_string())
+        }
+        ParamError::OutOfRange(name, value, low, high) => ScenarioError::new(
+            format!("scheme.params.{name}"),
+            format!("{value} is out of range; allowed: {low} to {high}"),
+        ),
+        ParamError::Conflict(name, why) => {
+            ScenarioError::new(format!("scheme.params.{name}"), why.clone())
+        }
+        ParamError::WrongKind(name, _) => {
+            ScenarioError::new(format!("scheme.params.{name}"), error.to_string())
+        }
+    }
+}
+
+/// The value that `written` stands for, given what the parameter takes.
+fn read(param: &ParamSpec, written: &ParamValue, key: &str) -> Result<Value> {
+    let refuse = |why: String| Err(ScenarioError::new(key, why));
+    match (param.kind, written) {
+        (Kind::Time, ParamValue::Text(text)) => match parse_time(text) {
+            Ok(time) => Ok(Value::Time(time)),
+            Err(error) => refuse(error.to_string()),
+        },
+        (Kind::Rate, ParamValue::Text(text)) => match parse_rate(text) {
+            Ok(rate) => Ok(Value::Rate(rate)),
+            Err(error) => refuse(error.to_string()),
+        },
+        (Kind::Bytes, ParamValue::Text(text)) => match parse_bytes(text) {
+            Ok(bytes) => Ok(Value::Bytes(bytes)),
+            Err(error) => refuse(error.to_string()),
+        },
+        (Kind::Choice(words), ParamValue::Text(text)) => {
+            match words.iter().find(|word| *word == text) {
+                Some(word) => Ok(Value::Choice(word)),
+                None => Err(ScenarioError::new(key, format!("unknown value `{text}`"))
+                    .hint(known_words(text, words.iter().copied()))),
+            }
+        }
+        (Kind::Number, ParamValue::Number(number)) => Ok(Value::Number(*number)),
+        (Kind::Number, ParamValue::Count(count)) => Ok(Value::Number(*count as f64)),
+        (Kind::Count, ParamValue::Count(count)) => Ok(Value::Count(*count)),
+        // Counts beyond TOML's integers are written as texts.
+        (Kind::Count, ParamValue::Text(text)) if text.parse::<u64>().is_ok() => {
+            Ok(Value::Count(text.parse().unwrap_or(u64::MAX)))
+        }
+        (Kind::Flag, ParamValue::Flag(flag)) => Ok(Value::Flag(*flag)),
+        (kind, _) => refuse(ParamError::WrongKind(param.name, kind).to_string()),
+    }
+}
+
+/// How a scenario file writes a value.
+fn write(value: Value) -> ParamValue {
+    match value {
+        Value::Time(_) | Value::Rate(_) | Value::Bytes(_) | Value::Choice(_) => {
+            ParamValue::Text(value.to_string())
+        }
+        Value::Number(number) => ParamValue::Number(number),
+        Value::Count(count) if i64::try_from(count).is_ok() => ParamValue::Count(count),
+        Value::Count(count) => ParamValue::Text(count.to_string()),
+        Value::Flag(flag) => ParamValue::Flag(flag),
+    }
+}

@@ -1,0 +1,190 @@
+//! Lists of node names: a name, a range `h0..h15` with both ends, or a pattern `tor*`.
+
+use crate::error::{Result, ScenarioError, known_words};
+use crate::network::{Names, Network, NodeKind};
+use std::ops::ControlFlow;
+use units::NodeId;
+
+/// Nodes by name.
+pub(crate) struct Selector<'a> {
+    network: &'a Network,
+    names: Names<'a>,
+    hosts: Vec<NodeId>,
+}
+
+impl<'a> Selector<'a> {
+    pub fn new(network: &'a Network) -> Selector<'a> {
+        let hosts = network.hosts().collect();
+        Selector { network, names: Names::of(network), hosts }
+    }
+
+    pub fn network(&self) -> &'a Network {
+        self.network
+    }
+
+    /// Every host, in order.
+    pub fn all_hosts(&self) -> &[NodeId] {
+        &self.hosts
+    }
+
+    /// The node called `name`.
+    pub fn node(&self, name: &str, key: &str) -> Result<NodeId> {
+        self.names.get(name).ok_or_else(|| {
+            let known = self.network.nodes.iter().take(1000).map(|node| node.name.as_str());
+            let error = ScenarioError::new(key, format!("unknown node `{name}`"));
+            match crate::error::nearest(name, known.clone()) {
+                None if self.network.nodes.len() > 8 => error.hint(format!(
+                    "there are {} to {}",
+                    self.network.nodes[0].name,
+                    self.network.nodes[self.network.nodes.len() - 1].name
+                )),
+                _ => error.hint(known_words(name, known)),
+            }
+        })
+    }
+
+    /// The host called `name`.
+    pub fn host(&self, name: &str, key: &str) -> Result<NodeId> {
+        let id = self.node(name, key)?;
+        match self.network.node(id).kind {
+            NodeKind::Host => Ok(id),
+            NodeKind::Switch => {
+                Err(ScenarioError::new(key, format!("`{name}` is a switch; a host is needed")))
+            }
+        }
+    }
+
+    /// The hosts that `names` stand for, each once; patterns leave switches out.
+    pub fn hosts(&self, names: &[String], key: &str) -> Result<Vec<NodeId>> {
+        self.collect(names, key, true)
+    }
+
+    /// The nodes that `names` stand for, each once.
+    pub fn nodes(&self, names: &[String], key: &str) -> Result<Vec<NodeId>> {
+        self.collect(names, key, false)
+    }
+
+    fn collect(&self, names: &[String], key: &str, hosts_only: bool) -> Result<Vec<NodeId>> {
+        let mut chosen = Vec::new();
+        let mut seen = vec![false; self.network.nodes.len()];
+        let mut add = |id: NodeId| {
+            let first = !std::mem::replace(&mut seen[id.index()], true);
+            if first {
+                chosen.push(id);
+            }
+            first
+        };
+        for (index, name) in names.iter().enumerate() {
+            let key = format!("{key}.{index}");
+            let one = |name: &str| {
+                if hosts_only { self.host(name, &key) } else { self.node(name, &key) }
+            };
+            if name.contains('*') {
+                let fits = |id: &NodeId| {
+                    let node = self.network.node(*id);
+                    (!hosts_only || node.kind == NodeKind::Host) && matches(name, &node.name)
+                };
+                let found = self.network.ids().filter(fits).map(&mut add).count();
+                if found == 0 {
+                    return Err(ScenarioError::new(key, format!("`{name}` fits no node")));
+                }
+            } else if let Some((first, last)) = name.split_once("..") {
+                let visit = |name: &str| match one(name) {
+                    Ok(id) => {
+                        add(id);
+                        ControlFlow::Continue(())
+                    }
+                    Err(error) => ControlFlow::Break(error),
+                };
+                match range(first, last, visit) {
+                    Some(ControlFlow::Continue(())) => {}
+                    Some(ControlFlow::Break(error)) => return Err(error),
+                    None => {
+                        return Err(ScenarioError::new(
+                            key,
+                            format!("`{name}` is no range; one is written like `h0..h15`"),
+                        ));
+                    }
+                }
+            } else if !add(one(name)?) {
+                return Err(ScenarioError::new(key, format!("`{name}` is listed twice")));
+            }
+        }
+        Ok(chosen)
+    }
+}
+
+/// Visits `h0`, `h1`, ... `h15` for `h0` and `h15`; `None` where these are no range.
+fn range<B>(
+    first: &str,
+    last: &str,
+    mut visit: impl FnMut(&str) -> ControlFlow<B>,
+) -> Option<ControlFlow<B>> {
+    let split = |name: &str| -> Option<(usize, u32)> {
+        let digits = name.bytes().rev().take_while(u8::is_ascii_digit).count();
+        let at = name.len() - digits;
+        Some((at, name[at..].parse().ok()?))
+    };
+    let (prefix, low) = split(first)?;
+    let (other_prefix, high) = split(last)?;
+    if first[..prefix] != last[..other_prefix] || low > high {
+        return None;
+    }
+    for number in low..=high {
+        if let ControlFlow::Break(error) = visit(&format!("{}{number}", &first[..prefix])) {
+            return Some(ControlFlow::Break(error));
+        }
+    }
+    Some(ControlFlow::Continue(()))
+}
+
+/// Whether `name` fits `pattern`, in which each `*` stands for any text.
+fn matches(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = parts.next().and_then(|start| name.strip_prefix(start)) else {
+        return false;
+    };
+    let mut parts = parts.peekable();
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            return rest.ends_with(part);
+        }
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns() {
+        assert!(matches("tor*", "tor12"));
+        assert!(matches("*", "x"));
+        assert!(matches("*1*", "tor12"));
+        assert!(matches("t*2", "tor12"));
+        assert!(!matches("t*3", "tor12"));
+        assert!(!matches("or*", "tor12"));
+        assert!(!matches("tor*r*", "tor12"));
+    }
+
+    #[test]
+    fn ranges() {
+        let list = |first, last| {
+            let mut names = Vec::new();
+            let ended = range::<()>(first, last, |name| {
+                names.push(name.to_owned());
+                ControlFlow::Continue(())
+            });
+            ended.map(|_| names)
+        };
+        assert_eq!(list("h9", "h11").unwrap(), ["h9", "h10", "h11"]);
+        assert_eq!(list("h9", "s11"), None);
+        assert_eq!(list("h9", "h8"), None);
+        assert_eq!(list("h", "h8"), None);
+    }
+}

@@ -1,0 +1,407 @@
+//! Settings of wire, hosts, switches, PFC, ECN, classes and routing: checked and complete.
+
+use crate::error::{Result, ScenarioError};
+use crate::network::{Network, NodeKind};
+use crate::spec::{
+    ClassesSpec, EcnSpec, HashKind, HostSpec, PfcSpec, Quantity, RoutingSpec, SwitchSpec,
+    ThresholdKind, WireSpec,
+};
+pub use crate::spec::{Headroom, MarkAt, PauseDuration, WireProfile};
+use crate::traffic::{check_priority, check_time};
+use schemes::registry::{EcnLaw, SchemeInfo};
+use units::{Bytes, Rate, Time};
+
+/// What is on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wire {
+    /// The sizes of headers and control frames.
+    pub profile: WireProfile,
+    /// Data bytes of a full packet, 64 to 9000.
+    pub payload: u32,
+}
+
+/// Every host's RNIC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostSettings {
+    /// Data packets for each ACK, at least 1.
+    pub ack_every: u32,
+    /// Resend after this long without an ACK; above zero.
+    pub retransmit_timeout: Time,
+    /// Time from the arrival of a packet to the host's answer.
+    pub latency: Time,
+    /// Whether a gap in the sequence is answered with a NACK.
+    pub nack: bool,
+}
+
+/// Every switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SwitchSettings {
+    /// Packet buffer that all ports share.
+    pub buffer: Bytes,
+    /// Time from the arrival of a packet to its place in the egress queue.
+    pub latency: Time,
+}
+
+/// Priority flow control.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pfc {
+    /// Whether switches pause; without it full buffers drop.
+    pub enabled: bool,
+    /// When an ingress queue pauses its upstream.
+    pub threshold: Threshold,
+    /// Buffer for what still arrives after a pause.
+    pub headroom: Headroom,
+    /// How long a pause lasts.
+    pub duration: PauseDuration,
+}
+
+/// When an ingress queue (a port and priority) pauses its upstream.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Threshold {
+    /// At a fixed number of bytes.
+    Static {
+        /// Pause above this.
+        xoff: Bytes,
+        /// Resume at this; not above `xoff`.
+        xon: Bytes,
+    },
+    /// At a share of what is left of the shared buffer.
+    Dynamic {
+        /// The share.
+        alpha: f64,
+        /// Resume this much below the threshold.
+        resume_offset: Bytes,
+        /// Buffer kept for each port alone.
+        reserve: Bytes,
+    },
+}
+
+/// ECN marking: nothing up to `kmin`, a probability rising to `pmax` at `kmax`, everything above.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ecn {
+    /// Nothing is marked up to this queue length.
+    pub kmin: Bytes,
+    /// Everything is marked above this queue length.
+    pub kmax: Bytes,
+    /// Marking probability at `kmax`, above 0 and at most 1.
+    pub pmax: f64,
+    /// The port rate that `kmin` and `kmax` are given for; ports of k times the rate use k times
+    /// the thresholds. `None`: the same at all ports.
+    pub at: Option<Rate>,
+    /// Whether the queue is looked at when a packet leaves or when it arrives.
+    pub mark_at: MarkAt,
+}
+
+/// Which priority carries what, and how ports schedule priorities.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Classes {
+    /// Priority of messages that name none.
+    pub data: u8,
+    /// Priority of ACKs and NACKs.
+    pub ack: u8,
+    /// Priority of a scheme's own packets, such as CNPs.
+    pub control: u8,
+    /// The priorities that PFC protects.
+    pub lossless: Vec<u8>,
+    /// The priorities with strict precedence, highest first; the others share by weight.
+    pub strict: Vec<u8>,
+    /// Weight of each priority in deficit round robin, at least 1.
+    pub weights: [u32; 8],
+    /// Bytes that a weight of 1 is worth in a round; above zero.
+    pub quantum: Bytes,
+}
+
+/// How switches choose among equal paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RoutingSettings {
+    /// Whether the hash disregards direction, so that ACKs take the data's path back.
+    pub symmetric: bool,
+}
+
+/// A larger switch buffer than this is a mistake.
+const LARGEST_BUFFER: Bytes = Bytes::new(1 << 50);
+
+pub(crate) fn wire(spec: &WireSpec) -> Result<Wire> {
+    let payload = spec.payload.0.get();
+    if !(64..=9000).contains(&payload) {
+        return Err(ScenarioError::new(
+            "wire.payload",
+            format!("{} is out of range; allowed: 64B to 9000B", spec.payload.0),
+        ));
+    }
+    Ok(Wire { profile: spec.profile, payload: payload as u32 })
+}
+
+pub(crate) fn host(spec: &HostSpec) -> Result<HostSettings> {
+    if spec.ack_every == 0 {
+        return Err(ScenarioError::new("host.ack_every", "must be at least 1"));
+    }
+    let key = "host.retransmit_timeout";
+    let retransmit_timeout = check_time(spec.retransmit_timeout, || key.to_owned())?;
+    if retransmit_timeout == Time::ZERO {
+        return Err(ScenarioError::new(key, "must be above zero"));
+    }
+    Ok(HostSettings {
+        ack_every: spec.ack_every,
+        retransmit_timeout,
+        latency: check_latency(spec.latency, "host.latency")?,
+        nack: spec.nack,
+    })
+}
+
+pub(crate) fn switch(spec: &SwitchSpec) -> Result<SwitchSettings> {
+    if spec.buffer.0 == Bytes::ZERO || spec.buffer.0 > LARGEST_BUFFER {
+        return Err(ScenarioError::new(
+            "switch.buffer",
+            format!("{} is out of range; allowed: 1B to {LARGEST_BUFFER}", spec.buffer.0),
+        ));
+    }
+    Ok(SwitchSettings {
+        buffer: spec.buffer.0,
+        latency: check_latency(spec.latency, "switch.latency")?,
+    })
+}
+
+fn check_latency(latency: Quantity<Time>, key: &str) -> Result<Time> {
+    let longest = Time::from_ms(1000);
+    if latency.0 > longest {
+        return Err(ScenarioError::new(
+            key,
+            format!("{} is too long; the longest is {longest}", latency.0),
+        ));
+    }
+    Ok(latency.0)
+}
+
+pub(crate) fn pfc(
+    spec: &mut PfcSpec,
+    switch: &SwitchSettings,
+    classes: &Classes,
+    network: &Network,
+) -> Result<Pfc> {
+    let default = if spec.xoff.is_some() { ThresholdKind::Static } else { ThresholdKind::Dynamic };
+    let threshold = match *spec.threshold.get_or_insert(default) {
+        ThresholdKind::Static => {
+            refuse_strangers(
+                "static",
+                &[
+                    ("alpha", spec.alpha.is_some()),
+                    ("resume_offset", spec.resume_offset.is_some()),
+                    ("reserve", spec.reserve.is_some()),
+                ],
+            )?;
+            let xoff = spec.xoff.get_or_insert(Quantity(Bytes::new(320_000))).0;
+            let below = xoff.saturating_sub(Bytes::new(2_000));
+            let xon = spec.xon.get_or_insert(Quantity(below)).0;
+            if xoff == Bytes::ZERO {
+                return Err(ScenarioError::new("pfc.xoff", "must be above zero"));
+            }
+            if xoff > switch.buffer {
+                return Err(ScenarioError::new(
+                    "pfc.xoff",
+                    format!("{xoff} is more than the switch's buffer of {}", switch.buffer),
+                ));
+            }
+            if xon > xoff {
+                return Err(ScenarioError::new(
+                    "pfc.xon",
+                    format!("{xon} is above xoff, which is {xoff}"),
+                )
+                .hint("a port pauses above xoff and resumes at xon"));
+            }
+            Threshold::Static { xoff, xon }
+        }
+        ThresholdKind::Dynamic => {
+            refuse_strangers(
+                "dynamic",
+                &[("xoff", spec.xoff.is_some()), ("xon", spec.xon.is_some())],
+            )?;
+            let alpha = *spec.alpha.get_or_insert(0.125);
+            if !(alpha > 0.0 && alpha <= 64.0) {
+                return Err(ScenarioError::new(
+                    "pfc.alpha",
+                    format!("must be above 0 and at most 64, got {alpha}"),
+                ));
+            }
+            let resume_offset = spec.resume_offset.get_or_insert(Quantity(Bytes::new(3_000))).0;
+            let reserve = spec.reserve.get_or_insert(Quantity(Bytes::new(4_000))).0;
+            for (key, value) in [("pfc.resume_offset", resume_offset), ("pfc.reserve", reserve)] {
+                if value > switch.buffer {
+                    return Err(ScenarioError::new(
+                        key,
+                        format!("{value} is more than the switch's buffer of {}", switch.buffer),
+                    ));
+                }
+            }
+            Threshold::Dynamic { alpha, resume_offset, reserve }
+        }
+    };
+    let pfc =
+        Pfc { enabled: spec.enabled, threshold, headroom: spec.headroom, duration: spec.duration };
+    if pfc.enabled && !classes.lossless.is_empty() {
+        check_headroom(&pfc, switch, network)?;
+    }
+    Ok(pfc)
+}
+
+fn refuse_strangers(kind: &str, keys: &[(&str, bool)]) -> Result<()> {
+    match keys.iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((key, _)) => {
+            let other = if kind == "static" { "dynamic" } else { "static" };
+            Err(ScenarioError::new(
+                format!("pfc.{key}"),
+                format!("goes with threshold = \"{other}\", but it is \"{kind}\""),
+            ))
+        }
+    }
+}
+
+/// Refuses a network in which one lossless class alone cannot be held: what is on the way when a
+/// pause is sent must fit beside the other ports' share.
+fn check_headroom(pfc: &Pfc, switch: &SwitchSettings, network: &Network) -> Result<()> {
+    let mut needed = vec![0_u128; network.nodes.len()];
+    for link in &network.links {
+        let bytes = match pfc.headroom {
+            Headroom::Fixed(bytes) => u128::from(bytes.get()),
+            Headroom::Auto => u128::from(link.rate.bytes_in(link.delay * 2).get()),
+        };
+        for end in [link.a, link.b] {
+            needed[end.index()] += bytes;
+        }
+    }
+    let switches = network.nodes.iter().zip(&needed).filter(|(n, _)| n.kind == NodeKind::Switch);
+    match switches.max_by_key(|(_, needed)| **needed) {
+        Some((node, &needed)) if needed >= u128::from(switch.buffer.get()) => {
+            Err(ScenarioError::new(
+                "switch.buffer",
+                format!(
+                    "{} is too small for PFC: the headroom of {}'s ports is {needed} bytes or more \
+                     for one lossless priority",
+                    switch.buffer, node.name
+                ),
+            )
+            .hint(
+                "headroom holds what each link still delivers after a pause: twice its delay \
+                   times its rate; enlarge the buffer or set pfc.headroom",
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
+pub(crate) fn ecn(
+    spec: &mut EcnSpec,
+    law: Option<&EcnLaw>,
+    scheme: &str,
+    preset: &str,
+) -> Result<Option<Ecn>> {
+    let enabled = *spec.enabled.get_or_insert(law.is_some());
+    if let Some(pmax) = spec.pmax
+        && !(pmax > 0.0 && pmax <= 1.0)
+    {
+        return Err(ScenarioError::new(
+            "ecn.pmax",
+            format!("must be above 0 and at most 1, got {pmax}"),
+        ));
+    }
+    if let (Some(kmin), Some(kmax)) = (spec.kmin, spec.kmax)
+        && kmin > kmax
+    {
+        return Err(ScenarioError::new(
+            "ecn.kmin",
+            format!("{} is above kmax, which is {}", kmin.0, kmax.0),
+        ));
+    }
+    if let Some(at) = spec.at
+        && at.0 == Rate::ZERO
+    {
+        return Err(ScenarioError::new("ecn.at", "must be above zero"));
+    }
+    if !enabled {
+        return Ok(None);
+    }
+    // Thresholds that are both given stand for themselves; the preset's rate goes with the
+    // preset's thresholds.
+    if spec.at.is_none() && !(spec.kmin.is_some() && spec.kmax.is_some()) {
+        spec.at = law.map(|law| Quantity(law.at));
+    }
+    let missing = |key: &str| {
+        ScenarioError::new(format!("ecn.{key}"), "is missing")
+            .hint(format!("preset {preset} of scheme {scheme} has no marking law to take it from"))
+    };
+    let kmin = fill(&mut spec.kmin, law.map(|law| Quantity(law.kmin)), || missing("kmin"))?.0;
+    let kmax = fill(&mut spec.kmax, law.map(|law| Quantity(law.kmax)), || missing("kmax"))?.0;
+    let pmax = fill(&mut spec.pmax, law.map(|law| law.pmax), || missing("pmax"))?;
+    if kmin > kmax {
+        return Err(ScenarioError::new(
+            "ecn.kmin",
+            format!("{kmin} is above kmax, which is {kmax}"),
+        ));
+    }
+    Ok(Some(Ecn { kmin, kmax, pmax, at: spec.at.map(|at| at.0), mark_at: spec.mark_at }))
+}
+
+/// The value in `slot`, or the default, which is written there.
+fn fill<T: Copy>(
+    slot: &mut Option<T>,
+    default: Option<T>,
+    missing: impl Fn() -> ScenarioError,
+) -> Result<T> {
+    *slot = slot.or(default);
+    slot.ok_or_else(missing)
+}
+
+pub(crate) fn classes(spec: &ClassesSpec) -> Result<Classes> {
+    for (name, priority) in [("data", spec.data), ("ack", spec.ack), ("control", spec.control)] {
+        check_priority(priority, || format!("classes.{name}"))?;
+    }
+    for (name, list) in [("lossless", &spec.lossless), ("strict", &spec.strict)] {
+        for (index, priority) in list.iter().enumerate() {
+            let key = || format!("classes.{name}.{index}");
+            check_priority(*priority, key)?;
+            if list[..index].contains(priority) {
+                return Err(ScenarioError::new(
+                    key(),
+                    format!("priority {priority} is listed twice"),
+                ));
+            }
+        }
+    }
+    if let Some(priority) = spec.weights.iter().position(|weight| !(1..=1_000_000).contains(weight))
+    {
+        return Err(ScenarioError::new(
+            format!("classes.weights.{priority}"),
+            format!("a weight is 1 to 1000000, got {}", spec.weights[priority]),
+        ));
+    }
+    let quantum = spec.quantum.0;
+    if quantum == Bytes::ZERO || quantum > Bytes::new(1_000_000_000) {
+        return Err(ScenarioError::new(
+            "classes.quantum",
+            format!("{quantum} is out of range; allowed: 1B to 1GB"),
+        ));
+    }
+    Ok(Classes {
+        data: spec.data,
+        ack: spec.ack,
+        control: spec.control,
+        lossless: spec.lossless.clone(),
+        strict: spec.strict.clone(),
+        weights: spec.weights,
+        quantum,
+    })
+}
+
+pub(crate) fn routing(spec: &mut RoutingSpec, scheme: &SchemeInfo) -> Result<RoutingSettings> {
+    let default = if scheme.symmetric_paths { HashKind::Symmetric } else { HashKind::FiveTuple };
+    let hash = *spec.hash.get_or_insert(default);
+    if scheme.symmetric_paths && hash != HashKind::Symmetric {
+        return Err(ScenarioError::new(
+            "routing.hash",
+            format!("scheme {} needs data and ACKs on the same path", scheme.name),
+        )
+        .hint("take \"symmetric\", or leave the key out"));
+    }
+    Ok(RoutingSettings { symmetric: hash == HashKind::Symmetric })
+}

@@ -1,0 +1,152 @@
+//! The scenario file as written: every key, its type and its default.
+//!
+//! A [`Spec`] says what a file said, nothing more. [`Scenario`](crate::Scenario) is what remains
+//! when it has been found to make sense. The JSON Schema for editors comes from these types, so
+//! the doc comments here are what users read.
+
+mod probe;
+mod quantity;
+mod settings;
+mod topology;
+mod traffic;
+mod words;
+
+pub use probe::{ProbeKind, ProbeSpec};
+pub use quantity::{Quantity, Unit};
+pub use settings::{
+    ClassesSpec, EcnSpec, HashKind, HostSpec, MarkAt, PauseDuration, PfcSpec, RoutingSpec,
+    SwitchSpec, ThresholdKind, WireProfile, WireSpec,
+};
+pub use topology::{
+    CoreWiring, CustomSpec, DumbbellSpec, FatTreeSpec, FileSpec, LeafSpineSpec, LinkSpec, NodeKind,
+    NodeSpec, StarSpec, ThreeTierSpec, TopologySpec,
+};
+pub use traffic::{
+    BurstsSpec, FlowSpec, FlowsSpec, IncastSpec, PermutationSpec, PoissonSpec, TrafficSpec,
+};
+pub use words::{FlowSelector, Headroom, Members, StopSpec};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use units::Time;
+
+/// The version of the scenario format that this program reads and writes.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// A rocelab scenario: what network, what traffic, what scheme, what to measure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// Version of the scenario format: 1.
+    #[serde(default = "schema_version")]
+    pub schema: u32,
+    /// Name of the scenario; default: the file's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What the scenario shows, in a sentence or two.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Seed and end of the run.
+    #[serde(default)]
+    pub run: RunSpec,
+    /// The network.
+    pub topology: TopologySpec,
+    /// The congestion-control scheme, exactly one: a table, or its name alone.
+    #[serde(default)]
+    #[schemars(with = "SchemeOrName")]
+    pub scheme: SchemeSpec,
+    /// What is on the wire.
+    #[serde(default)]
+    pub wire: WireSpec,
+    /// Every host's RNIC.
+    #[serde(default)]
+    pub host: HostSpec,
+    /// Every switch.
+    #[serde(default)]
+    pub switch: SwitchSpec,
+    /// Priority flow control.
+    #[serde(default)]
+    pub pfc: PfcSpec,
+    /// ECN marking at switches.
+    #[serde(default)]
+    pub ecn: EcnSpec,
+    /// Which priority carries what, and how ports schedule priorities.
+    #[serde(default)]
+    pub classes: ClassesSpec,
+    /// How switches choose among equal paths.
+    #[serde(default)]
+    pub routing: RoutingSpec,
+    /// The messages to send: any number of generators at once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traffic: Vec<TrafficSpec>,
+    /// The time series to record.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub probe: Vec<ProbeSpec>,
+}
+
+fn schema_version() -> u32 {
+    SCHEMA_VERSION
+}
+
+/// Seed and end of the run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RunSpec {
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// When to stop: "flows-done", or a simulated time such as "2ms".
+    pub stop: StopSpec,
+    /// With "flows-done": give up at this simulated time.
+    pub limit: Quantity<Time>,
+}
+
+impl Default for RunSpec {
+    fn default() -> RunSpec {
+        RunSpec { seed: 1, stop: StopSpec::FlowsDone, limit: Quantity(Time::from_ms(10_000)) }
+    }
+}
+
+/// For the JSON Schema: [`parse`](crate::parse) has turned a name into a table before a [`Spec`]
+/// is read.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "its schema is used, never a value")]
+enum SchemeOrName {
+    Name(String),
+    Scheme(SchemeSpec),
+}
+
+/// The congestion-control scheme.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SchemeSpec {
+    /// Name of the scheme, as `rocelab list schemes` prints it.
+    pub name: String,
+    /// Named set of parameters; default: the scheme's first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preset: Option<String>,
+    /// Parameters that differ from the preset.
+    #[serde(default)]
+    pub params: BTreeMap<String, ParamValue>,
+}
+
+impl Default for SchemeSpec {
+    fn default() -> SchemeSpec {
+        SchemeSpec { name: "none".to_owned(), preset: None, params: BTreeMap::new() }
+    }
+}
+
+/// The value of a scheme's parameter as written; quantities are texts with their unit.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum ParamValue {
+    /// `true` or `false`.
+    Flag(bool),
+    /// A whole number.
+    Count(u64),
+    /// A number.
+    Number(f64),
+    /// A quantity with its unit, or a word.
+    Text(String),
+}

@@ -1,0 +1,83 @@
+//! `[[probe]]`: the time series to record.
+
+use super::{FlowSelector, Quantity};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::Time;
+
+/// A time series to record: one kind of value at regular times for chosen ports or flows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ProbeSpec {
+    /// Its name: the series is written to `series/NAME.parquet`.
+    pub name: String,
+    /// What it records.
+    pub kind: ProbeKind,
+    /// From one sample to the next.
+    pub interval: Quantity<Time>,
+    /// The first sample.
+    #[serde(default)]
+    pub start: Quantity<Time>,
+    /// No sample after this time; default: to the end of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<Quantity<Time>>,
+    /// All ports of these nodes; for a kind of flows: the flows that these hosts send. `tor0..tor3`
+    /// and `tor*` stand for several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<String>,
+    /// Ports, each written "node:peer" after the two nodes of its link.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ports: Vec<String>,
+    /// Flows, by number or by tag.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<FlowSelector>,
+}
+
+/// What a probe records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProbeKind {
+    /// Bytes queued at the egress of a port.
+    Queue,
+    /// Data rate that a port carried since the last sample.
+    Throughput,
+    /// Fraction of the link rate that a port used since the last sample.
+    Utilisation,
+    /// Whether a port is paused.
+    Pause,
+    /// Sending rate that the scheme allows a flow.
+    Rate,
+    /// Window that the scheme allows a flow.
+    Window,
+    /// DCQCN's alpha of a flow, or what a scheme has in its place.
+    Alpha,
+    /// Time that a flow's packets took from sender to receiver.
+    Latency,
+}
+
+impl ProbeKind {
+    /// Whether it is recorded for each port, rather than for each flow.
+    pub fn is_of_ports(self) -> bool {
+        match self {
+            ProbeKind::Queue
+            | ProbeKind::Throughput
+            | ProbeKind::Utilisation
+            | ProbeKind::Pause => true,
+            ProbeKind::Rate | ProbeKind::Window | ProbeKind::Alpha | ProbeKind::Latency => false,
+        }
+    }
+
+    /// Its name in scenario files.
+    pub fn name(self) -> &'static str {
+        match self {
+            ProbeKind::Queue => "queue",
+            ProbeKind::Throughput => "throughput",
+            ProbeKind::Utilisation => "utilisation",
+            ProbeKind::Pause => "pause",
+            ProbeKind::Rate => "rate",
+            ProbeKind::Window => "window",
+            ProbeKind::Alpha => "alpha",
+            ProbeKind::Latency => "latency",
+        }
+    }
+}

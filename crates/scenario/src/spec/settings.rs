@@ -1,0 +1,230 @@
+//! `[wire]`, `[host]`, `[switch]`, `[pfc]`, `[ecn]`, `[classes]`, `[routing]`.
+
+use super::{Headroom, Quantity};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::{Bytes, Rate, Time};
+
+/// What is on the wire.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct WireSpec {
+    /// The sizes of headers and control frames.
+    pub profile: WireProfile,
+    /// Data bytes of a full packet, 64B to 9000B.
+    pub payload: Quantity<Bytes>,
+}
+
+/// The sizes of headers and control frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WireProfile {
+    /// RoCEv2 over Ethernet, with preamble and inter-packet gap.
+    #[default]
+    Rocev2,
+    /// The sizes of the HPCC authors' ns-3 simulator: 48 B of headers, ACKs of 60 B.
+    HpccNs3,
+}
+
+impl Default for WireSpec {
+    fn default() -> WireSpec {
+        WireSpec { profile: WireProfile::default(), payload: Quantity(Bytes::new(1000)) }
+    }
+}
+
+/// Every host's RNIC.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct HostSpec {
+    /// Data packets for each ACK.
+    pub ack_every: u32,
+    /// Resend from the first unacknowledged packet after this long without an ACK.
+    pub retransmit_timeout: Quantity<Time>,
+    /// Time from the arrival of a packet to the host's answer.
+    pub latency: Quantity<Time>,
+    /// Whether a gap in the sequence is answered with a NACK.
+    pub nack: bool,
+}
+
+impl Default for HostSpec {
+    fn default() -> HostSpec {
+        HostSpec {
+            ack_every: 1,
+            retransmit_timeout: Quantity(Time::from_ms(1)),
+            latency: Quantity(Time::ZERO),
+            nack: true,
+        }
+    }
+}
+
+/// Every switch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SwitchSpec {
+    /// Packet buffer that all ports share.
+    pub buffer: Quantity<Bytes>,
+    /// Time from the arrival of a packet to its place in the egress queue.
+    pub latency: Quantity<Time>,
+}
+
+impl Default for SwitchSpec {
+    fn default() -> SwitchSpec {
+        SwitchSpec { buffer: Quantity(Bytes::new(32_000_000)), latency: Quantity(Time::ZERO) }
+    }
+}
+
+/// Priority flow control.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PfcSpec {
+    /// Whether switches pause; without it full buffers drop.
+    pub enabled: bool,
+    /// How the threshold of an ingress queue is found; default: "static" where `xoff` is given,
+    /// else "dynamic".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<ThresholdKind>,
+    /// Static: pause above this many bytes of a port and priority; default 320KB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub xoff: Option<Quantity<Bytes>>,
+    /// Static: resume at this many bytes; default: 2KB below `xoff`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub xon: Option<Quantity<Bytes>>,
+    /// Dynamic: pause above this share of the free shared buffer; default 0.125.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alpha: Option<f64>,
+    /// Dynamic: resume this much below the threshold; default 3KB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resume_offset: Option<Quantity<Bytes>>,
+    /// Dynamic: buffer kept for each port alone; default 4KB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reserve: Option<Quantity<Bytes>>,
+    /// Buffer for what still arrives after a pause: "auto" (from rate and delay of each link), or
+    /// a size.
+    pub headroom: Headroom,
+    /// How long a pause lasts.
+    pub duration: PauseDuration,
+}
+
+impl Default for PfcSpec {
+    fn default() -> PfcSpec {
+        PfcSpec {
+            enabled: true,
+            threshold: None,
+            xoff: None,
+            xon: None,
+            alpha: None,
+            resume_offset: None,
+            reserve: None,
+            headroom: Headroom::Auto,
+            duration: PauseDuration::Latched,
+        }
+    }
+}
+
+/// How the threshold of an ingress queue is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ThresholdKind {
+    /// A fixed number of bytes.
+    Static,
+    /// A share of what is left of the shared buffer.
+    Dynamic,
+}
+
+/// How long a pause lasts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PauseDuration {
+    /// Until the resume.
+    #[default]
+    Latched,
+}
+
+/// ECN marking at switches (RED on the egress queue).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct EcnSpec {
+    /// Whether switches mark; default: whether the scheme's preset has a marking law.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enabled: Option<bool>,
+    /// Nothing is marked up to this queue length; default: from the preset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kmin: Option<Quantity<Bytes>>,
+    /// Everything is marked above this queue length; default: from the preset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kmax: Option<Quantity<Bytes>>,
+    /// Marking probability at `kmax`; default: from the preset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pmax: Option<f64>,
+    /// The port rate that `kmin` and `kmax` are given for: other ports scale them with their rate.
+    /// Without it all ports have the same; where `kmin` and `kmax` come from the preset, so does it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<Quantity<Rate>>,
+    /// Whether the queue is looked at when a packet leaves or when it arrives.
+    pub mark_at: MarkAt,
+}
+
+/// When a switch looks at the queue to mark a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MarkAt {
+    /// When the packet leaves.
+    #[default]
+    Dequeue,
+    /// When the packet arrives.
+    Enqueue,
+}
+
+/// Which priority carries what, and how ports schedule priorities.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ClassesSpec {
+    /// Priority of messages that name none.
+    pub data: u8,
+    /// Priority of ACKs and NACKs.
+    pub ack: u8,
+    /// Priority of a scheme's own packets, such as CNPs.
+    pub control: u8,
+    /// The priorities that PFC protects.
+    pub lossless: Vec<u8>,
+    /// The priorities with strict precedence, highest first; the others share by weight.
+    pub strict: Vec<u8>,
+    /// Weight of each priority, 0 to 7, in deficit round robin.
+    pub weights: [u32; 8],
+    /// Bytes that a weight of 1 is worth in a round.
+    pub quantum: Quantity<Bytes>,
+}
+
+impl Default for ClassesSpec {
+    fn default() -> ClassesSpec {
+        ClassesSpec {
+            data: 3,
+            ack: 6,
+            control: 6,
+            lossless: vec![3],
+            strict: vec![6, 7],
+            weights: [1; 8],
+            quantum: Quantity(Bytes::new(1600)),
+        }
+    }
+}
+
+/// How switches choose among equal paths.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RoutingSpec {
+    /// The hash; default: "symmetric" for a scheme whose ACKs must return on the data's path, else
+    /// "five-tuple".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hash: Option<HashKind>,
+}
+
+/// What ECMP hashes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HashKind {
+    /// Addresses, ports and protocol as they stand in the packet.
+    FiveTuple,
+    /// The same without regard to direction: ACKs take the data's path back.
+    Symmetric,
+}

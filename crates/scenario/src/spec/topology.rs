@@ -1,0 +1,229 @@
+//! `[topology]`: the network.
+
+use super::Quantity;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+use units::{Rate, Time};
+
+/// The network.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum TopologySpec {
+    /// Hosts around one switch.
+    Star(StarSpec),
+    /// A chain of switches with senders on the first and receivers on the last.
+    Dumbbell(DumbbellSpec),
+    /// Two tiers: every leaf switch is linked to every spine switch.
+    LeafSpine(LeafSpineSpec),
+    /// A three-tier fat tree of k-port switches with k^3/4 hosts.
+    FatTree(FatTreeSpec),
+    /// Pods of ToR and aggregation switches under a core, with free counts.
+    ThreeTier(ThreeTierSpec),
+    /// Nodes and links as listed.
+    Custom(CustomSpec),
+    /// Nodes and links from a file.
+    File(FileSpec),
+}
+
+/// Reads the variant that `kind` names; see [`decode`](crate::decode).
+#[derive(Deserialize)]
+#[serde(remote = "TopologySpec", rename_all = "kebab-case")]
+enum ByKind {
+    Star(StarSpec),
+    Dumbbell(DumbbellSpec),
+    LeafSpine(LeafSpineSpec),
+    FatTree(FatTreeSpec),
+    ThreeTier(ThreeTierSpec),
+    Custom(CustomSpec),
+    File(FileSpec),
+}
+
+impl<'de> Deserialize<'de> for TopologySpec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<TopologySpec, D::Error> {
+        ByKind::deserialize(deserializer)
+    }
+}
+
+/// Hosts `h0`, `h1`, ... around the switch `s0`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StarSpec {
+    /// Number of hosts.
+    pub hosts: u32,
+    /// Rate of the hosts' links.
+    pub host_rate: Quantity<Rate>,
+    /// Propagation delay of the hosts' links.
+    pub host_delay: Quantity<Time>,
+}
+
+/// A chain of switches `s0`, `s1`, ...; hosts are numbered senders first, then receivers, then
+/// side hosts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DumbbellSpec {
+    /// Number of switches in the chain, 1 or more.
+    pub switches: u32,
+    /// Number of hosts on the first switch.
+    pub senders: u32,
+    /// Number of hosts on the last switch.
+    #[serde(default = "one")]
+    pub receivers: u32,
+    /// Further hosts on each switch, in order of the chain.
+    #[serde(default)]
+    pub side: Vec<u32>,
+    /// Rate of the hosts' links.
+    pub host_rate: Quantity<Rate>,
+    /// Propagation delay of the hosts' links.
+    pub host_delay: Quantity<Time>,
+    /// Rate of the links between switches.
+    pub rate: Quantity<Rate>,
+    /// Propagation delay of the links between switches.
+    pub delay: Quantity<Time>,
+}
+
+/// Switches `leaf0`, ... and `spine0`, ...; leaf i has the hosts i*n to i*n+n-1.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LeafSpineSpec {
+    /// Number of leaf switches.
+    pub leaves: u32,
+    /// Number of spine switches.
+    pub spines: u32,
+    /// Number of hosts on each leaf switch.
+    pub hosts_per_leaf: u32,
+    /// Number of links between each leaf and each spine.
+    #[serde(default = "one")]
+    pub parallel: u32,
+    /// Rate of the hosts' links.
+    pub host_rate: Quantity<Rate>,
+    /// Propagation delay of the hosts' links.
+    pub host_delay: Quantity<Time>,
+    /// Rate of the links between leaf and spine.
+    pub rate: Quantity<Rate>,
+    /// Propagation delay of the links between leaf and spine.
+    pub delay: Quantity<Time>,
+}
+
+/// k pods of k/2 switches `tor` and k/2 switches `agg`, and (k/2)^2 switches `core`. Aggregation
+/// switch j of each pod is linked to cores j*k/2 to j*k/2+k/2-1.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FatTreeSpec {
+    /// Ports of each switch, an even number.
+    pub k: u32,
+    /// Rate of the hosts' links.
+    pub host_rate: Quantity<Rate>,
+    /// Propagation delay of the hosts' links.
+    pub host_delay: Quantity<Time>,
+    /// Rate of the links between switches.
+    pub rate: Quantity<Rate>,
+    /// Propagation delay of the links between switches.
+    pub delay: Quantity<Time>,
+}
+
+/// Pods of switches `tor` and `agg` (every ToR linked to every aggregation switch of its pod)
+/// under switches `core`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ThreeTierSpec {
+    /// Number of pods.
+    pub pods: u32,
+    /// Number of ToR switches in each pod.
+    pub tors_per_pod: u32,
+    /// Number of aggregation switches in each pod.
+    pub aggs_per_pod: u32,
+    /// Number of core switches.
+    pub cores: u32,
+    /// Number of hosts on each ToR switch.
+    pub hosts_per_tor: u32,
+    /// Which cores an aggregation switch is linked to.
+    #[serde(default)]
+    pub core_wiring: CoreWiring,
+    /// Rate of the hosts' links.
+    pub host_rate: Quantity<Rate>,
+    /// Propagation delay of the hosts' links.
+    pub host_delay: Quantity<Time>,
+    /// Rate of the links between ToR and aggregation switches.
+    pub agg_rate: Quantity<Rate>,
+    /// Propagation delay of the links between ToR and aggregation switches.
+    pub agg_delay: Quantity<Time>,
+    /// Rate of the links between aggregation and core switches.
+    pub core_rate: Quantity<Rate>,
+    /// Propagation delay of the links between aggregation and core switches.
+    pub core_delay: Quantity<Time>,
+}
+
+/// Which cores an aggregation switch is linked to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CoreWiring {
+    /// With c cores and a aggregation switches in a pod, the j-th of each pod is linked to the
+    /// c/a cores from j*c/a on.
+    #[default]
+    Planes,
+    /// Every aggregation switch is linked to every core.
+    Full,
+}
+
+/// Nodes and links as listed. The ports of a node are numbered in the order of the links.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CustomSpec {
+    /// The hosts and switches.
+    pub nodes: Vec<NodeSpec>,
+    /// The links between them.
+    pub links: Vec<LinkSpec>,
+}
+
+/// A node of a custom topology.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NodeSpec {
+    /// Its name, its own.
+    pub name: String,
+    /// What it is.
+    pub kind: NodeKind,
+    /// A switch's tier: 1 ToR, 2 aggregation, 3 core; default: its distance from the nearest host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<u8>,
+}
+
+/// What a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NodeKind {
+    /// Sends and receives messages; never forwards.
+    Host,
+    /// Forwards.
+    Switch,
+}
+
+/// A link of a custom topology; it carries both directions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkSpec {
+    /// One end.
+    pub a: String,
+    /// The other end.
+    pub b: String,
+    /// Rate of each direction.
+    pub rate: Quantity<Rate>,
+    /// Propagation delay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Quantity<Time>>,
+    /// Instead of the delay: length of fibre such as "2km", at 5 ns per metre.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub length: Option<String>,
+}
+
+/// Nodes and links from a file, written as in a custom topology.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FileSpec {
+    /// A TOML or JSON file (by its ending) with `nodes` and `links`, relative to the scenario.
+    pub path: String,
+}
+
+fn one() -> u32 {
+    1
+}

@@ -1,0 +1,187 @@
+//! `[[traffic]]`: the messages to send.
+
+use super::{Members, Quantity};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+use units::{Bytes, Time};
+
+/// A traffic generator.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum TrafficSpec {
+    /// Messages as listed.
+    Flows(FlowsSpec),
+    /// Poisson arrivals at every host, with sizes from a distribution, to random hosts.
+    Poisson(PoissonSpec),
+    /// Many hosts send to one at the same time.
+    Incast(IncastSpec),
+    /// Every host sends to another and receives from another, at random.
+    Permutation(PermutationSpec),
+    /// Every source sends to every destination, again and again.
+    Bursts(BurstsSpec),
+}
+
+/// Reads the variant that `kind` names; see [`decode`](crate::decode).
+#[derive(Deserialize)]
+#[serde(remote = "TrafficSpec", rename_all = "kebab-case")]
+enum ByKind {
+    Flows(FlowsSpec),
+    Poisson(PoissonSpec),
+    Incast(IncastSpec),
+    Permutation(PermutationSpec),
+    Bursts(BurstsSpec),
+}
+
+impl<'de> Deserialize<'de> for TrafficSpec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<TrafficSpec, D::Error> {
+        ByKind::deserialize(deserializer)
+    }
+}
+
+/// Messages as listed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FlowsSpec {
+    /// Name of this traffic in results and probes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tag: Option<String>,
+    /// Priority of the messages; default: `classes.data`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<u8>,
+    /// The messages.
+    pub flows: Vec<FlowSpec>,
+}
+
+/// One message.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FlowSpec {
+    /// The sending host.
+    pub src: String,
+    /// The receiving host.
+    pub dst: String,
+    /// Size of the message.
+    pub size: Quantity<Bytes>,
+    /// When it is posted.
+    #[serde(default)]
+    pub start: Quantity<Time>,
+    /// Its priority; default: that of the traffic.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<u8>,
+    /// Messages with the same name here share a QP, in order; default: a QP of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub qp: Option<String>,
+}
+
+/// Poisson arrivals at every host. Exactly one of `workload`, `cdf` and `workload_file` gives the
+/// sizes; at most one of `duration` and `flows` ends the arrivals.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PoissonSpec {
+    /// Name of this traffic in results and probes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tag: Option<String>,
+    /// Priority of the messages; default: `classes.data`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<u8>,
+    /// Flow-size distribution by name, as `rocelab list workloads` prints it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload: Option<String>,
+    /// Flow-size distribution as points [bytes, probability of at most so many], linear between.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cdf: Option<Vec<(u64, f64)>>,
+    /// Flow-size distribution from a file of lines `bytes,probability`, relative to the scenario.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload_file: Option<String>,
+    /// Offered load as a fraction of each host's link rate, in (0, 1].
+    pub load: f64,
+    /// When arrivals begin.
+    #[serde(default)]
+    pub start: Quantity<Time>,
+    /// How long messages arrive; default: until `run.stop`, where that is a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration: Option<Quantity<Time>>,
+    /// Instead of the duration: how many messages arrive in all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flows: Option<u64>,
+    /// The hosts that send and receive; `h0..h15` and `h*` stand for several; default: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<Vec<String>>,
+}
+
+/// Many hosts send to one at the same time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct IncastSpec {
+    /// Name of this traffic in results and probes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tag: Option<String>,
+    /// Priority of the messages; default: `classes.data`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<u8>,
+    /// The senders: a number of hosts, drawn anew for each repetition, or a list of names.
+    pub senders: Members,
+    /// The receiver; default: a host drawn at random for each repetition.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receiver: Option<String>,
+    /// Size of each sender's message.
+    pub size: Quantity<Bytes>,
+    /// When the first incast begins.
+    #[serde(default)]
+    pub start: Quantity<Time>,
+    /// How many incasts there are.
+    #[serde(default = "one")]
+    pub repeat: u32,
+    /// From one incast to the next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub period: Option<Quantity<Time>>,
+}
+
+/// Every host sends one message and receives one, none to itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PermutationSpec {
+    /// Name of this traffic in results and probes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tag: Option<String>,
+    /// Priority of the messages; default: `classes.data`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<u8>,
+    /// Size of each message.
+    pub size: Quantity<Bytes>,
+    /// When the messages are posted.
+    #[serde(default)]
+    pub start: Quantity<Time>,
+    /// The hosts that take part; `h0..h15` and `h*` stand for several; default: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<Vec<String>>,
+}
+
+/// Every source sends a message to every destination, once in each period.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BurstsSpec {
+    /// Name of this traffic in results and probes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tag: Option<String>,
+    /// Priority of the messages; default: `classes.data`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<u8>,
+    /// The sending hosts; `h0..h15` and `h*` stand for several.
+    pub src: Vec<String>,
+    /// The receiving hosts; `h0..h15` and `h*` stand for several.
+    pub dst: Vec<String>,
+    /// Size of each message.
+    pub size: Quantity<Bytes>,
+    /// When the first burst begins.
+    #[serde(default)]
+    pub start: Quantity<Time>,
+    /// From one burst to the next.
+    pub period: Quantity<Time>,
+    /// How many bursts there are.
+    pub count: u32,
+}
+
+fn one() -> u32 {
+    1
+}

@@ -1,0 +1,190 @@
+//! Values that are a word or something else.
+
+use super::{ParamValue, Quantity};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
+use serde::{Serialize, Serializer};
+use std::borrow::Cow;
+use std::fmt;
+use units::{Bytes, Time};
+
+/// When a run stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopSpec {
+    /// When every message has completed, or at the limit.
+    FlowsDone,
+    /// At a simulated time.
+    At(Time),
+}
+
+/// The buffer reserved for what still arrives after a pause was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Headroom {
+    /// As much as each link can still deliver, from its rate and delay.
+    Auto,
+    /// The same at every port.
+    Fixed(Bytes),
+}
+
+/// A type that is either one word or a quantity.
+macro_rules! word_or_quantity {
+    ($type:ident, $word:literal = $named:ident, $quantity:ident, $example:literal) => {
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    $type::$named => serializer.serialize_str($word),
+                    $type::$quantity(quantity) => Quantity(*quantity).serialize(serializer),
+                }
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<$type, D::Error> {
+                struct WordVisitor;
+                impl Visitor<'_> for WordVisitor {
+                    type Value = $type;
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        f.write_str(concat!("\"", $word, "\" or a quantity such as ", $example))
+                    }
+                    fn visit_str<E: de::Error>(self, text: &str) -> Result<$type, E> {
+                        if text == $word {
+                            return Ok($type::$named);
+                        }
+                        // A text without digits is a misspelt word.
+                        if !text.contains(|c: char| c.is_ascii_digit()) {
+                            return Err(E::invalid_value(de::Unexpected::Str(text), &self));
+                        }
+                        super::Unit::read(text).map($type::$quantity).map_err(E::custom)
+                    }
+                }
+                deserializer.deserialize_str(WordVisitor)
+            }
+        }
+
+        impl JsonSchema for $type {
+            fn inline_schema() -> bool {
+                true
+            }
+            fn schema_name() -> Cow<'static, str> {
+                Cow::Borrowed(stringify!($type))
+            }
+            fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
+                json_schema!({
+                    "type": "string",
+                    "pattern": concat!("^(", $word, r"|[0-9]+(\.[0-9]+)?\s*[A-Za-z]+)$"),
+                })
+            }
+        }
+    };
+}
+word_or_quantity!(StopSpec, "flows-done" = FlowsDone, At, "\"2ms\"");
+word_or_quantity!(Headroom, "auto" = Auto, Fixed, "\"37.5KB\"");
+
+/// Hosts: so many, chosen at random, or these by name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Members {
+    /// So many, chosen at random by the seed.
+    Count(u32),
+    /// These; `h0..h15` and `h*` stand for several.
+    Names(Vec<String>),
+}
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Members, D::Error> {
+        struct MembersVisitor;
+        impl<'de> Visitor<'de> for MembersVisitor {
+            type Value = Members;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number of hosts or a list of host names")
+            }
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Members, E> {
+                let count = u32::try_from(number);
+                count
+                    .map(Members::Count)
+                    .map_err(|_| E::invalid_value(de::Unexpected::Signed(number), &self))
+            }
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Members, E> {
+                let count = u32::try_from(number);
+                count
+                    .map(Members::Count)
+                    .map_err(|_| E::invalid_value(de::Unexpected::Unsigned(number), &self))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Members, A::Error> {
+                let mut names = Vec::new();
+                while let Some(name) = list.next_element()? {
+                    names.push(name);
+                }
+                Ok(Members::Names(names))
+            }
+        }
+        deserializer.deserialize_any(MembersVisitor)
+    }
+}
+
+/// Flows of a probe: one by its number, or all with a tag.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum FlowSelector {
+    /// The flow with this number, in order of start.
+    Index(u32),
+    /// Every flow with this tag.
+    Tag(String),
+}
+
+impl<'de> Deserialize<'de> for FlowSelector {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<FlowSelector, D::Error> {
+        struct SelectorVisitor;
+        impl Visitor<'_> for SelectorVisitor {
+            type Value = FlowSelector;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the number of a flow or the tag of several")
+            }
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<FlowSelector, E> {
+                let index = u32::try_from(number);
+                index
+                    .map(FlowSelector::Index)
+                    .map_err(|_| E::invalid_value(de::Unexpected::Signed(number), &self))
+            }
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<FlowSelector, E> {
+                let index = u32::try_from(number);
+                index
+                    .map(FlowSelector::Index)
+                    .map_err(|_| E::invalid_value(de::Unexpected::Unsigned(number), &self))
+            }
+            fn visit_str<E: de::Error>(self, tag: &str) -> Result<FlowSelector, E> {
+                Ok(FlowSelector::Tag(tag.to_owned()))
+            }
+        }
+        deserializer.deserialize_any(SelectorVisitor)
+    }
+}
+
+impl<'de> Deserialize<'de> for ParamValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ParamValue, D::Error> {
+        struct ParamVisitor;
+        impl Visitor<'_> for ParamVisitor {
+            type Value = ParamValue;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number, true or false, or a text")
+            }
+            fn visit_bool<E: de::Error>(self, flag: bool) -> Result<ParamValue, E> {
+                Ok(ParamValue::Flag(flag))
+            }
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<ParamValue, E> {
+                Ok(u64::try_from(number)
+                    .map_or(ParamValue::Number(number as f64), ParamValue::Count))
+            }
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<ParamValue, E> {
+                Ok(ParamValue::Count(number))
+            }
+            fn visit_f64<E: de::Error>(self, number: f64) -> Result<ParamValue, E> {
+                Ok(ParamValue::Number(number))
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<ParamValue, E> {
+                Ok(ParamValue::Text(text.to_owned()))
+            }
+        }
+        deserializer.deserialize_any(ParamVisitor)
+    }
+}

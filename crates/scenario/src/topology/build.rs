@@ -1,0 +1,221 @@
+//! The regular topologies. Links are made tier by tier from the hosts up, so a switch's first
+//! ports lead down.
+
+use super::{Builder, check_counts};
+use crate::error::{Result, ScenarioError};
+use crate::network::{Network, check_link};
+use crate::spec::{
+    CoreWiring, DumbbellSpec, FatTreeSpec, LeafSpineSpec, Quantity, StarSpec, ThreeTierSpec,
+    TopologySpec,
+};
+use units::{Rate, Time};
+
+/// Checks counts, rates and delays key by key.
+pub(super) fn check_sizes(spec: &TopologySpec) -> Result<()> {
+    match spec {
+        TopologySpec::Star(s) => {
+            at_least("hosts", s.hosts, 2)?;
+            check_links("host_rate", s.host_rate, "host_delay", s.host_delay)?;
+            check_counts(u64::from(s.hosts) + 1, u64::from(s.hosts))
+        }
+        TopologySpec::Dumbbell(s) => {
+            at_least("switches", s.switches, 1)?;
+            at_least("senders", s.senders, 1)?;
+            at_least("receivers", s.receivers, 1)?;
+            if s.side.len() > s.switches as usize {
+                return Err(ScenarioError::new(
+                    "topology.side",
+                    format!("has {} counts for {} switches", s.side.len(), s.switches),
+                ));
+            }
+            check_links("host_rate", s.host_rate, "host_delay", s.host_delay)?;
+            check_links("rate", s.rate, "delay", s.delay)?;
+            let side: u64 = s.side.iter().map(|n| u64::from(*n)).sum();
+            let hosts = u64::from(s.senders) + u64::from(s.receivers) + side;
+            check_counts(hosts + u64::from(s.switches), hosts + u64::from(s.switches))
+        }
+        TopologySpec::LeafSpine(s) => {
+            at_least("leaves", s.leaves, 1)?;
+            at_least("spines", s.spines, 1)?;
+            at_least("hosts_per_leaf", s.hosts_per_leaf, 1)?;
+            at_least("parallel", s.parallel, 1)?;
+            check_links("host_rate", s.host_rate, "host_delay", s.host_delay)?;
+            check_links("rate", s.rate, "delay", s.delay)?;
+            let hosts = product(&[s.leaves, s.hosts_per_leaf]);
+            let switches = u64::from(s.leaves) + u64::from(s.spines);
+            let uplinks = product(&[s.leaves, s.spines, s.parallel]);
+            check_counts(hosts.saturating_add(switches), hosts.saturating_add(uplinks))
+        }
+        TopologySpec::FatTree(s) => {
+            if !s.k.is_multiple_of(2) {
+                return Err(ScenarioError::new("topology.k", format!("must be even, got {}", s.k)));
+            }
+            at_least("k", s.k, 2)?;
+            check_links("host_rate", s.host_rate, "host_delay", s.host_delay)?;
+            check_links("rate", s.rate, "delay", s.delay)?;
+            let half = s.k / 2;
+            let hosts = product(&[s.k, half, half]);
+            let switches = product(&[s.k, s.k]).saturating_add(product(&[half, half]));
+            check_counts(hosts.saturating_add(switches), hosts.saturating_mul(3))
+        }
+        TopologySpec::ThreeTier(s) => {
+            at_least("pods", s.pods, 1)?;
+            at_least("tors_per_pod", s.tors_per_pod, 1)?;
+            at_least("aggs_per_pod", s.aggs_per_pod, 1)?;
+            at_least("cores", s.cores, 1)?;
+            at_least("hosts_per_tor", s.hosts_per_tor, 1)?;
+            check_links("host_rate", s.host_rate, "host_delay", s.host_delay)?;
+            check_links("agg_rate", s.agg_rate, "agg_delay", s.agg_delay)?;
+            check_links("core_rate", s.core_rate, "core_delay", s.core_delay)?;
+            if s.core_wiring == CoreWiring::Planes && !s.cores.is_multiple_of(s.aggs_per_pod) {
+                return Err(ScenarioError::new(
+                    "topology.cores",
+                    format!(
+                        "{} cores cannot be shared out among {} aggregation switches of a pod",
+                        s.cores, s.aggs_per_pod
+                    ),
+                )
+                .hint("take a multiple, or core_wiring = \"full\""));
+            }
+            let tors = product(&[s.pods, s.tors_per_pod]);
+            let aggs = product(&[s.pods, s.aggs_per_pod]);
+            let hosts = product(&[s.pods, s.tors_per_pod, s.hosts_per_tor]);
+            let core_links = match s.core_wiring {
+                CoreWiring::Planes => product(&[s.pods, s.cores]),
+                CoreWiring::Full => product(&[s.pods, s.aggs_per_pod, s.cores]),
+            };
+            let nodes = [hosts, tors, aggs, u64::from(s.cores)];
+            let links = [hosts, product(&[s.pods, s.tors_per_pod, s.aggs_per_pod]), core_links];
+            check_counts(sum(&nodes), sum(&links))
+        }
+        TopologySpec::Custom(_) | TopologySpec::File(_) => Ok(()),
+    }
+}
+
+fn product(factors: &[u32]) -> u64 {
+    factors.iter().fold(1, |product, factor| product.saturating_mul(u64::from(*factor)))
+}
+
+fn sum(terms: &[u64]) -> u64 {
+    terms.iter().fold(0, |sum, term| sum.saturating_add(*term))
+}
+
+fn at_least(key: &str, value: u32, least: u32) -> Result<()> {
+    if value >= least {
+        return Ok(());
+    }
+    Err(ScenarioError::new(
+        format!("topology.{key}"),
+        format!("must be at least {least}, got {value}"),
+    ))
+}
+
+fn check_links(
+    rate_key: &str,
+    rate: Quantity<Rate>,
+    delay_key: &str,
+    delay: Quantity<Time>,
+) -> Result<()> {
+    check_link(
+        (&format!("topology.{rate_key}"), rate.0),
+        (&format!("topology.{delay_key}"), delay.0),
+    )
+}
+
+pub(super) fn star(spec: &StarSpec) -> Network {
+    let mut net = Builder::default();
+    let hosts = net.add("h", spec.hosts, 0);
+    let switch = net.add("s", 1, 1).at(0);
+    for i in 0..spec.hosts {
+        net.link(hosts.at(i), switch, spec.host_rate.0, spec.host_delay.0);
+    }
+    net.0
+}
+
+pub(super) fn dumbbell(spec: &DumbbellSpec) -> Network {
+    let mut net = Builder::default();
+    let side: u32 = spec.side.iter().sum();
+    let hosts = net.add("h", spec.senders + spec.receivers + side, 0);
+    let switches = net.add("s", spec.switches, 1);
+    let first = (0..spec.senders).map(|_| 0);
+    let last = (0..spec.receivers).map(|_| spec.switches - 1);
+    let others = (0..).zip(&spec.side).flat_map(|(switch, count)| (0..*count).map(move |_| switch));
+    for (host, switch) in (0..).zip(first.chain(last).chain(others)) {
+        net.link(hosts.at(host), switches.at(switch), spec.host_rate.0, spec.host_delay.0);
+    }
+    for i in 1..spec.switches {
+        net.link(switches.at(i - 1), switches.at(i), spec.rate.0, spec.delay.0);
+    }
+    net.0
+}
+
+pub(super) fn leaf_spine(spec: &LeafSpineSpec) -> Network {
+    let mut net = Builder::default();
+    let hosts = net.add("h", spec.leaves * spec.hosts_per_leaf, 0);
+    let leaves = net.add("leaf", spec.leaves, 1);
+    let spines = net.add("spine", spec.spines, 2);
+    for i in 0..spec.leaves * spec.hosts_per_leaf {
+        let leaf = leaves.at(i / spec.hosts_per_leaf);
+        net.link(hosts.at(i), leaf, spec.host_rate.0, spec.host_delay.0);
+    }
+    for leaf in 0..spec.leaves {
+        for spine in 0..spec.spines {
+            for _ in 0..spec.parallel {
+                net.link(leaves.at(leaf), spines.at(spine), spec.rate.0, spec.delay.0);
+            }
+        }
+    }
+    net.0
+}
+
+pub(super) fn fat_tree(spec: &FatTreeSpec) -> Network {
+    let half = spec.k / 2;
+    three_tier(&ThreeTierSpec {
+        pods: spec.k,
+        tors_per_pod: half,
+        aggs_per_pod: half,
+        cores: half * half,
+        hosts_per_tor: half,
+        core_wiring: CoreWiring::Planes,
+        host_rate: spec.host_rate,
+        host_delay: spec.host_delay,
+        agg_rate: spec.rate,
+        agg_delay: spec.delay,
+        core_rate: spec.rate,
+        core_delay: spec.delay,
+    })
+}
+
+pub(super) fn three_tier(spec: &ThreeTierSpec) -> Network {
+    let mut net = Builder::default();
+    let tor_count = spec.pods * spec.tors_per_pod;
+    let agg_count = spec.pods * spec.aggs_per_pod;
+    let hosts = net.add("h", tor_count * spec.hosts_per_tor, 0);
+    let tors = net.add("tor", tor_count, 1);
+    let aggs = net.add("agg", agg_count, 2);
+    let cores = net.add("core", spec.cores, 3);
+    for i in 0..tor_count * spec.hosts_per_tor {
+        let tor = tors.at(i / spec.hosts_per_tor);
+        net.link(hosts.at(i), tor, spec.host_rate.0, spec.host_delay.0);
+    }
+    for tor in 0..tor_count {
+        let first_agg = tor / spec.tors_per_pod * spec.aggs_per_pod;
+        for agg in first_agg..first_agg + spec.aggs_per_pod {
+            net.link(tors.at(tor), aggs.at(agg), spec.agg_rate.0, spec.agg_delay.0);
+        }
+    }
+    for agg in 0..agg_count {
+        let linked = match spec.core_wiring {
+            CoreWiring::Planes => {
+                let share = spec.cores / spec.aggs_per_pod;
+                let first = agg % spec.aggs_per_pod * share;
+                first..first + share
+            }
+            CoreWiring::Full => 0..spec.cores,
+        };
+        for core in linked {
+            net.link(aggs.at(agg), cores.at(core), spec.core_rate.0, spec.core_delay.0);
+        }
+    }
+    net.0
+}

@@ -1,0 +1,118 @@
+//! Topologies that list their nodes and links, in the scenario or in a file.
+
+use super::check_counts;
+use crate::decode::decode;
+use crate::error::{Result, ScenarioError, known_words};
+use crate::files;
+use crate::network::{Link, Network, Node, NodeKind, check_link, distances_from_hosts};
+use crate::spec::{CustomSpec, FileSpec, LinkSpec, Quantity};
+use crate::tree::Tree;
+use std::collections::BTreeMap;
+use std::path::Path;
+use units::{NodeId, Time, parse_length};
+
+/// Reads the file that `spec` names.
+pub(super) fn read(spec: &FileSpec, base: Option<&Path>) -> Result<CustomSpec> {
+    let (path, text) = files::read(&spec.path, base, "topology.path")?;
+    let parsed = match path.extension().and_then(|ending| ending.to_str()) {
+        Some("json") => Tree::from_json(&text),
+        Some("toml") => Tree::from_toml(&text),
+        _ => {
+            return Err(ScenarioError::new(
+                "topology.path",
+                format!("{} is neither .toml nor .json", path.display()),
+            ));
+        }
+    };
+    parsed.and_then(|tree| decode(&tree)).map_err(|error| error.in_file(Some(&path)))
+}
+
+/// Builds the network and completes `spec`: delays for lengths, tiers for switches.
+pub(super) fn build(spec: &mut CustomSpec) -> Result<Network> {
+    check_counts(spec.nodes.len() as u64, spec.links.len() as u64)?;
+    let mut by_name: BTreeMap<&str, NodeId> = BTreeMap::new();
+    let mut network = Network::default();
+    for (index, node) in spec.nodes.iter().enumerate() {
+        let key = || format!("topology.nodes.{index}.name");
+        check_name(&node.name, key)?;
+        if let Some(first) = by_name.insert(&node.name, NodeId::new(index as u32)) {
+            return Err(ScenarioError::new(
+                key(),
+                format!("duplicate node `{}`: node {first} has this name already", node.name),
+            ));
+        }
+        let tier = match (node.kind, node.tier) {
+            (NodeKind::Host, Some(tier)) if tier > 0 => {
+                return Err(ScenarioError::new(
+                    format!("topology.nodes.{index}.tier"),
+                    "a host has tier 0",
+                ));
+            }
+            (NodeKind::Host, _) => 0,
+            (NodeKind::Switch, Some(0)) => {
+                return Err(ScenarioError::new(
+                    format!("topology.nodes.{index}.tier"),
+                    "a switch has tier 1 or more",
+                ));
+            }
+            (NodeKind::Switch, tier) => tier.unwrap_or(0),
+        };
+        network.nodes.push(Node { name: node.name.clone(), kind: node.kind, tier });
+    }
+    for (index, link) in spec.links.iter_mut().enumerate() {
+        let key = |end: &str| format!("topology.links.{index}.{end}");
+        let end = |end: &str, name: &str| {
+            by_name.get(name).copied().ok_or_else(|| {
+                ScenarioError::new(key(end), format!("unknown node `{name}`"))
+                    .hint(known_words(name, by_name.keys().copied().take(1000)))
+            })
+        };
+        let (a, b) = (end("a", &link.a)?, end("b", &link.b)?);
+        let delay = delay_of(link, &key("delay"), &key("length"))?;
+        check_link((&key("rate"), link.rate.0), (&key("delay"), delay))?;
+        link.delay = Some(Quantity(delay));
+        link.length = None;
+        network.links.push(Link { a, b, rate: link.rate.0, delay });
+    }
+    network.check("topology", |index| format!("topology.links.{index}"))?;
+    let distances = distances_from_hosts(&network);
+    for ((node, written), distance) in network.nodes.iter_mut().zip(&mut spec.nodes).zip(distances)
+    {
+        if node.tier == 0 {
+            node.tier = distance;
+        }
+        written.tier = Some(node.tier);
+    }
+    Ok(network)
+}
+
+fn delay_of(link: &LinkSpec, delay_key: &str, length_key: &str) -> Result<Time> {
+    match (&link.delay, &link.length) {
+        (Some(delay), None) => Ok(delay.0),
+        (None, Some(length)) => {
+            parse_length(length).map_err(|error| ScenarioError::new(length_key, error.to_string()))
+        }
+        (None, None) => Err(ScenarioError::new(delay_key, "is missing")
+            .hint("give a `delay` such as \"1us\" or a `length` such as \"200m\"")),
+        (Some(_), Some(_)) => {
+            Err(ScenarioError::new(length_key, "give either `delay` or `length`, not both"))
+        }
+    }
+}
+
+/// Names end up in tables, in `node:peer` and in patterns.
+fn check_name(name: &str, key: impl Fn() -> String) -> Result<()> {
+    if name.is_empty() {
+        return Err(ScenarioError::new(key(), "a node needs a name"));
+    }
+    let odd = name.chars().find(|c| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/')));
+    match odd {
+        Some(odd) => {
+            Err(ScenarioError::new(key(), format!("{odd:?} cannot stand in a node's name")))
+        }
+        None if name.contains("..") => {
+            Err(ScenarioError::new(key(), "\"..\" cannot stand in a node's name"))
+        }
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,77 @@
+//! From `[topology]` to a [`Network`].
+
+mod build;
+mod custom;
+
+use crate::error::{Result, ScenarioError};
+use crate::network::{Link, MOST_LINKS, MOST_NODES, Network, Node, NodeKind};
+use crate::spec::TopologySpec;
+use std::path::Path;
+use units::{NodeId, Rate, Time};
+
+/// Builds the network, checks it, and completes `spec` to what was built: a file is replaced by
+/// what it says. Relative paths are relative to `base`.
+pub(crate) fn resolve(spec: &mut TopologySpec, base: Option<&Path>) -> Result<Network> {
+    if let TopologySpec::File(file) = spec {
+        *spec = TopologySpec::Custom(custom::read(file, base)?);
+    }
+    if let TopologySpec::Custom(custom) = spec {
+        return custom::build(custom);
+    }
+    build::check_sizes(spec)?;
+    let network = match spec {
+        TopologySpec::Star(star) => build::star(star),
+        TopologySpec::Dumbbell(dumbbell) => build::dumbbell(dumbbell),
+        TopologySpec::LeafSpine(leaf_spine) => build::leaf_spine(leaf_spine),
+        TopologySpec::FatTree(fat_tree) => build::fat_tree(fat_tree),
+        TopologySpec::ThreeTier(three_tier) => build::three_tier(three_tier),
+        TopologySpec::Custom(_) | TopologySpec::File(_) => Network::default(),
+    };
+    network.check("topology", |_| "topology".to_owned())?;
+    Ok(network)
+}
+
+/// Refuses sizes that would not fit memory, before anything is made.
+fn check_counts(nodes: u64, links: u64) -> Result<()> {
+    let refuse = |what: &str, got: u64, most: u64| {
+        Err(ScenarioError::new("topology", format!("has {got} {what}; the most is {most}")))
+    };
+    if nodes > MOST_NODES {
+        return refuse("nodes", nodes, MOST_NODES);
+    }
+    if links > MOST_LINKS {
+        return refuse("links", links, MOST_LINKS);
+    }
+    Ok(())
+}
+
+/// A network under construction.
+#[derive(Default)]
+struct Builder(Network);
+
+impl Builder {
+    /// Adds `count` nodes named `prefix0`, `prefix1`, ...
+    fn add(&mut self, prefix: &str, count: u32, tier: u8) -> Row {
+        let first = self.0.nodes.len() as u32;
+        let kind = if tier == 0 { NodeKind::Host } else { NodeKind::Switch };
+        let nodes = (0..count).map(|i| Node { name: format!("{prefix}{i}"), kind, tier });
+        self.0.nodes.extend(nodes);
+        Row { first }
+    }
+
+    fn link(&mut self, a: NodeId, b: NodeId, rate: Rate, delay: Time) {
+        self.0.links.push(Link { a, b, rate, delay });
+    }
+}
+
+/// Nodes made together, numbered in a row.
+#[derive(Clone, Copy)]
+struct Row {
+    first: u32,
+}
+
+impl Row {
+    fn at(self, index: u32) -> NodeId {
+        NodeId::new(self.first + index)
+    }
+}

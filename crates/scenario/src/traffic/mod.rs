@@ -1,0 +1,286 @@
+//! From `[[traffic]]` to messages. Traffic depends on the seed, the network and its own keys, and
+//! on nothing else: it is the same whatever the scheme.
+
+mod listed;
+mod poisson;
+mod random;
+
+use crate::error::{Result, ScenarioError};
+use crate::network::Reach;
+use crate::select::Selector;
+use crate::spec::{Quantity, TrafficSpec};
+use crate::workload::LARGEST_MESSAGE;
+use std::collections::BTreeMap;
+use std::path::Path;
+use units::{Bytes, NodeId, Time};
+
+/// The most messages that a scenario may have.
+pub const MOST_MESSAGES: u64 = 50_000_000;
+
+/// The latest time that a scenario may name, about 11 days; sums of times stay far from overflow.
+pub const LATEST: Time = Time::from_ms(1_000_000_000);
+
+/// A message to send: a row of the flow table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// The sending host.
+    pub src: NodeId,
+    /// The receiving host.
+    pub dst: NodeId,
+    /// Bytes of data.
+    pub size: Bytes,
+    /// When it is posted.
+    pub start: Time,
+    /// Its priority, 0 to 7.
+    pub priority: u8,
+    /// Index of its tag in the scenario's tags.
+    pub tag: u16,
+    /// The QP that carries it, numbered in order of first use; messages on one QP are sent in
+    /// order and have the same ends and priority.
+    pub qp: u32,
+}
+
+/// What generators need to know of the scenario.
+pub(crate) struct Context<'a> {
+    pub seed: u64,
+    pub nodes: &'a Selector<'a>,
+    pub data_class: u8,
+    /// The end of the run, where it is known.
+    pub stop: Option<Time>,
+    pub base: Option<&'a Path>,
+}
+
+/// Messages and the tags that they refer to.
+pub(crate) struct Traffic {
+    pub messages: Vec<Message>,
+    pub tags: Vec<String>,
+}
+
+/// Generates the messages of every entry and completes the entries.
+pub(crate) fn resolve(specs: &mut [TrafficSpec], context: &Context<'_>) -> Result<Traffic> {
+    let mut sink = Sink {
+        messages: Vec::new(),
+        tags: Vec::new(),
+        qps: BTreeMap::new(),
+        next_qp: 0,
+        reach: Reach::new(context.nodes.network()),
+    };
+    let mut ordinals: BTreeMap<u16, u64> = BTreeMap::new();
+    for (index, spec) in specs.iter_mut().enumerate() {
+        let key = format!("traffic.{index}");
+        let (tag, priority) = common(spec);
+        let tag = sink.tag(&tag, &key)?;
+        check_priority(priority.unwrap_or(context.data_class), || format!("{key}.priority"))?;
+        let priority = priority.unwrap_or(context.data_class);
+        fill_common(spec, &sink.tags[usize::from(tag)], priority);
+        // Random streams go by tag, and by the count of entries with that tag, so that an entry
+        // more or less changes no other.
+        let ordinal = ordinals.entry(tag).or_insert(0);
+        let entity = crate::random::entity_of(&sink.tags[usize::from(tag)]).wrapping_add(*ordinal);
+        *ordinal += 1;
+        let entry = Entry { key, tag, priority, entity };
+        match spec {
+            TrafficSpec::Flows(flows) => listed::flows(flows, &entry, context, &mut sink)?,
+            TrafficSpec::Bursts(bursts) => listed::bursts(bursts, &entry, context, &mut sink)?,
+            TrafficSpec::Incast(incast) => random::incast(incast, &entry, context, &mut sink)?,
+            TrafficSpec::Permutation(permutation) => {
+                random::permutation(permutation, &entry, context, &mut sink)?;
+            }
+            TrafficSpec::Poisson(poisson) => {
+                poisson::poisson(poisson, &entry, context, &mut sink)?;
+            }
+        }
+    }
+    Ok(sink.finish())
+}
+
+/// The keys that every kind has: tag (default: the kind) and priority.
+fn common(spec: &TrafficSpec) -> (String, Option<u8>) {
+    let (tag, kind, priority) = match spec {
+        TrafficSpec::Flows(s) => (&s.tag, "flows", s.priority),
+        TrafficSpec::Poisson(s) => (&s.tag, "poisson", s.priority),
+        TrafficSpec::Incast(s) => (&s.tag, "incast", s.priority),
+        TrafficSpec::Permutation(s) => (&s.tag, "permutation", s.priority),
+        TrafficSpec::Bursts(s) => (&s.tag, "bursts", s.priority),
+    };
+    (tag.clone().unwrap_or_else(|| kind.to_owned()), priority)
+}
+
+fn fill_common(spec: &mut TrafficSpec, tag: &str, priority: u8) {
+    let (spec_tag, spec_priority) = match spec {
+        TrafficSpec::Flows(s) => (&mut s.tag, &mut s.priority),
+        TrafficSpec::Poisson(s) => (&mut s.tag, &mut s.priority),
+        TrafficSpec::Incast(s) => (&mut s.tag, &mut s.priority),
+        TrafficSpec::Permutation(s) => (&mut s.tag, &mut s.priority),
+        TrafficSpec::Bursts(s) => (&mut s.tag, &mut s.priority),
+    };
+    *spec_tag = Some(tag.to_owned());
+    *spec_priority = Some(priority);
+}
+
+/// The entry of `[[traffic]]` that is being generated.
+struct Entry {
+    /// Its path, such as `traffic.0`.
+    key: String,
+    tag: u16,
+    priority: u8,
+    /// What its random streams are keyed by, beside seed and purpose.
+    entity: u64,
+}
+
+impl Entry {
+    fn key(&self, name: &str) -> String {
+        format!("{}.{name}", self.key)
+    }
+
+    fn message(&self, src: NodeId, dst: NodeId, size: u64, start: Time) -> Message {
+        Message {
+            src,
+            dst,
+            size: Bytes::new(size),
+            start,
+            priority: self.priority,
+            tag: self.tag,
+            qp: 0,
+        }
+    }
+
+    /// Refuses more messages than a scenario may have, before they are made.
+    fn check_count(&self, more: u64, sink: &Sink) -> Result<()> {
+        let total = more.saturating_add(sink.messages.len() as u64);
+        if total <= MOST_MESSAGES {
+            return Ok(());
+        }
+        Err(ScenarioError::new(
+            &self.key,
+            format!("makes about {total} messages; a scenario has at most {MOST_MESSAGES}"),
+        ))
+    }
+}
+
+/// Where messages gather.
+struct Sink {
+    messages: Vec<Message>,
+    tags: Vec<String>,
+    /// Named QPs: id, ends and priority.
+    qps: BTreeMap<String, (u32, NodeId, NodeId, u8)>,
+    next_qp: u32,
+    reach: Reach,
+}
+
+impl Sink {
+    fn tag(&mut self, tag: &str, key: &str) -> Result<u16> {
+        let refuse = |why: &str| Err(ScenarioError::new(format!("{key}.tag"), why));
+        if tag.is_empty() || tag.chars().any(char::is_control) {
+            return refuse("a tag is a word");
+        }
+        if let Some(index) = self.tags.iter().position(|known| known == tag) {
+            return Ok(index as u16);
+        }
+        let Ok(index) = u16::try_from(self.tags.len()) else {
+            return refuse("there are more than 65536 tags");
+        };
+        self.tags.push(tag.to_owned());
+        Ok(index)
+    }
+
+    /// Adds a message on a QP of its own; `key` is asked for when something is wrong with it.
+    fn push(&mut self, message: Message, key: impl Fn() -> String) -> Result<()> {
+        self.check(&message, &key)?;
+        let qp = self.next_qp;
+        self.next_qp += 1;
+        self.messages.push(Message { qp, ..message });
+        Ok(())
+    }
+
+    /// Adds a message on the QP called `name`.
+    fn push_on(&mut self, name: &str, message: Message, key: impl Fn() -> String) -> Result<()> {
+        self.check(&message, &key)?;
+        let known = self.qps.entry(name.to_owned()).or_insert_with(|| {
+            let qp = self.next_qp;
+            self.next_qp += 1;
+            (qp, message.src, message.dst, message.priority)
+        });
+        if (known.1, known.2, known.3) != (message.src, message.dst, message.priority) {
+            return Err(ScenarioError::new(
+                format!("{}.qp", key()),
+                format!("the QP `{name}` is used with other ends or another priority before"),
+            ));
+        }
+        self.messages.push(Message { qp: known.0, ..message });
+        Ok(())
+    }
+
+    fn check(&self, message: &Message, key: impl Fn() -> String) -> Result<()> {
+        if self.messages.len() as u64 >= MOST_MESSAGES {
+            return Err(ScenarioError::new(
+                key(),
+                format!("a scenario has at most {MOST_MESSAGES} messages"),
+            ));
+        }
+        if message.start > LATEST {
+            return Err(ScenarioError::new(
+                key(),
+                format!("a message starts at {}; the latest time is {LATEST}", message.start),
+            ));
+        }
+        if message.src == message.dst {
+            return Err(ScenarioError::new(key(), "a host cannot send to itself"));
+        }
+        if !self.reach.joins(message.src, message.dst) {
+            return Err(ScenarioError::new(
+                key(),
+                "source and destination have no path but through another host, and hosts do not \
+                 forward",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Sorts by start, keeping the order of making, and numbers QPs in order of first use.
+    fn finish(mut self) -> Traffic {
+        self.messages.sort_by_key(|message| message.start);
+        let mut renumbered: Vec<Option<u32>> = vec![None; self.next_qp as usize];
+        let mut next = 0;
+        for message in &mut self.messages {
+            message.qp = *renumbered[message.qp as usize].get_or_insert_with(|| {
+                next += 1;
+                next - 1
+            });
+        }
+        Traffic { messages: self.messages, tags: self.tags }
+    }
+}
+
+/// Checks a message's size.
+fn check_size(size: Quantity<Bytes>, key: impl Fn() -> String) -> Result<u64> {
+    match size.0.get() {
+        0 => Err(ScenarioError::new(key(), "must be above zero")),
+        bytes if bytes > LARGEST_MESSAGE => Err(ScenarioError::new(
+            key(),
+            format!("{} is too large; a message has at most 4 TB", size.0),
+        )),
+        bytes => Ok(bytes),
+    }
+}
+
+/// Checks a point in time.
+pub(crate) fn check_time(time: Quantity<Time>, key: impl Fn() -> String) -> Result<Time> {
+    if time.0 <= LATEST {
+        return Ok(time.0);
+    }
+    Err(ScenarioError::new(key(), format!("{} is too late; the latest time is {LATEST}", time.0)))
+}
+
+/// Checks a priority.
+pub(crate) fn check_priority(priority: u8, key: impl Fn() -> String) -> Result<()> {
+    if priority <= 7 {
+        return Ok(());
+    }
+    Err(ScenarioError::new(key(), format!("priorities are 0 to 7, got {priority}")))
+}
+
+/// `n` times a period, or never.
+fn times(period: Time, n: u64) -> Time {
+    period.ps().checked_mul(n).map_or(Time::NEVER, Time::from_ps)
+}

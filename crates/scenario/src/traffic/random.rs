@@ -1,0 +1,149 @@
+//! Incast and permutation: who sends to whom is drawn by the seed.
+
+use super::{Context, Entry, Sink, check_size, check_time, times};
+use crate::error::{Result, ScenarioError};
+use crate::random::Stream;
+use crate::spec::{IncastSpec, Members, PermutationSpec};
+use std::collections::BTreeSet;
+use units::{NodeId, Time};
+
+pub(super) fn incast(
+    spec: &mut IncastSpec,
+    entry: &Entry,
+    context: &Context<'_>,
+    sink: &mut Sink,
+) -> Result<()> {
+    let all = context.nodes.all_hosts();
+    let receiver = match &spec.receiver {
+        Some(name) => Some(context.nodes.host(name, &entry.key("receiver"))?),
+        None => None,
+    };
+    let senders = match &spec.senders {
+        Members::Names(names) => Senders::listed(names, receiver, entry, context)?,
+        Members::Count(count) => Senders::drawn(*count, entry, context)?,
+    };
+    let size = check_size(spec.size, || entry.key("size"))?;
+    let start = check_time(spec.start, || entry.key("start"))?;
+    let period = repetition(spec, entry)?;
+    entry.check_count(senders.count() * u64::from(spec.repeat), sink)?;
+    // Each incast has a stream of its own: how many there are changes none of them.
+    for repetition in 0..u64::from(spec.repeat) {
+        let mut stream = Stream::new(context.seed, "incast", &[entry.entity, repetition]);
+        let at = start.saturating_add(times(period, repetition));
+        let mut draw = |hosts: &[NodeId]| hosts[stream.below(hosts.len() as u64) as usize];
+        match &senders {
+            Senders::Listed { senders, others } => {
+                let receiver = receiver.unwrap_or_else(|| draw(others));
+                for &src in senders {
+                    sink.push(entry.message(src, receiver, size, at), || entry.key.clone())?;
+                }
+            }
+            Senders::Drawn(count) => {
+                let receiver = receiver.unwrap_or_else(|| draw(all));
+                // The receiver's place in the list of hosts, which is in order, is skipped.
+                let skipped = all.partition_point(|host| *host < receiver);
+                for i in stream.sample(all.len() - 1, *count) {
+                    let src = all[i + usize::from(i >= skipped)];
+                    sink.push(entry.message(src, receiver, size, at), || entry.key.clone())?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Who sends in an incast.
+enum Senders {
+    /// These; of the others one receives.
+    Listed { senders: Vec<NodeId>, others: Vec<NodeId> },
+    /// So many, drawn for each incast: fewer than there are hosts.
+    Drawn(usize),
+}
+
+impl Senders {
+    fn listed(
+        names: &[String],
+        receiver: Option<NodeId>,
+        entry: &Entry,
+        context: &Context<'_>,
+    ) -> Result<Senders> {
+        let refuse = |why: &str| Err(ScenarioError::new(entry.key("senders"), why));
+        let senders = context.nodes.hosts(names, &entry.key("senders"))?;
+        if senders.is_empty() {
+            return refuse("names no host");
+        }
+        if let Some(receiver) = receiver.filter(|receiver| senders.contains(receiver)) {
+            let name = &context.nodes.network().node(receiver).name;
+            return refuse(&format!("{name} is the receiver, and cannot send to itself"));
+        }
+        let sending: BTreeSet<NodeId> = senders.iter().copied().collect();
+        let all = context.nodes.all_hosts().iter().copied();
+        let others: Vec<NodeId> = all.filter(|host| !sending.contains(host)).collect();
+        if others.is_empty() {
+            return refuse("every host sends, so none is left to receive");
+        }
+        Ok(Senders::Listed { senders, others })
+    }
+
+    fn drawn(count: u32, entry: &Entry, context: &Context<'_>) -> Result<Senders> {
+        let hosts = context.nodes.all_hosts().len();
+        if count == 0 {
+            return Err(ScenarioError::new(entry.key("senders"), "must be above zero"));
+        }
+        if count as usize >= hosts {
+            return Err(ScenarioError::new(
+                entry.key("senders"),
+                format!("{count} senders and a receiver need more than {hosts} hosts"),
+            ));
+        }
+        Ok(Senders::Drawn(count as usize))
+    }
+
+    fn count(&self) -> u64 {
+        match self {
+            Senders::Listed { senders, .. } => senders.len() as u64,
+            Senders::Drawn(count) => *count as u64,
+        }
+    }
+}
+
+fn repetition(spec: &IncastSpec, entry: &Entry) -> Result<Time> {
+    if spec.repeat == 0 {
+        return Err(ScenarioError::new(entry.key("repeat"), "must be above zero"));
+    }
+    match spec.period {
+        Some(period) if period.0 == Time::ZERO => {
+            Err(ScenarioError::new(entry.key("period"), "must be above zero"))
+        }
+        Some(period) => check_time(period, || entry.key("period")),
+        None if spec.repeat > 1 => Err(ScenarioError::new(entry.key("period"), "is missing")
+            .hint("with `repeat`, `period` is the time from one incast to the next")),
+        None => Ok(Time::ZERO),
+    }
+}
+
+pub(super) fn permutation(
+    spec: &mut PermutationSpec,
+    entry: &Entry,
+    context: &Context<'_>,
+    sink: &mut Sink,
+) -> Result<()> {
+    let hosts = match &spec.hosts {
+        Some(names) => context.nodes.hosts(names, &entry.key("hosts"))?,
+        None => context.nodes.all_hosts().to_vec(),
+    };
+    if hosts.len() < 2 {
+        return Err(ScenarioError::new(
+            entry.key("hosts"),
+            format!("a permutation needs at least 2 hosts, got {}", hosts.len()),
+        ));
+    }
+    let size = check_size(spec.size, || entry.key("size"))?;
+    let start = check_time(spec.start, || entry.key("start"))?;
+    entry.check_count(hosts.len() as u64, sink)?;
+    let order = Stream::new(context.seed, "permutation", &[entry.entity]).derangement(hosts.len());
+    for (src, dst) in hosts.iter().zip(order) {
+        sink.push(entry.message(*src, hosts[dst], size, start), || entry.key.clone())?;
+    }
+    Ok(())
+}

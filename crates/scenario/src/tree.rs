@@ -1,0 +1,248 @@
+//! A document with the line of every value: what TOML and JSON files are read into before they
+//! are understood, and what `--set` writes into.
+
+use crate::error::{Result, ScenarioError};
+use std::collections::BTreeMap;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A value with the line it stands on.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Tree {
+    pub value: Value,
+    pub line: Option<usize>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Value {
+    Text(String),
+    Integer(i64),
+    Float(f64),
+    Flag(bool),
+    List(Vec<Tree>),
+    Table(BTreeMap<String, Tree>),
+}
+
+impl Tree {
+    /// Reads a TOML document.
+    pub fn from_toml(text: &str) -> Result<Tree> {
+        let lines = Lines::of(text);
+        match DeTable::parse(text) {
+            Ok(table) => lines.table(table.into_inner(), None, ""),
+            Err(error) => {
+                let line = error.span().map(|span| lines.at(span.start));
+                let message = error.message().lines().next().unwrap_or("not TOML").to_owned();
+                Err(ScenarioError::new("", message).at_line(line))
+            }
+        }
+    }
+
+    /// Reads a JSON document; it keeps no lines.
+    pub fn from_json(text: &str) -> Result<Tree> {
+        let value: serde_json::Value = serde_json::from_str(text).map_err(|error| {
+            ScenarioError::new("", error.to_string()).at_line(Some(error.line()))
+        })?;
+        json(value, "")
+    }
+
+    pub fn table(&self) -> Option<&BTreeMap<String, Tree>> {
+        match &self.value {
+            Value::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// The line of the value at a path such as `traffic.0.load`; where there is none, the line of
+    /// the nearest that would enclose it. A value that was set has no line.
+    pub fn line_of(&self, path: &str) -> Option<usize> {
+        let mut node = self;
+        for step in path.split('.').filter(|step| !step.is_empty()) {
+            let next = match &node.value {
+                Value::Table(table) => table.get(step),
+                Value::List(list) => step.parse().ok().and_then(|index: usize| list.get(index)),
+                _ => None,
+            };
+            match next {
+                Some(next) => node = next,
+                None => break,
+            }
+        }
+        node.line
+    }
+
+    /// Writes `text` at the path `key`, making the tables on the way.
+    pub fn set(&mut self, key: &str, text: &str) -> Result<()> {
+        let value = override_value(text);
+        let refuse = |message: String| Err(ScenarioError::new(key, message));
+        let mut node = self;
+        let mut steps = key.split('.').peekable();
+        while let Some(step) = steps.next() {
+            // What is missing on the way is a list where an index follows, else a table.
+            let index_follows = steps.peek().is_some_and(|next| next.parse::<usize>().is_ok());
+            let missing = || Tree {
+                value: if index_follows {
+                    Value::List(Vec::new())
+                } else {
+                    Value::Table(BTreeMap::new())
+                },
+                line: None,
+            };
+            if step.is_empty() {
+                return refuse("a key to set is written like `topology.k`".to_owned());
+            }
+            // `scheme = "hpcc"` is short for a table that has a name.
+            if step == "params" || step == "preset" {
+                expand_scheme_name(node);
+            }
+            match &mut node.value {
+                Value::Table(table) => {
+                    node = table.entry(step.to_owned()).or_insert_with(missing);
+                }
+                Value::List(list) => {
+                    let length = list.len();
+                    let Ok(index) = step.parse::<usize>() else {
+                        return refuse(format!("`{step}` is not an index; the list has {length}"));
+                    };
+                    if index == length {
+                        list.push(missing());
+                    }
+                    let Some(element) = list.get_mut(index) else {
+                        return refuse(format!("no element {index}; the list has {length}"));
+                    };
+                    node = element;
+                }
+                _ => return refuse(format!("there is no `{step}` inside a plain value")),
+            }
+        }
+        node.value = value;
+        node.line = None;
+        Ok(())
+    }
+}
+
+/// Turns a scheme given by its name alone into the table that it is short for.
+pub(crate) fn expand_scheme_name(scheme: &mut Tree) {
+    if let Value::Text(name) = &scheme.value {
+        let name = Tree { value: Value::Text(name.clone()), line: scheme.line };
+        scheme.value = Value::Table(BTreeMap::from([("name".to_owned(), name)]));
+    }
+}
+
+/// What stands behind `--set key=`: a TOML value, or a bare word.
+fn override_value(text: &str) -> Value {
+    let word = || Value::Text(text.to_owned());
+    let Ok(mut document) = Tree::from_toml(&format!("v = {text}")) else {
+        return word();
+    };
+    match &mut document.value {
+        Value::Table(table) if table.len() == 1 => match table.remove("v") {
+            Some(mut tree) => {
+                tree.forget_lines();
+                tree.value
+            }
+            None => word(),
+        },
+        _ => word(),
+    }
+}
+
+impl Tree {
+    fn forget_lines(&mut self) {
+        self.line = None;
+        match &mut self.value {
+            Value::List(list) => list.iter_mut().for_each(Tree::forget_lines),
+            Value::Table(table) => table.values_mut().for_each(Tree::forget_lines),
+            _ => {}
+        }
+    }
+}
+
+/// Where each line of a text starts.
+struct Lines(Vec<usize>);
+
+impl Lines {
+    fn of(text: &str) -> Lines {
+        Lines(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(at, _)| at).collect())
+    }
+
+    fn at(&self, offset: usize) -> usize {
+        self.0.partition_point(|newline| *newline < offset) + 1
+    }
+
+    fn table(&self, table: DeTable<'_>, line: Option<usize>, path: &str) -> Result<Tree> {
+        let mut out = BTreeMap::new();
+        for (key, value) in table {
+            let line = self.at(key.span().start);
+            let key = key.into_inner().into_owned();
+            let path = join(path, &key);
+            out.insert(key, self.value(value, Some(line), &path)?);
+        }
+        Ok(Tree { value: Value::Table(out), line })
+    }
+
+    fn value(&self, value: Spanned<DeValue<'_>>, line: Option<usize>, path: &str) -> Result<Tree> {
+        let line = line.or_else(|| Some(self.at(value.span().start)));
+        let refuse = |message: &str| Err(ScenarioError::new(path, message).at_line(line));
+        let value = match value.into_inner() {
+            DeValue::String(text) => Value::Text(text.into_owned()),
+            DeValue::Boolean(flag) => Value::Flag(flag),
+            DeValue::Integer(number) => {
+                match i64::from_str_radix(number.as_str(), number.radix()) {
+                    Ok(number) => Value::Integer(number),
+                    Err(_) => return refuse("a number this large cannot be held"),
+                }
+            }
+            DeValue::Float(number) => match number.as_str().parse() {
+                Ok(number) => Value::Float(number),
+                Err(_) => return refuse("not a number"),
+            },
+            DeValue::Datetime(_) => return refuse("a date has no place here"),
+            DeValue::Array(array) => {
+                let elements = array.into_iter().enumerate();
+                let list: Result<Vec<Tree>> = elements
+                    .map(|(index, value)| self.value(value, None, &join(path, &index.to_string())))
+                    .collect();
+                Value::List(list?)
+            }
+            DeValue::Table(table) => return self.table(table, line, path),
+        };
+        Ok(Tree { value, line })
+    }
+}
+
+fn json(value: serde_json::Value, path: &str) -> Result<Tree> {
+    let refuse = |message: &str| Err(ScenarioError::new(path, message));
+    let value = match value {
+        serde_json::Value::Null => return refuse("null has no place here"),
+        serde_json::Value::Bool(flag) => Value::Flag(flag),
+        serde_json::Value::Number(number) => match (number.as_i64(), number.as_f64()) {
+            (Some(number), _) => Value::Integer(number),
+            (None, Some(number)) => Value::Float(number),
+            (None, None) => return refuse("a number this large cannot be held"),
+        },
+        serde_json::Value::String(text) => Value::Text(text),
+        serde_json::Value::Array(array) => {
+            let elements = array.into_iter().enumerate();
+            let list: Result<Vec<Tree>> = elements
+                .map(|(index, value)| json(value, &join(path, &index.to_string())))
+                .collect();
+            Value::List(list?)
+        }
+        serde_json::Value::Object(object) => {
+            let table: Result<BTreeMap<String, Tree>> = object
+                .into_iter()
+                .map(|(key, value)| {
+                    let value = json(value, &join(path, &key))?;
+                    Ok((key, value))
+                })
+                .collect();
+            Value::Table(table?)
+        }
+    };
+    Ok(Tree { value, line: None })
+}
+
+/// `path.step`, or `step` where the path is empty.
+pub(crate) fn join(path: &str, step: &str) -> String {
+    if path.is_empty() { step.to_owned() } else { format!("{path}.{step}") }
+}

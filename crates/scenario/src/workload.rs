@@ -1,0 +1,283 @@
+//! Flow-size distributions: tables of points with straight lines between them.
+
+use crate::error::{Result, ScenarioError, known_words};
+use crate::random::Stream;
+use std::sync::LazyLock;
+
+/// The largest message: 4 TB.
+pub const LARGEST_MESSAGE: u64 = 4_000_000_000_000;
+
+/// A flow-size distribution: the probability of at most so many bytes, linear between points.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cdf {
+    points: Vec<(u64, f64)>,
+}
+
+impl Cdf {
+    /// The distribution through these points: bytes strictly increasing, probabilities from 0 to
+    /// 1 and never decreasing. The error says which point is at fault.
+    pub fn new(points: Vec<(u64, f64)>) -> std::result::Result<Cdf, String> {
+        let (Some(first), Some(last)) = (points.first(), points.last()) else {
+            return Err("a distribution needs at least two points".to_owned());
+        };
+        if points.len() < 2 {
+            return Err("a distribution needs at least two points".to_owned());
+        }
+        if let Some((bytes, p)) = points.iter().find(|(_, p)| !p.is_finite() || *p < 0.0) {
+            return Err(format!("the probability at {bytes} bytes is {p}"));
+        }
+        for (index, pair) in points.windows(2).enumerate() {
+            if pair[1].0 <= pair[0].0 {
+                return Err(format!(
+                    "is not monotone: {} bytes after {} bytes (point {})",
+                    pair[1].0,
+                    pair[0].0,
+                    index + 1
+                ));
+            }
+            if pair[1].1 < pair[0].1 {
+                return Err(format!(
+                    "is not monotone: probability {} after {} (point {})",
+                    pair[1].1,
+                    pair[0].1,
+                    index + 1
+                ));
+            }
+        }
+        if last.1 == 100.0 {
+            return Err("ends at 100: probabilities are fractions, not percent".to_owned());
+        }
+        if last.1 != 1.0 {
+            return Err(format!("must end at probability 1, ends at {}", last.1));
+        }
+        if first.1 != 0.0 {
+            return Err(format!("must start at probability 0, starts at {}", first.1));
+        }
+        if last.0 > LARGEST_MESSAGE {
+            return Err(format!("reaches {} bytes; a message has at most 4 TB", last.0));
+        }
+        Ok(Cdf { points })
+    }
+
+    /// Reads lines `bytes,probability`; `#` starts a comment, and a line of column names may lead.
+    pub fn read(text: &str) -> std::result::Result<Cdf, String> {
+        let mut points = Vec::new();
+        for (index, line) in text.lines().enumerate() {
+            let line = line.split('#').next().unwrap_or_default().trim();
+            if line.is_empty() || (points.is_empty() && line == "bytes,cdf") {
+                continue;
+            }
+            let mut fields = line.split([',', ' ', '\t']).filter(|field| !field.is_empty());
+            let point = (fields.next(), fields.next(), fields.next());
+            let (Some(bytes), Some(probability), None) = point else {
+                return Err(format!("line {}: needs `bytes,probability`", index + 1));
+            };
+            match (bytes.parse(), probability.parse()) {
+                (Ok(bytes), Ok(probability)) => points.push((bytes, probability)),
+                (Err(_), _) => {
+                    return Err(format!(
+                        "line {}: {bytes:?} is not a whole number of bytes",
+                        index + 1
+                    ));
+                }
+                (_, Err(_)) => {
+                    return Err(format!("line {}: {probability:?} is not a number", index + 1));
+                }
+            }
+        }
+        Cdf::new(points)
+    }
+
+    /// Its points: bytes and the probability of at most so many.
+    pub fn points(&self) -> &[(u64, f64)] {
+        &self.points
+    }
+
+    /// Mean size in bytes, as the straight lines give it.
+    pub fn mean(&self) -> f64 {
+        self.points
+            .windows(2)
+            .map(|pair| (pair[1].1 - pair[0].1) * (pair[0].0 as f64 + pair[1].0 as f64) / 2.0)
+            .sum()
+    }
+
+    /// The size in bytes below which a fraction `p` of the flows is.
+    pub fn quantile(&self, p: f64) -> f64 {
+        let above = self.points.partition_point(|(_, cdf)| *cdf <= p);
+        let upper = above.clamp(1, self.points.len() - 1);
+        let ((low, low_p), (high, high_p)) = (self.points[upper - 1], self.points[upper]);
+        if high_p <= low_p {
+            return high as f64;
+        }
+        let part = ((p - low_p) / (high_p - low_p)).clamp(0.0, 1.0);
+        low as f64 + part * (high - low) as f64
+    }
+
+    /// The largest size in bytes.
+    pub fn max(&self) -> u64 {
+        self.points.last().map_or(0, |(bytes, _)| *bytes)
+    }
+
+    /// A size drawn at random: whole bytes, at least 1.
+    pub(crate) fn draw(&self, stream: &mut Stream) -> u64 {
+        (self.quantile(stream.fraction()) as u64).max(1)
+    }
+}
+
+/// A flow-size distribution that ships with rocelab.
+#[derive(Debug)]
+pub struct Workload {
+    /// Its name in scenario files.
+    pub name: &'static str,
+    /// What it is, in a sentence.
+    pub summary: String,
+    /// Where its points come from and what there is to know about them.
+    pub source: String,
+    /// The distribution.
+    pub cdf: Cdf,
+    /// Mean in bytes.
+    pub mean: f64,
+    /// Median in bytes.
+    pub p50: f64,
+    /// 99th percentile in bytes.
+    pub p99: f64,
+    /// Largest size in bytes.
+    pub max: u64,
+}
+
+impl Workload {
+    fn new(name: &'static str, text: &'static str) -> Option<Workload> {
+        let cdf = Cdf::read(text).ok()?;
+        let comments: Vec<&str> =
+            text.lines().map_while(|line| line.strip_prefix("# ")).map(str::trim).collect();
+        let (first, rest) = comments.split_first()?;
+        let summary = first.split_once(": ").map_or(*first, |(_, summary)| summary);
+        Some(Workload {
+            name,
+            summary: summary.to_owned(),
+            source: rest.join(" "),
+            mean: cdf.mean(),
+            p50: cdf.quantile(0.5),
+            p99: cdf.quantile(0.99),
+            max: cdf.max(),
+            cdf,
+        })
+    }
+}
+
+macro_rules! shipped {
+    ($($name:literal),* $(,)?) => {
+        [$(($name, include_str!(concat!("../data/workloads/", $name, ".csv")))),*]
+    };
+}
+
+const SHIPPED: [(&str, &str); 10] = shipped![
+    "WebSearch",
+    "FB_Hadoop",
+    "AliStorage2019",
+    "GoogleRPC2008",
+    "WebServer",
+    "CacheFollower",
+    "DataMining",
+    "Solar2022",
+    "Enterprise",
+    "LLM_THEMIS",
+];
+
+/// Other names that papers use.
+const ALIASES: [(&str, &str); 1] = [("Hadoop", "FB_Hadoop")];
+
+/// Every distribution that ships with rocelab.
+pub fn all() -> &'static [Workload] {
+    static ALL: LazyLock<Vec<Workload>> = LazyLock::new(|| {
+        SHIPPED.iter().filter_map(|(name, text)| Workload::new(name, text)).collect()
+    });
+    &ALL
+}
+
+/// The distribution called `name`, in capitals or not.
+pub fn find(name: &str) -> Option<&'static Workload> {
+    let alias = ALIASES.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(name));
+    let name = alias.map_or(name, |(_, meant)| meant);
+    all().iter().find(|workload| workload.name.eq_ignore_ascii_case(name))
+}
+
+/// The distribution called `name`, or an error at `key`.
+pub(crate) fn named(name: &str, key: &str) -> Result<&'static Workload> {
+    find(name).ok_or_else(|| {
+        let known: Vec<&str> = all().iter().map(|workload| workload.name).collect();
+        ScenarioError::new(key, format!("unknown workload `{name}`"))
+            .hint(known_words(name, known.iter().copied()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Mean, p50, p99 and max of the table in `shared/workloads/SOURCES.md`.
+    const PUBLISHED: [(&str, f64, f64, f64, u64); 10] = [
+        ("WebSearch", 1_711_250.0, 73_077.0, 23_333_333.0, 30_000_000),
+        ("FB_Hadoop", 120_421.0, 700.0, 2_000_000.0, 10_000_000),
+        ("AliStorage2019", 40_870.0, 6_340.0, 1_293_927.0, 2_000_000),
+        ("GoogleRPC2008", 2_892.0, 257.0, 30_614.0, 15_158_197),
+        ("WebServer", 91_343.0, 1_462.0, 632_413.0, 19_791_390),
+        ("CacheFollower", 609_883.0, 23_169.0, 3_953_884.0, 28_388_498),
+        ("DataMining", 12_658_199.0, 1_100.0, 550_000_000.0, 1_000_000_000),
+        ("Solar2022", 39_424.0, 16_384.0, 222_822.0, 262_144),
+        ("Enterprise", 157_357.0, 1_052.0, 1_400_260.0, 1_773_379_248),
+        ("LLM_THEMIS", 18_823_902.0, 10_013_514.0, 60_112_030.0, 60_173_333),
+    ];
+
+    #[test]
+    fn shipped_workloads_have_their_published_moments() {
+        assert_eq!(all().len(), PUBLISHED.len());
+        for (name, mean, p50, p99, max) in PUBLISHED {
+            let workload = find(name).unwrap();
+            let near = |got: f64, published: f64| (got - published).abs() <= 1.0;
+            assert!(near(workload.mean, mean), "{name}: mean {}", workload.mean);
+            assert!(near(workload.p50, p50), "{name}: p50 {}", workload.p50);
+            assert!(near(workload.p99, p99), "{name}: p99 {}", workload.p99);
+            assert_eq!(workload.max, max, "{name}");
+            assert!(workload.source.contains("Source:") && !workload.summary.is_empty(), "{name}");
+        }
+    }
+
+    #[test]
+    fn drawn_sizes_have_the_mean() {
+        let workload = find("websearch").unwrap();
+        let mut stream = Stream::new(1, "test", &[]);
+        let n = 400_000;
+        let sum: f64 = (0..n).map(|_| workload.cdf.draw(&mut stream) as f64).sum();
+        let mean = sum / f64::from(n);
+        assert!((mean / workload.mean - 1.0).abs() < 0.02, "{mean}");
+    }
+
+    #[test]
+    fn names_are_found_in_any_case() {
+        assert_eq!(find("hadoop").unwrap().name, "FB_Hadoop");
+        assert_eq!(find("WEBSEARCH").unwrap().name, "WebSearch");
+        let error = named("WebSaerch", "k").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "k: unknown workload `WebSaerch`; hint: did you mean `WebSearch`?"
+        );
+    }
+
+    #[test]
+    fn bad_tables_are_refused() {
+        let why = |points: &[(u64, f64)]| Cdf::new(points.to_vec()).unwrap_err();
+        assert!(why(&[]).contains("two points"));
+        assert!(why(&[(5, 1.0)]).contains("two points"));
+        assert!(why(&[(0, 0.0), (10, 0.5), (10, 1.0)]).contains("not monotone: 10 bytes after 10"));
+        assert!(why(&[(0, 0.0), (10, 0.5), (20, 0.4), (30, 1.0)]).contains("0.4 after 0.5"));
+        assert!(why(&[(0, 0.0), (10, 0.9)]).contains("must end at probability 1"));
+        assert!(why(&[(0, 0.1), (10, 1.0)]).contains("must start at probability 0"));
+        assert!(why(&[(0, 0.0), (10, 100.0)]).contains("fractions, not percent"));
+        assert!(why(&[(0, 0.0), (10, f64::NAN), (20, 1.0)]).contains("NaN"));
+        assert!(why(&[(0, 0.0), (u64::MAX, 1.0)]).contains("at most 4 TB"));
+        assert!(Cdf::read("bytes,cdf\n0,0\n10,x").unwrap_err().starts_with("line 3"));
+        assert!(Cdf::read("0 0\n1e3 1").unwrap_err().contains("whole number"));
+        assert!(Cdf::read("0,0\n10").unwrap_err().contains("needs `bytes,probability`"));
+    }
+}

@@ -1,0 +1,245 @@
+//! The complete, effective scenario: it says everything, and reads back as itself.
+
+use proptest::prelude::*;
+use scenario::{Scenario, Stop, Targets, Threshold, json_schema, load_with, parse};
+use std::path::PathBuf;
+use units::{Bytes, Rate, Time};
+
+fn example(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name)
+}
+
+fn with(name: &str, overrides: &[(&str, &str)]) -> Scenario {
+    let overrides: Vec<_> =
+        overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    load_with(example(name), &overrides).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[track_caller]
+fn reads_back(scenario: &Scenario) {
+    let text = scenario.to_toml();
+    let again = parse(&text, None, &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    assert_eq!(&again, scenario);
+    assert_eq!(again.to_toml(), text);
+}
+
+#[test]
+fn examples_are_valid_with_every_scheme_and_preset() {
+    for name in ["incast-victim.toml", "fat-tree-websearch.toml"] {
+        for scheme in schemes::registry::all() {
+            for preset in scheme.presets {
+                let table = format!("{{ name = {:?}, preset = {:?} }}", scheme.name, preset.name);
+                let scenario = with(name, &[("scheme", &table)]);
+                assert_eq!(scenario.scheme.preset, preset.name);
+                assert_eq!(scenario.ecn.is_some(), preset.ecn.is_some());
+                assert_eq!(scenario.routing.symmetric, scheme.symmetric_paths);
+                assert_eq!(scenario.scheme.values.len(), (scheme.params)().len());
+                reads_back(&scenario);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_incast_example_is_what_it_says() {
+    let scenario = with("incast-victim.toml", &[]);
+    assert_eq!(scenario.name, "incast-victim");
+    assert_eq!(scenario.run.stop, Stop::FlowsDone);
+    assert_eq!(scenario.messages.len(), 10);
+    assert_eq!(scenario.tags, ["incast", "victim"]);
+    let static_threshold =
+        Threshold::Static { xoff: Bytes::new(320_000), xon: Bytes::new(318_000) };
+    assert_eq!(scenario.pfc.threshold, static_threshold);
+    assert!(scenario.pfc.enabled && scenario.ecn.is_none());
+    let names: Vec<&str> = scenario.probes.iter().map(|probe| probe.name.as_str()).collect();
+    assert_eq!(names, ["bottleneck", "victim", "upstream"]);
+    let Targets::Ports(ports) = &scenario.probes[0].targets else { panic!("ports") };
+    let [(node, port)] = ports[..] else { panic!("one port") };
+    assert_eq!(scenario.network.node(node).name, "s1");
+    let peer = scenario.network.ports()[node.index()][port.index()].peer;
+    assert_eq!(scenario.network.node(peer).name, "h2");
+}
+
+#[test]
+fn the_fat_tree_example_is_what_it_says() {
+    let scenario = with("fat-tree-websearch.toml", &[]);
+    assert_eq!(scenario.network.hosts().count(), 128);
+    assert_eq!(scenario.scheme.info.name, "hpcc");
+    // 128 hosts at 50 Gb/s for 2 ms with a mean of 1.711 MB: 935 messages, give or take.
+    assert!((800..1080).contains(&scenario.messages.len()), "{}", scenario.messages.len());
+    assert!(scenario.messages.iter().all(|m| m.start < Time::from_ms(2)));
+}
+
+#[test]
+fn every_key_has_its_value() {
+    let text = with("fat-tree-websearch.toml", &[("scheme", "dcqcn")]).to_toml();
+    for key in [
+        "schema = 1",
+        "seed = 1",
+        "stop = \"flows-done\"",
+        "limit = \"1s\"",
+        "k = 8",
+        "tag = ",
+        "priority = 3",
+        "preset = ",
+        "[scheme.params]",
+        "payload = \"1KB\"",
+        "ack_every = 1",
+        "nack = true",
+        "buffer = ",
+        "threshold = \"dynamic\"",
+        "alpha = 0.125",
+        "reserve = ",
+        "resume_offset = ",
+        "headroom = \"auto\"",
+        "duration = \"latched\"",
+        "enabled = true",
+        "kmin = ",
+        "kmax = ",
+        "pmax = ",
+        "at = ",
+        "mark_at = \"dequeue\"",
+        "data = 3",
+        "lossless = [3]",
+        "weights = [1,",
+        "quantum = ",
+        "hash = ",
+        "retransmit_timeout = ",
+    ] {
+        assert!(text.replace("[\n    ", "[").contains(key), "{key} is not in\n{text}");
+    }
+}
+
+#[test]
+fn overrides_take_toml_and_bare_words() {
+    let scenario = with(
+        "incast-victim.toml",
+        &[
+            ("run.seed", "7"),
+            ("run.stop", "2ms"),
+            ("topology.rate", "\"200Gbps\""),
+            ("traffic.0.senders", "3"),
+            ("traffic.0.receiver", "h3"),
+            ("traffic.2", "{ kind = \"permutation\", size = \"1KB\" }"),
+            ("probe.0.interval", "5us"),
+            (
+                "probe.3",
+                "{ name = \"r\", kind = \"rate\", interval = \"1us\", flows = [\"victim\"] }",
+            ),
+            ("classes.lossless", "[3, 4]"),
+            ("pfc.headroom", "50KB"),
+        ],
+    );
+    assert_eq!(scenario.run.seed, 7);
+    assert_eq!(scenario.run.stop, Stop::At(Time::from_ms(2)));
+    assert_eq!(scenario.run.limit, Time::from_ms(2));
+    assert_eq!(scenario.messages.len(), 3 + 1 + 12);
+    assert_eq!(scenario.probes[0].interval, Time::from_us(5));
+    assert_eq!(scenario.classes.lossless, [3, 4]);
+    let Targets::Flows(flows) = &scenario.probes[3].targets else { panic!("flows") };
+    let victim = scenario.messages[flows[0].index()];
+    assert_eq!(scenario.tags[usize::from(victim.tag)], "victim");
+    reads_back(&scenario);
+    let scenario = with("incast-victim.toml", &[("probe", "[]"), ("traffic.1.tag", "v")]);
+    assert!(scenario.probes.is_empty());
+    assert_eq!(scenario.tags, ["incast", "v"]);
+    let dcqcn = [("scheme.name", "dcqcn"), ("scheme.params.rate_ai", "7Mbps")];
+    let values = with("incast-victim.toml", &dcqcn).scheme.values;
+    let seven = schemes::params::Value::Rate(Rate::from_mbps(7));
+    assert!(values.contains(&("rate_ai", seven)), "{values:?}");
+}
+
+#[test]
+fn ecn_thresholds_scale_only_where_their_rate_is_known() {
+    let ecn = |overrides: &[(&str, &str)]| {
+        let mut all = vec![("scheme", "dcqcn")];
+        all.extend(overrides);
+        let scenario = with("incast-victim.toml", &all);
+        reads_back(&scenario);
+        scenario.ecn
+    };
+    let law = schemes::registry::find("dcqcn").unwrap().presets[0].ecn.unwrap();
+    let default = ecn(&[]).unwrap();
+    assert_eq!((default.kmin, default.at), (law.kmin, Some(law.at)));
+    let given = ecn(&[("ecn.kmin", "100KB"), ("ecn.kmax", "400KB")]).unwrap();
+    assert_eq!((given.kmin, given.pmax, given.at), (Bytes::new(100_000), law.pmax, None));
+    let at = ecn(&[("ecn.kmin", "100KB"), ("ecn.kmax", "400KB"), ("ecn.at", "25Gbps")]).unwrap();
+    assert_eq!(at.at, Some(Rate::from_gbps(25)));
+    let pmax = ecn(&[("ecn.pmax", "1")]).unwrap();
+    assert_eq!((pmax.pmax, pmax.at), (1.0, Some(law.at)));
+    assert_eq!(ecn(&[("ecn.enabled", "false")]), None);
+}
+
+#[test]
+fn workload_files_become_part_of_the_scenario() {
+    let dir = std::env::temp_dir().join(format!("rocelab-workload-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    std::fs::write(dir.join("sizes.csv"), "# mine\nbytes,cdf\n0,0\n1000,0.5\n2000,1\n").unwrap();
+    let path = dir.join("run.toml");
+    std::fs::write(
+        &path,
+        "[topology]\nkind = \"star\"\nhosts = 4\nhost_rate = \"1Gbps\"\nhost_delay = \"1us\"\n\
+         [[traffic]]\nkind = \"poisson\"\nworkload_file = \"sizes.csv\"\nload = 0.5\nflows = 9\n",
+    )
+    .unwrap();
+    let scenario = scenario::load(&path).unwrap();
+    std::fs::remove_dir_all(&dir).unwrap();
+    assert_eq!(scenario.messages.len(), 9);
+    reads_back(&scenario);
+}
+
+#[test]
+fn the_schema_knows_every_section() {
+    let schema = json_schema();
+    let properties = schema["properties"].as_object().unwrap();
+    for key in [
+        "schema",
+        "name",
+        "description",
+        "run",
+        "topology",
+        "traffic",
+        "scheme",
+        "wire",
+        "host",
+        "switch",
+        "pfc",
+        "ecn",
+        "classes",
+        "routing",
+        "probe",
+    ] {
+        assert!(properties.contains_key(key), "{key}");
+    }
+    let text = schema.to_string();
+    for word in ["leaf-spine", "workload_file", "resume_offset", "hpcc-ns3", "five-tuple"] {
+        assert!(text.contains(word), "{word}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn no_text_panics(text in "\\PC{0,200}") {
+        let _ = parse(&text, None, &[]);
+    }
+
+    #[test]
+    fn no_override_panics(key in "[a-z0-9_.]{0,20}", value in "\\PC{0,20}") {
+        let _ = load_with(example("incast-victim.toml"), &[(key, value)]);
+    }
+
+    #[test]
+    fn no_damage_to_an_example_panics(at in 0..2000_usize, cut in 0..40_usize, put in "\\PC{0,6}") {
+        let text = std::fs::read_to_string(example("incast-victim.toml")).unwrap();
+        let chars: Vec<char> = text.chars().collect();
+        let at = at.min(chars.len());
+        let end = (at + cut).min(chars.len());
+        let damaged: String =
+            chars[..at].iter().copied().chain(put.chars()).chain(chars[end..].iter().copied()).collect();
+        let _ = parse(&damaged, None, &[]);
+        let truncated: String = chars[..at].iter().collect();
+        let _ = parse(&truncated, None, &[]);
+    }
+}

@@ -1,0 +1,485 @@
+//! Bad input: each one clear line that names the key, its line and what to do.
+
+use scenario::parse;
+
+const STAR: &str = r#"
+[topology]
+kind = "star"
+hosts = 4
+host_rate = "100Gbps"
+host_delay = "1us"
+"#;
+
+const FLOW: &str = r#"
+[[traffic]]
+kind = "flows"
+flows = [{ src = "h0", dst = "h1", size = "1MB" }]
+"#;
+
+fn error(text: &str) -> String {
+    parse(text, None, &[]).unwrap_err().to_string()
+}
+
+/// The error of the star with one flow after an override.
+fn set(key: &str, value: &str) -> String {
+    let overrides = [(key.to_owned(), value.to_owned())];
+    parse(&format!("{STAR}{FLOW}"), None, &overrides).unwrap_err().to_string()
+}
+
+/// The error of the star with these further lines.
+fn star(more: &str) -> String {
+    error(&format!("{STAR}{more}"))
+}
+
+fn topology(text: &str) -> String {
+    error(&format!("[topology]\n{text}{FLOW}"))
+}
+
+#[track_caller]
+fn says(error: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(error.contains(part), "{part:?} not in: {error}");
+    }
+    assert!(!error.contains('\n'), "several lines: {error}");
+}
+
+#[test]
+fn syntax_errors_have_their_line() {
+    says(&error("[topology]\nkind = \n"), &["line 2: "]);
+    says(&error("[run]\nseed = 1\nseed = 2\n"), &["line 3: ", "duplicate key"]);
+    says(&error("[run\n"), &["line 1: "]);
+    says(&error(""), &["topology: is missing"]);
+    says(&error(&STAR[..STAR.len() - 5]), &["line 6: "]);
+}
+
+#[test]
+fn unknown_keys_name_the_nearest() {
+    says(&star("[run]\nsede = 1"), &["line 8: run.sede: unknown key; hint: did you mean `seed`?"]);
+    says(&star("[ecm]\n"), &["line 7: ecm: unknown key", "`ecn`"]);
+    says(
+        &topology("kind = \"star\"\nhost = 4\nhost_rate = \"1Gbps\"\nhost_delay = \"1us\"\n"),
+        &["line 3: topology.host: unknown key; hint: did you mean `hosts`?"],
+    );
+    says(
+        &star("[[traffic]]\nkind = \"flows\"\nflows = [{ src = \"h0\", dest = \"h1\" }]"),
+        &["line 9: traffic.0.flows.0.dest: unknown key; hint: did you mean `dst`?"],
+    );
+    says(
+        &star("[[probe]]\nname = \"a\"\nkindd = \"queue\"\ninterval = \"1us\""),
+        &["probe.0.kindd: unknown key; hint: did you mean `kind`?"],
+    );
+}
+
+#[test]
+fn unknown_values_name_the_nearest() {
+    says(
+        &topology("kind = \"fattree\"\nk = 4\n"),
+        &["line 2: topology.kind: unknown value `fattree`; hint: did you mean `fat-tree`?"],
+    );
+    says(&topology("k = 4\n"), &["topology.kind: is missing; hint: one of star, dumbbell"]);
+    says(&topology("kind = 4\n"), &["topology.kind: needs one of star"]);
+    says(&set("pfc.threshold", "statc"), &["pfc.threshold: unknown value `statc`", "`static`"]);
+    says(&set("wire.profile", "roce"), &["wire.profile: unknown value `roce`"]);
+    says(&set("scheme.name", "dcqnc"), &["scheme.name: unknown scheme `dcqnc`", "`dcqcn`"]);
+    let scheme = |keys: &str| star(&format!("{FLOW}[scheme]\nname = \"none\"\n{keys}"));
+    says(&scheme("preset = \"nonne\""), &["line 13: scheme.preset: unknown preset", "`none`"]);
+    says(&scheme("params.g = 1"), &["line 13: scheme.params.g: unknown parameter", "has none"]);
+    says(&set("scheme.params.g", "1"), &["scheme.name: is missing"]);
+    says(&set("run.stop", "flow-done"), &["run.stop: needs \"flows-done\" or a quantity"]);
+}
+
+#[test]
+fn quantities_say_what_was_meant() {
+    says(
+        &topology("kind = \"star\"\nhosts = 4\nhost_rate = 100\nhost_delay = \"1us\"\n"),
+        &["line 4: topology.host_rate: a rate needs its unit, in quotes, such as \"100Gbps\""],
+    );
+    says(&set("topology.host_delay", "5"), &["topology.host_delay: a time needs its unit"]);
+    says(&set("topology.host_delay", "5KB"), &["a time is needed", "not a size"]);
+    says(&set("topology.host_rate", "-5Gbps"), &["topology.host_rate: a rate cannot be negative"]);
+    says(
+        &set("switch.buffer", "1e30GB"),
+        &["switch.buffer: a size is written without an exponent"],
+    );
+    says(&set("run.stop", "2"), &["run.stop: needs \"flows-done\" or a quantity such as \"2ms\""]);
+    says(&set("run.stop", "'2'"), &["run.stop: a time needs its unit"]);
+    says(
+        &set("topology.hosts", "-4"),
+        &["topology.hosts: needs a whole number, 0 or more, got -4"],
+    );
+    says(&set("topology.hosts", "4.5"), &["topology.hosts: needs a whole number"]);
+    says(&set("topology.hosts", "1e3"), &["topology.hosts: needs a whole number"]);
+    says(&set("pfc.enabled", "yes"), &["pfc.enabled: needs true or false, got \"yes\""]);
+    says(&set("topology", "star"), &["topology: needs a table"]);
+    says(&set("topology", "[1]"), &["topology: needs a table with a `kind`", "got a list"]);
+    says(&set("topology", "3"), &["topology: needs a table with a `kind`", "got 3"]);
+    says(&set("traffic", "3"), &["traffic: needs a list, got 3"]);
+    says(&set("traffic", "[3]"), &["traffic.0: needs a table with a `kind`", "got 3"]);
+    says(&set("scheme", "3"), &["scheme: needs a table, got 3"]);
+    says(&set("run", "3"), &["run: needs a table, got 3"]);
+    says(&set("wire.profile", "3"), &["wire.profile: needs one of rocev2, hpcc-ns3, got 3"]);
+    says(&set("wire.profile", "[3]"), &["wire.profile: needs one of rocev2, hpcc-ns3, got a list"]);
+    says(
+        &set("wire.profile", "{ kind = \"rocev2\" }"),
+        &["wire.profile: needs one of", "got a table"],
+    );
+    says(&set("ecn.at", "2020-01-01"), &["ecn.at: unknown unit"]);
+}
+
+#[test]
+fn messages_have_a_size() {
+    let size = |size: &str| set("traffic.0.flows.0.size", size);
+    says(&size("0B"), &["traffic.0.flows.0.size: must be above zero"]);
+    says(&size("9223372036854775808B"), &["traffic.0.flows.0.size", "at most 4 TB"]);
+    says(&size("5000GB"), &["at most 4 TB"]);
+    says(&size("99999999999999999999B"), &["cannot be held"]);
+}
+
+#[test]
+fn topologies_must_make_sense() {
+    let tree = |k: &str| {
+        topology(&format!(
+            "kind = \"fat-tree\"\nk = {k}\nhost_rate = \"1Gbps\"\nhost_delay = \"1us\"\n\
+             rate = \"1Gbps\"\ndelay = \"1us\"\n"
+        ))
+    };
+    says(&tree("7"), &["line 3: topology.k: must be even, got 7"]);
+    says(&tree("0"), &["topology.k: must be at least 2"]);
+    says(&tree("4000000000"), &["topology: has", "nodes; the most is 1048576"]);
+    says(&tree("99999999999999999999"), &["topology.k: a number this large cannot be held"]);
+    says(&set("topology.hosts", "2000"), &["s0 has 2000 ports; a node has at most 1024"]);
+    says(&set("topology.hosts", "1"), &["topology.hosts: must be at least 2"]);
+    says(&set("topology.host_rate", "0bps"), &["topology.host_rate: 0bps is out of range"]);
+    says(
+        &set("topology.host_delay", "0ns"),
+        &["topology.host_delay: must be above zero; hint: nodes are simulated independently"],
+    );
+}
+
+/// A custom topology of two hosts and a switch, with changes.
+fn custom(from: &str, to: &str) -> String {
+    let text = r#"kind = "custom"
+nodes = [
+    { name = "a", kind = "host" },
+    { name = "b", kind = "host" },
+    { name = "s", kind = "switch" },
+    { name = "t", kind = "switch" },
+]
+links = [
+    { a = "a", b = "s", rate = "100Gbps", delay = "1us" },
+    { a = "b", b = "t", rate = "100Gbps", delay = "1us" },
+    { a = "s", b = "t", rate = "100Gbps", length = "1km" },
+]
+"#;
+    assert!(text.contains(from));
+    topology(&text.replace(from, to))
+}
+
+#[test]
+fn custom_topologies_must_make_sense() {
+    says(
+        &custom("name = \"b\"", "name = \"a\""),
+        &["line 5: topology.nodes.1.name: duplicate node `a`"],
+    );
+    says(
+        &custom("a = \"b\", b = \"t\"", "a = \"b\", b = \"tt\""),
+        &["line 11: topology.links.1.b: unknown node `tt`; hint: did you mean `t`?"],
+    );
+    says(
+        &custom("    { a = \"s\", b = \"t\", rate = \"100Gbps\", length = \"1km\" },\n", ""),
+        &["topology: is disconnected: no path between {a, s} and {b, t}"],
+    );
+    says(
+        &custom("    { a = \"b\", b = \"t\", rate = \"100Gbps\", delay = \"1us\" },\n", ""),
+        &["topology: the host b has no link"],
+    );
+    says(
+        &custom("b = \"t\", rate = \"100Gbps\", delay = \"1us\"", "b = \"t\", rate = \"100Gbps\""),
+        &["topology.links.1.delay: is missing; hint: give a `delay`"],
+    );
+    says(
+        &custom("length = \"1km\"", "length = \"1km\", delay = \"1us\""),
+        &["topology.links.2.length: give either"],
+    );
+    says(&custom("length = \"1km\"", "length = \"1GB\""), &["links.2.length: a length is needed"]);
+    says(&custom("length = \"1km\"", "length = \"0m\""), &["links.2.delay: must be above zero"]);
+    says(&custom("a = \"s\", b = \"t\"", "a = \"s\", b = \"s\""), &["links s to itself"]);
+    says(&custom("name = \"t\"", "name = \"t:u\""), &["':' cannot stand in a node's name"]);
+    says(
+        &custom("links = [", "links = [ [\"a\", \"b\"],"),
+        &["topology.links.0: needs a table, got a list"],
+    );
+    // Hosts do not forward: a - s and t - b would be joined through the host c alone.
+    let through_host = custom(
+        "length = \"1km\" },",
+        "length = \"1km\" },\n { a = \"c\", b = \"s\", rate = \"1Gbps\", delay = \"1us\" }",
+    );
+    says(&through_host, &["unknown node `c`"]);
+}
+
+#[test]
+fn hosts_do_not_forward() {
+    let text = r#"
+[topology]
+kind = "custom"
+nodes = [
+    { name = "a", kind = "host" },
+    { name = "b", kind = "host" },
+    { name = "c", kind = "host" },
+    { name = "s", kind = "switch" },
+    { name = "t", kind = "switch" },
+]
+links = [
+    { a = "a", b = "s", rate = "100Gbps", delay = "1us" },
+    { a = "b", b = "t", rate = "100Gbps", delay = "1us" },
+    { a = "c", b = "s", rate = "100Gbps", delay = "1us" },
+    { a = "c", b = "t", rate = "100Gbps", delay = "1us" },
+]
+[[traffic]]
+kind = "flows"
+flows = [{ src = "a", dst = "b", size = "1MB" }]
+"#;
+    says(&error(text), &["traffic.0.flows.0: source and destination have no path but through"]);
+    assert!(parse(&text.replace("dst = \"b\"", "dst = \"c\""), None, &[]).is_ok());
+}
+
+#[test]
+fn traffic_must_make_sense() {
+    says(&star(""), &["traffic: there is no message to send"]);
+    says(&set("traffic.0.flows.0.dst", "h0"), &["traffic.0.flows.0.dst: h0 cannot send to itself"]);
+    says(&set("traffic.0.flows.0.dst", "h7"), &["unknown node `h7`; hint: did you mean `h0`?"]);
+    says(&set("traffic.0.flows.0.dst", "s0"), &["`s0` is a switch; a host is needed"]);
+    says(&set("traffic.0.priority", "8"), &["traffic.0.priority: priorities are 0 to 7, got 8"]);
+    says(&set("traffic.0.flows.0.start", "3000000s"), &["flows.0.start", "is too late"]);
+    says(&set("traffic.0.tag", ""), &["traffic.0.tag: a tag is a word"]);
+    let poisson = |keys: &str| star(&format!("[[traffic]]\nkind = \"poisson\"\n{keys}"));
+    for load in ["0", "2", "-0.5", "nan", "1.0000001"] {
+        let text = format!("workload = \"WebSearch\"\nduration = \"1ms\"\nload = {load}");
+        says(&poisson(&text), &["line 11: traffic.0.load: must be above 0 and at most 1"]);
+    }
+    says(&poisson("load = 0.5\nduration = \"1ms\""), &["traffic.0.workload: is missing; hint"]);
+    says(
+        &poisson("load = 0.5\nworkload = \"WebSaerch\"\nduration = \"1ms\""),
+        &["traffic.0.workload: unknown workload", "`WebSearch`"],
+    );
+    says(
+        &poisson("load = 0.5\nworkload = \"WebSearch\""),
+        &["traffic.0.duration: is missing; hint: give a `duration`"],
+    );
+    says(
+        &poisson("load = 0.5\nworkload = \"WebSearch\"\nduration = \"1ms\"\nflows = 3"),
+        &["give either `duration` or `flows`"],
+    );
+    says(
+        &poisson("load = 0.5\ncdf = [[0, 0], [10, 0.5], [5, 1]]\nduration = \"1ms\""),
+        &["traffic.0.cdf: is not monotone: 5 bytes after 10"],
+    );
+    says(
+        &poisson("load = 0.5\ncdf = [[0, 0], [10, 0.5]]\nduration = \"1ms\""),
+        &["traffic.0.cdf: must end at probability 1"],
+    );
+    says(
+        &poisson("load = 0.5\ncdf = [[0, 0], [10, 0.5, 3]]\nduration = \"1ms\""),
+        &["traffic.0.cdf.1: needs 2 elements, got 3"],
+    );
+    says(
+        &poisson("load = 0.5\nworkload = \"GoogleRPC2008\"\nduration = \"1000000s\""),
+        &["traffic.0: makes about", "at most 50000000"],
+    );
+    says(
+        &poisson("load = 0.5\nworkload_file = \"/no/such.csv\"\nduration = \"1ms\""),
+        &["traffic.0.workload_file: cannot read /no/such.csv"],
+    );
+    says(
+        &poisson("load = 0.5\nworkload = \"WebSearch\"\nflows = 1000000000000"),
+        &["makes about 1000000000000 messages"],
+    );
+    let incast =
+        |keys: &str| star(&format!("[[traffic]]\nkind = \"incast\"\nsize = \"1KB\"\n{keys}"));
+    says(&incast("senders = 4"), &["senders: 4 senders and a receiver need more than 4 hosts"]);
+    says(&incast("senders = 0"), &["senders: must be above zero"]);
+    says(
+        &incast("senders = \"h0\""),
+        &["senders: needs a number of hosts or a list of host names"],
+    );
+    says(&incast("senders = [\"h0\"]\nreceiver = \"h0\""), &["h0 is the receiver"]);
+    says(&incast("senders = [\"h*\"]"), &["every host sends"]);
+    says(&incast("senders = [\"h0..h9\"]"), &["senders.0: unknown node `h4`"]);
+    says(&incast("senders = [\"x*\"]"), &["senders.0: `x*` fits no node"]);
+    says(&incast("senders = [\"h0..s0\"]"), &["senders.0: `h0..s0` is no range"]);
+    says(&incast("senders = [\"h0\", \"h0\"]"), &["senders.1: `h0` is listed twice"]);
+    says(&incast("senders = 2\nrepeat = 3"), &["traffic.0.period: is missing"]);
+    says(
+        &incast("senders = 2\nrepeat = 4000000000\nperiod = \"1us\""),
+        &["makes about 8000000000 messages"],
+    );
+    let bursts = |src: &str, dst: &str| {
+        star(&format!(
+            "[[traffic]]\nkind = \"bursts\"\nsize = \"1KB\"\nperiod = \"1us\"\ncount = 2\n\
+             src = {src}\ndst = {dst}"
+        ))
+    };
+    says(&bursts("[\"h0\"]", "[\"h*\"]"), &["traffic.0.dst: h0 is a source too"]);
+    says(&bursts("[]", "[\"h1\"]"), &["traffic.0.src: names no host"]);
+    says(
+        &star(
+            "[[traffic]]\nkind = \"flows\"\nflows = [\
+             { src = \"h0\", dst = \"h1\", size = \"1KB\", qp = \"x\" },\
+             { src = \"h0\", dst = \"h2\", size = \"1KB\", qp = \"x\" }]",
+        ),
+        &["traffic.0.flows.1.qp: the QP `x` is used with other ends"],
+    );
+}
+
+#[test]
+fn one_run_has_one_scheme() {
+    says(&set("scheme", "[\"dcqcn\", \"hpcc\"]"), &["scheme: a run has exactly one scheme; hint"]);
+    says(&set("schemes", "[\"dcqcn\"]"), &["schemes: a run has exactly one scheme"]);
+    says(&set("scheme.name", "[\"dcqcn\"]"), &["scheme.name: a run has exactly one scheme"]);
+    says(
+        &error(&format!("{STAR}{FLOW}[[scheme]]\nname = \"dcqcn\"\n[[scheme]]\nname = \"hpcc\"")),
+        &["line 11: scheme: a run has exactly one scheme"],
+    );
+    let short = format!("scheme = \"dcqcn\"\n{STAR}{FLOW}");
+    assert_eq!(parse(&short, None, &[]).unwrap().scheme.info.name, "dcqcn");
+}
+
+#[test]
+fn settings_must_make_sense() {
+    says(&set("schema", "2"), &["schema: version 2 is unknown"]);
+    says(&set("run.seed", "-1"), &["run.seed: needs a whole number, 0 or more, got -1"]);
+    says(&set("run.stop", "0ns"), &["run.stop: must be above zero"]);
+    says(
+        &set("wire.payload", "63B"),
+        &["wire.payload: 63B is out of range; allowed: 64B to 9000B"],
+    );
+    says(&set("host.ack_every", "0"), &["host.ack_every: must be at least 1"]);
+    says(&set("host.retransmit_timeout", "0s"), &["host.retransmit_timeout: must be above zero"]);
+    says(&set("switch.buffer", "0B"), &["switch.buffer: 0B is out of range"]);
+    says(
+        &set("switch.buffer", "90KB"),
+        &["switch.buffer: 90KB is too small for PFC", "s0's ports"],
+    );
+    says(&set("classes.data", "8"), &["classes.data: priorities are 0 to 7, got 8"]);
+    says(&set("classes.ack", "300"), &["classes.ack: needs a whole number from 0 to 255"]);
+    says(&set("classes.lossless", "[3, 3]"), &["classes.lossless.1: priority 3 is listed twice"]);
+    says(&set("classes.strict", "[9]"), &["classes.strict.0: priorities are 0 to 7"]);
+    says(&set("classes.weights", "[1, 2]"), &["classes.weights: needs", "got 2 elements"]);
+    says(&set("classes.weights", "[1,1,1,0,1,1,1,1]"), &["classes.weights.3: a weight is 1 to"]);
+    says(&set("pfc.alpha", "0"), &["pfc.alpha: must be above 0"]);
+    says(&set("ecn.enabled", "true"), &["ecn.kmin: is missing; hint: preset none"]);
+    says(&set("ecn.pmax", "1.5"), &["ecn.pmax: must be above 0 and at most 1, got 1.5"]);
+    let both = |more: &str| error(&format!("{STAR}{FLOW}{more}"));
+    says(
+        &both("[pfc]\nxoff = \"10KB\"\nxon = \"11KB\""),
+        &["line 13: pfc.xon: 11KB is above xoff, which is 10KB"],
+    );
+    says(
+        &both("[pfc]\nthreshold = \"dynamic\"\nxoff = \"10KB\""),
+        &["pfc.xoff: goes with threshold = \"static\""],
+    );
+    says(
+        &both("[ecn]\nkmin = \"10KB\"\nkmax = \"9KB\""),
+        &["ecn.kmin: 10KB is above kmax, which is 9KB"],
+    );
+    says(
+        &both("[scheme]\nname = \"hpcc\"\n[routing]\nhash = \"bogus\""),
+        &["routing.hash: unknown value `bogus`"],
+    );
+}
+
+#[test]
+fn scheme_parameters_have_a_kind_and_a_range() {
+    for scheme in schemes::registry::all() {
+        for param in (scheme.params)() {
+            let key = format!("scheme.params.{}", param.name);
+            let overrides = [("scheme.name", scheme.name), (key.as_str(), "[1]")].map(owned);
+            let message = parse(&format!("{STAR}{FLOW}"), None, &overrides).unwrap_err();
+            assert_eq!(message.key, key);
+            let Some((low, high)) = param.range else { continue };
+            for (value, beyond) in [(low, "below"), (high, "above")] {
+                let overrides =
+                    [("scheme.name", scheme.name), (key.as_str(), &value.to_string())].map(owned);
+                if let Err(error) = parse(&format!("{STAR}{FLOW}"), None, &overrides) {
+                    // The ends of a range may conflict with the other parameters, no more.
+                    assert!(!error.message.contains("out of range"), "{beyond}: {error}");
+                }
+            }
+        }
+    }
+}
+
+fn owned((key, value): (&str, &str)) -> (String, String) {
+    (key.to_owned(), value.to_owned())
+}
+
+#[test]
+fn probes_must_select_something() {
+    let probe = |keys: &str| {
+        error(&format!("{STAR}{FLOW}[[probe]]\nname = \"a\"\ninterval = \"1us\"\n{keys}"))
+    };
+    says(&probe("kind = \"queue\""), &["probe.0.ports: the probe selects nothing"]);
+    says(&probe("kind = \"rate\""), &["probe.0.flows: the probe selects nothing"]);
+    says(&probe("kind = \"rate\"\nnodes = [\"h3\"]"), &["the probe selects nothing"]);
+    says(&probe("kind = \"rate\"\nflows = [1]"), &["probe.0.flows.0: there is no flow 1"]);
+    says(&probe("kind = \"rate\"\nflows = [\"flow\"]"), &["no traffic has tag `flow`", "`flows`"]);
+    says(&probe("kind = \"rate\"\nports = [\"s0:h0\"]"), &["rate is a value of flows"]);
+    says(&probe("kind = \"queue\"\nflows = [0]"), &["queue is a value of ports"]);
+    says(&probe("kind = \"queue\"\nports = [\"s0\"]"), &["`s0` names no port"]);
+    says(&probe("kind = \"queue\"\nports = [\"h1:h0\"]"), &["there is no link between"]);
+    says(&probe("kind = \"queue\"\nports = [\"s0:h9\"]"), &["unknown node `h9`"]);
+    says(&set("probe.0.name", "x"), &["probe.0.kind: is missing"]);
+    let named = |name: &str| {
+        error(&format!(
+            "{STAR}{FLOW}[[probe]]\nname = \"{name}\"\nkind = \"queue\"\ninterval = \"1us\"\n\
+             nodes = [\"s0\"]"
+        ))
+    };
+    says(&named("a/b"), &["probe.0.name: \"a/b\" cannot be the name of a series"]);
+    says(&named("../b"), &["cannot be the name of a series"]);
+    says(&named(""), &["cannot be the name of a series"]);
+}
+
+#[test]
+fn overrides_must_have_a_place() {
+    says(&set("run.sede", "3"), &["run.sede: unknown key", "`seed`"]);
+    // What was set stands on no line of the file.
+    assert!(set("run.seed", "true").starts_with("run.seed: "));
+    assert!(set("topology.hosts", "1").starts_with("topology.hosts: "));
+    says(&set("run.seed.x", "3"), &["run.seed: needs a whole number, 0 or more, got a table"]);
+    says(&set("topology.hosts.x", "3"), &["hosts.x: there is no `x` inside a plain value"]);
+    says(&set("traffic.x.load", "3"), &["traffic.x.load: `x` is not an index; the list has 1"]);
+    says(&set("traffic.7.load", "3"), &["no element 7; the list has 1"]);
+    says(&set("name.x", "3"), &["name"]);
+    says(&set("", "3"), &["a key to set is written like"]);
+    says(&set("a..b", "3"), &["a key to set is written like"]);
+    says(&set("run.seed", "1\nx = 2"), &["run.seed: needs a whole number"]);
+}
+
+#[test]
+fn files_are_named() {
+    let error = scenario::load("/no/such/scenario.toml").unwrap_err().to_string();
+    says(&error, &["cannot read /no/such/scenario.toml: "]);
+    let error = scenario::load("/").unwrap_err().to_string();
+    says(&error, &["cannot read /: it is a directory"]);
+    let dir = std::env::temp_dir().join(format!("rocelab-errors-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    let path = dir.join("broken.toml");
+    std::fs::write(&path, b"name = \"\xff\"").unwrap();
+    says(&scenario::load(&path).unwrap_err().to_string(), &["it is not UTF-8 text"]);
+    std::fs::write(&path, format!("{STAR}[run]\nseed = true\n")).unwrap();
+    let shown = path.display();
+    says(
+        &scenario::load(&path).unwrap_err().to_string(),
+        &[&format!("{shown}:8: run.seed: needs a whole number, 0 or more, got true")],
+    );
+    std::fs::write(dir.join("net.json"), "{\"nodes\": [], \"links\": [").unwrap();
+    std::fs::write(&path, "[topology]\nkind = \"file\"\npath = \"net.json\"\n").unwrap();
+    says(&scenario::load(&path).unwrap_err().to_string(), &["net.json:1: EOF"]);
+    std::fs::write(dir.join("net.json"), "{\"nodes\": [{\"name\": 3}], \"links\": []}").unwrap();
+    says(
+        &scenario::load(&path).unwrap_err().to_string(),
+        &["net.json: nodes.0.name: needs a text in quotes, got 3"],
+    );
+    std::fs::remove_dir_all(&dir).unwrap();
+}

@@ -1,0 +1,199 @@
+//! The networks that topologies describe.
+
+use proptest::prelude::*;
+use scenario::{Network, NodeKind, Scenario, parse};
+use std::time::{Duration, Instant};
+use units::{Rate, Time};
+
+fn build(topology: &str) -> Scenario {
+    let text = format!("[run]\nstop = \"1us\"\n[topology]\n{topology}");
+    parse(&text, None, &[]).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+const LINKS: &str =
+    "host_rate = \"100Gbps\"\nhost_delay = \"1us\"\nrate = \"400Gbps\"\ndelay = \"2us\"\n";
+
+/// The names of a node's peers, in order of its ports.
+fn peers(network: &Network, name: &str) -> Vec<String> {
+    let ports = network.ports();
+    let node = network.nodes.iter().position(|node| node.name == name).unwrap();
+    ports[node].iter().map(|port| network.node(port.peer).name.clone()).collect()
+}
+
+fn count(network: &Network, prefix: &str) -> usize {
+    network.nodes.iter().filter(|node| node.name.starts_with(prefix)).count()
+}
+
+#[test]
+fn star_and_dumbbell() {
+    let star = build("kind = \"star\"\nhosts = 3\nhost_rate = \"25Gbps\"\nhost_delay = \"1us\"");
+    assert_eq!(peers(&star.network, "s0"), ["h0", "h1", "h2"]);
+    assert_eq!(star.network.lowest_host_rate(), Rate::from_gbps(25));
+
+    let text = format!(
+        "kind = \"dumbbell\"\nswitches = 3\nsenders = 2\nreceivers = 2\nside = [0, 1]\n{LINKS}"
+    );
+    let dumbbell = build(&text).network;
+    assert_eq!(peers(&dumbbell, "s0"), ["h0", "h1", "s1"]);
+    assert_eq!(peers(&dumbbell, "s1"), ["h4", "s0", "s2"]);
+    assert_eq!(peers(&dumbbell, "s2"), ["h2", "h3", "s1"]);
+    let last = dumbbell.links.last().unwrap();
+    assert_eq!((last.rate, last.delay), (Rate::from_gbps(400), Time::from_us(2)));
+    assert_eq!(dumbbell.links[0].rate, Rate::from_gbps(100));
+}
+
+#[test]
+fn leaf_spine_links_every_pair() {
+    let text = format!(
+        "kind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\nparallel = 2\n{LINKS}"
+    );
+    let network = build(&text).network;
+    assert_eq!(peers(&network, "leaf1"), ["h2", "h3", "spine0", "spine0", "spine1", "spine1"]);
+    assert_eq!(peers(&network, "spine0"), ["leaf0", "leaf0", "leaf1", "leaf1"]);
+}
+
+#[test]
+fn fat_tree_is_wired_in_planes() {
+    let network = build(&format!("kind = \"fat-tree\"\nk = 4\n{LINKS}")).network;
+    assert_eq!((count(&network, "h"), count(&network, "tor"), count(&network, "agg")), (16, 8, 8));
+    assert_eq!(count(&network, "core"), 4);
+    assert_eq!(peers(&network, "tor3"), ["h6", "h7", "agg2", "agg3"]);
+    assert_eq!(peers(&network, "agg3"), ["tor2", "tor3", "core2", "core3"]);
+    // A core's port p leads to pod p.
+    assert_eq!(peers(&network, "core2"), ["agg1", "agg3", "agg5", "agg7"]);
+    let tiers: Vec<u8> = ["h0", "tor0", "agg0", "core0"]
+        .iter()
+        .map(|name| network.nodes.iter().find(|node| node.name == *name).unwrap().tier)
+        .collect();
+    assert_eq!(tiers, [0, 1, 2, 3]);
+}
+
+#[test]
+fn three_tier_is_wired_in_planes_or_fully() {
+    let text = |cores: u32, wiring: &str| {
+        format!(
+            "kind = \"three-tier\"\npods = 2\ntors_per_pod = 2\naggs_per_pod = 2\ncores = {cores}\n\
+             hosts_per_tor = 3\ncore_wiring = \"{wiring}\"\nhost_rate = \"100Gbps\"\n\
+             host_delay = \"1us\"\nagg_rate = \"200Gbps\"\nagg_delay = \"2us\"\n\
+             core_rate = \"400Gbps\"\ncore_delay = \"3us\"\n"
+        )
+    };
+    let planes = build(&text(4, "planes")).network;
+    assert_eq!(peers(&planes, "agg1"), ["tor0", "tor1", "core2", "core3"]);
+    let full = build(&text(3, "full")).network;
+    assert_eq!(peers(&full, "agg1"), ["tor0", "tor1", "core0", "core1", "core2"]);
+    let text = format!("[run]\nstop = \"1us\"\n[topology]\n{}", text(3, "planes"));
+    let error = parse(&text, None, &[]).unwrap_err();
+    assert_eq!(error.key, "topology.cores");
+    assert!(error.hint.unwrap().contains("full"));
+}
+
+#[test]
+fn custom_nodes_get_their_tier_and_lengths_their_delay() {
+    let network = build(
+        r#"kind = "custom"
+nodes = [
+    { name = "x", kind = "switch" },
+    { name = "a", kind = "host" },
+    { name = "b", kind = "host" },
+    { name = "s", kind = "switch" },
+    { name = "t", kind = "switch", tier = 9 },
+]
+links = [
+    { a = "a", b = "s", rate = "100Gbps", delay = "1us" },
+    { a = "b", b = "t", rate = "10Gbps", delay = "1us" },
+    { a = "s", b = "x", rate = "100Gbps", length = "2km" },
+    { a = "x", b = "t", rate = "100Gbps", length = "0.1m" },
+]"#,
+    )
+    .network;
+    let tiers: Vec<u8> = network.nodes.iter().map(|node| node.tier).collect();
+    assert_eq!(tiers, [2, 0, 0, 1, 9]);
+    assert_eq!(network.links[2].delay, Time::from_us(10));
+    assert_eq!(network.links[3].delay, Time::from_ps(500));
+    assert_eq!(network.lowest_host_rate(), Rate::from_gbps(10));
+}
+
+#[test]
+fn a_file_gives_the_same_network_in_toml_and_json() {
+    let dir = std::env::temp_dir().join(format!("rocelab-topology-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    let toml = r#"
+nodes = [{ name = "a", kind = "host" }, { name = "b", kind = "host" }]
+links = [{ a = "a", b = "b", rate = "1Gbps", delay = "1ms" }]
+"#;
+    let json = r#"{
+"nodes": [{"name": "a", "kind": "host"}, {"name": "b", "kind": "host"}],
+"links": [{"a": "a", "b": "b", "rate": "1Gbps", "delay": "1ms"}]
+}"#;
+    std::fs::write(dir.join("net.toml"), toml).unwrap();
+    std::fs::write(dir.join("net.json"), json).unwrap();
+    let path = dir.join("run.toml");
+    let read = |file: &str| {
+        let text = format!("[run]\nstop = \"1us\"\n[topology]\nkind = \"file\"\npath = \"{file}\"");
+        std::fs::write(&path, text).unwrap();
+        scenario::load(&path).unwrap()
+    };
+    let (from_toml, from_json) = (read("net.toml"), read("net.json"));
+    assert_eq!(from_toml, from_json);
+    assert_eq!(from_toml.name, "run");
+    assert_eq!(from_toml.network.nodes.len(), 2);
+    std::fs::remove_dir_all(&dir).unwrap();
+    // What it was read from is part of it now.
+    assert_eq!(parse(&from_toml.to_toml(), None, &[]).unwrap(), from_toml);
+}
+
+#[test]
+fn sixty_five_thousand_hosts_build_in_seconds() {
+    let began = Instant::now();
+    let network = build(&format!("kind = \"fat-tree\"\nk = 64\n{LINKS}")).network;
+    assert_eq!(network.hosts().count(), 65_536);
+    assert_eq!(network.links.len(), 3 * 65_536);
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn regular_topologies_are_networks(
+        kind in 0..5_u32,
+        n in 1..6_u32,
+        m in 1..5_u32,
+        hosts in 2..5_u32,
+    ) {
+        let text = match kind {
+            0 => format!("kind = \"star\"\nhosts = {}\nhost_rate = \"1Gbps\"\nhost_delay = \"1us\"",
+                n + 1),
+            1 => format!("kind = \"dumbbell\"\nswitches = {n}\nsenders = {hosts}\n\
+                receivers = {m}\n{LINKS}"),
+            2 => format!("kind = \"leaf-spine\"\nleaves = {n}\nspines = {m}\n\
+                hosts_per_leaf = {hosts}\n{LINKS}"),
+            3 => format!("kind = \"fat-tree\"\nk = {}\n{LINKS}", 2 * n),
+            _ => format!(
+                "kind = \"three-tier\"\npods = {n}\ntors_per_pod = {m}\naggs_per_pod = {hosts}\n\
+                 cores = {}\nhosts_per_tor = {hosts}\nhost_rate = \"1Gbps\"\n\
+                 host_delay = \"1us\"\nagg_rate = \"1Gbps\"\nagg_delay = \"1us\"\n\
+                 core_rate = \"1Gbps\"\ncore_delay = \"1us\"", hosts * m),
+        };
+        let scenario = build(&text);
+        let network = &scenario.network;
+        let ports = network.ports();
+        for (node, ports) in network.nodes.iter().zip(&ports) {
+            match node.kind {
+                NodeKind::Host => prop_assert_eq!((ports.len(), node.tier), (1, 0)),
+                NodeKind::Switch => prop_assert!(!ports.is_empty() && node.tier > 0),
+            }
+        }
+        // Each port's peer names that port back.
+        for node in network.ids() {
+            for (index, port) in ports[node.index()].iter().enumerate() {
+                let back = ports[port.peer.index()][port.peer_port.index()];
+                prop_assert_eq!(back.peer, node);
+                prop_assert_eq!(back.peer_port.index(), index);
+                prop_assert_eq!(back.link, port.link);
+            }
+        }
+        prop_assert_eq!(parse(&scenario.to_toml(), None, &[]).unwrap(), scenario);
+    }
+}
