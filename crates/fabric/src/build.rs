@@ -1,0 +1,295 @@
+//! From a setup to devices, and how they are shared out.
+
+use crate::common::Common;
+use crate::host::Host;
+use crate::mmu::Mmu;
+use crate::network::{NodeKind, PfcConfig, ProbeTargets, Setup, Threshold};
+use crate::nic::Nic;
+use crate::packet::{Packet, Scheme};
+use crate::port::Port;
+use crate::probe::{Clock, FlowProbes, PortProbes};
+use crate::red::Red;
+use crate::routing::LinkEnd;
+use crate::scheduler::Scheduler;
+use crate::stream;
+use crate::switch::Switch;
+use engine::{Device, Layout, Window};
+use schemes::contract::{Cp, HostFacts, PortFacts, SwitchFacts};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use units::{Bytes, NodeId, PortId, Time};
+
+/// A node of the network.
+pub(crate) enum NodeDevice<S: Scheme> {
+    Host(Host<S>),
+    Switch(Switch<S>),
+}
+
+impl<S: Scheme> Device for NodeDevice<S> {
+    type Packet = Packet<S>;
+    #[inline]
+    fn advance(&mut self, window: &mut Window<'_, '_, Packet<S>>) -> Time {
+        match self {
+            NodeDevice::Host(host) => host.advance(window),
+            NodeDevice::Switch(switch) => switch.advance(window),
+        }
+    }
+}
+
+/// Room above Xoff that a port needs so that nothing is ever dropped: what may still come after
+/// the packet that crossed the threshold. That packet itself; what comes while the pause frame
+/// waits for the packet on the wire, is sent, and travels; the packet that the peer had just begun;
+/// and what is on the cable then. Pause frames of the other priorities may go first.
+fn headroom(end: &LinkEnd, setup: &Setup, full_packet: u32, peer_latency: Time) -> u64 {
+    let frames = u64::from(setup.pfc.lossless.count_ones()) * u64::from(setup.wire.pfc_bytes());
+    let travelling = end.rate.bytes_in(end.delay * 2 + peer_latency).get() + 1;
+    3 * u64::from(full_packet) + frames + travelling
+}
+
+/// Probes by node: what they record, and of which of the node's ports or flows.
+type ByNode = BTreeMap<u32, Vec<(Clock, Vec<(u32, u32)>)>>;
+
+fn probes_by_node<S: Scheme>(setup: &Setup, common: &Common<S>) -> (ByNode, ByNode) {
+    let (mut ports, mut flows) = (ByNode::new(), ByNode::new());
+    for (number, probe) in setup.probes.iter().enumerate() {
+        let clock = Clock {
+            probe: number as u32,
+            kind: probe.kind,
+            interval: probe.interval,
+            end: probe.end,
+            next: probe.start,
+        };
+        let mut targets: BTreeMap<u32, Vec<(u32, u32)>> = BTreeMap::new();
+        let by_node = match &probe.targets {
+            ProbeTargets::Ports(list) => {
+                for (target, (node, port)) in list.iter().enumerate() {
+                    let entry = targets.entry(node.get()).or_default();
+                    entry.push((target as u32, u32::from(port.get())));
+                }
+                &mut ports
+            }
+            ProbeTargets::Flows(list) => {
+                // What arrives is counted where it arrives, the rest where it is sent.
+                let at_receiver = probe.kind.is_counted_at_receiver();
+                for (target, flow) in list.iter().enumerate() {
+                    let row = &common.flows[flow.index()];
+                    let host = if at_receiver { row.dst } else { row.src };
+                    let node = common.graph.hosts[host as usize];
+                    targets.entry(node).or_default().push((target as u32, flow.get()));
+                }
+                &mut flows
+            }
+        };
+        for (node, list) in targets {
+            by_node.entry(node).or_default().push((clock, list));
+        }
+    }
+    (ports, flows)
+}
+
+/// Makes the nodes of a run.
+pub(crate) fn devices<S: Scheme>(setup: &Setup, common: &Arc<Common<S>>) -> Vec<NodeDevice<S>> {
+    let graph = &common.graph;
+    let (mut port_probes, mut flow_probes) = probes_by_node(setup, common);
+    let mut outgoing: Vec<Vec<u32>> = vec![Vec::new(); graph.hosts.len()];
+    let mut seats = vec![0; graph.hosts.len()];
+    for (flow, row) in common.flows.iter().enumerate() {
+        outgoing[row.src as usize].push(flow as u32);
+        seats[row.dst as usize] = seats[row.dst as usize].max(row.receiver_slot + 1);
+    }
+    (0..graph.nodes() as u32)
+        .map(|node| {
+            let probes = PortProbes::new(
+                port_probes
+                    .remove(&node)
+                    .unwrap_or_default()
+                    .into_iter()
+                    .map(|(clock, list)| {
+                        let list = list.into_iter().map(|(target, port)| (target, port as u16));
+                        (clock, list.collect())
+                    })
+                    .collect(),
+            );
+            let ports = graph.ports(node).iter().map(|end| port(setup, common, end)).collect();
+            match graph.kinds[node as usize] {
+                NodeKind::Host => {
+                    let host = graph.host_of[node as usize];
+                    NodeDevice::Host(Host::new(
+                        Arc::clone(common),
+                        host,
+                        Vec::into_iter(ports).map(Nic::new).collect(),
+                        S::host(&common.params, &host_facts(common, node)),
+                        seats[host as usize],
+                        std::mem::take(&mut outgoing[host as usize]),
+                        probes,
+                        FlowProbes::new(flow_probes.remove(&node).unwrap_or_default()),
+                    ))
+                }
+                NodeKind::Switch => NodeDevice::Switch(switch(setup, common, node, ports, probes)),
+            }
+        })
+        .collect()
+}
+
+fn host_facts<S: Scheme>(common: &Common<S>, node: u32) -> HostFacts {
+    HostFacts {
+        node: NodeId::new(node),
+        line_rate: common.graph.ports(node)[0].rate,
+        network_rtt: common.routes.network_rtt,
+        packet_bytes: Bytes::new(u64::from(common.full_packet)),
+    }
+}
+
+fn port<S: Scheme>(setup: &Setup, common: &Common<S>, end: &LinkEnd) -> Port {
+    let latency =
+        if common.graph.is_host(end.peer) { setup.host.latency } else { setup.switch.latency };
+    let scheduler = Scheduler::new(setup.classes.strict, setup.classes.quanta);
+    let mut port = Port::new(end, latency, scheduler);
+    for class in S::classes(&common.params) {
+        port.shape(class.priority.get(), class.share);
+    }
+    port
+}
+
+fn switch<S: Scheme>(
+    setup: &Setup,
+    common: &Arc<Common<S>>,
+    node: u32,
+    ports: Vec<Port>,
+    probes: PortProbes,
+) -> Switch<S> {
+    let ends = common.graph.ports(node);
+    let PfcConfig { threshold, .. } = setup.pfc;
+    let headroom: Vec<u64> = ends
+        .iter()
+        .map(|end| match setup.pfc.headroom {
+            Some(given) => given.get(),
+            None => headroom(end, setup, common.full_packet, setup.switch.latency),
+        })
+        .collect();
+    let red = match &setup.ecn {
+        None => Vec::new(),
+        Some(ecn) => ends
+            .iter()
+            .enumerate()
+            .map(|(number, end)| {
+                let entity = u64::from(node) << 16 | number as u64;
+                Red::new(ecn, end.rate, stream::stream(setup.seed, "red", entity))
+            })
+            .collect(),
+    };
+    let (xoff, xon) = match threshold {
+        Threshold::Static { xoff, xon } => (xoff, xon),
+        Threshold::Dynamic { .. } => (Bytes::UNLIMITED, Bytes::UNLIMITED),
+    };
+    let facts: Vec<PortFacts> = ends
+        .iter()
+        .enumerate()
+        .map(|(number, end)| PortFacts {
+            port: PortId::new(number as u16),
+            rate: end.rate,
+            delay: end.delay,
+            peer: NodeId::new(end.peer),
+            peer_is_host: common.graph.is_host(end.peer),
+            xoff,
+            xon,
+        })
+        .collect();
+    let switch_facts = SwitchFacts {
+        node: NodeId::new(node),
+        tier: common.graph.tiers[node as usize],
+        ports: &facts,
+        network_rtt: common.routes.network_rtt,
+        seed: stream::seed(setup.seed, "switch", u64::from(node)),
+    };
+    let cp = S::cp(&common.params, &switch_facts);
+    let cp_ports = match &cp {
+        Some(cp) => facts.iter().map(|facts| cp.port(&common.params, facts)).collect(),
+        None => Vec::new(),
+    };
+    let mmu = Mmu::new(setup.switch.buffer.get(), &setup.pfc, headroom);
+    Switch::new(Arc::clone(common), node, ports, mmu, red, cp, cp_ports, probes)
+}
+
+/// Shares nodes out among threads, and groups those that short cables join.
+///
+/// Host cables shorter than the links between switches would shorten every window: then a rack,
+/// its switch and hosts, is one group.
+pub(crate) fn layout<S: Scheme>(common: &Common<S>, threads: usize) -> Layout {
+    let graph = &common.graph;
+    let nodes = graph.nodes() as u32;
+    let links =
+        || (0..nodes).flat_map(|node| graph.ports(node).iter().map(move |end| (node, *end)));
+    let between_switches = links()
+        .filter(|(node, end)| !graph.is_host(*node) && !graph.is_host(end.peer))
+        .map(|(_, end)| end.delay)
+        .min();
+    let short = between_switches.unwrap_or(Time::ZERO).min(Time::from_us(1));
+    let mut leader: Vec<u32> = (0..nodes).collect();
+    for (node, end) in links() {
+        if end.delay < short {
+            let (a, b) = (find(&mut leader, node), find(&mut leader, end.peer));
+            leader[a.max(b) as usize] = a.min(b);
+        }
+    }
+    let mut group_of = vec![u32::MAX; nodes as usize];
+    let mut groups: Vec<Vec<u32>> = Vec::new();
+    for node in 0..nodes {
+        let first = find(&mut leader, node);
+        if first == node {
+            group_of[node as usize] = groups.len() as u32;
+            groups.push(Vec::new());
+        } else {
+            group_of[node as usize] = group_of[first as usize];
+        }
+        groups[group_of[node as usize] as usize].push(node);
+    }
+    let mut inside = vec![Time::NEVER; groups.len()];
+    let mut lookahead = Time::from_us(1);
+    for (node, end) in links() {
+        let group = group_of[node as usize];
+        if group == group_of[end.peer as usize] {
+            inside[group as usize] = inside[group as usize].min(end.delay);
+        } else {
+            lookahead = lookahead.min(end.delay);
+        }
+    }
+    let threads = threads.clamp(1, groups.len());
+    let owners = owners(common, threads);
+    let owner = groups.iter().map(|group| owners[group[0] as usize]).collect();
+    Layout { groups, owner, threads, lookahead, inside }
+}
+
+fn find(leader: &mut [u32], mut node: u32) -> u32 {
+    while leader[node as usize] != node {
+        leader[node as usize] = leader[leader[node as usize] as usize];
+        node = leader[node as usize];
+    }
+    node
+}
+
+/// Hosts in blocks; a switch goes with most of the nodes below it, or in turn where they are spread
+/// evenly (the top layer).
+fn owners<S: Scheme>(common: &Common<S>, threads: usize) -> Vec<u16> {
+    let graph = &common.graph;
+    let mut owners = vec![u16::MAX; graph.nodes()];
+    for (index, &host) in graph.hosts.iter().enumerate() {
+        owners[host as usize] = (index * threads / graph.hosts.len()) as u16;
+    }
+    let mut switches: Vec<u32> =
+        (0..graph.nodes() as u32).filter(|&node| !graph.is_host(node)).collect();
+    switches.sort_by_key(|&node| graph.tiers[node as usize]);
+    for (turn, node) in switches.into_iter().enumerate() {
+        let mut votes = vec![0; threads];
+        for end in graph.ports(node) {
+            let owner = owners[end.peer as usize];
+            if owner != u16::MAX && graph.tiers[end.peer as usize] < graph.tiers[node as usize] {
+                votes[owner as usize] += 1;
+            }
+        }
+        let most = votes.iter().copied().max().unwrap_or(0);
+        let winners: Vec<usize> = (0..threads).filter(|&thread| votes[thread] == most).collect();
+        owners[node as usize] = winners[turn % winners.len()] as u16;
+    }
+    owners
+}

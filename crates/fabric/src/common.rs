@@ -1,0 +1,200 @@
+//! What all nodes of a run know and none changes.
+
+use crate::ideal::{PacketBytes, completion_time};
+use crate::network::{ClassConfig, HostConfig, Setup};
+use crate::packet::{Address, Header, Kind, Scheme};
+use crate::qp::NO_FLOW;
+use crate::routing::{Graph, LinkEnd, Routes, Sizes, flow_hash};
+use schemes::contract::{PathFacts, Room};
+use std::collections::BTreeMap;
+use units::{Bytes, Rate, Time};
+
+/// A message as the hosts know it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FlowRow {
+    pub(crate) size: u64,
+    pub(crate) start: Time,
+    /// Indices among the hosts.
+    pub(crate) src: u32,
+    pub(crate) dst: u32,
+    pub(crate) qp: u32,
+    /// The next message on its QP.
+    pub(crate) next_on_qp: u32,
+    /// Number of its QP at the receiver.
+    pub(crate) receiver_slot: u32,
+    /// Place among the sender's messages.
+    pub(crate) place: u32,
+    pub(crate) priority: u8,
+}
+
+pub(crate) struct Common<S: Scheme> {
+    pub(crate) params: S::Params,
+    pub(crate) graph: Graph,
+    pub(crate) routes: Routes,
+    pub(crate) flows: Vec<FlowRow>,
+    pub(crate) rooms: [Room; 8],
+    pub(crate) classes: ClassConfig,
+    pub(crate) host: HostConfig,
+    pub(crate) switch_latency: Time,
+    pub(crate) wire: wire::Profile,
+    pub(crate) payload: u32,
+    pub(crate) symmetric: bool,
+    pub(crate) marking: bool,
+    pub(crate) mark_at_enqueue: bool,
+    /// Wire bytes of a full data packet, an ACK, a PFC frame.
+    pub(crate) full_packet: u32,
+    pub(crate) ack_size: u16,
+    pub(crate) pfc_bytes: u16,
+    meta_bytes: u32,
+}
+
+impl<S: Scheme> Common<S> {
+    pub(crate) fn new(setup: &Setup, params: S::Params) -> Common<S> {
+        let graph = Graph::new(&setup.nodes, &setup.cables);
+        let (data_meta, ack_meta) = S::meta_bytes(&params);
+        let full_packet = setup.wire.data_bytes(setup.payload, false, data_meta);
+        let ack_size = setup.wire.ack_bytes(ack_meta);
+        let sizes = Sizes {
+            data: u64::from(full_packet),
+            ack: u64::from(ack_size),
+            host_latency: setup.host.latency,
+            switch_latency: setup.switch.latency,
+        };
+        let routes = Routes::new(&graph, &sizes, setup.seed);
+        let mut rooms = [Room::Lossless; 8];
+        for class in S::classes(&params) {
+            rooms[class.priority.index()] = class.room;
+        }
+        Common {
+            flows: flow_rows(&graph, setup),
+            params,
+            graph,
+            routes,
+            rooms,
+            classes: setup.classes,
+            host: setup.host,
+            switch_latency: setup.switch.latency,
+            wire: setup.wire,
+            payload: setup.payload,
+            symmetric: setup.symmetric || S::SYMMETRIC_PATHS,
+            marking: setup.ecn.is_some(),
+            mark_at_enqueue: setup.ecn.is_some_and(|ecn| ecn.at_enqueue),
+            full_packet,
+            ack_size: ack_size as u16,
+            pfc_bytes: setup.wire.pfc_bytes() as u16,
+            meta_bytes: data_meta,
+        }
+    }
+
+    /// Whether RED may mark the packet: only data is ECN-capable.
+    #[inline]
+    pub(crate) fn marks(&self, header: &Header) -> bool {
+        self.marking && header.kind == Kind::Data
+    }
+
+    /// Wire bytes of a data packet.
+    #[inline]
+    pub(crate) fn data_size(&self, payload: u32, first_of_message: bool) -> u16 {
+        self.wire.data_bytes(payload, first_of_message, self.meta_bytes) as u16
+    }
+
+    /// Hash of the packets that go from a QP's receiver to its sender.
+    pub(crate) fn hash_back(&self, address: &Address) -> u32 {
+        let qp = self.flows[address.flow as usize].qp;
+        flow_hash(address.src, address.dst, qp, self.symmetric, true)
+    }
+
+    fn link_time(&self, end: &LinkEnd, bytes: u32) -> Time {
+        let latency =
+            if self.graph.is_host(end.peer) { self.host.latency } else { self.switch_latency };
+        end.rate.time_for(Bytes::new(u64::from(bytes))) + end.delay + latency
+    }
+
+    /// What a QP from host `src` to host `dst` with this hash has before it.
+    pub(crate) fn path_facts(&self, src: u32, dst: u32, hash: u32) -> PathFacts {
+        let mut path = Vec::with_capacity(8);
+        self.routes.path(&self.graph, src, dst, hash, &mut path);
+        let there: Time = path.iter().map(|end| self.link_time(end, self.full_packet)).sum();
+        // The way back takes as long whatever equal-cost path it takes, unless rates differ.
+        let back: Time = path.iter().map(|end| self.link_time(end, u32::from(self.ack_size))).sum();
+        PathFacts {
+            line_rate: path.first().map_or(Rate::ZERO, |end| end.rate),
+            bottleneck_rate: path.iter().map(|end| end.rate).min().unwrap_or(Rate::ZERO),
+            base_rtt: there + back,
+            network_rtt: self.routes.network_rtt,
+            switches: (path.len() - 1) as u8,
+            payload: Bytes::new(u64::from(self.payload)),
+            packet_bytes: Bytes::new(u64::from(self.full_packet)),
+        }
+    }
+
+    /// What each message would take alone, as plain RoCE: no INT, no control law.
+    pub(crate) fn ideal_fcts(&self) -> Vec<Time> {
+        let (mut forward, mut backward) = (Vec::new(), Vec::new());
+        let ack = u64::from(self.wire.ack_bytes(0));
+        let data =
+            |payload: u64, first: bool| u64::from(self.wire.data_bytes(payload as u32, first, 0));
+        self.flows
+            .iter()
+            .map(|row| {
+                let hash = |back| flow_hash(row.src, row.dst, row.qp, self.symmetric, back);
+                self.routes.path(&self.graph, row.src, row.dst, hash(false), &mut forward);
+                self.routes.path(&self.graph, row.dst, row.src, hash(true), &mut backward);
+                let payload = u64::from(self.payload);
+                let count = row.size.div_ceil(payload);
+                let bytes = PacketBytes {
+                    count,
+                    first: data(payload, true),
+                    middle: data(payload, false),
+                    last: data(row.size - (count - 1) * payload, count == 1),
+                    ack,
+                };
+                completion_time(
+                    &self.graph,
+                    &forward,
+                    &backward,
+                    &bytes,
+                    &self.host,
+                    self.switch_latency,
+                )
+            })
+            .collect()
+    }
+}
+
+/// Messages by index among the hosts, linked by QP.
+fn flow_rows(graph: &Graph, setup: &Setup) -> Vec<FlowRow> {
+    let mut rows: Vec<FlowRow> = Vec::with_capacity(setup.messages.len());
+    let mut sent = vec![0; graph.hosts.len()];
+    let mut seats = vec![0; graph.hosts.len()];
+    let mut last_on_qp: BTreeMap<u32, u32> = BTreeMap::new();
+    for (flow, message) in setup.messages.iter().enumerate() {
+        let src = graph.host_of[message.src.index()];
+        let dst = graph.host_of[message.dst.index()];
+        let receiver_slot = match last_on_qp.insert(message.qp, flow as u32) {
+            Some(before) => {
+                let before = &mut rows[before as usize];
+                debug_assert_eq!((before.src, before.dst), (src, dst), "a QP joins two hosts");
+                before.next_on_qp = flow as u32;
+                before.receiver_slot
+            }
+            None => {
+                seats[dst as usize] += 1;
+                seats[dst as usize] - 1
+            }
+        };
+        rows.push(FlowRow {
+            size: message.size.get(),
+            start: message.start,
+            src,
+            dst,
+            qp: message.qp,
+            next_on_qp: NO_FLOW,
+            receiver_slot,
+            place: sent[src as usize],
+            priority: message.priority,
+        });
+        sent[src as usize] += 1;
+    }
+    rows
+}

@@ -1,0 +1,39 @@
+//! The lossless network: hosts with RDMA NICs, shared-buffer switches with PFC and ECN, and the
+//! cables between them, generic over a congestion-control scheme.
+//!
+//! [`Setup`] says what is to be run, [`Ready`] is the network built for a scheme, [`Output`] what
+//! came out. A packet's life: a host's `nic` paces it out of a `qp`; a `port` serialises it onto a
+//! link; a `switch` asks its `mmu` for room, its `routing` for the way, queues it, and marks or
+//! stamps it when it leaves; the receiving host turns it into its own ACK.
+//!
+//! Nothing on a packet's way allocates, hashes strings, or calls through a `dyn`.
+
+mod build;
+mod common;
+mod host;
+mod ideal;
+mod mmu;
+mod network;
+mod nic;
+mod packet;
+mod port;
+mod probe;
+mod qp;
+mod red;
+mod routing;
+mod run;
+mod scheduler;
+mod stream;
+mod sub_queue;
+mod switch;
+
+pub use engine::{Outcome, Progress};
+pub use host::FlowOutcome;
+pub use network::{
+    Cable, ClassConfig, EcnConfig, HostConfig, Message, Node, NodeKind, PfcConfig, Probe,
+    ProbeKind, ProbeTargets, Setup, SwitchConfig, Threshold,
+};
+pub use port::PortCounters;
+pub use probe::Sample;
+pub use run::{Output, PortReport, Ready, TooLong};
+pub use switch::{LosslessDrop, SwitchAudit};

@@ -1,0 +1,291 @@
+//! The memory management unit of a shared-buffer switch: who may still store a packet, and when an
+//! ingress must pause its peer.
+//!
+//! Bytes are counted for each (ingress port, priority). With static thresholds an ingress pauses
+//! at Xoff bytes and may fill Xoff plus its headroom. With a dynamic threshold each ingress port
+//! first uses a reserve of its own, then the shared part as far as alpha times what is free of it,
+//! and then its headroom; it pauses when it uses the headroom.
+
+use crate::network::{PfcConfig, Threshold};
+
+/// The bytes of an ingress port in one priority.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ingress {
+    bytes: u64,
+    /// The part of them in the headroom (dynamic threshold only).
+    in_headroom: u64,
+    paused: bool,
+}
+
+/// What became of a packet that asked for room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Admission {
+    /// It has room.
+    Stored,
+    /// It has room, and its ingress must pause the peer.
+    StoredPause,
+    /// A lossless class has no room left.
+    HeadroomFull,
+    /// The buffer is full.
+    BufferFull,
+}
+
+#[derive(Debug)]
+pub(crate) struct Mmu {
+    buffer: u64,
+    used: u64,
+    lossless: u8,
+    threshold: Threshold,
+    /// Room per port above the threshold.
+    headroom: Vec<u64>,
+    /// By port, then priority.
+    ingress: Vec<Ingress>,
+    /// How many of them are paused.
+    pausing: u32,
+    /// Dynamic threshold: size of the shared part, and what of it is used.
+    shared: u64,
+    shared_used: u64,
+}
+
+impl Mmu {
+    pub(crate) fn new(buffer: u64, pfc: &PfcConfig, headroom: Vec<u64>) -> Mmu {
+        let ports = headroom.len();
+        let reserved = match pfc.threshold {
+            Threshold::Static { .. } => 0,
+            Threshold::Dynamic { reserve, .. } => reserve.get() * ports as u64,
+        };
+        let headrooms = headroom.iter().sum::<u64>() * u64::from(pfc.lossless.count_ones());
+        Mmu {
+            buffer,
+            used: 0,
+            lossless: pfc.lossless,
+            threshold: pfc.threshold,
+            headroom,
+            ingress: vec![Ingress::default(); ports * 8],
+            pausing: 0,
+            shared: buffer.saturating_sub(headrooms + reserved),
+            shared_used: 0,
+        }
+    }
+
+    /// Whether some ingress has its peer paused: then departures must be worked in time order, as
+    /// each may end a pause.
+    #[inline]
+    pub(crate) fn is_pausing(&self) -> bool {
+        self.pausing != 0
+    }
+
+    pub(crate) fn is_lossless(&self, priority: u8) -> bool {
+        self.lossless & 1 << priority != 0
+    }
+
+    /// Whether storing `size` bytes more surely neither pauses nor drops, even if nothing has left
+    /// since the counters were last brought up to date.
+    #[inline]
+    pub(crate) fn is_far_from_limits(&self, port: u16, priority: u8, size: u64) -> bool {
+        if self.used + size > self.buffer {
+            return false;
+        }
+        if !self.is_lossless(priority) {
+            return true;
+        }
+        let ingress = &self.ingress[port as usize * 8 + priority as usize];
+        match self.threshold {
+            Threshold::Static { xoff, .. } => ingress.bytes + size < xoff.get(),
+            Threshold::Dynamic { reserve, .. } => {
+                ingress.in_headroom == 0
+                    && ingress.bytes + size < reserve.get().max(1) + self.dynamic_threshold()
+            }
+        }
+    }
+
+    fn dynamic_threshold(&self) -> u64 {
+        let Threshold::Dynamic { alpha, .. } = self.threshold else { return 0 };
+        let free = self.shared.saturating_sub(self.shared_used);
+        ((u128::from(free) * u128::from(alpha)) >> 16) as u64
+    }
+
+    /// Asks for room for a packet of `size` bytes. Counters must be up to date, or the packet far
+    /// from all limits.
+    #[inline]
+    pub(crate) fn admit(&mut self, port: u16, priority: u8, size: u64) -> Admission {
+        if self.used + size > self.buffer {
+            return Admission::BufferFull;
+        }
+        let threshold = self.dynamic_threshold();
+        let ingress = &mut self.ingress[port as usize * 8 + priority as usize];
+        if self.lossless & 1 << priority == 0 {
+            ingress.bytes += size;
+            self.used += size;
+            return Admission::Stored;
+        }
+        let headroom = self.headroom[port as usize];
+        let above = match self.threshold {
+            Threshold::Static { xoff, .. } => {
+                if ingress.bytes + size > xoff.get() + headroom {
+                    return Admission::HeadroomFull;
+                }
+                ingress.bytes += size;
+                ingress.bytes >= xoff.get()
+            }
+            Threshold::Dynamic { reserve, .. } => {
+                let below = ingress.bytes - ingress.in_headroom;
+                let shared_before = below.saturating_sub(reserve.get());
+                let shared_after = (below + size).saturating_sub(reserve.get());
+                if shared_after > threshold {
+                    if ingress.in_headroom + size > headroom {
+                        return Admission::HeadroomFull;
+                    }
+                    ingress.in_headroom += size;
+                } else {
+                    self.shared_used += shared_after - shared_before;
+                }
+                ingress.bytes += size;
+                ingress.in_headroom > 0 || shared_after >= threshold
+            }
+        };
+        self.used += size;
+        if above && !ingress.paused {
+            ingress.paused = true;
+            self.pausing += 1;
+            return Admission::StoredPause;
+        }
+        Admission::Stored
+    }
+
+    /// A packet has left; returns whether its ingress must let the peer go on.
+    #[inline]
+    pub(crate) fn release(&mut self, port: u16, priority: u8, size: u64) -> bool {
+        self.used -= size;
+        let ingress = &mut self.ingress[port as usize * 8 + priority as usize];
+        if let Threshold::Dynamic { reserve, .. } = self.threshold
+            && self.lossless & 1 << priority != 0
+        {
+            let from_headroom = size.min(ingress.in_headroom);
+            let below = ingress.bytes - ingress.in_headroom;
+            ingress.in_headroom -= from_headroom;
+            let left = below - (size - from_headroom);
+            self.shared_used -=
+                below.saturating_sub(reserve.get()) - left.saturating_sub(reserve.get());
+        }
+        ingress.bytes -= size;
+        if !ingress.paused {
+            return false;
+        }
+        let go_on = match self.threshold {
+            Threshold::Static { xon, .. } => ingress.bytes <= xon.get(),
+            Threshold::Dynamic { resume_offset, reserve, .. } => {
+                let (bytes, in_headroom) = (ingress.bytes, ingress.in_headroom);
+                let shared = bytes.saturating_sub(reserve.get());
+                in_headroom == 0
+                    && (shared == 0 || shared + resume_offset.get() <= self.dynamic_threshold())
+            }
+        };
+        if go_on {
+            self.ingress[port as usize * 8 + priority as usize].paused = false;
+            self.pausing -= 1;
+        }
+        go_on
+    }
+
+    /// Bytes stored, all ports and priorities.
+    pub(crate) fn used(&self) -> u64 {
+        self.used
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use units::Bytes;
+
+    fn fixed(xoff: u64, xon: u64) -> PfcConfig {
+        PfcConfig {
+            lossless: 1 << 3,
+            threshold: Threshold::Static { xoff: Bytes::new(xoff), xon: Bytes::new(xon) },
+            headroom: None,
+        }
+    }
+
+    #[test]
+    fn fixed_thresholds_pause_at_xoff_resume_at_xon_and_drop_beyond_the_headroom() {
+        let mut mmu = Mmu::new(1 << 20, &fixed(3_000, 1_000), vec![2_000; 2]);
+        assert_eq!(mmu.admit(0, 3, 1_000), Admission::Stored);
+        assert_eq!(mmu.admit(0, 3, 1_000), Admission::Stored);
+        assert!(!mmu.is_far_from_limits(0, 3, 1_000));
+        assert_eq!(mmu.admit(0, 3, 1_000), Admission::StoredPause);
+        assert_eq!(mmu.admit(0, 3, 2_000), Admission::Stored);
+        assert_eq!(mmu.admit(0, 3, 1), Admission::HeadroomFull);
+        assert_eq!(mmu.admit(1, 3, 1_000), Admission::Stored, "the other port is its own");
+        assert!(!mmu.release(0, 3, 3_000));
+        assert!(mmu.release(0, 3, 1_000), "down to Xon");
+        assert!(!mmu.is_pausing());
+    }
+
+    #[test]
+    fn a_dynamic_threshold_shrinks_as_the_buffer_fills() {
+        let dynamic = PfcConfig {
+            lossless: 1 << 3,
+            threshold: Threshold::Dynamic {
+                alpha: 1 << 15,
+                resume_offset: Bytes::new(100),
+                reserve: Bytes::new(500),
+            },
+            headroom: None,
+        };
+        // Shared part: 11000 - 2 x 500 - 2 x 2000 = 6000.
+        let mut mmu = Mmu::new(11_000, &dynamic, vec![2_000; 2]);
+        assert_eq!(mmu.admit(0, 3, 500), Admission::Stored, "the reserve");
+        assert_eq!(mmu.admit(0, 3, 1_900), Admission::Stored, "1900 < (6000 - 1900) / 2");
+        // 2000 of the shared part used leaves a threshold of 2000.
+        assert_eq!(mmu.admit(0, 3, 100), Admission::Stored);
+        assert_eq!(mmu.admit(0, 3, 100), Admission::StoredPause, "into the headroom");
+        assert_eq!(mmu.admit(1, 3, 2_400), Admission::Stored, "1900 < 2000");
+        assert!(!mmu.release(0, 3, 100), "headroom empty, 2000 shared > (6000 - 3900) / 2");
+        assert!(!mmu.release(0, 3, 600));
+        assert!(mmu.release(0, 3, 600), "800 + 100 <= (6000 - 2700) / 2");
+    }
+
+    proptest! {
+        #[test]
+        fn what_comes_in_goes_out_and_limits_hold(
+            packets in prop::collection::vec((0u16..3, 2u8..4, 64u64..1_600), 1..200),
+            dynamic: bool,
+        ) {
+            let mut config = fixed(8_000, 6_000);
+            if dynamic {
+                config.threshold = Threshold::Dynamic {
+                    alpha: 1 << 13,
+                    resume_offset: Bytes::new(3_000),
+                    reserve: Bytes::new(2_000),
+                };
+            }
+            let mut mmu = Mmu::new(60_000, &config, vec![5_000; 3]);
+            let mut stored = Vec::new();
+            for (port, priority, size) in packets {
+                let far = mmu.is_far_from_limits(port, priority, size);
+                let admission = mmu.admit(port, priority, size);
+                prop_assert!(!far || admission == Admission::Stored);
+                match admission {
+                    Admission::Stored | Admission::StoredPause => {
+                        stored.push((port, priority, size));
+                    }
+                    _ => {
+                        // Full: let the oldest go.
+                        if let Some((port, priority, size)) = stored.first().copied() {
+                            stored.remove(0);
+                            mmu.release(port, priority, size);
+                        }
+                    }
+                }
+                prop_assert!(mmu.used() <= 60_000);
+                prop_assert_eq!(mmu.used(), stored.iter().map(|packet| packet.2).sum::<u64>());
+            }
+            for (port, priority, size) in stored {
+                mmu.release(port, priority, size);
+            }
+            prop_assert_eq!((mmu.used(), mmu.shared_used, mmu.pausing), (0, 0, 0));
+        }
+    }
+}

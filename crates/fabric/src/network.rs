@@ -1,0 +1,224 @@
+//! What is to be built: the network and what happens in it, as plain values.
+//!
+//! Everything here is trusted: whoever makes it (the scenario) has checked it.
+
+use units::{Bytes, FlowId, NodeId, PortId, Rate, Time};
+
+/// A host or a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// What it is.
+    pub kind: NodeKind,
+    /// 0 for a host, 1 for a ToR, 2 and up above.
+    pub tier: u8,
+}
+
+/// Host or switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NodeKind {
+    /// Sends and receives messages.
+    Host,
+    /// Forwards.
+    Switch,
+}
+
+/// A full-duplex cable. The ports of a node are numbered in the order of the links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cable {
+    /// One end.
+    pub a: NodeId,
+    /// The other.
+    pub b: NodeId,
+    /// Rate in each direction.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Time,
+}
+
+/// A message: a row of the flow table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Sending host.
+    pub src: NodeId,
+    /// Receiving host.
+    pub dst: NodeId,
+    /// Payload.
+    pub size: Bytes,
+    /// When it is posted.
+    pub start: Time,
+    /// Priority of its data.
+    pub priority: u8,
+    /// The QP that carries it; messages with the same number share one, in order of posting.
+    pub qp: u32,
+}
+
+/// How hosts behave beside the scheme.
+#[derive(Clone, Copy, Debug)]
+pub struct HostConfig {
+    /// Packets per ACK.
+    pub ack_every: u32,
+    /// Without progress for this long the sender goes back; [`Time::NEVER`] for not at all.
+    pub retransmit_timeout: Time,
+    /// Time from the wire to the NIC's logic.
+    pub latency: Time,
+    /// Whether receivers answer a gap with a NACK.
+    pub nack: bool,
+}
+
+/// How switches behave beside the scheme.
+#[derive(Clone, Copy, Debug)]
+pub struct SwitchConfig {
+    /// Shared packet buffer.
+    pub buffer: Bytes,
+    /// Time from the wire to the egress queue, for all but PFC frames.
+    pub latency: Time,
+}
+
+/// Priority flow control.
+#[derive(Clone, Copy, Debug)]
+pub struct PfcConfig {
+    /// Priorities that it protects, as a bit mask; 0 for none.
+    pub lossless: u8,
+    /// When an ingress pauses its peer.
+    pub threshold: Threshold,
+    /// Room per port and lossless priority above the threshold; `None`: from rate and delay.
+    pub headroom: Option<Bytes>,
+}
+
+/// When an ingress pauses and lets go.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Threshold {
+    /// At fixed lengths.
+    Static {
+        /// Pause at this many bytes.
+        xoff: Bytes,
+        /// Resume at this many.
+        xon: Bytes,
+    },
+    /// At a share of the buffer that is still free.
+    Dynamic {
+        /// The share, in 65536ths.
+        alpha: u32,
+        /// Resume this far below the threshold.
+        resume_offset: Bytes,
+        /// Bytes that each ingress port has for itself.
+        reserve: Bytes,
+    },
+}
+
+/// RED marking, for ports of one rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EcnConfig {
+    /// Nothing is marked up to here.
+    pub kmin: Bytes,
+    /// Everything above.
+    pub kmax: Bytes,
+    /// Probability at `kmax`.
+    pub pmax: f64,
+    /// The port rate the thresholds are for; others scale. `None`: the same at all ports.
+    pub at: Option<Rate>,
+    /// Mark when a packet joins the queue instead of when it leaves.
+    pub at_enqueue: bool,
+}
+
+/// Which priority is what.
+#[derive(Clone, Copy, Debug)]
+pub struct ClassConfig {
+    /// Of ACKs and NACKs.
+    pub ack: u8,
+    /// Of the scheme's control packets.
+    pub control: u8,
+    /// Priorities served first, highest first, as a bit mask; the others share by weight.
+    pub strict: u8,
+    /// Bytes per round of each priority that is not strict.
+    pub quanta: [u32; 8],
+}
+
+/// What a probe records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProbeKind {
+    /// Bytes waiting at a port.
+    Queue,
+    /// Bits per second that a port sent, or that a flow's receiver got in order.
+    Throughput,
+    /// Share of a port's rate that was used.
+    Utilisation,
+    /// 1 while a port is paused in some priority.
+    Pause,
+    /// The scheme's number for a port.
+    PortState,
+    /// A flow's pacing rate, bits per second.
+    Rate,
+    /// A flow's window, bytes.
+    Window,
+    /// A flow's congestion estimate.
+    Alpha,
+    /// Mean time of a flow's packets from sender to receiver, seconds.
+    Latency,
+}
+
+impl ProbeKind {
+    /// Whether, of a flow, the receiver knows it and not the sender.
+    pub(crate) fn is_counted_at_receiver(self) -> bool {
+        matches!(self, ProbeKind::Throughput | ProbeKind::Latency)
+    }
+}
+
+/// What a probe looks at.
+#[derive(Clone, Debug)]
+pub enum ProbeTargets {
+    /// Ports.
+    Ports(Vec<(NodeId, PortId)>),
+    /// Messages.
+    Flows(Vec<FlowId>),
+}
+
+/// A time series to record.
+#[derive(Clone, Debug)]
+pub struct Probe {
+    /// What.
+    pub kind: ProbeKind,
+    /// How often.
+    pub interval: Time,
+    /// From when.
+    pub start: Time,
+    /// Until when.
+    pub end: Time,
+    /// Of what.
+    pub targets: ProbeTargets,
+}
+
+/// A run of the fabric, but for the scheme.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// Hosts and switches.
+    pub nodes: Vec<Node>,
+    /// What joins them.
+    pub cables: Vec<Cable>,
+    /// In order of posting.
+    pub messages: Vec<Message>,
+    /// Sizes on the wire.
+    pub wire: wire::Profile,
+    /// Payload bytes of a full packet.
+    pub payload: u32,
+    /// Hosts.
+    pub host: HostConfig,
+    /// Switches.
+    pub switch: SwitchConfig,
+    /// Flow control.
+    pub pfc: PfcConfig,
+    /// Marking; `None` for none.
+    pub ecn: Option<EcnConfig>,
+    /// Priorities.
+    pub classes: ClassConfig,
+    /// Data and ACKs of a QP hash alike.
+    pub symmetric: bool,
+    /// Seed of all random streams.
+    pub seed: u64,
+    /// When the run ends at the latest.
+    pub stop: Time,
+    /// Whether it ends when all messages are done.
+    pub until_done: bool,
+    /// What to record.
+    pub probes: Vec<Probe>,
+}

@@ -1,0 +1,53 @@
+//! The packet that the fabric moves is the scheme contract's; this adds how it is made.
+
+use engine::Class;
+pub(crate) use schemes::contract::{Address, Body, CodePoint, Header, Kind, Packet, Scheme};
+use units::Time;
+
+/// Not from a port of this switch: made here.
+pub(crate) const NO_INGRESS: u16 = u16::MAX;
+
+/// The class that decides what goes first among arrivals at the same instant.
+#[inline]
+pub(crate) fn class_of(kind: Kind) -> Class {
+    match kind {
+        Kind::Pfc => Class::FlowControl,
+        Kind::Data => Class::Data,
+        Kind::Ack | Kind::Nack | Kind::Ctl | Kind::LinkCtl => Class::Control,
+    }
+}
+
+/// A header with everything but its purpose left blank.
+pub(crate) fn blank(kind: Kind, address: Address, priority: u8, size: u16) -> Header {
+    Header {
+        address,
+        sequence: 0,
+        sent_at: Time::ZERO,
+        size,
+        payload: 0,
+        ingress: NO_INGRESS,
+        kind,
+        priority,
+        code_point: CodePoint::Capable,
+        echo: CodePoint::Capable,
+        last: false,
+        ack_requested: false,
+        to_source: false,
+        mark: false,
+    }
+}
+
+/// A frame that pauses a priority of the peer, or lets it go on.
+pub(crate) fn pfc_frame<S: Scheme>(priority: u8, pause: bool, size: u16) -> Packet<S> {
+    let mut header = blank(Kind::Pfc, Address::default(), priority, size);
+    if pause {
+        header.echo = CodePoint::CongestionExperienced;
+    }
+    Packet { header, body: Body::Meta(S::Meta::default()) }
+}
+
+/// Whether a PFC frame pauses.
+#[inline]
+pub(crate) fn is_pause(header: &Header) -> bool {
+    header.echo != CodePoint::Capable
+}

@@ -1,0 +1,318 @@
+//! The sending side of a port: queues, the wire, and what is counted.
+
+use crate::packet::{Packet, Scheme, class_of};
+use crate::routing::LinkEnd;
+use crate::scheduler::{PFC, PFC_BIT, Scheduler};
+use engine::{Fifo, Handle, Link, Packets, Window};
+use units::{Bytes, PortId, Rate, Time};
+
+/// What a port counts, always.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PortCounters {
+    /// Bytes put on the wire.
+    pub tx_bytes: u64,
+    /// Packets of any kind put on the wire: packet-hops.
+    pub tx_packets: u64,
+    /// Data packets among them.
+    pub tx_data_packets: u64,
+    /// Pause frames sent.
+    pub pause_frames_sent: u64,
+    /// Pause frames received.
+    pub pause_frames_received: u64,
+    /// Time in which some priority was paused by the peer.
+    pub paused: Time,
+    /// Most bytes that ever waited.
+    pub max_queue_bytes: u64,
+    /// Packets marked.
+    pub ecn_marked_packets: u64,
+    /// Packets that came in through this port and were dropped for want of room.
+    pub dropped_packets: u64,
+}
+
+/// The sending side of a port.
+#[derive(Debug)]
+pub(crate) struct Port {
+    /// When the wire is free; the next packet begins then or when it becomes ready.
+    pub(crate) free_at: Time,
+    /// Priorities with packets waiting, and the PFC bit.
+    pub(crate) waiting: u16,
+    /// Priorities that the peer paused.
+    pub(crate) paused: u16,
+    /// Bytes waiting, all priorities, PFC frames not counted.
+    pub(crate) queue_bytes: u64,
+    byte_time: u64,
+    rate: Rate,
+    /// From the end of a packet to its handling at the peer: propagation and the peer's latency.
+    delay: Time,
+    /// The same for PFC frames, which are handled at once.
+    pfc_delay: Time,
+    pub(crate) link: Link,
+    queues: [Fifo; 9],
+    class_bytes: [u64; 8],
+    class_packets: [u32; 8],
+    scheduler: Scheduler,
+    pub(crate) counters: PortCounters,
+    paused_since: Time,
+    pub(crate) last_departure: Time,
+    shaper: Option<Box<Shaper>>,
+}
+
+/// Priorities that may not use the whole link.
+#[derive(Clone, Debug)]
+struct Shaper {
+    /// Link rate over the priority's share, in 65536ths; 0 where it is not shaped.
+    stretch: [u64; 8],
+    earliest: [Time; 8],
+}
+
+impl Port {
+    pub(crate) fn new(end: &LinkEnd, latency: Time, scheduler: Scheduler) -> Port {
+        Port {
+            free_at: Time::ZERO,
+            waiting: 0,
+            paused: 0,
+            queue_bytes: 0,
+            byte_time: end.rate.exact_ps_per_byte().unwrap_or(0),
+            rate: end.rate,
+            delay: end.delay + latency,
+            pfc_delay: end.delay,
+            link: Link::new(end.peer, end.peer_port),
+            queues: Default::default(),
+            class_bytes: [0; 8],
+            class_packets: [0; 8],
+            scheduler,
+            counters: PortCounters::default(),
+            paused_since: Time::ZERO,
+            last_departure: Time::ZERO,
+            shaper: None,
+        }
+    }
+
+    /// Limits `priority` to `share` of the link.
+    pub(crate) fn shape(&mut self, priority: u8, share: f64) {
+        if share < 1.0 {
+            let shaper = self.shaper.get_or_insert_with(|| {
+                Box::new(Shaper { stretch: [0; 8], earliest: [Time::ZERO; 8] })
+            });
+            shaper.stretch[priority as usize] = (65_536.0 / share) as u64;
+        }
+    }
+
+    pub(crate) fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    /// Time that `size` bytes take on the wire.
+    #[inline]
+    pub(crate) fn serialisation(&self, size: u64) -> Time {
+        if self.byte_time != 0 {
+            Time::from_ps(size * self.byte_time)
+        } else {
+            self.rate.time_for(Bytes::new(size))
+        }
+    }
+
+    /// Priorities (and the PFC bit) of which something may be sent, gates and shapers aside.
+    #[inline]
+    pub(crate) fn open(&self) -> u16 {
+        self.waiting & !self.paused
+    }
+
+    /// The part of `open` that its shapers let go at `now`.
+    #[inline]
+    pub(crate) fn unshaped(&self, open: u16, now: Time) -> u16 {
+        match &self.shaper {
+            None => open,
+            Some(shaper) => (0..8).fold(open, |open, priority| {
+                if shaper.earliest[priority] > now { open & !(1 << priority) } else { open }
+            }),
+        }
+    }
+
+    /// When the next packet of the priorities in `open` begins; [`Time::NEVER`] if it is empty.
+    #[inline]
+    pub(crate) fn due(&self, open: u16) -> Time {
+        if open == 0 {
+            return Time::NEVER;
+        }
+        match &self.shaper {
+            None => self.free_at,
+            Some(shaper) => {
+                if open & PFC_BIT != 0 {
+                    return self.free_at;
+                }
+                let ready = (0..8).filter(|priority| open & 1 << priority != 0);
+                let earliest = ready.map(|priority| shaper.earliest[priority]).min();
+                self.free_at.max(earliest.unwrap_or(Time::ZERO))
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn class_bytes(&self, priority: u8) -> u64 {
+        self.class_bytes[priority as usize]
+    }
+
+    #[inline]
+    pub(crate) fn class_packets(&self, priority: u8) -> u32 {
+        self.class_packets[priority as usize]
+    }
+
+    /// Counts a packet as waiting; where it waits is the caller's matter.
+    #[inline]
+    pub(crate) fn count_in(&mut self, priority: u8, size: u16) {
+        self.queue_bytes += u64::from(size);
+        self.class_bytes[priority as usize] += u64::from(size);
+        self.class_packets[priority as usize] += 1;
+        self.counters.max_queue_bytes = self.counters.max_queue_bytes.max(self.queue_bytes);
+    }
+
+    #[inline]
+    fn count_out(&mut self, priority: u8, size: u16) {
+        self.queue_bytes -= u64::from(size);
+        self.class_bytes[priority as usize] -= u64::from(size);
+        self.class_packets[priority as usize] -= 1;
+    }
+
+    /// Adds a packet to the queue of its priority.
+    #[inline]
+    pub(crate) fn enqueue<S: Scheme>(
+        &mut self,
+        packets: &Packets<'_, Packet<S>>,
+        priority: u8,
+        size: u16,
+        handle: Handle,
+    ) {
+        self.count_in(priority, size);
+        self.waiting |= 1 << priority;
+        self.queues[priority as usize].push(packets, handle);
+    }
+
+    /// Adds a PFC frame, which goes before everything else.
+    pub(crate) fn enqueue_pfc<S: Scheme>(
+        &mut self,
+        packets: &Packets<'_, Packet<S>>,
+        handle: Handle,
+        pause: bool,
+    ) {
+        self.counters.pause_frames_sent += u64::from(pause);
+        self.waiting |= PFC_BIT;
+        self.queues[PFC].push(packets, handle);
+    }
+
+    /// Takes the next packet of a priority, or PFC frame.
+    #[inline]
+    pub(crate) fn dequeue<S: Scheme>(
+        &mut self,
+        packets: &Packets<'_, Packet<S>>,
+        queue: usize,
+    ) -> Handle {
+        let handle = self.queues[queue].pop(packets).expect("the queue's bit says it waits");
+        if self.queues[queue].is_empty() {
+            self.waiting &= !(1 << queue);
+        }
+        if queue != PFC {
+            let header = &packets.get(&handle).header;
+            let (priority, size) = (header.priority, header.size);
+            self.count_out(priority, size);
+        }
+        handle
+    }
+
+    /// Counts a packet out that waited elsewhere than in the port's own queues.
+    pub(crate) fn count_out_of_sub_queue(&mut self, priority: u8, size: u16) {
+        self.count_out(priority, size);
+    }
+
+    /// Whether the port's own queue of a priority has packets.
+    #[inline]
+    pub(crate) fn has(&self, queue: usize) -> bool {
+        !self.queues[queue].is_empty()
+    }
+
+    /// The priority, among those in `open`, that goes next; `size` stands for the size of the next
+    /// packet where it does not wait in the port's own queues.
+    #[inline]
+    pub(crate) fn pick<S: Scheme>(
+        &mut self,
+        packets: &Packets<'_, Packet<S>>,
+        open: u16,
+        size: Option<u32>,
+    ) -> usize {
+        let queues = &self.queues;
+        self.scheduler.pick(open, |queue| {
+            size.unwrap_or_else(|| {
+                queues[queue].peek(packets).map_or(0, |packet| u32::from(packet.header.size))
+            })
+        })
+    }
+
+    /// Puts a packet on the wire at `start`.
+    #[inline]
+    pub(crate) fn transmit<S: Scheme>(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        start: Time,
+        handle: Handle,
+    ) {
+        let header = &window.packets.get(&handle).header;
+        let (size, kind, priority) = (u64::from(header.size), header.kind, header.priority);
+        let end = start + self.serialisation(size);
+        self.free_at = end;
+        self.last_departure = start;
+        self.counters.tx_bytes += size;
+        self.counters.tx_packets += 1;
+        let pfc = kind == schemes::contract::Kind::Pfc;
+        self.counters.tx_data_packets += u64::from(kind == schemes::contract::Kind::Data);
+        if let Some(shaper) = &mut self.shaper
+            && !pfc
+            && shaper.stretch[priority as usize] != 0
+        {
+            let share = ((end - start).ps() * shaper.stretch[priority as usize]) >> 16;
+            shaper.earliest[priority as usize] = start + Time::from_ps(share);
+        }
+        let arrival = end + if pfc { self.pfc_delay } else { self.delay };
+        window.work(1);
+        window.send(&mut self.link, arrival, class_of(kind), handle);
+    }
+
+    /// The peer paused a priority or let it go on. Returns whether that changed anything.
+    pub(crate) fn set_paused(&mut self, priority: u8, pause: bool, now: Time) -> bool {
+        self.counters.pause_frames_received += u64::from(pause);
+        let before = self.paused;
+        if pause {
+            self.paused |= 1 << priority;
+        } else {
+            self.paused &= !(1 << priority);
+        }
+        if before == 0 && self.paused != 0 {
+            self.paused_since = now;
+        }
+        if before != 0 && self.paused == 0 {
+            self.counters.paused += now - self.paused_since;
+        }
+        before != self.paused
+    }
+
+    /// The counters, a pause that still lasts at `end` included.
+    pub(crate) fn final_counters(&self, end: Time) -> PortCounters {
+        let mut counters = self.counters;
+        if self.paused != 0 {
+            counters.paused += end.saturating_sub(self.paused_since);
+        }
+        counters
+    }
+
+    /// The port as a scheme sees it.
+    #[inline]
+    pub(crate) fn view(&self, port: usize, priority: u8) -> schemes::contract::PortView {
+        schemes::contract::PortView {
+            port: PortId::new(port as u16),
+            rate: self.rate,
+            queue_bytes: self.queue_bytes,
+            class_bytes: self.class_bytes[priority as usize & 7],
+            tx_bytes: self.counters.tx_bytes,
+            last_departure: self.last_departure,
+        }
+    }
+}

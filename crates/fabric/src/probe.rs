@@ -1,0 +1,221 @@
+//! Time series: samples taken at fixed times, after everything else of that instant. Taking them
+//! changes nothing.
+
+use crate::network::ProbeKind;
+use crate::port::Port;
+use units::Time;
+
+/// A sample of a probe.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample {
+    /// Index of the probe in the setup.
+    pub probe: u32,
+    /// Index of the target in the probe's list.
+    pub target: u32,
+    /// When.
+    pub time: Time,
+    /// The value, in the probe's unit.
+    pub value: f64,
+}
+
+/// When a probe samples.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock {
+    pub(crate) probe: u32,
+    pub(crate) kind: ProbeKind,
+    pub(crate) interval: Time,
+    pub(crate) end: Time,
+    pub(crate) next: Time,
+}
+
+impl Clock {
+    fn advance(&mut self) {
+        self.next += self.interval;
+        if self.next > self.end {
+            self.next = Time::NEVER;
+        }
+    }
+}
+
+/// The probes on a node's ports.
+#[derive(Debug, Default)]
+pub(crate) struct PortProbes {
+    next: Time,
+    probes: Vec<PortProbe>,
+    pub(crate) samples: Vec<Sample>,
+}
+
+#[derive(Debug)]
+struct PortProbe {
+    clock: Clock,
+    /// Target's index in the probe, port, bytes sent at the last sample.
+    targets: Vec<(u32, u16, u64)>,
+}
+
+impl PortProbes {
+    pub(crate) fn new(probes: Vec<(Clock, Vec<(u32, u16)>)>) -> PortProbes {
+        let probes: Vec<PortProbe> = probes
+            .into_iter()
+            .map(|(clock, targets)| PortProbe {
+                clock,
+                targets: targets.into_iter().map(|(target, port)| (target, port, 0)).collect(),
+            })
+            .collect();
+        let mut all = PortProbes { next: Time::NEVER, probes, samples: Vec::new() };
+        all.find_next();
+        all
+    }
+
+    fn find_next(&mut self) {
+        self.next = self.probes.iter().map(|probe| probe.clock.next).min().unwrap_or(Time::NEVER);
+    }
+
+    #[inline]
+    pub(crate) fn next(&self) -> Time {
+        self.next
+    }
+
+    /// Takes the samples due at `now`.
+    pub(crate) fn sample<'p>(
+        &mut self,
+        now: Time,
+        port: impl Fn(usize) -> &'p Port,
+        state: impl Fn(usize) -> Option<f64>,
+    ) {
+        for probe in &mut self.probes {
+            if probe.clock.next != now {
+                continue;
+            }
+            let clock = probe.clock;
+            for (target, number, sent_before) in &mut probe.targets {
+                let port = port(*number as usize);
+                let value = match clock.kind {
+                    ProbeKind::Queue => port.queue_bytes as f64,
+                    ProbeKind::Pause => f64::from(u8::from(port.paused != 0)),
+                    ProbeKind::PortState => match state(*number as usize) {
+                        Some(value) => value,
+                        None => continue,
+                    },
+                    ProbeKind::Throughput | ProbeKind::Utilisation => {
+                        let sent = port.counters.tx_bytes - *sent_before;
+                        *sent_before = port.counters.tx_bytes;
+                        let rate = sent as f64 * 8.0 / clock.interval.as_secs_f64();
+                        if clock.kind == ProbeKind::Throughput {
+                            rate
+                        } else {
+                            rate / port.rate().bps() as f64
+                        }
+                    }
+                    _ => unreachable!("a probe of flows on a port"),
+                };
+                let (probe, target) = (clock.probe, *target);
+                self.samples.push(Sample { probe, target, time: now, value });
+            }
+            probe.clock.advance();
+        }
+        self.find_next();
+    }
+}
+
+/// The probes on a host's flows.
+#[derive(Debug, Default)]
+pub(crate) struct FlowProbes {
+    next: Time,
+    probes: Vec<FlowProbe>,
+    pub(crate) samples: Vec<Sample>,
+}
+
+#[derive(Debug)]
+struct FlowProbe {
+    clock: Clock,
+    targets: Vec<FlowTarget>,
+}
+
+#[derive(Debug)]
+struct FlowTarget {
+    target: u32,
+    flow: u32,
+    /// Since the last sample: packets received, their delays, their bytes.
+    packets: u64,
+    delays: Time,
+    bytes: u64,
+}
+
+impl FlowProbes {
+    pub(crate) fn new(probes: Vec<(Clock, Vec<(u32, u32)>)>) -> FlowProbes {
+        let probes: Vec<FlowProbe> = probes
+            .into_iter()
+            .map(|(clock, targets)| FlowProbe {
+                clock,
+                targets: targets
+                    .into_iter()
+                    .map(|(target, flow)| FlowTarget {
+                        target,
+                        flow,
+                        packets: 0,
+                        delays: Time::ZERO,
+                        bytes: 0,
+                    })
+                    .collect(),
+            })
+            .collect();
+        let mut all = FlowProbes { next: Time::NEVER, probes, samples: Vec::new() };
+        all.find_next();
+        all
+    }
+
+    fn find_next(&mut self) {
+        self.next = self.probes.iter().map(|probe| probe.clock.next).min().unwrap_or(Time::NEVER);
+    }
+
+    #[inline]
+    pub(crate) fn next(&self) -> Time {
+        self.next
+    }
+
+    /// Whether any probe counts what receivers get.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.probes.is_empty()
+    }
+
+    /// A data packet of `flow` arrived in order.
+    pub(crate) fn received(&mut self, flow: u32, delay: Time, payload: u16) {
+        for probe in &mut self.probes {
+            for target in &mut probe.targets {
+                if target.flow == flow {
+                    target.packets += 1;
+                    target.delays += delay;
+                    target.bytes += u64::from(payload);
+                }
+            }
+        }
+    }
+
+    /// Takes the samples due at `now`; `observe` gives a sender's quantity.
+    pub(crate) fn sample(&mut self, now: Time, observe: impl Fn(u32, ProbeKind) -> Option<f64>) {
+        for probe in &mut self.probes {
+            if probe.clock.next != now {
+                continue;
+            }
+            let clock = probe.clock;
+            for target in &mut probe.targets {
+                let value = match clock.kind {
+                    ProbeKind::Throughput => {
+                        Some(target.bytes as f64 * 8.0 / clock.interval.as_secs_f64())
+                    }
+                    ProbeKind::Latency if target.packets == 0 => None,
+                    ProbeKind::Latency => Some(target.delays.as_secs_f64() / target.packets as f64),
+                    kind => observe(target.flow, kind),
+                };
+                (target.packets, target.delays, target.bytes) = (0, Time::ZERO, 0);
+                if let Some(value) = value {
+                    let (probe, target) = (clock.probe, target.target);
+                    self.samples.push(Sample { probe, target, time: now, value });
+                }
+            }
+            probe.clock.advance();
+        }
+        self.find_next();
+    }
+}

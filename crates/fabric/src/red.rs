@@ -1,0 +1,69 @@
+//! RED marking of one queue: not at all up to Kmin, surely above Kmax, in between with a
+//! probability that rises in proportion from 0 to Pmax.
+
+use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::Rng;
+use units::{Bytes, Rate};
+
+use crate::network::EcnConfig;
+
+/// The law at a port, in integers: probabilities are 32-bit fractions.
+#[derive(Clone, Debug)]
+pub(crate) struct Red {
+    kmin: u64,
+    kmax: u64,
+    /// Rise of the probability per byte, in 2^-48.
+    slope: u64,
+    random: Pcg64Mcg,
+}
+
+impl Red {
+    pub(crate) fn new(config: &EcnConfig, rate: Rate, random: Pcg64Mcg) -> Red {
+        let scale = |bytes: Bytes| match config.at {
+            Some(at) => {
+                (u128::from(bytes.get()) * u128::from(rate.bps()) / u128::from(at.bps())) as u64
+            }
+            None => bytes.get(),
+        };
+        let (kmin, kmax) = (scale(config.kmin), scale(config.kmax));
+        let span = kmax.saturating_sub(kmin).max(1);
+        let slope = (config.pmax * (1u64 << 48) as f64 / span as f64) as u64;
+        Red { kmin, kmax, slope, random }
+    }
+
+    /// Whether a packet is marked that sees this many bytes in its queue.
+    #[inline]
+    pub(crate) fn marks(&mut self, queue: u64) -> bool {
+        if queue <= self.kmin {
+            return false;
+        }
+        if queue > self.kmax {
+            return true;
+        }
+        let probability = (u128::from(queue - self.kmin) * u128::from(self.slope)) >> 16;
+        u128::from(self.random.next_u32()) < probability
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probability_rises_in_proportion_and_thresholds_scale_with_the_port() {
+        let config = EcnConfig {
+            kmin: Bytes::new(100_000),
+            kmax: Bytes::new(400_000),
+            pmax: 0.2,
+            at: Some(Rate::from_gbps(25)),
+            at_enqueue: false,
+        };
+        let random = crate::stream::stream(1, "test", 0);
+        let mut red = Red::new(&config, Rate::from_gbps(100), random);
+        let share = |red: &mut Red, queue| (0..20_000).filter(|_| red.marks(queue)).count();
+        assert_eq!(share(&mut red, 400_000), 0);
+        assert_eq!(share(&mut red, 1_600_001), 20_000);
+        let half = share(&mut red, 1_000_000);
+        assert!((1_850..2_150).contains(&half), "{half} of 20000 at half of Pmax = 0.2");
+    }
+}

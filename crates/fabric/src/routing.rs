@@ -1,0 +1,430 @@
+//! Shortest paths, and the equal-cost choice among them.
+//!
+//! Hosts that hang on the same switches form an *attachment*. Tables go by attachment, not by
+//! host: for each switch and attachment one number that names a set of ports. What a pair of hosts
+//! needs (its path, its base RTT) is walked when it is asked for.
+
+use crate::network::{Cable, Node, NodeKind};
+use std::collections::BTreeMap;
+use units::{NodeId, PortId, Rate, Time};
+
+/// A port's link as seen from its node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LinkEnd {
+    pub(crate) peer: u32,
+    pub(crate) peer_port: u16,
+    pub(crate) rate: Rate,
+    pub(crate) delay: Time,
+}
+
+/// The network as a graph, ports numbered.
+#[derive(Debug)]
+pub(crate) struct Graph {
+    pub(crate) kinds: Vec<NodeKind>,
+    pub(crate) tiers: Vec<u8>,
+    first_port: Vec<u32>,
+    ends: Vec<LinkEnd>,
+    /// Node of each host.
+    pub(crate) hosts: Vec<u32>,
+    /// Index among the hosts of each node that is one.
+    pub(crate) host_of: Vec<u32>,
+}
+
+impl Graph {
+    pub(crate) fn new(nodes: &[Node], cables: &[Cable]) -> Graph {
+        let mut degree = vec![0u32; nodes.len() + 1];
+        for cable in cables {
+            degree[cable.a.index()] += 1;
+            degree[cable.b.index()] += 1;
+        }
+        let mut first_port = Vec::with_capacity(nodes.len() + 1);
+        let mut total = 0;
+        for count in degree {
+            first_port.push(total);
+            total += count;
+        }
+        let mut next: Vec<u32> = first_port.clone();
+        let none = LinkEnd { peer: 0, peer_port: 0, rate: Rate::ZERO, delay: Time::ZERO };
+        let mut ends = vec![none; total as usize];
+        for cable in cables {
+            let (a, b) = (cable.a.index(), cable.b.index());
+            let (at, bt) = (next[a], next[b]);
+            next[a] += 1;
+            next[b] += 1;
+            let end = |peer: NodeId, peer_port: u32| LinkEnd {
+                peer: peer.get(),
+                peer_port: peer_port as u16,
+                rate: cable.rate,
+                delay: cable.delay,
+            };
+            ends[at as usize] = end(cable.b, bt - first_port[b]);
+            ends[bt as usize] = end(cable.a, at - first_port[a]);
+        }
+        let mut hosts = Vec::new();
+        let mut host_of = vec![u32::MAX; nodes.len()];
+        for (node, &Node { kind, .. }) in nodes.iter().enumerate() {
+            if kind == NodeKind::Host {
+                host_of[node] = hosts.len() as u32;
+                hosts.push(node as u32);
+            }
+        }
+        Graph {
+            kinds: nodes.iter().map(|node| node.kind).collect(),
+            tiers: nodes.iter().map(|node| node.tier).collect(),
+            first_port,
+            ends,
+            hosts,
+            host_of,
+        }
+    }
+
+    pub(crate) fn nodes(&self) -> usize {
+        self.kinds.len()
+    }
+
+    pub(crate) fn ports(&self, node: u32) -> &[LinkEnd] {
+        let node = node as usize;
+        &self.ends[self.first_port[node] as usize..self.first_port[node + 1] as usize]
+    }
+
+    pub(crate) fn is_host(&self, node: u32) -> bool {
+        self.kinds[node as usize] == NodeKind::Host
+    }
+}
+
+/// Where a host hangs: its attachment and its place in it.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    attachment: u32,
+    index: u32,
+}
+
+/// Next hops of all switches to all hosts.
+#[derive(Debug)]
+pub(crate) struct Routes {
+    places: Vec<Place>,
+    /// Row of each node in `table`; hosts with one port need none.
+    rows: Vec<u32>,
+    /// By row, then attachment: the set of ports, or [`LOCAL`] and a place in `local`.
+    table: Vec<u32>,
+    attachments: usize,
+    /// For switches with hosts: set of ports by place in the attachment.
+    local: Vec<u32>,
+    /// Sets of ports: where each begins in `members`.
+    sets: Vec<u32>,
+    members: Vec<PortId>,
+    /// Salt of each node's hash: one per tier.
+    salts: Vec<u32>,
+    /// The largest base round trip of any pair of hosts.
+    pub(crate) network_rtt: Time,
+    /// Most switches on any shortest path.
+    pub(crate) max_switches: usize,
+}
+
+const LOCAL: u32 = 1 << 31;
+const NO_ROW: u32 = u32::MAX;
+
+/// Interns sets of ports.
+#[derive(Default)]
+struct Sets {
+    known: BTreeMap<Vec<PortId>, u32>,
+    starts: Vec<u32>,
+    members: Vec<PortId>,
+}
+
+impl Sets {
+    fn intern(&mut self, set: Vec<PortId>) -> u32 {
+        if let Some(&number) = self.known.get(&set) {
+            return number;
+        }
+        let number = self.starts.len() as u32;
+        self.starts.push(self.members.len() as u32);
+        self.members.extend(&set);
+        self.known.insert(set, number);
+        number
+    }
+}
+
+/// What a packet of a size costs on a link, for round trips.
+pub(crate) struct Sizes {
+    pub(crate) data: u64,
+    pub(crate) ack: u64,
+    /// Time that a node takes between the wire and its queues, by kind.
+    pub(crate) host_latency: Time,
+    pub(crate) switch_latency: Time,
+}
+
+impl Sizes {
+    fn hop(&self, graph: &Graph, from: &LinkEnd, bytes: u64) -> Time {
+        let latency =
+            if graph.is_host(from.peer) { self.host_latency } else { self.switch_latency };
+        from.rate.time_for(units::Bytes::new(bytes)) + from.delay + latency
+    }
+    /// A data packet one way and its ACK the other, over one link.
+    fn both(&self, graph: &Graph, from: &LinkEnd, back: &LinkEnd) -> Time {
+        self.hop(graph, from, self.data) + self.hop(graph, back, self.ack)
+    }
+}
+
+impl Routes {
+    /// Shortest paths by hop count. Every host reaches every other: the scenario has checked it.
+    pub(crate) fn new(graph: &Graph, sizes: &Sizes, seed: u64) -> Routes {
+        // Attachments: hosts with the same set of neighbours.
+        let mut numbers: BTreeMap<Vec<u32>, u32> = BTreeMap::new();
+        let mut members: Vec<Vec<u32>> = Vec::new();
+        let mut places = Vec::with_capacity(graph.hosts.len());
+        for &host in &graph.hosts {
+            let mut neighbours: Vec<u32> = graph.ports(host).iter().map(|end| end.peer).collect();
+            neighbours.sort_unstable();
+            neighbours.dedup();
+            // Hosts that are wired to hosts are a matter of their own.
+            if neighbours.iter().any(|&peer| graph.is_host(peer)) {
+                neighbours.push(u32::MAX);
+                neighbours.push(host);
+            }
+            let number = *numbers.entry(neighbours).or_insert_with(|| {
+                members.push(Vec::new());
+                members.len() as u32 - 1
+            });
+            let index = members[number as usize].len() as u32;
+            members[number as usize].push(host);
+            places.push(Place { attachment: number, index });
+        }
+        let attachments = members.len();
+        let mut rows = vec![NO_ROW; graph.nodes()];
+        let mut count = 0;
+        for (node, row) in rows.iter_mut().enumerate() {
+            if !graph.is_host(node as u32) || graph.ports(node as u32).len() > 1 {
+                *row = count;
+                count += 1;
+            }
+        }
+        let mut table = vec![u32::MAX; count as usize * attachments];
+        let mut local = Vec::new();
+        let mut sets = Sets::default();
+        let mut network_rtt = Time::ZERO;
+        let mut max_switches = 0;
+        let mut search = Search::new(graph.nodes());
+        let on_switch = hosts_on_switches(graph, sizes, &places);
+        for (number, hosts) in members.iter().enumerate() {
+            search.run(graph, sizes, hosts);
+            for &node in hosts.iter().chain(&search.order) {
+                if rows[node as usize] == NO_ROW {
+                    continue;
+                }
+                let slot = rows[node as usize] as usize * attachments + number;
+                if search.distance[node as usize] == 0 {
+                    // To a host on the same switches.
+                    table[slot] = sets.intern(ports_to(graph, node, |peer| !graph.is_host(peer)));
+                } else if search.distance[node as usize] == 1 {
+                    table[slot] = LOCAL | local.len() as u32;
+                    for &host in hosts {
+                        let ports = ports_to(graph, node, |peer| peer == host);
+                        local.push(sets.intern(ports));
+                    }
+                } else {
+                    let nearer = search.distance[node as usize] - 1;
+                    let ports = ports_to(graph, node, |peer| {
+                        search.distance[peer as usize] == nearer && !graph.is_host(peer)
+                    });
+                    table[slot] = sets.intern(ports);
+                }
+            }
+            for &node in &search.order {
+                let (cost, distance) = (search.cost[node as usize], search.distance[node as usize]);
+                if graph.is_host(node) {
+                    // Wired to a host of the attachment without a switch between them.
+                    network_rtt = network_rtt.max(cost);
+                    continue;
+                }
+                for &(attachment, farthest, second) in &on_switch[node as usize] {
+                    if attachment != number as u32 {
+                        network_rtt = network_rtt.max(cost + farthest);
+                    } else if second > Time::ZERO {
+                        network_rtt = network_rtt.max(farthest + second);
+                    } else {
+                        continue;
+                    }
+                    max_switches = max_switches.max(distance as usize);
+                }
+            }
+        }
+        sets.starts.push(sets.members.len() as u32);
+        let salts = graph
+            .tiers
+            .iter()
+            .map(|&tier| crate::stream::seed(seed, "ecmp", u64::from(tier)) as u32 | 1)
+            .collect();
+        Routes {
+            places,
+            rows,
+            table,
+            attachments,
+            local,
+            sets: sets.starts,
+            members: sets.members,
+            salts,
+            network_rtt,
+            max_switches,
+        }
+    }
+
+    /// The ports of `node` that lead to `host` on shortest paths.
+    #[inline]
+    pub(crate) fn candidates(&self, node: u32, host: u32) -> &[PortId] {
+        let row = self.rows[node as usize];
+        if row == NO_ROW {
+            return const { &[PortId::new(0)] };
+        }
+        let place = self.places[host as usize];
+        let entry = self.table[row as usize * self.attachments + place.attachment as usize];
+        let set = if entry & LOCAL == 0 {
+            entry
+        } else {
+            self.local[((entry & !LOCAL) + place.index) as usize]
+        } as usize;
+        &self.members[self.sets[set] as usize..self.sets[set + 1] as usize]
+    }
+
+    /// The one of them that ECMP takes for a flow with this hash.
+    #[inline]
+    pub(crate) fn ecmp(&self, node: u32, candidates: &[PortId], hash: u32) -> PortId {
+        match candidates {
+            &[only] => only,
+            several => {
+                let mixed = spread(hash ^ self.salts[node as usize]);
+                several[((u64::from(mixed) * several.len() as u64) >> 32) as usize]
+            }
+        }
+    }
+
+    /// The links that a packet takes from host `src` to host `dst`, node by node.
+    pub(crate) fn path(
+        &self,
+        graph: &Graph,
+        src: u32,
+        dst: u32,
+        hash: u32,
+        path: &mut Vec<LinkEnd>,
+    ) {
+        path.clear();
+        let (mut node, target) = (graph.hosts[src as usize], graph.hosts[dst as usize]);
+        while node != target {
+            let candidates = self.candidates(node, dst);
+            let port = self.ecmp(node, candidates, hash);
+            let end = graph.ports(node)[port.index()];
+            path.push(end);
+            node = end.peer;
+        }
+    }
+}
+
+/// For each switch and each attachment with hosts on it: the largest round trip over a host's
+/// cable, and the second largest (zero where there is one host).
+fn hosts_on_switches(
+    graph: &Graph,
+    sizes: &Sizes,
+    places: &[Place],
+) -> Vec<Vec<(u32, Time, Time)>> {
+    let mut found: Vec<Vec<(u32, Time, Time)>> = vec![Vec::new(); graph.nodes()];
+    for (place, &host) in places.iter().zip(&graph.hosts) {
+        for end in graph.ports(host) {
+            let back = graph.ports(end.peer)[end.peer_port as usize];
+            let cost = sizes.both(graph, end, &back);
+            let known = &mut found[end.peer as usize];
+            match known.iter_mut().find(|(attachment, ..)| *attachment == place.attachment) {
+                Some((_, farthest, second)) => {
+                    *second = (*second).max(cost.min(*farthest));
+                    *farthest = (*farthest).max(cost);
+                }
+                None => known.push((place.attachment, cost, Time::ZERO)),
+            }
+        }
+    }
+    found
+}
+
+fn ports_to(graph: &Graph, node: u32, leads: impl Fn(u32) -> bool) -> Vec<PortId> {
+    let ends = graph.ports(node).iter().enumerate();
+    ends.filter(|(_, end)| leads(end.peer)).map(|(port, _)| PortId::new(port as u16)).collect()
+}
+
+/// Spreads the hash so that each tier's digit of it is independent of the others'.
+#[inline]
+fn spread(hash: u32) -> u32 {
+    let hash = (hash ^ hash >> 16).wrapping_mul(0x7feb_352d);
+    let hash = (hash ^ hash >> 15).wrapping_mul(0x846c_a68b);
+    hash ^ hash >> 16
+}
+
+/// Hash of the five-tuple of a QP. RoCEv2's destination port is always 4791, and the source port
+/// is the QP's entropy; with `symmetric` the addresses count without order, so that both
+/// directions hash alike.
+pub(crate) fn flow_hash(src: u32, dst: u32, entropy: u32, symmetric: bool, to_source: bool) -> u32 {
+    let (a, b) = match (symmetric, to_source) {
+        (true, _) => (src.min(dst), src.max(dst)),
+        (false, false) => (src, dst),
+        (false, true) => (dst, src),
+    };
+    let mut hash = 0x811c_9dc5u32;
+    for word in [a, b, entropy] {
+        hash = spread(hash ^ word).wrapping_add(0x9e37_79b9);
+    }
+    hash
+}
+
+/// Breadth-first search from the hosts of an attachment.
+struct Search {
+    distance: Vec<u32>,
+    /// Round trip from the node to the farthest host of the attachment over any shortest path.
+    cost: Vec<Time>,
+    order: Vec<u32>,
+}
+
+impl Search {
+    fn new(nodes: usize) -> Search {
+        Search { distance: vec![u32::MAX; nodes], cost: vec![Time::ZERO; nodes], order: Vec::new() }
+    }
+
+    /// `order` becomes the nodes reached, nearest first, without the hosts searched from.
+    fn run(&mut self, graph: &Graph, sizes: &Sizes, hosts: &[u32]) {
+        self.distance.fill(u32::MAX);
+        self.cost.fill(Time::ZERO);
+        self.order.clear();
+        for &host in hosts {
+            self.distance[host as usize] = 0;
+        }
+        // The first round goes from the hosts, later ones from switches: hosts do not forward.
+        for &host in hosts {
+            for end in graph.ports(host) {
+                self.reach(graph, sizes, end, host, 1);
+            }
+        }
+        let mut next = 0;
+        while next < self.order.len() {
+            let node = self.order[next];
+            next += 1;
+            if graph.is_host(node) {
+                continue;
+            }
+            let distance = self.distance[node as usize] + 1;
+            for end in graph.ports(node) {
+                self.reach(graph, sizes, end, node, distance);
+            }
+        }
+    }
+
+    /// Steps from `node` to the node at the other end of `end`, against the packets' direction.
+    fn reach(&mut self, graph: &Graph, sizes: &Sizes, end: &LinkEnd, node: u32, distance: u32) {
+        let peer = end.peer as usize;
+        if self.distance[peer] == u32::MAX {
+            self.distance[peer] = distance;
+            self.order.push(end.peer);
+        }
+        if self.distance[peer] == distance {
+            let back = graph.ports(end.peer)[end.peer_port as usize];
+            let cost = self.cost[node as usize] + sizes.both(graph, &back, end);
+            self.cost[peer] = self.cost[peer].max(cost);
+        }
+    }
+}

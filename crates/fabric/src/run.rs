@@ -1,0 +1,136 @@
+use crate::build::{self, NodeDevice};
+use crate::common::Common;
+use crate::host::FlowOutcome;
+use crate::network::Setup;
+use crate::packet::Scheme;
+use crate::port::PortCounters;
+use crate::probe::Sample;
+use crate::switch::{LosslessDrop, SwitchAudit};
+use engine::{Limits, Outcome, Watch};
+use std::sync::Arc;
+use units::{NodeId, PortId, Rate, Time};
+
+/// A port at the end of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct PortReport {
+    /// Whose it is.
+    pub node: NodeId,
+    /// Its number.
+    pub port: PortId,
+    /// The node at the other end.
+    pub peer: NodeId,
+    /// Its rate.
+    pub rate: Rate,
+    /// What it counted.
+    pub counters: PortCounters,
+}
+
+/// What came out of a run.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// By message.
+    pub flows: Vec<FlowOutcome>,
+    /// What each message would have taken alone.
+    pub ideal: Vec<Time>,
+    /// By node, then port.
+    pub ports: Vec<PortReport>,
+    /// By probe, then time, then target.
+    pub samples: Vec<Sample>,
+    /// Drops in lossless classes: the first of each switch, by time.
+    pub drops: Vec<LosslessDrop>,
+    /// All of them.
+    pub lossless_drops: u64,
+    /// Bytes in and out of each switch.
+    pub audits: Vec<SwitchAudit>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The largest base round trip of any pair of hosts.
+    pub network_rtt: Time,
+}
+
+/// A run that can start.
+pub struct Ready<S: Scheme> {
+    common: Arc<Common<S>>,
+    devices: Vec<NodeDevice<S>>,
+    limits: Limits,
+}
+
+impl<S: Scheme> Ready<S> {
+    /// Builds the network. `None` where paths are longer than the scheme has room for.
+    pub fn new(setup: &Setup, params: S::Params) -> Result<Ready<S>, TooLong> {
+        let common = Arc::new(Common::<S>::new(setup, params));
+        if common.routes.max_switches > S::MAX_HOPS {
+            return Err(TooLong { switches: common.routes.max_switches, room: S::MAX_HOPS });
+        }
+        let goal = setup.until_done.then_some(setup.messages.len() as u64);
+        let devices = build::devices(setup, &common);
+        Ok(Ready { common, devices, limits: Limits { stop: setup.stop, goal } })
+    }
+
+    /// Runs it on at most `threads` threads.
+    pub fn run(self, threads: usize, watch: Watch<'_>) -> Output {
+        let layout = build::layout(&self.common, threads);
+        let (devices, outcome) = engine::run(self.devices, &layout, self.limits, watch);
+        collect(&self.common, devices, outcome)
+    }
+}
+
+/// Paths have more switches than a scheme's packets have room for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TooLong {
+    /// Most switches on a path.
+    pub switches: usize,
+    /// What the scheme has room for.
+    pub room: usize,
+}
+
+fn collect<S: Scheme>(common: &Common<S>, devices: Vec<NodeDevice<S>>, outcome: Outcome) -> Output {
+    let unfinished = FlowOutcome { fct: Time::NEVER, retransmitted_bytes: 0 };
+    let mut output = Output {
+        flows: vec![unfinished; common.flows.len()],
+        ideal: common.ideal_fcts(),
+        ports: Vec::new(),
+        samples: Vec::new(),
+        drops: Vec::new(),
+        lossless_drops: 0,
+        audits: Vec::new(),
+        outcome,
+        network_rtt: common.routes.network_rtt,
+    };
+    for (node, device) in devices.into_iter().enumerate() {
+        let ends = common.graph.ports(node as u32);
+        let mut report = |port: usize, counters: PortCounters| {
+            output.ports.push(PortReport {
+                node: NodeId::new(node as u32),
+                port: PortId::new(port as u16),
+                peer: NodeId::new(ends[port].peer),
+                rate: ends[port].rate,
+                counters,
+            });
+        };
+        match device {
+            NodeDevice::Host(mut host) => {
+                for (port, nic) in host.nics.iter().enumerate() {
+                    report(port, nic.port.final_counters(outcome.end));
+                }
+                for (place, &flow) in host.outgoing().iter().enumerate() {
+                    output.flows[flow as usize] = host.outcomes[place];
+                }
+                output.samples.append(&mut host.port_probes.samples);
+                output.samples.append(&mut host.flow_probes.samples);
+            }
+            NodeDevice::Switch(mut switch) => {
+                for (port, this) in switch.ports.iter().enumerate() {
+                    report(port, this.final_counters(outcome.end));
+                }
+                output.samples.append(&mut switch.probes.samples);
+                output.drops.append(&mut switch.drops_listed);
+                output.lossless_drops += switch.audit.lossless_drops;
+                output.audits.push(switch.final_audit());
+            }
+        }
+    }
+    output.samples.sort_by_key(|sample| (sample.probe, sample.time, sample.target));
+    output.drops.sort_by_key(|drop| (drop.time, drop.node, drop.port));
+    output
+}

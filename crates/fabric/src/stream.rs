@@ -1,0 +1,30 @@
+//! Random streams, one for each purpose and entity.
+
+use rand_pcg::Pcg64Mcg;
+
+/// The seed of the stream for `purpose` at `entity` in a run with `seed`.
+///
+/// Each word of the key is mixed in by SplitMix64's finaliser, so that neighbouring entities have
+/// unrelated streams.
+pub(crate) fn seed(seed: u64, purpose: &str, entity: u64) -> u64 {
+    let mut state = mix(seed);
+    for chunk in purpose.as_bytes().chunks(8) {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        state = mix(state ^ u64::from_le_bytes(word));
+    }
+    mix(state ^ entity)
+}
+
+/// The stream itself (PCG XSL 128/64 MCG).
+pub(crate) fn stream(run_seed: u64, purpose: &str, entity: u64) -> Pcg64Mcg {
+    let low = seed(run_seed, purpose, entity);
+    Pcg64Mcg::new(u128::from(mix(low)) << 64 | u128::from(low))
+}
+
+fn mix(word: u64) -> u64 {
+    let word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ word >> 31
+}

@@ -1,0 +1,654 @@
+//! An output-queued switch with a shared buffer.
+//!
+//! # In which order things happen
+//! Arrivals at t come before timers at t, timers before departures at t, departures before probes.
+//! Departures are not events: before a port is touched at t, it is *drained*, that is, it sends what
+//! it would have sent before t. That is exact as long as no departure can act on another port.
+//! Where one can, because an ingress has its peer paused (each departure may be the one that ends
+//! the pause) or because the scheme's congestion point is [`Strict`](schemes::contract::Strict),
+//! departures are worked one by one in time order. The buffer's counters are upper bounds while
+//! ports lag behind; when a bound comes near a limit, all ports catch up first.
+
+use crate::common::Common;
+use crate::mmu::{Admission, Mmu};
+use crate::packet::{
+    Body, CodePoint, Header, Kind, NO_INGRESS, Packet, Scheme, blank, is_pause, pfc_frame,
+};
+use crate::port::Port;
+use crate::probe::PortProbes;
+use crate::red::Red;
+use crate::scheduler::PFC;
+use crate::sub_queue::SubQueues;
+use engine::{Handle, Window};
+use schemes::contract::{
+    Cp, Departure, Full, Level, Order, PortView, Ports, Room, SwitchEffect, SwitchFx, Target,
+    Verdict,
+};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+use units::{PortId, Priority, Time};
+
+/// The level of scheme `S`'s congestion point.
+type LevelOf<S> = <<S as Scheme>::Cp as Cp<S>>::Level;
+
+/// A packet dropped for want of room in a class that PFC should have kept from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LosslessDrop {
+    /// When.
+    pub time: Time,
+    /// At which node.
+    pub node: u32,
+    /// Through which port it came.
+    pub port: u16,
+    /// Its priority.
+    pub priority: u8,
+    /// The message that it belonged to.
+    pub flow: u32,
+    /// Its size on the wire.
+    pub size: u16,
+    /// What was full.
+    pub reason: &'static str,
+}
+
+/// What went into and out of a switch, in bytes, PFC frames and its own packets not counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SwitchAudit {
+    /// Bytes that arrived.
+    pub arrived: u64,
+    /// Bytes that left.
+    pub departed: u64,
+    /// Bytes dropped for want of room, or by the congestion point, or taken in by it.
+    pub removed: u64,
+    /// Bytes still there at the end.
+    pub stored: u64,
+    /// Packets dropped in lossless classes.
+    pub lossless_drops: u64,
+    /// PFC frames that repeated the state they found.
+    pub unmatched_pfc: u64,
+}
+
+/// How many lossless drops a switch lists; all are counted.
+const DROPS_LISTED: usize = 16;
+
+/// A switch.
+pub(crate) struct Switch<S: Scheme> {
+    common: Arc<Common<S>>,
+    node: u32,
+    pub(crate) ports: Vec<Port>,
+    /// When each port's next packet begins, [`Time::NEVER`] where nothing may leave.
+    due: Vec<Time>,
+    mmu: Mmu,
+    red: Vec<Red>,
+    cp: Option<S::Cp>,
+    cp_ports: Vec<<S::Cp as Cp<S>>::Port>,
+    effects: SwitchFx<S::Ctl>,
+    /// All ports as the scheme sees them; kept where the order is strict.
+    views: Vec<PortView>,
+    sub_queues: Vec<SubQueues>,
+    held: BinaryHeap<Reverse<Held>>,
+    holds: u64,
+    pub(crate) probes: PortProbes,
+    pub(crate) drops_listed: Vec<LosslessDrop>,
+    pub(crate) audit: SwitchAudit,
+}
+
+/// A packet that waits for its congestion point's verdict to run out.
+#[derive(Debug, PartialEq, Eq)]
+struct Held {
+    until: Time,
+    order: u64,
+    in_port: u16,
+    handle: Handle,
+}
+
+impl PartialOrd for Held {
+    fn partial_cmp(&self, other: &Held) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Held {
+    fn cmp(&self, other: &Held) -> std::cmp::Ordering {
+        (self.until, self.order).cmp(&(other.until, other.order))
+    }
+}
+
+/// What is next in a switch.
+enum Next {
+    Arrival,
+    Timer,
+    Departure(usize),
+    Probe,
+}
+
+impl<S: Scheme> Switch<S> {
+    #[expect(clippy::too_many_arguments, reason = "made in one place")]
+    pub(crate) fn new(
+        common: Arc<Common<S>>,
+        node: u32,
+        ports: Vec<Port>,
+        mmu: Mmu,
+        red: Vec<Red>,
+        cp: Option<S::Cp>,
+        cp_ports: Vec<<S::Cp as Cp<S>>::Port>,
+        probes: PortProbes,
+    ) -> Switch<S> {
+        let count = ports.len();
+        let strict = LevelOf::<S>::ORDER == Order::Strict;
+        let views = if strict {
+            ports.iter().enumerate().map(|(number, port)| port.view(number, 0)).collect()
+        } else {
+            Vec::new()
+        };
+        let sub_queues = if <S::Cp as Cp<S>>::SUB_QUEUES && cp.is_some() {
+            assert!(strict, "a congestion point with sub-queues works in strict order");
+            (0..count).map(|_| SubQueues::default()).collect()
+        } else {
+            Vec::new()
+        };
+        Switch {
+            common,
+            node,
+            ports,
+            due: vec![Time::NEVER; count],
+            mmu,
+            red,
+            cp,
+            cp_ports,
+            effects: Vec::new(),
+            views,
+            sub_queues,
+            held: BinaryHeap::new(),
+            holds: 0,
+            probes,
+            drops_listed: Vec::new(),
+            audit: SwitchAudit::default(),
+        }
+    }
+
+    pub(crate) fn advance(&mut self, window: &mut Window<'_, '_, Packet<S>>) -> Time {
+        let until = window.until();
+        loop {
+            let in_order = self.works_in_order();
+            let arrival = window.next_arrival_time();
+            let timer = self.next_timer();
+            let (departure, port) = if in_order { self.next_departure() } else { (Time::NEVER, 0) };
+            let probe = self.probes.next();
+            let (time, next) = [
+                (arrival, Next::Arrival),
+                (timer, Next::Timer),
+                (departure, Next::Departure(port)),
+                (probe, Next::Probe),
+            ]
+            .into_iter()
+            .reduce(|first, second| if second.0 < first.0 { second } else { first })
+            .expect("four kinds of event");
+            if time >= until {
+                break;
+            }
+            match next {
+                Next::Arrival => {
+                    let (time, port, handle) = window.next_arrival().expect("there is one");
+                    self.on_arrival(window, time, port, handle);
+                }
+                Next::Timer => self.on_timer(window, time),
+                Next::Departure(port) => self.depart(window, port),
+                Next::Probe => {
+                    self.drain_all(window, time + Time::from_ps(1));
+                    self.sample(time);
+                }
+            }
+        }
+        self.drain_all(window, until);
+        let departure = self.due.iter().copied().min().unwrap_or(Time::NEVER);
+        departure.min(self.next_timer()).min(self.probes.next())
+    }
+
+    /// Whether departures must be worked one by one in time order.
+    #[inline]
+    fn works_in_order(&self) -> bool {
+        self.mmu.is_pausing() || (LevelOf::<S>::ORDER == Order::Strict && self.cp.is_some())
+    }
+
+    /// The port that sends next. Ports take turns at going first among equals.
+    fn next_departure(&self) -> (Time, usize) {
+        let earliest = self.due.iter().copied().min().unwrap_or(Time::NEVER);
+        if earliest == Time::NEVER {
+            return (earliest, 0);
+        }
+        let count = self.due.len();
+        let first = (earliest.ps().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize % count;
+        let port = (0..count)
+            .map(|step| (first + step) % count)
+            .find(|&port| self.due[port] == earliest)
+            .expect("one of them is the earliest");
+        (earliest, port)
+    }
+
+    fn next_timer(&self) -> Time {
+        let cp = self.cp.as_ref().map_or(Time::NEVER, |cp| cp.next_timer());
+        let held = self.held.peek().map_or(Time::NEVER, |Reverse(held)| held.until);
+        cp.min(held)
+    }
+
+    /// Has `port` send what it sends before `time`.
+    #[inline]
+    fn drain(&mut self, window: &mut Window<'_, '_, Packet<S>>, port: usize, time: Time) {
+        while self.due[port] < time {
+            self.depart(window, port);
+        }
+    }
+
+    fn drain_all(&mut self, window: &mut Window<'_, '_, Packet<S>>, time: Time) {
+        if self.works_in_order() {
+            loop {
+                let (due, port) = self.next_departure();
+                if due >= time {
+                    return;
+                }
+                self.depart(window, port);
+            }
+        }
+        for port in 0..self.due.len() {
+            self.drain(window, port, time);
+        }
+    }
+
+    /// What may leave `port` changed at `now`; it has been drained to `now`.
+    #[inline]
+    fn refresh(&mut self, window: &Window<'_, '_, Packet<S>>, port: usize, now: Time) {
+        let this = &mut self.ports[port];
+        // A wire that was idle until now is free from now: nothing can begin in the past.
+        this.free_at = this.free_at.max(now);
+        self.schedule(window, port, now);
+    }
+
+    /// Sets when the next packet of `port` begins.
+    #[inline]
+    fn schedule(&mut self, window: &Window<'_, '_, Packet<S>>, port: usize, now: Time) {
+        let this = &self.ports[port];
+        self.due[port] = if self.sub_queues.is_empty() {
+            this.due(this.open())
+        } else {
+            let cp = self.cp.as_ref().expect("sub-queues belong to a congestion point");
+            let at = this.free_at.max(now);
+            let (open, wait) =
+                self.sub_queues[port].open(window.packets, this.paused, |queue, head| {
+                    cp.gate(&self.cp_ports[port], queue, head, at)
+                });
+            let own = this.open();
+            let ready = this.due(own | u16::from(open));
+            if wait == Time::NEVER { ready } else { ready.min(wait.max(at)) }
+        };
+    }
+
+    fn on_arrival(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        in_port: u16,
+        mut handle: Handle,
+    ) {
+        let packet = window.packets.get_mut(&mut handle);
+        packet.header.ingress = in_port;
+        if packet.header.kind == Kind::Pfc {
+            let header = window.packets.remove(handle).header;
+            return self.on_pfc(window, now, in_port as usize, &header);
+        }
+        let verdict = match &mut self.cp {
+            None => Verdict::Forward,
+            Some(cp) => {
+                let full = Full::new(now, &mut self.effects, &self.views);
+                let mut cx = LevelOf::<S>::arrive(full);
+                cp.on_arrival(&mut cx, PortId::new(in_port), packet)
+            }
+        };
+        let size = u64::from(packet.header.size);
+        self.audit.arrived += size;
+        let link_control = packet.header.kind == Kind::LinkCtl;
+        match verdict {
+            Verdict::Forward if !link_control => self.forward(window, now, in_port, handle),
+            Verdict::Forward | Verdict::Consume => {
+                self.audit.removed += size;
+                window.packets.remove(handle);
+            }
+            Verdict::Drop => self.discard(window, in_port, handle),
+            Verdict::Hold(until) => {
+                // It arrives again then.
+                self.audit.arrived -= size;
+                self.holds += 1;
+                let (order, until) = (self.holds, until.max(now + Time::from_ps(1)));
+                self.held.push(Reverse(Held { until, order, in_port, handle }));
+            }
+        }
+        self.apply_effects(window, now);
+    }
+
+    fn on_pfc(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        port: usize,
+        header: &Header,
+    ) {
+        self.drain(window, port, now);
+        let pause = is_pause(header);
+        let changed = self.ports[port].set_paused(header.priority, pause, now);
+        self.refresh(window, port, now);
+        self.audit.unmatched_pfc += u64::from(!changed);
+        if changed && let Some(cp) = &mut self.cp {
+            let view = self.ports[port].view(port, header.priority);
+            let full = Full::new(now, &mut self.effects, &self.views);
+            let mut cx = LevelOf::<S>::arrive(full);
+            let priority = Priority::new(header.priority);
+            cp.on_pfc(&mut cx, &mut self.cp_ports[port], &view, priority, pause);
+            drop(cx);
+            self.apply_effects(window, now);
+        }
+    }
+
+    /// Sends a packet that came through `in_port` on its way.
+    fn forward(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        in_port: u16,
+        handle: Handle,
+    ) {
+        let packet = window.packets.get(&handle);
+        let header = &packet.header;
+        let candidates = self.common.routes.candidates(self.node, header.destination());
+        let chosen = self.cp.as_mut().and_then(|cp| cp.route(now, packet, candidates));
+        let hash = header.address.hash;
+        let out =
+            chosen.unwrap_or_else(|| self.common.routes.ecmp(self.node, candidates, hash)).index();
+        let (priority, size) = (header.priority, u64::from(header.size));
+
+        if let Room::DropTail(limit) = self.common.rooms[priority as usize] {
+            self.drain(window, out, now);
+            if self.ports[out].class_packets(priority) >= limit {
+                return self.discard(window, in_port, handle);
+            }
+        }
+        if in_port == NO_INGRESS {
+            return self.enqueue(window, now, in_port, out, handle);
+        }
+        if !self.mmu.is_far_from_limits(in_port, priority, size) {
+            self.drain_all(window, now);
+        }
+        match self.mmu.admit(in_port, priority, size) {
+            Admission::Stored => self.enqueue(window, now, in_port, out, handle),
+            Admission::StoredPause => {
+                self.enqueue(window, now, in_port, out, handle);
+                self.send_pfc(window, now, in_port as usize, priority, true);
+            }
+            refused => {
+                let header = window.packets.get(&handle).header;
+                self.discard(window, in_port, handle);
+                self.refuse(now, in_port, &header, refused);
+            }
+        }
+    }
+
+    /// Drops a packet that came through `in_port`, or was made here.
+    #[cold]
+    fn discard(&mut self, window: &mut Window<'_, '_, Packet<S>>, in_port: u16, handle: Handle) {
+        let header = window.packets.remove(handle).header;
+        if in_port != NO_INGRESS {
+            self.ports[in_port as usize].counters.dropped_packets += 1;
+            self.audit.removed += u64::from(header.size);
+        }
+    }
+
+    /// Lists a drop that PFC should have prevented.
+    #[cold]
+    fn refuse(&mut self, time: Time, port: u16, header: &Header, refused: Admission) {
+        let priority = header.priority;
+        if !self.mmu.is_lossless(priority) {
+            return;
+        }
+        self.audit.lossless_drops += 1;
+        if self.drops_listed.len() < DROPS_LISTED {
+            let reason = match refused {
+                Admission::HeadroomFull => "headroom full",
+                _ => "buffer full",
+            };
+            let node = self.node;
+            let (flow, size) = (header.address.flow, header.size);
+            self.drops_listed.push(LosslessDrop { time, node, port, priority, flow, size, reason });
+        }
+    }
+
+    /// Adds a packet to a queue of `out`.
+    #[inline]
+    fn enqueue(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        in_port: u16,
+        out: usize,
+        mut handle: Handle,
+    ) {
+        self.drain(window, out, now);
+        let packet = window.packets.get_mut(&mut handle);
+        let (priority, size) = (packet.header.priority, packet.header.size);
+        let port = &mut self.ports[out];
+        if self.common.mark_at_enqueue && self.common.marks(&packet.header) {
+            let queue = port.class_bytes(priority) + u64::from(size);
+            mark(&mut self.red[out], queue, packet, port);
+        }
+        let mut sub_queue = 0;
+        if let Some(cp) = &mut self.cp {
+            let view = port.view(out, priority);
+            let full = Full::new(now, &mut self.effects, &self.views);
+            let mut cx = LevelOf::<S>::arrive(full);
+            cp.on_enqueue(&mut cx, &mut self.cp_ports[out], &view, packet);
+            if !self.sub_queues.is_empty() {
+                sub_queue = cp.sub_queue(PortId::new(in_port), PortId::new(out as u16), packet);
+            }
+        }
+        if sub_queue == 0 {
+            port.enqueue(window.packets, priority, size, handle);
+        } else {
+            port.count_in(priority, size);
+            self.sub_queues[out].push(window.packets, sub_queue, priority, handle);
+        }
+        self.refresh(window, out, now);
+        if LevelOf::<S>::ORDER == Order::Strict && !self.views.is_empty() {
+            self.views[out] = self.ports[out].view(out, priority);
+        }
+    }
+
+    fn send_pfc(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        port: usize,
+        priority: u8,
+        pause: bool,
+    ) {
+        let frame = window.packets.insert(pfc_frame(priority, pause, self.common.pfc_bytes));
+        self.drain(window, port, now);
+        self.ports[port].enqueue_pfc(window.packets, frame, pause);
+        self.refresh(window, port, now);
+    }
+
+    /// Has `port` begin to send its next packet, at the time it is due.
+    #[inline]
+    fn depart(&mut self, window: &mut Window<'_, '_, Packet<S>>, port: usize) {
+        let now = self.due[port];
+        let this = &mut self.ports[port];
+        this.free_at = this.free_at.max(now);
+        let mut open = this.unshaped(this.open(), now);
+        let mut from_sub_queues = 0;
+        if !self.sub_queues.is_empty() {
+            let cp = self.cp.as_ref().expect("sub-queues belong to a congestion point");
+            let (ready, _) =
+                self.sub_queues[port].open(window.packets, this.paused, |queue, head| {
+                    cp.gate(&self.cp_ports[port], queue, head, now)
+                });
+            from_sub_queues = this.unshaped(u16::from(ready), now);
+            open |= from_sub_queues;
+        }
+        if open == 0 {
+            // A gate that was to open by now did not.
+            return self.schedule(window, port, now + Time::from_ps(1));
+        }
+        // Sub-queues are alike in their share whatever the size of their heads.
+        let size = if self.sub_queues.is_empty() { None } else { Some(self.common.full_packet) };
+        let queue = this.pick(window.packets, open, size);
+        let turn = from_sub_queues & 1 << queue != 0
+            && self.sub_queues[port].takes_turn(queue, this.has(queue));
+        let mut handle = if turn {
+            let cp = self.cp.as_ref().expect("sub-queues belong to a congestion point");
+            let handle = self.sub_queues[port].pop(window.packets, queue, |sub_queue, head| {
+                cp.gate(&self.cp_ports[port], sub_queue, head, now)
+            });
+            let header = &window.packets.get(&handle).header;
+            this.count_out_of_sub_queue(header.priority, header.size);
+            handle
+        } else {
+            this.dequeue(window.packets, queue)
+        };
+        if queue != PFC {
+            self.on_depart(window, now, port, &mut handle);
+        }
+        self.ports[port].transmit(window, now, handle);
+        self.schedule(window, port, now);
+        if LevelOf::<S>::ORDER == Order::Strict && !self.views.is_empty() {
+            self.views[port] = self.ports[port].view(port, 0);
+            self.apply_effects(window, now);
+        }
+    }
+
+    /// What a departure does beside putting the packet on the wire: frees its room, marks, stamps.
+    #[inline]
+    fn on_depart(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        port: usize,
+        handle: &mut Handle,
+    ) {
+        let packet = window.packets.get_mut(handle);
+        let (ingress, priority) = (packet.header.ingress, packet.header.priority);
+        let this = &mut self.ports[port];
+        if !self.common.mark_at_enqueue && self.common.marks(&packet.header) {
+            mark(&mut self.red[port], this.class_bytes(priority), packet, this);
+        }
+        if let Some(cp) = &mut self.cp {
+            let view = this.view(port, priority);
+            let departure = Departure { now, effects: &mut self.effects, views: &self.views };
+            let mut cx = LevelOf::<S>::depart(departure);
+            cp.on_depart(&mut cx, &mut self.cp_ports[port], &view, packet);
+        }
+        if ingress != NO_INGRESS {
+            let size = u64::from(packet.header.size);
+            self.audit.departed += size;
+            if self.mmu.release(ingress, priority, size) {
+                self.send_pfc(window, now, ingress as usize, priority, false);
+            }
+        }
+    }
+
+    fn on_timer(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
+        while let Some(Reverse(held)) = self.held.peek()
+            && held.until <= now
+        {
+            let Reverse(held) = self.held.pop().expect("just seen");
+            self.on_arrival(window, now, held.in_port, held.handle);
+        }
+        if self.cp.as_ref().is_some_and(|cp| cp.next_timer() <= now) {
+            self.drain_all(window, now);
+            let views: Vec<PortView> =
+                self.ports.iter().enumerate().map(|(number, port)| port.view(number, 0)).collect();
+            let cp = self.cp.as_mut().expect("just seen");
+            let full = Full::new(now, &mut self.effects, &views);
+            let mut cx = LevelOf::<S>::arrive(full);
+            cp.on_timer(&mut cx, &mut AllPorts { states: &mut self.cp_ports, views: &views });
+            drop(cx);
+            assert!(cp.next_timer() > now, "a congestion point's timer must move on");
+            self.apply_effects(window, now);
+        }
+    }
+
+    /// Does what the hooks asked for.
+    #[inline]
+    fn apply_effects(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
+        if self.effects.is_empty() {
+            return;
+        }
+        let mut effects = std::mem::take(&mut self.effects);
+        for effect in effects.drain(..) {
+            match effect {
+                SwitchEffect::ToHost(address, target, ctl) => {
+                    let mut header = self.control_header(Kind::Ctl, &ctl);
+                    header.address = address;
+                    header.to_source = target == Target::Source;
+                    let handle = window.packets.insert(Packet { header, body: Body::Ctl(ctl) });
+                    self.forward(window, now, NO_INGRESS, handle);
+                }
+                SwitchEffect::ToLink(port, ctl) => {
+                    let header = self.control_header(Kind::LinkCtl, &ctl);
+                    let handle = window.packets.insert(Packet { header, body: Body::Ctl(ctl) });
+                    self.enqueue(window, now, NO_INGRESS, port.index(), handle);
+                }
+                SwitchEffect::Wake(port) => {
+                    self.drain(window, port.index(), now);
+                    self.refresh(window, port.index(), now);
+                }
+            }
+        }
+        // Effects of effects (an enqueue hook that sends) were collected meanwhile.
+        if self.effects.is_empty() {
+            self.effects = effects;
+        } else {
+            self.apply_effects(window, now);
+        }
+    }
+
+    fn control_header(&self, kind: Kind, ctl: &S::Ctl) -> Header {
+        let priority = S::ctl_priority(&self.common.params, ctl);
+        let priority = priority.map_or(self.common.classes.control, Priority::get);
+        let size = self.common.wire.control_bytes(S::ctl_bytes(ctl)) as u16;
+        blank(kind, Default::default(), priority, size)
+    }
+
+    fn sample(&mut self, now: Time) {
+        let states = &self.cp_ports;
+        let cp = self.cp.as_ref();
+        let ports = &self.ports;
+        self.probes.sample(now, |port| &ports[port], |port| cp?.observe(&states[port], now));
+    }
+
+    /// The audit at the end of a run.
+    pub(crate) fn final_audit(&self) -> SwitchAudit {
+        let held = self.held.len() as u64;
+        debug_assert!(held == 0 || self.cp.is_some());
+        SwitchAudit { stored: self.mmu.used(), ..self.audit }
+    }
+}
+
+/// All ports of a switch, for a timer hook.
+struct AllPorts<'a, P> {
+    states: &'a mut [P],
+    views: &'a [PortView],
+}
+
+impl<P> Ports<P> for AllPorts<'_, P> {
+    fn count(&self) -> usize {
+        self.views.len()
+    }
+    fn port(&mut self, port: PortId) -> (&mut P, &PortView) {
+        (&mut self.states[port.index()], &self.views[port.index()])
+    }
+}
+
+/// Marks a packet that sees `queue` bytes, where RED says so.
+#[inline]
+fn mark<S: Scheme>(red: &mut Red, queue: u64, packet: &mut Packet<S>, port: &mut Port) {
+    if red.marks(queue) {
+        packet.header.code_point = CodePoint::CongestionExperienced;
+        port.counters.ecn_marked_packets += 1;
+    }
+}
