@@ -1,0 +1,171 @@
+//! The flow table: one row for each message.
+
+use crate::text::names_of;
+use arrow_array::{
+    ArrayRef, BooleanArray, Float64Array, RecordBatch, UInt8Array, UInt32Array, UInt64Array,
+};
+use arrow_schema::ArrowError;
+use std::sync::Arc;
+
+/// The completion time of a flow that had not completed when the run stopped.
+pub const UNFINISHED: u64 = u64::MAX;
+
+/// One row for each message, as columns of equal length.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FlowTable {
+    /// Its number, unique in the run.
+    pub flow_id: Vec<u32>,
+    /// The queue pair it was sent on.
+    pub qp_id: Vec<u32>,
+    /// Index into `tags` of the traffic entry it came from.
+    pub tag: Vec<u16>,
+    /// The names of the tags.
+    pub tags: Vec<String>,
+    /// Sending host: index into `node_names`.
+    pub src: Vec<u32>,
+    /// Receiving host: index into `node_names`.
+    pub dst: Vec<u32>,
+    /// The names of the nodes.
+    pub node_names: Arc<Vec<String>>,
+    /// Priority of its data packets, 0 to 7.
+    pub priority: Vec<u8>,
+    /// Payload bytes.
+    pub size_bytes: Vec<u64>,
+    /// When it was posted.
+    pub start_ps: Vec<u64>,
+    /// From posting to completion at the sender; [`UNFINISHED`] where it did not complete.
+    pub fct_ps: Vec<u64>,
+    /// What that takes alone in the network.
+    pub ideal_fct_ps: Vec<u64>,
+    /// Payload bytes that were sent again.
+    pub retransmitted_bytes: Vec<u64>,
+}
+
+impl FlowTable {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.flow_id.len()
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.flow_id.is_empty()
+    }
+
+    /// Number of flows that completed.
+    pub fn done(&self) -> u64 {
+        self.fct_ps.iter().filter(|&&fct| fct != UNFINISHED).count() as u64
+    }
+
+    /// Completion time over ideal completion time of the flow in `row`; `None` while unfinished.
+    pub fn slowdown(&self, row: usize) -> Option<f64> {
+        let fct = self.fct_ps[row];
+        (fct != UNFINISHED).then(|| fct as f64 / self.ideal_fct_ps[row] as f64)
+    }
+
+    /// As Arrow, in the order of the rows. Unfinished flows have null `fct_ps` and `slowdown`.
+    ///
+    /// # Errors
+    /// If the columns differ in length.
+    pub fn to_record_batch(&self) -> Result<RecordBatch, ArrowError> {
+        let finished = |fct: &u64| (*fct != UNFINISHED).then_some(*fct);
+        let columns: Vec<(&str, ArrayRef, bool)> = vec![
+            ("flow_id", Arc::new(UInt32Array::from(self.flow_id.clone())), false),
+            ("qp_id", Arc::new(UInt32Array::from(self.qp_id.clone())), false),
+            ("tag", names_of(self.tag.iter().map(|&tag| tag.into()), &self.tags), false),
+            ("src", names_of(self.src.iter().map(|&id| id as usize), &self.node_names), false),
+            ("dst", names_of(self.dst.iter().map(|&id| id as usize), &self.node_names), false),
+            ("priority", Arc::new(UInt8Array::from(self.priority.clone())), false),
+            ("size_bytes", Arc::new(UInt64Array::from(self.size_bytes.clone())), false),
+            ("start_ps", Arc::new(UInt64Array::from(self.start_ps.clone())), false),
+            ("fct_ps", Arc::new(self.fct_ps.iter().map(finished).collect::<UInt64Array>()), true),
+            ("ideal_fct_ps", Arc::new(UInt64Array::from(self.ideal_fct_ps.clone())), false),
+            (
+                "slowdown",
+                Arc::new((0..self.len()).map(|row| self.slowdown(row)).collect::<Float64Array>()),
+                true,
+            ),
+            (
+                "retransmitted_bytes",
+                Arc::new(UInt64Array::from(self.retransmitted_bytes.clone())),
+                false,
+            ),
+            (
+                "done",
+                Arc::new(
+                    self.fct_ps
+                        .iter()
+                        .map(|&fct| Some(fct != UNFINISHED))
+                        .collect::<BooleanArray>(),
+                ),
+                false,
+            ),
+        ];
+        RecordBatch::try_from_iter_with_nullable(columns)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use arrow_array::Array;
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::{Float64Type, UInt64Type};
+
+    /// Three flows, the second of which did not finish.
+    pub(crate) fn three_flows() -> FlowTable {
+        FlowTable {
+            flow_id: vec![0, 1, 2],
+            qp_id: vec![0, 1, 0],
+            tag: vec![0, 1, 0],
+            tags: vec!["incast".to_owned(), "victim".to_owned()],
+            src: vec![0, 1, 0],
+            dst: vec![2, 2, 1],
+            node_names: Arc::new(vec!["h0".to_owned(), "h1".to_owned(), "h2".to_owned()]),
+            priority: vec![3, 3, 0],
+            size_bytes: vec![1_000, 2_000, 1_000],
+            start_ps: vec![0, 5, 10],
+            fct_ps: vec![300, UNFINISHED, 150],
+            ideal_fct_ps: vec![100, 200, 100],
+            retransmitted_bytes: vec![0, 0, 1_000],
+        }
+    }
+
+    #[test]
+    fn unfinished_flows_are_null() {
+        let batch = three_flows().to_record_batch().unwrap();
+        let fct = batch.column_by_name("fct_ps").unwrap();
+        assert_eq!(fct.null_count(), 1);
+        assert!(fct.is_null(1));
+        assert_eq!(fct.as_primitive::<UInt64Type>().value(2), 150);
+        let slowdown = batch.column_by_name("slowdown").unwrap();
+        assert!(slowdown.is_null(1));
+        assert_eq!(slowdown.as_primitive::<Float64Type>().value(0), 3.0);
+        let done = batch.column_by_name("done").unwrap();
+        assert_eq!(done.as_boolean().iter().flatten().collect::<Vec<_>>(), [true, false, true]);
+        assert_eq!(three_flows().done(), 2);
+    }
+
+    #[test]
+    fn ids_become_names() {
+        let batch = three_flows().to_record_batch().unwrap();
+        let text = |name: &str| {
+            let column = batch.column_by_name(name).unwrap().as_string::<i64>();
+            column.iter().flatten().map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(text("src"), ["h0", "h1", "h0"]);
+        assert_eq!(text("tag"), ["incast", "victim", "incast"]);
+    }
+
+    #[test]
+    fn columns_of_different_length_are_refused() {
+        let mut flows = three_flows();
+        flows.start_ps.pop();
+        assert!(flows.to_record_batch().is_err());
+    }
+
+    #[test]
+    fn no_flows_are_a_table_too() {
+        assert_eq!(FlowTable::default().to_record_batch().unwrap().num_rows(), 0);
+    }
+}

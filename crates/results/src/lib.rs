@@ -1,0 +1,26 @@
+//! What a run leaves behind.
+//!
+//! Tables are plain columns that whoever runs the network fills row by row; Arrow appears only
+//! where they leave Rust ([`FlowTable::to_record_batch`] and its kin). The [`Summary`] is what
+//! `summary.json` holds, and the [`digest`] says whether two runs did the same.
+
+mod digest;
+mod drops;
+mod flows;
+mod ports;
+mod series;
+mod statistics;
+mod summary;
+mod text;
+
+pub use digest::digest;
+pub use drops::Drop;
+pub use flows::{FlowTable, UNFINISHED};
+pub use ports::PortTable;
+pub use series::{Series, SeriesInfo};
+pub use statistics::{SizeBin, SlowdownStatistics, percentile, slowdown_statistics};
+pub use summary::{SCHEMA_VERSION, Summary};
+
+// The Arrow types of the public functions, so that users need not depend on them by name.
+pub use arrow_array;
+pub use arrow_schema;

@@ -1,0 +1,123 @@
+//! Time series: what a probe saw.
+
+use crate::text::names_of;
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt16Array, UInt32Array, UInt64Array};
+use arrow_schema::ArrowError;
+use serde::Serialize;
+use std::sync::Arc;
+
+/// What one probe saw, as columns. Either `node` and `port` say where a value was read, or `flow`
+/// says of which flow; the others are empty. With `node` alone, `port` is empty too.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Series {
+    /// The probe's name, and that of the file.
+    pub name: String,
+    /// What was measured: `queue`, `throughput`, `window` and so on.
+    pub kind: String,
+    /// What it is measured in: `bytes`, `bps`, `ps`; empty for a plain number.
+    pub unit: String,
+    /// When each value was read.
+    pub time_ps: Vec<u64>,
+    /// Node: index into `node_names`.
+    pub node: Vec<u32>,
+    /// Port number on the node.
+    pub port: Vec<u16>,
+    /// Flow id.
+    pub flow: Vec<u32>,
+    /// The values.
+    pub value: Vec<f64>,
+    /// The names of the nodes.
+    pub node_names: Arc<Vec<String>>,
+}
+
+/// What `summary.json` says of a series.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SeriesInfo {
+    /// The probe's name, and that of the file.
+    pub name: String,
+    /// What was measured.
+    pub kind: String,
+    /// What it is measured in.
+    pub unit: String,
+    /// The column that holds the values.
+    pub column: String,
+    /// Number of rows.
+    pub rows: u64,
+}
+
+impl Series {
+    /// The name of the column of values, which carries the unit: `queue_bytes`.
+    pub fn value_column(&self) -> String {
+        if self.unit.is_empty() {
+            self.kind.clone()
+        } else {
+            format!("{}_{}", self.kind, self.unit)
+        }
+    }
+
+    /// Its line in the summary.
+    pub fn info(&self) -> SeriesInfo {
+        SeriesInfo {
+            name: self.name.clone(),
+            kind: self.kind.clone(),
+            unit: self.unit.clone(),
+            column: self.value_column(),
+            rows: self.time_ps.len() as u64,
+        }
+    }
+
+    /// As Arrow: `time_ps`, then `node` and `port` or `flow_id`, then the values.
+    ///
+    /// # Errors
+    /// If the columns differ in length.
+    pub fn to_record_batch(&self) -> Result<RecordBatch, ArrowError> {
+        let value_column = self.value_column();
+        let mut columns: Vec<(&str, ArrayRef, bool)> =
+            vec![("time_ps", Arc::new(UInt64Array::from(self.time_ps.clone())), false)];
+        if self.flow.is_empty() {
+            let nodes = self.node.iter().map(|&id| id as usize);
+            columns.push(("node", names_of(nodes, &self.node_names), false));
+            if !self.port.is_empty() || self.node.is_empty() {
+                columns.push(("port", Arc::new(UInt16Array::from(self.port.clone())), false));
+            }
+        } else {
+            columns.push(("flow_id", Arc::new(UInt32Array::from(self.flow.clone())), false));
+        }
+        columns.push((&value_column, Arc::new(Float64Array::from(self.value.clone())), false));
+        RecordBatch::try_from_iter_with_nullable(columns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(series: &Series) -> Vec<String> {
+        let schema = series.to_record_batch().unwrap().schema();
+        schema.fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    #[test]
+    fn columns_follow_what_was_probed() {
+        let mut series = Series {
+            name: "bottleneck".to_owned(),
+            kind: "queue".to_owned(),
+            unit: "bytes".to_owned(),
+            time_ps: vec![0, 10],
+            node: vec![0, 0],
+            port: vec![1, 1],
+            value: vec![0.0, 1048.0],
+            node_names: Arc::new(vec!["s0".to_owned()]),
+            ..Series::default()
+        };
+        assert_eq!(names(&series), ["time_ps", "node", "port", "queue_bytes"]);
+        assert_eq!(series.info().rows, 2);
+        series.port.clear();
+        assert_eq!(names(&series), ["time_ps", "node", "queue_bytes"]);
+        series.node.clear();
+        series.flow = vec![4, 4];
+        series.kind = "alpha".to_owned();
+        series.unit.clear();
+        assert_eq!(names(&series), ["time_ps", "flow_id", "alpha"]);
+    }
+}

@@ -1,0 +1,67 @@
+//! What `summary.json` holds.
+
+use crate::series::SeriesInfo;
+use crate::statistics::SlowdownStatistics;
+use serde::Serialize;
+
+/// Version of the result directory's layout; a reader refuses a newer one.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// A run in figures.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Summary {
+    /// [`SCHEMA_VERSION`].
+    pub schema: u32,
+    /// The scenario's name.
+    pub name: String,
+    /// The congestion-control scheme.
+    pub scheme: String,
+    /// Its preset.
+    pub preset: String,
+    /// What to know before trusting a figure made with the scheme; empty where there is nothing.
+    pub caveat: String,
+    /// Seed of all random streams.
+    pub seed: u64,
+    /// Threads that were used.
+    pub threads: u64,
+    /// Version of rocelab.
+    pub version: String,
+    /// The run was interrupted.
+    pub partial: bool,
+    /// Hosts in the network.
+    pub hosts: u64,
+    /// Switches in the network.
+    pub switches: u64,
+    /// How far simulated time went.
+    pub simulated_ns: u64,
+    /// How long the run took, set-up left out.
+    pub wall_s: f64,
+    /// Packets of any kind serialised, each counted at every port that sent it.
+    pub packet_hops: u64,
+    /// The same for data packets alone.
+    pub data_packet_hops: u64,
+    /// `packet_hops` over `wall_s`.
+    pub packet_hops_per_s: f64,
+    /// Flows that were posted or waited to be.
+    pub flows: u64,
+    /// Flows that completed.
+    pub flows_done: u64,
+    /// Slowdown of the flows that completed.
+    pub slowdown: SlowdownStatistics,
+    /// Pause frames sent by all ports.
+    pub pause_frames: u64,
+    /// Time that classes were paused, summed over classes and ports.
+    pub paused_ns: u64,
+    /// Packets dropped, in any class.
+    pub drops: u64,
+    /// Of these, those in lossless classes; anything but 0 is an error of the set-up.
+    pub lossless_drops: u64,
+    /// The longest any port's egress queues were.
+    pub max_queue_bytes: u64,
+    /// Equal for equal outcomes.
+    pub digest: String,
+    /// The series that were recorded.
+    pub series: Vec<SeriesInfo>,
+    /// What the user should know, a sentence each.
+    pub warnings: Vec<String>,
+}

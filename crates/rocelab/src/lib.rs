@@ -1,0 +1,132 @@
+//! From a valid scenario to results.
+//!
+//! ```
+//! let scenario = scenario::parse(
+//!     r#"
+//!     [topology]
+//!     kind = "star"
+//!     hosts = 3
+//!     host_rate = "100Gbps"
+//!     host_delay = "1us"
+//!     [[traffic]]
+//!     kind = "incast"
+//!     senders = 2
+//!     receiver = "h0"
+//!     size = "100KB"
+//!     [scheme]
+//!     name = "hpcc"
+//!     "#,
+//!     None,
+//!     &[],
+//! )
+//! .unwrap();
+//! let result = rocelab::run(&scenario, &rocelab::RunOptions::default()).unwrap();
+//! assert_eq!(result.summary.flows_done, 2);
+//! ```
+
+mod dispatch;
+mod report;
+mod setup;
+
+use scenario::Scenario;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
+
+/// The version of rocelab.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// How to run, as against what to run: nothing here changes a result.
+#[derive(Clone, Debug, Default)]
+pub struct RunOptions {
+    /// Threads; `None`: as many as there are cores where the run is large enough to gain from
+    /// them, else one.
+    pub threads: Option<usize>,
+    /// Set by the caller: stop, and keep what there is.
+    pub cancel: Arc<AtomicBool>,
+    /// Written as the run goes on.
+    pub progress: Arc<Progress>,
+}
+
+/// How far a run has come.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Simulated time, ps.
+    pub simulated_ps: AtomicU64,
+    /// Packets of any kind serialised by a port.
+    pub packet_hops: AtomicU64,
+    /// Flows completed.
+    pub flows_done: AtomicU64,
+    /// Flows in all.
+    pub flows: AtomicU64,
+    /// When the run ends, ps; 0 where it ends with its flows.
+    pub end_ps: AtomicU64,
+}
+
+/// What a run leaves behind.
+#[derive(Clone, Debug)]
+pub struct RunResult {
+    /// One row per message.
+    pub flows: results::FlowTable,
+    /// One row per port.
+    pub ports: results::PortTable,
+    /// One for each probe.
+    pub series: Vec<results::Series>,
+    /// Drops in lossless classes, the first ones.
+    pub drops: Vec<results::Drop>,
+    /// The run in numbers.
+    pub summary: results::Summary,
+}
+
+/// Why a valid scenario can't be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// The key of the scenario that it is about.
+    pub key: &'static str,
+    /// What is wrong and what would mend it.
+    pub message: String,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.key, self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Runs a scenario.
+///
+/// # Errors
+/// Where the scheme can't run on this network (paths longer than its packets have room for).
+pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, Error> {
+    let setup = setup::setup(scenario);
+    let progress = &options.progress;
+    progress.flows.store(setup.messages.len() as u64, Ordering::Relaxed);
+    let end = if setup.until_done { 0 } else { setup.stop.ps() };
+    progress.end_ps.store(end, Ordering::Relaxed);
+    let threads = options.threads.unwrap_or_else(|| default_threads(scenario)).max(1);
+    let watch = |now: fabric::Progress| {
+        progress.simulated_ps.store(now.time.ps(), Ordering::Relaxed);
+        progress.packet_hops.store(now.work, Ordering::Relaxed);
+        progress.flows_done.store(now.finished, Ordering::Relaxed);
+        !options.cancel.load(Ordering::Relaxed)
+    };
+    let mut started = Instant::now();
+    let output = dispatch::run(scenario, &setup, threads, &mut started, &watch)?;
+    let wall = started.elapsed().as_secs_f64();
+    Ok(report::report(scenario, &setup, output, threads, wall))
+}
+
+/// Hosts from which on a second thread gains more than the barriers cost.
+const HOSTS_FOR_THREADS: usize = 64;
+
+fn default_threads(scenario: &Scenario) -> usize {
+    let hosts = scenario.network.nodes.iter();
+    let hosts = hosts.filter(|node| node.kind == scenario::NodeKind::Host).count();
+    if hosts < HOSTS_FOR_THREADS {
+        return 1;
+    }
+    std::thread::available_parallelism().map_or(1, usize::from)
+}

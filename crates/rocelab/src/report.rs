@@ -1,0 +1,188 @@
+//! From what the fabric counted to tables and the summary.
+
+use crate::{RunResult, VERSION};
+use fabric::{Output, ProbeKind, ProbeTargets, Setup};
+use results::{Drop, FlowTable, PortTable, Series, Summary, UNFINISHED};
+use scenario::{NodeKind, Scenario};
+use std::sync::Arc;
+use units::Time;
+
+pub(crate) fn report(
+    scenario: &Scenario,
+    setup: &Setup,
+    output: Output,
+    threads: usize,
+    wall_s: f64,
+) -> RunResult {
+    let names: Vec<String> = scenario.network.nodes.iter().map(|node| node.name.clone()).collect();
+    let names = Arc::new(names);
+    let flows = flow_table(scenario, &output, &names);
+    let ports = port_table(&output, &names);
+    let series: Vec<Series> = (0..scenario.probes.len())
+        .map(|probe| one_series(scenario, setup, &output, probe, &names))
+        .collect();
+    let drops: Vec<Drop> = output
+        .drops
+        .iter()
+        .map(|drop| Drop {
+            time_ps: drop.time.ps(),
+            node: names[drop.node as usize].clone(),
+            port: drop.port,
+            reason: drop.reason.to_owned(),
+            priority: drop.priority,
+            flow_id: drop.flow,
+            size_bytes: u64::from(drop.size),
+        })
+        .collect();
+    let summary = summary(scenario, &output, &flows, &ports, &series, threads, wall_s);
+    RunResult { flows, ports, series, drops, summary }
+}
+
+fn flow_table(scenario: &Scenario, output: &Output, names: &Arc<Vec<String>>) -> FlowTable {
+    let messages = &scenario.messages;
+    let outcomes = &output.flows;
+    FlowTable {
+        flow_id: (0..messages.len() as u32).collect(),
+        qp_id: messages.iter().map(|message| message.qp).collect(),
+        tag: messages.iter().map(|message| message.tag).collect(),
+        tags: scenario.tags.clone(),
+        src: messages.iter().map(|message| message.src.get()).collect(),
+        dst: messages.iter().map(|message| message.dst.get()).collect(),
+        node_names: Arc::clone(names),
+        priority: messages.iter().map(|message| message.priority).collect(),
+        size_bytes: messages.iter().map(|message| message.size.get()).collect(),
+        start_ps: messages.iter().map(|message| message.start.ps()).collect(),
+        fct_ps: outcomes
+            .iter()
+            .map(|flow| if flow.fct == Time::NEVER { UNFINISHED } else { flow.fct.ps() })
+            .collect(),
+        ideal_fct_ps: output.ideal.iter().map(|ideal| ideal.ps()).collect(),
+        retransmitted_bytes: outcomes.iter().map(|flow| flow.retransmitted_bytes).collect(),
+    }
+}
+
+fn port_table(output: &Output, names: &Arc<Vec<String>>) -> PortTable {
+    let ports = &output.ports;
+    let column = |value: fn(&fabric::PortCounters) -> u64| {
+        ports.iter().map(|port| value(&port.counters)).collect()
+    };
+    PortTable {
+        node: ports.iter().map(|port| port.node.get()).collect(),
+        port: ports.iter().map(|port| port.port.get()).collect(),
+        peer: ports.iter().map(|port| port.peer.get()).collect(),
+        node_names: Arc::clone(names),
+        rate_bps: ports.iter().map(|port| port.rate.bps()).collect(),
+        tx_bytes: column(|counters| counters.tx_bytes),
+        tx_packets: column(|counters| counters.tx_packets),
+        pause_frames_sent: column(|counters| counters.pause_frames_sent),
+        pause_frames_received: column(|counters| counters.pause_frames_received),
+        paused_ps: column(|counters| counters.paused.ps()),
+        max_queue_bytes: column(|counters| counters.max_queue_bytes),
+        ecn_marked_packets: column(|counters| counters.ecn_marked_packets),
+        dropped_packets: column(|counters| counters.dropped_packets),
+    }
+}
+
+fn one_series(
+    scenario: &Scenario,
+    setup: &Setup,
+    output: &Output,
+    probe: usize,
+    names: &Arc<Vec<String>>,
+) -> Series {
+    let wanted = &scenario.probes[probe];
+    let (kind, unit) = match setup.probes[probe].kind {
+        ProbeKind::Queue => ("queue", "bytes"),
+        ProbeKind::Throughput => ("throughput", "bps"),
+        ProbeKind::Utilisation => ("utilisation", ""),
+        ProbeKind::Pause => ("pause", ""),
+        ProbeKind::PortState => ("state", ""),
+        ProbeKind::Rate => ("rate", "bps"),
+        ProbeKind::Window => ("window", "bytes"),
+        ProbeKind::Alpha => ("alpha", ""),
+        ProbeKind::Latency => ("latency", "s"),
+    };
+    let first = output.samples.partition_point(|sample| (sample.probe as usize) < probe);
+    let samples = &output.samples[first..];
+    let samples = &samples[..samples.partition_point(|sample| sample.probe as usize == probe)];
+    let mut series = Series {
+        name: wanted.name.clone(),
+        kind: kind.to_owned(),
+        unit: unit.to_owned(),
+        time_ps: samples.iter().map(|sample| sample.time.ps()).collect(),
+        node: Vec::new(),
+        port: Vec::new(),
+        flow: Vec::new(),
+        value: samples.iter().map(|sample| sample.value).collect(),
+        node_names: Arc::clone(names),
+    };
+    match &setup.probes[probe].targets {
+        ProbeTargets::Ports(ports) => {
+            let targets = samples.iter().map(|sample| ports[sample.target as usize]);
+            (series.node, series.port) =
+                targets.map(|(node, port)| (node.get(), port.get())).unzip();
+        }
+        ProbeTargets::Flows(flows) => {
+            let targets = samples.iter().map(|sample| flows[sample.target as usize].get());
+            series.flow = targets.collect();
+        }
+    }
+    series
+}
+
+fn summary(
+    scenario: &Scenario,
+    output: &Output,
+    flows: &FlowTable,
+    ports: &PortTable,
+    series: &[Series],
+    threads: usize,
+    wall_s: f64,
+) -> Summary {
+    let count = |kind| scenario.network.nodes.iter().filter(|node| node.kind == kind).count();
+    let packet_hops: u64 = ports.tx_packets.iter().sum();
+    let flows_done = flows.done();
+    let mut warnings = Vec::new();
+    if output.lossless_drops > 0 {
+        warnings.push(format!(
+            "{} packets of lossless classes were dropped: PFC did not protect them (see drops)",
+            output.lossless_drops
+        ));
+    }
+    let left = flows.len() as u64 - flows_done;
+    if left > 0 && scenario.run.stop == scenario::Stop::FlowsDone && !output.outcome.cancelled {
+        warnings.push(format!(
+            "{left} flows were not done at the limit of {}; raise run.limit, or look for a deadlock",
+            scenario.run.limit
+        ));
+    }
+    Summary {
+        schema: results::SCHEMA_VERSION,
+        name: scenario.name.clone(),
+        scheme: scenario.scheme.info.name.to_owned(),
+        preset: scenario.scheme.preset.clone(),
+        caveat: scenario.scheme.info.caveat.to_owned(),
+        seed: scenario.run.seed,
+        threads: threads as u64,
+        version: VERSION.to_owned(),
+        partial: output.outcome.cancelled,
+        hosts: count(NodeKind::Host) as u64,
+        switches: count(NodeKind::Switch) as u64,
+        simulated_ns: output.outcome.end.ns(),
+        wall_s,
+        packet_hops,
+        data_packet_hops: output.ports.iter().map(|port| port.counters.tx_data_packets).sum(),
+        packet_hops_per_s: packet_hops as f64 / wall_s.max(1e-9),
+        flows: flows.len() as u64,
+        flows_done,
+        slowdown: results::slowdown_statistics(flows),
+        pause_frames: ports.pause_frames_sent.iter().sum(),
+        paused_ns: ports.paused_ps.iter().sum::<u64>() / 1000,
+        drops: ports.dropped_packets.iter().sum(),
+        lossless_drops: output.lossless_drops,
+        max_queue_bytes: ports.max_queue_bytes.iter().copied().max().unwrap_or(0),
+        digest: results::digest(flows, ports),
+        series: series.iter().map(Series::info).collect(),
+        warnings,
+    }
+}

@@ -1,0 +1,22 @@
+//! Shared by the tests that run whole scenarios.
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use rocelab::{RunOptions, RunResult};
+
+/// Runs a scenario on one thread.
+pub fn run(text: &str) -> RunResult {
+    run_with(text, &[])
+}
+
+/// Runs a scenario with keys set.
+pub fn run_with(text: &str, set: &[(&str, &str)]) -> RunResult {
+    run_on(text, set, 1)
+}
+
+/// Runs a scenario with keys set on a number of threads.
+pub fn run_on(text: &str, set: &[(&str, &str)], threads: usize) -> RunResult {
+    let set: Vec<_> = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    let scenario = scenario::parse(text, None, &set).unwrap_or_else(|error| panic!("{error}"));
+    let options = RunOptions { threads: Some(threads), ..RunOptions::default() };
+    rocelab::run(&scenario, &options).unwrap_or_else(|error| panic!("{error}"))
+}
