@@ -34,6 +34,8 @@ impl Handle {
     }
 }
 
+/// A slot begins a cache line, so that a small packet takes one and no packet one too many.
+#[repr(C, align(64))]
 struct Slot<P> {
     next: u32,
     packet: P,
@@ -41,7 +43,7 @@ struct Slot<P> {
 
 /// All packets of a run.
 pub struct Arena<P> {
-    chunks: Box<[AtomicPtr<Slot<P>>]>,
+    chunks: Box<[AtomicPtr<Slot<P>>; CHUNKS]>,
     shared: Mutex<Pool>,
     owns: PhantomData<Slot<P>>,
 }
@@ -61,7 +63,8 @@ impl<P: Copy + Send> Arena<P> {
     /// An empty arena.
     #[expect(clippy::new_without_default, reason = "there is one arena per run, made on purpose")]
     pub fn new() -> Arena<P> {
-        let chunks = (0..CHUNKS).map(|_| AtomicPtr::new(std::ptr::null_mut())).collect();
+        let chunks: Vec<_> = (0..CHUNKS).map(|_| AtomicPtr::new(std::ptr::null_mut())).collect();
+        let chunks = chunks.try_into().unwrap_or_else(|_| unreachable!("it has that length"));
         let shared = Mutex::new(Pool { chunks: 0, free: Vec::new() });
         Arena { chunks, shared, owns: PhantomData }
     }
@@ -73,7 +76,8 @@ impl<P: Copy + Send> Arena<P> {
 
     #[inline]
     fn slot(&self, raw: u32) -> NonNull<Slot<P>> {
-        let chunk = self.chunks[(raw >> CHUNK_BITS) as usize].load(Ordering::Relaxed);
+        let chunk =
+            self.chunks[(raw >> CHUNK_BITS) as usize & (CHUNKS - 1)].load(Ordering::Relaxed);
         debug_assert!(!chunk.is_null(), "a handle of another arena");
         // SAFETY: a handle is only made for a slot of a chunk that exists, and chunks stay.
         unsafe { NonNull::new_unchecked(chunk.add(raw as usize & (CHUNK - 1))) }
@@ -104,7 +108,7 @@ impl<P: Copy + Send> Arena<P> {
 impl<P> Drop for Arena<P> {
     fn drop(&mut self) {
         let layout = Layout::array::<Slot<P>>(CHUNK).expect("it was allocated so");
-        for chunk in &mut self.chunks {
+        for chunk in self.chunks.iter_mut() {
             let chunk = *chunk.get_mut();
             if !chunk.is_null() {
                 // SAFETY: allocated in `more` with this layout; packets are `Copy` and need no drop.
@@ -141,11 +145,17 @@ impl<'a, P: Copy + Send> Packets<'a, P> {
     #[inline]
     pub fn remove(&mut self, handle: Handle) -> P {
         let packet = *self.get(&handle);
+        self.discard(handle);
+        packet
+    }
+
+    /// Drops a packet.
+    #[inline]
+    pub fn discard(&mut self, handle: Handle) {
         self.free.push(handle.0);
         if self.free.len() >= 4 * BATCH {
             self.give_back();
         }
-        packet
     }
 
     /// What one thread frees and does not use, others may need.

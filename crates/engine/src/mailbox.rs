@@ -71,6 +71,11 @@ impl Mail {
     pub(crate) fn mailbox(&self, slot: usize, from: usize, device: u32) -> &Turns<Vec<u64>> {
         &self.boxes[(slot * self.threads + from) * self.devices + device as usize]
     }
+    /// The boxes of a slot and sending thread, by receiving device.
+    #[inline]
+    pub(crate) fn row(&self, slot: usize, from: usize) -> &[Turns<Vec<u64>>] {
+        &self.boxes[(slot * self.threads + from) * self.devices..][..self.devices]
+    }
     #[inline]
     pub(crate) fn noted(&self, slot: usize, from: usize, to: usize) -> &Turns<Vec<u32>> {
         &self.noted[(slot * self.threads + from) * self.threads + to]
@@ -89,8 +94,9 @@ pub(crate) struct Post<'a> {
     pub(crate) thread: usize,
     /// The window's end, and the ends of the next two.
     pub(crate) ends: [Time; SLOTS],
-    /// Slots of the next two windows.
+    /// Slots of the next two windows, and this thread's boxes in them.
     pub(crate) next_slots: [usize; SLOTS - 1],
+    pub(crate) rows: [&'a [Turns<Vec<u64>>]; SLOTS - 1],
     pub(crate) parity: usize,
     /// Earliest arrival posted into each of the next two windows, and beyond.
     pub(crate) earliest: [Time; SLOTS],
@@ -118,16 +124,21 @@ impl Post<'_> {
         if arrival < self.earliest[ahead] {
             self.earliest[ahead] = arrival;
         }
-        let slot = self.next_slots[ahead];
         // SAFETY: this thread alone writes the boxes it sends through into the slots of the next
         // two windows; the receiver comes after the barrier.
-        let mailbox = unsafe { self.mail.mailbox(slot, self.thread, device).get() };
+        let mailbox = unsafe { self.rows[ahead][device as usize].get() };
         if mailbox.is_empty() {
-            let to = self.owner[device as usize] as usize;
-            // SAFETY: as above.
-            unsafe { self.mail.noted(slot, self.thread, to).get() }.push(device);
+            self.note(ahead, device);
         }
         mailbox.push(key::entry(arrival.ps() - self.ends[ahead].ps(), tail));
+    }
+
+    /// The first packet of a window for a device.
+    #[inline(never)]
+    fn note(&mut self, ahead: usize, device: u32) {
+        let to = self.owner[device as usize] as usize;
+        // SAFETY: as for the boxes.
+        unsafe { self.mail.noted(self.next_slots[ahead], self.thread, to).get() }.push(device);
     }
 
     #[cold]

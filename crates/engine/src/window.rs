@@ -68,6 +68,12 @@ impl<P: Copy + Send> Window<'_, '_, P> {
         Some((time, key::port(entry, time), Handle::from_raw(key::handle(entry))))
     }
 
+    /// Takes the next arrival if it comes no later than `limit`.
+    #[inline]
+    pub fn next_arrival_by(&mut self, limit: Time) -> Option<(Time, u16, Handle)> {
+        if self.next_arrival_time() > limit { None } else { self.next_arrival() }
+    }
+
     /// Puts a packet on a link; it arrives at `arrival`, not before the window's end.
     #[inline]
     pub fn send(&mut self, link: &mut Link, arrival: Time, class: Class, handle: Handle) {

@@ -113,12 +113,14 @@ impl<'a, D: Device> Worker<'a, D> {
         while grid.start(window) < stop && !cancelled && goal != Some(0) {
             windows += 1;
             let parity = (windows & 1) as usize;
+            let next_slots = [(window + 1) as usize % SLOTS, (window + 2) as usize % SLOTS];
             let mut post = Post {
                 mail: self.shared.mail,
                 owner: self.shared.owner,
                 thread: self.thread,
                 ends: [grid.start(window + 1), grid.start(window + 2), grid.start(window + 3)],
-                next_slots: [(window + 1) as usize % SLOTS, (window + 2) as usize % SLOTS],
+                next_slots,
+                rows: next_slots.map(|slot| self.shared.mail.row(slot, self.thread)),
                 parity,
                 earliest,
             };

@@ -2,7 +2,7 @@
 
 use crate::ideal::{PacketBytes, completion_time};
 use crate::network::{ClassConfig, HostConfig, Setup};
-use crate::packet::{Address, Header, Kind, Scheme};
+use crate::packet::{Address, Scheme};
 use crate::qp::NO_FLOW;
 use crate::routing::{Graph, LinkEnd, Routes, Sizes, flow_hash};
 use schemes::contract::{PathFacts, Room};
@@ -39,8 +39,9 @@ pub(crate) struct Common<S: Scheme> {
     pub(crate) wire: wire::Profile,
     pub(crate) payload: u32,
     pub(crate) symmetric: bool,
-    pub(crate) marking: bool,
-    pub(crate) mark_at_enqueue: bool,
+    /// RED may mark data when it joins a queue, or when it leaves. Only data is ECN-capable.
+    pub(crate) marks_at_enqueue: bool,
+    pub(crate) marks_at_dequeue: bool,
     /// Wire bytes of a full data packet, an ACK, a PFC frame.
     pub(crate) full_packet: u32,
     pub(crate) ack_size: u16,
@@ -77,19 +78,13 @@ impl<S: Scheme> Common<S> {
             wire: setup.wire,
             payload: setup.payload,
             symmetric: setup.symmetric || S::SYMMETRIC_PATHS,
-            marking: setup.ecn.is_some(),
-            mark_at_enqueue: setup.ecn.is_some_and(|ecn| ecn.at_enqueue),
+            marks_at_enqueue: setup.ecn.is_some_and(|ecn| ecn.at_enqueue),
+            marks_at_dequeue: setup.ecn.is_some_and(|ecn| !ecn.at_enqueue),
             full_packet,
             ack_size: ack_size as u16,
             pfc_bytes: setup.wire.pfc_bytes() as u16,
             meta_bytes: data_meta,
         }
-    }
-
-    /// Whether RED may mark the packet: only data is ECN-capable.
-    #[inline]
-    pub(crate) fn marks(&self, header: &Header) -> bool {
-        self.marking && header.kind == Kind::Data
     }
 
     /// Wire bytes of a data packet.

@@ -319,7 +319,9 @@ impl<S: Scheme> Host<S> {
         let queue = nic.port.pick(window.packets, open, Some(full));
         if nic.port.has(queue) {
             let handle = nic.port.dequeue(window.packets, queue);
-            nic.port.transmit(window, now, handle);
+            let header = window.packets.get(&handle).header;
+            nic.port.count_out(header.priority, header.size);
+            nic.port.transmit(window, now, &header, handle);
         } else {
             let slot = nic.take(queue);
             let sender = self.senders.get_mut(slot).expect("a listed QP is there");
@@ -413,7 +415,7 @@ impl<S: Scheme> Host<S> {
         }
         let emptied = new && sender.backlog() == Bytes::ZERO;
         let handle = window.packets.insert(Packet { header, body: Body::Meta(meta) });
-        self.nics[nic].port.transmit(window, now, handle);
+        self.nics[nic].port.transmit(window, now, &header, handle);
         if emptied {
             self.on_backlog(window, now, slot);
         }
@@ -505,8 +507,7 @@ impl<S: Scheme> Host<S> {
         match window.packets.get(&handle).header.kind {
             Kind::Data => self.on_data(window, now, port, handle),
             Kind::Ack | Kind::Nack => {
-                let packet = window.packets.remove(handle);
-                self.on_ack(window, now, &packet);
+                self.on_ack(window, now, handle);
             }
             Kind::Pfc => {
                 let header = window.packets.remove(handle).header;
@@ -521,7 +522,7 @@ impl<S: Scheme> Host<S> {
                 self.on_ctl(window, now, &packet.header, &ctl);
             }
             // For a switch that is not there.
-            Kind::LinkCtl => drop(window.packets.remove(handle)),
+            Kind::LinkCtl => window.packets.discard(handle),
         }
     }
 
@@ -553,7 +554,7 @@ impl<S: Scheme> Host<S> {
             let expected = receiver.expected;
             let ahead = header.sequence > expected;
             if ahead && (receiver.nacked || !self.common.host.nack) {
-                window.packets.remove(handle);
+                window.packets.discard(handle);
                 return;
             }
             receiver.nacked = ahead;
@@ -602,7 +603,7 @@ impl<S: Scheme> Host<S> {
             packet.header = self.answer(&header, Kind::Ack, expected, hash);
             self.send_answer(window, now, handle);
         } else {
-            window.packets.remove(handle);
+            window.packets.discard(handle);
         }
         // A notification point that still waits for something keeps its seat.
         if over && timer == Time::NEVER {
@@ -702,16 +703,17 @@ impl<S: Scheme> Host<S> {
     }
 
     #[inline]
-    fn on_ack(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time, packet: &Packet<S>) {
-        let header = &packet.header;
+    fn on_ack(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time, handle: Handle) {
+        let packet = window.packets.get(&handle);
+        let header = packet.header;
         let slot = header.address.sender_slot;
-        let Some(sender) = self.senders.get_mut(slot) else { return };
-        // The slot may serve another QP by now.
-        if sender.address.receiver_slot != header.address.receiver_slot
-            || sender.address.dst != header.address.dst
-        {
-            return;
-        }
+        // The slot may be free, or serve another QP by now.
+        let Some(sender) = self.senders.get_mut(slot).filter(|sender| {
+            sender.address.receiver_slot == header.address.receiver_slot
+                && sender.address.dst == header.address.dst
+        }) else {
+            return window.packets.discard(handle);
+        };
         let Body::Meta(meta) = &packet.body else { unreachable!("ACKs carry meta") };
         let nack = header.kind == Kind::Nack;
         let newly_acked = header.sequence.saturating_sub(sender.acknowledged);
@@ -732,6 +734,7 @@ impl<S: Scheme> Host<S> {
             };
             sender.rp.on_ack(cx, &ack);
         });
+        window.packets.discard(handle);
         let sender = self.senders.get_mut(slot).expect("it is open");
         while sender.oldest.flow != NO_FLOW && sender.oldest.end <= sender.acknowledged {
             let done = sender.oldest.flow;

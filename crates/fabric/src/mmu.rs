@@ -79,35 +79,47 @@ impl Mmu {
         self.lossless & 1 << priority != 0
     }
 
-    /// Whether storing `size` bytes more surely neither pauses nor drops, even if nothing has left
-    /// since the counters were last brought up to date.
+    /// Whether storing a packet of `size` bytes surely neither pauses nor drops, even if nothing has
+    /// left since the counters were last brought up to date.
     #[inline]
     pub(crate) fn is_far_from_limits(&self, port: u16, priority: u8, size: u64) -> bool {
         if self.used + size > self.buffer {
             return false;
         }
-        if !self.is_lossless(priority) {
+        if self.lossless & 1 << priority == 0 {
             return true;
         }
         let ingress = &self.ingress[port as usize * 8 + priority as usize];
         match self.threshold {
             Threshold::Static { xoff, .. } => ingress.bytes + size < xoff.get(),
             Threshold::Dynamic { reserve, .. } => {
-                ingress.in_headroom == 0
-                    && ingress.bytes + size < reserve.get().max(1) + self.dynamic_threshold()
+                let after = (ingress.bytes + size).saturating_sub(reserve.get());
+                ingress.in_headroom == 0 && (after == 0 || after < self.dynamic_threshold())
             }
         }
     }
 
-    fn dynamic_threshold(&self) -> u64 {
-        let Threshold::Dynamic { alpha, .. } = self.threshold else { return 0 };
-        let free = self.shared.saturating_sub(self.shared_used);
-        ((u128::from(free) * u128::from(alpha)) >> 16) as u64
+    /// Stores a packet that is far from all limits.
+    #[inline]
+    pub(crate) fn store(&mut self, port: u16, priority: u8, size: u64) {
+        let ingress = &mut self.ingress[port as usize * 8 + priority as usize];
+        if let Threshold::Dynamic { reserve, .. } = self.threshold
+            && self.lossless & 1 << priority != 0
+        {
+            let before = ingress.bytes.saturating_sub(reserve.get());
+            let after = (ingress.bytes + size).saturating_sub(reserve.get());
+            self.shared_used += after - before;
+        }
+        ingress.bytes += size;
+        self.used += size;
     }
 
-    /// Asks for room for a packet of `size` bytes. Counters must be up to date, or the packet far
-    /// from all limits.
-    #[inline]
+    fn dynamic_threshold(&self) -> u64 {
+        let Threshold::Dynamic { alpha, .. } = self.threshold else { return 0 };
+        share(self.shared.saturating_sub(self.shared_used), alpha)
+    }
+
+    /// Asks for room for a packet of `size` bytes. Counters must be up to date.
     pub(crate) fn admit(&mut self, port: u16, priority: u8, size: u64) -> Admission {
         if self.used + size > self.buffer {
             return Admission::BufferFull;
@@ -194,6 +206,12 @@ impl Mmu {
     }
 }
 
+/// `alpha` 65536ths of the bytes that are free.
+#[inline]
+fn share(free: u64, alpha: u32) -> u64 {
+    ((u128::from(free) * u128::from(alpha)) >> 16) as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -252,6 +270,7 @@ mod tests {
         fn what_comes_in_goes_out_and_limits_hold(
             packets in prop::collection::vec((0u16..3, 2u8..4, 64u64..1_600), 1..200),
             dynamic: bool,
+            far_first: bool,
         ) {
             let mut config = fixed(8_000, 6_000);
             if dynamic {
@@ -264,10 +283,12 @@ mod tests {
             let mut mmu = Mmu::new(60_000, &config, vec![5_000; 3]);
             let mut stored = Vec::new();
             for (port, priority, size) in packets {
-                let far = mmu.is_far_from_limits(port, priority, size);
-                let admission = mmu.admit(port, priority, size);
-                prop_assert!(!far || admission == Admission::Stored);
-                match admission {
+                if far_first && mmu.is_far_from_limits(port, priority, size) {
+                    mmu.store(port, priority, size);
+                    stored.push((port, priority, size));
+                    continue;
+                }
+                match mmu.admit(port, priority, size) {
                     Admission::Stored | Admission::StoredPause => {
                         stored.push((port, priority, size));
                     }

@@ -1,6 +1,6 @@
 //! The sending side of a port: queues, the wire, and what is counted.
 
-use crate::packet::{Packet, Scheme, class_of};
+use crate::packet::{Header, Kind, Packet, Scheme, class_of};
 use crate::routing::LinkEnd;
 use crate::scheduler::{PFC, PFC_BIT, Scheduler};
 use engine::{Fifo, Handle, Link, Packets, Window};
@@ -65,6 +65,17 @@ struct Shaper {
     earliest: [Time; 8],
 }
 
+impl Shaper {
+    /// The next packet of the priority waits until its share of the link has passed.
+    fn sent(&mut self, header: &Header, start: Time, end: Time) {
+        let stretch = self.stretch[header.priority as usize];
+        if header.kind != Kind::Pfc && stretch != 0 {
+            let share = ((end - start).ps() * stretch) >> 16;
+            self.earliest[header.priority as usize] = start + Time::from_ps(share);
+        }
+    }
+}
+
 impl Port {
     pub(crate) fn new(end: &LinkEnd, latency: Time, scheduler: Scheduler) -> Port {
         Port {
@@ -96,6 +107,24 @@ impl Port {
             });
             shaper.stretch[priority as usize] = (65_536.0 / share) as u64;
         }
+    }
+
+    /// Whether a packet of `priority` that joins now would leave at once.
+    #[inline]
+    pub(crate) fn is_idle(&self, priority: u8, now: Time) -> bool {
+        self.waiting == 0 && self.free_at <= now && self.paused & 1 << priority == 0
+    }
+
+    /// Counts a packet that passes without waiting for anything.
+    #[inline]
+    pub(crate) fn count_through(&mut self, size: u16) {
+        self.counters.max_queue_bytes = self.counters.max_queue_bytes.max(u64::from(size));
+    }
+
+    /// Whether a priority may use less than the whole link.
+    #[inline]
+    pub(crate) fn is_shaped(&self) -> bool {
+        self.shaper.is_some()
     }
 
     pub(crate) fn rate(&self) -> Rate {
@@ -162,16 +191,17 @@ impl Port {
     #[inline]
     pub(crate) fn count_in(&mut self, priority: u8, size: u16) {
         self.queue_bytes += u64::from(size);
-        self.class_bytes[priority as usize] += u64::from(size);
-        self.class_packets[priority as usize] += 1;
+        self.class_bytes[priority as usize & 7] += u64::from(size);
+        self.class_packets[priority as usize & 7] += 1;
         self.counters.max_queue_bytes = self.counters.max_queue_bytes.max(self.queue_bytes);
     }
 
+    /// Counts a packet as gone from where it waited.
     #[inline]
-    fn count_out(&mut self, priority: u8, size: u16) {
+    pub(crate) fn count_out(&mut self, priority: u8, size: u16) {
         self.queue_bytes -= u64::from(size);
-        self.class_bytes[priority as usize] -= u64::from(size);
-        self.class_packets[priority as usize] -= 1;
+        self.class_bytes[priority as usize & 7] -= u64::from(size);
+        self.class_packets[priority as usize & 7] -= 1;
     }
 
     /// Adds a packet to the queue of its priority.
@@ -185,7 +215,7 @@ impl Port {
     ) {
         self.count_in(priority, size);
         self.waiting |= 1 << priority;
-        self.queues[priority as usize].push(packets, handle);
+        self.queues[priority as usize & 7].push(packets, handle);
     }
 
     /// Adds a PFC frame, which goes before everything else.
@@ -200,28 +230,19 @@ impl Port {
         self.queues[PFC].push(packets, handle);
     }
 
-    /// Takes the next packet of a priority, or PFC frame.
+    /// Takes the next packet of a priority, or PFC frame, without counting it out.
     #[inline]
     pub(crate) fn dequeue<S: Scheme>(
         &mut self,
         packets: &Packets<'_, Packet<S>>,
         queue: usize,
     ) -> Handle {
-        let handle = self.queues[queue].pop(packets).expect("the queue's bit says it waits");
-        if self.queues[queue].is_empty() {
+        let fifo = &mut self.queues[queue];
+        let handle = fifo.pop(packets).expect("the queue's bit says it waits");
+        if fifo.is_empty() {
             self.waiting &= !(1 << queue);
         }
-        if queue != PFC {
-            let header = &packets.get(&handle).header;
-            let (priority, size) = (header.priority, header.size);
-            self.count_out(priority, size);
-        }
         handle
-    }
-
-    /// Counts a packet out that waited elsewhere than in the port's own queues.
-    pub(crate) fn count_out_of_sub_queue(&mut self, priority: u8, size: u16) {
-        self.count_out(priority, size);
     }
 
     /// Whether the port's own queue of a priority has packets.
@@ -247,33 +268,28 @@ impl Port {
         })
     }
 
-    /// Puts a packet on the wire at `start`.
+    /// Puts a packet on the wire at `start`; `header` is its header.
     #[inline]
     pub(crate) fn transmit<S: Scheme>(
         &mut self,
         window: &mut Window<'_, '_, Packet<S>>,
         start: Time,
+        header: &Header,
         handle: Handle,
     ) {
-        let header = &window.packets.get(&handle).header;
-        let (size, kind, priority) = (u64::from(header.size), header.kind, header.priority);
+        let size = u64::from(header.size);
         let end = start + self.serialisation(size);
         self.free_at = end;
         self.last_departure = start;
         self.counters.tx_bytes += size;
         self.counters.tx_packets += 1;
-        let pfc = kind == schemes::contract::Kind::Pfc;
-        self.counters.tx_data_packets += u64::from(kind == schemes::contract::Kind::Data);
-        if let Some(shaper) = &mut self.shaper
-            && !pfc
-            && shaper.stretch[priority as usize] != 0
-        {
-            let share = ((end - start).ps() * shaper.stretch[priority as usize]) >> 16;
-            shaper.earliest[priority as usize] = start + Time::from_ps(share);
+        self.counters.tx_data_packets += u64::from(header.kind == Kind::Data);
+        if let Some(shaper) = &mut self.shaper {
+            shaper.sent(header, start, end);
         }
-        let arrival = end + if pfc { self.pfc_delay } else { self.delay };
+        let delay = if header.kind == Kind::Pfc { self.pfc_delay } else { self.delay };
         window.work(1);
-        window.send(&mut self.link, arrival, class_of(kind), handle);
+        window.send(&mut self.link, end + delay, class_of(header.kind), handle);
     }
 
     /// The peer paused a priority or let it go on. Returns whether that changed anything.

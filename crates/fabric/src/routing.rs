@@ -110,8 +110,7 @@ pub(crate) struct Routes {
     attachments: usize,
     /// For switches with hosts: set of ports by place in the attachment.
     local: Vec<u32>,
-    /// Sets of ports: where each begins in `members`.
-    sets: Vec<u32>,
+    /// Sets of ports, one after another; a set is named by where it begins and how many it has.
     members: Vec<PortId>,
     /// Salt of each node's hash: one per tier.
     salts: Vec<u32>,
@@ -124,24 +123,27 @@ pub(crate) struct Routes {
 const LOCAL: u32 = 1 << 31;
 const NO_ROW: u32 = u32::MAX;
 
+/// A set's name keeps the number of its ports in this many low bits.
+const COUNT_BITS: u32 = 11;
+
 /// Interns sets of ports.
 #[derive(Default)]
 struct Sets {
     known: BTreeMap<Vec<PortId>, u32>,
-    starts: Vec<u32>,
     members: Vec<PortId>,
 }
 
 impl Sets {
     fn intern(&mut self, set: Vec<PortId>) -> u32 {
-        if let Some(&number) = self.known.get(&set) {
-            return number;
+        if let Some(&name) = self.known.get(&set) {
+            return name;
         }
-        let number = self.starts.len() as u32;
-        self.starts.push(self.members.len() as u32);
+        let begin = self.members.len();
+        assert!(begin < 1 << (31 - COUNT_BITS), "too many different sets of ports");
+        let name = (begin as u32) << COUNT_BITS | set.len() as u32;
         self.members.extend(&set);
-        self.known.insert(set, number);
-        number
+        self.known.insert(set, name);
+        name
     }
 }
 
@@ -249,7 +251,6 @@ impl Routes {
                 }
             }
         }
-        sets.starts.push(sets.members.len() as u32);
         let salts = graph
             .tiers
             .iter()
@@ -261,7 +262,6 @@ impl Routes {
             table,
             attachments,
             local,
-            sets: sets.starts,
             members: sets.members,
             salts,
             network_rtt,
@@ -282,8 +282,9 @@ impl Routes {
             entry
         } else {
             self.local[((entry & !LOCAL) + place.index) as usize]
-        } as usize;
-        &self.members[self.sets[set] as usize..self.sets[set + 1] as usize]
+        };
+        let begin = (set >> COUNT_BITS) as usize;
+        &self.members[begin..begin + (set & ((1 << COUNT_BITS) - 1)) as usize]
     }
 
     /// The one of them that ECMP takes for a flow with this hash.

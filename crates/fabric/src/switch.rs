@@ -86,6 +86,8 @@ pub(crate) struct Switch<S: Scheme> {
     /// All ports as the scheme sees them; kept where the order is strict.
     views: Vec<PortView>,
     sub_queues: Vec<SubQueues>,
+    /// Shapers or gates have a say in what leaves.
+    gated: bool,
     held: BinaryHeap<Reverse<Held>>,
     holds: u64,
     pub(crate) probes: PortProbes,
@@ -111,14 +113,6 @@ impl Ord for Held {
     fn cmp(&self, other: &Held) -> std::cmp::Ordering {
         (self.until, self.order).cmp(&(other.until, other.order))
     }
-}
-
-/// What is next in a switch.
-enum Next {
-    Arrival,
-    Timer,
-    Departure(usize),
-    Probe,
 }
 
 impl<S: Scheme> Switch<S> {
@@ -149,6 +143,7 @@ impl<S: Scheme> Switch<S> {
         Switch {
             common,
             node,
+            gated: !sub_queues.is_empty() || ports.iter().any(Port::is_shaped),
             ports,
             due: vec![Time::NEVER; count],
             mmu,
@@ -169,34 +164,39 @@ impl<S: Scheme> Switch<S> {
     pub(crate) fn advance(&mut self, window: &mut Window<'_, '_, Packet<S>>) -> Time {
         let until = window.until();
         loop {
-            let in_order = self.works_in_order();
-            let arrival = window.next_arrival_time();
-            let timer = self.next_timer();
-            let (departure, port) = if in_order { self.next_departure() } else { (Time::NEVER, 0) };
-            let probe = self.probes.next();
-            let (time, next) = [
-                (arrival, Next::Arrival),
-                (timer, Next::Timer),
-                (departure, Next::Departure(port)),
-                (probe, Next::Probe),
-            ]
-            .into_iter()
-            .reduce(|first, second| if second.0 < first.0 { second } else { first })
-            .expect("four kinds of event");
-            if time >= until {
-                break;
-            }
-            match next {
-                Next::Arrival => {
-                    let (time, port, handle) = window.next_arrival().expect("there is one");
+            if !self.works_in_order() {
+                // Nothing but arrivals happens until then, and they touch no timer.
+                let quiet = self.next_timer().min(self.probes.next());
+                while let Some((time, port, handle)) = window.next_arrival_by(quiet) {
                     self.on_arrival(window, time, port, handle);
+                    if LevelOf::<S>::EMITS || self.works_in_order() {
+                        break;
+                    }
                 }
-                Next::Timer => self.on_timer(window, time),
-                Next::Departure(port) => self.depart(window, port),
-                Next::Probe => {
-                    self.drain_all(window, time + Time::from_ps(1));
-                    self.sample(time);
+            }
+            let arrival = window.next_arrival_time();
+            let (timer, probe) = (self.next_timer(), self.probes.next());
+            let (departure, port) =
+                if self.works_in_order() { self.next_departure() } else { (Time::NEVER, 0) };
+            if arrival <= timer && arrival <= departure && arrival <= probe {
+                let Some((time, port, handle)) = window.next_arrival() else { break };
+                self.on_arrival(window, time, port, handle);
+            } else if timer <= departure && timer <= probe {
+                if timer >= until {
+                    break;
                 }
+                self.on_timer(window, timer);
+            } else if departure <= probe {
+                if departure >= until {
+                    break;
+                }
+                self.depart(window, port);
+            } else {
+                if probe >= until {
+                    break;
+                }
+                self.drain_all(window, probe + Time::from_ps(1));
+                self.sample(probe);
             }
         }
         self.drain_all(window, until);
@@ -225,6 +225,7 @@ impl<S: Scheme> Switch<S> {
         (earliest, port)
     }
 
+    #[inline]
     fn next_timer(&self) -> Time {
         let cp = self.cp.as_ref().map_or(Time::NEVER, |cp| cp.next_timer());
         let held = self.held.peek().map_or(Time::NEVER, |Reverse(held)| held.until);
@@ -255,20 +256,38 @@ impl<S: Scheme> Switch<S> {
     }
 
     /// What may leave `port` changed at `now`; it has been drained to `now`.
-    #[inline]
     fn refresh(&mut self, window: &Window<'_, '_, Packet<S>>, port: usize, now: Time) {
         let this = &mut self.ports[port];
         // A wire that was idle until now is free from now: nothing can begin in the past.
         this.free_at = this.free_at.max(now);
-        self.schedule(window, port, now);
+        if self.gated {
+            self.schedule_gated(window, port, now);
+        } else {
+            self.due[port] = if this.open() == 0 { Time::NEVER } else { this.free_at };
+        }
     }
 
-    /// Sets when the next packet of `port` begins.
+    /// A packet joined a queue of `port` at `now`; it has been drained to `now`.
     #[inline]
-    fn schedule(&mut self, window: &Window<'_, '_, Packet<S>>, port: usize, now: Time) {
+    fn joined(&mut self, window: &Window<'_, '_, Packet<S>>, port: usize, priority: u8, now: Time) {
+        if self.gated {
+            return self.refresh(window, port, now);
+        }
+        // A port that already had something to send sends next when it would have.
+        let this = &mut self.ports[port];
+        if self.due[port] == Time::NEVER && this.paused & 1 << priority == 0 {
+            this.free_at = this.free_at.max(now);
+            self.due[port] = this.free_at;
+        }
+    }
+
+    /// Sets when the next packet of `port` begins, where shapers or gates have a say.
+    #[cold]
+    fn schedule_gated(&mut self, window: &Window<'_, '_, Packet<S>>, port: usize, now: Time) {
         let this = &self.ports[port];
+        let own = this.open();
         self.due[port] = if self.sub_queues.is_empty() {
-            this.due(this.open())
+            this.due(own)
         } else {
             let cp = self.cp.as_ref().expect("sub-queues belong to a congestion point");
             let at = this.free_at.max(now);
@@ -276,7 +295,6 @@ impl<S: Scheme> Switch<S> {
                 self.sub_queues[port].open(window.packets, this.paused, |queue, head| {
                     cp.gate(&self.cp_ports[port], queue, head, at)
                 });
-            let own = this.open();
             let ready = this.due(own | u16::from(open));
             if wait == Time::NEVER { ready } else { ready.min(wait.max(at)) }
         };
@@ -310,7 +328,7 @@ impl<S: Scheme> Switch<S> {
             Verdict::Forward if !link_control => self.forward(window, now, in_port, handle),
             Verdict::Forward | Verdict::Consume => {
                 self.audit.removed += size;
-                window.packets.remove(handle);
+                window.packets.discard(handle);
             }
             Verdict::Drop => self.discard(window, in_port, handle),
             Verdict::Hold(until) => {
@@ -373,9 +391,15 @@ impl<S: Scheme> Switch<S> {
         if in_port == NO_INGRESS {
             return self.enqueue(window, now, in_port, out, handle);
         }
-        if !self.mmu.is_far_from_limits(in_port, priority, size) {
-            self.drain_all(window, now);
+        if self.mmu.is_far_from_limits(in_port, priority, size) {
+            if self.passes_through(window, now, out, priority) {
+                return self.pass_through(window, now, out, handle);
+            }
+            self.mmu.store(in_port, priority, size);
+            return self.enqueue(window, now, in_port, out, handle);
         }
+        // The counters are upper bounds while ports lag behind: have them catch up.
+        self.drain_all(window, now);
         match self.mmu.admit(in_port, priority, size) {
             Admission::Stored => self.enqueue(window, now, in_port, out, handle),
             Admission::StoredPause => {
@@ -398,6 +422,52 @@ impl<S: Scheme> Switch<S> {
             self.ports[in_port as usize].counters.dropped_packets += 1;
             self.audit.removed += u64::from(header.size);
         }
+    }
+
+    /// Whether a packet that arrives now would leave `out` now, whatever else happens at this
+    /// instant: then it need not be queued.
+    #[inline]
+    fn passes_through(
+        &self,
+        window: &Window<'_, '_, Packet<S>>,
+        now: Time,
+        out: usize,
+        priority: u8,
+    ) -> bool {
+        !LevelOf::<S>::EMITS
+            && !self.gated
+            && !self.common.marks_at_enqueue
+            && self.due[out] == Time::NEVER
+            && self.ports[out].is_idle(priority, now)
+            && window.next_arrival_time() > now
+            && self.next_timer() > now
+            && !self.works_in_order()
+    }
+
+    /// Sends a packet on at the instant it arrives. The same as [`enqueue`](Self::enqueue) and
+    /// [`depart`](Self::depart) of an empty port; RED does not mark where nothing is left waiting.
+    #[inline]
+    fn pass_through(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        out: usize,
+        mut handle: Handle,
+    ) {
+        let packet = window.packets.get_mut(&mut handle);
+        let port = &mut self.ports[out];
+        port.count_through(packet.header.size);
+        if let Some(cp) = &mut self.cp {
+            let state = &mut self.cp_ports[out];
+            let view = port.view(out, packet.header.priority);
+            let full = Full::new(now, &mut self.effects, &self.views);
+            cp.on_enqueue(&mut LevelOf::<S>::arrive(full), state, &view, packet);
+            let departure = Departure { now, effects: &mut self.effects, views: &self.views };
+            cp.on_depart(&mut LevelOf::<S>::depart(departure), state, &view, packet);
+        }
+        let header = packet.header;
+        self.audit.departed += u64::from(header.size);
+        port.transmit(window, now, &header, handle);
     }
 
     /// Lists a drop that PFC should have prevented.
@@ -433,7 +503,7 @@ impl<S: Scheme> Switch<S> {
         let packet = window.packets.get_mut(&mut handle);
         let (priority, size) = (packet.header.priority, packet.header.size);
         let port = &mut self.ports[out];
-        if self.common.mark_at_enqueue && self.common.marks(&packet.header) {
+        if self.common.marks_at_enqueue && packet.header.kind == Kind::Data {
             let queue = port.class_bytes(priority) + u64::from(size);
             mark(&mut self.red[out], queue, packet, port);
         }
@@ -453,7 +523,7 @@ impl<S: Scheme> Switch<S> {
             port.count_in(priority, size);
             self.sub_queues[out].push(window.packets, sub_queue, priority, handle);
         }
-        self.refresh(window, out, now);
+        self.joined(window, out, priority, now);
         if LevelOf::<S>::ORDER == Order::Strict && !self.views.is_empty() {
             self.views[out] = self.ports[out].view(out, priority);
         }
@@ -474,81 +544,90 @@ impl<S: Scheme> Switch<S> {
     }
 
     /// Has `port` begin to send its next packet, at the time it is due.
-    #[inline]
     fn depart(&mut self, window: &mut Window<'_, '_, Packet<S>>, port: usize) {
         let now = self.due[port];
-        let this = &mut self.ports[port];
-        this.free_at = this.free_at.max(now);
-        let mut open = this.unshaped(this.open(), now);
-        let mut from_sub_queues = 0;
-        if !self.sub_queues.is_empty() {
-            let cp = self.cp.as_ref().expect("sub-queues belong to a congestion point");
-            let (ready, _) =
-                self.sub_queues[port].open(window.packets, this.paused, |queue, head| {
-                    cp.gate(&self.cp_ports[port], queue, head, now)
-                });
-            from_sub_queues = this.unshaped(u16::from(ready), now);
-            open |= from_sub_queues;
-        }
-        if open == 0 {
-            // A gate that was to open by now did not.
-            return self.schedule(window, port, now + Time::from_ps(1));
-        }
-        // Sub-queues are alike in their share whatever the size of their heads.
-        let size = if self.sub_queues.is_empty() { None } else { Some(self.common.full_packet) };
-        let queue = this.pick(window.packets, open, size);
-        let turn = from_sub_queues & 1 << queue != 0
-            && self.sub_queues[port].takes_turn(queue, this.has(queue));
-        let mut handle = if turn {
-            let cp = self.cp.as_ref().expect("sub-queues belong to a congestion point");
-            let handle = self.sub_queues[port].pop(window.packets, queue, |sub_queue, head| {
-                cp.gate(&self.cp_ports[port], sub_queue, head, now)
-            });
-            let header = &window.packets.get(&handle).header;
-            this.count_out_of_sub_queue(header.priority, header.size);
-            handle
+        let (queue, mut handle) = if self.gated {
+            match self.take_gated(window, port, now) {
+                Some(taken) => taken,
+                // A gate that was to open by now did not.
+                None => return self.schedule_gated(window, port, now + Time::from_ps(1)),
+            }
         } else {
-            this.dequeue(window.packets, queue)
+            let this = &mut self.ports[port];
+            let queue = this.pick(window.packets, this.open(), None);
+            (queue, this.dequeue(window.packets, queue))
         };
+        let packet = window.packets.get_mut(&mut handle);
+        let this = &mut self.ports[port];
         if queue != PFC {
-            self.on_depart(window, now, port, &mut handle);
+            let (priority, size) = (packet.header.priority, packet.header.size);
+            this.count_out(priority, size);
+            if self.common.marks_at_dequeue && packet.header.kind == Kind::Data {
+                mark(&mut self.red[port], this.class_bytes(priority), packet, this);
+            }
+            if let Some(cp) = &mut self.cp {
+                let view = this.view(port, priority);
+                let departure = Departure { now, effects: &mut self.effects, views: &self.views };
+                let mut cx = LevelOf::<S>::depart(departure);
+                cp.on_depart(&mut cx, &mut self.cp_ports[port], &view, packet);
+            }
         }
-        self.ports[port].transmit(window, now, handle);
-        self.schedule(window, port, now);
+        let header = packet.header;
+        this.transmit(window, now, &header, handle);
+        if self.gated {
+            self.schedule_gated(window, port, now);
+        } else {
+            self.due[port] = if this.open() == 0 { Time::NEVER } else { this.free_at };
+        }
+        if queue != PFC && header.ingress != NO_INGRESS {
+            let size = u64::from(header.size);
+            self.audit.departed += size;
+            if self.mmu.release(header.ingress, header.priority, size) {
+                self.send_pfc(window, now, header.ingress as usize, header.priority, false);
+            }
+        }
         if LevelOf::<S>::ORDER == Order::Strict && !self.views.is_empty() {
             self.views[port] = self.ports[port].view(port, 0);
             self.apply_effects(window, now);
         }
     }
 
-    /// What a departure does beside putting the packet on the wire: frees its room, marks, stamps.
-    #[inline]
-    fn on_depart(
+    /// Takes the next packet of `port` where shapers or gates have a say, if one may go, and tells
+    /// of which queue it was.
+    #[cold]
+    fn take_gated(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        now: Time,
+        window: &Window<'_, '_, Packet<S>>,
         port: usize,
-        handle: &mut Handle,
-    ) {
-        let packet = window.packets.get_mut(handle);
-        let (ingress, priority) = (packet.header.ingress, packet.header.priority);
+        now: Time,
+    ) -> Option<(usize, Handle)> {
+        let packets = &*window.packets;
         let this = &mut self.ports[port];
-        if !self.common.mark_at_enqueue && self.common.marks(&packet.header) {
-            mark(&mut self.red[port], this.class_bytes(priority), packet, this);
-        }
-        if let Some(cp) = &mut self.cp {
-            let view = this.view(port, priority);
-            let departure = Departure { now, effects: &mut self.effects, views: &self.views };
-            let mut cx = LevelOf::<S>::depart(departure);
-            cp.on_depart(&mut cx, &mut self.cp_ports[port], &view, packet);
-        }
-        if ingress != NO_INGRESS {
-            let size = u64::from(packet.header.size);
-            self.audit.departed += size;
-            if self.mmu.release(ingress, priority, size) {
-                self.send_pfc(window, now, ingress as usize, priority, false);
+        this.free_at = this.free_at.max(now);
+        let mut open = this.unshaped(this.open(), now);
+        if self.sub_queues.is_empty() {
+            if open == 0 {
+                return None;
             }
+            let queue = this.pick(packets, open, None);
+            return Some((queue, this.dequeue(packets, queue)));
         }
+        let cp = self.cp.as_ref().expect("sub-queues belong to a congestion point");
+        let sub_queues = &mut self.sub_queues[port];
+        let gate = |queue, head: &Packet<S>| cp.gate(&self.cp_ports[port], queue, head, now);
+        let (ready, _) = sub_queues.open(packets, this.paused, gate);
+        let from_sub_queues = this.unshaped(u16::from(ready), now);
+        open |= from_sub_queues;
+        if open == 0 {
+            return None;
+        }
+        // Sub-queues are alike in their share whatever the size of their heads.
+        let queue = this.pick(packets, open, Some(self.common.full_packet));
+        let turn =
+            from_sub_queues & 1 << queue != 0 && sub_queues.takes_turn(queue, this.has(queue));
+        let handle =
+            if turn { sub_queues.pop(packets, queue, gate) } else { this.dequeue(packets, queue) };
+        Some((queue, handle))
     }
 
     fn on_timer(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
@@ -575,9 +654,12 @@ impl<S: Scheme> Switch<S> {
     /// Does what the hooks asked for.
     #[inline]
     fn apply_effects(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
-        if self.effects.is_empty() {
-            return;
+        if LevelOf::<S>::EMITS && !self.effects.is_empty() {
+            self.apply(window, now);
         }
+    }
+
+    fn apply(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
         let mut effects = std::mem::take(&mut self.effects);
         for effect in effects.drain(..) {
             match effect {

@@ -2,7 +2,7 @@
 //!
 //! Tables are plain columns that whoever runs the network fills row by row; Arrow appears only
 //! where they leave Rust ([`FlowTable::to_record_batch`] and its kin). The [`Summary`] is what
-//! `summary.json` holds, and the [`digest`] says whether two runs did the same.
+//! `summary.json` holds, and the [`digest()`] says whether two runs did the same.
 
 mod digest;
 mod drops;

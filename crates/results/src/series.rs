@@ -14,7 +14,7 @@ pub struct Series {
     pub name: String,
     /// What was measured: `queue`, `throughput`, `window` and so on.
     pub kind: String,
-    /// What it is measured in: `bytes`, `bps`, `ps`; empty for a plain number.
+    /// What it is measured in: `bytes`, `bps`, `s`; empty for a plain number.
     pub unit: String,
     /// When each value was read.
     pub time_ps: Vec<u64>,

@@ -21,6 +21,8 @@ pub enum Order {
 pub trait Level: 'static {
     /// How its switches are worked.
     const ORDER: Order;
+    /// Whether its hooks have effects for the fabric to apply.
+    const EMITS: bool;
     /// What arrival, enqueue, PFC and timer hooks work with.
     type Arrive<'a, S: Scheme>;
     /// What departure hooks work with.
@@ -105,6 +107,7 @@ pub struct PortLocal;
 
 impl Level for PortLocal {
     const ORDER: Order = Order::Lazy;
+    const EMITS: bool = false;
     type Arrive<'a, S: Scheme> = Local;
     type Depart<'a, S: Scheme> = Local;
     #[inline]
@@ -127,6 +130,7 @@ pub struct Emits;
 
 impl Level for Emits {
     const ORDER: Order = Order::Lazy;
+    const EMITS: bool = true;
     type Arrive<'a, S: Scheme> = Emit<'a, S>;
     type Depart<'a, S: Scheme> = Local;
     #[inline]
@@ -149,6 +153,7 @@ pub struct Strict;
 
 impl Level for Strict {
     const ORDER: Order = Order::Strict;
+    const EMITS: bool = true;
     type Arrive<'a, S: Scheme> = Full<'a, S>;
     type Depart<'a, S: Scheme> = Full<'a, S>;
     #[inline]

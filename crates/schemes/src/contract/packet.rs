@@ -104,8 +104,10 @@ pub enum Body<M, C> {
     Ctl(C),
 }
 
-/// A packet of scheme `S`.
+/// A packet of scheme `S`. The header comes first in memory: it is all that most hops look at, and
+/// with the arena's link before it, it fills a cache line.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Packet<S: Scheme> {
     /// What every packet has.
     pub header: Header,
