@@ -1,0 +1,53 @@
+# make demo: build, run the example under three schemes, say where table and pictures are.
+# make test: all tests. make lint: formats, lints, types, docs.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := pyproject.toml Cargo.toml README.md $(shell find crates python -type f \
+	-not -name '*.py[co]' -not -name '*.so')
+
+.PHONY: demo test test-rust test-python lint format bench clean
+
+demo: $(VENV)/.installed
+	$(BIN)/python -m rocelab.demo examples/incast-victim.toml --out out/demo
+
+test: test-rust test-python
+
+test-rust:
+	cargo test --workspace --quiet
+
+test-python: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.installed-dev
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+	$(BIN)/ruff check python tests/python
+	$(BIN)/ruff format --check python tests/python
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest --concise rocelab._rocelab
+
+format: $(VENV)/.installed-dev
+	cargo fmt --all
+	$(BIN)/ruff check --fix-only --quiet python tests/python
+	$(BIN)/ruff format python tests/python
+
+bench: $(VENV)/.installed
+	$(BIN)/rocelab bench
+
+clean:
+	rm -rf $(VENV) target
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: $(SOURCES) | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check .
+	touch $@
+
+# The package and the tools that check it.
+$(VENV)/.installed-dev: $(SOURCES) | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[dev]'
+	touch $(VENV)/.installed $@

@@ -1,0 +1,175 @@
+//! What there is to choose from, as JSON.
+
+use ::schemes::params::{Kind, ParamSpec};
+use ::schemes::registry::{Preset, SchemeInfo};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Scheme {
+    name: &'static str,
+    summary: &'static str,
+    paper: &'static str,
+    caveat: &'static str,
+    symmetric_paths: bool,
+    presets: Vec<NamedPreset>,
+    params: Vec<Param>,
+}
+
+#[derive(Serialize)]
+struct NamedPreset {
+    name: &'static str,
+    summary: &'static str,
+    source: &'static str,
+    ecn: Option<Ecn>,
+}
+
+#[derive(Serialize)]
+struct Ecn {
+    kmin: String,
+    kmax: String,
+    pmax: f64,
+    at: String,
+}
+
+#[derive(Serialize)]
+struct Param {
+    name: &'static str,
+    symbol: &'static str,
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    choices: Option<&'static [&'static str]>,
+    range: Option<[String; 2]>,
+    summary: &'static str,
+    source: &'static str,
+}
+
+impl From<&SchemeInfo> for Scheme {
+    fn from(info: &SchemeInfo) -> Scheme {
+        Scheme {
+            name: info.name,
+            summary: info.title,
+            paper: info.paper,
+            caveat: info.caveat,
+            symmetric_paths: info.symmetric_paths,
+            presets: info.presets.iter().map(NamedPreset::from).collect(),
+            params: (info.params)().iter().map(Param::from).collect(),
+        }
+    }
+}
+
+impl From<&Preset> for NamedPreset {
+    fn from(preset: &Preset) -> NamedPreset {
+        NamedPreset {
+            name: preset.name,
+            summary: preset.summary,
+            source: preset.source,
+            ecn: preset.ecn.map(|law| Ecn {
+                kmin: law.kmin.to_string(),
+                kmax: law.kmax.to_string(),
+                pmax: law.pmax,
+                at: law.at.to_string(),
+            }),
+        }
+    }
+}
+
+impl From<&ParamSpec> for Param {
+    fn from(spec: &ParamSpec) -> Param {
+        let (kind, choices) = match spec.kind {
+            Kind::Time => ("time", None),
+            Kind::Rate => ("rate", None),
+            Kind::Bytes => ("bytes", None),
+            Kind::Number => ("number", None),
+            Kind::Count => ("count", None),
+            Kind::Flag => ("flag", None),
+            Kind::Choice(words) => ("choice", Some(words)),
+        };
+        Param {
+            name: spec.name,
+            symbol: spec.symbol,
+            kind,
+            choices,
+            range: spec.range.map(|(low, high)| [low.to_string(), high.to_string()]),
+            summary: spec.doc,
+            source: spec.source,
+        }
+    }
+}
+
+fn to_json(value: &impl Serialize) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// Every scheme with its presets and parameters, as a JSON list.
+#[pyfunction]
+pub(crate) fn schemes() -> PyResult<String> {
+    to_json(&::schemes::registry::all().iter().map(Scheme::from).collect::<Vec<_>>())
+}
+
+/// The JSON Schema of scenario files.
+#[pyfunction]
+pub(crate) fn json_schema() -> PyResult<String> {
+    to_json(&scenario::json_schema())
+}
+
+#[derive(Serialize)]
+struct Topology {
+    name: String,
+    summary: String,
+    keys: Vec<Key>,
+}
+
+#[derive(Serialize)]
+struct Key {
+    name: String,
+    summary: String,
+    required: bool,
+    /// As JSON.
+    default: Option<String>,
+}
+
+/// Every topology kind with its keys, as a JSON list.
+#[pyfunction]
+pub(crate) fn topologies() -> PyResult<String> {
+    let kinds = scenario::topology_kinds().into_iter().map(|kind| Topology {
+        name: kind.name,
+        summary: kind.summary,
+        keys: kind
+            .keys
+            .into_iter()
+            .map(|key| Key {
+                name: key.name,
+                summary: key.summary,
+                required: key.required,
+                default: key.default,
+            })
+            .collect(),
+    });
+    to_json(&kinds.collect::<Vec<_>>())
+}
+
+#[derive(Serialize)]
+struct Workload {
+    name: &'static str,
+    summary: &'static str,
+    source: &'static str,
+    mean_bytes: f64,
+    p50_bytes: f64,
+    p99_bytes: f64,
+}
+
+/// Every flow-size distribution that ships with rocelab, as a JSON list.
+#[pyfunction]
+pub(crate) fn workloads() -> PyResult<String> {
+    let workloads = scenario::workload::all().iter().map(|workload| Workload {
+        name: workload.name,
+        summary: &workload.summary,
+        source: &workload.source,
+        mean_bytes: workload.mean,
+        p50_bytes: workload.p50,
+        p99_bytes: workload.p99,
+    });
+    to_json(&workloads.collect::<Vec<_>>())
+}

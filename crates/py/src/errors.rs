@@ -1,0 +1,57 @@
+//! Errors of the crates below as the exceptions of `rocelab.errors`.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::any::Any;
+
+/// What a user is asked to do when the simulator itself failed.
+const BUG: &str = "this is a bug in rocelab; please report it with the scenario";
+
+/// The exception `class` of `rocelab.errors` with `message` and `details`; or what kept it from
+/// being made.
+fn exception(
+    py: Python<'_>,
+    class: &str,
+    message: String,
+    details: impl FnOnce(&Bound<'_, PyDict>) -> PyResult<()>,
+) -> PyErr {
+    let made = || -> PyResult<PyErr> {
+        let keywords = PyDict::new(py);
+        details(&keywords)?;
+        let class = py.import("rocelab.errors")?.getattr(class)?;
+        Ok(PyErr::from_value(class.call((message,), Some(&keywords))?))
+    };
+    made().unwrap_or_else(|error| error)
+}
+
+/// A scenario that was refused, as `ConfigError`.
+pub(crate) fn config_error(py: Python<'_>, error: &scenario::ScenarioError) -> PyErr {
+    exception(py, "ConfigError", error.message.clone(), |details| {
+        details.set_item("file", error.file.as_ref().map(|file| file.to_string_lossy()))?;
+        details.set_item("key", (!error.key.is_empty()).then_some(&error.key))?;
+        details.set_item("line", error.line)?;
+        details.set_item("hint", &error.hint)
+    })
+}
+
+/// A scenario that cannot be run, as `ConfigError`.
+pub(crate) fn refused(py: Python<'_>, error: &rocelab::Error) -> PyErr {
+    exception(py, "ConfigError", error.message.clone(), |details| {
+        details.set_item("key", error.key)
+    })
+}
+
+/// A run that failed, as `SimulationError`.
+pub(crate) fn simulation_error(py: Python<'_>, message: String) -> PyErr {
+    exception(py, "SimulationError", message, |_| Ok(()))
+}
+
+/// A panic, as `SimulationError` that says so.
+pub(crate) fn bug(py: Python<'_>, panic: &(dyn Any + Send)) -> PyErr {
+    let what = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("panic without a message");
+    exception(py, "SimulationError", what.to_owned(), |details| details.set_item("hint", BUG))
+}

@@ -1,0 +1,32 @@
+//! Python bindings: one module, `rocelab._rocelab`, that the Python package wraps.
+//!
+//! Everything here is thin: scenarios are parsed and run by the crates below, tables leave through
+//! the Arrow PyCapsule interface, and nested plain data (summaries, catalogues) leaves as JSON.
+
+mod catalogue;
+mod errors;
+mod run;
+mod scenario;
+mod table;
+
+use pyo3::prelude::*;
+
+#[pymodule(gil_used = false)]
+mod _rocelab {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::catalogue::{json_schema, schemes, topologies, workloads};
+    #[pymodule_export]
+    use crate::run::{RunResult, run};
+    #[pymodule_export]
+    use crate::scenario::Scenario;
+    #[pymodule_export]
+    use crate::table::Table;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.add("DEBUG_BUILD", cfg!(debug_assertions))
+    }
+}

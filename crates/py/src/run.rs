@@ -1,0 +1,179 @@
+//! The door to the simulator: runs with the interpreter released, reports progress, obeys Ctrl-C.
+
+use crate::errors::{bug, refused, simulation_error};
+use crate::scenario::Scenario;
+use crate::table::Table;
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+use results::arrow_schema::ArrowError;
+use rocelab::{Progress, RunOptions};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+/// How often a run looks at Ctrl-C and reports its progress.
+const TICK: Duration = Duration::from_millis(100);
+
+/// What a run left behind.
+#[pyclass(frozen, module = "rocelab._rocelab")]
+pub(crate) struct RunResult {
+    flows: results::arrow_array::RecordBatch,
+    ports: results::arrow_array::RecordBatch,
+    series: Vec<(String, results::arrow_array::RecordBatch)>,
+    /// The summary, as JSON.
+    #[pyo3(get)]
+    summary: String,
+    /// The drops in lossless classes, as a JSON list.
+    #[pyo3(get)]
+    drops: String,
+}
+
+impl RunResult {
+    fn of(result: rocelab::RunResult) -> Result<RunResult, ArrowError> {
+        let json = |error: serde_json::Error| ArrowError::JsonError(error.to_string());
+        Ok(RunResult {
+            flows: result.flows.to_record_batch()?,
+            ports: result.ports.to_record_batch()?,
+            series: result
+                .series
+                .iter()
+                .map(|series| Ok((series.name.clone(), series.to_record_batch()?)))
+                .collect::<Result<_, ArrowError>>()?,
+            summary: serde_json::to_string(&result.summary).map_err(json)?,
+            drops: serde_json::to_string(&result.drops).map_err(json)?,
+        })
+    }
+}
+
+#[pymethods]
+impl RunResult {
+    /// One row for each message.
+    #[getter]
+    fn flows(&self) -> Table {
+        Table { batch: self.flows.clone() }
+    }
+
+    /// One row for each port.
+    #[getter]
+    fn ports(&self) -> Table {
+        Table { batch: self.ports.clone() }
+    }
+
+    /// The time series by name.
+    #[getter]
+    fn series(&self) -> Vec<(String, Table)> {
+        self.series
+            .iter()
+            .map(|(name, batch)| (name.clone(), Table { batch: batch.clone() }))
+            .collect()
+    }
+}
+
+/// Why there is no result.
+enum Failure {
+    /// The scheme cannot run on this network.
+    Refused(rocelab::Error),
+    /// The tables do not fit together.
+    Tables(ArrowError),
+}
+
+/// What became of a run; a panic is the outer error.
+type Outcome = thread::Result<Result<RunResult, Failure>>;
+
+/// Runs `scenario`. Every tenth of a second `progress` is called with the simulated time and its
+/// end (both in ps, the end 0 while unknown), packet-hops, flows done and flows. Returns the result
+/// and whether Ctrl-C cut it short.
+#[pyfunction]
+#[pyo3(signature = (scenario, threads=None, progress=None))]
+pub(crate) fn run(
+    py: Python<'_>,
+    scenario: &Scenario,
+    threads: Option<usize>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(RunResult, bool)> {
+    let cancel = Arc::new(AtomicBool::new(false));
+    let state = Arc::new(Progress::default());
+    let options = RunOptions { threads, cancel: Arc::clone(&cancel), progress: Arc::clone(&state) };
+    let outcome = start(Arc::clone(&scenario.valid), options)
+        .map_err(|error| simulation_error(py, format!("cannot start a thread: {error}")))?;
+    let mut interrupted = false;
+    let outcome = loop {
+        if let Some(outcome) = py.detach(|| wait(&outcome)) {
+            break outcome;
+        }
+        let tick = match &progress {
+            Some(progress) if !interrupted => report(py, progress, &state),
+            _ => Ok(()),
+        };
+        if let Err(error) = tick.and_then(|()| py.check_signals()) {
+            cancel.store(true, Ordering::Relaxed);
+            // A second Ctrl-C, or a progress function that fails, ends the wait.
+            if interrupted || !error.is_instance_of::<PyKeyboardInterrupt>(py) {
+                return Err(error);
+            }
+            interrupted = true;
+        }
+    };
+    match outcome {
+        Ok(Ok(result)) => {
+            if let Some(progress) = progress
+                && !interrupted
+            {
+                report(py, &progress, &state)?;
+            }
+            Ok((result, interrupted))
+        }
+        Ok(Err(Failure::Refused(error))) => Err(refused(py, &error)),
+        Ok(Err(Failure::Tables(error))) => Err(simulation_error(py, error.to_string())),
+        Err(panic) => Err(bug(py, &*panic)),
+    }
+}
+
+/// Runs on a thread of its own, so that this one can listen for signals.
+fn start(
+    scenario: Arc<::scenario::Scenario>,
+    options: RunOptions,
+) -> std::io::Result<Mutex<Receiver<Outcome>>> {
+    let (sender, receiver) = channel();
+    thread::Builder::new().name("rocelab".to_owned()).spawn(move || {
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            let result = rocelab::run(&scenario, &options).map_err(Failure::Refused)?;
+            finish(&options.progress, &result.summary);
+            RunResult::of(result).map_err(Failure::Tables)
+        }));
+        // Nobody listens any more after a second Ctrl-C.
+        let _ = sender.send(outcome);
+    })?;
+    Ok(Mutex::new(receiver))
+}
+
+/// Progress as it stands at the end, which may come between two looks of the simulator at it.
+fn finish(progress: &Progress, summary: &results::Summary) {
+    progress.simulated_ps.fetch_max(summary.simulated_ns * 1000, Ordering::Relaxed);
+    progress.packet_hops.store(summary.packet_hops, Ordering::Relaxed);
+    progress.flows_done.store(summary.flows_done, Ordering::Relaxed);
+}
+
+/// The outcome if it comes within a tick.
+fn wait(outcome: &Mutex<Receiver<Outcome>>) -> Option<Outcome> {
+    let receiver = outcome.lock().expect("nothing panics while it holds this lock");
+    match receiver.recv_timeout(TICK) {
+        Ok(outcome) => Some(outcome),
+        Err(RecvTimeoutError::Timeout) => None,
+        Err(RecvTimeoutError::Disconnected) => Some(Err(Box::new("the run ended without a word"))),
+    }
+}
+
+fn report(py: Python<'_>, progress: &Py<PyAny>, state: &Progress) -> PyResult<()> {
+    let numbers = (
+        state.simulated_ps.load(Ordering::Relaxed),
+        state.end_ps.load(Ordering::Relaxed),
+        state.packet_hops.load(Ordering::Relaxed),
+        state.flows_done.load(Ordering::Relaxed),
+        state.flows.load(Ordering::Relaxed),
+    );
+    progress.call1(py, numbers).map(|_| ())
+}

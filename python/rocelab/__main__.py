@@ -1,0 +1,5 @@
+"""``python -m rocelab`` is the ``rocelab`` command."""
+
+from rocelab.cli import main
+
+main()

@@ -1,0 +1,61 @@
+from collections.abc import Callable
+from os import PathLike
+from typing import final
+
+__all__ = [
+    "DEBUG_BUILD",
+    "RunResult",
+    "Scenario",
+    "Table",
+    "__version__",
+    "json_schema",
+    "run",
+    "schemes",
+    "topologies",
+    "workloads",
+]
+
+__version__: str
+DEBUG_BUILD: bool
+
+@final
+class Scenario:
+    @staticmethod
+    def parse(
+        text: str,
+        origin: str | PathLike[str] | None,
+        overrides: list[tuple[str, str]],
+    ) -> Scenario: ...
+    @property
+    def name(self) -> str: ...
+    def to_toml(self) -> str: ...
+
+@final
+class Table:
+    @property
+    def columns(self) -> list[str]: ...
+    def __len__(self) -> int: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+@final
+class RunResult:
+    @property
+    def flows(self) -> Table: ...
+    @property
+    def ports(self) -> Table: ...
+    @property
+    def series(self) -> list[tuple[str, Table]]: ...
+    @property
+    def summary(self) -> str: ...
+    @property
+    def drops(self) -> str: ...
+
+def run(
+    scenario: Scenario,
+    threads: int | None = None,
+    progress: Callable[[int, int, int, int, int], object] | None = None,
+) -> tuple[RunResult, bool]: ...
+def json_schema() -> str: ...
+def schemes() -> str: ...
+def topologies() -> str: ...
+def workloads() -> str: ...

@@ -1,0 +1,52 @@
+"""Plain Python data as TOML."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+
+from rocelab.errors import ConfigError
+
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def value(data: object, key: str) -> str:
+    """``data`` as an inline TOML value; ``key`` is where it stands, for the error."""
+    match data:
+        case bool():
+            return "true" if data else "false"
+        case int():
+            return str(data)
+        case float() if math.isfinite(data):
+            return repr(data)
+        case str() | PurePath():
+            return _string(str(data))
+        case Mapping():
+            entries = (
+                f"{_key(name)} = {value(item, f'{key}.{name}')}" for name, item in data.items()
+            )
+            return "{" + ", ".join(entries) + "}"
+        case Sequence() if not isinstance(data, bytes):
+            items = (value(item, f"{key}.{index}") for index, item in enumerate(data))
+            return "[" + ", ".join(items) + "]"
+        case _:
+            raise ConfigError(
+                f"a {type(data).__name__} cannot stand in a scenario, got {data!r}", key=key
+            )
+
+
+def document(data: Mapping[str, object]) -> str:
+    """``data`` as a TOML document with a line for each top-level key."""
+    return "".join(f"{_key(name)} = {value(item, name)}\n" for name, item in data.items())
+
+
+def _key(name: str) -> str:
+    return name if _BARE_KEY.fullmatch(name) else _string(name)
+
+
+def _string(text: str) -> str:
+    # A JSON string is a TOML basic string, but for one control character.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

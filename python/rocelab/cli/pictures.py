@@ -1,0 +1,26 @@
+"""``rocelab plot``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def plot(
+    results: Annotated[
+        list[Path], typer.Argument(metavar="DIR...", help="Result directories.", show_default=False)
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where to; default: DIR/plots, or plots for several."),
+    ] = None,
+) -> None:
+    """Draw results, several in one picture; print the paths of the pictures (PNG and SVG)."""
+    from rocelab.plot.gallery import draw_all
+    from rocelab.store import open_result
+
+    target = out or (results[0] / "plots" if len(results) == 1 else Path("plots"))
+    for path in draw_all([open_result(directory) for directory in results], target):
+        print(path)

@@ -1,0 +1,123 @@
+"""``rocelab run`` and ``rocelab validate``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rocelab.errors import ConfigError, Interrupted
+from rocelab.quantity import count, duration, size
+from rocelab.scenario import Scenario, load_with_settings
+
+if TYPE_CHECKING:
+    from rocelab.result import Result
+
+ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO.toml", show_default=False)]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Another value for a key; repeatable."),
+]
+
+
+def run(
+    scenario: ScenarioFile,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Result directory; default: out/NAME.")
+    ] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Threads; they change the speed and nothing else.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed; as --set run.seed=N.")] = None,
+    settings: Settings = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the result that is there.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the summary alone, as JSON.")
+    ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print errors alone; no progress bar.")
+    ] = False,
+) -> None:
+    """Run a scenario and write its result directory."""
+    # Late, so that --help and --version need not wait for it.
+    from rocelab.simulate import run as simulate
+    from rocelab.store import check_target
+
+    loaded = _load(scenario, settings, seed)
+    directory = out if out is not None else Path("out") / loaded.name
+    check_target(directory, force=force)
+    interrupted = False
+    try:
+        result = simulate(loaded, threads=threads, progress=not quiet)
+    except Interrupted as stopped:
+        result = stopped.result
+        interrupted = True
+    result.save(directory, force=force)
+    if not quiet:
+        for warning in result.summary["warnings"]:
+            print(f"warning: {warning}", file=sys.stderr)
+    if as_json:
+        print(json.dumps(result.summary, indent=2, ensure_ascii=False))
+    elif not quiet:
+        print(describe(result, directory))
+    if interrupted:
+        print(f"interrupted: {directory} holds a partial result", file=sys.stderr)
+        raise typer.Exit(130)
+
+
+def validate(scenario: ScenarioFile, settings: Settings = None) -> None:
+    """Check a scenario without running it; print it complete, with every default filled in."""
+    print(_load(scenario, settings, None).to_toml(), end="")
+
+
+def _load(path: Path, settings: list[str] | None, seed: int | None) -> Scenario:
+    changes: list[tuple[str, str]] = []
+    for setting in settings or []:
+        key, equals, value = setting.partition("=")
+        if not equals or not key.strip():
+            raise ConfigError(
+                f"--set {setting}: needs a key and a value", hint="such as --set run.seed=2"
+            )
+        changes.append((key.strip(), value.strip()))
+    if seed is not None:
+        changes.append(("run.seed", str(seed)))
+    return load_with_settings(path, changes)
+
+
+def describe(result: Result, directory: Path) -> str:
+    """The summary as people read it."""
+    summary = result.summary
+    speed = summary["packet_hops_per_s"]
+    rows = [
+        ("simulated", f"{duration(summary['simulated_ns'] * 1000)} in {summary['wall_s']:.2f} s"),
+        ("speed", f"{count(speed)} packet-hops/s on {_threads(summary['threads'])}"),
+        ("flows", f"{summary['flows_done']:,} of {summary['flows']:,} done"),
+        ("FCT slowdown", _slowdowns(summary["slowdown"])),
+        (
+            "pauses",
+            f"{summary['pause_frames']:,} frames, {duration(summary['paused_ns'] * 1000)} in all",
+        ),
+        ("drops", f"{summary['drops']:,} ({summary['lossless_drops']:,} in lossless classes)"),
+        ("longest queue", size(summary["max_queue_bytes"])),
+        ("digest", summary["digest"]),
+        ("result", str(directory)),
+    ]
+    title = f"{summary['name']}: {summary['scheme']} ({summary['preset']}), seed {summary['seed']}"
+    if summary["caveat"]:
+        rows.append(("caveat", summary["caveat"]))
+    return "\n".join([title, *(f"  {name:<14}{text}" for name, text in rows)])
+
+
+def _threads(number: int) -> str:
+    return "1 thread" if number == 1 else f"{number} threads"
+
+
+def _slowdowns(slowdown: dict[str, Any]) -> str:
+    if slowdown["mean"] is None:
+        return "no flow completed"
+    return "  ".join(f"{name} {slowdown[name]:.2f}" for name in ("mean", "p50", "p95", "p99"))

@@ -1,0 +1,90 @@
+"""The demo: one scenario under three schemes, a table and pictures that compare them.
+
+``python -m rocelab.demo examples/incast-victim.toml`` runs it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rocelab.errors import RocelabError
+from rocelab.plot.gallery import draw_all
+from rocelab.plot.slowdown import slowdowns_by_tag
+from rocelab.quantity import duration, size
+from rocelab.scenario import load
+from rocelab.simulate import run
+
+if TYPE_CHECKING:
+    from rocelab.result import Result
+
+SCHEMES = ("none", "dcqcn", "hpcc")
+
+
+def compare(scenario: Path, out: Path) -> None:
+    """Runs ``scenario`` under each scheme; writes results, table and pictures to ``out``."""
+    results = []
+    for scheme in SCHEMES:
+        result = run(load(scenario, set={"scheme": {"name": scheme}}), progress=True)
+        result.save(out / scheme, force=True)
+        results.append(result)
+    text = table(results)
+    table_path = out / "table.txt"
+    table_path.write_text(text + "\n", encoding="utf-8")
+    pictures = draw_all(results, out / "plots")
+    print(text)
+    print()
+    print(f"table     {table_path}")
+    for path in pictures:
+        print(f"picture   {path}")
+    for scheme in SCHEMES:
+        print(f"result    {out / scheme}")
+
+
+def table(results: list[Result]) -> str:
+    """What the schemes did, a scheme a line: median slowdown of each tag, pauses, queues."""
+    tags = list(dict.fromkeys(tag for result in results for tag in slowdowns_by_tag(result)))
+    rows = [("scheme", *(f"{tag} slowdown" for tag in tags), "pauses", "paused", "longest queue")]
+    for result in results:
+        summary = result.summary
+        slowdowns = slowdowns_by_tag(result)
+        medians = (
+            f"{values[(len(values) - 1) // 2]:.2f}" if (values := slowdowns.get(tag)) else "-"
+            for tag in tags
+        )
+        rows.append(
+            (
+                summary["scheme"],
+                *medians,
+                f"{summary['pause_frames']:,}",
+                duration(summary["paused_ns"] * 1000),
+                size(summary["max_queue_bytes"]),
+            )
+        )
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(
+            f"{cell:<{width}}" if index == 0 else f"{cell:>{width}}"
+            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    )
+
+
+def main() -> None:
+    """Reads the command line and runs the demo."""
+    parser = argparse.ArgumentParser(prog="python -m rocelab.demo", description=__doc__)
+    parser.add_argument("scenario", type=Path)
+    parser.add_argument("--out", type=Path, default=Path("out/demo"))
+    arguments = parser.parse_args()
+    try:
+        compare(arguments.scenario, arguments.out)
+    except RocelabError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+"""The exceptions of rocelab. Those about scenarios and results carry advice in ``hint``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rocelab.result import Result
+
+
+class RocelabError(Exception):
+    """The base of all errors that rocelab raises."""
+
+    hint: str | None
+    """What to do about it, where there is advice."""
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class ConfigError(RocelabError, ValueError):
+    """A scenario was refused. The text reads ``file:line: key: what is wrong``."""
+
+    message: str
+    """What is wrong, alone."""
+    file: str | None
+    """The scenario file, where there is one."""
+    key: str | None
+    """The key at fault with its path, such as ``topology.k``."""
+    line: int | None
+    """The line of the file, counted from 1, where it is known."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        file: str | None = None,
+        key: str | None = None,
+        line: int | None = None,
+        hint: str | None = None,
+    ) -> None:
+        place = file or ""
+        if line is not None:
+            place = f"{file}:{line}" if file else f"line {line}"
+        super().__init__(": ".join(part for part in (place, key, message) if part), hint=hint)
+        self.message = message
+        self.file = file
+        self.key = key
+        self.line = line
+
+
+class SimulationError(RocelabError):
+    """A run failed."""
+
+
+class ResultError(RocelabError):
+    """A result could not be written, read or drawn."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """A run was stopped with Ctrl-C. ``result`` holds what it had done, marked partial."""
+
+    result: Result
+
+    def __init__(self, result: Result) -> None:
+        super().__init__("the run was interrupted")
+        self.result = result

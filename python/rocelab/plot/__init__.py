@@ -1,0 +1,10 @@
+"""Pictures of results. Each function takes one result or several and returns a Figure.
+
+matplotlib is imported when the first picture is drawn.
+"""
+
+from rocelab.plot.slowdown import fct, tags
+from rocelab.plot.style import save
+from rocelab.plot.timeline import queue, series, throughput
+
+__all__ = ["fct", "queue", "save", "series", "tags", "throughput"]

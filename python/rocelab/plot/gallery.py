@@ -1,0 +1,30 @@
+"""Every picture that fits a set of results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rocelab.plot.slowdown import fct, tags
+from rocelab.plot.style import save
+from rocelab.plot.timeline import series
+
+if TYPE_CHECKING:
+    from rocelab.result import Result
+
+
+def draw_all(results: Sequence[Result], directory: Path) -> list[Path]:
+    """Draws slowdown by size and by tag, and each kind of series that all ``results`` have.
+
+    Returns the paths of what was written.
+    """
+    paths: list[Path] = []
+    if all(result.summary["flows_done"] for result in results):
+        paths += save(fct(results), directory / "fct")
+        if any(result.flows.to_polars()["tag"].n_unique() > 1 for result in results):
+            paths += save(tags(results), directory / "tags")
+    kinds = [{one.kind for one in result.series.values() if len(one)} for result in results]
+    for kind in sorted(set.intersection(*kinds)):
+        paths += save(series(results, kind), directory / kind)
+    return paths

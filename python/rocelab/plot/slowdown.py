@@ -1,0 +1,143 @@
+"""FCT slowdown: completion time over what it takes alone in the network."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rocelab.errors import ResultError
+from rocelab.plot.style import COLOURS, LINES, MARKERS, figure, labels, legend_above, style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from rocelab.result import Result
+
+PERCENTILES = (50, 95, 99)
+"""The percentiles that are drawn; by nearest rank."""
+
+
+def fct(results: Result | Sequence[Result]) -> Figure:
+    """FCT slowdown by flow size: p50, p95 and p99 over size bins of equal flow count.
+
+    A point stands at its bin's largest size. Several results share a picture with a panel for each
+    percentile.
+    """
+    runs = _as_list(results)
+    names = labels(runs)
+    for run, name in zip(runs, names, strict=True):
+        if not run.summary["slowdown"]["bins"]:
+            raise ResultError(f"{name}: no flow completed, so there are no slowdowns to draw")
+    with style():
+        if len(runs) == 1:
+            drawn, (axes,) = figure()
+            for index, percent in enumerate(PERCENTILES):
+                _line(axes, runs[0], percent, f"p{percent}", index)
+            axes.set_ylabel("FCT slowdown")
+            panels = [axes]
+        else:
+            drawn, panels = figure(rows=len(PERCENTILES))
+            for axes, percent in zip(panels, PERCENTILES, strict=True):
+                for index, (run, name) in enumerate(zip(runs, names, strict=True)):
+                    _line(axes, run, percent, name, index)
+                axes.set_ylabel(f"p{percent} slowdown")
+        for axes in panels:
+            _log_slowdown(axes)
+        panels[-1].set_xlabel("Flow size")
+        _log_sizes(panels[-1])
+        legend_above(panels[0])
+    return drawn
+
+
+def tags(results: Result | Sequence[Result]) -> Figure:
+    """FCT slowdown by tag: for each the median (filled), p95 (bar) and p99 (open)."""
+    runs = _as_list(results)
+    names = labels(runs)
+    by_run = [slowdowns_by_tag(run) for run in runs]
+    found = list(dict.fromkeys(tag for tagged in by_run for tag in tagged))
+    if not found:
+        raise ResultError("no flow completed, so there are no slowdowns to draw")
+    with style():
+        drawn, (axes,) = figure()
+        for index, (tagged, name) in enumerate(zip(by_run, names, strict=True)):
+            shift = (index - (len(runs) - 1) / 2) * 0.6 / len(runs)
+            spots = [(at + shift, tagged[tag]) for at, tag in enumerate(found) if tag in tagged]
+            x = [spot for spot, _ in spots]
+            low, bar, high = ([percentile(v, p) for _, v in spots] for p in PERCENTILES)
+            colour, marker = COLOURS[index % len(COLOURS)], MARKERS[index % len(MARKERS)]
+            axes.vlines(x, low, high, color=colour, linewidth=1)
+            axes.plot(x, bar, linestyle="", marker="_", markersize=6, color=colour)
+            axes.plot(x, high, linestyle="", marker=marker, markerfacecolor="white", color=colour)
+            axes.plot(x, low, linestyle="", marker=marker, color=colour, label=name)
+        axes.set_xticks(range(len(found)), found)
+        axes.set_xlim(-0.5, len(found) - 0.5)
+        axes.grid(visible=False, axis="x")
+        axes.set_ylabel("FCT slowdown (p50, p95, p99)")
+        _log_slowdown(axes)
+        legend_above(axes)
+    return drawn
+
+
+def percentile(values: Sequence[float], percent: int) -> float:
+    """The smallest of the sorted ``values`` that at least ``percent`` per cent do not exceed."""
+    return values[math.ceil(len(values) * percent / 100) - 1]
+
+
+def slowdowns_by_tag(run: Result) -> dict[str, list[float]]:
+    """The slowdowns of the flows of ``run`` that completed, sorted, for each tag."""
+    done = run.flows.to_polars().select("tag", "slowdown").drop_nulls()
+    grouped = done.group_by("tag", maintain_order=True).agg("slowdown")
+    return {tag: sorted(values) for tag, values in grouped.iter_rows()}
+
+
+def _line(axes: Axes, run: Result, percent: int, label: str, index: int) -> None:
+    bins = run.summary["slowdown"]["bins"]
+    # A line through two or three sizes would claim what nobody measured.
+    connected = len(bins) > 3
+    axes.plot(
+        [entry["upper_bytes"] for entry in bins],
+        [entry[f"p{percent}"] for entry in bins],
+        color=COLOURS[index % len(COLOURS)],
+        linestyle=LINES[index % len(LINES)] if connected else "",
+        marker=MARKERS[index % len(MARKERS)],
+        label=label,
+    )
+
+
+def _log_sizes(axes: Axes) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    axes.set_xscale("log")
+    low, high = axes.get_xlim()
+    wide = high / low > 10**4
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0,) if high / low > 30 else (1.0, 2.0, 5.0)))
+    if wide:
+        axes.xaxis.set_major_locator(LogLocator(numticks=6))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda nbytes, _: _bytes(nbytes)))
+
+
+def _log_slowdown(axes: Axes) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    low, high = min(low, 0.95), max(high, 2.2)
+    axes.set_ylim(low, high)
+    subs = (1.0,) if high / low > 200 else (1.0, 2.0, 5.0)
+    axes.yaxis.set_major_locator(LogLocator(subs=subs))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda slowdown, _: f"{slowdown:g}"))
+
+
+def _bytes(nbytes: float) -> str:
+    for factor, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "KB")):
+        if nbytes >= factor:
+            return f"{nbytes / factor:g} {unit}"
+    return f"{nbytes:g} B"
+
+
+def _as_list(results: Result | Sequence[Result]) -> list[Result]:
+    return list(results) if isinstance(results, Sequence) else [results]

@@ -1,0 +1,133 @@
+"""How all pictures look: sized for a paper's column, legible without colour.
+
+Colours are those of Okabe and Ito, which people with any colour vision tell apart; line styles and
+markers differ too.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rocelab.errors import ResultError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from rocelab.result import Result
+
+WIDTH_IN = 3.4
+"""Width of a column in a two-column paper."""
+HEIGHT_IN = 2.2
+"""Height of a picture with one panel."""
+DPI = 300
+"""Resolution of bitmaps."""
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+LINES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 0.8)), (0, (8, 2)))
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+_SETTINGS: Any = {
+    "font.family": "DejaVu Sans",
+    "font.size": 8,
+    "axes.labelsize": 8,
+    "axes.titlesize": 8,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "legend.fontsize": 8,
+    "legend.frameon": False,
+    "legend.handlelength": 2.2,
+    "legend.columnspacing": 1.2,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.6,
+    "axes.grid": True,
+    "grid.linewidth": 0.4,
+    "grid.color": "#d9d9d9",
+    "axes.axisbelow": True,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 3.5,
+    "svg.hashsalt": "rocelab",
+    "svg.fonttype": "path",
+}
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """The settings under which pictures are drawn and saved."""
+    import matplotlib as mpl
+
+    # Explicit settings alone, so that a user's own style does not change the pictures.
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(_SETTINGS)
+        yield
+
+
+def figure(rows: int = 1, height_in: float | None = None) -> tuple[Figure, list[Axes]]:
+    """A picture of a column's width with ``rows`` panels that share their x axis."""
+    from matplotlib.figure import Figure
+
+    height = height_in or HEIGHT_IN * (1 if rows == 1 else 0.4 + 0.55 * rows)
+    drawn = Figure(figsize=(WIDTH_IN, height), layout="constrained")
+    axes = drawn.subplots(rows, 1, sharex=True, squeeze=False)
+    return drawn, list(axes[:, 0])
+
+
+def labels(results: Sequence[Result]) -> list[str]:
+    """What to call each of ``results`` in one picture: as short as tells them apart."""
+    if not results:
+        raise ResultError("no result to draw")
+    choices = (
+        [str(result.summary["scheme"]) for result in results],
+        [f"{result.summary['scheme']} ({result.summary['preset']})" for result in results],
+        [str(result.summary["name"]) for result in results],
+        [result.directory.name if result.directory else "" for result in results],
+        [f"{result.summary['name']}, seed {result.summary['seed']}" for result in results],
+    )
+    for names in choices:
+        if len(set(names)) == len(names) and all(names):
+            return names
+    return [f"{name} {index}" for index, name in enumerate(choices[0], start=1)]
+
+
+def legend_above(axes: Axes, columns: int = 3) -> None:
+    """A legend of the lines of ``axes`` above the panel, where it hides nothing."""
+    drawn: list[Any] = [line for line in axes.lines if not str(line.get_label()).startswith("_")]
+    if len(drawn) > 1:
+        markers_alone = all(handle.get_linestyle() == "None" for handle in drawn)
+        axes.legend(
+            handles=drawn,
+            loc="lower left",
+            bbox_to_anchor=(0.0, 1.0),
+            borderaxespad=0.2,
+            borderpad=0.2,
+            ncols=min(columns, len(drawn)),
+            handlelength=1.0 if markers_alone else None,
+        )
+
+
+def save(drawn: Figure, stem: Path | str, formats: Sequence[str] = ("png", "svg")) -> list[Path]:
+    """Writes ``drawn`` to ``stem`` with each format's ending; returns the paths.
+
+    The same picture gives the same bytes.
+    """
+    paths = []
+    for kind in formats:
+        path = Path(f"{stem}.{kind}")
+        buffer = io.BytesIO()
+        metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
+        with style():
+            drawn.savefig(buffer, format=kind, dpi=DPI, metadata=metadata)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(buffer.getvalue())
+        except OSError as error:
+            path.unlink(missing_ok=True)
+            raise ResultError(f"{path}: cannot write: {error.strerror or error}") from None
+        paths.append(path)
+    return paths

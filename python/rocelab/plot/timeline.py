@@ -1,0 +1,249 @@
+"""Time series: queue length, throughput, rate and whatever else a probe recorded."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rocelab.errors import ResultError
+from rocelab.plot.style import COLOURS, LINES, figure, labels, style
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from rocelab.result import Result
+    from rocelab.table import Series
+
+LINES_AT_MOST = 6
+"""Lines in the one panel of one result; of more, those with the highest peaks are drawn."""
+PANELS_AT_MOST = 3
+"""Panels, each with a line for each of several results; likewise."""
+
+_PS_PER = (("s", 1e12), ("ms", 1e9), ("us", 1e6), ("ns", 1e3))
+_SCALES = {
+    "bytes": (("GB", 1e9), ("MB", 1e6), ("KB", 1e3), ("B", 1.0)),
+    "bps": (("Gb/s", 1e9), ("Mb/s", 1e6), ("kb/s", 1e3), ("b/s", 1.0)),
+    "s": (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)),
+}
+_TITLES = {"queue": "Queue length", "pause": "Paused", "latency": "Packet latency"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    run: int
+    where: str
+    time_ps: pl.Series
+    values: pl.Series
+    peak: float
+
+
+def queue(
+    results: Result | Sequence[Result],
+    *,
+    nodes: Sequence[str] | None = None,
+    ports: Sequence[int] | None = None,
+) -> Figure:
+    """Queue length over time."""
+    return series(results, "queue", nodes=nodes, ports=ports)
+
+
+def throughput(
+    results: Result | Sequence[Result],
+    *,
+    nodes: Sequence[str] | None = None,
+    ports: Sequence[int] | None = None,
+) -> Figure:
+    """Throughput over time."""
+    return series(results, "throughput", nodes=nodes, ports=ports)
+
+
+def series(
+    results: Result | Sequence[Result],
+    kind: str,
+    *,
+    nodes: Sequence[str] | None = None,
+    ports: Sequence[int] | None = None,
+    flows: Sequence[int] | None = None,
+) -> Figure:
+    """Everything that probes of ``kind`` recorded, over time, in one picture.
+
+    ``nodes``, ``ports`` and ``flows`` choose among the lines. The ports or flows of one result
+    share a panel; with several results each port or flow has a panel, in which colour and line
+    style tell the results apart.
+    """
+    runs = list(results) if isinstance(results, Sequence) else [results]
+    names = labels(runs)
+    lines: list[_Line] = []
+    unit = ""
+    for index, (run, name) in enumerate(zip(runs, names, strict=True)):
+        for entry in _of_kind(run, name, kind):
+            unit = entry.unit
+            frame = entry.to_polars()
+            for column, wanted in (("node", nodes), ("port", ports), ("flow_id", flows)):
+                if wanted is not None and column in frame.columns:
+                    frame = frame.filter(frame[column].is_in(list(wanted)))
+            lines.extend(_split(index, frame, entry.column, _port_names(run)))
+    if not lines:
+        raise ResultError(f"no {kind} to draw: the series are empty or nothing was chosen")
+    places = _by_peak(lines)
+    shown = places[: LINES_AT_MOST if len(runs) == 1 else PANELS_AT_MOST]
+    # Back in the order of their names, which is how people look for them.
+    shown.sort(key=[line.where for line in lines].index)
+    lines = [line for line in lines if line.where in shown]
+    if kind == "pause":
+        return _bars(lines, names, shown)
+    one_panel = len(runs) == 1 or len(shown) == 1
+    value_unit, value_scale = _scale(unit, max(line.peak for line in lines))
+    time_unit, ps = _time_scale(lines)
+    title = _TITLES.get(kind, kind.capitalize())
+    with style():
+        drawn, panels = figure(rows=1 if one_panel else len(shown))
+        for axes, where in zip(panels, shown, strict=False):
+            chosen = lines if one_panel else [line for line in lines if line.where == where]
+            if len(runs) == 1:
+                _draw(axes, chosen, ps, value_scale, shown, lambda line: shown.index(line.where))
+            else:
+                _draw(axes, chosen, ps, value_scale, names, lambda line: line.run)
+            axes.set_ylabel(f"{title} ({value_unit})" if value_unit else title)
+            if not one_panel:
+                axes.set_title(where, loc="right", y=0.99, pad=2)
+        panels[-1].set_xlabel(f"Time ({time_unit})")
+        if len(shown) < len(places):
+            note = f"the {len(shown)} highest of {len(places)}"
+            panels[0].set_title(note, loc="left", color="#555555", pad=2)
+        handles, texts = panels[0].get_legend_handles_labels()
+        legend = dict(zip(texts, handles, strict=True))
+        if len(legend) > 1:
+            drawn.legend(
+                handles=list(legend.values()), loc="outside upper center", ncols=min(3, len(legend))
+            )
+    return drawn
+
+
+def _bars(lines: Sequence[_Line], names: Sequence[str], places: Sequence[str]) -> Figure:
+    """When something was not zero: a row of bars for each line, the first on top."""
+    rows = sorted(lines, key=lambda line: (places.index(line.where), line.run))
+    time_unit, ps = _time_scale(lines)
+    with style():
+        drawn, (axes,) = figure(height_in=0.7 + 0.22 * len(rows))
+        for row, line in enumerate(rows):
+            colour = line.run if len(names) > 1 else places.index(line.where)
+            axes.broken_barh(
+                [(begin / ps, (end - begin) / ps) for begin, end in _spans(line)],
+                (row - 0.35, 0.7),
+                color=COLOURS[colour % len(COLOURS)],
+                linewidth=0,
+                # Not moved to whole pixels: a pixel's shade tells how much of it was paused.
+                snap=False,
+            )
+        axes.set_yticks(range(len(rows)), [_name(line, names, places) for line in rows])
+        axes.set_ylim(len(rows) - 0.5, -0.5)
+        axes.set_xlim(0, max(float(line.time_ps[-1]) for line in rows) / ps)
+        axes.grid(visible=False, axis="y")
+        axes.set_xlabel(f"Time paused ({time_unit})")
+    return drawn
+
+
+def _spans(line: _Line) -> list[tuple[int, int]]:
+    """When ``line`` was not zero: begins and ends in ps. A sample stands until the next one."""
+    spans: list[tuple[int, int]] = []
+    times = line.time_ps.to_list()
+    for begin, end, value in zip(times, times[1:], line.values, strict=False):
+        if not value:
+            continue
+        if spans and spans[-1][1] == begin:
+            begin = spans.pop()[0]
+        spans.append((begin, end))
+    return spans
+
+
+def _name(line: _Line, names: Sequence[str], places: Sequence[str]) -> str:
+    """What tells a line from the others: its result, its place, or both."""
+    if len(names) == 1:
+        return line.where
+    return names[line.run] if len(places) == 1 else f"{names[line.run]}, {line.where}"
+
+
+def _of_kind(run: Result, name: str, kind: str) -> list[Series]:
+    recorded = [entry for entry in run.series.values() if entry.kind == kind]
+    if recorded:
+        return recorded
+    known = sorted({entry.kind for entry in run.series.values()})
+    raise ResultError(
+        f"{name}: no series of kind {kind}; there are: {', '.join(known) or 'none'}",
+        hint=f'record it with a [[probe]]: name = "{kind}", kind = "{kind}", interval = "1us"',
+    )
+
+
+def _by_peak(lines: Sequence[_Line]) -> list[str]:
+    """The places of ``lines``, the one with the highest peak first."""
+    peaks: dict[str, float] = {}
+    for line in lines:
+        peaks[line.where] = max(peaks.get(line.where, 0.0), line.peak)
+    return sorted(peaks, key=lambda where: -peaks[where])
+
+
+def _draw(
+    axes: Axes,
+    lines: Sequence[_Line],
+    ps: float,
+    value_scale: float,
+    names: Sequence[str],
+    index_of: Callable[[_Line], int],
+) -> None:
+    """Draws ``lines``, each in the look and under the name of its index."""
+    for line in lines:
+        index = index_of(line)
+        axes.plot(
+            line.time_ps / ps,
+            line.values / value_scale,
+            color=COLOURS[index % len(COLOURS)],
+            linestyle=LINES[index % len(LINES)],
+            linewidth=1.0,
+            label=names[index],
+        )
+    axes.set_xlim(left=min(float(line.time_ps[0]) for line in lines) / ps)
+    axes.set_ylim(0, None if any(line.peak for line in lines) else 1)
+
+
+def _time_scale(lines: Sequence[_Line]) -> tuple[str, float]:
+    end_ps = max(float(line.time_ps[-1]) for line in lines)
+    return next(((unit, ps) for unit, ps in _PS_PER if end_ps >= 2 * ps), _PS_PER[-1])
+
+
+def _port_names(run: Result) -> dict[tuple[str, int], str]:
+    """What to call each port: by the nodes of its link, as probes do."""
+    rows = run.ports.to_polars().select("node", "port", "peer").rows()
+    links = Counter((node, peer) for node, _, peer in rows)
+    return {
+        (node, port): f"{node}:{peer}" if links[node, peer] == 1 else f"{node}:{peer} ({port})"
+        for node, port, peer in rows
+    }
+
+
+def _split(
+    run: int, frame: pl.DataFrame, column: str, port_names: Mapping[tuple[str, int], str]
+) -> list[_Line]:
+    """A line for each port, node or flow of ``frame``."""
+    keys = [name for name in ("node", "port", "flow_id") if name in frame.columns]
+    lines = []
+    for key, rows in sorted(frame.partition_by(keys, as_dict=True, maintain_order=True).items()):
+        if keys == ["flow_id"]:
+            where = f"flow {key[0]}"
+        else:
+            where = str(key[0]) if len(key) == 1 else port_names[key[0], key[1]]
+        values = rows[column]
+        peak = max(values.to_list(), default=0.0)
+        lines.append(_Line(run, where, rows["time_ps"], values, peak))
+    return lines
+
+
+def _scale(unit: str, peak: float) -> tuple[str, float]:
+    scales = _SCALES.get(unit)
+    if scales is None:
+        return unit, 1.0
+    return next(((name, factor) for name, factor in scales if peak >= factor), scales[-1])

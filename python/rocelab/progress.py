@@ -1,0 +1,48 @@
+"""The progress bar."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bars
+
+from rocelab.quantity import count, duration
+
+if TYPE_CHECKING:
+    from rocelab.simulate import Progress
+
+
+@contextmanager
+def bar(name: str) -> Iterator[Callable[[Progress], None]]:
+    """A bar on the standard error stream, drawn only where that is a terminal.
+
+    It shows simulated time, packet-hops per second, flows done and the time left.
+    """
+    bars = Bars(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[state]}"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    bars.disable = not bars.console.is_terminal
+    with bars:
+        task = bars.add_task(name, total=1.0, state="")
+
+        def show(progress: Progress) -> None:
+            bars.update(task, completed=progress.fraction, state=_state(progress))
+
+        yield show
+
+
+def _state(progress: Progress) -> str:
+    speed = progress.packet_hops / progress.wall_s if progress.wall_s else 0.0
+    return (
+        f"{duration(progress.simulated_ps)}  {count(speed)} packet-hops/s  "
+        f"{progress.flows_done:,}/{progress.flows:,} flows"
+    )

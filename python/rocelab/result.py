@@ -1,0 +1,128 @@
+"""What a run leaves behind."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rocelab.scenario import Scenario
+from rocelab.table import ArrowStream, Series, Table
+
+if TYPE_CHECKING:
+    from rocelab import _rocelab
+    from rocelab.plot.accessor import Plots
+
+
+class Result:
+    """The outcome of a run: tables, time series, summary."""
+
+    flows: Table
+    """One row for each message; columns carry their unit, unfinished flows have null times."""
+    ports: Table
+    """One row for each port, with its counters."""
+    series: Mapping[str, Series]
+    """What the probes saw, by the probe's name."""
+    summary: dict[str, Any]
+    """The run in figures, as in ``summary.json``."""
+    drops: list[dict[str, Any]]
+    """The first packets that lossless classes lost; empty in a sound network."""
+
+    def __init__(
+        self,
+        *,
+        flows: Table,
+        ports: Table,
+        series: Mapping[str, Series],
+        summary: dict[str, Any],
+        drops: Sequence[dict[str, Any]],
+        scenario_toml: str,
+        directory: Path | None = None,
+    ) -> None:
+        self.flows = flows
+        self.ports = ports
+        self.series = series
+        self.summary = summary
+        self.drops = list(drops)
+        self._scenario_toml = scenario_toml
+        self._directory = directory
+
+    @classmethod
+    def from_run(cls, raw: _rocelab.RunResult, scenario: Scenario) -> Result:
+        """The result of running ``scenario``, from what the simulator returned."""
+        summary = json.loads(raw.summary)
+        tables = dict(raw.series)
+        result = cls(
+            flows=Table(lambda: raw.flows),
+            ports=Table(lambda: raw.ports),
+            series=series_of(summary, tables.__getitem__),
+            summary=summary,
+            drops=json.loads(raw.drops),
+            scenario_toml=scenario.to_toml(),
+        )
+        result.__dict__["scenario"] = scenario
+        return result
+
+    @cached_property
+    def scenario(self) -> Scenario:
+        """The scenario that was run."""
+        return Scenario.from_toml(self._scenario_toml)
+
+    @property
+    def scenario_toml(self) -> str:
+        """The scenario that was run, complete, as TOML."""
+        return self._scenario_toml
+
+    @property
+    def partial(self) -> bool:
+        """Whether the run was interrupted."""
+        return bool(self.summary["partial"])
+
+    @property
+    def directory(self) -> Path | None:
+        """The directory it was read from, if it was."""
+        return self._directory
+
+    @property
+    def plot(self) -> Plots:
+        """Pictures of this result: ``result.plot.fct()``."""
+        from rocelab.plot.accessor import Plots
+
+        return Plots(self)
+
+    def save(self, directory: str | os.PathLike[str], *, force: bool = False) -> Path:
+        """Writes the result to ``directory``, which appears only when it is whole.
+
+        With ``force`` a result that is there is replaced. Raises :class:`ResultError` where it
+        cannot be written.
+        """
+        from rocelab.store import save
+
+        return save(self, Path(directory), force=force)
+
+    def __repr__(self) -> str:
+        summary = self.summary
+        state = ", partial" if self.partial else ""
+        return (
+            f"<rocelab.Result {summary['name']!r} {summary['scheme']}: "
+            f"{summary['flows_done']} of {summary['flows']} flows done{state}>"
+        )
+
+
+def series_of(
+    summary: Mapping[str, Any], source: Callable[[str], ArrowStream]
+) -> dict[str, Series]:
+    """The series that ``summary`` lists; ``source`` gives the table for a name."""
+    return {
+        entry["name"]: Series(
+            partial(source, entry["name"]),
+            name=entry["name"],
+            kind=entry["kind"],
+            unit=entry["unit"],
+            column=entry["column"],
+        )
+        for entry in summary["series"]
+    }

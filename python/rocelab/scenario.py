@@ -1,0 +1,156 @@
+"""Scenarios: what is to be run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rocelab import _rocelab, _toml
+from rocelab.errors import ConfigError
+
+Data = Mapping[str, object]
+"""A table of a scenario file."""
+
+
+class Scenario:
+    """A scenario that passed all checks; it never changes.
+
+    Built in code, it takes the top-level keys of a scenario file, with dictionaries for tables and
+    lists for arrays: ``Scenario(topology={...}, traffic=[{...}], scheme={"name": "hpcc"})``.
+    Raises :class:`ConfigError` where it makes no sense.
+    """
+
+    __slots__ = ("_checked", "_origin", "_overrides", "_text")
+
+    _text: str
+    _origin: Path | None
+    _overrides: tuple[tuple[str, str], ...]
+    _checked: _rocelab.Scenario
+
+    def __init__(
+        self,
+        *,
+        topology: Data,
+        traffic: Sequence[Data] = (),
+        scheme: Data | None = None,
+        probe: Sequence[Data] = (),
+        run: Data | None = None,
+        name: str | None = None,
+        **tables: object,
+    ) -> None:
+        data: dict[str, object] = {
+            "name": name,
+            "topology": topology,
+            "traffic": traffic,
+            "scheme": scheme,
+            "probe": probe,
+            "run": run,
+            **tables,
+        }
+        given = {key: value for key, value in data.items() if value is not None}
+        self._fill(_toml.document(given), None, ())
+
+    @classmethod
+    def _of(
+        cls, text: str, origin: Path | None, overrides: tuple[tuple[str, str], ...]
+    ) -> Scenario:
+        scenario = cls.__new__(cls)
+        scenario._fill(text, origin, overrides)
+        return scenario
+
+    def _fill(self, text: str, origin: Path | None, overrides: tuple[tuple[str, str], ...]) -> None:
+        self._checked = _rocelab.Scenario.parse(text, origin, list(overrides))
+        self._text = text
+        self._origin = origin
+        self._overrides = overrides
+
+    @classmethod
+    def from_toml(
+        cls,
+        text: str,
+        *,
+        origin: str | os.PathLike[str] | None = None,
+        set: Mapping[str, object] | None = None,  # noqa: A002 - as `--set`
+    ) -> Scenario:
+        """The scenario that ``text`` describes.
+
+        Files that it names are looked for beside ``origin``, the file it came from. ``set`` gives
+        other values to keys: ``{"run.seed": 2}``.
+        """
+        return cls._of(text, None if origin is None else Path(origin), _overrides(set or {}))
+
+    def with_(self, **changes: object) -> Scenario:
+        """This scenario with other values for some keys: ``with_(**{"run.seed": 2})``.
+
+        Two underscores stand for a dot: ``with_(run__seed=2)``.
+        """
+        named = {key.replace("__", "."): value for key, value in changes.items()}
+        return Scenario._of(self._text, self._origin, self._overrides + _overrides(named))
+
+    def to_toml(self) -> str:
+        """The whole scenario as TOML: everything that has a default is filled in."""
+        return self._checked.to_toml()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole scenario as plain data: everything that has a default is filled in."""
+        import tomllib
+
+        return tomllib.loads(self.to_toml())
+
+    @property
+    def name(self) -> str:
+        """Its name; that of its file where it gives none, else ``scenario``."""
+        return self._checked.name
+
+    @property
+    def checked(self) -> _rocelab.Scenario:
+        """The scenario as the simulator takes it."""
+        return self._checked
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scenario) and self.to_toml() == other.to_toml()
+
+    def __hash__(self) -> int:
+        return hash(self.to_toml())
+
+    def __repr__(self) -> str:
+        return f"<rocelab.Scenario {self.name!r}>"
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    set: Mapping[str, object] | None = None,  # noqa: A002 - as `--set`
+) -> Scenario:
+    """The scenario in the file ``path``, with other values for the keys in ``set``.
+
+    For example ``rocelab.load("incast.toml", set={"scheme.name": "hpcc", "run.seed": 2})``.
+    """
+    return _load(Path(path), _overrides(set or {}))
+
+
+def load_with_settings(path: Path, settings: Sequence[tuple[str, str]]) -> Scenario:
+    """The scenario in the file ``path`` with keys set as on the command line.
+
+    There a value is written as in TOML, or as a bare word.
+    """
+    return _load(path, tuple(settings))
+
+
+def _load(path: Path, overrides: tuple[tuple[str, str], ...]) -> Scenario:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise ConfigError("no such file", file=str(path)) from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"not a text file (byte {error.start})", file=str(path)) from None
+    except OSError as error:
+        raise ConfigError(error.strerror or str(error), file=str(path)) from None
+    return Scenario._of(text, path, overrides)
+
+
+def _overrides(changes: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
+    """Keys and values as the scenario reader takes them: values as TOML writes them."""
+    return tuple((key, _toml.value(change, key)) for key, change in changes.items())

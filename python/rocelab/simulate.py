@@ -1,0 +1,76 @@
+"""Running a scenario."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rocelab import _rocelab
+from rocelab.errors import Interrupted
+from rocelab.result import Result
+from rocelab.scenario import Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run has come."""
+
+    simulated_ps: int
+    """Simulated time in picoseconds."""
+    end_ps: int | None
+    """The simulated time at which the run stops; None where that depends on the flows."""
+    packet_hops: int
+    """Packets serialised so far, counted at each port that sent them."""
+    flows_done: int
+    """Flows that have completed."""
+    flows: int
+    """Flows in all."""
+    wall_s: float
+    """Seconds since the run began."""
+
+    @property
+    def fraction(self) -> float:
+        """The share that is done, from 0 to 1: of the time, or of the flows where that is open."""
+        if self.end_ps:
+            return min(1.0, self.simulated_ps / self.end_ps)
+        return self.flows_done / self.flows if self.flows else 0.0
+
+
+def run(
+    scenario: Scenario,
+    *,
+    threads: int | None = None,
+    progress: bool | Callable[[Progress], None] = False,
+) -> Result:
+    """Runs ``scenario`` and returns what came out.
+
+    ``threads`` changes how long that takes and nothing else. ``progress`` shows a bar on the
+    standard error stream, or is called ten times a second. Other Python threads go on meanwhile.
+
+    Raises :class:`Interrupted`, a KeyboardInterrupt that carries the partial result, on Ctrl-C;
+    :class:`SimulationError` where the run fails.
+    """
+    if progress is True:
+        from rocelab.progress import bar
+
+        with bar(scenario.name) as show:
+            return run(scenario, threads=threads, progress=show)
+    callback = _timed(progress) if progress else None
+    raw, interrupted = _rocelab.run(scenario.checked, threads, callback)
+    result = Result.from_run(raw, scenario)
+    if interrupted:
+        raise Interrupted(result)
+    return result
+
+
+def _timed(show: Callable[[Progress], None]) -> Callable[[int, int, int, int, int], None]:
+    begin = time.monotonic()
+
+    def callback(
+        simulated_ps: int, end_ps: int, packet_hops: int, flows_done: int, flows: int
+    ) -> None:
+        wall_s = time.monotonic() - begin
+        show(Progress(simulated_ps, end_ps or None, packet_hops, flows_done, flows, wall_s))
+
+    return callback

@@ -1,0 +1,88 @@
+"""Tables of results, readable by every library that speaks Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class ArrowStream(Protocol):
+    """Anything with the Arrow PyCapsule interface."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """A capsule that holds an Arrow stream."""
+
+
+class Table:
+    """A table with named columns.
+
+    It has the Arrow PyCapsule interface, so ``polars.DataFrame(table)``, ``pyarrow.table(table)``
+    and ``pandas.DataFrame.from_arrow(table)`` read it.
+    """
+
+    _source: Callable[[], ArrowStream]
+    _loaded: ArrowStream | None
+    _frame: pl.DataFrame | None
+
+    def __init__(self, source: Callable[[], ArrowStream]) -> None:
+        """``source`` is called when the table is first looked at."""
+        self._source = source
+        self._loaded = None
+        self._frame = None
+
+    def _stream(self) -> ArrowStream:
+        if self._loaded is None:
+            self._loaded = self._source()
+        return self._loaded
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The table as an Arrow stream."""
+        return self._stream().__arrow_c_stream__(requested_schema)
+
+    def to_polars(self) -> pl.DataFrame:
+        """The table as a polars DataFrame."""
+        if self._frame is None:
+            import polars as pl
+
+            stream = self._stream()
+            self._frame = stream if isinstance(stream, pl.DataFrame) else pl.DataFrame(stream)
+        return self._frame
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns, in order."""
+        return self.to_polars().columns
+
+    def __len__(self) -> int:
+        return len(self.to_polars())
+
+    def __repr__(self) -> str:
+        return repr(self.to_polars())
+
+    def _repr_html_(self) -> str:
+        return self.to_polars()._repr_html_()
+
+
+class Series(Table):
+    """What a probe saw: ``time_ps``, where or which flow, and the values."""
+
+    name: str
+    """The probe's name."""
+    kind: str
+    """What was measured: ``queue``, ``throughput``, ``window`` and so on."""
+    unit: str
+    """What it is measured in: ``bytes``, ``bps``, ``s``; empty for a plain number."""
+    column: str
+    """The column that holds the values, such as ``queue_bytes``."""
+
+    def __init__(
+        self, source: Callable[[], ArrowStream], *, name: str, kind: str, unit: str, column: str
+    ) -> None:
+        super().__init__(source)
+        self.name = name
+        self.kind = kind
+        self.unit = unit
+        self.column = column

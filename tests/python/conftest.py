@@ -1,0 +1,105 @@
+"""What the tests share: small scenarios and a way to start the command."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rocelab
+
+# A debug build says so on the standard error stream, which the tests look at.
+os.environ["PYTHONWARNINGS"] = "ignore:rocelab was built without optimisation:RuntimeWarning"
+
+INCAST = """\
+[topology]
+kind = "star"
+hosts = 5
+host_rate = "100Gbps"
+host_delay = "1us"
+
+[scheme]
+name = "dcqcn"
+
+[[traffic]]
+kind = "incast"
+tag = "incast"
+senders = ["h0", "h1", "h2"]
+receiver = "h4"
+size = "300KB"
+
+[[traffic]]
+kind = "flows"
+tag = "victim"
+flows = [{ src = "h0", dst = "h3", size = "100KB", start = "10us" }]
+
+[[probe]]
+name = "bottleneck"
+kind = "queue"
+ports = ["s0:h4"]
+interval = "1us"
+
+[[probe]]
+name = "goodput"
+kind = "throughput"
+ports = ["s0:h3", "s0:h4"]
+interval = "5us"
+"""
+
+POISSON = """\
+[run]
+stop = "{stop}"
+
+[topology]
+kind = "star"
+hosts = 32
+host_rate = "100Gbps"
+host_delay = "1us"
+
+[[traffic]]
+kind = "poisson"
+workload = "WebSearch"
+load = 0.6
+"""
+
+Command = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def command() -> Command:
+    """Runs ``rocelab`` with arguments in a process of its own."""
+
+    def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:  # noqa: ANN401
+        return subprocess.run(
+            [sys.executable, "-m", "rocelab", *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+            **options,
+        )
+
+    return run
+
+
+@pytest.fixture
+def incast_file(tmp_path: Path) -> Path:
+    path = tmp_path / "incast.toml"
+    path.write_text(INCAST, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="session")
+def incast() -> rocelab.Result:
+    return rocelab.run(rocelab.Scenario.from_toml(INCAST))
+
+
+@pytest.fixture(scope="session")
+def long_scenario() -> str:
+    """A scenario that runs for a minute or more unless it is stopped."""
+    return POISSON.format(stop="500ms")

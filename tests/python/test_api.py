@@ -1,0 +1,201 @@
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rocelab
+from conftest import INCAST
+from rocelab import _rocelab, _toml
+
+TOPOLOGY = {"kind": "star", "hosts": 5, "host_rate": "100Gbps", "host_delay": "1us"}
+
+
+def test_scenario_in_code_equals_scenario_in_toml() -> None:
+    built = rocelab.Scenario(
+        topology=TOPOLOGY,
+        scheme={"name": "dcqcn"},
+        traffic=[
+            {
+                "kind": "incast",
+                "tag": "incast",
+                "senders": ["h0", "h1", "h2"],
+                "receiver": "h4",
+                "size": "300KB",
+            },
+            {
+                "kind": "flows",
+                "tag": "victim",
+                "flows": [{"src": "h0", "dst": "h3", "size": "100KB", "start": "10us"}],
+            },
+        ],
+        probe=[
+            {"name": "bottleneck", "kind": "queue", "ports": ["s0:h4"], "interval": "1us"},
+            {
+                "name": "goodput",
+                "kind": "throughput",
+                "ports": ["s0:h3", "s0:h4"],
+                "interval": "5us",
+            },
+        ],
+    )
+    assert built.to_dict() == rocelab.Scenario.from_toml(INCAST).to_dict()
+
+
+def test_complete_scenario_is_its_own_fixed_point() -> None:
+    complete = rocelab.Scenario.from_toml(INCAST).to_toml()
+    assert rocelab.Scenario.from_toml(complete).to_toml() == complete
+
+
+def test_with_changes_a_copy() -> None:
+    scenario = rocelab.Scenario.from_toml(INCAST)
+    other = scenario.with_(run__seed=2).with_(**{"scheme.name": "hpcc"})
+    assert other.to_dict()["run"]["seed"] == 2
+    assert other.to_dict()["scheme"]["name"] == "hpcc"
+    assert scenario.to_dict()["run"]["seed"] == 1
+    assert other != scenario
+
+
+def test_load_sets_keys_and_takes_the_name_of_the_file(incast_file: Path) -> None:
+    scenario = rocelab.load(incast_file, set={"run.seed": 5, "topology.host_delay": "2us"})
+    assert scenario.name == "incast"
+    assert scenario.to_dict()["run"]["seed"] == 5
+
+
+def test_config_error_says_where(incast_file: Path) -> None:
+    incast_file.write_text(INCAST.replace("hosts =", "hostz ="))
+    with pytest.raises(rocelab.ConfigError) as caught:
+        rocelab.load(incast_file)
+    error = caught.value
+    assert isinstance(error, ValueError)
+    assert isinstance(error, rocelab.RocelabError)
+    assert error.key == "topology.hostz"
+    assert error.line == 3
+    assert error.file == str(incast_file)
+    assert str(error).startswith(f"{incast_file}:3: topology.hostz: ")
+    assert error.hint
+    assert "hosts" in error.hint
+
+
+def test_data_that_toml_cannot_say_is_refused() -> None:
+    with pytest.raises(rocelab.ConfigError, match=r"topology\.hosts: a set cannot"):
+        rocelab.Scenario(topology={**TOPOLOGY, "hosts": {1}})
+
+
+def test_progress_is_reported(incast: rocelab.Result) -> None:
+    seen: list[rocelab.Progress] = []
+    result = rocelab.run(rocelab.Scenario.from_toml(INCAST), progress=seen.append)
+    assert seen[-1].flows_done == seen[-1].flows == 4
+    assert 0 <= seen[-1].fraction <= 1
+    assert result.summary["digest"] == incast.summary["digest"]
+
+
+def test_errors_of_a_progress_function_end_the_run(long_scenario: str) -> None:
+    def fail(progress: rocelab.Progress) -> None:
+        raise LookupError(progress.flows)
+
+    with pytest.raises(LookupError):
+        rocelab.run(rocelab.Scenario.from_toml(long_scenario), progress=fail)
+
+
+def test_ctrl_c_carries_the_partial_result(long_scenario: str, tmp_path: Path) -> None:
+    def interrupt(progress: rocelab.Progress) -> None:
+        if progress.flows_done:
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(rocelab.Interrupted) as caught:
+        rocelab.run(rocelab.Scenario.from_toml(long_scenario), progress=interrupt)
+    assert isinstance(caught.value, KeyboardInterrupt)
+    result = caught.value.result
+    assert result.partial
+    assert 0 < result.summary["flows_done"] < result.summary["flows"]
+    flows = result.flows.to_polars()
+    assert flows["fct_ps"].null_count() == (~flows["done"]).sum() > 0
+    result.save(tmp_path / "partial")
+    assert rocelab.open(tmp_path / "partial").partial
+
+
+def test_other_threads_go_on_while_a_run_does(long_scenario: str) -> None:
+    ticks = 0
+    stop = threading.Event()
+
+    def tick() -> None:
+        nonlocal ticks
+        while not stop.wait(0.01):
+            ticks += 1
+
+    def enough(progress: rocelab.Progress) -> None:
+        if progress.wall_s > 0.5:
+            raise TimeoutError
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    with pytest.raises(TimeoutError):
+        rocelab.run(rocelab.Scenario.from_toml(long_scenario), progress=enough)
+    stop.set()
+    thread.join()
+    assert ticks > 10
+
+
+def test_classes_of_the_extension_are_frozen() -> None:
+    checked = rocelab.Scenario.from_toml(INCAST).checked
+    with pytest.raises(AttributeError):
+        checked.name = "other"  # type: ignore[misc]
+    assert _rocelab.__version__ == rocelab.__version__
+
+
+def test_saved_result_reads_back(incast: rocelab.Result, tmp_path: Path) -> None:
+    incast.save(tmp_path / "a")
+    back = rocelab.open(tmp_path / "a")
+    assert back.summary == incast.summary
+    assert back.flows.to_polars().equals(incast.flows.to_polars())
+    assert back.ports.to_polars().equals(incast.ports.to_polars())
+    assert set(back.series) == {"bottleneck", "goodput"}
+    series = back.series["bottleneck"]
+    assert (series.kind, series.unit, series.column) == ("queue", "bytes", "queue_bytes")
+    assert series.to_polars().equals(incast.series["bottleneck"].to_polars())
+    assert back.scenario.to_toml() == incast.scenario.to_toml()
+    assert back.drops == []
+    with pytest.raises(rocelab.ResultError, match="already"):
+        back.save(tmp_path / "a")
+
+
+def test_catalogues_agree_with_each_other() -> None:
+    names = [scheme["name"] for scheme in rocelab.schemes()]
+    assert names[:3] == ["none", "dcqcn", "hpcc"]
+    assert {"star", "fat-tree"} <= {kind["name"] for kind in rocelab.topologies()}
+    assert len(rocelab.workloads()) >= 10
+    assert rocelab.schema()["type"] == "object"
+
+
+def test_import_is_light() -> None:
+    script = (
+        "import sys, rocelab\n"
+        "print({'polars', 'matplotlib', 'rich', 'typer', 'numpy'} & set(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "set()\n"
+
+
+values = st.recursive(
+    st.booleans()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(st.dictionaries(st.text(), values, max_size=5))
+def test_plain_data_survives_toml(data: dict[str, object]) -> None:
+    assert tomllib.loads(_toml.document(data)) == data

@@ -1,0 +1,200 @@
+"""Bad input: one clear line, exit code 2, nothing written."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import INCAST, Command
+
+STAR = '[topology]\nkind = "star"\nhosts = 4\nhost_rate = "100Gbps"\nhost_delay = "1us"\n'
+TREE = (
+    '[topology]\nkind = "fat-tree"\nk = {k}\nhost_rate = "100Gbps"\nhost_delay = "1us"\n'
+    'rate = "100Gbps"\ndelay = "1us"\n'
+)
+CUSTOM = """\
+[topology]
+kind = "custom"
+nodes = [
+    {{ name = "a", kind = "host" }},
+    {{ name = "b", kind = "host" }},
+    {{ name = "{third}", kind = "switch" }},
+]
+links = [
+    {{ a = "a", b = "s", rate = "100Gbps", delay = "{delay}" }},
+    {more}
+]
+"""
+LINK = '{ a = "b", b = "s", rate = "100Gbps", delay = "1us" },'
+
+
+def flow(src: str = "h0", dst: str = "h1", size: str = "1KB") -> str:
+    return (
+        '[[traffic]]\nkind = "flows"\n'
+        f'flows = [{{ src = "{src}", dst = "{dst}", size = "{size}" }}]\n'
+    )
+
+
+def poisson(sizes: str, load: str = "0.5") -> str:
+    return f'[run]\nstop = "1ms"\n{STAR}[[traffic]]\nkind = "poisson"\n{sizes}\nload = {load}\n'
+
+
+# What is wrong, the scenario, and words that the error must have.
+BAD = [
+    ("unknown key", STAR + "hostz = 3\n", ["topology.hostz", "unknown", "hint: ", "hosts"]),
+    ("unknown table", STAR + "[topologie]\n", ["topologie", "topology"]),
+    ("unknown kind", STAR.replace("star", "start"), ["topology.kind", "star"]),
+    ("wrong unit", STAR.replace("100Gbps", "100us"), ["bad.toml:4", "topology.host_rate"]),
+    ("bare number", STAR.replace('"100Gbps"', "100"), ["topology.host_rate", "unit"]),
+    ("negative rate", STAR.replace("100Gbps", "-100Gbps"), ["topology.host_rate"]),
+    ("zero rate", STAR.replace("100Gbps", "0Gbps"), ["topology.host_rate"]),
+    ("disconnected", CUSTOM.format(third="s", delay="1us", more="") + flow("a", "b"), ["b"]),
+    ("flow to itself", STAR + flow("h1", "h1"), ["h1", "itself"]),
+    ("unknown host", STAR + flow("h1", "h9"), ["h9"]),
+    ("load 0", poisson('workload = "WebSearch"', "0.0"), ["load", "0"]),
+    ("load 2", poisson('workload = "WebSearch"', "2.0"), ["load", "2"]),
+    ("odd k", TREE.format(k=7), ["bad.toml:3", "topology.k", "even", "7"]),
+    ("truncated", INCAST[: INCAST.index("300KB")], ["bad.toml:"]),
+    (
+        "CDF not monotone",
+        poisson("cdf = [[0, 0.0], [1000, 0.7], [2000, 0.6], [3000, 1.0]]"),
+        ["cdf"],
+    ),
+    ("CDF without end", poisson("cdf = [[0, 0.0], [1000, 0.7]]"), ["cdf", "1"]),
+    ("unknown workload", poisson('workload = "WebSerch"'), ["WebSerch", "WebSearch"]),
+    ("workload file missing", poisson('workload_file = "none.csv"'), ["none.csv"]),
+    ("2^63 bytes", STAR + flow(size="9223372036854775808B"), ["size"]),
+    ("2^64 bytes", STAR + flow(size="18446744073709551616B"), ["size"]),
+    ("empty message", STAR + flow(size="0B"), ["size"]),
+    ("duplicate node", CUSTOM.format(third="a", delay="1us", more=LINK), ["a"]),
+    ("zero delay", CUSTOM.format(third="s", delay="0us", more=LINK), ["delay", "hint: "]),
+    ("unknown scheme", STAR + '[scheme]\nname = "dctcp"\n', ["scheme.name", "dctcp"]),
+    ("unknown preset", STAR + '[scheme]\nname = "hpcc"\npreset = "x"\n', ["scheme.preset"]),
+    (
+        "unknown parameter",
+        STAR + '[scheme]\nname = "hpcc"\nparams = { x = 1 }\n',
+        ["scheme.params"],
+    ),
+    ("two schemes", STAR + '[[scheme]]\nname = "hpcc"\n[[scheme]]\nname = "dcqcn"\n', ["scheme"]),
+    ("negative seed", STAR + "[run]\nseed = -1\n", ["run.seed"]),
+    ("no hosts", STAR.replace("hosts = 4", "hosts = 0"), ["topology.hosts"]),
+    ("not text", "\0", ["bad.toml"]),
+]
+
+
+@pytest.mark.parametrize(("scenario", "words"), [case[1:] for case in BAD], ids=[c[0] for c in BAD])
+def test_bad_scenario(command: Command, tmp_path: Path, scenario: str, words: list[str]) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_text(scenario, encoding="utf-8")
+    done = command("run", path, "--out", tmp_path / "out")
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert_one_error(done.stderr)
+    assert done.stdout == ""
+    assert [word for word in words if word not in done.stderr] == [], done.stderr
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["bad.toml"]
+    assert command("validate", path).returncode == 2
+
+
+def assert_one_error(stderr: str) -> None:
+    lines = stderr.splitlines()
+    assert lines, "no error"
+    assert lines[0].startswith("error: ")
+    assert len(lines) == 1 or (len(lines) == 2 and lines[1].startswith("hint: ")), stderr
+
+
+def test_missing_file(command: Command, tmp_path: Path) -> None:
+    done = command("run", tmp_path / "none.toml")
+    assert done.returncode == 2
+    assert_one_error(done.stderr)
+    assert "none.toml: no such file" in done.stderr
+
+
+def test_directory_for_a_file(command: Command, tmp_path: Path) -> None:
+    done = command("run", tmp_path)
+    assert done.returncode == 2
+    assert_one_error(done.stderr)
+
+
+def test_binary_file(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "binary.toml"
+    path.write_bytes(b"\xff\xfe\x00")
+    done = command("run", path)
+    assert done.returncode == 2
+    assert_one_error(done.stderr)
+
+
+def test_malformed_set(command: Command, incast_file: Path) -> None:
+    done = command("run", incast_file, "--set", "seed")
+    assert done.returncode == 2
+    assert_one_error(done.stderr)
+
+
+def test_unknown_key_in_set(command: Command, incast_file: Path) -> None:
+    done = command("run", incast_file, "--set", "run.sede=3")
+    assert done.returncode == 2
+    assert_one_error(done.stderr)
+    assert "run.sede" in done.stderr
+
+
+def test_no_place_to_write(command: Command, incast_file: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = command("run", incast_file, "--out", tmp_path / "file" / "out")
+    assert done.returncode == 2
+    assert_one_error(done.stderr)
+
+
+def test_full_disk_leaves_nothing(command: Command, incast_file: Path, tmp_path: Path) -> None:
+    def small_files() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+    done = command("run", incast_file, "--out", tmp_path / "out", preexec_fn=small_files)
+    assert done.returncode == 2
+    assert_one_error(done.stderr)
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["incast.toml"]
+
+
+def test_full_disk_for_the_output(incast_file: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "rocelab", "validate", incast_file],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert_one_error(done.stderr)
+
+
+def test_plot_of_no_result(command: Command, tmp_path: Path) -> None:
+    done = command("plot", tmp_path)
+    assert done.returncode == 2
+    assert_one_error(done.stderr)
+
+
+def test_damaged_result(command: Command, incast_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command("run", incast_file, "--out", out)
+    (out / "flows.parquet").write_bytes(b"PAR1")
+    done = command("plot", out)
+    assert done.returncode == 2
+    assert_one_error(done.stderr)
+    (out / "summary.json").write_text("{")
+    done = command("plot", out)
+    assert done.returncode == 2
+    assert_one_error(done.stderr)
+
+
+def test_result_of_a_newer_version(command: Command, incast_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command("run", incast_file, "--out", out)
+    summary = (out / "summary.json").read_text()
+    (out / "summary.json").write_text(summary.replace('"schema": 1', '"schema": 99'))
+    done = command("plot", out)
+    assert done.returncode == 2
+    assert_one_error(done.stderr)
+    assert "newer" in done.stderr

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import rocelab
+from conftest import Command
+from rocelab import bench
+
+FIELDS = {
+    "case",
+    "scheme",
+    "hosts",
+    "threads",
+    "packet_hops",
+    "wall_s",
+    "ns_per_packet_hop",
+    "ns_per_data_packet_hop",
+    "max_rss_bytes",
+}
+
+
+def test_cases_are_there() -> None:
+    assert bench.case_names() == ["incast-64", "k8-hpcc", "three-tier-dcqcn"]
+
+
+def test_incasts_pause() -> None:
+    path = Path(rocelab.__file__).parent / "bench_cases" / "incast-64.toml"
+    summary = rocelab.run(rocelab.load(path)).summary
+    assert summary["pause_frames"] > 100
+    assert summary["lossless_drops"] == 0
+
+
+def test_bench_measures(command: Command) -> None:
+    done = command("bench", "--case", "incast-64", "--repeat", 1, "--json")
+    assert done.returncode == 0, done.stderr
+    (measured,) = json.loads(done.stdout)
+    assert set(measured) == FIELDS
+    assert measured["hosts"] == 128
+    assert measured["threads"] == 1
+    assert measured["packet_hops"] > 10**5
+    assert measured["ns_per_packet_hop"] == measured["wall_s"] * 1e9 / measured["packet_hops"]
+    assert measured["ns_per_data_packet_hop"] > measured["ns_per_packet_hop"]
+    assert 10**7 < measured["max_rss_bytes"] < 10**10
+
+
+def test_unknown_case(command: Command) -> None:
+    done = command("bench", "--case", "none")
+    assert done.returncode == 2
+    assert "k8-hpcc" in done.stderr
+
+
+def test_table_has_a_line_for_each_case() -> None:
+    one = {
+        "case": "x",
+        "scheme": "hpcc",
+        "hosts": 128,
+        "threads": 1,
+        "packet_hops": 2_000_000,
+        "wall_s": 0.1,
+        "ns_per_packet_hop": 50.0,
+        "ns_per_data_packet_hop": 100.0,
+        "max_rss_bytes": 50_000_000,
+    }
+    header, line = bench.table([one]).splitlines()
+    assert header.split()[:2] == ["case", "scheme"]
+    assert line.split() == ["x", "hpcc", "128", "1", "20.0", "50.0", "50"]

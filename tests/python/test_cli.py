@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import polars as pl
+
+import rocelab
+from conftest import Command
+
+FLOW_COLUMNS = [
+    "flow_id",
+    "qp_id",
+    "tag",
+    "src",
+    "dst",
+    "priority",
+    "size_bytes",
+    "start_ps",
+    "fct_ps",
+    "ideal_fct_ps",
+    "slowdown",
+    "retransmitted_bytes",
+    "done",
+]
+PORT_COLUMNS = [
+    "node",
+    "port",
+    "peer",
+    "rate_bps",
+    "tx_bytes",
+    "tx_packets",
+    "pause_frames_sent",
+    "pause_frames_received",
+    "paused_ns",
+    "max_queue_bytes",
+    "ecn_marked_packets",
+    "dropped_packets",
+]
+
+
+def test_run_writes_a_result_directory(command: Command, incast_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "result"
+    done = command("run", incast_file, "--out", out)
+    assert done.returncode == 0, done.stderr
+    assert str(out) in done.stdout
+    assert done.stderr == ""
+    files = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
+    assert files == {
+        "scenario.toml",
+        "summary.json",
+        "flows.parquet",
+        "ports.parquet",
+        "series/bottleneck.parquet",
+        "series/goodput.parquet",
+    }
+    flows = pl.read_parquet(out / "flows.parquet")
+    assert flows.columns == FLOW_COLUMNS
+    assert flows["tag"].to_list() == ["incast"] * 3 + ["victim"]
+    assert flows["done"].all()
+    assert (flows["slowdown"] >= 1).all()
+    ports = pl.read_parquet(out / "ports.parquet")
+    assert ports.columns == PORT_COLUMNS
+    assert len(ports) == 10
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["flows"] == summary["flows_done"] == 4
+    assert summary["scheme"] == "dcqcn"
+    assert summary["partial"] is False
+    assert summary["packet_hops"] == ports["tx_packets"].sum()
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_written_scenario_gives_the_same_run(
+    command: Command, incast_file: Path, tmp_path: Path
+) -> None:
+    first = command("run", incast_file, "--out", tmp_path / "a", "--json")
+    again = command("run", tmp_path / "a" / "scenario.toml", "--out", tmp_path / "b", "--json")
+    assert json.loads(first.stdout)["digest"] == json.loads(again.stdout)["digest"]
+
+
+def test_json_is_the_summary_alone(command: Command, incast_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "result"
+    done = command("run", incast_file, "--out", out, "--json", "--threads", 2, "--seed", 7)
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
+    assert summary == json.loads((out / "summary.json").read_text())
+    assert summary["seed"] == 7
+    assert summary["threads"] == 2
+
+
+def test_quiet_prints_nothing(command: Command, incast_file: Path, tmp_path: Path) -> None:
+    done = command("run", incast_file, "--out", tmp_path / "result", "--quiet")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_set_changes_any_key(command: Command, incast_file: Path) -> None:
+    done = command(
+        "validate", incast_file, "--set", "scheme.name=hpcc", "--set", "traffic.0.size=1MB"
+    )
+    assert done.returncode == 0, done.stderr
+    complete = tomllib.loads(done.stdout)
+    assert complete["scheme"]["name"] == "hpcc"
+    assert complete["traffic"][0]["size"] == "1MB"
+    assert complete["run"]["seed"] == 1
+
+
+def test_default_directory_is_named_after_the_scenario(
+    command: Command, incast_file: Path, tmp_path: Path
+) -> None:
+    done = command("run", incast_file, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out" / "incast" / "summary.json").is_file()
+
+
+def test_a_result_is_replaced_only_when_told(
+    command: Command, incast_file: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "result"
+    command("run", incast_file, "--out", out, "--seed", 1)
+    refused = command("run", incast_file, "--out", out, "--seed", 2)
+    assert refused.returncode == 2
+    assert "--force" in refused.stderr
+    assert rocelab.open(out).summary["seed"] == 1
+    assert command("run", incast_file, "--out", out, "--seed", 2, "--force").returncode == 0
+    assert rocelab.open(out).summary["seed"] == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["incast.toml", "result"]
+
+
+def test_a_directory_that_is_no_result_is_never_replaced(
+    command: Command, incast_file: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "thesis"
+    out.mkdir()
+    (out / "chapter1.tex").write_text("years of work")
+    refused = command("run", incast_file, "--out", out, "--force")
+    assert refused.returncode == 2
+    assert "not a result" in refused.stderr
+    assert (out / "chapter1.tex").read_text() == "years of work"
+
+
+def test_list_begins_lines_with_names(command: Command) -> None:
+    for topic, some in (
+        ("schemes", {"none", "dcqcn", "hpcc"}),
+        ("presets", {"dcqcn-hpcc"}),
+        ("topologies", {"star", "dumbbell", "leaf-spine", "fat-tree", "three-tier"}),
+        ("workloads", {"WebSearch", "FB_Hadoop"}),
+    ):
+        plain = command("list", topic)
+        assert plain.returncode == 0, plain.stderr
+        assert some <= {line.split()[0] for line in plain.stdout.splitlines()}
+        entries = json.loads(command("list", topic, "--json").stdout)
+        assert some <= {entry["name"] for entry in entries}
+        assert all(entry["summary"] for entry in entries)
+    assert set(json.loads(command("list", "--json").stdout)) == {
+        "schemes",
+        "presets",
+        "topologies",
+        "workloads",
+    }
+
+
+def test_list_all_has_a_heading_for_each(command: Command) -> None:
+    lines = command("list").stdout.splitlines()
+    assert [line for line in lines if line.endswith(":")] == [
+        "schemes:",
+        "presets:",
+        "topologies:",
+        "workloads:",
+    ]
+
+
+def test_schema_is_json_schema(command: Command) -> None:
+    schema = json.loads(command("schema").stdout)
+    assert "topology" in schema["properties"]
+
+
+def test_version(command: Command) -> None:
+    assert command("--version").stdout == f"rocelab {rocelab.__version__}\n"
+
+
+def test_a_reader_that_goes_away_is_no_traceback() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "rocelab", "schema"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.close()
+        assert process.stderr.read() == ""

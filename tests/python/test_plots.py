@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import pytest
+from matplotlib.figure import Figure
+
+import rocelab
+from conftest import INCAST, Command
+from rocelab.plot import style
+
+
+@pytest.fixture(scope="module")
+def three_runs() -> list[rocelab.Result]:
+    scenario = rocelab.Scenario.from_toml(INCAST)
+    return [rocelab.run(scenario.with_(scheme=name)) for name in ("none", "dcqcn", "hpcc")]
+
+
+def assert_picture(paths: list[Path]) -> None:
+    png, svg = paths
+    width, _ = struct.unpack(">II", png.read_bytes()[16:24])
+    assert width == pytest.approx(style.WIDTH_IN * style.DPI, abs=2)
+    text = svg.read_text()
+    assert text.startswith("<?xml")
+    assert "dc:date" not in text
+
+
+def test_pictures_of_one_result(incast: rocelab.Result, tmp_path: Path) -> None:
+    for name in ("fct", "tags", "queue", "throughput"):
+        drawn = getattr(incast.plot, name)()
+        assert isinstance(drawn, Figure)
+        assert_picture(rocelab.plot.save(drawn, tmp_path / name))
+    assert isinstance(incast.plot.series("queue"), Figure)
+
+
+def test_axes_say_what_they_show(incast: rocelab.Result) -> None:
+    (queue,) = incast.plot.queue().axes
+    assert queue.get_xlabel() == "Time (us)"
+    assert queue.get_ylabel() == "Queue length (KB)"
+    (throughput,) = incast.plot.throughput().axes
+    assert throughput.get_ylabel() == "Throughput (Gb/s)"
+    assert {line.get_label() for line in throughput.lines} == {"s0:h3", "s0:h4"}
+    (fct,) = incast.plot.fct().axes
+    assert (fct.get_xlabel(), fct.get_ylabel()) == ("Flow size", "FCT slowdown")
+    assert [line.get_label() for line in fct.lines] == ["p50", "p95", "p99"]
+
+
+def test_several_results_share_a_picture(three_runs: list[rocelab.Result]) -> None:
+    panels = rocelab.plot.fct(three_runs).axes
+    assert [axes.get_ylabel() for axes in panels] == [f"p{p} slowdown" for p in (50, 95, 99)]
+    assert [line.get_label() for line in panels[0].lines] == ["none", "dcqcn", "hpcc"]
+    assert len(rocelab.plot.queue(three_runs).axes) == 1
+    throughput = rocelab.plot.throughput(three_runs)
+    assert [axes.get_title(loc="right") for axes in throughput.axes] == ["s0:h3", "s0:h4"]
+    looks = {(line.get_color(), str(line.get_linestyle())) for line in throughput.axes[0].lines}
+    assert len(looks) == 3
+
+
+def test_the_same_picture_has_the_same_bytes(incast: rocelab.Result, tmp_path: Path) -> None:
+    for directory in ("a", "b"):
+        rocelab.plot.save(incast.plot.fct(), tmp_path / directory / "fct")
+    for kind in ("png", "svg"):
+        a, b = ((tmp_path / directory / f"fct.{kind}").read_bytes() for directory in ("a", "b"))
+        assert a == b
+
+
+def test_lines_can_be_chosen(incast: rocelab.Result) -> None:
+    ports = incast.ports.to_polars()
+    port = ports.filter(node="s0", peer="h3")["port"].item()
+    (axes,) = incast.plot.throughput(nodes=["s0"], ports=[port]).axes
+    assert len(axes.lines) == 1
+    with pytest.raises(rocelab.ResultError, match="nothing was chosen"):
+        incast.plot.throughput(nodes=["s7"])
+
+
+def test_what_was_not_recorded_cannot_be_drawn(incast: rocelab.Result) -> None:
+    with pytest.raises(rocelab.ResultError, match="no series of kind window") as caught:
+        incast.plot.series("window")
+    assert caught.value.hint
+    assert "[[probe]]" in caught.value.hint
+
+
+def test_plot_command_prints_the_paths(
+    command: Command, three_runs: list[rocelab.Result], tmp_path: Path
+) -> None:
+    directories = [str(result.save(tmp_path / result.summary["scheme"])) for result in three_runs]
+    done = command("plot", *directories, "--out", tmp_path / "plots")
+    assert done.returncode == 0, done.stderr
+    paths = [Path(line) for line in done.stdout.splitlines()]
+    assert {path.name for path in paths} >= {"fct.png", "fct.svg", "queue.png", "throughput.svg"}
+    assert all(path.stat().st_size > 1000 for path in paths)
+    single = command("plot", directories[0])
+    assert single.returncode == 0, single.stderr
+    assert (tmp_path / "none" / "plots" / "fct.png").is_file()

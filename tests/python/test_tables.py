@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import polars as pl
+import pytest
+
+import rocelab
+
+
+def test_polars_reads_every_table(incast: rocelab.Result) -> None:
+    flows = pl.DataFrame(incast.flows)
+    assert flows.schema["fct_ps"] == pl.UInt64
+    assert flows.schema["slowdown"] == pl.Float64
+    assert flows.schema["src"] == pl.String
+    assert flows.schema["done"] == pl.Boolean
+    assert flows.equals(incast.flows.to_polars())
+    ports = pl.DataFrame(incast.ports)
+    assert ports.schema["paused_ns"] == pl.UInt64
+    for series in incast.series.values():
+        frame = pl.DataFrame(series)
+        assert frame.columns == ["time_ps", "node", "port", series.column]
+        assert frame["time_ps"].is_sorted()
+
+
+def test_a_table_can_be_read_twice(incast: rocelab.Result) -> None:
+    assert pl.DataFrame(incast.flows).equals(pl.DataFrame(incast.flows))
+    assert len(incast.flows) == 4
+    assert incast.flows.columns[0] == "flow_id"
+
+
+def test_pyarrow_reads_tables(incast: rocelab.Result) -> None:
+    pyarrow: Any = pytest.importorskip("pyarrow")
+    table = pyarrow.table(incast.flows)
+    assert table.num_rows == 4
+    assert table.column("dst").to_pylist() == ["h4", "h4", "h4", "h3"]
+
+
+def test_pandas_reads_tables(incast: rocelab.Result) -> None:
+    pytest.importorskip("pyarrow")
+    pandas: Any = pytest.importorskip("pandas")
+    if not hasattr(importlib.import_module("pandas").DataFrame, "from_arrow"):
+        pytest.skip("this pandas does not read Arrow")
+    frame = pandas.DataFrame.from_arrow(incast.flows)
+    assert list(frame["tag"]) == ["incast"] * 3 + ["victim"]
+
+
+def test_summary_agrees_with_the_tables(incast: rocelab.Result) -> None:
+    flows, ports, summary = incast.flows.to_polars(), incast.ports.to_polars(), incast.summary
+    slowdown = flows["fct_ps"] / flows["ideal_fct_ps"]
+    assert (flows["slowdown"] - slowdown).abs().max() == 0
+    assert summary["slowdown"]["p99"] == flows["slowdown"].max()
+    assert summary["slowdown"]["mean"] == pytest.approx(flows["slowdown"].mean())
+    assert [entry["flows"] for entry in summary["slowdown"]["bins"]] == [1, 3]
+    assert summary["pause_frames"] == ports["pause_frames_sent"].sum()
+    assert summary["max_queue_bytes"] == ports["max_queue_bytes"].max()
+    assert summary["drops"] == ports["dropped_packets"].sum() == 0
+    assert summary["series"] == [
+        {
+            "name": name,
+            "kind": series.kind,
+            "unit": series.unit,
+            "column": series.column,
+            "rows": len(series),
+        }
+        for name, series in incast.series.items()
+    ]
+
+
+def test_what_the_probe_saw_is_what_the_port_counted(incast: rocelab.Result) -> None:
+    seen = incast.series["bottleneck"].to_polars()["queue_bytes"].max()
+    port = incast.ports.to_polars().filter(node="s0", peer="h4")
+    assert isinstance(seen, float)
+    assert 0 < seen <= port["max_queue_bytes"].item()

@@ -1,0 +1,80 @@
+"""What the command does on a terminal, and on Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+
+def wait_until_running(process: subprocess.Popen[bytes]) -> None:
+    """Returns when the run's own thread has been there for a moment."""
+    deadline = time.monotonic() + 30
+    while len(list(Path(f"/proc/{process.pid}/task").iterdir())) < 2:
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    time.sleep(0.5)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ctrl_c_leaves_a_partial_result(tmp_path: Path, long_scenario: str, threads: int) -> None:
+    scenario = tmp_path / "long.toml"
+    scenario.write_text(long_scenario, encoding="utf-8")
+    out = tmp_path / "out"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rocelab", "run", scenario, "--out", out, f"--threads={threads}"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    wait_until_running(process)
+    begin = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=30)
+    assert process.returncode == 130, stderr
+    assert time.monotonic() - begin < 10
+    assert b"interrupted" in stderr
+    assert b"Traceback" not in stderr
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["partial"] is True
+    flows = pl.read_parquet(out / "flows.parquet")
+    assert len(flows) == summary["flows"]
+    assert flows["done"].sum() == summary["flows_done"] < summary["flows"]
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["long.toml", "out"]
+
+
+def test_progress_bar_on_a_terminal(tmp_path: Path, long_scenario: str) -> None:
+    scenario = tmp_path / "long.toml"
+    scenario.write_text(long_scenario, encoding="utf-8")
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rocelab", "run", scenario, "--out", tmp_path / "out"],
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
+    )
+    os.close(theirs)
+    wait_until_running(process)
+    process.send_signal(signal.SIGINT)
+    seen = b""
+    while True:
+        try:
+            chunk = os.read(ours, 65536)
+        except OSError:  # how a terminal says that its other end is closed
+            break
+        if not chunk:
+            break
+        seen += chunk
+    os.close(ours)
+    process.communicate(timeout=30)
+    assert b"packet-hops/s" in seen
+    assert b"flows" in seen
+    assert b"long" in seen
