@@ -193,8 +193,9 @@ impl<'a, P: Copy + Send> Packets<'a, P> {
         // SAFETY: a prefetch of any address is harmless.
         unsafe {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            _mm_prefetch::<_MM_HINT_T0>(slot.cast());
-            _mm_prefetch::<_MM_HINT_T0>(slot.cast::<i8>().add(64));
+            for line in 0..(size_of::<Slot<P>>() / 64).min(4) {
+                _mm_prefetch::<_MM_HINT_T0>(slot.cast::<i8>().add(64 * line));
+            }
         }
         #[cfg(not(target_arch = "x86_64"))]
         let _ = slot;

@@ -2,13 +2,14 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Spins before the processor is offered to others. A waiting thread that only spins keeps the
-/// core from the thread it waits for when there are more threads than cores.
-const SPINS: u32 = 2_000;
+/// Spins before the processor is offered to others: a few microseconds. A waiting thread that only
+/// spins keeps the core from the thread it waits for when others want it too.
+const SPINS: u32 = 500;
 
 #[derive(Debug)]
 pub(crate) struct Barrier {
     threads: usize,
+    spins: u32,
     arrived: AtomicUsize,
     round: AtomicUsize,
     broken: AtomicBool,
@@ -20,8 +21,11 @@ pub(crate) struct Broken;
 
 impl Barrier {
     pub(crate) fn new(threads: usize) -> Barrier {
+        // With more threads than cores somebody always waits for a core.
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Barrier {
             threads,
+            spins: if threads <= cores { SPINS } else { 0 },
             arrived: AtomicUsize::new(0),
             round: AtomicUsize::new(0),
             broken: AtomicBool::new(false),
@@ -44,7 +48,7 @@ impl Barrier {
             if self.broken.load(Ordering::Relaxed) {
                 return Err(Broken);
             }
-            if spins < SPINS {
+            if spins < self.spins {
                 spins += 1;
                 std::hint::spin_loop();
             } else {

@@ -98,20 +98,22 @@ pub(crate) struct Post<'a> {
     pub(crate) next_slots: [usize; SLOTS - 1],
     pub(crate) rows: [&'a [Turns<Vec<u64>>]; SLOTS - 1],
     pub(crate) parity: usize,
-    /// Earliest arrival posted into each of the next two windows, and beyond.
-    pub(crate) earliest: [Time; SLOTS],
+    /// Whether anything was posted into each of the next two windows.
+    pub(crate) posted: [bool; SLOTS - 1],
+    /// Earliest arrival posted beyond.
+    pub(crate) earliest_far: Time,
 }
 
 impl Post<'_> {
     /// Puts a packet into the box of the window in which it arrives.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn send(&mut self, link: &mut Link, arrival: Time, class: Class, handle: Handle) {
         let position = link.position(arrival);
         let tail = key::tail(arrival, class as u8, link.port, position, handle.into_raw());
         self.put(link.device, arrival, tail);
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn put(&mut self, device: u32, arrival: Time, tail: u64) {
         debug_assert!(arrival >= self.ends[0], "a packet arrives in the window it was sent in");
         let ahead = if arrival < self.ends[1] {
@@ -121,9 +123,7 @@ impl Post<'_> {
         } else {
             return self.put_far(device, arrival, tail);
         };
-        if arrival < self.earliest[ahead] {
-            self.earliest[ahead] = arrival;
-        }
+        self.posted[ahead] = true;
         // SAFETY: this thread alone writes the boxes it sends through into the slots of the next
         // two windows; the receiver comes after the barrier.
         let mailbox = unsafe { self.rows[ahead][device as usize].get() };
@@ -144,7 +144,7 @@ impl Post<'_> {
     #[cold]
     #[inline(never)]
     fn put_far(&mut self, device: u32, time: Time, tail: u64) {
-        self.earliest[2] = self.earliest[2].min(time);
+        self.earliest_far = self.earliest_far.min(time);
         let to = self.owner[device as usize] as usize;
         // SAFETY: as above, by the window's parity.
         unsafe { self.mail.far(self.parity, self.thread, to).get() }.push(Far {

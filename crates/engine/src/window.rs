@@ -4,6 +4,9 @@ use crate::link::{Class, Link};
 use crate::mailbox::Post;
 use units::Time;
 
+/// How many arrivals ahead packets are fetched.
+const AHEAD: usize = 3;
+
 /// Something that acts: a host, a switch. It owns all its state.
 pub trait Device: Send {
     /// What travels on links.
@@ -60,7 +63,7 @@ impl<P: Copy + Send> Window<'_, '_, P> {
     pub fn next_arrival(&mut self) -> Option<(Time, u16, Handle)> {
         let (&entry, rest) = self.arrivals.split_first()?;
         self.arrivals = rest;
-        if let Some(&ahead) = rest.get(1) {
+        if let Some(&ahead) = rest.get(AHEAD) {
             self.packets.prefetch(key::handle(ahead));
         }
         let time = key::time(entry, self.base);

@@ -106,7 +106,7 @@ impl<'a, D: Device> Worker<'a, D> {
 
     pub(crate) fn run(mut self) -> Result<Outcome, Broken> {
         let Shared { grid, stop, goal, .. } = self.shared;
-        let mut earliest = [Time::NEVER; SLOTS];
+        let mut posted = [false; SLOTS - 1];
         let (mut window, mut windows, mut cancelled) = (0u64, 0u64, false);
         let mut end = Time::ZERO;
         let mut total = 0;
@@ -122,7 +122,8 @@ impl<'a, D: Device> Worker<'a, D> {
                 next_slots,
                 rows: next_slots.map(|slot| self.shared.mail.row(slot, self.thread)),
                 parity,
-                earliest,
+                posted,
+                earliest_far: Time::NEVER,
             };
             let from = grid.start(window);
             self.collect(window, parity ^ 1);
@@ -135,7 +136,7 @@ impl<'a, D: Device> Worker<'a, D> {
             end = post.ends[0];
 
             let next = self.next_event(&post);
-            let carried = post.earliest[1];
+            let carried = post.posted[1];
             let (all_next, all_finished, all_cancelled) = self.agree(parity, next)?;
             total = all_finished;
             cancelled = all_cancelled;
@@ -154,8 +155,7 @@ impl<'a, D: Device> Worker<'a, D> {
                 grid.window_of(all_next)
             });
             // A window that was skipped to empties its own slot; there is nothing in the others.
-            let carried = if window == before + 1 { carried } else { Time::NEVER };
-            earliest = [carried, Time::NEVER, Time::NEVER];
+            posted = [carried && window == before + 1, false];
             if grid.start(window) >= stop && !cancelled {
                 end = stop;
             }
@@ -334,7 +334,11 @@ impl<'a, D: Device> Worker<'a, D> {
 
     /// The earliest time at which anything this thread knows of will happen.
     fn next_event(&self, post: &Post<'_>) -> Time {
-        let mut next = post.earliest.iter().copied().min().unwrap_or(Time::NEVER);
+        let mut next = match post.posted {
+            [true, _] => post.ends[0],
+            [false, true] => post.ends[1],
+            [false, false] => post.earliest_far,
+        };
         for &group in &self.soon {
             next = next.min(self.wake[group as usize]);
         }

@@ -134,7 +134,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
     fn threads_and_grouping_change_nothing((count, edges, group_of) in network()) {
-        let limits = Limits { stop: Time::from_us(700), goal: None };
+        let limits = Limits { stop: Time::from_us(300), goal: None };
         let singles: Vec<usize> = (0..count).collect();
         let one = digest(count, &edges, &layout(count, &edges, &singles, 1), limits);
         for threads in [1, 2, 3, 7] {

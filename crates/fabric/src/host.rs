@@ -333,10 +333,8 @@ impl<S: Scheme> Host<S> {
             // A notification may have closed the window since it was listed.
             match sender.ready_at() {
                 Some(at) if at <= now => self.send_data(window, now, number, slot),
-                Some(_) | None => {}
+                Some(_) | None => self.consider(now, slot),
             }
-            let free_at = self.nics[number].port.free_at;
-            self.consider(free_at, slot);
         }
         self.nics[number].schedule();
     }
@@ -394,9 +392,11 @@ impl<S: Scheme> Host<S> {
         // acknowledged, or it would wait for ever.
         header.ack_requested = header.last
             || u32::from(sender.since_ack_request) >= common.host.ack_every
+            || !sender.window_is_open(&allow)
             || !sender.may_send(&allow);
         if header.ack_requested {
             sender.since_ack_request = 0;
+            sender.ack_requested_to = sender.next_to_send;
         }
         sender.last_sent_at = now;
         sender.last_size = size;
@@ -414,8 +414,21 @@ impl<S: Scheme> Host<S> {
             self.timers.push(Reverse((sender.timeout_at, Timer::Timeout, slot)));
         }
         let emptied = new && sender.backlog() == Bytes::ZERO;
+        // Its next packet: at once, when its time comes, or when something lets it.
+        let may_send = sender.may_send(&allow);
+        let at = sender.next_at.max(allow.hold_until);
         let handle = window.packets.insert(Packet { header, body: Body::Meta(meta) });
-        self.nics[nic].port.transmit(window, now, &header, handle);
+        let nic = &mut self.nics[nic];
+        nic.port.transmit(window, now, &header, handle);
+        if may_send {
+            if at <= nic.port.free_at {
+                sender.listed = true;
+                nic.list(sender.priority, slot);
+            } else if at < sender.paced_at {
+                sender.paced_at = at;
+                nic.pace(at, slot);
+            }
+        }
         if emptied {
             self.on_backlog(window, now, slot);
         }
@@ -476,6 +489,7 @@ impl<S: Scheme> Host<S> {
         sender.next_to_send = sender.acknowledged;
         sender.sending = sender.oldest;
         sender.since_ack_request = 0;
+        sender.ack_requested_to = sender.acknowledged;
     }
 
     /// Moves the time of the next packet with the rate, for reaction points that want it.

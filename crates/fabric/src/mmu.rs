@@ -166,7 +166,7 @@ impl Mmu {
     }
 
     /// A packet has left; returns whether its ingress must let the peer go on.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn release(&mut self, port: u16, priority: u8, size: u64) -> bool {
         self.used -= size;
         let ingress = &mut self.ingress[port as usize * 8 + priority as usize];

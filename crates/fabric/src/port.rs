@@ -269,7 +269,7 @@ impl Port {
     }
 
     /// Puts a packet on the wire at `start`; `header` is its header.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn transmit<S: Scheme>(
         &mut self,
         window: &mut Window<'_, '_, Packet<S>>,

@@ -39,6 +39,8 @@ pub(crate) struct Sender<S: Scheme> {
     pub(crate) last_sent_at: Time,
     pub(crate) last_size: u16,
     pub(crate) since_ack_request: u16,
+    /// Up to here an ACK has been asked for.
+    pub(crate) ack_requested_to: u64,
     /// Times that wait in the host's heaps; entries with another time are stale.
     pub(crate) paced_at: Time,
     pub(crate) timer_at: Time,
@@ -67,6 +69,7 @@ impl<S: Scheme> Sender<S> {
             last_sent_at: Time::ZERO,
             last_size: 0,
             since_ack_request: 0,
+            ack_requested_to: 0,
             paced_at: Time::NEVER,
             timer_at: Time::NEVER,
             timeout_at: Time::NEVER,
@@ -84,8 +87,16 @@ impl<S: Scheme> Sender<S> {
     #[inline]
     pub(crate) fn may_send(&self, allow: &Allow) -> bool {
         self.next_to_send < self.posted
-            && Bytes::new(self.in_flight()) < allow.window
             && self.next_to_send < allow.granted
+            && (self.window_is_open(allow)
+                || (self.ack_requested_to <= self.acknowledged && self.in_flight() > 0))
+    }
+
+    /// A window may close on packets in flight of which none asks for an ACK. Then one more packet
+    /// goes and asks, or nothing would ever open it.
+    #[inline]
+    pub(crate) fn window_is_open(&self, allow: &Allow) -> bool {
+        Bytes::new(self.in_flight()) < allow.window
     }
 
     /// When it may send next, if nothing but time is in the way.

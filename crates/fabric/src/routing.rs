@@ -269,13 +269,22 @@ impl Routes {
         }
     }
 
+    /// The row of a node in the table; hosts with one port have none.
+    pub(crate) fn row(&self, node: u32) -> u32 {
+        self.rows[node as usize]
+    }
+
     /// The ports of `node` that lead to `host` on shortest paths.
-    #[inline]
     pub(crate) fn candidates(&self, node: u32, host: u32) -> &[PortId] {
-        let row = self.rows[node as usize];
-        if row == NO_ROW {
-            return const { &[PortId::new(0)] };
+        match self.row(node) {
+            NO_ROW => const { &[PortId::new(0)] },
+            row => self.candidates_in(row, host),
         }
+    }
+
+    /// The same for a node with a row.
+    #[inline(always)]
+    pub(crate) fn candidates_in(&self, row: u32, host: u32) -> &[PortId] {
         let place = self.places[host as usize];
         let entry = self.table[row as usize * self.attachments + place.attachment as usize];
         let set = if entry & LOCAL == 0 {

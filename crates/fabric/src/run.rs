@@ -56,7 +56,7 @@ pub struct Ready<S: Scheme> {
 }
 
 impl<S: Scheme> Ready<S> {
-    /// Builds the network. `None` where paths are longer than the scheme has room for.
+    /// Builds the network. Refuses paths that are longer than the scheme has room for.
     pub fn new(setup: &Setup, params: S::Params) -> Result<Ready<S>, TooLong> {
         let common = Arc::new(Common::<S>::new(setup, params));
         if common.routes.max_switches > S::MAX_HOPS {

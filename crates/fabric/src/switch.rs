@@ -88,6 +88,11 @@ pub(crate) struct Switch<S: Scheme> {
     sub_queues: Vec<SubQueues>,
     /// Shapers or gates have a say in what leaves.
     gated: bool,
+    /// Nothing has a say in what leaves but priorities and pauses, and joining a queue has no
+    /// effects: an idle port may pass packets on at once.
+    plain: bool,
+    /// Its row in the table of routes.
+    row: u32,
     held: BinaryHeap<Reverse<Held>>,
     holds: u64,
     pub(crate) probes: PortProbes,
@@ -140,10 +145,16 @@ impl<S: Scheme> Switch<S> {
         } else {
             Vec::new()
         };
+        let gated = !sub_queues.is_empty() || ports.iter().any(Port::is_shaped);
         Switch {
-            common,
             node,
-            gated: !sub_queues.is_empty() || ports.iter().any(Port::is_shaped),
+            gated,
+            plain: !gated
+                && !LevelOf::<S>::EMITS
+                && !common.marks_at_enqueue
+                && common.rooms.iter().all(|room| *room == Room::Lossless),
+            row: common.routes.row(node),
+            common,
             ports,
             due: vec![Time::NEVER; count],
             mmu,
@@ -164,37 +175,37 @@ impl<S: Scheme> Switch<S> {
     pub(crate) fn advance(&mut self, window: &mut Window<'_, '_, Packet<S>>) -> Time {
         let until = window.until();
         loop {
-            if !self.works_in_order() {
+            let (timer, probe) = (self.next_timer(), self.probes.next());
+            if self.works_in_order() {
+                let limit = window.next_arrival_time().min(timer).min(until);
+                self.depart_in_order(window, limit, probe);
+            } else {
                 // Nothing but arrivals happens until then, and they touch no timer.
-                let quiet = self.next_timer().min(self.probes.next());
+                let quiet = timer.min(probe);
                 while let Some((time, port, handle)) = window.next_arrival_by(quiet) {
-                    self.on_arrival(window, time, port, handle);
+                    self.on_arrival_inlined(window, time, port, handle);
                     if LevelOf::<S>::EMITS || self.works_in_order() {
                         break;
                     }
                 }
             }
+            // Whether departures count may have changed: what is next, departures aside?
+            let in_order = self.works_in_order();
             let arrival = window.next_arrival_time();
             let (timer, probe) = (self.next_timer(), self.probes.next());
-            let (departure, port) =
-                if self.works_in_order() { self.next_departure() } else { (Time::NEVER, 0) };
-            if arrival <= timer && arrival <= departure && arrival <= probe {
-                let Some((time, port, handle)) = window.next_arrival() else { break };
+            let next = arrival.min(timer).min(probe);
+            if in_order && self.next_departure().0 < next.min(until) {
+                continue;
+            }
+            if next >= until {
+                break;
+            }
+            if next == arrival {
+                let (time, port, handle) = window.next_arrival().expect("there is one");
                 self.on_arrival(window, time, port, handle);
-            } else if timer <= departure && timer <= probe {
-                if timer >= until {
-                    break;
-                }
+            } else if next == timer {
                 self.on_timer(window, timer);
-            } else if departure <= probe {
-                if departure >= until {
-                    break;
-                }
-                self.depart(window, port);
             } else {
-                if probe >= until {
-                    break;
-                }
                 self.drain_all(window, probe + Time::from_ps(1));
                 self.sample(probe);
             }
@@ -204,6 +215,23 @@ impl<S: Scheme> Switch<S> {
         departure.min(self.next_timer()).min(self.probes.next())
     }
 
+    /// Works the departures before `limit`, and those at `probe`, in time order, as long as that is
+    /// asked for.
+    fn depart_in_order(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        limit: Time,
+        probe: Time,
+    ) {
+        while self.works_in_order() {
+            let (due, port) = self.next_departure();
+            if due >= limit || due > probe {
+                return;
+            }
+            self.depart(window, port);
+        }
+    }
+
     /// Whether departures must be worked one by one in time order.
     #[inline]
     fn works_in_order(&self) -> bool {
@@ -211,18 +239,23 @@ impl<S: Scheme> Switch<S> {
     }
 
     /// The port that sends next. Ports take turns at going first among equals.
+    #[inline]
     fn next_departure(&self) -> (Time, usize) {
-        let earliest = self.due.iter().copied().min().unwrap_or(Time::NEVER);
-        if earliest == Time::NEVER {
-            return (earliest, 0);
+        let (mut earliest, mut first, mut tied) = (Time::NEVER, 0, false);
+        for (port, &due) in self.due.iter().enumerate() {
+            if due < earliest {
+                (earliest, first, tied) = (due, port, false);
+            } else {
+                tied |= due == earliest;
+            }
         }
-        let count = self.due.len();
-        let first = (earliest.ps().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize % count;
-        let port = (0..count)
-            .map(|step| (first + step) % count)
-            .find(|&port| self.due[port] == earliest)
-            .expect("one of them is the earliest");
-        (earliest, port)
+        if tied && earliest != Time::NEVER {
+            let count = self.due.len();
+            let turn = (earliest.ps().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize;
+            let mut ports = (0..count).map(|step| (turn + step) % count);
+            first = ports.find(|&port| self.due[port] == earliest).expect("two of them are");
+        }
+        (earliest, first)
     }
 
     #[inline]
@@ -300,7 +333,20 @@ impl<S: Scheme> Switch<S> {
         };
     }
 
+    #[inline(never)]
     fn on_arrival(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        in_port: u16,
+        handle: Handle,
+    ) {
+        self.on_arrival_inlined(window, now, in_port, handle);
+    }
+
+    /// A packet arrived, or is looked at again after it was held. Inlined where most packets come.
+    #[inline(always)]
+    fn on_arrival_inlined(
         &mut self,
         window: &mut Window<'_, '_, Packet<S>>,
         now: Time,
@@ -366,6 +412,7 @@ impl<S: Scheme> Switch<S> {
     }
 
     /// Sends a packet that came through `in_port` on its way.
+    #[inline(always)]
     fn forward(
         &mut self,
         window: &mut Window<'_, '_, Packet<S>>,
@@ -375,18 +422,15 @@ impl<S: Scheme> Switch<S> {
     ) {
         let packet = window.packets.get(&handle);
         let header = &packet.header;
-        let candidates = self.common.routes.candidates(self.node, header.destination());
+        let candidates = self.common.routes.candidates_in(self.row, header.destination());
         let chosen = self.cp.as_mut().and_then(|cp| cp.route(now, packet, candidates));
         let hash = header.address.hash;
         let out =
             chosen.unwrap_or_else(|| self.common.routes.ecmp(self.node, candidates, hash)).index();
         let (priority, size) = (header.priority, u64::from(header.size));
 
-        if let Room::DropTail(limit) = self.common.rooms[priority as usize] {
-            self.drain(window, out, now);
-            if self.ports[out].class_packets(priority) >= limit {
-                return self.discard(window, in_port, handle);
-            }
+        if !self.plain && !self.has_room(window, now, out, priority) {
+            return self.discard(window, in_port, handle);
         }
         if in_port == NO_INGRESS {
             return self.enqueue(window, now, in_port, out, handle);
@@ -398,20 +442,48 @@ impl<S: Scheme> Switch<S> {
             self.mmu.store(in_port, priority, size);
             return self.enqueue(window, now, in_port, out, handle);
         }
+        self.forward_near_limits(window, now, in_port, out, handle);
+    }
+
+    /// Sends a packet on its way that may pause its ingress, or find no room.
+    #[cold]
+    fn forward_near_limits(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        in_port: u16,
+        out: usize,
+        handle: Handle,
+    ) {
         // The counters are upper bounds while ports lag behind: have them catch up.
         self.drain_all(window, now);
-        match self.mmu.admit(in_port, priority, size) {
+        let header = window.packets.get(&handle).header;
+        let priority = header.priority;
+        match self.mmu.admit(in_port, priority, u64::from(header.size)) {
             Admission::Stored => self.enqueue(window, now, in_port, out, handle),
             Admission::StoredPause => {
                 self.enqueue(window, now, in_port, out, handle);
                 self.send_pfc(window, now, in_port as usize, priority, true);
             }
             refused => {
-                let header = window.packets.get(&handle).header;
                 self.discard(window, in_port, handle);
                 self.refuse(now, in_port, &header, refused);
             }
         }
+    }
+
+    /// Whether a drop-tail class of `out` takes another packet.
+    #[cold]
+    fn has_room(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        out: usize,
+        priority: u8,
+    ) -> bool {
+        let Room::DropTail(limit) = self.common.rooms[priority as usize] else { return true };
+        self.drain(window, out, now);
+        self.ports[out].class_packets(priority) < limit
     }
 
     /// Drops a packet that came through `in_port`, or was made here.
@@ -434,9 +506,7 @@ impl<S: Scheme> Switch<S> {
         out: usize,
         priority: u8,
     ) -> bool {
-        !LevelOf::<S>::EMITS
-            && !self.gated
-            && !self.common.marks_at_enqueue
+        self.plain
             && self.due[out] == Time::NEVER
             && self.ports[out].is_idle(priority, now)
             && window.next_arrival_time() > now
@@ -490,7 +560,6 @@ impl<S: Scheme> Switch<S> {
     }
 
     /// Adds a packet to a queue of `out`.
-    #[inline]
     fn enqueue(
         &mut self,
         window: &mut Window<'_, '_, Packet<S>>,

@@ -141,20 +141,12 @@ fn start(
     thread::Builder::new().name("rocelab".to_owned()).spawn(move || {
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let result = rocelab::run(&scenario, &options).map_err(Failure::Refused)?;
-            finish(&options.progress, &result.summary);
             RunResult::of(result).map_err(Failure::Tables)
         }));
         // Nobody listens any more after a second Ctrl-C.
         let _ = sender.send(outcome);
     })?;
     Ok(Mutex::new(receiver))
-}
-
-/// Progress as it stands at the end, which may come between two looks of the simulator at it.
-fn finish(progress: &Progress, summary: &results::Summary) {
-    progress.simulated_ps.fetch_max(summary.simulated_ns * 1000, Ordering::Relaxed);
-    progress.packet_hops.store(summary.packet_hops, Ordering::Relaxed);
-    progress.flows_done.store(summary.flows_done, Ordering::Relaxed);
 }
 
 /// The outcome if it comes within a tick.

@@ -110,7 +110,7 @@ fn one_scheme(tree: &mut Tree) -> Result<()> {
     let several = |key: &str, line| {
         Err(ScenarioError::new(key, "a run has exactly one scheme")
             .at_line(line)
-            .hint("to compare several, run the scenario once for each, as `rocelab compare` does"))
+            .hint("to compare several, run the scenario once for each and give all results to `rocelab plot`"))
     };
     let Value::Table(table) = &mut tree.value else {
         return Ok(());

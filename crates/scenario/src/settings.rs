@@ -60,7 +60,7 @@ pub struct Pfc {
 pub enum Threshold {
     /// At a fixed number of bytes.
     Static {
-        /// Pause above this.
+        /// Pause at this many bytes.
         xoff: Bytes,
         /// Resume at this; not above `xoff`.
         xon: Bytes,
@@ -103,7 +103,7 @@ pub struct Classes {
     pub control: u8,
     /// The priorities that PFC protects.
     pub lossless: Vec<u8>,
-    /// The priorities with strict precedence, highest first; the others share by weight.
+    /// The priorities with strict precedence, higher numbers first; the others share by weight.
     pub strict: Vec<u8>,
     /// Weight of each priority in deficit round robin, at least 1.
     pub weights: [u32; 8],

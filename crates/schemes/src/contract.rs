@@ -167,7 +167,9 @@ pub trait Rp<S: Scheme>: Sized + Send + 'static {
     fn on_backlog(&mut self, _cx: &mut HostCx<'_, S>, _left: Bytes) {}
     /// Nothing was acknowledged for the retransmission timeout: the sender goes back.
     fn on_retransmission_timeout(&mut self, _cx: &mut HostCx<'_, S>) {}
-    /// When [`on_timer`](Rp::on_timer) is wanted; read after each hook.
+    /// When [`on_timer`](Rp::on_timer) is wanted; read after each hook. After `on_timer` it must lie
+    /// later than now; asked for in [`on_send`](Rp::on_send), at least a microsecond later, because
+    /// departures are worked in spans of up to that.
     fn next_timer(&self) -> Time {
         Time::NEVER
     }

@@ -254,14 +254,14 @@ impl<const N: usize> ReactionPoint<N> {
         for (hop, (new, old)) in hops.take_while(|_| same_path) {
             // Two records of one instant say nothing of a rate; nor do records that run backwards,
             // if ACKs ever overtake each other.
-            if new.time <= old.time || new.tx_bytes < old.tx_bytes || new.rate == Rate::ZERO {
+            if new.time <= old.time || new.tx_bytes < old.tx_bytes || new.rate() == Rate::ZERO {
                 continue;
             }
             let span = (new.time - old.time).ps() as f64;
-            let bytes_per_ps = new.rate.bps() as f64 / PS_BITS;
+            let bytes_per_ps = new.rate().bps() as f64 / PS_BITS;
             // Lines 4 and 5; the smaller queue of the two filters out noise.
             let tx_rate = (new.tx_bytes - old.tx_bytes) as f64 / span;
-            let queue = new.queue_bytes.min(old.queue_bytes) as f64;
+            let queue = f64::from(new.queue_bytes.min(old.queue_bytes));
             let inflight = queue / (bytes_per_ps * self.base_rtt) + tx_rate / bytes_per_ps;
             // Line 6. A tie stays with the first hop.
             if busiest.is_none_or(|(most, _)| inflight > most.inflight) {

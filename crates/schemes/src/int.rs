@@ -11,20 +11,46 @@ use crate::contract::{
 use units::{NodeId, PortId, Rate, Time};
 
 /// What one switch port says of itself as a packet begins to leave through it.
+///
+/// Every packet carries several, so a record is no larger than it must be: 24 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IntRecord {
-    /// The port's rate (B).
-    pub rate: Rate,
     /// When the packet began to leave (ts).
     pub time: Time,
     /// Bytes that the port had sent until then, the packet itself not counted (txBytes).
     pub tx_bytes: u64,
     /// Bytes left waiting at the port, all priorities, the packet itself not counted (qlen).
-    pub queue_bytes: u64,
+    pub queue_bytes: u32,
+    /// The port's rate in units of [`RATE_UNIT`].
+    rate: u32,
 }
 
-/// The records of a path, first switch first, with room for `N` hops.
+/// A record gives the port's rate in these: 100 kb/s. Link rates are multiples of it.
+const RATE_UNIT: u64 = 100_000;
+
+impl IntRecord {
+    /// A record of a port of this rate (B), to the next 100 kb/s.
+    #[inline]
+    pub fn new(rate: Rate, time: Time, tx_bytes: u64, queue_bytes: u64) -> IntRecord {
+        IntRecord {
+            time,
+            tx_bytes,
+            queue_bytes: u32::try_from(queue_bytes).unwrap_or(u32::MAX),
+            rate: u32::try_from(rate.bps().div_ceil(RATE_UNIT)).unwrap_or(u32::MAX),
+        }
+    }
+
+    /// The port's rate (B).
+    #[inline]
+    pub fn rate(&self) -> Rate {
+        Rate::from_bps(u64::from(self.rate) * RATE_UNIT)
+    }
+}
+
+/// The records of a path, first switch first, with room for `N` hops. Their number comes first in
+/// memory, next to the packet's header, as every hop reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
 pub struct IntStack<const N: usize> {
     hops: u8,
     path: u32,
@@ -114,12 +140,7 @@ where
         if packet.header.kind == Kind::Data
             && let Body::Meta(meta) = &mut packet.body
         {
-            let record = IntRecord {
-                rate: view.rate,
-                time: cx.now,
-                tx_bytes: view.tx_bytes,
-                queue_bytes: view.queue_bytes,
-            };
+            let record = IntRecord::new(view.rate, cx.now, view.tx_bytes, view.queue_bytes);
             meta.push_record(self.node, view.port, record);
         }
     }

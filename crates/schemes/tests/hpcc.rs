@@ -37,7 +37,7 @@ fn records(hops: &[(u64, u64, u64)]) -> IntStack<5> {
 fn through(first: u32, hops: &[(u64, u64, u64)]) -> IntStack<5> {
     let mut stack = IntStack::default();
     for (node, &(time, tx_bytes, queue_bytes)) in (first..).zip(hops) {
-        let record = IntRecord { rate: LINE, time: us(time), tx_bytes, queue_bytes };
+        let record = IntRecord::new(LINE, us(time), tx_bytes, queue_bytes);
         stack.push(NodeId::new(node), PortId::new(1), record);
     }
     stack
@@ -272,5 +272,5 @@ fn a_held_window_stays_while_measuring_goes_on() {
 fn int_takes_42_bytes_for_five_hops() {
     assert_eq!(Hpcc::<5>::meta_bytes(&paper()), (42, 42));
     assert_eq!(Hpcc::<10>::meta_bytes(&paper()), (82, 82));
-    assert_eq!(size_of::<IntRecord>(), 32);
+    assert_eq!(size_of::<IntRecord>(), 24);
 }

@@ -45,13 +45,13 @@ pub enum ProbeKind {
     Utilisation,
     /// Whether a port is paused.
     Pause,
-    /// Sending rate that the scheme allows a flow.
+    /// Sending rate that the scheme allows a flow, the first of its QP that is not complete.
     Rate,
     /// Window that the scheme allows a flow.
     Window,
     /// DCQCN's alpha of a flow, or what a scheme has in its place.
     Alpha,
-    /// Time that a flow's packets took from sender to receiver.
+    /// Mean time that a flow's packets took from sender to receiver since the last sample.
     Latency,
 }
 

@@ -83,7 +83,7 @@ pub struct PfcSpec {
     /// else "dynamic".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<ThresholdKind>,
-    /// Static: pause above this many bytes of a port and priority; default 320KB.
+    /// Static: pause at this many bytes of an ingress port and priority; default 320KB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub xoff: Option<Quantity<Bytes>>,
     /// Static: resume at this many bytes; default: 2KB below `xoff`.
@@ -187,7 +187,7 @@ pub struct ClassesSpec {
     pub control: u8,
     /// The priorities that PFC protects.
     pub lossless: Vec<u8>,
-    /// The priorities with strict precedence, highest first; the others share by weight.
+    /// The priorities with strict precedence, higher numbers first; the others share by weight.
     pub strict: Vec<u8>,
     /// Weight of each priority, 0 to 7, in deficit round robin.
     pub weights: [u32; 8],
