@@ -10,6 +10,7 @@ use crate::port::Port;
 use crate::probe::{Clock, FlowProbes, PortProbes};
 use crate::red::Red;
 use crate::routing::LinkEnd;
+use crate::run::Refusal;
 use crate::scheduler::Scheduler;
 use crate::stream;
 use crate::switch::Switch;
@@ -58,6 +59,7 @@ fn probes_by_node<S: Scheme>(setup: &Setup, common: &Common<S>) -> (ByNode, ByNo
             interval: probe.interval,
             end: probe.end,
             next: probe.start,
+            fresh: true,
         };
         let mut targets: BTreeMap<u32, Vec<(u32, u32)>> = BTreeMap::new();
         let by_node = match &probe.targets {
@@ -88,7 +90,10 @@ fn probes_by_node<S: Scheme>(setup: &Setup, common: &Common<S>) -> (ByNode, ByNo
 }
 
 /// Makes the nodes of a run.
-pub(crate) fn devices<S: Scheme>(setup: &Setup, common: &Arc<Common<S>>) -> Vec<NodeDevice<S>> {
+pub(crate) fn devices<S: Scheme>(
+    setup: &Setup,
+    common: &Arc<Common<S>>,
+) -> Result<Vec<NodeDevice<S>>, Refusal> {
     let graph = &common.graph;
     let (mut port_probes, mut flow_probes) = probes_by_node(setup, common);
     let mut outgoing: Vec<Vec<u32>> = vec![Vec::new(); graph.hosts.len()];
@@ -114,7 +119,7 @@ pub(crate) fn devices<S: Scheme>(setup: &Setup, common: &Arc<Common<S>>) -> Vec<
             match graph.kinds[node as usize] {
                 NodeKind::Host => {
                     let host = graph.host_of[node as usize];
-                    NodeDevice::Host(Host::new(
+                    Ok(NodeDevice::Host(Host::new(
                         Arc::clone(common),
                         host,
                         Vec::into_iter(ports).map(Nic::new).collect(),
@@ -123,9 +128,11 @@ pub(crate) fn devices<S: Scheme>(setup: &Setup, common: &Arc<Common<S>>) -> Vec<
                         std::mem::take(&mut outgoing[host as usize]),
                         probes,
                         FlowProbes::new(flow_probes.remove(&node).unwrap_or_default()),
-                    ))
+                    )))
                 }
-                NodeKind::Switch => NodeDevice::Switch(switch(setup, common, node, ports, probes)),
+                NodeKind::Switch => {
+                    Ok(NodeDevice::Switch(switch(setup, common, node, ports, probes)?))
+                }
             }
         })
         .collect()
@@ -157,7 +164,7 @@ fn switch<S: Scheme>(
     node: u32,
     ports: Vec<Port>,
     probes: PortProbes,
-) -> Switch<S> {
+) -> Result<Switch<S>, Refusal> {
     let ends = common.graph.ports(node);
     let PfcConfig { threshold, .. } = setup.pfc;
     let headroom: Vec<u64> = ends
@@ -207,8 +214,12 @@ fn switch<S: Scheme>(
         Some(cp) => facts.iter().map(|facts| cp.port(&common.params, facts)).collect(),
         None => Vec::new(),
     };
+    let needed = Mmu::kept_apart(&setup.pfc, &headroom);
+    if setup.pfc.lossless != 0 && needed >= setup.switch.buffer.get() {
+        return Err(Refusal::SmallBuffer { node: NodeId::new(node), needed });
+    }
     let mmu = Mmu::new(setup.switch.buffer.get(), &setup.pfc, headroom);
-    Switch::new(Arc::clone(common), node, ports, mmu, red, cp, cp_ports, probes)
+    Ok(Switch::new(Arc::clone(common), node, ports, mmu, red, cp, cp_ports, probes))
 }
 
 /// Shares nodes out among threads, and groups those that short cables join.

@@ -274,12 +274,24 @@ impl<S: Scheme> Host<S> {
         nic.schedule();
     }
 
-    /// Has all ports send what they send before `time`.
+    /// Has all ports send what they send before `time`. A departure may ask for a timer that comes
+    /// before then; at the same instant the timer goes first.
     #[inline]
     fn drain(&mut self, window: &mut Window<'_, '_, Packet<S>>, time: Time) {
-        for nic in 0..self.nics.len() {
-            while self.nics[nic].due < time {
+        loop {
+            let (mut due, mut nic) = (self.nics[0].due, 0);
+            for other in 1..self.nics.len() {
+                if self.nics[other].due < due {
+                    (due, nic) = (self.nics[other].due, other);
+                }
+            }
+            let timer = self.timers.peek().map_or(Time::NEVER, |&Reverse((timer, ..))| timer);
+            if timer < time && timer <= due {
+                self.on_timer(window, timer);
+            } else if due < time {
                 self.depart(window, nic);
+            } else {
+                return;
             }
         }
     }
@@ -596,9 +608,9 @@ impl<S: Scheme> Host<S> {
         }
         let mut over = false;
         if header.last {
-            receiver.messages += 1;
             receiver.np.on_message_end(&mut cx);
             over = self.common.flows[header.address.flow as usize].next_on_qp == NO_FLOW;
+            receiver.over = over;
         }
         let timer = receiver.np.next_timer();
         if timer < receiver.timer_at {
@@ -619,11 +631,18 @@ impl<S: Scheme> Host<S> {
         } else {
             window.packets.discard(handle);
         }
-        // A notification point that still waits for something keeps its seat.
+        // A notification point that still waits for something keeps its seat until then.
         if over && timer == Time::NEVER {
-            self.receivers.remove(slot);
-            self.seats[header.address.receiver_slot as usize] = Seat::Done(expected);
+            self.leave(slot);
         }
+    }
+
+    /// All that a QP has to receive has arrived.
+    fn leave(&mut self, slot: u32) {
+        let receiver = self.receivers.get(slot).expect("it has a seat");
+        let seat = receiver.address.receiver_slot as usize;
+        self.seats[seat] = Seat::Done(receiver.expected);
+        self.receivers.remove(slot);
     }
 
     /// The first packet of a QP.
@@ -636,9 +655,9 @@ impl<S: Scheme> Host<S> {
             expected: 0,
             nacked: false,
             since_ack: 0,
+            over: false,
             address: header.address,
             timer_at: Time::NEVER,
-            messages: 0,
         });
         self.seats[header.address.receiver_slot as usize] = Seat::At(slot);
         slot
@@ -743,6 +762,7 @@ impl<S: Scheme> Host<S> {
                 next_to_send: sender.next_to_send,
                 nack,
                 echo: header.echo,
+                mark: header.mark,
                 rtt: now - header.sent_at,
                 meta,
             };
@@ -845,9 +865,15 @@ impl<S: Scheme> Host<S> {
             receiver.timer_at = timer;
             self.timers.push(Reverse((timer, Timer::Receiver, slot)));
         }
+        let (address, over) = (receiver.address, receiver.over);
         if !self.outbox.is_empty() {
-            let address = receiver.address;
-            self.send_ctl(window, now, address, 0, true);
+            let candidates = self.common.routes.candidates(self.node, address.src);
+            let hash = self.common.hash_back(&address);
+            let nic = self.common.routes.ecmp(self.node, candidates, hash);
+            self.send_ctl(window, now, address, nic.get() as u8, true);
+        }
+        if over && timer == Time::NEVER {
+            self.leave(slot);
         }
     }
 

@@ -35,5 +35,5 @@ pub use network::{
 };
 pub use port::PortCounters;
 pub use probe::Sample;
-pub use run::{Output, PortReport, Ready, TooLong};
+pub use run::{Output, PortReport, Ready, Refusal};
 pub use switch::{LosslessDrop, SwitchAudit};

@@ -48,23 +48,28 @@ pub(crate) struct Mmu {
 }
 
 impl Mmu {
-    pub(crate) fn new(buffer: u64, pfc: &PfcConfig, headroom: Vec<u64>) -> Mmu {
-        let ports = headroom.len();
+    /// Bytes of the buffer that are not for all: headroom of each port and lossless priority, and
+    /// what each port has for itself.
+    pub(crate) fn kept_apart(pfc: &PfcConfig, headroom: &[u64]) -> u64 {
         let reserved = match pfc.threshold {
             Threshold::Static { .. } => 0,
-            Threshold::Dynamic { reserve, .. } => reserve.get() * ports as u64,
+            Threshold::Dynamic { reserve, .. } => reserve.get() * headroom.len() as u64,
         };
-        let headrooms = headroom.iter().sum::<u64>() * u64::from(pfc.lossless.count_ones());
+        headroom.iter().sum::<u64>() * u64::from(pfc.lossless.count_ones()) + reserved
+    }
+
+    pub(crate) fn new(buffer: u64, pfc: &PfcConfig, headroom: Vec<u64>) -> Mmu {
+        let ports = headroom.len();
         Mmu {
             buffer,
             used: 0,
             lossless: pfc.lossless,
             threshold: pfc.threshold,
-            headroom,
             ingress: vec![Ingress::default(); ports * 8],
             pausing: 0,
-            shared: buffer.saturating_sub(headrooms + reserved),
+            shared: buffer.saturating_sub(Mmu::kept_apart(pfc, &headroom)),
             shared_used: 0,
+            headroom,
         }
     }
 

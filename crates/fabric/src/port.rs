@@ -319,7 +319,12 @@ impl Port {
         counters
     }
 
-    /// The port as a scheme sees it.
+    /// The port as a scheme sees it where no packet is at hand.
+    pub(crate) fn view_without_packet(&self, port: usize) -> schemes::contract::PortView {
+        schemes::contract::PortView { class_bytes: self.queue_bytes, ..self.view(port, 0) }
+    }
+
+    /// The port as a scheme sees it, with a packet of `priority` at hand.
     #[inline]
     pub(crate) fn view(&self, port: usize, priority: u8) -> schemes::contract::PortView {
         schemes::contract::PortView {

@@ -26,10 +26,13 @@ pub(crate) struct Clock {
     pub(crate) interval: Time,
     pub(crate) end: Time,
     pub(crate) next: Time,
+    /// Nothing has been looked at yet.
+    pub(crate) fresh: bool,
 }
 
 impl Clock {
     fn advance(&mut self) {
+        self.fresh = false;
         self.next += self.interval;
         if self.next > self.end {
             self.next = Time::NEVER;
@@ -96,6 +99,11 @@ impl PortProbes {
                         Some(value) => value,
                         None => continue,
                     },
+                    // What an interval saw is known at its end.
+                    ProbeKind::Throughput | ProbeKind::Utilisation if clock.fresh => {
+                        *sent_before = port.counters.tx_bytes;
+                        continue;
+                    }
                     ProbeKind::Throughput | ProbeKind::Utilisation => {
                         let sent = port.counters.tx_bytes - *sent_before;
                         *sent_before = port.counters.tx_bytes;
@@ -201,6 +209,7 @@ impl FlowProbes {
             let clock = probe.clock;
             for target in &mut probe.targets {
                 let value = match clock.kind {
+                    ProbeKind::Throughput | ProbeKind::Latency if clock.fresh => None,
                     ProbeKind::Throughput => {
                         Some(target.bytes as f64 * 8.0 / clock.interval.as_secs_f64())
                     }

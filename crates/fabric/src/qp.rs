@@ -119,12 +119,12 @@ pub(crate) struct Receiver<S: Scheme> {
     /// A NACK for `expected` has been sent and not been answered yet.
     pub(crate) nacked: bool,
     pub(crate) since_ack: u16,
+    /// The last message of the QP has arrived.
+    pub(crate) over: bool,
     pub(crate) address: Address,
     /// Hash of the way back.
     pub(crate) hash_back: u32,
     pub(crate) timer_at: Time,
-    /// Messages that have arrived whole.
-    pub(crate) messages: u32,
 }
 
 /// Values by number, numbers reused last in first out.

@@ -57,13 +57,16 @@ pub struct Ready<S: Scheme> {
 
 impl<S: Scheme> Ready<S> {
     /// Builds the network. Refuses paths that are longer than the scheme has room for.
-    pub fn new(setup: &Setup, params: S::Params) -> Result<Ready<S>, TooLong> {
+    pub fn new(setup: &Setup, params: S::Params) -> Result<Ready<S>, Refusal> {
         let common = Arc::new(Common::<S>::new(setup, params));
         if common.routes.max_switches > S::MAX_HOPS {
-            return Err(TooLong { switches: common.routes.max_switches, room: S::MAX_HOPS });
+            return Err(Refusal::LongPaths {
+                switches: common.routes.max_switches,
+                room: S::MAX_HOPS,
+            });
         }
         let goal = setup.until_done.then_some(setup.messages.len() as u64);
-        let devices = build::devices(setup, &common);
+        let devices = build::devices(setup, &common)?;
         Ok(Ready { common, devices, limits: Limits { stop: setup.stop, goal } })
     }
 
@@ -75,13 +78,23 @@ impl<S: Scheme> Ready<S> {
     }
 }
 
-/// Paths have more switches than a scheme's packets have room for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TooLong {
-    /// Most switches on a path.
-    pub switches: usize,
-    /// What the scheme has room for.
-    pub room: usize,
+/// Why a network can't be built for a scheme.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Paths have more switches than the scheme's packets have room for.
+    LongPaths {
+        /// Most switches on a path.
+        switches: usize,
+        /// What the scheme has room for.
+        room: usize,
+    },
+    /// A switch's buffer does not even hold the headroom that PFC needs.
+    SmallBuffer {
+        /// The switch.
+        node: NodeId,
+        /// Bytes that its headroom and reserve take.
+        needed: u64,
+    },
 }
 
 fn collect<S: Scheme>(common: &Common<S>, devices: Vec<NodeDevice<S>>, outcome: Outcome) -> Output {

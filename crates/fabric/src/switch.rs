@@ -64,6 +64,8 @@ pub struct SwitchAudit {
     pub stored: u64,
     /// Packets dropped in lossless classes.
     pub lossless_drops: u64,
+    /// Packets that the switch made itself and that found no room.
+    pub own_drops: u64,
     /// PFC frames that repeated the state they found.
     pub unmatched_pfc: u64,
 }
@@ -135,7 +137,11 @@ impl<S: Scheme> Switch<S> {
         let count = ports.len();
         let strict = LevelOf::<S>::ORDER == Order::Strict;
         let views = if strict {
-            ports.iter().enumerate().map(|(number, port)| port.view(number, 0)).collect()
+            ports
+                .iter()
+                .enumerate()
+                .map(|(number, port)| port.view_without_packet(number))
+                .collect()
         } else {
             Vec::new()
         };
@@ -180,11 +186,13 @@ impl<S: Scheme> Switch<S> {
                 let limit = window.next_arrival_time().min(timer).min(until);
                 self.depart_in_order(window, limit, probe);
             } else {
-                // Nothing but arrivals happens until then, and they touch no timer.
+                // Nothing but arrivals happens until then, unless one of them sets a timer (it is
+                // held, or has the congestion point want to be woken).
                 let quiet = timer.min(probe);
                 while let Some((time, port, handle)) = window.next_arrival_by(quiet) {
                     self.on_arrival_inlined(window, time, port, handle);
-                    if LevelOf::<S>::EMITS || self.works_in_order() {
+                    let earlier = self.next_timer() < quiet;
+                    if LevelOf::<S>::EMITS || earlier || self.works_in_order() {
                         break;
                     }
                 }
@@ -359,30 +367,92 @@ impl<S: Scheme> Switch<S> {
             let header = window.packets.remove(handle).header;
             return self.on_pfc(window, now, in_port as usize, &header);
         }
-        let verdict = match &mut self.cp {
-            None => Verdict::Forward,
-            Some(cp) => {
-                let full = Full::new(now, &mut self.effects, &self.views);
-                let mut cx = LevelOf::<S>::arrive(full);
-                cp.on_arrival(&mut cx, PortId::new(in_port), packet)
-            }
-        };
         let size = u64::from(packet.header.size);
-        self.audit.arrived += size;
         let link_control = packet.header.kind == Kind::LinkCtl;
-        match verdict {
+        self.audit.arrived += size;
+        match self.verdict(now, in_port, packet) {
             Verdict::Forward if !link_control => self.forward(window, now, in_port, handle),
             Verdict::Forward | Verdict::Consume => {
                 self.audit.removed += size;
                 window.packets.discard(handle);
             }
             Verdict::Drop => self.discard(window, in_port, handle),
-            Verdict::Hold(until) => {
-                // It arrives again then.
-                self.audit.arrived -= size;
-                self.holds += 1;
-                let (order, until) = (self.holds, until.max(now + Time::from_ps(1)));
-                self.held.push(Reverse(Held { until, order, in_port, handle }));
+            Verdict::Hold(until) => self.hold_arrival(window, now, in_port, until, handle),
+        }
+        self.apply_effects(window, now);
+    }
+
+    #[inline]
+    fn verdict(&mut self, now: Time, in_port: u16, packet: &mut Packet<S>) -> Verdict {
+        match &mut self.cp {
+            None => Verdict::Forward,
+            Some(cp) => {
+                let full = Full::new(now, &mut self.effects, &self.views);
+                let mut cx = LevelOf::<S>::arrive(full);
+                cp.on_arrival(&mut cx, PortId::new(in_port), packet)
+            }
+        }
+    }
+
+    /// A packet that just arrived waits; it takes its room in the buffer now.
+    #[cold]
+    fn hold_arrival(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        in_port: u16,
+        until: Time,
+        handle: Handle,
+    ) {
+        self.drain_all(window, now);
+        let header = window.packets.get(&handle).header;
+        match self.mmu.admit(in_port, header.priority, u64::from(header.size)) {
+            Admission::Stored => self.hold(now, in_port, until, handle),
+            Admission::StoredPause => {
+                self.hold(now, in_port, until, handle);
+                self.send_pfc(window, now, in_port as usize, header.priority, true);
+            }
+            refused => {
+                self.discard(window, in_port, handle);
+                self.refuse(now, in_port, &header, refused);
+            }
+        }
+    }
+
+    fn hold(&mut self, now: Time, in_port: u16, until: Time, handle: Handle) {
+        self.holds += 1;
+        let (order, until) = (self.holds, until.max(now + Time::from_ps(1)));
+        self.held.push(Reverse(Held { until, order, in_port, handle }));
+    }
+
+    /// A packet that waited is looked at again; it has its room in the buffer.
+    fn on_held(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        in_port: u16,
+        mut handle: Handle,
+    ) {
+        let packet = window.packets.get_mut(&mut handle);
+        let header = packet.header;
+        match self.verdict(now, in_port, packet) {
+            Verdict::Forward => {
+                let out = self.choose(window, now, &handle);
+                self.enqueue(window, now, in_port, out, handle);
+            }
+            Verdict::Hold(until) => self.hold(now, in_port, until, handle),
+            verdict @ (Verdict::Consume | Verdict::Drop) => {
+                self.drain_all(window, now);
+                let size = u64::from(header.size);
+                if self.mmu.release(in_port, header.priority, size) {
+                    self.send_pfc(window, now, in_port as usize, header.priority, false);
+                }
+                if verdict == Verdict::Drop {
+                    self.discard(window, in_port, handle);
+                } else {
+                    self.audit.removed += size;
+                    window.packets.discard(handle);
+                }
             }
         }
         self.apply_effects(window, now);
@@ -420,15 +490,9 @@ impl<S: Scheme> Switch<S> {
         in_port: u16,
         handle: Handle,
     ) {
-        let packet = window.packets.get(&handle);
-        let header = &packet.header;
-        let candidates = self.common.routes.candidates_in(self.row, header.destination());
-        let chosen = self.cp.as_mut().and_then(|cp| cp.route(now, packet, candidates));
-        let hash = header.address.hash;
-        let out =
-            chosen.unwrap_or_else(|| self.common.routes.ecmp(self.node, candidates, hash)).index();
+        let out = self.choose(window, now, &handle);
+        let header = &window.packets.get(&handle).header;
         let (priority, size) = (header.priority, u64::from(header.size));
-
         if !self.plain && !self.has_room(window, now, out, priority) {
             return self.discard(window, in_port, handle);
         }
@@ -443,6 +507,20 @@ impl<S: Scheme> Switch<S> {
             return self.enqueue(window, now, in_port, out, handle);
         }
         self.forward_near_limits(window, now, in_port, out, handle);
+    }
+
+    /// The port through which a packet goes on.
+    #[inline(always)]
+    fn choose(&mut self, window: &Window<'_, '_, Packet<S>>, now: Time, handle: &Handle) -> usize {
+        let packet = window.packets.get(handle);
+        let header = &packet.header;
+        let candidates = self.common.routes.candidates_in(self.row, header.destination());
+        let chosen = self.cp.as_mut().and_then(|cp| {
+            let full = Full::new(now, &mut self.effects, &self.views);
+            cp.route(&mut LevelOf::<S>::arrive(full), packet, candidates)
+        });
+        let hash = header.address.hash;
+        chosen.unwrap_or_else(|| self.common.routes.ecmp(self.node, candidates, hash)).index()
     }
 
     /// Sends a packet on its way that may pause its ingress, or find no room.
@@ -493,6 +571,8 @@ impl<S: Scheme> Switch<S> {
         if in_port != NO_INGRESS {
             self.ports[in_port as usize].counters.dropped_packets += 1;
             self.audit.removed += u64::from(header.size);
+        } else {
+            self.audit.own_drops += 1;
         }
     }
 
@@ -594,7 +674,7 @@ impl<S: Scheme> Switch<S> {
         }
         self.joined(window, out, priority, now);
         if LevelOf::<S>::ORDER == Order::Strict && !self.views.is_empty() {
-            self.views[out] = self.ports[out].view(out, priority);
+            self.views[out] = self.ports[out].view_without_packet(out);
         }
     }
 
@@ -656,7 +736,7 @@ impl<S: Scheme> Switch<S> {
             }
         }
         if LevelOf::<S>::ORDER == Order::Strict && !self.views.is_empty() {
-            self.views[port] = self.ports[port].view(port, 0);
+            self.views[port] = self.ports[port].view_without_packet(port);
             self.apply_effects(window, now);
         }
     }
@@ -704,12 +784,16 @@ impl<S: Scheme> Switch<S> {
             && held.until <= now
         {
             let Reverse(held) = self.held.pop().expect("just seen");
-            self.on_arrival(window, now, held.in_port, held.handle);
+            self.on_held(window, now, held.in_port, held.handle);
         }
         if self.cp.as_ref().is_some_and(|cp| cp.next_timer() <= now) {
             self.drain_all(window, now);
-            let views: Vec<PortView> =
-                self.ports.iter().enumerate().map(|(number, port)| port.view(number, 0)).collect();
+            let views: Vec<PortView> = self
+                .ports
+                .iter()
+                .enumerate()
+                .map(|(number, port)| port.view_without_packet(number))
+                .collect();
             let cp = self.cp.as_mut().expect("just seen");
             let full = Full::new(now, &mut self.effects, &views);
             let mut cx = LevelOf::<S>::arrive(full);
@@ -732,7 +816,10 @@ impl<S: Scheme> Switch<S> {
         let mut effects = std::mem::take(&mut self.effects);
         for effect in effects.drain(..) {
             match effect {
-                SwitchEffect::ToHost(address, target, ctl) => {
+                SwitchEffect::ToHost(mut address, target, ctl) => {
+                    if target == Target::Source {
+                        address.hash = self.common.hash_back(&address);
+                    }
                     let mut header = self.control_header(Kind::Ctl, &ctl);
                     header.address = address;
                     header.to_source = target == Target::Source;
@@ -774,8 +861,6 @@ impl<S: Scheme> Switch<S> {
 
     /// The audit at the end of a run.
     pub(crate) fn final_audit(&self) -> SwitchAudit {
-        let held = self.held.len() as u64;
-        debug_assert!(held == 0 || self.cp.is_some());
         SwitchAudit { stored: self.mmu.used(), ..self.audit }
     }
 }

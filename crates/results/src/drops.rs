@@ -11,7 +11,7 @@ pub struct Drop {
     pub node: String,
     /// The port it had come in by.
     pub port: u16,
-    /// Why: `no headroom`, `buffer full` and so on.
+    /// Why: `headroom full` or `buffer full`.
     pub reason: String,
     /// Its priority.
     pub priority: u8,

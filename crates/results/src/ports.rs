@@ -29,13 +29,13 @@ pub struct PortTable {
     pub pause_frames_sent: Vec<u64>,
     /// Pause frames received; resumes are not counted.
     pub pause_frames_received: Vec<u64>,
-    /// How long a class of this port was kept from sending by pauses, summed over the classes.
+    /// How long at least one class of this port was kept from sending by pauses.
     pub paused_ps: Vec<u64>,
     /// The longest its egress queues ever were together.
     pub max_queue_bytes: Vec<u64>,
     /// Packets this port marked with CE.
     pub ecn_marked_packets: Vec<u64>,
-    /// Packets bound for this port that were dropped.
+    /// Packets that came in through this port and were dropped.
     pub dropped_packets: Vec<u64>,
 }
 

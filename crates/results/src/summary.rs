@@ -50,7 +50,7 @@ pub struct Summary {
     pub slowdown: SlowdownStatistics,
     /// Pause frames sent by all ports.
     pub pause_frames: u64,
-    /// Time that classes were paused, summed over classes and ports.
+    /// Time that ports had at least one class paused, summed over ports.
     pub paused_ns: u64,
     /// Packets dropped, in any class.
     pub drops: u64,

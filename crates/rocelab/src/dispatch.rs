@@ -2,14 +2,14 @@
 //! line (and INT depth) of the registry.
 
 use crate::Error;
-use fabric::{Output, Progress, Ready, Setup, TooLong};
+use fabric::{Output, Progress, Ready, Refusal, Setup};
 use scenario::Scenario;
 use schemes::contract::Scheme;
 use schemes::registry::params_of;
 use std::time::Instant;
 
 /// Builds and runs with one scheme's type.
-type RunAs = fn(&Scenario, &Setup, usize, &mut Instant, Watch<'_>) -> Result<Output, TooLong>;
+type RunAs = fn(&Scenario, &Setup, usize, &mut Instant, Watch<'_>) -> Result<Output, Refusal>;
 /// Told how far the run has come; says whether it goes on.
 pub(crate) type Watch<'a> = &'a (dyn Fn(Progress) -> bool + Sync);
 
@@ -31,20 +31,31 @@ pub(crate) fn run(
     }
     let types: &[RunAs] = schemes::for_each_scheme!(of_name);
     // Each type of a scheme has room for longer paths than the one before.
-    let mut refused = TooLong::default();
+    let mut refusal = None;
     for run_as in types {
         match run_as(scenario, setup, threads, started, watch) {
             Ok(output) => return Ok(output),
-            Err(too_long) => refused = too_long,
+            Err(refused) => refusal = Some(refused),
         }
     }
-    Err(Error {
-        key: "topology",
-        message: format!(
-            "paths have up to {} switches, {} has room for {} in its packets; use a topology with \
-             shorter paths",
-            refused.switches, scenario.scheme.info.name, refused.room
-        ),
+    Err(match refusal.expect("every scheme has a type") {
+        Refusal::LongPaths { switches, room } => Error {
+            key: "topology",
+            message: format!(
+                "paths have up to {switches} switches, {} has room for {room} in its packets; use \
+                 a topology with shorter paths",
+                scenario.scheme.info.name
+            ),
+        },
+        Refusal::SmallBuffer { node, needed } => Error {
+            key: "switch.buffer",
+            message: format!(
+                "{} is too small for PFC: the headroom of {}'s ports takes {needed} bytes; enlarge \
+                 the buffer, set pfc.headroom, or have fewer lossless priorities",
+                scenario.switch.buffer,
+                scenario.network.node(node).name
+            ),
+        },
     })
 }
 
@@ -54,7 +65,7 @@ fn run_as<S: Scheme>(
     threads: usize,
     started: &mut Instant,
     watch: Watch<'_>,
-) -> Result<Output, TooLong> {
+) -> Result<Output, Refusal> {
     let host_rate = scenario.network.lowest_host_rate();
     let overrides = scenario.scheme.overrides();
     let params = params_of::<S>(&scenario.scheme.preset, host_rate, &overrides)

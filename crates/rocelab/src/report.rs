@@ -149,6 +149,15 @@ fn summary(
             output.lossless_drops
         ));
     }
+    let unprotected = scenario.messages.iter();
+    let unprotected =
+        unprotected.filter(|message| !scenario.classes.lossless.contains(&message.priority));
+    let unprotected = unprotected.count();
+    if scenario.pfc.enabled && unprotected > 0 {
+        warnings.push(format!(
+            "{unprotected} flows use a priority that PFC does not protect; see classes.lossless"
+        ));
+    }
     let left = flows.len() as u64 - flows_done;
     if left > 0 && scenario.run.stop == scenario::Stop::FlowsDone && !output.outcome.cancelled {
         warnings.push(format!(

@@ -35,11 +35,26 @@ pub enum Targets {
     Flows(Vec<FlowId>),
 }
 
-/// Finds what every probe samples.
+impl Targets {
+    fn count(&self) -> usize {
+        match self {
+            Targets::Ports(ports) => ports.len(),
+            Targets::Flows(flows) => flows.len(),
+        }
+    }
+}
+
+/// Nothing in a network changes faster than this.
+const SHORTEST_INTERVAL: Time = Time::from_ns(1);
+/// Two gigabytes of samples are a mistake.
+const MOST_SAMPLES: u128 = 100_000_000;
+
+/// Finds what every probe samples; the run ends at `stop` if that is known.
 pub(crate) fn resolve(
     specs: &[ProbeSpec],
     nodes: &Selector<'_>,
     traffic: &Traffic,
+    stop: Option<Time>,
 ) -> Result<Vec<Probe>> {
     let ports = if specs.is_empty() { Vec::new() } else { nodes.network().ports() };
     let mut names = BTreeSet::new();
@@ -55,8 +70,11 @@ pub(crate) fn resolve(
             ));
         }
         let interval = check_time(spec.interval, || key("interval"))?;
-        if interval == Time::ZERO {
-            return Err(ScenarioError::new(key("interval"), "must be above zero"));
+        if interval < SHORTEST_INTERVAL {
+            return Err(ScenarioError::new(
+                key("interval"),
+                format!("{interval} is too short; the shortest is {SHORTEST_INTERVAL}"),
+            ));
         }
         let start = check_time(spec.start, || key("start"))?;
         let end = spec.end.map(|end| check_time(end, || key("end"))).transpose()?;
@@ -73,6 +91,18 @@ pub(crate) fn resolve(
         } else {
             Targets::Flows(select_flows(spec, nodes, traffic, &key)?)
         };
+        // Without an end the samples can't be counted before the run.
+        if let Some(last) = end.into_iter().chain(stop).min() {
+            let samples = u128::from(last.saturating_sub(start).ps() / interval.ps());
+            let samples = samples * targets.count() as u128;
+            if samples > MOST_SAMPLES {
+                return Err(ScenarioError::new(
+                    key("interval"),
+                    format!("the probe would take {samples} samples, more than {MOST_SAMPLES}"),
+                )
+                .hint("sample less often, for a shorter time, or at fewer places"));
+            }
+        }
         probes.push(Probe {
             name: spec.name.clone(),
             kind: spec.kind,

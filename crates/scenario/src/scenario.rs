@@ -86,8 +86,15 @@ impl Scenario {
             ));
         }
         let name = spec.name.get_or_insert_with(|| "scenario".to_owned()).clone();
-        if name.is_empty() || name.len() > 200 || name.chars().any(|c| c.is_control() || c == '/') {
-            return Err(ScenarioError::new("name", "must be 1 to 200 characters without a slash"));
+        if name.is_empty()
+            || name.len() > 200
+            || name.starts_with('.')
+            || name.chars().any(|c| c.is_control() || c == '/')
+        {
+            return Err(ScenarioError::new(
+                "name",
+                "must be 1 to 200 characters without a slash, and not begin with a dot",
+            ));
         }
         let run = resolve_run(&spec.run)?;
         let classes = settings::classes(&spec.classes)?;
@@ -100,7 +107,7 @@ impl Scenario {
         let law = scheme.info.preset(&scheme.preset).and_then(|preset| preset.ecn.as_ref());
         let ecn = settings::ecn(&mut spec.ecn, law, scheme.info.name, &scheme.preset)?;
         let routing = settings::routing(&mut spec.routing, scheme.info)?;
-        let pfc = settings::pfc(&mut spec.pfc, &switch, &classes, &network)?;
+        let pfc = settings::pfc(&mut spec.pfc, &switch, &classes, &wire, &network)?;
 
         let nodes = Selector::new(&network);
         let context = Context {
@@ -118,7 +125,7 @@ impl Scenario {
             return Err(ScenarioError::new("traffic", "there is no message to send")
                 .hint("give a [[traffic]], or a time as `run.stop`"));
         }
-        let probes = probe::resolve(&spec.probe, &nodes, &traffic)?;
+        let probes = probe::resolve(&spec.probe, &nodes, &traffic, context.stop)?;
         drop(nodes);
         let Traffic { messages, tags } = traffic;
         Ok(Scenario {

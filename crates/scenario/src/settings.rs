@@ -118,6 +118,8 @@ pub struct RoutingSettings {
     pub symmetric: bool,
 }
 
+/// More packets than this are never acknowledged together.
+const MOST_PACKETS_PER_ACK: u32 = 10_000;
 /// A larger switch buffer than this is a mistake.
 const LARGEST_BUFFER: Bytes = Bytes::new(1 << 50);
 
@@ -133,8 +135,11 @@ pub(crate) fn wire(spec: &WireSpec) -> Result<Wire> {
 }
 
 pub(crate) fn host(spec: &HostSpec) -> Result<HostSettings> {
-    if spec.ack_every == 0 {
-        return Err(ScenarioError::new("host.ack_every", "must be at least 1"));
+    if !(1..=MOST_PACKETS_PER_ACK).contains(&spec.ack_every) {
+        return Err(ScenarioError::new(
+            "host.ack_every",
+            format!("{} is out of range; allowed: 1 to {MOST_PACKETS_PER_ACK}", spec.ack_every),
+        ));
     }
     let key = "host.retransmit_timeout";
     let retransmit_timeout = check_time(spec.retransmit_timeout, || key.to_owned())?;
@@ -177,6 +182,7 @@ pub(crate) fn pfc(
     spec: &mut PfcSpec,
     switch: &SwitchSettings,
     classes: &Classes,
+    wire: &Wire,
     network: &Network,
 ) -> Result<Pfc> {
     let default = if spec.xoff.is_some() { ThresholdKind::Static } else { ThresholdKind::Dynamic };
@@ -239,7 +245,7 @@ pub(crate) fn pfc(
     let pfc =
         Pfc { enabled: spec.enabled, threshold, headroom: spec.headroom, duration: spec.duration };
     if pfc.enabled && !classes.lossless.is_empty() {
-        check_headroom(&pfc, switch, network)?;
+        check_headroom(&pfc, switch, classes, wire, network)?;
     }
     Ok(pfc)
 }
@@ -257,15 +263,23 @@ fn refuse_strangers(kind: &str, keys: &[(&str, bool)]) -> Result<()> {
     }
 }
 
-/// Refuses a network in which one lossless class alone cannot be held: what is on the way when a
-/// pause is sent must fit beside the other ports' share.
-fn check_headroom(pfc: &Pfc, switch: &SwitchSettings, network: &Network) -> Result<()> {
+/// Refuses a buffer that is smaller than its headroom: what still comes after a pause was sent, for
+/// every port and lossless priority, without what headers add.
+fn check_headroom(
+    pfc: &Pfc,
+    switch: &SwitchSettings,
+    classes: &Classes,
+    wire: &Wire,
+    network: &Network,
+) -> Result<()> {
     let mut needed = vec![0_u128; network.nodes.len()];
     for link in &network.links {
         let bytes = match pfc.headroom {
             Headroom::Fixed(bytes) => u128::from(bytes.get()),
-            Headroom::Auto => u128::from(link.rate.bytes_in(link.delay * 2).get()),
-        };
+            Headroom::Auto => {
+                u128::from(link.rate.bytes_in(link.delay * 2).get()) + 3 * u128::from(wire.payload)
+            }
+        } * classes.lossless.len() as u128;
         for end in [link.a, link.b] {
             needed[end.index()] += bytes;
         }
@@ -276,14 +290,14 @@ fn check_headroom(pfc: &Pfc, switch: &SwitchSettings, network: &Network) -> Resu
             Err(ScenarioError::new(
                 "switch.buffer",
                 format!(
-                    "{} is too small for PFC: the headroom of {}'s ports is {needed} bytes or more \
-                     for one lossless priority",
+                    "{} is too small for PFC: the headroom of {}'s ports is {needed} bytes or more",
                     switch.buffer, node.name
                 ),
             )
             .hint(
-                "headroom holds what each link still delivers after a pause: twice its delay \
-                   times its rate; enlarge the buffer or set pfc.headroom",
+                "headroom holds what each link still delivers after a pause, for each lossless \
+                 priority: three packets and twice the link's delay times its rate; enlarge the \
+                 buffer, set pfc.headroom, or have fewer lossless priorities",
             ))
         }
         _ => Ok(()),

@@ -119,6 +119,8 @@ pub struct Ack<'a, S: Scheme> {
     pub echo: CodePoint,
     /// From the data packet's departure at the sender to this ACK's arrival.
     pub rtt: Time,
+    /// The scheme's bit of the data packet that this ACK answers.
+    pub mark: bool,
     /// What the ACK carries for the scheme. A NACK carries what the packet out of order did.
     pub meta: &'a S::Meta,
 }
@@ -215,8 +217,8 @@ pub enum Verdict {
     Consume,
     /// Is discarded and counted.
     Drop,
-    /// Waits; [`Cp::on_arrival`] sees it again at that time. Packets held until the same time
-    /// keep their order.
+    /// Waits, in the buffer of its ingress; [`Cp::on_arrival`] sees it again at that time. Packets
+    /// held until the same time keep their order.
     Hold(Time),
 }
 
@@ -240,7 +242,8 @@ pub struct PortView {
     pub rate: Rate,
     /// Bytes waiting at it, all priorities, without the packet at hand.
     pub queue_bytes: u64,
-    /// Bytes waiting in the queue of the packet's priority, without the packet at hand.
+    /// Bytes waiting in the queue of the packet's priority, without the packet at hand; where a
+    /// port is looked at without a packet (peeking, timers) the same as `queue_bytes`.
     pub class_bytes: u64,
     /// Bytes that it has sent, before the packet at hand.
     pub tx_bytes: u64,
@@ -279,7 +282,12 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
         Verdict::Forward
     }
     /// Chooses among the equal-cost ports; `None` leaves it to ECMP.
-    fn route(&mut self, _now: Time, _packet: &Packet<S>, _equal_cost: &[PortId]) -> Option<PortId> {
+    fn route(
+        &mut self,
+        _cx: &mut <Self::Level as Level>::Arrive<'_, S>,
+        _packet: &Packet<S>,
+        _equal_cost: &[PortId],
+    ) -> Option<PortId> {
         None
     }
     /// The sub-queue of `out_port` that the packet joins; 0 is the ordinary one.

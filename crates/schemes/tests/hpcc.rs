@@ -241,6 +241,7 @@ fn nacks_and_repeated_acks_are_passed_over() {
         next_to_send: 110_000,
         nack: true,
         echo: CodePoint::Capable,
+        mark: false,
         rtt: us(9),
         meta: &meta,
     };

@@ -360,6 +360,7 @@ impl<S: Scheme> World<S> {
                     next_to_send: self.next_to_send.max(self.acknowledged),
                     nack,
                     echo: header.echo,
+                    mark: false,
                     rtt: self.now - header.sent_at,
                     meta: &meta,
                 };

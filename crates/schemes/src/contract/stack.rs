@@ -32,8 +32,16 @@ impl<S: Scheme, L: Level, A: Cp<S, Level = L>, B: Cp<S, Level = L>> Cp<S> for St
             other => other,
         }
     }
-    fn route(&mut self, now: Time, packet: &Packet<S>, equal_cost: &[PortId]) -> Option<PortId> {
-        self.0.route(now, packet, equal_cost).or_else(|| self.1.route(now, packet, equal_cost))
+    fn route(
+        &mut self,
+        cx: &mut L::Arrive<'_, S>,
+        packet: &Packet<S>,
+        equal_cost: &[PortId],
+    ) -> Option<PortId> {
+        match self.0.route(cx, packet, equal_cost) {
+            None => self.1.route(cx, packet, equal_cost),
+            chosen => chosen,
+        }
     }
     fn sub_queue(&self, in_port: PortId, out_port: PortId, packet: &Packet<S>) -> u32 {
         match self.0.sub_queue(in_port, out_port, packet) {

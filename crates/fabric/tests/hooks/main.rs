@@ -1,0 +1,13 @@
+//! One toy scheme per hook of the contract, each with an effect that can be worked out by hand.
+//!
+//! Unless a test says otherwise, links are 100 Gb/s (80 ps a byte) and 1 us long, payloads 1000 B,
+//! and hosts 0 and 1 are joined by a line of switches.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod levels;
+mod receiver;
+mod sender;
+mod switch;
+mod toy;

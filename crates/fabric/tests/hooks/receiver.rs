@@ -1,0 +1,169 @@
+//! Hooks of the notification point, control packets between hosts, credits.
+
+use crate::common::{Build, FIRST, FULL, LEAST, US, fct, line, port, run};
+use crate::toy::{BYTE, Plain, WIRE, ack_back, no_cp, no_host, one_way, toy};
+use schemes::contract::{Allow, HostCx, Np, PathFacts, PlainSwitch, Rp};
+use units::{Bytes, Rate, Time};
+
+/// From the start of a control packet of the least size at one host to its arrival at the other.
+const fn notice(links: u64) -> u64 {
+    one_way(LEAST, links)
+}
+
+// ---- Credits: Rp::on_backlog, Rp::on_ctl, granted; Np::on_ctl, Np::on_timer ----
+
+toy! {
+    /// A sender asks for credits; the receiver gives one packet's worth a microsecond.
+    Crediting: (), (), Credits, (), Asker, Giver, PlainSwitch;
+    no_host!();
+    no_cp!();
+    fn ctl_bytes(_: &Credits) -> u32 {
+        64
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum Credits {
+    Wanted(u64),
+    Given,
+}
+
+#[derive(Debug)]
+struct Asker {
+    granted: u64,
+}
+
+impl Rp<Crediting> for Asker {
+    fn open(_: &Plain<()>, _: &mut (), _: &PathFacts, _: Time) -> Asker {
+        Asker { granted: 0 }
+    }
+    fn allow(&self) -> Allow {
+        Allow { granted: self.granted, ..Allow::EVERYTHING }
+    }
+    fn on_backlog(&mut self, cx: &mut HostCx<'_, Crediting>, left: Bytes) {
+        if left > Bytes::ZERO {
+            cx.send(Credits::Wanted(left.get()));
+        }
+    }
+    fn on_ctl(&mut self, _: &mut HostCx<'_, Crediting>, ctl: &Credits) {
+        assert!(matches!(ctl, Credits::Given));
+        self.granted += 1_000;
+    }
+}
+
+#[derive(Debug)]
+struct Giver {
+    left: u64,
+    next: Time,
+}
+
+impl Np<Crediting> for Giver {
+    fn open(_: &Plain<()>, _: &mut (), _: Time) -> Giver {
+        Giver { left: 0, next: Time::NEVER }
+    }
+    fn on_ctl(&mut self, cx: &mut HostCx<'_, Crediting>, ctl: &Credits) {
+        if let Credits::Wanted(bytes) = ctl {
+            self.left += bytes.div_ceil(1_000);
+            self.next = cx.now + US;
+        }
+    }
+    fn next_timer(&self) -> Time {
+        self.next
+    }
+    fn on_timer(&mut self, cx: &mut HostCx<'_, Crediting>) {
+        cx.send(Credits::Given);
+        self.left -= 1;
+        self.next = if self.left == 0 { Time::NEVER } else { self.next + US };
+    }
+}
+
+/// Protects receiver-driven schemes: nothing leaves without permission, each credit lets one packet
+/// go at once, and control packets take their wire time.
+#[test]
+fn credits_clock_the_sender() {
+    let mut setup = line(2, Rate::from_gbps(100), US);
+    setup.message(0, 1, 7_500, Time::ZERO);
+    let output = run::<Crediting>(&setup, Plain(()), 1);
+    // The eighth packet has 500 B: 582 on the wire.
+    let expected = notice(3) + 8 * 1_000_000 + notice(3) + one_way(582, 3) + ack_back(3);
+    assert_eq!(fct(&output, 0), expected);
+    let (sender, receiver) = (port(&output, 0, 0), port(&output, 1, 0));
+    assert_eq!((sender.tx_packets, sender.tx_data_packets), (9, 8), "one request");
+    assert_eq!(receiver.tx_packets, 16, "eight credits, eight ACKs");
+    assert_eq!(receiver.tx_bytes, 8 * LEAST + 8 * 86);
+}
+
+/// Protects an ACK per several packets where credits and not a window hold the sender back: the
+/// last packet that is permitted asks for its ACK, so nothing waits for a timeout.
+#[test]
+fn credits_do_not_stall_with_few_acks() {
+    for ack_every in [4, 64] {
+        let mut setup = line(1, Rate::from_gbps(100), US);
+        setup.host.ack_every = ack_every;
+        setup.message(0, 1, 20_000, Time::ZERO);
+        let output = run::<Crediting>(&setup, Plain(()), 1);
+        let expected = notice(2) + 20 * 1_000_000 + notice(2) + one_way(FULL, 2) + ack_back(2);
+        assert_eq!(fct(&output, 0), expected);
+    }
+}
+
+// ---- on_message_end ----
+
+toy! {
+    /// A sender waits with its second message until the receiver says that it has the first.
+    Handshaking: (), (), Received, (), Polite, Announcer, PlainSwitch;
+    no_host!();
+    no_cp!();
+    fn ctl_bytes(_: &Received) -> u32 {
+        64
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Received;
+
+#[derive(Debug)]
+struct Polite {
+    granted: u64,
+}
+
+impl Rp<Handshaking> for Polite {
+    fn open(_: &Plain<()>, _: &mut (), _: &PathFacts, _: Time) -> Polite {
+        Polite { granted: 3_000 }
+    }
+    fn allow(&self) -> Allow {
+        Allow { granted: self.granted, ..Allow::EVERYTHING }
+    }
+    fn on_ctl(&mut self, _: &mut HostCx<'_, Handshaking>, _: &Received) {
+        self.granted = u64::MAX;
+    }
+}
+
+#[derive(Debug)]
+struct Announcer;
+
+impl Np<Handshaking> for Announcer {
+    fn open(_: &Plain<()>, _: &mut (), _: Time) -> Announcer {
+        Announcer
+    }
+    fn on_message_end(&mut self, cx: &mut HostCx<'_, Handshaking>) {
+        cx.send(Received);
+    }
+}
+
+/// Protects the end of a message as receivers see it, and that a QP's second message goes on where
+/// the first ended.
+#[test]
+fn the_end_of_a_message_is_announced() {
+    let mut setup = line(1, Rate::from_gbps(100), US);
+    setup.message(0, 1, 3_000, Time::ZERO);
+    setup.message(0, 1, 2_000, Time::ZERO);
+    setup.messages[1].qp = 0;
+    let output = run::<Handshaking>(&setup, Plain(()), 1);
+    let first_there = (2 * FIRST + 2 * FULL) * BYTE + 2 * WIRE;
+    let second_takes = (2 * FIRST + FULL) * BYTE + 2 * WIRE;
+    // The announcement leaves before the ACK of the same packet.
+    assert_eq!(fct(&output, 0), first_there + ack_back(2) + LEAST * BYTE);
+    let expected = first_there + notice(2) + second_takes + LEAST * BYTE + ack_back(2);
+    assert_eq!(fct(&output, 1), expected);
+}
