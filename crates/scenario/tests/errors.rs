@@ -353,13 +353,26 @@ fn settings_must_make_sense() {
         &set("wire.payload", "63B"),
         &["wire.payload: 63B is out of range; allowed: 64B to 9000B"],
     );
-    says(&set("host.ack_every", "0"), &["host.ack_every: must be at least 1"]);
+    says(&set("host.ack_every", "0"), &["host.ack_every: 0 is out of range; allowed: 1 to 10000"]);
+    says(&set("name", ".."), &["name: must be", "not begin with a dot"]);
+    let probe = |stop: &str, interval: &str| {
+        error(&format!(
+            "{STAR}{FLOW}[run]\nstop = \"{stop}\"\n[[probe]]\nname = \"a\"\nkind = \"queue\"\n\
+             nodes = [\"s0\"]\ninterval = \"{interval}\"\n"
+        ))
+    };
+    says(&probe("1ms", "1ps"), &["probe.0.interval: 1ps is too short"]);
+    says(&probe("10s", "1ns"), &["probe.0.interval: the probe would take", "samples"]);
     says(&set("host.retransmit_timeout", "0s"), &["host.retransmit_timeout: must be above zero"]);
     says(&set("switch.buffer", "0B"), &["switch.buffer: 0B is out of range"]);
     says(
         &set("switch.buffer", "90KB"),
         &["switch.buffer: 90KB is too small for PFC", "s0's ports"],
     );
+    let six = [("switch.buffer", "300KB"), ("classes.lossless", "[0, 1, 2, 3, 4, 5]")];
+    let six = six.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let refused = scenario::parse(&format!("{STAR}{FLOW}"), None, &six).unwrap_err();
+    says(&refused.to_string(), &["switch.buffer: 300KB is too small for PFC"]);
     says(&set("classes.data", "8"), &["classes.data: priorities are 0 to 7, got 8"]);
     says(&set("classes.ack", "300"), &["classes.ack: needs a whole number from 0 to 255"]);
     says(&set("classes.lossless", "[3, 3]"), &["classes.lossless.1: priority 3 is listed twice"]);
