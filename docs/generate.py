@@ -112,7 +112,7 @@ class Keys:
             properties = {name: self.root["properties"][name] for name in plain}
             return table(header, self.rows({"properties": properties}))
         schema = self.root["properties"][key]
-        schema = self.resolve(schema["items"] if "items" in schema else schema)
+        schema = self.resolve(schema.get("items", schema))
         if key == "scheme":
             schema = self.resolve(next(s for s in schema["anyOf"] if "$ref" in s))
         if "oneOf" not in schema:
@@ -150,8 +150,14 @@ def parameters(name: str) -> str:
         kind = " or ".join(f'`"{word}"`' for word in param.get("choices") or []) or param["kind"]
         allowed = " to ".join(param["range"]) if param["range"] else ""
         rows.append(
-            [f"`{param['name']}`", param["symbol"], kind, allowed, cell(param["summary"]),
-             cell(param["source"])]
+            [
+                f"`{param['name']}`",
+                param["symbol"],
+                kind,
+                allowed,
+                cell(param["summary"]),
+                cell(param["source"]),
+            ]
         )
     return table(["parameter", "symbol", "value", "range", "meaning", "source"], rows)
 
@@ -189,9 +195,11 @@ def values(name: str) -> str:
     scaled = []
     for preset in names:
         at = {rate: resolved(name, preset, rate) for rate in RATES}
-        for key in order:
-            if len({show(at[rate][key]) for rate in RATES}) > 1:
-                scaled.append([f"`{preset}`", f"`{key}`", *(str(at[rate][key]) for rate in RATES)])
+        scaled += [
+            [f"`{preset}`", f"`{key}`", *(str(at[rate][key]) for rate in RATES)]
+            for key in order
+            if len({show(at[rate][key]) for rate in RATES}) > 1
+        ]
     if scaled:
         text += "\nWhat follows the rate of the hosts' ports:\n\n"
         text += table(["preset", "parameter", *RATES], scaled)
@@ -201,8 +209,13 @@ def values(name: str) -> str:
 def workloads() -> str:
     """The flow-size distributions."""
     rows = [
-        [f"`{one['name']}`", cell(one["summary"]), f"{one['mean_bytes']:,.0f}",
-         f"{one['p50_bytes']:,.0f}", f"{one['p99_bytes']:,.0f}"]
+        [
+            f"`{one['name']}`",
+            cell(one["summary"]),
+            f"{one['mean_bytes']:,.0f}",
+            f"{one['p50_bytes']:,.0f}",
+            f"{one['p99_bytes']:,.0f}",
+        ]
         for one in rocelab.workloads()
     ]
     return table(["name", "what it is", "mean, B", "median, B", "p99, B"], rows)

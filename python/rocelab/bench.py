@@ -17,6 +17,7 @@ from typing import Any
 from rocelab import _rocelab
 from rocelab.errors import ConfigError, SimulationError
 from rocelab.scenario import Scenario
+from rocelab.simulate import check_count
 
 _CASES = "bench_cases"
 
@@ -35,6 +36,8 @@ def measure(case: str, *, threads: int = 1, repeat: int = 5) -> dict[str, Any]:
     """
     if case not in case_names():
         raise ConfigError(f"no case {case!r}", hint=f"cases: {', '.join(case_names())}")
+    check_count("threads", threads)
+    check_count("repeat", repeat)
     command = [sys.executable, "-m", "rocelab.bench", case, str(threads), str(repeat)]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=False, text=True)
     if done.returncode != 0:

@@ -32,6 +32,11 @@ def presets() -> list[dict[str, Any]]:
     ]
 
 
+def probe_kinds() -> list[str]:
+    """Everything that a probe can record."""
+    return [kind["const"] for kind in schema()["$defs"]["ProbeKind"]["oneOf"]]
+
+
 def schema() -> dict[str, Any]:
     """The JSON Schema of scenario files."""
     loaded: dict[str, Any] = json.loads(_rocelab.json_schema())

@@ -16,6 +16,7 @@ from rocelab.plot.slowdown import slowdowns_by_tag
 from rocelab.quantity import duration, size
 from rocelab.scenario import load
 from rocelab.simulate import run
+from rocelab.store import check_target
 
 if TYPE_CHECKING:
     from rocelab.result import Result
@@ -26,6 +27,8 @@ SCHEMES = ("none", "dcqcn", "hpcc")
 def compare(scenario: Path, out: Path) -> None:
     """Runs ``scenario`` under each scheme; writes results, table and pictures to ``out``."""
     results = []
+    for scheme in SCHEMES:
+        check_target(out / scheme, force=True)
     for scheme in SCHEMES:
         result = run(load(scenario, set={"scheme": {"name": scheme}}), progress=True)
         result.save(out / scheme, force=True)

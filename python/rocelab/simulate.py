@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from rocelab import _rocelab
-from rocelab.errors import Interrupted
+from rocelab.errors import ConfigError, Interrupted
 from rocelab.result import Result
 from rocelab.scenario import Scenario
 
@@ -45,12 +46,19 @@ def run(
 ) -> Result:
     """Runs ``scenario`` and returns what came out.
 
-    ``threads`` changes how long that takes and nothing else. ``progress`` shows a bar on the
-    standard error stream, or is called ten times a second. Other Python threads go on meanwhile.
+    ``threads``, 1 or more, changes how long that takes and nothing else. ``progress`` shows a bar
+    on the standard error stream, or is called ten times a second. Other Python threads go on
+    meanwhile.
 
     Raises :class:`Interrupted`, a KeyboardInterrupt that carries the partial result, on Ctrl-C;
     :class:`SimulationError` where the run fails.
     """
+    if not isinstance(scenario, Scenario):
+        raise TypeError(
+            f"run takes a Scenario, not {scenario!r}; rocelab.load(path) makes one of a file"
+        )
+    if threads is not None:
+        check_count("threads", threads)
     if progress is True:
         from rocelab.progress import bar
 
@@ -62,6 +70,16 @@ def run(
     if interrupted:
         raise Interrupted(result)
     return result
+
+
+def check_count(name: str, number: int) -> None:
+    """Raises where ``number``, the argument called ``name``, is no integer of 1 or more."""
+    try:
+        number = operator.index(number)
+    except TypeError:
+        raise TypeError(f"{name}: must be an integer, not {number!r}") from None
+    if number < 1:
+        raise ConfigError(f"must be 1 or more, not {number}", key=name)
 
 
 def _timed(show: Callable[[Progress], None]) -> Callable[[int, int, int, int, int], None]:

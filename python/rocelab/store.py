@@ -12,6 +12,8 @@ import json
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,11 +40,60 @@ _ROWS_PER_GROUP = 1 << 18
 
 
 def check_target(directory: Path, *, force: bool) -> None:
-    """Raises :class:`ResultError` where ``save`` would refuse ``directory``; writes nothing."""
-    if directory.is_dir():
-        if not any(directory.iterdir()):
-            return
-        if not (directory / _SUMMARY).is_file():
+    """Raises :class:`ResultError` where ``save`` would refuse ``directory``; leaves nothing."""
+    with _refusals(directory):
+        target = _target(directory, force=force)
+        ancestor = next(parent for parent in target.parents if parent.exists())
+        if not ancestor.is_dir():
+            raise ResultError(f"{directory}: {ancestor} is not a directory")
+        names = target.relative_to(ancestor).parts
+        longest = max(names, key=lambda name: len(os.fsencode(name)))
+        # Whether a directory can be made, nothing tells as well as making one.
+        _make_temporary(longest, ancestor).rmdir()
+
+
+def save(result: Result, directory: Path, *, force: bool) -> Path:
+    """Writes ``result`` to ``directory``; returns it."""
+    check_target(directory, force=force)
+    target = Path(os.path.realpath(directory))
+    made = [parent for parent in target.parents if not parent.exists()]
+    temporary: Path | None = None
+    try:
+        with _refusals(directory):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            temporary = _make_temporary(target.name, target.parent)
+            temporary.chmod(0o777 & ~_umask())
+            _write_all(result, temporary)
+            _put_in_place(temporary, target)
+            _sync(target.parent)
+    finally:
+        if temporary is not None:
+            shutil.rmtree(temporary, ignore_errors=True)
+        # Those that hold something stay.
+        for parent in made:
+            with suppress(OSError):
+                parent.rmdir()
+    return directory
+
+
+@contextmanager
+def _refusals(directory: Path) -> Iterator[None]:
+    """What the system refuses becomes a :class:`ResultError`."""
+    try:
+        yield
+    except OSError as error:
+        raise ResultError(f"{directory}: cannot write: {error.strerror or error}") from None
+
+
+def _target(directory: Path, *, force: bool) -> Path:
+    """The place that ``directory`` stands for, links followed, if a result may take it."""
+    target = Path(os.path.realpath(directory))
+    if not target.is_dir():
+        if target.exists() or directory.is_symlink():
+            raise ResultError(f"{directory}: exists and is not a directory")
+        return target
+    if any(target.iterdir()):
+        if not (target / _SUMMARY).is_file():
             raise ResultError(
                 f"{directory}: exists and is not a result of rocelab", hint="choose another --out"
             )
@@ -51,35 +102,20 @@ def check_target(directory: Path, *, force: bool) -> None:
                 f"{directory}: a result is there already",
                 hint="--force replaces it; --out chooses another directory",
             )
-    elif directory.exists() or directory.is_symlink():
-        raise ResultError(f"{directory}: exists and is not a directory")
-    ancestor = directory.absolute().parent
-    while not ancestor.exists():
-        ancestor = ancestor.parent
-    if not ancestor.is_dir():
-        raise ResultError(f"{directory}: {ancestor} is not a directory")
-    if not os.access(ancestor, os.W_OK | os.X_OK):
-        raise ResultError(f"{directory}: no permission to write in {ancestor}")
+    # A directory takes its place, and these two can not be moved out of the way.
+    here = Path(os.path.realpath(os.curdir))
+    for found, what in (
+        (here.is_relative_to(target), "the current directory, or it holds that"),
+        (os.path.ismount(target), "a mount point"),
+    ):
+        if found:
+            raise ResultError(f"{directory}: is {what}", hint="choose a new directory in it")
+    return target
 
 
-def save(result: Result, directory: Path, *, force: bool) -> Path:
-    """Writes ``result`` to ``directory``; returns it."""
-    check_target(directory, force=force)
-    parent = directory.absolute().parent
-    temporary: Path | None = None
-    try:
-        parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=f".{directory.name}.", dir=parent))
-        temporary.chmod(0o777 & ~_umask())
-        _write_all(result, temporary)
-        _put_in_place(temporary, directory)
-        _sync(parent)
-    except OSError as error:
-        raise ResultError(f"{directory}: cannot write: {error.strerror or error}") from None
-    finally:
-        if temporary is not None:
-            shutil.rmtree(temporary, ignore_errors=True)
-    return directory
+def _make_temporary(name: str, parent: Path) -> Path:
+    """A new directory in ``parent``, hidden, with ``name`` in its name."""
+    return Path(tempfile.mkdtemp(prefix=f".{name}.", dir=parent))
 
 
 def _write_all(result: Result, directory: Path) -> None:
@@ -102,14 +138,30 @@ def _put_in_place(temporary: Path, directory: Path) -> None:
     if not directory.exists() or not any(directory.iterdir()):
         temporary.rename(directory)
         return
-    old = Path(tempfile.mkdtemp(prefix=f".{directory.name}.old.", dir=temporary.parent))
-    directory.rename(old)
+    old = _make_temporary(directory.name, directory.parent)
     try:
-        temporary.rename(directory)
-    except OSError:
-        old.rename(directory)
+        directory.rename(old)
+        try:
+            temporary.rename(directory)
+        except BaseException:
+            _put_back(old, directory)
+            raise
+    except BaseException:
+        # Still empty if nothing could be moved; a result that could not be put back stays.
+        with suppress(OSError):
+            old.rmdir()
         raise
     shutil.rmtree(old, ignore_errors=True)
+
+
+def _put_back(old: Path, directory: Path) -> None:
+    try:
+        old.rename(directory)
+    except OSError as error:
+        raise ResultError(
+            f"{directory}: cannot write: {error.strerror or error}",
+            hint=f"the result that was there is now {old}",
+        ) from None
 
 
 def _parquet(frame: pl.DataFrame) -> bytes:

@@ -51,6 +51,26 @@ ports = ["s0:h3", "s0:h4"]
 interval = "5us"
 """
 
+LOSSY = """\
+[topology]
+kind = "star"
+hosts = 5
+host_rate = "100Gbps"
+host_delay = "1us"
+
+[pfc]
+xoff = "20KB"
+xon = "18KB"
+headroom = "1KB"
+
+[[traffic]]
+kind = "incast"
+senders = 4
+receiver = "h4"
+size = "300KB"
+"""
+"""Too little headroom: a lossless class loses packets."""
+
 POISSON = """\
 [run]
 stop = "{stop}"

@@ -97,6 +97,24 @@ def test_progress_is_reported(incast: rocelab.Result) -> None:
     assert result.summary["digest"] == incast.summary["digest"]
 
 
+def test_run_takes_no_path(incast_file: Path) -> None:
+    for wrong in (str(incast_file), incast_file, {"topology": TOPOLOGY}, None):
+        with pytest.raises(TypeError, match=r"rocelab\.load"):
+            rocelab.run(wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("threads", [0, -1, -(10**30)])
+def test_run_takes_one_thread_or_more(threads: int) -> None:
+    with pytest.raises(rocelab.ConfigError, match=f"threads: must be 1 or more, not {threads}"):
+        rocelab.run(rocelab.Scenario.from_toml(INCAST), threads=threads)
+
+
+@pytest.mark.parametrize("threads", ["2", 2.0])
+def test_threads_are_a_whole_number(threads: object) -> None:
+    with pytest.raises(TypeError, match=r"threads.*integer"):
+        rocelab.run(rocelab.Scenario.from_toml(INCAST), threads=threads)  # type: ignore[arg-type]
+
+
 def test_errors_of_a_progress_function_end_the_run(long_scenario: str) -> None:
     def fail(progress: rocelab.Progress) -> None:
         raise LookupError(progress.flows)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import resource
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import rocelab
 from conftest import INCAST, Command
+from rocelab.store import check_target
 
 STAR = '[topology]\nkind = "star"\nhosts = 4\nhost_rate = "100Gbps"\nhost_delay = "1us"\n'
 TREE = (
@@ -140,18 +145,182 @@ def test_unknown_key_in_set(command: Command, incast_file: Path) -> None:
     assert "run.sede" in done.stderr
 
 
-def test_no_place_to_write(command: Command, incast_file: Path, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    done = command("run", incast_file, "--out", tmp_path / "file" / "out")
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run", "--threads", 0], "threads: must be 1 or more, not 0"),
+        (["run", "--threads", -1], "threads: must be 1 or more, not -1"),
+        (["run", "--seed", -1], "run.seed"),
+        (["bench", "--threads", 0], "threads: must be 1 or more, not 0"),
+        (["bench", "--repeat", 0], "repeat: must be 1 or more, not 0"),
+    ],
+    ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else "",
+)
+def test_numbers_out_of_range(
+    command: Command, incast_file: Path, arguments: list[object], words: str
+) -> None:
+    what, *options = arguments
+    files = [incast_file] if what == "run" else []
+    done = command(what, *files, *options, cwd=incast_file.parent)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert_one_error(done.stderr)
+    assert words in done.stderr
+    assert sorted(entry.name for entry in incast_file.parent.iterdir()) == ["incast.toml"]
+
+
+@pytest.mark.parametrize(
+    "out",
+    [
+        "file/out",
+        "file/deep/out",
+        "file",
+        "/proc/rocelab",
+        "/proc/rocelab/out",
+        "x" * 300,
+        "new/" + "x" * 300 + "/out",
+        ".",
+        "a/..",
+    ],
+    ids=lambda out: out[:20],
+)
+def test_no_place_to_write_is_known_before_the_run(
+    command: Command, long_scenario: str, tmp_path: Path, out: str
+) -> None:
+    scenario = tmp_path / "long.toml"
+    scenario.write_text(long_scenario, encoding="utf-8")
+    here = tmp_path / "here"
+    here.mkdir()
+    if "file" in out:
+        (here / "file").write_text("")
+    before = sorted(tmp_path.rglob("*"))
+    # It would take longer than a command may, if it ran.
+    done = command("run", scenario, "--out", out, cwd=here)
     assert done.returncode == 2
     assert_one_error(done.stderr)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_no_permission_to_write_is_known_before_the_run(
+    command: Command, long_scenario: str, tmp_path: Path
+) -> None:
+    scenario = tmp_path / "long.toml"
+    scenario.write_text(long_scenario, encoding="utf-8")
+    for mode, out in ((0o555, "shut/out"), (0o000, "shut/deep/out")):
+        shut = tmp_path / "shut"
+        shut.mkdir(exist_ok=True)
+        shut.chmod(mode)
+        done = command("run", scenario, "--out", tmp_path / out)
+        shut.chmod(0o755)
+        assert done.returncode == 2
+        assert_one_error(done.stderr)
+        assert "ermission" in done.stderr
+        assert list(shut.iterdir()) == []
+
+
+def test_a_check_leaves_nothing(tmp_path: Path) -> None:
+    check_target(tmp_path / "new" / "deep" / "out", force=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_parents_go_when_one_cannot_be_made(
+    incast: rocelab.Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mkdir = Path.mkdir
+
+    def fail(path: Path, *arguments: Any, **options: Any) -> None:  # noqa: ANN401
+        if path.name == "deep" and path.parent.exists():
+            raise OSError(errno.ENOSPC, "No space left on device")
+        mkdir(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "mkdir", fail)
+    with pytest.raises(rocelab.ResultError, match="No space left"):
+        incast.save(tmp_path / "new" / "deep" / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_refusal_by_the_system_is_a_result_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr("tempfile.mkdtemp", refuse)
+    with pytest.raises(rocelab.ResultError, match="cannot write: Permission denied"):
+        check_target(tmp_path / "new" / "out", force=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("failing", [1, 2])
+@pytest.mark.parametrize("there", [True, False])
+def test_a_failed_rename_leaves_nothing(
+    incast: rocelab.Result,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    failing: int,
+    there: bool,
+) -> None:
+    out = tmp_path / "new" / "out"
+    if there:
+        incast.save(out)
+    before = sorted(tmp_path.rglob("*"))
+    rename = Path.rename
+    calls = 0
+
+    def fail(path: Path, target: Path) -> Path:
+        nonlocal calls
+        calls += 1
+        if calls == failing:
+            raise OSError(errno.EBUSY, "Device or resource busy")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", fail)
+    if not there and failing == 2:
+        incast.save(out)
+        assert [entry.name for entry in (tmp_path / "new").iterdir()] == ["out"]
+        return
+    with pytest.raises(rocelab.ResultError, match="Device or resource busy"):
+        incast.save(out, force=True)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_an_old_result_that_cannot_be_put_back_is_kept(
+    incast: rocelab.Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = incast.save(tmp_path / "out")
+    rename = Path.rename
+
+    def fail(path: Path, target: Path) -> Path:
+        if target.name == "out":
+            raise OSError(errno.EBUSY, "Device or resource busy")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", fail)
+    with pytest.raises(rocelab.ResultError, match="Device or resource busy") as caught:
+        incast.save(out, force=True)
+    (old,) = tmp_path.iterdir()
+    assert caught.value.hint
+    assert str(old) in caught.value.hint
+    assert rocelab.open(old).summary == incast.summary
+
+
+def test_a_link_to_a_directory_stays_a_link(incast: rocelab.Result, tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    link = tmp_path / "link"
+    link.symlink_to("disk")
+    incast.save(link)
+    incast.save(link, force=True)
+    assert link.is_symlink()
+    assert rocelab.open(tmp_path / "disk").summary == incast.summary
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["disk", "link"]
 
 
 def test_full_disk_leaves_nothing(command: Command, incast_file: Path, tmp_path: Path) -> None:
     def small_files() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 
-    done = command("run", incast_file, "--out", tmp_path / "out", preexec_fn=small_files)
+    done = command("run", incast_file, "--out", tmp_path / "new/out", preexec_fn=small_files)
     assert done.returncode == 2
     assert_one_error(done.stderr)
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["incast.toml"]

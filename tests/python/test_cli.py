@@ -7,9 +7,10 @@ import tomllib
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 import rocelab
-from conftest import Command
+from conftest import LOSSY, Command
 
 FLOW_COLUMNS = [
     "flow_id",
@@ -181,14 +182,45 @@ def test_version(command: Command) -> None:
     assert command("--version").stdout == f"rocelab {rocelab.__version__}\n"
 
 
-def test_a_reader_that_goes_away_is_no_traceback() -> None:
+@pytest.mark.parametrize("lines", [0, 1])
+@pytest.mark.parametrize("arguments", [["schema"], ["list"], ["list", "workloads"], ["--help"]])
+def test_a_reader_that_goes_away_ends_the_command_quietly(arguments: list[str], lines: int) -> None:
     with subprocess.Popen(
-        [sys.executable, "-m", "rocelab", "schema"],
+        [sys.executable, "-m", "rocelab", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
         assert process.stdout
         assert process.stderr
+        if lines:
+            process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == ""
+    assert process.returncode == 0
+
+
+def test_losses_in_a_lossless_class_are_told(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "lossy.toml"
+    path.write_text(LOSSY, encoding="utf-8")
+    out = tmp_path / "result"
+    done = command("run", path, "--out", out)
+    assert done.returncode == 0, done.stderr
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["lossless_drops"] > 0
+    assert summary["warnings"]
+    assert done.stderr.splitlines() == [f"warning: {text}" for text in summary["warnings"]]
+    drops = json.loads((out / "drops.json").read_text())
+    assert 0 < len(drops) <= summary["lossless_drops"]
+    ports = pl.read_parquet(out / "ports.parquet")
+    places = set(ports.select("node", "port").rows())
+    for drop in drops:
+        assert (drop["node"], drop["port"]) in places
+        assert drop["node"] == "s0"
+        assert 0 < drop["time_ps"] <= summary["simulated_ns"] * 1000
+        assert drop["reason"] == "headroom full"
+        assert drop["size_bytes"] > 0
+    assert [drop["time_ps"] for drop in drops] == sorted(drop["time_ps"] for drop in drops)
+    assert rocelab.open(out).drops == drops
+    quiet = command("run", path, "--out", out, "--force", "--quiet")
+    assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import signal
 import struct
+import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,10 @@ from matplotlib.figure import Figure
 import rocelab
 from conftest import INCAST, Command
 from rocelab.plot import style
+from rocelab.plot.gallery import draw_all
+
+PORT_KINDS = ("queue", "throughput", "utilisation", "pause")
+FLOW_KINDS = ("rate", "window", "alpha", "latency")
 
 
 @pytest.fixture(scope="module")
@@ -75,10 +82,98 @@ def test_lines_can_be_chosen(incast: rocelab.Result) -> None:
 
 
 def test_what_was_not_recorded_cannot_be_drawn(incast: rocelab.Result) -> None:
-    with pytest.raises(rocelab.ResultError, match="no series of kind window") as caught:
-        incast.plot.series("window")
+    with pytest.raises(rocelab.ResultError, match="no series of kind rate") as caught:
+        incast.plot.series("rate")
     assert caught.value.hint
-    assert "[[probe]]" in caught.value.hint
+    before, keys = caught.value.hint.split("[[probe]]: ")
+    assert before == "record it with a "
+    probe = tomllib.loads(f"probe = {{ {keys} }}")["probe"]
+    recorded = rocelab.run(incast.scenario.with_(probe=[probe]))
+    assert isinstance(recorded.plot.series("rate"), Figure)
+
+
+def test_hint_lists_the_kinds_there_are(incast: rocelab.Result) -> None:
+    with pytest.raises(rocelab.ResultError, match="no series of kind windw") as caught:
+        incast.plot.series("windw")
+    assert caught.value.hint
+    assert all(kind in caught.value.hint for kind in PORT_KINDS + FLOW_KINDS)
+    assert "windw" not in caught.value.hint
+
+
+def test_partial_result_can_be_drawn(command: Command, long_scenario: str, tmp_path: Path) -> None:
+    def interrupt(progress: rocelab.Progress) -> None:
+        if progress.flows_done:
+            signal.raise_signal(signal.SIGINT)
+
+    scenario = rocelab.Scenario.from_toml(long_scenario).with_(
+        probe=[
+            {"name": kind, "kind": kind, "interval": "50us", "nodes": ["h0"]}
+            for kind in ("queue", "throughput", "pause", "rate")
+        ]
+    )
+    with pytest.raises(rocelab.Interrupted) as caught:
+        rocelab.run(scenario, progress=interrupt)
+    result = caught.value.result
+    for drawn in (result.plot.fct(), result.plot.tags(), result.plot.queue()):
+        assert isinstance(drawn, Figure)
+    done = command("plot", result.save(tmp_path / "partial"))
+    assert done.returncode == 0, done.stderr
+    assert "fct.png" in done.stdout
+
+
+EMPTY = """\
+[topology]
+kind = "star"
+hosts = 3
+host_rate = "100Gbps"
+host_delay = "1us"
+"""
+LATE = (
+    '[[traffic]]\nkind = "flows"\n'
+    'flows = [{ src = "h0", dst = "h1", size = "1MB", start = "10us" }]\n'
+)
+
+
+def probes(kinds: Sequence[str]) -> str:
+    return "".join(
+        f'[[probe]]\nname = "{kind}"\nkind = "{kind}"\ninterval = "1us"\nnodes = ["*"]\n'
+        for kind in kinds
+    )
+
+
+@pytest.mark.parametrize("stop", ["1ns", "1us", "20us"])
+@pytest.mark.parametrize(
+    "rest",
+    ["", LATE, probes(PORT_KINDS), LATE + probes(PORT_KINDS + FLOW_KINDS)],
+    ids=["nothing", "a flow", "ports", "a flow and ports"],
+)
+def test_result_without_a_completed_flow_is_no_crash(stop: str, rest: str, tmp_path: Path) -> None:
+    scenario = f'[run]\nstop = "{stop}"\n{EMPTY}[scheme]\nname = "hpcc"\n{rest}'
+    result = rocelab.run(rocelab.Scenario.from_toml(scenario))
+    assert result.summary["flows_done"] == 0
+    for name in ("fct", "tags"):
+        with pytest.raises(rocelab.ResultError, match="no flow completed"):
+            getattr(result.plot, name)()
+    for kind in PORT_KINDS + FLOW_KINDS:
+        if any(one.kind == kind and len(one) for one in result.series.values()):
+            rocelab.plot.save(result.plot.series(kind), tmp_path / kind)
+        else:
+            with pytest.raises(rocelab.ResultError, match="no "):
+                result.plot.series(kind)
+    back = rocelab.open(result.save(tmp_path / "result"))
+    drawn = {path.stem for path in draw_all([back], tmp_path / "plots")}
+    assert drawn == {one.kind for one in result.series.values() if len(one)}
+    assert {path.stem for path in draw_all([back, back], tmp_path / "both")} == drawn
+
+
+def test_plot_command_says_that_there_is_nothing_to_draw(command: Command, tmp_path: Path) -> None:
+    result = rocelab.run(rocelab.Scenario.from_toml(f'[run]\nstop = "1us"\n{EMPTY}'))
+    done = command("plot", result.save(tmp_path / "empty"))
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: nothing to draw")
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "empty" / "plots").exists()
 
 
 def test_plot_command_prints_the_paths(

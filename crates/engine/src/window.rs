@@ -5,7 +5,7 @@ use crate::mailbox::Post;
 use units::Time;
 
 /// How many arrivals ahead packets are fetched.
-const AHEAD: usize = 3;
+const AHEAD: usize = 4;
 
 /// Something that acts: a host, a switch. It owns all its state.
 pub trait Device: Send {
@@ -19,7 +19,7 @@ pub trait Device: Send {
 }
 
 /// A span of time as one device sees it.
-pub struct Window<'w, 'run, P> {
+pub struct Window<'w, 'run, P: Copy + Send> {
     /// Where packets live.
     pub packets: &'w mut Packets<'run, P>,
     pub(crate) base: Time,

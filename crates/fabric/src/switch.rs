@@ -181,30 +181,28 @@ impl<S: Scheme> Switch<S> {
     pub(crate) fn advance(&mut self, window: &mut Window<'_, '_, Packet<S>>) -> Time {
         let until = window.until();
         loop {
-            let (timer, probe) = (self.next_timer(), self.probes.next());
             if self.works_in_order() {
-                let limit = window.next_arrival_time().min(timer).min(until);
-                self.depart_in_order(window, limit, probe);
+                self.depart_in_order(window, until);
+                if !self.works_in_order() {
+                    continue;
+                }
             } else {
                 // Nothing but arrivals happens until then, unless one of them sets a timer (it is
                 // held, or has the congestion point want to be woken).
-                let quiet = timer.min(probe);
+                let quiet = self.next_timer().min(self.probes.next());
                 while let Some((time, port, handle)) = window.next_arrival_by(quiet) {
                     self.on_arrival_inlined(window, time, port, handle);
-                    let earlier = self.next_timer() < quiet;
-                    if LevelOf::<S>::EMITS || earlier || self.works_in_order() {
+                    if LevelOf::<S>::EMITS || self.next_timer() < quiet || self.works_in_order() {
                         break;
                     }
                 }
+                if self.works_in_order() {
+                    continue;
+                }
             }
-            // Whether departures count may have changed: what is next, departures aside?
-            let in_order = self.works_in_order();
             let arrival = window.next_arrival_time();
             let (timer, probe) = (self.next_timer(), self.probes.next());
             let next = arrival.min(timer).min(probe);
-            if in_order && self.next_departure().0 < next.min(until) {
-                continue;
-            }
             if next >= until {
                 break;
             }
@@ -218,22 +216,18 @@ impl<S: Scheme> Switch<S> {
                 self.sample(probe);
             }
         }
-        self.drain_all(window, until);
-        let departure = self.due.iter().copied().min().unwrap_or(Time::NEVER);
+        let departure = self.drain_all(window, until);
         departure.min(self.next_timer()).min(self.probes.next())
     }
 
-    /// Works the departures before `limit`, and those at `probe`, in time order, as long as that is
-    /// asked for.
-    fn depart_in_order(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        limit: Time,
-        probe: Time,
-    ) {
+    /// Works the departures that come before anything else, in time order, as long as that is asked
+    /// for.
+    fn depart_in_order(&mut self, window: &mut Window<'_, '_, Packet<S>>, until: Time) {
+        let limit = window.next_arrival_time().min(until);
+        let probe = self.probes.next();
         while self.works_in_order() {
             let (due, port) = self.next_departure();
-            if due >= limit || due > probe {
+            if due >= limit || due >= self.next_timer() || due > probe {
                 return;
             }
             self.depart(window, port);
@@ -281,19 +275,21 @@ impl<S: Scheme> Switch<S> {
         }
     }
 
-    fn drain_all(&mut self, window: &mut Window<'_, '_, Packet<S>>, time: Time) {
-        if self.works_in_order() {
-            loop {
-                let (due, port) = self.next_departure();
-                if due >= time {
-                    return;
-                }
-                self.depart(window, port);
+    /// Has all ports send what they send before `time`; returns when the next packet leaves after.
+    fn drain_all(&mut self, window: &mut Window<'_, '_, Packet<S>>, time: Time) -> Time {
+        while self.works_in_order() {
+            let (due, port) = self.next_departure();
+            if due >= time {
+                return due;
             }
+            self.depart(window, port);
         }
+        let mut next = Time::NEVER;
         for port in 0..self.due.len() {
             self.drain(window, port, time);
+            next = next.min(self.due[port]);
         }
+        next
     }
 
     /// What may leave `port` changed at `now`; it has been drained to `now`.

@@ -1,7 +1,8 @@
 """The ``rocelab`` command.
 
 Data goes to the standard output, all else to the standard error stream. Exit codes: 0 done, 2 bad
-input or a file that cannot be read or written, 130 interrupted.
+input or a file that cannot be read or written, 130 interrupted. A reader that takes no more of the
+output (``rocelab list | head``) ends the command without a word, and with 0.
 """
 
 from __future__ import annotations
@@ -61,6 +62,11 @@ def main() -> NoReturn:
     try:
         try:
             app()
+        except SystemExit as end:
+            # Typer makes an exit code of its own of a reader that has gone.
+            if isinstance(end.__context__, BrokenPipeError):
+                sys.exit(0)
+            raise
         finally:
             # Here, where a full disk or a reader that has gone can still be told.
             sys.stdout.flush()
@@ -71,6 +77,7 @@ def main() -> NoReturn:
     except OSError as error:
         # What could not be written now would fail again at the end of the process.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if not isinstance(error, BrokenPipeError):
-            print(f"error: {error.strerror or error}", file=sys.stderr)
+        if isinstance(error, BrokenPipeError):
+            sys.exit(0)
+        print(f"error: {error.strerror or error}", file=sys.stderr)
     sys.exit(BAD_INPUT)

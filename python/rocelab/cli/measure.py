@@ -12,8 +12,8 @@ def bench(
     case: Annotated[
         list[str] | None, typer.Option("--case", help="A case alone; repeatable.")
     ] = None,
-    threads: Annotated[int, typer.Option(min=1, help="Threads of each run.")] = 1,
-    repeat: Annotated[int, typer.Option(min=1, help="Runs of each case; the fastest counts.")] = 5,
+    threads: Annotated[int, typer.Option(help="Threads of each run.")] = 1,
+    repeat: Annotated[int, typer.Option(help="Runs of each case; the fastest counts.")] = 5,
     as_json: Annotated[bool, typer.Option("--json", help="A list of cases, as JSON.")] = False,
 ) -> None:
     """Measure the simulator's speed on fixed cases, each in a process of its own."""

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from rocelab.errors import ResultError
+
 
 def plot(
     results: Annotated[
@@ -22,5 +24,10 @@ def plot(
     from rocelab.store import open_result
 
     target = out or (results[0] / "plots" if len(results) == 1 else Path("plots"))
-    for path in draw_all([open_result(directory) for directory in results], target):
+    paths = draw_all([open_result(directory) for directory in results], target)
+    if not paths:
+        raise ResultError(
+            "nothing to draw: no flow completed and no series that all results have holds samples"
+        )
+    for path in paths:
         print(path)

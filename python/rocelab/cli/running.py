@@ -29,9 +29,9 @@ def run(
         Path | None, typer.Option(metavar="DIR", help="Result directory; default: out/NAME.")
     ] = None,
     threads: Annotated[
-        int | None, typer.Option(min=1, help="Threads; they change the speed and nothing else.")
+        int | None, typer.Option(help="Threads, 1 or more; they change the speed and nothing else.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed; as --set run.seed=N.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed; as --set run.seed=N.")] = None,
     settings: Settings = None,
     force: Annotated[
         bool, typer.Option("--force", help="Replace the result that is there.")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rocelab.catalogue import probe_kinds
 from rocelab.errors import ResultError
 from rocelab.plot.style import COLOURS, LINES, figure, labels, style
 
@@ -142,7 +143,8 @@ def _bars(lines: Sequence[_Line], names: Sequence[str], places: Sequence[str]) -
             )
         axes.set_yticks(range(len(rows)), [_name(line, names, places) for line in rows])
         axes.set_ylim(len(rows) - 0.5, -0.5)
-        axes.set_xlim(0, max(float(line.time_ps[-1]) for line in rows) / ps)
+        # One sample at time 0 is no span of time.
+        axes.set_xlim(0, max(float(line.time_ps[-1]) for line in rows) / ps or 1.0)
         axes.grid(visible=False, axis="y")
         axes.set_xlabel(f"Time paused ({time_unit})")
     return drawn
@@ -173,9 +175,13 @@ def _of_kind(run: Result, name: str, kind: str) -> list[Series]:
     if recorded:
         return recorded
     known = sorted({entry.kind for entry in run.series.values()})
+    kinds = probe_kinds()
     raise ResultError(
         f"{name}: no series of kind {kind}; there are: {', '.join(known) or 'none'}",
-        hint=f'record it with a [[probe]]: name = "{kind}", kind = "{kind}", interval = "1us"',
+        hint="record it with a [[probe]]: "
+        f'name = "{kind}", kind = "{kind}", interval = "1us", nodes = ["*"]'
+        if kind in kinds
+        else f"probes record {', '.join(kinds)}",
     )
 
 
