@@ -137,42 +137,73 @@ fn an_incast_fills_the_queue_by_what_the_port_can_not_take() {
 
 #[test]
 fn the_first_pause_comes_when_xoff_has_arrived() {
-    // At each ingress packets arrive at line rate and leave at a quarter of it, in turn.
-    let text = format!(
-        "{INCAST}\n[[probe]]\nname = \"pause\"\nkind = \"pause\"\ninterval = \"10ns\"\nnodes = [\"h1\", \"h2\", \"h3\", \"h4\"]\n"
-    );
-    let result = run_with(&text, &[("pfc.xoff", "50KB"), ("pfc.xon", "40KB")]);
-    let series = &result.series[0];
-    let first = series.value.iter().position(|&paused| paused == 1.0).expect("a pause");
-    let (first_ps, full, long) =
-        (series.time_ps[first], data_bytes(1000, false), data_bytes(1000, true));
-    // Least and most that can have left one ingress: the port serves four ingresses; after n
-    // arrivals everywhere it has sent about n of 4n packets, a quarter of them from each ingress,
-    // give or take one. The pause comes at the arrival that brings the bytes there to Xoff.
-    let crossing = |share_low: u64| {
-        (1..200u64)
-            .find(|n| {
-                let arrived = long + (n - 1) * full;
-                let gone = (n - 1).saturating_sub(share_low).div_ceil(4) * full;
-                arrived - gone.min(arrived) >= 50_000
-            })
-            .unwrap()
+    // One host sends at 400 Gb/s into a switch whose way out has 100 Gb/s. The far cable is so long
+    // that no ACK is back before the pause, so the pause frame finds the wire idle.
+    let result = run(r#"
+        [run]
+        stop = "6us"
+        [topology]
+        kind = "custom"
+        nodes = [
+            { name = "h0", kind = "host" },
+            { name = "h1", kind = "host" },
+            { name = "s0", kind = "switch" },
+        ]
+        links = [
+            { a = "h0", b = "s0", rate = "400Gbps", delay = "1us" },
+            { a = "s0", b = "h1", rate = "100Gbps", delay = "30us" },
+        ]
+        [[traffic]]
+        kind = "flows"
+        flows = [{ src = "h0", dst = "h1", size = "10MB" }]
+        [pfc]
+        xoff = "50KB"
+        xon = "10KB"
+        [scheme]
+        name = "none"
+    "#);
+    let (first, full) = (data_bytes(1000, true), data_bytes(1000, false));
+    let arrival = |n: u64| (first + (n - 1) * full) * 20 + 1_000_000;
+    // The k-th packet begins to leave when those before it have been sent.
+    let departure = |k: u64| arrival(1) + if k == 1 { 0 } else { (first + (k - 2) * full) * 80 };
+    let stored = |n: u64| {
+        let gone = (1..=n).take_while(|&k| departure(k) < arrival(n)).count() as u64;
+        (n - gone) * full + if gone == 0 { first - full } else { 0 }
     };
-    // Arrival of the n-th packet at the switch, the frame's 84 B, and 1 us back.
-    let time = |n: u64| (long + (n - 1) * full) * 80 + 1_000_000 + 84 * 80 + 1_000_000;
-    let (earliest, latest) = (time(crossing(8)), time(crossing(0)) + 84 * 80);
-    assert!(
-        (earliest..=latest + 10_000).contains(&first_ps),
-        "{first_ps} ps, expected {earliest} to {latest}"
-    );
-    assert!(result.summary.drops == 0 && result.summary.flows_done == 4);
+    let crossing = (1..).find(|&n| stored(n) >= 50_000).unwrap();
+    // A PFC frame takes 84 B of the wire.
+    let pause = arrival(crossing) + 84 * 20 + 1_000_000;
+    assert_eq!(result.ports.pause_frames_sent.iter().sum::<u64>(), 1);
+    assert_eq!(result.ports.paused_ps[0], 6_000_000 - pause, "paused from then to the end");
 }
 
 #[test]
 fn a_poisson_stream_of_packets_waits_as_long_as_an_m_d_1_queue() {
-    // Single-packet messages from many hosts to one: Poisson arrivals at its port, fixed service.
-    let load = 0.6;
-    let result = run_with(
+    // Messages of one packet arrive as a Poisson process, from 64 hosts in turn so that none waits
+    // at its own host, and share the port to the last one. What a message takes longer than alone
+    // is its wait there: an M/D/1 queue.
+    const RHO: f64 = 0.6;
+    const BATCHES: usize = 40;
+    const PER_BATCH: usize = 1_000;
+    let service = (data_bytes(1000, true) * 80) as f64;
+    // Numerical Recipes' 64-bit congruential generator is random enough for arrivals.
+    let mut state = 42u64;
+    let mut uniform = || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((state >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+    };
+    let mut time = 0.0;
+    let flows: Vec<String> = (0..BATCHES * PER_BATCH)
+        .map(|number| {
+            time -= uniform().ln() * service / RHO;
+            let src = number % 64;
+            format!(
+                "{{ src = \"h{src}\", dst = \"h64\", size = \"1000B\", start = \"{time:.0}ps\" }}"
+            )
+        })
+        .collect();
+    let result = run(&format!(
         r#"
         [topology]
         kind = "star"
@@ -180,43 +211,27 @@ fn a_poisson_stream_of_packets_waits_as_long_as_an_m_d_1_queue() {
         host_rate = "100Gbps"
         host_delay = "1us"
         [[traffic]]
-        kind = "poisson"
-        cdf = [[999, 0.0], [1000, 1.0]]
-        load = 0.05
-        duration = "3ms"
-        [pfc]
-        enabled = false
+        kind = "flows"
+        flows = [{}]
         [scheme]
         name = "none"
         "#,
-        &[],
-    );
-    // Every host sends 0.05 of its link in payload and receives the same: per port the service is
-    // (1000 + 98) / 1000 longer than the payload, so the port's load is known from the counters.
-    let _ = load;
-    let done: Vec<(u64, u64)> = (0..result.flows.len())
-        .filter(|&row| result.flows.fct_ps[row] != u64::MAX)
-        .map(|row| (result.flows.fct_ps[row], result.flows.ideal_fct_ps[row]))
+        flows.join(",")
+    ));
+    let waits: Vec<f64> = (0..result.flows.len())
+        .map(|row| (result.flows.fct_ps[row] - result.flows.ideal_fct_ps[row]) as f64)
         .collect();
-    assert!(done.len() > 20_000, "{} messages", done.len());
-    let waits: Vec<f64> = done.iter().map(|&(fct, ideal)| (fct - ideal) as f64).collect();
-    let mean = waits.iter().sum::<f64>() / waits.len() as f64;
-    let deviation =
-        (waits.iter().map(|wait| (wait - mean).powi(2)).sum::<f64>() / waits.len() as f64).sqrt();
-    let error = 3.0 * deviation / (waits.len() as f64).sqrt();
-    // Two queues in a row for data (the sender's NIC and the switch), service s = 1098 B at 80 ps,
-    // load rho; the wait in M/D/1 is rho s / (2 (1 - rho)). What the second sees is thinned from
-    // 64 departure streams, which is Poisson in the limit. ACKs take priority and 86 of 1098 of it.
-    let service = 1098.0 * 80.0;
-    let rho = 0.05 * 1.098;
-    let ack = 86.0 * 80.0;
-    let one_queue = rho * service / (2.0 * (1.0 - rho));
-    // A data packet may find an ACK on the wire, an ACK data: both at both ports.
-    let rho_ack = rho * 86.0 / 1098.0;
-    let crossing = 2.0 * rho_ack * ack / 2.0 + 2.0 * rho * service / 2.0;
-    let expected = 2.0 * one_queue + crossing;
+    // Waits of neighbours resemble each other; means of batches hardly do.
+    let means: Vec<f64> =
+        waits.chunks(PER_BATCH).map(|batch| batch.iter().sum::<f64>() / PER_BATCH as f64).collect();
+    let mean = means.iter().sum::<f64>() / BATCHES as f64;
+    let spread = means.iter().map(|batch| (batch - mean).powi(2)).sum::<f64>();
+    let error = (spread / (BATCHES - 1) as f64 / BATCHES as f64).sqrt();
+    let expected = RHO * service / (2.0 * (1.0 - RHO));
+    assert!(error < 0.05 * expected, "the interval is narrow: {error:.0} of {expected:.0} ps");
+    // 99.9 % of Student's t with 39 degrees of freedom.
     assert!(
-        (mean - expected).abs() < error + 0.06 * expected,
-        "mean wait {mean:.0} ps, M/D/1 says {expected:.0} (three sigma {error:.0})"
+        (mean - expected).abs() < 3.56 * error,
+        "mean wait {mean:.0} ps with standard error {error:.0}; M/D/1: {expected:.0}"
     );
 }
