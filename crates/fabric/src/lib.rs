@@ -10,6 +10,7 @@
 
 mod build;
 mod common;
+mod due;
 mod host;
 mod ideal;
 mod mmu;

@@ -10,6 +10,7 @@
 //! ports lag behind; when a bound comes near a limit, all ports catch up first.
 
 use crate::common::Common;
+use crate::due::Due;
 use crate::mmu::{Admission, Mmu};
 use crate::packet::{
     Body, CodePoint, Header, Kind, NO_INGRESS, Packet, Scheme, blank, is_pause, pfc_frame,
@@ -78,8 +79,8 @@ pub(crate) struct Switch<S: Scheme> {
     common: Arc<Common<S>>,
     node: u32,
     pub(crate) ports: Vec<Port>,
-    /// When each port's next packet begins, [`Time::NEVER`] where nothing may leave.
-    due: Vec<Time>,
+    /// When each port's next packet begins.
+    due: Due,
     mmu: Mmu,
     red: Vec<Red>,
     cp: Option<S::Cp>,
@@ -162,7 +163,7 @@ impl<S: Scheme> Switch<S> {
             row: common.routes.row(node),
             common,
             ports,
-            due: vec![Time::NEVER; count],
+            due: Due::new(count),
             mmu,
             red,
             cp,
@@ -226,7 +227,7 @@ impl<S: Scheme> Switch<S> {
         let limit = window.next_arrival_time().min(until);
         let probe = self.probes.next();
         while self.works_in_order() {
-            let (due, port) = self.next_departure();
+            let (due, port) = self.due.earliest();
             if due >= limit || due >= self.next_timer() || due > probe {
                 return;
             }
@@ -240,26 +241,6 @@ impl<S: Scheme> Switch<S> {
         self.mmu.is_pausing() || (LevelOf::<S>::ORDER == Order::Strict && self.cp.is_some())
     }
 
-    /// The port that sends next. Ports take turns at going first among equals.
-    #[inline]
-    fn next_departure(&self) -> (Time, usize) {
-        let (mut earliest, mut first, mut tied) = (Time::NEVER, 0, false);
-        for (port, &due) in self.due.iter().enumerate() {
-            if due < earliest {
-                (earliest, first, tied) = (due, port, false);
-            } else {
-                tied |= due == earliest;
-            }
-        }
-        if tied && earliest != Time::NEVER {
-            let count = self.due.len();
-            let turn = (earliest.ps().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize;
-            let mut ports = (0..count).map(|step| (turn + step) % count);
-            first = ports.find(|&port| self.due[port] == earliest).expect("two of them are");
-        }
-        (earliest, first)
-    }
-
     #[inline]
     fn next_timer(&self) -> Time {
         let cp = self.cp.as_ref().map_or(Time::NEVER, |cp| cp.next_timer());
@@ -270,7 +251,7 @@ impl<S: Scheme> Switch<S> {
     /// Has `port` send what it sends before `time`.
     #[inline]
     fn drain(&mut self, window: &mut Window<'_, '_, Packet<S>>, port: usize, time: Time) {
-        while self.due[port] < time {
+        while self.due.at(port) < time {
             self.depart(window, port);
         }
     }
@@ -278,16 +259,17 @@ impl<S: Scheme> Switch<S> {
     /// Has all ports send what they send before `time`; returns when the next packet leaves after.
     fn drain_all(&mut self, window: &mut Window<'_, '_, Packet<S>>, time: Time) -> Time {
         while self.works_in_order() {
-            let (due, port) = self.next_departure();
+            let (due, port) = self.due.earliest();
             if due >= time {
                 return due;
             }
             self.depart(window, port);
         }
-        let mut next = Time::NEVER;
-        for port in 0..self.due.len() {
+        let (mut next, mut from) = (Time::NEVER, 0);
+        while let Some(port) = self.due.next_busy(from) {
             self.drain(window, port, time);
-            next = next.min(self.due[port]);
+            next = next.min(self.due.at(port));
+            from = port + 1;
         }
         next
     }
@@ -300,7 +282,8 @@ impl<S: Scheme> Switch<S> {
         if self.gated {
             self.schedule_gated(window, port, now);
         } else {
-            self.due[port] = if this.open() == 0 { Time::NEVER } else { this.free_at };
+            let due = if this.open() == 0 { Time::NEVER } else { this.free_at };
+            self.due.set(port, due);
         }
     }
 
@@ -312,9 +295,9 @@ impl<S: Scheme> Switch<S> {
         }
         // A port that already had something to send sends next when it would have.
         let this = &mut self.ports[port];
-        if self.due[port] == Time::NEVER && this.paused & 1 << priority == 0 {
+        if self.due.at(port) == Time::NEVER && this.paused & 1 << priority == 0 {
             this.free_at = this.free_at.max(now);
-            self.due[port] = this.free_at;
+            self.due.set(port, this.free_at);
         }
     }
 
@@ -323,7 +306,7 @@ impl<S: Scheme> Switch<S> {
     fn schedule_gated(&mut self, window: &Window<'_, '_, Packet<S>>, port: usize, now: Time) {
         let this = &self.ports[port];
         let own = this.open();
-        self.due[port] = if self.sub_queues.is_empty() {
+        let due = if self.sub_queues.is_empty() {
             this.due(own)
         } else {
             let cp = self.cp.as_ref().expect("sub-queues belong to a congestion point");
@@ -335,6 +318,7 @@ impl<S: Scheme> Switch<S> {
             let ready = this.due(own | u16::from(open));
             if wait == Time::NEVER { ready } else { ready.min(wait.max(at)) }
         };
+        self.due.set(port, due);
     }
 
     #[inline(never)]
@@ -583,7 +567,7 @@ impl<S: Scheme> Switch<S> {
         priority: u8,
     ) -> bool {
         self.plain
-            && self.due[out] == Time::NEVER
+            && self.due.at(out) == Time::NEVER
             && self.ports[out].is_idle(priority, now)
             && window.next_arrival_time() > now
             && self.next_timer() > now
@@ -690,7 +674,7 @@ impl<S: Scheme> Switch<S> {
 
     /// Has `port` begin to send its next packet, at the time it is due.
     fn depart(&mut self, window: &mut Window<'_, '_, Packet<S>>, port: usize) {
-        let now = self.due[port];
+        let now = self.due.at(port);
         let (queue, mut handle) = if self.gated {
             match self.take_gated(window, port, now) {
                 Some(taken) => taken,
@@ -722,7 +706,8 @@ impl<S: Scheme> Switch<S> {
         if self.gated {
             self.schedule_gated(window, port, now);
         } else {
-            self.due[port] = if this.open() == 0 { Time::NEVER } else { this.free_at };
+            let due = if this.open() == 0 { Time::NEVER } else { this.free_at };
+            self.due.set(port, due);
         }
         if queue != PFC && header.ingress != NO_INGRESS {
             let size = u64::from(header.size);

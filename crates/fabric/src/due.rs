@@ -1,0 +1,109 @@
+//! When each port of a switch sends next, and which ports send at all.
+
+use units::Time;
+
+/// Times by port, with a bit for each port that has one: most ports of a switch are idle.
+#[derive(Debug)]
+pub(crate) struct Due {
+    times: Vec<Time>,
+    busy: Vec<u64>,
+}
+
+impl Due {
+    /// No port has anything to send.
+    pub(crate) fn new(ports: usize) -> Due {
+        Due { times: vec![Time::NEVER; ports], busy: vec![0; ports.div_ceil(64)] }
+    }
+
+    /// When `port` sends next, [`Time::NEVER`] where nothing may leave.
+    #[inline]
+    pub(crate) fn at(&self, port: usize) -> Time {
+        self.times[port]
+    }
+
+    #[inline]
+    pub(crate) fn set(&mut self, port: usize, time: Time) {
+        self.times[port] = time;
+        let bit = 1 << (port % 64);
+        if time == Time::NEVER {
+            self.busy[port / 64] &= !bit;
+        } else {
+            self.busy[port / 64] |= bit;
+        }
+    }
+
+    /// The first busy port at or after `from`.
+    #[inline]
+    pub(crate) fn next_busy(&self, from: usize) -> Option<usize> {
+        let mut word = from / 64;
+        let mut bits = self.busy.get(word)? & (u64::MAX << (from % 64));
+        while bits == 0 {
+            word += 1;
+            bits = *self.busy.get(word)?;
+        }
+        Some(word * 64 + bits.trailing_zeros() as usize)
+    }
+
+    /// The port that sends next, and when. Ports take turns at going first among equals.
+    #[inline]
+    pub(crate) fn earliest(&self) -> (Time, usize) {
+        let (mut earliest, mut first, mut tied) = (Time::NEVER, 0, false);
+        let mut from = 0;
+        while let Some(port) = self.next_busy(from) {
+            let time = self.times[port];
+            if time < earliest {
+                (earliest, first, tied) = (time, port, false);
+            } else {
+                tied |= time == earliest;
+            }
+            from = port + 1;
+        }
+        if tied {
+            let count = self.times.len();
+            let turn = (earliest.ps().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize;
+            let mut ports = (0..count).map(|step| (turn + step) % count);
+            first = ports.find(|&port| self.times[port] == earliest).expect("two of them are");
+        }
+        (earliest, first)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_earliest_is_the_least(
+            changes in prop::collection::vec((0usize..130, prop::option::of(0u64..20)), 1..300),
+        ) {
+            let mut due = Due::new(130);
+            for (port, time) in changes {
+                due.set(port, time.map_or(Time::NEVER, Time::from_ns));
+                let least = (0..130).map(|port| due.at(port)).min().unwrap();
+                let (time, first) = due.earliest();
+                prop_assert_eq!(time, least);
+                prop_assert!(least == Time::NEVER || due.at(first) == least);
+                let busy: Vec<usize> =
+                    std::iter::successors(due.next_busy(0), |&port| due.next_busy(port + 1)).collect();
+                let expected: Vec<usize> =
+                    (0..130).filter(|&port| due.at(port) != Time::NEVER).collect();
+                prop_assert_eq!(busy, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn no_port_is_always_first_among_equals() {
+        let mut due = Due::new(8);
+        let first = (1..1_000)
+            .filter(|&round| {
+                due.set(2, Time::from_ns(round * 80));
+                due.set(5, Time::from_ns(round * 80));
+                due.earliest().1 == 2
+            })
+            .count();
+        assert!((300..900).contains(&first), "{first} of 999");
+    }
+}
