@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -123,3 +124,11 @@ def incast() -> rocelab.Result:
 def long_scenario() -> str:
     """A scenario that runs for a minute or more unless it is stopped."""
     return POISSON.format(stop="500ms")
+
+
+@pytest.fixture(autouse=True)
+def obeys_ctrl_c() -> Iterator[None]:
+    """SIGINT is heeded, also where the shell that started the tests has it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
