@@ -84,16 +84,16 @@ fn tandem(stages: &[Stage], count: u64) -> Time {
         }
         _ => {
             let mut longest = Time::ZERO;
+            let mut first = Time::ZERO;
             for leave in 0..stages.len() {
+                first += stages[leave].times[0];
+                let mut last = sum(2, &stages[leave..]);
                 let (mut middle, mut slowest) = (Time::ZERO, Time::ZERO);
-                for join in leave..stages.len() {
-                    middle += stages[join].times[1];
-                    slowest = slowest.max(stages[join].times[1]);
-                    let chain = sum(0, &stages[..=leave])
-                        + middle
-                        + slowest * (count - 3)
-                        + sum(2, &stages[join..]);
-                    longest = longest.max(chain);
+                for stage in &stages[leave..] {
+                    middle += stage.times[1];
+                    slowest = slowest.max(stage.times[1]);
+                    longest = longest.max(first + middle + slowest * (count - 3) + last);
+                    last -= stage.times[2];
                 }
             }
             longest + after

@@ -80,6 +80,12 @@ impl Mmu {
         self.pausing != 0
     }
 
+    /// Whether this ingress has its peer paused.
+    #[inline]
+    pub(crate) fn pauses(&self, port: u16, priority: u8) -> bool {
+        self.ingress[port as usize * 8 + priority as usize].paused
+    }
+
     pub(crate) fn is_lossless(&self, priority: u8) -> bool {
         self.lossless & 1 << priority != 0
     }

@@ -480,7 +480,7 @@ impl<S: Scheme> Switch<S> {
             return self.enqueue(window, now, in_port, out, handle);
         }
         if self.mmu.is_far_from_limits(in_port, priority, size) {
-            if self.passes_through(window, now, out, priority) {
+            if self.passes_through(window, now, in_port, out, priority) {
                 return self.pass_through(window, now, out, handle);
             }
             self.mmu.store(in_port, priority, size);
@@ -557,12 +557,14 @@ impl<S: Scheme> Switch<S> {
     }
 
     /// Whether a packet that arrives now would leave `out` now, whatever else happens at this
-    /// instant: then it need not be queued.
+    /// instant: then it need not be queued. While some ingress pauses its peer, no other port may
+    /// send at this instant, and this packet's departure must not end a pause.
     #[inline]
     fn passes_through(
         &self,
         window: &Window<'_, '_, Packet<S>>,
         now: Time,
+        in_port: u16,
         out: usize,
         priority: u8,
     ) -> bool {
@@ -571,7 +573,8 @@ impl<S: Scheme> Switch<S> {
             && self.ports[out].is_idle(priority, now)
             && window.next_arrival_time() > now
             && self.next_timer() > now
-            && !self.works_in_order()
+            && (!self.mmu.is_pausing()
+                || (!self.mmu.pauses(in_port, priority) && self.due.earliest().0 > now))
     }
 
     /// Sends a packet on at the instant it arrives. The same as [`enqueue`](Self::enqueue) and
