@@ -1,0 +1,189 @@
+//! The receiving half of a host: data in order, its ACKs, and the notification point.
+
+use super::{Host, Seat, Timer};
+use crate::packet::{Body, CodePoint, Header, Kind, Packet, Scheme, blank};
+use crate::qp::{NO_FLOW, Receiver};
+use engine::{Handle, Window};
+use schemes::contract::{HostCx, Np};
+use std::cmp::Reverse;
+use units::Time;
+
+impl<S: Scheme> Host<S> {
+    /// Data arrived: it becomes its own ACK.
+    #[inline]
+    pub(super) fn on_data(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        port: u16,
+        mut handle: Handle,
+    ) {
+        let packet = window.packets.get_mut(&mut handle);
+        let header = packet.header;
+        debug_assert_eq!(header.address.dst, self.index, "a packet went astray");
+        let payload = u64::from(header.payload);
+        let slot = match self.seats[header.address.receiver_slot as usize] {
+            Seat::At(slot) => slot,
+            Seat::Empty => self.sit(now, &header),
+            Seat::Done(all) => {
+                // A duplicate of a message that has arrived: the ACK was lost.
+                let hash = self.common.hash_back(&header.address);
+                packet.header = self.answer(&header, Kind::Ack, all, hash);
+                return self.send_answer(window, now, handle);
+            }
+        };
+        let receiver = self.receivers.get_mut(slot).expect("its seat is taken");
+        if header.sequence != receiver.expected {
+            let expected = receiver.expected;
+            let ahead = header.sequence > expected;
+            if ahead && (receiver.nacked || !self.common.host.nack) {
+                window.packets.discard(handle);
+                return;
+            }
+            receiver.nacked = ahead;
+            let kind = if ahead { Kind::Nack } else { Kind::Ack };
+            let hash = receiver.hash_back;
+            packet.header = self.answer(&header, kind, expected, hash);
+            return self.send_answer(window, now, handle);
+        }
+        receiver.nacked = false;
+        receiver.expected += payload;
+        receiver.since_ack += 1;
+        let (expected, hash) = (receiver.expected, receiver.hash_back);
+        let Body::Meta(meta) = &mut packet.body else { unreachable!("data carries meta") };
+        let mut cx = HostCx {
+            now,
+            params: &self.common.params,
+            host: &mut self.state,
+            outbox: &mut self.outbox,
+        };
+        receiver.np.on_data(&mut cx, &header, meta);
+        let acknowledge =
+            header.ack_requested || u32::from(receiver.since_ack) >= self.common.host.ack_every;
+        if acknowledge {
+            receiver.since_ack = 0;
+        }
+        let mut over = false;
+        if header.last {
+            receiver.np.on_message_end(&mut cx);
+            over = self.common.flows[header.address.flow as usize].next_on_qp == NO_FLOW;
+            receiver.over = over;
+        }
+        let timer = receiver.np.next_timer();
+        if timer < receiver.timer_at {
+            receiver.timer_at = timer;
+            self.timers.push(Reverse((timer, Timer::Receiver, slot)));
+        }
+        if !self.flow_probes.is_empty() {
+            let delay = now.saturating_sub(header.sent_at);
+            self.flow_probes.received(header.address.flow, delay, header.payload);
+        }
+        if !self.outbox.is_empty() {
+            self.send_ctl(window, now, header.address, port as u8, true);
+        }
+        if acknowledge {
+            let packet = window.packets.get_mut(&mut handle);
+            packet.header = self.answer(&header, Kind::Ack, expected, hash);
+            self.send_answer(window, now, handle);
+        } else {
+            window.packets.discard(handle);
+        }
+        // A notification point that still waits for something keeps its seat until then.
+        if over && timer == Time::NEVER {
+            self.leave(slot);
+        }
+    }
+
+    /// All that a QP has to receive has arrived.
+    pub(super) fn leave(&mut self, slot: u32) {
+        let receiver = self.receivers.get(slot).expect("it has a seat");
+        let seat = receiver.address.receiver_slot as usize;
+        self.seats[seat] = Seat::Done(receiver.expected);
+        self.receivers.remove(slot);
+    }
+
+    /// The first packet of a QP.
+    pub(super) fn sit(&mut self, now: Time, header: &Header) -> u32 {
+        let np = S::Np::open(&self.common.params, &mut self.state, now);
+        let hash_back = self.common.hash_back(&header.address);
+        let slot = self.receivers.insert(|_| Receiver {
+            np,
+            hash_back,
+            expected: 0,
+            nacked: false,
+            since_ack: 0,
+            over: false,
+            address: header.address,
+            timer_at: Time::NEVER,
+        });
+        self.seats[header.address.receiver_slot as usize] = Seat::At(slot);
+        slot
+    }
+
+    /// The header of the ACK or NACK that answers a data packet.
+    #[inline]
+    pub(super) fn answer(&self, data: &Header, kind: Kind, expected: u64, hash: u32) -> Header {
+        let common = &self.common;
+        let mut header = blank(kind, data.address, common.classes.ack, common.ack_size);
+        header.address.hash = hash;
+        header.sequence = expected;
+        header.sent_at = data.sent_at;
+        header.echo = data.code_point;
+        header.code_point = CodePoint::Capable;
+        header.to_source = true;
+        header.mark = data.mark;
+        header
+    }
+
+    /// Calls a hook of a receiver's notification point and does what it asked for.
+    pub(super) fn with_np(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        slot: u32,
+        hook: impl FnOnce(&mut S::Np, &mut HostCx<'_, S>),
+    ) {
+        let Some(receiver) = self.receivers.get_mut(slot) else { return };
+        let mut cx = HostCx {
+            now,
+            params: &self.common.params,
+            host: &mut self.state,
+            outbox: &mut self.outbox,
+        };
+        hook(&mut receiver.np, &mut cx);
+        let timer = receiver.np.next_timer();
+        if timer < receiver.timer_at {
+            receiver.timer_at = timer;
+            self.timers.push(Reverse((timer, Timer::Receiver, slot)));
+        }
+        let (address, over) = (receiver.address, receiver.over);
+        if !self.outbox.is_empty() {
+            let candidates = self.common.routes.candidates(self.node, address.src);
+            let hash = self.common.hash_back(&address);
+            let nic = self.common.routes.ecmp(self.node, candidates, hash);
+            self.send_ctl(window, now, address, nic.get() as u8, true);
+        }
+        if over && timer == Time::NEVER {
+            self.leave(slot);
+        }
+    }
+
+    pub(super) fn on_receiver_timer(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        time: Time,
+        slot: u32,
+    ) {
+        match self.receivers.get_mut(slot) {
+            Some(receiver) if receiver.timer_at == time => receiver.timer_at = Time::NEVER,
+            _ => return,
+        }
+        self.with_np(window, now, slot, |np, cx| {
+            if np.next_timer() <= now {
+                np.on_timer(cx);
+                debug_assert!(np.next_timer() > now, "a timer must move on");
+            }
+        });
+    }
+}

@@ -1,0 +1,458 @@
+//! The sending half of a host: QPs, pacing, go-back-N, and what ACKs do.
+
+use super::{Host, Timer};
+use crate::packet::{Address, Body, Kind, Packet, Scheme, blank};
+use crate::qp::{NO_FLOW, Part, Sender};
+use crate::routing::flow_hash;
+use engine::{Handle, Window};
+use schemes::contract::{Ack, HostCx, Rp};
+use std::cmp::Reverse;
+use units::{Bytes, Time};
+
+impl<S: Scheme> Host<S> {
+    /// A message is handed to the NIC.
+    pub(super) fn post(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time, flow: u32) {
+        let row = self.common.flows[flow as usize];
+        let known = self.shared_qps.get(&row.qp).copied();
+        let slot = known.unwrap_or_else(|| self.open(now, flow));
+        let sender = self.senders.get_mut(slot).expect("a QP with messages is open");
+        let part = Part { flow, end: sender.posted + row.size };
+        if sender.oldest.flow == NO_FLOW {
+            sender.oldest = part;
+        }
+        if sender.sending.flow == NO_FLOW {
+            sender.sending = part;
+        }
+        sender.posted = part.end;
+        sender.newest = flow;
+        if sender.in_flight() == 0 {
+            sender.last_progress = now;
+        }
+        self.on_backlog(window, now, slot);
+        self.consider(now, slot);
+    }
+
+    /// Opens a QP for its first message.
+    pub(super) fn open(&mut self, now: Time, flow: u32) -> u32 {
+        let common = &self.common;
+        let row = &common.flows[flow as usize];
+        let hash = flow_hash(row.src, row.dst, row.qp, common.symmetric, false);
+        let candidates = common.routes.candidates(self.node, row.dst);
+        let nic = common.routes.ecmp(self.node, candidates, hash);
+        let path = common.path_facts(row.src, row.dst, hash);
+        let rp = S::Rp::open(&common.params, &mut self.state, &path, now);
+        let mut address = Address {
+            src: row.src,
+            dst: row.dst,
+            flow,
+            sender_slot: 0,
+            receiver_slot: row.receiver_slot,
+            hash,
+        };
+        let (qp, priority, shared) = (row.qp, row.priority, row.next_on_qp != NO_FLOW);
+        let slot = self.senders.insert(|slot| {
+            address.sender_slot = slot;
+            Sender::new(rp, address, priority, nic.get() as u8)
+        });
+        if shared {
+            self.shared_qps.insert(qp, slot);
+        }
+        slot
+    }
+
+    /// Calls a hook of a sender's reaction point and does what it asked for.
+    #[inline]
+    pub(super) fn with_rp<R>(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        slot: u32,
+        hook: impl FnOnce(&mut Sender<S>, &mut HostCx<'_, S>) -> R,
+    ) -> Option<R> {
+        let sender = self.senders.get_mut(slot)?;
+        let mut cx = HostCx {
+            now,
+            params: &self.common.params,
+            host: &mut self.state,
+            outbox: &mut self.outbox,
+        };
+        let result = hook(sender, &mut cx);
+        let timer = sender.rp.next_timer();
+        if timer < sender.timer_at {
+            debug_assert!(timer >= now, "a timer in the past");
+            sender.timer_at = timer;
+            self.timers.push(Reverse((timer, Timer::Sender, slot)));
+        }
+        if !self.outbox.is_empty() {
+            let (address, nic) = (sender.address, sender.nic);
+            self.send_ctl(window, now, address, nic, false);
+        }
+        Some(result)
+    }
+
+    pub(super) fn on_backlog(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        slot: u32,
+    ) {
+        self.with_rp(window, now, slot, |sender, cx| {
+            let left = sender.backlog();
+            sender.rp.on_backlog(cx, left);
+        });
+    }
+
+    /// Puts a QP where it belongs: among those that may send, or among those that wait for a time.
+    #[inline]
+    pub(super) fn consider(&mut self, now: Time, slot: u32) {
+        let Some(sender) = self.senders.get_mut(slot) else { return };
+        if sender.listed {
+            return;
+        }
+        let Some(at) = sender.ready_at() else { return };
+        let nic = &mut self.nics[sender.nic as usize];
+        if at <= now {
+            sender.listed = true;
+            nic.port.free_at = nic.port.free_at.max(now);
+            nic.list(sender.priority, slot);
+        } else if at < sender.paced_at {
+            sender.paced_at = at;
+            nic.pace(at, slot);
+        } else {
+            return;
+        }
+        nic.schedule();
+    }
+
+    /// Has all ports send what they send before `time`. A departure may ask for a timer that comes
+    /// before then; at the same instant the timer goes first.
+    #[inline]
+    pub(super) fn drain(&mut self, window: &mut Window<'_, '_, Packet<S>>, time: Time) {
+        loop {
+            let (mut due, mut nic) = (self.nics[0].due, 0);
+            for other in 1..self.nics.len() {
+                if self.nics[other].due < due {
+                    (due, nic) = (self.nics[other].due, other);
+                }
+            }
+            let timer = self.timers.peek().map_or(Time::NEVER, |&Reverse((timer, ..))| timer);
+            if timer < time && timer <= due {
+                self.on_timer(window, timer);
+            } else if due < time {
+                self.depart(window, nic);
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// Has a port begin to send its next packet.
+    #[inline]
+    pub(super) fn depart(&mut self, window: &mut Window<'_, '_, Packet<S>>, number: usize) {
+        let now = self.nics[number].due;
+        let nic = &mut self.nics[number];
+        nic.port.free_at = nic.port.free_at.max(now);
+        while let Some((time, slot)) = nic.next_paced(now) {
+            let Some(sender) = self.senders.get_mut(slot) else { continue };
+            if sender.paced_at != time {
+                continue;
+            }
+            sender.paced_at = Time::NEVER;
+            if sender.listed {
+                continue;
+            }
+            match sender.ready_at() {
+                Some(at) if at <= now => {
+                    sender.listed = true;
+                    nic.list(sender.priority, slot);
+                }
+                Some(at) => {
+                    sender.paced_at = at;
+                    nic.pace(at, slot);
+                }
+                None => {}
+            }
+        }
+        let open = nic.port.unshaped((nic.port.waiting | nic.ready_mask) & !nic.port.paused, now);
+        if open == 0 {
+            return nic.schedule();
+        }
+        let full = self.common.full_packet;
+        let queue = nic.port.pick(window.packets, open, Some(full));
+        if nic.port.has(queue) {
+            let handle = nic.port.dequeue(window.packets, queue);
+            let header = window.packets.get(&handle).header;
+            nic.port.count_out(header.priority, header.size);
+            nic.port.transmit(window, now, &header, handle);
+        } else {
+            let slot = nic.take(queue);
+            let sender = self.senders.get_mut(slot).expect("a listed QP is there");
+            sender.listed = false;
+            if !sender.open {
+                self.senders.remove(slot);
+                return self.nics[number].schedule();
+            }
+            // A notification may have closed the window since it was listed.
+            match sender.ready_at() {
+                Some(at) if at <= now => self.send_data(window, now, number, slot),
+                Some(_) | None => self.consider(now, slot),
+            }
+        }
+        self.nics[number].schedule();
+    }
+
+    /// Sends the next data packet of a QP.
+    #[inline]
+    pub(super) fn send_data(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        nic: usize,
+        slot: u32,
+    ) {
+        let common = &*self.common;
+        let line_rate = self.nics[nic].port.rate();
+        let sender = self.senders.get_mut(slot).expect("it is about to send");
+        if sender.next_to_send == sender.sending.end {
+            let flow = common.flows[sender.sending.flow as usize].next_on_qp;
+            let end = sender.sending.end + common.flows[flow as usize].size;
+            sender.sending = Part { flow, end };
+        }
+        let part = sender.sending;
+        let begin = part.end - common.flows[part.flow as usize].size;
+        let payload = u64::from(common.payload).min(part.end - sender.next_to_send);
+        let first = sender.next_to_send == begin;
+        let size = common.data_size(payload as u32, first);
+        let mut header = blank(Kind::Data, sender.address, sender.priority, size);
+        header.address.flow = part.flow;
+        header.sequence = sender.next_to_send;
+        header.sent_at = now;
+        header.payload = payload as u16;
+        header.last = sender.next_to_send + payload == part.end;
+
+        let again = sender.sent_up_to.saturating_sub(sender.next_to_send).min(payload);
+        if again > 0 {
+            let outcome = common.flows[part.flow as usize].place as usize;
+            self.outcomes[outcome].retransmitted_bytes += again;
+        }
+        let was_idle = sender.in_flight() == 0;
+        sender.next_to_send += payload;
+        let new = sender.next_to_send > sender.sent_up_to;
+        sender.sent_up_to = sender.sent_up_to.max(sender.next_to_send);
+        sender.since_ack_request += 1;
+
+        let mut meta = S::Meta::default();
+        let allow = self
+            .with_rp(window, now, slot, |sender, cx| {
+                sender.rp.on_send(cx, &mut header, &mut meta);
+                sender.rp.allow()
+            })
+            .expect("it is open");
+        let sender = self.senders.get_mut(slot).expect("it is open");
+        let common = &*self.common;
+        // With an ACK for several packets, the last one before the sender falls silent must be
+        // acknowledged, or it would wait for ever.
+        header.ack_requested = header.last
+            || u32::from(sender.since_ack_request) >= common.host.ack_every
+            || !sender.window_is_open(&allow)
+            || !sender.may_send(&allow);
+        if header.ack_requested {
+            sender.since_ack_request = 0;
+            sender.ack_requested_to = sender.next_to_send;
+        }
+        sender.last_sent_at = now;
+        sender.last_size = size;
+        sender.next_at = if allow.rate >= line_rate {
+            now
+        } else {
+            now + allow.rate.time_for(Bytes::new(u64::from(size)))
+        };
+        if was_idle {
+            sender.last_progress = now;
+        }
+        let timeout = common.host.retransmit_timeout;
+        if sender.timeout_at == Time::NEVER && timeout != Time::NEVER {
+            sender.timeout_at = now + timeout;
+            self.timers.push(Reverse((sender.timeout_at, Timer::Timeout, slot)));
+        }
+        let emptied = new && sender.backlog() == Bytes::ZERO;
+        // Its next packet: at once, when its time comes, or when something lets it.
+        let may_send = sender.may_send(&allow);
+        let at = sender.next_at.max(allow.hold_until);
+        let handle = window.packets.insert(Packet { header, body: Body::Meta(meta) });
+        let nic = &mut self.nics[nic];
+        nic.port.transmit(window, now, &header, handle);
+        if may_send {
+            if at <= nic.port.free_at {
+                sender.listed = true;
+                nic.list(sender.priority, slot);
+            } else if at < sender.paced_at {
+                sender.paced_at = at;
+                nic.pace(at, slot);
+            }
+        }
+        if emptied {
+            self.on_backlog(window, now, slot);
+        }
+    }
+
+    pub(super) fn on_sender_timer(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        time: Time,
+        slot: u32,
+    ) {
+        match self.senders.get_mut(slot) {
+            Some(sender) if sender.timer_at == time => sender.timer_at = Time::NEVER,
+            _ => return,
+        }
+        self.with_rp(window, now, slot, |sender, cx| {
+            if sender.rp.next_timer() <= now {
+                sender.rp.on_timer(cx);
+                debug_assert!(sender.rp.next_timer() > now, "a timer must move on");
+            }
+        });
+        self.repace(slot);
+        self.consider(now, slot);
+    }
+
+    pub(super) fn on_timeout(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        time: Time,
+        slot: u32,
+    ) {
+        let Some(sender) = self.senders.get_mut(slot) else { return };
+        if sender.timeout_at != time {
+            return;
+        }
+        sender.timeout_at = Time::NEVER;
+        if sender.in_flight() == 0 {
+            return;
+        }
+        let timeout = self.common.host.retransmit_timeout;
+        let expires = sender.last_progress + timeout;
+        if expires > now {
+            sender.timeout_at = expires;
+            self.timers.push(Reverse((expires, Timer::Timeout, slot)));
+            return;
+        }
+        self.go_back(slot);
+        self.with_rp(window, now, slot, |sender, cx| sender.rp.on_retransmission_timeout(cx));
+        self.repace(slot);
+        self.consider(now, slot);
+    }
+
+    /// Sends again from the first byte that is not acknowledged.
+    pub(super) fn go_back(&mut self, slot: u32) {
+        let sender = self.senders.get_mut(slot).expect("it is open");
+        sender.next_to_send = sender.acknowledged;
+        sender.sending = sender.oldest;
+        sender.since_ack_request = 0;
+        sender.ack_requested_to = sender.acknowledged;
+    }
+
+    /// Moves the time of the next packet with the rate, for reaction points that want it.
+    #[inline]
+    pub(super) fn repace(&mut self, slot: u32) {
+        if !<S::Rp as Rp<S>>::REPACE {
+            return;
+        }
+        let Some(sender) = self.senders.get_mut(slot) else { return };
+        let rate = sender.rp.allow().rate;
+        let line_rate = self.nics[sender.nic as usize].port.rate();
+        sender.next_at = if rate >= line_rate {
+            sender.last_sent_at
+        } else {
+            sender.last_sent_at + rate.time_for(Bytes::new(u64::from(sender.last_size)))
+        };
+    }
+
+    #[inline]
+    pub(super) fn on_ack(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        handle: Handle,
+    ) {
+        let packet = window.packets.get(&handle);
+        let header = packet.header;
+        let slot = header.address.sender_slot;
+        // The slot may be free, or serve another QP by now.
+        let Some(sender) = self.senders.get_mut(slot).filter(|sender| {
+            sender.address.receiver_slot == header.address.receiver_slot
+                && sender.address.dst == header.address.dst
+        }) else {
+            return window.packets.discard(handle);
+        };
+        let Body::Meta(meta) = &packet.body else { unreachable!("ACKs carry meta") };
+        let nack = header.kind == Kind::Nack;
+        let newly_acked = header.sequence.saturating_sub(sender.acknowledged);
+        if newly_acked > 0 {
+            sender.acknowledged = header.sequence;
+            sender.next_to_send = sender.next_to_send.max(header.sequence);
+            sender.last_progress = now;
+        }
+        self.with_rp(window, now, slot, |sender, cx| {
+            let ack = Ack {
+                next_expected: header.sequence,
+                newly_acked: Bytes::new(newly_acked),
+                next_to_send: sender.next_to_send,
+                nack,
+                echo: header.echo,
+                mark: header.mark,
+                rtt: now - header.sent_at,
+                meta,
+            };
+            sender.rp.on_ack(cx, &ack);
+        });
+        window.packets.discard(handle);
+        let sender = self.senders.get_mut(slot).expect("it is open");
+        while sender.oldest.flow != NO_FLOW && sender.oldest.end <= sender.acknowledged {
+            let done = sender.oldest.flow;
+            let row = &self.common.flows[done as usize];
+            self.outcomes[row.place as usize].fct = now - row.start;
+            window.finish(1);
+            let next = if done == sender.newest { NO_FLOW } else { row.next_on_qp };
+            if sender.sending.flow == done {
+                // The next message, if it is posted, begins here.
+                sender.sending = match next {
+                    NO_FLOW => Part { flow: NO_FLOW, end: sender.oldest.end },
+                    next => Part {
+                        flow: next,
+                        end: sender.oldest.end + self.common.flows[next as usize].size,
+                    },
+                };
+            }
+            if next == NO_FLOW {
+                sender.oldest = Part { flow: NO_FLOW, end: sender.oldest.end };
+                if row.next_on_qp == NO_FLOW {
+                    self.close(slot);
+                    return;
+                }
+            } else {
+                let end = sender.oldest.end + self.common.flows[next as usize].size;
+                sender.oldest = Part { flow: next, end };
+            }
+        }
+        if nack && header.sequence >= sender.acknowledged {
+            self.go_back(slot);
+        }
+        self.repace(slot);
+        self.consider(now, slot);
+    }
+
+    /// The last message of a QP is acknowledged.
+    pub(super) fn close(&mut self, slot: u32) {
+        let sender = self.senders.get_mut(slot).expect("it is open");
+        let qp = self.common.flows[sender.newest as usize].qp;
+        self.shared_qps.remove(&qp);
+        // A QP that went back is listed until its turn comes, also if an ACK overtook it.
+        sender.open = false;
+        if !sender.listed {
+            self.senders.remove(slot);
+        }
+    }
+}

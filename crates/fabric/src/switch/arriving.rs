@@ -1,0 +1,338 @@
+//! What becomes of a packet that arrives at a switch: its verdict, its way, its room, its queue.
+
+use super::{DROPS_LISTED, Held, LevelOf, LosslessDrop, Switch, mark};
+use crate::mmu::Admission;
+use crate::packet::{Header, Kind, NO_INGRESS, Packet, Scheme};
+use engine::{Handle, Window};
+use schemes::contract::{Cp, Departure, Full, Level, Order, Room, Verdict};
+use std::cmp::Reverse;
+use units::{PortId, Time};
+
+impl<S: Scheme> Switch<S> {
+    #[inline(never)]
+    pub(super) fn on_arrival(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        in_port: u16,
+        handle: Handle,
+    ) {
+        self.on_arrival_inlined(window, now, in_port, handle);
+    }
+
+    /// A packet arrived, or is looked at again after it was held. Inlined where most packets come.
+    #[inline(always)]
+    pub(super) fn on_arrival_inlined(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        in_port: u16,
+        mut handle: Handle,
+    ) {
+        let packet = window.packets.get_mut(&mut handle);
+        packet.header.ingress = in_port;
+        if packet.header.kind == Kind::Pfc {
+            let header = window.packets.remove(handle).header;
+            return self.on_pfc(window, now, in_port as usize, &header);
+        }
+        let size = u64::from(packet.header.size);
+        let link_control = packet.header.kind == Kind::LinkCtl;
+        self.audit.arrived += size;
+        match self.verdict(now, in_port, packet) {
+            Verdict::Forward if !link_control => self.forward(window, now, in_port, handle),
+            Verdict::Forward | Verdict::Consume => {
+                self.audit.removed += size;
+                window.packets.discard(handle);
+            }
+            Verdict::Drop => self.discard(window, in_port, handle),
+            Verdict::Hold(until) => self.hold_arrival(window, now, in_port, until, handle),
+        }
+        self.apply_effects(window, now);
+    }
+
+    #[inline]
+    pub(super) fn verdict(&mut self, now: Time, in_port: u16, packet: &mut Packet<S>) -> Verdict {
+        match &mut self.cp {
+            None => Verdict::Forward,
+            Some(cp) => {
+                let full = Full::new(now, &mut self.effects, &self.views);
+                let mut cx = LevelOf::<S>::arrive(full);
+                cp.on_arrival(&mut cx, PortId::new(in_port), packet)
+            }
+        }
+    }
+
+    /// A packet that just arrived waits; it takes its room in the buffer now.
+    #[cold]
+    pub(super) fn hold_arrival(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        in_port: u16,
+        until: Time,
+        handle: Handle,
+    ) {
+        self.drain_all(window, now);
+        let header = window.packets.get(&handle).header;
+        match self.mmu.admit(in_port, header.priority, u64::from(header.size)) {
+            Admission::Stored => self.hold(now, in_port, until, handle),
+            Admission::StoredPause => {
+                self.hold(now, in_port, until, handle);
+                self.send_pfc(window, now, in_port as usize, header.priority, true);
+            }
+            refused => {
+                self.discard(window, in_port, handle);
+                self.refuse(now, in_port, &header, refused);
+            }
+        }
+    }
+
+    pub(super) fn hold(&mut self, now: Time, in_port: u16, until: Time, handle: Handle) {
+        self.holds += 1;
+        let (order, until) = (self.holds, until.max(now + Time::from_ps(1)));
+        self.held.push(Reverse(Held { until, order, in_port, handle }));
+    }
+
+    /// A packet that waited is looked at again; it has its room in the buffer.
+    pub(super) fn on_held(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        in_port: u16,
+        mut handle: Handle,
+    ) {
+        let packet = window.packets.get_mut(&mut handle);
+        let header = packet.header;
+        match self.verdict(now, in_port, packet) {
+            Verdict::Forward => {
+                let out = self.choose(window, now, &handle);
+                self.enqueue(window, now, in_port, out, handle);
+            }
+            Verdict::Hold(until) => self.hold(now, in_port, until, handle),
+            verdict @ (Verdict::Consume | Verdict::Drop) => {
+                self.drain_all(window, now);
+                let size = u64::from(header.size);
+                if self.mmu.release(in_port, header.priority, size) {
+                    self.send_pfc(window, now, in_port as usize, header.priority, false);
+                }
+                if verdict == Verdict::Drop {
+                    self.discard(window, in_port, handle);
+                } else {
+                    self.audit.removed += size;
+                    window.packets.discard(handle);
+                }
+            }
+        }
+        self.apply_effects(window, now);
+    }
+
+    /// Sends a packet that came through `in_port` on its way.
+    #[inline(always)]
+    pub(super) fn forward(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        in_port: u16,
+        handle: Handle,
+    ) {
+        let out = self.choose(window, now, &handle);
+        let header = &window.packets.get(&handle).header;
+        let (priority, size) = (header.priority, u64::from(header.size));
+        if !self.plain && !self.has_room(window, now, out, priority) {
+            return self.discard(window, in_port, handle);
+        }
+        if in_port == NO_INGRESS {
+            return self.enqueue(window, now, in_port, out, handle);
+        }
+        if self.mmu.is_far_from_limits(in_port, priority, size) {
+            if self.passes_through(window, now, in_port, out, priority) {
+                return self.pass_through(window, now, out, handle);
+            }
+            self.mmu.store(in_port, priority, size);
+            return self.enqueue(window, now, in_port, out, handle);
+        }
+        self.forward_near_limits(window, now, in_port, out, handle);
+    }
+
+    /// The port through which a packet goes on.
+    #[inline(always)]
+    pub(super) fn choose(
+        &mut self,
+        window: &Window<'_, '_, Packet<S>>,
+        now: Time,
+        handle: &Handle,
+    ) -> usize {
+        let packet = window.packets.get(handle);
+        let header = &packet.header;
+        let candidates = self.common.routes.candidates_in(self.row, header.destination());
+        let chosen = self.cp.as_mut().and_then(|cp| {
+            let full = Full::new(now, &mut self.effects, &self.views);
+            cp.route(&mut LevelOf::<S>::arrive(full), packet, candidates)
+        });
+        let hash = header.address.hash;
+        chosen.unwrap_or_else(|| self.common.routes.ecmp(self.node, candidates, hash)).index()
+    }
+
+    /// Sends a packet on its way that may pause its ingress, or find no room.
+    #[cold]
+    pub(super) fn forward_near_limits(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        in_port: u16,
+        out: usize,
+        handle: Handle,
+    ) {
+        // The counters are upper bounds while ports lag behind: have them catch up.
+        self.drain_all(window, now);
+        let header = window.packets.get(&handle).header;
+        let priority = header.priority;
+        match self.mmu.admit(in_port, priority, u64::from(header.size)) {
+            Admission::Stored => self.enqueue(window, now, in_port, out, handle),
+            Admission::StoredPause => {
+                self.enqueue(window, now, in_port, out, handle);
+                self.send_pfc(window, now, in_port as usize, priority, true);
+            }
+            refused => {
+                self.discard(window, in_port, handle);
+                self.refuse(now, in_port, &header, refused);
+            }
+        }
+    }
+
+    /// Whether a drop-tail class of `out` takes another packet.
+    #[cold]
+    pub(super) fn has_room(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        out: usize,
+        priority: u8,
+    ) -> bool {
+        let Room::DropTail(limit) = self.common.rooms[priority as usize] else { return true };
+        self.drain(window, out, now);
+        self.ports[out].class_packets(priority) < limit
+    }
+
+    /// Drops a packet that came through `in_port`, or was made here.
+    #[cold]
+    pub(super) fn discard(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        in_port: u16,
+        handle: Handle,
+    ) {
+        let header = window.packets.remove(handle).header;
+        if in_port != NO_INGRESS {
+            self.ports[in_port as usize].counters.dropped_packets += 1;
+            self.audit.removed += u64::from(header.size);
+        } else {
+            self.audit.own_drops += 1;
+        }
+    }
+
+    /// Whether a packet that arrives now would leave `out` now, whatever else happens at this
+    /// instant: then it need not be queued. While some ingress pauses its peer, no other port may
+    /// send at this instant, and this packet's departure must not end a pause.
+    #[inline]
+    pub(super) fn passes_through(
+        &self,
+        window: &Window<'_, '_, Packet<S>>,
+        now: Time,
+        in_port: u16,
+        out: usize,
+        priority: u8,
+    ) -> bool {
+        self.plain
+            && self.due.at(out) == Time::NEVER
+            && self.ports[out].is_idle(priority, now)
+            && window.next_arrival_time() > now
+            && self.next_timer() > now
+            && (!self.mmu.is_pausing()
+                || (!self.mmu.pauses(in_port, priority) && self.due.earliest().0 > now))
+    }
+
+    /// Sends a packet on at the instant it arrives. The same as [`enqueue`](Self::enqueue) and
+    /// [`depart`](Self::depart) of an empty port; RED does not mark where nothing is left waiting.
+    #[inline]
+    pub(super) fn pass_through(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        out: usize,
+        mut handle: Handle,
+    ) {
+        let packet = window.packets.get_mut(&mut handle);
+        let port = &mut self.ports[out];
+        port.count_through(packet.header.size);
+        if let Some(cp) = &mut self.cp {
+            let state = &mut self.cp_ports[out];
+            let view = port.view(out, packet.header.priority);
+            let full = Full::new(now, &mut self.effects, &self.views);
+            cp.on_enqueue(&mut LevelOf::<S>::arrive(full), state, &view, packet);
+            let departure = Departure { now, effects: &mut self.effects, views: &self.views };
+            cp.on_depart(&mut LevelOf::<S>::depart(departure), state, &view, packet);
+        }
+        let header = packet.header;
+        self.audit.departed += u64::from(header.size);
+        port.transmit(window, now, &header, handle);
+    }
+
+    /// Lists a drop that PFC should have prevented.
+    #[cold]
+    pub(super) fn refuse(&mut self, time: Time, port: u16, header: &Header, refused: Admission) {
+        let priority = header.priority;
+        if !self.mmu.is_lossless(priority) {
+            return;
+        }
+        self.audit.lossless_drops += 1;
+        if self.drops_listed.len() < DROPS_LISTED {
+            let reason = match refused {
+                Admission::HeadroomFull => "headroom full",
+                _ => "buffer full",
+            };
+            let node = self.node;
+            let (flow, size) = (header.address.flow, header.size);
+            self.drops_listed.push(LosslessDrop { time, node, port, priority, flow, size, reason });
+        }
+    }
+
+    /// Adds a packet to a queue of `out`.
+    pub(super) fn enqueue(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        in_port: u16,
+        out: usize,
+        mut handle: Handle,
+    ) {
+        self.drain(window, out, now);
+        let packet = window.packets.get_mut(&mut handle);
+        let (priority, size) = (packet.header.priority, packet.header.size);
+        let port = &mut self.ports[out];
+        if self.common.marks_at_enqueue && packet.header.kind == Kind::Data {
+            let queue = port.class_bytes(priority) + u64::from(size);
+            mark(&mut self.red[out], queue, packet, port);
+        }
+        let mut sub_queue = 0;
+        if let Some(cp) = &mut self.cp {
+            let view = port.view(out, priority);
+            let full = Full::new(now, &mut self.effects, &self.views);
+            let mut cx = LevelOf::<S>::arrive(full);
+            cp.on_enqueue(&mut cx, &mut self.cp_ports[out], &view, packet);
+            if !self.sub_queues.is_empty() {
+                sub_queue = cp.sub_queue(PortId::new(in_port), PortId::new(out as u16), packet);
+            }
+        }
+        if sub_queue == 0 {
+            port.enqueue(window.packets, priority, size, handle);
+        } else {
+            port.count_in(priority, size);
+            self.sub_queues[out].push(window.packets, sub_queue, priority, handle);
+        }
+        self.joined(window, out, priority, now);
+        if LevelOf::<S>::ORDER == Order::Strict && !self.views.is_empty() {
+            self.views[out] = self.ports[out].view_without_packet(out);
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! What leaves a port of a switch, and when.
+
+use super::{LevelOf, Switch, mark};
+use crate::packet::{Kind, NO_INGRESS, Packet, Scheme};
+use crate::scheduler::PFC;
+use engine::{Handle, Window};
+use schemes::contract::{Cp, Departure, Level, Order};
+use units::Time;
+
+impl<S: Scheme> Switch<S> {
+    /// What may leave `port` changed at `now`; it has been drained to `now`.
+    pub(super) fn refresh(&mut self, window: &Window<'_, '_, Packet<S>>, port: usize, now: Time) {
+        let this = &mut self.ports[port];
+        // A wire that was idle until now is free from now: nothing can begin in the past.
+        this.free_at = this.free_at.max(now);
+        if self.gated {
+            self.schedule_gated(window, port, now);
+        } else {
+            let due = if this.open() == 0 { Time::NEVER } else { this.free_at };
+            self.due.set(port, due);
+        }
+    }
+
+    /// A packet joined a queue of `port` at `now`; it has been drained to `now`.
+    #[inline]
+    pub(super) fn joined(
+        &mut self,
+        window: &Window<'_, '_, Packet<S>>,
+        port: usize,
+        priority: u8,
+        now: Time,
+    ) {
+        if self.gated {
+            return self.refresh(window, port, now);
+        }
+        // A port that already had something to send sends next when it would have.
+        let this = &mut self.ports[port];
+        if self.due.at(port) == Time::NEVER && this.paused & 1 << priority == 0 {
+            this.free_at = this.free_at.max(now);
+            self.due.set(port, this.free_at);
+        }
+    }
+
+    /// Sets when the next packet of `port` begins, where shapers or gates have a say.
+    #[cold]
+    pub(super) fn schedule_gated(
+        &mut self,
+        window: &Window<'_, '_, Packet<S>>,
+        port: usize,
+        now: Time,
+    ) {
+        let this = &self.ports[port];
+        let own = this.open();
+        let due = if self.sub_queues.is_empty() {
+            this.due(own)
+        } else {
+            let cp = self.cp.as_ref().expect("sub-queues belong to a congestion point");
+            let at = this.free_at.max(now);
+            let (open, wait) =
+                self.sub_queues[port].open(window.packets, this.paused, |queue, head| {
+                    cp.gate(&self.cp_ports[port], queue, head, at)
+                });
+            let ready = this.due(own | u16::from(open));
+            if wait == Time::NEVER { ready } else { ready.min(wait.max(at)) }
+        };
+        self.due.set(port, due);
+    }
+
+    /// Has `port` begin to send its next packet, at the time it is due.
+    pub(super) fn depart(&mut self, window: &mut Window<'_, '_, Packet<S>>, port: usize) {
+        let now = self.due.at(port);
+        let (queue, mut handle) = if self.gated {
+            match self.take_gated(window, port, now) {
+                Some(taken) => taken,
+                // A gate that was to open by now did not.
+                None => return self.schedule_gated(window, port, now + Time::from_ps(1)),
+            }
+        } else {
+            let this = &mut self.ports[port];
+            let queue = this.pick(window.packets, this.open(), None);
+            (queue, this.dequeue(window.packets, queue))
+        };
+        let packet = window.packets.get_mut(&mut handle);
+        let this = &mut self.ports[port];
+        if queue != PFC {
+            let (priority, size) = (packet.header.priority, packet.header.size);
+            this.count_out(priority, size);
+            if self.common.marks_at_dequeue && packet.header.kind == Kind::Data {
+                mark(&mut self.red[port], this.class_bytes(priority), packet, this);
+            }
+            if let Some(cp) = &mut self.cp {
+                let view = this.view(port, priority);
+                let departure = Departure { now, effects: &mut self.effects, views: &self.views };
+                let mut cx = LevelOf::<S>::depart(departure);
+                cp.on_depart(&mut cx, &mut self.cp_ports[port], &view, packet);
+            }
+        }
+        let header = packet.header;
+        this.transmit(window, now, &header, handle);
+        if self.gated {
+            self.schedule_gated(window, port, now);
+        } else {
+            let due = if this.open() == 0 { Time::NEVER } else { this.free_at };
+            self.due.set(port, due);
+        }
+        if queue != PFC && header.ingress != NO_INGRESS {
+            let size = u64::from(header.size);
+            self.audit.departed += size;
+            if self.mmu.release(header.ingress, header.priority, size) {
+                self.send_pfc(window, now, header.ingress as usize, header.priority, false);
+            }
+        }
+        if LevelOf::<S>::ORDER == Order::Strict && !self.views.is_empty() {
+            self.views[port] = self.ports[port].view_without_packet(port);
+            self.apply_effects(window, now);
+        }
+    }
+
+    /// Takes the next packet of `port` where shapers or gates have a say, if one may go, and tells
+    /// of which queue it was.
+    #[cold]
+    pub(super) fn take_gated(
+        &mut self,
+        window: &Window<'_, '_, Packet<S>>,
+        port: usize,
+        now: Time,
+    ) -> Option<(usize, Handle)> {
+        let packets = &*window.packets;
+        let this = &mut self.ports[port];
+        this.free_at = this.free_at.max(now);
+        let mut open = this.unshaped(this.open(), now);
+        if self.sub_queues.is_empty() {
+            if open == 0 {
+                return None;
+            }
+            let queue = this.pick(packets, open, None);
+            return Some((queue, this.dequeue(packets, queue)));
+        }
+        let cp = self.cp.as_ref().expect("sub-queues belong to a congestion point");
+        let sub_queues = &mut self.sub_queues[port];
+        let gate = |queue, head: &Packet<S>| cp.gate(&self.cp_ports[port], queue, head, now);
+        let (ready, _) = sub_queues.open(packets, this.paused, gate);
+        let from_sub_queues = this.unshaped(u16::from(ready), now);
+        open |= from_sub_queues;
+        if open == 0 {
+            return None;
+        }
+        // Sub-queues are alike in their share whatever the size of their heads.
+        let queue = this.pick(packets, open, Some(self.common.full_packet));
+        let turn =
+            from_sub_queues & 1 << queue != 0 && sub_queues.takes_turn(queue, this.has(queue));
+        let handle =
+            if turn { sub_queues.pop(packets, queue, gate) } else { this.dequeue(packets, queue) };
+        Some((queue, handle))
+    }
+}
