@@ -72,19 +72,9 @@ impl<S: Scheme> Switch<S> {
         until: Time,
         handle: Handle,
     ) {
-        self.drain_all(window, now);
-        let header = window.packets.get(&handle).header;
-        match self.mmu.admit(in_port, header.priority, u64::from(header.size)) {
-            Admission::Stored => self.hold(now, in_port, until, handle),
-            Admission::StoredPause => {
-                self.hold(now, in_port, until, handle);
-                self.send_pfc(window, now, in_port as usize, header.priority, true);
-            }
-            refused => {
-                self.discard(window, in_port, handle);
-                self.refuse(now, in_port, &header, refused);
-            }
-        }
+        self.admit_near_limits(window, now, in_port, handle, |this, _, handle| {
+            this.hold(now, in_port, until, handle);
+        });
     }
 
     pub(super) fn hold(&mut self, now: Time, in_port: u16, until: Time, handle: Handle) {
@@ -183,14 +173,29 @@ impl<S: Scheme> Switch<S> {
         out: usize,
         handle: Handle,
     ) {
+        self.admit_near_limits(window, now, in_port, handle, |this, window, handle| {
+            this.enqueue(window, now, in_port, out, handle);
+        });
+    }
+
+    /// Gives a packet room in the buffer and has `keep` put it where it waits; pauses its ingress,
+    /// or drops the packet, where the limits say so.
+    fn admit_near_limits(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        in_port: u16,
+        handle: Handle,
+        keep: impl FnOnce(&mut Self, &mut Window<'_, '_, Packet<S>>, Handle),
+    ) {
         // The counters are upper bounds while ports lag behind: have them catch up.
         self.drain_all(window, now);
         let header = window.packets.get(&handle).header;
         let priority = header.priority;
         match self.mmu.admit(in_port, priority, u64::from(header.size)) {
-            Admission::Stored => self.enqueue(window, now, in_port, out, handle),
+            Admission::Stored => keep(self, window, handle),
             Admission::StoredPause => {
-                self.enqueue(window, now, in_port, out, handle);
+                keep(self, window, handle);
                 self.send_pfc(window, now, in_port as usize, priority, true);
             }
             refused => {
