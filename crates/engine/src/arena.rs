@@ -5,10 +5,10 @@
 //! owns the packet, on whatever thread, and that is why access to it needs no lock.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::cell::UnsafeCell;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// Handles fit the mailbox entry's 30 bits.
 pub(crate) const HANDLE_BITS: u32 = 30;
@@ -44,7 +44,8 @@ struct Slot<P> {
 
 /// All packets of a run.
 pub struct Arena<P: Copy + Send> {
-    chunks: Box<[AtomicPtr<Slot<P>>; CHUNKS]>,
+    /// Each is written once, before the first handle to one of its slots is made.
+    chunks: Box<[UnsafeCell<*mut Slot<P>>; CHUNKS]>,
     shared: Mutex<Pool>,
     owns: PhantomData<Slot<P>>,
 }
@@ -55,7 +56,8 @@ struct Pool {
 }
 
 // SAFETY: a slot is reached only through its one handle, or through a queue that holds it, and
-// those are owned values that move between threads; `P` is `Send`. The pool is behind a lock.
+// those are owned values that move between threads; `P` is `Send`. The pool is behind a lock, and
+// a chunk's place is written under it once, before anyone can have a reason to read it.
 unsafe impl<P: Copy + Send> Sync for Arena<P> {}
 // SAFETY: as above.
 unsafe impl<P: Copy + Send> Send for Arena<P> {}
@@ -64,7 +66,7 @@ impl<P: Copy + Send> Arena<P> {
     /// An empty arena.
     #[expect(clippy::new_without_default, reason = "there is one arena per run, made on purpose")]
     pub fn new() -> Arena<P> {
-        let chunks: Vec<_> = (0..CHUNKS).map(|_| AtomicPtr::new(std::ptr::null_mut())).collect();
+        let chunks: Vec<_> = (0..CHUNKS).map(|_| UnsafeCell::new(std::ptr::null_mut())).collect();
         let chunks = chunks.try_into().unwrap_or_else(|_| unreachable!("it has that length"));
         let shared = Mutex::new(Pool { chunks: 0, free: Vec::new() });
         Arena { chunks, shared, owns: PhantomData }
@@ -83,8 +85,9 @@ impl<P: Copy + Send> Arena<P> {
 
     #[inline]
     fn slot(&self, raw: u32) -> NonNull<Slot<P>> {
-        let chunk =
-            self.chunks[(raw >> CHUNK_BITS) as usize & (CHUNKS - 1)].load(Ordering::Relaxed);
+        // SAFETY: whoever has a handle got it, by a barrier or a lock, from the thread that wrote
+        // its chunk's place before: nobody writes there any more.
+        let chunk = unsafe { *self.chunks[(raw >> CHUNK_BITS) as usize & (CHUNKS - 1)].get() };
         debug_assert!(!chunk.is_null(), "a handle of another arena");
         // SAFETY: a handle is only made for a slot of a chunk that exists, and chunks stay.
         unsafe { NonNull::new_unchecked(chunk.add(raw as usize & (CHUNK - 1))) }
@@ -107,7 +110,8 @@ impl<P: Copy + Send> Arena<P> {
             handle_alloc_error(layout);
         }
         ask_for_huge_pages(chunk.cast(), layout.size());
-        self.chunks[index].store(chunk, Ordering::Release);
+        // SAFETY: only here is this place written, under the lock; its slots have no handles yet.
+        unsafe { *self.chunks[index].get() = chunk };
         let first = (index << CHUNK_BITS) as u32;
         (first..first + CHUNK as u32).rev().collect()
     }

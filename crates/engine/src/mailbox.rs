@@ -5,8 +5,7 @@
 //! is due later still goes to the receiving thread's calendar. So no two threads ever touch a box
 //! in the same window, and the barrier between windows orders their touching it in turn.
 
-use crate::link::{Class, Link};
-use crate::{arena::Handle, key};
+use crate::key;
 use std::cell::UnsafeCell;
 use units::Time;
 
@@ -105,24 +104,14 @@ pub(crate) struct Post<'a> {
 }
 
 impl Post<'_> {
-    /// Puts a packet into the box of the window in which it arrives.
-    #[inline(always)]
-    pub(crate) fn send(&mut self, link: &mut Link, arrival: Time, class: Class, handle: Handle) {
-        let position = link.position(arrival);
-        let tail = key::tail(arrival, class as u8, link.port, position, handle.into_raw());
-        self.put(link.device, arrival, tail);
-    }
-
+    /// Puts a packet into the box of the window in which it arrives; `tail` is the rest of its entry.
     #[inline(always)]
     pub(crate) fn put(&mut self, device: u32, arrival: Time, tail: u64) {
         debug_assert!(arrival >= self.ends[0], "a packet arrives in the window it was sent in");
-        let ahead = if arrival < self.ends[1] {
-            0
-        } else if arrival < self.ends[2] {
-            1
-        } else {
+        if arrival >= self.ends[2] {
             return self.put_far(device, arrival, tail);
-        };
+        }
+        let ahead = usize::from(arrival >= self.ends[1]);
         self.posted[ahead] = true;
         // SAFETY: this thread alone writes the boxes it sends through into the slots of the next
         // two windows; the receiver comes after the barrier.

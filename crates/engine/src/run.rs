@@ -49,8 +49,8 @@ pub struct Limits {
 pub struct Progress {
     /// Simulated time.
     pub time: Time,
-    /// Work counted by the devices.
-    pub work: u64,
+    /// Packets that arrived.
+    pub delivered: u64,
     /// Units of the goal done.
     pub finished: u64,
 }

@@ -29,7 +29,6 @@ pub struct Window<'w, 'run, P: Copy + Send> {
     /// The group that the device belongs to, where it has several devices.
     pub(crate) group: Option<&'w mut Inside<'run>>,
     pub(crate) finished: &'w mut u64,
-    pub(crate) work: &'w mut u64,
 }
 
 /// Deliveries within a group.
@@ -78,30 +77,24 @@ impl<P: Copy + Send> Window<'_, '_, P> {
     }
 
     /// Puts a packet on a link; it arrives at `arrival`, not before the window's end.
-    #[inline]
+    #[inline(always)]
     pub fn send(&mut self, link: &mut Link, arrival: Time, class: Class, handle: Handle) {
+        let position = link.position(arrival);
+        let tail = key::tail(arrival, class as u8, link.port, position, handle.into_raw());
         if let Some(group) = self.group.as_deref_mut()
             && arrival < group.until
         {
             debug_assert_eq!(group.group_of[link.device as usize], group.number);
             debug_assert!(arrival >= self.until, "shorter than the group's own links");
-            let position = link.position(arrival);
-            let tail = key::tail(arrival, class as u8, link.port, position, handle.into_raw());
             group.sent.push((link.device, arrival, tail));
             return;
         }
-        self.post.send(link, arrival, class, handle);
+        self.post.put(link.device, arrival, tail);
     }
 
     /// Counts units of the run's goal (messages delivered); the run may stop when all are done.
     #[inline]
     pub fn finish(&mut self, units: u64) {
         *self.finished += units;
-    }
-
-    /// Counts work done, for progress reports only.
-    #[inline]
-    pub fn work(&mut self, units: u64) {
-        *self.work += units;
     }
 }

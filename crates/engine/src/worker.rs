@@ -42,7 +42,7 @@ impl<D: Device> Copy for Shared<'_, D> {}
 pub(crate) struct Report {
     next: [AtomicU64; 2],
     finished: [AtomicU64; 2],
-    work: [AtomicU64; 2],
+    delivered: [AtomicU64; 2],
     cancel: [AtomicBool; 2],
 }
 
@@ -65,7 +65,7 @@ pub(crate) struct Worker<'a, D: Device> {
     arrivals: Vec<u64>,
     inbox: Vec<Inbox>,
     finished: u64,
-    work: u64,
+    delivered: u64,
     /// What all threads had done when last they met.
     seen: Progress,
 }
@@ -97,7 +97,7 @@ impl<'a, D: Device> Worker<'a, D> {
             arrivals: Vec::new(),
             inbox: (0..largest).map(|_| Inbox::default()).collect(),
             finished: 0,
-            work: 0,
+            delivered: 0,
             seen: Progress::default(),
             shared,
             thread,
@@ -256,19 +256,31 @@ impl<'a, D: Device> Worker<'a, D> {
 
     #[inline]
     fn work_single(&mut self, device: u32, window: u64, from: Time, post: &mut Post<'a>) -> Time {
-        gather(self.shared.mail, self.shared.reports.len(), window, device, &mut self.arrivals);
+        let Shared { mail, reports, .. } = self.shared;
+        let arrivals = if reports.len() == 1 {
+            // SAFETY: the only box of this window's slot for the device; what is sent meanwhile
+            // goes into others.
+            let arrivals = unsafe { mail.mailbox(window as usize % SLOTS, 0, device).get() };
+            arrivals.sort_unstable();
+            arrivals
+        } else {
+            gather(mail, reports.len(), window, device, &mut self.arrivals);
+            &mut self.arrivals
+        };
+        self.delivered += arrivals.len() as u64;
         let mut view = Window {
             packets: &mut self.packets,
             base: from,
             until: post.ends[0],
-            arrivals: &self.arrivals,
+            arrivals,
             post,
             group: None,
             finished: &mut self.finished,
-            work: &mut self.work,
         };
         // SAFETY: a group is worked by its owner only, once in a window.
-        unsafe { self.shared.devices[device as usize].get() }.advance(&mut view)
+        let wake = unsafe { self.shared.devices[device as usize].get() }.advance(&mut view);
+        arrivals.clear();
+        wake
     }
 
     /// A group is worked in steps no longer than its shortest inner link: within a step its
@@ -303,6 +315,7 @@ impl<'a, D: Device> Worker<'a, D> {
                 }
                 self.arrivals.clear();
                 inbox.take_before(end, from, &mut self.arrivals);
+                self.delivered += self.arrivals.len() as u64;
                 let mut view = Window {
                     packets: &mut self.packets,
                     base: from,
@@ -311,7 +324,6 @@ impl<'a, D: Device> Worker<'a, D> {
                     post: &mut *post,
                     group: Some(&mut inside),
                     finished: &mut self.finished,
-                    work: &mut self.work,
                 };
                 // SAFETY: a group is worked by its owner only, one device at a time.
                 let wake = unsafe { self.shared.devices[device as usize].get() }.advance(&mut view);
@@ -357,20 +369,20 @@ impl<'a, D: Device> Worker<'a, D> {
         let report = &reports[self.thread];
         report.next[parity].store(next.ps(), Ordering::Relaxed);
         report.finished[parity].store(self.finished, Ordering::Relaxed);
-        report.work[parity].store(self.work, Ordering::Relaxed);
+        report.delivered[parity].store(self.delivered, Ordering::Relaxed);
         let cancel = self.thread == 0 && !watch(self.seen);
         report.cancel[parity].store(cancel, Ordering::Relaxed);
         self.shared.barrier.wait()?;
         let mut next = u64::MAX;
-        let (mut finished, mut work, mut cancelled) = (0, 0, false);
+        let (mut finished, mut delivered, mut cancelled) = (0, 0, false);
         for report in reports {
             next = next.min(report.next[parity].load(Ordering::Relaxed));
             finished += report.finished[parity].load(Ordering::Relaxed);
-            work += report.work[parity].load(Ordering::Relaxed);
+            delivered += report.delivered[parity].load(Ordering::Relaxed);
             cancelled |= report.cancel[parity].load(Ordering::Relaxed);
         }
         self.seen.finished = finished;
-        self.seen.work = work;
+        self.seen.delivered = delivered;
         if next != u64::MAX {
             self.seen.time = Time::from_ps(next);
         }

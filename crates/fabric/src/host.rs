@@ -65,6 +65,8 @@ pub(crate) struct Host<S: Scheme> {
     /// Its messages in order of posting, and how many are posted.
     outgoing: Vec<u32>,
     posted: usize,
+    /// When the next one is posted.
+    next_post: Time,
     pub(crate) outcomes: Vec<FlowOutcome>,
     outbox: Vec<S::Ctl>,
     pub(crate) port_probes: PortProbes,
@@ -95,6 +97,7 @@ impl<S: Scheme> Host<S> {
             shared_qps: BTreeMap::new(),
             timers: BinaryHeap::new(),
             outcomes: vec![unfinished; outgoing.len()],
+            next_post: start_of(&common, outgoing.first()),
             outgoing,
             posted: 0,
             outbox: Vec::new(),
@@ -138,18 +141,15 @@ impl<S: Scheme> Host<S> {
 
     #[inline]
     fn next_timer(&self) -> Time {
-        let post = match self.outgoing.get(self.posted) {
-            Some(&flow) => self.common.flows[flow as usize].start,
-            None => Time::NEVER,
-        };
+        let post = self.next_post;
         self.timers.peek().map_or(post, |&Reverse((time, ..))| time.min(post))
     }
 
     fn on_timer(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
-        while let Some(&flow) = self.outgoing.get(self.posted)
-            && self.common.flows[flow as usize].start <= now
-        {
+        while self.next_post <= now {
+            let flow = self.outgoing[self.posted];
             self.posted += 1;
+            self.next_post = start_of(&self.common, self.outgoing.get(self.posted));
             self.post(window, now, flow);
         }
         while let Some(&Reverse((time, timer, slot))) = self.timers.peek()
@@ -266,8 +266,7 @@ impl<S: Scheme> Host<S> {
             });
             if known {
                 self.with_rp(window, now, slot, |sender, cx| sender.rp.on_ctl(cx, ctl));
-                self.repace(slot);
-                self.consider(now, slot);
+                self.reconsider(now, slot);
             }
             return;
         }
@@ -297,4 +296,9 @@ impl<S: Scheme> Host<S> {
             });
         }
     }
+}
+
+/// When a message is posted; [`Time::NEVER`] where there is none.
+fn start_of<S: Scheme>(common: &Common<S>, flow: Option<&u32>) -> Time {
+    flow.map_or(Time::NEVER, |&flow| common.flows[flow as usize].start)
 }

@@ -34,6 +34,8 @@ pub(crate) enum Admission {
 pub(crate) struct Mmu {
     buffer: u64,
     used: u64,
+    /// While the whole buffer holds no more than this, no ingress can be near a limit.
+    calm: u64,
     lossless: u8,
     threshold: Threshold,
     /// Room per port above the threshold.
@@ -60,14 +62,24 @@ impl Mmu {
 
     pub(crate) fn new(buffer: u64, pfc: &PfcConfig, headroom: Vec<u64>) -> Mmu {
         let ports = headroom.len();
+        let shared = buffer.saturating_sub(Mmu::kept_apart(pfc, &headroom));
+        let calm = match pfc.threshold {
+            Threshold::Static { xoff, .. } => xoff.get().saturating_sub(1),
+            // One ingress with all of it stays below the threshold that it leaves: u < a (s - u).
+            Threshold::Dynamic { alpha, .. } => {
+                let (shared, alpha) = (u128::from(shared), u128::from(alpha));
+                ((shared * alpha / ((1 << 16) + alpha)) as u64).saturating_sub(1)
+            }
+        };
         Mmu {
             buffer,
             used: 0,
+            calm: calm.min(buffer),
             lossless: pfc.lossless,
             threshold: pfc.threshold,
             ingress: vec![Ingress::default(); ports * 8],
             pausing: 0,
-            shared: buffer.saturating_sub(Mmu::kept_apart(pfc, &headroom)),
+            shared,
             shared_used: 0,
             headroom,
         }
@@ -94,9 +106,11 @@ impl Mmu {
     /// left since the counters were last brought up to date.
     #[inline]
     pub(crate) fn is_far_from_limits(&self, port: u16, priority: u8, size: u64) -> bool {
-        if self.used + size > self.buffer {
-            return false;
-        }
+        let used = self.used + size;
+        used <= self.calm || (used <= self.buffer && self.is_far(port, priority, size))
+    }
+
+    fn is_far(&self, port: u16, priority: u8, size: u64) -> bool {
         if self.lossless & 1 << priority == 0 {
             return true;
         }

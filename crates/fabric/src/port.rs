@@ -288,7 +288,6 @@ impl Port {
             shaper.sent(header, start, end);
         }
         let delay = if header.kind == Kind::Pfc { self.pfc_delay } else { self.delay };
-        window.work(1);
         window.send(&mut self.link, end + delay, class_of(header.kind), handle);
     }
 

@@ -2,7 +2,7 @@
 
 use crate::packet::{Address, Scheme};
 use schemes::contract::{Allow, Rp};
-use units::{Bytes, Time};
+use units::{Bytes, Rate, Time};
 
 /// No message.
 pub(crate) const NO_FLOW: u32 = u32::MAX;
@@ -104,6 +104,15 @@ impl<S: Scheme> Sender<S> {
     pub(crate) fn ready_at(&self) -> Option<Time> {
         let allow = self.rp.allow();
         self.may_send(&allow).then(|| self.next_at.max(allow.hold_until))
+    }
+
+    /// Sets when the next packet may leave after the last one, at `rate` on a wire of `line_rate`.
+    #[inline]
+    pub(crate) fn pace(&mut self, rate: Rate, line_rate: Rate) {
+        self.next_at = self.last_sent_at;
+        if rate < line_rate {
+            self.next_at += rate.time_for(Bytes::new(u64::from(self.last_size)));
+        }
     }
 
     /// Bytes that wait to be sent for the first time.

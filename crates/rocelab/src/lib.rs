@@ -109,7 +109,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, Error
     let threads = options.threads.unwrap_or_else(|| default_threads(scenario)).max(1);
     let watch = |now: fabric::Progress| {
         progress.simulated_ps.store(now.time.ps(), Ordering::Relaxed);
-        progress.packet_hops.store(now.work, Ordering::Relaxed);
+        progress.packet_hops.store(now.delivered, Ordering::Relaxed);
         progress.flows_done.store(now.finished, Ordering::Relaxed);
         !options.cancel.load(Ordering::Relaxed)
     };

@@ -1,12 +1,14 @@
 //! The sending half of a host: QPs, pacing, go-back-N, and what ACKs do.
 
 use super::{Host, Timer};
+use crate::nic::Nic;
 use crate::packet::{Address, Body, Kind, Packet, Scheme, blank};
 use crate::qp::{NO_FLOW, Part, Sender};
 use crate::routing::flow_hash;
 use engine::{Handle, Window};
 use schemes::contract::{Ack, HostCx, Rp};
 use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use units::{Bytes, Time};
 
 impl<S: Scheme> Host<S> {
@@ -61,33 +63,33 @@ impl<S: Scheme> Host<S> {
     }
 
     /// Calls a hook of a sender's reaction point and does what it asked for.
-    #[inline]
-    pub(super) fn with_rp<R>(
+    pub(super) fn with_rp(
         &mut self,
         window: &mut Window<'_, '_, Packet<S>>,
         now: Time,
         slot: u32,
-        hook: impl FnOnce(&mut Sender<S>, &mut HostCx<'_, S>) -> R,
-    ) -> Option<R> {
-        let sender = self.senders.get_mut(slot)?;
+        hook: impl FnOnce(&mut Sender<S>, &mut HostCx<'_, S>),
+    ) {
+        let Some(sender) = self.senders.get_mut(slot) else { return };
         let mut cx = HostCx {
             now,
             params: &self.common.params,
             host: &mut self.state,
             outbox: &mut self.outbox,
         };
-        let result = hook(sender, &mut cx);
-        let timer = sender.rp.next_timer();
-        if timer < sender.timer_at {
-            debug_assert!(timer >= now, "a timer in the past");
-            sender.timer_at = timer;
-            self.timers.push(Reverse((timer, Timer::Sender, slot)));
-        }
+        hook(sender, &mut cx);
+        set_timer(&mut self.timers, sender, now, slot);
+        self.send_outbox(window, now, slot);
+    }
+
+    /// Sends what a hook of a sender's reaction point put into the outbox.
+    #[inline]
+    fn send_outbox(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time, slot: u32) {
         if !self.outbox.is_empty() {
+            let sender = self.senders.get(slot).expect("its hook was just called");
             let (address, nic) = (sender.address, sender.nic);
             self.send_ctl(window, now, address, nic, false);
         }
-        Some(result)
     }
 
     pub(super) fn on_backlog(
@@ -102,26 +104,25 @@ impl<S: Scheme> Host<S> {
         });
     }
 
+    /// A QP's reaction point may have changed its mind: moves the time of the next packet with the
+    /// rate, if the scheme wants that, and puts the QP where it belongs.
+    #[inline]
+    pub(super) fn reconsider(&mut self, now: Time, slot: u32) {
+        let Some(sender) = self.senders.get_mut(slot) else { return };
+        let nic = &mut self.nics[sender.nic as usize];
+        if <S::Rp as Rp<S>>::REPACE {
+            sender.pace(sender.rp.allow().rate, nic.port.rate());
+        }
+        place(sender, nic, now, slot);
+    }
+
     /// Puts a QP where it belongs: among those that may send, or among those that wait for a time.
     #[inline]
     pub(super) fn consider(&mut self, now: Time, slot: u32) {
-        let Some(sender) = self.senders.get_mut(slot) else { return };
-        if sender.listed {
-            return;
+        if let Some(sender) = self.senders.get_mut(slot) {
+            let nic = &mut self.nics[sender.nic as usize];
+            place(sender, nic, now, slot);
         }
-        let Some(at) = sender.ready_at() else { return };
-        let nic = &mut self.nics[sender.nic as usize];
-        if at <= now {
-            sender.listed = true;
-            nic.port.free_at = nic.port.free_at.max(now);
-            nic.list(sender.priority, slot);
-        } else if at < sender.paced_at {
-            sender.paced_at = at;
-            nic.pace(at, slot);
-        } else {
-            return;
-        }
-        nic.schedule();
     }
 
     /// Has all ports send what they send before `time`. A departure may ask for a timer that comes
@@ -211,7 +212,7 @@ impl<S: Scheme> Host<S> {
         slot: u32,
     ) {
         let common = &*self.common;
-        let line_rate = self.nics[nic].port.rate();
+        let nic = &mut self.nics[nic];
         let sender = self.senders.get_mut(slot).expect("it is about to send");
         if sender.next_to_send == sender.sending.end {
             let flow = common.flows[sender.sending.flow as usize].next_on_qp;
@@ -219,9 +220,9 @@ impl<S: Scheme> Host<S> {
             sender.sending = Part { flow, end };
         }
         let part = sender.sending;
-        let begin = part.end - common.flows[part.flow as usize].size;
+        let row = &common.flows[part.flow as usize];
         let payload = u64::from(common.payload).min(part.end - sender.next_to_send);
-        let first = sender.next_to_send == begin;
+        let first = sender.next_to_send == part.end - row.size;
         let size = common.data_size(payload as u32, first);
         let mut header = blank(Kind::Data, sender.address, sender.priority, size);
         header.address.flow = part.flow;
@@ -232,8 +233,7 @@ impl<S: Scheme> Host<S> {
 
         let again = sender.sent_up_to.saturating_sub(sender.next_to_send).min(payload);
         if again > 0 {
-            let outcome = common.flows[part.flow as usize].place as usize;
-            self.outcomes[outcome].retransmitted_bytes += again;
+            self.outcomes[row.place as usize].retransmitted_bytes += again;
         }
         let was_idle = sender.in_flight() == 0;
         sender.next_to_send += payload;
@@ -242,14 +242,11 @@ impl<S: Scheme> Host<S> {
         sender.since_ack_request += 1;
 
         let mut meta = S::Meta::default();
-        let allow = self
-            .with_rp(window, now, slot, |sender, cx| {
-                sender.rp.on_send(cx, &mut header, &mut meta);
-                sender.rp.allow()
-            })
-            .expect("it is open");
-        let sender = self.senders.get_mut(slot).expect("it is open");
-        let common = &*self.common;
+        let mut cx =
+            HostCx { now, params: &common.params, host: &mut self.state, outbox: &mut self.outbox };
+        sender.rp.on_send(&mut cx, &mut header, &mut meta);
+        let allow = sender.rp.allow();
+        set_timer(&mut self.timers, sender, now, slot);
         // With an ACK for several packets, the last one before the sender falls silent must be
         // acknowledged, or it would wait for ever.
         header.ack_requested = header.last
@@ -262,11 +259,7 @@ impl<S: Scheme> Host<S> {
         }
         sender.last_sent_at = now;
         sender.last_size = size;
-        sender.next_at = if allow.rate >= line_rate {
-            now
-        } else {
-            now + allow.rate.time_for(Bytes::new(u64::from(size)))
-        };
+        sender.pace(allow.rate, nic.port.rate());
         if was_idle {
             sender.last_progress = now;
         }
@@ -276,13 +269,11 @@ impl<S: Scheme> Host<S> {
             self.timers.push(Reverse((sender.timeout_at, Timer::Timeout, slot)));
         }
         let emptied = new && sender.backlog() == Bytes::ZERO;
-        // Its next packet: at once, when its time comes, or when something lets it.
-        let may_send = sender.may_send(&allow);
-        let at = sender.next_at.max(allow.hold_until);
         let handle = window.packets.insert(Packet { header, body: Body::Meta(meta) });
-        let nic = &mut self.nics[nic];
         nic.port.transmit(window, now, &header, handle);
-        if may_send {
+        // Its next packet: at once, when its time comes, or when something lets it.
+        if sender.may_send(&allow) {
+            let at = sender.next_at.max(allow.hold_until);
             if at <= nic.port.free_at {
                 sender.listed = true;
                 nic.list(sender.priority, slot);
@@ -291,6 +282,7 @@ impl<S: Scheme> Host<S> {
                 nic.pace(at, slot);
             }
         }
+        self.send_outbox(window, now, slot);
         if emptied {
             self.on_backlog(window, now, slot);
         }
@@ -313,8 +305,7 @@ impl<S: Scheme> Host<S> {
                 debug_assert!(sender.rp.next_timer() > now, "a timer must move on");
             }
         });
-        self.repace(slot);
-        self.consider(now, slot);
+        self.reconsider(now, slot);
     }
 
     pub(super) fn on_timeout(
@@ -341,8 +332,7 @@ impl<S: Scheme> Host<S> {
         }
         self.go_back(slot);
         self.with_rp(window, now, slot, |sender, cx| sender.rp.on_retransmission_timeout(cx));
-        self.repace(slot);
-        self.consider(now, slot);
+        self.reconsider(now, slot);
     }
 
     /// Sends again from the first byte that is not acknowledged.
@@ -354,22 +344,6 @@ impl<S: Scheme> Host<S> {
         sender.ack_requested_to = sender.acknowledged;
     }
 
-    /// Moves the time of the next packet with the rate, for reaction points that want it.
-    #[inline]
-    pub(super) fn repace(&mut self, slot: u32) {
-        if !<S::Rp as Rp<S>>::REPACE {
-            return;
-        }
-        let Some(sender) = self.senders.get_mut(slot) else { return };
-        let rate = sender.rp.allow().rate;
-        let line_rate = self.nics[sender.nic as usize].port.rate();
-        sender.next_at = if rate >= line_rate {
-            sender.last_sent_at
-        } else {
-            sender.last_sent_at + rate.time_for(Bytes::new(u64::from(sender.last_size)))
-        };
-    }
-
     #[inline]
     pub(super) fn on_ack(
         &mut self,
@@ -378,7 +352,7 @@ impl<S: Scheme> Host<S> {
         handle: Handle,
     ) {
         let packet = window.packets.get(&handle);
-        let header = packet.header;
+        let header = &packet.header;
         let slot = header.address.sender_slot;
         // The slot may be free, or serve another QP by now.
         let Some(sender) = self.senders.get_mut(slot).filter(|sender| {
@@ -389,26 +363,47 @@ impl<S: Scheme> Host<S> {
         };
         let Body::Meta(meta) = &packet.body else { unreachable!("ACKs carry meta") };
         let nack = header.kind == Kind::Nack;
-        let newly_acked = header.sequence.saturating_sub(sender.acknowledged);
+        let next_expected = header.sequence;
+        let newly_acked = next_expected.saturating_sub(sender.acknowledged);
         if newly_acked > 0 {
-            sender.acknowledged = header.sequence;
-            sender.next_to_send = sender.next_to_send.max(header.sequence);
+            sender.acknowledged = next_expected;
+            sender.next_to_send = sender.next_to_send.max(next_expected);
             sender.last_progress = now;
         }
-        self.with_rp(window, now, slot, |sender, cx| {
-            let ack = Ack {
-                next_expected: header.sequence,
-                newly_acked: Bytes::new(newly_acked),
-                next_to_send: sender.next_to_send,
-                nack,
-                echo: header.echo,
-                mark: header.mark,
-                rtt: now - header.sent_at,
-                meta,
-            };
-            sender.rp.on_ack(cx, &ack);
-        });
+        let ack = Ack {
+            next_expected,
+            newly_acked: Bytes::new(newly_acked),
+            next_to_send: sender.next_to_send,
+            nack,
+            echo: header.echo,
+            mark: header.mark,
+            rtt: now - header.sent_at,
+            meta,
+        };
+        let mut cx = HostCx {
+            now,
+            params: &self.common.params,
+            host: &mut self.state,
+            outbox: &mut self.outbox,
+        };
+        sender.rp.on_ack(&mut cx, &ack);
+        set_timer(&mut self.timers, sender, now, slot);
         window.packets.discard(handle);
+        let complete = sender.oldest.end <= sender.acknowledged && sender.oldest.flow != NO_FLOW;
+        let go_back = nack && next_expected >= sender.acknowledged;
+        self.send_outbox(window, now, slot);
+        if complete && self.complete(window, now, slot) {
+            return;
+        }
+        if go_back {
+            self.go_back(slot);
+        }
+        self.reconsider(now, slot);
+    }
+
+    /// All bytes of a QP's oldest message, or of several, are acknowledged. Returns whether they
+    /// were its last.
+    fn complete(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time, slot: u32) -> bool {
         let sender = self.senders.get_mut(slot).expect("it is open");
         while sender.oldest.flow != NO_FLOW && sender.oldest.end <= sender.acknowledged {
             let done = sender.oldest.flow;
@@ -430,18 +425,14 @@ impl<S: Scheme> Host<S> {
                 sender.oldest = Part { flow: NO_FLOW, end: sender.oldest.end };
                 if row.next_on_qp == NO_FLOW {
                     self.close(slot);
-                    return;
+                    return true;
                 }
             } else {
                 let end = sender.oldest.end + self.common.flows[next as usize].size;
                 sender.oldest = Part { flow: next, end };
             }
         }
-        if nack && header.sequence >= sender.acknowledged {
-            self.go_back(slot);
-        }
-        self.repace(slot);
-        self.consider(now, slot);
+        false
     }
 
     /// The last message of a QP is acknowledged.
@@ -455,4 +446,40 @@ impl<S: Scheme> Host<S> {
             self.senders.remove(slot);
         }
     }
+}
+
+/// Notes when a sender's reaction point wants to be woken.
+#[inline]
+fn set_timer<S: Scheme>(
+    timers: &mut BinaryHeap<Reverse<(Time, Timer, u32)>>,
+    sender: &mut Sender<S>,
+    now: Time,
+    slot: u32,
+) {
+    let timer = sender.rp.next_timer();
+    if timer < sender.timer_at {
+        debug_assert!(timer >= now, "a timer in the past");
+        sender.timer_at = timer;
+        timers.push(Reverse((timer, Timer::Sender, slot)));
+    }
+}
+
+/// Lists a QP at its port, or has it wait for its time.
+#[inline]
+fn place<S: Scheme>(sender: &mut Sender<S>, nic: &mut Nic, now: Time, slot: u32) {
+    if sender.listed {
+        return;
+    }
+    let Some(at) = sender.ready_at() else { return };
+    if at <= now {
+        sender.listed = true;
+        nic.port.free_at = nic.port.free_at.max(now);
+        nic.list(sender.priority, slot);
+    } else if at < sender.paced_at {
+        sender.paced_at = at;
+        nic.pace(at, slot);
+    } else {
+        return;
+    }
+    nic.schedule();
 }

@@ -249,7 +249,6 @@ impl<S: Scheme> Switch<S> {
         priority: u8,
     ) -> bool {
         self.plain
-            && self.due.at(out) == Time::NEVER
             && self.ports[out].is_idle(priority, now)
             && window.next_arrival_time() > now
             && self.next_timer() > now
