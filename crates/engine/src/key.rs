@@ -14,18 +14,39 @@ const PORT_SHIFT: u32 = HANDLE_BITS + SAME_BITS;
 const CLASS_SHIFT: u32 = PORT_SHIFT + 10;
 const TIME_SHIFT: u32 = CLASS_SHIFT + 2;
 
-/// Which ports go first at `time`. A different order at each time, so that no port is always
-/// served first among equal arrivals.
-#[inline]
-fn turn(time: Time) -> u64 {
-    time.ps().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54
+/// Which port goes first among arrivals of one class at the same instant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ties {
+    /// A different one at each time, so that no port is always served first.
+    #[default]
+    TakeTurns,
+    /// The one with the lowest number.
+    LowestPort,
+}
+
+impl Ties {
+    /// What a port's number is mixed with at `time`.
+    #[inline]
+    fn turn(self, time: Time) -> u64 {
+        match self {
+            Ties::TakeTurns => time.ps().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54,
+            Ties::LowestPort => 0,
+        }
+    }
 }
 
 /// All of an entry but its time: what travels where the window is not known yet.
 #[inline]
-pub(crate) fn tail(time: Time, class: u8, port: u16, same_instant: u8, handle: u32) -> u64 {
+pub(crate) fn tail(
+    ties: Ties,
+    time: Time,
+    class: u8,
+    port: u16,
+    same_instant: u8,
+    handle: u32,
+) -> u64 {
     u64::from(class) << CLASS_SHIFT
-        | (u64::from(port) ^ turn(time)) << PORT_SHIFT
+        | (u64::from(port) ^ ties.turn(time)) << PORT_SHIFT
         | u64::from(same_instant & 3) << HANDLE_BITS
         | u64::from(handle)
 }
@@ -45,8 +66,8 @@ pub(crate) fn time(entry: u64, from: Time) -> Time {
 
 /// The port at which it arrives at `time`.
 #[inline]
-pub(crate) fn port(entry: u64, time: Time) -> u16 {
-    ((entry >> PORT_SHIFT & (MAX_PORTS as u64 - 1)) ^ turn(time)) as u16
+pub(crate) fn port(ties: Ties, entry: u64, time: Time) -> u16 {
+    ((entry >> PORT_SHIFT & (MAX_PORTS as u64 - 1)) ^ ties.turn(time)) as u16
 }
 
 /// Its packet.
@@ -61,27 +82,31 @@ mod tests {
 
     #[test]
     fn fields_come_back_and_sort_by_time_then_class() {
-        let from = Time::from_us(7);
+        let (ties, from) = (Ties::TakeTurns, Time::from_us(7));
         for (since, class, port_number, raw) in
             [(0, 0, 0, 0), (999_999, 2, 1023, (1 << 30) - 1), (83_840, 1, 5, 77)]
         {
             let at = from + Time::from_ps(since);
-            let entry = entry(since, tail(at, class, port_number, 3, raw));
+            let entry = entry(since, tail(ties, at, class, port_number, 3, raw));
             assert_eq!(time(entry, from), at);
-            assert_eq!(port(entry, at), port_number);
+            assert_eq!(port(ties, entry, at), port_number);
             assert_eq!(handle(entry), raw);
         }
-        let at = |since, class, port| entry(since, tail(Time::from_ps(since), class, port, 0, 9));
+        let at = |since, class, port| {
+            entry(since, tail(Ties::LowestPort, Time::from_ps(since), class, port, 0, 9))
+        };
         assert!(at(1, 2, 0) < at(2, 0, 0), "time before class");
         assert!(at(1, 0, 900) < at(1, 1, 3), "class before port");
+        assert!(at(1, 1, 3) < at(1, 1, 4), "the lowest port first");
     }
 
     #[test]
     fn no_port_is_always_first_among_equal_arrivals() {
+        let ties = Ties::TakeTurns;
         let first = (0..10_000)
             .filter(|&t| {
                 let time = Time::from_ps(t * 83_840);
-                tail(time, 2, 3, 0, 0) < tail(time, 2, 4, 0, 0)
+                tail(ties, time, 2, 3, 0, 0) < tail(ties, time, 2, 4, 0, 0)
             })
             .count();
         assert!((4_500..5_500).contains(&first), "{first} of 10000");

@@ -30,6 +30,7 @@ mod window;
 mod worker;
 
 pub use arena::{Fifo, Handle, Packets};
+pub use key::Ties;
 pub use link::{Class, Link};
 pub use run::{Layout, Limits, Outcome, Progress, Watch, run};
 pub use window::{Device, Window};

@@ -1,6 +1,7 @@
 use crate::arena::Arena;
 use crate::barrier::Barrier;
 use crate::grid::Grid;
+use crate::key::Ties;
 use crate::mailbox::{Mail, Turns};
 use crate::window::Device;
 use crate::worker::{Shared, Worker};
@@ -19,6 +20,8 @@ pub struct Layout {
     pub lookahead: Time,
     /// For each group the shortest delay of a link inside it; [`Time::NEVER`] where it has none.
     pub inside: Vec<Time>,
+    /// Which port goes first among equal arrivals.
+    pub ties: Ties,
 }
 
 impl Layout {
@@ -31,6 +34,7 @@ impl Layout {
             threads,
             lookahead,
             inside: vec![Time::NEVER; devices],
+            ties: Ties::TakeTurns,
         }
     }
 }

@@ -67,7 +67,7 @@ impl<P: Copy + Send> Window<'_, '_, P> {
         }
         let time = key::time(entry, self.base);
         // The box held the packet for this device, and gives it up here.
-        Some((time, key::port(entry, time), Handle::from_raw(key::handle(entry))))
+        Some((time, key::port(self.post.ties, entry, time), Handle::from_raw(key::handle(entry))))
     }
 
     /// Takes the next arrival if it comes no later than `limit`.
@@ -80,7 +80,8 @@ impl<P: Copy + Send> Window<'_, '_, P> {
     #[inline(always)]
     pub fn send(&mut self, link: &mut Link, arrival: Time, class: Class, handle: Handle) {
         let position = link.position(arrival);
-        let tail = key::tail(arrival, class as u8, link.port, position, handle.into_raw());
+        let tail =
+            key::tail(self.post.ties, arrival, class as u8, link.port, position, handle.into_raw());
         if let Some(group) = self.group.as_deref_mut()
             && arrival < group.until
         {

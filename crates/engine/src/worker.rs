@@ -118,6 +118,7 @@ impl<'a, D: Device> Worker<'a, D> {
                 mail: self.shared.mail,
                 owner: self.shared.owner,
                 thread: self.thread,
+                ties: self.shared.layout.ties,
                 ends: [grid.start(window + 1), grid.start(window + 2), grid.start(window + 3)],
                 next_slots,
                 rows: next_slots.map(|slot| self.shared.mail.row(slot, self.thread)),

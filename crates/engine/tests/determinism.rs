@@ -3,7 +3,7 @@
 //! A toy network of devices that mix what they see into a running hash, so that any change in the
 //! order or time of any event shows in the end.
 
-use engine::{Class, Device, Layout, Limits, Link, Window, run};
+use engine::{Class, Device, Layout, Limits, Link, Ties, Window, run};
 use proptest::prelude::*;
 use units::Time;
 
@@ -112,7 +112,7 @@ fn layout(count: usize, edges: &Edges, group_of: &[usize], threads: usize) -> La
         }
     }
     let owner = (0..groups_count).map(|group| (group * 7 % threads) as u16).collect();
-    Layout { groups, owner, threads, lookahead, inside }
+    Layout { groups, owner, threads, lookahead, inside, ties: Ties::TakeTurns }
 }
 
 fn digest(count: usize, edges: &Edges, layout: &Layout, limits: Limits) -> (Vec<u64>, Time, u64) {

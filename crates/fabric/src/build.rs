@@ -3,8 +3,8 @@
 use crate::common::Common;
 use crate::host::Host;
 use crate::mmu::Mmu;
-use crate::network::{NodeKind, PfcConfig, ProbeTargets, Setup, Threshold};
-use crate::nic::Nic;
+use crate::network::{Headroom, NodeKind, PfcConfig, ProbeTargets, Setup, Threshold};
+use crate::nic::{Nic, Scan};
 use crate::packet::{Packet, Scheme};
 use crate::port::Port;
 use crate::probe::{Clock, FlowProbes, PortProbes};
@@ -14,7 +14,7 @@ use crate::run::Refusal;
 use crate::scheduler::Scheduler;
 use crate::stream;
 use crate::switch::Switch;
-use engine::{Device, Layout, Window};
+use engine::{Device, Layout, Ties, Window};
 use schemes::contract::{Cp, HostFacts, PortFacts, SwitchFacts};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -122,7 +122,12 @@ pub(crate) fn devices<S: Scheme>(
                     Ok(NodeDevice::Host(Host::new(
                         Arc::clone(common),
                         host,
-                        Vec::into_iter(ports).map(Nic::new).collect(),
+                        Vec::into_iter(ports)
+                            .map(|port| {
+                                let scans = setup.quirks.scan_queue_pairs;
+                                Nic::new(port, scans.then(|| Box::new(Scan::new())))
+                            })
+                            .collect(),
                         S::host(&common.params, &host_facts(common, node)),
                         seats[host as usize],
                         std::mem::take(&mut outgoing[host as usize]),
@@ -151,7 +156,7 @@ fn port<S: Scheme>(setup: &Setup, common: &Common<S>, end: &LinkEnd) -> Port {
     let latency =
         if common.graph.is_host(end.peer) { setup.host.latency } else { setup.switch.latency };
     let scheduler = Scheduler::new(setup.classes.strict, setup.classes.quanta);
-    let mut port = Port::new(end, latency, scheduler);
+    let mut port = Port::new(common, end, latency, scheduler);
     for class in S::classes(&common.params) {
         port.shape(class.priority.get(), class.share);
     }
@@ -170,8 +175,9 @@ fn switch<S: Scheme>(
     let headroom: Vec<u64> = ends
         .iter()
         .map(|end| match setup.pfc.headroom {
-            Some(given) => given.get(),
-            None => headroom(end, setup, common.full_packet, setup.switch.latency),
+            Headroom::Fixed(given) => given.get(),
+            Headroom::Auto => headroom(end, setup, common.full_packet, setup.switch.latency),
+            Headroom::CableBdp(times) => end.rate.bytes_in(end.delay).get() * u64::from(times),
         })
         .collect();
     let red = match &setup.ecn {
@@ -214,11 +220,15 @@ fn switch<S: Scheme>(
         Some(cp) => facts.iter().map(|facts| cp.port(&common.params, facts)).collect(),
         None => Vec::new(),
     };
-    let needed = Mmu::kept_apart(&setup.pfc, &headroom);
-    if setup.pfc.lossless != 0 && needed >= setup.switch.buffer.get() {
+    let rates = ends.iter().map(|end| end.rate).collect();
+    let mmu = Mmu::new(setup.switch.buffer.get(), &setup.pfc, headroom, rates, &setup.quirks);
+    let needed = mmu.kept_apart();
+    if setup.pfc.lossless != 0
+        && needed >= setup.switch.buffer.get()
+        && !setup.quirks.threshold_wraps
+    {
         return Err(Refusal::SmallBuffer { node: NodeId::new(node), needed });
     }
-    let mmu = Mmu::new(setup.switch.buffer.get(), &setup.pfc, headroom);
     Ok(Switch::new(Arc::clone(common), node, ports, mmu, red, cp, cp_ports, probes))
 }
 
@@ -268,7 +278,8 @@ pub(crate) fn layout<S: Scheme>(common: &Common<S>, threads: usize) -> Layout {
     let threads = threads.clamp(1, groups.len());
     let owners = owners(common, threads);
     let owner = groups.iter().map(|group| owners[group[0] as usize]).collect();
-    Layout { groups, owner, threads, lookahead, inside }
+    let ties = if common.quirks.emission_order { Ties::LowestPort } else { Ties::TakeTurns };
+    Layout { groups, owner, threads, lookahead, inside, ties }
 }
 
 fn find(leader: &mut [u32], mut node: u32) -> u32 {

@@ -4,10 +4,14 @@ use crate::ideal::{PacketBytes, completion_time};
 use crate::network::{ClassConfig, HostConfig, Setup};
 use crate::packet::{Address, Scheme};
 use crate::qp::NO_FLOW;
+use crate::quirks::{Clock, Quirks};
 use crate::routing::{Graph, LinkEnd, Routes, Sizes, flow_hash};
 use schemes::contract::{PathFacts, Room};
 use std::collections::BTreeMap;
 use units::{Bytes, Rate, Time};
+
+/// The queue of a host where ACKs wait that ignore pauses.
+const NEVER_PAUSED: u8 = 0;
 
 /// A message as the hosts know it.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +29,7 @@ pub(crate) struct FlowRow {
     /// Place among the sender's messages.
     pub(crate) place: u32,
     pub(crate) priority: u8,
+    pub(crate) udp_ports: (u16, u16),
 }
 
 pub(crate) struct Common<S: Scheme> {
@@ -39,6 +44,11 @@ pub(crate) struct Common<S: Scheme> {
     pub(crate) wire: wire::Profile,
     pub(crate) payload: u32,
     pub(crate) symmetric: bool,
+    pub(crate) quirks: Quirks,
+    /// Where hosts queue ACKs, if not in the priority that they have on the wire.
+    pub(crate) ack_queue: Option<u8>,
+    pub(crate) clock: Clock,
+    sizes: Sizes,
     /// RED may mark data when it joins a queue, or when it leaves. Only data is ECN-capable.
     pub(crate) marks_at_enqueue: bool,
     pub(crate) marks_at_dequeue: bool,
@@ -58,10 +68,11 @@ impl<S: Scheme> Common<S> {
         let sizes = Sizes {
             data: u64::from(full_packet),
             ack: u64::from(ack_size),
+            payload_only: setup.quirks.one_way_rtt.then_some(u64::from(setup.payload)),
             host_latency: setup.host.latency,
             switch_latency: setup.switch.latency,
         };
-        let routes = Routes::new(&graph, &sizes, setup.seed);
+        let routes = Routes::new(&graph, &sizes, setup.seed, &setup.quirks);
         let mut rooms = [Room::Lossless; 8];
         for class in S::classes(&params) {
             rooms[class.priority.index()] = class.room;
@@ -78,8 +89,16 @@ impl<S: Scheme> Common<S> {
             wire: setup.wire,
             payload: setup.payload,
             symmetric: setup.symmetric || S::SYMMETRIC_PATHS,
-            marks_at_enqueue: setup.ecn.is_some_and(|ecn| ecn.at_enqueue),
-            marks_at_dequeue: setup.ecn.is_some_and(|ecn| !ecn.at_enqueue),
+            quirks: setup.quirks,
+            ack_queue: setup.quirks.acks_ignore_pause.then_some(NEVER_PAUSED),
+            clock: if setup.quirks.whole_nanoseconds {
+                Clock::WholeNanoseconds
+            } else {
+                Clock::Exact
+            },
+            sizes,
+            marks_at_enqueue: setup.ecn.as_ref().is_some_and(|ecn| ecn.at_enqueue),
+            marks_at_dequeue: setup.ecn.as_ref().is_some_and(|ecn| !ecn.at_enqueue),
             full_packet,
             ack_size: ack_size as u16,
             pfc_bytes: setup.wire.pfc_bytes() as u16,
@@ -93,34 +112,42 @@ impl<S: Scheme> Common<S> {
         self.wire.data_bytes(payload, first_of_message, self.meta_bytes) as u16
     }
 
-    /// Hash of the packets that go from a QP's receiver to its sender.
-    pub(crate) fn hash_back(&self, address: &Address) -> u32 {
-        let qp = self.flows[address.flow as usize].qp;
-        flow_hash(address.src, address.dst, qp, self.symmetric, true)
+    /// Hash of a message's data packets, or of what goes back (`to_source`).
+    pub(crate) fn hash(&self, flow: &FlowRow, to_source: bool) -> u32 {
+        if self.quirks.node_hash {
+            let (source, destination) = flow.udp_ports;
+            let (first, second) =
+                if to_source { (destination, source) } else { (source, destination) };
+            return u32::from(first) | u32::from(second) << 16;
+        }
+        flow_hash(flow.src, flow.dst, flow.qp, self.symmetric, to_source)
     }
 
-    fn link_time(&self, end: &LinkEnd, bytes: u32) -> Time {
-        let latency =
-            if self.graph.is_host(end.peer) { self.host.latency } else { self.switch_latency };
-        end.rate.time_for(Bytes::new(u64::from(bytes))) + end.delay + latency
+    /// Hash of the packets that go from a QP's receiver to its sender.
+    pub(crate) fn hash_back(&self, address: &Address) -> u32 {
+        self.hash(&self.flows[address.flow as usize], true)
     }
 
     /// What a QP from host `src` to host `dst` with this hash has before it.
     pub(crate) fn path_facts(&self, src: u32, dst: u32, hash: u32) -> PathFacts {
         let mut path = Vec::with_capacity(8);
         self.routes.path(&self.graph, src, dst, hash, &mut path);
-        let there: Time = path.iter().map(|end| self.link_time(end, self.full_packet)).sum();
-        // The way back takes as long whatever equal-cost path it takes, unless rates differ.
-        let back: Time = path.iter().map(|end| self.link_time(end, u32::from(self.ack_size))).sum();
         PathFacts {
             line_rate: path.first().map_or(Rate::ZERO, |end| end.rate),
             bottleneck_rate: path.iter().map(|end| end.rate).min().unwrap_or(Rate::ZERO),
-            base_rtt: there + back,
+            base_rtt: self.round_trip(&path),
             network_rtt: self.routes.network_rtt,
             switches: (path.len() - 1) as u8,
             payload: Bytes::new(u64::from(self.payload)),
             packet_bytes: Bytes::new(u64::from(self.full_packet)),
         }
+    }
+
+    /// Base round trip over these links. The way back takes as long whatever equal-cost path it
+    /// takes, unless rates differ.
+    fn round_trip(&self, path: &[LinkEnd]) -> Time {
+        let back = |end: &LinkEnd| self.graph.ports(end.peer)[end.peer_port as usize];
+        path.iter().map(|end| self.sizes.both(&self.graph, end, &back(end))).sum()
     }
 
     /// What each message would take alone, as plain RoCE: no INT, no control law.
@@ -132,9 +159,13 @@ impl<S: Scheme> Common<S> {
         self.flows
             .iter()
             .map(|row| {
-                let hash = |back| flow_hash(row.src, row.dst, row.qp, self.symmetric, back);
-                self.routes.path(&self.graph, row.src, row.dst, hash(false), &mut forward);
-                self.routes.path(&self.graph, row.dst, row.src, hash(true), &mut backward);
+                self.routes.path(
+                    &self.graph,
+                    row.src,
+                    row.dst,
+                    self.hash(row, false),
+                    &mut forward,
+                );
                 let payload = u64::from(self.payload);
                 let count = row.size.div_ceil(payload);
                 let bytes = PacketBytes {
@@ -144,6 +175,16 @@ impl<S: Scheme> Common<S> {
                     last: data(row.size - (count - 1) * payload, count == 1),
                     ack,
                 };
+                if self.quirks.one_way_rtt {
+                    return self.one_way_ideal(&forward, &bytes);
+                }
+                self.routes.path(
+                    &self.graph,
+                    row.dst,
+                    row.src,
+                    self.hash(row, true),
+                    &mut backward,
+                );
                 completion_time(
                     &self.graph,
                     &forward,
@@ -154,6 +195,14 @@ impl<S: Scheme> Common<S> {
                 )
             })
             .collect()
+    }
+
+    /// The HPCC simulator's: base round trip and all bytes at the slowest link's rate.
+    fn one_way_ideal(&self, path: &[LinkEnd], bytes: &PacketBytes) -> Time {
+        let total = u128::from((bytes.count - 1) * bytes.middle + bytes.last);
+        let slowest = path.iter().map(|end| end.rate.bps()).min().unwrap_or(1).max(1);
+        let ns = total * 8_000_000_000 / u128::from(slowest);
+        self.round_trip(path) + Time::from_ns(ns as u64)
     }
 }
 
@@ -188,6 +237,7 @@ fn flow_rows(graph: &Graph, setup: &Setup) -> Vec<FlowRow> {
             receiver_slot,
             place: sent[src as usize],
             priority: message.priority,
+            udp_ports: message.udp_ports,
         });
         sent[src as usize] += 1;
     }

@@ -4,6 +4,7 @@
 //! would have sent before t.
 
 mod receiving;
+mod scanning;
 mod sending;
 
 use crate::common::Common;
@@ -181,8 +182,11 @@ impl<S: Scheme> Host<S> {
                 let header = window.packets.remove(handle).header;
                 let nic = &mut self.nics[port as usize];
                 nic.port.set_paused(header.priority, is_pause(&header), now);
-                nic.port.free_at = nic.port.free_at.max(now);
-                nic.schedule();
+                if is_pause(&header) {
+                    nic.schedule();
+                } else {
+                    nic.wake(now);
+                }
             }
             Kind::Ctl => {
                 let packet = window.packets.remove(handle);
@@ -201,9 +205,11 @@ impl<S: Scheme> Host<S> {
         } else {
             let address = window.packets.get(&handle).header.address;
             let candidates = self.common.routes.candidates(self.node, address.src);
-            self.common.routes.ecmp(self.node, candidates, address.hash).index()
+            let ends = (address.dst, address.src);
+            self.common.routes.ecmp(self.node, candidates, ends, address.hash).index()
         };
-        self.send_from(window, now, number, handle);
+        let queue = self.common.ack_queue.unwrap_or(window.packets.get(&handle).header.priority);
+        self.send_from(window, now, number, queue, handle);
     }
 
     /// Queues a control packet at a port.
@@ -213,14 +219,13 @@ impl<S: Scheme> Host<S> {
         window: &mut Window<'_, '_, Packet<S>>,
         now: Time,
         number: usize,
+        queue: u8,
         handle: Handle,
     ) {
-        let header = &window.packets.get(&handle).header;
-        let (priority, size) = (header.priority, header.size);
+        let size = window.packets.get(&handle).header.size;
         let nic = &mut self.nics[number];
-        nic.port.enqueue(window.packets, priority, size, handle);
-        nic.port.free_at = nic.port.free_at.max(now);
-        nic.schedule();
+        nic.port.enqueue(window.packets, queue, size, handle);
+        nic.wake(now);
     }
 
     /// Sends what a hook put into the outbox to the QP's other end.
@@ -246,7 +251,7 @@ impl<S: Scheme> Host<S> {
             header.to_source = to_source;
             header.sent_at = now;
             let handle = window.packets.insert(Packet { header, body: Body::Ctl(ctl) });
-            self.send_from(window, now, usize::from(nic), handle);
+            self.send_from(window, now, usize::from(nic), priority, handle);
         }
         self.outbox = outbox;
     }

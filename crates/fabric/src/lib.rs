@@ -20,6 +20,7 @@ mod packet;
 mod port;
 mod probe;
 mod qp;
+mod quirks;
 mod red;
 mod routing;
 mod run;
@@ -31,10 +32,11 @@ mod switch;
 pub use engine::{Outcome, Progress};
 pub use host::FlowOutcome;
 pub use network::{
-    Cable, ClassConfig, EcnConfig, HostConfig, Message, Node, NodeKind, PfcConfig, Probe,
-    ProbeKind, ProbeTargets, Setup, SwitchConfig, Threshold,
+    Cable, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Message, Node, NodeKind,
+    PfcConfig, Probe, ProbeKind, ProbeTargets, Setup, SwitchConfig, Threshold,
 };
 pub use port::PortCounters;
 pub use probe::Sample;
+pub use quirks::Quirks;
 pub use run::{Output, PortReport, Ready, Refusal};
 pub use switch::{LosslessDrop, SwitchAudit};

@@ -7,6 +7,8 @@
 //! and then its headroom; it pauses when it uses the headroom.
 
 use crate::network::{PfcConfig, Threshold};
+use crate::quirks::Quirks;
+use units::Rate;
 
 /// The bytes of an ingress port in one priority.
 #[derive(Clone, Copy, Debug, Default)]
@@ -44,45 +46,67 @@ pub(crate) struct Mmu {
     ingress: Vec<Ingress>,
     /// How many of them are paused.
     pausing: u32,
-    /// Dynamic threshold: size of the shared part, and what of it is used.
-    shared: u64,
+    /// Dynamic threshold: each port's alpha in 65536ths, the size of the shared part, and what of
+    /// it is used. Where thresholds wrap, the shared part may be less than nothing.
+    alphas: Vec<u32>,
+    shared: i64,
     shared_used: u64,
+    quirks: Quirks,
 }
 
 impl Mmu {
-    /// Bytes of the buffer that are not for all: headroom of each port and lossless priority, and
-    /// what each port has for itself.
-    pub(crate) fn kept_apart(pfc: &PfcConfig, headroom: &[u64]) -> u64 {
-        let reserved = match pfc.threshold {
-            Threshold::Static { .. } => 0,
-            Threshold::Dynamic { reserve, .. } => reserve.get() * headroom.len() as u64,
-        };
-        headroom.iter().sum::<u64>() * u64::from(pfc.lossless.count_ones()) + reserved
-    }
-
-    pub(crate) fn new(buffer: u64, pfc: &PfcConfig, headroom: Vec<u64>) -> Mmu {
+    pub(crate) fn new(
+        buffer: u64,
+        pfc: &PfcConfig,
+        headroom: Vec<u64>,
+        rates: Vec<Rate>,
+        quirks: &Quirks,
+    ) -> Mmu {
         let ports = headroom.len();
-        let shared = buffer.saturating_sub(Mmu::kept_apart(pfc, &headroom));
-        let calm = match pfc.threshold {
-            Threshold::Static { xoff, .. } => xoff.get().saturating_sub(1),
-            // One ingress with all of it stays below the threshold that it leaves: u < a (s - u).
-            Threshold::Dynamic { alpha, .. } => {
-                let (shared, alpha) = (u128::from(shared), u128::from(alpha));
-                ((shared * alpha / ((1 << 16) + alpha)) as u64).saturating_sub(1)
-            }
+        let alphas: Vec<u32> = match pfc.threshold {
+            Threshold::Static { .. } => vec![0; ports],
+            Threshold::Dynamic { alpha, at, .. } => rates
+                .into_iter()
+                .map(|rate| if quirks.shifted_threshold { shifted(alpha, at, rate) } else { alpha })
+                .collect(),
         };
-        Mmu {
-            buffer,
+        let mut mmu = Mmu {
+            buffer: if quirks.shifted_threshold { u64::MAX } else { buffer },
             used: 0,
-            calm: calm.min(buffer),
+            calm: 0,
             lossless: pfc.lossless,
             threshold: pfc.threshold,
             ingress: vec![Ingress::default(); ports * 8],
             pausing: 0,
-            shared,
+            alphas,
+            shared: 0,
             shared_used: 0,
             headroom,
-        }
+            quirks: *quirks,
+        };
+        mmu.shared = buffer as i64 - mmu.kept_apart() as i64;
+        mmu.calm = match pfc.threshold {
+            Threshold::Static { xoff, .. } => xoff.get().saturating_sub(1),
+            // One ingress with all of it stays below the threshold that it leaves: u < a (s - u).
+            Threshold::Dynamic { .. } => {
+                let alpha = u128::from(mmu.alphas.iter().copied().min().unwrap_or(0));
+                let free = u128::from(mmu.free(0));
+                ((free * alpha / ((1 << 16) + alpha)) as u64).saturating_sub(1)
+            }
+        };
+        mmu.calm = mmu.calm.min(mmu.buffer);
+        mmu
+    }
+
+    /// Bytes of the buffer that are not for all: headroom of each port (and lossless priority), and
+    /// what each port has for itself.
+    pub(crate) fn kept_apart(&self) -> u64 {
+        let reserved = match self.threshold {
+            Threshold::Static { .. } => 0,
+            Threshold::Dynamic { reserve, .. } => reserve.get() * self.headroom.len() as u64,
+        };
+        let shares = if self.quirks.shifted_threshold { 1 } else { self.lossless.count_ones() };
+        self.headroom.iter().sum::<u64>() * u64::from(shares) + reserved
     }
 
     /// Whether some ingress has its peer paused: then departures must be worked in time order, as
@@ -118,8 +142,10 @@ impl Mmu {
         match self.threshold {
             Threshold::Static { xoff, .. } => ingress.bytes + size < xoff.get(),
             Threshold::Dynamic { reserve, .. } => {
+                let before = ingress.bytes.saturating_sub(reserve.get());
                 let after = (ingress.bytes + size).saturating_sub(reserve.get());
-                ingress.in_headroom == 0 && (after == 0 || after < self.dynamic_threshold())
+                ingress.in_headroom == 0
+                    && (after == 0 || after < self.dynamic_threshold(port, after - before))
             }
         }
     }
@@ -139,9 +165,16 @@ impl Mmu {
         self.used += size;
     }
 
-    fn dynamic_threshold(&self) -> u64 {
-        let Threshold::Dynamic { alpha, .. } = self.threshold else { return 0 };
-        share(self.shared.saturating_sub(self.shared_used), alpha)
+    /// What an ingress of `port` may use of the shared part when `more` bytes of it are taken.
+    fn dynamic_threshold(&self, port: u16, more: u64) -> u64 {
+        share(self.free(self.shared_used + more), self.alphas[port as usize])
+    }
+
+    /// What is free of the shared part when `used` bytes are not.
+    #[inline]
+    fn free(&self, used: u64) -> u64 {
+        let free = self.shared - used as i64;
+        if self.quirks.threshold_wraps { u64::from(free as u32) } else { free.max(0) as u64 }
     }
 
     /// Asks for room for a packet of `size` bytes. Counters must be up to date.
@@ -149,7 +182,7 @@ impl Mmu {
         if self.used + size > self.buffer {
             return Admission::BufferFull;
         }
-        let threshold = self.dynamic_threshold();
+        let threshold = self.dynamic_threshold(port, 0);
         let ingress = &mut self.ingress[port as usize * 8 + priority as usize];
         if self.lossless & 1 << priority == 0 {
             ingress.bytes += size;
@@ -178,10 +211,14 @@ impl Mmu {
                     self.shared_used += shared_after - shared_before;
                 }
                 ingress.bytes += size;
-                ingress.in_headroom > 0 || shared_after >= threshold
+                let (in_headroom, shared) =
+                    (ingress.in_headroom, ingress.bytes - ingress.in_headroom);
+                in_headroom > 0
+                    || shared.saturating_sub(reserve.get()) >= self.dynamic_threshold(port, 0)
             }
         };
         self.used += size;
+        let ingress = &mut self.ingress[port as usize * 8 + priority as usize];
         if above && !ingress.paused {
             ingress.paused = true;
             self.pausing += 1;
@@ -215,7 +252,8 @@ impl Mmu {
                 let (bytes, in_headroom) = (ingress.bytes, ingress.in_headroom);
                 let shared = bytes.saturating_sub(reserve.get());
                 in_headroom == 0
-                    && (shared == 0 || shared + resume_offset.get() <= self.dynamic_threshold())
+                    && (shared == 0
+                        || shared + resume_offset.get() <= self.dynamic_threshold(port, 0))
             }
         };
         if go_on {
@@ -231,6 +269,16 @@ impl Mmu {
     }
 }
 
+/// Alpha of a port: doubled for each doubling of its rate over `at`, the last one begun, up to 1.
+fn shifted(alpha: u32, at: Rate, rate: Rate) -> u32 {
+    let (mut alpha, mut rate) = (alpha, rate.bps());
+    while rate > at.bps() && alpha < 1 << 16 {
+        alpha = (alpha * 2).min(1 << 16);
+        rate /= 2;
+    }
+    alpha
+}
+
 /// `alpha` 65536ths of the bytes that are free.
 #[inline]
 fn share(free: u64, alpha: u32) -> u64 {
@@ -240,20 +288,26 @@ fn share(free: u64, alpha: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::network::Headroom;
     use proptest::prelude::*;
     use units::Bytes;
+
+    fn mmu(buffer: u64, config: &PfcConfig, headroom: Vec<u64>) -> Mmu {
+        let rates = vec![Rate::from_gbps(100); headroom.len()];
+        Mmu::new(buffer, config, headroom, rates, &Quirks::default())
+    }
 
     fn fixed(xoff: u64, xon: u64) -> PfcConfig {
         PfcConfig {
             lossless: 1 << 3,
             threshold: Threshold::Static { xoff: Bytes::new(xoff), xon: Bytes::new(xon) },
-            headroom: None,
+            headroom: Headroom::Auto,
         }
     }
 
     #[test]
     fn fixed_thresholds_pause_at_xoff_resume_at_xon_and_drop_beyond_the_headroom() {
-        let mut mmu = Mmu::new(1 << 20, &fixed(3_000, 1_000), vec![2_000; 2]);
+        let mut mmu = mmu(1 << 20, &fixed(3_000, 1_000), vec![2_000; 2]);
         assert_eq!(mmu.admit(0, 3, 1_000), Admission::Stored);
         assert_eq!(mmu.admit(0, 3, 1_000), Admission::Stored);
         assert!(!mmu.is_far_from_limits(0, 3, 1_000));
@@ -272,22 +326,47 @@ mod tests {
             lossless: 1 << 3,
             threshold: Threshold::Dynamic {
                 alpha: 1 << 15,
+                at: Rate::from_gbps(100),
                 resume_offset: Bytes::new(100),
                 reserve: Bytes::new(500),
             },
-            headroom: None,
+            headroom: Headroom::Auto,
         };
         // Shared part: 11000 - 2 x 500 - 2 x 2000 = 6000.
-        let mut mmu = Mmu::new(11_000, &dynamic, vec![2_000; 2]);
+        let mut mmu = mmu(11_000, &dynamic, vec![2_000; 2]);
         assert_eq!(mmu.admit(0, 3, 500), Admission::Stored, "the reserve");
         assert_eq!(mmu.admit(0, 3, 1_900), Admission::Stored, "1900 < (6000 - 1900) / 2");
         // 2000 of the shared part used leaves a threshold of 2000.
-        assert_eq!(mmu.admit(0, 3, 100), Admission::Stored);
-        assert_eq!(mmu.admit(0, 3, 100), Admission::StoredPause, "into the headroom");
-        assert_eq!(mmu.admit(1, 3, 2_400), Admission::Stored, "1900 < 2000");
+        assert_eq!(mmu.admit(0, 3, 100), Admission::StoredPause, "2000 = (6000 - 2000) / 2");
+        assert_eq!(mmu.admit(0, 3, 100), Admission::Stored, "into the headroom");
+        assert_eq!(mmu.admit(1, 3, 2_400), Admission::StoredPause, "1900 > (6000 - 3900) / 2");
         assert!(!mmu.release(0, 3, 100), "headroom empty, 2000 shared > (6000 - 3900) / 2");
         assert!(!mmu.release(0, 3, 600));
         assert!(mmu.release(0, 3, 600), "800 + 100 <= (6000 - 2700) / 2");
+    }
+
+    #[test]
+    fn alpha_doubles_with_the_rate_and_a_free_buffer_below_nothing_wraps() {
+        let at = Rate::from_gbps(100);
+        let shifts = [25, 100, 101, 200, 300, 400, 800, 1600]
+            .map(|gbps| (1 << 16) / shifted(1 << 13, at, Rate::from_gbps(gbps)));
+        assert_eq!(shifts, [8, 8, 4, 4, 2, 2, 1, 1]);
+        let config = PfcConfig {
+            lossless: 1 << 3,
+            threshold: Threshold::Dynamic {
+                alpha: 1 << 13,
+                at,
+                resume_offset: Bytes::new(3072),
+                reserve: Bytes::new(4096),
+            },
+            headroom: Headroom::Auto,
+        };
+        let quirks = Quirks { shifted_threshold: true, threshold_wraps: true, ..Quirks::default() };
+        let mut mmu = Mmu::new(1 << 20, &config, vec![1 << 20; 2], vec![at; 2], &quirks);
+        assert_eq!(mmu.free(0), (1 << 32) - (1 << 20) - 8192);
+        for _ in 0..10_000 {
+            assert_eq!(mmu.admit(0, 3, 1_048), Admission::Stored);
+        }
     }
 
     proptest! {
@@ -301,11 +380,12 @@ mod tests {
             if dynamic {
                 config.threshold = Threshold::Dynamic {
                     alpha: 1 << 13,
+                    at: Rate::from_gbps(100),
                     resume_offset: Bytes::new(3_000),
                     reserve: Bytes::new(2_000),
                 };
             }
-            let mut mmu = Mmu::new(60_000, &config, vec![5_000; 3]);
+            let mut mmu = mmu(60_000, &config, vec![5_000; 3]);
             let mut stored = Vec::new();
             for (port, priority, size) in packets {
                 if far_first && mmu.is_far_from_limits(port, priority, size) {

@@ -2,6 +2,7 @@
 //!
 //! Everything here is trusted: whoever makes it (the scenario) has checked it.
 
+use crate::quirks::Quirks;
 use units::{Bytes, FlowId, NodeId, PortId, Rate, Time};
 
 /// A host or a switch.
@@ -50,6 +51,9 @@ pub struct Message {
     pub priority: u8,
     /// The QP that carries it; messages with the same number share one, in order of posting.
     pub qp: u32,
+    /// UDP ports, source and destination, where switches hash them
+    /// ([`Quirks::node_hash`](crate::Quirks::node_hash)).
+    pub udp_ports: (u16, u16),
 }
 
 /// How hosts behave beside the scheme.
@@ -63,6 +67,9 @@ pub struct HostConfig {
     pub latency: Time,
     /// Whether receivers answer a gap with a NACK.
     pub nack: bool,
+    /// They answer again for the same gap, as more arrives, after this long;
+    /// [`Time::NEVER`] for once.
+    pub nack_interval: Time,
 }
 
 /// How switches behave beside the scheme.
@@ -81,8 +88,19 @@ pub struct PfcConfig {
     pub lossless: u8,
     /// When an ingress pauses its peer.
     pub threshold: Threshold,
-    /// Room per port and lossless priority above the threshold; `None`: from rate and delay.
-    pub headroom: Option<Bytes>,
+    /// Room per port and lossless priority above the threshold.
+    pub headroom: Headroom,
+}
+
+/// Room above the threshold, for what still arrives after a pause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Headroom {
+    /// What rate, delay and packet sizes demand.
+    Auto,
+    /// As given.
+    Fixed(Bytes),
+    /// This many times what the cable holds.
+    CableBdp(u32),
 }
 
 /// When an ingress pauses and lets go.
@@ -99,6 +117,9 @@ pub enum Threshold {
     Dynamic {
         /// The share, in 65536ths.
         alpha: u32,
+        /// The port rate that alpha is for, where faster ports may take more
+        /// ([`Quirks::shifted_threshold`](crate::Quirks::shifted_threshold)).
+        at: Rate,
         /// Resume this far below the threshold.
         resume_offset: Bytes,
         /// Bytes that each ingress port has for itself.
@@ -106,26 +127,35 @@ pub enum Threshold {
     },
 }
 
-/// RED marking, for ports of one rate.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// RED marking.
+#[derive(Clone, Debug, PartialEq)]
 pub struct EcnConfig {
+    /// The law of ports whose rate is not in `by_rate`.
+    pub law: EcnLaw,
+    /// The port rate the thresholds of `law` are for; others scale. `None`: the same at all ports.
+    pub at: Option<Rate>,
+    /// Laws of ports of certain rates.
+    pub by_rate: Vec<(Rate, EcnLaw)>,
+    /// Mark when a packet joins the queue instead of when it leaves.
+    pub at_enqueue: bool,
+}
+
+/// RED's parameters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EcnLaw {
     /// Nothing is marked up to here.
     pub kmin: Bytes,
     /// Everything above.
     pub kmax: Bytes,
     /// Probability at `kmax`.
     pub pmax: f64,
-    /// The port rate the thresholds are for; others scale. `None`: the same at all ports.
-    pub at: Option<Rate>,
-    /// Mark when a packet joins the queue instead of when it leaves.
-    pub at_enqueue: bool,
 }
 
 /// Which priority is what.
 #[derive(Clone, Copy, Debug)]
 pub struct ClassConfig {
-    /// Of ACKs and NACKs.
-    pub ack: u8,
+    /// Of ACKs and NACKs; `None`: that of the data they answer.
+    pub ack: Option<u8>,
     /// Of the scheme's control packets.
     pub control: u8,
     /// Priorities served first, highest first, as a bit mask; the others share by weight.
@@ -213,6 +243,8 @@ pub struct Setup {
     pub classes: ClassConfig,
     /// Data and ACKs of a QP hash alike.
     pub symmetric: bool,
+    /// What is done as in the HPCC simulator.
+    pub quirks: Quirks,
     /// Seed of all random streams.
     pub seed: u64,
     /// When the run ends at the latest.

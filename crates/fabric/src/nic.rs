@@ -13,14 +13,47 @@ pub(crate) struct Nic {
     pub(crate) ready_mask: u16,
     /// QPs that wait for their pacing time.
     paced: BinaryHeap<Reverse<(Time, u32)>>,
+    /// Where QPs are not listed but looked through.
+    pub(crate) scan: Option<Box<Scan>>,
     /// When the next packet begins at the earliest.
     pub(crate) due: Time,
 }
 
+/// How the HPCC simulator's NIC finds what to send next
+/// ([`Quirks::scan_queue_pairs`](crate::Quirks::scan_queue_pairs)): it looks whenever the wire falls
+/// free, and while it is free, whenever something happened or at a time set before.
+pub(crate) struct Scan {
+    /// QPs in the order of their opening, each by its slot and first message; finished ones leave
+    /// when they are come across.
+    pub(crate) table: Vec<(u32, u32)>,
+    /// Place of the one that sent last.
+    pub(crate) last: usize,
+    /// A packet is on the wire.
+    pub(crate) busy: bool,
+    /// Something happened then.
+    pub(crate) trigger: Time,
+    /// It will look then.
+    pub(crate) wake: Time,
+}
+
+impl Scan {
+    pub(crate) fn new() -> Scan {
+        Scan { table: Vec::new(), last: 0, busy: false, trigger: Time::NEVER, wake: Time::NEVER }
+    }
+
+    /// The pacing time of a QP moved to `time`.
+    pub(crate) fn moved(&mut self, time: Time, now: Time) {
+        if self.wake != Time::NEVER && self.wake > now && time < self.wake {
+            self.wake = time.max(now);
+        }
+    }
+}
+
 impl Nic {
-    pub(crate) fn new(port: Port) -> Nic {
+    pub(crate) fn new(port: Port, scan: Option<Box<Scan>>) -> Nic {
         Nic {
             port,
+            scan,
             ready: Default::default(),
             ready_mask: 0,
             paced: BinaryHeap::new(),
@@ -59,9 +92,25 @@ impl Nic {
         Some((time, qp))
     }
 
+    /// Something happened at `now` that may let a packet go.
+    #[inline]
+    pub(crate) fn wake(&mut self, now: Time) {
+        self.port.free_at = self.port.free_at.max(now);
+        if let Some(scan) = &mut self.scan
+            && !scan.busy
+        {
+            scan.trigger = scan.trigger.min(now);
+        }
+        self.schedule();
+    }
+
     /// Sets when the next packet begins, after something changed.
     #[inline]
     pub(crate) fn schedule(&mut self) {
+        if let Some(scan) = &self.scan {
+            self.due = if scan.busy { self.port.free_at } else { scan.trigger.min(scan.wake) };
+            return;
+        }
         let open = (self.port.waiting | self.ready_mask) & !self.port.paused;
         self.due = self.port.due(open);
         if let Some(&Reverse((time, _))) = self.paced.peek() {

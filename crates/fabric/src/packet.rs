@@ -17,6 +17,16 @@ pub(crate) fn class_of(kind: Kind) -> Class {
     }
 }
 
+/// The same where what was sent first goes first: what takes longest on the wire.
+#[inline]
+pub(crate) fn class_by_emission(kind: Kind) -> Class {
+    match kind {
+        Kind::Data => Class::FlowControl,
+        Kind::Ack | Kind::Nack | Kind::Ctl | Kind::LinkCtl => Class::Control,
+        Kind::Pfc => Class::Data,
+    }
+}
+
 /// A header with everything but its purpose left blank.
 pub(crate) fn blank(kind: Kind, address: Address, priority: u8, size: u16) -> Header {
     Header {

@@ -1,10 +1,12 @@
 //! The sending side of a port: queues, the wire, and what is counted.
 
-use crate::packet::{Header, Kind, Packet, Scheme, class_of};
+use crate::common::Common;
+use crate::packet::{Header, Kind, Packet, Scheme, class_by_emission, class_of};
+use crate::quirks::Clock;
 use crate::routing::LinkEnd;
 use crate::scheduler::{PFC, PFC_BIT, Scheduler};
 use engine::{Fifo, Handle, Link, Packets, Window};
-use units::{Bytes, PortId, Rate, Time};
+use units::{PortId, Rate, Time};
 
 /// What a port counts, always.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,12 +42,17 @@ pub(crate) struct Port {
     pub(crate) paused: u16,
     /// Bytes waiting, all priorities, PFC frames not counted.
     pub(crate) queue_bytes: u64,
+    /// Picoseconds a byte takes; 0 where that is not a whole number, or not how time is counted.
     byte_time: u64,
+    /// Then: what the usual sizes take, data first.
+    usual: [(u64, Time); 2],
+    clock: Clock,
     rate: Rate,
     /// From the end of a packet to its handling at the peer: propagation and the peer's latency.
     delay: Time,
     /// The same for PFC frames, which are handled at once.
     pfc_delay: Time,
+    emission_order: bool,
     pub(crate) link: Link,
     queues: [Fifo; 9],
     class_bytes: [u64; 8],
@@ -77,13 +84,24 @@ impl Shaper {
 }
 
 impl Port {
-    pub(crate) fn new(end: &LinkEnd, latency: Time, scheduler: Scheduler) -> Port {
+    pub(crate) fn new<S: Scheme>(
+        common: &Common<S>,
+        end: &LinkEnd,
+        latency: Time,
+        scheduler: Scheduler,
+    ) -> Port {
+        let clock = common.clock;
+        let exact = if clock == Clock::Exact { end.rate.exact_ps_per_byte() } else { None };
+        let usual = [u64::from(common.full_packet), u64::from(common.ack_size)];
         Port {
             free_at: Time::ZERO,
             waiting: 0,
             paused: 0,
             queue_bytes: 0,
-            byte_time: end.rate.exact_ps_per_byte().unwrap_or(0),
+            byte_time: exact.unwrap_or(0),
+            usual: usual.map(|size| (size, clock.time_for(end.rate, size))),
+            clock,
+            emission_order: common.quirks.emission_order,
             rate: end.rate,
             delay: end.delay + latency,
             pfc_delay: end.delay,
@@ -135,9 +153,11 @@ impl Port {
     #[inline]
     pub(crate) fn serialisation(&self, size: u64) -> Time {
         if self.byte_time != 0 {
-            Time::from_ps(size * self.byte_time)
-        } else {
-            self.rate.time_for(Bytes::new(size))
+            return Time::from_ps(size * self.byte_time);
+        }
+        match self.usual.iter().find(|(usual, _)| *usual == size) {
+            Some(&(_, time)) => time,
+            None => self.clock.time_for(self.rate, size),
         }
     }
 
@@ -288,7 +308,12 @@ impl Port {
             shaper.sent(header, start, end);
         }
         let delay = if header.kind == Kind::Pfc { self.pfc_delay } else { self.delay };
-        window.send(&mut self.link, end + delay, class_of(header.kind), handle);
+        let class = if self.emission_order {
+            class_by_emission(header.kind)
+        } else {
+            class_of(header.kind)
+        };
+        window.send(&mut self.link, end + delay, class, handle);
     }
 
     /// The peer paused a priority or let it go on. Returns whether that changed anything.

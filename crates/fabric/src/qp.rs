@@ -1,6 +1,7 @@
 //! Queue pairs: the sending and the receiving end of a stream of messages.
 
 use crate::packet::{Address, Scheme};
+use crate::quirks::Clock;
 use schemes::contract::{Allow, Rp};
 use units::{Bytes, Rate, Time};
 
@@ -108,10 +109,10 @@ impl<S: Scheme> Sender<S> {
 
     /// Sets when the next packet may leave after the last one, at `rate` on a wire of `line_rate`.
     #[inline]
-    pub(crate) fn pace(&mut self, rate: Rate, line_rate: Rate) {
+    pub(crate) fn pace(&mut self, rate: Rate, line_rate: Rate, clock: Clock) {
         self.next_at = self.last_sent_at;
         if rate < line_rate {
-            self.next_at += rate.time_for(Bytes::new(u64::from(self.last_size)));
+            self.next_at += clock.time_for(rate, u64::from(self.last_size));
         }
     }
 
@@ -125,8 +126,8 @@ impl<S: Scheme> Sender<S> {
 pub(crate) struct Receiver<S: Scheme> {
     pub(crate) np: S::Np,
     pub(crate) expected: u64,
-    /// A NACK for `expected` has been sent and not been answered yet.
-    pub(crate) nacked: bool,
+    /// A NACK for `expected` has been sent; no other before this time.
+    pub(crate) next_nack: Time,
     pub(crate) since_ack: u16,
     /// The last message of the QP has arrived.
     pub(crate) over: bool,

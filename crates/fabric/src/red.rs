@@ -19,15 +19,20 @@ pub(crate) struct Red {
 
 impl Red {
     pub(crate) fn new(config: &EcnConfig, rate: Rate, random: Pcg64Mcg) -> Red {
-        let scale = |bytes: Bytes| match config.at {
+        let own = config.by_rate.iter().find(|(of, _)| *of == rate);
+        let (law, at) = match own {
+            Some((_, law)) => (*law, None),
+            None => (config.law, config.at),
+        };
+        let scale = |bytes: Bytes| match at {
             Some(at) => {
                 (u128::from(bytes.get()) * u128::from(rate.bps()) / u128::from(at.bps())) as u64
             }
             None => bytes.get(),
         };
-        let (kmin, kmax) = (scale(config.kmin), scale(config.kmax));
+        let (kmin, kmax) = (scale(law.kmin), scale(law.kmax));
         let span = kmax.saturating_sub(kmin).max(1);
-        let slope = (config.pmax * (1u64 << 48) as f64 / span as f64) as u64;
+        let slope = (law.pmax * (1u64 << 48) as f64 / span as f64) as u64;
         Red { kmin, kmax, slope, random }
     }
 
@@ -48,14 +53,16 @@ impl Red {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::network::EcnLaw;
 
     #[test]
     fn probability_rises_in_proportion_and_thresholds_scale_with_the_port() {
+        let law = EcnLaw { kmin: Bytes::new(100_000), kmax: Bytes::new(400_000), pmax: 0.2 };
+        let fast = EcnLaw { kmin: Bytes::new(7), kmax: Bytes::new(7), pmax: 1.0 };
         let config = EcnConfig {
-            kmin: Bytes::new(100_000),
-            kmax: Bytes::new(400_000),
-            pmax: 0.2,
+            law,
             at: Some(Rate::from_gbps(25)),
+            by_rate: vec![(Rate::from_gbps(400), fast)],
             at_enqueue: false,
         };
         let random = crate::stream::stream(1, "test", 0);
@@ -65,5 +72,8 @@ mod tests {
         assert_eq!(share(&mut red, 1_600_001), 20_000);
         let half = share(&mut red, 1_000_000);
         assert!((1_850..2_150).contains(&half), "{half} of 20000 at half of Pmax = 0.2");
+        let random = crate::stream::stream(1, "test", 0);
+        let mut red = Red::new(&config, Rate::from_gbps(400), random);
+        assert_eq!((red.marks(7), red.marks(8)), (false, true), "a law of its own");
     }
 }

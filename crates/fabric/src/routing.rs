@@ -5,6 +5,7 @@
 //! needs (its path, its base RTT) is walked when it is asked for.
 
 use crate::network::{Cable, Node, NodeKind};
+use crate::quirks::{Quirks, murmur3};
 use std::collections::BTreeMap;
 use units::{NodeId, PortId, Rate, Time};
 
@@ -114,6 +115,8 @@ pub(crate) struct Routes {
     members: Vec<PortId>,
     /// Salt of each node's hash: one per tier.
     salts: Vec<u32>,
+    /// Node of each host, where switches hash as in the HPCC simulator.
+    addresses: Option<Vec<u32>>,
     /// The largest base round trip of any pair of hosts.
     pub(crate) network_rtt: Time,
     /// Most switches on any shortest path.
@@ -149,8 +152,11 @@ impl Sets {
 
 /// What a packet of a size costs on a link, for round trips.
 pub(crate) struct Sizes {
+    /// Wire bytes of a full data packet, and of an ACK.
     pub(crate) data: u64,
     pub(crate) ack: u64,
+    /// Where only this payload counts, and one way only, in whole nanoseconds.
+    pub(crate) payload_only: Option<u64>,
     /// Time that a node takes between the wire and its queues, by kind.
     pub(crate) host_latency: Time,
     pub(crate) switch_latency: Time,
@@ -163,14 +169,18 @@ impl Sizes {
         from.rate.time_for(units::Bytes::new(bytes)) + from.delay + latency
     }
     /// A data packet one way and its ACK the other, over one link.
-    fn both(&self, graph: &Graph, from: &LinkEnd, back: &LinkEnd) -> Time {
+    pub(crate) fn both(&self, graph: &Graph, from: &LinkEnd, back: &LinkEnd) -> Time {
+        if let Some(payload) = self.payload_only {
+            let ns = payload * 8_000_000_000 / from.rate.bps().max(1);
+            return from.delay * 2 + Time::from_ns(ns);
+        }
         self.hop(graph, from, self.data) + self.hop(graph, back, self.ack)
     }
 }
 
 impl Routes {
     /// Shortest paths by hop count. Every host reaches every other: the scenario has checked it.
-    pub(crate) fn new(graph: &Graph, sizes: &Sizes, seed: u64) -> Routes {
+    pub(crate) fn new(graph: &Graph, sizes: &Sizes, seed: u64, quirks: &Quirks) -> Routes {
         // Attachments: hosts with the same set of neighbours.
         let mut numbers: BTreeMap<Vec<u32>, u32> = BTreeMap::new();
         let mut members: Vec<Vec<u32>> = Vec::new();
@@ -215,18 +225,25 @@ impl Routes {
                     continue;
                 }
                 let slot = rows[node as usize] as usize * attachments + number;
+                let ports_to = |leads: &dyn Fn(u32) -> bool| {
+                    let mut ports = ports_to(graph, node, leads);
+                    if quirks.node_hash {
+                        by_descending_neighbour(graph, node, &mut ports);
+                    }
+                    ports
+                };
                 if search.distance[node as usize] == 0 {
                     // To a host on the same switches.
-                    table[slot] = sets.intern(ports_to(graph, node, |peer| !graph.is_host(peer)));
+                    table[slot] = sets.intern(ports_to(&|peer| !graph.is_host(peer)));
                 } else if search.distance[node as usize] == 1 {
                     table[slot] = LOCAL | local.len() as u32;
                     for &host in hosts {
-                        let ports = ports_to(graph, node, |peer| peer == host);
+                        let ports = ports_to(&|peer| peer == host);
                         local.push(sets.intern(ports));
                     }
                 } else {
                     let nearer = search.distance[node as usize] - 1;
-                    let ports = ports_to(graph, node, |peer| {
+                    let ports = ports_to(&|peer| {
                         search.distance[peer as usize] == nearer && !graph.is_host(peer)
                     });
                     table[slot] = sets.intern(ports);
@@ -264,6 +281,9 @@ impl Routes {
             local,
             members: sets.members,
             salts,
+            addresses: quirks
+                .node_hash
+                .then(|| graph.hosts.iter().map(|&node| crate::quirks::address(node)).collect()),
             network_rtt,
             max_switches,
         }
@@ -296,14 +316,24 @@ impl Routes {
         &self.members[begin..begin + (set & ((1 << COUNT_BITS) - 1)) as usize]
     }
 
-    /// The one of them that ECMP takes for a flow with this hash.
+    /// The one of them that ECMP takes for what goes from host `from` to host `to` with this hash.
     #[inline]
-    pub(crate) fn ecmp(&self, node: u32, candidates: &[PortId], hash: u32) -> PortId {
-        match candidates {
-            &[only] => only,
-            several => {
+    pub(crate) fn ecmp(
+        &self,
+        node: u32,
+        candidates: &[PortId],
+        (from, to): (u32, u32),
+        hash: u32,
+    ) -> PortId {
+        match (candidates, &self.addresses) {
+            (&[only], _) => only,
+            (several, None) => {
                 let mixed = spread(hash ^ self.salts[node as usize]);
                 several[((u64::from(mixed) * several.len() as u64) >> 32) as usize]
+            }
+            (several, Some(addresses)) => {
+                let words = [addresses[from as usize], addresses[to as usize], hash];
+                several[murmur3(words, node) as usize % several.len()]
             }
         }
     }
@@ -321,7 +351,7 @@ impl Routes {
         let (mut node, target) = (graph.hosts[src as usize], graph.hosts[dst as usize]);
         while node != target {
             let candidates = self.candidates(node, dst);
-            let port = self.ecmp(node, candidates, hash);
+            let port = self.ecmp(node, candidates, (src, dst), hash);
             let end = graph.ports(node)[port.index()];
             path.push(end);
             node = end.peer;
@@ -357,6 +387,14 @@ fn hosts_on_switches(
 fn ports_to(graph: &Graph, node: u32, leads: impl Fn(u32) -> bool) -> Vec<PortId> {
     let ends = graph.ports(node).iter().enumerate();
     ends.filter(|(_, end)| leads(end.peer)).map(|(port, _)| PortId::new(port as u16)).collect()
+}
+
+/// As the HPCC simulator lists next hops: one link to each neighbour, the last; highest node first.
+fn by_descending_neighbour(graph: &Graph, node: u32, ports: &mut Vec<PortId>) {
+    let ends = graph.ports(node);
+    let peer = |port: &PortId| ends[port.index()].peer;
+    ports.sort_by_key(|port| std::cmp::Reverse((peer(port), *port)));
+    ports.dedup_by_key(|port| peer(port));
 }
 
 /// Spreads the hash so that each tier's digit of it is independent of the others'.

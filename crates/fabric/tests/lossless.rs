@@ -5,7 +5,7 @@ mod common;
 use common::random::{Case, Law, build, cases};
 use common::{Build, balances, empty, essence, lossless, pauses, run, star};
 use common::{FIRST, FULL, LEAST, US};
-use fabric::{Output, Setup, Threshold};
+use fabric::{Headroom, Output, Setup, Threshold};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use schemes::contract::Scheme;
@@ -66,7 +66,7 @@ fn funnel(headroom: u64) -> Setup {
     setup.message(sender, receiver, 1_000_000, Time::ZERO);
     let (xoff, xon) = (Bytes::new(50_000), Bytes::new(40_000));
     setup.pfc.threshold = Threshold::Static { xoff, xon };
-    setup.pfc.headroom = Some(Bytes::new(headroom));
+    setup.pfc.headroom = Headroom::Fixed(Bytes::new(headroom));
     setup.until_done = false;
     setup.stop = US * 200;
     setup

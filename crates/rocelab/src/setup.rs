@@ -1,11 +1,12 @@
 //! From the scenario's words to the fabric's.
 
 use fabric::{
-    Cable, ClassConfig, EcnConfig, HostConfig, Message, Node, PfcConfig, Probe, ProbeKind,
-    ProbeTargets, Setup, SwitchConfig, Threshold,
+    Cable, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Message, Node, PfcConfig, Probe,
+    ProbeKind, ProbeTargets, Quirks, Setup, SwitchConfig, Threshold,
 };
 use scenario::{Scenario, Stop};
-use units::Time;
+use std::collections::BTreeMap;
+use units::{NodeId, Rate, Time};
 
 /// Buffers and thresholds of the fabric count alpha in these.
 const ALPHA_UNIT: f64 = 65_536.0;
@@ -23,18 +24,7 @@ pub(crate) fn setup(scenario: &Scenario) -> Setup {
             .iter()
             .map(|link| Cable { a: link.a, b: link.b, rate: link.rate, delay: link.delay })
             .collect(),
-        messages: scenario
-            .messages
-            .iter()
-            .map(|message| Message {
-                src: message.src,
-                dst: message.dst,
-                size: message.size,
-                start: message.start,
-                priority: message.priority,
-                qp: message.qp,
-            })
-            .collect(),
+        messages: messages(scenario),
         wire: match scenario.wire.profile {
             scenario::WireProfile::Rocev2 => wire::Profile::Rocev2,
             scenario::WireProfile::HpccNs3 => wire::Profile::HpccNs3,
@@ -45,14 +35,18 @@ pub(crate) fn setup(scenario: &Scenario) -> Setup {
             retransmit_timeout: scenario.host.retransmit_timeout,
             latency: scenario.host.latency,
             nack: scenario.host.nack,
+            nack_interval: scenario.host.nack_interval,
         },
         switch: SwitchConfig { buffer: scenario.switch.buffer, latency: scenario.switch.latency },
         pfc: pfc(scenario),
         ecn: scenario.ecn.as_ref().map(|ecn| EcnConfig {
-            kmin: ecn.kmin,
-            kmax: ecn.kmax,
-            pmax: ecn.pmax,
+            law: EcnLaw { kmin: ecn.kmin, kmax: ecn.kmax, pmax: ecn.pmax },
             at: ecn.at,
+            by_rate: ecn
+                .by_rate
+                .iter()
+                .map(|&(rate, kmin, kmax, pmax)| (rate, EcnLaw { kmin, kmax, pmax }))
+                .collect(),
             at_enqueue: ecn.mark_at == scenario::MarkAt::Enqueue,
         }),
         classes: ClassConfig {
@@ -65,10 +59,59 @@ pub(crate) fn setup(scenario: &Scenario) -> Setup {
                 .map(|weight| weight.saturating_mul(scenario.classes.quantum.get() as u32)),
         },
         symmetric: scenario.routing.symmetric,
+        quirks: quirks(&scenario.quirks),
         seed: scenario.run.seed,
         stop,
         until_done,
         probes: scenario.probes.iter().map(probe).collect(),
+    }
+}
+
+/// UDP source ports count up from this for each pair of hosts, a QP each.
+const FIRST_SOURCE_PORT: u16 = 10_000;
+
+fn messages(scenario: &Scenario) -> Vec<Message> {
+    let mut next_port: BTreeMap<(NodeId, NodeId), u16> = BTreeMap::new();
+    let mut port_of_qp: BTreeMap<u32, u16> = BTreeMap::new();
+    let ports_count = scenario.quirks.node_hash;
+    scenario
+        .messages
+        .iter()
+        .map(|message| {
+            let mut source_port = FIRST_SOURCE_PORT;
+            if ports_count {
+                source_port = *port_of_qp.entry(message.qp).or_insert_with(|| {
+                    let next =
+                        next_port.entry((message.src, message.dst)).or_insert(FIRST_SOURCE_PORT);
+                    std::mem::replace(next, next.wrapping_add(1))
+                });
+            }
+            Message {
+                src: message.src,
+                dst: message.dst,
+                size: message.size,
+                start: message.start,
+                priority: message.priority,
+                qp: message.qp,
+                udp_ports: (source_port, message.port),
+            }
+        })
+        .collect()
+}
+
+fn quirks(spec: &scenario::QuirksSpec) -> Quirks {
+    Quirks {
+        whole_nanoseconds: spec.whole_nanoseconds,
+        node_hash: spec.node_hash,
+        one_way_rtt: spec.one_way_rtt,
+        acks_ignore_pause: spec.acks_ignore_pause,
+        silent_duplicates: spec.silent_duplicates,
+        scan_queue_pairs: spec.scan_queue_pairs,
+        missed_wake_up: spec.missed_wake_up,
+        stale_turn: spec.stale_turn,
+        shifted_threshold: spec.shifted_threshold.is_some(),
+        threshold_wraps: spec.threshold_wraps,
+        emission_order: spec.emission_order,
     }
 }
 
@@ -91,12 +134,19 @@ fn pfc(scenario: &Scenario) -> PfcConfig {
         threshold: match pfc.threshold {
             scenario::Threshold::Static { xoff, xon } => Threshold::Static { xoff, xon },
             scenario::Threshold::Dynamic { alpha, resume_offset, reserve } => {
-                Threshold::Dynamic { alpha: (alpha * ALPHA_UNIT) as u32, resume_offset, reserve }
+                let at = scenario.quirks.shifted_threshold.map_or(Rate::ZERO, |at| at.0);
+                Threshold::Dynamic {
+                    alpha: (alpha * ALPHA_UNIT) as u32,
+                    at,
+                    resume_offset,
+                    reserve,
+                }
             }
         },
         headroom: match pfc.headroom {
-            scenario::Headroom::Auto => None,
-            scenario::Headroom::Fixed(given) => Some(given),
+            scenario::Headroom::Auto => Headroom::Auto,
+            scenario::Headroom::Fixed(given) => Headroom::Fixed(given),
+            scenario::Headroom::ThreeBdp => Headroom::CableBdp(3),
         },
     }
 }

@@ -52,7 +52,8 @@ pub use settings::{
     Classes, Ecn, Headroom, HostSettings, MarkAt, PauseDuration, Pfc, RoutingSettings,
     SwitchSettings, Threshold, Wire, WireProfile,
 };
-pub use traffic::{LATEST, MOST_MESSAGES, Message};
+pub use spec::QuirksSpec;
+pub use traffic::{LATEST, MOST_MESSAGES, Message, ROCE_PORT};
 
 use error::Result;
 use std::path::Path;

@@ -8,7 +8,7 @@ use crate::select::Selector;
 use crate::settings::{
     self, Classes, Ecn, HostSettings, Pfc, RoutingSettings, SwitchSettings, Wire,
 };
-use crate::spec::{RunSpec, SCHEMA_VERSION, Spec, StopSpec};
+use crate::spec::{QuirksSpec, RunSpec, SCHEMA_VERSION, Spec, StopSpec};
 use crate::topology;
 use crate::traffic::{self, Context, Message, Traffic, check_time};
 use std::path::Path;
@@ -51,6 +51,8 @@ pub struct Scenario {
     pub routing: RoutingSettings,
     /// The time series to record.
     pub probes: Vec<Probe>,
+    /// What is done as in the HPCC simulator.
+    pub quirks: QuirksSpec,
     /// The specification with every default filled in.
     spec: Spec,
 }
@@ -107,7 +109,7 @@ impl Scenario {
         let law = scheme.info.preset(&scheme.preset).and_then(|preset| preset.ecn.as_ref());
         let ecn = settings::ecn(&mut spec.ecn, law, scheme.info.name, &scheme.preset)?;
         let routing = settings::routing(&mut spec.routing, scheme.info)?;
-        let pfc = settings::pfc(&mut spec.pfc, &switch, &classes, &wire, &network)?;
+        let pfc = settings::pfc(&mut spec.pfc, &switch, &classes, &wire, &network, &spec.quirks)?;
 
         let nodes = Selector::new(&network);
         let context = Context {
@@ -144,6 +146,7 @@ impl Scenario {
             classes,
             routing,
             probes,
+            quirks: spec.quirks.clone(),
             spec,
         })
     }

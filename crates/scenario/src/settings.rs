@@ -3,8 +3,8 @@
 use crate::error::{Result, ScenarioError};
 use crate::network::{Network, NodeKind};
 use crate::spec::{
-    ClassesSpec, EcnSpec, HashKind, HostSpec, PfcSpec, Quantity, RoutingSpec, SwitchSpec,
-    ThresholdKind, WireSpec,
+    AckClass, ClassesSpec, EcnSpec, HashKind, HostSpec, PfcSpec, Quantity, QuirksSpec, RoutingSpec,
+    SwitchSpec, ThresholdKind, Timeout, WireSpec,
 };
 pub use crate::spec::{Headroom, MarkAt, PauseDuration, WireProfile};
 use crate::traffic::{check_priority, check_time};
@@ -25,12 +25,14 @@ pub struct Wire {
 pub struct HostSettings {
     /// Data packets for each ACK, at least 1.
     pub ack_every: u32,
-    /// Resend after this long without an ACK; above zero.
+    /// Resend after this long without an ACK; above zero, [`Time::NEVER`] for not at all.
     pub retransmit_timeout: Time,
     /// Time from the arrival of a packet to the host's answer.
     pub latency: Time,
     /// Whether a gap in the sequence is answered with a NACK.
     pub nack: bool,
+    /// And again after this long, while it lasts; above zero, [`Time::NEVER`] for not at all.
+    pub nack_interval: Time,
 }
 
 /// Every switch.
@@ -77,7 +79,7 @@ pub enum Threshold {
 }
 
 /// ECN marking: nothing up to `kmin`, a probability rising to `pmax` at `kmax`, everything above.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Ecn {
     /// Nothing is marked up to this queue length.
     pub kmin: Bytes,
@@ -88,6 +90,8 @@ pub struct Ecn {
     /// The port rate that `kmin` and `kmax` are given for; ports of k times the rate use k times
     /// the thresholds. `None`: the same at all ports.
     pub at: Option<Rate>,
+    /// Thresholds and probability (`kmin`, `kmax`, `pmax`) of ports of certain rates.
+    pub by_rate: Vec<(Rate, Bytes, Bytes, f64)>,
     /// Whether the queue is looked at when a packet leaves or when it arrives.
     pub mark_at: MarkAt,
 }
@@ -97,8 +101,8 @@ pub struct Ecn {
 pub struct Classes {
     /// Priority of messages that name none.
     pub data: u8,
-    /// Priority of ACKs and NACKs.
-    pub ack: u8,
+    /// Priority of ACKs and NACKs; `None`: that of the data they answer.
+    pub ack: Option<u8>,
     /// Priority of a scheme's own packets, such as CNPs.
     pub control: u8,
     /// The priorities that PFC protects.
@@ -141,17 +145,24 @@ pub(crate) fn host(spec: &HostSpec) -> Result<HostSettings> {
             format!("{} is out of range; allowed: 1 to {MOST_PACKETS_PER_ACK}", spec.ack_every),
         ));
     }
-    let key = "host.retransmit_timeout";
-    let retransmit_timeout = check_time(spec.retransmit_timeout, || key.to_owned())?;
-    if retransmit_timeout == Time::ZERO {
-        return Err(ScenarioError::new(key, "must be above zero"));
-    }
     Ok(HostSettings {
         ack_every: spec.ack_every,
-        retransmit_timeout,
+        retransmit_timeout: timeout(spec.retransmit_timeout, "host.retransmit_timeout")?,
+        nack_interval: timeout(spec.nack_interval, "host.nack_interval")?,
         latency: check_latency(spec.latency, "host.latency")?,
         nack: spec.nack,
     })
+}
+
+fn timeout(timeout: Timeout, key: &str) -> Result<Time> {
+    let after = match timeout {
+        Timeout::Never => return Ok(Time::NEVER),
+        Timeout::After(after) => check_time(Quantity(after), || key.to_owned())?,
+    };
+    if after == Time::ZERO {
+        return Err(ScenarioError::new(key, "must be above zero"));
+    }
+    Ok(after)
 }
 
 pub(crate) fn switch(spec: &SwitchSpec) -> Result<SwitchSettings> {
@@ -184,6 +195,7 @@ pub(crate) fn pfc(
     classes: &Classes,
     wire: &Wire,
     network: &Network,
+    quirks: &QuirksSpec,
 ) -> Result<Pfc> {
     let default = if spec.xoff.is_some() { ThresholdKind::Static } else { ThresholdKind::Dynamic };
     let threshold = match *spec.threshold.get_or_insert(default) {
@@ -244,8 +256,8 @@ pub(crate) fn pfc(
     };
     let pfc =
         Pfc { enabled: spec.enabled, threshold, headroom: spec.headroom, duration: spec.duration };
-    if pfc.enabled && !classes.lossless.is_empty() {
-        check_headroom(&pfc, switch, classes, wire, network)?;
+    if pfc.enabled && !classes.lossless.is_empty() && !quirks.threshold_wraps {
+        check_headroom(&pfc, switch, classes, wire, network, quirks)?;
     }
     Ok(pfc)
 }
@@ -271,7 +283,10 @@ fn check_headroom(
     classes: &Classes,
     wire: &Wire,
     network: &Network,
+    quirks: &QuirksSpec,
 ) -> Result<()> {
+    let shares =
+        if quirks.shifted_threshold.is_some() { 1 } else { classes.lossless.len() as u128 };
     let mut needed = vec![0_u128; network.nodes.len()];
     for link in &network.links {
         let bytes = match pfc.headroom {
@@ -279,7 +294,8 @@ fn check_headroom(
             Headroom::Auto => {
                 u128::from(link.rate.bytes_in(link.delay * 2).get()) + 3 * u128::from(wire.payload)
             }
-        } * classes.lossless.len() as u128;
+            Headroom::ThreeBdp => 3 * u128::from(link.rate.bytes_in(link.delay).get()),
+        } * shares;
         for end in [link.a, link.b] {
             needed[end.index()] += bytes;
         }
@@ -311,13 +327,9 @@ pub(crate) fn ecn(
     preset: &str,
 ) -> Result<Option<Ecn>> {
     let enabled = *spec.enabled.get_or_insert(law.is_some());
-    if let Some(pmax) = spec.pmax
-        && !(pmax > 0.0 && pmax <= 1.0)
-    {
-        return Err(ScenarioError::new(
-            "ecn.pmax",
-            format!("must be above 0 and at most 1, got {pmax}"),
-        ));
+    let by_rate = ecn_by_rate(spec)?;
+    if let Some(pmax) = spec.pmax {
+        check_probability(pmax, "ecn.pmax")?;
     }
     if let (Some(kmin), Some(kmax)) = (spec.kmin, spec.kmax)
         && kmin > kmax
@@ -353,7 +365,38 @@ pub(crate) fn ecn(
             format!("{kmin} is above kmax, which is {kmax}"),
         ));
     }
-    Ok(Some(Ecn { kmin, kmax, pmax, at: spec.at.map(|at| at.0), mark_at: spec.mark_at }))
+    let at = spec.at.map(|at| at.0);
+    Ok(Some(Ecn { kmin, kmax, pmax, at, by_rate, mark_at: spec.mark_at }))
+}
+
+fn check_probability(pmax: f64, key: &str) -> Result<()> {
+    if pmax > 0.0 && pmax <= 1.0 {
+        return Ok(());
+    }
+    Err(ScenarioError::new(key, format!("must be above 0 and at most 1, got {pmax}")))
+}
+
+fn ecn_by_rate(spec: &EcnSpec) -> Result<Vec<(Rate, Bytes, Bytes, f64)>> {
+    let mut laws: Vec<(Rate, Bytes, Bytes, f64)> = Vec::new();
+    for (index, law) in spec.by_rate.iter().enumerate() {
+        let key = |name: &str| format!("ecn.by_rate.{index}.{name}");
+        let (rate, kmin, kmax) = (law.rate.0, law.kmin.0, law.kmax.0);
+        if rate == Rate::ZERO {
+            return Err(ScenarioError::new(key("rate"), "must be above zero"));
+        }
+        if laws.iter().any(|(known, ..)| *known == rate) {
+            return Err(ScenarioError::new(key("rate"), format!("{rate} is listed twice")));
+        }
+        if kmin > kmax {
+            return Err(ScenarioError::new(
+                key("kmin"),
+                format!("{kmin} is above kmax, which is {kmax}"),
+            ));
+        }
+        check_probability(law.pmax, &key("pmax"))?;
+        laws.push((rate, kmin, kmax, law.pmax));
+    }
+    Ok(laws)
 }
 
 /// The value in `slot`, or the default, which is written there.
@@ -367,8 +410,15 @@ fn fill<T: Copy>(
 }
 
 pub(crate) fn classes(spec: &ClassesSpec) -> Result<Classes> {
-    for (name, priority) in [("data", spec.data), ("ack", spec.ack), ("control", spec.control)] {
-        check_priority(priority, || format!("classes.{name}"))?;
+    let ack = match spec.ack {
+        AckClass::Priority(priority) => Some(priority),
+        AckClass::Data(_) => None,
+    };
+    let named = [("data", Some(spec.data)), ("ack", ack), ("control", Some(spec.control))];
+    for (name, priority) in named {
+        if let Some(priority) = priority {
+            check_priority(priority, || format!("classes.{name}"))?;
+        }
     }
     for (name, list) in [("lossless", &spec.lossless), ("strict", &spec.strict)] {
         for (index, priority) in list.iter().enumerate() {
@@ -398,7 +448,7 @@ pub(crate) fn classes(spec: &ClassesSpec) -> Result<Classes> {
     }
     Ok(Classes {
         data: spec.data,
-        ack: spec.ack,
+        ack,
         control: spec.control,
         lossless: spec.lossless.clone(),
         strict: spec.strict.clone(),

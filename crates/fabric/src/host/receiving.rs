@@ -36,17 +36,26 @@ impl<S: Scheme> Host<S> {
         if header.sequence != receiver.expected {
             let expected = receiver.expected;
             let ahead = header.sequence > expected;
-            if ahead && (receiver.nacked || !self.common.host.nack) {
+            let answered = if ahead {
+                now < receiver.next_nack || !self.common.host.nack
+            } else {
+                self.common.quirks.silent_duplicates
+            };
+            if answered {
                 window.packets.discard(handle);
                 return;
             }
-            receiver.nacked = ahead;
+            if ahead {
+                receiver.next_nack = now.saturating_add(self.common.host.nack_interval);
+            } else {
+                receiver.next_nack = Time::ZERO;
+            }
             let kind = if ahead { Kind::Nack } else { Kind::Ack };
             let hash = receiver.hash_back;
             packet.header = self.answer(&header, kind, expected, hash);
             return self.send_answer(window, now, handle);
         }
-        receiver.nacked = false;
+        receiver.next_nack = Time::ZERO;
         receiver.expected += payload;
         receiver.since_ack += 1;
         let (expected, hash) = (receiver.expected, receiver.hash_back);
@@ -110,7 +119,7 @@ impl<S: Scheme> Host<S> {
             np,
             hash_back,
             expected: 0,
-            nacked: false,
+            next_nack: Time::ZERO,
             since_ack: 0,
             over: false,
             address: header.address,
@@ -124,7 +133,8 @@ impl<S: Scheme> Host<S> {
     #[inline]
     pub(super) fn answer(&self, data: &Header, kind: Kind, expected: u64, hash: u32) -> Header {
         let common = &self.common;
-        let mut header = blank(kind, data.address, common.classes.ack, common.ack_size);
+        let priority = common.classes.ack.unwrap_or(data.priority);
+        let mut header = blank(kind, data.address, priority, common.ack_size);
         header.address.hash = hash;
         header.sequence = expected;
         header.sent_at = data.sent_at;
@@ -160,7 +170,8 @@ impl<S: Scheme> Host<S> {
         if !self.outbox.is_empty() {
             let candidates = self.common.routes.candidates(self.node, address.src);
             let hash = self.common.hash_back(&address);
-            let nic = self.common.routes.ecmp(self.node, candidates, hash);
+            let ends = (address.dst, address.src);
+            let nic = self.common.routes.ecmp(self.node, candidates, ends, hash);
             self.send_ctl(window, now, address, nic.get() as u8, true);
         }
         if over && timer == Time::NEVER {

@@ -4,7 +4,6 @@ use super::{Host, Timer};
 use crate::nic::Nic;
 use crate::packet::{Address, Body, Kind, Packet, Scheme, blank};
 use crate::qp::{NO_FLOW, Part, Sender};
-use crate::routing::flow_hash;
 use engine::{Handle, Window};
 use schemes::contract::{Ack, HostCx, Rp};
 use std::cmp::Reverse;
@@ -38,9 +37,9 @@ impl<S: Scheme> Host<S> {
     pub(super) fn open(&mut self, now: Time, flow: u32) -> u32 {
         let common = &self.common;
         let row = &common.flows[flow as usize];
-        let hash = flow_hash(row.src, row.dst, row.qp, common.symmetric, false);
+        let hash = common.hash(row, false);
         let candidates = common.routes.candidates(self.node, row.dst);
-        let nic = common.routes.ecmp(self.node, candidates, hash);
+        let nic = common.routes.ecmp(self.node, candidates, (row.src, row.dst), hash);
         let path = common.path_facts(row.src, row.dst, hash);
         let rp = S::Rp::open(&common.params, &mut self.state, &path, now);
         let mut address = Address {
@@ -58,6 +57,9 @@ impl<S: Scheme> Host<S> {
         });
         if shared {
             self.shared_qps.insert(qp, slot);
+        }
+        if let Some(scan) = &mut self.nics[nic.index()].scan {
+            scan.table.push((slot, flow));
         }
         slot
     }
@@ -111,7 +113,7 @@ impl<S: Scheme> Host<S> {
         let Some(sender) = self.senders.get_mut(slot) else { return };
         let nic = &mut self.nics[sender.nic as usize];
         if <S::Rp as Rp<S>>::REPACE {
-            sender.pace(sender.rp.allow().rate, nic.port.rate());
+            sender.pace(sender.rp.allow().rate, nic.port.rate(), self.common.clock);
         }
         place(sender, nic, now, slot);
     }
@@ -153,6 +155,9 @@ impl<S: Scheme> Host<S> {
         let now = self.nics[number].due;
         let nic = &mut self.nics[number];
         nic.port.free_at = nic.port.free_at.max(now);
+        if nic.scan.is_some() {
+            return self.scan(window, now, number);
+        }
         while let Some((time, slot)) = nic.next_paced(now) {
             let Some(sender) = self.senders.get_mut(slot) else { continue };
             if sender.paced_at != time {
@@ -181,10 +186,7 @@ impl<S: Scheme> Host<S> {
         let full = self.common.full_packet;
         let queue = nic.port.pick(window.packets, open, Some(full));
         if nic.port.has(queue) {
-            let handle = nic.port.dequeue(window.packets, queue);
-            let header = window.packets.get(&handle).header;
-            nic.port.count_out(header.priority, header.size);
-            nic.port.transmit(window, now, &header, handle);
+            self.send_control(window, now, number, queue);
         } else {
             let slot = nic.take(queue);
             let sender = self.senders.get_mut(slot).expect("a listed QP is there");
@@ -200,6 +202,22 @@ impl<S: Scheme> Host<S> {
             }
         }
         self.nics[number].schedule();
+    }
+
+    /// Sends the next packet of one of a port's own queues.
+    #[inline]
+    pub(super) fn send_control(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        number: usize,
+        queue: usize,
+    ) {
+        let port = &mut self.nics[number].port;
+        let handle = port.dequeue(window.packets, queue);
+        let header = window.packets.get(&handle).header;
+        port.count_out(queue as u8, header.size);
+        port.transmit(window, now, &header, handle);
     }
 
     /// Sends the next data packet of a QP.
@@ -259,7 +277,7 @@ impl<S: Scheme> Host<S> {
         }
         sender.last_sent_at = now;
         sender.last_size = size;
-        sender.pace(allow.rate, nic.port.rate());
+        sender.pace(allow.rate, nic.port.rate(), common.clock);
         if was_idle {
             sender.last_progress = now;
         }
@@ -272,7 +290,7 @@ impl<S: Scheme> Host<S> {
         let handle = window.packets.insert(Packet { header, body: Body::Meta(meta) });
         nic.port.transmit(window, now, &header, handle);
         // Its next packet: at once, when its time comes, or when something lets it.
-        if sender.may_send(&allow) {
+        if sender.may_send(&allow) && nic.scan.is_none() {
             let at = sender.next_at.max(allow.hold_until);
             if at <= nic.port.free_at {
                 sender.listed = true;
@@ -467,6 +485,10 @@ fn set_timer<S: Scheme>(
 /// Lists a QP at its port, or has it wait for its time.
 #[inline]
 fn place<S: Scheme>(sender: &mut Sender<S>, nic: &mut Nic, now: Time, slot: u32) {
+    if let Some(scan) = &mut nic.scan {
+        scan.moved(sender.next_at, now);
+        return nic.wake(now);
+    }
     if sender.listed {
         return;
     }

@@ -2,7 +2,7 @@
 
 use super::{DROPS_LISTED, Held, LevelOf, LosslessDrop, Switch, mark};
 use crate::mmu::Admission;
-use crate::packet::{Header, Kind, NO_INGRESS, Packet, Scheme};
+use crate::packet::{Address, Header, Kind, NO_INGRESS, Packet, Scheme};
 use engine::{Handle, Window};
 use schemes::contract::{Cp, Departure, Full, Level, Order, Room, Verdict};
 use std::cmp::Reverse;
@@ -159,8 +159,10 @@ impl<S: Scheme> Switch<S> {
             let full = Full::new(now, &mut self.effects, &self.views);
             cp.route(&mut LevelOf::<S>::arrive(full), packet, candidates)
         });
-        let hash = header.address.hash;
-        chosen.unwrap_or_else(|| self.common.routes.ecmp(self.node, candidates, hash)).index()
+        let Address { src, dst, hash, .. } = header.address;
+        let ends = if header.to_source { (dst, src) } else { (src, dst) };
+        let ecmp = || self.common.routes.ecmp(self.node, candidates, ends, hash);
+        chosen.unwrap_or_else(ecmp).index()
     }
 
     /// Sends a packet on its way that may pause its ingress, or find no room.

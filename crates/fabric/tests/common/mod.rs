@@ -5,8 +5,8 @@
 pub mod random;
 
 use fabric::{
-    Cable, ClassConfig, HostConfig, Message, Node, NodeKind, Output, PfcConfig, PortCounters,
-    Ready, Setup, SwitchConfig, Threshold,
+    Cable, ClassConfig, Headroom, HostConfig, Message, Node, NodeKind, Output, PfcConfig,
+    PortCounters, Quirks, Ready, Setup, SwitchConfig, Threshold,
 };
 use schemes::contract::Scheme;
 use units::{Bytes, NodeId, Rate, Time};
@@ -39,16 +39,18 @@ pub fn empty() -> Setup {
             retransmit_timeout: Time::NEVER,
             latency: Time::ZERO,
             nack: true,
+            nack_interval: Time::NEVER,
         },
         switch: SwitchConfig { buffer: Bytes::new(32_000_000), latency: Time::ZERO },
         pfc: PfcConfig {
             lossless: 1 << 3,
             threshold: Threshold::Static { xoff: Bytes::new(320_000), xon: Bytes::new(318_000) },
-            headroom: None,
+            headroom: Headroom::Auto,
         },
         ecn: None,
-        classes: ClassConfig { ack: 6, control: 6, strict: 0b1100_0000, quanta: [1600; 8] },
+        classes: ClassConfig { ack: Some(6), control: 6, strict: 0b1100_0000, quanta: [1600; 8] },
         symmetric: false,
+        quirks: Quirks::default(),
         seed: 1,
         stop: Time::from_ms(100),
         until_done: true,
@@ -89,6 +91,7 @@ impl Build for Setup {
             start,
             priority: 3,
             qp,
+            udp_ports: (0, 0),
         });
         qp as usize
     }

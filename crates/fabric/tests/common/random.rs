@@ -1,7 +1,7 @@
 //! Random networks and traffic.
 
 use super::{Build, Dice, LEAST, US, empty};
-use fabric::{EcnConfig, Setup, Threshold};
+use fabric::{EcnConfig, EcnLaw, Setup, Threshold};
 use proptest::prelude::*;
 use units::{Bytes, Rate, Time};
 
@@ -271,14 +271,17 @@ pub fn build(case: &Case) -> Setup {
     setup.host.latency = Time::from_ps(dice.pick(&[0, 0, 300_000, 1_234_567]));
     setup.switch.latency = Time::from_ps(dice.pick(&[0, 0, 400_000, 765_432]));
     setup.payload = dice.pick(&[256, 1_000, 1_000, 4_096]);
-    setup.classes.ack = if case.acks_with_data { 3 } else { 6 };
+    setup.classes.ack = Some(if case.acks_with_data { 3 } else { 6 });
     setup.pfc.lossless = 0b1_1000;
     if !matches!(case.law, Law::None | Law::Hpcc) {
         setup.ecn = Some(EcnConfig {
-            kmin: Bytes::new(dice.between(0, 20_000)),
-            kmax: Bytes::new(dice.between(20_001, 200_000)),
-            pmax: 0.2,
+            law: EcnLaw {
+                kmin: Bytes::new(dice.between(0, 20_000)),
+                kmax: Bytes::new(dice.between(20_001, 200_000)),
+                pmax: 0.2,
+            },
             at: None,
+            by_rate: Vec::new(),
             at_enqueue: dice.one_in(2),
         });
     }
@@ -299,6 +302,7 @@ pub fn build(case: &Case) -> Setup {
         let reserve = dice.pick(&[0, 2_000, 4_000]);
         setup.pfc.threshold = Threshold::Dynamic {
             alpha: dice.pick(&[1 << 12, 1 << 14, 1 << 16]),
+            at: Rate::from_gbps(100),
             resume_offset: Bytes::new(dice.pick(&[0, 1_000, 3_000])),
             reserve: Bytes::new(reserve),
         };

@@ -4,6 +4,7 @@
 use crate::common::random::{Law, build, cases};
 use crate::common::{essence, lossless, pauses, run};
 use crate::toy::{Plain, no_ctl, no_host, toy};
+use fabric::Headroom;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use schemes::contract::{
@@ -172,7 +173,7 @@ fn lazy_order_is_strict_order() {
         // automatic headroom knows nothing of.
         let holds = !case.dynamic;
         if holds {
-            setup.pfc.headroom = Some(Bytes::new(1_000_000));
+            setup.pfc.headroom = Headroom::Fixed(Bytes::new(1_000_000));
             setup.switch.buffer = Bytes::new(200_000_000);
         }
         let lazy = run::<Lazy>(&setup, Plain(holds), 1);

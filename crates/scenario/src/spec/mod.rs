@@ -6,6 +6,7 @@
 
 mod probe;
 mod quantity;
+mod quirks;
 mod settings;
 mod topology;
 mod traffic;
@@ -13,9 +14,10 @@ mod words;
 
 pub use probe::{ProbeKind, ProbeSpec};
 pub use quantity::{Quantity, Unit};
+pub use quirks::QuirksSpec;
 pub use settings::{
-    ClassesSpec, EcnSpec, HashKind, HostSpec, MarkAt, PauseDuration, PfcSpec, RoutingSpec,
-    SwitchSpec, ThresholdKind, WireProfile, WireSpec,
+    ClassesSpec, EcnRateSpec, EcnSpec, HashKind, HostSpec, MarkAt, PauseDuration, PfcSpec,
+    RoutingSpec, SwitchSpec, ThresholdKind, WireProfile, WireSpec,
 };
 pub use topology::{
     CoreWiring, CustomSpec, DumbbellSpec, FatTreeSpec, FileSpec, LeafSpineSpec, LinkSpec, NodeKind,
@@ -24,7 +26,7 @@ pub use topology::{
 pub use traffic::{
     BurstsSpec, FlowSpec, FlowsSpec, IncastSpec, PermutationSpec, PoissonSpec, TrafficSpec,
 };
-pub use words::{FlowSelector, Headroom, Members, StopSpec};
+pub use words::{AckClass, DataWord, FlowSelector, Headroom, Members, StopSpec, Timeout};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -77,6 +79,9 @@ pub struct Spec {
     /// How switches choose among equal paths.
     #[serde(default)]
     pub routing: RoutingSpec,
+    /// What is done as the HPCC authors' ns-3 simulator does it.
+    #[serde(default, skip_serializing_if = "QuirksSpec::is_native")]
+    pub quirks: QuirksSpec,
     /// The messages to send: any number of generators at once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traffic: Vec<TrafficSpec>,

@@ -1,6 +1,6 @@
 //! `[wire]`, `[host]`, `[switch]`, `[pfc]`, `[ecn]`, `[classes]`, `[routing]`.
 
-use super::{Headroom, Quantity};
+use super::{AckClass, Headroom, Quantity, Timeout};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Time};
@@ -38,21 +38,24 @@ impl Default for WireSpec {
 pub struct HostSpec {
     /// Data packets for each ACK.
     pub ack_every: u32,
-    /// Resend from the first unacknowledged packet after this long without an ACK.
-    pub retransmit_timeout: Quantity<Time>,
+    /// Resend from the first unacknowledged packet after this long without an ACK, or "never".
+    pub retransmit_timeout: Timeout,
     /// Time from the arrival of a packet to the host's answer.
     pub latency: Quantity<Time>,
     /// Whether a gap in the sequence is answered with a NACK.
     pub nack: bool,
+    /// While the gap lasts, answer again after this long, or "never".
+    pub nack_interval: Timeout,
 }
 
 impl Default for HostSpec {
     fn default() -> HostSpec {
         HostSpec {
             ack_every: 1,
-            retransmit_timeout: Quantity(Time::from_ms(1)),
+            retransmit_timeout: Timeout::After(Time::from_ms(1)),
             latency: Quantity(Time::ZERO),
             nack: true,
+            nack_interval: Timeout::Never,
         }
     }
 }
@@ -98,8 +101,8 @@ pub struct PfcSpec {
     /// Dynamic: buffer kept for each port alone; default 4KB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reserve: Option<Quantity<Bytes>>,
-    /// Buffer for what still arrives after a pause: "auto" (from rate and delay of each link), or
-    /// a size.
+    /// Buffer for what still arrives after a pause: "auto" (from rate and delay of each link), a
+    /// size, or "3bdp" (three times what the cable holds).
     pub headroom: Headroom,
     /// How long a pause lasts.
     pub duration: PauseDuration,
@@ -160,8 +163,25 @@ pub struct EcnSpec {
     /// Without it all ports have the same; where `kmin` and `kmax` come from the preset, so does it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Quantity<Rate>>,
+    /// Thresholds of ports of certain rates, instead of the above.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub by_rate: Vec<EcnRateSpec>,
     /// Whether the queue is looked at when a packet leaves or when it arrives.
     pub mark_at: MarkAt,
+}
+
+/// ECN thresholds of ports of one rate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EcnRateSpec {
+    /// The rate of the ports.
+    pub rate: Quantity<Rate>,
+    /// Nothing is marked up to this queue length.
+    pub kmin: Quantity<Bytes>,
+    /// Everything is marked above this queue length.
+    pub kmax: Quantity<Bytes>,
+    /// Marking probability at `kmax`.
+    pub pmax: f64,
 }
 
 /// When a switch looks at the queue to mark a packet.
@@ -181,8 +201,8 @@ pub enum MarkAt {
 pub struct ClassesSpec {
     /// Priority of messages that name none.
     pub data: u8,
-    /// Priority of ACKs and NACKs.
-    pub ack: u8,
+    /// Priority of ACKs and NACKs, or "data" for that of the data they answer.
+    pub ack: AckClass,
     /// Priority of a scheme's own packets, such as CNPs.
     pub control: u8,
     /// The priorities that PFC protects.
@@ -199,7 +219,7 @@ impl Default for ClassesSpec {
     fn default() -> ClassesSpec {
         ClassesSpec {
             data: 3,
-            ack: 6,
+            ack: AckClass::Priority(6),
             control: 6,
             lossless: vec![3],
             strict: vec![6, 7],

@@ -71,6 +71,10 @@ pub struct FlowSpec {
     /// Messages with the same name here share a QP, in order; default: a QP of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub qp: Option<String>,
+    /// UDP destination port, which counts where `quirks.node_hash` is on; default: 4791. Source
+    /// ports count up from 10000 for each pair of hosts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
 }
 
 /// Poisson arrivals at every host. Exactly one of `workload`, `cdf` and `workload_file` gives the

@@ -22,17 +22,77 @@ pub enum StopSpec {
 pub enum Headroom {
     /// As much as each link can still deliver, from its rate and delay.
     Auto,
+    /// Three times what the cable holds, as in the HPCC simulator.
+    ThreeBdp,
     /// The same at every port.
     Fixed(Bytes),
 }
 
-/// A type that is either one word or a quantity.
+/// A time after which something is done, or never.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timeout {
+    /// It is not done.
+    Never,
+    /// After this long.
+    After(Time),
+}
+
+/// The priority of ACKs and NACKs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum AckClass {
+    /// One of their own.
+    Priority(u8),
+    /// That of the data which they answer.
+    Data(DataWord),
+}
+
+/// The word `data`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DataWord {
+    /// As the data.
+    Data,
+}
+
+impl<'de> Deserialize<'de> for AckClass {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<AckClass, D::Error> {
+        struct ClassVisitor;
+        impl Visitor<'_> for ClassVisitor {
+            type Value = AckClass;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a priority or \"data\"")
+            }
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<AckClass, E> {
+                let priority = u8::try_from(number);
+                priority
+                    .map(AckClass::Priority)
+                    .map_err(|_| E::invalid_value(de::Unexpected::Signed(number), &self))
+            }
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<AckClass, E> {
+                let priority = u8::try_from(number);
+                priority
+                    .map(AckClass::Priority)
+                    .map_err(|_| E::invalid_value(de::Unexpected::Unsigned(number), &self))
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<AckClass, E> {
+                if text == "data" {
+                    return Ok(AckClass::Data(DataWord::Data));
+                }
+                Err(E::invalid_value(de::Unexpected::Str(text), &self))
+            }
+        }
+        deserializer.deserialize_any(ClassVisitor)
+    }
+}
+
+/// A type that is either a word or a quantity.
 macro_rules! word_or_quantity {
-    ($type:ident, $word:literal = $named:ident, $quantity:ident, $example:literal) => {
+    ($type:ident, $($word:literal = $named:ident),+; $quantity:ident, $example:literal) => {
         impl Serialize for $type {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 match self {
-                    $type::$named => serializer.serialize_str($word),
+                    $($type::$named => serializer.serialize_str($word),)+
                     $type::$quantity(quantity) => Quantity(*quantity).serialize(serializer),
                 }
             }
@@ -44,12 +104,12 @@ macro_rules! word_or_quantity {
                 impl Visitor<'_> for WordVisitor {
                     type Value = $type;
                     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                        f.write_str(concat!("\"", $word, "\" or a quantity such as ", $example))
+                        f.write_str(concat!($("\"", $word, "\" or "),+, "a quantity such as ", $example))
                     }
                     fn visit_str<E: de::Error>(self, text: &str) -> Result<$type, E> {
-                        if text == $word {
+                        $(if text == $word {
                             return Ok($type::$named);
-                        }
+                        })+
                         // A text without digits is a misspelt word.
                         if !text.contains(|c: char| c.is_ascii_digit()) {
                             return Err(E::invalid_value(de::Unexpected::Str(text), &self));
@@ -71,14 +131,15 @@ macro_rules! word_or_quantity {
             fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
                 json_schema!({
                     "type": "string",
-                    "pattern": concat!("^(", $word, r"|[0-9]+(\.[0-9]+)?\s*[A-Za-z]+)$"),
+                    "pattern": concat!("^(", $($word, "|"),+, r"[0-9]+(\.[0-9]+)?\s*[A-Za-z]+)$"),
                 })
             }
         }
     };
 }
-word_or_quantity!(StopSpec, "flows-done" = FlowsDone, At, "\"2ms\"");
-word_or_quantity!(Headroom, "auto" = Auto, Fixed, "\"37.5KB\"");
+word_or_quantity!(StopSpec, "flows-done" = FlowsDone; At, "\"2ms\"");
+word_or_quantity!(Headroom, "auto" = Auto, "3bdp" = ThreeBdp; Fixed, "\"37.5KB\"");
+word_or_quantity!(Timeout, "never" = Never; After, "\"1ms\"");
 
 /// Hosts: so many, chosen at random, or these by name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]

@@ -29,6 +29,7 @@ pub(super) fn flows(
         check_priority(priority, || key("priority"))?;
         let mut message = entry.message(src, dst, size, start);
         message.priority = priority;
+        message.port = flow.port.unwrap_or(message.port);
         let place = || entry.key(&format!("flows.{index}"));
         match &flow.qp {
             Some(qp) => sink.push_on(qp, message, place)?,

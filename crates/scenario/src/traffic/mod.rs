@@ -38,7 +38,12 @@ pub struct Message {
     /// The QP that carries it, numbered in order of first use; messages on one QP are sent in
     /// order and have the same ends and priority.
     pub qp: u32,
+    /// UDP destination port.
+    pub port: u16,
 }
+
+/// RoCEv2's UDP destination port.
+pub const ROCE_PORT: u16 = 4791;
 
 /// What generators need to know of the scenario.
 pub(crate) struct Context<'a> {
@@ -142,6 +147,7 @@ impl Entry {
             priority: self.priority,
             tag: self.tag,
             qp: 0,
+            port: ROCE_PORT,
         }
     }
 

@@ -1,0 +1,50 @@
+//! `[quirks]`.
+
+use super::Quantity;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::Rate;
+
+/// What is done as the HPCC authors' ns-3 simulator does it, each by its own switch; all off unless
+/// asked for. `rocelab hpcc` turns them on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct QuirksSpec {
+    /// Cut times on the wire and between packets to whole nanoseconds; links are then a little
+    /// faster than their rate.
+    pub whole_nanoseconds: bool,
+    /// Choose among equal paths by each switch's own MurmurHash3 over addresses and ports, with
+    /// next hops by descending node number.
+    pub node_hash: bool,
+    /// Count the base round trip as propagation both ways and the payload's serialisation one way;
+    /// take it for the ideal FCT too.
+    pub one_way_rtt: bool,
+    /// Have hosts send ACKs while the priority that carries them is paused.
+    pub acks_ignore_pause: bool,
+    /// Do not acknowledge data again that arrived before.
+    pub silent_duplicates: bool,
+    /// Have each NIC look through all its QPs in the order of their opening, whatever their
+    /// priority.
+    pub scan_queue_pairs: bool,
+    /// With `scan_queue_pairs`: let a QP whose window is closed keep the NIC from waking for the
+    /// others.
+    pub missed_wake_up: bool,
+    /// With `scan_queue_pairs`: do not correct the NIC's place when finished QPs leave its table.
+    pub stale_turn: bool,
+    /// Double the dynamic threshold's alpha with each doubling of a port's rate over this one, up to
+    /// 1; give headroom to ports and not to priorities; check nothing but the ingress limits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shifted_threshold: Option<Quantity<Rate>>,
+    /// Let a headroom beyond the buffer wrap the free buffer to a huge number, so that PFC never
+    /// fires.
+    pub threshold_wraps: bool,
+    /// Handle arrivals at the same nanosecond in the order in which they were sent, then by port.
+    pub emission_order: bool,
+}
+
+impl QuirksSpec {
+    /// Whether nothing is done as there.
+    pub fn is_native(&self) -> bool {
+        *self == QuirksSpec::default()
+    }
+}
