@@ -29,6 +29,7 @@ use crate::contract::{
 };
 use crate::params::{Kind, Value};
 use crate::registry::{EcnLaw, Preset};
+use crate::window::RateWindow;
 use std::sync::Arc;
 use units::{Bytes, Rate, Time};
 
@@ -317,9 +318,8 @@ pub struct ReactionPoint {
     bytes_left: u64,
     /// The rate stays as it is before this time.
     hold_until: Time,
-    /// The window at line rate, bytes.
-    full_window: u64,
-    payload: u64,
+    /// What limits the bytes in flight beside the rate.
+    limit: RateWindow,
     /// The window now.
     window: Bytes,
 }
@@ -345,8 +345,7 @@ impl ReactionPoint {
             byte_stage: 0,
             bytes_left: law.byte_counter,
             hold_until: Time::ZERO,
-            full_window: path.line_rate.bytes_in(path.network_rtt).get(),
-            payload: path.payload.get(),
+            limit: if law.window { RateWindow::new(path) } else { RateWindow::NONE },
             window: Bytes::UNLIMITED,
         };
         rp.set_current(line_rate);
@@ -558,11 +557,7 @@ impl ReactionPoint {
 
     fn set_current(&mut self, rate: u64) {
         self.current = rate.clamp(self.min_rate, self.line_rate);
-        if self.law.window && self.line_rate != 0 {
-            let scaled = u128::from(self.full_window) * u128::from(self.current)
-                / u128::from(self.line_rate);
-            self.window = Bytes::new((scaled as u64).max(self.payload));
-        }
+        self.window = self.limit.at(self.current);
     }
 }
 

@@ -15,3 +15,4 @@ pub mod int;
 pub mod none;
 pub mod params;
 pub mod registry;
+pub mod window;
