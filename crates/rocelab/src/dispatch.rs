@@ -22,9 +22,9 @@ pub(crate) fn run(
     watch: Watch<'_>,
 ) -> Result<Output, Error> {
     macro_rules! of_name {
-        ($($name:ident: $($scheme:ty),+;)*) => {
+        ($($module:ident: $first:ty $(, $deeper:ty)*;)*) => {
             match scenario.scheme.info.name {
-                $(stringify!($name) => &[$(run_as::<$scheme>),+],)*
+                $(<$first as Scheme>::NAME => &[run_as::<$first> $(, run_as::<$deeper>)*],)*
                 name => unreachable!("{name} is not registered, yet the scenario is valid"),
             }
         };

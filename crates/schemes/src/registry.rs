@@ -108,8 +108,9 @@ pub fn params_of<S: Scheme>(
     Ok(params)
 }
 
-/// Calls `$callback!` with every scheme: its name in scenario files and the types that carry it,
-/// one for each INT depth where the scheme stamps INT. Registering a scheme is adding its line.
+/// Calls `$callback!` with every scheme: a word for it, the name of its file, and the types that
+/// carry it, one for each INT depth where the scheme stamps INT. Registering a scheme is adding its
+/// line.
 #[macro_export]
 macro_rules! for_each_scheme {
     ($callback:ident) => {
