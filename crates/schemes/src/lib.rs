@@ -15,4 +15,5 @@ pub mod int;
 pub mod none;
 pub mod params;
 pub mod registry;
+pub mod timely;
 pub mod window;

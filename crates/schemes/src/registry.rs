@@ -118,6 +118,7 @@ macro_rules! for_each_scheme {
             none: $crate::none::NoControl;
             dcqcn: $crate::dcqcn::Dcqcn;
             hpcc: $crate::hpcc::Hpcc<5>, $crate::hpcc::Hpcc<10>;
+            timely: $crate::timely::Timely;
         }
     };
 }

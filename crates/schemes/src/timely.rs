@@ -1,0 +1,324 @@
+//! TIMELY: "TIMELY: RTT-based Congestion Control for the Datacenter", Mittal et al., SIGCOMM 2015.
+//!
+//! Switches do nothing. The sender times each packet and its ACK; the gradient of the round-trip
+//! time says whether queues grow (Algorithm 1): below T_low the rate rises, above T_high it falls
+//! however the gradient is, and in between it rises where round trips shorten and falls in
+//! proportion to the gradient where they lengthen.
+//!
+//! Two forms differ in when they look and in what counts as a run of good news:
+//!
+//! - `paper`: an update for each completion, that is for each segment acknowledged; the fifth
+//!   completion in a row with a gradient of zero or below, and those after it, raise the rate by
+//!   N delta (hyperactive increase).
+//! - `ns3`, the HPCC simulator's: an update for each round trip, by the first ACK beyond what was
+//!   sent at the update before; an increase is hyperactive where five came before it, of either
+//!   kind.
+//!
+//! Rates are whole bits per second and differences of round trips are taken in nanoseconds, both as
+//! in the HPCC simulator, so that the same ACKs give the same rates to the bit.
+
+use crate::contract::{
+    Ack, Allow, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, PlainSwitch, Rp, Scheme,
+    Signal, SwitchFacts,
+};
+use crate::params::{Kind, ParamError, Value};
+use crate::registry::Preset;
+use crate::window::RateWindow;
+use units::{Bytes, Rate, Time};
+
+const RTT: Option<(Value, Value)> =
+    Some((Value::Time(Time::from_ns(100)), Value::Time(Time::from_ms(100))));
+const STEP: Option<(Value, Value)> =
+    Some((Value::Rate(Rate::from_bps(100_000)), Value::Rate(Rate::from_gbps(100))));
+const FRACTION: Option<(Value, Value)> = Some((Value::Number(0.0), Value::Number(1.0)));
+
+crate::params! {
+    /// Parameters of TIMELY.
+    pub struct TimelyParams {
+        /// Reaction point: the paper's, or the HPCC simulator's.
+        variant: &'static str, "", Kind::Choice(&["paper", "ns3"]), None,
+            "SIGCOMM'15 Algorithm 1; HPCC simulator, CC_MODE 7";
+        /// Bytes acknowledged per update (paper only).
+        segment: Bytes, "", Kind::Bytes,
+            Some((Value::Bytes(Bytes::new(1)), Value::Bytes(Bytes::new(1_000_000_000)))),
+            "SIGCOMM'15 section 3: 16 to 64 KB";
+        /// Weight of the newest difference of round-trip times in their average.
+        ewma_weight: f64, "alpha", Kind::Number, FRACTION,
+            "SIGCOMM'15 Algorithm 1; HPCC simulator, TimelyAlpha";
+        /// Share of the rate that a gradient of one, or an endless round trip, takes away.
+        decrease: f64, "beta", Kind::Number, FRACTION,
+            "SIGCOMM'15 Algorithm 1; HPCC simulator, TimelyBeta";
+        /// Round trips shorter than this raise the rate whatever the gradient.
+        t_low: Time, "T_low", Kind::Time, RTT,
+            "SIGCOMM'15 Algorithm 1; HPCC simulator, TimelyTLow";
+        /// Round trips longer than this lower the rate whatever the gradient.
+        t_high: Time, "T_high", Kind::Time, RTT,
+            "SIGCOMM'15 Algorithm 1; HPCC simulator, TimelyTHigh";
+        /// What differences of round-trip times are divided by to give the gradient.
+        min_rtt: Time, "minRTT", Kind::Time, RTT,
+            "SIGCOMM'15 Algorithm 1; HPCC simulator, TimelyMinRtt";
+        /// Additive increase.
+        rate_ai: Rate, "delta", Kind::Rate, STEP,
+            "SIGCOMM'15 Algorithm 1; HPCC simulator, run.py";
+        /// Hyperactive increase.
+        rate_hai: Rate, "N delta", Kind::Rate, STEP,
+            "SIGCOMM'15 Algorithm 1, N = 5; HPCC simulator, run.py";
+        /// Length of the run of good news that makes increases hyperactive.
+        hai_after: u64, "", Kind::Count,
+            Some((Value::Count(0), Value::Count(1_000_000))),
+            "SIGCOMM'15 section 4.3; HPCC simulator";
+        /// The rate never falls below this.
+        min_rate: Rate, "", Kind::Rate,
+            Some((Value::Rate(Rate::from_bps(1000)), Value::Rate(Rate::from_gbps(100)))),
+            "HPCC simulator, MIN_RATE";
+        /// Limit of the bytes in flight: none, or the network's BDP scaled by rate over line rate.
+        window: &'static str, "", Kind::Choice(&["none", "bdp"]), None,
+            "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
+    }
+}
+
+/// The scheme `timely`.
+#[derive(Debug)]
+pub struct Timely;
+
+impl Scheme for Timely {
+    const NAME: &'static str = "timely";
+    const TITLE: &'static str = "TIMELY";
+    const PAPER: &'static str = "Mittal et al., TIMELY: RTT-based Congestion Control for the \
+                                 Datacenter, SIGCOMM 2015";
+    const CAVEAT: &'static str = "It has no fixed point: how flows share a link depends on how they \
+                                  began.";
+    const PRESETS: &'static [Preset] = &[
+        Preset {
+            name: "timely-paper",
+            summary: "The paper's reaction point and its 10G settings, increases scaled with the \
+                      port rate",
+            source: "SIGCOMM'15 Algorithm 1; its constants as the HPCC simulator has them",
+            ecn: None,
+        },
+        Preset {
+            name: "timely-hpcc",
+            summary: "What the HPCC paper's simulator compares with: once per round trip, no window",
+            source: "HPCC simulator, run.py, `timely`; with window = \"bdp\" its `timely_vwin`",
+            ecn: None,
+        },
+    ];
+
+    type Params = TimelyParams;
+    type Meta = ();
+    type Ctl = NoCtl;
+    type Host = ();
+    type Rp = ReactionPoint;
+    type Np = PlainReceiver;
+    type Cp = PlainSwitch;
+
+    fn preset(name: &str, host_rate: Rate) -> TimelyParams {
+        let share = |parts: u64| Rate::from_bps((host_rate.bps() / parts).max(100_000));
+        let paper = TimelyParams {
+            variant: "paper",
+            segment: Bytes::new(16_000),
+            ewma_weight: 0.875,
+            decrease: 0.8,
+            t_low: Time::from_us(50),
+            t_high: Time::from_us(500),
+            min_rtt: Time::from_us(20),
+            // 10 Mb/s and 50 Mb/s at 10G.
+            rate_ai: share(1000),
+            rate_hai: share(200),
+            hai_after: 5,
+            min_rate: Rate::from_mbps(100),
+            window: "none",
+        };
+        match name {
+            "timely-hpcc" => {
+                TimelyParams { variant: "ns3", min_rate: Rate::from_mbps(1000), ..paper }
+            }
+            _ => paper,
+        }
+    }
+    fn check(params: &TimelyParams) -> Result<(), ParamError> {
+        if params.t_low > params.t_high {
+            let why = format!("{} is above t_high, {}", params.t_low, params.t_high);
+            return Err(ParamError::Conflict("t_low", why));
+        }
+        Ok(())
+    }
+    /// A timestamp of the packet's departure, on data. The fabric knows that time anyway, so nothing
+    /// need carry it; its bytes are on the wire as the HPCC simulator has them.
+    fn meta_bytes(_params: &TimelyParams) -> (u32, u32) {
+        (8, 0)
+    }
+    fn ctl_bytes(ctl: &NoCtl) -> u32 {
+        match *ctl {}
+    }
+    fn host(_params: &TimelyParams, _facts: &HostFacts) {}
+    fn cp(_params: &TimelyParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
+        None
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Paper,
+    Ns3,
+}
+
+/// Whole nanoseconds are exact.
+fn nanoseconds(span: Time) -> f64 {
+    span.ps() as f64 / 1000.0
+}
+
+/// The reaction point, one per QP. Its methods are plain, so that other schemes can build on it.
+#[derive(Clone, Debug)]
+pub struct ReactionPoint {
+    form: Form,
+    /// Bits per second, as all rates here.
+    line_rate: u64,
+    min_rate: u64,
+    rate: u64,
+    limit: RateWindow,
+    /// The window now.
+    window: Bytes,
+    /// prev_rtt; none before the first update.
+    last_rtt: Option<Time>,
+    /// rtt_diff, the average difference of round-trip times, nanoseconds.
+    difference: f64,
+    /// Length of the run of good news.
+    run: u64,
+    /// An ACK up to this byte of the stream, or beyond, makes the next update.
+    next_update: u64,
+    /// The rate stays as it is before this time.
+    hold_until: Time,
+}
+
+impl ReactionPoint {
+    /// The reaction point of a QP that begins: at line rate, as in the HPCC simulator. (The paper's
+    /// senders begin at their share of the host's link.)
+    pub fn new(params: &TimelyParams, path: &PathFacts) -> ReactionPoint {
+        let form = if params.variant == "ns3" { Form::Ns3 } else { Form::Paper };
+        let line_rate = path.line_rate.bps();
+        let limit = if params.window == "bdp" { RateWindow::new(path) } else { RateWindow::NONE };
+        ReactionPoint {
+            form,
+            line_rate,
+            min_rate: params.min_rate.bps().min(line_rate),
+            rate: line_rate,
+            limit,
+            window: limit.at(line_rate),
+            last_rtt: None,
+            difference: 0.0,
+            run: 0,
+            next_update: match form {
+                Form::Paper => params.segment.get(),
+                Form::Ns3 => 1,
+            },
+            hold_until: Time::ZERO,
+        }
+    }
+
+    /// Rate and window.
+    #[inline]
+    pub fn permission(&self) -> Allow {
+        Allow { rate: Rate::from_bps(self.rate), window: self.window, ..Allow::EVERYTHING }
+    }
+
+    /// The average difference of round-trip times over minRTT.
+    pub fn gradient(&self, params: &TimelyParams) -> f64 {
+        self.difference / nanoseconds(params.min_rtt)
+    }
+
+    /// An ACK up to `acknowledged`, `rtt` after its packet left, where the sender has sent up to
+    /// `sent`.
+    #[inline]
+    pub fn acknowledge(
+        &mut self,
+        params: &TimelyParams,
+        now: Time,
+        acknowledged: u64,
+        sent: u64,
+        rtt: Time,
+    ) {
+        if acknowledged < self.next_update {
+            return;
+        }
+        self.next_update = match self.form {
+            Form::Paper => acknowledged + params.segment.get(),
+            Form::Ns3 => sent + 1,
+        };
+        // The first round trip has nothing to be compared with.
+        if let Some(last_rtt) = self.last_rtt.replace(rtt) {
+            let newest = nanoseconds(rtt) - nanoseconds(last_rtt);
+            let weight = params.ewma_weight;
+            self.difference = (1.0 - weight) * self.difference + weight * newest;
+            if now >= self.hold_until {
+                self.update(params, rtt);
+            }
+        }
+    }
+
+    /// The rate stays as it is until `until`; measuring goes on.
+    pub fn hold(&mut self, until: Time) {
+        self.hold_until = until;
+    }
+
+    /// The branches of Algorithm 1.
+    fn update(&mut self, params: &TimelyParams, rtt: Time) {
+        let gradient = self.gradient(params);
+        let keep = if rtt < params.t_low {
+            None
+        } else if rtt > params.t_high {
+            let excess = 1.0 - nanoseconds(params.t_high) / nanoseconds(rtt);
+            Some(1.0 - params.decrease * excess)
+        } else if gradient <= 0.0 {
+            None
+        } else {
+            Some(1.0 - params.decrease * gradient)
+        };
+        let rate = match keep {
+            Some(keep) => {
+                self.run = 0;
+                // A steep gradient leaves less than nothing, which becomes zero.
+                (self.rate as f64 * keep) as u64
+            }
+            None => {
+                let hyperactive = match self.form {
+                    Form::Paper => {
+                        // Below T_low the algorithm returns before it looks at the gradient.
+                        self.run = if rtt < params.t_low { 0 } else { self.run + 1 };
+                        self.run >= params.hai_after
+                    }
+                    Form::Ns3 => {
+                        self.run += 1;
+                        self.run > params.hai_after
+                    }
+                };
+                self.rate + if hyperactive { params.rate_hai } else { params.rate_ai }.bps()
+            }
+        };
+        self.rate = rate.clamp(self.min_rate, self.line_rate);
+        self.window = self.limit.at(self.rate);
+    }
+}
+
+impl Rp<Timely> for ReactionPoint {
+    fn open(params: &TimelyParams, _host: &mut (), path: &PathFacts, _now: Time) -> ReactionPoint {
+        ReactionPoint::new(params, path)
+    }
+    #[inline]
+    fn allow(&self) -> Allow {
+        self.permission()
+    }
+    #[inline]
+    fn on_ack(&mut self, cx: &mut HostCx<'_, Timely>, ack: &Ack<'_, Timely>) {
+        // After a NACK the sender goes back: what lies beyond is not sent yet.
+        let sent = if ack.nack { ack.next_expected } else { ack.next_to_send };
+        self.acknowledge(cx.params, cx.now, ack.next_expected, sent, ack.rtt);
+    }
+    fn on_signal(&mut self, _now: Time, signal: Signal) {
+        match signal {
+            Signal::Hold(until) => self.hold(until),
+            // TIMELY knows no notification; round trips tell it more.
+            Signal::Cut => {}
+        }
+    }
+}
