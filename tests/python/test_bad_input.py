@@ -77,7 +77,7 @@ BAD = [
     ("empty message", STAR + flow(size="0B"), ["size"]),
     ("duplicate node", CUSTOM.format(third="a", delay="1us", more=LINK), ["a"]),
     ("zero delay", CUSTOM.format(third="s", delay="0us", more=LINK), ["delay", "hint: "]),
-    ("unknown scheme", STAR + '[scheme]\nname = "dctcp"\n', ["scheme.name", "dctcp"]),
+    ("unknown scheme", STAR + '[scheme]\nname = "vegas"\n', ["scheme.name", "vegas"]),
     ("unknown preset", STAR + '[scheme]\nname = "hpcc"\npreset = "x"\n', ["scheme.preset"]),
     (
         "unknown parameter",

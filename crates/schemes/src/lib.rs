@@ -10,6 +10,7 @@
 
 pub mod contract;
 pub mod dcqcn;
+pub mod dctcp;
 pub mod hpcc;
 pub mod int;
 pub mod none;

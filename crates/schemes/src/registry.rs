@@ -119,6 +119,7 @@ macro_rules! for_each_scheme {
             dcqcn: $crate::dcqcn::Dcqcn;
             hpcc: $crate::hpcc::Hpcc<5>, $crate::hpcc::Hpcc<10>;
             timely: $crate::timely::Timely;
+            dctcp: $crate::dctcp::Dctcp;
         }
     };
 }

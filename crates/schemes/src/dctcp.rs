@@ -1,0 +1,323 @@
+//! DCTCP: "Data Center TCP (DCTCP)", Alizadeh et al., SIGCOMM 2010.
+//!
+//! Switches mark all packets that leave more than K bytes waiting, ACKs echo the marks, and the
+//! sender cuts by as much as the share of marked packets says (section 3). Once per window of data
+//! alpha moves to that share, equation 1: alpha = (1 - g) alpha + g F; at most once per window a
+//! mark cuts by alpha / 2, equation 2; a window in which no cut is in force adds a step.
+//!
+//! What is cut and raised comes in two forms:
+//!
+//! - `paper`: a window, which grows by a packet. F is the share of the bytes acknowledged. Packets
+//!   leave at line rate as the window lets them.
+//! - `ns3`, the HPCC simulator's: a pacing rate in whole bits per second, which grows by `rate_ai`.
+//!   F counts marked ACKs over the packets that were under way when the round trip began.
+//!
+//! TCP's other parts are RoCE's here: no slow start, go-back-N instead of fast retransmit.
+
+use crate::contract::{
+    Ack, Allow, CodePoint, HostCx, HostFacts, NoCtl, Observable, PathFacts, PlainReceiver,
+    PlainSwitch, Rp, Scheme, Signal, SwitchFacts,
+};
+use crate::params::{Kind, Value};
+use crate::registry::{EcnLaw, Preset};
+use crate::window::RateWindow;
+use units::{Bytes, Rate, Time};
+
+crate::params! {
+    /// Parameters of DCTCP.
+    pub struct DctcpParams {
+        /// What is controlled: the paper's window, or a rate as in the HPCC simulator.
+        variant: &'static str, "", Kind::Choice(&["paper", "ns3"]), None,
+            "SIGCOMM'10 section 3.1; HPCC simulator, CC_MODE 8";
+        /// Gain of alpha's moving average.
+        gain: f64, "g", Kind::Number,
+            Some((Value::Number(0.0001), Value::Number(1.0))), "SIGCOMM'10 section 3.4";
+        /// Additive increase per round trip (ns3 only; a window grows by a packet).
+        rate_ai: Rate, "", Kind::Rate,
+            Some((Value::Rate(Rate::from_bps(100_000)), Value::Rate(Rate::from_gbps(100)))),
+            "HPCC simulator, DCTCP_RATE_AI: 1 KB per 13 us";
+        /// The rate never falls below this (ns3 only; a window holds at least a packet).
+        min_rate: Rate, "", Kind::Rate,
+            Some((Value::Rate(Rate::from_bps(1000)), Value::Rate(Rate::from_gbps(100)))),
+            "HPCC simulator, MIN_RATE";
+        /// Limit of the bytes in flight beside the rate (ns3 only): none, or the network's BDP scaled
+        /// by rate over line rate.
+        window: &'static str, "", Kind::Choice(&["none", "bdp"]), None,
+            "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
+    }
+}
+
+/// The scheme `dctcp`.
+#[derive(Debug)]
+pub struct Dctcp;
+
+impl Scheme for Dctcp {
+    const NAME: &'static str = "dctcp";
+    const TITLE: &'static str = "DCTCP";
+    const PAPER: &'static str = "Alizadeh et al., Data Center TCP (DCTCP), SIGCOMM 2010";
+    const CAVEAT: &'static str = "A law of TCP on RoCE: starts at line rate, without slow start.";
+    const PRESETS: &'static [Preset] = &[
+        Preset {
+            name: "dctcp-paper",
+            summary: "The paper's window, and its K for 10G, scaled with the port rate",
+            source: "SIGCOMM'10 sections 3.1, 3.4 and 4; K is 65 packets of 1500 B",
+            ecn: Some(EcnLaw {
+                kmin: Bytes::new(97_500),
+                kmax: Bytes::new(97_500),
+                pmax: 1.0,
+                at: Rate::from_gbps(10),
+            }),
+        },
+        Preset {
+            name: "dctcp-hpcc",
+            summary: "What the HPCC paper's simulator compares with: a rate, and a window on top",
+            source: "HPCC simulator, run.py, `dctcp`",
+            ecn: Some(EcnLaw {
+                kmin: Bytes::new(30_000),
+                kmax: Bytes::new(30_000),
+                pmax: 1.0,
+                at: Rate::from_gbps(10),
+            }),
+        },
+    ];
+
+    type Params = DctcpParams;
+    type Meta = ();
+    type Ctl = NoCtl;
+    type Host = ();
+    type Rp = ReactionPoint;
+    type Np = PlainReceiver;
+    type Cp = PlainSwitch;
+
+    fn preset(name: &str, _host_rate: Rate) -> DctcpParams {
+        let hpcc = DctcpParams {
+            variant: "ns3",
+            gain: 1.0 / 16.0,
+            // Whatever the port rate.
+            rate_ai: Rate::from_mbps(615),
+            min_rate: Rate::from_mbps(1000),
+            window: "bdp",
+        };
+        match name {
+            "dctcp-hpcc" => hpcc,
+            _ => DctcpParams { variant: "paper", ..hpcc },
+        }
+    }
+    fn ctl_bytes(ctl: &NoCtl) -> u32 {
+        match *ctl {}
+    }
+    fn host(_params: &DctcpParams, _facts: &HostFacts) {}
+    fn cp(_params: &DctcpParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
+        None
+    }
+}
+
+/// What is controlled, and the unit of what the law below cuts and raises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Control {
+    /// Bytes.
+    Window,
+    /// Bits per second.
+    Rate,
+}
+
+/// The reaction point, one per QP. Its methods are plain, so that other schemes can build on it.
+#[derive(Clone, Debug)]
+pub struct ReactionPoint {
+    control: Control,
+    gain: f64,
+    /// The window or rate, its bounds and its step.
+    current: u64,
+    least: u64,
+    most: u64,
+    step: u64,
+    limit: RateWindow,
+    payload: u64,
+    permission: Allow,
+    /// alpha, the average share of marked packets.
+    alpha: f64,
+    /// A byte beyond this acknowledged ends the present round trip; 0 before the first ACK.
+    round_end: u64,
+    /// Marked bytes and all bytes acknowledged in it (window); marked ACKs and packets expected
+    /// (rate).
+    marked: u64,
+    total: u64,
+    /// The sender had as much under way as the window allows, some time in it.
+    filled: bool,
+    /// A cut is in force until a byte beyond this is acknowledged (CWR).
+    cut_until: Option<u64>,
+    /// First byte not sent yet.
+    sent: u64,
+    /// No cut or increase before this time.
+    hold_until: Time,
+}
+
+impl ReactionPoint {
+    /// The reaction point of a QP that begins: at line rate, with alpha 1, both as in the HPCC
+    /// simulator. (The paper's alpha begins with its TCP, and that with slow start.)
+    pub fn new(params: &DctcpParams, path: &PathFacts) -> ReactionPoint {
+        let control = if params.variant == "ns3" { Control::Rate } else { Control::Window };
+        let payload = path.payload.get();
+        let (first, least, most, step) = match control {
+            Control::Window => {
+                let bdp = path.line_rate.bytes_in(path.network_rtt).get().max(payload);
+                (bdp, payload, u64::MAX, payload)
+            }
+            Control::Rate => {
+                let line = path.line_rate.bps();
+                (line, params.min_rate.bps().min(line), line, params.rate_ai.bps())
+            }
+        };
+        let limited = control == Control::Rate && params.window == "bdp";
+        let mut rp = ReactionPoint {
+            control,
+            gain: params.gain,
+            current: first,
+            least,
+            most,
+            step,
+            limit: if limited { RateWindow::new(path) } else { RateWindow::NONE },
+            payload,
+            permission: Allow::EVERYTHING,
+            alpha: 1.0,
+            round_end: 0,
+            marked: 0,
+            total: 0,
+            filled: false,
+            cut_until: None,
+            sent: 0,
+            hold_until: Time::ZERO,
+        };
+        rp.set(first);
+        rp
+    }
+
+    /// Rate and window.
+    #[inline]
+    pub fn permission(&self) -> Allow {
+        self.permission
+    }
+    /// The average share of marked packets.
+    #[inline]
+    pub fn alpha(&self) -> f64 {
+        self.alpha
+    }
+
+    /// An ACK of `newly_acked` bytes, up to `acknowledged`, where the sender has sent up to `sent`;
+    /// `marked`: it echoes a mark.
+    #[inline]
+    pub fn acknowledge(
+        &mut self,
+        now: Time,
+        acknowledged: u64,
+        newly_acked: u64,
+        sent: u64,
+        marked: bool,
+    ) {
+        self.sent = sent;
+        match self.control {
+            Control::Window => {
+                self.total += newly_acked;
+                self.marked += if marked { newly_acked } else { 0 };
+                let under_way = (sent + newly_acked).saturating_sub(acknowledged);
+                self.filled |= under_way >= self.current;
+            }
+            Control::Rate => {
+                self.marked += u64::from(marked);
+                self.filled = true;
+            }
+        }
+        let round_ends = acknowledged > self.round_end;
+        if round_ends {
+            self.begin_round(acknowledged);
+        }
+        if self.cut_until.is_some_and(|end| acknowledged > end) {
+            self.cut_until = None;
+        }
+        if marked {
+            self.cut(now);
+        }
+        if round_ends && self.cut_until.is_none() && self.filled && now >= self.hold_until {
+            self.set(self.current.saturating_add(self.step));
+        }
+        if round_ends {
+            self.filled = false;
+        }
+    }
+
+    /// Equation 1, and what the next round trip is measured by.
+    fn begin_round(&mut self, acknowledged: u64) {
+        let first = self.round_end == 0;
+        if !first {
+            let share = (self.marked as f64 / self.total.max(1) as f64).min(1.0);
+            self.alpha = (1.0 - self.gain) * self.alpha + self.gain * share;
+        }
+        self.round_end = self.sent;
+        // The HPCC simulator counts the packets of its first round trip, and their marks, from the
+        // start of the flow.
+        let begin = if first { 0 } else { acknowledged };
+        match self.control {
+            Control::Window => (self.marked, self.total) = (0, 0),
+            Control::Rate => {
+                if !first {
+                    self.marked = 0;
+                }
+                self.total = self.sent.saturating_sub(begin) / self.payload + 1;
+            }
+        }
+    }
+
+    /// Equation 2, unless a cut is in force.
+    pub fn cut(&mut self, now: Time) {
+        if self.cut_until.is_some() || now < self.hold_until {
+            return;
+        }
+        self.set((self.current as f64 * (1.0 - self.alpha / 2.0)) as u64);
+        self.cut_until = Some(self.sent);
+    }
+
+    /// Neither cuts nor increases until `until`; measuring goes on.
+    pub fn hold(&mut self, until: Time) {
+        self.hold_until = until;
+    }
+
+    fn set(&mut self, level: u64) {
+        self.current = level.clamp(self.least, self.most);
+        let (rate, window) = match self.control {
+            Control::Window => (Allow::EVERYTHING.rate, Bytes::new(self.current)),
+            Control::Rate => (Rate::from_bps(self.current), self.limit.at(self.current)),
+        };
+        self.permission = Allow { rate, window, ..Allow::EVERYTHING };
+    }
+}
+
+impl Rp<Dctcp> for ReactionPoint {
+    fn open(params: &DctcpParams, _host: &mut (), path: &PathFacts, _now: Time) -> ReactionPoint {
+        ReactionPoint::new(params, path)
+    }
+    #[inline]
+    fn allow(&self) -> Allow {
+        self.permission()
+    }
+    #[inline]
+    fn on_ack(&mut self, cx: &mut HostCx<'_, Dctcp>, ack: &Ack<'_, Dctcp>) {
+        // After a NACK the sender goes back: what lies beyond is not sent yet.
+        let sent = if ack.nack { ack.next_expected } else { ack.next_to_send };
+        let marked = ack.echo == CodePoint::CongestionExperienced;
+        self.acknowledge(cx.now, ack.next_expected, ack.newly_acked.get(), sent, marked);
+    }
+    fn on_signal(&mut self, now: Time, signal: Signal) {
+        match signal {
+            Signal::Cut => self.cut(now),
+            Signal::Hold(until) => self.hold(until),
+        }
+    }
+    fn observe(&self, _now: Time, what: Observable) -> Option<f64> {
+        match what {
+            Observable::Rate => (self.control == Control::Rate).then_some(self.current as f64),
+            Observable::Window => (self.permission.window != Bytes::UNLIMITED)
+                .then_some(self.permission.window.get() as f64),
+            Observable::Alpha => Some(self.alpha),
+        }
+    }
+}
