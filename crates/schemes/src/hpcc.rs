@@ -245,6 +245,27 @@ impl<const N: usize> ReactionPoint<N> {
         }
     }
 
+    /// The same where the switches themselves have measured U, as PINT's do.
+    pub fn new_ack_with(
+        &mut self,
+        now: Time,
+        next_expected: u64,
+        next_to_send: u64,
+        utilisation: f64,
+    ) {
+        let full = next_expected > self.last_update;
+        // The first ACK begins the first round trip and no more, as where it only stores records.
+        if self.last_update != 0 {
+            self.utilisation = utilisation;
+            if now >= self.hold_until {
+                self.compute_window(full);
+            }
+        }
+        if full {
+            self.last_update = next_to_send;
+        }
+    }
+
     /// MeasureInflight (lines 1 to 10): updates U and L. `None` where there is nothing to compare
     /// with: on the first ACK, after the path has changed, or without any switch.
     pub fn measure(&mut self, ack: &IntStack<N>) -> Option<Busiest> {

@@ -120,6 +120,7 @@ macro_rules! for_each_scheme {
             hpcc: $crate::hpcc::Hpcc<5>, $crate::hpcc::Hpcc<10>;
             timely: $crate::timely::Timely;
             dctcp: $crate::dctcp::Dctcp;
+            hpcc_pint: $crate::hpcc_pint::HpccPint;
         }
     };
 }

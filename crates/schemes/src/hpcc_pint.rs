@@ -1,0 +1,399 @@
+//! HPCC over PINT: "PINT: Probabilistic In-band Network Telemetry", Ben Basat et al., SIGCOMM 2020.
+//!
+//! Each switch port keeps HPCC's U itself, an average over its packets, and every packet brings home
+//! the largest of its path in one field of a byte or two, rounded at random to a power of a base
+//! (value approximation by randomised rounding, per-packet aggregation by the maximum). The sender
+//! takes that for U in HPCC's Algorithm 1.
+//!
+//! A switch has no multiplier, so the average is computed as the paper's appendix and the HPCC
+//! simulator do it: logarithms of the nine leading bits from a table, sums of them, and powers of
+//! two. The bits cut off are rounded at random too, so that the error averages out.
+
+use crate::contract::{
+    Ack, Allow, Body, Cp, Header, HostCx, HostFacts, Kind as PacketKind, Local, NoCtl, Observable,
+    Packet, PathFacts, PlainReceiver, PortFacts, PortLocal, PortView, Rp, Scheme, Signal,
+    SwitchFacts,
+};
+use crate::hpcc::{self, HpccParams};
+use crate::params::{Kind, Value};
+use crate::random::{Stream, mix};
+use crate::registry::Preset;
+use std::sync::{Arc, LazyLock};
+use units::{Bytes, PortId, Rate, Time};
+
+crate::params! {
+    /// Parameters of HPCC over PINT.
+    pub struct HpccPintParams {
+        /// Utilisation that is aimed at.
+        eta: f64, "eta", Kind::Number,
+            Some((Value::Number(0.1), Value::Number(1.0))), "HPCC, SIGCOMM'19 section 3.3";
+        /// Additive steps before the window may rise multiplicatively.
+        max_stage: u64, "maxStage", Kind::Count,
+            Some((Value::Count(0), Value::Count(1_000_000))), "HPCC, SIGCOMM'19 section 3.3";
+        /// Additive increase as a rate, W_AI / T; 0bps derives it from `expected_flows`.
+        rate_ai: Rate, "W_AI / T", Kind::Rate,
+            Some((Value::Rate(Rate::ZERO), Value::Rate(Rate::from_gbps(100)))),
+            "HPCC simulator, RATE_AI";
+        /// Flows that share a link at most without a queue: W_AI = W_init (1 - eta) / N.
+        expected_flows: u64, "N", Kind::Count,
+            Some((Value::Count(1), Value::Count(1_000_000))), "HPCC, SIGCOMM'19 section 3.3";
+        /// The rate never falls below this.
+        min_rate: Rate, "", Kind::Rate,
+            Some((Value::Rate(Rate::from_bps(1000)), Value::Rate(Rate::from_gbps(100)))),
+            "HPCC simulator, MIN_RATE";
+        /// Base of the powers that U is rounded to. The field has a byte from about 1.05 on, two
+        /// bytes below.
+        log_base: f64, "(1 + epsilon)^2", Kind::Number,
+            Some((Value::Number(1.001), Value::Number(2.0))),
+            "SIGCOMM'20 section 4.3; HPCC simulator, PINT_LOG_BASE";
+        /// Share of the packets that bring U home.
+        probability: f64, "p", Kind::Number,
+            Some((Value::Number(0.0001), Value::Number(1.0))),
+            "SIGCOMM'20 section 6; HPCC simulator, PINT_PROB";
+    }
+}
+
+impl HpccPintParams {
+    /// HPCC's own part.
+    fn hpcc(&self) -> HpccParams {
+        HpccParams {
+            eta: self.eta,
+            max_stage: self.max_stage,
+            rate_ai: self.rate_ai,
+            expected_flows: self.expected_flows,
+            // The T that the switches have.
+            base_rtt: "network",
+            min_rate: self.min_rate,
+            fast_reaction: true,
+        }
+    }
+}
+
+/// The scheme `hpcc-pint`.
+#[derive(Debug)]
+pub struct HpccPint;
+
+impl Scheme for HpccPint {
+    const NAME: &'static str = "hpcc-pint";
+    const TITLE: &'static str = "HPCC over PINT";
+    const PAPER: &'static str =
+        "Ben Basat et al., PINT: Probabilistic In-band Network Telemetry, SIGCOMM 2020";
+    const PRESETS: &'static [Preset] = &[
+        Preset {
+            name: "hpcc-pint-paper",
+            summary: "HPCC's own settings and a field of one byte",
+            source: "SIGCOMM'20 sections 4.3 and 6; HPCC, SIGCOMM'19 section 3.3",
+            ecn: None,
+        },
+        Preset {
+            name: "hpcc-pint-ns3",
+            summary: "The HPCC simulator's settings: always multiplicative, a finer field",
+            source: "HPCC simulator, run.py, `hpccPint`",
+            ecn: None,
+        },
+    ];
+
+    type Params = HpccPintParams;
+    type Meta = Digest;
+    type Ctl = NoCtl;
+    type Host = Arc<Codes>;
+    type Rp = ReactionPoint;
+    type Np = PlainReceiver;
+    type Cp = Meter;
+
+    fn preset(name: &str, host_rate: Rate) -> HpccPintParams {
+        let paper = HpccPintParams {
+            eta: 0.95,
+            max_stage: 5,
+            rate_ai: Rate::ZERO,
+            expected_flows: 100,
+            min_rate: Rate::from_mbps(100),
+            log_base: 1.05,
+            probability: 1.0,
+        };
+        match name {
+            "hpcc-pint-ns3" => HpccPintParams {
+                max_stage: 0,
+                // 10 Mb/s at 25G.
+                rate_ai: Rate::from_bps(host_rate.bps() / 2500),
+                min_rate: Rate::from_mbps(1000),
+                log_base: 1.01,
+                ..paper
+            },
+            _ => paper,
+        }
+    }
+    fn meta_bytes(params: &HpccPintParams) -> (u32, u32) {
+        let field = Codes::bytes(params.log_base);
+        (field, field)
+    }
+    fn ctl_bytes(ctl: &NoCtl) -> u32 {
+        match *ctl {}
+    }
+    fn host(params: &HpccPintParams, _facts: &HostFacts) -> Arc<Codes> {
+        Arc::new(Codes::new(params.log_base))
+    }
+    fn cp(params: &HpccPintParams, facts: &SwitchFacts<'_>) -> Option<Meter> {
+        Some(Meter::new(params, facts))
+    }
+}
+
+/// What a packet carries: the largest U of the ports that it left through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Digest {
+    /// [`Codes::encode`] of it.
+    code: u16,
+    /// This packet is one of those that bring it home. Everyone could tell by a hash of the packet,
+    /// so it takes no room on the wire.
+    chosen: bool,
+}
+
+impl Digest {
+    /// The digest of a packet as it leaves its sender: chosen with this probability, by a hash that
+    /// any hop could compute.
+    fn new(header: &Header, probability: f64) -> Digest {
+        let packet = u64::from(header.address.hash) << 32 ^ header.sequence;
+        let chance = (mix(packet) >> 48) as f64 / 65_536.0;
+        Digest { code: 0, chosen: chance < probability }
+    }
+}
+
+/// The field's values: powers of the base, in 512ths.
+#[derive(Clone, Debug)]
+pub struct Codes {
+    powers: Vec<f64>,
+}
+
+/// U is coded in units of 1 / 512, and up to 512 (max_concurrent in the HPCC simulator).
+const UNIT: f64 = 512.0;
+
+impl Codes {
+    /// The powers of `base` up to the largest U, and one beyond that none is rounded to.
+    pub fn new(base: f64) -> Codes {
+        let last = Codes::largest(base) as u32 + 1;
+        Codes { powers: (0..=last).map(|code| libm::pow(base, f64::from(code))).collect() }
+    }
+
+    /// Bytes that the field takes.
+    fn bytes(base: f64) -> u32 {
+        let bits = libm::ceil(libm::log2(Codes::largest(base))) as u32;
+        bits.div_ceil(8)
+    }
+
+    /// The code of the largest U, not rounded.
+    fn largest(base: f64) -> f64 {
+        libm::log(UNIT * UNIT) / libm::log(base)
+    }
+
+    /// U, rounded up to its unit, becomes the power below or the one above, so that it is right on
+    /// average over all `random`.
+    #[inline]
+    pub fn encode(&self, utilisation: f64, random: u16) -> u16 {
+        let most = self.powers[self.powers.len() - 2];
+        let units = libm::ceil(utilisation * UNIT).clamp(1.0, most);
+        let above = self.powers.partition_point(|power| *power <= units);
+        let (lower, upper) = (self.powers[above - 1], self.powers[above]);
+        let rounds_up = f64::from(random) < (units - lower) / (upper - lower) * 65_536.0;
+        (above - usize::from(!rounds_up)) as u16
+    }
+
+    /// The U that a code stands for.
+    #[inline]
+    pub fn decode(&self, code: u16) -> f64 {
+        self.powers[usize::from(code)] / UNIT
+    }
+}
+
+/// Fractional bits of a logarithm.
+const FRACTION: u32 = 15;
+/// Leading bits of a number that its logarithm is taken of.
+const LEADING: u32 = 9;
+/// One, as a logarithm.
+const ONE: f64 = (1_u32 << FRACTION) as f64;
+
+/// Logarithms to base 2 of 0 to 512; that of 0 is never asked for.
+static LOGARITHMS: LazyLock<Vec<u32>> = LazyLock::new(|| {
+    (0..=1_u32 << LEADING).map(|n| (libm::log2(f64::from(n.max(1))) * ONE) as u32).collect()
+});
+
+/// The logarithm to base 2 of `number`, which is not 0, rounded to its leading bits at random.
+#[inline]
+fn logarithm(number: u64, random: &mut Stream) -> f64 {
+    let shift = (u64::BITS - number.leading_zeros()).saturating_sub(LEADING);
+    let rest = (1_u64 << shift) - 1;
+    let rounds_up = number & rest > random.next() & rest;
+    let leading = (number >> shift) + u64::from(rounds_up);
+    f64::from(LOGARITHMS[leading as usize] + (shift << FRACTION))
+}
+
+/// 2 to the power of a logarithm.
+#[inline]
+fn power(logarithm: f64) -> f64 {
+    libm::exp2(logarithm / ONE)
+}
+
+/// Queues are counted in units of 256 bytes.
+const QUEUE_SHIFT: u32 = 8;
+/// U is kept in units of 1 / 8192.
+const KEPT: f64 = 8192.0;
+
+/// The congestion point of a switch.
+#[derive(Debug)]
+pub struct Meter {
+    codes: Codes,
+    /// T, nanoseconds.
+    base_rtt: u64,
+    seed: u64,
+}
+
+impl Meter {
+    /// A switch of a network whose largest base round trip is T.
+    pub fn new(params: &HpccPintParams, facts: &SwitchFacts<'_>) -> Meter {
+        Meter {
+            codes: Codes::new(params.log_base),
+            base_rtt: facts.network_rtt.ns().max(1),
+            seed: facts.seed,
+        }
+    }
+}
+
+/// What a port keeps.
+#[derive(Clone, Debug)]
+pub struct PortMeter {
+    /// U.
+    utilisation: f64,
+    /// When the last packet began to leave, and its size in bytes; 0 before the first.
+    last: Time,
+    last_bytes: u64,
+    /// Logarithms of what does not change: T in nanoseconds, and 1 / B for B in bytes per
+    /// nanosecond.
+    log_rtt: f64,
+    log_byte_time: f64,
+    random: Stream,
+}
+
+impl PortMeter {
+    /// A port of this rate that has sent nothing; `base_rtt` is T in nanoseconds.
+    fn new(rate: Rate, base_rtt: u64, switch_seed: u64, port: PortId) -> PortMeter {
+        let bytes_per_ns = rate.bps() as f64 / 8e9;
+        PortMeter {
+            utilisation: 0.0,
+            last: Time::ZERO,
+            last_bytes: 0,
+            log_rtt: libm::log2(base_rtt as f64) * ONE,
+            log_byte_time: -libm::log2(bytes_per_ns) * ONE,
+            random: Stream::of_port(switch_seed, port),
+        }
+    }
+
+    /// A data packet begins to leave and `queue` bytes stay behind: U <- (T - dt) / T U +
+    /// qlen dt / (B T^2) + byte / (B T), where `byte` left at the start of the time dt that has
+    /// passed since.
+    fn measure(&mut self, now: Time, base_rtt: u64, queue: u64) {
+        let span = (now - self.last).ns().min(base_rtt);
+        let random = &mut self.random;
+        let mut sum = 0.0;
+        let units = queue >> QUEUE_SHIFT;
+        if units > 0 && span > 0 {
+            let logs = logarithm(span, random) + logarithm(units, random);
+            let queue_term = power(logs + self.log_byte_time - 2.0 * self.log_rtt);
+            sum += queue_term * f64::from(1_u32 << QUEUE_SHIFT);
+        }
+        if self.last_bytes > 0 {
+            let log = logarithm(self.last_bytes, random);
+            sum += power(log + self.log_byte_time - self.log_rtt);
+        }
+        let kept = libm::round(self.utilisation * KEPT) as u64;
+        if span < base_rtt && kept > 0 {
+            let logs = logarithm(base_rtt - span, random) + logarithm(kept, random);
+            sum += power(logs - self.log_rtt) / KEPT;
+        }
+        self.utilisation = sum;
+    }
+}
+
+impl Cp<HpccPint> for Meter {
+    type Level = PortLocal;
+    type Port = PortMeter;
+
+    fn port(&self, _params: &HpccPintParams, facts: &PortFacts) -> PortMeter {
+        PortMeter::new(facts.rate, self.base_rtt, self.seed, facts.port)
+    }
+
+    #[inline]
+    fn on_depart(
+        &mut self,
+        cx: &mut Local,
+        port: &mut PortMeter,
+        view: &PortView,
+        packet: &mut Packet<HpccPint>,
+    ) {
+        // ACKs and NACKs bring home the digest of the data packet that they answer; the port counts
+        // them all the same.
+        if packet.header.kind == PacketKind::Data
+            && let Body::Meta(digest) = &mut packet.body
+        {
+            port.measure(cx.now, self.base_rtt, view.queue_bytes);
+            if digest.chosen {
+                let random = (port.random.next() >> 48) as u16;
+                digest.code = digest.code.max(self.codes.encode(port.utilisation, random));
+            }
+        }
+        port.last = cx.now;
+        port.last_bytes = u64::from(packet.header.size);
+    }
+
+    fn observe(&self, port: &PortMeter, _now: Time) -> Option<f64> {
+        Some(port.utilisation)
+    }
+}
+
+/// The reaction point, one per QP: HPCC's, without records.
+#[derive(Clone, Debug)]
+pub struct ReactionPoint {
+    hpcc: hpcc::ReactionPoint<0>,
+}
+
+impl Rp<HpccPint> for ReactionPoint {
+    /// As in HPCC.
+    const REPACE: bool = true;
+
+    fn open(
+        params: &HpccPintParams,
+        _host: &mut Arc<Codes>,
+        path: &PathFacts,
+        _now: Time,
+    ) -> ReactionPoint {
+        ReactionPoint { hpcc: hpcc::ReactionPoint::new(&params.hpcc(), path) }
+    }
+    #[inline]
+    fn allow(&self) -> Allow {
+        self.hpcc.permission()
+    }
+    #[inline]
+    fn on_send(&mut self, cx: &mut HostCx<'_, HpccPint>, data: &mut Header, digest: &mut Digest) {
+        *digest = Digest::new(data, cx.params.probability);
+    }
+    #[inline]
+    fn on_ack(&mut self, cx: &mut HostCx<'_, HpccPint>, ack: &Ack<'_, HpccPint>) {
+        // A NACK or a repeated ACK tells of a packet that was thrown away.
+        if ack.meta.chosen && !ack.nack && ack.newly_acked != Bytes::ZERO {
+            let utilisation = cx.host.decode(ack.meta.code);
+            self.hpcc.new_ack_with(cx.now, ack.next_expected, ack.next_to_send, utilisation);
+        }
+    }
+    fn on_signal(&mut self, _now: Time, signal: Signal) {
+        match signal {
+            Signal::Hold(until) => self.hpcc.hold(until),
+            // HPCC knows no notification; U tells it more.
+            Signal::Cut => {}
+        }
+    }
+    fn observe(&self, _now: Time, what: Observable) -> Option<f64> {
+        Some(match what {
+            Observable::Rate => self.hpcc.permission().rate.bps() as f64,
+            Observable::Window => self.hpcc.window(),
+            Observable::Alpha => self.hpcc.utilisation(),
+        })
+    }
+}

@@ -1,0 +1,303 @@
+//! HPCC over PINT: the field's rounding, the switch's average against rates and queues that are
+//! known, and what the sender makes of it. 100 Gb/s, T = 8 us: the BDP is 100 KB.
+
+use schemes::contract::{
+    Ack, Address, Body, CodePoint, Cp, Header, HostCx, HostFacts, Kind, Local, Observable, Packet,
+    PathFacts, PortFacts, PortView, Rp, Scheme, SwitchFacts,
+};
+use schemes::hpcc_pint::{Codes, HpccPint, HpccPintParams, ReactionPoint};
+use std::sync::Arc;
+use units::{Bytes, NodeId, PortId, Rate, Time};
+
+const LINE: Rate = Rate::from_gbps(100);
+const RTT: Time = Time::from_us(8);
+
+fn paper() -> HpccPintParams {
+    HpccPint::preset("hpcc-pint-paper", LINE)
+}
+
+fn blank(kind: Kind, sequence: u64, size: u16) -> Header {
+    Header {
+        address: Address { hash: 0x1234_5678, ..Address::default() },
+        sequence,
+        sent_at: Time::ZERO,
+        size,
+        payload: 1000,
+        ingress: 0,
+        kind,
+        priority: 3,
+        code_point: CodePoint::Capable,
+        echo: CodePoint::Capable,
+        last: false,
+        ack_requested: true,
+        to_source: false,
+        mark: false,
+    }
+}
+
+/// A QP's sender and the ports of a path, each of a switch of its own.
+struct Bench {
+    params: HpccPintParams,
+    codes: Arc<Codes>,
+    rp: ReactionPoint,
+    ports: Vec<(<HpccPint as Scheme>::Cp, <<HpccPint as Scheme>::Cp as Cp<HpccPint>>::Port)>,
+    next: u64,
+}
+
+impl Bench {
+    fn new(params: HpccPintParams, switches: u32) -> Bench {
+        let path = PathFacts {
+            line_rate: LINE,
+            bottleneck_rate: LINE,
+            base_rtt: RTT,
+            network_rtt: RTT,
+            switches: 2,
+            payload: Bytes::new(1000),
+            packet_bytes: Bytes::new(1083),
+        };
+        let host = HostFacts {
+            node: NodeId::new(0),
+            line_rate: LINE,
+            network_rtt: RTT,
+            packet_bytes: Bytes::new(1083),
+        };
+        let facts = PortFacts {
+            port: PortId::new(1),
+            rate: LINE,
+            delay: Time::from_us(1),
+            peer: NodeId::new(9),
+            peer_is_host: false,
+            xoff: Bytes::UNLIMITED,
+            xon: Bytes::UNLIMITED,
+        };
+        let ports = (0..switches)
+            .map(|node| {
+                let switch = SwitchFacts {
+                    node: NodeId::new(node),
+                    tier: 1,
+                    ports: &[facts],
+                    network_rtt: RTT,
+                    seed: 7 + u64::from(node),
+                };
+                let cp = HpccPint::cp(&params, &switch).expect("every switch takes part");
+                let port = cp.port(&params, &facts);
+                (cp, port)
+            })
+            .collect();
+        let mut codes = HpccPint::host(&params, &host);
+        let rp = ReactionPoint::open(&params, &mut codes, &path, Time::ZERO);
+        Bench { params, codes, rp, ports, next: 0 }
+    }
+
+    fn cx<'a>(
+        params: &'a HpccPintParams,
+        host: &'a mut Arc<Codes>,
+        outbox: &'a mut Vec<schemes::contract::NoCtl>,
+    ) -> HostCx<'a, HpccPint> {
+        HostCx { now: Time::ZERO, params, host, outbox }
+    }
+
+    /// The next data packet.
+    fn data(&mut self) -> Packet<HpccPint> {
+        let mut header = blank(Kind::Data, self.next, 1050);
+        self.next += 1000;
+        let mut meta = <HpccPint as Scheme>::Meta::default();
+        let mut outbox = Vec::new();
+        let mut cx = Bench::cx(&self.params, &mut self.codes, &mut outbox);
+        self.rp.on_send(&mut cx, &mut header, &mut meta);
+        Packet { header, body: Body::Meta(meta) }
+    }
+
+    /// The packet leaves through a port where `queue` bytes stay.
+    fn pass(&mut self, hop: usize, now: Time, queue: u64, packet: &mut Packet<HpccPint>) {
+        let (cp, port) = &mut self.ports[hop];
+        let view = PortView {
+            port: PortId::new(1),
+            rate: LINE,
+            queue_bytes: queue,
+            class_bytes: queue,
+            tx_bytes: 0,
+            last_departure: Time::ZERO,
+        };
+        cp.on_depart(&mut Local { now }, port, &view, packet);
+    }
+
+    /// Its ACK arrives, with all sent that the bench has made.
+    fn ack(&mut self, packet: &Packet<HpccPint>) {
+        let Body::Meta(meta) = &packet.body else { unreachable!() };
+        let ack: Ack<'_, HpccPint> = Ack {
+            next_expected: packet.header.sequence + 1000,
+            newly_acked: Bytes::new(1000),
+            next_to_send: self.next,
+            nack: false,
+            echo: CodePoint::Capable,
+            rtt: RTT,
+            mark: false,
+            meta,
+        };
+        let mut outbox = Vec::new();
+        let mut cx = Bench::cx(&self.params, &mut self.codes, &mut outbox);
+        self.rp.on_ack(&mut cx, &ack);
+    }
+
+    /// What the port's average is.
+    fn port(&self, hop: usize) -> f64 {
+        let (cp, port) = &self.ports[hop];
+        Cp::<HpccPint>::observe(cp, port, Time::ZERO).expect("a number")
+    }
+
+    /// What the sender takes for U.
+    fn sender(&self) -> f64 {
+        self.rp.observe(Time::ZERO, Observable::Alpha).expect("a number")
+    }
+}
+
+#[track_caller]
+fn within(got: f64, expected: f64, share: f64) {
+    assert!((got - expected).abs() <= share * expected, "{got}, not {expected}");
+}
+
+#[test]
+fn the_field_has_a_byte_or_two() {
+    let bytes = |log_base| HpccPint::meta_bytes(&HpccPintParams { log_base, ..paper() });
+    // ln 512^2 / ln 1.05 = 255.7, ln 512^2 / ln 1.01 = 1253.9.
+    assert_eq!(bytes(1.05), (1, 1));
+    assert_eq!(bytes(1.01), (2, 2));
+    let codes = Codes::new(1.05);
+    assert_eq!(codes.encode(1e9, u16::MAX), 255, "the largest U fits");
+    assert_eq!(codes.encode(0.0, 0), 0, "there is no U of zero");
+    assert_eq!(codes.decode(0), 1.0 / 512.0);
+}
+
+#[test]
+fn rounding_is_right_on_average() {
+    for base in [1.01, 1.05] {
+        let codes = Codes::new(base);
+        for utilisation in [0.01, 0.3, 0.95, 1.0, 1.7, 40.0] {
+            let mut sum = 0.0;
+            for random in 0..=u16::MAX {
+                let decoded = codes.decode(codes.encode(utilisation, random));
+                within(decoded, utilisation, base - 1.0 + 0.2 / (512.0 * utilisation) * 5.0);
+                sum += decoded;
+            }
+            // U is first rounded up to the next 512th.
+            let whole = (utilisation * 512.0_f64).ceil() / 512.0;
+            within(sum / 65_536.0, whole, 1e-4);
+        }
+    }
+}
+
+#[test]
+fn a_power_is_its_own_code_and_others_are_one_of_two() {
+    let codes = Codes::new(1.05);
+    // In 512ths: 1 is 1.05^0; 2 lies between 1.05^14 = 1.98 and 1.05^15 = 2.08.
+    assert_eq!(codes.encode(1.0 / 512.0, 0), 0);
+    assert_eq!(codes.encode(2.0 / 512.0, 0), 15);
+    assert_eq!(codes.encode(2.0 / 512.0, u16::MAX), 14);
+}
+
+#[test]
+fn a_port_finds_its_load_and_queue() {
+    // Packets of 1050 B take 84 ns. Gap in ns, bytes waiting, U.
+    for (gap, queue, expected) in
+        [(84, 0, 1.0), (168, 0, 0.5), (84, 50_000, 1.5), (84, 200_000, 3.0), (840, 0, 0.1)]
+    {
+        let mut bench = Bench::new(paper(), 1);
+        let mut sum = 0.0;
+        for packet in 0..2000 {
+            let mut data = bench.data();
+            bench.pass(0, Time::from_ns(gap * packet), queue, &mut data);
+            if packet >= 1000 {
+                sum += bench.port(0);
+            }
+        }
+        within(sum / 1000.0, expected, 0.02);
+    }
+}
+
+#[test]
+fn a_silence_of_t_forgets_everything_before() {
+    let mut bench = Bench::new(paper(), 1);
+    for packet in 0..1000 {
+        let mut data = bench.data();
+        bench.pass(0, Time::from_ns(84 * packet), 500_000, &mut data);
+    }
+    assert!(bench.port(0) > 4.0);
+    let mut data = bench.data();
+    bench.pass(0, Time::from_us(500), 0, &mut data);
+    // 1050 B in T: 0.0105 of the BDP, with nine bits of logarithm.
+    within(bench.port(0), 0.0105, 0.005);
+}
+
+#[test]
+fn acks_count_as_load_and_carry_nothing_of_it() {
+    let mut bench = Bench::new(paper(), 1);
+    let mut sum = 0.0;
+    for packet in 0..4000_u64 {
+        let now = Time::from_ns(168 * packet);
+        let mut data = bench.data();
+        bench.pass(0, now, 0, &mut data);
+        let mut ack = Packet { header: blank(Kind::Ack, 0, 1050), body: data.body };
+        bench.pass(0, now + Time::from_ns(84), 100_000_000, &mut ack);
+        let (Body::Meta(of_ack), Body::Meta(of_data)) = (&ack.body, &data.body) else {
+            unreachable!()
+        };
+        assert_eq!(of_ack, of_data);
+        sum += if packet >= 2000 { bench.port(0) } else { 0.0 };
+    }
+    within(sum / 2000.0, 1.0, 0.02);
+}
+
+#[test]
+fn the_sender_gets_the_largest_of_the_path() {
+    let mut bench = Bench::new(paper(), 3);
+    // The first ACK only begins the round trip.
+    let mut data = bench.data();
+    bench.pass(0, Time::ZERO, 0, &mut data);
+    bench.ack(&data);
+    assert_eq!(bench.sender(), 1.0);
+    for packet in 1..2000 {
+        let mut data = bench.data();
+        for (hop, queue) in [(0, 0), (1, 70_000), (2, 10_000)] {
+            bench.pass(hop, Time::from_ns(84 * packet), queue, &mut data);
+        }
+        bench.ack(&data);
+        if packet > 1000 {
+            within(bench.sender(), bench.port(1), 0.06);
+        }
+    }
+    within(bench.sender(), 1.7, 0.1);
+    // HPCC's law on it, a round trip an ACK: the window is at its floor.
+    assert_eq!(bench.rp.allow().window, Bytes::new(1000));
+}
+
+#[test]
+fn only_the_share_p_of_packets_brings_it_home() {
+    let mut bench = Bench::new(HpccPintParams { probability: 0.25, ..paper() }, 1);
+    let (mut changes, mut before) = (0, 0.0);
+    for packet in 0..4000 {
+        let mut data = bench.data();
+        // Queues that alternate, so that each digest is another.
+        bench.pass(0, Time::from_ns(4000 * packet), (packet % 7) * 100_000, &mut data);
+        bench.ack(&data);
+        changes += usize::from(bench.sender() != before);
+        before = bench.sender();
+    }
+    assert!((800..1150).contains(&changes), "{changes} of 4000 at p = 0.25");
+}
+
+#[test]
+fn ports_draw_their_own_numbers_and_the_same_ones_again() {
+    let history = |hop: usize| {
+        let mut bench = Bench::new(paper(), 2);
+        (0..200_u64)
+            .map(|packet| {
+                let mut data = bench.data();
+                bench.pass(hop, Time::from_ns(90 * packet), 12_345 * (packet % 9), &mut data);
+                bench.port(hop)
+            })
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(history(0), history(0));
+    assert_ne!(history(0), history(1));
+}
