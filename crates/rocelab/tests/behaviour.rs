@@ -33,7 +33,18 @@ fn late(result: &RunResult, name: &str, from_us: u64) -> Vec<f64> {
 
 /// Two pairs of hosts over one 100 Gb/s link; the second flow begins at `second`.
 fn two_long_flows(scheme: &str, preset: &str, second: &str, stop: &str) -> RunResult {
-    run(&format!(
+    two_long_flows_with(scheme, preset, second, stop, &[])
+}
+
+/// The same with keys set.
+fn two_long_flows_with(
+    scheme: &str,
+    preset: &str,
+    second: &str,
+    stop: &str,
+    set: &[(&str, &str)],
+) -> RunResult {
+    let text = format!(
         r#"
         [run]
         stop = "{stop}"
@@ -76,7 +87,8 @@ fn two_long_flows(scheme: &str, preset: &str, second: &str, stop: &str) -> RunRe
         interval = "1us"
         ports = ["s0:s1"]
         "#
-    ))
+    );
+    run_with(&text, set)
 }
 
 /// Shares of the two flows from `from_us` on.
@@ -118,6 +130,72 @@ fn two_hpcc_flows_share_a_link_without_a_queue() {
     }
 }
 
+/// Protects TIMELY's use of a link: round trips lengthen until they are beyond T_low, where their
+/// gradient stops them, far below T_high. Between the cycles of queue and rate the link has its load.
+/// (Shares are not tested: the law has no fixed point.)
+#[test]
+fn two_timely_flows_keep_round_trips_between_their_thresholds() {
+    for (preset, least) in [("timely-paper", 0.97), ("timely-hpcc", 0.85)] {
+        for second in ["0us", "2ms"] {
+            let result = two_long_flows("timely", preset, second, "60ms");
+            let used = mean(&late(&result, "link", 30_000));
+            assert!(used > least, "{preset} from {second} uses {used} of the link");
+            // 12 500 B are a microsecond; 8 us are on the way.
+            let longest = late(&result, "queue", 30_000).into_iter().fold(0.0, f64::max);
+            let rtt_us = 8.0 + longest / 12_500.0;
+            assert!((50.0..100.0).contains(&rtt_us), "{preset} from {second}: {rtt_us} us");
+            assert_eq!((result.summary.pause_frames, result.summary.drops), (0, 0));
+        }
+    }
+}
+
+/// Protects DCTCP: flows share, and the window's queue stands a little below K. The rate's swings
+/// around K, unless the window on top of it keeps the queue from ever getting there.
+#[test]
+fn two_dctcp_flows_share_a_link_with_a_queue_at_k() {
+    // 97.5 KB and 30 KB at 10G.
+    for (preset, window, mean_queue, longest) in [
+        ("dctcp-paper", "none", 950_000.0..975_000.0, 975_000.0..985_000.0),
+        ("dctcp-hpcc", "none", 150_000.0..300_000.0, 400_000.0..700_000.0),
+        ("dctcp-hpcc", "bdp", 85_000.0..100_000.0, 85_000.0..100_000.0),
+    ] {
+        for second in ["0us", "2ms"] {
+            let set = [("scheme.params.window", window)];
+            let result = two_long_flows_with("dctcp", preset, second, "60ms", &set);
+            let case = format!("{preset}, window = {window}, from {second}");
+            let shares = shares(&result, 30_000);
+            assert!(jain(&shares) > 0.99, "{case}: {shares:?}");
+            let used = mean(&late(&result, "link", 30_000));
+            assert!(used > 0.95, "{case} uses {used} of the link");
+            let queue = late(&result, "queue", 30_000);
+            assert!(mean_queue.contains(&mean(&queue)), "{case}: {} B wait", mean(&queue));
+            let most = queue.into_iter().fold(0.0, f64::max);
+            assert!(longest.contains(&most), "{case}: at most {most} B wait");
+            assert_eq!((result.summary.pause_frames, result.summary.drops), (0, 0));
+        }
+    }
+}
+
+/// Protects HPCC's promises where one rounded field brings home what INT would: the link near eta,
+/// no queue to speak of. A coarse field takes a little more of the link and of fairness.
+#[test]
+fn two_hpcc_pint_flows_share_a_link_without_a_queue() {
+    for (preset, used_least, fair) in
+        [("hpcc-pint-paper", 0.90, 0.95), ("hpcc-pint-ns3", 0.93, 0.99)]
+    {
+        for second in ["0us", "2ms"] {
+            let result = two_long_flows("hpcc-pint", preset, second, "60ms");
+            let shares = shares(&result, 30_000);
+            assert!(jain(&shares) > fair, "{preset} from {second}: {shares:?}");
+            let used = mean(&late(&result, "link", 30_000));
+            assert!((used_least..0.97).contains(&used), "{preset} uses {used} of the link");
+            let longest = late(&result, "queue", 30_000).into_iter().fold(0.0, f64::max);
+            assert!(longest < 10.0 * 1_084.0, "{preset}: {longest} B wait");
+            assert_eq!(result.summary.pause_frames, 0);
+        }
+    }
+}
+
 /// Protects the first story of the field: a victim that shares only a paused link with an incast
 /// suffers under PFC alone, and much less where someone controls congestion.
 #[test]
@@ -142,7 +220,7 @@ fn a_victim_suffers_without_control_and_less_with_it() {
 /// overflowing buffer drops is sent again, in order, to the end.
 #[test]
 fn without_pfc_drops_are_recovered() {
-    for scheme in ["none", "dcqcn", "hpcc"] {
+    for scheme in ["none", "dcqcn", "hpcc", "timely", "dctcp", "hpcc-pint"] {
         for nack in ["true", "false"] {
             let result = run_with(
                 r#"
@@ -184,9 +262,14 @@ fn without_pfc_drops_are_recovered() {
 /// beyond the limit here, so a stall shows as a flow that is not done.
 #[test]
 fn few_acks_never_stall_a_window() {
-    for (scheme, preset) in
-        [("hpcc", "hpcc-paper"), ("hpcc", "hpcc-ns3"), ("dcqcn", "dcqcn-themis")]
-    {
+    for (scheme, preset) in [
+        ("hpcc", "hpcc-paper"),
+        ("hpcc", "hpcc-ns3"),
+        ("dcqcn", "dcqcn-themis"),
+        ("dctcp", "dctcp-paper"),
+        ("dctcp", "dctcp-hpcc"),
+        ("hpcc-pint", "hpcc-pint-paper"),
+    ] {
         for ack_every in ["4", "16", "64"] {
             let result = run_with(
                 r#"
