@@ -1,0 +1,349 @@
+//! `config.txt`: keys and their values, words between white space in any order.
+//!
+//! Words that are no key are skipped, the last value of a key counts, and there are no comments: a
+//! key in one is obeyed. What is odd in this way gives a [`Warning`].
+
+mod check;
+mod keys;
+
+use crate::error::{FileError, Result, Warning};
+use crate::words::Words;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use units::{Bytes, NodeId, Rate, Time};
+
+pub(crate) use check::check;
+
+/// What a configuration says, with the original's defaults where it says nothing.
+///
+/// What has no default there is an `Option`; those that a control law needs are there in an
+/// [`Experiment`](crate::Experiment), which is checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// `TOPOLOGY_FILE`, as written.
+    pub topology_file: PathBuf,
+    /// `FLOW_FILE`, as written.
+    pub flow_file: PathBuf,
+    /// `TRACE_FILE`, the nodes to trace, as written.
+    pub trace_file: Option<PathBuf>,
+    /// `TRACE_OUTPUT_FILE`, the packet trace.
+    pub trace_output_file: Option<PathBuf>,
+    /// `FCT_OUTPUT_FILE`; `fct.txt`.
+    pub fct_output_file: PathBuf,
+    /// `PFC_OUTPUT_FILE`; `pfc.txt`.
+    pub pfc_output_file: PathBuf,
+    /// `QLEN_MON_FILE`, the histograms of queues.
+    pub qlen_mon_file: Option<PathBuf>,
+    /// `QLEN_MON_START`, ns: the first sample; 2 s.
+    pub qlen_mon_start: Time,
+    /// `QLEN_MON_END`, ns: there are samples up to here; 2.1 s.
+    pub qlen_mon_end: Time,
+    /// `ENABLE_TRACE`: whether packets are traced; yes.
+    pub enable_trace: bool,
+    /// `SIMULATOR_STOP_TIME`, s; 3.01 s.
+    pub simulator_stop_time: Time,
+    /// `LINK_DOWN`, a link that fails; none.
+    pub link_down: Option<LinkDown>,
+    /// `ERROR_RATE_PER_LINK`: probability of a loss on links that have none of their own; 0.
+    pub error_rate_per_link: f64,
+
+    /// `PACKET_PAYLOAD_SIZE`; 1000 bytes.
+    pub packet_payload_size: Bytes,
+    /// `L2_CHUNK_SIZE`: where go-back-0 goes back to, and where ACKs are due besides; 0.
+    pub l2_chunk_size: Bytes,
+    /// `L2_ACK_INTERVAL`, bytes: from this byte of a flow on each packet is acknowledged; 0.
+    pub l2_ack_interval: Bytes,
+    /// `L2_BACK_TO_ZERO`: go-back-0 instead of go-back-N; no.
+    pub l2_back_to_zero: bool,
+    /// `ACK_HIGH_PRIO`: ACKs leave hosts at the highest priority; no. Switches queue them with the
+    /// data all the same.
+    pub ack_high_prio: bool,
+    /// `HAS_WIN`: bytes in flight are limited; yes.
+    pub has_win: bool,
+    /// `GLOBAL_T`: window and base RTT are the largest of the network, not the pair's own; yes.
+    pub global_t: bool,
+    /// `VAR_WIN`: the window shrinks with the rate; no.
+    pub var_win: bool,
+    /// `RATE_BOUND`: packets are paced at the control law's rate, not at line rate; yes.
+    pub rate_bound: bool,
+
+    /// `BUFFER_SIZE` of a switch, MiB; 16 MiB.
+    pub buffer_size: Bytes,
+    /// `PAUSE_TIME` in PFC frames, us; 5 us. A pause lasts until the resume, but one of 0 is none.
+    pub pause_time: Time,
+    /// `ENABLE_QCN`: switches mark; yes.
+    pub enable_qcn: bool,
+    /// `KMIN_MAP`, by the port's rate: bytes up to which nothing is marked. Written in 1000 bytes.
+    pub kmin: BTreeMap<Rate, Bytes>,
+    /// `KMAX_MAP`, by the port's rate: bytes above which all is marked. Written in 1000 bytes.
+    pub kmax: BTreeMap<Rate, Bytes>,
+    /// `PMAX_MAP`, by the port's rate: probability of a mark at Kmax.
+    pub pmax: BTreeMap<Rate, f64>,
+    /// `INT_MULTI`: the units of bytes and queues in INT are this many times larger; 1.
+    pub int_multi: u32,
+
+    /// `CC_MODE`; 1, DCQCN.
+    pub cc_mode: CcMode,
+    /// `RATE_AI`: additive increase; of HPCC W_AI as a rate.
+    pub rate_ai: Option<Rate>,
+    /// `RATE_HAI`: hyper increase.
+    pub rate_hai: Option<Rate>,
+    /// `MIN_RATE`: no law goes below; 100 Mb/s.
+    pub min_rate: Rate,
+    /// `EWMA_GAIN`: g of DCQCN and DCTCP.
+    pub ewma_gain: Option<f64>,
+    /// `ALPHA_RESUME_INTERVAL`, us: DCQCN's alpha timer; 55 us.
+    pub alpha_resume_interval: Time,
+    /// `RATE_DECREASE_INTERVAL`, us: how often DCQCN looks whether to cut; 4 us.
+    pub rate_decrease_interval: Time,
+    /// `RP_TIMER`, us: DCQCN's increase timer.
+    pub rp_timer: Option<Time>,
+    /// `FAST_RECOVERY_TIMES`: DCQCN's F; 5.
+    pub fast_recovery_times: u32,
+    /// `CLAMP_TARGET_RATE`: DCQCN sets the target rate at each cut; no.
+    pub clamp_target_rate: bool,
+    /// `DCTCP_RATE_AI`: DCTCP's increase per RTT; 1000 Mb/s.
+    pub dctcp_rate_ai: Rate,
+    /// `U_TARGET`: HPCC's eta; 0.95.
+    pub u_target: f64,
+    /// `MI_THRESH`: HPCC's maxStage; 5.
+    pub mi_thresh: u32,
+    /// `FAST_REACT`: HPCC reacts to each ACK, not once an RTT; yes.
+    pub fast_react: bool,
+    /// `MULTI_RATE`: HPCC has a rate for each hop; yes.
+    pub multi_rate: bool,
+    /// `SAMPLE_FEEDBACK`: HPCC skips hops without a queue between its full updates; no.
+    pub sample_feedback: bool,
+    /// `PINT_LOG_BASE` of HPCC-PINT; 1.05.
+    pub pint_log_base: f64,
+    /// `PINT_PROB`: probability that HPCC-PINT looks at an ACK; 1.
+    pub pint_prob: f64,
+
+    /// `ENABLE_THEMIS`, a key of the THEMIS prototype, which grew from the original; no.
+    pub enable_themis: bool,
+}
+
+/// `CC_MODE`: the control law.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CcMode {
+    /// 1: DCQCN as of Mellanox firmware.
+    Dcqcn,
+    /// 3: HPCC.
+    Hpcc,
+    /// 7: TIMELY.
+    Timely,
+    /// 8: DCTCP.
+    Dctcp,
+    /// 10: HPCC-PINT.
+    HpccPint,
+    /// Any other number: none, packets go at line rate.
+    None(u32),
+}
+
+impl CcMode {
+    fn new(number: u32) -> CcMode {
+        match number {
+            1 => CcMode::Dcqcn,
+            3 => CcMode::Hpcc,
+            7 => CcMode::Timely,
+            8 => CcMode::Dctcp,
+            10 => CcMode::HpccPint,
+            _ => CcMode::None(number),
+        }
+    }
+
+    /// As it is written.
+    pub fn number(self) -> u32 {
+        match self {
+            CcMode::Dcqcn => 1,
+            CcMode::Hpcc => 3,
+            CcMode::Timely => 7,
+            CcMode::Dctcp => 8,
+            CcMode::HpccPint => 10,
+            CcMode::None(number) => number,
+        }
+    }
+
+    /// Whether marks change anything.
+    pub fn heeds_marks(self) -> bool {
+        matches!(self, CcMode::Dcqcn | CcMode::Dctcp)
+    }
+}
+
+/// `LINK_DOWN t a b`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkDown {
+    /// When, in the simulation's time: 2 s and the microseconds that are written.
+    pub at: Time,
+    /// One end of the link.
+    pub a: NodeId,
+    /// The other.
+    pub b: NodeId,
+}
+
+impl Config {
+    /// The original's defaults.
+    fn new() -> Config {
+        Config {
+            topology_file: PathBuf::new(),
+            flow_file: PathBuf::new(),
+            trace_file: None,
+            trace_output_file: None,
+            fct_output_file: "fct.txt".into(),
+            pfc_output_file: "pfc.txt".into(),
+            qlen_mon_file: None,
+            qlen_mon_start: Time::from_ms(2000),
+            qlen_mon_end: Time::from_ms(2100),
+            enable_trace: true,
+            simulator_stop_time: Time::from_ms(3010),
+            link_down: None,
+            error_rate_per_link: 0.0,
+            packet_payload_size: Bytes::new(1000),
+            l2_chunk_size: Bytes::ZERO,
+            l2_ack_interval: Bytes::ZERO,
+            l2_back_to_zero: false,
+            ack_high_prio: false,
+            has_win: true,
+            global_t: true,
+            var_win: false,
+            rate_bound: true,
+            buffer_size: Bytes::new(16 << 20),
+            pause_time: Time::from_us(5),
+            enable_qcn: true,
+            kmin: BTreeMap::new(),
+            kmax: BTreeMap::new(),
+            pmax: BTreeMap::new(),
+            int_multi: 1,
+            cc_mode: CcMode::Dcqcn,
+            rate_ai: None,
+            rate_hai: None,
+            min_rate: Rate::from_mbps(100),
+            ewma_gain: None,
+            alpha_resume_interval: Time::from_us(55),
+            rate_decrease_interval: Time::from_us(4),
+            rp_timer: None,
+            fast_recovery_times: 5,
+            clamp_target_rate: false,
+            dctcp_rate_ai: Rate::from_mbps(1000),
+            u_target: 0.95,
+            mi_thresh: 5,
+            fast_react: true,
+            multi_rate: true,
+            sample_feedback: false,
+            pint_log_base: 1.05,
+            pint_prob: 1.0,
+            enable_themis: false,
+        }
+    }
+}
+
+/// Reads a configuration.
+pub fn parse(text: &[u8], warnings: &mut Vec<Warning>) -> Result<Config> {
+    let first_warning = warnings.len();
+    let mut config = Config::new();
+    let mut words = Words::new(text);
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut skipped = Skipped::default();
+    while let Some(word) = words.next() {
+        let Some(key) = keys::known(word.text) else {
+            skipped.add(word);
+            continue;
+        };
+        if skipped.in_comment(word.line) {
+            warnings.push(Warning::at(
+                word.line,
+                format!("{key} counts, though it looks commented out: the format has no comments"),
+            ));
+        }
+        if let Some(before) = seen.insert(key, word.line) {
+            warnings.push(Warning::at(
+                word.line,
+                format!("{key} is in line {before} too; the last counts, as in the original"),
+            ));
+        }
+        keys::read(&mut config, key, word.line, &mut words, warnings)?;
+    }
+    for (key, path) in [("TOPOLOGY_FILE", &config.topology_file), ("FLOW_FILE", &config.flow_file)]
+    {
+        if path.as_os_str().is_empty() {
+            return Err(FileError::new(format!("{key} is missing"))
+                .hint(format!("add a line such as {key} {}", example(key))));
+        }
+    }
+    skipped.warn(warnings);
+    warnings[first_warning..].sort_by_key(|warning| warning.line);
+    Ok(config)
+}
+
+fn example(key: &str) -> &'static str {
+    if key == "FLOW_FILE" { "flow.txt" } else { "topology.txt" }
+}
+
+/// Words that are no key, gathered by line.
+#[derive(Default)]
+struct Skipped {
+    lines: Vec<SkippedLine>,
+    /// Lines beyond those.
+    more: usize,
+    last_line: usize,
+}
+
+struct SkippedLine {
+    line: usize,
+    first: String,
+    /// The key that the first word was probably meant to be.
+    meant: Option<&'static str>,
+    words: usize,
+    comment: bool,
+}
+
+impl Skipped {
+    /// More lines than this are counted only.
+    const MOST_LINES: usize = 20;
+
+    fn add(&mut self, word: crate::words::Word<'_>) {
+        if word.line == self.last_line {
+            if self.more == 0
+                && let Some(last) = self.lines.last_mut()
+            {
+                last.words += 1;
+            }
+            return;
+        }
+        self.last_line = word.line;
+        if self.lines.len() == Self::MOST_LINES {
+            self.more += 1;
+            return;
+        }
+        self.lines.push(SkippedLine {
+            line: word.line,
+            first: word.shown(),
+            meant: keys::nearest(word.text),
+            words: 1,
+            comment: word.text.starts_with(b"#") || word.text.starts_with(b"//"),
+        });
+    }
+
+    /// Whether a word in `line` follows a sign that many take for a comment's.
+    fn in_comment(&self, line: usize) -> bool {
+        self.lines.last().is_some_and(|last| last.line == line && last.comment)
+    }
+
+    fn warn(self, warnings: &mut Vec<Warning>) {
+        for found in self.lines {
+            let what = match found.words {
+                1 => format!("{} is not a key", found.first),
+                words => format!("{} and {} more words are not keys", found.first, words - 1),
+            };
+            let meant =
+                found.meant.map_or_else(String::new, |key| format!("; did you mean {key}?"));
+            warnings.push(Warning::at(found.line, format!("{what}: skipped{meant}")));
+        }
+        if self.more > 0 {
+            warnings.push(Warning::at(
+                self.last_line,
+                format!("so have {} more lines words that are not keys", self.more),
+            ));
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! What each key of a configuration is followed by.
+
+use super::{CcMode, Config, LinkDown};
+use crate::error::{Result, Warning};
+use crate::quantity;
+use crate::words::Words;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use units::{Bytes, NodeId, Rate, Time};
+
+/// Every key.
+const KEYS: [&str; 51] = [
+    "ACK_HIGH_PRIO",
+    "ALPHA_RESUME_INTERVAL",
+    "BUFFER_SIZE",
+    "CC_MODE",
+    "CLAMP_TARGET_RATE",
+    "DATA_RATE",
+    "DCTCP_RATE_AI",
+    "ENABLE_QCN",
+    "ENABLE_THEMIS",
+    "ENABLE_TRACE",
+    "ERROR_RATE_PER_LINK",
+    "EWMA_GAIN",
+    "FAST_REACT",
+    "FAST_RECOVERY_TIMES",
+    "FCT_OUTPUT_FILE",
+    "FLOW_FILE",
+    "GLOBAL_T",
+    "HAS_WIN",
+    "INT_MULTI",
+    "KMAX_MAP",
+    "KMIN_MAP",
+    "L2_ACK_INTERVAL",
+    "L2_BACK_TO_ZERO",
+    "L2_CHUNK_SIZE",
+    "LINK_DELAY",
+    "LINK_DOWN",
+    "MIN_RATE",
+    "MI_THRESH",
+    "MULTI_RATE",
+    "PACKET_PAYLOAD_SIZE",
+    "PAUSE_TIME",
+    "PFC_OUTPUT_FILE",
+    "PINT_LOG_BASE",
+    "PINT_PROB",
+    "PMAX_MAP",
+    "QLEN_MON_END",
+    "QLEN_MON_FILE",
+    "QLEN_MON_START",
+    "RATE_AI",
+    "RATE_BOUND",
+    "RATE_DECREASE_INTERVAL",
+    "RATE_HAI",
+    "RP_TIMER",
+    "SAMPLE_FEEDBACK",
+    "SIMULATOR_STOP_TIME",
+    "TOPOLOGY_FILE",
+    "TRACE_FILE",
+    "TRACE_OUTPUT_FILE",
+    "USE_DYNAMIC_PFC_THRESHOLD",
+    "U_TARGET",
+    "VAR_WIN",
+];
+
+/// The key that `word` is.
+pub(super) fn known(word: &[u8]) -> Option<&'static str> {
+    KEYS.iter().copied().find(|key| key.as_bytes() == word)
+}
+
+/// The key that `word` was probably meant to be.
+pub(super) fn nearest(word: &[u8]) -> Option<&'static str> {
+    // Longer ones are no slip of the hand.
+    let word = std::str::from_utf8(word).ok().filter(|word| word.len() <= 40)?;
+    let word = word.to_ascii_uppercase();
+    KEYS.iter()
+        .map(|key| (strsim::damerau_levenshtein(&word, key), *key))
+        .min()
+        .filter(|(distance, key)| *distance <= key.len() / 4)
+        .map(|(_, key)| key)
+}
+
+/// Reads the value of `key`, which stands in `line`.
+pub(super) fn read(
+    config: &mut Config,
+    key: &'static str,
+    line: usize,
+    words: &mut Words<'_>,
+    warnings: &mut Vec<Warning>,
+) -> Result<()> {
+    const U32: u64 = u32::MAX as u64;
+    let mut values = Values { key, line, words, warnings };
+    match key {
+        "TOPOLOGY_FILE" => config.topology_file = values.path()?,
+        "FLOW_FILE" => config.flow_file = values.path()?,
+        "TRACE_FILE" => config.trace_file = Some(values.path()?),
+        "TRACE_OUTPUT_FILE" => config.trace_output_file = Some(values.path()?),
+        "FCT_OUTPUT_FILE" => config.fct_output_file = values.path()?,
+        "PFC_OUTPUT_FILE" => config.pfc_output_file = values.path()?,
+        "QLEN_MON_FILE" => config.qlen_mon_file = Some(values.path()?),
+        "QLEN_MON_START" => config.qlen_mon_start = values.nanoseconds()?,
+        "QLEN_MON_END" => config.qlen_mon_end = values.nanoseconds()?,
+        "ENABLE_TRACE" => config.enable_trace = values.flag()?,
+        "SIMULATOR_STOP_TIME" => config.simulator_stop_time = values.seconds()?,
+        "LINK_DOWN" => config.link_down = values.link_down()?,
+        "ERROR_RATE_PER_LINK" => config.error_rate_per_link = values.fraction()?,
+        // More does not fit an IP packet.
+        "PACKET_PAYLOAD_SIZE" => config.packet_payload_size = Bytes::new(values.whole(1, 65_000)?),
+        "L2_CHUNK_SIZE" => config.l2_chunk_size = Bytes::new(values.whole(0, U32)?),
+        "L2_ACK_INTERVAL" => config.l2_ack_interval = Bytes::new(values.whole(0, U32)?),
+        "L2_BACK_TO_ZERO" => config.l2_back_to_zero = values.flag()?,
+        "ACK_HIGH_PRIO" => config.ack_high_prio = values.flag()?,
+        "HAS_WIN" => config.has_win = values.flag()?,
+        // Compared with 1, unlike the other flags.
+        "GLOBAL_T" => config.global_t = values.whole(0, U32)? == 1,
+        "VAR_WIN" => config.var_win = values.flag()?,
+        "RATE_BOUND" => config.rate_bound = values.flag()?,
+        // The original counts bytes in 32 bits.
+        "BUFFER_SIZE" => config.buffer_size = Bytes::new(values.whole(0, 4095)? << 20),
+        "PAUSE_TIME" => config.pause_time = values.microseconds()?,
+        "ENABLE_QCN" => config.enable_qcn = values.flag()?,
+        "KMIN_MAP" => values.map(&mut config.kmin, Values::kilobytes)?,
+        "KMAX_MAP" => values.map(&mut config.kmax, Values::kilobytes)?,
+        "PMAX_MAP" => values.map(&mut config.pmax, Values::fraction)?,
+        "INT_MULTI" => config.int_multi = values.whole(1, U32)? as u32,
+        "CC_MODE" => config.cc_mode = values.cc_mode()?,
+        "RATE_AI" => config.rate_ai = Some(values.rate()?),
+        "RATE_HAI" => config.rate_hai = Some(values.rate()?),
+        "MIN_RATE" => config.min_rate = values.rate_above_zero()?,
+        "EWMA_GAIN" => config.ewma_gain = Some(values.fraction()?),
+        "ALPHA_RESUME_INTERVAL" => config.alpha_resume_interval = values.microseconds()?,
+        "RATE_DECREASE_INTERVAL" => config.rate_decrease_interval = values.microseconds()?,
+        "RP_TIMER" => config.rp_timer = Some(values.microseconds()?),
+        "FAST_RECOVERY_TIMES" => config.fast_recovery_times = values.whole(0, U32)? as u32,
+        "CLAMP_TARGET_RATE" => config.clamp_target_rate = values.flag()?,
+        "DCTCP_RATE_AI" => config.dctcp_rate_ai = values.rate()?,
+        "U_TARGET" => config.u_target = values.decimal_above(0.0)?,
+        "MI_THRESH" => config.mi_thresh = values.whole(0, U32)? as u32,
+        "FAST_REACT" => config.fast_react = values.flag()?,
+        "MULTI_RATE" => config.multi_rate = values.flag()?,
+        "SAMPLE_FEEDBACK" => config.sample_feedback = values.flag()?,
+        "PINT_LOG_BASE" => config.pint_log_base = values.decimal_above(1.0)?,
+        "PINT_PROB" => config.pint_prob = values.fraction()?,
+        "ENABLE_THEMIS" => config.enable_themis = values.flag()?,
+        "USE_DYNAMIC_PFC_THRESHOLD" => {
+            values.flag()?;
+            values.warn("is ignored, as in the original: the threshold is always dynamic");
+        }
+        "DATA_RATE" | "LINK_DELAY" => {
+            values.word()?;
+            values.warn("is ignored, as in the original: each link has its own in the topology");
+        }
+        _ => unreachable!("{key} is a key"),
+    }
+    Ok(())
+}
+
+/// The words that follow a key.
+struct Values<'w, 't> {
+    key: &'static str,
+    line: usize,
+    words: &'w mut Words<'t>,
+    warnings: &'w mut Vec<Warning>,
+}
+
+impl<'t> Values<'_, 't> {
+    fn word(&mut self) -> Result<crate::words::Word<'t>> {
+        self.words.need(&format!("the value of {}", self.key))
+    }
+
+    fn warn(&mut self, what: &str) {
+        self.warnings.push(Warning::at(self.line, format!("{} {what}", self.key)));
+    }
+
+    fn path(&mut self) -> Result<PathBuf> {
+        let word = self.word()?;
+        if known(word.text).is_some() {
+            return Err(word.wrong(self.key, "the name of a file"));
+        }
+        word.str().map(PathBuf::from).ok_or_else(|| word.wrong(self.key, "a name in UTF-8"))
+    }
+
+    fn whole(&mut self, least: u64, most: u64) -> Result<u64> {
+        self.word()?.whole(self.key, least..=most)
+    }
+
+    fn flag(&mut self) -> Result<bool> {
+        let word = self.word()?;
+        match word.whole(self.key, 0..=u64::from(u32::MAX)) {
+            Ok(number) => Ok(number != 0),
+            Err(_) => Err(word.wrong(self.key, "0 or 1")),
+        }
+    }
+
+    fn fraction(&mut self) -> Result<f64> {
+        self.word()?.fraction(self.key)
+    }
+
+    fn decimal_above(&mut self, least: f64) -> Result<f64> {
+        let word = self.word()?;
+        let number = word.decimal(self.key)?;
+        if number > least {
+            Ok(number)
+        } else {
+            Err(word.wrong(self.key, &format!("a number above {least}")))
+        }
+    }
+
+    fn rate(&mut self) -> Result<Rate> {
+        quantity::rate(self.word()?, self.key)
+    }
+
+    fn rate_above_zero(&mut self) -> Result<Rate> {
+        let word = self.word()?;
+        let rate = quantity::rate(word, self.key)?;
+        if rate == Rate::ZERO {
+            return Err(word.wrong(self.key, "a rate above 0").hint("such as 100Mb/s"));
+        }
+        Ok(rate)
+    }
+
+    fn seconds(&mut self) -> Result<Time> {
+        let word = self.word()?;
+        quantity::seconds(word.decimal(self.key)?)
+            .ok_or_else(|| word.wrong(self.key, "less than 200 days, in seconds"))
+    }
+
+    fn nanoseconds(&mut self) -> Result<Time> {
+        self.whole(0, u64::MAX / 1000).map(Time::from_ns)
+    }
+
+    /// A number of microseconds, of which the original takes the whole ones.
+    fn microseconds(&mut self) -> Result<Time> {
+        let word = self.word()?;
+        let number = word.decimal(self.key)?;
+        if number > 1e12 {
+            return Err(word.wrong(self.key, "at most 10^12 microseconds"));
+        }
+        if number.fract() != 0.0 {
+            self.warn(&format!(
+                "is {} us: fractions are cut off, as in the original",
+                number.floor()
+            ));
+        }
+        Ok(Time::from_us(number as u64))
+    }
+
+    fn kilobytes(&mut self) -> Result<Bytes> {
+        // Times 1000 in 32 bits.
+        self.whole(0, u64::from(u32::MAX) / 1000).map(|kb| Bytes::new(kb * 1000))
+    }
+
+    fn cc_mode(&mut self) -> Result<CcMode> {
+        let mode = CcMode::new(self.whole(0, u64::from(u32::MAX))? as u32);
+        if let CcMode::None(number) = mode {
+            self.warn(&format!(
+                "{number} is no control law (1 DCQCN, 3 HPCC, 7 TIMELY, 8 DCTCP, 10 HPCC-PINT): \
+                 packets go at line rate, as in the original"
+            ));
+        }
+        Ok(mode)
+    }
+
+    /// `n rate value ...`, added to what is there.
+    fn map<T>(
+        &mut self,
+        map: &mut BTreeMap<Rate, T>,
+        value: impl Fn(&mut Self) -> Result<T>,
+    ) -> Result<()> {
+        let entries = self.whole(0, u64::from(u32::MAX))?;
+        for _ in 0..entries {
+            let rate = self.whole(1, u64::MAX);
+            let (rate, value) = rate
+                .and_then(|rate| Ok((Rate::from_bps(rate), value(self)?)))
+                .map_err(|error| error.hint(format!("{entries} pairs of rate and value follow")))?;
+            map.insert(rate, value);
+        }
+        Ok(())
+    }
+
+    fn link_down(&mut self) -> Result<Option<LinkDown>> {
+        let after = Time::from_us(self.whole(0, 1_000_000_000_000)?);
+        let a = NodeId::new(self.whole(0, u64::from(u32::MAX))? as u32);
+        let b = NodeId::new(self.whole(0, u64::from(u32::MAX))? as u32);
+        let at = Time::from_ms(2000) + after;
+        Ok((after > Time::ZERO).then_some(LinkDown { at, a, b }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `read` has no catch-all of its own, so a key without an arm would end the process.
+    #[test]
+    fn each_key_is_read() {
+        for key in KEYS {
+            let text = b"1 1 1 1 1";
+            let mut words = Words::new(text);
+            let mut config = Config::new();
+            // Whether 1 is a value is another question.
+            let _ = read(&mut config, key, 1, &mut words, &mut Vec::new());
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! All that one run of the original is given.
+
+use crate::config::{self, Config};
+use crate::error::{FileError, Result, Warning};
+use crate::flows::{self, Flow};
+use crate::topology::{self, Topology};
+use crate::trace_list;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use units::NodeId;
+
+/// A configuration and the files that it names, read and checked against each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Experiment {
+    /// The configuration.
+    pub config: Config,
+    /// The network.
+    pub topology: Topology,
+    /// The flows, in the order of their starts.
+    pub flows: Vec<Flow>,
+    /// The nodes whose packets are traced; none unless `ENABLE_TRACE`.
+    pub traced: Vec<NodeId>,
+    /// What is odd about the files.
+    pub warnings: Vec<Warning>,
+}
+
+impl Experiment {
+    /// Reads the configuration in `path` and the files that it names. Names are relative to
+    /// `directory`; the original takes the working directory, which is `""`.
+    pub fn read(path: &Path, directory: &Path) -> Result<Experiment> {
+        let mut warnings = Vec::new();
+        let config = read_as(path, &mut warnings, config::parse)?;
+        let topology = directory.join(&config.topology_file);
+        let topology = read_as(&topology, &mut warnings, topology::parse)?;
+        config::check(&config, &topology).map_err(|error| error.in_file(path))?;
+        let flows =
+            read_as(&directory.join(&config.flow_file), &mut warnings, |text, warnings| {
+                flows::parse(text, &topology, warnings)
+            })?;
+        let mut traced = Vec::new();
+        if let Some(file) = config.trace_file.as_ref().filter(|_| config.enable_trace) {
+            let file = directory.join(file);
+            if file.exists() {
+                traced = read_as(&file, &mut warnings, |text, warnings| {
+                    trace_list::parse(text, &topology, warnings)
+                })?;
+            } else {
+                let what = "does not exist: no packets are traced";
+                warnings.push(Warning { file: Some(file), ..Warning::new(what) });
+            }
+        }
+        Ok(Experiment { config, topology, flows, traced, warnings })
+    }
+}
+
+/// Reads `path` with `parse`; what that has to say carries the name of the file.
+fn read_as<T>(
+    path: &Path,
+    warnings: &mut Vec<Warning>,
+    parse: impl FnOnce(&[u8], &mut Vec<Warning>) -> Result<T>,
+) -> Result<T> {
+    let first = warnings.len();
+    let parsed = read_file(path).and_then(|text| parse(&text, warnings));
+    for warning in &mut warnings[first..] {
+        warning.file = Some(path.to_path_buf());
+    }
+    parsed.map_err(|error| error.in_file(path))
+}
+
+/// The bytes of a file. Some files have no end, so there is a limit.
+fn read_file(path: &Path) -> Result<Vec<u8>> {
+    const LIMIT: u64 = 1 << 30;
+    let mut text = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(LIMIT + 1).read_to_end(&mut text));
+    match read {
+        Err(error) => Err(FileError::new(format!("cannot read: {error}"))),
+        Ok(_) if text.len() as u64 > LIMIT => Err(FileError::new("is larger than 1 GiB")),
+        Ok(_) => Ok(text),
+    }
+}

@@ -1,0 +1,68 @@
+//! `fct.txt`: a line for each flow that finished, when it finished.
+//!
+//! ```text
+//! 0b000001 0b000201 10000 100 50000000 2000000000 8893010 4204320
+//! ```
+//!
+//! Addresses and ports of sender and receiver, size in bytes, then in nanoseconds: start, FCT, and
+//! the FCT that the flow would have alone by the original's formula.
+
+use crate::error::Result;
+use crate::words::{Row, rows};
+use std::fmt;
+use std::net::Ipv4Addr;
+use units::{Bytes, Time};
+
+/// A flow that finished. Times are in whole nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FctRow {
+    /// Address of the sender.
+    pub src: Ipv4Addr,
+    /// Address of the receiver.
+    pub dst: Ipv4Addr,
+    /// Source port: 10000 and up for each pair of hosts.
+    pub sport: u16,
+    /// Destination port: a tag.
+    pub dport: u16,
+    /// Payload.
+    pub size: Bytes,
+    /// When its QP was made.
+    pub start: Time,
+    /// From then until the sender had the ACK of the last byte.
+    pub fct: Time,
+    /// What that would take alone.
+    pub ideal_fct: Time,
+}
+
+impl fmt::Display for FctRow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:08x} {:08x} {} {} {} {} {} {}",
+            self.src.to_bits(),
+            self.dst.to_bits(),
+            self.sport,
+            self.dport,
+            self.size.get(),
+            self.start.ns(),
+            self.fct.ns(),
+            self.ideal_fct.ns()
+        )
+    }
+}
+
+/// Reads such a file.
+pub fn parse(text: &[u8]) -> Result<Vec<FctRow>> {
+    rows(text, |row: &mut Row<'_>| {
+        Ok(FctRow {
+            src: row.address("the sender's address")?,
+            dst: row.address("the receiver's address")?,
+            sport: row.whole("source port", u64::from(u16::MAX))? as u16,
+            dport: row.whole("destination port", u64::from(u16::MAX))? as u16,
+            size: Bytes::new(row.whole("size", u64::MAX)?),
+            start: row.nanoseconds("start")?,
+            fct: row.nanoseconds("FCT")?,
+            ideal_fct: row.nanoseconds("ideal FCT")?,
+        })
+    })
+}

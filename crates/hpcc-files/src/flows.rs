@@ -1,0 +1,102 @@
+//! `flow.txt`: the number of flows, then a line for each.
+//!
+//! ```text
+//! 2
+//! 0 1 3 100 50000 2.0
+//! 1 0 3 200 1000000 2.0003
+//! ```
+//!
+//! A flow has source, destination, priority group, destination port, size in bytes and start in
+//! seconds. The port is a tag: 100 a flow of the workload, 200 one of an incast.
+
+use crate::error::{FileError, Result, Warning};
+use crate::quantity;
+use crate::topology::Topology;
+use crate::words::{Word, Words};
+use units::{Bytes, NodeId, Priority, Time};
+
+/// The destination port that says "of the workload".
+pub const NORMAL_PORT: u16 = 100;
+/// The destination port that says "of an incast".
+pub const INCAST_PORT: u16 = 200;
+
+/// A message between two hosts, with a QP of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// Its sender.
+    pub src: NodeId,
+    /// Its receiver.
+    pub dst: NodeId,
+    /// Its priority group, 1 to 7; 3 by convention.
+    pub priority: Priority,
+    /// Destination port: a tag.
+    pub dport: u16,
+    /// Payload.
+    pub size: Bytes,
+    /// When it starts, in whole nanoseconds as the original has them: see [`quantity::seconds`].
+    pub start: Time,
+}
+
+/// Reads the flows of hosts of `topology`.
+pub fn parse(text: &[u8], topology: &Topology, warnings: &mut Vec<Warning>) -> Result<Vec<Flow>> {
+    const LEAST_FLOW: usize = "0 1 3 1 1 2\n".len();
+    let mut words = Words::new(text);
+    let promised = words.whole("the number of flows", 0..=u64::from(u32::MAX))? as usize;
+    let mut flows: Vec<Flow> = Vec::with_capacity(promised.min(words.room(LEAST_FLOW)));
+    let mut large: Option<(usize, u64)> = None;
+    while flows.len() < promised {
+        let Some(first) = words.next() else {
+            return Err(FileError::new(format!(
+                "the first line promises {promised} flows, but the file has {}",
+                flows.len()
+            ))
+            .at(words.line())
+            .hint("is it complete?"));
+        };
+        let flow = read_flow(first, &mut words, topology)?;
+        if flows.last().is_some_and(|before| before.start > flow.start) {
+            return Err(FileError::new("this flow starts before the one above it")
+                .at(first.line)
+                .hint("sort the flows by their start, the sixth column"));
+        }
+        if flow.size.get() > u64::from(u32::MAX) {
+            large.get_or_insert((first.line, 0)).1 += 1;
+        }
+        flows.push(flow);
+    }
+    if let Some((line, count)) = large {
+        let flows = if count == 1 { "this flow has".into() } else { format!("{count} flows have") };
+        warnings.push(Warning::at(
+            line,
+            format!("{flows} 4 GiB or more: sent in full, where the original cuts to 32 bits"),
+        ));
+    }
+    words.warn_of_rest("the last flow", warnings);
+    Ok(flows)
+}
+
+fn read_flow(first: Word<'_>, words: &mut Words<'_>, topology: &Topology) -> Result<Flow> {
+    let src = host(first, "source", topology)?;
+    let dst = host(words.need("the destination of a flow")?, "destination", topology)?;
+    if src == dst {
+        return Err(FileError::new(format!("a flow from host {src} to itself")).at(first.line));
+    }
+    let priority = words.whole("priority group", 1..=7)? as u8;
+    let dport = words.whole("destination port", 0..=u64::from(u16::MAX))? as u16;
+    let size = words.whole("size", 1..=i64::MAX as u64)?;
+    let word = words.need("the start of a flow")?;
+    let start = quantity::seconds(word.decimal("start")?)
+        .ok_or_else(|| word.wrong("start", "less than 200 days, in seconds"))?;
+    let (priority, size) = (Priority::new(priority), Bytes::new(size));
+    Ok(Flow { src, dst, priority, dport, size, start })
+}
+
+fn host(word: Word<'_>, what: &str, topology: &Topology) -> Result<NodeId> {
+    let node = topology.node(word, what)?;
+    if topology.is_switch[node.index()] {
+        return Err(FileError::new(format!("{what} {node} is a switch"))
+            .at(word.line)
+            .hint("only hosts send and receive"));
+    }
+    Ok(node)
+}

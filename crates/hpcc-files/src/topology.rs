@@ -1,0 +1,168 @@
+//! `topology.txt`: the number of nodes, switches and links; the switches; a line for each link.
+//!
+//! ```text
+//! 3 1 2
+//! 2
+//! 0 2 100Gbps 1000ns 0
+//! 1 2 100Gbps 1000ns 0
+//! ```
+//!
+//! A link has two nodes, rate, one-way delay, and the probability that a packet is lost on it, where
+//! 0 means that of the configuration.
+
+use crate::address::MOST_NODES;
+use crate::error::{FileError, Result, Warning};
+use crate::quantity;
+use crate::words::{Word, Words};
+use std::collections::BTreeMap;
+use units::{NodeId, Rate, Time};
+
+/// Ports that the original has room for at a node.
+const MOST_PORTS: u32 = 256;
+
+/// Nodes and what joins them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Topology {
+    /// For each node whether it is a switch.
+    pub is_switch: Vec<bool>,
+    /// The links in the order of the file, which is that of the ports.
+    pub links: Vec<Link>,
+}
+
+/// A link and the ports it has at its ends. Ports are numbered from 1.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// One end.
+    pub a: NodeId,
+    /// The number of its port there.
+    pub a_port: u32,
+    /// The other end.
+    pub b: NodeId,
+    /// The number of its port there.
+    pub b_port: u32,
+    /// Rate, the same in both directions.
+    pub rate: Rate,
+    /// Propagation delay of one direction, in whole nanoseconds.
+    pub delay: Time,
+    /// Probability that a packet is lost on it; 0: that of the configuration.
+    pub error_rate: f64,
+    /// Where it stands in the file.
+    pub line: usize,
+}
+
+impl Topology {
+    /// The hosts, in the order of their numbers.
+    pub fn hosts(&self) -> impl Iterator<Item = NodeId> + '_ {
+        self.nodes().filter(|node| !self.is_switch[node.index()])
+    }
+
+    /// The switches, in the order of their numbers.
+    pub fn switches(&self) -> impl Iterator<Item = NodeId> + '_ {
+        self.nodes().filter(|node| self.is_switch[node.index()])
+    }
+
+    /// The links that have a switch at an end.
+    pub fn switch_links(&self) -> impl Iterator<Item = &Link> {
+        self.links
+            .iter()
+            .filter(|link| self.is_switch[link.a.index()] || self.is_switch[link.b.index()])
+    }
+
+    fn nodes(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (0..self.is_switch.len() as u32).map(NodeId::new)
+    }
+
+    /// The node that `word` names.
+    pub(crate) fn node(&self, word: Word<'_>, what: &str) -> Result<NodeId> {
+        node(word, what, self.is_switch.len())
+    }
+}
+
+/// Reads a topology.
+pub fn parse(text: &[u8], warnings: &mut Vec<Warning>) -> Result<Topology> {
+    const LEAST_LINK: usize = "0 1 1 0 0\n".len();
+    let mut words = Words::new(text);
+    let nodes = words.whole("the number of nodes", 1..=u64::from(MOST_NODES))? as usize;
+    let switches = words.whole("the number of switches", 0..=nodes as u64)?;
+    let links = words.whole("the number of links", 0..=u64::from(u32::MAX))? as usize;
+    let mut is_switch = vec![false; nodes];
+    for _ in 0..switches {
+        let word = words.need("the number of a switch")?;
+        let switch = node(word, "switch", nodes)?;
+        if std::mem::replace(&mut is_switch[switch.index()], true) {
+            return Err(FileError::new(format!("switch {switch} is listed twice")).at(word.line));
+        }
+    }
+    let mut ports = vec![0_u32; nodes];
+    let mut read: Vec<Link> = Vec::with_capacity(links.min(words.room(LEAST_LINK)));
+    let mut doubled: Option<(usize, usize, u64)> = None;
+    let mut joined: BTreeMap<(NodeId, NodeId), usize> = BTreeMap::new();
+    for found in 0..links {
+        let Some(first) = words.next() else {
+            return Err(FileError::new(format!(
+                "the first line promises {links} links, but the file has {found}"
+            ))
+            .at(words.line())
+            .hint("is it complete?"));
+        };
+        let link = read_link(first, &mut words, &mut ports)?;
+        let pair = (link.a.min(link.b), link.a.max(link.b));
+        if let Some(before) = joined.insert(pair, link.line) {
+            doubled.get_or_insert((link.line, before, 0)).2 += 1;
+        }
+        read.push(link);
+    }
+    if let Some((line, before, count)) = doubled {
+        let others = if count > 1 { format!(" ({} more like it)", count - 1) } else { "".into() };
+        warnings.push(Warning::at(
+            line,
+            format!(
+                "the nodes of this link have one in line {before} too{others}: the original sends \
+                 over the last such link alone"
+            ),
+        ));
+    }
+    words.warn_of_rest("the last link", warnings);
+    check_ports(&is_switch, &ports, warnings)?;
+    Ok(Topology { is_switch, links: read })
+}
+
+fn read_link(first: Word<'_>, words: &mut Words<'_>, ports: &mut [u32]) -> Result<Link> {
+    let a = node(first, "node", ports.len())?;
+    let b = node(words.need("the other node of a link")?, "node", ports.len())?;
+    if a == b {
+        return Err(FileError::new(format!("a link joins node {a} to itself")).at(first.line));
+    }
+    let word = words.need("the rate of a link")?;
+    let rate = quantity::rate(word, "rate")?;
+    if rate == Rate::ZERO {
+        return Err(word.wrong("rate", "more than 0").hint("such as 100Gbps"));
+    }
+    let delay = quantity::time(words.need("the delay of a link")?, "delay")?;
+    let error_rate = words.need("the error rate of a link")?.fraction("error rate")?;
+    ports[a.index()] += 1;
+    ports[b.index()] += 1;
+    let (a_port, b_port) = (ports[a.index()], ports[b.index()]);
+    Ok(Link { a, a_port, b, b_port, rate, delay, error_rate, line: first.line })
+}
+
+fn check_ports(is_switch: &[bool], ports: &[u32], warnings: &mut Vec<Warning>) -> Result<()> {
+    if let Some(host) = (0..ports.len()).find(|&node| !is_switch[node] && ports[node] == 0) {
+        return Err(FileError::new(format!("host {host} has no link"))
+            .hint("add one, or correct the number of nodes in the first line"));
+    }
+    if let Some(node) = ports.iter().position(|&count| count > MOST_PORTS) {
+        warnings.push(Warning::new(format!(
+            "node {node} has {} ports; the original has room for {MOST_PORTS}",
+            ports[node]
+        )));
+    }
+    Ok(())
+}
+
+fn node(word: Word<'_>, what: &str, nodes: usize) -> Result<NodeId> {
+    match word.whole(what, 0..=nodes as u64 - 1) {
+        Ok(number) => Ok(NodeId::new(number as u32)),
+        Err(error) => Err(error.hint(format!("the topology has nodes 0 to {}", nodes - 1))),
+    }
+}
