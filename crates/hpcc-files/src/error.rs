@@ -1,6 +1,7 @@
 //! What is wrong with a file, in one line that a person can act on.
 
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Short for a result of this crate.
@@ -32,6 +33,13 @@ impl FileError {
     /// The file as a whole is at fault.
     pub fn new(message: impl Into<String>) -> FileError {
         FileError { file: None, line: None, message: message.into(), hint: None }
+    }
+
+    pub(crate) fn unreadable(error: &io::Error) -> FileError {
+        let text = error.to_string();
+        // The number says nothing to people.
+        let text = text.split(" (os error").next().unwrap_or(&text);
+        FileError::new(format!("cannot read: {text}"))
     }
 
     /// The same with the line at fault.

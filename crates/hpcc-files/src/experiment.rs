@@ -74,7 +74,7 @@ fn read_file(path: &Path) -> Result<Vec<u8>> {
     let mut text = Vec::new();
     let read = File::open(path).and_then(|file| file.take(LIMIT + 1).read_to_end(&mut text));
     match read {
-        Err(error) => Err(FileError::new(format!("cannot read: {error}"))),
+        Err(error) => Err(FileError::unreadable(&error)),
         Ok(_) if text.len() as u64 > LIMIT => Err(FileError::new("is larger than 1 GiB")),
         Ok(_) => Ok(text),
     }

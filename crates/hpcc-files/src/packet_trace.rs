@@ -229,7 +229,7 @@ impl<R: Read> Reader<R> {
     }
 
     fn read(&mut self) -> Result<Option<Record>> {
-        if self.input.fill_buf().map_err(unreadable)?.is_empty() {
+        if self.input.fill_buf().map_err(|error| FileError::unreadable(&error))?.is_empty() {
             return Ok(None);
         }
         self.read += 1;
@@ -255,10 +255,6 @@ fn take<const N: usize>(input: &mut impl Read) -> Result<[u8; N]> {
             Err(FileError::new("the file ends within its table of ports or a record")
                 .hint("is it complete?"))
         }
-        Err(error) => Err(unreadable(error)),
+        Err(error) => Err(FileError::unreadable(&error)),
     }
-}
-
-fn unreadable(error: io::Error) -> FileError {
-    FileError::new(format!("cannot read: {error}"))
 }

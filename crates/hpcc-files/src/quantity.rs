@@ -129,7 +129,9 @@ mod tests {
             ("1us", 1000),
             ("0.0015ms", 1500),
             (".5us", 500),
-            ("0.000001s", 1000),
+            ("0.001s", 1_000_000),
+            // The cut to 2^-64 of a second leaves less than a microsecond.
+            ("0.000001s", 999),
             ("2", 2_000_000_000),
             ("0", 0),
             ("1.9ns", 1),
@@ -176,9 +178,10 @@ mod tests {
             (2.0, 2_000_000_000),
             (2.0003, 2_000_300_000),
             (2.000003075, 2_000_003_074),
-            (1e-9, 1),
+            (2.0000138400000002, 2_000_013_840),
             (0.0, 0),
-            // Less than 2^-64 is nothing.
+            // Cut to 2^-64 this is less than a nanosecond.
+            (1e-9, 0),
             (1e-20, 0),
         ] {
             assert_eq!(seconds(value), Some(Time::from_ns(ns)), "{value}");

@@ -1,0 +1,543 @@
+//! The inputs: what small files say, and what is wrong with bad ones.
+
+use hpcc_files::config::{self, LinkDown};
+use hpcc_files::{CcMode, Experiment, Flow, Topology, Warning, flows, topology, trace_list};
+use proptest::prelude::*;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use units::{Bytes, NodeId, Priority, Rate, Time};
+
+const FILES: &str = "TOPOLOGY_FILE t.txt FLOW_FILE f.txt\n";
+
+/// Two racks: hosts 0, 1 at switch 4 and 2, 3 at switch 5.
+const TOPOLOGY: &str = "\
+6 2 5
+4 5
+0 4 100Gbps 1000ns 0
+1 4 100Gbps 1us 0.000000
+2 5 100Gb/s 0.001ms 1e-3
+5 4 400Gbps 0.0015ms 0
+3 5 100Gbps 1000ns 0
+";
+
+fn network() -> Topology {
+    topology::parse(TOPOLOGY.as_bytes(), &mut Vec::new()).unwrap()
+}
+
+fn texts(warnings: &[Warning]) -> Vec<String> {
+    warnings.iter().map(Warning::to_string).collect()
+}
+
+fn config_warnings(text: &str) -> Vec<String> {
+    let mut warnings = Vec::new();
+    config::parse(text.as_bytes(), &mut warnings).unwrap();
+    texts(&warnings)
+}
+
+#[test]
+fn a_topology() {
+    let mut warnings = Vec::new();
+    let network = topology::parse(TOPOLOGY.as_bytes(), &mut warnings).unwrap();
+    assert_eq!(warnings, []);
+    assert_eq!(network.hosts().map(NodeId::get).collect::<Vec<_>>(), [0, 1, 2, 3]);
+    assert_eq!(network.switches().map(NodeId::get).collect::<Vec<_>>(), [4, 5]);
+    let trunk = &network.links[3];
+    assert_eq!((trunk.a.get(), trunk.b.get(), trunk.line), (5, 4, 6));
+    // Port numbers follow the order of the links: the trunk is 5's second and 4's third.
+    assert_eq!((trunk.a_port, trunk.b_port), (2, 3));
+    assert_eq!((trunk.rate, trunk.delay), (Rate::from_gbps(400), Time::from_ns(1500)));
+    let last = &network.links[4];
+    assert_eq!((last.a_port, last.b_port), (1, 3));
+    assert_eq!(network.links[2].error_rate, 1e-3);
+    assert!(network.links[..3].iter().all(|link| link.delay == Time::from_ns(1000)));
+    assert_eq!(network.switch_links().count(), 5);
+}
+
+#[test]
+fn flows_and_trace_list() {
+    let text = "2 \n0 2 3 100 1000 2\n3 1 1 200 5000000000 2.000003075 \n";
+    let mut warnings = Vec::new();
+    let read = flows::parse(text.as_bytes(), &network(), &mut warnings).unwrap();
+    let flow = |src, dst, priority, dport, size, ns| Flow {
+        src: NodeId::new(src),
+        dst: NodeId::new(dst),
+        priority: Priority::new(priority),
+        dport,
+        size: Bytes::new(size),
+        start: Time::from_ns(ns),
+    };
+    assert_eq!(
+        read,
+        [flow(0, 2, 3, 100, 1000, 2_000_000_000), flow(3, 1, 1, 200, 5_000_000_000, 2_000_003_074)]
+    );
+    assert_eq!(
+        texts(&warnings),
+        ["line 3: this flow has 4 GiB or more: sent in full, where the original cuts to 32 bits"]
+    );
+
+    let mut warnings = Vec::new();
+    let nodes = trace_list::parse(b"5\n4 0 4 77 6\n1", &network(), &mut warnings).unwrap();
+    assert_eq!(nodes, [NodeId::new(4), NodeId::new(0)]);
+    assert_eq!(
+        texts(&warnings),
+        [
+            "line 2: there is no node 77 (1 more like it): skipped, as in the original",
+            "line 3: there is more after the last node, beginning with \"1\": not read, as in the \
+             original",
+        ]
+    );
+}
+
+#[test]
+fn defaults_of_a_configuration() {
+    let mut warnings = Vec::new();
+    let config = config::parse(FILES.as_bytes(), &mut warnings).unwrap();
+    assert_eq!(warnings, []);
+    assert_eq!(config.topology_file, PathBuf::from("t.txt"));
+    assert_eq!(config.fct_output_file, PathBuf::from("fct.txt"));
+    assert_eq!(config.simulator_stop_time, Time::from_ms(3010));
+    assert_eq!(config.cc_mode, CcMode::Dcqcn);
+    assert_eq!(config.alpha_resume_interval, Time::from_us(55));
+    assert_eq!((config.mi_thresh, config.fast_recovery_times), (5, 5));
+    assert_eq!(config.buffer_size, Bytes::new(16 * 1024 * 1024));
+    assert!(config.enable_trace && config.multi_rate && config.fast_react && config.global_t);
+    assert!(!config.var_win && !config.ack_high_prio && !config.enable_themis);
+    assert_eq!((config.rp_timer, config.ewma_gain, config.rate_ai), (None, None, None));
+}
+
+#[test]
+fn values_of_a_configuration() {
+    let text = "\
+ENABLE_THEMIS 1 TOPOLOGY_FILE ../t.txt
+FLOW_FILE f.txt CC_MODE 3
+RATE_AI 50Mb/s BUFFER_SIZE 32 GLOBAL_T 2 HAS_WIN 2 RP_TIMER 900 EWMA_GAIN 0.00390625
+KMAX_MAP 2 100000000000 1600
+ 400000000000 6400
+KMIN_MAP 1 100000000000 400 PMAX_MAP 1 100000000000 .20
+LINK_DOWN 1500 0 4 SIMULATOR_STOP_TIME 2.05
+QLEN_MON_START 2000000000";
+    let mut warnings = Vec::new();
+    let config = config::parse(text.as_bytes(), &mut warnings).unwrap();
+    assert_eq!(warnings, []);
+    assert!(config.enable_themis && config.has_win);
+    // Any other flag would be set by 2.
+    assert!(!config.global_t);
+    assert_eq!(config.topology_file, PathBuf::from("../t.txt"));
+    assert_eq!(config.cc_mode, CcMode::Hpcc);
+    assert_eq!(config.rate_ai, Some(Rate::from_mbps(50)));
+    assert_eq!(config.buffer_size, Bytes::new(32 << 20));
+    assert_eq!(config.rp_timer, Some(Time::from_us(900)));
+    assert_eq!(config.ewma_gain, Some(1.0 / 256.0));
+    assert_eq!(config.kmax[&Rate::from_gbps(400)], Bytes::new(6_400_000));
+    assert_eq!(config.kmin[&Rate::from_gbps(100)], Bytes::new(400_000));
+    assert_eq!(config.pmax[&Rate::from_gbps(100)], 0.2);
+    let (a, b) = (NodeId::new(0), NodeId::new(4));
+    assert_eq!(config.link_down, Some(LinkDown { at: Time::from_us(2_001_500), a, b }));
+    // 2.05 s as a double is a little less.
+    assert_eq!(config.simulator_stop_time, Time::from_ns(2_049_999_999));
+    assert_eq!(config.qlen_mon_start, Time::from_ms(2000));
+}
+
+#[test]
+fn what_is_odd_in_a_configuration() {
+    let odd = [
+        (
+            "RATE_BOUNDS 1",
+            "\"RATE_BOUNDS\" and 1 more words are not keys: skipped; did you mean RATE_BOUND?",
+        ),
+        ("# comment", "\"#\" and 1 more words are not keys: skipped"),
+        (
+            "DATA_RATE 1Gbps",
+            "DATA_RATE is ignored, as in the original: each link has its own in the topology",
+        ),
+        (
+            "USE_DYNAMIC_PFC_THRESHOLD 0",
+            "USE_DYNAMIC_PFC_THRESHOLD is ignored, as in the original: the threshold is always dynamic",
+        ),
+        (
+            "CC_MODE 4",
+            "CC_MODE 4 is no control law (1 DCQCN, 3 HPCC, 7 TIMELY, 8 DCTCP, 10 HPCC-PINT): packets go at line rate, as in the original",
+        ),
+        ("RP_TIMER 1.5", "RP_TIMER is 1 us: fractions are cut off, as in the original"),
+        ("FLOW_FILE g.txt", "FLOW_FILE is in line 1 too; the last counts, as in the original"),
+    ];
+    for (line, warning) in odd {
+        assert_eq!(config_warnings(&format!("{FILES}{line}\n")), [format!("line 2: {warning}")]);
+    }
+    let mut warnings = Vec::new();
+    let text = format!("CC_MODE 3\n# old CC_MODE 8\n{FILES}");
+    let config = config::parse(text.as_bytes(), &mut warnings).unwrap();
+    assert_eq!(config.cc_mode, CcMode::Dctcp);
+    assert_eq!(
+        texts(&warnings),
+        [
+            "line 2: CC_MODE counts, though it looks commented out: the format has no comments",
+            "line 2: CC_MODE is in line 1 too; the last counts, as in the original",
+            "line 2: \"#\" and 1 more words are not keys: skipped",
+        ]
+    );
+    // Maps add up, and any amount of prose is a screenful of warnings.
+    let text = format!("{FILES}PMAX_MAP 1 1 .1 PMAX_MAP 1 2 .2\n{}", "a b\nc d\n".repeat(1000));
+    let mut warnings = Vec::new();
+    assert_eq!(config::parse(text.as_bytes(), &mut warnings).unwrap().pmax.len(), 2);
+    assert_eq!(warnings.len(), 22);
+    assert!(warnings[21].to_string().contains("1980 more lines"), "{}", warnings[21]);
+}
+
+#[test]
+fn line_ends_and_marks_do_not_matter() {
+    let config = format!("{FILES}CC_MODE 3\nKMAX_MAP 1 100000000000 1600\n");
+    let flow_text = "1\n0 1 3 100 5 2.5\n";
+    for change in [
+        |text: &str| text.replace('\n', "\r\n"),
+        |text: &str| text.trim_end().to_string(),
+        |text: &str| format!("\u{feff}{text}"),
+        |text: &str| text.replace(['\n', ' '], "\n\t\x0b\x0c \n"),
+    ] {
+        let parse = |text: &str| config::parse(text.as_bytes(), &mut Vec::new()).unwrap();
+        assert_eq!(parse(&change(&config)), parse(&config));
+        let changed = topology::parse(change(TOPOLOGY).as_bytes(), &mut Vec::new()).unwrap();
+        let ports = |link: &topology::Link| (link.a, link.a_port, link.b, link.b_port, link.rate);
+        assert!(changed.links.iter().map(ports).eq(network().links.iter().map(ports)));
+        let parse =
+            |text: &str| flows::parse(text.as_bytes(), &network(), &mut Vec::new()).unwrap();
+        assert_eq!(parse(&change(flow_text)), parse(flow_text));
+    }
+}
+
+/// Each bad text must be refused in its line with these words.
+fn refused<T: std::fmt::Debug>(
+    bad: &[(&str, usize, &str)],
+    parse: impl Fn(&str) -> hpcc_files::Result<T>,
+) {
+    for (text, line, words) in bad {
+        let error = parse(text).expect_err(text);
+        assert_eq!(error.line, Some(*line), "{text:?}: {error}");
+        assert!(error.to_string().contains(words), "{text:?}: {error}");
+    }
+}
+
+#[test]
+fn bad_topologies() {
+    let bad = [
+        ("", 1, "the file ends where the number of nodes should be; hint: is it complete?"),
+        ("\n\n", 3, "the file ends"),
+        ("two 1 1", 1, "the number of nodes needs a whole number from 1 to 65536, got \"two\""),
+        ("0 0 0", 1, "nodes"),
+        ("65537 0 0", 1, "nodes"),
+        ("99999999999999999999 0 0", 1, "nodes"),
+        ("-2 0 0", 1, "got \"-2\""),
+        ("2 3 0", 1, "switches"),
+        ("2 0 4294967296", 1, "links"),
+        (
+            "3 1 1\n3",
+            2,
+            "switch needs a whole number from 0 to 2, got \"3\"; hint: the topology has nodes 0 to 2",
+        ),
+        ("3 2 1\n2 2", 2, "switch 2 is listed twice"),
+        ("2 0 1\n0 0 1Gbps 1us 0", 2, "joins node 0 to itself"),
+        ("2 0 1\n0 2 1Gbps 1us 0", 2, "node needs a whole number from 0 to 1"),
+        ("2 0 1\n0 1 0Gbps 1us 0", 2, "rate needs more than 0"),
+        (
+            "2 0 1\n0 1 1Tbps 1us 0",
+            2,
+            "rate needs a rate in bps or b/s with k, M or G, got \"1Tbps\"",
+        ),
+        ("2 0 1\n0 1 1Gbps 1m 0", 2, "delay needs a time in s, ms, us, ns, ps or fs, got \"1m\""),
+        ("2 0 1\n0 1 1Gbps -1us 0", 2, "delay"),
+        ("2 0 1\n0 1 1Gbps 1us 1.5", 2, "error rate needs a number from 0 to 1"),
+        ("2 0 1\n0 1 1Gbps 1us nan", 2, "error rate"),
+        ("2 0 1\n0 1 1Gbps 1us", 2, "the file ends where the error rate of a link should be"),
+        ("2 0 2\n0 1 1Gbps 1us 0\n", 3, "the first line promises 2 links, but the file has 1"),
+        ("2 0 4000000000\n0 1 1Gbps 1us 0", 2, "promises 4000000000 links, but the file has 1"),
+        ("2 0 1\n0 1 \u{1b}[31m 1us 0", 2, "got \"\\u{1b}[31m\""),
+    ];
+    refused(&bad, |text| topology::parse(text.as_bytes(), &mut Vec::new()));
+    let error = topology::parse(b"3 0 1\n0 1 1Gbps 1us 0", &mut Vec::new()).unwrap_err();
+    assert!(error.to_string().starts_with("host 2 has no link; hint: "), "{error}");
+}
+
+#[test]
+fn odd_topologies() {
+    let mut text = "301 1 302\n300\n0 300 1Gbps 1us 0\n300 0 1Gbps 1us 0\n".to_string();
+    for host in 0..300 {
+        writeln!(text, "{host} 300 1Gbps 1us 0").unwrap();
+    }
+    let mut warnings = Vec::new();
+    let network = topology::parse(text.as_bytes(), &mut warnings).unwrap();
+    assert_eq!(network.links.len(), 302);
+    assert_eq!(
+        texts(&warnings),
+        [
+            "line 4: the nodes of this link have one in line 3 too (1 more like it): the original \
+             sends over the last such link alone",
+            "node 300 has 302 ports; the original has room for 256",
+        ]
+    );
+}
+
+#[test]
+fn bad_flows() {
+    let bad = [
+        ("", 1, "the number of flows"),
+        ("1000000000000", 1, "from 0 to 4294967295"),
+        ("4000000000\n0 1 3 100 1 2", 2, "promises 4000000000 flows, but the file has 1"),
+        ("2\n0 1 3 100 1 2\n0 1 3", 3, "the file ends where destination port should be"),
+        ("1\n0 6 3 100 1 2", 2, "destination needs a whole number from 0 to 5"),
+        ("1\n4 1 3 100 1 2", 2, "source 4 is a switch; hint: only hosts send and receive"),
+        ("1\n1 1 3 100 1 2", 2, "a flow from host 1 to itself"),
+        ("1\n0 1 0 100 1 2", 2, "priority group needs a whole number from 1 to 7, got \"0\""),
+        ("1\n0 1 8 100 1 2", 2, "priority group"),
+        ("1\n0 1 3 65536 1 2", 2, "destination port"),
+        ("1\n0 1 3 100 0 2", 2, "size"),
+        ("1\n0 1 3 100 18446744073709551615 2", 2, "size"),
+        ("1\n0 1 3 100 1e6 2", 2, "size needs a whole number"),
+        ("1\n0 1 3 100 1 -2", 2, "start needs a decimal number, 0 or more"),
+        ("1\n0 1 3 100 1 inf", 2, "start"),
+        ("1\n0 1 3 100 1 1e300", 2, "start needs less than 200 days"),
+        (
+            "2\n0 1 3 100 1 2.1\n0 1 3 100 1 2.0\n",
+            3,
+            "this flow starts before the one above it; hint: sort the flows by their start",
+        ),
+    ];
+    refused(&bad, |text| flows::parse(text.as_bytes(), &network(), &mut Vec::new()));
+    // The same nanosecond is in order.
+    let text = b"2\n0 1 3 100 1 2.0000000004\n0 1 3 100 1 2.0";
+    assert_eq!(flows::parse(text, &network(), &mut Vec::new()).unwrap().len(), 2);
+}
+
+#[test]
+fn bad_trace_lists() {
+    let bad = [
+        ("", 1, "the number of nodes"),
+        ("2 0", 1, "promises 2 nodes, but the file has 1"),
+        ("1\nall", 2, "node needs a whole number"),
+    ];
+    refused(&bad, |text| trace_list::parse(text.as_bytes(), &network(), &mut Vec::new()));
+}
+
+#[test]
+fn bad_configurations() {
+    let bad = [
+        ("CC_MODE", 1, "the file ends where the value of CC_MODE should be"),
+        ("CC_MODE fast", 1, "CC_MODE needs a whole number from 0 to 4294967295, got \"fast\""),
+        ("CC_MODE 1.5", 1, "CC_MODE"),
+        ("\nENABLE_QCN yes", 2, "ENABLE_QCN needs 0 or 1, got \"yes\""),
+        (
+            "TRACE_FILE\nTRACE_OUTPUT_FILE a",
+            2,
+            "TRACE_FILE needs the name of a file, got \"TRACE_OUTPUT_FILE\"",
+        ),
+        ("RATE_AI 50", 1, "nothing"),
+        ("RATE_AI 50MB", 1, "RATE_AI needs a rate"),
+        ("MIN_RATE 0Mb/s", 1, "MIN_RATE needs a rate above 0"),
+        ("EWMA_GAIN 1/16", 1, "EWMA_GAIN needs a number from 0 to 1, got \"1/16\""),
+        ("U_TARGET 0", 1, "U_TARGET needs a number above 0"),
+        ("INT_MULTI 0", 1, "INT_MULTI"),
+        ("PINT_LOG_BASE 1", 1, "PINT_LOG_BASE needs a number above 1"),
+        ("PACKET_PAYLOAD_SIZE 0", 1, "PACKET_PAYLOAD_SIZE"),
+        ("BUFFER_SIZE 4096", 1, "BUFFER_SIZE needs a whole number from 0 to 4095"),
+        ("SIMULATOR_STOP_TIME 1e18", 1, "SIMULATOR_STOP_TIME needs less than 200 days"),
+        ("RP_TIMER 1e300", 1, "RP_TIMER needs at most 10^12 microseconds"),
+        ("LINK_DOWN 0 0", 1, "LINK_DOWN"),
+        ("KMIN_MAP -1", 1, "KMIN_MAP"),
+        (
+            "KMIN_MAP 2 1 1\nKMAX_MAP 1 1 1",
+            2,
+            "KMIN_MAP needs a whole number, 1 or more, got \"KMAX_MAP\"; hint: 2 pairs of rate and value follow",
+        ),
+        ("KMIN_MAP 4000000000 1 1", 1, "KMIN_MAP"),
+        ("PMAX_MAP 1 100000000000 2", 1, "PMAX_MAP needs a number from 0 to 1"),
+        ("QLEN_MON_END 18446744073709551615", 1, "QLEN_MON_END"),
+        ("FLOW_FILE \u{0}", 1, "nothing"),
+    ];
+    for (text, line, words) in bad {
+        match config::parse(format!("{text} {FILES}").as_bytes(), &mut Vec::new()) {
+            // These are fine.
+            Ok(_) => assert_eq!(words, "nothing", "{text}"),
+            Err(_) if text == "CC_MODE" || text == "LINK_DOWN 0 0" => {
+                refused(&[(text, line, words)], |text| {
+                    config::parse(text.as_bytes(), &mut Vec::new())
+                });
+            }
+            Err(error) => {
+                assert_eq!(error.line, Some(line), "{text}: {error}");
+                assert!(error.to_string().contains(words), "{text}: {error}");
+            }
+        }
+    }
+    let error = config::parse(b"CC_MODE 3", &mut Vec::new()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "TOPOLOGY_FILE is missing; hint: add a line such as TOPOLOGY_FILE topology.txt"
+    );
+}
+
+/// A directory of its own, removed at the end.
+struct Directory(PathBuf);
+
+impl Directory {
+    fn new(name: &str) -> Directory {
+        let path = std::env::temp_dir().join(format!("hpcc-files-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Directory(path)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.0.join(name), text).unwrap();
+    }
+
+    fn read(&self, config: &str) -> hpcc_files::Result<Experiment> {
+        self.write("config.txt", config);
+        Experiment::read(&self.0.join("config.txt"), &self.0)
+    }
+
+    fn error(&self, config: &str) -> String {
+        let error = self.read(config).expect_err(config).to_string();
+        error.replace(&format!("{}/", self.0.display()), "")
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+const DCQCN: &str = "\
+TOPOLOGY_FILE t.txt FLOW_FILE f.txt
+CC_MODE 1 RP_TIMER 300 EWMA_GAIN 0.00390625 RATE_AI 20Mb/s RATE_HAI 200Mb/s L2_ACK_INTERVAL 1
+KMIN_MAP 2 100000000000 400 400000000000 1600
+KMAX_MAP 2 100000000000 1600 400000000000 6400
+PMAX_MAP 2 100000000000 .2 400000000000 .2
+";
+
+#[test]
+fn an_experiment() {
+    let there = Directory::new("experiment");
+    there.write("t.txt", TOPOLOGY);
+    there.write("f.txt", "1\n0 2 3 100 1000 2\n");
+    there.write("trace.txt", "2\n0 99");
+
+    let experiment = there.read(&format!("{DCQCN}TRACE_FILE trace.txt")).unwrap();
+    assert_eq!(experiment.flows.len(), 1);
+    assert_eq!(experiment.traced, [NodeId::new(0)]);
+    assert_eq!(experiment.warnings.len(), 1);
+    assert_eq!(experiment.warnings[0].file, Some(there.0.join("trace.txt")));
+    // No list, no trace; and none is looked for where nothing is traced.
+    let experiment = there.read(&format!("{DCQCN}TRACE_FILE none.txt")).unwrap();
+    assert_eq!(experiment.traced, []);
+    assert!(experiment.warnings[0].message.contains("does not exist"));
+    let quiet = format!("{DCQCN}ENABLE_TRACE 0 TRACE_FILE none.txt");
+    assert_eq!(there.read(&quiet).unwrap().warnings, []);
+
+    assert_eq!(
+        there.error(&DCQCN.replace("t.txt", "nowhere.txt")),
+        "nowhere.txt: cannot read: No such file or directory"
+    );
+    assert_eq!(
+        Experiment::read(Path::new("/"), Path::new("")).unwrap_err().to_string(),
+        "/: cannot read: Is a directory"
+    );
+    there.write("f.txt", "1\n0 2 3 100 1000 soon\n");
+    assert_eq!(
+        there.error(DCQCN),
+        "f.txt:2: start needs a decimal number, 0 or more, got \"soon\""
+    );
+}
+
+#[test]
+fn what_the_original_leaves_undefined() {
+    let there = Directory::new("undefined");
+    there.write("t.txt", TOPOLOGY);
+    there.write("f.txt", "0\n");
+    let without = |part: &str| DCQCN.replace(part, "");
+    let refused = [
+        (
+            without("RP_TIMER 300"),
+            "config.txt: RP_TIMER is missing, and CC_MODE 1 needs it; hint: add a line such as RP_TIMER 300",
+        ),
+        (without("EWMA_GAIN 0.00390625"), "EWMA_GAIN is missing"),
+        (without("RATE_AI 20Mb/s"), "RATE_AI is missing"),
+        (without("RATE_HAI 200Mb/s"), "RATE_HAI is missing"),
+        (without("L2_ACK_INTERVAL 1"), "no flow ends; hint: set L2_ACK_INTERVAL 1"),
+        (
+            format!("{DCQCN} CC_MODE 8").replace("EWMA_GAIN", "G"),
+            "EWMA_GAIN is missing, and CC_MODE 8",
+        ),
+        (format!("{DCQCN} RP_TIMER 0.9"), "RP_TIMER is 0: time would stand still"),
+        (
+            format!("{DCQCN} L2_BACK_TO_ZERO 1"),
+            "L2_CHUNK_SIZE is 0 or missing, and L2_BACK_TO_ZERO 1 divides by it",
+        ),
+        (format!("{DCQCN} L2_ACK_INTERVAL 2000"), "L2_CHUNK_SIZE"),
+        (format!("{DCQCN} CC_MODE 3 HAS_WIN 0"), "HAS_WIN"),
+        (format!("{DCQCN} LINK_DOWN 1 0 5"), "LINK_DOWN names 0 and 5, which no link joins"),
+        (
+            DCQCN.replace("KMAX_MAP 2 100000000000 1600 4", "KMAX_MAP 2 100000000000 1600 2"),
+            "KMAX_MAP has no entry for 400Gbps, the rate of the link in line 6 of the topology; \
+             hint: add `400000000000 VALUE` to KMAX_MAP and count it",
+        ),
+    ];
+    for (config, words) in &refused {
+        let error = there.error(config);
+        assert!(error.contains(words), "{error}");
+    }
+    // Thresholds matter to laws that heed marks, where there are marks.
+    let unmarked = DCQCN.replace("KMAX_MAP 2 100000000000 1600 4", "KMAX_MAP 2 1 1600 4");
+    assert!(there.read(&unmarked).is_err());
+    for other in ["ENABLE_QCN 0", "CC_MODE 3", "CC_MODE 7", "CC_MODE 0"] {
+        there.read(&format!("{unmarked} {other}")).unwrap();
+    }
+    there.read(&format!("{DCQCN} LINK_DOWN 1 4 0")).unwrap();
+    // HPCC's INT has codes for five rates, which only switches write.
+    there.write("t.txt", "4 1 3\n3\n0 3 100Gbps 1us 0\n1 3 40Gbps 1us 0\n2 1 10Gbps 1us 0");
+    let error = there.error(&format!("{DCQCN} CC_MODE 3"));
+    assert!(error.contains("CC_MODE 3 has no code for 40Gbps, the rate of the link in line 4"));
+}
+
+proptest! {
+    /// Whatever network and flows are written down are read back.
+    #[test]
+    fn what_is_written_is_read(
+        hosts in 2_u32..50,
+        drawn in prop::collection::vec((0_u32..50, 1_u32..50, 1_u8..8, any::<u16>(), 1_u64..1 << 40, 0_u64..4_000_000_000), 0..50),
+        gbps in 1_u64..1000,
+        ns in 0_u64..1_000_000,
+    ) {
+        let mut text = format!("{} 1 {hosts}\n{hosts}\n", hosts + 1);
+        for host in 0..hosts {
+            writeln!(text, "{host} {hosts} {gbps}Gbps {ns}ns 0").unwrap();
+        }
+        let network = topology::parse(text.as_bytes(), &mut Vec::new()).unwrap();
+        prop_assert_eq!(network.hosts().count(), hosts as usize);
+        for (index, link) in network.links.iter().enumerate() {
+            prop_assert_eq!(link.rate, Rate::from_gbps(gbps));
+            prop_assert_eq!(link.delay, Time::from_ns(ns));
+            prop_assert_eq!((link.a_port, link.b_port), (1, index as u32 + 1));
+        }
+        let mut wanted: Vec<Flow> = drawn
+            .iter()
+            .map(|&(src, far, priority, dport, size, start)| Flow {
+                src: NodeId::new(src % hosts),
+                dst: NodeId::new((src % hosts + 1 + far % (hosts - 1)) % hosts),
+                priority: Priority::new(priority),
+                dport,
+                size: Bytes::new(size),
+                start: Time::from_ns(start),
+            })
+            .collect();
+        wanted.sort_by_key(|flow| flow.start);
+        let mut text = format!("{}\n", wanted.len());
+        for Flow { src, dst, priority, dport, size, start } in &wanted {
+            // Half a nanosecond more, so that the cut to a double does not cost one.
+            let ns = start.ns();
+            let (s, rest) = (ns / 1_000_000_000, ns % 1_000_000_000);
+            let size = size.get();
+            writeln!(text, "{src} {dst} {priority} {dport} {size} {s}.{rest:09}5").unwrap();
+        }
+        let read = flows::parse(text.as_bytes(), &network, &mut Vec::new()).unwrap();
+        prop_assert_eq!(read, wanted);
+    }
+}
