@@ -15,6 +15,7 @@ import typer
 
 from rocelab import __version__
 from rocelab.cli.catalogue import list_, schema
+from rocelab.cli.fct import fct
 from rocelab.cli.measure import bench
 from rocelab.cli.pictures import plot
 from rocelab.cli.running import run, validate
@@ -36,6 +37,7 @@ app.command()(validate)
 app.command()(schema)
 app.command("list")(list_)
 app.command()(plot)
+app.command()(fct)
 app.command()(bench)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from rocelab.errors import ResultError
 from rocelab.plot.style import COLOURS, LINES, MARKERS, figure, labels, legend_above, style
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from rocelab.result import Result
+
+Bin = Mapping[str, Any]
+"""Flows of about one size."""
 
 PERCENTILES = (50, 95, 99)
 """The percentiles that are drawn; by nearest rank."""
@@ -30,18 +33,28 @@ def fct(results: Result | Sequence[Result]) -> Figure:
     for run, name in zip(runs, names, strict=True):
         if not run.summary["slowdown"]["bins"]:
             raise ResultError(f"{name}: no flow completed, so there are no slowdowns to draw")
+    bins = (run.summary["slowdown"]["bins"] for run in runs)
+    return by_size(list(zip(names, bins, strict=True)))
+
+
+def by_size(named: Sequence[tuple[str, Sequence[Bin]]]) -> Figure:
+    """The picture of :func:`fct` from lists of bins with their names.
+
+    A bin has ``upper_bytes`` and the percentiles ``p50``, ``p95`` and ``p99``.
+    """
     with style():
-        if len(runs) == 1:
+        if len(named) == 1:
+            ((_, bins),) = named
             drawn, (axes,) = figure()
             for index, percent in enumerate(PERCENTILES):
-                _line(axes, runs[0], percent, f"p{percent}", index)
+                _line(axes, bins, percent, f"p{percent}", index)
             axes.set_ylabel("FCT slowdown")
             panels = [axes]
         else:
             drawn, panels = figure(rows=len(PERCENTILES))
             for axes, percent in zip(panels, PERCENTILES, strict=True):
-                for index, (run, name) in enumerate(zip(runs, names, strict=True)):
-                    _line(axes, run, percent, name, index)
+                for index, (name, bins) in enumerate(named):
+                    _line(axes, bins, percent, name, index)
                 axes.set_ylabel(f"p{percent} slowdown")
         for axes in panels:
             _log_slowdown(axes)
@@ -92,8 +105,7 @@ def slowdowns_by_tag(run: Result) -> dict[str, list[float]]:
     return {tag: sorted(values) for tag, values in grouped.iter_rows()}
 
 
-def _line(axes: Axes, run: Result, percent: int, label: str, index: int) -> None:
-    bins = run.summary["slowdown"]["bins"]
+def _line(axes: Axes, bins: Sequence[Bin], percent: int, label: str, index: int) -> None:
     # A line through two or three sizes would claim what nobody measured.
     connected = len(bins) > 3
     axes.plot(

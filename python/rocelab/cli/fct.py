@@ -1,0 +1,168 @@
+"""``rocelab fct``."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rocelab.errors import ResultError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_FORMATS = (".png", ".svg", ".pdf")
+
+_LONGEST_NAME = 24
+"""Two longer ones do not fit side by side."""
+
+
+def fct(
+    path: Annotated[
+        Path,
+        typer.Argument(
+            metavar="PATH",
+            help="An fct.txt, a directory that holds one, or a result directory.",
+            show_default=False,
+        ),
+    ],
+    other: Annotated[
+        Path | None,
+        typer.Argument(metavar="PATH2", help="Another to compare with it.", show_default=False),
+    ] = None,
+    kind: Annotated[
+        int | None,
+        typer.Option(
+            "--type",
+            min=0,
+            max=1,
+            help="0: flows to port 100 alone, 1: those to port 200 (incast); default: all.",
+        ),
+    ] = None,
+    cut: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Only flows that finish before it.")
+    ] = 3.0,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FIGURE", help="Draw it too: a .png, .svg or .pdf file."),
+    ] = None,
+) -> None:
+    """FCT slowdown by flow size, as the HPCC simulator's analysis has it; one or two compared."""
+    from rocelab.fct import by_size
+
+    if as_csv and as_json:
+        raise ResultError("--csv and --json: choose one")
+    if out is not None and out.suffix not in _FORMATS:
+        raise ResultError(f"--out {out}: must end in .png, .svg or .pdf")
+    paths = [path] if other is None else [path, other]
+    groups = [by_size(_flows(each, kind, cut)) for each in paths]
+    rows = groups[0] if other is None else _side_by_side(*groups)
+    if as_json:
+        print(json.dumps(rows, indent=2))
+    elif as_csv:
+        writer = csv.DictWriter(sys.stdout, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    elif other is None:
+        print(_table(rows))
+    else:
+        print(f"a: {path}\nb: {other}\n{_table(rows)}")
+    if out is not None:
+        _draw(out, list(zip(_names(paths), groups, strict=True)))
+
+
+def _flows(path: Path, kind: int | None, cut: float) -> list[Any]:
+    from rocelab.fct import PORTS, read
+
+    flows = read(path)
+    chosen = [flow for flow in flows if kind is None or flow.port == PORTS[kind]]
+    within = [flow for flow in chosen if flow.end_s < cut]
+    if not within:
+        what = "flow" if kind is None else f"flow of type {kind} (to port {PORTS[kind]})"
+        raise ResultError(f"{path}: no {what} finished before {cut:g} s")
+    if len(within) < len(chosen):
+        late = len(chosen) - len(within)
+        print(f"{path}: {late} of {len(chosen)} flows end at {cut:g} s or later", file=sys.stderr)
+    return within
+
+
+def _side_by_side(
+    ours: Sequence[dict[str, Any]], theirs: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Groups of the same part of the flows; percentiles with the difference of b from a."""
+    from rocelab.fct import PERCENTILES
+
+    by_part = {group["part"]: group for group in theirs}
+    rows = []
+    for a in ours:
+        b = by_part.get(a["part"])
+        if b is None:
+            continue
+        row = {"part": a["part"]}
+        for key in ("upper_bytes", "flows"):
+            row |= {f"{key}_a": a[key], f"{key}_b": b[key]}
+        for key in (f"p{percent}" for percent in PERCENTILES):
+            difference = 100 * (b[key] / a[key] - 1)
+            row |= {f"{key}_a": a[key], f"{key}_b": b[key], f"{key}_percent": difference}
+        rows.append(row)
+    if not rows:
+        raise ResultError("too few flows: the two have no group of sizes in common")
+    return rows
+
+
+def _table(rows: Sequence[dict[str, Any]]) -> str:
+    columns = _columns(rows)
+    lines = [[title for title, _ in columns]]
+    lines += [[_cell(row[key], key) for _, key in columns] for row in rows]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(columns))]
+    return "\n".join(
+        "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
+        for line in lines
+    )
+
+
+def _columns(rows: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Title and key of each column; what never differs is shown once."""
+    from rocelab.fct import PERCENTILES
+
+    percentiles = [f"p{percent}" for percent in PERCENTILES]
+    columns = [("%", "part")]
+    if "flows" in rows[0]:
+        columns += [("size", "upper_bytes"), ("flows", "flows")]
+        return columns + [(name, name) for name in percentiles]
+    for title, key in (("size", "upper_bytes"), ("flows", "flows")):
+        if all(row[f"{key}_a"] == row[f"{key}_b"] for row in rows):
+            columns.append((title, f"{key}_a"))
+        else:
+            columns += [(f"{title} a", f"{key}_a"), (f"{title} b", f"{key}_b")]
+    for name in percentiles:
+        columns += [(f"{name} a", f"{name}_a"), (f"{name} b", f"{name}_b")]
+        columns.append(("b/a", f"{name}_percent"))
+    return columns
+
+
+def _cell(value: float, key: str) -> str:
+    if key.endswith("_percent"):
+        return f"{value:+.1f}%"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def _names(paths: Sequence[Path]) -> list[str]:
+    """What to call them in the picture: their directories, if those are short and differ."""
+    directories = [path.parent if path.name == "fct.txt" else path for path in paths]
+    names = [directory.name for directory in directories]
+    good = len(set(names)) == len(names) and all(0 < len(name) <= _LONGEST_NAME for name in names)
+    return names if good else ["a", "b"][: len(names)]
+
+
+def _draw(out: Path, named: Sequence[tuple[str, Sequence[dict[str, Any]]]]) -> None:
+    from rocelab.plot.slowdown import by_size
+    from rocelab.plot.style import save
+
+    save(by_size(named), out.with_suffix(""), formats=(out.suffix[1:],))

@@ -1,0 +1,182 @@
+"""``rocelab fct``: the analysis of the HPCC simulator's fct.txt."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import struct
+from pathlib import Path
+
+import pytest
+
+import rocelab
+from conftest import Command
+from rocelab.fct import Flow, by_size, read
+
+
+def line(size: int, fct: int, ideal: int = 1000, port: int = 100, start: int = 2 * 10**9) -> str:
+    return f"0b000001 0b000201 10000 {port} {size} {start} {fct} {ideal}"
+
+
+def write(path: Path, lines: list[str]) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def hundred(tmp_path: Path) -> Path:
+    """A hundred flows of 1 to 100 KB, largest first; that of n KB has a slowdown of n / 10."""
+    lines = [line(1000 * size, 100 * size) for size in range(100, 0, -1)]
+    return write(tmp_path / "hundred" / "fct.txt", lines)
+
+
+def test_twenty_groups_of_equal_count(command: Command, hundred: Path) -> None:
+    done = command("fct", hundred, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    groups = json.loads(done.stdout)
+    assert len(groups) == 20
+    # Slowdowns below 1 count as 1.
+    assert groups[0] == {
+        "part": 5, "upper_bytes": 5000, "flows": 5, "p50": 1.0, "p95": 1.0, "p99": 1.0
+    }  # fmt: skip
+    # 96 to 100 KB: ranks int(5 p) are 2, 4 and 4.
+    assert groups[19] == {
+        "part": 100, "upper_bytes": 100_000, "flows": 5, "p50": 9.8, "p95": 10.0, "p99": 10.0
+    }  # fmt: skip
+
+
+def test_table_and_csv(command: Command, hundred: Path) -> None:
+    done = command("fct", hundred.parent)
+    table = done.stdout.splitlines()
+    assert table[0].split() == ["%", "size", "flows", "p50", "p95", "p99"]
+    assert table[20].split() == ["100", "100000", "5", "9.800", "10.000", "10.000"]
+    assert len({len(row) for row in table}) == 1
+    rows = list(csv.DictReader(io.StringIO(command("fct", hundred, "--csv").stdout)))
+    assert [int(row["part"]) for row in rows] == list(range(5, 101, 5))
+    assert float(rows[19]["p50"]) == 9.8
+
+
+def test_groups_where_flows_do_not_divide() -> None:
+    def sizes(count: int) -> list[tuple[int, int]]:
+        flows = [Flow(size, 1.0, 2.0, "100") for size in range(1, count + 1)]
+        return [(group["upper_bytes"], group["flows"]) for group in by_size(flows)]
+
+    assert sizes(20) == [(size, 1) for size in range(1, 21)]
+    # Edges at 23 i / 20, rounded down: the last three groups begin at 19, 20 and 21.
+    assert sizes(23)[-3:] == [(20, 1), (21, 1), (23, 2)]
+    assert sizes(3) == [(1, 1), (2, 1), (3, 1)]
+    assert by_size([]) == []
+
+
+def test_types_and_cut(command: Command, tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "fct.txt",
+        [
+            line(1000, 3000),
+            line(2000, 4000, port=200),
+            # Ends at exactly 3 s.
+            line(3000, 5000, start=3 * 10**9 - 5000),
+        ],
+    )
+
+    def sizes(*options: object) -> list[int]:
+        done = command("fct", path, "--json", *options)
+        assert done.returncode == 0, done.stderr
+        return [group["upper_bytes"] for group in json.loads(done.stdout)]
+
+    assert sizes() == [1000, 2000]
+    assert "1 of 3 flows" in command("fct", path).stderr
+    assert sizes("--cut", 3.1) == [1000, 2000, 3000]
+    assert sizes("--type", 0, "--cut", "inf") == [1000, 3000]
+    assert sizes("--type", 1) == [2000]
+
+
+def test_two_side_by_side(command: Command, hundred: Path, tmp_path: Path) -> None:
+    lines = [line(1000 * size, 120 * size) for size in range(1, 101)]
+    other = write(tmp_path / "other" / "fct.txt", lines)
+    done = command("fct", hundred, other)
+    assert done.returncode == 0, done.stderr
+    a, b, titles, *rows = done.stdout.splitlines()
+    assert (a, b) == (f"a: {hundred}", f"b: {other}")
+    assert titles.split()[:3] == ["%", "size", "flows"]
+    cells = rows[19].split()
+    assert cells[:6] == ["100", "100000", "5", "9.800", "11.760", "+20.0%"]
+    assert cells[6:9] == cells[9:] == ["10.000", "12.000", "+20.0%"]
+    last = json.loads(command("fct", hundred, other, "--json").stdout)[19]
+    assert last["p50_percent"] == pytest.approx(20)
+    # Where flows differ, both sizes are shown.
+    fewer = write(tmp_path / "fewer.txt", lines[:60])
+    titles = command("fct", hundred, fewer).stdout.splitlines()[2]
+    assert "size a" in titles
+    assert "flows b" in titles
+
+
+def test_a_result_of_ours(command: Command, incast: rocelab.Result, tmp_path: Path) -> None:
+    directory = incast.save(tmp_path / "result")
+    groups = json.loads(command("fct", directory, "--json").stdout)
+    assert [group["upper_bytes"] for group in groups] == [100_000, 300_000, 300_000, 300_000]
+    flows = incast.flows.to_polars()
+    assert groups[0]["p50"] == flows["slowdown"][3]
+    assert {flow.port for flow in read(directory)} == {"incast", "victim"}
+
+
+@pytest.mark.parametrize("kind", ["png", "svg"])
+def test_figure(command: Command, hundred: Path, tmp_path: Path, kind: str) -> None:
+    out = tmp_path / "new" / f"a.b.{kind}"
+    done = command("fct", hundred, hundred, "--out", out)
+    assert (done.returncode, done.stderr) == (0, "")
+    if kind == "png":
+        assert struct.unpack(">I", out.read_bytes()[16:20]) == (1020,)
+    else:
+        assert out.read_text().startswith("<?xml")
+
+
+def test_line_ends_do_not_matter(hundred: Path, tmp_path: Path) -> None:
+    text = hundred.read_text()
+    other = tmp_path / "crlf.txt"
+    other.write_bytes(text.strip().replace("\n", "\r\n").encode())
+    assert read(other) == read(hundred)
+
+
+BAD = [
+    ("missing column", "\n" + line(1, 1)[:-5] + "\n", [":2: a flow has 8 columns", "7"]),
+    ("not a number", line(1, 1).replace("10000", "x"), [":1: ", "whole numbers"]),
+    ("negative", line(-1, 1), [":1: ", "whole numbers"]),
+    ("huge", line(10**400, 1), [":1: ", "whole numbers"]),
+    ("no ideal", line(1, 1, ideal=0), [":1: ", "standalone FCT is 0"]),
+    ("empty", "", ["no flow finished before 3 s"]),
+    ("too late", line(1, 1, start=4 * 10**9), ["no flow finished before 3 s"]),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), [case[1:] for case in BAD], ids=[c[0] for c in BAD])
+def test_bad_files(command: Command, tmp_path: Path, text: str, words: list[str]) -> None:
+    path = tmp_path / "bad.txt"
+    path.write_text(text, encoding="utf-8")
+    done = command("fct", path)
+    assert (done.returncode, done.stdout) == (2, "")
+    error = done.stderr.splitlines()[0]
+    assert error.startswith(f"error: {path}")
+    assert all(word in error for word in words), error
+
+
+def test_bad_arguments(command: Command, hundred: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "binary").write_bytes(bytes(range(256)))
+    for arguments, words in (
+        ([tmp_path / "none"], "No such file"),
+        ([tmp_path / "empty"], "neither fct.txt nor flows.parquet"),
+        ([tmp_path / "binary"], "columns"),
+        ([hundred, "--type", 1], "no flow of type 1 (to port 200)"),
+        ([hundred, "--csv", "--json"], "choose one"),
+        ([hundred, "--out", tmp_path / "a.gif"], ".png, .svg or .pdf"),
+        ([hundred, "--out", hundred / "a.png"], "cannot write"),
+        ([hundred, "--cut", "nan"], "no flow finished before nan s"),
+        ([hundred, "--type", 2], "2"),
+    ):
+        done = command("fct", *arguments)
+        assert done.returncode == 2, done.stderr
+        assert words in done.stderr
+        assert "Traceback" not in done.stderr
