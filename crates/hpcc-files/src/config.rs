@@ -315,12 +315,13 @@ impl Skipped {
             self.more += 1;
             return;
         }
+        let comment = word.text.starts_with(b"#") || word.text.starts_with(b"//");
         self.lines.push(SkippedLine {
             line: word.line,
             first: word.shown(),
-            meant: keys::nearest(word.text),
+            meant: if comment { None } else { keys::nearest(word.text) },
             words: 1,
-            comment: word.text.starts_with(b"#") || word.text.starts_with(b"//"),
+            comment,
         });
     }
 
@@ -333,7 +334,7 @@ impl Skipped {
         for found in self.lines {
             let what = match found.words {
                 1 => format!("{} is not a key", found.first),
-                words => format!("{} and {} more words are not keys", found.first, words - 1),
+                words => format!("{} and {} more are not keys", found.first, words - 1),
             };
             let meant =
                 found.meant.map_or_else(String::new, |key| format!("; did you mean {key}?"));

@@ -10,6 +10,11 @@ use std::io::Read;
 use std::path::Path;
 use units::NodeId;
 
+/// A configuration larger than this is something else.
+const LONGEST_CONFIG: u64 = 1 << 20;
+/// The same for the other files.
+const LONGEST: u64 = 1 << 30;
+
 /// A configuration and the files that it names, read and checked against each other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Experiment {
@@ -30,19 +35,19 @@ impl Experiment {
     /// `directory`; the original takes the working directory, which is `""`.
     pub fn read(path: &Path, directory: &Path) -> Result<Experiment> {
         let mut warnings = Vec::new();
-        let config = read_as(path, &mut warnings, config::parse)?;
+        let config = read_as(path, LONGEST_CONFIG, &mut warnings, config::parse)?;
         let topology = directory.join(&config.topology_file);
-        let topology = read_as(&topology, &mut warnings, topology::parse)?;
+        let topology = read_as(&topology, LONGEST, &mut warnings, topology::parse)?;
         config::check(&config, &topology).map_err(|error| error.in_file(path))?;
-        let flows =
-            read_as(&directory.join(&config.flow_file), &mut warnings, |text, warnings| {
-                flows::parse(text, &topology, warnings)
-            })?;
+        let flows = directory.join(&config.flow_file);
+        let flows = read_as(&flows, LONGEST, &mut warnings, |text, warnings| {
+            flows::parse(text, &topology, warnings)
+        })?;
         let mut traced = Vec::new();
         if let Some(file) = config.trace_file.as_ref().filter(|_| config.enable_trace) {
             let file = directory.join(file);
             if file.exists() {
-                traced = read_as(&file, &mut warnings, |text, warnings| {
+                traced = read_as(&file, LONGEST, &mut warnings, |text, warnings| {
                     trace_list::parse(text, &topology, warnings)
                 })?;
             } else {
@@ -57,11 +62,12 @@ impl Experiment {
 /// Reads `path` with `parse`; what that has to say carries the name of the file.
 fn read_as<T>(
     path: &Path,
+    longest: u64,
     warnings: &mut Vec<Warning>,
     parse: impl FnOnce(&[u8], &mut Vec<Warning>) -> Result<T>,
 ) -> Result<T> {
     let first = warnings.len();
-    let parsed = read_file(path).and_then(|text| parse(&text, warnings));
+    let parsed = read_file(path, longest).and_then(|text| parse(&text, warnings));
     for warning in &mut warnings[first..] {
         warning.file = Some(path.to_path_buf());
     }
@@ -69,13 +75,13 @@ fn read_as<T>(
 }
 
 /// The bytes of a file. Some files have no end, so there is a limit.
-fn read_file(path: &Path) -> Result<Vec<u8>> {
-    const LIMIT: u64 = 1 << 30;
+fn read_file(path: &Path, longest: u64) -> Result<Vec<u8>> {
     let mut text = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(LIMIT + 1).read_to_end(&mut text));
-    match read {
+    match File::open(path).and_then(|file| file.take(longest + 1).read_to_end(&mut text)) {
         Err(error) => Err(FileError::unreadable(&error)),
-        Ok(_) if text.len() as u64 > LIMIT => Err(FileError::new("is larger than 1 GiB")),
+        Ok(_) if text.len() as u64 > longest => {
+            Err(FileError::new(format!("is larger than {} MiB", longest >> 20)))
+        }
         Ok(_) => Ok(text),
     }
 }

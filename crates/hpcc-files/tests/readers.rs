@@ -143,9 +143,9 @@ fn what_is_odd_in_a_configuration() {
     let odd = [
         (
             "RATE_BOUNDS 1",
-            "\"RATE_BOUNDS\" and 1 more words are not keys: skipped; did you mean RATE_BOUND?",
+            "\"RATE_BOUNDS\" and 1 more are not keys: skipped; did you mean RATE_BOUND?",
         ),
-        ("# comment", "\"#\" and 1 more words are not keys: skipped"),
+        ("#CC_MODES 3", "\"#CC_MODES\" and 1 more are not keys: skipped"),
         (
             "DATA_RATE 1Gbps",
             "DATA_RATE is ignored, as in the original: each link has its own in the topology",
@@ -173,7 +173,7 @@ fn what_is_odd_in_a_configuration() {
         [
             "line 2: CC_MODE counts, though it looks commented out: the format has no comments",
             "line 2: CC_MODE is in line 1 too; the last counts, as in the original",
-            "line 2: \"#\" and 1 more words are not keys: skipped",
+            "line 2: \"#\" and 1 more are not keys: skipped",
         ]
     );
     // Maps add up, and any amount of prose is a screenful of warnings.
@@ -439,6 +439,10 @@ fn an_experiment() {
     assert_eq!(
         Experiment::read(Path::new("/"), Path::new("")).unwrap_err().to_string(),
         "/: cannot read: Is a directory"
+    );
+    assert_eq!(
+        Experiment::read(Path::new("/dev/zero"), Path::new("")).unwrap_err().to_string(),
+        "/dev/zero: is larger than 1 MiB"
     );
     there.write("f.txt", "1\n0 2 3 100 1000 soon\n");
     assert_eq!(
