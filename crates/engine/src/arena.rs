@@ -209,6 +209,14 @@ impl<'a, P: Copy + Send> Packets<'a, P> {
         unsafe { &mut (*self.arena.slot(handle.0).as_ptr()).packet }
     }
 
+    /// A packet that waits in a mailbox, for the device that it is for.
+    #[inline]
+    pub(crate) fn peek(&self, raw: u32) -> &P {
+        // SAFETY: the box owns the packet, and the device that looks will take it from there: nobody
+        // changes it meanwhile.
+        unsafe { &(*self.arena.slot(raw).as_ptr()).packet }
+    }
+
     /// Has the processor fetch a packet that will be needed soon.
     #[inline]
     pub(crate) fn prefetch(&self, raw: u32) {

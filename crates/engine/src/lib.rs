@@ -33,4 +33,4 @@ pub use arena::{Fifo, Handle, Packets};
 pub use key::Ties;
 pub use link::{Class, Link};
 pub use run::{Layout, Limits, Outcome, Progress, Watch, run};
-pub use window::{Device, Window};
+pub use window::{Arrivals, Device, Window};

@@ -1,5 +1,5 @@
 use crate::arena::{Handle, Packets};
-use crate::key;
+use crate::key::{self, Ties};
 use crate::link::{Class, Link};
 use crate::mailbox::Post;
 use units::Time;
@@ -16,6 +16,45 @@ pub trait Device: Send {
     /// window gives them, and its own events. Returns the time of its next own event, at or after
     /// the window's end, or [`Time::NEVER`].
     fn advance(&mut self, window: &mut Window<'_, '_, Self::Packet>) -> Time;
+
+    /// Sees the arrivals of a window before it is asked to handle them, each once, and may put those
+    /// of the same instant into another order.
+    #[inline]
+    fn arrange(&mut self, _arrivals: &mut Arrivals<'_, '_, Self::Packet>) {}
+}
+
+/// The arrivals of a window, in order.
+pub struct Arrivals<'w, 'run, P: Copy + Send> {
+    pub(crate) packets: &'w Packets<'run, P>,
+    pub(crate) base: Time,
+    pub(crate) ties: Ties,
+    pub(crate) entries: &'w mut [u64],
+}
+
+impl<P: Copy + Send> Arrivals<'_, '_, P> {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+    /// When one arrives, at which port, and what.
+    pub fn get(&self, index: usize) -> (Time, u16, &P) {
+        let entry = self.entries[index];
+        let time = key::time(entry, self.base);
+        (time, key::port(self.ties, entry, time), self.packets.peek(key::handle(entry)))
+    }
+    /// Has two arrivals change places.
+    pub fn swap(&mut self, a: usize, b: usize) {
+        debug_assert_eq!(
+            key::time(self.entries[a], self.base),
+            key::time(self.entries[b], self.base),
+            "only arrivals of the same instant change places"
+        );
+        self.entries.swap(a, b);
+    }
 }
 
 /// A span of time as one device sees it.

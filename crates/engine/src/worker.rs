@@ -6,7 +6,7 @@ use crate::grid::Grid;
 use crate::key;
 use crate::mailbox::{Far, Mail, Post, SLOTS, Turns};
 use crate::run::{Layout, Outcome, Progress, Watch};
-use crate::window::{Device, Inside, Window};
+use crate::window::{Arrivals, Device, Inside, Window};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -269,6 +269,14 @@ impl<'a, D: Device> Worker<'a, D> {
             &mut self.arrivals
         };
         self.delivered += arrivals.len() as u64;
+        // SAFETY: a group is worked by its owner only, once in a window.
+        let this = unsafe { self.shared.devices[device as usize].get() };
+        this.arrange(&mut Arrivals {
+            packets: &self.packets,
+            base: from,
+            ties: post.ties,
+            entries: arrivals,
+        });
         let mut view = Window {
             packets: &mut self.packets,
             base: from,
@@ -278,8 +286,7 @@ impl<'a, D: Device> Worker<'a, D> {
             group: None,
             finished: &mut self.finished,
         };
-        // SAFETY: a group is worked by its owner only, once in a window.
-        let wake = unsafe { self.shared.devices[device as usize].get() }.advance(&mut view);
+        let wake = this.advance(&mut view);
         arrivals.clear();
         wake
     }
@@ -317,6 +324,14 @@ impl<'a, D: Device> Worker<'a, D> {
                 self.arrivals.clear();
                 inbox.take_before(end, from, &mut self.arrivals);
                 self.delivered += self.arrivals.len() as u64;
+                // SAFETY: a group is worked by its owner only, one device at a time.
+                let this = unsafe { self.shared.devices[device as usize].get() };
+                this.arrange(&mut Arrivals {
+                    packets: &self.packets,
+                    base: from,
+                    ties: post.ties,
+                    entries: &mut self.arrivals,
+                });
                 let mut view = Window {
                     packets: &mut self.packets,
                     base: from,
@@ -326,9 +341,7 @@ impl<'a, D: Device> Worker<'a, D> {
                     group: Some(&mut inside),
                     finished: &mut self.finished,
                 };
-                // SAFETY: a group is worked by its owner only, one device at a time.
-                let wake = unsafe { self.shared.devices[device as usize].get() }.advance(&mut view);
-                inbox.wake = Some(wake);
+                inbox.wake = Some(this.advance(&mut view));
             }
             for (device, arrival, tail) in inside.sent.drain(..) {
                 let place = devices.iter().position(|&other| other == device);

@@ -3,18 +3,20 @@
 use crate::common::Common;
 use crate::host::Host;
 use crate::mmu::Mmu;
+use crate::mrg::Draws;
 use crate::network::{Headroom, NodeKind, PfcConfig, ProbeTargets, Setup, Threshold};
 use crate::nic::{Nic, Scan};
 use crate::packet::{Packet, Scheme};
 use crate::port::Port;
 use crate::probe::{Clock, FlowProbes, PortProbes};
+use crate::record::Recorder;
 use crate::red::Red;
 use crate::routing::LinkEnd;
 use crate::run::Refusal;
 use crate::scheduler::Scheduler;
 use crate::stream;
 use crate::switch::Switch;
-use engine::{Device, Layout, Ties, Window};
+use engine::{Arrivals, Device, Layout, Ties, Window};
 use schemes::contract::{Cp, HostFacts, PortFacts, SwitchFacts};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,6 +35,12 @@ impl<S: Scheme> Device for NodeDevice<S> {
         match self {
             NodeDevice::Host(host) => host.advance(window),
             NodeDevice::Switch(switch) => switch.advance(window),
+        }
+    }
+    #[inline]
+    fn arrange(&mut self, arrivals: &mut Arrivals<'_, '_, Packet<S>>) {
+        if let NodeDevice::Switch(switch) = self {
+            switch.arrange(arrivals);
         }
     }
 }
@@ -133,6 +141,7 @@ pub(crate) fn devices<S: Scheme>(
                         std::mem::take(&mut outgoing[host as usize]),
                         probes,
                         FlowProbes::new(flow_probes.remove(&node).unwrap_or_default()),
+                        Recorder::new(&setup.records, NodeId::new(node), 0),
                     )))
                 }
                 NodeKind::Switch => {
@@ -221,15 +230,29 @@ fn switch<S: Scheme>(
         None => Vec::new(),
     };
     let rates = ends.iter().map(|end| end.rate).collect();
-    let mmu = Mmu::new(setup.switch.buffer.get(), &setup.pfc, headroom, rates, &setup.quirks);
+    let buffer = setup.nodes[node as usize].buffer.unwrap_or(setup.switch.buffer).get();
+    let mmu = Mmu::new(buffer, &setup.pfc, headroom, rates, &setup.quirks);
     let needed = mmu.kept_apart();
-    if setup.pfc.lossless != 0
-        && needed >= setup.switch.buffer.get()
-        && !setup.quirks.threshold_wraps
-    {
+    if setup.pfc.lossless != 0 && needed >= buffer && !setup.quirks.threshold_wraps {
         return Err(Refusal::SmallBuffer { node: NodeId::new(node), needed });
     }
-    Ok(Switch::new(Arc::clone(common), node, ports, mmu, red, cp, cp_ports, probes))
+    let recorder = Recorder::new(&setup.records, NodeId::new(node), ports.len());
+    let draws = setup.quirks.ns3_streams.then(|| {
+        let before = (0..node).filter(|&other| !common.graph.is_host(other)).count() as u64;
+        Box::new(Draws::new(common.graph.nodes() as u64, before, setup.seed))
+    });
+    Ok(Switch::new(
+        Arc::clone(common),
+        node,
+        ports,
+        mmu,
+        red,
+        draws,
+        cp,
+        cp_ports,
+        probes,
+        recorder,
+    ))
 }
 
 /// Shares nodes out among threads, and groups those that short cables join.

@@ -13,6 +13,7 @@ use crate::nic::Nic;
 use crate::packet::{Body, Header, Kind, Packet, Scheme, blank, is_pause};
 use crate::probe::{FlowProbes, PortProbes};
 use crate::qp::{Receiver, Sender, Slots};
+use crate::record::{Happening, Recorder};
 use engine::{Handle, Window};
 use schemes::contract::{Address, Np, Observable, Rp};
 use std::cmp::Reverse;
@@ -72,6 +73,7 @@ pub(crate) struct Host<S: Scheme> {
     outbox: Vec<S::Ctl>,
     pub(crate) port_probes: PortProbes,
     pub(crate) flow_probes: FlowProbes,
+    pub(crate) recorder: Option<Box<Recorder>>,
 }
 
 impl<S: Scheme> Host<S> {
@@ -85,6 +87,7 @@ impl<S: Scheme> Host<S> {
         outgoing: Vec<u32>,
         port_probes: PortProbes,
         flow_probes: FlowProbes,
+        recorder: Option<Box<Recorder>>,
     ) -> Host<S> {
         let unfinished = FlowOutcome { fct: Time::NEVER, retransmitted_bytes: 0 };
         Host {
@@ -104,6 +107,7 @@ impl<S: Scheme> Host<S> {
             outbox: Vec::new(),
             port_probes,
             flow_probes,
+            recorder,
             common,
         }
     }
@@ -173,6 +177,13 @@ impl<S: Scheme> Host<S> {
         port: u16,
         handle: Handle,
     ) {
+        if let Some(recorder) = &mut self.recorder {
+            let header = &window.packets.get(&handle).header;
+            if header.kind == Kind::Pfc {
+                recorder.pfc(now, port, header.priority, is_pause(header));
+            }
+            recorder.packet(now, port, Happening::Received, 0, header);
+        }
         match window.packets.get(&handle).header.kind {
             Kind::Data => self.on_data(window, now, port, handle),
             Kind::Ack | Kind::Nack => {
@@ -224,6 +235,11 @@ impl<S: Scheme> Host<S> {
     ) {
         let size = window.packets.get(&handle).header.size;
         let nic = &mut self.nics[number];
+        if let Some(recorder) = &mut self.recorder {
+            let bytes = nic.port.class_bytes(queue);
+            let header = &window.packets.get(&handle).header;
+            recorder.packet(now, number as u16, Happening::Enqueued, bytes, header);
+        }
         nic.port.enqueue(window.packets, queue, size, handle);
         nic.wake(now);
     }

@@ -3,6 +3,7 @@
 //! Everything here is trusted: whoever makes it (the scenario) has checked it.
 
 use crate::quirks::Quirks;
+use crate::record::Records;
 use units::{Bytes, FlowId, NodeId, PortId, Rate, Time};
 
 /// A host or a switch.
@@ -12,6 +13,8 @@ pub struct Node {
     pub kind: NodeKind,
     /// 0 for a host, 1 for a ToR, 2 and up above.
     pub tier: u8,
+    /// A switch's packet buffer, where it is not that of [`SwitchConfig`].
+    pub buffer: Option<Bytes>,
 }
 
 /// Host or switch.
@@ -251,6 +254,8 @@ pub struct Setup {
     pub stop: Time,
     /// Whether it ends when all messages are done.
     pub until_done: bool,
-    /// What to record.
+    /// Time series to record.
     pub probes: Vec<Probe>,
+    /// Single events to record.
+    pub records: Records,
 }

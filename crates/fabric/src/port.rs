@@ -145,6 +145,11 @@ impl Port {
         self.shaper.is_some()
     }
 
+    /// Propagation delay of its cable.
+    pub(crate) fn propagation(&self) -> Time {
+        self.pfc_delay
+    }
+
     pub(crate) fn rate(&self) -> Rate {
         self.rate
     }

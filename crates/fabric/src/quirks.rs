@@ -34,6 +34,9 @@ pub struct Quirks {
     /// The free buffer is an unsigned 32-bit number: headroom beyond the buffer makes the threshold
     /// huge, and PFC never fires.
     pub threshold_wraps: bool,
+    /// Marks are drawn from ns-3's generator, each draw and each PFC frame taking a stream; the run's
+    /// seed is its run number. Where a single switch draws, the draws are the same.
+    pub ns3_streams: bool,
     /// Arrivals at the same nanosecond come in the order in which they were sent, and then by
     /// port, instead of by kind and in turn.
     pub emission_order: bool,

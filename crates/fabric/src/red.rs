@@ -5,6 +5,7 @@ use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 use units::{Bytes, Rate};
 
+use crate::mrg::Draws;
 use crate::network::EcnConfig;
 
 /// The law at a port, in integers: probabilities are 32-bit fractions.
@@ -12,6 +13,7 @@ use crate::network::EcnConfig;
 pub(crate) struct Red {
     kmin: u64,
     kmax: u64,
+    pmax: f64,
     /// Rise of the probability per byte, in 2^-48.
     slope: u64,
     random: Pcg64Mcg,
@@ -33,17 +35,22 @@ impl Red {
         let (kmin, kmax) = (scale(law.kmin), scale(law.kmax));
         let span = kmax.saturating_sub(kmin).max(1);
         let slope = (law.pmax * (1u64 << 48) as f64 / span as f64) as u64;
-        Red { kmin, kmax, slope, random }
+        Red { kmin, kmax, pmax: law.pmax, slope, random }
     }
 
-    /// Whether a packet is marked that sees this many bytes in its queue.
+    /// Whether a packet is marked that sees this many bytes in its queue; `draws`: where the draw
+    /// comes from, if not from the queue's own stream.
     #[inline]
-    pub(crate) fn marks(&mut self, queue: u64) -> bool {
+    pub(crate) fn marks(&mut self, queue: u64, draws: Option<&mut Draws>) -> bool {
         if queue <= self.kmin {
             return false;
         }
         if queue > self.kmax {
             return true;
+        }
+        if let Some(draws) = draws {
+            let span = (self.kmax - self.kmin) as f64;
+            return draws.draw() < self.pmax * (queue - self.kmin) as f64 / span;
         }
         let probability = (u128::from(queue - self.kmin) * u128::from(self.slope)) >> 16;
         u128::from(self.random.next_u32()) < probability
@@ -67,13 +74,13 @@ mod tests {
         };
         let random = crate::stream::stream(1, "test", 0);
         let mut red = Red::new(&config, Rate::from_gbps(100), random);
-        let share = |red: &mut Red, queue| (0..20_000).filter(|_| red.marks(queue)).count();
+        let share = |red: &mut Red, queue| (0..20_000).filter(|_| red.marks(queue, None)).count();
         assert_eq!(share(&mut red, 400_000), 0);
         assert_eq!(share(&mut red, 1_600_001), 20_000);
         let half = share(&mut red, 1_000_000);
         assert!((1_850..2_150).contains(&half), "{half} of 20000 at half of Pmax = 0.2");
         let random = crate::stream::stream(1, "test", 0);
         let mut red = Red::new(&config, Rate::from_gbps(400), random);
-        assert_eq!((red.marks(7), red.marks(8)), (false, true), "a law of its own");
+        assert_eq!((red.marks(7, None), red.marks(8, None)), (false, true), "a law of its own");
     }
 }

@@ -5,6 +5,7 @@ use crate::network::Setup;
 use crate::packet::Scheme;
 use crate::port::PortCounters;
 use crate::probe::Sample;
+use crate::record::{PacketEvent, PfcEvent, QueueBlock};
 use crate::switch::{LosslessDrop, SwitchAudit};
 use engine::{Limits, Outcome, Watch};
 use std::sync::Arc;
@@ -36,6 +37,12 @@ pub struct Output {
     pub ports: Vec<PortReport>,
     /// By probe, then time, then target.
     pub samples: Vec<Sample>,
+    /// PFC frames that arrived, by time and node.
+    pub pfc_events: Vec<PfcEvent>,
+    /// What happened to packets, by time and node.
+    pub packet_events: Vec<PacketEvent>,
+    /// Lengths of queues, by time and node.
+    pub queue_blocks: Vec<QueueBlock>,
     /// Drops in lossless classes: the first of each switch, by time.
     pub drops: Vec<LosslessDrop>,
     /// All of them.
@@ -104,6 +111,9 @@ fn collect<S: Scheme>(common: &Common<S>, devices: Vec<NodeDevice<S>>, outcome: 
         ideal: common.ideal_fcts(),
         ports: Vec::new(),
         samples: Vec::new(),
+        pfc_events: Vec::new(),
+        packet_events: Vec::new(),
+        queue_blocks: Vec::new(),
         drops: Vec::new(),
         lossless_drops: 0,
         audits: Vec::new(),
@@ -131,12 +141,22 @@ fn collect<S: Scheme>(common: &Common<S>, devices: Vec<NodeDevice<S>>, outcome: 
                 }
                 output.samples.append(&mut host.port_probes.samples);
                 output.samples.append(&mut host.flow_probes.samples);
+                if let Some(recorder) = &mut host.recorder {
+                    output.pfc_events.append(&mut recorder.pfc);
+                    output.packet_events.append(&mut recorder.packets);
+                }
             }
             NodeDevice::Switch(mut switch) => {
                 for (port, this) in switch.ports.iter().enumerate() {
                     report(port, this.final_counters(outcome.end));
                 }
                 output.samples.append(&mut switch.probes.samples);
+                if let Some(recorder) = &mut switch.recorder {
+                    output.pfc_events.append(&mut recorder.pfc);
+                    output.packet_events.append(&mut recorder.packets);
+                    let bytes = |port: usize| switch.ports[port].queue_bytes;
+                    output.queue_blocks.append(&mut recorder.blocks(outcome.end, bytes));
+                }
                 output.drops.append(&mut switch.drops_listed);
                 output.lossless_drops += switch.audit.lossless_drops;
                 output.audits.push(switch.final_audit());
@@ -144,6 +164,9 @@ fn collect<S: Scheme>(common: &Common<S>, devices: Vec<NodeDevice<S>>, outcome: 
         }
     }
     output.samples.sort_by_key(|sample| (sample.probe, sample.time, sample.target));
+    output.pfc_events.sort_by_key(|event| event.time);
+    output.packet_events.sort_by_key(|event| event.time);
+    output.queue_blocks.sort_by_key(|block| block.time);
     output.drops.sort_by_key(|drop| (drop.time, drop.node, drop.port));
     output
 }

@@ -11,15 +11,18 @@
 
 mod arriving;
 mod departing;
+mod emission;
 
 use crate::common::Common;
 use crate::due::Due;
 use crate::mmu::Mmu;
+use crate::mrg::Draws;
 use crate::packet::{
     Body, CodePoint, Header, Kind, NO_INGRESS, Packet, Scheme, blank, is_pause, pfc_frame,
 };
 use crate::port::Port;
 use crate::probe::PortProbes;
+use crate::record::{Happening, Recorder};
 use crate::red::Red;
 use crate::sub_queue::SubQueues;
 use engine::{Handle, Window};
@@ -84,6 +87,8 @@ pub(crate) struct Switch<S: Scheme> {
     due: Due,
     mmu: Mmu,
     red: Vec<Red>,
+    /// Where marks are drawn from, if not from a stream of each port.
+    draws: Option<Box<Draws>>,
     cp: Option<S::Cp>,
     cp_ports: Vec<<S::Cp as Cp<S>>::Port>,
     effects: SwitchFx<S::Ctl>,
@@ -97,9 +102,14 @@ pub(crate) struct Switch<S: Scheme> {
     plain: bool,
     /// Its row in the table of routes.
     row: u32,
+    /// By port, where arrivals come in the order of their sending.
+    trains: Vec<emission::Train>,
+    /// Room to sort them.
+    emissions: Vec<(Time, Reverse<Time>, u16)>,
     held: BinaryHeap<Reverse<Held>>,
     holds: u64,
     pub(crate) probes: PortProbes,
+    pub(crate) recorder: Option<Box<Recorder>>,
     pub(crate) drops_listed: Vec<LosslessDrop>,
     pub(crate) audit: SwitchAudit,
 }
@@ -132,9 +142,11 @@ impl<S: Scheme> Switch<S> {
         ports: Vec<Port>,
         mmu: Mmu,
         red: Vec<Red>,
+        draws: Option<Box<Draws>>,
         cp: Option<S::Cp>,
         cp_ports: Vec<<S::Cp as Cp<S>>::Port>,
         probes: PortProbes,
+        recorder: Option<Box<Recorder>>,
     ) -> Switch<S> {
         let count = ports.len();
         let strict = LevelOf::<S>::ORDER == Order::Strict;
@@ -158,15 +170,23 @@ impl<S: Scheme> Switch<S> {
             node,
             gated,
             plain: !gated
+                && recorder.is_none()
                 && !LevelOf::<S>::EMITS
                 && !common.marks_at_enqueue
                 && common.rooms.iter().all(|room| *room == Room::Lossless),
             row: common.routes.row(node),
+            trains: if common.quirks.emission_order {
+                vec![emission::Train::default(); count]
+            } else {
+                Vec::new()
+            },
+            emissions: Vec::new(),
             common,
             ports,
             due: Due::new(count),
             mmu,
             red,
+            draws,
             cp,
             cp_ports,
             effects: Vec::new(),
@@ -175,6 +195,7 @@ impl<S: Scheme> Switch<S> {
             held: BinaryHeap::new(),
             holds: 0,
             probes,
+            recorder,
             drops_listed: Vec::new(),
             audit: SwitchAudit::default(),
         }
@@ -284,6 +305,9 @@ impl<S: Scheme> Switch<S> {
     ) {
         self.drain(window, port, now);
         let pause = is_pause(header);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.pfc(now, port as u16, header.priority, pause);
+        }
         let changed = self.ports[port].set_paused(header.priority, pause, now);
         self.refresh(window, port, now);
         self.audit.unmatched_pfc += u64::from(!changed);
@@ -306,8 +330,15 @@ impl<S: Scheme> Switch<S> {
         priority: u8,
         pause: bool,
     ) {
+        if let Some(draws) = &mut self.draws {
+            draws.skip();
+        }
         let frame = window.packets.insert(pfc_frame(priority, pause, self.common.pfc_bytes));
         self.drain(window, port, now);
+        if let Some(recorder) = &mut self.recorder {
+            let header = &window.packets.get(&frame).header;
+            recorder.packet(now, port as u16, Happening::Enqueued, 0, header);
+        }
         self.ports[port].enqueue_pfc(window.packets, frame, pause);
         self.refresh(window, port, now);
     }
@@ -415,8 +446,14 @@ impl<P> Ports<P> for AllPorts<'_, P> {
 
 /// Marks a packet that sees `queue` bytes, where RED says so.
 #[inline]
-fn mark<S: Scheme>(red: &mut Red, queue: u64, packet: &mut Packet<S>, port: &mut Port) {
-    if red.marks(queue) {
+fn mark<S: Scheme>(
+    red: &mut Red,
+    draws: Option<&mut Draws>,
+    queue: u64,
+    packet: &mut Packet<S>,
+    port: &mut Port,
+) {
+    if red.marks(queue, draws) {
         packet.header.code_point = CodePoint::CongestionExperienced;
         port.counters.ecn_marked_packets += 1;
     }

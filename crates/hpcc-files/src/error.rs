@@ -89,7 +89,8 @@ pub struct Warning {
 }
 
 impl Warning {
-    pub(crate) fn new(message: impl Into<String>) -> Warning {
+    /// A warning that is about no line.
+    pub fn new(message: impl Into<String>) -> Warning {
         Warning { file: None, line: None, message: message.into() }
     }
 

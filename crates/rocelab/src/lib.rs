@@ -25,6 +25,7 @@
 //! ```
 
 mod dispatch;
+pub mod hpcc;
 mod report;
 mod setup;
 
@@ -47,6 +48,8 @@ pub struct RunOptions {
     pub cancel: Arc<AtomicBool>,
     /// Written as the run goes on.
     pub progress: Arc<Progress>,
+    /// Single events to record, besides the scenario's time series.
+    pub records: fabric::Records,
 }
 
 /// How far a run has come.
@@ -75,8 +78,21 @@ pub struct RunResult {
     pub series: Vec<results::Series>,
     /// Drops in lossless classes, the first ones.
     pub drops: Vec<results::Drop>,
+    /// The single events that were asked for.
+    pub recorded: Recorded,
     /// The run in numbers.
     pub summary: results::Summary,
+}
+
+/// Single events of a run, in the order of their times.
+#[derive(Clone, Debug, Default)]
+pub struct Recorded {
+    /// PFC frames that arrived.
+    pub pfc: Vec<fabric::PfcEvent>,
+    /// What happened to packets.
+    pub packets: Vec<fabric::PacketEvent>,
+    /// How long queues were.
+    pub queues: Vec<fabric::QueueBlock>,
 }
 
 /// Why a valid scenario can't be run.
@@ -101,7 +117,7 @@ impl std::error::Error for Error {}
 /// # Errors
 /// Where the scheme can't run on this network (paths longer than its packets have room for).
 pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, Error> {
-    let setup = setup::setup(scenario);
+    let setup = setup::setup(scenario, &options.records);
     let progress = &options.progress;
     progress.flows.store(setup.messages.len() as u64, Ordering::Relaxed);
     let end = if setup.until_done { 0 } else { setup.stop.ps() };

@@ -1,6 +1,6 @@
 //! From what the fabric counted to tables and the summary.
 
-use crate::{RunResult, VERSION};
+use crate::{Recorded, RunResult, VERSION};
 use fabric::{Output, ProbeKind, ProbeTargets, Setup};
 use results::{Drop, FlowTable, PortTable, Series, Summary, UNFINISHED};
 use scenario::{NodeKind, Scenario};
@@ -10,7 +10,7 @@ use units::Time;
 pub(crate) fn report(
     scenario: &Scenario,
     setup: &Setup,
-    output: Output,
+    mut output: Output,
     threads: usize,
     wall_s: f64,
 ) -> RunResult {
@@ -34,8 +34,13 @@ pub(crate) fn report(
             size_bytes: u64::from(drop.size),
         })
         .collect();
+    let recorded = Recorded {
+        pfc: std::mem::take(&mut output.pfc_events),
+        packets: std::mem::take(&mut output.packet_events),
+        queues: std::mem::take(&mut output.queue_blocks),
+    };
     let summary = summary(scenario, &output, &flows, &ports, &series, threads, wall_s);
-    RunResult { flows, ports, series, drops, summary }
+    RunResult { flows, ports, series, drops, recorded, summary }
 }
 
 fn flow_table(scenario: &Scenario, output: &Output, names: &Arc<Vec<String>>) -> FlowTable {

@@ -2,7 +2,7 @@
 
 use fabric::{
     Cable, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Message, Node, PfcConfig, Probe,
-    ProbeKind, ProbeTargets, Quirks, Setup, SwitchConfig, Threshold,
+    ProbeKind, ProbeTargets, Quirks, Records, Setup, SwitchConfig, Threshold,
 };
 use scenario::{Scenario, Stop};
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use units::{NodeId, Rate, Time};
 /// Buffers and thresholds of the fabric count alpha in these.
 const ALPHA_UNIT: f64 = 65_536.0;
 
-pub(crate) fn setup(scenario: &Scenario) -> Setup {
+pub(crate) fn setup(scenario: &Scenario, records: &Records) -> Setup {
     let (stop, until_done) = match scenario.run.stop {
         Stop::FlowsDone => (scenario.run.limit, true),
         Stop::At(stop) => (stop, false),
@@ -64,6 +64,7 @@ pub(crate) fn setup(scenario: &Scenario) -> Setup {
         stop,
         until_done,
         probes: scenario.probes.iter().map(probe).collect(),
+        records: records.clone(),
     }
 }
 
@@ -111,6 +112,7 @@ fn quirks(spec: &scenario::QuirksSpec) -> Quirks {
         stale_turn: spec.stale_turn,
         shifted_threshold: spec.shifted_threshold.is_some(),
         threshold_wraps: spec.threshold_wraps,
+        ns3_streams: spec.ns3_streams,
         emission_order: spec.emission_order,
     }
 }
@@ -120,7 +122,7 @@ fn node(node: &scenario::Node) -> Node {
         scenario::NodeKind::Host => fabric::NodeKind::Host,
         scenario::NodeKind::Switch => fabric::NodeKind::Switch,
     };
-    Node { kind, tier: node.tier }
+    Node { kind, tier: node.tier, buffer: node.buffer }
 }
 
 fn mask(priorities: &[u8]) -> u8 {

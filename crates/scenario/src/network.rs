@@ -3,7 +3,7 @@
 use crate::error::{Result, ScenarioError};
 pub use crate::spec::NodeKind;
 use std::collections::{BTreeMap, VecDeque};
-use units::{NodeId, PortId, Rate, Time};
+use units::{Bytes, NodeId, PortId, Rate, Time};
 
 /// The most nodes that a scenario may have.
 pub const MOST_NODES: u64 = 1 << 20;
@@ -27,6 +27,8 @@ pub struct Node {
     pub kind: NodeKind,
     /// 0 for a host; for a switch 1 ToR (or leaf), 2 aggregation (or spine), 3 core.
     pub tier: u8,
+    /// A switch's packet buffer, where it has one of its own.
+    pub buffer: Option<Bytes>,
 }
 
 /// A link; it carries both directions.

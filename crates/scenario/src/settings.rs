@@ -1,7 +1,7 @@
 //! Settings of wire, hosts, switches, PFC, ECN, classes and routing: checked and complete.
 
 use crate::error::{Result, ScenarioError};
-use crate::network::{Network, NodeKind};
+use crate::network::{Network, Node, NodeKind};
 use crate::spec::{
     AckClass, ClassesSpec, EcnSpec, HashKind, HostSpec, PfcSpec, Quantity, QuirksSpec, RoutingSpec,
     SwitchSpec, ThresholdKind, Timeout, WireSpec,
@@ -166,16 +166,20 @@ fn timeout(timeout: Timeout, key: &str) -> Result<Time> {
 }
 
 pub(crate) fn switch(spec: &SwitchSpec) -> Result<SwitchSettings> {
-    if spec.buffer.0 == Bytes::ZERO || spec.buffer.0 > LARGEST_BUFFER {
-        return Err(ScenarioError::new(
-            "switch.buffer",
-            format!("{} is out of range; allowed: 1B to {LARGEST_BUFFER}", spec.buffer.0),
-        ));
-    }
     Ok(SwitchSettings {
-        buffer: spec.buffer.0,
+        buffer: check_buffer(spec.buffer.0, || "switch.buffer".to_owned())?,
         latency: check_latency(spec.latency, "switch.latency")?,
     })
+}
+
+pub(crate) fn check_buffer(buffer: Bytes, key: impl Fn() -> String) -> Result<Bytes> {
+    if buffer == Bytes::ZERO || buffer > LARGEST_BUFFER {
+        return Err(ScenarioError::new(
+            key(),
+            format!("{buffer} is out of range; allowed: 1B to {LARGEST_BUFFER}"),
+        ));
+    }
+    Ok(buffer)
 }
 
 fn check_latency(latency: Quantity<Time>, key: &str) -> Result<Time> {
@@ -300,23 +304,25 @@ fn check_headroom(
             needed[end.index()] += bytes;
         }
     }
-    let switches = network.nodes.iter().zip(&needed).filter(|(n, _)| n.kind == NodeKind::Switch);
-    match switches.max_by_key(|(_, needed)| **needed) {
-        Some((node, &needed)) if needed >= u128::from(switch.buffer.get()) => {
-            Err(ScenarioError::new(
-                "switch.buffer",
-                format!(
-                    "{} is too small for PFC: the headroom of {}'s ports is {needed} bytes or more",
-                    switch.buffer, node.name
-                ),
-            )
-            .hint(
-                "headroom holds what each link still delivers after a pause, for each lossless \
+    let buffer = |node: &Node| node.buffer.unwrap_or(switch.buffer);
+    let short = network.nodes.iter().zip(&needed).filter(|(node, needed)| {
+        node.kind == NodeKind::Switch && **needed >= u128::from(buffer(node).get())
+    });
+    match short.max_by_key(|(_, needed)| **needed) {
+        Some((node, &needed)) => Err(ScenarioError::new(
+            "switch.buffer",
+            format!(
+                "{} is too small for PFC: the headroom of {}'s ports is {needed} bytes or more",
+                buffer(node),
+                node.name
+            ),
+        )
+        .hint(
+            "headroom holds what each link still delivers after a pause, for each lossless \
                  priority: three packets and twice the link's delay times its rate; enlarge the \
                  buffer, set pfc.headroom, or have fewer lossless priorities",
-            ))
-        }
-        _ => Ok(()),
+        )),
+        None => Ok(()),
     }
 }
 

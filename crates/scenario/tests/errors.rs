@@ -374,7 +374,7 @@ fn settings_must_make_sense() {
     let refused = scenario::parse(&format!("{STAR}{FLOW}"), None, &six).unwrap_err();
     says(&refused.to_string(), &["switch.buffer: 300KB is too small for PFC"]);
     says(&set("classes.data", "8"), &["classes.data: priorities are 0 to 7, got 8"]);
-    says(&set("classes.ack", "300"), &["classes.ack: needs a whole number from 0 to 255"]);
+    says(&set("classes.ack", "300"), &["classes.ack: needs a priority or \"data\""]);
     says(&set("classes.lossless", "[3, 3]"), &["classes.lossless.1: priority 3 is listed twice"]);
     says(&set("classes.strict", "[9]"), &["classes.strict.0: priorities are 0 to 7"]);
     says(&set("classes.weights", "[1, 2]"), &["classes.weights: needs", "got 2 elements"]);

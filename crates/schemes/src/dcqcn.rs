@@ -29,7 +29,7 @@ use crate::contract::{
 };
 use crate::params::{Kind, Value};
 use crate::registry::{EcnLaw, Preset};
-use crate::window::RateWindow;
+use crate::window::{self, RateWindow};
 use std::sync::Arc;
 use units::{Bytes, Rate, Time};
 
@@ -83,8 +83,9 @@ crate::params! {
             Some((Value::Number(0.001), Value::Number(1.0))), "firmware, rate_to_set_on_first_cnp";
         /// Every cut lowers the target to the rate before it, not only the first after an increase.
         clamp_target: bool, "", Kind::Flag, None, "SIGCOMM'15 section 3.1; firmware, clamp_tgt_rate";
-        /// Limit of the bytes in flight: none, or the network's BDP scaled by rate over line rate.
-        window: &'static str, "", Kind::Choice(&["none", "bdp"]), None,
+        /// Limit of the bytes in flight: none, or the network's or the path's BDP, fixed or scaled by
+        /// rate over line rate.
+        window: &'static str, "", Kind::Choice(window::CHOICES), None,
             "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
     }
 }
@@ -238,7 +239,7 @@ impl Cnp {
 pub struct Law {
     form: Form,
     ack_echo: bool,
-    window: bool,
+    window: &'static str,
     clamp_target: bool,
     initial_alpha: f64,
     gain: f64,
@@ -265,7 +266,7 @@ impl Law {
         Law {
             form: if params.variant == "mellanox" { Form::Mellanox } else { Form::Paper },
             ack_echo: params.notification == "ack-echo",
-            window: params.window == "bdp",
+            window: params.window,
             clamp_target: params.clamp_target,
             initial_alpha: params.initial_alpha,
             gain: params.gain,
@@ -345,7 +346,7 @@ impl ReactionPoint {
             byte_stage: 0,
             bytes_left: law.byte_counter,
             hold_until: Time::ZERO,
-            limit: if law.window { RateWindow::new(path) } else { RateWindow::NONE },
+            limit: RateWindow::new(law.window, path),
             window: Bytes::UNLIMITED,
         };
         rp.set_current(line_rate);
@@ -446,7 +447,7 @@ impl ReactionPoint {
     /// When the rate may next rise, if a sender that waits for its window should then go on.
     #[inline]
     pub fn next_rise(&self) -> Time {
-        if self.law.window && self.current < self.line_rate {
+        if self.limit.follows_rate() && self.current < self.line_rate {
             self.increase_due
         } else {
             Time::NEVER
@@ -605,7 +606,7 @@ impl Rp<Dcqcn> for ReactionPoint {
         then.catch_up(now);
         match what {
             Observable::Rate => Some(then.current as f64),
-            Observable::Window => self.law.window.then_some(then.window.get() as f64),
+            Observable::Window => (self.law.window != "none").then_some(then.window.get() as f64),
             Observable::Alpha => Some(then.alpha(now)),
         }
     }

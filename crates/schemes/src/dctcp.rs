@@ -20,7 +20,7 @@ use crate::contract::{
 };
 use crate::params::{Kind, Value};
 use crate::registry::{EcnLaw, Preset};
-use crate::window::RateWindow;
+use crate::window::{self, RateWindow};
 use units::{Bytes, Rate, Time};
 
 crate::params! {
@@ -40,9 +40,9 @@ crate::params! {
         min_rate: Rate, "", Kind::Rate,
             Some((Value::Rate(Rate::from_bps(1000)), Value::Rate(Rate::from_gbps(100)))),
             "HPCC simulator, MIN_RATE";
-        /// Limit of the bytes in flight beside the rate (ns3 only): none, or the network's BDP scaled
-        /// by rate over line rate.
-        window: &'static str, "", Kind::Choice(&["none", "bdp"]), None,
+        /// Limit of the bytes in flight beside the rate (ns3 only): none, or the network's or the
+        /// path's BDP, fixed or scaled by rate over line rate.
+        window: &'static str, "", Kind::Choice(window::CHOICES), None,
             "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
     }
 }
@@ -168,7 +168,7 @@ impl ReactionPoint {
                 (line, params.min_rate.bps().min(line), line, params.rate_ai.bps())
             }
         };
-        let limited = control == Control::Rate && params.window == "bdp";
+        let limit = if control == Control::Rate { params.window } else { "none" };
         let mut rp = ReactionPoint {
             control,
             gain: params.gain,
@@ -176,7 +176,7 @@ impl ReactionPoint {
             least,
             most,
             step,
-            limit: if limited { RateWindow::new(path) } else { RateWindow::NONE },
+            limit: RateWindow::new(limit, path),
             payload,
             permission: Allow::EVERYTHING,
             alpha: 1.0,

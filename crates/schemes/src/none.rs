@@ -3,12 +3,18 @@
 use crate::contract::{
     Allow, HostFacts, NoCtl, PathFacts, PlainReceiver, PlainSwitch, Rp, Scheme, SwitchFacts,
 };
+use crate::params::Kind;
 use crate::registry::Preset;
-use units::{Rate, Time};
+use crate::window::{self, RateWindow};
+use units::{Bytes, Rate, Time};
 
 crate::params! {
-    /// `none` has no parameters.
-    pub struct NoParams {}
+    /// Parameters of `none`.
+    pub struct NoParams {
+        /// Limit of the bytes in flight: none, or the network's or the path's BDP. The rate is always
+        /// the line rate, so the scaled windows are the fixed ones.
+        window: &'static str, "", Kind::Choice(window::CHOICES), None, "HPCC simulator, HAS_WIN";
+    }
 }
 
 /// The scheme `none`.
@@ -35,7 +41,7 @@ impl Scheme for NoControl {
     type Cp = PlainSwitch;
 
     fn preset(_name: &str, _host_rate: Rate) -> NoParams {
-        NoParams {}
+        NoParams { window: "none" }
     }
     fn ctl_bytes(ctl: &NoCtl) -> u32 {
         match *ctl {}
@@ -46,15 +52,17 @@ impl Scheme for NoControl {
     }
 }
 
-/// A sender without limits.
+/// A sender at line rate.
 #[derive(Debug)]
-pub struct LineRate;
+pub struct LineRate {
+    window: Bytes,
+}
 
 impl Rp<NoControl> for LineRate {
-    fn open(_params: &NoParams, _host: &mut (), _path: &PathFacts, _now: Time) -> LineRate {
-        LineRate
+    fn open(params: &NoParams, _host: &mut (), path: &PathFacts, _now: Time) -> LineRate {
+        LineRate { window: RateWindow::new(params.window, path).at(path.line_rate.bps()) }
     }
     fn allow(&self) -> Allow {
-        Allow::EVERYTHING
+        Allow { window: self.window, ..Allow::EVERYTHING }
     }
 }

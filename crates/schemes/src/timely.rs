@@ -23,7 +23,7 @@ use crate::contract::{
 };
 use crate::params::{Kind, ParamError, Value};
 use crate::registry::Preset;
-use crate::window::RateWindow;
+use crate::window::{self, RateWindow};
 use units::{Bytes, Rate, Time};
 
 const RTT: Option<(Value, Value)> =
@@ -71,8 +71,9 @@ crate::params! {
         min_rate: Rate, "", Kind::Rate,
             Some((Value::Rate(Rate::from_bps(1000)), Value::Rate(Rate::from_gbps(100)))),
             "HPCC simulator, MIN_RATE";
-        /// Limit of the bytes in flight: none, or the network's BDP scaled by rate over line rate.
-        window: &'static str, "", Kind::Choice(&["none", "bdp"]), None,
+        /// Limit of the bytes in flight: none, or the network's or the path's BDP, fixed or scaled by
+        /// rate over line rate.
+        window: &'static str, "", Kind::Choice(window::CHOICES), None,
             "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
     }
 }
@@ -197,7 +198,7 @@ impl ReactionPoint {
     pub fn new(params: &TimelyParams, path: &PathFacts) -> ReactionPoint {
         let form = if params.variant == "ns3" { Form::Ns3 } else { Form::Paper };
         let line_rate = path.line_rate.bps();
-        let limit = if params.window == "bdp" { RateWindow::new(path) } else { RateWindow::NONE };
+        let limit = RateWindow::new(params.window, path);
         ReactionPoint {
             form,
             line_rate,

@@ -1,38 +1,49 @@
-//! The window that the HPCC simulator puts beside a rate (HAS_WIN, VAR_WIN and GLOBAL_T): the
-//! network's BDP at line rate, and less in proportion to the rate.
+//! The window that the HPCC simulator puts beside a rate (HAS_WIN, VAR_WIN and GLOBAL_T): a BDP, at
+//! line rate or less in proportion to the rate.
 
 use crate::contract::PathFacts;
 use units::Bytes;
+
+/// What a parameter `window` may say: no limit; the BDP of the network's longest path, or of the
+/// QP's own, scaled by rate over line rate; or the same whatever the rate.
+pub const CHOICES: &[&str] = &["none", "bdp", "path-bdp", "fixed-bdp", "fixed-path-bdp"];
 
 /// How many bytes may be in flight at a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateWindow {
     /// The window at line rate, bytes.
     full: u64,
-    /// Bits per second; 0 where nothing limits.
+    /// Bits per second; 0 where nothing limits, or where the rate does not count.
     line_rate: u64,
     /// A window below a packet would stop the sender.
     least: u64,
 }
 
 impl RateWindow {
-    /// No limit at any rate.
-    pub const NONE: RateWindow = RateWindow { full: 0, line_rate: 0, least: 0 };
-
-    /// At line rate the BDP of the longest path of the network.
-    pub fn new(path: &PathFacts) -> RateWindow {
+    /// What `choice`, one of [`CHOICES`], means on this path.
+    pub fn new(choice: &str, path: &PathFacts) -> RateWindow {
+        if choice == "none" {
+            return RateWindow { full: u64::MAX, line_rate: 0, least: 0 };
+        }
+        let rtt = if choice.ends_with("path-bdp") { path.base_rtt } else { path.network_rtt };
+        let fixed = choice.starts_with("fixed");
         RateWindow {
-            full: path.line_rate.bytes_in(path.network_rtt).get(),
-            line_rate: path.line_rate.bps(),
+            full: path.line_rate.bytes_in(rtt).get(),
+            line_rate: if fixed { 0 } else { path.line_rate.bps() },
             least: path.payload.get(),
         }
+    }
+
+    /// Whether it changes with the rate.
+    pub fn follows_rate(&self) -> bool {
+        self.line_rate != 0
     }
 
     /// The window at `rate` bits per second.
     #[inline]
     pub fn at(&self, rate: u64) -> Bytes {
         if self.line_rate == 0 {
-            return Bytes::UNLIMITED;
+            return Bytes::new(self.full.max(self.least));
         }
         let scaled = u128::from(self.full) * u128::from(rate) / u128::from(self.line_rate);
         Bytes::new((scaled as u64).max(self.least))

@@ -4,6 +4,7 @@ use super::{Host, Timer};
 use crate::nic::Nic;
 use crate::packet::{Address, Body, Kind, Packet, Scheme, blank};
 use crate::qp::{NO_FLOW, Part, Sender};
+use crate::record::Happening;
 use engine::{Handle, Window};
 use schemes::contract::{Ack, HostCx, Rp};
 use std::cmp::Reverse;
@@ -217,6 +218,10 @@ impl<S: Scheme> Host<S> {
         let handle = port.dequeue(window.packets, queue);
         let header = window.packets.get(&handle).header;
         port.count_out(queue as u8, header.size);
+        if let Some(recorder) = &mut self.recorder {
+            let bytes = port.class_bytes(queue as u8);
+            recorder.packet(now, number as u16, Happening::Dequeued, bytes, &header);
+        }
         port.transmit(window, now, &header, handle);
     }
 
@@ -226,11 +231,11 @@ impl<S: Scheme> Host<S> {
         &mut self,
         window: &mut Window<'_, '_, Packet<S>>,
         now: Time,
-        nic: usize,
+        number: usize,
         slot: u32,
     ) {
         let common = &*self.common;
-        let nic = &mut self.nics[nic];
+        let nic = &mut self.nics[number];
         let sender = self.senders.get_mut(slot).expect("it is about to send");
         if sender.next_to_send == sender.sending.end {
             let flow = common.flows[sender.sending.flow as usize].next_on_qp;
@@ -287,6 +292,9 @@ impl<S: Scheme> Host<S> {
             self.timers.push(Reverse((sender.timeout_at, Timer::Timeout, slot)));
         }
         let emptied = new && sender.backlog() == Bytes::ZERO;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.packet(now, number as u16, Happening::Dequeued, 0, &header);
+        }
         let handle = window.packets.insert(Packet { header, body: Body::Meta(meta) });
         nic.port.transmit(window, now, &header, handle);
         // Its next packet: at once, when its time comes, or when something lets it.

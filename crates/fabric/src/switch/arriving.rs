@@ -3,6 +3,7 @@
 use super::{DROPS_LISTED, Held, LevelOf, LosslessDrop, Switch, mark};
 use crate::mmu::Admission;
 use crate::packet::{Address, Header, Kind, NO_INGRESS, Packet, Scheme};
+use crate::record::Happening;
 use engine::{Handle, Window};
 use schemes::contract::{Cp, Departure, Full, Level, Order, Room, Verdict};
 use std::cmp::Reverse;
@@ -31,6 +32,9 @@ impl<S: Scheme> Switch<S> {
     ) {
         let packet = window.packets.get_mut(&mut handle);
         packet.header.ingress = in_port;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.packet(now, in_port, Happening::Received, 0, &packet.header);
+        }
         if packet.header.kind == Kind::Pfc {
             let header = window.packets.remove(handle).header;
             return self.on_pfc(window, now, in_port as usize, &header);
@@ -201,6 +205,9 @@ impl<S: Scheme> Switch<S> {
                 self.send_pfc(window, now, in_port as usize, priority, true);
             }
             refused => {
+                if let Some(recorder) = &mut self.recorder {
+                    recorder.packet(now, in_port, Happening::Dropped, 0, &header);
+                }
                 self.discard(window, in_port, handle);
                 self.refuse(now, in_port, &header, refused);
             }
@@ -316,9 +323,14 @@ impl<S: Scheme> Switch<S> {
         let packet = window.packets.get_mut(&mut handle);
         let (priority, size) = (packet.header.priority, packet.header.size);
         let port = &mut self.ports[out];
+        if let Some(recorder) = &mut self.recorder {
+            let bytes = port.class_bytes(priority);
+            recorder.packet(now, out as u16, Happening::Enqueued, bytes, &packet.header);
+            recorder.grows(now, out, port.queue_bytes);
+        }
         if self.common.marks_at_enqueue && packet.header.kind == Kind::Data {
             let queue = port.class_bytes(priority) + u64::from(size);
-            mark(&mut self.red[out], queue, packet, port);
+            mark(&mut self.red[out], self.draws.as_deref_mut(), queue, packet, port);
         }
         let mut sub_queue = 0;
         if let Some(cp) = &mut self.cp {

@@ -2,6 +2,7 @@
 
 use super::{LevelOf, Switch, mark};
 use crate::packet::{Kind, NO_INGRESS, Packet, Scheme};
+use crate::record::Happening;
 use crate::scheduler::PFC;
 use engine::{Handle, Window};
 use schemes::contract::{Cp, Departure, Level, Order};
@@ -84,9 +85,13 @@ impl<S: Scheme> Switch<S> {
         let this = &mut self.ports[port];
         if queue != PFC {
             let (priority, size) = (packet.header.priority, packet.header.size);
+            if let Some(recorder) = &mut self.recorder {
+                recorder.shrinks(now, port, this.queue_bytes);
+            }
             this.count_out(priority, size);
             if self.common.marks_at_dequeue && packet.header.kind == Kind::Data {
-                mark(&mut self.red[port], this.class_bytes(priority), packet, this);
+                let queue = this.class_bytes(priority);
+                mark(&mut self.red[port], self.draws.as_deref_mut(), queue, packet, this);
             }
             if let Some(cp) = &mut self.cp {
                 let view = this.view(port, priority);
@@ -96,6 +101,10 @@ impl<S: Scheme> Switch<S> {
             }
         }
         let header = packet.header;
+        if let Some(recorder) = &mut self.recorder {
+            let bytes = if queue == PFC { 0 } else { this.class_bytes(header.priority) };
+            recorder.packet(now, port as u16, Happening::Dequeued, bytes, &header);
+        }
         this.transmit(window, now, &header, handle);
         if self.gated {
             self.schedule_gated(window, port, now);

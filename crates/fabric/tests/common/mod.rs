@@ -55,6 +55,7 @@ pub fn empty() -> Setup {
         stop: Time::from_ms(100),
         until_done: true,
         probes: Vec::new(),
+        records: fabric::Records::default(),
     }
 }
 
@@ -72,11 +73,11 @@ pub trait Build {
 
 impl Build for Setup {
     fn host(&mut self) -> u32 {
-        self.nodes.push(Node { kind: NodeKind::Host, tier: 0 });
+        self.nodes.push(Node { kind: NodeKind::Host, tier: 0, buffer: None });
         self.nodes.len() as u32 - 1
     }
     fn switch(&mut self, tier: u8) -> u32 {
-        self.nodes.push(Node { kind: NodeKind::Switch, tier });
+        self.nodes.push(Node { kind: NodeKind::Switch, tier, buffer: None });
         self.nodes.len() as u32 - 1
     }
     fn cable(&mut self, a: u32, b: u32, rate: Rate, delay: Time) {

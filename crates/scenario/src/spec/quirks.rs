@@ -38,6 +38,9 @@ pub struct QuirksSpec {
     /// Let a headroom beyond the buffer wrap the free buffer to a huge number, so that PFC never
     /// fires.
     pub threshold_wraps: bool,
+    /// Draw marks from ns-3's generator, a stream for each draw and each PFC frame, with `run.seed`
+    /// as its run number. Where a single switch draws, the draws are the same.
+    pub ns3_streams: bool,
     /// Handle arrivals at the same nanosecond in the order in which they were sent, then by port.
     pub emission_order: bool,
 }

@@ -3,7 +3,7 @@
 use super::Quantity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
-use units::{Rate, Time};
+use units::{Bytes, Rate, Time};
 
 /// The network.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -186,6 +186,9 @@ pub struct NodeSpec {
     /// A switch's tier: 1 ToR, 2 aggregation, 3 core; default: its distance from the nearest host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier: Option<u8>,
+    /// A switch's packet buffer; default: `switch.buffer`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Quantity<Bytes>>,
 }
 
 /// What a node is.

@@ -71,6 +71,9 @@ pub struct FlowSpec {
     /// Messages with the same name here share a QP, in order; default: a QP of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub qp: Option<String>,
+    /// Its name in results and probes; default: that of the traffic.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tag: Option<String>,
     /// UDP destination port, which counts where `quirks.node_hash` is on; default: 4791. Source
     /// ports count up from 10000 for each pair of hosts.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -57,7 +57,19 @@ pub(super) fn build(spec: &mut CustomSpec) -> Result<Network> {
             }
             (NodeKind::Switch, tier) => tier.unwrap_or(0),
         };
-        network.nodes.push(Node { name: node.name.clone(), kind: node.kind, tier });
+        let buffer = match node.buffer {
+            Some(_) if node.kind == NodeKind::Host => {
+                return Err(ScenarioError::new(
+                    format!("topology.nodes.{index}.buffer"),
+                    "a host has no packet buffer of this kind",
+                ));
+            }
+            Some(buffer) => Some(crate::settings::check_buffer(buffer.0, || {
+                format!("topology.nodes.{index}.buffer")
+            })?),
+            None => None,
+        };
+        network.nodes.push(Node { name: node.name.clone(), kind: node.kind, tier, buffer });
     }
     for (index, link) in spec.links.iter_mut().enumerate() {
         let key = |end: &str| format!("topology.links.{index}.{end}");

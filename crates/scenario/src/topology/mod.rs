@@ -54,7 +54,8 @@ impl Builder {
     fn add(&mut self, prefix: &str, count: u32, tier: u8) -> Row {
         let first = self.0.nodes.len() as u32;
         let kind = if tier == 0 { NodeKind::Host } else { NodeKind::Switch };
-        let nodes = (0..count).map(|i| Node { name: format!("{prefix}{i}"), kind, tier });
+        let nodes =
+            (0..count).map(|i| Node { name: format!("{prefix}{i}"), kind, tier, buffer: None });
         self.0.nodes.extend(nodes);
         Row { first }
     }

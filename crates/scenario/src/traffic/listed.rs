@@ -30,6 +30,9 @@ pub(super) fn flows(
         let mut message = entry.message(src, dst, size, start);
         message.priority = priority;
         message.port = flow.port.unwrap_or(message.port);
+        if let Some(tag) = &flow.tag {
+            message.tag = sink.tag(tag, &key("tag"))?;
+        }
         let place = || entry.key(&format!("flows.{index}"));
         match &flow.qp {
             Some(qp) => sink.push_on(qp, message, place)?,

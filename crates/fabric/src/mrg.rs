@@ -1,0 +1,120 @@
+//! The draws of ns-3's default generator, MRG32k3a (L'Ecuyer, Simard, Chen and Kelton, "An
+//! object-oriented random-number package with many long streams and substreams", Operations
+//! Research 2002), as the HPCC simulator makes them: each from the beginning of a new stream.
+
+const M1: u64 = 4_294_967_087;
+const M2: u64 = 4_294_944_443;
+/// The recurrences x(n) = 1403580 x(n-2) - 810728 x(n-3) and y(n) = 527612 y(n-1) - 1370589 y(n-3).
+const A1: Matrix = [[0, 1, 0], [0, 0, 1], [M1 - 810_728, 1_403_580, 0]];
+const A2: Matrix = [[0, 1, 0], [0, 0, 1], [M2 - 1_370_589, 0, 527_612]];
+const NORM: f64 = 2.328_306_549_295_728e-10;
+
+/// Streams are 2^127 numbers apart, runs (substreams) of one 2^76.
+const STREAM: u32 = 127;
+const RUN: u32 = 76;
+/// Switches are this many streams apart, so that no two draw the same.
+const SWITCH: u32 = 40;
+
+/// Automatic streams that ns-3 gives away before the first packet: so many for each node's protocol
+/// stack, and those of an error model. Found by comparison with the simulator's marks.
+const PER_NODE: u64 = 6;
+const BEFORE: u64 = 2;
+
+type Matrix = [[u64; 3]; 3];
+type Vector = [u64; 3];
+
+fn product(a: &Matrix, b: &Matrix, m: u64) -> Matrix {
+    let entry = |row: usize, column: usize| {
+        (0..3).fold(0, |sum, k| (sum + a[row][k] * b[k][column] % m) % m)
+    };
+    [0, 1, 2].map(|row| [0, 1, 2].map(|column| entry(row, column)))
+}
+
+fn apply(a: &Matrix, v: &Vector, m: u64) -> Vector {
+    [0, 1, 2].map(|row| (0..3).fold(0, |sum, k| (sum + a[row][k] * v[k] % m) % m))
+}
+
+fn squared(a: &Matrix, times: u32, m: u64) -> Matrix {
+    (0..times).fold(*a, |a, _| product(&a, &a, m))
+}
+
+fn power(a: &Matrix, mut exponent: u64, m: u64) -> Matrix {
+    let (mut result, mut a) = ([[1, 0, 0], [0, 1, 0], [0, 0, 1]], *a);
+    while exponent != 0 {
+        if exponent & 1 != 0 {
+            result = product(&result, &a, m);
+        }
+        a = product(&a, &a, m);
+        exponent >>= 1;
+    }
+    result
+}
+
+/// The draws of a switch.
+#[derive(Clone, Debug)]
+pub(crate) struct Draws {
+    /// Where the next stream begins, by component.
+    state: [Vector; 2],
+    to_next_stream: [Matrix; 2],
+    to_run: [Matrix; 2],
+}
+
+impl Draws {
+    /// The draws of the switch with this place among the switches, in a network of so many nodes.
+    pub(crate) fn new(nodes: u64, place: u64, run: u64) -> Draws {
+        let matrices = [(A1, M1), (A2, M2)];
+        let to_next_stream = matrices.map(|(a, m)| squared(&a, STREAM, m));
+        let begin = |component: usize| {
+            let m = matrices[component].1;
+            let next = &to_next_stream[component];
+            let first = power(next, PER_NODE * nodes + BEFORE, m);
+            let apart = power(&squared(next, SWITCH, m), place, m);
+            apply(&apart, &apply(&first, &[1; 3], m), m)
+        };
+        Draws {
+            state: [begin(0), begin(1)],
+            to_next_stream,
+            to_run: matrices.map(|(a, m)| power(&squared(&a, RUN, m), run, m)),
+        }
+    }
+
+    /// The next draw, above 0 and below 1.
+    pub(crate) fn draw(&mut self) -> f64 {
+        let x = apply(&self.to_run[0], &self.state[0], M1);
+        let y = apply(&self.to_run[1], &self.state[1], M2);
+        let x = apply(&A1, &x, M1)[2];
+        let y = apply(&A2, &y, M2)[2];
+        self.skip();
+        (if x > y { x - y } else { x + M1 - y }) as f64 * NORM
+    }
+
+    /// Something else takes a stream.
+    pub(crate) fn skip(&mut self) {
+        self.state = [
+            apply(&self.to_next_stream[0], &self.state[0], M1),
+            apply(&self.to_next_stream[1], &self.state[1], M2),
+        ];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_are_those_of_ns3() {
+        // What ns-3's sample-random-variable-stream prints for stream 0 of run 1, seed 1.
+        let mut draws = Draws::new(0, 0, 1);
+        // The streams before the first draw, undone: begin at 0.
+        draws.state = [[1; 3]; 2];
+        assert_eq!(format!("{:.6}", draws.draw()), "0.816532");
+        let mut skipped = Draws::new(0, 0, 1);
+        let (first, second) = (skipped.draw(), skipped.draw());
+        let mut again = Draws::new(0, 0, 1);
+        again.skip();
+        assert_eq!(again.draw(), second);
+        assert_ne!(first, second);
+        assert_ne!(Draws::new(0, 1, 1).draw(), first);
+        assert_ne!(Draws::new(0, 0, 2).draw(), first);
+    }
+}

@@ -1,0 +1,64 @@
+//! The order of arrivals at the same nanosecond where it is that of their sending
+//! ([`Quirks::emission_order`](crate::Quirks::emission_order)).
+//!
+//! An event queue handles arrivals of one instant in the order in which they were scheduled, that
+//! is, sent. Of two packets that were also sent at the same instant by different ports, the one
+//! goes first whose port began its present train of packets later: what started that train had been
+//! scheduled before the other port's next packet was. Trains are seen from here: a packet belongs to
+//! the train of the one before it if it began when that one ended.
+
+use super::Switch;
+use crate::packet::{Packet, Scheme};
+use engine::Arrivals;
+use std::cmp::Reverse;
+use units::Time;
+
+/// The packets that came through a port without a gap.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Train {
+    /// When the first began to be sent.
+    start: Time,
+    /// When the last arrived.
+    last: Time,
+}
+
+impl<S: Scheme> Switch<S> {
+    /// Puts arrivals of the same instant into the order of their sending.
+    pub(crate) fn arrange(&mut self, arrivals: &mut Arrivals<'_, '_, Packet<S>>) {
+        if self.trains.is_empty() {
+            return;
+        }
+        let mut begin = 0;
+        let mut keys = std::mem::take(&mut self.emissions);
+        while begin < arrivals.len() {
+            keys.clear();
+            let instant = arrivals.get(begin).0;
+            while let Some(index) = Some(begin + keys.len()).filter(|&at| at < arrivals.len())
+                && arrivals.get(index).0 == instant
+            {
+                let (time, port, packet) = arrivals.get(index);
+                let this = &self.ports[port as usize];
+                let sent = time
+                    .saturating_sub(this.propagation())
+                    .saturating_sub(this.serialisation(u64::from(packet.header.size)));
+                let train = &mut self.trains[port as usize];
+                if sent + this.propagation() != train.last {
+                    train.start = sent;
+                }
+                train.last = time;
+                keys.push((sent, Reverse(train.start), port));
+            }
+            // Few arrive at one instant, and most of them in order.
+            for unsorted in 1..keys.len() {
+                let mut place = unsorted;
+                while place > 0 && keys[place - 1] > keys[place] {
+                    keys.swap(place - 1, place);
+                    arrivals.swap(begin + place - 1, begin + place);
+                    place -= 1;
+                }
+            }
+            begin += keys.len();
+        }
+        self.emissions = keys;
+    }
+}

@@ -1,0 +1,281 @@
+//! From an experiment of the HPCC simulator to a scenario.
+
+use fabric::{QueueClock, Records};
+use hpcc_files::{CcMode, Experiment, Warning, qlen};
+use scenario::NodeKind;
+use scenario::spec::{
+    AckClass, ClassesSpec, CustomSpec, DataWord, EcnRateSpec, EcnSpec, FlowSpec, FlowsSpec,
+    Headroom, HostSpec, LinkSpec, NodeSpec, ParamValue, PfcSpec, Quantity, QuirksSpec, RunSpec,
+    SchemeSpec, Spec, StopSpec, SwitchSpec, ThresholdKind, Timeout, TopologySpec, TrafficSpec,
+    WireProfile, WireSpec,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use units::{Bytes, NodeId, Rate, Time};
+
+/// Switches keep this much for each port.
+const RESERVE: Bytes = Bytes::new(4096);
+/// They resume this far below the threshold.
+const RESUME_OFFSET: Bytes = Bytes::new(3072);
+/// Alpha of ports at the hosts' rate.
+const ALPHA: f64 = 0.125;
+/// A receiver repeats a NACK after this long.
+const NACK_INTERVAL: Time = Time::from_us(500);
+
+/// The scenario that does what the original does with `experiment`, and what of it is served in
+/// another way.
+pub fn scenario_of(experiment: &Experiment, name: &str) -> (Spec, Vec<Warning>) {
+    let Experiment { config, topology, flows, .. } = experiment;
+    let mut warnings = Vec::new();
+    let nic_rate = nic_rate(experiment);
+    let priorities: BTreeSet<u8> = flows.iter().map(|flow| flow.priority.get()).collect();
+    let data = priorities.first().copied().unwrap_or(3);
+    let node_name = |node: NodeId| format!("n{node}");
+    let buffers = buffers(experiment, &mut warnings);
+    let nodes = topology.is_switch.iter().zip(buffers).enumerate();
+    let nodes = nodes.map(|(node, (&is_switch, buffer))| NodeSpec {
+        name: node_name(NodeId::new(node as u32)),
+        kind: if is_switch { NodeKind::Switch } else { NodeKind::Host },
+        tier: None,
+        buffer: buffer.map(Quantity),
+    });
+    let links = topology.links.iter().map(|link| LinkSpec {
+        a: node_name(link.a),
+        b: node_name(link.b),
+        rate: Quantity(link.rate),
+        delay: Some(Quantity(link.delay)),
+        length: None,
+    });
+    let flows = flows.iter().map(|flow| FlowSpec {
+        src: node_name(flow.src),
+        dst: node_name(flow.dst),
+        size: Quantity(flow.size),
+        start: Quantity(flow.start),
+        priority: (flow.priority.get() != data).then_some(flow.priority.get()),
+        qp: None,
+        port: Some(flow.dport),
+        tag: Some(flow.dport.to_string()),
+    });
+    let spec = Spec {
+        schema: scenario::spec::SCHEMA_VERSION,
+        name: Some(name.to_owned()),
+        description: Some("An experiment of the HPCC ns-3 simulator".to_owned()),
+        run: RunSpec { stop: StopSpec::At(config.simulator_stop_time), ..RunSpec::default() },
+        topology: TopologySpec::Custom(CustomSpec {
+            nodes: nodes.collect(),
+            links: links.collect(),
+        }),
+        scheme: scheme(experiment),
+        wire: WireSpec {
+            profile: WireProfile::HpccNs3,
+            payload: Quantity(config.packet_payload_size),
+        },
+        host: HostSpec {
+            ack_every: 1,
+            retransmit_timeout: Timeout::Never,
+            latency: Quantity(Time::ZERO),
+            nack: true,
+            nack_interval: Timeout::After(NACK_INTERVAL),
+        },
+        switch: SwitchSpec { buffer: Quantity(config.buffer_size), latency: Quantity(Time::ZERO) },
+        pfc: PfcSpec {
+            enabled: config.pause_time != Time::ZERO,
+            threshold: Some(ThresholdKind::Dynamic),
+            alpha: Some(ALPHA),
+            resume_offset: Some(Quantity(RESUME_OFFSET)),
+            reserve: Some(Quantity(RESERVE)),
+            headroom: Headroom::ThreeBdp,
+            ..PfcSpec::default()
+        },
+        ecn: ecn(experiment),
+        classes: ClassesSpec {
+            data,
+            ack: AckClass::Data(DataWord::Data),
+            lossless: priorities.into_iter().collect(),
+            strict: Vec::new(),
+            ..ClassesSpec::default()
+        },
+        quirks: QuirksSpec {
+            whole_nanoseconds: true,
+            node_hash: true,
+            one_way_rtt: true,
+            acks_ignore_pause: config.ack_high_prio,
+            silent_duplicates: true,
+            scan_queue_pairs: true,
+            missed_wake_up: true,
+            stale_turn: true,
+            shifted_threshold: Some(Quantity(nic_rate)),
+            threshold_wraps: false,
+            ns3_streams: true,
+            emission_order: true,
+        },
+        traffic: vec![TrafficSpec::Flows(FlowsSpec {
+            tag: Some("flows".to_owned()),
+            priority: Some(data),
+            flows: flows.collect(),
+        })],
+        routing: Default::default(),
+        probe: Vec::new(),
+    };
+    (spec, warnings)
+}
+
+/// What has to be recorded for the files that `experiment` asks for.
+pub fn records_of(experiment: &Experiment) -> Records {
+    let config = &experiment.config;
+    Records {
+        pfc: true,
+        packets: experiment.traced.clone(),
+        queues: config.qlen_mon_file.is_some().then_some(QueueClock {
+            start: config.qlen_mon_start,
+            end: config.qlen_mon_end,
+            interval: qlen::SAMPLE_INTERVAL,
+            block: qlen::BLOCK_INTERVAL,
+            bin: 1000,
+        }),
+    }
+}
+
+/// The rate of the first host's port.
+fn nic_rate(experiment: &Experiment) -> Rate {
+    let topology = &experiment.topology;
+    let first = topology.hosts().next();
+    let mut links = topology.links.iter();
+    let link = links.find(|link| first.is_some_and(|host| link.a == host || link.b == host));
+    link.map_or(Rate::ZERO, |link| link.rate)
+}
+
+/// Headroom and reserve of a switch's ports.
+fn kept_apart(experiment: &Experiment, switch: NodeId) -> u64 {
+    let links = experiment.topology.links.iter();
+    let links = links.filter(|link| link.a == switch || link.b == switch);
+    links.map(|link| 3 * link.rate.bytes_in(link.delay).get() + RESERVE.get()).sum()
+}
+
+/// Buffers of switches that are too small for their headroom. There the original's arithmetic goes
+/// below zero and its PFC never fires; here the switch gets room for its headroom besides.
+fn buffers(experiment: &Experiment, warnings: &mut Vec<Warning>) -> Vec<Option<Bytes>> {
+    let buffer = experiment.config.buffer_size;
+    let mut small: Option<(NodeId, u64, u64)> = None;
+    let nodes = 0..experiment.topology.is_switch.len() as u32;
+    let buffers = nodes.map(NodeId::new).map(|node| {
+        if !experiment.topology.is_switch[node.index()] {
+            return None;
+        }
+        let needed = kept_apart(experiment, node);
+        if needed < buffer.get() {
+            return None;
+        }
+        small.get_or_insert((node, needed, 0)).2 += 1;
+        Some(Bytes::new(needed + buffer.get()))
+    });
+    let buffers = buffers.collect();
+    if let Some((node, needed, count)) = small {
+        let others = if count > 1 { format!(" (and {} more)", count - 1) } else { String::new() };
+        warnings.push(Warning::new(format!(
+            "the headroom of switch {node}{others} takes {needed} bytes, more than BUFFER_SIZE: it \
+             gets that much besides; the original's PFC never fires there, which \
+             --set quirks.threshold_wraps=true does too"
+        )));
+    }
+    buffers
+}
+
+fn ecn(experiment: &Experiment) -> EcnSpec {
+    let config = &experiment.config;
+    let marks = config.enable_qcn && config.cc_mode.heeds_marks();
+    let mut laws: Vec<EcnRateSpec> = Vec::new();
+    for link in experiment.topology.switch_links() {
+        if laws.iter().any(|law| law.rate.0 == link.rate) {
+            continue;
+        }
+        let (kmin, kmax) = (config.kmin.get(&link.rate), config.kmax.get(&link.rate));
+        let (Some(&kmin), Some(&kmax), Some(&pmax)) = (kmin, kmax, config.pmax.get(&link.rate))
+        else {
+            continue;
+        };
+        let rate = Quantity(link.rate);
+        laws.push(EcnRateSpec { rate, kmin: Quantity(kmin), kmax: Quantity(kmax), pmax });
+    }
+    let Some(first) = laws.first().filter(|_| marks) else {
+        return EcnSpec { enabled: Some(false), ..EcnSpec::default() };
+    };
+    EcnSpec {
+        enabled: Some(true),
+        kmin: Some(first.kmin),
+        kmax: Some(first.kmax),
+        pmax: Some(first.pmax),
+        by_rate: laws,
+        ..EcnSpec::default()
+    }
+}
+
+fn scheme(experiment: &Experiment) -> SchemeSpec {
+    let config = &experiment.config;
+    let mut params: BTreeMap<String, ParamValue> = BTreeMap::new();
+    let mut set = |name: &str, value: ParamValue| {
+        params.insert(name.to_owned(), value);
+    };
+    let rate = |rate: Rate| ParamValue::Text(rate.to_string());
+    let time = |time: Time| ParamValue::Text(time.to_string());
+    let window = ParamValue::Text(
+        match (config.has_win, config.var_win, config.global_t) {
+            (false, ..) => "none",
+            (true, true, true) => "bdp",
+            (true, true, false) => "path-bdp",
+            (true, false, true) => "fixed-bdp",
+            (true, false, false) => "fixed-path-bdp",
+        }
+        .to_owned(),
+    );
+    // Checked by the reader where the law needs them.
+    let rate_ai = config.rate_ai.unwrap_or(Rate::ZERO);
+    let rate_hai = config.rate_hai.unwrap_or(Rate::ZERO);
+    let (name, preset) = match config.cc_mode {
+        CcMode::Dcqcn => {
+            set("alpha_timer", time(config.alpha_resume_interval));
+            set("decrease_interval", time(config.rate_decrease_interval));
+            set("increase_timer", time(config.rp_timer.unwrap_or(Time::ZERO)));
+            set("gain", ParamValue::Number(config.ewma_gain.unwrap_or(0.0)));
+            set("recovery_steps", ParamValue::Count(config.fast_recovery_times.into()));
+            set("clamp_target", ParamValue::Flag(config.clamp_target_rate));
+            set("rate_ai", rate(rate_ai));
+            set("rate_hai", rate(rate_hai));
+            set("min_rate", rate(config.min_rate));
+            set("window", window);
+            ("dcqcn", "dcqcn-hpcc")
+        }
+        CcMode::Timely => {
+            set("rate_ai", rate(rate_ai));
+            set("rate_hai", rate(rate_hai));
+            set("min_rate", rate(config.min_rate));
+            set("window", window);
+            ("timely", "timely-hpcc")
+        }
+        CcMode::Dctcp => {
+            set("gain", ParamValue::Number(config.ewma_gain.unwrap_or(0.0)));
+            set("rate_ai", rate(config.dctcp_rate_ai));
+            set("min_rate", rate(config.min_rate));
+            set("window", window);
+            ("dctcp", "dctcp-hpcc")
+        }
+        CcMode::Hpcc | CcMode::HpccPint => {
+            set("eta", ParamValue::Number(config.u_target));
+            set("max_stage", ParamValue::Count(config.mi_thresh.into()));
+            set("rate_ai", rate(rate_ai));
+            set("min_rate", rate(config.min_rate));
+            if config.cc_mode == CcMode::Hpcc {
+                set("fast_reaction", ParamValue::Flag(config.fast_react));
+                ("hpcc", "hpcc-ns3")
+            } else {
+                set("log_base", ParamValue::Number(config.pint_log_base));
+                set("probability", ParamValue::Number(config.pint_prob));
+                ("hpcc-pint", "hpcc-pint-ns3")
+            }
+        }
+        CcMode::None(_) => {
+            set("window", window);
+            ("none", "none")
+        }
+    };
+    SchemeSpec { name: name.to_owned(), preset: Some(preset.to_owned()), params }
+}

@@ -1,0 +1,261 @@
+//! From results to the files of the HPCC simulator.
+
+use crate::{Recorded, RunResult};
+use fabric::{CodePoint, Happening, Kind, PacketEvent};
+use hpcc_files::packet_trace::{self, Event, PortRate, Record};
+use hpcc_files::{CcMode, Experiment, address, fct, pfc, qlen};
+use results::UNFINISHED;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
+use units::{Bytes, NodeId, Time};
+
+/// UDP source ports count up from this for each pair of hosts.
+const FIRST_SOURCE_PORT: u16 = 10_000;
+
+/// The files of a run, ready to be written.
+#[derive(Clone, Debug)]
+pub struct Files {
+    fct: Vec<fct::FctRow>,
+    recorded: Recorded,
+    ports: Vec<(u16, u16)>,
+}
+
+impl Files {
+    /// What goes into the files of `experiment`, which gave `result`.
+    pub fn new(experiment: &Experiment, result: &RunResult) -> Files {
+        let ports = ports(experiment);
+        let table = &result.flows;
+        let mut rows: Vec<(Time, fct::FctRow)> = Vec::new();
+        for row in 0..table.len() {
+            if table.fct_ps[row] == UNFINISHED {
+                continue;
+            }
+            let (sport, dport) = ports[row];
+            let (start, fct) =
+                (Time::from_ps(table.start_ps[row]), Time::from_ps(table.fct_ps[row]));
+            rows.push((
+                start + fct,
+                fct::FctRow {
+                    src: address::of(NodeId::new(table.src[row])),
+                    dst: address::of(NodeId::new(table.dst[row])),
+                    sport,
+                    dport,
+                    size: Bytes::new(table.size_bytes[row]),
+                    start,
+                    fct,
+                    ideal_fct: Time::from_ps(table.ideal_fct_ps[row]),
+                },
+            ));
+        }
+        rows.sort_by_key(|(end, _)| *end);
+        Files {
+            fct: rows.into_iter().map(|(_, row)| row).collect(),
+            recorded: result.recorded.clone(),
+            ports,
+        }
+    }
+}
+
+/// Source and destination port of each flow.
+fn ports(experiment: &Experiment) -> Vec<(u16, u16)> {
+    let mut next: BTreeMap<(NodeId, NodeId), u16> = BTreeMap::new();
+    let ports = experiment.flows.iter().map(|flow| {
+        let next = next.entry((flow.src, flow.dst)).or_insert(FIRST_SOURCE_PORT);
+        (std::mem::replace(next, next.wrapping_add(1)), flow.dport)
+    });
+    ports.collect()
+}
+
+/// Writes the files that the configuration names, or files of the same names into `into`; returns
+/// where they are. None is ever half there: each is written beside its place and then moved there.
+///
+/// # Errors
+/// With the path, where one can't be written.
+pub fn write(
+    experiment: &Experiment,
+    files: &Files,
+    directory: &Path,
+    into: Option<&Path>,
+) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
+    let config = &experiment.config;
+    let place = |path: &Path| match (into, path.file_name()) {
+        (Some(into), Some(name)) => into.join(name),
+        _ => directory.join(path),
+    };
+    let mut written = Vec::new();
+    let mut put = |path: &Path, content: &dyn Fn(&mut dyn Write) -> io::Result<()>| {
+        let path = place(path);
+        replace(&path, content).map_err(|error| (path.clone(), error))?;
+        written.push(path);
+        Ok(())
+    };
+    put(&config.fct_output_file, &|out| {
+        files.fct.iter().try_for_each(|row| writeln!(out, "{row}"))
+    })?;
+    put(&config.pfc_output_file, &|out| write_pfc(out, experiment, &files.recorded))?;
+    if let Some(path) = &config.qlen_mon_file {
+        put(path, &|out| write_qlen(out, &files.recorded))?;
+    }
+    if let Some(path) = config.trace_output_file.as_ref().filter(|_| config.enable_trace) {
+        put(path, &|out| write_trace(out, experiment, files))?;
+    }
+    Ok(written)
+}
+
+/// Writes a file beside its place and moves it there.
+fn replace(path: &Path, content: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        fs::create_dir_all(parent)?;
+    }
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.partial", std::process::id()));
+    let partial = path.with_file_name(name);
+    let result = (|| {
+        let mut out = BufWriter::new(File::create(&partial)?);
+        content(&mut out)?;
+        out.flush()?;
+        fs::rename(&partial, path)
+    })();
+    if result.is_err() {
+        // What went wrong before is what is told.
+        let _ = fs::remove_file(&partial);
+    }
+    result
+}
+
+fn write_pfc(out: &mut dyn Write, experiment: &Experiment, recorded: &Recorded) -> io::Result<()> {
+    recorded.pfc.iter().try_for_each(|event| {
+        let row = pfc::PfcRow {
+            time: event.time,
+            node: event.node,
+            is_switch: experiment.topology.is_switch[event.node.index()],
+            port: u32::from(event.port) + 1,
+            pause: event.pause,
+        };
+        writeln!(out, "{row}")
+    })
+}
+
+fn write_qlen(mut out: &mut dyn Write, recorded: &Recorded) -> io::Result<()> {
+    for block in recorded.queues.chunk_by(|a, b| a.time == b.time) {
+        let histograms: Vec<_> = block
+            .iter()
+            .map(|port| {
+                let histogram = qlen::Histogram { counts: port.counts.clone() };
+                (port.node, u32::from(port.port) + 1, histogram)
+            })
+            .collect();
+        let ports = histograms.iter().map(|(node, port, histogram)| (*node, *port, histogram));
+        qlen::write_block(&mut out, block[0].time, ports)?;
+    }
+    Ok(())
+}
+
+fn write_trace(out: &mut dyn Write, experiment: &Experiment, files: &Files) -> io::Result<()> {
+    let header = packet_trace::Header {
+        ports: experiment
+            .topology
+            .links
+            .iter()
+            .flat_map(|link| [(link.a, link.a_port, link.rate), (link.b, link.b_port, link.rate)])
+            .map(|(node, port, rate)| PortRate { node: node.get() as u16, port: port as u8, rate })
+            .collect(),
+        window: 0,
+    };
+    let mut trace = packet_trace::Writer::new(out, &header)?;
+    for event in &files.recorded.packets {
+        trace.write(&record(event, experiment, files))?;
+    }
+    trace.finish()
+}
+
+fn record(event: &PacketEvent, experiment: &Experiment, files: &Files) -> Record {
+    let header = &event.header;
+    let is_pfc = header.kind == Kind::Pfc;
+    let is_ack = matches!(header.kind, Kind::Ack | Kind::Nack);
+    let is_switch = experiment.topology.is_switch[event.node.index()];
+    let (src, dst) = if is_pfc {
+        (interface(experiment, event), Ipv4Addr::BROADCAST)
+    } else {
+        let flow = &experiment.flows[header.address.flow as usize];
+        let (src, dst) = (address::of(flow.src), address::of(flow.dst));
+        if header.to_source { (dst, src) } else { (src, dst) }
+    };
+    let (sport, dport) = match files.ports.get(header.address.flow as usize) {
+        Some(&(sport, dport)) if header.to_source => (dport, sport),
+        Some(&ports) => ports,
+        None => (0, 0),
+    };
+    let timestamp =
+        if experiment.config.cc_mode == CcMode::Timely { header.sent_at.ns() } else { 0 };
+    let packet = match header.kind {
+        Kind::Pfc => packet_trace::Packet::Pfc {
+            time: if event.pause {
+                (experiment.config.pause_time.ps() / 1_000_000) as u32
+            } else {
+                0
+            },
+            queue_bytes: 0,
+            priority: header.priority,
+        },
+        Kind::Ack | Kind::Nack => packet_trace::Packet::Ack {
+            nack: header.kind == Kind::Nack,
+            sport,
+            dport,
+            flags: u16::from(header.echo == CodePoint::CongestionExperienced),
+            priority: u16::from(header.priority),
+            seq: header.sequence as u32,
+            timestamp,
+        },
+        _ => packet_trace::Packet::Data {
+            tcp: false,
+            sport,
+            dport,
+            seq: header.sequence as u32,
+            timestamp,
+            priority: u16::from(header.priority),
+            payload: header.payload,
+        },
+    };
+    let received = event.happening == Happening::Received;
+    Record {
+        time: event.time,
+        node: event.node,
+        is_switch,
+        port: event.port as u8 + 1,
+        // Hosts queue ACKs apart, and what comes in is in no queue.
+        queue: if received || is_pfc || (is_ack && !is_switch) { 0 } else { header.priority },
+        queue_bytes: if received || is_pfc { 0 } else { event.queue_bytes as u32 },
+        src,
+        dst,
+        size: header.size,
+        event: match event.happening {
+            Happening::Received => Event::Received,
+            Happening::Enqueued => Event::Enqueued,
+            Happening::Dequeued => Event::Dequeued,
+            Happening::Dropped => Event::Dropped,
+        },
+        ecn: if header.code_point == CodePoint::CongestionExperienced { 3 } else { 0 },
+        packet,
+    }
+}
+
+/// The address of the interface that sends a PFC frame: the link's number in the file makes
+/// 10.x.y, the end 1 or 2.
+fn interface(experiment: &Experiment, event: &PacketEvent) -> Ipv4Addr {
+    let port = u32::from(event.port) + 1;
+    let links = &experiment.topology.links;
+    let of = |link: &hpcc_files::topology::Link| {
+        let at_a = link.a == event.node && link.a_port == port;
+        let at_b = link.b == event.node && link.b_port == port;
+        // What comes in was sent from the other end.
+        let sender_is_a = if event.happening == Happening::Received { at_b } else { at_a };
+        (at_a || at_b).then_some(if sender_is_a { 1 } else { 2 })
+    };
+    let mut ends = links.iter().enumerate().filter_map(|(number, link)| Some((number, of(link)?)));
+    let (number, end) = ends.next().unwrap_or((0, 1));
+    Ipv4Addr::new(10, (number / 254 + 1) as u8, (number % 254 + 1) as u8, end)
+}
