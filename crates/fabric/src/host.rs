@@ -129,6 +129,9 @@ impl<S: Scheme> Host<S> {
             if time == arrival {
                 let (time, port, handle) = window.next_arrival().expect("there is one");
                 self.drain(window, time);
+                if self.common.quirks.emission_order {
+                    self.look_first(window, time, port, &handle);
+                }
                 self.on_arrival(window, time, port, handle);
             } else if time == timer {
                 self.drain(window, time);
@@ -142,6 +145,24 @@ impl<S: Scheme> Host<S> {
         let due = self.nics.iter().map(|nic| nic.due).min().unwrap_or(Time::NEVER);
         let probe = self.port_probes.next().min(self.flow_probes.next());
         due.min(self.next_timer()).min(probe)
+    }
+
+    /// Where things of one instant come in the order in which they were scheduled, a port may send
+    /// before it sees what arrives.
+    #[cold]
+    fn look_first(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        port: u16,
+        handle: &Handle,
+    ) {
+        let nic = &self.nics[port as usize];
+        let size = u64::from(window.packets.get(handle).header.size);
+        let on_the_way = nic.port.propagation() + nic.port.serialisation(size);
+        if nic.looks_before(now, now.saturating_sub(on_the_way)) {
+            self.drain(window, now + Time::from_ps(1));
+        }
     }
 
     #[inline]

@@ -32,19 +32,28 @@ pub(crate) struct Scan {
     pub(crate) busy: bool,
     /// Something happened then.
     pub(crate) trigger: Time,
-    /// It will look then.
+    /// It will look then, as it decided at `decided`.
     pub(crate) wake: Time,
+    pub(crate) decided: Time,
 }
 
 impl Scan {
     pub(crate) fn new() -> Scan {
-        Scan { table: Vec::new(), last: 0, busy: false, trigger: Time::NEVER, wake: Time::NEVER }
+        Scan {
+            table: Vec::new(),
+            last: 0,
+            busy: false,
+            trigger: Time::NEVER,
+            wake: Time::NEVER,
+            decided: Time::ZERO,
+        }
     }
 
     /// The pacing time of a QP moved to `time`.
     pub(crate) fn moved(&mut self, time: Time, now: Time) {
         if self.wake != Time::NEVER && self.wake > now && time < self.wake {
             self.wake = time.max(now);
+            self.decided = now;
         }
     }
 }
@@ -102,6 +111,16 @@ impl Nic {
             scan.trigger = scan.trigger.min(now);
         }
         self.schedule();
+    }
+
+    /// Whether its next look at `now` was scheduled before `sent`, when an arrival at `now` was.
+    pub(crate) fn looks_before(&self, now: Time, sent: Time) -> bool {
+        let Some(scan) = self.scan.as_ref().filter(|_| self.due == now) else { return false };
+        if scan.busy {
+            self.port.last_departure < sent
+        } else {
+            scan.trigger <= now || scan.decided < sent
+        }
     }
 
     /// Sets when the next packet begins, after something changed.

@@ -105,7 +105,7 @@ pub(crate) struct Switch<S: Scheme> {
     /// By port, where arrivals come in the order of their sending.
     trains: Vec<emission::Train>,
     /// Room to sort them.
-    emissions: Vec<(Time, Reverse<Time>, u16)>,
+    emissions: Vec<emission::Emission>,
     held: BinaryHeap<Reverse<Held>>,
     holds: u64,
     pub(crate) probes: PortProbes,

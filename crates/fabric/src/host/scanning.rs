@@ -33,6 +33,7 @@ impl<S: Scheme> Host<S> {
             let scan = nic.scan.as_mut().expect("this port scans");
             if scan.wake == Time::NEVER {
                 scan.wake = wake;
+                scan.decided = now;
             }
             return nic.schedule();
         }

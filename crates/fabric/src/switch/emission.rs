@@ -3,9 +3,10 @@
 //!
 //! An event queue handles arrivals of one instant in the order in which they were scheduled, that
 //! is, sent. Of two packets that were also sent at the same instant by different ports, the one
-//! goes first whose port began its present train of packets later: what started that train had been
-//! scheduled before the other port's next packet was. Trains are seen from here: a packet belongs to
-//! the train of the one before it if it began when that one ended.
+//! goes first whose sending was scheduled earlier: that of a packet in a train (it began when the one
+//! before it ended) when the one before it began, that of another at the latest when the one before
+//! it ended. Where that is the same too, two ports send trains in step, and the younger train goes
+//! first: what started it had been scheduled before the other port's next packet was.
 
 use super::Switch;
 use crate::packet::{Packet, Scheme};
@@ -18,9 +19,14 @@ use units::Time;
 pub(super) struct Train {
     /// When the first began to be sent.
     start: Time,
-    /// When the last arrived.
-    last: Time,
+    /// When the last began to be sent, and when that ended.
+    sent: Time,
+    end: Time,
 }
+
+/// What decides among arrivals of one instant: when a packet was sent, when that was scheduled, how
+/// young its train is, its port.
+pub(super) type Emission = (Time, Time, Reverse<Time>, u16);
 
 impl<S: Scheme> Switch<S> {
     /// Puts arrivals of the same instant into the order of their sending.
@@ -38,15 +44,17 @@ impl<S: Scheme> Switch<S> {
             {
                 let (time, port, packet) = arrivals.get(index);
                 let this = &self.ports[port as usize];
-                let sent = time
-                    .saturating_sub(this.propagation())
-                    .saturating_sub(this.serialisation(u64::from(packet.header.size)));
+                let end = time.saturating_sub(this.propagation());
+                let sent = end.saturating_sub(this.serialisation(u64::from(packet.header.size)));
                 let train = &mut self.trains[port as usize];
-                if sent + this.propagation() != train.last {
+                let scheduled = if sent == train.end {
+                    train.sent
+                } else {
                     train.start = sent;
-                }
-                train.last = time;
-                keys.push((sent, Reverse(train.start), port));
+                    train.end
+                };
+                (train.sent, train.end) = (sent, end);
+                keys.push((sent, scheduled, Reverse(train.start), port));
             }
             // Few arrive at one instant, and most of them in order.
             for unsorted in 1..keys.len() {
