@@ -14,7 +14,7 @@ from conftest import INCAST, Command
 from rocelab.plot import style
 from rocelab.plot.gallery import draw_all
 
-PORT_KINDS = ("queue", "throughput", "utilisation", "pause")
+PORT_KINDS = ("queue", "throughput", "utilisation", "pause", "port-state")
 FLOW_KINDS = ("rate", "window", "alpha", "latency")
 
 

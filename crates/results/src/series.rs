@@ -49,7 +49,7 @@ impl Series {
     /// The name of the column of values, which carries the unit: `queue_bytes`.
     pub fn value_column(&self) -> String {
         if self.unit.is_empty() {
-            self.kind.clone()
+            self.kind.replace('-', "_")
         } else {
             format!("{}_{}", self.kind, self.unit)
         }
@@ -112,12 +112,14 @@ mod tests {
         };
         assert_eq!(names(&series), ["time_ps", "node", "port", "queue_bytes"]);
         assert_eq!(series.info().rows, 2);
+        series.kind = "port-state".to_owned();
+        series.unit.clear();
+        assert_eq!(names(&series), ["time_ps", "node", "port", "port_state"]);
         series.port.clear();
-        assert_eq!(names(&series), ["time_ps", "node", "queue_bytes"]);
+        assert_eq!(names(&series), ["time_ps", "node", "port_state"]);
         series.node.clear();
         series.flow = vec![4, 4];
         series.kind = "alpha".to_owned();
-        series.unit.clear();
         assert_eq!(names(&series), ["time_ps", "flow_id", "alpha"]);
     }
 }

@@ -101,7 +101,7 @@ fn one_series(
         ProbeKind::Throughput => ("throughput", "bps"),
         ProbeKind::Utilisation => ("utilisation", ""),
         ProbeKind::Pause => ("pause", ""),
-        ProbeKind::PortState => ("state", ""),
+        ProbeKind::PortState => ("port-state", ""),
         ProbeKind::Rate => ("rate", "bps"),
         ProbeKind::Window => ("window", "bytes"),
         ProbeKind::Alpha => ("alpha", ""),

@@ -161,6 +161,7 @@ fn probe(probe: &scenario::Probe) -> Probe {
             From::Throughput => ProbeKind::Throughput,
             From::Utilisation => ProbeKind::Utilisation,
             From::Pause => ProbeKind::Pause,
+            From::PortState => ProbeKind::PortState,
             From::Rate => ProbeKind::Rate,
             From::Window => ProbeKind::Window,
             From::Alpha => ProbeKind::Alpha,

@@ -30,7 +30,12 @@ _SCALES = {
     "bps": (("Gb/s", 1e9), ("Mb/s", 1e6), ("kb/s", 1e3), ("b/s", 1.0)),
     "s": (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)),
 }
-_TITLES = {"queue": "Queue length", "pause": "Paused", "latency": "Packet latency"}
+_TITLES = {
+    "queue": "Queue length",
+    "pause": "Paused",
+    "port-state": "Port state",
+    "latency": "Packet latency",
+}
 
 
 @dataclass(frozen=True, slots=True)

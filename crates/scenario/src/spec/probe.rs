@@ -45,6 +45,8 @@ pub enum ProbeKind {
     Utilisation,
     /// Whether a port is paused.
     Pause,
+    /// The scheme's number for a port of a switch: a detector's state, a fair rate.
+    PortState,
     /// Sending rate that the scheme allows a flow, the first of its QP that is not complete.
     Rate,
     /// Window that the scheme allows a flow.
@@ -62,7 +64,8 @@ impl ProbeKind {
             ProbeKind::Queue
             | ProbeKind::Throughput
             | ProbeKind::Utilisation
-            | ProbeKind::Pause => true,
+            | ProbeKind::Pause
+            | ProbeKind::PortState => true,
             ProbeKind::Rate | ProbeKind::Window | ProbeKind::Alpha | ProbeKind::Latency => false,
         }
     }
@@ -74,6 +77,7 @@ impl ProbeKind {
             ProbeKind::Throughput => "throughput",
             ProbeKind::Utilisation => "utilisation",
             ProbeKind::Pause => "pause",
+            ProbeKind::PortState => "port-state",
             ProbeKind::Rate => "rate",
             ProbeKind::Window => "window",
             ProbeKind::Alpha => "alpha",
