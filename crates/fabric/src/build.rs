@@ -200,9 +200,11 @@ fn switch<S: Scheme>(
             })
             .collect(),
     };
-    let (xoff, xon) = match threshold {
-        Threshold::Static { xoff, xon } => (xoff, xon),
-        Threshold::Dynamic { .. } => (Bytes::UNLIMITED, Bytes::UNLIMITED),
+    let (xoff, xon, resume_offset) = match threshold {
+        Threshold::Static { xoff, xon } => (xoff, xon, xoff - xon),
+        Threshold::Dynamic { resume_offset, .. } => {
+            (Bytes::UNLIMITED, Bytes::UNLIMITED, resume_offset)
+        }
     };
     let facts: Vec<PortFacts> = ends
         .iter()
@@ -215,6 +217,9 @@ fn switch<S: Scheme>(
             peer_is_host: common.graph.is_host(end.peer),
             xoff,
             xon,
+            resume_offset,
+            kmin: red.get(number).map_or(Bytes::UNLIMITED, |red| Bytes::new(red.kmin)),
+            transit: common.link_time(end, common.full_packet),
         })
         .collect();
     let switch_facts = SwitchFacts {

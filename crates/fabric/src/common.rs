@@ -128,6 +128,13 @@ impl<S: Scheme> Common<S> {
         self.hash(&self.flows[address.flow as usize], true)
     }
 
+    /// From the start of `bytes` at a port to their handling at the other end.
+    pub(crate) fn link_time(&self, end: &LinkEnd, bytes: u32) -> Time {
+        let latency =
+            if self.graph.is_host(end.peer) { self.host.latency } else { self.switch_latency };
+        end.rate.time_for(Bytes::new(u64::from(bytes))) + end.delay + latency
+    }
+
     /// What a QP from host `src` to host `dst` with this hash has before it.
     pub(crate) fn path_facts(&self, src: u32, dst: u32, hash: u32) -> PathFacts {
         let mut path = Vec::with_capacity(8);

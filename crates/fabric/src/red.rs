@@ -11,7 +11,7 @@ use crate::network::EcnConfig;
 /// The law at a port, in integers: probabilities are 32-bit fractions.
 #[derive(Clone, Debug)]
 pub(crate) struct Red {
-    kmin: u64,
+    pub(crate) kmin: u64,
     kmax: u64,
     pmax: f64,
     /// Rise of the probability per byte, in 2^-48.

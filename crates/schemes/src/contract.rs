@@ -298,6 +298,17 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
     fn gate(&self, _port: &Self::Port, _sub_queue: u32, _head: &Packet<S>, _now: Time) -> Gate {
         Gate::Open
     }
+    /// Whether the scenario's RED may mark a data packet at a port. Asked where RED decides: as the
+    /// packet begins to leave, before [`on_depart`](Cp::on_depart), or as it joins the queue.
+    fn may_mark(
+        &self,
+        _port: &Self::Port,
+        _view: &PortView,
+        _packet: &Packet<S>,
+        _now: Time,
+    ) -> bool {
+        true
+    }
     /// A packet is about to join a queue of a port.
     fn on_enqueue(
         &mut self,

@@ -105,6 +105,9 @@ impl<S: Scheme> Switch<S> {
                 peer_is_host: false,
                 xoff: Bytes::new(500_000),
                 xon: Bytes::new(497_000),
+                resume_offset: Bytes::new(3_000),
+                kmin: Bytes::new(50_000),
+                transit: Time::from_ns(1_087),
             })
             .collect();
         let switch = SwitchFacts {

@@ -328,7 +328,12 @@ impl<S: Scheme> Switch<S> {
             recorder.packet(now, out as u16, Happening::Enqueued, bytes, &packet.header);
             recorder.grows(now, out, port.queue_bytes);
         }
-        if self.common.marks_at_enqueue && packet.header.kind == Kind::Data {
+        if self.common.marks_at_enqueue
+            && packet.header.kind == Kind::Data
+            && self.cp.as_ref().is_none_or(|cp| {
+                cp.may_mark(&self.cp_ports[out], &port.view(out, priority), packet, now)
+            })
+        {
             let queue = port.class_bytes(priority) + u64::from(size);
             mark(&mut self.red[out], self.draws.as_deref_mut(), queue, packet, port);
         }

@@ -89,7 +89,12 @@ impl<S: Scheme> Switch<S> {
                 recorder.shrinks(now, port, this.queue_bytes);
             }
             this.count_out(priority, size);
-            if self.common.marks_at_dequeue && packet.header.kind == Kind::Data {
+            if self.common.marks_at_dequeue
+                && packet.header.kind == Kind::Data
+                && self.cp.as_ref().is_none_or(|cp| {
+                    cp.may_mark(&self.cp_ports[port], &this.view(port, priority), packet, now)
+                })
+            {
                 let queue = this.class_bytes(priority);
                 mark(&mut self.red[port], self.draws.as_deref_mut(), queue, packet, this);
             }

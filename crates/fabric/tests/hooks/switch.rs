@@ -4,7 +4,7 @@ use crate::common::{ACK, Build, FIRST, FULL, G100, LEAST, US, empty};
 use crate::common::{balances, fct, line, pauses, port, run, star};
 use crate::toy::{BYTE, LineRate, Log, Plain, WIRE};
 use crate::toy::{ack_back, alone, no_cp, no_ctl, no_host, one_way, toy};
-use fabric::{Probe, ProbeKind, ProbeTargets, Ready, Refusal, Threshold};
+use fabric::{EcnConfig, Probe, ProbeKind, ProbeTargets, Ready, Refusal, Threshold};
 use schemes::contract::{
     Ack, Address, Allow, Body, ClassSpec, CodePoint, Cp, Emit, Emits, Full, Gate, HostCx, Kind,
     Level, Local, NoCtl, Np, Packet, PathFacts, PlainReceiver, PlainSwitch, PortFacts, PortLocal,
@@ -520,6 +520,49 @@ fn a_pause_is_heard_and_passed_on_by_link_control() {
     assert_eq!(heard(3), 0);
     balances(&output).unwrap();
     fct(&output, 0);
+}
+
+// ---- may_mark ----
+
+toy! {
+    /// RED may mark the second half of each message.
+    Sparing: (), (), NoCtl, (), LineRate, PlainReceiver, Sparer;
+    no_ctl!();
+    no_host!();
+    fn cp(_: &Plain<()>, facts: &SwitchFacts<'_>) -> Option<Sparer> {
+        // What a scheme may know of a port, with fixed thresholds and RED as set up below.
+        let port = &facts.ports[2];
+        assert_eq!((port.resume_offset, port.kmin), (Bytes::new(2_000), Bytes::ZERO));
+        assert_eq!(port.transit, Time::from_ps(FULL * BYTE + WIRE));
+        Some(Sparer)
+    }
+}
+
+#[derive(Debug)]
+struct Sparer;
+
+impl Cp<Sparing> for Sparer {
+    type Level = PortLocal;
+    type Port = ();
+    fn port(&self, _: &Plain<()>, _: &PortFacts) {}
+    fn may_mark(&self, _: &(), _: &PortView, packet: &Packet<Sparing>, _: Time) -> bool {
+        packet.header.sequence >= 10_000
+    }
+}
+
+/// Protects a congestion point's word on RED, where marks are made on leaving and on joining.
+#[test]
+fn red_marks_only_where_the_congestion_point_lets_it() {
+    for (at_enqueue, marked) in [(false, 19), (true, 20)] {
+        let mut setup = star(3, G100, US);
+        setup.message(0, 2, 20_000, Time::ZERO);
+        setup.message(1, 2, 20_000, Time::ZERO);
+        // All that see anything waiting; on leaving, the last packet sees nothing.
+        let (kmin, kmax) = (Bytes::ZERO, Bytes::ZERO);
+        setup.ecn = Some(EcnConfig { kmin, kmax, pmax: 1.0, at: None, at_enqueue });
+        let output = run::<Sparing>(&setup, Plain(()), 1);
+        assert_eq!(port(&output, 3, 2).ecn_marked_packets, marked);
+    }
 }
 
 // ---- on_timer with all ports, observe ----

@@ -49,6 +49,13 @@ pub struct PortFacts {
     pub xoff: Bytes,
     /// Queue length at which it lets the peer go on, where it is fixed.
     pub xon: Bytes,
+    /// How far below the length at which it paused the peer it lets it go on (Xoff - Xon), fixed
+    /// or not.
+    pub resume_offset: Bytes,
+    /// Queue length up to which RED marks nothing here; unlimited without RED.
+    pub kmin: Bytes,
+    /// From the start of a full data packet here to its place in a queue of the peer.
+    pub transit: Time,
 }
 
 /// What a scheme may know of a switch.

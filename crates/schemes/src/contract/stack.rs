@@ -55,6 +55,9 @@ impl<S: Scheme, L: Level, A: Cp<S, Level = L>, B: Cp<S, Level = L>> Cp<S> for St
             shut => shut,
         }
     }
+    fn may_mark(&self, port: &Self::Port, view: &PortView, packet: &Packet<S>, now: Time) -> bool {
+        self.0.may_mark(&port.0, view, packet, now) && self.1.may_mark(&port.1, view, packet, now)
+    }
     fn on_enqueue(
         &mut self,
         cx: &mut L::Arrive<'_, S>,
