@@ -213,6 +213,65 @@ pub fn check_range(spec: &ParamSpec, value: Value) -> Result<(), ParamError> {
     }
 }
 
+/// Joins the parameters of several parts, whose names differ, into those of a scheme: another
+/// scheme's law with something on top.
+///
+/// ```
+/// use schemes::dcqcn::DcqcnParams;
+/// use schemes::params::Params;
+/// schemes::params! {
+///     /// Parameters of a part.
+///     pub struct PartParams {}
+/// }
+/// schemes::join_params! {
+///     /// Parameters of DCQCN with that part.
+///     pub struct JoinedParams {
+///         /// DCQCN's.
+///         dcqcn: DcqcnParams;
+///         /// The part's.
+///         part: PartParams;
+///     }
+/// }
+/// assert_eq!(JoinedParams::specs().len(), DcqcnParams::specs().len());
+/// ```
+#[macro_export]
+macro_rules! join_params {
+    (
+        $(#[$struct_doc:meta])*
+        pub struct $name:ident { $( $(#[$part_doc:meta])+ $part:ident : $type:ty; )+ }
+    ) => {
+        $(#[$struct_doc])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $name { $( $(#[$part_doc])+ pub $part: $type, )+ }
+
+        impl $crate::params::Params for $name {
+            fn specs() -> &'static [$crate::params::ParamSpec] {
+                static SPECS: std::sync::LazyLock<Vec<$crate::params::ParamSpec>> =
+                    std::sync::LazyLock::new(|| {
+                        [$( <$type as $crate::params::Params>::specs() ),+].concat()
+                    });
+                &SPECS
+            }
+            fn get(&self, name: &str) -> Option<$crate::params::Value> {
+                None $( .or_else(|| $crate::params::Params::get(&self.$part, name)) )+
+            }
+            fn set(
+                &mut self,
+                name: &str,
+                value: $crate::params::Value,
+            ) -> Result<(), $crate::params::ParamError> {
+                $( if $crate::params::Params::get(&self.$part, name).is_some() {
+                    return $crate::params::Params::set(&mut self.$part, name, value);
+                } )+
+                Err($crate::params::ParamError::UnknownParam(
+                    name.to_owned(),
+                    Self::specs().iter().map(|spec| spec.name).collect(),
+                ))
+            }
+        }
+    };
+}
+
 /// Declares a scheme's parameters: a plain struct with the table that describes it.
 ///
 /// ```
