@@ -17,7 +17,7 @@ from typing import Any
 import rocelab
 
 HERE = Path(__file__).parent
-BLOCK = re.compile(r"(<!-- generated: ([\w .-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- generated: ([\w .+-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 UNITS = {"1.5us": "time", "100Gbps": "rate", "320KB": "size"}
 RATES = ("25Gbps", "40Gbps", "100Gbps", "400Gbps")
 
@@ -143,10 +143,13 @@ def scheme_named(name: str) -> Schema:
     return next(scheme for scheme in rocelab.schemes() if scheme["name"] == name)
 
 
-def parameters(name: str) -> str:
-    """The parameters of a scheme."""
+def parameters(argument: str) -> str:
+    """The parameters of a scheme, all or those named after it."""
+    name, *chosen = argument.split()
     rows = []
     for param in scheme_named(name)["params"]:
+        if chosen and param["name"] not in chosen:
+            continue
         kind = " or ".join(f'`"{word}"`' for word in param.get("choices") or []) or param["kind"]
         allowed = " to ".join(param["range"]) if param["range"] else ""
         rows.append(

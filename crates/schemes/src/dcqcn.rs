@@ -444,6 +444,25 @@ impl ReactionPoint {
         self.hold_until = until;
     }
 
+    /// A wrapper speaks.
+    pub fn signal(&mut self, now: Time, signal: Signal) {
+        match signal {
+            Signal::Cut => self.notify(now),
+            Signal::Hold(until) => self.hold(now, until),
+        }
+    }
+
+    /// What a probe sees at `now`.
+    pub fn observed(&self, now: Time, what: Observable) -> Option<f64> {
+        let mut then = self.clone();
+        then.catch_up(now);
+        match what {
+            Observable::Rate => Some(then.current as f64),
+            Observable::Window => (self.law.window != "none").then_some(then.window.get() as f64),
+            Observable::Alpha => Some(then.alpha(now)),
+        }
+    }
+
     /// When the rate may next rise, if a sender that waits for its window should then go on.
     #[inline]
     pub fn next_rise(&self) -> Time {
@@ -589,10 +608,7 @@ impl Rp<Dcqcn> for ReactionPoint {
         self.notify(cx.now);
     }
     fn on_signal(&mut self, now: Time, signal: Signal) {
-        match signal {
-            Signal::Cut => self.notify(now),
-            Signal::Hold(until) => self.hold(now, until),
-        }
+        self.signal(now, signal);
     }
     #[inline]
     fn next_timer(&self) -> Time {
@@ -602,13 +618,7 @@ impl Rp<Dcqcn> for ReactionPoint {
         self.catch_up(cx.now);
     }
     fn observe(&self, now: Time, what: Observable) -> Option<f64> {
-        let mut then = self.clone();
-        then.catch_up(now);
-        match what {
-            Observable::Rate => Some(then.current as f64),
-            Observable::Window => (self.law.window != "none").then_some(then.window.get() as f64),
-            Observable::Alpha => Some(then.alpha(now)),
-        }
+        self.observed(now, what)
     }
 }
 

@@ -207,6 +207,11 @@ impl<const N: usize> ReactionPoint<N> {
     pub fn utilisation(&self) -> f64 {
         self.utilisation
     }
+    /// Takes U as eta at most: what was measured is no reason to cut.
+    #[inline]
+    pub fn excuse(&mut self) {
+        self.utilisation = self.utilisation.min(self.eta);
+    }
     /// W, in bytes.
     #[inline]
     pub fn window(&self) -> f64 {
@@ -231,13 +236,28 @@ impl<const N: usize> ReactionPoint<N> {
         next_to_send: u64,
         records: &IntStack<N>,
     ) {
+        self.new_ack_with(now, next_expected, next_to_send, records, |_, _| {});
+    }
+
+    /// The same, where `adjust` has a say between measuring and computing the window.
+    pub fn new_ack_with(
+        &mut self,
+        now: Time,
+        next_expected: u64,
+        next_to_send: u64,
+        records: &IntStack<N>,
+        adjust: impl FnOnce(&mut ReactionPoint<N>, Busiest),
+    ) {
         let full = next_expected > self.last_update;
         // Without fast reaction the ACKs in between are not even measured, so that the next
         // measurement spans the round trip.
         if !full && !self.fast_reaction {
             return;
         }
-        if self.measure(records).is_some() && now >= self.hold_until {
+        if let Some(busiest) = self.measure(records)
+            && now >= self.hold_until
+        {
+            adjust(self, busiest);
             self.compute_window(full);
         }
         if full {
@@ -245,8 +265,8 @@ impl<const N: usize> ReactionPoint<N> {
         }
     }
 
-    /// The same where the switches themselves have measured U, as PINT's do.
-    pub fn new_ack_with(
+    /// [`new_ack`](Self::new_ack) where the switches themselves have measured U, as PINT's do.
+    pub fn new_ack_with_utilisation(
         &mut self,
         now: Time,
         next_expected: u64,
@@ -314,6 +334,24 @@ impl<const N: usize> ReactionPoint<N> {
         }
     }
 
+    /// A wrapper speaks.
+    pub fn signal(&mut self, signal: Signal) {
+        match signal {
+            Signal::Hold(until) => self.hold(until),
+            // HPCC knows no notification; its records tell it more.
+            Signal::Cut => {}
+        }
+    }
+
+    /// What a probe sees.
+    pub fn observed(&self, what: Observable) -> f64 {
+        match what {
+            Observable::Rate => self.permission.rate.bps() as f64,
+            Observable::Window => self.window,
+            Observable::Alpha => self.utilisation,
+        }
+    }
+
     /// W changes only after `until`; measuring goes on.
     pub fn hold(&mut self, until: Time) {
         self.hold_until = until;
@@ -361,17 +399,9 @@ impl<const N: usize> Rp<Hpcc<N>> for ReactionPoint<N> {
         }
     }
     fn on_signal(&mut self, _now: Time, signal: Signal) {
-        match signal {
-            Signal::Hold(until) => self.hold(until),
-            // HPCC knows no notification; its records tell it more.
-            Signal::Cut => {}
-        }
+        self.signal(signal);
     }
     fn observe(&self, _now: Time, what: Observable) -> Option<f64> {
-        Some(match what {
-            Observable::Rate => self.permission.rate.bps() as f64,
-            Observable::Window => self.window,
-            Observable::Alpha => self.utilisation,
-        })
+        Some(self.observed(what))
     }
 }

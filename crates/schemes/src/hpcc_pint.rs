@@ -379,7 +379,12 @@ impl Rp<HpccPint> for ReactionPoint {
         // A NACK or a repeated ACK tells of a packet that was thrown away.
         if ack.meta.chosen && !ack.nack && ack.newly_acked != Bytes::ZERO {
             let utilisation = cx.host.decode(ack.meta.code);
-            self.hpcc.new_ack_with(cx.now, ack.next_expected, ack.next_to_send, utilisation);
+            self.hpcc.new_ack_with_utilisation(
+                cx.now,
+                ack.next_expected,
+                ack.next_to_send,
+                utilisation,
+            );
         }
     }
     fn on_signal(&mut self, _now: Time, signal: Signal) {

@@ -10,13 +10,16 @@
 
 pub mod contract;
 pub mod dcqcn;
+pub mod dcqcn_tcd;
 pub mod dctcp;
 pub mod hpcc;
 pub mod hpcc_pint;
+pub mod hpcc_tcd;
 pub mod int;
 pub mod none;
 pub mod params;
 mod random;
 pub mod registry;
+pub mod tcd;
 pub mod timely;
 pub mod window;

@@ -121,6 +121,8 @@ macro_rules! for_each_scheme {
             timely: $crate::timely::Timely;
             dctcp: $crate::dctcp::Dctcp;
             hpcc_pint: $crate::hpcc_pint::HpccPint;
+            dcqcn_tcd: $crate::dcqcn_tcd::DcqcnTcd;
+            hpcc_tcd: $crate::hpcc_tcd::HpccTcd<5>, $crate::hpcc_tcd::HpccTcd<10>;
         }
     };
 }

@@ -1,0 +1,236 @@
+//! DCQCN on TCD's detection: "Congestion Detection in Lossless Networks", Zhang et al., SIGCOMM 2021.
+//!
+//! Switches tell congestion from what PFC does ([`tcd`](crate::tcd)). CE is notified and cut on as in
+//! [DCQCN](crate::dcqcn). UE is notified apart, and the sender holds: it neither cuts nor increases.
+//!
+//! Decided here: UE travels as CE does, in CNPs of its own with the same least interval or as the
+//! echo in ACKs, and holds for `hold_time`, so that a port that stays undetermined holds without a
+//! gap. CE overrides UE at the sender too: it ends a hold, and for `hold_time` after it UE is passed
+//! over; a flow with both has a part in real congestion. The cut is DCQCN's.
+
+use crate::contract::{
+    Ack, Allow, CodePoint, Header, HostCx, HostFacts, Np, Observable, PathFacts, Rp, Scheme,
+    Signal, SwitchFacts,
+};
+use crate::dcqcn::{Cnp, Dcqcn, DcqcnParams, Law, NotificationPoint, ReactionPoint};
+use crate::params::{Kind, Value};
+use crate::registry::Preset;
+use crate::tcd::{Tcd, TcdParams};
+use std::sync::Arc;
+use units::{Rate, Time};
+
+crate::params! {
+    /// Parameters of a sender that holds.
+    pub struct HoldParams {
+        /// How long a UE holds the rate.
+        hold_time: Time, "", Kind::Time,
+            Some((Value::Time(Time::from_ns(100)), Value::Time(Time::from_ms(100)))),
+            "decided: cnp_interval and a margin";
+    }
+}
+
+crate::join_params! {
+    /// Parameters of DCQCN+TCD.
+    pub struct DcqcnTcdParams {
+        /// DCQCN's.
+        dcqcn: DcqcnParams;
+        /// The detector's.
+        tcd: TcdParams;
+        /// The reaction to UE.
+        hold: HoldParams;
+    }
+}
+
+/// The scheme `dcqcn+tcd`.
+#[derive(Debug)]
+pub struct DcqcnTcd;
+
+impl Scheme for DcqcnTcd {
+    const NAME: &'static str = "dcqcn+tcd";
+    const TITLE: &'static str = "DCQCN+TCD";
+    const PAPER: &'static str = "Zhang et al., Congestion Detection in Lossless Networks, \
+                                 SIGCOMM 2021";
+    const CAVEAT: &'static str = "TCD's settings and reactions are second-hand; max(Ton) by a \
+                                  formula derived here.";
+    const PRESETS: &'static [Preset] = &[
+        Preset {
+            name: "dcqcn-paper+tcd",
+            summary: "TCD with epsilon 0.05 over dcqcn-paper",
+            source: "epsilon: SIGCOMM'21, second-hand; the rest as dcqcn-paper",
+            ecn: Dcqcn::PRESETS[0].ecn,
+        },
+        Preset {
+            name: "dcqcn-hpcc+tcd",
+            summary: "TCD with epsilon 0.05 over dcqcn-hpcc",
+            source: "epsilon: SIGCOMM'21, second-hand; the rest as dcqcn-hpcc",
+            ecn: Dcqcn::PRESETS[1].ecn,
+        },
+    ];
+
+    type Params = DcqcnTcdParams;
+    type Meta = ();
+    type Ctl = Notification;
+    type Host = Arc<Law>;
+    type Rp = HoldingReactionPoint;
+    type Np = TernaryNotificationPoint;
+    type Cp = Tcd;
+
+    fn preset(name: &str, host_rate: Rate) -> DcqcnTcdParams {
+        DcqcnTcdParams {
+            dcqcn: Dcqcn::preset(name.trim_end_matches("+tcd"), host_rate),
+            tcd: TcdParams::default(),
+            hold: HoldParams { hold_time: Time::from_us(55) },
+        }
+    }
+    fn ctl_bytes(_ctl: &Notification) -> u32 {
+        Cnp::FRAME_BYTES
+    }
+    fn host(params: &DcqcnTcdParams, _facts: &HostFacts) -> Arc<Law> {
+        Arc::new(Law::new(&params.dcqcn))
+    }
+    fn cp(params: &DcqcnTcdParams, _facts: &SwitchFacts<'_>) -> Option<Tcd> {
+        Some(Tcd(params.tcd.clone()))
+    }
+}
+
+/// A CNP, which says what the packet met that it answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notification {
+    /// CE.
+    Congestion,
+    /// UE.
+    Undetermined,
+}
+
+/// The reaction point: DCQCN's, which can be held.
+#[derive(Clone, Debug)]
+pub struct HoldingReactionPoint {
+    dcqcn: ReactionPoint,
+    ack_echo: bool,
+    hold_time: Time,
+    /// UE is passed over before this time.
+    congested_until: Time,
+}
+
+impl HoldingReactionPoint {
+    /// The reaction point of a QP that begins.
+    pub fn new(params: &DcqcnTcdParams, law: &Arc<Law>, path: &PathFacts) -> HoldingReactionPoint {
+        HoldingReactionPoint {
+            dcqcn: ReactionPoint::new(law, path),
+            ack_echo: params.dcqcn.notification == "ack-echo",
+            hold_time: params.hold.hold_time,
+            congested_until: Time::ZERO,
+        }
+    }
+
+    /// A packet had met congestion.
+    pub fn on_congestion(&mut self, now: Time) {
+        self.dcqcn.hold(now, now);
+        self.dcqcn.notify(now);
+        self.congested_until = now + self.hold_time;
+    }
+
+    /// A packet had met an undetermined port, and no congestion.
+    pub fn on_undetermined(&mut self, now: Time) {
+        if now >= self.congested_until {
+            self.dcqcn.hold(now, now + self.hold_time);
+        }
+    }
+}
+
+impl Rp<DcqcnTcd> for HoldingReactionPoint {
+    fn open(
+        params: &DcqcnTcdParams,
+        host: &mut Arc<Law>,
+        path: &PathFacts,
+        _now: Time,
+    ) -> HoldingReactionPoint {
+        HoldingReactionPoint::new(params, host, path)
+    }
+    #[inline]
+    fn allow(&self) -> Allow {
+        self.dcqcn.permission()
+    }
+    #[inline]
+    fn on_send(&mut self, cx: &mut HostCx<'_, DcqcnTcd>, data: &mut Header, _meta: &mut ()) {
+        self.dcqcn.count_bytes(cx.now, u64::from(data.size));
+    }
+    #[inline]
+    fn on_ack(&mut self, cx: &mut HostCx<'_, DcqcnTcd>, ack: &Ack<'_, DcqcnTcd>) {
+        match ack.echo {
+            CodePoint::CongestionExperienced if self.ack_echo => self.on_congestion(cx.now),
+            CodePoint::UndeterminedEncountered if self.ack_echo => self.on_undetermined(cx.now),
+            _ => {}
+        }
+    }
+    fn on_ctl(&mut self, cx: &mut HostCx<'_, DcqcnTcd>, ctl: &Notification) {
+        match ctl {
+            Notification::Congestion => self.on_congestion(cx.now),
+            Notification::Undetermined => self.on_undetermined(cx.now),
+        }
+    }
+    fn on_signal(&mut self, now: Time, signal: Signal) {
+        match signal {
+            Signal::Cut => self.on_congestion(now),
+            Signal::Hold(until) => self.dcqcn.hold(now, until),
+        }
+    }
+    #[inline]
+    fn next_timer(&self) -> Time {
+        self.dcqcn.next_rise()
+    }
+    fn on_timer(&mut self, cx: &mut HostCx<'_, DcqcnTcd>) {
+        self.dcqcn.catch_up(cx.now);
+    }
+    fn observe(&self, now: Time, what: Observable) -> Option<f64> {
+        self.dcqcn.observed(now, what)
+    }
+}
+
+/// The notification point: a CNP of its own kind for CE and for UE, each as seldom as DCQCN's.
+#[derive(Clone, Copy, Debug)]
+pub struct TernaryNotificationPoint {
+    congestion: NotificationPoint,
+    sends: bool,
+    interval: Time,
+    silent_until: Time,
+}
+
+impl TernaryNotificationPoint {
+    /// Its state when a QP begins.
+    pub fn new(params: &DcqcnParams) -> TernaryNotificationPoint {
+        TernaryNotificationPoint {
+            congestion: NotificationPoint::new(params),
+            sends: params.notification == "cnp",
+            interval: params.cnp_interval,
+            silent_until: Time::ZERO,
+        }
+    }
+
+    /// What answers a data packet that arrived.
+    #[inline]
+    pub fn answer(&mut self, now: Time, code_point: CodePoint) -> Option<Notification> {
+        if self.congestion.answers(now, code_point) {
+            return Some(Notification::Congestion);
+        }
+        let undetermined = self.sends
+            && code_point == CodePoint::UndeterminedEncountered
+            && now >= self.silent_until;
+        undetermined.then(|| {
+            self.silent_until = now + self.interval;
+            Notification::Undetermined
+        })
+    }
+}
+
+impl Np<DcqcnTcd> for TernaryNotificationPoint {
+    fn open(params: &DcqcnTcdParams, _host: &mut Arc<Law>, _now: Time) -> TernaryNotificationPoint {
+        TernaryNotificationPoint::new(&params.dcqcn)
+    }
+    #[inline]
+    fn on_data(&mut self, cx: &mut HostCx<'_, DcqcnTcd>, data: &Header, _meta: &mut ()) {
+        if let Some(notification) = self.answer(cx.now, data.code_point) {
+            cx.send(notification);
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! HPCC on TCD's detection. TCD: "Congestion Detection in Lossless Networks", Zhang et al.,
+//! SIGCOMM 2021.
+//!
+//! An ACK that echoes UE tells of a port that PFC held back: the bytes in flight that its records
+//! show are no reason to cut. Decided here, as no combination of the two is published: with UE, U is
+//! taken as eta at most, so the window keeps its additive increase and may rise where U is lower, as
+//! without TCD. With CE, which overrides UE, and without either the law is [HPCC](crate::hpcc)'s.
+
+use crate::contract::{
+    Ack, Allow, CodePoint, HostCx, HostFacts, NoCtl, Observable, PathFacts, PlainReceiver, Rp,
+    Scheme, Signal, Stack, SwitchFacts,
+};
+use crate::dcqcn::Dcqcn;
+use crate::hpcc::{Hpcc, HpccParams, ReactionPoint};
+use crate::int::{IntStack, StampInt};
+use crate::registry::Preset;
+use crate::tcd::{Tcd, TcdParams};
+use units::{Bytes, Rate, Time};
+
+crate::join_params! {
+    /// Parameters of HPCC+TCD.
+    pub struct HpccTcdParams {
+        /// HPCC's.
+        hpcc: HpccParams;
+        /// The detector's.
+        tcd: TcdParams;
+    }
+}
+
+/// The scheme `hpcc+tcd`, with room for `N` switches on a path.
+#[derive(Debug)]
+pub struct HpccTcd<const N: usize>;
+
+impl<const N: usize> Scheme for HpccTcd<N> {
+    const NAME: &'static str = "hpcc+tcd";
+    const TITLE: &'static str = "HPCC+TCD";
+    const PAPER: &'static str = "Zhang et al., Congestion Detection in Lossless Networks, \
+                                 SIGCOMM 2021; Li et al., SIGCOMM 2019";
+    const CAVEAT: &'static str = "No published combination: the reaction to UE was decided here. \
+                                  TCD's settings are second-hand.";
+    const PRESETS: &'static [Preset] = &[
+        Preset {
+            name: "hpcc-paper+tcd",
+            summary: "TCD with epsilon 0.05 over hpcc-paper",
+            source: "epsilon: SIGCOMM'21, second-hand; marking as dcqcn-hpcc, the rest as \
+                     hpcc-paper",
+            ecn: Dcqcn::PRESETS[1].ecn,
+        },
+        Preset {
+            name: "hpcc-ns3+tcd",
+            summary: "TCD with epsilon 0.05 over hpcc-ns3",
+            source: "epsilon: SIGCOMM'21, second-hand; marking as dcqcn-hpcc, the rest as hpcc-ns3",
+            ecn: Dcqcn::PRESETS[1].ecn,
+        },
+    ];
+    const MAX_HOPS: usize = N;
+
+    type Params = HpccTcdParams;
+    type Meta = IntStack<N>;
+    type Ctl = NoCtl;
+    type Host = ();
+    type Rp = ExcusingReactionPoint<N>;
+    type Np = PlainReceiver;
+    type Cp = Stack<Tcd, StampInt>;
+
+    fn preset(name: &str, host_rate: Rate) -> HpccTcdParams {
+        HpccTcdParams {
+            hpcc: Hpcc::<N>::preset(name.trim_end_matches("+tcd"), host_rate),
+            tcd: TcdParams::default(),
+        }
+    }
+    fn meta_bytes(params: &HpccTcdParams) -> (u32, u32) {
+        Hpcc::<N>::meta_bytes(&params.hpcc)
+    }
+    fn ctl_bytes(ctl: &NoCtl) -> u32 {
+        match *ctl {}
+    }
+    fn host(_params: &HpccTcdParams, _facts: &HostFacts) {}
+    fn cp(params: &HpccTcdParams, facts: &SwitchFacts<'_>) -> Option<Stack<Tcd, StampInt>> {
+        Some(Stack(Tcd(params.tcd.clone()), StampInt::new(facts)))
+    }
+}
+
+/// The reaction point: HPCC's, which does not cut on UE.
+#[derive(Clone, Debug)]
+pub struct ExcusingReactionPoint<const N: usize>(ReactionPoint<N>);
+
+impl<const N: usize> Rp<HpccTcd<N>> for ExcusingReactionPoint<N> {
+    const REPACE: bool = <ReactionPoint<N> as Rp<Hpcc<N>>>::REPACE;
+
+    fn open(
+        params: &HpccTcdParams,
+        _host: &mut (),
+        path: &PathFacts,
+        _now: Time,
+    ) -> ExcusingReactionPoint<N> {
+        ExcusingReactionPoint(ReactionPoint::new(&params.hpcc, path))
+    }
+    #[inline]
+    fn allow(&self) -> Allow {
+        self.0.permission()
+    }
+    #[inline]
+    fn on_ack(&mut self, cx: &mut HostCx<'_, HpccTcd<N>>, ack: &Ack<'_, HpccTcd<N>>) {
+        if ack.nack || ack.newly_acked == Bytes::ZERO {
+            return;
+        }
+        let undetermined = ack.echo == CodePoint::UndeterminedEncountered;
+        self.0.new_ack_with(cx.now, ack.next_expected, ack.next_to_send, ack.meta, |hpcc, _| {
+            if undetermined {
+                hpcc.excuse();
+            }
+        });
+    }
+    fn on_signal(&mut self, _now: Time, signal: Signal) {
+        self.0.signal(signal);
+    }
+    fn observe(&self, _now: Time, what: Observable) -> Option<f64> {
+        Some(self.0.observed(what))
+    }
+}

@@ -1,0 +1,316 @@
+//! TCD's detector and the reactions built on it, against sequences worked out by hand.
+
+use schemes::contract::{
+    Ack, CodePoint, HostCx, Observable, PathFacts, PortFacts, Rp, Scheme, Signal,
+};
+use schemes::dcqcn::{Cnp, Dcqcn, Law};
+use schemes::dcqcn_tcd::{DcqcnTcd, HoldingReactionPoint, Notification, TernaryNotificationPoint};
+use schemes::hpcc_tcd::{ExcusingReactionPoint, HpccTcd};
+use schemes::int::{IntRecord, IntStack};
+use schemes::params::{ParamError, Params, Value};
+use schemes::registry::params_of;
+use schemes::tcd::{Detector, State, TcdParams};
+use std::sync::Arc;
+use units::{Bytes, NodeId, PortId, Rate, Time};
+
+fn us(n: u64) -> Time {
+    Time::from_us(n)
+}
+
+fn port(gbps: u64, transit: Time, resume_offset: u64) -> PortFacts {
+    PortFacts {
+        port: PortId::new(0),
+        rate: Rate::from_gbps(gbps),
+        delay: transit,
+        peer: NodeId::new(9),
+        peer_is_host: false,
+        xoff: Bytes::new(320_000),
+        xon: Bytes::new(320_000 - resume_offset),
+        resume_offset: Bytes::new(resume_offset),
+        kmin: Bytes::new(50_000),
+        transit,
+    }
+}
+
+mod max_on {
+    use super::*;
+
+    /// 2 tau + (B + 2 tau R_d) / (C - R_d) with R_d = C / 1.05.
+    #[test]
+    fn follows_rate_distance_and_thresholds() {
+        let law = TcdParams::default();
+        assert_eq!(law.congestion_degree, 0.05);
+        // 8 us and 0.4 us, 21 times.
+        assert_eq!(law.max_on(&port(40, us(4), 2_000)).ns(), 176_400);
+        assert_eq!(law.max_on(&port(40, us(1), 2_000)).ns(), 50_400);
+        assert_eq!(law.max_on(&port(100, us(1), 2_000)).ns(), 45_360);
+        // R_d = C / 2: 8 us and 0.4 us twice.
+        let half = TcdParams { congestion_degree: 1.0, ..law };
+        assert_eq!(half.max_on(&port(40, us(4), 2_000)).ns(), 16_800);
+    }
+
+    #[test]
+    fn may_be_given() {
+        let given = TcdParams { max_on: us(70), ..TcdParams::default() };
+        assert_eq!(given.max_on(&port(40, us(4), 2_000)), us(70));
+    }
+}
+
+mod detector {
+    use super::*;
+
+    /// max(Ton) 100 us, threshold 50 KB.
+    fn detector() -> Detector {
+        Detector::new(us(100), 50_000)
+    }
+
+    #[test]
+    fn a_port_that_was_never_paused_is_judged_by_its_queue() {
+        let mut port = detector();
+        assert_eq!(port.state_at(us(0)), State::NonCongestion);
+        assert_eq!(port.depart(us(1), 50_000), State::NonCongestion);
+        assert_eq!(port.depart(us(2), 50_001), State::Congestion);
+        assert!(port.is_determined_by_queue(us(2), 50_001));
+        assert_eq!(port.depart(us(3), 10_000), State::NonCongestion);
+    }
+
+    #[test]
+    fn on_off_is_undetermined_until_an_on_period_of_max_on() {
+        let mut port = detector();
+        port.pause();
+        assert_eq!(port.state_at(us(5)), State::Undetermined);
+        port.resume(us(10), 80_000);
+        assert_eq!(port.depart(us(11), 90_000), State::Undetermined);
+        assert!(!port.is_determined_by_queue(us(11), 90_000));
+        // A second pause: the ON period counts from the second resume.
+        port.pause();
+        port.resume(us(60), 80_000);
+        assert_eq!(port.depart(us(110), 80_000), State::Undetermined);
+        assert_eq!(port.depart(us(159), 80_000), State::Undetermined);
+        assert_eq!(port.depart(us(160), 80_000), State::Congestion, "it did not shrink");
+        assert!(port.is_determined_by_queue(us(160), 80_000));
+    }
+
+    #[test]
+    fn what_pfc_left_behind_is_no_congestion_while_it_shrinks() {
+        let mut port = detector();
+        port.pause();
+        port.resume(us(10), 90_000);
+        assert_eq!(port.depart(us(110), 80_000), State::NonCongestion);
+        assert!(!port.is_determined_by_queue(us(110), 80_000), "RED must not mark");
+        // Growth in between is seen at the next look.
+        assert_eq!(port.depart(us(209), 85_000), State::NonCongestion);
+        assert_eq!(port.clone().depart(us(210), 79_999), State::NonCongestion);
+        assert_eq!(port.depart(us(210), 80_000), State::Congestion);
+    }
+
+    #[test]
+    fn a_backlog_that_is_gone_is_forgotten() {
+        let mut port = detector();
+        port.pause();
+        port.resume(us(10), 90_000);
+        assert_eq!(port.depart(us(110), 80_000), State::NonCongestion);
+        assert_eq!(port.depart(us(120), 50_000), State::NonCongestion);
+        assert_eq!(port.depart(us(130), 60_000), State::Congestion, "a queue of its own");
+    }
+
+    #[test]
+    fn a_short_queue_after_max_on_is_no_congestion() {
+        let mut port = detector();
+        port.pause();
+        port.resume(us(10), 0);
+        assert_eq!(port.depart(us(110), 40_000), State::NonCongestion);
+        assert!(port.is_determined_by_queue(us(110), 40_000));
+    }
+}
+
+mod dcqcn {
+    use super::*;
+
+    /// dcqcn-paper at 40 Gb/s: K = T = 55 us, g = 1/256.
+    fn sender() -> HoldingReactionPoint {
+        let params = DcqcnTcd::preset("dcqcn-paper+tcd", Rate::from_gbps(40));
+        let law = Arc::new(Law::new(&params.dcqcn));
+        HoldingReactionPoint::new(&params, &law, &path())
+    }
+
+    fn path() -> PathFacts {
+        let line_rate = Rate::from_gbps(40);
+        PathFacts {
+            line_rate,
+            bottleneck_rate: line_rate,
+            base_rtt: us(8),
+            network_rtt: us(8),
+            switches: 2,
+            payload: Bytes::new(1000),
+            packet_bytes: Bytes::new(1082),
+        }
+    }
+
+    fn rate(rp: &HoldingReactionPoint, now: Time) -> f64 {
+        rp.observe(now, Observable::Rate).unwrap()
+    }
+
+    #[test]
+    fn a_ue_neither_cuts_nor_lets_increase() {
+        let mut rp = sender();
+        rp.on_undetermined(us(1));
+        assert_eq!(rate(&rp, us(1)), 40e9);
+        rp.on_congestion(us(10));
+        assert_eq!(rate(&rp, us(10)), 20e9);
+        // Half way to 40 at 65 us; then held to 70 + 55, so that the step at 120 is passed over.
+        rp.on_undetermined(us(70));
+        assert_eq!(rate(&rp, us(124)), 30e9);
+        assert_eq!(rate(&rp, us(174)), 30e9);
+        assert_eq!(rate(&rp, us(175)), 35e9);
+    }
+
+    #[test]
+    fn a_ce_ends_a_hold() {
+        let mut rp = sender();
+        rp.on_congestion(us(10));
+        rp.on_undetermined(us(70));
+        rp.on_congestion(us(80));
+        // From 30 Gb/s with alpha 255/256: 30 (1 - 255/512).
+        assert_eq!(rate(&rp, us(80)), 15_058_593_750.0);
+        // The step at 80 + 55 is not held.
+        assert_eq!(rate(&rp, us(135)), (15_058_593_750.0 + 30e9) / 2.0);
+    }
+
+    #[test]
+    fn a_ce_outweighs_the_ues_after_it() {
+        let mut rp = sender();
+        rp.on_congestion(us(10));
+        rp.on_undetermined(us(64));
+        assert_eq!(rate(&rp, us(65)), 30e9, "not held");
+    }
+
+    /// The firmware's form cuts at a check up to 4 us after the notification: a UE in between must
+    /// not take the cut away.
+    #[test]
+    fn a_ue_does_not_undo_a_cut_to_come() {
+        let line = Rate::from_gbps(100);
+        let params = DcqcnTcd::preset("dcqcn-hpcc+tcd", line);
+        let law = Arc::new(Law::new(&params.dcqcn));
+        let path = PathFacts { line_rate: line, ..path() };
+        let mut rp = HoldingReactionPoint::new(&params, &law, &path);
+        rp.on_congestion(us(10));
+        rp.on_undetermined(us(11));
+        assert_eq!(rate(&rp, us(13)), 100e9);
+        // Alpha at 14 us: 1, lowered four times by 1/256.
+        let alpha = (255.0_f64 / 256.0).powi(4);
+        let cut = (100e9 * (1.0 - alpha / 2.0)).floor();
+        assert_eq!(rate(&rp, us(14)), cut);
+    }
+
+    #[test]
+    fn wrappers_reach_the_law() {
+        let mut rp = sender();
+        rp.on_signal(us(10), Signal::Cut);
+        assert_eq!(rate(&rp, us(10)), 20e9);
+        rp.on_signal(us(20), Signal::Hold(us(100)));
+        assert_eq!(rate(&rp, us(99)), 20e9);
+    }
+
+    #[test]
+    fn the_receiver_answers_ce_and_ue_apart() {
+        let dcqcn = Dcqcn::preset("dcqcn-paper", Rate::from_gbps(40));
+        let mut np = TernaryNotificationPoint::new(&dcqcn);
+        let (none, ue, ce) = (
+            CodePoint::Capable,
+            CodePoint::UndeterminedEncountered,
+            CodePoint::CongestionExperienced,
+        );
+        assert_eq!(np.answer(us(0), none), None);
+        assert_eq!(np.answer(us(1), ue), Some(Notification::Undetermined));
+        assert_eq!(np.answer(us(2), ue), None, "50 us apart");
+        assert_eq!(np.answer(us(3), ce), Some(Notification::Congestion), "at once");
+        assert_eq!(np.answer(us(52), ce), None, "50 us apart");
+        assert_eq!(np.answer(us(51), ue), Some(Notification::Undetermined));
+        assert_eq!(np.answer(us(53), ce), Some(Notification::Congestion));
+        assert_eq!(DcqcnTcd::ctl_bytes(&Notification::Undetermined), Cnp::FRAME_BYTES);
+    }
+
+    #[test]
+    fn parameters_are_those_of_all_parts() {
+        let names = <DcqcnTcd as Scheme>::Params::specs();
+        assert_eq!(names.len(), 16 + 2 + 1);
+        let line = Rate::from_gbps(40);
+        let set = [
+            ("max_on".to_owned(), Value::Time(us(70))),
+            ("cnp_interval".to_owned(), Value::Time(us(4))),
+        ];
+        let params = params_of::<DcqcnTcd>("dcqcn-paper+tcd", line, &set).unwrap();
+        assert_eq!((params.tcd.max_on, params.dcqcn.cnp_interval), (us(70), us(4)));
+        assert_eq!(params.get("gain"), Some(Value::Number(1.0 / 256.0)));
+        let unknown = [("eta".to_owned(), Value::Number(0.9))];
+        let refused = params_of::<DcqcnTcd>("dcqcn-paper+tcd", line, &unknown);
+        assert!(matches!(refused, Err(ParamError::UnknownParam(name, known))
+            if name == "eta" && known.len() == names.len()));
+    }
+}
+
+mod hpcc {
+    use super::*;
+
+    const LINE: Rate = Rate::from_gbps(100);
+
+    /// Two records of a port without a queue: time in us, bytes sent.
+    fn records(time: u64, tx_bytes: u64) -> IntStack<5> {
+        let mut stack = IntStack::default();
+        let record = IntRecord::new(LINE, us(time), tx_bytes, 0);
+        stack.push(NodeId::new(0), PortId::new(1), record);
+        stack
+    }
+
+    /// 100 Gb/s, T = 8 us, W_AI 50 B; each ACK ends a round trip of 8 us in which the port sent 120 %
+    /// of what it can.
+    #[test]
+    fn a_ue_does_not_cut() {
+        let params = HpccTcd::<5>::preset("hpcc-paper+tcd", LINE);
+        let path = PathFacts {
+            line_rate: LINE,
+            bottleneck_rate: LINE,
+            base_rtt: us(8),
+            network_rtt: us(8),
+            switches: 1,
+            payload: Bytes::new(1000),
+            packet_bytes: Bytes::new(1124),
+        };
+        let mut rp = ExcusingReactionPoint::<5>::open(&params, &mut (), &path, us(0));
+        let mut round = 0;
+        let mut window_after = |echo| {
+            round += 1;
+            let meta = records(8 * round, 120_000 * round);
+            let ack = Ack {
+                next_expected: 100_000 * round + 1,
+                newly_acked: Bytes::new(1000),
+                next_to_send: 100_000 * (round + 1),
+                nack: false,
+                echo,
+                mark: false,
+                rtt: us(9),
+                meta: &meta,
+            };
+            let now = us(8 * round + 2);
+            let mut outbox = Vec::new();
+            let mut cx = HostCx { now, params: &params, host: &mut (), outbox: &mut outbox };
+            rp.on_ack(&mut cx, &ack);
+            (
+                rp.observe(now, Observable::Window).unwrap(),
+                rp.observe(now, Observable::Alpha).unwrap(),
+            )
+        };
+        // The first only stores.
+        assert_eq!(window_after(CodePoint::Capable), (100_000.0, 1.0));
+        let close = |(window, u): (f64, f64), expected: f64, load: f64| {
+            assert!((window - expected).abs() < 1e-6, "{window}, not {expected}");
+            assert!((u - load).abs() < 1e-12, "{u}, not {load}");
+        };
+        let cut = 100_000.0 * 0.95 / 1.2 + 50.0;
+        close(window_after(CodePoint::Capable), cut, 1.2);
+        close(window_after(CodePoint::UndeterminedEncountered), cut + 50.0, 0.95);
+        let again = (cut + 50.0) * 0.95 / 1.2 + 50.0;
+        close(window_after(CodePoint::CongestionExperienced), again, 1.2);
+    }
+}
