@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Build, G100, US, empty, run};
-use fabric::{EcnConfig, Output, Probe, ProbeKind, ProbeTargets, Setup};
+use fabric::{EcnConfig, EcnLaw, Output, Probe, ProbeKind, ProbeTargets, Setup};
 use schemes::contract::{
     Allow, CodePoint, Cp, HostFacts, Kind, Local, NoCtl, Packet, PathFacts, PlainReceiver,
     PortFacts, PortLocal, PortView, Rp, Scheme, Stack, SwitchFacts,
@@ -149,9 +149,8 @@ fn chain(bursts: u32, size: u64) -> Setup {
     }
     let threshold = Bytes::new(20_000);
     setup.ecn = Some(EcnConfig {
-        kmin: threshold,
-        kmax: threshold,
-        pmax: 1.0,
+        law: EcnLaw { kmin: threshold, kmax: threshold, pmax: 1.0 },
+        by_rate: Vec::new(),
         at: None,
         at_enqueue: false,
     });

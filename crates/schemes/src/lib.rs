@@ -17,6 +17,7 @@ pub mod hpcc_pint;
 pub mod hpcc_tcd;
 pub mod int;
 pub mod none;
+pub mod pacc;
 pub mod params;
 mod random;
 pub mod registry;

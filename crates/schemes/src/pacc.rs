@@ -1,0 +1,372 @@
+//! PACC: "PACC: Proactive and Accurate Congestion Feedback for RDMA Congestion Control", Zhong et
+//! al., INFOCOM 2022.
+//!
+//! **A reconstruction.** Known at second hand are these: switches detect congestion by a PI
+//! controller, generate CNPs in proportion to the number of congested packets, keep a flow table
+//! that is worked off every 80 us, and the senders run DCQCN (He et al., "Mercury", J. Cloud
+//! Computing 2024). All else here was decided, constants included.
+//!
+//! Congestion point, at every port of a switch:
+//!
+//! - Every T the controller moves p by a (q - q_ref) + b (q - q_old), between 0 and 1; q is what
+//!   waits at the port, all priorities.
+//! - A data packet that joins the port's queue counts as congested with probability p; the flow
+//!   table counts by QP.
+//! - Every 80 us each QP with n > 0 gets a CNP from the switch with probability min(1, n / n_max),
+//!   and the table is cleared. Several CNPs of the same instant would cut several times by the same
+//!   evidence.
+//!
+//! Both periods are counted from time zero at all switches, and rest while nothing is to be done.
+//! Receivers send no CNPs and RED is off. Every CNP counts at the sender, from whichever switch.
+
+use crate::contract::{
+    Address, Allow, Cp, Emit, Emits, Header, HostCx, HostFacts, Kind, Observable, Packet,
+    PathFacts, PlainReceiver, PortFacts, PortView, Ports, Rp, Scheme, Signal, SwitchFacts, Target,
+};
+use crate::dcqcn::{Cnp, Dcqcn, DcqcnParams, Law, ReactionPoint};
+use crate::params::{self, Value};
+use crate::registry::Preset;
+use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::Rng;
+use std::sync::Arc;
+use units::{Bytes, PortId, Rate, Time};
+
+const PERIOD: Option<(Value, Value)> =
+    Some((Value::Time(Time::from_us(1)), Value::Time(Time::from_ms(10))));
+const GAIN: Option<(Value, Value)> = Some((Value::Number(0.0), Value::Number(10.0)));
+
+crate::params! {
+    /// Parameters of PACC's congestion point.
+    pub struct FeedbackParams {
+        /// Queue that is aimed at, at a port of 100 Gb/s; at others in proportion to the rate.
+        reference_queue: Bytes, "q_ref", params::Kind::Bytes,
+            Some((Value::Bytes(Bytes::new(100)), Value::Bytes(Bytes::new(100_000_000)))),
+            "decided: Kmin of the DCQCN preset";
+        /// Period of the PI controller.
+        control_period: Time, "T", params::Kind::Time, PERIOD, "decided";
+        /// What an excess of q_ref adds to the marking probability each period.
+        integral_gain: f64, "a q_ref", params::Kind::Number, GAIN, "decided, by measurement";
+        /// What growth by q_ref in a period adds to it.
+        proportional_gain: f64, "b q_ref", params::Kind::Number, GAIN, "decided, by measurement";
+        /// Period in which the flow table is worked off and CNPs are sent.
+        flush_interval: Time, "", params::Kind::Time, PERIOD, "Mercury's description of PACC: 80us";
+        /// Congested packets of a QP in a flush interval from which on it surely gets a CNP.
+        certain_count: u64, "n_max", params::Kind::Count,
+            Some((Value::Count(1), Value::Count(1_000_000))), "decided, by measurement";
+        /// Entries of each port's flow table, rounded up to a power of two.
+        flow_entries: u64, "", params::Kind::Count,
+            Some((Value::Count(1), Value::Count(65_536))), "decided";
+    }
+}
+
+crate::join_params! {
+    /// Parameters of PACC.
+    pub struct PaccParams {
+        /// DCQCN's.
+        dcqcn: DcqcnParams;
+        /// The congestion point's.
+        feedback: FeedbackParams;
+    }
+}
+
+/// The scheme `pacc`.
+#[derive(Debug)]
+pub struct Pacc;
+
+impl Scheme for Pacc {
+    const NAME: &'static str = "pacc";
+    const TITLE: &'static str = "PACC (reconstructed)";
+    const PAPER: &'static str = "Zhong et al., PACC: Proactive and Accurate Congestion Feedback \
+                                 for RDMA Congestion Control, INFOCOM 2022";
+    const CAVEAT: &'static str = "Reconstructed from a secondary description; the constants are \
+                                  not the authors'.";
+    const PRESETS: &'static [Preset] = &[Preset {
+        name: "pacc",
+        summary: "Switch CNPs every 80 us, senders of dcqcn-paper",
+        source: "reconstructed; senders as dcqcn-paper",
+        ecn: None,
+    }];
+
+    type Params = PaccParams;
+    type Meta = ();
+    type Ctl = Cnp;
+    type Host = Arc<Law>;
+    type Rp = ReactionPoint;
+    type Np = PlainReceiver;
+    type Cp = CongestionPoint;
+
+    fn preset(_name: &str, host_rate: Rate) -> PaccParams {
+        PaccParams {
+            dcqcn: Dcqcn::preset("dcqcn-paper", host_rate),
+            feedback: FeedbackParams {
+                // 5 KB at 40G.
+                reference_queue: Bytes::new(12_500),
+                control_period: Time::from_us(10),
+                integral_gain: 0.0001,
+                proportional_gain: 0.03,
+                flush_interval: Time::from_us(80),
+                // 40 at 100G.
+                certain_count: (host_rate.bps() / 2_500_000_000).max(1),
+                flow_entries: 256,
+            },
+        }
+    }
+    fn ctl_bytes(_ctl: &Cnp) -> u32 {
+        Cnp::FRAME_BYTES
+    }
+    fn host(params: &PaccParams, _facts: &HostFacts) -> Arc<Law> {
+        Arc::new(Law::new(&params.dcqcn))
+    }
+    fn cp(params: &PaccParams, facts: &SwitchFacts<'_>) -> Option<CongestionPoint> {
+        Some(CongestionPoint::new(&params.feedback, facts.seed))
+    }
+}
+
+impl Rp<Pacc> for ReactionPoint {
+    fn open(
+        _params: &PaccParams,
+        host: &mut Arc<Law>,
+        path: &PathFacts,
+        _now: Time,
+    ) -> ReactionPoint {
+        ReactionPoint::new(host, path)
+    }
+    #[inline]
+    fn allow(&self) -> Allow {
+        self.permission()
+    }
+    #[inline]
+    fn on_send(&mut self, cx: &mut HostCx<'_, Pacc>, data: &mut Header, _meta: &mut ()) {
+        self.count_bytes(cx.now, u64::from(data.size));
+    }
+    fn on_ctl(&mut self, cx: &mut HostCx<'_, Pacc>, _cnp: &Cnp) {
+        self.notify(cx.now);
+    }
+    fn on_signal(&mut self, now: Time, signal: Signal) {
+        self.signal(now, signal);
+    }
+    #[inline]
+    fn next_timer(&self) -> Time {
+        self.next_rise()
+    }
+    fn on_timer(&mut self, cx: &mut HostCx<'_, Pacc>) {
+        self.catch_up(cx.now);
+    }
+    fn observe(&self, now: Time, what: Observable) -> Option<f64> {
+        self.observed(now, what)
+    }
+}
+
+/// The PI controller of a port.
+#[derive(Clone, Copy, Debug)]
+pub struct Controller {
+    /// Bytes.
+    reference: f64,
+    integral: f64,
+    proportional: f64,
+    before: f64,
+    probability: f64,
+}
+
+impl Controller {
+    /// The controller of a port of this rate, which never had a queue.
+    pub fn new(params: &FeedbackParams, rate: Rate) -> Controller {
+        let reference = params.reference_queue.get() as f64 * rate.bps() as f64
+            / Rate::from_gbps(100).bps() as f64;
+        Controller {
+            reference,
+            integral: params.integral_gain,
+            proportional: params.proportional_gain,
+            before: 0.0,
+            probability: 0.0,
+        }
+    }
+
+    /// p, with which a packet counts as congested.
+    #[inline]
+    pub fn probability(&self) -> f64 {
+        self.probability
+    }
+
+    /// A period is over and `queue` bytes wait.
+    pub fn step(&mut self, queue: u64) {
+        let queue = queue as f64;
+        let excess = self.integral * (queue - self.reference);
+        let growth = self.proportional * (queue - self.before);
+        let change = (excess + growth) / self.reference;
+        self.probability = (self.probability + change).clamp(0.0, 1.0);
+        self.before = queue;
+    }
+
+    /// Whether a step without a queue changes nothing.
+    fn rests(&self) -> bool {
+        self.probability == 0.0 && self.before == 0.0
+    }
+}
+
+/// Entries that a QP may have; a QP that finds none of them free is not counted.
+const PROBES: usize = 8;
+
+/// Congested packets by QP: a fixed number of entries, found by the hash of the five-tuple and
+/// linear probing.
+#[derive(Clone, Debug)]
+pub struct FlowTable {
+    entries: Vec<Entry>,
+    used: usize,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
+    address: Address,
+    /// Zero where the entry is free.
+    count: u32,
+}
+
+impl FlowTable {
+    /// A table of `entries`, rounded up to a power of two.
+    pub fn new(entries: usize) -> FlowTable {
+        FlowTable { entries: vec![Entry::default(); entries.next_power_of_two()], used: 0 }
+    }
+
+    /// Counts a packet; `false` if its QP finds no entry.
+    pub fn count(&mut self, address: &Address) -> bool {
+        let mask = self.entries.len() - 1;
+        let first = address.hash as usize;
+        for probe in 0..PROBES.min(self.entries.len()) {
+            let entry = &mut self.entries[first.wrapping_add(probe) & mask];
+            let same = (entry.address.src, entry.address.sender_slot)
+                == (address.src, address.sender_slot);
+            if entry.count == 0 || same {
+                self.used += usize::from(entry.count == 0);
+                entry.count += 1;
+                // A QP's latest message is the one that can still be answered.
+                entry.address = *address;
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Empties the table: each QP and its count, in the order of the entries.
+    pub fn drain(&mut self, mut each: impl FnMut(Address, u32)) {
+        if self.used == 0 {
+            return;
+        }
+        self.used = 0;
+        for entry in self.entries.iter_mut().filter(|entry| entry.count != 0) {
+            each(entry.address, entry.count);
+            entry.count = 0;
+        }
+    }
+
+    /// Whether nothing was counted since it was emptied.
+    pub fn is_empty(&self) -> bool {
+        self.used == 0
+    }
+}
+
+/// What the congestion point keeps of a port.
+#[derive(Clone, Debug)]
+pub struct PortState {
+    controller: Controller,
+    flows: FlowTable,
+}
+
+/// The congestion point of a switch.
+#[derive(Clone, Debug)]
+pub struct CongestionPoint {
+    control_period: Time,
+    flush_interval: Time,
+    certain_count: u32,
+    control_due: Time,
+    flush_due: Time,
+    random: Pcg64Mcg,
+}
+
+impl CongestionPoint {
+    /// The congestion point of a switch whose random stream has this seed.
+    pub fn new(params: &FeedbackParams, seed: u64) -> CongestionPoint {
+        CongestionPoint {
+            control_period: params.control_period,
+            flush_interval: params.flush_interval,
+            certain_count: params.certain_count as u32,
+            control_due: Time::NEVER,
+            flush_due: Time::NEVER,
+            random: Pcg64Mcg::new(u128::from(seed) << 64 | u128::from(seed.rotate_left(32))),
+        }
+    }
+
+    /// True with this probability.
+    fn chance(&mut self, probability: f64) -> bool {
+        f64::from(self.random.next_u32()) < probability * 4_294_967_296.0
+    }
+}
+
+impl Cp<Pacc> for CongestionPoint {
+    type Level = Emits;
+    type Port = PortState;
+
+    fn port(&self, params: &PaccParams, facts: &PortFacts) -> PortState {
+        PortState {
+            controller: Controller::new(&params.feedback, facts.rate),
+            flows: FlowTable::new(params.feedback.flow_entries as usize),
+        }
+    }
+    #[inline]
+    fn on_enqueue(
+        &mut self,
+        cx: &mut Emit<'_, Pacc>,
+        port: &mut PortState,
+        _view: &PortView,
+        packet: &mut Packet<Pacc>,
+    ) {
+        if packet.header.kind != Kind::Data {
+            return;
+        }
+        if self.control_due == Time::NEVER {
+            let later = cx.now + Time::from_ps(1);
+            self.control_due = later.round_up(self.control_period);
+            self.flush_due = later.round_up(self.flush_interval);
+        }
+        let probability = port.controller.probability();
+        if probability > 0.0 && self.chance(probability) {
+            port.flows.count(&packet.header.address);
+        }
+    }
+    fn next_timer(&self) -> Time {
+        self.control_due.min(self.flush_due)
+    }
+    fn on_timer(&mut self, cx: &mut Emit<'_, Pacc>, ports: &mut dyn Ports<PortState>) {
+        let (control, flush) = (cx.now >= self.control_due, cx.now >= self.flush_due);
+        let mut rests = true;
+        for number in 0..ports.count() {
+            let (port, view) = ports.port(PortId::new(number as u16));
+            if control {
+                port.controller.step(view.queue_bytes);
+            }
+            if flush {
+                port.flows.drain(|address, count| {
+                    let certainty = f64::from(count) / f64::from(self.certain_count);
+                    if self.chance(certainty) {
+                        cx.to_host(address, Target::Source, Cnp);
+                    }
+                });
+            }
+            rests &= port.controller.rests() && port.flows.is_empty();
+        }
+        if rests {
+            (self.control_due, self.flush_due) = (Time::NEVER, Time::NEVER);
+            return;
+        }
+        if control {
+            self.control_due += self.control_period;
+        }
+        if flush {
+            self.flush_due += self.flush_interval;
+        }
+    }
+    /// p.
+    fn observe(&self, port: &PortState, _now: Time) -> Option<f64> {
+        Some(port.controller.probability())
+    }
+}
