@@ -136,7 +136,7 @@ pub(crate) fn devices<S: Scheme>(
                                 Nic::new(port, scans.then(|| Box::new(Scan::new())))
                             })
                             .collect(),
-                        S::host(&common.params, &host_facts(common, node)),
+                        S::host(&common.params, &host_facts(setup, common, node)),
                         seats[host as usize],
                         std::mem::take(&mut outgoing[host as usize]),
                         probes,
@@ -152,12 +152,13 @@ pub(crate) fn devices<S: Scheme>(
         .collect()
 }
 
-fn host_facts<S: Scheme>(common: &Common<S>, node: u32) -> HostFacts {
+fn host_facts<S: Scheme>(setup: &Setup, common: &Common<S>, node: u32) -> HostFacts {
     HostFacts {
         node: NodeId::new(node),
         line_rate: common.graph.ports(node)[0].rate,
         network_rtt: common.routes.network_rtt,
-        packet_bytes: Bytes::new(u64::from(common.full_packet)),
+        wire: common.wire_facts,
+        seed: stream::seed(setup.seed, "host", u64::from(node)),
     }
 }
 
@@ -166,8 +167,8 @@ fn port<S: Scheme>(setup: &Setup, common: &Common<S>, end: &LinkEnd) -> Port {
         if common.graph.is_host(end.peer) { setup.host.latency } else { setup.switch.latency };
     let scheduler = Scheduler::new(setup.classes.strict, setup.classes.quanta);
     let mut port = Port::new(common, end, latency, scheduler);
-    for class in S::classes(&common.params) {
-        port.shape(class.priority.get(), class.share);
+    for class in S::classes(&common.params, &common.wire_facts) {
+        port.shape(&class);
     }
     port
 }

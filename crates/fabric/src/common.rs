@@ -6,7 +6,7 @@ use crate::packet::{Address, Scheme};
 use crate::qp::NO_FLOW;
 use crate::quirks::{Clock, Quirks};
 use crate::routing::{Graph, LinkEnd, Routes, Sizes, flow_hash};
-use schemes::contract::{PathFacts, Room};
+use schemes::contract::{PathFacts, Room, WireFacts};
 use std::collections::BTreeMap;
 use units::{Bytes, Rate, Time};
 
@@ -54,6 +54,7 @@ pub(crate) struct Common<S: Scheme> {
     pub(crate) marks_at_dequeue: bool,
     /// Wire bytes of a full data packet, an ACK, a PFC frame.
     pub(crate) full_packet: u32,
+    pub(crate) wire_facts: WireFacts,
     pub(crate) ack_size: u16,
     pub(crate) pfc_bytes: u16,
     meta_bytes: u32,
@@ -73,8 +74,12 @@ impl<S: Scheme> Common<S> {
             switch_latency: setup.switch.latency,
         };
         let routes = Routes::new(&graph, &sizes, setup.seed, &setup.quirks);
+        let wire_facts = WireFacts {
+            packet_bytes: Bytes::new(u64::from(full_packet)),
+            least_bytes: Bytes::new(u64::from(setup.wire.control_bytes(0))),
+        };
         let mut rooms = [Room::Lossless; 8];
-        for class in S::classes(&params) {
+        for class in S::classes(&params, &wire_facts) {
             rooms[class.priority.index()] = class.room;
         }
         Common {
@@ -100,10 +105,22 @@ impl<S: Scheme> Common<S> {
             marks_at_enqueue: setup.ecn.as_ref().is_some_and(|ecn| ecn.at_enqueue),
             marks_at_dequeue: setup.ecn.as_ref().is_some_and(|ecn| !ecn.at_enqueue),
             full_packet,
+            wire_facts,
             ack_size: ack_size as u16,
             pfc_bytes: setup.wire.pfc_bytes() as u16,
             meta_bytes: data_meta,
         }
+    }
+
+    /// A drop-tail class that something else uses, too.
+    pub(crate) fn taken_class(&self, lossless: u8) -> Option<u8> {
+        (0..8).find(|&priority| {
+            self.rooms[priority as usize] != Room::Lossless
+                && (lossless & 1 << priority != 0
+                    || priority == self.classes.ack
+                    || priority == self.classes.control
+                    || self.flows.iter().any(|flow| flow.priority == priority))
+        })
     }
 
     /// Wire bytes of a data packet.

@@ -15,7 +15,7 @@ use crate::probe::{FlowProbes, PortProbes};
 use crate::qp::{Receiver, Sender, Slots};
 use crate::record::{Happening, Recorder};
 use engine::{Handle, Window};
-use schemes::contract::{Address, Np, Observable, Rp};
+use schemes::contract::{Address, Np, Observable, Room, Rp};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
@@ -283,6 +283,13 @@ impl<S: Scheme> Host<S> {
             let common = &*self.common;
             let priority = S::ctl_priority(&common.params, &ctl);
             let priority = priority.map_or(common.classes.control, Priority::get);
+            if let Room::DropTail(limit) = common.rooms[priority as usize] {
+                let port = &mut self.nics[usize::from(nic)].port;
+                if port.class_packets(priority) >= limit {
+                    port.counters.dropped_packets += 1;
+                    continue;
+                }
+            }
             let size = common.wire.control_bytes(S::ctl_bytes(&ctl)) as u16;
             let mut header = blank(Kind::Ctl, address, priority, size);
             header.to_source = to_source;

@@ -6,6 +6,7 @@ use crate::quirks::Clock;
 use crate::routing::LinkEnd;
 use crate::scheduler::{PFC, PFC_BIT, Scheduler};
 use engine::{Fifo, Handle, Link, Packets, Window};
+use schemes::contract::ClassSpec;
 use units::{PortId, Rate, Time};
 
 /// What a port counts, always.
@@ -27,7 +28,8 @@ pub struct PortCounters {
     pub max_queue_bytes: u64,
     /// Packets marked.
     pub ecn_marked_packets: u64,
-    /// Packets that came in through this port and were dropped for want of room.
+    /// Packets that were dropped for want of room: at a switch those that came in through this port,
+    /// at a host control packets that were to leave through it.
     pub dropped_packets: u64,
 }
 
@@ -69,16 +71,24 @@ pub(crate) struct Port {
 struct Shaper {
     /// Link rate over the priority's share, in 65536ths; 0 where it is not shaped.
     stretch: [u64; 8],
+    /// Packets that may go at once after a silence, less one.
+    saved: [u64; 8],
+    /// When so many are saved up again.
+    full: [Time; 8],
     earliest: [Time; 8],
 }
 
 impl Shaper {
-    /// The next packet of the priority waits until its share of the link has passed.
+    /// The next packet of the priority waits until its share of the link has passed, unless some
+    /// are saved up.
     fn sent(&mut self, header: &Header, start: Time, end: Time) {
-        let stretch = self.stretch[header.priority as usize];
+        let priority = header.priority as usize;
+        let stretch = self.stretch[priority];
         if header.kind != Kind::Pfc && stretch != 0 {
-            let share = ((end - start).ps() * stretch) >> 16;
-            self.earliest[header.priority as usize] = start + Time::from_ps(share);
+            let gap = Time::from_ps(((end - start).ps() * stretch) >> 16);
+            self.full[priority] = self.full[priority].max(start) + gap;
+            self.earliest[priority] =
+                self.full[priority].saturating_sub(gap * self.saved[priority]);
         }
     }
 }
@@ -117,13 +127,15 @@ impl Port {
         }
     }
 
-    /// Limits `priority` to `share` of the link.
-    pub(crate) fn shape(&mut self, priority: u8, share: f64) {
-        if share < 1.0 {
+    /// Limits a class to its share of the link.
+    pub(crate) fn shape(&mut self, class: &ClassSpec) {
+        if class.share < 1.0 {
             let shaper = self.shaper.get_or_insert_with(|| {
-                Box::new(Shaper { stretch: [0; 8], earliest: [Time::ZERO; 8] })
+                let start = [Time::ZERO; 8];
+                Box::new(Shaper { stretch: [0; 8], saved: [0; 8], full: start, earliest: start })
             });
-            shaper.stretch[priority as usize] = (65_536.0 / share) as u64;
+            shaper.stretch[class.priority.index()] = (65_536.0 / class.share) as u64;
+            shaper.saved[class.priority.index()] = u64::from(class.burst.saturating_sub(1));
         }
     }
 

@@ -63,7 +63,7 @@ pub struct Ready<S: Scheme> {
 }
 
 impl<S: Scheme> Ready<S> {
-    /// Builds the network. Refuses paths that are longer than the scheme has room for.
+    /// Builds the network. Refuses what the scheme has no room for.
     pub fn new(setup: &Setup, params: S::Params) -> Result<Ready<S>, Refusal> {
         let common = Arc::new(Common::<S>::new(setup, params));
         if common.routes.max_switches > S::MAX_HOPS {
@@ -71,6 +71,9 @@ impl<S: Scheme> Ready<S> {
                 switches: common.routes.max_switches,
                 room: S::MAX_HOPS,
             });
+        }
+        if let Some(priority) = common.taken_class(setup.pfc.lossless) {
+            return Err(Refusal::ClassTaken { priority });
         }
         let goal = setup.until_done.then_some(setup.messages.len() as u64);
         let devices = build::devices(setup, &common)?;
@@ -94,6 +97,11 @@ pub enum Refusal {
         switches: usize,
         /// What the scheme has room for.
         room: usize,
+    },
+    /// The scheme keeps a drop-tail class for its own packets, and something else uses it.
+    ClassTaken {
+        /// Its priority.
+        priority: u8,
     },
     /// A switch's buffer does not even hold the headroom that PFC needs.
     SmallBuffer {

@@ -35,7 +35,7 @@ pub struct PortTable {
     pub max_queue_bytes: Vec<u64>,
     /// Packets this port marked with CE.
     pub ecn_marked_packets: Vec<u64>,
-    /// Packets that came in through this port and were dropped.
+    /// Packets that came in through this port, or were made for it by a host, and were dropped.
     pub dropped_packets: Vec<u64>,
 }
 

@@ -47,6 +47,14 @@ pub(crate) fn run(
                 scenario.scheme.info.name
             ),
         },
+        Refusal::ClassTaken { priority } => Error {
+            key: "classes",
+            message: format!(
+                "{} keeps priority {priority} for packets of its own that may be dropped; data, ACKs, \
+                 control packets and lossless classes must use others",
+                scenario.scheme.info.name
+            ),
+        },
         Refusal::SmallBuffer { node, needed } => Error {
             key: "switch.buffer",
             message: format!(

@@ -12,7 +12,7 @@ mod packet;
 mod stack;
 
 pub use effects::{HostCx, SwitchEffect, SwitchFx, Target};
-pub use facts::{ClassSpec, HostFacts, PathFacts, PortFacts, Room, SwitchFacts};
+pub use facts::{ClassSpec, HostFacts, PathFacts, PortFacts, Room, SwitchFacts, WireFacts};
 pub use level::{Departure, Emit, Emits, Full, Level, Local, Order, PortLocal, Strict};
 pub use packet::{Address, Body, CodePoint, Header, Kind, NoCtl, Packet};
 pub use stack::Stack;
@@ -70,8 +70,10 @@ pub trait Scheme: Sized + Send + Sync + 'static {
     fn ctl_priority(_params: &Self::Params, _ctl: &Self::Ctl) -> Option<Priority> {
         None
     }
-    /// Traffic classes that need more than the scenario says: a drop-tail room, a shaper.
-    fn classes(_params: &Self::Params) -> Vec<ClassSpec> {
+    /// Traffic classes that need more than the scenario says: a drop-tail room, a shaper. They hold
+    /// at every port, of switches and of hosts. A run is refused where data, ACKs, other control
+    /// packets or PFC use a drop-tail one.
+    fn classes(_params: &Self::Params, _wire: &WireFacts) -> Vec<ClassSpec> {
         Vec::new()
     }
     /// The state shared by the QPs of a host.

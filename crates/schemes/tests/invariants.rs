@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use schemes::contract::{
     Ack, Address, Allow, Body, CodePoint, Cp, Departure, Full, Header, HostCx, HostFacts, Kind,
     Level, Np, Observable, Packet, PathFacts, PortFacts, PortView, Ports, Rp, Scheme, Signal,
-    SwitchEffect, SwitchFacts, Target, Verdict,
+    SwitchEffect, SwitchFacts, Target, Verdict, WireFacts,
 };
 use schemes::params::{Params, Value};
 use schemes::registry::params_of;
@@ -196,7 +196,11 @@ impl<S: Scheme> World<S> {
             node: NodeId::new(node),
             line_rate: LINE,
             network_rtt: RTT,
-            packet_bytes: Bytes::new(u64::from(PACKET)),
+            wire: WireFacts {
+                packet_bytes: Bytes::new(u64::from(PACKET)),
+                least_bytes: Bytes::new(84),
+            },
+            seed: 7,
         };
         let path = PathFacts {
             line_rate: LINE,

@@ -8,7 +8,7 @@ use fabric::{EcnConfig, Probe, ProbeKind, ProbeTargets, Ready, Refusal, Threshol
 use schemes::contract::{
     Ack, Address, Allow, Body, ClassSpec, CodePoint, Cp, Emit, Emits, Full, Gate, HostCx, Kind,
     Level, Local, NoCtl, Np, Packet, PathFacts, PlainReceiver, PlainSwitch, PortFacts, PortLocal,
-    PortView, Ports, Room, Rp, Scheme, Stack, Strict, SwitchFacts, Target, Verdict,
+    PortView, Ports, Room, Rp, Scheme, Stack, Strict, SwitchFacts, Target, Verdict, WireFacts,
 };
 use units::{Bytes, NodeId, PortId, Priority, Rate, Time};
 
@@ -697,8 +697,8 @@ toy! {
     fn ctl_priority(_: &Plain<Log<Time>>, _: &Notice) -> Option<Priority> {
         Some(Priority::new(5))
     }
-    fn classes(_: &Plain<Log<Time>>) -> Vec<ClassSpec> {
-        vec![ClassSpec { priority: Priority::new(5), room: Room::DropTail(4), share: 1.0 }]
+    fn classes(_: &Plain<Log<Time>>, _: &WireFacts) -> Vec<ClassSpec> {
+        vec![ClassSpec { priority: Priority::new(5), room: Room::DropTail(4), share: 1.0, burst: 1 }]
     }
 }
 
@@ -708,14 +708,14 @@ pub struct Notice;
 #[derive(Debug)]
 struct Shouter;
 
-impl Rp<Noisy> for Shouter {
-    fn open(_: &Plain<Log<Time>>, _: &mut (), _: &PathFacts, _: Time) -> Shouter {
+impl<S: Scheme<Ctl = Notice>> Rp<S> for Shouter {
+    fn open(_: &S::Params, _: &mut S::Host, _: &PathFacts, _: Time) -> Shouter {
         Shouter
     }
     fn allow(&self) -> Allow {
         Allow::EVERYTHING
     }
-    fn on_backlog(&mut self, cx: &mut HostCx<'_, Noisy>, left: Bytes) {
+    fn on_backlog(&mut self, cx: &mut HostCx<'_, S>, left: Bytes) {
         if left > Bytes::ZERO {
             (0..8).for_each(|_| cx.send(Notice));
         }
@@ -725,17 +725,17 @@ impl Rp<Noisy> for Shouter {
 #[derive(Debug)]
 struct Counter;
 
-impl Np<Noisy> for Counter {
-    fn open(_: &Plain<Log<Time>>, _: &mut (), _: Time) -> Counter {
+impl<S: Scheme<Params = Plain<Log<Time>>>> Np<S> for Counter {
+    fn open(_: &S::Params, _: &mut S::Host, _: Time) -> Counter {
         Counter
     }
-    fn on_ctl(&mut self, cx: &mut HostCx<'_, Noisy>, _: &Notice) {
+    fn on_ctl(&mut self, cx: &mut HostCx<'_, S>, _: &S::Ctl) {
         cx.params.0.push(cx.now);
     }
 }
 
-/// Protects drop-tail classes: what finds its class full is dropped and counted, and is no loss of
-/// a lossless class.
+/// Protects drop-tail classes, at hosts and at switches: what finds its class full is dropped and
+/// counted, and is no loss of a lossless class.
 #[test]
 fn a_drop_tail_class_keeps_so_many_and_drops_the_rest() {
     let mut setup = star(5, G100, US);
@@ -745,12 +745,13 @@ fn a_drop_tail_class_keeps_so_many_and_drops_the_rest() {
     }
     let log = Log::default();
     let output = run::<Noisy>(&setup, Plain(log.clone()), 1);
-    // Eight rounds of four. The first four are kept; then one leaves a round, and one of four is
-    // kept.
-    assert_eq!(log.all().len(), 4 + 7);
+    // Of eight at once each host keeps four. At the switch these are four rounds of four: the first
+    // four are kept; then one leaves a round, and one of four is kept.
+    (0..4).for_each(|host| assert_eq!(port(&output, host, 0).dropped_packets, 4));
+    assert_eq!(log.all().len(), 4 + 3);
     let dropped: u64 = (0..4).map(|at| port(&output, 5, at).dropped_packets).sum();
-    assert_eq!((dropped, output.lossless_drops), (32 - 11, 0));
-    assert_eq!(output.audits[0].removed, 21 * LEAST);
+    assert_eq!((dropped, output.lossless_drops), (16 - 7, 0));
+    assert_eq!(output.audits[0].removed, 9 * LEAST);
     balances(&output).unwrap();
     (0..4).for_each(|flow| assert!(fct(&output, flow) > 0));
 }
@@ -761,8 +762,8 @@ toy! {
     no_ctl!();
     no_host!();
     no_cp!();
-    fn classes(_: &Plain<()>) -> Vec<ClassSpec> {
-        vec![ClassSpec { priority: Priority::new(3), room: Room::Lossless, share: 0.5 }]
+    fn classes(_: &Plain<()>, _: &WireFacts) -> Vec<ClassSpec> {
+        vec![ClassSpec { priority: Priority::new(3), room: Room::Lossless, share: 0.5, burst: 1 }]
     }
 }
 
@@ -785,6 +786,51 @@ fn a_shaped_class_takes_its_share() {
     let last = fct(&output, 0).max(fct(&output, 1));
     let at_least = 2 * 99 * FULL * BYTE;
     assert!((at_least..at_least + 5_000_000).contains(&last), "{last}");
+}
+
+toy! {
+    /// Senders begin with eight notices in class 5, which may take 84 of 1700 bytes, two at once.
+    Bucket: Log<Time>, (), Notice, (), Shouter, Counter, PlainSwitch;
+    no_host!();
+    no_cp!();
+    fn ctl_bytes(_: &Notice) -> u32 {
+        64
+    }
+    fn ctl_priority(_: &Plain<Log<Time>>, _: &Notice) -> Option<Priority> {
+        Some(Priority::new(5))
+    }
+    fn classes(_: &Plain<Log<Time>>, wire: &WireFacts) -> Vec<ClassSpec> {
+        assert_eq!((wire.least_bytes, wire.packet_bytes), (Bytes::new(LEAST), Bytes::new(FULL)));
+        let share = LEAST as f64 / SPACING as f64;
+        vec![ClassSpec { priority: Priority::new(5), room: Room::Lossless, share, burst: 2 }]
+    }
+}
+
+/// Bytes of link time from a notice to the next.
+const SPACING: u64 = 1_700;
+
+/// Protects the depth of a shaped class's bucket: two go at once, then one as often as its share
+/// says: the wire's delays do not add up. A long silence saves up two again, no more.
+#[test]
+fn a_shaped_class_may_save_up_a_burst() {
+    let mut setup = line(1, G100, US);
+    setup.classes.strict |= 1 << 5;
+    setup.message(0, 1, 1_000_000, Time::ZERO);
+    setup.message(0, 1, 1_000_000, US * 50);
+    let log = Log::default();
+    run::<Bucket>(&setup, Plain(log.clone()), 1);
+    let there = log.all();
+    assert_eq!(there.len(), 16);
+    let gap = (SPACING * BYTE) as i64;
+    // Both wires are full of data: a notice waits up to a packet at each.
+    let slack = (2 * FIRST * BYTE) as i64;
+    for burst in there.chunks(8) {
+        for (number, time) in burst.iter().enumerate() {
+            let due = (number as i64 - 1).max(0) * gap;
+            let late = (time.ps() - burst[0].ps()) as i64 - due;
+            assert!(late.abs() <= slack, "{number}: {late} ps late");
+        }
+    }
 }
 
 // ---- roles ----
@@ -927,6 +973,23 @@ toy! {
     no_host!();
     no_cp!();
     const MAX_HOPS: usize = 2;
+}
+
+/// Protects drop-tail classes: what must not be dropped may not be in them.
+#[test]
+fn a_drop_tail_class_that_others_use_is_refused() {
+    let taken = |change: fn(&mut fabric::Setup)| {
+        let mut setup = line(1, G100, US);
+        setup.message(0, 1, 1_000, Time::ZERO);
+        change(&mut setup);
+        Ready::<Noisy>::new(&setup, Plain(Log::default())).err()
+    };
+    let refused = Some(Refusal::ClassTaken { priority: 5 });
+    assert_eq!(taken(|_| {}), None);
+    assert_eq!(taken(|setup| setup.messages[0].priority = 5), refused);
+    assert_eq!(taken(|setup| setup.classes.ack = 5), refused);
+    assert_eq!(taken(|setup| setup.classes.control = 5), refused);
+    assert_eq!(taken(|setup| setup.pfc.lossless = 1 << 5 | 1 << 3), refused);
 }
 
 /// Protects packets from paths that are longer than they have room for.

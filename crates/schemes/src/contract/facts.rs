@@ -19,6 +19,15 @@ pub struct PathFacts {
     pub packet_bytes: Bytes,
 }
 
+/// How many bytes packets take on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WireFacts {
+    /// A full data packet.
+    pub packet_bytes: Bytes,
+    /// The shortest packet of a scheme's own, such as a CNP or a credit.
+    pub least_bytes: Bytes,
+}
+
 /// What a scheme may know of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostFacts {
@@ -28,8 +37,10 @@ pub struct HostFacts {
     pub line_rate: Rate,
     /// The largest base round trip of any pair of hosts.
     pub network_rtt: Time,
-    /// Wire bytes of a full data packet.
-    pub packet_bytes: Bytes,
+    /// Sizes on the wire.
+    pub wire: WireFacts,
+    /// Seed of the host's own random stream.
+    pub seed: u64,
 }
 
 /// What a congestion point may know of a port.
@@ -78,7 +89,7 @@ pub struct SwitchFacts<'a> {
 pub enum Room {
     /// PFC keeps it from overflowing.
     Lossless,
-    /// At most this many packets wait; the rest are dropped and counted apart.
+    /// At most this many packets wait at a port; the rest are dropped and counted apart.
     DropTail(u32),
 }
 
@@ -91,4 +102,7 @@ pub struct ClassSpec {
     pub room: Room,
     /// Share of the link's rate that it may take at most, in wire bytes; 1 for all of it.
     pub share: f64,
+    /// Packets that may follow one another at once after a silence, where the share is below 1: the
+    /// depth of a token bucket. 1 spaces them all.
+    pub burst: u32,
 }
