@@ -117,7 +117,7 @@ impl<S: Scheme> Common<S> {
         (0..8).find(|&priority| {
             self.rooms[priority as usize] != Room::Lossless
                 && (lossless & 1 << priority != 0
-                    || priority == self.classes.ack
+                    || self.classes.ack == Some(priority)
                     || priority == self.classes.control
                     || self.flows.iter().any(|flow| flow.priority == priority))
         })

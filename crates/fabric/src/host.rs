@@ -112,6 +112,11 @@ impl<S: Scheme> Host<S> {
         }
     }
 
+    /// What the scheme counted here.
+    pub(crate) fn counters(&self) -> Vec<(&'static str, u64)> {
+        S::counters(&self.state)
+    }
+
     pub(crate) fn outgoing(&self) -> &[u32] {
         &self.outgoing
     }
@@ -316,13 +321,15 @@ impl<S: Scheme> Host<S> {
             if known {
                 self.with_rp(window, now, slot, |sender, cx| sender.rp.on_ctl(cx, ctl));
                 self.reconsider(now, slot);
+            } else {
+                S::on_stray(&mut self.state, ctl);
             }
             return;
         }
         let slot = match self.seats[header.address.receiver_slot as usize] {
             Seat::At(slot) => slot,
             Seat::Empty => self.sit(now, header),
-            Seat::Done(_) => return,
+            Seat::Done(_) => return S::on_stray(&mut self.state, ctl),
         };
         self.with_np(window, now, slot, |np, cx| np.on_ctl(cx, ctl));
     }

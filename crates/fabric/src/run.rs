@@ -8,6 +8,7 @@ use crate::probe::Sample;
 use crate::record::{PacketEvent, PfcEvent, QueueBlock};
 use crate::switch::{LosslessDrop, SwitchAudit};
 use engine::{Limits, Outcome, Watch};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use units::{NodeId, PortId, Rate, Time};
 
@@ -49,6 +50,8 @@ pub struct Output {
     pub lossless_drops: u64,
     /// Bytes in and out of each switch.
     pub audits: Vec<SwitchAudit>,
+    /// What the scheme counted, summed over hosts, by name.
+    pub counters: BTreeMap<&'static str, u64>,
     /// How it ended.
     pub outcome: Outcome,
     /// The largest base round trip of any pair of hosts.
@@ -125,6 +128,7 @@ fn collect<S: Scheme>(common: &Common<S>, devices: Vec<NodeDevice<S>>, outcome: 
         drops: Vec::new(),
         lossless_drops: 0,
         audits: Vec::new(),
+        counters: BTreeMap::new(),
         outcome,
         network_rtt: common.routes.network_rtt,
     };
@@ -146,6 +150,9 @@ fn collect<S: Scheme>(common: &Common<S>, devices: Vec<NodeDevice<S>>, outcome: 
                 }
                 for (place, &flow) in host.outgoing().iter().enumerate() {
                     output.flows[flow as usize] = host.outcomes[place];
+                }
+                for (name, count) in host.counters() {
+                    *output.counters.entry(name).or_default() += count;
                 }
                 output.samples.append(&mut host.port_probes.samples);
                 output.samples.append(&mut host.flow_probes.samples);

@@ -3,6 +3,7 @@
 use crate::series::SeriesInfo;
 use crate::statistics::SlowdownStatistics;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Version of the result directory's layout; a reader refuses a newer one.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -58,6 +59,8 @@ pub struct Summary {
     pub lossless_drops: u64,
     /// The longest any port's egress queues were.
     pub max_queue_bytes: u64,
+    /// What the scheme counted, by name; empty where it counts nothing.
+    pub counters: BTreeMap<String, u64>,
     /// Equal for equal outcomes.
     pub digest: String,
     /// The series that were recorded.

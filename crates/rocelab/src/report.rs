@@ -195,6 +195,7 @@ fn summary(
         drops: ports.dropped_packets.iter().sum(),
         lossless_drops: output.lossless_drops,
         max_queue_bytes: ports.max_queue_bytes.iter().copied().max().unwrap_or(0),
+        counters: output.counters.iter().map(|(&name, &count)| (name.to_owned(), count)).collect(),
         digest: results::digest(flows, ports),
         series: series.iter().map(Series::info).collect(),
         warnings,

@@ -78,6 +78,12 @@ pub trait Scheme: Sized + Send + Sync + 'static {
     }
     /// The state shared by the QPs of a host.
     fn host(params: &Self::Params, facts: &HostFacts) -> Self::Host;
+    /// A control packet reached a host for a QP that is over.
+    fn on_stray(_host: &mut Self::Host, _ctl: &Self::Ctl) {}
+    /// What a host counted, by name: the same names at every host. The summary has their sums.
+    fn counters(_host: &Self::Host) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
     /// The congestion point of a switch; `None` where that switch takes no part.
     fn cp(params: &Self::Params, facts: &SwitchFacts<'_>) -> Option<Self::Cp>;
 }

@@ -104,6 +104,7 @@ def describe(result: Result, directory: Path) -> str:
         ),
         ("drops", f"{summary['drops']:,} ({summary['lossless_drops']:,} in lossless classes)"),
         ("longest queue", size(summary["max_queue_bytes"])),
+        *((name.replace("_", " "), f"{n:,}") for name, n in summary["counters"].items()),
         ("digest", summary["digest"]),
         ("result", str(directory)),
     ]

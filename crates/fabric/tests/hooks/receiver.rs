@@ -1,8 +1,8 @@
 //! Hooks of the notification point, control packets between hosts, credits.
 
 use crate::common::{Build, FIRST, FULL, LEAST, US, fct, line, port, run};
-use crate::toy::{BYTE, Plain, WIRE, ack_back, no_cp, no_host, one_way, toy};
-use schemes::contract::{Allow, HostCx, Np, PathFacts, PlainSwitch, Rp};
+use crate::toy::{BYTE, LineRate, Plain, WIRE, ack_back, no_cp, no_host, one_way, toy};
+use schemes::contract::{Allow, HostCx, HostFacts, Np, PathFacts, PlainSwitch, Rp};
 use units::{Bytes, Rate, Time};
 
 /// From the start of a control packet of the least size at one host to its arrival at the other.
@@ -166,4 +166,58 @@ fn the_end_of_a_message_is_announced() {
     assert_eq!(fct(&output, 0), first_there + ack_back(2) + LEAST * BYTE);
     let expected = first_there + notice(2) + second_takes + LEAST * BYTE + ack_back(2);
     assert_eq!(fct(&output, 1), expected);
+}
+
+// ---- on_stray, counters ----
+
+toy! {
+    /// A receiver says a while after the end of a message that it has it; hosts count what they
+    /// hear too late.
+    Late: (), (), Received, u64, LineRate, Straggler, PlainSwitch;
+    no_cp!();
+    fn ctl_bytes(_: &Received) -> u32 {
+        64
+    }
+    fn host(_: &Plain<()>, _: &HostFacts) -> u64 {
+        0
+    }
+    fn on_stray(strays: &mut u64, _: &Received) {
+        *strays += 1;
+    }
+    fn counters(strays: &u64) -> Vec<(&'static str, u64)> {
+        vec![("hosts", 1), ("strays", *strays)]
+    }
+}
+
+#[derive(Debug)]
+struct Straggler {
+    next: Time,
+}
+
+impl Np<Late> for Straggler {
+    fn open(_: &Plain<()>, _: &mut u64, _: Time) -> Straggler {
+        Straggler { next: Time::NEVER }
+    }
+    fn on_message_end(&mut self, cx: &mut HostCx<'_, Late>) {
+        self.next = cx.now + US * 10;
+    }
+    fn next_timer(&self) -> Time {
+        self.next
+    }
+    fn on_timer(&mut self, cx: &mut HostCx<'_, Late>) {
+        cx.send(Received);
+        self.next = Time::NEVER;
+    }
+}
+
+/// Protects what is counted of control packets that come too late, and the sums over hosts.
+#[test]
+fn what_comes_too_late_is_heard_of() {
+    let mut setup = line(1, Rate::from_gbps(100), US);
+    for start in [0, 5, 50] {
+        setup.message(0, 1, 1_000, US * start);
+    }
+    let output = run::<Late>(&setup, Plain(()), 1);
+    // The run ends with the third message, before word of it.
+    assert_eq!(output.counters.into_iter().collect::<Vec<_>>(), [("hosts", 2), ("strays", 2)]);
 }
