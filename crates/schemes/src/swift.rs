@@ -1,0 +1,340 @@
+//! Swift: "Swift: Delay is Simple and Effective for Congestion Control in the Datacenter", Kumar et
+//! al., SIGCOMM 2020.
+//!
+//! The sender compares the round trip of each packet with a target and keeps its window where the
+//! two are equal (Algorithm 1). The target grows with the number of switches on the path and, for
+//! small windows, with the number of flows that share it, of which the window tells (section 3.5).
+//! A window may fall below one packet; then packets are paced further apart than a round trip.
+//!
+//! The paper splits the round trip into what the fabric and what the hosts take, each with a window
+//! of its own. Here a NIC answers at once, so only the fabric's part is modelled.
+
+use crate::contract::{
+    Ack, Allow, HostCx, HostFacts, NoCtl, Observable, PathFacts, PlainReceiver, PlainSwitch, Rp,
+    Scheme, Signal, SwitchFacts,
+};
+use crate::params::{Kind, ParamError, Value};
+use crate::registry::Preset;
+use units::{Bytes, Rate, Time};
+
+const SPAN: Option<(Value, Value)> =
+    Some((Value::Time(Time::ZERO), Value::Time(Time::from_ms(100))));
+const PACKETS: Option<(Value, Value)> = Some((Value::Number(0.001), Value::Number(1_000_000.0)));
+const FRACTION: Option<(Value, Value)> = Some((Value::Number(0.001), Value::Number(1.0)));
+
+crate::params! {
+    /// Parameters of Swift.
+    pub struct SwiftParams {
+        /// Target delay without what hops and flows add; it includes the empty network's round trip.
+        base_target: Time, "base_target", Kind::Time,
+            Some((Value::Time(Time::from_ns(100)), Value::Time(Time::from_ms(100)))),
+            "SIGCOMM'20 section 3.5; a deployment's value";
+        /// What each switch on the path adds to the target.
+        per_hop: Time, "h", Kind::Time, SPAN, "SIGCOMM'20 section 3.5; a deployment's value";
+        /// The most that a small window adds to the target; 0ns for nothing.
+        fs_range: Time, "fs_range", Kind::Time, SPAN, "SIGCOMM'20 section 3.5";
+        /// Window, in packets, at or below which it adds all of `fs_range`.
+        fs_min_cwnd: f64, "fs_min_cwnd", Kind::Number, PACKETS, "SIGCOMM'20 section 3.5";
+        /// Window, in packets, from which on it adds nothing.
+        fs_max_cwnd: f64, "fs_max_cwnd", Kind::Number, PACKETS, "SIGCOMM'20 section 3.5";
+        /// Additive increase, packets per round trip.
+        ai: f64, "ai", Kind::Number,
+            Some((Value::Number(0.001), Value::Number(1000.0))), "SIGCOMM'20 Algorithm 1";
+        /// Share of the delay's excess by which the window shrinks.
+        beta: f64, "beta", Kind::Number, FRACTION, "SIGCOMM'20 Algorithm 1";
+        /// The most that one decrease takes off the window.
+        max_mdf: f64, "max_mdf", Kind::Number,
+            Some((Value::Number(0.001), Value::Number(0.99))), "SIGCOMM'20 Algorithm 1";
+        /// The window never falls below this, in packets.
+        min_cwnd: f64, "min_cwnd", Kind::Number,
+            Some((Value::Number(0.0001), Value::Number(1.0))), "SIGCOMM'20 Algorithm 1";
+        /// The window never rises above this, in packets.
+        max_cwnd: f64, "max_cwnd", Kind::Number,
+            Some((Value::Number(1.0), Value::Number(1_000_000.0))), "SIGCOMM'20 Algorithm 1";
+        /// Retransmission timeouts in a row after which the window falls to its least.
+        reset_threshold: u64, "RETX_RESET_THRESHOLD", Kind::Count,
+            Some((Value::Count(1), Value::Count(1_000_000))), "SIGCOMM'20 Algorithm 1";
+        /// Weight of a new sample in the average round trip, which paces and spaces decreases.
+        rtt_weight: f64, "", Kind::Number, FRACTION, "csg-htsim, update_rtt";
+    }
+}
+
+/// The scheme `swift`.
+#[derive(Debug)]
+pub struct Swift;
+
+impl Scheme for Swift {
+    const NAME: &'static str = "swift";
+    const TITLE: &'static str = "Swift (fabric part)";
+    const PAPER: &'static str = "Kumar et al., Swift: Delay is Simple and Effective for Congestion \
+                                 Control in the Datacenter, SIGCOMM 2020";
+    const CAVEAT: &'static str = "The target delay is a deployment's own value and decides the \
+                                  queue: no preset is the paper's.";
+    const PRESETS: &'static [Preset] = &[
+        Preset {
+            name: "swift-bolt",
+            summary: "What Google's Bolt is compared with: 25 us and 1 us for each switch",
+            source: "the Bolt authors' simulator; max_cwnd decided, so large as not to matter",
+            ecn: None,
+        },
+        Preset {
+            name: "swift-htsim",
+            summary: "The settings of csg-htsim: 20 us and 3 us for each switch",
+            source: "csg-htsim, sim/swift.cpp",
+            ecn: None,
+        },
+    ];
+
+    type Params = SwiftParams;
+    type Meta = ();
+    type Ctl = NoCtl;
+    type Host = ();
+    type Rp = ReactionPoint;
+    type Np = PlainReceiver;
+    type Cp = PlainSwitch;
+
+    fn preset(name: &str, _host_rate: Rate) -> SwiftParams {
+        let bolt = SwiftParams {
+            base_target: Time::from_us(25),
+            per_hop: Time::from_us(1),
+            fs_range: Time::from_us(100),
+            fs_min_cwnd: 0.1,
+            fs_max_cwnd: 256.0,
+            ai: 1.0,
+            beta: 0.8,
+            max_mdf: 0.5,
+            // 15 B of a packet of 1 KB.
+            min_cwnd: 0.015,
+            max_cwnd: 10_000.0,
+            reset_threshold: 5,
+            rtt_weight: 0.25,
+        };
+        match name {
+            "swift-htsim" => SwiftParams {
+                base_target: Time::from_us(20),
+                // 20 us / 6.55.
+                per_hop: Time::from_ns(3053),
+                fs_max_cwnd: 100.0,
+                // 10 B.
+                min_cwnd: 0.01,
+                max_cwnd: 1000.0,
+                rtt_weight: 0.125,
+                ..bolt
+            },
+            _ => bolt,
+        }
+    }
+    fn check(params: &SwiftParams) -> Result<(), ParamError> {
+        if params.fs_min_cwnd >= params.fs_max_cwnd {
+            let why = format!("must be below fs_max_cwnd, which is {}", params.fs_max_cwnd);
+            return Err(ParamError::Conflict("fs_min_cwnd", why));
+        }
+        Ok(())
+    }
+    fn ctl_bytes(ctl: &NoCtl) -> u32 {
+        match *ctl {}
+    }
+    fn host(_params: &SwiftParams, _facts: &HostFacts) {}
+    fn cp(_params: &SwiftParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
+        None
+    }
+}
+
+/// Picoseconds in a second times bits in a byte.
+const PS_BITS: f64 = 8e12;
+
+/// The reaction point, one per QP. Times are picoseconds, windows packets.
+#[derive(Clone, Debug)]
+pub struct ReactionPoint {
+    /// Target delay with the path's hops, without flow scaling.
+    path_target: f64,
+    fs_range: f64,
+    /// alpha and beta of flow scaling (section 3.5).
+    fs_alpha: f64,
+    fs_beta: f64,
+    ai: f64,
+    beta: f64,
+    max_mdf: f64,
+    min_cwnd: f64,
+    max_cwnd: f64,
+    reset_threshold: u64,
+    rtt_weight: f64,
+    payload: u64,
+    packet_bytes: f64,
+    line_rate: Rate,
+
+    cwnd: f64,
+    /// The average round trip; the path's own until there is a sample.
+    rtt: f64,
+    sampled: bool,
+    /// The last packet's round trip.
+    delay: f64,
+    last_decrease: Option<Time>,
+    /// retransmit_cnt.
+    timeouts: u64,
+    hold_until: Time,
+}
+
+impl ReactionPoint {
+    /// The reaction point of a QP that begins: with what its path holds, as RDMA does; the paper
+    /// gives no first window.
+    pub fn new(params: &SwiftParams, path: &PathFacts) -> ReactionPoint {
+        let ps = |time: Time| time.ps() as f64;
+        let (low, high) = (params.fs_min_cwnd.sqrt(), params.fs_max_cwnd.sqrt());
+        let fs_alpha = ps(params.fs_range) / (1.0 / low - 1.0 / high);
+        let bdp = path.line_rate.bytes_in(path.base_rtt).get() as f64;
+        let packet_bytes = path.packet_bytes.get() as f64;
+        ReactionPoint {
+            path_target: ps(params.base_target + params.per_hop * u64::from(path.switches)),
+            fs_range: ps(params.fs_range),
+            fs_alpha,
+            fs_beta: -fs_alpha / high,
+            ai: params.ai,
+            beta: params.beta,
+            max_mdf: params.max_mdf,
+            min_cwnd: params.min_cwnd,
+            max_cwnd: params.max_cwnd,
+            reset_threshold: params.reset_threshold,
+            rtt_weight: params.rtt_weight,
+            payload: path.payload.get(),
+            packet_bytes,
+            line_rate: path.line_rate,
+            cwnd: (bdp / packet_bytes).ceil().clamp(1.0, params.max_cwnd),
+            rtt: ps(path.base_rtt),
+            sampled: false,
+            delay: ps(path.base_rtt),
+            last_decrease: None,
+            timeouts: 0,
+            hold_until: Time::ZERO,
+        }
+    }
+
+    /// The window, in packets.
+    #[inline]
+    pub fn cwnd(&self) -> f64 {
+        self.cwnd
+    }
+
+    /// The target delay at the present window, in picoseconds (section 3.5).
+    #[inline]
+    pub fn target(&self) -> f64 {
+        let scaling = self.fs_alpha / self.cwnd.sqrt() + self.fs_beta;
+        self.path_target + scaling.clamp(0.0, self.fs_range)
+    }
+
+    /// Window and pace. In flight are at most as many packets as the window has whole ones, and
+    /// below one packet its round trip is stretched to rtt / cwnd by pacing.
+    #[inline]
+    pub fn permission(&self) -> Allow {
+        let packets = (self.cwnd as u64).max(1);
+        let rate = if self.cwnd < 1.0 {
+            let bps = self.cwnd * self.packet_bytes * PS_BITS / self.rtt;
+            Rate::from_bps((bps as u64).max(1)).min(self.line_rate)
+        } else {
+            Allow::EVERYTHING.rate
+        };
+        Allow { rate, window: Bytes::new(packets * self.payload), ..Allow::EVERYTHING }
+    }
+
+    /// An ACK of `packets` packets that took `delay` (Algorithm 1, on receiving an ACK).
+    pub fn acknowledge(&mut self, now: Time, packets: f64, delay: Time) {
+        let can_decrease = self.can_decrease(now);
+        self.timeouts = 0;
+        self.sample(delay);
+        if now < self.hold_until {
+            return;
+        }
+        let target = self.target();
+        if self.delay < target {
+            let increase = self.ai * packets;
+            self.set_cwnd(
+                now,
+                self.cwnd + if self.cwnd >= 1.0 { increase / self.cwnd } else { increase },
+            );
+        } else if can_decrease {
+            let excess = (self.delay - target) / self.delay;
+            self.set_cwnd(now, self.cwnd * (1.0 - self.beta * excess).max(1.0 - self.max_mdf));
+        }
+    }
+
+    /// Packets were lost and others came after them (Algorithm 1, on fast recovery).
+    pub fn lose(&mut self, now: Time) {
+        self.timeouts = 0;
+        self.cut(now);
+    }
+
+    /// Nothing came for too long (Algorithm 1, on retransmit timeout).
+    pub fn time_out(&mut self, now: Time) {
+        self.timeouts += 1;
+        if self.timeouts >= self.reset_threshold {
+            self.set_cwnd(now, self.min_cwnd);
+        } else {
+            self.cut(now);
+        }
+    }
+
+    /// One decrease in a round trip.
+    fn can_decrease(&self, now: Time) -> bool {
+        self.last_decrease.is_none_or(|last| (now - last).ps() as f64 >= self.rtt)
+    }
+
+    fn cut(&mut self, now: Time) {
+        if self.can_decrease(now) && now >= self.hold_until {
+            self.set_cwnd(now, self.cwnd * (1.0 - self.max_mdf));
+        }
+    }
+
+    fn sample(&mut self, delay: Time) {
+        self.delay = delay.ps().max(1) as f64;
+        let weight = if self.sampled { self.rtt_weight } else { 1.0 };
+        self.rtt = (1.0 - weight) * self.rtt + weight * self.delay;
+        self.sampled = true;
+    }
+
+    fn set_cwnd(&mut self, now: Time, cwnd: f64) {
+        let before = self.cwnd;
+        self.cwnd = cwnd.clamp(self.min_cwnd, self.max_cwnd);
+        if self.cwnd < before {
+            self.last_decrease = Some(now);
+        }
+    }
+}
+
+impl Rp<Swift> for ReactionPoint {
+    /// A window that grows past one packet ends the wait for the pacer.
+    const REPACE: bool = true;
+
+    fn open(params: &SwiftParams, _host: &mut (), path: &PathFacts, _now: Time) -> ReactionPoint {
+        ReactionPoint::new(params, path)
+    }
+    #[inline]
+    fn allow(&self) -> Allow {
+        self.permission()
+    }
+    #[inline]
+    fn on_ack(&mut self, cx: &mut HostCx<'_, Swift>, ack: &Ack<'_, Swift>) {
+        if ack.nack {
+            self.lose(cx.now);
+        } else {
+            let packets = ack.newly_acked.get() as f64 / self.payload as f64;
+            self.acknowledge(cx.now, packets, ack.rtt);
+        }
+    }
+    fn on_retransmission_timeout(&mut self, cx: &mut HostCx<'_, Swift>) {
+        self.time_out(cx.now);
+    }
+    fn on_signal(&mut self, now: Time, signal: Signal) {
+        match signal {
+            Signal::Cut => self.cut(now),
+            Signal::Hold(until) => self.hold_until = until,
+        }
+    }
+    /// Under `alpha`, the last packet's delay over the target.
+    fn observe(&self, _now: Time, what: Observable) -> Option<f64> {
+        Some(match what {
+            Observable::Rate => self.permission().rate.min(self.line_rate).bps() as f64,
+            Observable::Window => self.cwnd * self.payload as f64,
+            Observable::Alpha => self.delay / self.target(),
+        })
+    }
+}
