@@ -21,6 +21,7 @@ pub mod pacc;
 pub mod params;
 mod random;
 pub mod registry;
+pub mod rocc;
 pub mod swift;
 pub mod tcd;
 pub mod timely;
