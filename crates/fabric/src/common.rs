@@ -76,6 +76,7 @@ impl<S: Scheme> Common<S> {
         let routes = Routes::new(&graph, &sizes, setup.seed, &setup.quirks);
         let wire_facts = WireFacts {
             packet_bytes: Bytes::new(u64::from(full_packet)),
+            ack_bytes: Bytes::new(u64::from(ack_size)),
             least_bytes: Bytes::new(u64::from(setup.wire.control_bytes(0))),
         };
         let mut rooms = [Room::Lossless; 8];

@@ -12,6 +12,7 @@ pub mod contract;
 pub mod dcqcn;
 pub mod dcqcn_tcd;
 pub mod dctcp;
+pub mod expresspass;
 pub mod hpcc;
 pub mod hpcc_pint;
 pub mod hpcc_tcd;

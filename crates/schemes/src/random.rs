@@ -1,4 +1,4 @@
-//! Random numbers for congestion points: a stream per switch port.
+//! Random numbers for control laws: streams that depend on a seed from the facts and on nothing else.
 
 use units::PortId;
 
@@ -8,6 +8,11 @@ use units::PortId;
 pub(crate) struct Stream(u64);
 
 impl Stream {
+    /// The stream of an entity, such as a QP, of the host or switch whose seed this is.
+    pub(crate) fn new(seed: u64, entity: u64) -> Stream {
+        Stream(mix(seed ^ mix(entity.wrapping_add(STEP))))
+    }
+
     /// The stream of a port of the switch whose stream has this seed.
     pub(crate) fn of_port(switch_seed: u64, port: PortId) -> Stream {
         Stream(mix(switch_seed ^ u64::from(port.get())))
@@ -16,10 +21,19 @@ impl Stream {
     /// The next 64 bits.
     #[inline]
     pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        self.0 = self.0.wrapping_add(STEP);
         mix(self.0)
     }
+
+    /// Uniform in [0, 1), in steps of 2^-53.
+    #[inline]
+    pub(crate) fn fraction(&mut self) -> f64 {
+        (self.next() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
+    }
 }
+
+/// What the counter goes on by: odd, so that it passes through all values.
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// SplitMix64's finaliser: every bit of the result depends on all of `word`.
 #[inline]
@@ -27,4 +41,20 @@ pub(crate) fn mix(word: u64) -> u64 {
     let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     word ^ word >> 31
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_are_uniform_and_differ() {
+        let mut means = Vec::new();
+        for (seed, entity) in [(1, 0), (1, 1), (2, 0)] {
+            let mut stream = Stream::new(seed, entity);
+            means.push((0..10_000).map(|_| stream.fraction()).sum::<f64>() / 10_000.0);
+        }
+        assert!(means.iter().all(|mean| (mean - 0.5).abs() < 0.01), "{means:?}");
+        assert!(means[0] != means[1] && means[1] != means[2] && means[0] != means[2]);
+    }
 }

@@ -124,6 +124,7 @@ macro_rules! for_each_scheme {
             dcqcn_tcd: $crate::dcqcn_tcd::DcqcnTcd;
             hpcc_tcd: $crate::hpcc_tcd::HpccTcd<5>, $crate::hpcc_tcd::HpccTcd<10>;
             pacc: $crate::pacc::Pacc;
+            expresspass: $crate::expresspass::ExpressPass;
             rocc: $crate::rocc::Rocc;
             swift: $crate::swift::Swift;
         }

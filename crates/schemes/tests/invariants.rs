@@ -198,6 +198,7 @@ impl<S: Scheme> World<S> {
             network_rtt: RTT,
             wire: WireFacts {
                 packet_bytes: Bytes::new(u64::from(PACKET)),
+                ack_bytes: Bytes::new(86),
                 least_bytes: Bytes::new(84),
             },
             seed: 7,
@@ -216,7 +217,7 @@ impl<S: Scheme> World<S> {
         let rp = S::Rp::open(&params, &mut sender, &path, Time::ZERO);
         let np = S::Np::open(&params, &mut receiver, Time::ZERO);
         let switches = (2..4).filter_map(|node| Switch::new(&params, node)).collect();
-        World {
+        let mut world: World<S> = World {
             params,
             now: Time::ZERO,
             rp,
@@ -232,7 +233,9 @@ impl<S: Scheme> World<S> {
             acknowledged: 0,
             expected: 0,
             outbox: Vec::new(),
-        }
+        };
+        world.at_sender(|rp, cx| rp.on_backlog(cx, Bytes::new(1_000_000)));
+        world
     }
 
     fn at_sender(&mut self, hook: impl FnOnce(&mut S::Rp, &mut HostCx<'_, S>)) {

@@ -800,7 +800,8 @@ toy! {
         Some(Priority::new(5))
     }
     fn classes(_: &Plain<Log<Time>>, wire: &WireFacts) -> Vec<ClassSpec> {
-        assert_eq!((wire.least_bytes, wire.packet_bytes), (Bytes::new(LEAST), Bytes::new(FULL)));
+        let sizes = [wire.packet_bytes, wire.ack_bytes, wire.least_bytes];
+        assert_eq!(sizes, [FULL, ACK, LEAST].map(Bytes::new));
         let share = LEAST as f64 / SPACING as f64;
         vec![ClassSpec { priority: Priority::new(5), room: Room::Lossless, share, burst: 2 }]
     }

@@ -24,6 +24,8 @@ pub struct PathFacts {
 pub struct WireFacts {
     /// A full data packet.
     pub packet_bytes: Bytes,
+    /// An ACK.
+    pub ack_bytes: Bytes,
     /// The shortest packet of a scheme's own, such as a CNP or a credit.
     pub least_bytes: Bytes,
 }

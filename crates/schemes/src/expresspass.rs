@@ -1,0 +1,242 @@
+//! ExpressPass: "Credit-Scheduled Delay-Bounded Congestion Control for Datacenters", Cho, Jang and
+//! Han, SIGCOMM 2017.
+//!
+//! A sender asks for credits (credit request); the receiver sends credit packets at a pace; each one
+//! lets one data packet go (section 3). Every port passes only as many credits as data packets
+//! would fit on the link in the other direction, keeps few waiting and drops the rest. So data meets
+//! on no link beyond its rate, as long as it comes back on the credits' path. The receiver steers
+//! its pace by the share of its credits that were lost (section 3.2, Algorithm 1): credits are
+//! numbered, and data carries the number of its credit.
+//!
+//! Credits that find nothing to send are wasted: those under way when the last data has gone. The
+//! counters `credits_sent`, `credits_used` and `credits_wasted` tell of them; what was sent and is in
+//! neither of the others was dropped by a port, or is still under way.
+
+mod receiver;
+mod sender;
+
+pub use receiver::NotificationPoint;
+pub use sender::ReactionPoint;
+
+use crate::contract::{ClassSpec, HostFacts, PlainSwitch, Room, Scheme, SwitchFacts, WireFacts};
+use crate::params::{Kind, ParamError, Value};
+use crate::registry::Preset;
+use std::sync::Arc;
+use units::{Bytes, Priority, Rate, Time};
+
+const SHARE: Option<(Value, Value)> = Some((Value::Number(0.0001), Value::Number(1.0)));
+
+crate::params! {
+    /// Parameters of ExpressPass.
+    pub struct ExpressPassParams {
+        /// Feedback control: as in the authors' simulator, or as in the paper's Algorithm 1.
+        feedback: &'static str, "", Kind::Choice(&["code", "paper"]), None,
+            "ns2-xpass; SIGCOMM'17 Algorithm 1";
+        /// A QP's first credit rate, as a share of the highest.
+        initial_rate: f64, "alpha", Kind::Number, SHARE, "SIGCOMM'17 section 3.2; ns2-xpass, alpha_";
+        /// QPs that ask for fewer packets begin lower in proportion.
+        ramp_packets: u64, "", Kind::Count,
+            Some((Value::Count(1), Value::Count(1_000_000))), "ns2-xpass, adaptive initial rate";
+        /// Aggressiveness at the start.
+        initial_w: f64, "w_init", Kind::Number, SHARE, "ns2-xpass, w_init_";
+        /// Aggressiveness never falls below this.
+        min_w: f64, "w_min", Kind::Number, SHARE, "SIGCOMM'17 Algorithm 1";
+        /// Aggressiveness never rises above this.
+        max_w: f64, "w_max", Kind::Number, SHARE, "SIGCOMM'17 Algorithm 1";
+        /// Share of credits that may be lost: at a rate of nothing (code), or at all rates (paper).
+        target_loss: f64, "target_loss", Kind::Number,
+            Some((Value::Number(0.0), Value::Number(0.9))),
+            "SIGCOMM'17 section 3.2; ns2-xpass, target_loss_scaling_";
+        /// Credits come up to this share of their gap early or late.
+        jitter: f64, "", Kind::Number,
+            Some((Value::Number(0.0), Value::Number(0.9))), "ns2-xpass, min_jitter_, max_jitter_";
+        /// Credits that wait at a port at most.
+        credit_queue: u64, "", Kind::Count,
+            Some((Value::Count(1), Value::Count(10_000))), "ns2-xpass, credit_limit_";
+        /// Credits that may follow one another at once at a port.
+        credit_burst: u64, "", Kind::Count,
+            Some((Value::Count(1), Value::Count(10_000))), "ns2-xpass, max_tokens_";
+        /// Priority of credits; nothing else may have it.
+        credit_priority: u64, "", Kind::Count,
+            Some((Value::Count(0), Value::Count(7))), "decided here: above ACKs and data";
+        /// Credits leave room on the link for an ACK, too, for each data packet.
+        ack_room: bool, "", Kind::Flag, None, "decided here: ExpressPass has no ACKs, RoCE has";
+        /// A credit request is repeated when no credit came for this long.
+        request_timeout: Time, "", Kind::Time,
+            Some((Value::Time(Time::from_us(1)), Value::Time(Time::from_ms(1000)))),
+            "ns2-xpass, retransmit_timeout_";
+        /// Stop the credits as soon as those of a round trip will do for the rest.
+        early_stop: bool, "", Kind::Flag, None, "ns2-xpass, early credit stop";
+    }
+}
+
+/// The scheme `expresspass`.
+#[derive(Debug)]
+pub struct ExpressPass;
+
+impl Scheme for ExpressPass {
+    const NAME: &'static str = "expresspass";
+    const TITLE: &'static str = "ExpressPass";
+    const PAPER: &'static str = "Cho et al., Credit-Scheduled Delay-Bounded Congestion Control for \
+                                 Datacenters, SIGCOMM 2017";
+    const CAVEAT: &'static str = "Credits make room for data and not for RoCE's ACKs: on links that \
+                                  are full both ways data queues grow, unless ack_room is set.";
+    const PRESETS: &'static [Preset] = &[
+        Preset {
+            name: "expresspass-xpass",
+            summary: "The authors' simulator in its large-scale set-up: a slow start of 1/16",
+            source: "ns2-xpass, large-scale-fattree.tcl",
+            ecn: None,
+        },
+        Preset {
+            name: "expresspass-paper",
+            summary: "The paper's feedback control: half the highest rate, 10 % loss",
+            source: "SIGCOMM'17 section 3.2; queue, burst and timeout of ns2-xpass",
+            ecn: None,
+        },
+    ];
+    const SYMMETRIC_PATHS: bool = true;
+
+    type Params = ExpressPassParams;
+    type Meta = Credit;
+    type Ctl = Control;
+    type Host = HostState;
+    type Rp = ReactionPoint;
+    type Np = NotificationPoint;
+    type Cp = PlainSwitch;
+
+    fn preset(name: &str, _host_rate: Rate) -> ExpressPassParams {
+        let code = ExpressPassParams {
+            feedback: "code",
+            initial_rate: 0.0625,
+            ramp_packets: 40,
+            initial_w: 0.0625,
+            min_w: 0.01,
+            max_w: 0.5,
+            target_loss: 0.125,
+            jitter: 0.1,
+            credit_queue: 8,
+            credit_burst: 2,
+            credit_priority: 7,
+            ack_room: false,
+            request_timeout: Time::from_us(100),
+            early_stop: true,
+        };
+        match name {
+            "expresspass-paper" => ExpressPassParams {
+                feedback: "paper",
+                initial_rate: 0.5,
+                ramp_packets: 1,
+                initial_w: 0.5,
+                target_loss: 0.1,
+                early_stop: false,
+                ..code
+            },
+            _ => code,
+        }
+    }
+    fn check(params: &ExpressPassParams) -> Result<(), ParamError> {
+        if params.min_w > params.max_w {
+            let why = format!("must not be above max_w, which is {}", params.max_w);
+            return Err(ParamError::Conflict("min_w", why));
+        }
+        Ok(())
+    }
+    /// Number and time of the credit, 4 B each; nothing on ACKs.
+    fn meta_bytes(_params: &ExpressPassParams) -> (u32, u32) {
+        (8, 0)
+    }
+    /// The shortest frame: 84 B with preamble and gap (section 3.1).
+    fn ctl_bytes(_word: &Control) -> u32 {
+        64
+    }
+    fn ctl_priority(params: &ExpressPassParams, control: &Control) -> Option<Priority> {
+        matches!(control, Control::Credit(_)).then(|| priority(params))
+    }
+    /// Credits take 84 of 84 + 1538 bytes in the paper: one for each full data packet, which goes
+    /// the other way (section 3.1).
+    fn classes(params: &ExpressPassParams, wire: &WireFacts) -> Vec<ClassSpec> {
+        let credit = wire.least_bytes.get() as f64;
+        vec![ClassSpec {
+            priority: priority(params),
+            room: Room::DropTail(params.credit_queue as u32),
+            share: credit / spacing(params, wire).get() as f64,
+            burst: params.credit_burst as u32,
+        }]
+    }
+    fn host(params: &ExpressPassParams, facts: &HostFacts) -> HostState {
+        let least_gap = facts.line_rate.time_for(spacing(params, &facts.wire));
+        let law = Law { params: params.clone(), least_gap };
+        HostState {
+            law: Arc::new(law),
+            seed: facts.seed,
+            receivers: 0,
+            sent: 0,
+            used: 0,
+            wasted: 0,
+        }
+    }
+    fn cp(_params: &ExpressPassParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
+        None
+    }
+    fn on_stray(host: &mut HostState, control: &Control) {
+        host.wasted += u64::from(matches!(control, Control::Credit(_)));
+    }
+    fn counters(host: &HostState) -> Vec<(&'static str, u64)> {
+        vec![
+            ("credits_sent", host.sent),
+            ("credits_used", host.used),
+            ("credits_wasted", host.wasted),
+        ]
+    }
+}
+
+/// Bytes of link time from a credit to the next at the highest rate.
+fn spacing(params: &ExpressPassParams, wire: &WireFacts) -> Bytes {
+    let ack = if params.ack_room { wire.ack_bytes } else { Bytes::ZERO };
+    wire.least_bytes + wire.packet_bytes + ack
+}
+
+fn priority(params: &ExpressPassParams) -> Priority {
+    Priority::new(params.credit_priority as u8)
+}
+
+/// A credit: permission to send one data packet, which carries it back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Credit {
+    /// Its number; a receiver numbers the credits of a QP.
+    pub number: u32,
+    /// When the receiver sent it.
+    pub sent_at: Time,
+}
+
+/// What sender and receiver tell each other beside data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// The sender has so many packets to send.
+    Request(u32),
+    /// The receiver lets it send one.
+    Credit(Credit),
+    /// The sender needs no more.
+    Stop,
+}
+
+/// The parameters and what follows from them at a host.
+#[derive(Debug)]
+struct Law {
+    params: ExpressPassParams,
+    /// Time between two credits at the highest rate.
+    least_gap: Time,
+}
+
+/// What the QPs of a host share: the law, and the counts of credits.
+#[derive(Debug)]
+pub struct HostState {
+    law: Arc<Law>,
+    seed: u64,
+    /// Receivers opened so far; each has a random stream of its own.
+    receivers: u64,
+    sent: u64,
+    used: u64,
+    wasted: u64,
+}

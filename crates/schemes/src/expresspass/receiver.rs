@@ -1,0 +1,183 @@
+//! The receiver's half: sends credits at a pace, and steers it.
+
+use super::{Control, Credit, ExpressPass, ExpressPassParams, HostState, Law};
+use crate::contract::{Header, HostCx, Np};
+use crate::random::Stream;
+use std::sync::Arc;
+use units::Time;
+
+/// The notification point, one per QP: sends credits at a pace, and steers it. Credit rates are
+/// shares of the highest rate that the host's port lets pass.
+#[derive(Debug)]
+pub struct NotificationPoint {
+    law: Arc<Law>,
+    random: Stream,
+    /// When the next credit goes; never without a request.
+    next_credit: Time,
+    /// Numbers of the next credit to send and of the next one that data should carry.
+    next_number: u32,
+    expected: u32,
+    /// cur_rate.
+    rate: f64,
+    w: f64,
+    /// The period before had no congestion.
+    was_increasing: bool,
+    /// Credits that data told of in this period, dropped ones included.
+    told: u32,
+    dropped: u32,
+    period_begin: Time,
+    /// Round trip from a credit to its data, ps; nothing yet: 0.
+    rtt: f64,
+}
+
+/// Weight of a new sample in the average round trip (ns2-xpass).
+const RTT_WEIGHT: f64 = 0.2;
+/// What a period without congestion adds to w, in the code's form (ns2-xpass).
+const W_STEP: f64 = 0.05;
+
+impl NotificationPoint {
+    /// The notification point of a QP that begins.
+    pub fn new(host: &mut HostState) -> NotificationPoint {
+        let random = Stream::new(host.seed, host.receivers);
+        host.receivers += 1;
+        NotificationPoint {
+            law: Arc::clone(&host.law),
+            random,
+            next_credit: Time::NEVER,
+            next_number: 0,
+            expected: 0,
+            rate: 1.0,
+            w: 0.0,
+            was_increasing: false,
+            told: 0,
+            dropped: 0,
+            period_begin: Time::ZERO,
+            rtt: 0.0,
+        }
+    }
+
+    /// The credit rate, as a share of the highest.
+    pub fn rate(&self) -> f64 {
+        self.rate
+    }
+
+    /// w, the aggressiveness.
+    pub fn aggressiveness(&self) -> f64 {
+        self.w
+    }
+
+    /// A request for so many packets: credits begin at once.
+    pub fn begin(&mut self, now: Time, packets: u32) {
+        if self.next_credit != Time::NEVER {
+            // Repeated, while credits are under way.
+            return;
+        }
+        let params = &self.law.params;
+        let ramp = f64::from(packets) / params.ramp_packets as f64;
+        self.rate = params.initial_rate * ramp.min(1.0);
+        self.w = params.initial_w;
+        self.was_increasing = false;
+        // Credits that went unused after the last stop were not dropped.
+        self.expected = self.next_number;
+        (self.told, self.dropped) = (0, 0);
+        self.period_begin = now;
+        self.next_credit = now;
+    }
+
+    /// The sender needs no more.
+    pub fn stop(&mut self) {
+        self.next_credit = Time::NEVER;
+    }
+
+    /// Data arrived with the credit that let it go.
+    pub fn hear(&mut self, now: Time, credit: Credit) {
+        // Wraps; one from before the last request tells nothing.
+        let gap = credit.number.wrapping_sub(self.expected);
+        if gap < u32::MAX / 2 {
+            self.told += gap + 1;
+            self.dropped += gap;
+            self.expected = credit.number.wrapping_add(1);
+        }
+        let sample = now.saturating_sub(credit.sent_at).ps() as f64;
+        let weight = if self.rtt == 0.0 { 1.0 } else { RTT_WEIGHT };
+        self.rtt = (1.0 - weight) * self.rtt + weight * sample;
+    }
+
+    /// The credit that is due at `now`.
+    pub fn credit(&mut self, now: Time) -> Credit {
+        self.control(now);
+        let credit = Credit { number: self.next_number, sent_at: now };
+        self.next_number = self.next_number.wrapping_add(1);
+        let jitter = 1.0 + self.law.params.jitter * (2.0 * self.random.fraction() - 1.0);
+        let gap = self.law.least_gap.ps() as f64 / self.rate * jitter;
+        self.next_credit = now + Time::from_ps((gap as u64).max(1));
+        credit
+    }
+
+    /// Feedback control, once in a round trip in which data came (Algorithm 1).
+    fn control(&mut self, now: Time) {
+        let period = (now - self.period_begin).ps() as f64;
+        if self.told == 0 || period < self.rtt {
+            return;
+        }
+        let Law { params, least_gap } = &*self.law;
+        let least_gap = least_gap.ps() as f64;
+        let loss = f64::from(self.dropped) / f64::from(self.told);
+        let code = params.feedback == "code";
+        let target = if code { (1.0 - self.rate) * params.target_loss } else { params.target_loss };
+        // The paper aims above the highest rate by what may be lost.
+        let most = if code { 1.0 } else { 1.0 + params.target_loss };
+        if loss > target {
+            let kept = if code {
+                f64::from(self.told - self.dropped) * least_gap / period
+            } else {
+                self.rate * (1.0 - loss)
+            };
+            self.rate = (kept * (1.0 + target)).min(self.rate);
+            self.w = (self.w / 2.0).max(params.min_w);
+            self.was_increasing = false;
+        } else {
+            if self.was_increasing {
+                let raised = if code { self.w + W_STEP } else { (self.w + params.max_w) / 2.0 };
+                self.w = raised.min(params.max_w);
+            }
+            self.was_increasing = true;
+            self.rate = (1.0 - self.w) * self.rate + self.w * most;
+        }
+        // At least a credit in a round trip.
+        let least = (least_gap / self.rtt.max(least_gap)).min(most);
+        self.rate = self.rate.clamp(least, most);
+        (self.told, self.dropped) = (0, 0);
+        self.period_begin = now;
+    }
+}
+
+impl Np<ExpressPass> for NotificationPoint {
+    fn open(_params: &ExpressPassParams, host: &mut HostState, _now: Time) -> NotificationPoint {
+        NotificationPoint::new(host)
+    }
+    #[inline]
+    fn on_data(&mut self, cx: &mut HostCx<'_, ExpressPass>, _data: &Header, meta: &mut Credit) {
+        self.hear(cx.now, *meta);
+    }
+    fn on_ctl(&mut self, cx: &mut HostCx<'_, ExpressPass>, control: &Control) {
+        match control {
+            Control::Request(packets) => {
+                self.begin(cx.now, *packets);
+                if self.next_credit == cx.now {
+                    self.on_timer(cx);
+                }
+            }
+            Control::Stop => self.stop(),
+            Control::Credit(_) => {}
+        }
+    }
+    #[inline]
+    fn next_timer(&self) -> Time {
+        self.next_credit
+    }
+    fn on_timer(&mut self, cx: &mut HostCx<'_, ExpressPass>) {
+        cx.host.sent += 1;
+        cx.send(Control::Credit(self.credit(cx.now)));
+    }
+}

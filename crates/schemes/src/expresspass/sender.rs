@@ -1,0 +1,200 @@
+//! The sender's half: asks for credits, and sends a packet for each.
+
+use super::{Control, Credit, ExpressPass, ExpressPassParams, HostState};
+use crate::contract::{Ack, Allow, Header, HostCx, PathFacts, Rp};
+use std::collections::VecDeque;
+use units::{Bytes, Time};
+
+/// Where a sender stands with its receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// It wants nothing.
+    Idle,
+    /// It asked, and no credit came yet.
+    Asked,
+    /// Credits come.
+    Fed,
+    /// It stopped the credits early; those under way should do.
+    Stopped,
+}
+
+/// The reaction point, one per QP: asks for credits, and sends a packet for each.
+#[derive(Clone, Debug)]
+pub struct ReactionPoint {
+    request_timeout: Time,
+    early_stop: bool,
+    payload: u64,
+    state: State,
+    /// Credits not spent yet, oldest first.
+    credits: VecDeque<Credit>,
+    /// Packets to send, spent credits aside.
+    packets: u64,
+    /// End of the last message; first byte never sent; first byte to send; first byte not
+    /// acknowledged.
+    posted: u64,
+    sent_up_to: u64,
+    next: u64,
+    acknowledged: u64,
+    /// When the request went out, and when it is repeated.
+    asked_at: Time,
+    ask_again: Time,
+    /// From the last request to its first credit.
+    round_trip: Time,
+    /// Early stop: begin of the present round trip and the credits since.
+    round_begin: Time,
+    round_credits: u64,
+}
+
+impl ReactionPoint {
+    /// The reaction point of a QP that begins.
+    pub fn new(params: &ExpressPassParams, path: &PathFacts) -> ReactionPoint {
+        ReactionPoint {
+            request_timeout: params.request_timeout,
+            early_stop: params.early_stop,
+            payload: path.payload.get(),
+            state: State::Idle,
+            credits: VecDeque::new(),
+            packets: 0,
+            posted: 0,
+            sent_up_to: 0,
+            next: 0,
+            acknowledged: 0,
+            asked_at: Time::ZERO,
+            ask_again: Time::NEVER,
+            round_trip: path.base_rtt,
+            round_begin: Time::ZERO,
+            round_credits: 0,
+        }
+    }
+
+    /// Packets for which there is no credit.
+    fn uncovered(&self) -> u64 {
+        self.packets.saturating_sub(self.credits.len() as u64)
+    }
+
+    fn ask(&mut self, cx: &mut HostCx<'_, ExpressPass>) {
+        self.state = State::Asked;
+        self.asked_at = cx.now;
+        self.ask_again = cx.now + self.request_timeout;
+        cx.send(Control::Request(u32::try_from(self.uncovered()).unwrap_or(u32::MAX)));
+    }
+
+    /// Asks for credits where there is need and nobody asked.
+    fn ask_if_needed(&mut self, cx: &mut HostCx<'_, ExpressPass>) {
+        if matches!(self.state, State::Idle | State::Stopped) && self.uncovered() > 0 {
+            self.ask(cx);
+        }
+    }
+
+    /// There is a credit for everything.
+    fn end(&mut self, cx: &mut HostCx<'_, ExpressPass>) {
+        if matches!(self.state, State::Asked | State::Fed) {
+            cx.send(Control::Stop);
+        }
+        self.state = State::Idle;
+        self.ask_again = Time::NEVER;
+    }
+
+    fn take(&mut self, cx: &mut HostCx<'_, ExpressPass>, credit: Credit) {
+        self.round_credits += 1;
+        if self.uncovered() == 0 {
+            cx.host.wasted += 1;
+            return;
+        }
+        self.credits.push_back(credit);
+        if self.state == State::Asked {
+            self.state = State::Fed;
+            self.ask_again = Time::NEVER;
+            self.round_trip = cx.now - self.asked_at;
+            self.round_begin = cx.now;
+            self.round_credits = 1;
+        }
+        let left = self.uncovered();
+        if left == 0 {
+            self.end(cx);
+        } else if self.state == State::Fed
+            && self.early_stop
+            && cx.now - self.round_begin >= self.round_trip
+        {
+            if self.round_credits >= left {
+                cx.send(Control::Stop);
+                self.state = State::Stopped;
+                // What was under way is there by then.
+                self.ask_again = cx.now + self.round_trip * 2;
+            }
+            self.round_begin = cx.now;
+            self.round_credits = 0;
+        }
+    }
+
+    /// The sender goes on from another byte than it would have. Message ends between there and the
+    /// end may make more packets of it: for those it asks when it comes to them.
+    fn go_on_from(&mut self, cx: &mut HostCx<'_, ExpressPass>, next: u64) {
+        self.next = next;
+        self.packets = (self.posted - self.next).div_ceil(self.payload);
+        let needed = self.packets as usize;
+        if self.credits.len() > needed {
+            cx.host.wasted += (self.credits.len() - needed) as u64;
+            self.credits.truncate(needed);
+        }
+        if self.uncovered() > 0 {
+            self.ask_if_needed(cx);
+        } else {
+            self.end(cx);
+        }
+    }
+}
+
+impl Rp<ExpressPass> for ReactionPoint {
+    fn open(
+        params: &ExpressPassParams,
+        _host: &mut HostState,
+        path: &PathFacts,
+        _now: Time,
+    ) -> ReactionPoint {
+        ReactionPoint::new(params, path)
+    }
+    /// A credit is for one packet, whichever is next.
+    #[inline]
+    fn allow(&self) -> Allow {
+        let granted = if self.credits.is_empty() { 0 } else { u64::MAX };
+        Allow { granted, ..Allow::EVERYTHING }
+    }
+    fn on_send(&mut self, cx: &mut HostCx<'_, ExpressPass>, data: &mut Header, meta: &mut Credit) {
+        *meta = self.credits.pop_front().unwrap_or_default();
+        cx.host.used += 1;
+        self.packets = self.packets.saturating_sub(1);
+        self.next = data.sequence + u64::from(data.payload);
+        self.sent_up_to = self.sent_up_to.max(self.next);
+        if self.packets == 0 && self.next < self.posted {
+            self.go_on_from(cx, self.next);
+        }
+    }
+    fn on_ack(&mut self, cx: &mut HostCx<'_, ExpressPass>, ack: &Ack<'_, ExpressPass>) {
+        self.acknowledged = self.acknowledged.max(ack.next_expected);
+        let goes_back = ack.nack && ack.next_expected == self.acknowledged;
+        if goes_back || self.next < self.acknowledged {
+            self.go_on_from(cx, self.acknowledged);
+        }
+    }
+    fn on_ctl(&mut self, cx: &mut HostCx<'_, ExpressPass>, control: &Control) {
+        if let Control::Credit(credit) = control {
+            self.take(cx, *credit);
+        }
+    }
+    fn on_backlog(&mut self, cx: &mut HostCx<'_, ExpressPass>, left: Bytes) {
+        let posted = self.sent_up_to + left.get();
+        self.packets += (posted - self.posted).div_ceil(self.payload);
+        self.posted = posted;
+        self.ask_if_needed(cx);
+    }
+    fn on_retransmission_timeout(&mut self, cx: &mut HostCx<'_, ExpressPass>) {
+        self.go_on_from(cx, self.acknowledged);
+    }
+    fn next_timer(&self) -> Time {
+        self.ask_again
+    }
+    fn on_timer(&mut self, cx: &mut HostCx<'_, ExpressPass>) {
+        self.ask(cx);
+    }
+}
