@@ -18,7 +18,7 @@ use units::{Bytes, Rate, Time};
 fn run_case(case: &Case, setup: &Setup, threads: usize) -> Output {
     let host_rate = setup.cables[0].rate;
     match case.law {
-        Law::None => run::<NoControl>(setup, NoParams {}, threads),
+        Law::None => run::<NoControl>(setup, NoParams { window: "none" }, threads),
         Law::DcqcnPaper => run::<Dcqcn>(setup, Dcqcn::preset("dcqcn-paper", host_rate), threads),
         Law::DcqcnHpcc => run::<Dcqcn>(setup, Dcqcn::preset("dcqcn-hpcc", host_rate), threads),
         Law::Hpcc => run::<Hpcc<10>>(setup, Hpcc::<10>::preset("hpcc-paper", host_rate), threads),
@@ -91,13 +91,13 @@ fn a_headroom_one_packet_too_small_drops_and_says_where() {
     assert_eq!(sent, crossing + 24);
     let headroom = (sent - 1) * FULL - 50_000;
 
-    let enough = run::<NoControl>(&funnel(headroom), NoParams {}, 1);
+    let enough = run::<NoControl>(&funnel(headroom), NoParams { window: "none" }, 1);
     assert_eq!(enough.lossless_drops, 0, "{:?}", enough.drops);
     assert_eq!(enough.audits[0].stored, (sent - 1) * FULL);
     balances(&enough).unwrap();
 
     for less in [1, FULL] {
-        let output = run::<NoControl>(&funnel(headroom - less), NoParams {}, 1);
+        let output = run::<NoControl>(&funnel(headroom - less), NoParams { window: "none" }, 1);
         balances(&output).unwrap();
         assert_eq!(output.lossless_drops, 1, "{less} B less");
         let drop = &output.drops[0];
@@ -128,7 +128,7 @@ fn the_automatic_headroom_is_enough_where_pause_frames_must_wait() {
                 setup.messages[flow].priority = 3 + (src % 2) as u8;
             }
             setup.messages.sort_by_key(|message| message.start);
-            let output = run::<NoControl>(&setup, NoParams {}, 1);
+            let output = run::<NoControl>(&setup, NoParams { window: "none" }, 1);
             lossless(&setup, &output).unwrap();
             assert!(pauses(&output) > 0);
         }

@@ -25,9 +25,8 @@ use crate::contract::{
 };
 use crate::dcqcn::{Cnp, Dcqcn, DcqcnParams, Law, ReactionPoint};
 use crate::params::{self, Value};
+use crate::random::Stream;
 use crate::registry::Preset;
-use rand_pcg::Pcg64Mcg;
-use rand_pcg::rand_core::Rng;
 use std::sync::Arc;
 use units::{Bytes, PortId, Rate, Time};
 
@@ -280,7 +279,7 @@ pub struct CongestionPoint {
     certain_count: u32,
     control_due: Time,
     flush_due: Time,
-    random: Pcg64Mcg,
+    random: Stream,
 }
 
 impl CongestionPoint {
@@ -292,13 +291,13 @@ impl CongestionPoint {
             certain_count: params.certain_count as u32,
             control_due: Time::NEVER,
             flush_due: Time::NEVER,
-            random: Pcg64Mcg::new(u128::from(seed) << 64 | u128::from(seed.rotate_left(32))),
+            random: Stream::new(seed, 0),
         }
     }
 
     /// True with this probability.
     fn chance(&mut self, probability: f64) -> bool {
-        f64::from(self.random.next_u32()) < probability * 4_294_967_296.0
+        self.random.fraction() < probability
     }
 }
 

@@ -8,7 +8,7 @@
 //! The controller counts rates in steps of 10 Mb/s and queues in steps of 600 B, so that it needs
 //! few bits in a switch.
 //!
-//! The paper's text was not at hand: the laws below are those of the authors' OMNeT++ code (its
+//! The paper's text was not at hand: the laws below are those of a public OMNeT++ model of it (its
 //! switch queue and host queue), in the paper's symbols.
 
 mod flow_table;
@@ -39,7 +39,7 @@ crate::params! {
     /// Parameters of RoCC.
     pub struct RoccParams {
         /// Period of the fair rate's update.
-        update_interval: Time, "T", Kind::Time, SPAN, "CoNEXT'20; the authors' code";
+        update_interval: Time, "T", Kind::Time, SPAN, "CoNEXT'20; an OMNeT++ model";
         /// Queue length that the controller aims at, at a port of rate `at`.
         q_ref: Bytes, "Q_ref", Kind::Bytes, LENGTH, "CoNEXT'20, 40G and 100G sets";
         /// Growth of the queue in a period that halves the fair rate, at a port of rate `at`.
@@ -52,9 +52,9 @@ crate::params! {
             Some((Value::Rate(Rate::from_gbps(1)), Value::Rate(Rate::from_gbps(10_000)))),
             "CoNEXT'20, 40G and 100G sets; scaling decided";
         /// Gain of the queue's distance from its aim, at the highest rates.
-        alpha: f64, "alpha", Kind::Number, GAIN, "the authors' code";
+        alpha: f64, "alpha", Kind::Number, GAIN, "an OMNeT++ model";
         /// Gain of the queue's growth, at the highest rates.
-        beta: f64, "beta", Kind::Number, GAIN, "the authors' code";
+        beta: f64, "beta", Kind::Number, GAIN, "an OMNeT++ model";
         /// The fair rate never falls below this.
         min_rate: Rate, "F_min", Kind::Rate,
             Some((Value::Rate(Rate::from_bps(RATE_STEP)), Value::Rate(Rate::from_gbps(100)))),
@@ -62,9 +62,9 @@ crate::params! {
         /// From a message's arrival at a host to its effect on the rate.
         host_delay: Time, "", Kind::Time,
             Some((Value::Time(Time::ZERO), Value::Time(Time::from_ms(1)))),
-            "the authors' code";
+            "an OMNeT++ model";
         /// Time without an accepted message after which the sender's rate doubles.
-        recovery_timer: Time, "", Kind::Time, SPAN, "the authors' code";
+        recovery_timer: Time, "", Kind::Time, SPAN, "an OMNeT++ model";
         /// Flows that a queue can tell apart; further ones are not told the rate while it is full.
         flow_table: u64, "", Kind::Count,
             Some((Value::Count(16), Value::Count(65_536))), "decided here";
@@ -80,12 +80,12 @@ impl Scheme for Rocc {
     const TITLE: &'static str = "RoCC";
     const PAPER: &'static str =
         "Taheri et al., RoCC: Robust Congestion Control for RDMA, CoNEXT 2020";
-    const CAVEAT: &'static str = "Queue lengths of the 40G and 100G sets are from memory of the \
-                                  paper, those of other rates are scaled.";
+    const CAVEAT: &'static str = "The queue lengths of the 40G and 100G sets are not confirmed by \
+                                  the paper's text; those of other rates are scaled.";
     const PRESETS: &'static [Preset] = &[Preset {
         name: "rocc-paper",
         summary: "The paper's 100G set, or its 40G set where hosts have less than 100G",
-        source: "CoNEXT'20; the authors' code",
+        source: "CoNEXT'20; an OMNeT++ model",
         ecn: None,
     }];
 

@@ -111,7 +111,8 @@ def describe(result: Result, directory: Path) -> str:
     title = f"{summary['name']}: {summary['scheme']} ({summary['preset']}), seed {summary['seed']}"
     if summary["caveat"]:
         rows.append(("caveat", summary["caveat"]))
-    return "\n".join([title, *(f"  {name:<14}{text}" for name, text in rows)])
+    width = max(14, *(len(name) + 2 for name, _ in rows))
+    return "\n".join([title, *(f"  {name:<{width}}{text}" for name, text in rows)])
 
 
 def _threads(number: int) -> str:

@@ -205,7 +205,8 @@ fn a_congestion_point_may_choose_among_equal_paths() {
     setup.cable(right, b, G100, US);
     setup.message(a, b, 20_000, Time::ZERO);
     let sprayed = run::<Spraying>(&setup, Plain(()), 1);
-    let hashed = run::<schemes::none::NoControl>(&setup, schemes::none::NoParams {}, 1);
+    let hashed =
+        run::<schemes::none::NoControl>(&setup, schemes::none::NoParams { window: "none" }, 1);
     let split = |output| [1, 2].map(|at| port(output, left, at).tx_data_packets);
     assert_eq!(split(&sprayed), [10, 10]);
     let mut split = split(&hashed);
