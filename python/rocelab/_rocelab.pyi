@@ -1,9 +1,11 @@
 from collections.abc import Callable
 from os import PathLike
+from pathlib import Path
 from typing import final
 
 __all__ = [
     "DEBUG_BUILD",
+    "HpccExperiment",
     "RunResult",
     "Scenario",
     "Table",
@@ -38,6 +40,21 @@ class Table:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 @final
+class HpccExperiment:
+    def __new__(
+        cls, path: str | PathLike[str], directory: str | PathLike[str]
+    ) -> HpccExperiment: ...
+    def to_toml(self) -> str: ...
+    @property
+    def warnings(self) -> list[str]: ...
+    def write(
+        self,
+        result: RunResult,
+        directory: str | PathLike[str],
+        into: str | PathLike[str] | None,
+    ) -> list[Path]: ...
+
+@final
 class RunResult:
     @property
     def flows(self) -> Table: ...
@@ -54,6 +71,7 @@ def run(
     scenario: Scenario,
     threads: int | None = None,
     progress: Callable[[int, int, int, int, int], object] | None = None,
+    experiment: HpccExperiment | None = None,
 ) -> tuple[RunResult, bool]: ...
 def json_schema() -> str: ...
 def schemes() -> str: ...

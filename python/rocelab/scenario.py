@@ -139,6 +139,11 @@ def load_with_settings(path: Path, settings: Sequence[tuple[str, str]]) -> Scena
     return _load(path, tuple(settings))
 
 
+def parse_with_settings(text: str, settings: Sequence[tuple[str, str]]) -> Scenario:
+    """The scenario that ``text`` describes with keys set as on the command line."""
+    return Scenario._of(text, None, tuple(settings))
+
+
 def _load(path: Path, overrides: tuple[tuple[str, str], ...]) -> Scenario:
     try:
         text = path.read_text(encoding="utf-8")

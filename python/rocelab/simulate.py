@@ -57,19 +57,30 @@ def run(
         raise TypeError(
             f"run takes a Scenario, not {scenario!r}; rocelab.load(path) makes one of a file"
         )
+    raw, interrupted = run_raw(scenario, threads=threads, progress=progress)
+    result = Result.from_run(raw, scenario)
+    if interrupted:
+        raise Interrupted(result)
+    return result
+
+
+def run_raw(
+    scenario: Scenario,
+    *,
+    threads: int | None,
+    progress: bool | Callable[[Progress], None],
+    experiment: _rocelab.HpccExperiment | None = None,
+) -> tuple[_rocelab.RunResult, bool]:
+    """What :func:`run` makes its result of, and whether Ctrl-C cut it short."""
     if threads is not None:
         check_count("threads", threads)
     if progress is True:
         from rocelab.progress import bar
 
         with bar(scenario.name) as show:
-            return run(scenario, threads=threads, progress=show)
+            return run_raw(scenario, threads=threads, progress=show, experiment=experiment)
     callback = _timed(progress) if progress else None
-    raw, interrupted = _rocelab.run(scenario.checked, threads, callback)
-    result = Result.from_run(raw, scenario)
-    if interrupted:
-        raise Interrupted(result)
-    return result
+    return _rocelab.run(scenario.checked, threads, callback, experiment)
 
 
 def check_count(name: str, number: int) -> None:

@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::any::Any;
+use std::path::Path;
 
 /// What a user is asked to do when the simulator itself failed.
 const BUG: &str = "this is a bug in rocelab; please report it with the scenario";
@@ -32,6 +33,21 @@ pub(crate) fn config_error(py: Python<'_>, error: &scenario::ScenarioError) -> P
         details.set_item("line", error.line)?;
         details.set_item("hint", &error.hint)
     })
+}
+
+/// A file of the HPCC simulator that was refused, as `ConfigError`.
+pub(crate) fn file_error(py: Python<'_>, error: &hpcc_files::FileError) -> PyErr {
+    exception(py, "ConfigError", error.message.clone(), |details| {
+        details.set_item("file", error.file.as_ref().map(|file| file.to_string_lossy()))?;
+        details.set_item("line", error.line)?;
+        details.set_item("hint", &error.hint)
+    })
+}
+
+/// A file that could not be written, as `ResultError`.
+pub(crate) fn write_error(py: Python<'_>, path: &Path, error: &std::io::Error) -> PyErr {
+    let message = format!("cannot write {}: {error}", path.display());
+    exception(py, "ResultError", message, |_| Ok(()))
 }
 
 /// A scenario that cannot be run, as `ConfigError`.

@@ -5,6 +5,7 @@
 
 mod catalogue;
 mod errors;
+mod hpcc;
 mod run;
 mod scenario;
 mod table;
@@ -17,6 +18,8 @@ mod _rocelab {
 
     #[pymodule_export]
     use crate::catalogue::{json_schema, schemes, topologies, workloads};
+    #[pymodule_export]
+    use crate::hpcc::HpccExperiment;
     #[pymodule_export]
     use crate::run::{RunResult, run};
     #[pymodule_export]

@@ -1,11 +1,14 @@
 //! The door to the simulator: runs with the interpreter released, reports progress, obeys Ctrl-C.
 
 use crate::errors::{bug, refused, simulation_error};
+use crate::hpcc::HpccExperiment;
 use crate::scenario::Scenario;
 use crate::table::Table;
+use hpcc_files::Experiment;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use results::arrow_schema::ArrowError;
+use rocelab::hpcc::{Files, records_of};
 use rocelab::{Progress, RunOptions};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,10 +32,12 @@ pub(crate) struct RunResult {
     /// The drops in lossless classes, as a JSON list.
     #[pyo3(get)]
     drops: String,
+    /// What the files of the HPCC simulator hold, where the run was one of its experiments.
+    pub(crate) hpcc: Option<Files>,
 }
 
 impl RunResult {
-    fn of(result: rocelab::RunResult) -> Result<RunResult, ArrowError> {
+    fn of(result: rocelab::RunResult, hpcc: Option<Files>) -> Result<RunResult, ArrowError> {
         let json = |error: serde_json::Error| ArrowError::JsonError(error.to_string());
         Ok(RunResult {
             flows: result.flows.to_record_batch()?,
@@ -44,6 +49,7 @@ impl RunResult {
                 .collect::<Result<_, ArrowError>>()?,
             summary: serde_json::to_string(&result.summary).map_err(json)?,
             drops: serde_json::to_string(&result.drops).map_err(json)?,
+            hpcc,
         })
     }
 }
@@ -85,19 +91,26 @@ type Outcome = thread::Result<Result<RunResult, Failure>>;
 
 /// Runs `scenario`. Every tenth of a second `progress` is called with the simulated time and its
 /// end (both in ps, the end 0 while unknown), packet-hops, flows done and flows. Returns the result
-/// and whether Ctrl-C cut it short.
+/// and whether Ctrl-C cut it short. With an `experiment` the result can be written as its files.
 #[pyfunction]
-#[pyo3(signature = (scenario, threads=None, progress=None))]
+#[pyo3(signature = (scenario, threads=None, progress=None, experiment=None))]
 pub(crate) fn run(
     py: Python<'_>,
     scenario: &Scenario,
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
+    experiment: Option<&HpccExperiment>,
 ) -> PyResult<(RunResult, bool)> {
     let cancel = Arc::new(AtomicBool::new(false));
     let state = Arc::new(Progress::default());
-    let options = RunOptions { threads, cancel: Arc::clone(&cancel), progress: Arc::clone(&state) };
-    let outcome = start(Arc::clone(&scenario.valid), options)
+    let experiment = experiment.map(|experiment| Arc::clone(&experiment.read));
+    let options = RunOptions {
+        threads,
+        cancel: Arc::clone(&cancel),
+        progress: Arc::clone(&state),
+        records: experiment.as_deref().map(records_of).unwrap_or_default(),
+    };
+    let outcome = start(Arc::clone(&scenario.valid), options, experiment)
         .map_err(|error| simulation_error(py, format!("cannot start a thread: {error}")))?;
     let mut interrupted = false;
     let outcome = loop {
@@ -136,12 +149,14 @@ pub(crate) fn run(
 fn start(
     scenario: Arc<::scenario::Scenario>,
     options: RunOptions,
+    experiment: Option<Arc<Experiment>>,
 ) -> std::io::Result<Mutex<Receiver<Outcome>>> {
     let (sender, receiver) = channel();
     thread::Builder::new().name("rocelab".to_owned()).spawn(move || {
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let result = rocelab::run(&scenario, &options).map_err(Failure::Refused)?;
-            RunResult::of(result).map_err(Failure::Tables)
+            let hpcc = experiment.map(|experiment| Files::new(&experiment, &result));
+            RunResult::of(result, hpcc).map_err(Failure::Tables)
         }));
         // Nobody listens any more after a second Ctrl-C.
         let _ = sender.send(outcome);

@@ -159,12 +159,7 @@ impl Scenario {
     /// The complete, effective scenario file: every key with its value, files replaced by what
     /// they say. Reading it gives an equal scenario.
     pub fn to_toml(&self) -> String {
-        match toml::to_string(&self.spec) {
-            Ok(text) => text,
-            // Nothing in a specification is beyond TOML: its integers come from TOML, or are
-            // checked to fit.
-            Err(error) => unreachable!("a valid scenario can be written: {error}"),
-        }
+        self.spec.to_toml()
     }
 }
 

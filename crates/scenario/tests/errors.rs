@@ -83,7 +83,10 @@ fn unknown_values_name_the_nearest() {
     says(&set("scheme.name", "dcqnc"), &["scheme.name: unknown scheme `dcqnc`", "`dcqcn`"]);
     let scheme = |keys: &str| star(&format!("{FLOW}[scheme]\nname = \"none\"\n{keys}"));
     says(&scheme("preset = \"nonne\""), &["line 13: scheme.preset: unknown preset", "`none`"]);
-    says(&scheme("params.g = 1"), &["line 13: scheme.params.g: unknown parameter", "has none"]);
+    says(
+        &scheme("params.g = 1"),
+        &["line 13: scheme.params.g: unknown parameter", "known: window"],
+    );
     says(&set("scheme.params.g", "1"), &["scheme.name: is missing"]);
     says(&set("run.stop", "flow-done"), &["run.stop: needs \"flows-done\" or a quantity"]);
 }

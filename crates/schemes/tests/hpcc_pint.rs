@@ -3,7 +3,7 @@
 
 use schemes::contract::{
     Ack, Address, Body, CodePoint, Cp, Header, HostCx, HostFacts, Kind, Local, Observable, Packet,
-    PathFacts, PortFacts, PortView, Rp, Scheme, SwitchFacts,
+    PathFacts, PortFacts, PortView, Rp, Scheme, SwitchFacts, WireFacts,
 };
 use schemes::hpcc_pint::{Codes, HpccPint, HpccPintParams, ReactionPoint};
 use std::sync::Arc;
@@ -59,7 +59,12 @@ impl Bench {
             node: NodeId::new(0),
             line_rate: LINE,
             network_rtt: RTT,
-            packet_bytes: Bytes::new(1083),
+            wire: WireFacts {
+                packet_bytes: Bytes::new(1083),
+                ack_bytes: Bytes::new(86),
+                least_bytes: Bytes::new(84),
+            },
+            seed: 7,
         };
         let facts = PortFacts {
             port: PortId::new(1),
@@ -69,6 +74,9 @@ impl Bench {
             peer_is_host: false,
             xoff: Bytes::UNLIMITED,
             xon: Bytes::UNLIMITED,
+            resume_offset: Bytes::UNLIMITED,
+            kmin: Bytes::UNLIMITED,
+            transit: Time::from_us(1),
         };
         let ports = (0..switches)
             .map(|node| {

@@ -197,6 +197,9 @@ fn each_flow_with_a_packet_in_the_queue_is_told_once() {
         peer_is_host: true,
         xoff: Bytes::UNLIMITED,
         xon: Bytes::UNLIMITED,
+        resume_offset: Bytes::UNLIMITED,
+        kmin: Bytes::UNLIMITED,
+        transit: Time::from_us(1),
     };
     let switch =
         SwitchFacts { node: HERE.0, tier: 1, ports: &[facts], network_rtt: us(8), seed: 1 };

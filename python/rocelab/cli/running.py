@@ -64,7 +64,7 @@ def run(
     if as_json:
         print(json.dumps(result.summary, indent=2, ensure_ascii=False))
     elif not quiet:
-        print(describe(result, directory))
+        print(describe(result, ("result", str(directory))))
     if interrupted:
         print(f"interrupted: {directory} holds a partial result", file=sys.stderr)
         raise typer.Exit(130)
@@ -75,7 +75,62 @@ def validate(scenario: ScenarioFile, settings: Settings = None) -> None:
     print(_load(scenario, settings, None).to_toml(), end="")
 
 
-def _load(path: Path, settings: list[str] | None, seed: int | None) -> Scenario:
+def hpcc(
+    config: Annotated[Path, typer.Argument(metavar="CONFIG.txt", show_default=False)],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Where the files go; default: where the configuration says."
+        ),
+    ] = None,
+    threads: Annotated[
+        int | None, typer.Option(help="Threads, 1 or more; they change the speed and nothing else.")
+    ] = None,
+    settings: Settings = None,
+    to_scenario: Annotated[
+        bool,
+        typer.Option("--to-scenario", help="Print the scenario that does the same; run nothing."),
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the summary alone, as JSON.")
+    ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print errors alone; no progress bar.")
+    ] = False,
+) -> None:
+    """Run an experiment of the HPCC ns-3 simulator: its files in, its files out.
+
+    Names in the configuration are relative to the working directory. What that simulator does
+    differently is a switch in the scenario's [quirks], to be changed with --set.
+    """
+    from rocelab.hpcc import Experiment
+
+    experiment = Experiment(config)
+    if not quiet:
+        for warning in experiment.warnings:
+            print(f"warning: {warning}", file=sys.stderr)
+    changes = _changes(settings)
+    if to_scenario:
+        print(experiment.scenario(changes).to_toml(), end="")
+        return
+    interrupted = False
+    try:
+        result, written = experiment.run(
+            settings=changes, threads=threads, progress=not quiet, into=out
+        )
+    except Interrupted as stopped:
+        result, written = stopped.result, []
+        interrupted = True
+    if as_json:
+        print(json.dumps(result.summary, indent=2, ensure_ascii=False))
+    elif not quiet:
+        print(describe(result, ("files", "  ".join(map(str, written)))))
+    if interrupted:
+        print("interrupted: the files hold a partial result", file=sys.stderr)
+        raise typer.Exit(130)
+
+
+def _changes(settings: list[str] | None) -> list[tuple[str, str]]:
     changes: list[tuple[str, str]] = []
     for setting in settings or []:
         key, equals, value = setting.partition("=")
@@ -84,13 +139,18 @@ def _load(path: Path, settings: list[str] | None, seed: int | None) -> Scenario:
                 f"--set {setting}: needs a key and a value", hint="such as --set run.seed=2"
             )
         changes.append((key.strip(), value.strip()))
+    return changes
+
+
+def _load(path: Path, settings: list[str] | None, seed: int | None) -> Scenario:
+    changes = _changes(settings)
     if seed is not None:
         changes.append(("run.seed", str(seed)))
     return load_with_settings(path, changes)
 
 
-def describe(result: Result, directory: Path) -> str:
-    """The summary as people read it."""
+def describe(result: Result, place: tuple[str, str]) -> str:
+    """The summary as people read it; ``place`` says what was written and where."""
     summary = result.summary
     speed = summary["packet_hops_per_s"]
     rows = [
@@ -106,7 +166,7 @@ def describe(result: Result, directory: Path) -> str:
         ("longest queue", size(summary["max_queue_bytes"])),
         *((name.replace("_", " "), f"{n:,}") for name, n in summary["counters"].items()),
         ("digest", summary["digest"]),
-        ("result", str(directory)),
+        place,
     ]
     title = f"{summary['name']}: {summary['scheme']} ({summary['preset']}), seed {summary['seed']}"
     if summary["caveat"]:

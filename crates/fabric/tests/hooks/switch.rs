@@ -4,7 +4,7 @@ use crate::common::{ACK, Build, FIRST, FULL, G100, LEAST, US, empty};
 use crate::common::{balances, fct, line, pauses, port, run, star};
 use crate::toy::{BYTE, LineRate, Log, Plain, WIRE};
 use crate::toy::{ack_back, alone, no_cp, no_ctl, no_host, one_way, toy};
-use fabric::{EcnConfig, Probe, ProbeKind, ProbeTargets, Ready, Refusal, Threshold};
+use fabric::{EcnConfig, EcnLaw, Probe, ProbeKind, ProbeTargets, Ready, Refusal, Threshold};
 use schemes::contract::{
     Ack, Address, Allow, Body, ClassSpec, CodePoint, Cp, Emit, Emits, Full, Gate, HostCx, Kind,
     Level, Local, NoCtl, Np, Packet, PathFacts, PlainReceiver, PlainSwitch, PortFacts, PortLocal,
@@ -560,7 +560,12 @@ fn red_marks_only_where_the_congestion_point_lets_it() {
         setup.message(1, 2, 20_000, Time::ZERO);
         // All that see anything waiting; on leaving, the last packet sees nothing.
         let (kmin, kmax) = (Bytes::ZERO, Bytes::ZERO);
-        setup.ecn = Some(EcnConfig { kmin, kmax, pmax: 1.0, at: None, at_enqueue });
+        setup.ecn = Some(EcnConfig {
+            law: EcnLaw { kmin, kmax, pmax: 1.0 },
+            at: None,
+            by_rate: Vec::new(),
+            at_enqueue,
+        });
         let output = run::<Sparing>(&setup, Plain(()), 1);
         assert_eq!(port(&output, 3, 2).ecn_marked_packets, marked);
     }
@@ -989,7 +994,7 @@ fn a_drop_tail_class_that_others_use_is_refused() {
     let refused = Some(Refusal::ClassTaken { priority: 5 });
     assert_eq!(taken(|_| {}), None);
     assert_eq!(taken(|setup| setup.messages[0].priority = 5), refused);
-    assert_eq!(taken(|setup| setup.classes.ack = 5), refused);
+    assert_eq!(taken(|setup| setup.classes.ack = Some(5)), refused);
     assert_eq!(taken(|setup| setup.classes.control = 5), refused);
     assert_eq!(taken(|setup| setup.pfc.lossless = 1 << 5 | 1 << 3), refused);
 }

@@ -90,6 +90,18 @@ pub struct Spec {
     pub probe: Vec<ProbeSpec>,
 }
 
+impl Spec {
+    /// The scenario file that says this.
+    pub fn to_toml(&self) -> String {
+        match toml::to_string(self) {
+            Ok(text) => text,
+            // Nothing in a specification is beyond TOML: its integers come from TOML, or are
+            // checked to fit.
+            Err(error) => unreachable!("a specification can be written: {error}"),
+        }
+    }
+}
+
 fn schema_version() -> u32 {
     SCHEMA_VERSION
 }

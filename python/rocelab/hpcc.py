@@ -1,0 +1,57 @@
+"""Experiments of the HPCC ns-3 simulator: its files in, its files out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from os import PathLike
+from pathlib import Path
+
+from rocelab import _rocelab
+from rocelab.errors import Interrupted
+from rocelab.result import Result
+from rocelab.scenario import Scenario, parse_with_settings
+from rocelab.simulate import Progress, run_raw
+
+
+class Experiment:
+    """A configuration of the HPCC simulator and the files that it names, read and checked.
+
+    Names in the configuration are relative to the working directory, as there.
+    """
+
+    def __init__(self, config: str | PathLike[str]) -> None:
+        self.config = Path(config)
+        self._read = _rocelab.HpccExperiment(self.config, Path())
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is odd about the files, and what is served in another way than there."""
+        return self._read.warnings
+
+    def scenario(self, settings: Sequence[tuple[str, str]] = ()) -> Scenario:
+        """The scenario that does the same; ``settings`` change keys of it."""
+        return parse_with_settings(self._read.to_toml(), settings)
+
+    def run(
+        self,
+        *,
+        settings: Sequence[tuple[str, str]] = (),
+        threads: int | None = None,
+        progress: bool | Callable[[Progress], None] = False,
+        into: str | PathLike[str] | None = None,
+    ) -> tuple[Result, list[Path]]:
+        """Runs it and writes the files that it asks for: where the configuration says, or into the
+        directory ``into`` under the same names.
+
+        Returns the result and where the files are. Raises :class:`Interrupted` on Ctrl-C, after
+        the files of the partial result have been written.
+        """
+        scenario = self.scenario(settings)
+        raw, interrupted = run_raw(
+            scenario, threads=threads, progress=progress, experiment=self._read
+        )
+        result = Result.from_run(raw, scenario)
+        written = self._read.write(raw, Path(), into)
+        if interrupted:
+            raise Interrupted(result)
+        return result, written
