@@ -29,11 +29,10 @@ impl Files {
         let ports = ports(experiment);
         let table = &result.flows;
         let mut rows: Vec<(Time, fct::FctRow)> = Vec::new();
-        for row in 0..table.len() {
+        for (row, &(sport, dport)) in ports.iter().enumerate() {
             if table.fct_ps[row] == UNFINISHED {
                 continue;
             }
-            let (sport, dport) = ports[row];
             let (start, fct) =
                 (Time::from_ps(table.start_ps[row]), Time::from_ps(table.fct_ps[row]));
             rows.push((
