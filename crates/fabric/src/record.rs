@@ -123,6 +123,12 @@ impl Recorder {
         })
     }
 
+    /// Whether it wants to see every packet. Lengths of queues do not change where a packet passes
+    /// through a port without waiting.
+    pub(crate) fn takes_packets(&self) -> bool {
+        self.takes_packets
+    }
+
     pub(crate) fn pfc(&mut self, time: Time, port: u16, priority: u8, pause: bool) {
         if self.takes_pfc {
             self.pfc.push(PfcEvent { time, node: self.node, port, priority, pause });

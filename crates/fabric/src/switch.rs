@@ -170,7 +170,7 @@ impl<S: Scheme> Switch<S> {
             node,
             gated,
             plain: !gated
-                && recorder.is_none()
+                && recorder.as_ref().is_none_or(|recorder| !recorder.takes_packets())
                 && !LevelOf::<S>::EMITS
                 && !common.marks_at_enqueue
                 && common.rooms.iter().all(|room| *room == Room::Lossless),
