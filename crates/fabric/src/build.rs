@@ -230,6 +230,8 @@ fn switch<S: Scheme>(
         network_rtt: common.routes.network_rtt,
         seed: stream::seed(setup.seed, "switch", u64::from(node)),
     };
+    S::check_switch(&common.params, &switch_facts)
+        .map_err(|error| Refusal::Switch { node: switch_facts.node, error })?;
     let cp = S::cp(&common.params, &switch_facts);
     let cp_ports = match &cp {
         Some(cp) => facts.iter().map(|facts| cp.port(&common.params, facts)).collect(),

@@ -8,6 +8,7 @@ use crate::probe::Sample;
 use crate::record::{PacketEvent, PfcEvent, QueueBlock};
 use crate::switch::{LosslessDrop, SwitchAudit};
 use engine::{Limits, Outcome, Watch};
+use schemes::params::ParamError;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use units::{NodeId, PortId, Rate, Time};
@@ -92,7 +93,7 @@ impl<S: Scheme> Ready<S> {
 }
 
 /// Why a network can't be built for a scheme.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Refusal {
     /// Paths have more switches than the scheme's packets have room for.
     LongPaths {
@@ -112,6 +113,13 @@ pub enum Refusal {
         node: NodeId,
         /// Bytes that its headroom and reserve take.
         needed: u64,
+    },
+    /// The scheme's parameters do not go with a switch.
+    Switch {
+        /// The switch.
+        node: NodeId,
+        /// Which parameter, and why.
+        error: ParamError,
     },
 }
 

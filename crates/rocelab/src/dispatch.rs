@@ -64,6 +64,10 @@ pub(crate) fn run(
                 scenario.network.node(node).name
             ),
         },
+        Refusal::Switch { node, error } => Error {
+            key: "scheme.params",
+            message: format!("{error} (switch {})", scenario.network.node(node).name),
+        },
     })
 }
 

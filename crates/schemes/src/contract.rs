@@ -60,6 +60,10 @@ pub trait Scheme: Sized + Send + Sync + 'static {
     fn check(_params: &Self::Params) -> Result<(), ParamError> {
         Ok(())
     }
+    /// Refuses a switch that the parameters do not go with.
+    fn check_switch(_params: &Self::Params, _facts: &SwitchFacts<'_>) -> Result<(), ParamError> {
+        Ok(())
+    }
     /// Bytes that [`Meta`](Scheme::Meta) adds to a data packet and to an ACK on the wire.
     fn meta_bytes(_params: &Self::Params) -> (u32, u32) {
         (0, 0)
