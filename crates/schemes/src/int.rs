@@ -2,8 +2,8 @@
 //! through which it leaves, as HPCC reads it (SIGCOMM 2019,
 //! section 3).
 //!
-//! Records are kept at full precision. The 64-bit format of the paper, with its rounding and its
-//! wrap-around, is an encoding and lives in the `wire` crate.
+//! Records are kept at full precision, or as exact as the HPCC simulator's format leaves them
+//! ([`IntFormat`]). The 64-bit format of the paper is an encoding and lives in the `wire` crate.
 
 use crate::contract::{
     Body, Cp, Kind, Local, Packet, PortFacts, PortLocal, PortView, Scheme, SwitchFacts,
@@ -44,6 +44,84 @@ impl IntRecord {
     #[inline]
     pub fn rate(&self) -> Rate {
         Rate::from_bps(u64::from(self.rate) * RATE_UNIT)
+    }
+}
+
+/// What a record's way through a packet leaves of it: all, or what 64 bits of the HPCC simulator's
+/// format hold.
+///
+/// Rounded records are kept unwrapped; the differences that a sender takes wrap around as its fields
+/// do: a time of 24 bits, bytes sent of 20 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IntFormat {
+    /// What the units of bytes are multiplied with (INT_MULTI); 0 where nothing is lost.
+    multiple: u32,
+}
+
+const TIME_MASK: u64 = (1 << 24) - 1;
+const SENT_MASK: u64 = (1 << 20) - 1;
+const QUEUE_MASK: u64 = (1 << 17) - 1;
+
+impl IntFormat {
+    /// Nothing is lost.
+    pub const FULL: IntFormat = IntFormat { multiple: 0 };
+    /// The rates that the HPCC simulator's format has a code for.
+    pub const RATES: [Rate; 5] = [
+        Rate::from_gbps(25),
+        Rate::from_gbps(50),
+        Rate::from_gbps(100),
+        Rate::from_gbps(200),
+        Rate::from_gbps(400),
+    ];
+
+    /// The HPCC simulator's: whole nanoseconds, bytes sent in units of 128 and queues in units of 80
+    /// bytes, both times `multiple`.
+    pub fn hpcc_ns3(multiple: u32) -> IntFormat {
+        IntFormat { multiple: multiple.max(1) }
+    }
+
+    /// Whether it can tell of a port of this rate.
+    pub fn knows(self, rate: Rate) -> bool {
+        self == IntFormat::FULL || IntFormat::RATES.contains(&rate)
+    }
+
+    fn sent_unit(self) -> u64 {
+        128 * u64::from(self.multiple)
+    }
+
+    /// What it leaves of `record`. A queue of 2^17 units or more wraps around.
+    #[inline]
+    pub fn round(self, record: IntRecord) -> IntRecord {
+        if self == IntFormat::FULL {
+            return record;
+        }
+        let (sent_unit, queue_unit) = (self.sent_unit(), 80 * u64::from(self.multiple));
+        let queue = ((u64::from(record.queue_bytes) / queue_unit) & QUEUE_MASK) * queue_unit;
+        IntRecord {
+            time: Time::from_ns(record.time.ns()),
+            tx_bytes: record.tx_bytes / sent_unit * sent_unit,
+            queue_bytes: queue as u32,
+            rate: record.rate,
+        }
+    }
+
+    /// Nanoseconds from `older` to `newer`; 0 where time runs backwards and does not wrap around.
+    #[inline]
+    pub fn span_ns(self, newer: &IntRecord, older: &IntRecord) -> f64 {
+        if self == IntFormat::FULL {
+            return newer.time.saturating_sub(older.time).ps() as f64 / 1000.0;
+        }
+        (newer.time.ns().wrapping_sub(older.time.ns()) & TIME_MASK) as f64
+    }
+
+    /// Bytes that the port sent from `older` to `newer`.
+    #[inline]
+    pub fn sent_between(self, newer: &IntRecord, older: &IntRecord) -> u64 {
+        if self == IntFormat::FULL {
+            return newer.tx_bytes.saturating_sub(older.tx_bytes);
+        }
+        let unit = self.sent_unit();
+        ((newer.tx_bytes / unit).wrapping_sub(older.tx_bytes / unit) & SENT_MASK) * unit
     }
 }
 
@@ -110,12 +188,17 @@ impl<const N: usize> CarriesInt for IntStack<N> {
 #[derive(Clone, Copy, Debug)]
 pub struct StampInt {
     node: NodeId,
+    format: IntFormat,
 }
 
 impl StampInt {
     /// The stamping part of a switch.
     pub fn new(facts: &SwitchFacts<'_>) -> StampInt {
-        StampInt { node: facts.node }
+        StampInt::with_format(facts, IntFormat::FULL)
+    }
+    /// The same with records of this format.
+    pub fn with_format(facts: &SwitchFacts<'_>, format: IntFormat) -> StampInt {
+        StampInt { node: facts.node, format }
     }
 }
 
@@ -141,7 +224,7 @@ where
             && let Body::Meta(meta) = &mut packet.body
         {
             let record = IntRecord::new(view.rate, cx.now, view.tx_bytes, view.queue_bytes);
-            meta.push_record(self.node, view.port, record);
+            meta.push_record(self.node, view.port, self.format.round(record));
         }
     }
 }
