@@ -130,6 +130,39 @@ fn two_hpcc_flows_share_a_link_without_a_queue() {
     }
 }
 
+/// Protects records from ports that their format can't name: the run is refused, and says why.
+#[test]
+fn ports_that_the_int_format_has_no_code_for_are_refused() {
+    let run = |format: &str| {
+        let text = format!(
+            r#"
+            [topology]
+            kind = "star"
+            hosts = 3
+            host_rate = "40Gbps"
+            host_delay = "1us"
+            [[traffic]]
+            kind = "incast"
+            senders = 2
+            receiver = "h0"
+            size = "100KB"
+            [scheme]
+            name = "hpcc"
+            preset = "hpcc-ns3"
+            params = {{ int_format = "{format}" }}
+            "#
+        );
+        let scenario = scenario::parse(&text, None, &[]).unwrap();
+        rocelab::run(&scenario, &rocelab::RunOptions::default())
+    };
+    assert_eq!(
+        run("hpcc-ns3").unwrap_err().to_string(),
+        "scheme.params: `int_format`: hpcc-ns3 has codes for ports of 25, 50, 100, 200 and 400 Gbps \
+         only, not for 40Gbps; use \"full\" (switch s0)"
+    );
+    assert_eq!(run("full").unwrap().summary.flows_done, 2);
+}
+
 /// Protects TIMELY's use of a link: round trips lengthen until they are beyond T_low, where their
 /// gradient stops them, far below T_high. Between the cycles of queue and rate the link has its load.
 /// (Shares are not tested: the law has no fixed point.)

@@ -2,24 +2,34 @@
 //!
 //! Switches stamp data packets with INT records, the receiver returns them in the ACK, the sender
 //! keeps the bytes in flight on the busiest link a little below that link's BDP (Algorithm 1).
-//! Line numbers below are those of Algorithm 1.
 //!
-//! The HPCC simulator computes with the rate R = W/T in place of the window W; with the window that
-//! goes with it, W_init R / R_max, that is the same law, and its presets differ from the paper in
-//! parameters only.
+//! The reaction point has two forms:
+//!
+//! - `paper`, [`window`]: the window W, and the pace W / T that goes with it.
+//! - `ns3`, [`rate`], the HPCC simulator's: the rate R = W / T, and the window W_init R / R_max that
+//!   goes with it. The same law, rounded as there.
+
+pub mod rate;
+pub mod window;
+
+pub use window::{Busiest, ReactionPoint};
 
 use crate::contract::{
     Ack, Allow, HostCx, HostFacts, NoCtl, Observable, PathFacts, PlainReceiver, Rp, Scheme, Signal,
     SwitchFacts,
 };
-use crate::int::{IntStack, StampInt};
-use crate::params::{Kind, Value};
+use crate::int::{IntFormat, IntStack, StampInt};
+use crate::params::{Kind, ParamError, Value};
 use crate::registry::Preset;
+use crate::window::CHOICES;
 use units::{Bytes, Rate, Time};
 
 crate::params! {
     /// Parameters of HPCC.
     pub struct HpccParams {
+        /// Reaction point: the paper's, or the HPCC simulator's.
+        variant: &'static str, "", Kind::Choice(&["paper", "ns3"]), None,
+            "SIGCOMM'19 Algorithm 1; HPCC simulator, CC_MODE 3";
         /// Utilisation that is aimed at.
         eta: f64, "eta", Kind::Number,
             Some((Value::Number(0.1), Value::Number(1.0))), "SIGCOMM'19 section 3.3";
@@ -43,6 +53,30 @@ crate::params! {
         /// React to every ACK on top of the reference window, not only once per round trip.
         fast_reaction: bool, "", Kind::Flag, None,
             "SIGCOMM'19 section 3.2; HPCC simulator, FAST_REACT";
+        /// Between updates of the reference, pass over hops without a queue (ns3 only).
+        sample_feedback: bool, "", Kind::Flag, None, "HPCC simulator, SAMPLE_FEEDBACK";
+        /// Keep a reference and a U for each hop; the lowest of their rates counts (ns3 only).
+        rate_per_hop: bool, "", Kind::Flag, None, "HPCC simulator, MULTI_RATE";
+        /// Limit of the bytes in flight beside the rate (ns3 only): none, the network's or the path's
+        /// BDP scaled by rate over line rate, or that BDP at any rate.
+        window: &'static str, "", Kind::Choice(CHOICES), None,
+            "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
+        /// How exact INT records are: fully, or as the HPCC simulator's 64 bits hold them.
+        int_format: &'static str, "", Kind::Choice(&["full", "hpcc-ns3"]), None,
+            "HPCC simulator, IntHeader";
+        /// Its records count bytes sent in units of 128 B and queues in units of 80 B, times this.
+        int_multi: u64, "", Kind::Count,
+            Some((Value::Count(1), Value::Count(32))), "HPCC simulator, INT_MULTI";
+    }
+}
+
+impl HpccParams {
+    /// What is left of INT records.
+    pub fn format(&self) -> IntFormat {
+        match self.int_format {
+            "hpcc-ns3" => IntFormat::hpcc_ns3(self.int_multi as u32),
+            _ => IntFormat::FULL,
+        }
     }
 }
 
@@ -63,7 +97,7 @@ impl<const N: usize> Scheme for Hpcc<N> {
         },
         Preset {
             name: "hpcc-ns3",
-            summary: "The HPCC simulator's settings: always multiplicative, a larger W_AI",
+            summary: "The HPCC simulator's form and settings: always multiplicative, rounded INT",
             source: "HPCC simulator, run.py, `hp95`",
             ecn: None,
         },
@@ -74,12 +108,13 @@ impl<const N: usize> Scheme for Hpcc<N> {
     type Meta = IntStack<N>;
     type Ctl = NoCtl;
     type Host = ();
-    type Rp = ReactionPoint<N>;
+    type Rp = Variant<N>;
     type Np = PlainReceiver;
     type Cp = StampInt;
 
     fn preset(name: &str, host_rate: Rate) -> HpccParams {
         let paper = HpccParams {
+            variant: "paper",
             eta: 0.95,
             max_stage: 5,
             rate_ai: Rate::ZERO,
@@ -87,9 +122,17 @@ impl<const N: usize> Scheme for Hpcc<N> {
             base_rtt: "network",
             min_rate: Rate::from_mbps(100),
             fast_reaction: true,
+            sample_feedback: false,
+            rate_per_hop: false,
+            window: "bdp",
+            int_format: "full",
+            // 1 at 25G.
+            int_multi: (host_rate.bps() / 25_000_000_000).clamp(1, 32),
         };
         match name {
             "hpcc-ns3" => HpccParams {
+                variant: "ns3",
+                int_format: "hpcc-ns3",
                 max_stage: 0,
                 // 10 Mb/s at 25G.
                 rate_ai: Rate::from_bps(host_rate.bps() / 2500),
@@ -99,293 +142,154 @@ impl<const N: usize> Scheme for Hpcc<N> {
             _ => paper,
         }
     }
+    /// A port's rate has a code of three bits.
+    fn check_switch(params: &HpccParams, facts: &SwitchFacts<'_>) -> Result<(), ParamError> {
+        match facts.ports.iter().find(|port| !params.format().knows(port.rate)) {
+            None => Ok(()),
+            Some(port) => {
+                let why = format!(
+                    "hpcc-ns3 has codes for ports of 25, 50, 100, 200 and 400 Gbps only, not for \
+                     {}; use \"full\"",
+                    port.rate
+                );
+                Err(ParamError::Conflict("int_format", why))
+            }
+        }
+    }
     /// Number of hops 4 bits, path id 12 bits, 64 bits per hop, whether or not all are used
     /// (section 4).
-    fn meta_bytes(_params: &HpccParams) -> (u32, u32) {
-        let int = 2 + 8 * N as u32;
+    fn meta_bytes(params: &HpccParams) -> (u32, u32) {
+        let room = if params.variant == "ns3" { rate::MOST_HOPS } else { N };
+        let int = 2 + 8 * room as u32;
         (int, int)
     }
     fn ctl_bytes(ctl: &NoCtl) -> u32 {
         match *ctl {}
     }
     fn host(_params: &HpccParams, _facts: &HostFacts) {}
-    fn cp(_params: &HpccParams, facts: &SwitchFacts<'_>) -> Option<StampInt> {
-        Some(StampInt::new(facts))
+    fn cp(params: &HpccParams, facts: &SwitchFacts<'_>) -> Option<StampInt> {
+        Some(StampInt::with_format(facts, params.format()))
     }
 }
 
-/// Picoseconds in a second times bits in a byte.
-const PS_BITS: f64 = 8e12;
-
-/// The busiest link that an ACK tells of.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Busiest {
-    /// Its index among the ACK's records.
-    pub hop: usize,
-    /// Its normalised bytes in flight since the ACK before (u, line 5).
-    pub inflight: f64,
-}
-
-/// The reaction point, one per QP. Its methods are plain, so that other schemes can build on it.
+/// The reaction point, one per QP, in one of its forms. Its methods are plain, so that other schemes
+/// can build on it.
 #[derive(Clone, Debug)]
-pub struct ReactionPoint<const N: usize> {
-    eta: f64,
-    max_stage: u64,
-    fast_reaction: bool,
-    /// T, picoseconds.
-    base_rtt: f64,
-    /// W_init, bytes.
-    full_window: f64,
-    /// The window at the lowest rate, bytes.
-    least_window: f64,
-    /// W_AI, bytes.
-    increase: f64,
-    min_rate: Rate,
-    line_rate: Rate,
-    payload: Bytes,
-
-    /// W, bytes.
-    window: f64,
-    /// W^c, bytes.
-    reference: f64,
-    /// U.
-    utilisation: f64,
-    inc_stage: u64,
-    /// lastUpdateSeq: the first byte sent under the present reference window.
-    last_update: u64,
-    /// L; empty until the first ACK.
-    records: IntStack<N>,
-    hold_until: Time,
-    permission: Allow,
+pub enum Variant<const N: usize> {
+    /// The paper's.
+    Paper(window::ReactionPoint<N>),
+    /// The HPCC simulator's.
+    Ns3(rate::ReactionPoint<N>),
 }
 
-impl<const N: usize> ReactionPoint<N> {
-    /// The reaction point of a QP that begins: W_init = B_NIC T, so at line rate (section 3.2).
-    pub fn new(params: &HpccParams, path: &PathFacts) -> ReactionPoint<N> {
-        let rtt = if params.base_rtt == "path" { path.base_rtt } else { path.network_rtt };
-        let base_rtt = rtt.ps().max(1) as f64;
-        let bytes_at = |rate: Rate| rate.bps() as f64 * base_rtt / PS_BITS;
-        let full_window = bytes_at(path.line_rate);
-        let increase = if params.rate_ai == Rate::ZERO {
-            full_window * (1.0 - params.eta) / params.expected_flows as f64
-        } else {
-            bytes_at(params.rate_ai)
-        };
-        let min_rate = params.min_rate.min(path.line_rate);
-        let mut rp = ReactionPoint {
-            eta: params.eta,
-            max_stage: params.max_stage,
-            fast_reaction: params.fast_reaction,
-            base_rtt,
-            full_window,
-            least_window: bytes_at(min_rate),
-            increase,
-            min_rate,
-            line_rate: path.line_rate,
-            payload: path.payload,
-            window: full_window,
-            reference: full_window,
-            // The paper gives no start; the HPCC simulator takes a link that is just full.
-            utilisation: 1.0,
-            inc_stage: 0,
-            last_update: 0,
-            records: IntStack::default(),
-            hold_until: Time::ZERO,
-            permission: Allow::EVERYTHING,
-        };
-        rp.set_window(full_window);
-        rp
+impl<const N: usize> Variant<N> {
+    /// The reaction point of a QP that begins.
+    pub fn new(params: &HpccParams, path: &PathFacts) -> Variant<N> {
+        match params.variant {
+            "ns3" => Variant::Ns3(rate::ReactionPoint::new(params, path)),
+            _ => Variant::Paper(window::ReactionPoint::new(params, path)),
+        }
     }
 
     /// Rate and window.
     #[inline]
     pub fn permission(&self) -> Allow {
-        self.permission
-    }
-    /// U, the average of the busiest link's normalised bytes in flight.
-    #[inline]
-    pub fn utilisation(&self) -> f64 {
-        self.utilisation
-    }
-    /// Takes U as eta at most: what was measured is no reason to cut.
-    #[inline]
-    pub fn excuse(&mut self) {
-        self.utilisation = self.utilisation.min(self.eta);
-    }
-    /// W, in bytes.
-    #[inline]
-    pub fn window(&self) -> f64 {
-        self.window
-    }
-    /// W^c, in bytes.
-    #[inline]
-    pub fn reference(&self) -> f64 {
-        self.reference
-    }
-    /// Sets W^c, in bytes, within its bounds; for schemes that know better.
-    #[inline]
-    pub fn set_reference(&mut self, reference: f64) {
-        self.reference = self.bounded(reference);
+        match self {
+            Variant::Paper(rp) => rp.permission(),
+            Variant::Ns3(rp) => rp.permission(),
+        }
     }
 
-    /// An ACK up to `next_expected` that is neither a NACK nor a duplicate (NewAck, lines 21 to 27).
-    pub fn new_ack(
+    /// An ACK or NACK that brings records.
+    #[inline]
+    pub fn acknowledge<S: Scheme<Meta = IntStack<N>>>(&mut self, now: Time, ack: &Ack<'_, S>) {
+        match self {
+            Variant::Paper(rp) if brings_news(ack) => {
+                rp.new_ack(now, ack.next_expected, ack.next_to_send, ack.meta);
+            }
+            Variant::Paper(_) => {}
+            Variant::Ns3(rp) => rp.acknowledge(now, ack.next_expected, sent_up_to(ack), ack.meta),
+        }
+    }
+
+    /// The same, where what it tells is no reason to cut: U is taken as eta at most.
+    pub fn acknowledge_excusing<S: Scheme<Meta = IntStack<N>>>(
         &mut self,
         now: Time,
-        next_expected: u64,
-        next_to_send: u64,
-        records: &IntStack<N>,
+        ack: &Ack<'_, S>,
     ) {
-        self.new_ack_with(now, next_expected, next_to_send, records, |_, _| {});
-    }
-
-    /// The same, where `adjust` has a say between measuring and computing the window.
-    pub fn new_ack_with(
-        &mut self,
-        now: Time,
-        next_expected: u64,
-        next_to_send: u64,
-        records: &IntStack<N>,
-        adjust: impl FnOnce(&mut ReactionPoint<N>, Busiest),
-    ) {
-        let full = next_expected > self.last_update;
-        // Without fast reaction the ACKs in between are not even measured, so that the next
-        // measurement spans the round trip.
-        if !full && !self.fast_reaction {
-            return;
-        }
-        if let Some(busiest) = self.measure(records)
-            && now >= self.hold_until
-        {
-            adjust(self, busiest);
-            self.compute_window(full);
-        }
-        if full {
-            self.last_update = next_to_send;
+        let acknowledged = ack.next_expected;
+        match self {
+            Variant::Paper(rp) if brings_news(ack) => {
+                rp.new_ack_with(now, acknowledged, ack.next_to_send, ack.meta, |rp, _| rp.excuse());
+            }
+            Variant::Paper(_) => {}
+            Variant::Ns3(rp) => {
+                rp.acknowledge_with(now, acknowledged, sent_up_to(ack), ack.meta, |rp| rp.excuse());
+            }
         }
     }
 
-    /// [`new_ack`](Self::new_ack) where the switches themselves have measured U, as PINT's do.
-    pub fn new_ack_with_utilisation(
+    /// An ACK or NACK that brings U itself.
+    #[inline]
+    pub fn acknowledge_with_utilisation<S: Scheme>(
         &mut self,
         now: Time,
-        next_expected: u64,
-        next_to_send: u64,
+        ack: &Ack<'_, S>,
         utilisation: f64,
     ) {
-        let full = next_expected > self.last_update;
-        // The first ACK begins the first round trip and no more, as where it only stores records.
-        if self.last_update != 0 {
-            self.utilisation = utilisation;
-            if now >= self.hold_until {
-                self.compute_window(full);
+        match self {
+            Variant::Paper(rp) if brings_news(ack) => {
+                let acknowledged = ack.next_expected;
+                rp.new_ack_with_utilisation(now, acknowledged, ack.next_to_send, utilisation);
             }
-        }
-        if full {
-            self.last_update = next_to_send;
+            Variant::Paper(_) => {}
+            Variant::Ns3(rp) => {
+                let acknowledged = ack.next_expected;
+                rp.acknowledge_with_utilisation(now, acknowledged, sent_up_to(ack), utilisation);
+            }
         }
     }
 
-    /// MeasureInflight (lines 1 to 10): updates U and L. `None` where there is nothing to compare
-    /// with: on the first ACK, after the path has changed, or without any switch.
-    pub fn measure(&mut self, ack: &IntStack<N>) -> Option<Busiest> {
-        let mut busiest: Option<(Busiest, f64)> = None;
-        let same_path = ack.path() == self.records.path();
-        let hops = ack.records().iter().zip(self.records.records()).enumerate();
-        for (hop, (new, old)) in hops.take_while(|_| same_path) {
-            // Two records of one instant say nothing of a rate; nor do records that run backwards,
-            // if ACKs ever overtake each other.
-            if new.time <= old.time || new.tx_bytes < old.tx_bytes || new.rate() == Rate::ZERO {
-                continue;
-            }
-            let span = (new.time - old.time).ps() as f64;
-            let bytes_per_ps = new.rate().bps() as f64 / PS_BITS;
-            // Lines 4 and 5; the smaller queue of the two filters out noise.
-            let tx_rate = (new.tx_bytes - old.tx_bytes) as f64 / span;
-            let queue = f64::from(new.queue_bytes.min(old.queue_bytes));
-            let inflight = queue / (bytes_per_ps * self.base_rtt) + tx_rate / bytes_per_ps;
-            // Line 6. A tie stays with the first hop.
-            if busiest.is_none_or(|(most, _)| inflight > most.inflight) {
-                busiest = Some((Busiest { hop, inflight }, span));
-            }
-        }
-        self.records = *ack;
-        let (busiest, span) = busiest?;
-        // Lines 8 and 9.
-        let weight = span.min(self.base_rtt) / self.base_rtt;
-        self.utilisation = (1.0 - weight) * self.utilisation + weight * busiest.inflight;
-        Some(busiest)
-    }
-
-    /// ComputeWind (lines 11 to 20) and the pacing rate R = W / T (line 27). `full`: the reference
-    /// window follows.
-    pub fn compute_window(&mut self, full: bool) {
-        let multiplicative = self.utilisation >= self.eta || self.inc_stage >= self.max_stage;
-        let base = if multiplicative {
-            // An idle path has U = 0: the quotient is infinite, and bounded like any other.
-            self.reference / (self.utilisation / self.eta)
-        } else {
-            self.reference
-        };
-        self.set_window(base + self.increase);
-        if full {
-            self.inc_stage = if multiplicative { 0 } else { self.inc_stage + 1 };
-            self.reference = self.window;
-        }
-    }
-
-    /// A wrapper speaks.
+    /// A wrapper asks for a reaction.
     pub fn signal(&mut self, signal: Signal) {
-        match signal {
-            Signal::Hold(until) => self.hold(until),
-            // HPCC knows no notification; its records tell it more.
-            Signal::Cut => {}
+        match (signal, self) {
+            (Signal::Hold(until), Variant::Paper(rp)) => rp.hold(until),
+            (Signal::Hold(until), Variant::Ns3(rp)) => rp.hold(until),
+            // HPCC knows no notification; U tells it more.
+            (Signal::Cut, _) => {}
         }
     }
 
     /// What a probe sees.
-    pub fn observed(&self, what: Observable) -> f64 {
-        match what {
-            Observable::Rate => self.permission.rate.bps() as f64,
-            Observable::Window => self.window,
-            Observable::Alpha => self.utilisation,
+    pub fn observe(&self, what: Observable) -> Option<f64> {
+        match self {
+            Variant::Paper(rp) => Some(match what {
+                Observable::Rate => rp.permission().rate.bps() as f64,
+                Observable::Window => rp.window(),
+                Observable::Alpha => rp.utilisation(),
+            }),
+            Variant::Ns3(rp) => rp.observe(what),
         }
-    }
-
-    /// W changes only after `until`; measuring goes on.
-    pub fn hold(&mut self, until: Time) {
-        self.hold_until = until;
-    }
-
-    /// The paper leaves the window unbounded; the HPCC simulator keeps the rate between its lowest
-    /// and the line rate, and so do we.
-    fn bounded(&self, window: f64) -> f64 {
-        window.clamp(self.least_window, self.full_window)
-    }
-
-    fn set_window(&mut self, window: f64) {
-        self.window = self.bounded(window);
-        let rate = if self.window == self.full_window {
-            // Not a bit per second below it, by rounding.
-            self.line_rate
-        } else {
-            Rate::from_bps((self.window * PS_BITS / self.base_rtt) as u64)
-        };
-        self.permission = Allow {
-            rate: rate.clamp(self.min_rate, self.line_rate),
-            // A window below one packet would stop the sender; then the pace alone limits it.
-            window: Bytes::new(self.window as u64).max(self.payload),
-            ..Allow::EVERYTHING
-        };
     }
 }
 
-impl<const N: usize> Rp<Hpcc<N>> for ReactionPoint<N> {
+/// A NACK or a repeated ACK tells of a packet that was thrown away.
+fn brings_news<S: Scheme>(ack: &Ack<'_, S>) -> bool {
+    !ack.nack && ack.newly_acked != Bytes::ZERO
+}
+
+/// After a NACK the sender goes back: what lies beyond is not sent yet.
+fn sent_up_to<S: Scheme>(ack: &Ack<'_, S>) -> u64 {
+    if ack.nack { ack.next_expected } else { ack.next_to_send }
+}
+
+impl<const N: usize> Rp<Hpcc<N>> for Variant<N> {
     /// As in the HPCC simulator, whose pacer moves the next packet when the rate changes.
     const REPACE: bool = true;
 
-    fn open(params: &HpccParams, _host: &mut (), path: &PathFacts, _now: Time) -> ReactionPoint<N> {
-        ReactionPoint::new(params, path)
+    fn open(params: &HpccParams, _host: &mut (), path: &PathFacts, _now: Time) -> Variant<N> {
+        Variant::new(params, path)
     }
     #[inline]
     fn allow(&self) -> Allow {
@@ -393,15 +297,12 @@ impl<const N: usize> Rp<Hpcc<N>> for ReactionPoint<N> {
     }
     #[inline]
     fn on_ack(&mut self, cx: &mut HostCx<'_, Hpcc<N>>, ack: &Ack<'_, Hpcc<N>>) {
-        // A NACK or a repeated ACK tells of a packet that was thrown away.
-        if !ack.nack && ack.newly_acked != Bytes::ZERO {
-            self.new_ack(cx.now, ack.next_expected, ack.next_to_send, ack.meta);
-        }
+        self.acknowledge(cx.now, ack);
     }
     fn on_signal(&mut self, _now: Time, signal: Signal) {
         self.signal(signal);
     }
     fn observe(&self, _now: Time, what: Observable) -> Option<f64> {
-        Some(self.observed(what))
+        Variant::observe(self, what)
     }
 }

@@ -6,24 +6,29 @@
 //! takes that for U in HPCC's Algorithm 1.
 //!
 //! A switch has no multiplier, so the average is computed as the paper's appendix and the HPCC
-//! simulator do it: logarithms of the nine leading bits from a table, sums of them, and powers of
-//! two. The bits cut off are rounded at random too, so that the error averages out.
+//! simulator do it: logarithms of the leading bits from a table, sums of them, and powers of two. The
+//! bits cut off are rounded at random too, so that the error averages out.
 
 use crate::contract::{
     Ack, Allow, Body, Cp, Header, HostCx, HostFacts, Kind as PacketKind, Local, NoCtl, Observable,
     Packet, PathFacts, PlainReceiver, PortFacts, PortLocal, PortView, Rp, Scheme, Signal,
     SwitchFacts,
 };
-use crate::hpcc::{self, HpccParams};
+use crate::hpcc::{Hpcc, HpccParams, Variant};
 use crate::params::{Kind, Value};
 use crate::random::{Stream, mix};
 use crate::registry::Preset;
+use crate::window::CHOICES;
 use std::sync::{Arc, LazyLock};
-use units::{Bytes, PortId, Rate, Time};
+use units::{PortId, Rate, Time};
 
 crate::params! {
     /// Parameters of HPCC over PINT.
     pub struct HpccPintParams {
+        /// Reaction point: HPCC's as its paper has it, or as the HPCC simulator does. Switches take
+        /// logarithms of 9 leading bits, as in that simulator's first version, or of 16, as now.
+        variant: &'static str, "", Kind::Choice(&["paper", "ns3"]), None,
+            "HPCC, SIGCOMM'19 Algorithm 1; HPCC simulator, CC_MODE 10";
         /// Utilisation that is aimed at.
         eta: f64, "eta", Kind::Number,
             Some((Value::Number(0.1), Value::Number(1.0))), "HPCC, SIGCOMM'19 section 3.3";
@@ -41,6 +46,10 @@ crate::params! {
         min_rate: Rate, "", Kind::Rate,
             Some((Value::Rate(Rate::from_bps(1000)), Value::Rate(Rate::from_gbps(100)))),
             "HPCC simulator, MIN_RATE";
+        /// Limit of the bytes in flight beside the rate (ns3 only): none, the network's or the path's
+        /// BDP scaled by rate over line rate, or that BDP at any rate.
+        window: &'static str, "", Kind::Choice(CHOICES), None,
+            "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
         /// Base of the powers that U is rounded to. The field has a byte from about 1.05 on, two
         /// bytes below.
         log_base: f64, "(1 + epsilon)^2", Kind::Number,
@@ -57,6 +66,7 @@ impl HpccPintParams {
     /// HPCC's own part.
     fn hpcc(&self) -> HpccParams {
         HpccParams {
+            variant: self.variant,
             eta: self.eta,
             max_stage: self.max_stage,
             rate_ai: self.rate_ai,
@@ -64,7 +74,9 @@ impl HpccPintParams {
             // The T that the switches have.
             base_rtt: "network",
             min_rate: self.min_rate,
-            fast_reaction: true,
+            window: self.window,
+            // T is the network's, as in the switches.
+            ..Hpcc::<0>::preset("hpcc-paper", Rate::ZERO)
         }
     }
 }
@@ -103,16 +115,19 @@ impl Scheme for HpccPint {
 
     fn preset(name: &str, host_rate: Rate) -> HpccPintParams {
         let paper = HpccPintParams {
+            variant: "paper",
             eta: 0.95,
             max_stage: 5,
             rate_ai: Rate::ZERO,
             expected_flows: 100,
             min_rate: Rate::from_mbps(100),
+            window: "bdp",
             log_base: 1.05,
             probability: 1.0,
         };
         match name {
             "hpcc-pint-ns3" => HpccPintParams {
+                variant: "ns3",
                 max_stage: 0,
                 // 10 Mb/s at 25G.
                 rate_ai: Rate::from_bps(host_rate.bps() / 2500),
@@ -206,24 +221,24 @@ impl Codes {
 
 /// Fractional bits of a logarithm.
 const FRACTION: u32 = 15;
-/// Leading bits of a number that its logarithm is taken of.
-const LEADING: u32 = 9;
+/// Most leading bits of a number that its logarithm is taken of.
+const MOST_LEADING: u32 = 16;
 /// One, as a logarithm.
 const ONE: f64 = (1_u32 << FRACTION) as f64;
 
-/// Logarithms to base 2 of 0 to 512; that of 0 is never asked for.
+/// Logarithms to base 2; that of 0 is never asked for.
 static LOGARITHMS: LazyLock<Vec<u32>> = LazyLock::new(|| {
-    (0..=1_u32 << LEADING).map(|n| (libm::log2(f64::from(n.max(1))) * ONE) as u32).collect()
+    (0..=1_u32 << MOST_LEADING).map(|n| (libm::log2(f64::from(n.max(1))) * ONE) as u32).collect()
 });
 
-/// The logarithm to base 2 of `number`, which is not 0, rounded to its leading bits at random.
+/// The logarithm to base 2 of `number`, which is not 0, rounded at random to so many leading bits.
 #[inline]
-fn logarithm(number: u64, random: &mut Stream) -> f64 {
-    let shift = (u64::BITS - number.leading_zeros()).saturating_sub(LEADING);
+fn logarithm(number: u64, leading: u32, random: &mut Stream) -> f64 {
+    let shift = (u64::BITS - number.leading_zeros()).saturating_sub(leading);
     let rest = (1_u64 << shift) - 1;
     let rounds_up = number & rest > random.next() & rest;
-    let leading = (number >> shift) + u64::from(rounds_up);
-    f64::from(LOGARITHMS[leading as usize] + (shift << FRACTION))
+    let rounded = (number >> shift) + u64::from(rounds_up);
+    f64::from(LOGARITHMS[rounded as usize] + (shift << FRACTION))
 }
 
 /// 2 to the power of a logarithm.
@@ -241,6 +256,8 @@ const KEPT: f64 = 8192.0;
 #[derive(Debug)]
 pub struct Meter {
     codes: Codes,
+    /// Leading bits that logarithms are taken of.
+    leading: u32,
     /// T, nanoseconds.
     base_rtt: u64,
     seed: u64,
@@ -251,6 +268,7 @@ impl Meter {
     pub fn new(params: &HpccPintParams, facts: &SwitchFacts<'_>) -> Meter {
         Meter {
             codes: Codes::new(params.log_base),
+            leading: if params.variant == "ns3" { MOST_LEADING } else { 9 },
             base_rtt: facts.network_rtt.ns().max(1),
             seed: facts.seed,
         }
@@ -289,23 +307,24 @@ impl PortMeter {
     /// A data packet begins to leave and `queue` bytes stay behind: U <- (T - dt) / T U +
     /// qlen dt / (B T^2) + byte / (B T), where `byte` left at the start of the time dt that has
     /// passed since.
-    fn measure(&mut self, now: Time, base_rtt: u64, queue: u64) {
+    fn measure(&mut self, now: Time, base_rtt: u64, leading: u32, queue: u64) {
         let span = (now - self.last).ns().min(base_rtt);
         let random = &mut self.random;
+        let mut logarithm = |number| logarithm(number, leading, random);
         let mut sum = 0.0;
         let units = queue >> QUEUE_SHIFT;
         if units > 0 && span > 0 {
-            let logs = logarithm(span, random) + logarithm(units, random);
+            let logs = logarithm(span) + logarithm(units);
             let queue_term = power(logs + self.log_byte_time - 2.0 * self.log_rtt);
             sum += queue_term * f64::from(1_u32 << QUEUE_SHIFT);
         }
         if self.last_bytes > 0 {
-            let log = logarithm(self.last_bytes, random);
+            let log = logarithm(self.last_bytes);
             sum += power(log + self.log_byte_time - self.log_rtt);
         }
         let kept = libm::round(self.utilisation * KEPT) as u64;
         if span < base_rtt && kept > 0 {
-            let logs = logarithm(base_rtt - span, random) + logarithm(kept, random);
+            let logs = logarithm(base_rtt - span) + logarithm(kept);
             sum += power(logs - self.log_rtt) / KEPT;
         }
         self.utilisation = sum;
@@ -333,7 +352,7 @@ impl Cp<HpccPint> for Meter {
         if packet.header.kind == PacketKind::Data
             && let Body::Meta(digest) = &mut packet.body
         {
-            port.measure(cx.now, self.base_rtt, view.queue_bytes);
+            port.measure(cx.now, self.base_rtt, self.leading, view.queue_bytes);
             if digest.chosen {
                 let random = (port.random.next() >> 48) as u16;
                 digest.code = digest.code.max(self.codes.encode(port.utilisation, random));
@@ -351,7 +370,7 @@ impl Cp<HpccPint> for Meter {
 /// The reaction point, one per QP: HPCC's, without records.
 #[derive(Clone, Debug)]
 pub struct ReactionPoint {
-    hpcc: hpcc::ReactionPoint<0>,
+    hpcc: Variant<0>,
 }
 
 impl Rp<HpccPint> for ReactionPoint {
@@ -364,7 +383,7 @@ impl Rp<HpccPint> for ReactionPoint {
         path: &PathFacts,
         _now: Time,
     ) -> ReactionPoint {
-        ReactionPoint { hpcc: hpcc::ReactionPoint::new(&params.hpcc(), path) }
+        ReactionPoint { hpcc: Variant::new(&params.hpcc(), path) }
     }
     #[inline]
     fn allow(&self) -> Allow {
@@ -376,29 +395,15 @@ impl Rp<HpccPint> for ReactionPoint {
     }
     #[inline]
     fn on_ack(&mut self, cx: &mut HostCx<'_, HpccPint>, ack: &Ack<'_, HpccPint>) {
-        // A NACK or a repeated ACK tells of a packet that was thrown away.
-        if ack.meta.chosen && !ack.nack && ack.newly_acked != Bytes::ZERO {
+        if ack.meta.chosen {
             let utilisation = cx.host.decode(ack.meta.code);
-            self.hpcc.new_ack_with_utilisation(
-                cx.now,
-                ack.next_expected,
-                ack.next_to_send,
-                utilisation,
-            );
+            self.hpcc.acknowledge_with_utilisation(cx.now, ack, utilisation);
         }
     }
     fn on_signal(&mut self, _now: Time, signal: Signal) {
-        match signal {
-            Signal::Hold(until) => self.hpcc.hold(until),
-            // HPCC knows no notification; U tells it more.
-            Signal::Cut => {}
-        }
+        self.hpcc.signal(signal);
     }
     fn observe(&self, _now: Time, what: Observable) -> Option<f64> {
-        Some(match what {
-            Observable::Rate => self.hpcc.permission().rate.bps() as f64,
-            Observable::Window => self.hpcc.window(),
-            Observable::Alpha => self.hpcc.utilisation(),
-        })
+        self.hpcc.observe(what)
     }
 }

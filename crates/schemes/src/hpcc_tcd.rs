@@ -3,7 +3,7 @@
 //!
 //! An ACK that echoes UE tells of a port that PFC held back: the bytes in flight that its records
 //! show are no reason to cut. Decided here, as no combination of the two is published: with UE, U is
-//! taken as eta at most, so the window keeps its additive increase and may rise where U is lower, as
+//! taken as eta at most, so window or rate keeps its additive increase and may rise where U is lower, as
 //! without TCD. With CE, which overrides UE, and without either the law is [HPCC](crate::hpcc)'s.
 
 use crate::contract::{
@@ -11,11 +11,12 @@ use crate::contract::{
     Scheme, Signal, Stack, SwitchFacts,
 };
 use crate::dcqcn::Dcqcn;
-use crate::hpcc::{Hpcc, HpccParams, ReactionPoint};
+use crate::hpcc::{Hpcc, HpccParams, Variant};
 use crate::int::{IntStack, StampInt};
+use crate::params::ParamError;
 use crate::registry::Preset;
 use crate::tcd::{Tcd, TcdParams};
-use units::{Bytes, Rate, Time};
+use units::{Rate, Time};
 
 crate::join_params! {
     /// Parameters of HPCC+TCD.
@@ -69,6 +70,9 @@ impl<const N: usize> Scheme for HpccTcd<N> {
             tcd: TcdParams::default(),
         }
     }
+    fn check_switch(params: &HpccTcdParams, facts: &SwitchFacts<'_>) -> Result<(), ParamError> {
+        Hpcc::<N>::check_switch(&params.hpcc, facts)
+    }
     fn meta_bytes(params: &HpccTcdParams) -> (u32, u32) {
         Hpcc::<N>::meta_bytes(&params.hpcc)
     }
@@ -77,16 +81,17 @@ impl<const N: usize> Scheme for HpccTcd<N> {
     }
     fn host(_params: &HpccTcdParams, _facts: &HostFacts) {}
     fn cp(params: &HpccTcdParams, facts: &SwitchFacts<'_>) -> Option<Stack<Tcd, StampInt>> {
-        Some(Stack(Tcd(params.tcd.clone()), StampInt::new(facts)))
+        let stamp = StampInt::with_format(facts, params.hpcc.format());
+        Some(Stack(Tcd(params.tcd.clone()), stamp))
     }
 }
 
 /// The reaction point: HPCC's, which does not cut on UE.
 #[derive(Clone, Debug)]
-pub struct ExcusingReactionPoint<const N: usize>(ReactionPoint<N>);
+pub struct ExcusingReactionPoint<const N: usize>(Variant<N>);
 
 impl<const N: usize> Rp<HpccTcd<N>> for ExcusingReactionPoint<N> {
-    const REPACE: bool = <ReactionPoint<N> as Rp<Hpcc<N>>>::REPACE;
+    const REPACE: bool = <Variant<N> as Rp<Hpcc<N>>>::REPACE;
 
     fn open(
         params: &HpccTcdParams,
@@ -94,7 +99,7 @@ impl<const N: usize> Rp<HpccTcd<N>> for ExcusingReactionPoint<N> {
         path: &PathFacts,
         _now: Time,
     ) -> ExcusingReactionPoint<N> {
-        ExcusingReactionPoint(ReactionPoint::new(&params.hpcc, path))
+        ExcusingReactionPoint(Variant::new(&params.hpcc, path))
     }
     #[inline]
     fn allow(&self) -> Allow {
@@ -102,20 +107,16 @@ impl<const N: usize> Rp<HpccTcd<N>> for ExcusingReactionPoint<N> {
     }
     #[inline]
     fn on_ack(&mut self, cx: &mut HostCx<'_, HpccTcd<N>>, ack: &Ack<'_, HpccTcd<N>>) {
-        if ack.nack || ack.newly_acked == Bytes::ZERO {
-            return;
+        if ack.echo == CodePoint::UndeterminedEncountered {
+            self.0.acknowledge_excusing(cx.now, ack);
+        } else {
+            self.0.acknowledge(cx.now, ack);
         }
-        let undetermined = ack.echo == CodePoint::UndeterminedEncountered;
-        self.0.new_ack_with(cx.now, ack.next_expected, ack.next_to_send, ack.meta, |hpcc, _| {
-            if undetermined {
-                hpcc.excuse();
-            }
-        });
     }
     fn on_signal(&mut self, _now: Time, signal: Signal) {
         self.0.signal(signal);
     }
     fn observe(&self, _now: Time, what: Observable) -> Option<f64> {
-        Some(self.0.observed(what))
+        self.0.observe(what)
     }
 }

@@ -39,6 +39,11 @@ impl RateWindow {
         self.line_rate != 0
     }
 
+    /// The window at line rate, in bytes; `None` where nothing limits.
+    pub fn full(&self) -> Option<u64> {
+        (self.full != u64::MAX).then_some(self.full)
+    }
+
     /// The window at `rate` bits per second.
     #[inline]
     pub fn at(&self, rate: u64) -> Bytes {

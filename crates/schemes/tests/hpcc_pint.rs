@@ -132,12 +132,16 @@ impl Bench {
 
     /// Its ACK arrives, with all sent that the bench has made.
     fn ack(&mut self, packet: &Packet<HpccPint>) {
+        self.answer(packet, false);
+    }
+
+    fn answer(&mut self, packet: &Packet<HpccPint>, nack: bool) {
         let Body::Meta(meta) = &packet.body else { unreachable!() };
         let ack: Ack<'_, HpccPint> = Ack {
             next_expected: packet.header.sequence + 1000,
             newly_acked: Bytes::new(1000),
             next_to_send: self.next,
-            nack: false,
+            nack,
             echo: CodePoint::Capable,
             rtt: RTT,
             mark: false,
@@ -292,6 +296,42 @@ fn only_the_share_p_of_packets_brings_it_home() {
         before = bench.sender();
     }
     assert!((800..1150).contains(&changes), "{changes} of 4000 at p = 0.25");
+}
+
+/// Sixteen leading bits hold every number here, so nothing is left to chance but the field.
+#[test]
+fn the_simulators_logarithms_are_finer() {
+    let histories = |preset: &str| {
+        let mut bench = Bench::new(HpccPint::preset(preset, LINE), 2);
+        for packet in 0..500 {
+            let mut data = bench.data();
+            for hop in 0..2 {
+                bench.pass(hop, Time::from_ns(84 * packet), 50_000, &mut data);
+            }
+        }
+        (bench.port(0), bench.port(1))
+    };
+    let (one, other) = histories("hpcc-pint-paper");
+    assert_ne!(one, other);
+    let (one, other) = histories("hpcc-pint-ns3");
+    assert_eq!(one, other);
+    within(one, 1.5, 0.01);
+}
+
+#[test]
+fn nacks_count_in_the_simulators_form_alone() {
+    for (preset, counts) in [("hpcc-pint-paper", false), ("hpcc-pint-ns3", true)] {
+        let mut bench = Bench::new(HpccPint::preset(preset, LINE), 1);
+        let mut data = bench.data();
+        bench.pass(0, Time::ZERO, 0, &mut data);
+        bench.ack(&data);
+        let mut data = bench.data();
+        bench.pass(0, Time::from_us(8), 200_000, &mut data);
+        bench.answer(&data, true);
+        // A queue of twice the BDP.
+        assert_eq!(bench.sender() > 1.9, counts, "{preset}");
+        assert_eq!(bench.rp.allow().rate < LINE, counts, "{preset}");
+    }
 }
 
 #[test]

@@ -1,0 +1,281 @@
+//! The HPCC simulator's form of HPCC: Algorithm 1 (SIGCOMM 2019) on the rate R = W / T, in whole bits
+//! per second and with the order of its floating-point operations, so that the same ACKs give the
+//! same rates to the bit.
+//!
+//! Beside that it differs from the window form in this: every ACK counts, NACKs and repeated ones
+//! too; the first one only stores its records; ACKs from paths of more than [`MOST_HOPS`] switches
+//! are not measured; the round trip's end never moves back; rate and window are both limits.
+
+use super::HpccParams;
+use crate::contract::{Allow, Observable, PathFacts};
+use crate::int::{IntFormat, IntRecord, IntStack};
+use crate::window::RateWindow;
+use units::{Bytes, Rate, Time};
+
+/// Records that a packet has room for (maxHop).
+pub const MOST_HOPS: usize = 5;
+
+/// What a rate follows from: the busiest link of a path, or each of its hops.
+#[derive(Clone, Copy, Debug)]
+struct Track {
+    /// U.
+    utilisation: f64,
+    /// R^c, bits per second.
+    reference: u64,
+    inc_stage: u64,
+    /// The last ACK had news of it.
+    fresh: bool,
+}
+
+/// The reaction point, one per QP. Its methods are plain, so that other schemes can build on it.
+#[derive(Clone, Debug)]
+pub struct ReactionPoint<const N: usize> {
+    eta: f64,
+    max_stage: u64,
+    fast_reaction: bool,
+    sample_feedback: bool,
+    format: IntFormat,
+    /// T, nanoseconds.
+    base_rtt: f64,
+    /// W_init, bytes: what the window is at line rate.
+    full_window: f64,
+    /// Bits per second, as all rates here.
+    line_rate: u64,
+    min_rate: u64,
+    increase: u64,
+    limit: RateWindow,
+    /// One for the path, or one for each hop.
+    tracks: Box<[Track]>,
+    /// lastUpdateSeq: an ACK beyond this byte moves the reference rate. 0 before the first ACK.
+    last_update: u64,
+    /// L.
+    path: u32,
+    records: [IntRecord; N],
+    hold_until: Time,
+    permission: Allow,
+}
+
+impl<const N: usize> ReactionPoint<N> {
+    /// The reaction point of a QP that begins: at line rate, with U = 1.
+    pub fn new(params: &HpccParams, path: &PathFacts) -> ReactionPoint<N> {
+        let rtt = if params.base_rtt == "path" { path.base_rtt } else { path.network_rtt };
+        let limit = RateWindow::new(params.window, path);
+        let full_window = limit.full().unwrap_or_else(|| path.line_rate.bytes_in(rtt).get());
+        let line_rate = path.line_rate.bps();
+        let increase = if params.rate_ai == Rate::ZERO {
+            (line_rate as f64 * (1.0 - params.eta) / params.expected_flows as f64) as u64
+        } else {
+            params.rate_ai.bps()
+        };
+        let track = Track { utilisation: 1.0, reference: line_rate, inc_stage: 0, fresh: false };
+        let tracks = if params.rate_per_hop { N.max(1) } else { 1 };
+        ReactionPoint {
+            eta: params.eta,
+            max_stage: params.max_stage,
+            fast_reaction: params.fast_reaction,
+            sample_feedback: params.sample_feedback,
+            format: params.format(),
+            base_rtt: nanoseconds(rtt).max(1.0),
+            full_window: full_window.max(1) as f64,
+            line_rate,
+            min_rate: params.min_rate.bps().min(line_rate),
+            increase,
+            limit,
+            tracks: vec![track; tracks].into(),
+            last_update: 0,
+            path: 0,
+            records: [IntRecord::default(); N],
+            hold_until: Time::ZERO,
+            permission: Allow {
+                rate: path.line_rate,
+                window: limit.at(line_rate),
+                ..Allow::EVERYTHING
+            },
+        }
+    }
+
+    /// Rate and window.
+    #[inline]
+    pub fn permission(&self) -> Allow {
+        self.permission
+    }
+
+    /// U, the largest of them where each hop has its own.
+    pub fn utilisation(&self) -> f64 {
+        self.tracks.iter().fold(0.0, |most, track| track.utilisation.max(most))
+    }
+
+    /// R^c, the lowest of them where each hop has its own.
+    pub fn reference(&self) -> Rate {
+        Rate::from_bps(self.tracks.iter().map(|track| track.reference).min().unwrap_or(0))
+    }
+
+    /// Takes U as eta at most: what was measured is no reason to cut.
+    pub fn excuse(&mut self) {
+        for track in &mut self.tracks {
+            track.utilisation = track.utilisation.min(self.eta);
+        }
+    }
+
+    /// The rate stays as it is until `until`; measuring goes on.
+    pub fn hold(&mut self, until: Time) {
+        self.hold_until = until;
+    }
+
+    /// An ACK or NACK up to `acknowledged`, where the sender has sent up to `sent`.
+    pub fn acknowledge(&mut self, now: Time, acknowledged: u64, sent: u64, records: &IntStack<N>) {
+        self.acknowledge_with(now, acknowledged, sent, records, |_| {});
+    }
+
+    /// The same, where `adjust` has a say between measuring and computing the rate.
+    pub fn acknowledge_with(
+        &mut self,
+        now: Time,
+        acknowledged: u64,
+        sent: u64,
+        records: &IntStack<N>,
+        adjust: impl FnOnce(&mut ReactionPoint<N>),
+    ) {
+        let full = acknowledged > self.last_update;
+        if !full && !self.fast_reaction {
+            return;
+        }
+        if self.last_update == 0 || records.path() != self.path {
+            self.store(records);
+        } else if records.records().len() <= MOST_HOPS && self.measure(records, full) {
+            adjust(self);
+            self.react(now, full);
+        }
+        self.end_round(full, sent);
+    }
+
+    /// [`acknowledge`](Self::acknowledge) where the switches themselves have measured U, as PINT's do.
+    pub fn acknowledge_with_utilisation(
+        &mut self,
+        now: Time,
+        acknowledged: u64,
+        sent: u64,
+        utilisation: f64,
+    ) {
+        let full = acknowledged > self.last_update;
+        if self.last_update != 0 {
+            for track in &mut self.tracks {
+                track.utilisation = utilisation;
+                track.fresh = true;
+            }
+            self.react(now, full);
+        }
+        self.end_round(full, sent);
+    }
+
+    fn end_round(&mut self, full: bool, sent: u64) {
+        if full || self.last_update == 0 {
+            self.last_update = self.last_update.max(sent);
+        }
+    }
+
+    /// The first ACK, or the first on another path.
+    fn store(&mut self, ack: &IntStack<N>) {
+        self.path = ack.path();
+        for (old, new) in self.records.iter_mut().zip(ack.records()) {
+            *old = *new;
+        }
+    }
+
+    /// MeasureInflight; whether any hop has news.
+    fn measure(&mut self, ack: &IntStack<N>, full: bool) -> bool {
+        let per_hop = self.tracks.len() > 1;
+        for track in &mut self.tracks {
+            track.fresh = false;
+        }
+        let (mut busiest, mut busiest_span, mut any) = (0.0, 0.0, false);
+        for (hop, (new, old)) in ack.records().iter().zip(&mut self.records).enumerate() {
+            if self.sample_feedback && !full && new.queue_bytes == 0 {
+                continue;
+            }
+            any = true;
+            let old = std::mem::replace(old, *new);
+            let span = self.format.span_ns(new, &old);
+            // (There a span of zero gives an infinite load of no weight, and no number from then
+            // on; packets take longer than its nanosecond.)
+            if span > 0.0 && new.rate() != Rate::ZERO {
+                let rate = new.rate().bps() as f64;
+                let tx_rate =
+                    (self.format.sent_between(new, &old) * 8) as f64 / (span * NANOSECOND);
+                let queue = f64::from(new.queue_bytes.min(old.queue_bytes));
+                let load = tx_rate / rate + queue * self.line_rate as f64 / rate / self.full_window;
+                if per_hop {
+                    self.tracks[hop].average(load, span, self.base_rtt);
+                } else if load > busiest {
+                    (busiest, busiest_span) = (load, span);
+                }
+            }
+            if per_hop {
+                self.tracks[hop].fresh = true;
+            }
+        }
+        if any && !per_hop {
+            self.tracks[0].average(busiest, busiest_span, self.base_rtt);
+            self.tracks[0].fresh = true;
+        }
+        any
+    }
+
+    /// ComputeWind; `full`: the reference rate follows.
+    fn react(&mut self, now: Time, full: bool) {
+        if now < self.hold_until {
+            return;
+        }
+        let mut lowest = self.line_rate;
+        for track in &mut self.tracks {
+            let mut next = *track;
+            if track.fresh {
+                let load = track.utilisation / self.eta;
+                let base = if load >= 1.0 || track.inc_stage >= self.max_stage {
+                    next.inc_stage = 0;
+                    // A quotient beyond all rates becomes the largest number, and is bounded.
+                    (track.reference as f64 / load) as u64
+                } else {
+                    next.inc_stage += 1;
+                    track.reference
+                };
+                let rate = base.saturating_add(self.increase);
+                next.reference = rate.clamp(self.min_rate, self.line_rate);
+            }
+            lowest = lowest.min(next.reference);
+            if full {
+                *track = next;
+            }
+        }
+        self.permission.rate = Rate::from_bps(lowest);
+        if self.limit.follows_rate() {
+            self.permission.window = self.limit.at(lowest);
+        }
+    }
+
+    /// What a probe sees.
+    pub fn observe(&self, what: Observable) -> Option<f64> {
+        match what {
+            Observable::Rate => Some(self.permission.rate.bps() as f64),
+            Observable::Window => (self.permission.window != Bytes::UNLIMITED)
+                .then_some(self.permission.window.get() as f64),
+            Observable::Alpha => Some(self.utilisation()),
+        }
+    }
+}
+
+impl Track {
+    /// Moves U towards `load`, the average over `span`, by its share of T.
+    fn average(&mut self, load: f64, span: f64, base_rtt: f64) {
+        let span = span.min(base_rtt);
+        self.utilisation = (self.utilisation * (base_rtt - span) + load * span) / base_rtt;
+    }
+}
+
+/// In seconds.
+const NANOSECOND: f64 = 1e-9;
+
+/// Whole nanoseconds are exact.
+fn nanoseconds(span: Time) -> f64 {
+    span.ps() as f64 / 1000.0
+}

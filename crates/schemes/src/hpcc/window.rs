@@ -1,0 +1,254 @@
+//! The paper's window form of HPCC: Algorithm 1 (SIGCOMM 2019), to whose lines the numbers refer.
+
+use super::HpccParams;
+use crate::contract::{Allow, PathFacts};
+use crate::int::IntStack;
+use units::{Bytes, Rate, Time};
+
+/// Picoseconds in a second times bits in a byte.
+const PS_BITS: f64 = 8e12;
+
+/// The busiest link that an ACK tells of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Busiest {
+    /// Its index among the ACK's records.
+    pub hop: usize,
+    /// Its normalised bytes in flight since the ACK before (u, line 5).
+    pub inflight: f64,
+}
+
+/// The reaction point, one per QP. Its methods are plain, so that other schemes can build on it.
+#[derive(Clone, Debug)]
+pub struct ReactionPoint<const N: usize> {
+    eta: f64,
+    max_stage: u64,
+    fast_reaction: bool,
+    /// T, picoseconds.
+    base_rtt: f64,
+    /// W_init, bytes.
+    full_window: f64,
+    /// The window at the lowest rate, bytes.
+    least_window: f64,
+    /// W_AI, bytes.
+    increase: f64,
+    min_rate: Rate,
+    line_rate: Rate,
+    payload: Bytes,
+
+    /// W, bytes.
+    window: f64,
+    /// W^c, bytes.
+    reference: f64,
+    /// U.
+    utilisation: f64,
+    inc_stage: u64,
+    /// lastUpdateSeq: the first byte sent under the present reference window.
+    last_update: u64,
+    /// L; empty until the first ACK.
+    records: IntStack<N>,
+    hold_until: Time,
+    permission: Allow,
+}
+
+impl<const N: usize> ReactionPoint<N> {
+    /// The reaction point of a QP that begins: W_init = B_NIC T, so at line rate (section 3.2).
+    pub fn new(params: &HpccParams, path: &PathFacts) -> ReactionPoint<N> {
+        let rtt = if params.base_rtt == "path" { path.base_rtt } else { path.network_rtt };
+        let base_rtt = rtt.ps().max(1) as f64;
+        let bytes_at = |rate: Rate| rate.bps() as f64 * base_rtt / PS_BITS;
+        let full_window = bytes_at(path.line_rate);
+        let increase = if params.rate_ai == Rate::ZERO {
+            full_window * (1.0 - params.eta) / params.expected_flows as f64
+        } else {
+            bytes_at(params.rate_ai)
+        };
+        let min_rate = params.min_rate.min(path.line_rate);
+        let mut rp = ReactionPoint {
+            eta: params.eta,
+            max_stage: params.max_stage,
+            fast_reaction: params.fast_reaction,
+            base_rtt,
+            full_window,
+            least_window: bytes_at(min_rate),
+            increase,
+            min_rate,
+            line_rate: path.line_rate,
+            payload: path.payload,
+            window: full_window,
+            reference: full_window,
+            // The paper gives no start; the HPCC simulator takes a link that is just full.
+            utilisation: 1.0,
+            inc_stage: 0,
+            last_update: 0,
+            records: IntStack::default(),
+            hold_until: Time::ZERO,
+            permission: Allow::EVERYTHING,
+        };
+        rp.set_window(full_window);
+        rp
+    }
+
+    /// Rate and window.
+    #[inline]
+    pub fn permission(&self) -> Allow {
+        self.permission
+    }
+    /// U, the average of the busiest link's normalised bytes in flight.
+    #[inline]
+    pub fn utilisation(&self) -> f64 {
+        self.utilisation
+    }
+    /// Takes U as eta at most: what was measured is no reason to cut.
+    #[inline]
+    pub fn excuse(&mut self) {
+        self.utilisation = self.utilisation.min(self.eta);
+    }
+    /// W, in bytes.
+    #[inline]
+    pub fn window(&self) -> f64 {
+        self.window
+    }
+    /// W^c, in bytes.
+    #[inline]
+    pub fn reference(&self) -> f64 {
+        self.reference
+    }
+    /// Sets W^c, in bytes, within its bounds; for schemes that know better.
+    #[inline]
+    pub fn set_reference(&mut self, reference: f64) {
+        self.reference = self.bounded(reference);
+    }
+
+    /// An ACK up to `next_expected` that is neither a NACK nor a duplicate (NewAck, lines 21 to 27).
+    pub fn new_ack(
+        &mut self,
+        now: Time,
+        next_expected: u64,
+        next_to_send: u64,
+        records: &IntStack<N>,
+    ) {
+        self.new_ack_with(now, next_expected, next_to_send, records, |_, _| {});
+    }
+
+    /// The same, where `adjust` has a say between measuring and computing the window.
+    pub fn new_ack_with(
+        &mut self,
+        now: Time,
+        next_expected: u64,
+        next_to_send: u64,
+        records: &IntStack<N>,
+        adjust: impl FnOnce(&mut ReactionPoint<N>, Busiest),
+    ) {
+        let full = next_expected > self.last_update;
+        // Without fast reaction the ACKs in between are not even measured, so that the next
+        // measurement spans the round trip.
+        if !full && !self.fast_reaction {
+            return;
+        }
+        if let Some(busiest) = self.measure(records)
+            && now >= self.hold_until
+        {
+            adjust(self, busiest);
+            self.compute_window(full);
+        }
+        if full {
+            self.last_update = next_to_send;
+        }
+    }
+
+    /// [`new_ack`](Self::new_ack) where the switches themselves have measured U, as PINT's do.
+    pub fn new_ack_with_utilisation(
+        &mut self,
+        now: Time,
+        next_expected: u64,
+        next_to_send: u64,
+        utilisation: f64,
+    ) {
+        let full = next_expected > self.last_update;
+        // The first ACK begins the first round trip and no more, as where it only stores records.
+        if self.last_update != 0 {
+            self.utilisation = utilisation;
+            if now >= self.hold_until {
+                self.compute_window(full);
+            }
+        }
+        if full {
+            self.last_update = next_to_send;
+        }
+    }
+
+    /// MeasureInflight (lines 1 to 10): updates U and L. `None` where there is nothing to compare
+    /// with: on the first ACK, after the path has changed, or without any switch.
+    pub fn measure(&mut self, ack: &IntStack<N>) -> Option<Busiest> {
+        let mut busiest: Option<(Busiest, f64)> = None;
+        let same_path = ack.path() == self.records.path();
+        let hops = ack.records().iter().zip(self.records.records()).enumerate();
+        for (hop, (new, old)) in hops.take_while(|_| same_path) {
+            // Two records of one instant say nothing of a rate; nor do records that run backwards,
+            // if ACKs ever overtake each other.
+            if new.time <= old.time || new.tx_bytes < old.tx_bytes || new.rate() == Rate::ZERO {
+                continue;
+            }
+            let span = (new.time - old.time).ps() as f64;
+            let bytes_per_ps = new.rate().bps() as f64 / PS_BITS;
+            // Lines 4 and 5; the smaller queue of the two filters out noise.
+            let tx_rate = (new.tx_bytes - old.tx_bytes) as f64 / span;
+            let queue = f64::from(new.queue_bytes.min(old.queue_bytes));
+            let inflight = queue / (bytes_per_ps * self.base_rtt) + tx_rate / bytes_per_ps;
+            // Line 6. A tie stays with the first hop.
+            if busiest.is_none_or(|(most, _)| inflight > most.inflight) {
+                busiest = Some((Busiest { hop, inflight }, span));
+            }
+        }
+        self.records = *ack;
+        let (busiest, span) = busiest?;
+        // Lines 8 and 9.
+        let weight = span.min(self.base_rtt) / self.base_rtt;
+        self.utilisation = (1.0 - weight) * self.utilisation + weight * busiest.inflight;
+        Some(busiest)
+    }
+
+    /// ComputeWind (lines 11 to 20) and the pacing rate R = W / T (line 27). `full`: the reference
+    /// window follows.
+    pub fn compute_window(&mut self, full: bool) {
+        let multiplicative = self.utilisation >= self.eta || self.inc_stage >= self.max_stage;
+        let base = if multiplicative {
+            // An idle path has U = 0: the quotient is infinite, and bounded like any other.
+            self.reference / (self.utilisation / self.eta)
+        } else {
+            self.reference
+        };
+        self.set_window(base + self.increase);
+        if full {
+            self.inc_stage = if multiplicative { 0 } else { self.inc_stage + 1 };
+            self.reference = self.window;
+        }
+    }
+
+    /// W changes only after `until`; measuring goes on.
+    pub fn hold(&mut self, until: Time) {
+        self.hold_until = until;
+    }
+
+    /// The paper leaves the window unbounded; the HPCC simulator keeps the rate between its lowest
+    /// and the line rate, and so do we.
+    fn bounded(&self, window: f64) -> f64 {
+        window.clamp(self.least_window, self.full_window)
+    }
+
+    fn set_window(&mut self, window: f64) {
+        self.window = self.bounded(window);
+        let rate = if self.window == self.full_window {
+            // Not a bit per second below it, by rounding.
+            self.line_rate
+        } else {
+            Rate::from_bps((self.window * PS_BITS / self.base_rtt) as u64)
+        };
+        self.permission = Allow {
+            rate: rate.clamp(self.min_rate, self.line_rate),
+            // A window below one packet would stop the sender; then the pace alone limits it.
+            window: Bytes::new(self.window as u64).max(self.payload),
+            ..Allow::EVERYTHING
+        };
+    }
+}
