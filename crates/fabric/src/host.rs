@@ -165,8 +165,19 @@ impl<S: Scheme> Host<S> {
         let nic = &self.nics[port as usize];
         let size = u64::from(window.packets.get(handle).header.size);
         let on_the_way = nic.port.propagation() + nic.port.serialisation(size);
-        if nic.looks_before(now, now.saturating_sub(on_the_way)) {
+        let sent = now.saturating_sub(on_the_way);
+        if nic.looks_before(now, sent) {
             self.drain(window, now + Time::from_ps(1));
+        }
+        self.because(sent);
+    }
+
+    /// What happens next was scheduled at `cause`.
+    fn because(&mut self, cause: Time) {
+        for nic in &mut self.nics {
+            if let Some(scan) = &mut nic.scan {
+                scan.cause = cause;
+            }
         }
     }
 
@@ -177,6 +188,7 @@ impl<S: Scheme> Host<S> {
     }
 
     fn on_timer(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
+        self.because(Time::ZERO);
         while self.next_post <= now {
             let flow = self.outgoing[self.posted];
             self.posted += 1;

@@ -35,6 +35,10 @@ pub(crate) struct Scan {
     /// It will look then, as it decided at `decided`.
     pub(crate) wake: Time,
     pub(crate) decided: Time,
+    /// When what happens now was scheduled.
+    pub(crate) cause: Time,
+    /// How long before its sending the sending of the present packet was scheduled, ns.
+    pub(crate) lead: u16,
 }
 
 impl Scan {
@@ -46,6 +50,8 @@ impl Scan {
             trigger: Time::NEVER,
             wake: Time::NEVER,
             decided: Time::ZERO,
+            cause: Time::ZERO,
+            lead: 0,
         }
     }
 

@@ -176,7 +176,8 @@ impl<S: Scheme> Switch<S> {
                 && common.rooms.iter().all(|room| *room == Room::Lossless),
             row: common.routes.row(node),
             trains: if common.quirks.emission_order {
-                vec![emission::Train::default(); count]
+                let ends = common.graph.ports(node).iter();
+                ends.map(|end| emission::Train::new(common.graph.is_host(end.peer))).collect()
             } else {
                 Vec::new()
             },

@@ -16,6 +16,14 @@ impl<S: Scheme> Host<S> {
     ) {
         let nic = &mut self.nics[number];
         let scan = nic.scan.as_mut().expect("this port scans");
+        let scheduled = if scan.busy {
+            nic.port.last_departure
+        } else if scan.trigger <= now {
+            scan.cause
+        } else {
+            scan.decided
+        };
+        scan.lead = u16::try_from((now - scheduled).ns()).unwrap_or(u16::MAX);
         scan.busy = false;
         scan.trigger = Time::NEVER;
         if scan.wake <= now {

@@ -214,8 +214,12 @@ impl<S: Scheme> Host<S> {
         number: usize,
         queue: usize,
     ) {
-        let port = &mut self.nics[number].port;
-        let handle = port.dequeue(window.packets, queue);
+        let nic = &mut self.nics[number];
+        let port = &mut nic.port;
+        let mut handle = port.dequeue(window.packets, queue);
+        if let Some(scan) = &nic.scan {
+            window.packets.get_mut(&mut handle).header.ingress = scan.lead;
+        }
         let header = window.packets.get(&handle).header;
         port.count_out(queue as u8, header.size);
         if let Some(recorder) = &mut self.recorder {
@@ -253,6 +257,9 @@ impl<S: Scheme> Host<S> {
         header.sent_at = now;
         header.payload = payload as u16;
         header.last = sender.next_to_send + payload == part.end;
+        if let Some(scan) = &nic.scan {
+            header.ingress = scan.lead;
+        }
 
         let again = sender.sent_up_to.saturating_sub(sender.next_to_send).min(payload);
         if again > 0 {

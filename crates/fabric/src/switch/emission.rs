@@ -5,7 +5,7 @@
 //! is, sent. Of two packets that were also sent at the same instant by different ports, the one
 //! goes first whose sending was scheduled earlier: that of a packet in a train (it began when the one
 //! before it ended) when the one before it began, that of another at the latest when the one before
-//! it ended. Where that is the same too, two ports send trains in step, and the younger train goes
+//! it ended; hosts tell, in a field of the header that switches write anew. Where that is the same too, two ports send trains in step, and the younger train goes
 //! first: what started it had been scheduled before the other port's next packet was.
 
 use super::Switch;
@@ -22,6 +22,14 @@ pub(super) struct Train {
     /// When the last began to be sent, and when that ended.
     sent: Time,
     end: Time,
+    /// A host sends them.
+    from_host: bool,
+}
+
+impl Train {
+    pub(super) fn new(from_host: bool) -> Train {
+        Train { from_host, ..Train::default() }
+    }
 }
 
 /// What decides among arrivals of one instant: when a packet was sent, when that was scheduled, how
@@ -47,10 +55,15 @@ impl<S: Scheme> Switch<S> {
                 let end = time.saturating_sub(this.propagation());
                 let sent = end.saturating_sub(this.serialisation(u64::from(packet.header.size)));
                 let train = &mut self.trains[port as usize];
-                let scheduled = if sent == train.end {
+                let in_train = sent == train.end;
+                if !in_train {
+                    train.start = sent;
+                }
+                let scheduled = if train.from_host {
+                    sent.saturating_sub(Time::from_ns(packet.header.ingress.into()))
+                } else if in_train {
                     train.sent
                 } else {
-                    train.start = sent;
                     train.end
                 };
                 (train.sent, train.end) = (sent, end);

@@ -263,8 +263,14 @@ fn scheme(experiment: &Experiment) -> SchemeSpec {
             set("max_stage", ParamValue::Count(config.mi_thresh.into()));
             set("rate_ai", rate(rate_ai));
             set("min_rate", rate(config.min_rate));
+            set("window", window);
             if config.cc_mode == CcMode::Hpcc {
+                let base_rtt = if config.global_t { "network" } else { "path" };
+                set("base_rtt", ParamValue::Text(base_rtt.to_owned()));
                 set("fast_reaction", ParamValue::Flag(config.fast_react));
+                set("sample_feedback", ParamValue::Flag(config.sample_feedback));
+                set("rate_per_hop", ParamValue::Flag(config.multi_rate));
+                set("int_multi", ParamValue::Count(config.int_multi.into()));
                 ("hpcc", "hpcc-ns3")
             } else {
                 set("log_base", ParamValue::Number(config.pint_log_base));
