@@ -16,12 +16,13 @@ from rocelab.simulate import Progress, run_raw
 class Experiment:
     """A configuration of the HPCC simulator and the files that it names, read and checked.
 
-    Names in the configuration are relative to the working directory, as there.
+    Names in the configuration are relative to ``directory``; there that is the working directory.
     """
 
-    def __init__(self, config: str | PathLike[str]) -> None:
+    def __init__(self, config: str | PathLike[str], directory: str | PathLike[str] = "") -> None:
         self.config = Path(config)
-        self._read = _rocelab.HpccExperiment(self.config, Path())
+        self.directory = Path(directory)
+        self._read = _rocelab.HpccExperiment(self.config, self.directory)
 
     @property
     def warnings(self) -> list[str]:
@@ -51,7 +52,7 @@ class Experiment:
             scenario, threads=threads, progress=progress, experiment=self._read
         )
         result = Result.from_run(raw, scenario)
-        written = self._read.write(raw, Path(), into)
+        written = self._read.write(raw, self.directory, into)
         if interrupted:
             raise Interrupted(result)
         return result, written

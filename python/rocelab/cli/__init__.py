@@ -18,7 +18,7 @@ from rocelab.cli.catalogue import list_, schema
 from rocelab.cli.fct import fct
 from rocelab.cli.measure import bench
 from rocelab.cli.pictures import plot
-from rocelab.cli.running import hpcc, run, validate
+from rocelab.cli.running import hpcc, run, validate, validate_hpcc
 from rocelab.errors import RocelabError
 
 BAD_INPUT = 2
@@ -35,6 +35,7 @@ app = typer.Typer(
 app.command()(run)
 app.command()(validate)
 app.command()(hpcc)
+app.command()(validate_hpcc)
 app.command()(schema)
 app.command("list")(list_)
 app.command()(plot)

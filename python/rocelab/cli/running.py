@@ -130,6 +130,33 @@ def hpcc(
         raise typer.Exit(130)
 
 
+def validate_hpcc(
+    directory: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DIR",
+            help="Holds cases: folders with config.txt and the fct.txt and pfc.txt it gave there.",
+            show_default=False,
+        ),
+    ],
+    seeds: Annotated[
+        int, typer.Option(min=1, help="Runs of a case that differs, each with its own seed.")
+    ] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="A list of cases, as JSON.")] = False,
+) -> None:
+    """Compare with the HPCC simulator's own runs: a Markdown table, a case a line."""
+    from dataclasses import asdict
+
+    from rocelab.agreement import compare, find_cases, table
+
+    rows = []
+    for case in find_cases(directory):
+        name = str(case.relative_to(directory))
+        print(name, file=sys.stderr)
+        rows.append(compare(case, name, seeds))
+    print(json.dumps([asdict(row) for row in rows], indent=2) if as_json else table(rows))
+
+
 def _changes(settings: list[str] | None) -> list[tuple[str, str]]:
     changes: list[tuple[str, str]] = []
     for setting in settings or []:

@@ -1,0 +1,187 @@
+//! Protects agreement with the HPCC ns-3 simulator: FCTs, pauses and queues that it gave for small
+//! experiments, to the nanosecond and the byte. What it gave are facts of its runs; the experiments are
+//! written out here.
+
+use hpcc_files::Experiment;
+use rocelab::hpcc::{Files, records_of, scenario_of, write};
+use rocelab::{RunOptions, RunResult};
+use scenario::Scenario;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A directory that goes with the test.
+struct Directory(PathBuf);
+
+impl Directory {
+    fn new(name: &str) -> Directory {
+        let path = std::env::temp_dir().join(format!("rocelab-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Directory(path)
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// What differs between the control laws in the simulator's own configurations at 100 Gb/s.
+fn law(name: &str) -> &'static str {
+    match name {
+        "dcqcn" => "CC_MODE 1 RATE_AI 20Mb/s RATE_HAI 200Mb/s ACK_HIGH_PRIO 1",
+        "timely" => "CC_MODE 7 RATE_AI 100Mb/s RATE_HAI 500Mb/s ACK_HIGH_PRIO 1",
+        "dctcp" => {
+            "CC_MODE 8 EWMA_GAIN 0.0625 RATE_AI 10Mb/s RATE_HAI 10Mb/s DCTCP_RATE_AI 615Mb/s HAS_WIN 1 \
+             VAR_WIN 1 KMAX_MAP 1 100000000000 300 KMIN_MAP 1 100000000000 300 \
+             PMAX_MAP 1 100000000000 1.0"
+        }
+        "hpcc" => {
+            "CC_MODE 3 RATE_AI 50Mb/s RATE_HAI 50Mb/s HAS_WIN 1 VAR_WIN 1 FAST_REACT 1 INT_MULTI 4"
+        }
+        other => unreachable!("{other}"),
+    }
+}
+
+struct Run {
+    experiment: Experiment,
+    result: RunResult,
+    files: Directory,
+}
+
+impl Run {
+    fn new(name: &str, law_name: &str, topology: &str, flows: &[String], more: &str) -> Run {
+        let directory = Directory::new(&format!("{name}-{law_name}"));
+        let path = |file: &str| directory.0.join(file);
+        fs::write(path("topology.txt"), topology).unwrap();
+        fs::write(path("flow.txt"), format!("{}\n{}\n", flows.len(), flows.join("\n"))).unwrap();
+        let config = format!(
+            "TOPOLOGY_FILE topology.txt FLOW_FILE flow.txt TRACE_FILE none.txt \
+             TRACE_OUTPUT_FILE out/mix.tr FCT_OUTPUT_FILE out/fct.txt PFC_OUTPUT_FILE out/pfc.txt \
+             QLEN_MON_FILE out/qlen.txt QLEN_MON_START 2000000000 QLEN_MON_END 2000001000 \
+             SIMULATOR_STOP_TIME 2.05 ENABLE_TRACE 0 PACKET_PAYLOAD_SIZE 1000 \
+             ALPHA_RESUME_INTERVAL 1 RATE_DECREASE_INTERVAL 4 RP_TIMER 300 EWMA_GAIN 0.00390625 \
+             FAST_RECOVERY_TIMES 1 MIN_RATE 1000Mb/s L2_CHUNK_SIZE 4000 L2_ACK_INTERVAL 1 HAS_WIN 0 \
+             GLOBAL_T 1 VAR_WIN 0 FAST_REACT 0 MI_THRESH 0 MULTI_RATE 0 BUFFER_SIZE 32 \
+             KMAX_MAP 1 100000000000 1600 KMIN_MAP 1 100000000000 400 PMAX_MAP 1 100000000000 0.2 \
+             {} {more}",
+            law(law_name)
+        );
+        fs::write(path("config.txt"), config).unwrap();
+        let experiment = Experiment::read(&path("config.txt"), &directory.0).unwrap();
+        let (spec, _) = scenario_of(&experiment, name);
+        let scenario = Scenario::from_spec(spec, None).unwrap();
+        let options = RunOptions { records: records_of(&experiment), ..RunOptions::default() };
+        let result = rocelab::run(&scenario, &options).unwrap();
+        Run { experiment, result, files: directory }
+    }
+
+    /// FCTs in nanoseconds, in the order of the flows.
+    fn fcts(&self) -> Vec<u64> {
+        self.result.flows.fct_ps.iter().map(|fct| fct / 1000).collect()
+    }
+}
+
+/// Hosts 0, 1 and 2; 0 and 1 share the way to 2 over three switches.
+const DUMBBELL: &str = "6 3 5\n3 4 5\n0 3 100Gbps 1500ns 0\n1 3 100Gbps 1500ns 0\n\
+                        3 4 100Gbps 1500ns 0\n4 5 100Gbps 1500ns 0\n5 2 100Gbps 1500ns 0\n";
+
+#[test]
+fn a_lone_flow_takes_as_long_as_there() {
+    let sizes = [1, 500, 1_000, 1_001, 2_000, 10_000, 64_000, 65_536, 100_000, 154_000];
+    let flows: Vec<String> = sizes
+        .iter()
+        .enumerate()
+        .map(|(number, size)| format!("0 2 3 100 {size} 2.{:06}", number * 2_000))
+        .collect();
+    let known: [(&str, [u64; 10]); 4] = [
+        ("dcqcn", [12028, 12188, 12348, 12352, 12431, 13095, 17577, 17706, 20565, 25047]),
+        ("dctcp", [12028, 12188, 12348, 12352, 12431, 13095, 17577, 17706, 20565, 25047]),
+        ("timely", [12032, 12192, 12352, 12356, 12436, 13108, 17644, 17775, 20668, 25204]),
+        ("hpcc", [12056, 12216, 12376, 12383, 12463, 13159, 17857, 17994, 20989, 25727]),
+    ];
+    for (law, fcts) in known {
+        assert_eq!(Run::new("lone", law, DUMBBELL, &flows, "").fcts(), fcts, "{law}");
+    }
+}
+
+#[test]
+fn two_long_flows_share_as_there() {
+    let flows = ["0 2 3 100 50000000 2.0".to_owned(), "1 2 3 100 50000000 2.0003".to_owned()];
+    let known = [
+        ("dcqcn", [8_893_010, 8_911_496], 761_896),
+        ("timely", [9_745_231, 10_190_320], 2_185_920),
+        ("dctcp", [8_012_220, 8_012_265], 167_680),
+        ("hpcc", [9_196_102, 8_584_062], 161_320),
+    ];
+    for (law, fcts, queue) in known {
+        let run = Run::new("two", law, DUMBBELL, &flows, "");
+        assert_eq!(run.fcts(), fcts, "{law}");
+        assert_eq!(run.result.summary.max_queue_bytes, queue, "{law}: the longest queue");
+    }
+}
+
+/// Six hosts send to one through a switch with a buffer of 1 MiB.
+fn incast(law: &str) -> Run {
+    let mut topology = "8 1 7\n7\n".to_owned();
+    for host in 0..7 {
+        topology += &format!("{host} 7 100Gbps 1000ns 0\n");
+    }
+    let flows: Vec<String> =
+        (0..6).map(|host| format!("{host} 6 3 100 200000 2.0000000{host}0")).collect();
+    Run::new("incast", law, &topology, &flows, "BUFFER_SIZE 1")
+}
+
+#[test]
+fn pauses_are_as_many_and_the_marks_the_same() {
+    let dcqcn = incast("dcqcn");
+    assert_eq!(dcqcn.fcts(), [103_110, 103_682, 103_174, 101_919, 100_829, 102_230]);
+    assert_eq!(dcqcn.result.summary.pause_frames, 26);
+    let first: Vec<(u64, u32, bool)> = dcqcn.result.recorded.pfc[..5]
+        .iter()
+        .map(|event| (event.time.ns(), event.node.get(), event.pause))
+        .collect();
+    let times = [2_000_007_564, 2_000_007_573, 2_000_007_583, 2_000_007_593, 2_000_007_604];
+    assert_eq!(first, [0, 1, 2, 3, 4].map(|host| (times[host as usize], host, true)));
+    assert_eq!(dcqcn.result.ports.ecn_marked_packets.iter().sum::<u64>(), 3);
+    let hpcc = incast("hpcc");
+    assert_eq!(hpcc.fcts(), [118_641, 115_905, 115_460, 104_786, 104_688, 104_243]);
+    assert_eq!(hpcc.result.summary.pause_frames, 0);
+}
+
+#[test]
+fn the_files_of_a_run_are_written_and_read_back() {
+    let run = incast("dcqcn");
+    let files = Files::new(&run.experiment, &run.result);
+    let written = write(&run.experiment, &files, &run.files.0, None).unwrap();
+    let names: Vec<&Path> =
+        written.iter().map(|path| path.strip_prefix(&run.files.0).unwrap()).collect();
+    assert_eq!(names, ["out/fct.txt", "out/pfc.txt", "out/qlen.txt"].map(Path::new));
+    let read = |name: &str| fs::read(run.files.0.join("out").join(name)).unwrap();
+    let fct = hpcc_files::fct::parse(&read("fct.txt")).unwrap();
+    assert_eq!(fct.len(), 6);
+    assert_eq!(
+        String::from_utf8(read("fct.txt")).unwrap().lines().next().unwrap(),
+        "0b000401 0b000601 10000 100 200000 2000000040 100829 20928"
+    );
+    assert_eq!(hpcc_files::pfc::parse(&read("pfc.txt")).unwrap().len(), 52);
+    assert!(String::from_utf8(read("qlen.txt")).unwrap().starts_with("time: 2000000000\n7 1 1\n"));
+    assert_eq!(fs::read_dir(run.files.0.join("out")).unwrap().count(), 3, "nothing half-written");
+}
+
+#[test]
+fn each_quirk_can_be_switched_off() {
+    let flows = ["0 2 3 100 5000000 2.0".to_owned(), "1 2 3 100 5000000 2.0".to_owned()];
+    let run = Run::new("quirks", "hpcc", DUMBBELL, &flows, "");
+    let (spec, _) = scenario_of(&run.experiment, "quirks");
+    let toml = spec.to_toml();
+    let plain = scenario::parse(&toml, None, &[]).unwrap();
+    let same = rocelab::run(&plain, &RunOptions::default()).unwrap();
+    assert_eq!(same.summary.digest, run.result.summary.digest, "the printed scenario is the same");
+    let off = [("quirks.whole_nanoseconds".to_owned(), "false".to_owned())];
+    let exact = scenario::parse(&toml, None, &off).unwrap();
+    let exact = rocelab::run(&exact, &RunOptions::default()).unwrap();
+    assert_ne!(exact.summary.digest, same.summary.digest);
+    let mean = |result: &RunResult| result.flows.fct_ps.iter().sum::<u64>();
+    assert!(mean(&exact) > mean(&same), "links are no faster than their rate");
+}

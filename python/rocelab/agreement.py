@@ -1,0 +1,145 @@
+"""How far runs agree with the HPCC ns-3 simulator's own: a table of cases."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+from rocelab.errors import ConfigError
+from rocelab.hpcc import Experiment
+
+Flow = tuple[str, ...]
+"""Addresses, ports, size and start of a flow: what it is known by in ``fct.txt``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """What a case of the simulator and its run here have in common."""
+
+    case: str
+    scheme: str
+    flows: int
+    """Flows that finished there."""
+    missing: int
+    """Those of them that did not finish here."""
+    equal: int
+    """Those whose FCT is the same to the nanosecond."""
+    largest_percent: float
+    """The largest difference of an FCT."""
+    pauses_there: int
+    pauses_here: int
+    same_pfc: bool
+    """Every PFC frame arrived at the same time and place."""
+    queue_there: int | None
+    """The longest queue in bytes, where the case tells it."""
+    queue_here: int
+    seeds: int
+    """Runs with different seeds; 1 where the first is the same."""
+    covered: bool | None
+    """With several seeds: the mean FCT there lies within those here."""
+    mean_percent: float | None
+    """With several seeds: how far the mean of the mean FCTs here is from the one there."""
+
+
+def find_cases(directory: Path) -> list[Path]:
+    """The folders below ``directory`` that hold a configuration and what came of it."""
+    found = [path.parent for path in sorted(directory.rglob("config.txt"))]
+    cases = [case for case in found if (case / "fct.txt").is_file()]
+    if not cases:
+        raise ConfigError(
+            "no case in here: a folder with config.txt and the fct.txt it gave", file=str(directory)
+        )
+    return cases
+
+
+def compare(case: Path, name: str, seeds: int) -> Agreement:
+    """Runs a case and compares. With ``seeds`` above 1, a run that draws its marks at random and
+    differs is run again with other seeds."""
+    experiment = Experiment(case / "config.txt", case)
+    there = _fcts(case / "fct.txt")
+    with tempfile.TemporaryDirectory() as scratch:
+        into = Path(scratch)
+        result, _ = experiment.run(into=into)
+        here = _fcts(into / _name(experiment, "fct"))
+        pfc_here = sorted((into / _name(experiment, "pfc")).read_text().splitlines())
+        pfc_there = sorted((case / "pfc.txt").read_text().splitlines())
+        common = [flow for flow in there if flow in here]
+        differences = [abs(here[flow] / there[flow] - 1) for flow in common]
+        means = [fmean(here.values())] if here else []
+        covered = mean_percent = None
+        if any(differences) and seeds > 1:
+            for seed in range(2, seeds + 1):
+                experiment.run(settings=[("run.seed", str(seed))], into=into)
+                means.append(fmean(_fcts(into / _name(experiment, "fct")).values()))
+            target = fmean(there.values())
+            covered = min(means) <= target <= max(means)
+            mean_percent = 100 * (fmean(means) / target - 1)
+    return Agreement(
+        case=name,
+        scheme=result.summary["scheme"],
+        flows=len(there),
+        missing=len(there) - len(common),
+        equal=sum(difference == 0 for difference in differences),
+        largest_percent=100 * max(differences, default=0.0),
+        pauses_there=_pauses(pfc_there),
+        pauses_here=_pauses(pfc_here),
+        same_pfc=pfc_here == pfc_there,
+        queue_there=_longest_queue(case / "summary.json"),
+        queue_here=result.summary["max_queue_bytes"],
+        seeds=len(means) or 1,
+        covered=covered,
+        mean_percent=mean_percent,
+    )
+
+
+def table(rows: Sequence[Agreement]) -> str:
+    """The agreement as a Markdown table."""
+    lines = [
+        "| case | scheme | flows | FCT equal to the ns | largest difference | pauses there / here "
+        "| longest queue there / here |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        difference = "none" if row.equal == row.flows else f"{row.largest_percent:.3g} %"
+        if row.mean_percent is not None:
+            inside = "within" if row.covered else "outside"
+            difference += (
+                f"; mean FCT of {row.seeds} seeds {row.mean_percent:+.2g} %, theirs {inside} ours"
+            )
+        pauses = f"{row.pauses_there} / {row.pauses_here}"
+        if row.pauses_there and row.same_pfc:
+            pauses += ", each at its time and place"
+        queue = f"{row.queue_there:,}" if row.queue_there is not None else "?"
+        lines.append(
+            f"| {row.case} | {row.scheme} | {row.flows} | {row.equal} | {difference} | {pauses} "
+            f"| {queue} / {row.queue_here:,} B |"
+        )
+    return "\n".join(lines)
+
+
+def _fcts(path: Path) -> dict[Flow, int]:
+    rows = (line.split() for line in path.read_text().splitlines())
+    return {tuple(row[:6]): int(row[6]) for row in rows if row}
+
+
+def _pauses(lines: Sequence[str]) -> int:
+    return sum(line.endswith(" 1") for line in lines)
+
+
+def _name(experiment: Experiment, kind: str) -> str:
+    """The name of an output file, as the configuration has it."""
+    key = f"{kind.upper()}_OUTPUT_FILE"
+    words = experiment.config.read_text().split()
+    places = [place for place, word in enumerate(words[:-1]) if word == key]
+    return Path(words[places[-1] + 1]).name if places else f"{kind}.txt"
+
+
+def _longest_queue(path: Path) -> int | None:
+    if not path.is_file():
+        return None
+    value = json.loads(path.read_text()).get("max_port_q_bytes")
+    return None if value is None else int(value)
