@@ -57,8 +57,10 @@ def find_cases(directory: Path) -> list[Path]:
 
 
 def compare(case: Path, name: str, seeds: int) -> Agreement:
-    """Runs a case and compares. With ``seeds`` above 1, a run that draws its marks at random and
-    differs is run again with other seeds."""
+    """Runs a case and compares.
+
+    With ``seeds`` above 1 a run that differs, because it draws at random, is run again with others.
+    """
     experiment = Experiment(case / "config.txt", case)
     there = _fcts(case / "fct.txt")
     with tempfile.TemporaryDirectory() as scratch:
@@ -98,11 +100,16 @@ def compare(case: Path, name: str, seeds: int) -> Agreement:
 
 def table(rows: Sequence[Agreement]) -> str:
     """The agreement as a Markdown table."""
-    lines = [
-        "| case | scheme | flows | FCT equal to the ns | largest difference | pauses there / here "
-        "| longest queue there / here |",
-        "|---|---|---|---|---|---|---|",
-    ]
+    columns = (
+        "case",
+        "scheme",
+        "flows",
+        "FCT equal to the ns",
+        "largest difference",
+        "pauses there / here",
+        "longest queue there / here",
+    )
+    lines = [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"]
     for row in rows:
         difference = "none" if row.equal == row.flows else f"{row.largest_percent:.3g} %"
         if row.mean_percent is not None:

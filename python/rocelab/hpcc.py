@@ -41,9 +41,9 @@ class Experiment:
         progress: bool | Callable[[Progress], None] = False,
         into: str | PathLike[str] | None = None,
     ) -> tuple[Result, list[Path]]:
-        """Runs it and writes the files that it asks for: where the configuration says, or into the
-        directory ``into`` under the same names.
+        """Runs it and writes the files that it asks for.
 
+        They go where the configuration says, or into the directory ``into`` under the same names.
         Returns the result and where the files are. Raises :class:`Interrupted` on Ctrl-C, after
         the files of the partial result have been written.
         """
