@@ -1,14 +1,15 @@
 //! What all nodes of a run know and none changes.
 
 use crate::ideal::{PacketBytes, completion_time};
-use crate::network::{ClassConfig, HostConfig, Setup};
+use crate::network::{ClassConfig, HostConfig, Paths, Setup};
 use crate::packet::{Address, Scheme};
 use crate::qp::NO_FLOW;
 use crate::quirks::{Clock, Quirks};
 use crate::routing::{Graph, LinkEnd, Routes, Sizes, flow_hash};
+use crate::run::Refusal;
 use schemes::contract::{PathFacts, Room, WireFacts};
 use std::collections::BTreeMap;
-use units::{Bytes, Rate, Time};
+use units::{Bytes, NodeId, Rate, Time};
 
 /// The queue of a host where ACKs wait that ignore pauses.
 const NEVER_PAUSED: u8 = 0;
@@ -61,7 +62,7 @@ pub(crate) struct Common<S: Scheme> {
 }
 
 impl<S: Scheme> Common<S> {
-    pub(crate) fn new(setup: &Setup, params: S::Params) -> Common<S> {
+    pub(crate) fn new(setup: &Setup, params: S::Params) -> Result<Common<S>, Refusal> {
         let graph = Graph::new(&setup.nodes, &setup.cables);
         let (data_meta, ack_meta) = S::meta_bytes(&params);
         let full_packet = setup.wire.data_bytes(setup.payload, false, data_meta);
@@ -73,7 +74,7 @@ impl<S: Scheme> Common<S> {
             host_latency: setup.host.latency,
             switch_latency: setup.switch.latency,
         };
-        let routes = Routes::new(&graph, &sizes, setup.seed, &setup.quirks);
+        let routes = Routes::new(&graph, &sizes, setup.seed, &setup.quirks, setup.paths)?;
         let wire_facts = WireFacts {
             packet_bytes: Bytes::new(u64::from(full_packet)),
             ack_bytes: Bytes::new(u64::from(ack_size)),
@@ -83,7 +84,7 @@ impl<S: Scheme> Common<S> {
         for class in S::classes(&params, &wire_facts) {
             rooms[class.priority.index()] = class.room;
         }
-        Common {
+        Ok(Common {
             flows: flow_rows(&graph, setup),
             params,
             graph,
@@ -94,7 +95,7 @@ impl<S: Scheme> Common<S> {
             switch_latency: setup.switch.latency,
             wire: setup.wire,
             payload: setup.payload,
-            symmetric: setup.symmetric || S::SYMMETRIC_PATHS,
+            symmetric: setup.paths != Paths::FiveTuple || S::SYMMETRIC_PATHS,
             quirks: setup.quirks,
             ack_queue: setup.quirks.acks_ignore_pause.then_some(NEVER_PAUSED),
             clock: if setup.quirks.whole_nanoseconds {
@@ -110,7 +111,7 @@ impl<S: Scheme> Common<S> {
             ack_size: ack_size as u16,
             pfc_bytes: setup.wire.pfc_bytes() as u16,
             meta_bytes: data_meta,
-        }
+        })
     }
 
     /// A drop-tail class that something else uses, too.
@@ -144,6 +145,16 @@ impl<S: Scheme> Common<S> {
     /// Hash of the packets that go from a QP's receiver to its sender.
     pub(crate) fn hash_back(&self, address: &Address) -> u32 {
         self.hash(&self.flows[address.flow as usize], true)
+    }
+
+    /// Two hosts whose data takes another path than its ACKs, if there are any.
+    pub(crate) fn two_way_pair(&self) -> Option<(NodeId, NodeId)> {
+        let row = self.flows.iter().find(|row| {
+            let hashes = (self.hash(row, false), self.hash(row, true));
+            !self.routes.is_symmetric(&self.graph, (row.src, row.dst), hashes)
+        })?;
+        let node = |host: u32| NodeId::new(self.graph.hosts[host as usize]);
+        Some((node(row.src), node(row.dst)))
     }
 
     /// From the start of `bytes` at a port to their handling at the other end.

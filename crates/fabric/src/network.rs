@@ -167,6 +167,17 @@ pub struct ClassConfig {
     pub quanta: [u32; 8],
 }
 
+/// How the packets of a QP choose among paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Paths {
+    /// Shortest paths, by a hash of the five-tuple.
+    FiveTuple,
+    /// The same, where data and ACKs hash alike.
+    Symmetric,
+    /// This many spanning trees; each QP keeps to one.
+    SpanningTrees(u32),
+}
+
 /// What a probe records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProbeKind {
@@ -244,8 +255,8 @@ pub struct Setup {
     pub ecn: Option<EcnConfig>,
     /// Priorities.
     pub classes: ClassConfig,
-    /// Data and ACKs of a QP hash alike.
-    pub symmetric: bool,
+    /// How QPs choose among paths.
+    pub paths: Paths,
     /// What is done as in the HPCC simulator.
     pub quirks: Quirks,
     /// Seed of all random streams.

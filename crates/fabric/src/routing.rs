@@ -1,11 +1,14 @@
-//! Shortest paths, and the equal-cost choice among them.
+//! Shortest paths, and the equal-cost choice among them; or the paths of spanning trees.
 //!
 //! Hosts that hang on the same switches form an *attachment*. Tables go by attachment, not by
 //! host: for each switch and attachment one number that names a set of ports. What a pair of hosts
 //! needs (its path, its base RTT) is walked when it is asked for.
 
-use crate::network::{Cable, Node, NodeKind};
+mod spanning;
+
+use crate::network::{Cable, Node, NodeKind, Paths};
 use crate::quirks::{Quirks, murmur3};
+use crate::run::Refusal;
 use std::collections::BTreeMap;
 use units::{NodeId, PortId, Rate, Time};
 
@@ -113,13 +116,13 @@ pub(crate) struct Routes {
     local: Vec<u32>,
     /// Sets of ports, one after another; a set is named by where it begins and how many it has.
     members: Vec<PortId>,
-    /// Salt of each node's hash: one per tier.
+    /// Salt of each node's hash: one per tier, or one for all.
     salts: Vec<u32>,
     /// Node of each host, where switches hash as in the HPCC simulator.
     addresses: Option<Vec<u32>>,
     /// The largest base round trip of any pair of hosts.
     pub(crate) network_rtt: Time,
-    /// Most switches on any shortest path.
+    /// Most switches on any path.
     pub(crate) max_switches: usize,
 }
 
@@ -137,16 +140,24 @@ struct Sets {
 }
 
 impl Sets {
-    fn intern(&mut self, set: Vec<PortId>) -> u32 {
+    /// The name of a set; `None` where there is no room for another.
+    fn name(&mut self, set: Vec<PortId>) -> Option<u32> {
         if let Some(&name) = self.known.get(&set) {
-            return name;
+            return Some(name);
         }
         let begin = self.members.len();
-        assert!(begin < 1 << (31 - COUNT_BITS), "too many different sets of ports");
+        if begin >= 1 << (31 - COUNT_BITS) {
+            return None;
+        }
         let name = (begin as u32) << COUNT_BITS | set.len() as u32;
         self.members.extend(&set);
         self.known.insert(set, name);
-        name
+        Some(name)
+    }
+
+    /// The same for sets of which there can't be too many.
+    fn intern(&mut self, set: Vec<PortId>) -> u32 {
+        self.name(set).expect("too many different sets of ports")
     }
 }
 
@@ -178,10 +189,17 @@ impl Sizes {
     }
 }
 
-impl Routes {
-    /// Shortest paths by hop count. Every host reaches every other: the scenario has checked it.
-    pub(crate) fn new(graph: &Graph, sizes: &Sizes, seed: u64, quirks: &Quirks) -> Routes {
-        // Attachments: hosts with the same set of neighbours.
+/// The attachments of a network.
+struct Attachments {
+    /// By host.
+    places: Vec<Place>,
+    /// The hosts of each, by node.
+    members: Vec<Vec<u32>>,
+}
+
+impl Attachments {
+    fn new(graph: &Graph) -> Attachments {
+        // Hosts with the same set of neighbours.
         let mut numbers: BTreeMap<Vec<u32>, u32> = BTreeMap::new();
         let mut members: Vec<Vec<u32>> = Vec::new();
         let mut places = Vec::with_capacity(graph.hosts.len());
@@ -202,7 +220,24 @@ impl Routes {
             members[number as usize].push(host);
             places.push(Place { attachment: number, index });
         }
-        let attachments = members.len();
+        Attachments { places, members }
+    }
+}
+
+/// Next hops while they are worked out.
+struct Table {
+    /// Row of each node in `entries`; hosts with one port need none.
+    rows: Vec<u32>,
+    attachments: usize,
+    entries: Vec<u32>,
+    local: Vec<u32>,
+    sets: Sets,
+    network_rtt: Time,
+    max_switches: usize,
+}
+
+impl Table {
+    fn new(graph: &Graph, attachments: usize) -> Table {
         let mut rows = vec![NO_ROW; graph.nodes()];
         let mut count = 0;
         for (node, row) in rows.iter_mut().enumerate() {
@@ -211,20 +246,34 @@ impl Routes {
                 count += 1;
             }
         }
-        let mut table = vec![u32::MAX; count as usize * attachments];
-        let mut local = Vec::new();
-        let mut sets = Sets::default();
-        let mut network_rtt = Time::ZERO;
-        let mut max_switches = 0;
+        Table {
+            rows,
+            attachments,
+            entries: vec![u32::MAX; count as usize * attachments],
+            local: Vec::new(),
+            sets: Sets::default(),
+            network_rtt: Time::ZERO,
+            max_switches: 0,
+        }
+    }
+
+    /// Where the next hops of a node to an attachment are kept.
+    fn slot(&self, node: u32, attachment: usize) -> usize {
+        self.rows[node as usize] as usize * self.attachments + attachment
+    }
+
+    /// Shortest paths by hop count. Every host reaches every other: the scenario has checked it.
+    fn shortest(graph: &Graph, sizes: &Sizes, attached: &Attachments, quirks: &Quirks) -> Table {
+        let mut table = Table::new(graph, attached.members.len());
         let mut search = Search::new(graph.nodes());
-        let on_switch = hosts_on_switches(graph, sizes, &places);
-        for (number, hosts) in members.iter().enumerate() {
+        let on_switch = hosts_on_switches(graph, sizes, &attached.places);
+        for (number, hosts) in attached.members.iter().enumerate() {
             search.run(graph, sizes, hosts);
             for &node in hosts.iter().chain(&search.order) {
-                if rows[node as usize] == NO_ROW {
+                if table.rows[node as usize] == NO_ROW {
                     continue;
                 }
-                let slot = rows[node as usize] as usize * attachments + number;
+                let slot = table.slot(node, number);
                 let ports_to = |leads: &dyn Fn(u32) -> bool| {
                     let mut ports = ports_to(graph, node, leads);
                     if quirks.node_hash {
@@ -234,59 +283,76 @@ impl Routes {
                 };
                 if search.distance[node as usize] == 0 {
                     // To a host on the same switches.
-                    table[slot] = sets.intern(ports_to(&|peer| !graph.is_host(peer)));
+                    table.entries[slot] = table.sets.intern(ports_to(&|peer| !graph.is_host(peer)));
                 } else if search.distance[node as usize] == 1 {
-                    table[slot] = LOCAL | local.len() as u32;
+                    table.entries[slot] = LOCAL | table.local.len() as u32;
                     for &host in hosts {
                         let ports = ports_to(&|peer| peer == host);
-                        local.push(sets.intern(ports));
+                        table.local.push(table.sets.intern(ports));
                     }
                 } else {
                     let nearer = search.distance[node as usize] - 1;
                     let ports = ports_to(&|peer| {
                         search.distance[peer as usize] == nearer && !graph.is_host(peer)
                     });
-                    table[slot] = sets.intern(ports);
+                    table.entries[slot] = table.sets.intern(ports);
                 }
             }
             for &node in &search.order {
                 let (cost, distance) = (search.cost[node as usize], search.distance[node as usize]);
                 if graph.is_host(node) {
                     // Wired to a host of the attachment without a switch between them.
-                    network_rtt = network_rtt.max(cost);
+                    table.network_rtt = table.network_rtt.max(cost);
                     continue;
                 }
                 for &(attachment, farthest, second) in &on_switch[node as usize] {
                     if attachment != number as u32 {
-                        network_rtt = network_rtt.max(cost + farthest);
+                        table.network_rtt = table.network_rtt.max(cost + farthest);
                     } else if second > Time::ZERO {
-                        network_rtt = network_rtt.max(farthest + second);
+                        table.network_rtt = table.network_rtt.max(farthest + second);
                     } else {
                         continue;
                     }
-                    max_switches = max_switches.max(distance as usize);
+                    table.max_switches = table.max_switches.max(distance as usize);
                 }
             }
         }
-        let salts = graph
-            .tiers
-            .iter()
-            .map(|&tier| crate::stream::seed(seed, "ecmp", u64::from(tier)) as u32 | 1)
-            .collect();
-        Routes {
-            places,
-            rows,
-            table,
-            attachments,
-            local,
-            members: sets.members,
-            salts,
+        table
+    }
+}
+
+impl Routes {
+    /// Next hops of `paths`.
+    pub(crate) fn new(
+        graph: &Graph,
+        sizes: &Sizes,
+        seed: u64,
+        quirks: &Quirks,
+        paths: Paths,
+    ) -> Result<Routes, Refusal> {
+        let attached = Attachments::new(graph);
+        let table = match paths {
+            Paths::FiveTuple | Paths::Symmetric => Table::shortest(graph, sizes, &attached, quirks),
+            Paths::SpanningTrees(count) => spanning::table(graph, sizes, &attached, count)?,
+        };
+        let salt = |tier: u8| crate::stream::seed(seed, "ecmp", u64::from(tier)) as u32 | 1;
+        // All nodes of a path must take the same tree.
+        let one_salt = matches!(paths, Paths::SpanningTrees(_));
+        let tiers = graph.tiers.iter();
+        Ok(Routes {
+            places: attached.places,
+            rows: table.rows,
+            table: table.entries,
+            attachments: table.attachments,
+            local: table.local,
+            members: table.sets.members,
+            salts: tiers.map(|&tier| salt(if one_salt { 0 } else { tier })).collect(),
             addresses: quirks
                 .node_hash
                 .then(|| graph.hosts.iter().map(|&node| crate::quirks::address(node)).collect()),
-            network_rtt,
-            max_switches,
-        }
+            network_rtt: table.network_rtt,
+            max_switches: table.max_switches,
+        })
     }
 
     /// The row of a node in the table; hosts with one port have none.
@@ -294,7 +360,7 @@ impl Routes {
         self.rows[node as usize]
     }
 
-    /// The ports of `node` that lead to `host` on shortest paths.
+    /// The ports of `node` that lead to `host`: on shortest paths, or one for each tree.
     pub(crate) fn candidates(&self, node: u32, host: u32) -> &[PortId] {
         match self.row(node) {
             NO_ROW => const { &[PortId::new(0)] },
@@ -316,7 +382,7 @@ impl Routes {
         &self.members[begin..begin + (set & ((1 << COUNT_BITS) - 1)) as usize]
     }
 
-    /// The one of them that ECMP takes for what goes from host `from` to host `to` with this hash.
+    /// The one of them that is taken for what goes from host `from` to host `to` with this hash.
     #[inline]
     pub(crate) fn ecmp(
         &self,
@@ -336,6 +402,25 @@ impl Routes {
                 several[murmur3(words, node) as usize % several.len()]
             }
         }
+    }
+
+    /// Whether what goes between two hosts takes the same cables there, with the first hash, as
+    /// back with the second.
+    pub(crate) fn is_symmetric(
+        &self,
+        graph: &Graph,
+        (src, dst): (u32, u32),
+        hashes: (u32, u32),
+    ) -> bool {
+        let (mut there, mut back) = (Vec::new(), Vec::new());
+        self.path(graph, src, dst, hashes.0, &mut there);
+        self.path(graph, dst, src, hashes.1, &mut back);
+        // A cable is told by its end away from `src`.
+        let away = there.iter().map(|end| (end.peer, end.peer_port));
+        away.eq(back.iter().rev().map(|end| {
+            let end = graph.ports(end.peer)[end.peer_port as usize];
+            (end.peer, end.peer_port)
+        }))
     }
 
     /// The links that a packet takes from host `src` to host `dst`, node by node.

@@ -69,7 +69,7 @@ pub struct Ready<S: Scheme> {
 impl<S: Scheme> Ready<S> {
     /// Builds the network. Refuses what the scheme has no room for.
     pub fn new(setup: &Setup, params: S::Params) -> Result<Ready<S>, Refusal> {
-        let common = Arc::new(Common::<S>::new(setup, params));
+        let common = Arc::new(Common::<S>::new(setup, params)?);
         if common.routes.max_switches > S::MAX_HOPS {
             return Err(Refusal::LongPaths {
                 switches: common.routes.max_switches,
@@ -78,6 +78,11 @@ impl<S: Scheme> Ready<S> {
         }
         if let Some(priority) = common.taken_class(setup.pfc.lossless) {
             return Err(Refusal::ClassTaken { priority });
+        }
+        if S::SYMMETRIC_PATHS
+            && let Some((src, dst)) = common.two_way_pair()
+        {
+            return Err(Refusal::TwoWays { src, dst });
         }
         let goal = setup.until_done.then_some(setup.messages.len() as u64);
         let devices = build::devices(setup, &common)?;
@@ -107,6 +112,17 @@ pub enum Refusal {
         /// Its priority.
         priority: u8,
     },
+    /// Data and ACKs of two hosts take different paths, and the scheme needs them on one.
+    TwoWays {
+        /// The sender.
+        src: NodeId,
+        /// The receiver.
+        dst: NodeId,
+    },
+    /// No tree of switches has all hosts on it.
+    NoSpanningTree,
+    /// The tables have no room for the routes of so many trees.
+    ManyTreeRoutes,
     /// A switch's buffer does not even hold the headroom that PFC needs.
     SmallBuffer {
         /// The switch.

@@ -55,6 +55,26 @@ pub(crate) fn run(
                 scenario.scheme.info.name
             ),
         },
+        Refusal::TwoWays { src, dst } => Error {
+            key: "routing.hash",
+            message: format!(
+                "{} needs data and ACKs on the same path, and with \"symmetric\" those between {} \
+                 and {} take two, as the topology is not regular enough; use \"spanning-trees\"",
+                scenario.scheme.info.name,
+                scenario.network.node(src).name,
+                scenario.network.node(dst).name
+            ),
+        },
+        Refusal::NoSpanningTree => Error {
+            key: "routing.hash",
+            message: "\"spanning-trees\" needs a tree of switches with all hosts on it, and no \
+                      host wired to a host"
+                .to_owned(),
+        },
+        Refusal::ManyTreeRoutes => Error {
+            key: "routing.trees",
+            message: "the routes of so many spanning trees do not fit; take fewer".to_owned(),
+        },
         Refusal::SmallBuffer { node, needed } => Error {
             key: "switch.buffer",
             message: format!(

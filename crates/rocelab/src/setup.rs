@@ -1,8 +1,8 @@
 //! From the scenario's words to the fabric's.
 
 use fabric::{
-    Cable, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Message, Node, PfcConfig, Probe,
-    ProbeKind, ProbeTargets, Quirks, Records, Setup, SwitchConfig, Threshold,
+    Cable, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Message, Node, Paths, PfcConfig,
+    Probe, ProbeKind, ProbeTargets, Quirks, Records, Setup, SwitchConfig, Threshold,
 };
 use scenario::{Scenario, Stop};
 use std::collections::BTreeMap;
@@ -58,7 +58,11 @@ pub(crate) fn setup(scenario: &Scenario, records: &Records) -> Setup {
                 .weights
                 .map(|weight| weight.saturating_mul(scenario.classes.quantum.get() as u32)),
         },
-        symmetric: scenario.routing.symmetric,
+        paths: match scenario.routing {
+            scenario::Routing::FiveTuple => Paths::FiveTuple,
+            scenario::Routing::Symmetric => Paths::Symmetric,
+            scenario::Routing::SpanningTrees(trees) => Paths::SpanningTrees(trees),
+        },
         quirks: quirks(&scenario.quirks),
         seed: scenario.run.seed,
         stop,

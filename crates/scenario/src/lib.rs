@@ -49,8 +49,8 @@ pub use probe::{Probe, ProbeKind, Targets};
 pub use scenario::{Run, Scenario, Stop};
 pub use scheme::SchemeChoice;
 pub use settings::{
-    Classes, Ecn, Headroom, HostSettings, MarkAt, PauseDuration, Pfc, RoutingSettings,
-    SwitchSettings, Threshold, Wire, WireProfile,
+    Classes, Ecn, Headroom, HostSettings, MarkAt, PauseDuration, Pfc, Routing, SwitchSettings,
+    Threshold, Wire, WireProfile,
 };
 pub use spec::QuirksSpec;
 pub use traffic::{LATEST, MOST_MESSAGES, Message, ROCE_PORT};

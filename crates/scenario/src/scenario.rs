@@ -5,9 +5,7 @@ use crate::network::Network;
 use crate::probe::{self, Probe};
 use crate::scheme::{self, SchemeChoice};
 use crate::select::Selector;
-use crate::settings::{
-    self, Classes, Ecn, HostSettings, Pfc, RoutingSettings, SwitchSettings, Wire,
-};
+use crate::settings::{self, Classes, Ecn, HostSettings, Pfc, Routing, SwitchSettings, Wire};
 use crate::spec::{QuirksSpec, RunSpec, SCHEMA_VERSION, Spec, StopSpec};
 use crate::topology;
 use crate::traffic::{self, Context, Message, Traffic, check_time};
@@ -48,7 +46,7 @@ pub struct Scenario {
     /// Priorities.
     pub classes: Classes,
     /// Routing.
-    pub routing: RoutingSettings,
+    pub routing: Routing,
     /// The time series to record.
     pub probes: Vec<Probe>,
     /// What is done as in the HPCC simulator.
@@ -108,7 +106,7 @@ impl Scenario {
         let scheme = scheme::resolve(&mut spec.scheme, network.lowest_host_rate())?;
         let law = scheme.info.preset(&scheme.preset).and_then(|preset| preset.ecn.as_ref());
         let ecn = settings::ecn(&mut spec.ecn, law, scheme.info.name, &scheme.preset)?;
-        let routing = settings::routing(&mut spec.routing, scheme.info)?;
+        let routing = settings::routing(&mut spec.routing, scheme.info, &network, &spec.quirks)?;
         let pfc = settings::pfc(&mut spec.pfc, &switch, &classes, &wire, &network, &spec.quirks)?;
 
         let nodes = Selector::new(&network);

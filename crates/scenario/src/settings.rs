@@ -115,11 +115,15 @@ pub struct Classes {
     pub quantum: Bytes,
 }
 
-/// How switches choose among equal paths.
+/// How switches choose among paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RoutingSettings {
-    /// Whether the hash disregards direction, so that ACKs take the data's path back.
-    pub symmetric: bool,
+pub enum Routing {
+    /// Shortest paths, by a hash of the five-tuple.
+    FiveTuple,
+    /// The same, with a hash that disregards direction.
+    Symmetric,
+    /// This many spanning trees.
+    SpanningTrees(u32),
 }
 
 /// More packets than this are never acknowledged together.
@@ -463,15 +467,45 @@ pub(crate) fn classes(spec: &ClassesSpec) -> Result<Classes> {
     })
 }
 
-pub(crate) fn routing(spec: &mut RoutingSpec, scheme: &SchemeInfo) -> Result<RoutingSettings> {
+/// More trees than this take tables without end.
+const MOST_TREES: u32 = 1024;
+/// More are not grown unasked.
+const DEFAULT_TREES: usize = 64;
+
+pub(crate) fn routing(
+    spec: &mut RoutingSpec,
+    scheme: &SchemeInfo,
+    network: &Network,
+    quirks: &QuirksSpec,
+) -> Result<Routing> {
     let default = if scheme.symmetric_paths { HashKind::Symmetric } else { HashKind::FiveTuple };
     let hash = *spec.hash.get_or_insert(default);
-    if scheme.symmetric_paths && hash != HashKind::Symmetric {
-        return Err(ScenarioError::new(
+    if spec.trees.is_some() && hash != HashKind::SpanningTrees {
+        return Err(ScenarioError::new("routing.trees", "needs routing.hash = \"spanning-trees\""));
+    }
+    match hash {
+        HashKind::FiveTuple if scheme.symmetric_paths => Err(ScenarioError::new(
             "routing.hash",
             format!("scheme {} needs data and ACKs on the same path", scheme.name),
         )
-        .hint("take \"symmetric\", or leave the key out"));
+        .hint("take \"symmetric\" or \"spanning-trees\", or leave the key out")),
+        HashKind::FiveTuple => Ok(Routing::FiveTuple),
+        HashKind::Symmetric => Ok(Routing::Symmetric),
+        HashKind::SpanningTrees if quirks.node_hash => Err(ScenarioError::new(
+            "routing.hash",
+            "the HPCC simulator, whose hash quirks.node_hash asks for, has no spanning trees",
+        )),
+        HashKind::SpanningTrees => {
+            let highest = network.nodes.iter().map(|node| node.tier).max();
+            let roots = network.nodes.iter().filter(|node| Some(node.tier) == highest).count();
+            let trees = *spec.trees.get_or_insert(roots.min(DEFAULT_TREES) as u32);
+            if !(1..=MOST_TREES).contains(&trees) {
+                return Err(ScenarioError::new(
+                    "routing.trees",
+                    format!("must be 1 to {MOST_TREES}, got {trees}"),
+                ));
+            }
+            Ok(Routing::SpanningTrees(trees))
+        }
     }
-    Ok(RoutingSettings { symmetric: hash == HashKind::Symmetric })
 }

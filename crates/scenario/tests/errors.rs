@@ -402,6 +402,15 @@ fn settings_must_make_sense() {
         &both("[scheme]\nname = \"hpcc\"\n[routing]\nhash = \"bogus\""),
         &["routing.hash: unknown value `bogus`"],
     );
+    says(&set("routing.trees", "4"), &["routing.trees: needs routing.hash = \"spanning-trees\""]);
+    says(
+        &both("[routing]\nhash = \"spanning-trees\"\ntrees = 0"),
+        &["routing.trees: must be 1 to 1024, got 0"],
+    );
+    says(
+        &both("[routing]\nhash = \"spanning-trees\"\n[quirks]\nnode_hash = true"),
+        &["routing.hash: the HPCC simulator"],
+    );
 }
 
 #[test]

@@ -5,7 +5,7 @@
 pub mod random;
 
 use fabric::{
-    Cable, ClassConfig, Headroom, HostConfig, Message, Node, NodeKind, Output, PfcConfig,
+    Cable, ClassConfig, Headroom, HostConfig, Message, Node, NodeKind, Output, Paths, PfcConfig,
     PortCounters, Quirks, Ready, Setup, SwitchConfig, Threshold,
 };
 use schemes::contract::Scheme;
@@ -49,7 +49,7 @@ pub fn empty() -> Setup {
         },
         ecn: None,
         classes: ClassConfig { ack: Some(6), control: 6, strict: 0b1100_0000, quanta: [1600; 8] },
-        symmetric: false,
+        paths: Paths::FiveTuple,
         quirks: Quirks::default(),
         seed: 1,
         stop: Time::from_ms(100),

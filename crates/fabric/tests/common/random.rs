@@ -1,7 +1,7 @@
 //! Random networks and traffic.
 
 use super::{Build, Dice, LEAST, US, empty};
-use fabric::{EcnConfig, EcnLaw, Setup, Threshold};
+use fabric::{EcnConfig, EcnLaw, Paths, Setup, Threshold};
 use proptest::prelude::*;
 use units::{Bytes, Rate, Time};
 
@@ -110,7 +110,7 @@ fn hosts(setup: &mut Setup, dice: &mut Dice, switches: &[u32], count: u64) -> Ve
 }
 
 /// No shape has a cyclic dependency of buffers: paths go up and then down, or over one link between
-/// switches. So PFC can't deadlock and every flow must end.
+/// switches, or along one tree. So PFC can't deadlock and every flow must end.
 fn network(setup: &mut Setup, dice: &mut Dice, shape: Shape) -> Vec<u32> {
     match shape {
         Shape::Star => {
@@ -266,7 +266,9 @@ pub fn build(case: &Case) -> Setup {
     traffic(&mut setup, &mut dice, case.traffic, &all);
     setup.seed = dice.word();
     setup.stop = Time::from_ms(2_000);
-    setup.symmetric = dice.one_in(2);
+    // Several trees of a mesh would depend on each other in a cycle.
+    let trees = if matches!(case.shape, Shape::Mesh) { 1 } else { dice.between(1, 5) as u32 };
+    setup.paths = dice.pick(&[Paths::FiveTuple, Paths::Symmetric, Paths::SpanningTrees(trees)]);
     setup.host.ack_every = case.ack_every;
     setup.host.latency = Time::from_ps(dice.pick(&[0, 0, 300_000, 1_234_567]));
     setup.switch.latency = Time::from_ps(dice.pick(&[0, 0, 400_000, 765_432]));

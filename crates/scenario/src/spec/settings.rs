@@ -229,7 +229,7 @@ impl Default for ClassesSpec {
     }
 }
 
-/// How switches choose among equal paths.
+/// How switches choose among paths.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RoutingSpec {
@@ -237,14 +237,21 @@ pub struct RoutingSpec {
     /// "five-tuple".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hash: Option<HashKind>,
+    /// Number of spanning trees, with "spanning-trees" only; default: one for each switch of the
+    /// highest tier, but at most 64.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trees: Option<u32>,
 }
 
-/// What ECMP hashes.
+/// What is hashed, and what is chosen by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HashKind {
     /// Addresses, ports and protocol as they stand in the packet.
     FiveTuple,
-    /// The same without regard to direction: ACKs take the data's path back.
+    /// The same without regard to direction: in a regular topology ACKs take the data's path back.
     Symmetric,
+    /// The symmetric hash chooses one of several spanning trees over all switches, in which any two
+    /// hosts have one path: ACKs take the data's path back in every topology.
+    SpanningTrees,
 }

@@ -1,0 +1,236 @@
+//! Paths of spanning trees: between two nodes a tree has one path, and so packets and their ACKs
+//! share it whatever the network looks like (as TCP-Bolt routes: "Practical DCB for improved data
+//! center networks", Stephens et al., INFOCOM 2014; FNCC section 3.1).
+//!
+//! Every QP belongs to one tree, by its hash. Trees are rooted at the switches of the highest tier
+//! in turn and grown breadth first; a switch with several ways up takes the cable that the trees
+//! before used least. In a fat tree with a tree for each core these are the paths of ECMP.
+//!
+//! A set of ports in the tables then has one port for each tree, in the order of the trees.
+
+use super::{Attachments, Graph, LOCAL, NO_ROW, Sets, Sizes, Table};
+use crate::run::Refusal;
+use units::{PortId, Time};
+
+/// A tree over switches.
+struct Tree {
+    /// Ports of each node that are cables of the tree.
+    ports: Vec<Vec<u16>>,
+    reached: Vec<bool>,
+}
+
+/// The switch on which an attachment hangs in a tree.
+#[derive(Clone, Copy)]
+struct Foot {
+    switch: u32,
+    /// The largest and the second largest round trip over the hosts' cables to it.
+    cables: (Time, Time),
+}
+
+/// The tables of `count` trees.
+pub(super) fn table(
+    graph: &Graph,
+    sizes: &Sizes,
+    attached: &Attachments,
+    count: u32,
+) -> Result<Table, Refusal> {
+    let trees = grow(graph, attached, count as usize)?;
+    // By tree, then attachment.
+    let feet: Vec<Vec<Foot>> = trees
+        .iter()
+        .enumerate()
+        .map(|(number, tree)| {
+            let foot = |hosts: &Vec<u32>| Foot::new(graph, sizes, tree, number, hosts);
+            attached.members.iter().map(foot).collect()
+        })
+        .collect();
+    let mut table = Table::new(graph, attached.members.len());
+    let mut with_row: Vec<u32> = (0..graph.nodes() as u32).collect();
+    with_row.retain(|&node| table.rows[node as usize] != NO_ROW);
+    // By node, then tree.
+    let mut next = vec![None; graph.nodes() * trees.len()];
+    for (number, hosts) in attached.members.iter().enumerate() {
+        next.fill(None);
+        for (at, tree) in trees.iter().enumerate() {
+            lead(graph, sizes, (tree, &feet[at]), (number, hosts), &mut table, |node, port| {
+                next[node as usize * trees.len() + at] = Some(port);
+            });
+        }
+        for &node in &with_row {
+            let slot = table.slot(node, number);
+            let toward = &next[node as usize * trees.len()..][..trees.len()];
+            if let Some(own) = attached.places.get(graph.host_of[node as usize] as usize) {
+                let own = own.attachment as usize;
+                let ports = feet.iter().map(|feet| port_to(graph, node, feet[own].switch));
+                table.entries[slot] = name(&mut table.sets, ports)?;
+            } else if feet.iter().any(|feet| feet[number].switch == node) {
+                table.entries[slot] = LOCAL | table.local.len() as u32;
+                for &host in hosts {
+                    let ports = toward.iter().zip(&feet).map(|(&port, feet)| {
+                        let here = feet[number].switch == node;
+                        if here { port_to(graph, node, host) } else { port }
+                    });
+                    table.local.push(name(&mut table.sets, ports)?);
+                }
+            } else {
+                table.entries[slot] = name(&mut table.sets, toward.iter().copied())?;
+            }
+        }
+    }
+    Ok(table)
+}
+
+/// Names a set of one port for each tree; where all are the same, of that one. A tree that does not
+/// come by has any.
+fn name(
+    sets: &mut Sets,
+    ports: impl Iterator<Item = Option<PortId>> + Clone,
+) -> Result<u32, Refusal> {
+    let any = ports.clone().flatten().next().unwrap_or(PortId::new(0));
+    let mut set: Vec<PortId> = ports.map(|port| port.unwrap_or(any)).collect();
+    if set.iter().all(|&port| port == any) {
+        set.truncate(1);
+    }
+    sets.name(set).ok_or(Refusal::ManyTreeRoutes)
+}
+
+/// The first port of `node` that leads to `peer`.
+fn port_to(graph: &Graph, node: u32, peer: u32) -> Option<PortId> {
+    let port = graph.ports(node).iter().position(|end| end.peer == peer)?;
+    Some(PortId::new(port as u16))
+}
+
+impl Foot {
+    /// Hosts on several switches take them in turn, tree by tree.
+    fn new(graph: &Graph, sizes: &Sizes, tree: &Tree, number: usize, hosts: &[u32]) -> Foot {
+        let neighbours = graph.ports(hosts[0]).iter().map(|end| end.peer);
+        let mut switches: Vec<u32> =
+            neighbours.filter(|&peer| tree.reached[peer as usize]).collect();
+        switches.sort_unstable();
+        switches.dedup();
+        let switch = switches[number % switches.len()];
+        let mut cables = (Time::ZERO, Time::ZERO);
+        for &host in hosts {
+            let port = port_to(graph, host, switch).expect("it hangs there");
+            let end = graph.ports(host)[port.index()];
+            let back = graph.ports(switch)[usize::from(end.peer_port)];
+            let cost = sizes.both(graph, &end, &back);
+            cables = (cables.0.max(cost), cables.1.max(cost.min(cables.0)));
+        }
+        Foot { switch, cables }
+    }
+}
+
+/// Grows the trees; each must have all hosts on it.
+fn grow(graph: &Graph, attached: &Attachments, count: usize) -> Result<Vec<Tree>, Refusal> {
+    let spans = |reached: &[bool]| {
+        attached.members.iter().all(|hosts| {
+            let ends = graph.ports(hosts[0]);
+            ends.iter().any(|end| reached[end.peer as usize])
+                && ends.iter().all(|end| !graph.is_host(end.peer))
+        })
+    };
+    let mut uses: Vec<Vec<u32>> =
+        (0..graph.nodes() as u32).map(|node| vec![0; graph.ports(node).len()]).collect();
+    let mut roots = Vec::new();
+    let mut seen = vec![false; graph.nodes()];
+    for root in (0..graph.nodes() as u32).filter(|&node| !graph.is_host(node)) {
+        if seen[root as usize] {
+            continue;
+        }
+        // All that it reaches would reach the same.
+        let reached = Tree::grow(graph, root, &uses).reached;
+        let part = (0..graph.nodes() as u32).filter(|&node| reached[node as usize]);
+        part.clone().for_each(|node| seen[node as usize] = true);
+        if spans(&reached) {
+            roots.extend(part);
+        }
+    }
+    roots.sort_unstable();
+    let highest = roots.iter().map(|&node| graph.tiers[node as usize]).max();
+    roots.retain(|&node| Some(graph.tiers[node as usize]) == highest);
+    if roots.is_empty() {
+        return Err(Refusal::NoSpanningTree);
+    }
+    let grow = |&root: &u32| {
+        let tree = Tree::grow(graph, root, &uses);
+        for (uses, ports) in uses.iter_mut().zip(&tree.ports) {
+            ports.iter().for_each(|&port| uses[usize::from(port)] += 1);
+        }
+        tree
+    };
+    Ok(roots.iter().cycle().take(count).map(grow).collect())
+}
+
+impl Tree {
+    /// `uses`: how many trees use each port of each node already.
+    fn grow(graph: &Graph, root: u32, uses: &[Vec<u32>]) -> Tree {
+        let mut distance = vec![u32::MAX; graph.nodes()];
+        distance[root as usize] = 0;
+        let mut order = vec![root];
+        let mut next = 0;
+        while next < order.len() {
+            let node = order[next];
+            next += 1;
+            for end in graph.ports(node) {
+                if !graph.is_host(end.peer) && distance[end.peer as usize] == u32::MAX {
+                    distance[end.peer as usize] = distance[node as usize] + 1;
+                    order.push(end.peer);
+                }
+            }
+        }
+        let mut ports = vec![Vec::new(); graph.nodes()];
+        for &node in &order[1..] {
+            let ends = graph.ports(node).iter().enumerate();
+            let up = ends
+                .filter(|(_, end)| distance[end.peer as usize] == distance[node as usize] - 1)
+                .min_by_key(|&(port, _)| uses[node as usize][port]);
+            let (port, end) = up.expect("it was reached from above");
+            ports[node as usize].push(port as u16);
+            ports[end.peer as usize].push(end.peer_port);
+        }
+        Tree { ports, reached: distance.iter().map(|&d| d != u32::MAX).collect() }
+    }
+}
+
+/// Tells each switch's port towards the attachment `number`, and the table of the longest ways.
+fn lead(
+    graph: &Graph,
+    sizes: &Sizes,
+    (tree, feet): (&Tree, &[Foot]),
+    (number, hosts): (usize, &[u32]),
+    table: &mut Table,
+    mut toward: impl FnMut(u32, PortId),
+) {
+    let mut ways: Vec<Option<(Time, usize)>> = vec![None; graph.nodes()];
+    ways[feet[number].switch as usize] = Some((Time::ZERO, 1));
+    let mut order = vec![feet[number].switch];
+    let mut next = 0;
+    while next < order.len() {
+        let node = order[next];
+        next += 1;
+        let (cost, switches) = ways[node as usize].expect("it is in order");
+        for &port in &tree.ports[node as usize] {
+            let end = graph.ports(node)[usize::from(port)];
+            let way = &mut ways[end.peer as usize];
+            if way.is_none() {
+                let back = graph.ports(end.peer)[usize::from(end.peer_port)];
+                *way = Some((cost + sizes.both(graph, &back, &end), switches + 1));
+                toward(end.peer, PortId::new(end.peer_port));
+                order.push(end.peer);
+            }
+        }
+    }
+    let (farthest, second) = feet[number].cables;
+    for (other, foot) in feet.iter().enumerate() {
+        let (cost, switches) = ways[foot.switch as usize].expect("trees span");
+        if other != number {
+            table.network_rtt = table.network_rtt.max(farthest + cost + foot.cables.0);
+        } else if hosts.len() > 1 {
+            table.network_rtt = table.network_rtt.max(farthest + second);
+        } else {
+            continue;
+        }
+        table.max_switches = table.max_switches.max(switches);
+    }
+}
