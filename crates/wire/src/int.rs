@@ -105,6 +105,14 @@ impl IntHop {
     pub fn queue_bytes(&self) -> u64 {
         u64::from(self.queue) * QUEUE_UNIT
     }
+    /// When the record was made, modulo 16.8 ms.
+    pub fn wrapped_time(&self) -> Time {
+        Time::from_ns(u64::from(self.time))
+    }
+    /// Bytes that the port had sent, modulo 134 MB.
+    pub fn wrapped_sent(&self) -> u64 {
+        u64::from(self.sent) * SENT_UNIT
+    }
     /// Nanoseconds from `earlier` to this record, if they are less than 16.8 ms apart.
     pub fn span_ns(&self, earlier: &IntHop) -> u64 {
         u64::from(self.time.wrapping_sub(earlier.time)) & mask(TIME_BITS)
@@ -134,5 +142,40 @@ impl IntHop {
             sent: (word >> QUEUE_BITS & mask(SENT_BITS)) as u32,
             queue: word as u16,
         })
+    }
+}
+
+/// What an FNCC ACK carries behind its AETH and before the records (FNCC sections 3.2.3 and 4.3):
+/// the number of flows, then HPCC's header. The records follow in the order in which the ACK
+/// collects them, that of the last hop first. The paper's text leaves the order of the two open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FnccAck {
+    /// N, the receiver's concurrent flows.
+    pub flows: u16,
+    /// How many records follow, and of which path.
+    pub int: IntHeader,
+}
+
+impl FnccAck {
+    /// Its size.
+    pub const BYTES: usize = 2 + IntHeader::BYTES;
+
+    /// Bytes of it and room for the records of `hops` switches.
+    pub const fn bytes_with(hops: usize) -> usize {
+        Self::BYTES + hops * IntHop::BYTES
+    }
+
+    /// Writes it to the front of `out`.
+    pub fn emit(&self, out: &mut [u8]) -> Result<(), Malformed> {
+        let out: &mut [u8; Self::BYTES] = head_mut(out)?;
+        out[..2].copy_from_slice(&self.flows.to_be_bytes());
+        self.int.emit(&mut out[2..])
+    }
+
+    /// Reads it from the front of `bytes`.
+    pub fn parse(bytes: &[u8]) -> Result<FnccAck, Malformed> {
+        let packet: &[u8; Self::BYTES] = head(bytes)?;
+        let flows = u16::from_be_bytes([packet[0], packet[1]]);
+        Ok(FnccAck { flows, int: IntHeader::parse(&packet[2..])? })
     }
 }

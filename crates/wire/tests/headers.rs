@@ -4,10 +4,10 @@ use proptest::prelude::*;
 use units::{Rate, Time};
 use wire::Malformed;
 use wire::ethernet::{EthernetHeader, IPV4};
-use wire::int::{IntHeader, IntHop, RATES};
+use wire::int::{FnccAck, IntHeader, IntHop, RATES};
 use wire::ip::{Ecn, Ipv4Header, ROCEV2_PORT, UDP, UdpHeader};
 use wire::pfc::PfcFrame;
-use wire::roce::{Aeth, Bth, CnpPacket, Opcode, Reth, Syndrome};
+use wire::roce::{Aeth, Bth, CnpPacket, Opcode, Reth, Syndrome, WindowCnp};
 
 /// What `emit` writes, with a byte behind it that it must leave alone.
 macro_rules! emitted {
@@ -140,6 +140,18 @@ fn cnp_has_opcode_0x81_becn_and_sixteen_zeros() {
 }
 
 #[test]
+fn a_window_cnp_is_a_cnp_with_a_number_in_its_reserved_bytes() {
+    let cnp = WindowCnp { partition: 0xffff, queue_pair: 0x17, window: 160_000 };
+    let mut bytes = [0; 28];
+    // 160 000 is 0x27100.
+    bytes[..16]
+        .copy_from_slice(&[0x81, 0, 0xff, 0xff, 0x40, 0, 0, 0x17, 0, 0, 0, 0, 0, 0x02, 0x71, 0x00]);
+    assert_eq!(emitted!(cnp, 28), bytes);
+    assert_eq!(WindowCnp::parse(&bytes), Ok(cnp));
+    assert_eq!(CnpPacket::parse(&bytes).map(|cnp| cnp.queue_pair), Ok(0x17));
+}
+
+#[test]
 fn pfc_pauses_one_priority_and_resumes_another() {
     let mut quanta = [None; 8];
     quanta[3] = Some(0xffff);
@@ -191,6 +203,18 @@ fn int_differences_survive_a_wrap() {
     // Ten megabytes do not fit 16 bits of 80 bytes.
     let full = IntHop::new(rate, Time::ZERO, 0, 10_000_000).unwrap();
     assert_eq!(full.queue_bytes(), 65_535 * 80);
+}
+
+#[test]
+fn an_fncc_ack_carries_the_number_of_flows_before_the_records() {
+    let int = IntHeader { hops: 3, path: 0x0ff };
+    let ack = FnccAck { flows: 0x1234, int };
+    assert_eq!(emitted!(ack, 4), [0x12, 0x34, 0x30, 0xff]);
+    assert_eq!(FnccAck::parse(&[0x12, 0x34, 0x30, 0xff]), Ok(ack));
+    // N 16 bits, hop count and path 16, five hops of 64 bits.
+    assert_eq!(FnccAck::bytes_with(5), 44);
+    // The table of a switch with 64 ports has 4 kbit.
+    assert_eq!(64 * IntHop::BYTES * 8, 4096);
 }
 
 fn flag() -> impl Strategy<Value = bool> {
@@ -292,5 +316,7 @@ proptest! {
         let _ = PfcFrame::parse(&bytes);
         let _ = IntHeader::parse(&bytes);
         let _ = IntHop::parse(&bytes);
+        let _ = FnccAck::parse(&bytes);
+        let _ = WindowCnp::parse(&bytes);
     }
 }
