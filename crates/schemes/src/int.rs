@@ -3,12 +3,15 @@
 //! section 3).
 //!
 //! Records are kept at full precision, or as exact as the HPCC simulator's format leaves them
-//! ([`IntFormat`]). The 64-bit format of the paper is an encoding and lives in the `wire` crate.
+//! ([`IntFormat`]). The 64-bit format of the paper, with its rounding and its wrap-around, is an
+//! encoding and lives in the `wire` crate; [`IntRecord::narrowed`] gives what is left of a record that
+//! has been through it, [`IntStack::continued`] undoes the wrap-around.
 
 use crate::contract::{
     Body, Cp, Kind, Local, Packet, PortFacts, PortLocal, PortView, Scheme, SwitchFacts,
 };
 use units::{NodeId, PortId, Rate, Time};
+use wire::int::{IntHop, RATES};
 
 /// What one switch port says of itself as a packet begins to leave through it.
 ///
@@ -44,6 +47,31 @@ impl IntRecord {
     #[inline]
     pub fn rate(&self) -> Rate {
         Rate::from_bps(u64::from(self.rate) * RATE_UNIT)
+    }
+
+    /// The record as the 64-bit format has it. A rate without a code is told as the next one below.
+    fn to_wire(self) -> IntHop {
+        let rate = RATES.into_iter().rev().find(|known| *known <= self.rate()).unwrap_or(RATES[0]);
+        IntHop::new(rate, self.time, self.tx_bytes, u64::from(self.queue_bytes))
+            .expect("the rate has a code")
+    }
+
+    /// What the 64-bit format leaves of the record: rounded down, time and bytes wrapped around.
+    pub fn narrowed(self) -> IntRecord {
+        let hop = self.to_wire();
+        let rate = hop.rate().expect("the code is one of a rate");
+        IntRecord::new(rate, hop.wrapped_time(), hop.wrapped_sent(), hop.queue_bytes())
+    }
+
+    /// This narrowed record with time and bytes that go on from those of an earlier one of the same
+    /// port, less than 16.8 ms and 134 MB ago.
+    fn continued(self, earlier: &IntRecord) -> IntRecord {
+        let (new, old) = (self.to_wire(), earlier.to_wire());
+        IntRecord {
+            time: earlier.time + Time::from_ns(new.span_ns(&old)),
+            tx_bytes: earlier.tx_bytes + new.sent_between(&old),
+            ..self
+        }
     }
 }
 
@@ -161,6 +189,20 @@ impl<const N: usize> IntStack<N> {
             let hop = (node.get() << 8) ^ u32::from(port.get());
             self.path = (self.path.rotate_left(7) ^ hop).wrapping_mul(0x9e37_79b1);
         }
+    }
+}
+
+impl<const N: usize> IntStack<N> {
+    /// A stack of narrowed records with time and bytes that go on from those of the stack before it.
+    /// On another path there is nothing to go on from.
+    pub fn continued(&self, earlier: &IntStack<N>) -> IntStack<N> {
+        let mut stack = *self;
+        if self.path == earlier.path {
+            for (record, earlier) in stack.records.iter_mut().zip(earlier.records()) {
+                *record = record.continued(earlier);
+            }
+        }
+        stack
     }
 }
 

@@ -13,6 +13,7 @@ pub mod dcqcn;
 pub mod dcqcn_tcd;
 pub mod dctcp;
 pub mod expresspass;
+pub mod fncc;
 pub mod hpcc;
 pub mod hpcc_pint;
 pub mod hpcc_tcd;

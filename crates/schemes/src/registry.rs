@@ -127,6 +127,7 @@ macro_rules! for_each_scheme {
             expresspass: $crate::expresspass::ExpressPass;
             rocc: $crate::rocc::Rocc;
             swift: $crate::swift::Swift;
+            fncc: $crate::fncc::Fncc<5>, $crate::fncc::Fncc<10>;
         }
     };
 }

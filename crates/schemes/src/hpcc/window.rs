@@ -113,6 +113,11 @@ impl<const N: usize> ReactionPoint<N> {
     pub fn reference(&self) -> f64 {
         self.reference
     }
+    /// L, the records of the last ACK that was measured.
+    #[inline]
+    pub fn records(&self) -> &IntStack<N> {
+        &self.records
+    }
     /// Sets W^c, in bytes, within its bounds; for schemes that know better.
     #[inline]
     pub fn set_reference(&mut self, reference: f64) {

@@ -1,0 +1,427 @@
+//! FNCC: "FNCC: Fast Notification Congestion Control in Data Center Networks", Xu et al., 2024.
+//!
+//! HPCC whose INT is younger: switches write it into the ACK on its way back and not into the data
+//! (section 3.2.1, Algorithm 1). The ACK that came in through a port gets the record of that port's
+//! egress, where the data of its QP left; so data and ACKs must share a path, by symmetric ECMP or
+//! by spanning trees (section 3.1, observation 2). The records come in the order of the way back:
+//! L\[0\] is the last hop's.
+//!
+//! Receivers tell N, their number of concurrent flows, in the ACK (section 3.2.3). A sender that
+//! finds the last hop to be the busiest, and congested, sets W^c to its fair share at once
+//! (Algorithm 2, last-hop congestion speed-up, LHCS). All else at the sender is HPCC's.
+//!
+//! # The table of records
+//! All_INT_Table has an entry for each port: time and bytes sent as of the port's last departure,
+//! and the queue. The paper has it updated periodically and gives no period. By default an ACK reads
+//! the port as it is then. Both counters are of one instant, or short intervals would count whole
+//! packets as sent and look congested; a port that has sent nothing since the ACK before says
+//! nothing of its rate and is passed over.
+//!
+//! # What N counts
+//! The text has the RDMA QPs and the concurrent flows. A QP without traffic would take a share from
+//! the others, so these count: QPs with data in this or the previous base round trip of the network,
+//! as long as their message is not over. It is the receiver's own count, whatever limits its flows.
+//!
+//! # When W^c is set
+//! Algorithm 3 does it at every ACK that finds the last hop congested, before ComputeWind divides
+//! W^c by U / eta: `per-ack`. `per-round-trip` does it where W^c changes anyway.
+
+use crate::contract::{
+    Ack, Allow, Body, Cp, Full, Header, HostCx, HostFacts, Kind, NoCtl, Np, Observable, Packet,
+    PathFacts, PortFacts, PortView, Rp, Scheme, Signal, Strict, SwitchFacts,
+};
+use crate::hpcc::{self, Hpcc, HpccParams};
+use crate::int::{IntRecord, IntStack};
+use crate::params::{self, Value};
+use crate::registry::Preset;
+use units::{Bytes, NodeId, PortId, Rate, Time};
+use wire::int::FnccAck;
+
+crate::params! {
+    /// Parameters that FNCC adds to HPCC's.
+    pub struct NotificationParams {
+        /// Last-hop congestion speed-up: whether W^c may be set to the fair share, and how often.
+        last_hop_speedup: &'static str, "LHCS",
+            params::Kind::Choice(&["off", "per-ack", "per-round-trip"]), None,
+            "section 3.2.2, Algorithm 3";
+        /// Normalised bytes in flight above which the last hop is congested.
+        last_hop_threshold: f64, "alpha", params::Kind::Number,
+            Some((Value::Number(0.5), Value::Number(10.0))), "section 3.2.2";
+        /// Share of the fair window that is taken, so that the queue drains.
+        last_hop_share: f64, "beta", params::Kind::Number,
+            Some((Value::Number(0.01), Value::Number(1.0))), "section 3.2.2";
+        /// Period in which switches update their tables of records; 0ns for at every ACK.
+        update_period: Time, "", params::Kind::Time,
+            Some((Value::Time(Time::ZERO), Value::Time(Time::from_ms(10)))),
+            "section 4.1, which gives no value";
+        /// Records at full precision, or rounded and wrapped around in 64 bits.
+        int_format: &'static str, "", params::Kind::Choice(&["full", "fncc-64"]), None,
+            "section 4.3: B 4, ts 24, txBytes 20, qLen 16 bits";
+    }
+}
+
+crate::join_params! {
+    /// Parameters of FNCC.
+    pub struct FnccParams {
+        /// HPCC's.
+        hpcc: HpccParams;
+        /// FNCC's own.
+        notification: NotificationParams;
+    }
+}
+
+/// The scheme `fncc`, with room for `N` switches on a path.
+#[derive(Debug)]
+pub struct Fncc<const N: usize>;
+
+impl<const N: usize> Scheme for Fncc<N> {
+    const NAME: &'static str = "fncc";
+    const TITLE: &'static str = "FNCC";
+    const PAPER: &'static str = "Xu et al., FNCC: Fast Notification Congestion Control in Data \
+                                 Center Networks, 2024";
+    const CAVEAT: &'static str = "The paper gives no period for the switches' tables; by default \
+                                  they are always up to date.";
+    const PRESETS: &'static [Preset] = &[Preset {
+        name: "fncc-paper",
+        summary: "The paper's alpha and beta on hpcc-paper, tables always up to date",
+        source: "section 3.2.2; HPCC's as hpcc-paper",
+        ecn: None,
+    }];
+    const SYMMETRIC_PATHS: bool = true;
+    const MAX_HOPS: usize = N;
+
+    type Params = FnccParams;
+    type Meta = Report<N>;
+    type Ctl = NoCtl;
+    type Host = Concurrency;
+    type Rp = ReactionPoint<N>;
+    type Np = NotificationPoint;
+    type Cp = IntTable;
+
+    fn preset(_name: &str, host_rate: Rate) -> FnccParams {
+        FnccParams {
+            hpcc: Hpcc::<N>::preset("hpcc-paper", host_rate),
+            notification: NotificationParams {
+                last_hop_speedup: "per-ack",
+                last_hop_threshold: 1.05,
+                last_hop_share: 0.9,
+                update_period: Time::ZERO,
+                int_format: "full",
+            },
+        }
+    }
+    /// Data carries nothing. An ACK has room for all hops from the start, whether or not all are
+    /// used, as HPCC's packets have.
+    fn meta_bytes(_params: &FnccParams) -> (u32, u32) {
+        (0, FnccAck::bytes_with(N) as u32)
+    }
+    fn ctl_bytes(ctl: &NoCtl) -> u32 {
+        match *ctl {}
+    }
+    fn host(_params: &FnccParams, facts: &HostFacts) -> Concurrency {
+        Concurrency::new(facts.network_rtt)
+    }
+    fn cp(params: &FnccParams, facts: &SwitchFacts<'_>) -> Option<IntTable> {
+        Some(IntTable::new(&params.notification, facts))
+    }
+}
+
+/// What an ACK carries; in data it is empty.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Report<const N: usize> {
+    /// The records of the path, last hop first.
+    pub int: IntStack<N>,
+    /// N, the receiver's concurrent flows.
+    pub flows: u16,
+}
+
+/// A receiver's concurrent flows: those with data in this or the previous period.
+#[derive(Clone, Debug)]
+pub struct Concurrency {
+    length: Time,
+    /// The number of the period, from 2 on, so that a flow that was never seen is in none.
+    period: u64,
+    /// Flows with data in this period, and those with data in the one before only.
+    this: u32,
+    before: u32,
+}
+
+impl Concurrency {
+    /// Periods of this length.
+    pub fn new(length: Time) -> Concurrency {
+        Concurrency { length: length.max(Time::from_ps(1)), period: 2, this: 0, before: 0 }
+    }
+
+    /// How many there are now.
+    pub fn flows(&self) -> u16 {
+        u16::try_from(self.this + self.before).unwrap_or(u16::MAX)
+    }
+
+    /// Data of the flow that was last seen in the period `seen` arrived.
+    pub fn arrived(&mut self, now: Time, seen: &mut u64) {
+        let period = 2 + now.ps() / self.length.ps();
+        if period != self.period {
+            self.before = if period == self.period + 1 { self.this } else { 0 };
+            self.this = 0;
+            self.period = period;
+        }
+        if *seen + 1 == period {
+            self.before -= 1;
+        }
+        if *seen != period {
+            self.this += 1;
+            *seen = period;
+        }
+    }
+
+    /// The message of the flow that was last seen in the period `seen` is over.
+    pub fn ended(&mut self, seen: &mut u64) {
+        if *seen == self.period {
+            self.this -= 1;
+        } else if *seen + 1 == self.period {
+            self.before -= 1;
+        }
+        *seen = 0;
+    }
+}
+
+/// The notification point, one per QP: writes N into the ACK.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NotificationPoint {
+    seen: u64,
+}
+
+impl<const N: usize> Np<Fncc<N>> for NotificationPoint {
+    fn open(_params: &FnccParams, _host: &mut Concurrency, _now: Time) -> NotificationPoint {
+        NotificationPoint::default()
+    }
+    #[inline]
+    fn on_data(&mut self, cx: &mut HostCx<'_, Fncc<N>>, _data: &Header, report: &mut Report<N>) {
+        cx.host.arrived(cx.now, &mut self.seen);
+        report.flows = cx.host.flows();
+    }
+    fn on_message_end(&mut self, cx: &mut HostCx<'_, Fncc<N>>) {
+        cx.host.ended(&mut self.seen);
+    }
+}
+
+/// What a port says of itself.
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
+    rate: Rate,
+    /// ts and txBytes, both of the last departure.
+    time: Time,
+    tx_bytes: u64,
+    /// qLen.
+    queue_bytes: u64,
+}
+
+/// The congestion point of a switch: All_INT_Table, which goes by the port through which an ACK
+/// comes in (Algorithm 1).
+#[derive(Clone, Debug)]
+pub struct IntTable {
+    node: NodeId,
+    period: Time,
+    narrow: bool,
+    /// By port, as it is now.
+    ports: Vec<Entry>,
+    /// What ACKs are told, and until when; with a period of zero, `ports` itself.
+    told: Vec<Entry>,
+    told_until: Time,
+}
+
+impl IntTable {
+    /// The table of a switch that has sent nothing.
+    pub fn new(params: &NotificationParams, facts: &SwitchFacts<'_>) -> IntTable {
+        let entry = |port: &PortFacts| Entry { rate: port.rate, ..Entry::default() };
+        let ports: Vec<Entry> = facts.ports.iter().map(entry).collect();
+        IntTable {
+            node: facts.node,
+            period: params.update_period,
+            narrow: params.int_format == "fncc-64",
+            told: ports.clone(),
+            ports,
+            told_until: params.update_period,
+        }
+    }
+
+    /// Nothing happened at the switch since it was last called, and something will now: an update
+    /// that was due in between finds what is in the table.
+    #[inline]
+    fn update(&mut self, now: Time) {
+        if self.period != Time::ZERO && now >= self.told_until {
+            self.told.copy_from_slice(&self.ports);
+            self.told_until = (now + Time::from_ps(1)).round_up(self.period);
+        }
+    }
+
+    /// What an ACK that came in through `port` is told.
+    fn record(&self, port: PortId) -> IntRecord {
+        let table = if self.period == Time::ZERO { &self.ports } else { &self.told };
+        let entry = &table[port.index()];
+        let record = IntRecord::new(entry.rate, entry.time, entry.tx_bytes, entry.queue_bytes);
+        if self.narrow { record.narrowed() } else { record }
+    }
+}
+
+impl<const N: usize> Cp<Fncc<N>> for IntTable {
+    /// A departure looks at another port.
+    type Level = Strict;
+    type Port = ();
+
+    fn port(&self, _params: &FnccParams, _facts: &PortFacts) {}
+
+    #[inline]
+    fn on_enqueue(
+        &mut self,
+        cx: &mut Full<'_, Fncc<N>>,
+        _port: &mut (),
+        view: &PortView,
+        packet: &mut Packet<Fncc<N>>,
+    ) {
+        self.update(cx.now);
+        let size = u64::from(packet.header.size);
+        self.ports[view.port.index()].queue_bytes = view.queue_bytes + size;
+    }
+    #[inline]
+    fn on_depart(
+        &mut self,
+        cx: &mut Full<'_, Fncc<N>>,
+        _port: &mut (),
+        view: &PortView,
+        packet: &mut Packet<Fncc<N>>,
+    ) {
+        self.update(cx.now);
+        let entry = &mut self.ports[view.port.index()];
+        entry.time = cx.now;
+        entry.tx_bytes = view.tx_bytes;
+        entry.queue_bytes = view.queue_bytes;
+        if packet.header.kind == Kind::Ack
+            && let Body::Meta(report) = &mut packet.body
+        {
+            let port = PortId::new(packet.header.ingress);
+            report.int.push(self.node, port, self.record(port));
+        }
+    }
+}
+
+/// The reaction point, one per QP: HPCC's, and the speed-up (Algorithm 3).
+#[derive(Clone, Debug)]
+pub struct ReactionPoint<const N: usize> {
+    hpcc: hpcc::ReactionPoint<N>,
+    speedup: Speedup,
+    fast_reaction: bool,
+    narrow: bool,
+    threshold: f64,
+    /// beta T / 8: times a rate in bits per second, the window that LHCS shares out, in bytes.
+    share: f64,
+    /// lastUpdateSeq.
+    last_update: u64,
+    hold_until: Time,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Speedup {
+    Off,
+    PerAck,
+    PerRoundTrip,
+}
+
+impl<const N: usize> ReactionPoint<N> {
+    /// The reaction point of a QP that begins.
+    pub fn new(params: &FnccParams, path: &PathFacts) -> ReactionPoint<N> {
+        let own = &params.notification;
+        let rtt = if params.hpcc.base_rtt == "path" { path.base_rtt } else { path.network_rtt };
+        ReactionPoint {
+            hpcc: hpcc::ReactionPoint::new(&params.hpcc, path),
+            speedup: match own.last_hop_speedup {
+                "per-ack" => Speedup::PerAck,
+                "per-round-trip" => Speedup::PerRoundTrip,
+                _ => Speedup::Off,
+            },
+            fast_reaction: params.hpcc.fast_reaction,
+            narrow: own.int_format == "fncc-64",
+            threshold: own.last_hop_threshold,
+            share: own.last_hop_share * rtt.ps() as f64 / 8e12,
+            last_update: 0,
+            hold_until: Time::ZERO,
+        }
+    }
+
+    /// HPCC's part of it.
+    pub fn hpcc(&self) -> &hpcc::ReactionPoint<N> {
+        &self.hpcc
+    }
+
+    /// An ACK up to `next_expected` that is neither a NACK nor a duplicate (NewAck, lines 41 to 48).
+    pub fn new_ack(
+        &mut self,
+        now: Time,
+        next_expected: u64,
+        next_to_send: u64,
+        report: &Report<N>,
+    ) {
+        let full = next_expected > self.last_update;
+        if !full && !self.fast_reaction {
+            return;
+        }
+        let int = if self.narrow { report.int.continued(self.hpcc.records()) } else { report.int };
+        if let Some(busiest) = self.hpcc.measure(&int)
+            && now >= self.hold_until
+        {
+            // UpdateWc, lines 22 to 28. U_j is the newest value, not its average.
+            let wanted = match self.speedup {
+                Speedup::Off => false,
+                Speedup::PerAck => true,
+                Speedup::PerRoundTrip => full,
+            };
+            if wanted && busiest.hop == 0 && busiest.inflight > self.threshold {
+                let rate = int.records()[0].rate().bps() as f64;
+                self.hpcc.set_reference(rate * self.share / f64::from(report.flows.max(1)));
+            }
+            self.hpcc.compute_window(full);
+        }
+        if full {
+            self.last_update = next_to_send;
+        }
+    }
+}
+
+impl<const N: usize> Rp<Fncc<N>> for ReactionPoint<N> {
+    /// As HPCC.
+    const REPACE: bool = true;
+
+    fn open(
+        params: &FnccParams,
+        _host: &mut Concurrency,
+        path: &PathFacts,
+        _now: Time,
+    ) -> ReactionPoint<N> {
+        ReactionPoint::new(params, path)
+    }
+    #[inline]
+    fn allow(&self) -> Allow {
+        self.hpcc.permission()
+    }
+    #[inline]
+    fn on_ack(&mut self, cx: &mut HostCx<'_, Fncc<N>>, ack: &Ack<'_, Fncc<N>>) {
+        if !ack.nack && ack.newly_acked != Bytes::ZERO {
+            self.new_ack(cx.now, ack.next_expected, ack.next_to_send, ack.meta);
+        }
+    }
+    fn on_signal(&mut self, _now: Time, signal: Signal) {
+        match signal {
+            Signal::Hold(until) => self.hold_until = until,
+            // It knows no notification, as HPCC.
+            Signal::Cut => {}
+        }
+    }
+    fn observe(&self, _now: Time, what: Observable) -> Option<f64> {
+        Some(match what {
+            Observable::Rate => self.hpcc.permission().rate.bps() as f64,
+            Observable::Window => self.hpcc.window(),
+            Observable::Alpha => self.hpcc.utilisation(),
+        })
+    }
+}
