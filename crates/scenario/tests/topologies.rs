@@ -40,6 +40,11 @@ fn star_and_dumbbell() {
     let last = dumbbell.links.last().unwrap();
     assert_eq!((last.rate, last.delay), (Rate::from_gbps(400), Time::from_us(2)));
     assert_eq!(dumbbell.links[0].rate, Rate::from_gbps(100));
+
+    let slow = build(&format!("{text}sender_rate = \"20Gbps\"")).network;
+    let rates: Vec<u64> = slow.links.iter().map(|link| link.rate.bps() / 1_000_000_000).collect();
+    // Senders, receivers, the side host, the chain.
+    assert_eq!(rates, [20, 20, 100, 100, 100, 400, 400]);
 }
 
 #[test]

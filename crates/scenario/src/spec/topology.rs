@@ -73,6 +73,9 @@ pub struct DumbbellSpec {
     pub side: Vec<u32>,
     /// Rate of the hosts' links.
     pub host_rate: Quantity<Rate>,
+    /// Rate of the senders' links; default: `host_rate`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender_rate: Option<Quantity<Rate>>,
     /// Propagation delay of the hosts' links.
     pub host_delay: Quantity<Time>,
     /// Rate of the links between switches.

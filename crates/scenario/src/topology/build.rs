@@ -29,6 +29,9 @@ pub(super) fn check_sizes(spec: &TopologySpec) -> Result<()> {
                 ));
             }
             check_links("host_rate", s.host_rate, "host_delay", s.host_delay)?;
+            if let Some(rate) = s.sender_rate {
+                check_links("sender_rate", rate, "host_delay", s.host_delay)?;
+            }
             check_links("rate", s.rate, "delay", s.delay)?;
             let side: u64 = s.side.iter().map(|n| u64::from(*n)).sum();
             let hosts = u64::from(s.senders) + u64::from(s.receivers) + side;
@@ -141,7 +144,9 @@ pub(super) fn dumbbell(spec: &DumbbellSpec) -> Network {
     let last = (0..spec.receivers).map(|_| spec.switches - 1);
     let others = (0..).zip(&spec.side).flat_map(|(switch, count)| (0..*count).map(move |_| switch));
     for (host, switch) in (0..).zip(first.chain(last).chain(others)) {
-        net.link(hosts.at(host), switches.at(switch), spec.host_rate.0, spec.host_delay.0);
+        let sends = host < spec.senders;
+        let rate = spec.sender_rate.filter(|_| sends).unwrap_or(spec.host_rate);
+        net.link(hosts.at(host), switches.at(switch), rate.0, spec.host_delay.0);
     }
     for i in 1..spec.switches {
         net.link(switches.at(i - 1), switches.at(i), spec.rate.0, spec.delay.0);
