@@ -18,6 +18,7 @@ pub mod hpcc;
 pub mod hpcc_pint;
 pub mod hpcc_tcd;
 pub mod int;
+pub mod mercury;
 pub mod none;
 pub mod pacc;
 pub mod params;

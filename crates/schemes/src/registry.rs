@@ -127,6 +127,9 @@ macro_rules! for_each_scheme {
             expresspass: $crate::expresspass::ExpressPass;
             rocc: $crate::rocc::Rocc;
             swift: $crate::swift::Swift;
+            mercury: $crate::mercury::Mercury<$crate::dcqcn::Dcqcn>;
+            mercury_timely: $crate::mercury::Mercury<$crate::timely::Timely>;
+            mercury_hpcc: $crate::mercury::Mercury<$crate::hpcc::Hpcc<5>>;
             fncc: $crate::fncc::Fncc<5>, $crate::fncc::Fncc<10>;
         }
     };

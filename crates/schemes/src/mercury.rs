@@ -1,0 +1,307 @@
+//! Mercury: "Mercury: accurate and fast congestion feedback for MEC-enabled RDMA data centers", He
+//! et al., Journal of Cloud Computing 2024.
+//!
+//! Congestion point and notification point are both in the switch: a congested port sends the
+//! senders of its flows CNPs that carry a window (Algorithms 1 and 2, whose text the paper shows as
+//! figures; sections "State-driven congestion detection" and "Window-based congestion notification"
+//! describe them). The sender keeps the law that it had and adds the window: Mercury works on top of
+//! any scheme ([`Base`]). Receivers send no CNPs and RED is off.
+//!
+//! Either part can be switched off, to see what the other does: without state-driven detection a
+//! port is congested when its queue is above the threshold, without window notification its CNPs are
+//! plain ones.
+//!
+//! The switch is in `mercury/switch.rs`. At the sender, on a CNP:
+//!
+//! - The law below reacts as to any notification (DCQCN cuts its rate; TIMELY and HPCC know none).
+//! - cwnd becomes the window of the CNP, within a packet and the initial C baseRTT. Ports may
+//!   disagree: the smallest of the last notice interval counts, then the newest.
+//! - After 55 us without a CNP, DCQCN's first quiet period, cwnd is C baseRTT again; the paper has
+//!   "no longer receives CNP".
+//!
+//! # What is counted
+//! The simulator knows which ports are the roots of congestion: those that would be congested if
+//! nobody had ever paused them. `cnps_off_root` are CNPs of other ports, `misidentified_flows` the
+//! QPs that got CNPs, and none from a root.
+
+mod base;
+mod switch;
+
+pub use base::{Base, MercuryHpccParams, MercuryParams, MercuryTimelyParams};
+pub use switch::{CongestionPoint, Detector, FlowTable, PortState, State};
+
+use crate::contract::{
+    Ack, Allow, Header, HostCx, HostFacts, Observable, PathFacts, PlainReceiver, Rp, Scheme,
+    Signal, SwitchFacts,
+};
+use crate::dcqcn::Cnp;
+use crate::params::{self, ParamError, Value};
+use crate::registry::Preset;
+use std::marker::PhantomData;
+use units::{Bytes, Rate, Time};
+
+const SPAN: Option<(Value, Value)> =
+    Some((Value::Time(Time::from_ns(100)), Value::Time(Time::from_ms(100))));
+
+crate::params! {
+    /// Parameters of Mercury itself.
+    pub struct FeedbackParams {
+        /// Only ports in the Determined state notify; else all with a queue above the threshold.
+        state_detection: bool, "", params::Kind::Flag, None, "State-driven congestion detection";
+        /// CNPs carry a window.
+        window_notification: bool, "", params::Kind::Flag, None,
+            "Window-based congestion notification";
+        /// Queue above which a port of 100 Gb/s is congested; at others in proportion to the rate.
+        congestion_threshold: Bytes, "", params::Kind::Bytes,
+            Some((Value::Bytes(Bytes::new(100)), Value::Bytes(Bytes::new(100_000_000)))),
+            "decided: Kmin of the DCQCN preset; the paper gives no value";
+        /// Period in which an Undetermined port looks at its queue.
+        check_period: Time, "T", params::Kind::Time, SPAN, "Parameter settings: 10 us";
+        /// Least time between two CNPs of a port to a flow.
+        notice_interval: Time, "", params::Kind::Time, SPAN,
+            "decided: DCQCN's N; the paper gives no value";
+        /// Time without a CNP after which the window is no limit any more.
+        quiet_time: Time, "", params::Kind::Time, SPAN,
+            "decided: DCQCN's alpha timer; the paper gives no value";
+        /// What a flow is to a switch: a pair of addresses, or a QP.
+        flow_key: &'static str, "FID", params::Kind::Choice(&["host-pair", "five-tuple"]), None,
+            "Window-based congestion notification: addresses";
+        /// Entries of each port's flow table, rounded up to a power of two.
+        flow_entries: u64, "", params::Kind::Count,
+            Some((Value::Count(1), Value::Count(65_536))), "decided";
+    }
+}
+
+/// The scheme `mercury` on top of `B`.
+#[derive(Debug)]
+pub struct Mercury<B>(PhantomData<B>);
+
+impl<B: Base> Scheme for Mercury<B> {
+    const NAME: &'static str = <B as Base>::NAME;
+    const TITLE: &'static str = <B as Base>::TITLE;
+    const PAPER: &'static str = "He et al., Mercury: accurate and fast congestion feedback for \
+                                 MEC-enabled RDMA data centers, Journal of Cloud Computing 2024";
+    const CAVEAT: &'static str = "The paper gives neither the congestion threshold nor the spacing \
+                                  of CNPs.";
+    const PRESETS: &'static [Preset] = <B as Base>::PRESETS;
+    const SYMMETRIC_PATHS: bool = B::SYMMETRIC_PATHS;
+    const MAX_HOPS: usize = B::MAX_HOPS;
+
+    type Params = B::Joined;
+    type Meta = B::Meta;
+    type Ctl = Notice;
+    type Host = Host<B::Host>;
+    type Rp = Sender<B>;
+    type Np = PlainReceiver;
+    type Cp = CongestionPoint;
+
+    fn preset(name: &str, host_rate: Rate) -> B::Joined {
+        B::joined_preset(name, host_rate)
+    }
+    fn check(params: &B::Joined) -> Result<(), ParamError> {
+        B::check(B::base(params))
+    }
+    fn meta_bytes(params: &B::Joined) -> (u32, u32) {
+        B::meta_bytes(B::base(params))
+    }
+    fn ctl_bytes(_notice: &Notice) -> u32 {
+        Cnp::FRAME_BYTES
+    }
+    fn host(params: &B::Joined, facts: &HostFacts) -> Host<B::Host> {
+        let base = B::host(B::base(params), facts);
+        Host { base, cnps: 0, off_root: 0, notified: 0, misidentified: 0, late: 0 }
+    }
+    fn on_stray(host: &mut Host<B::Host>, _notice: &Notice) {
+        host.late += 1;
+    }
+    fn counters(host: &Host<B::Host>) -> Vec<(&'static str, u64)> {
+        vec![
+            ("cnps", host.cnps),
+            ("cnps_off_root", host.off_root),
+            ("notified_flows", host.notified),
+            ("misidentified_flows", host.misidentified),
+            ("late_cnps", host.late),
+        ]
+    }
+    fn cp(params: &B::Joined, facts: &SwitchFacts<'_>) -> Option<CongestionPoint> {
+        Some(CongestionPoint::new(B::feedback(params), facts))
+    }
+}
+
+/// A CNP from a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// The window in bytes, in the CNP's reserved bytes; 0 in a plain CNP.
+    pub window: u32,
+    /// The port is a root of congestion. Not on the wire: the simulator's own knowledge.
+    pub from_root: bool,
+}
+
+/// What the QPs of a host share: what the law below has, and counts.
+#[derive(Clone, Debug)]
+pub struct Host<H> {
+    base: H,
+    cnps: u64,
+    off_root: u64,
+    notified: u64,
+    misidentified: u64,
+    late: u64,
+}
+
+/// Who has notified a QP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    Nobody,
+    OthersOnly,
+    ByRoot,
+}
+
+/// The reaction point, one per QP: the law of the scheme below, and cwnd.
+#[derive(Debug)]
+pub struct Sender<B: Base> {
+    law: B::Rp,
+    /// C baseRTT.
+    full: Bytes,
+    /// A window below a packet would stop the sender.
+    least: Bytes,
+    /// cwnd.
+    window: Bytes,
+    /// When the CNP came that `window` is of.
+    since: Time,
+    /// When the window is given up; never where it is no limit.
+    quiet_at: Time,
+    told: Told,
+}
+
+impl<B: Base> Sender<B> {
+    /// Calls a hook of the law below.
+    #[inline]
+    fn below<T>(
+        &mut self,
+        cx: &mut HostCx<'_, Mercury<B>>,
+        hook: impl FnOnce(&mut B::Rp, &mut HostCx<'_, B>) -> T,
+    ) -> T {
+        // Without a capacity it takes no memory.
+        let mut outbox = Vec::new();
+        let result = hook(
+            &mut self.law,
+            &mut HostCx {
+                now: cx.now,
+                params: B::base(cx.params),
+                host: &mut cx.host.base,
+                outbox: &mut outbox,
+            },
+        );
+        debug_assert!(outbox.is_empty(), "the law below sends nothing to its receiver");
+        result
+    }
+
+    fn count(&mut self, host: &mut Host<B::Host>, from_root: bool) {
+        host.cnps += 1;
+        host.off_root += u64::from(!from_root);
+        host.notified += u64::from(self.told == Told::Nobody);
+        match (self.told, from_root) {
+            (Told::Nobody, false) => {
+                host.misidentified += 1;
+                self.told = Told::OthersOnly;
+            }
+            (Told::OthersOnly, true) => {
+                host.misidentified -= 1;
+                self.told = Told::ByRoot;
+            }
+            (Told::Nobody, true) => self.told = Told::ByRoot,
+            (Told::OthersOnly, false) | (Told::ByRoot, _) => {}
+        }
+    }
+}
+
+impl<B: Base> Rp<Mercury<B>> for Sender<B> {
+    const REPACE: bool = <B::Rp as Rp<B>>::REPACE;
+
+    fn open(
+        params: &B::Joined,
+        host: &mut Host<B::Host>,
+        path: &PathFacts,
+        now: Time,
+    ) -> Sender<B> {
+        let full = path.line_rate.bytes_in(path.network_rtt).max(path.payload);
+        Sender {
+            law: B::Rp::open(B::base(params), &mut host.base, path, now),
+            full,
+            least: path.payload,
+            window: if B::feedback(params).window_notification { full } else { Bytes::UNLIMITED },
+            since: Time::ZERO,
+            quiet_at: Time::NEVER,
+            told: Told::Nobody,
+        }
+    }
+    #[inline]
+    fn allow(&self) -> Allow {
+        let allow = self.law.allow();
+        Allow { window: allow.window.min(self.window), ..allow }
+    }
+    #[inline]
+    fn on_send(&mut self, cx: &mut HostCx<'_, Mercury<B>>, data: &mut Header, meta: &mut B::Meta) {
+        self.below(cx, |law, cx| law.on_send(cx, data, meta));
+    }
+    #[inline]
+    fn on_ack(&mut self, cx: &mut HostCx<'_, Mercury<B>>, ack: &Ack<'_, Mercury<B>>) {
+        let ack = Ack {
+            next_expected: ack.next_expected,
+            newly_acked: ack.newly_acked,
+            next_to_send: ack.next_to_send,
+            nack: ack.nack,
+            echo: ack.echo,
+            rtt: ack.rtt,
+            mark: ack.mark,
+            meta: ack.meta,
+        };
+        self.below(cx, |law, cx| law.on_ack(cx, &ack));
+    }
+    /// Algorithm 2, lines 15 to 17.
+    fn on_ctl(&mut self, cx: &mut HostCx<'_, Mercury<B>>, notice: &Notice) {
+        self.count(cx.host, notice.from_root);
+        self.law.on_signal(cx.now, Signal::Cut);
+        if notice.window == 0 {
+            return;
+        }
+        let own = B::feedback(cx.params);
+        let window = Bytes::new(u64::from(notice.window)).clamp(self.least, self.full);
+        if window <= self.window || cx.now >= self.since + own.notice_interval {
+            self.window = window;
+            self.since = cx.now;
+        }
+        self.quiet_at = cx.now + own.quiet_time;
+    }
+    fn on_signal(&mut self, now: Time, signal: Signal) {
+        self.law.on_signal(now, signal);
+    }
+    fn on_backlog(&mut self, cx: &mut HostCx<'_, Mercury<B>>, left: Bytes) {
+        self.below(cx, |law, cx| law.on_backlog(cx, left));
+    }
+    fn on_retransmission_timeout(&mut self, cx: &mut HostCx<'_, Mercury<B>>) {
+        self.below(cx, |law, cx| law.on_retransmission_timeout(cx));
+    }
+    #[inline]
+    fn next_timer(&self) -> Time {
+        self.law.next_timer().min(self.quiet_at)
+    }
+    /// Algorithm 2, lines 18 to 20, and the law's own timers.
+    fn on_timer(&mut self, cx: &mut HostCx<'_, Mercury<B>>) {
+        if cx.now >= self.quiet_at {
+            self.quiet_at = Time::NEVER;
+            self.window = self.full;
+        }
+        if cx.now >= self.law.next_timer() {
+            self.below(cx, |law, cx| law.on_timer(cx));
+        }
+    }
+    fn observe(&self, now: Time, what: Observable) -> Option<f64> {
+        let law = self.law.observe(now, what);
+        if what != Observable::Window || self.window == Bytes::UNLIMITED {
+            return law;
+        }
+        let window = self.window.get() as f64;
+        Some(law.map_or(window, |law| law.min(window)))
+    }
+}
