@@ -24,8 +24,8 @@
 //!
 //! # When W^c is set
 //! Algorithm 3 does it at every ACK that finds the last hop congested, before ComputeWind divides
-//! W^c by U / eta: `per-ack`. The flows then go at beta times their share until the queue is gone, as
-//! in Figure 13d. `per-round-trip` does it only where W^c follows W; then the ACKs in between divide
+//! W^c by U / eta: `per-ack`. The flows then go at about beta times their share until the queue is
+//! gone, as in Figure 13d. `per-round-trip` does it only where W^c follows W; then the ACKs in between divide
 //! the share once more, and rates fall below it.
 
 use crate::contract::{
