@@ -32,7 +32,7 @@ use crate::contract::{
     Ack, Allow, Body, Cp, Full, Header, HostCx, HostFacts, Kind, NoCtl, Np, Observable, Packet,
     PathFacts, PortFacts, PortView, Rp, Scheme, Signal, Strict, SwitchFacts,
 };
-use crate::hpcc::{self, Hpcc, HpccParams};
+use crate::hpcc::{self, Hpcc, HpccParams, SIMULATOR_ONLY};
 use crate::int::{IntRecord, IntStack};
 use crate::params::{self, Value};
 use crate::registry::Preset;
@@ -65,8 +65,8 @@ crate::params! {
 crate::join_params! {
     /// Parameters of FNCC.
     pub struct FnccParams {
-        /// HPCC's.
-        hpcc: HpccParams;
+        /// HPCC's, as its paper has it.
+        hpcc: HpccParams, without SIMULATOR_ONLY;
         /// FNCC's own.
         notification: NotificationParams;
     }

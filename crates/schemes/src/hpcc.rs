@@ -70,6 +70,10 @@ crate::params! {
     }
 }
 
+/// Parameters that only the HPCC simulator's form heeds: not for schemes that build on the paper's.
+pub const SIMULATOR_ONLY: &[&str] =
+    &["variant", "sample_feedback", "rate_per_hop", "window", "int_format", "int_multi"];
+
 impl HpccParams {
     /// What is left of INT records.
     pub fn format(&self) -> IntFormat {

@@ -214,7 +214,8 @@ pub fn check_range(spec: &ParamSpec, value: Value) -> Result<(), ParamError> {
 }
 
 /// Joins the parameters of several parts, whose names differ, into those of a scheme: another
-/// scheme's law with something on top.
+/// scheme's law with something on top. A part may come `without` some of its names, which then keep
+/// what the preset gives them.
 ///
 /// ```
 /// use schemes::dcqcn::DcqcnParams;
@@ -238,7 +239,9 @@ pub fn check_range(spec: &ParamSpec, value: Value) -> Result<(), ParamError> {
 macro_rules! join_params {
     (
         $(#[$struct_doc:meta])*
-        pub struct $name:ident { $( $(#[$part_doc:meta])+ $part:ident : $type:ty; )+ }
+        pub struct $name:ident {
+            $( $(#[$part_doc:meta])+ $part:ident : $type:ty $(, without $hidden:expr)?; )+
+        }
     ) => {
         $(#[$struct_doc])*
         #[derive(Clone, Debug, PartialEq)]
@@ -248,21 +251,45 @@ macro_rules! join_params {
             fn specs() -> &'static [$crate::params::ParamSpec] {
                 static SPECS: std::sync::LazyLock<Vec<$crate::params::ParamSpec>> =
                     std::sync::LazyLock::new(|| {
-                        [$( <$type as $crate::params::Params>::specs() ),+].concat()
+                        let mut specs = Vec::new();
+                        $(
+                            let hidden: &[&[&str]] = &[$($hidden)?];
+                            let part = <$type as $crate::params::Params>::specs().iter();
+                            specs.extend(
+                                part.filter(|spec| !hidden.concat().contains(&spec.name)).cloned(),
+                            );
+                        )+
+                        specs
                     });
                 &SPECS
             }
             fn get(&self, name: &str) -> Option<$crate::params::Value> {
-                None $( .or_else(|| $crate::params::Params::get(&self.$part, name)) )+
+                if !Self::specs().iter().any(|spec| spec.name == name) {
+                    return None;
+                }
+                $(
+                    let hidden: &[&[&str]] = &[$($hidden)?];
+                    if !hidden.concat().contains(&name)
+                        && let Some(value) = $crate::params::Params::get(&self.$part, name)
+                    {
+                        return Some(value);
+                    }
+                )+
+                None
             }
             fn set(
                 &mut self,
                 name: &str,
                 value: $crate::params::Value,
             ) -> Result<(), $crate::params::ParamError> {
-                $( if $crate::params::Params::get(&self.$part, name).is_some() {
-                    return $crate::params::Params::set(&mut self.$part, name, value);
-                } )+
+                $(
+                    let hidden: &[&[&str]] = &[$($hidden)?];
+                    if !hidden.concat().contains(&name)
+                        && $crate::params::Params::get(&self.$part, name).is_some()
+                    {
+                        return $crate::params::Params::set(&mut self.$part, name, value);
+                    }
+                )+
                 Err($crate::params::ParamError::UnknownParam(
                     name.to_owned(),
                     Self::specs().iter().map(|spec| spec.name).collect(),

@@ -4,7 +4,7 @@
 use schemes::contract::{
     Address, Body, CodePoint, Cp, Emits, Full, Header, HostCx, HostFacts, Kind, Level, Local,
     Observable, Packet, PathFacts, PortFacts, PortView, Rp, Scheme, SwitchEffect, SwitchFacts,
-    Target,
+    Target, WireFacts,
 };
 use schemes::dcqcn::Dcqcn;
 use schemes::mercury::{
@@ -284,7 +284,12 @@ impl Bench {
             node: NodeId::new(0),
             line_rate: LINE,
             network_rtt: us(32),
-            packet_bytes: Bytes::new(1082),
+            wire: WireFacts {
+                packet_bytes: Bytes::new(1082),
+                ack_bytes: Bytes::new(86),
+                least_bytes: Bytes::new(84),
+            },
+            seed: 7,
         };
         let path = PathFacts {
             line_rate: LINE,

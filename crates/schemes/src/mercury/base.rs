@@ -3,7 +3,7 @@
 use super::FeedbackParams;
 use crate::contract::{PortView, Scheme};
 use crate::dcqcn::{Dcqcn, DcqcnParams};
-use crate::hpcc::{Hpcc, HpccParams};
+use crate::hpcc::{Hpcc, HpccParams, SIMULATOR_ONLY};
 use crate::int::{IntRecord, IntStack};
 use crate::params::Params;
 use crate::registry::Preset;
@@ -140,7 +140,7 @@ crate::join_params! {
     /// Parameters of `mercury+hpcc`.
     pub struct MercuryHpccParams {
         /// HPCC's.
-        hpcc: HpccParams;
+        hpcc: HpccParams, without SIMULATOR_ONLY;
         /// Mercury's.
         feedback: FeedbackParams;
     }
