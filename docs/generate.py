@@ -67,6 +67,8 @@ class Keys:
             return " or ".join(f'`"{word}"`' for word in schema["enum"])
         if "anyOf" in schema:
             return " or ".join(self.kind(one) for one in schema["anyOf"])
+        if "oneOf" in schema:
+            return "table"
         types = schema.get("type", "")
         name = types if isinstance(types, str) else next(t for t in types if t != "null")
         if name == "string":

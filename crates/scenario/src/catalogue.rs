@@ -86,7 +86,16 @@ mod tests {
         let (topologies, traffics) = (topology_kinds(), traffic_kinds());
         assert_eq!(
             names(&topologies),
-            ["star", "dumbbell", "leaf-spine", "fat-tree", "three-tier", "custom", "file"]
+            [
+                "star",
+                "dumbbell",
+                "leaf-spine",
+                "fat-tree",
+                "three-tier",
+                "cross-dc",
+                "custom",
+                "file"
+            ]
         );
         assert_eq!(names(&traffics), ["flows", "poisson", "incast", "permutation", "bursts"]);
         for kind in topologies.iter().chain(&traffics) {

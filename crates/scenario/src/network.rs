@@ -13,6 +13,8 @@ pub const MOST_LINKS: u64 = 1 << 22;
 pub const MOST_PORTS: usize = 1024;
 /// The longest propagation delay.
 pub const LONGEST_DELAY: Time = Time::from_ms(1000);
+/// A link of this delay or more, 2 km of fibre, leads to another data centre.
+pub const WAN_DELAY: Time = Time::from_us(10);
 /// The lowest link rate; at it a full packet still takes less than two minutes.
 pub const LOWEST_RATE: Rate = Rate::from_bps(1000);
 /// The highest link rate.
@@ -102,6 +104,16 @@ impl Network {
             }
         }
         sums.into_iter().map(Rate::from_bps).collect()
+    }
+
+    /// For each node its data centre: a number that the nodes share which links shorter than
+    /// [`WAN_DELAY`] join.
+    pub fn sites(&self) -> Vec<usize> {
+        let mut sites = Groups::new(self.nodes.len());
+        for link in self.links.iter().filter(|link| link.delay < WAN_DELAY) {
+            sites.join(link.a.index(), link.b.index());
+        }
+        (0..self.nodes.len()).map(|node| sites.of(node)).collect()
     }
 
     /// The lowest rate of a host's port.

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use scenario::{Network, NodeKind, Scenario, parse};
 use std::time::{Duration, Instant};
-use units::{Rate, Time};
+use units::{Bytes, Rate, Time};
 
 fn build(topology: &str) -> Scenario {
     let text = format!("[run]\nstop = \"1us\"\n[topology]\n{topology}");
@@ -71,6 +71,82 @@ fn fat_tree_is_wired_in_planes() {
         .map(|name| network.nodes.iter().find(|node| node.name == *name).unwrap().tier)
         .collect();
     assert_eq!(tiers, [0, 1, 2, 3]);
+}
+
+const TWO_DCS: &str = "kind = \"cross-dc\"\nrate = \"400Gbps\"\ndelay = \"1us\"\n\
+    wan_rate = \"1600Gbps\"\nwan_length = \"100km\"\nexternal_buffer = \"200MB\"\n";
+
+fn inside(topology: &str) -> String {
+    format!("[pfc]\nenabled = false\n[topology.inside]\n{topology}\n{LINKS}")
+}
+
+#[test]
+fn data_centres_are_joined_by_external_switches() {
+    let pods = inside("kind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2");
+    let scenario = build(&format!("{TWO_DCS}{pods}"));
+    let network = &scenario.network;
+    assert_eq!(peers(network, "dc1/leaf0"), ["dc1/h0", "dc1/h1", "dc1/spine0", "dc1/spine1"]);
+    assert_eq!(peers(network, "dc0/spine1"), ["dc0/leaf0", "dc0/leaf1", "dc0/ext"]);
+    assert_eq!(peers(network, "dc0/ext"), ["dc0/spine0", "dc0/spine1", "dc1/ext"]);
+    let wan = network.links.last().unwrap();
+    assert_eq!((wan.rate, wan.delay), (Rate::from_gbps(1600), Time::from_us(500)));
+    let up = network.links[network.links.len() - 2];
+    assert_eq!((up.rate, up.delay), (Rate::from_gbps(400), Time::from_us(1)));
+    let external = network.nodes.last().unwrap();
+    assert_eq!((external.tier, external.buffer), (3, Some(Bytes::new(200_000_000))));
+    let sites = network.sites();
+    let half = network.nodes.len() / 2 - 1;
+    let at = |name: &str| sites[network.nodes.iter().position(|node| node.name == name).unwrap()];
+    assert!(sites[..half].iter().all(|site| *site == sites[0]), "{sites:?}");
+    assert!(at("dc0/ext") == sites[0] && at("dc1/ext") == at("dc1/h3"));
+    assert_ne!(at("dc0/h0"), at("dc1/h0"));
+
+    // The length has become a delay, and the scenario written out is the same.
+    assert!(scenario.to_toml().contains("wan_delay = \"500us\""));
+    assert_eq!(parse(&scenario.to_toml(), None, &[]).unwrap().network, *network);
+}
+
+#[test]
+fn three_data_centres_of_any_kind_are_linked_each_to_each() {
+    let stars = "[pfc]\nenabled = false\n[topology.inside]\nkind = \"star\"\nhosts = 2\n\
+                 host_rate = \"100Gbps\"\nhost_delay = \"1us\"";
+    let network = build(&format!("{TWO_DCS}dcs = 3\n{stars}")).network;
+    assert_eq!(peers(&network, "dc1/ext"), ["dc1/s0", "dc0/ext", "dc2/ext"]);
+    assert_eq!(count(&network, "dc2/h"), 2);
+    let listed = "[pfc]\nenabled = false\n[topology.inside]\nkind = \"custom\"\n\
+        nodes = [{ name = \"a\", kind = \"host\" }, { name = \"b\", kind = \"host\" }, \
+                 { name = \"x\", kind = \"switch\" }, { name = \"y\", kind = \"switch\" }]\n\
+        links = [{ a = \"a\", b = \"x\", rate = \"1Gbps\", length = \"20m\" }, \
+                 { a = \"b\", b = \"x\", rate = \"1Gbps\", delay = \"1us\" }, \
+                 { a = \"x\", b = \"y\", rate = \"1Gbps\", delay = \"1us\" }]";
+    let network = build(&format!("{TWO_DCS}{listed}")).network;
+    assert_eq!(peers(&network, "dc0/ext"), ["dc0/y", "dc1/ext"], "the highest tier alone");
+}
+
+#[test]
+fn what_data_centres_cannot_be() {
+    let refused = |outer: &str, inner: &str| {
+        let text = format!(
+            "[run]\nstop = \"1us\"\n[topology]\nkind = \"cross-dc\"\nrate = \"400Gbps\"\n\
+             {outer}\n[topology.inside]\n{inner}"
+        );
+        parse(&text, None, &[]).unwrap_err().to_string()
+    };
+    let wan = "delay = \"1us\"\nwan_rate = \"1Tbps\"\nwan_delay = \"500us\"";
+    let star = "kind = \"star\"\nhosts = 2\nhost_rate = \"100Gbps\"\nhost_delay = \"1us\"";
+    let none = "delay = \"1us\"\nwan_rate = \"1Tbps\"";
+    let short = "delay = \"1us\"\nwan_rate = \"1Tbps\"\nwan_length = \"1km\"";
+    let alone = format!("dcs = 1\n{wan}");
+    for (outer, inner, complaint) in [
+        (wan, star.replace("hosts = 2", "hosts = 1").as_str(), "topology.inside.hosts: must be"),
+        (none, star, "topology.wan_delay: is missing; hint: give a `wan_delay`"),
+        (short, star, "topology.wan_length: 5us is too short"),
+        (&alone, star, "topology.dcs: must be at least 2"),
+        (wan, &star.replace("1us", "20us"), "topology.inside: has links of 10us or more"),
+    ] {
+        let error = refused(outer, inner);
+        assert!(error.contains(complaint), "{error}");
+    }
 }
 
 #[test]

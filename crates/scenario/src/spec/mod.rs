@@ -20,8 +20,8 @@ pub use settings::{
     RoutingSpec, SwitchSpec, ThresholdKind, WireProfile, WireSpec,
 };
 pub use topology::{
-    CoreWiring, CustomSpec, DumbbellSpec, FatTreeSpec, FileSpec, LeafSpineSpec, LinkSpec, NodeKind,
-    NodeSpec, StarSpec, ThreeTierSpec, TopologySpec,
+    CoreWiring, CrossDcSpec, CustomSpec, DumbbellSpec, FatTreeSpec, FileSpec, LeafSpineSpec,
+    LinkSpec, NodeKind, NodeSpec, StarSpec, ThreeTierSpec, TopologySpec,
 };
 pub use traffic::{
     BurstsSpec, FlowSpec, FlowsSpec, IncastSpec, PermutationSpec, PoissonSpec, TrafficSpec,

@@ -19,6 +19,8 @@ pub enum TopologySpec {
     FatTree(FatTreeSpec),
     /// Pods of ToR and aggregation switches under a core, with free counts.
     ThreeTier(ThreeTierSpec),
+    /// Data centres, alike inside, joined by external switches over long links.
+    CrossDc(CrossDcSpec),
     /// Nodes and links as listed.
     Custom(CustomSpec),
     /// Nodes and links from a file.
@@ -34,6 +36,7 @@ enum ByKind {
     LeafSpine(LeafSpineSpec),
     FatTree(FatTreeSpec),
     ThreeTier(ThreeTierSpec),
+    CrossDc(CrossDcSpec),
     Custom(CustomSpec),
     File(FileSpec),
 }
@@ -168,6 +171,33 @@ pub enum CoreWiring {
     Full,
 }
 
+/// Data centres `dc0`, `dc1`, ... Node `h3` of the first is `dc0/h3`. Each has an external switch,
+/// `dc0/ext`, linked to every switch of its highest tier; external switches are linked each to each.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CrossDcSpec {
+    /// Number of data centres, 2 or more.
+    #[serde(default = "two")]
+    pub dcs: u32,
+    /// The network inside each: any other kind of topology.
+    pub inside: Box<TopologySpec>,
+    /// Rate of the links between the highest tier and the external switch.
+    pub rate: Quantity<Rate>,
+    /// Propagation delay of the links between the highest tier and the external switch.
+    pub delay: Quantity<Time>,
+    /// Rate of the links between data centres.
+    pub wan_rate: Quantity<Rate>,
+    /// Propagation delay of the links between data centres, 10us or more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wan_delay: Option<Quantity<Time>>,
+    /// Instead of `wan_delay`: length of fibre such as "100km", at 5 ns per metre.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wan_length: Option<String>,
+    /// The external switches' packet buffer; default: `switch.buffer`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub external_buffer: Option<Quantity<Bytes>>,
+}
+
 /// Nodes and links as listed. The ports of a node are numbered in the order of the links.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -232,4 +262,8 @@ pub struct FileSpec {
 
 fn one() -> u32 {
     1
+}
+
+fn two() -> u32 {
+    2
 }

@@ -91,7 +91,7 @@ pub(super) fn check_sizes(spec: &TopologySpec) -> Result<()> {
             let links = [hosts, product(&[s.pods, s.tors_per_pod, s.aggs_per_pod]), core_links];
             check_counts(sum(&nodes), sum(&links))
         }
-        TopologySpec::Custom(_) | TopologySpec::File(_) => Ok(()),
+        TopologySpec::CrossDc(_) | TopologySpec::Custom(_) | TopologySpec::File(_) => Ok(()),
     }
 }
 
@@ -103,7 +103,7 @@ fn sum(terms: &[u64]) -> u64 {
     terms.iter().fold(0, |sum, term| sum.saturating_add(*term))
 }
 
-fn at_least(key: &str, value: u32, least: u32) -> Result<()> {
+pub(super) fn at_least(key: &str, value: u32, least: u32) -> Result<()> {
     if value >= least {
         return Ok(());
     }
@@ -113,7 +113,7 @@ fn at_least(key: &str, value: u32, least: u32) -> Result<()> {
     ))
 }
 
-fn check_links(
+pub(super) fn check_links(
     rate_key: &str,
     rate: Quantity<Rate>,
     delay_key: &str,

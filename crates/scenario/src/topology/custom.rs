@@ -5,7 +5,7 @@ use crate::decode::decode;
 use crate::error::{Result, ScenarioError, known_words};
 use crate::files;
 use crate::network::{Link, Network, Node, NodeKind, check_link, distances_from_hosts};
-use crate::spec::{CustomSpec, FileSpec, LinkSpec, Quantity};
+use crate::spec::{CustomSpec, FileSpec, Quantity};
 use crate::tree::Tree;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -80,7 +80,7 @@ pub(super) fn build(spec: &mut CustomSpec) -> Result<Network> {
             })
         };
         let (a, b) = (end("a", &link.a)?, end("b", &link.b)?);
-        let delay = delay_of(link, &key("delay"), &key("length"))?;
+        let delay = delay_of(link.delay, link.length.as_deref(), &key("delay"), &key("length"))?;
         check_link((&key("rate"), link.rate.0), (&key("delay"), delay))?;
         link.delay = Some(Quantity(delay));
         link.length = None;
@@ -98,17 +98,27 @@ pub(super) fn build(spec: &mut CustomSpec) -> Result<Network> {
     Ok(network)
 }
 
-fn delay_of(link: &LinkSpec, delay_key: &str, length_key: &str) -> Result<Time> {
-    match (&link.delay, &link.length) {
+/// The delay of a link that is given as such or as a length.
+pub(super) fn delay_of(
+    delay: Option<Quantity<Time>>,
+    length: Option<&str>,
+    delay_key: &str,
+    length_key: &str,
+) -> Result<Time> {
+    let name = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
+    let (delay_name, length_name) = (name(delay_key), name(length_key));
+    match (delay, length) {
         (Some(delay), None) => Ok(delay.0),
         (None, Some(length)) => {
             parse_length(length).map_err(|error| ScenarioError::new(length_key, error.to_string()))
         }
-        (None, None) => Err(ScenarioError::new(delay_key, "is missing")
-            .hint("give a `delay` such as \"1us\" or a `length` such as \"200m\"")),
-        (Some(_), Some(_)) => {
-            Err(ScenarioError::new(length_key, "give either `delay` or `length`, not both"))
-        }
+        (None, None) => Err(ScenarioError::new(delay_key, "is missing").hint(format!(
+            "give a `{delay_name}` such as \"1us\" or a `{length_name}` such as \"200m\""
+        ))),
+        (Some(_), Some(_)) => Err(ScenarioError::new(
+            length_key,
+            format!("give either `{delay_name}` or `{length_name}`, not both"),
+        )),
     }
 }
 

@@ -1,6 +1,7 @@
 //! From `[topology]` to a [`Network`].
 
 mod build;
+mod cross_dc;
 mod custom;
 
 use crate::error::{Result, ScenarioError};
@@ -15,8 +16,10 @@ pub(crate) fn resolve(spec: &mut TopologySpec, base: Option<&Path>) -> Result<Ne
     if let TopologySpec::File(file) = spec {
         *spec = TopologySpec::Custom(custom::read(file, base)?);
     }
-    if let TopologySpec::Custom(custom) = spec {
-        return custom::build(custom);
+    match spec {
+        TopologySpec::Custom(custom) => return custom::build(custom),
+        TopologySpec::CrossDc(cross_dc) => return cross_dc::build(cross_dc, base),
+        _ => {}
     }
     build::check_sizes(spec)?;
     let network = match spec {
@@ -25,7 +28,9 @@ pub(crate) fn resolve(spec: &mut TopologySpec, base: Option<&Path>) -> Result<Ne
         TopologySpec::LeafSpine(leaf_spine) => build::leaf_spine(leaf_spine),
         TopologySpec::FatTree(fat_tree) => build::fat_tree(fat_tree),
         TopologySpec::ThreeTier(three_tier) => build::three_tier(three_tier),
-        TopologySpec::Custom(_) | TopologySpec::File(_) => Network::default(),
+        TopologySpec::CrossDc(_) | TopologySpec::Custom(_) | TopologySpec::File(_) => {
+            unreachable!("built above")
+        }
     };
     network.check("topology", |_| "topology".to_owned())?;
     Ok(network)

@@ -1,0 +1,113 @@
+//! Several data centres, joined by external switches over long links.
+
+use super::build::{at_least, check_links};
+use super::{check_counts, custom};
+use crate::error::{Result, ScenarioError};
+use crate::network::{Link, Network, Node, NodeKind, WAN_DELAY, check_link};
+use crate::settings::check_buffer;
+use crate::spec::{CrossDcSpec, Quantity, TopologySpec};
+use std::path::Path;
+use units::NodeId;
+
+/// Builds the network and completes `spec`: a file inside is replaced by what it says, the length
+/// by a delay.
+pub(super) fn build(spec: &mut CrossDcSpec, base: Option<&Path>) -> Result<Network> {
+    at_least("dcs", spec.dcs, 2)?;
+    if let TopologySpec::CrossDc(_) = *spec.inside {
+        return Err(ScenarioError::new(
+            "topology.inside.kind",
+            "a data centre has no others in it",
+        ));
+    }
+    check_links("rate", spec.rate, "delay", spec.delay)?;
+    let delay = custom::delay_of(
+        spec.wan_delay,
+        spec.wan_length.as_deref(),
+        "topology.wan_delay",
+        "topology.wan_length",
+    )?;
+    let key = if spec.wan_length.is_some() { "topology.wan_length" } else { "topology.wan_delay" };
+    check_link(("topology.wan_rate", spec.wan_rate.0), (key, delay))?;
+    if delay < WAN_DELAY {
+        return Err(ScenarioError::new(
+            key,
+            format!("{delay} is too short between data centres; the shortest is {WAN_DELAY}"),
+        ));
+    }
+    if spec.delay.0 >= WAN_DELAY {
+        return Err(ScenarioError::new(
+            "topology.delay",
+            format!(
+                "{} is too long inside a data centre; it must be below {WAN_DELAY}",
+                spec.delay.0
+            ),
+        ));
+    }
+    (spec.wan_delay, spec.wan_length) = (Some(Quantity(delay)), None);
+    let buffer = match spec.external_buffer {
+        Some(buffer) => Some(check_buffer(buffer.0, || "topology.external_buffer".to_owned())?),
+        None => None,
+    };
+    let inside = super::resolve(&mut spec.inside, base).map_err(|mut error| {
+        if let Some(rest) = error.key.strip_prefix("topology") {
+            error.key = format!("topology.inside{rest}");
+        }
+        error
+    })?;
+    if inside.links.iter().any(|link| link.delay >= WAN_DELAY) {
+        return Err(ScenarioError::new(
+            "topology.inside",
+            format!("has links of {WAN_DELAY} or more, which lead to other data centres"),
+        ));
+    }
+
+    let dcs = spec.dcs;
+    let size = inside.nodes.len() as u32;
+    let top = inside.nodes.iter().map(|node| node.tier).max().unwrap_or(0);
+    let is_top = |node: &NodeId| top > 0 && inside.node(*node).tier == top;
+    let uplinks = inside.ids().filter(is_top).count() as u64;
+    if uplinks == 0 {
+        return Err(ScenarioError::new("topology.inside", "has no switch"));
+    }
+    let inner_links = inside.links.len() as u64 + uplinks;
+    let dc_count = u64::from(dcs);
+    check_counts(
+        dc_count.saturating_mul(u64::from(size) + 1),
+        dc_count.saturating_mul(inner_links).saturating_add(dc_count * (dc_count - 1) / 2),
+    )?;
+    let mut network = Network::default();
+    let place = |dc: u32, node: NodeId| NodeId::new(dc * size + node.get());
+    let external = |dc: u32| NodeId::new(dcs * size + dc);
+    for dc in 0..dcs {
+        let named = |node: &Node| Node { name: format!("dc{dc}/{}", node.name), ..node.clone() };
+        network.nodes.extend(inside.nodes.iter().map(named));
+        let moved = |link: &Link| Link { a: place(dc, link.a), b: place(dc, link.b), ..*link };
+        network.links.extend(inside.links.iter().map(moved));
+    }
+    for dc in 0..dcs {
+        network.nodes.push(Node {
+            name: format!("dc{dc}/ext"),
+            kind: NodeKind::Switch,
+            tier: top.saturating_add(1),
+            buffer,
+        });
+        let up = inside.ids().filter(is_top).map(|node| Link {
+            a: place(dc, node),
+            b: external(dc),
+            rate: spec.rate.0,
+            delay: spec.delay.0,
+        });
+        network.links.extend(up);
+    }
+    for a in 0..dcs {
+        let others = (a + 1..dcs).map(|b| Link {
+            a: external(a),
+            b: external(b),
+            rate: spec.wan_rate.0,
+            delay,
+        });
+        network.links.extend(others);
+    }
+    network.check("topology", |_| "topology".to_owned())?;
+    Ok(network)
+}
