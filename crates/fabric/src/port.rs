@@ -255,6 +255,17 @@ impl Port {
         self.queues[priority as usize & 7].push(packets, handle);
     }
 
+    /// Puts a packet that was taken from a queue, and not counted out, at its tail.
+    pub(crate) fn put_back<S: Scheme>(
+        &mut self,
+        packets: &Packets<'_, Packet<S>>,
+        queue: usize,
+        handle: Handle,
+    ) {
+        self.waiting |= 1 << queue;
+        self.queues[queue].push(packets, handle);
+    }
+
     /// Adds a PFC frame, which goes before everything else.
     pub(crate) fn enqueue_pfc<S: Scheme>(
         &mut self,

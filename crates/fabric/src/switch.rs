@@ -165,6 +165,10 @@ impl<S: Scheme> Switch<S> {
         } else {
             Vec::new()
         };
+        assert!(
+            sub_queues.is_empty() || !<S::Cp as Cp<S>>::RECIRCULATES,
+            "packets go back to the tail of ordinary queues only"
+        );
         let gated = !sub_queues.is_empty() || ports.iter().any(Port::is_shaped);
         Switch {
             node,
@@ -172,6 +176,7 @@ impl<S: Scheme> Switch<S> {
             plain: !gated
                 && recorder.as_ref().is_none_or(|recorder| !recorder.takes_packets())
                 && !LevelOf::<S>::EMITS
+                && !<S::Cp as Cp<S>>::RECIRCULATES
                 && !common.marks_at_enqueue
                 && common.rooms.iter().all(|room| *room == Room::Lossless),
             row: common.routes.row(node),

@@ -234,6 +234,18 @@ pub enum Verdict {
     Hold(Time),
 }
 
+/// What becomes of a packet at the head of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// It leaves.
+    Leaves,
+    /// It goes back to the tail, and the port looks at the next one at the same instant.
+    GoesBack,
+    /// It goes back to the tail, and the port sends nothing until another packet joins one of its
+    /// queues or its peer lets it go on.
+    GoesBackAndRests,
+}
+
 /// Whether the head of a sub-queue may leave now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gate {
@@ -281,6 +293,8 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
     /// Sub-queues per priority and port beside the ordinary one. Their heads are gated; needs
     /// [`Strict`].
     const SUB_QUEUES: bool = false;
+    /// Packets may go back to the tail of their queue; without it [`turn`](Cp::turn) is not asked.
+    const RECIRCULATES: bool = false;
 
     /// The state of a port at the start.
     fn port(&self, params: &S::Params, facts: &PortFacts) -> Self::Port;
@@ -309,6 +323,10 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
     /// Whether the head of a sub-queue other than 0 may leave.
     fn gate(&self, _port: &Self::Port, _sub_queue: u32, _head: &Packet<S>, _now: Time) -> Gate {
         Gate::Open
+    }
+    /// Whether a packet that is about to leave an ordinary queue goes back to its tail instead.
+    fn turn(&mut self, _port: &mut Self::Port, _packet: &Packet<S>, _now: Time) -> Turn {
+        Turn::Leaves
     }
     /// Whether the scenario's RED may mark a data packet at a port. Asked where RED decides: as the
     /// packet begins to leave, before [`on_depart`](Cp::on_depart), or as it joins the queue.

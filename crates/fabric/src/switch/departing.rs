@@ -5,7 +5,7 @@ use crate::packet::{Kind, NO_INGRESS, Packet, Scheme};
 use crate::record::Happening;
 use crate::scheduler::PFC;
 use engine::{Handle, Window};
-use schemes::contract::{Cp, Departure, Level, Order};
+use schemes::contract::{Cp, Departure, Level, Order, Turn};
 use units::Time;
 
 impl<S: Scheme> Switch<S> {
@@ -81,6 +81,12 @@ impl<S: Scheme> Switch<S> {
             let queue = this.pick(window.packets, this.open(), None);
             (queue, this.dequeue(window.packets, queue))
         };
+        if S::Cp::RECIRCULATES && queue != PFC {
+            match self.put_back(window, now, port, queue, handle) {
+                Some(leaving) => handle = leaving,
+                None => return,
+            }
+        }
         let packet = window.packets.get_mut(&mut handle);
         let this = &mut self.ports[port];
         if queue != PFC {
@@ -128,6 +134,34 @@ impl<S: Scheme> Switch<S> {
             self.views[port] = self.ports[port].view_without_packet(port);
             self.apply_effects(window, now);
         }
+    }
+
+    /// Puts a packet that was about to leave back to the tail of its queue, if the congestion point
+    /// says so; else it is returned.
+    fn put_back(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        port: usize,
+        queue: usize,
+        handle: Handle,
+    ) -> Option<Handle> {
+        let Some(cp) = &mut self.cp else { return Some(handle) };
+        let turn = cp.turn(&mut self.cp_ports[port], window.packets.get(&handle), now);
+        if turn == Turn::Leaves {
+            return Some(handle);
+        }
+        let this = &mut self.ports[port];
+        this.put_back(window.packets, queue, handle);
+        this.free_at = this.free_at.max(now);
+        if turn == Turn::GoesBackAndRests {
+            self.due.set(port, Time::NEVER);
+        } else if self.gated {
+            self.schedule_gated(window, port, now);
+        } else {
+            self.due.set(port, this.free_at);
+        }
+        None
     }
 
     /// Takes the next packet of `port` where shapers or gates have a say, if one may go, and tells

@@ -8,7 +8,8 @@ use fabric::{EcnConfig, EcnLaw, Probe, ProbeKind, ProbeTargets, Ready, Refusal, 
 use schemes::contract::{
     Ack, Address, Allow, Body, ClassSpec, CodePoint, Cp, Emit, Emits, Full, Gate, HostCx, Kind,
     Level, Local, NoCtl, Np, Packet, PathFacts, PlainReceiver, PlainSwitch, PortFacts, PortLocal,
-    PortView, Ports, Room, Rp, Scheme, Stack, Strict, SwitchFacts, Target, Verdict, WireFacts,
+    PortView, Ports, Room, Rp, Scheme, Stack, Strict, SwitchFacts, Target, Turn, Verdict,
+    WireFacts,
 };
 use units::{Bytes, NodeId, PortId, Priority, Rate, Time};
 
@@ -305,6 +306,58 @@ fn a_gate_opens_at_its_time() {
     setup.message(0, 1, 6_000, Time::ZERO);
     let output = run::<Ticking>(&setup, Plain(()), 1);
     assert_eq!(fct(&output, 0), 6 * 5_000_000 + one_way(FULL, 1) + ack_back(2));
+}
+
+// ---- turn ----
+
+toy! {
+    /// The first packet that is about to leave a port goes back to the tail.
+    Returning: Turn, (), NoCtl, (), LineRate, PlainReceiver, Returner;
+    no_ctl!();
+    no_host!();
+    fn cp(turn: &Plain<Turn>, _: &SwitchFacts<'_>) -> Option<Returner> {
+        Some(Returner(turn.0))
+    }
+}
+
+#[derive(Debug)]
+struct Returner(Turn);
+
+impl Cp<Returning> for Returner {
+    type Level = PortLocal;
+    type Port = bool;
+    const RECIRCULATES: bool = true;
+    fn port(&self, _: &Plain<Turn>, _: &PortFacts) -> bool {
+        false
+    }
+    fn turn(&mut self, turned: &mut bool, packet: &Packet<Returning>, _: Time) -> Turn {
+        if std::mem::replace(turned, true) || !is_data(packet) { Turn::Leaves } else { self.0 }
+    }
+}
+
+/// Protects queues whose heads go back: the next one goes first, at the same instant; and ports that
+/// rest then, until another packet joins.
+#[test]
+fn a_packet_may_go_back_to_the_tail() {
+    let mut setup = star(3, G100, US);
+    setup.message(0, 2, 1_000, Time::ZERO);
+    setup.message(1, 2, 1_000, Time::ZERO);
+    let fcts = |turn| {
+        let output = run::<Returning>(&setup, Plain(turn), 1);
+        balances(&output).unwrap();
+        [fct(&output, 0), fct(&output, 1)]
+    };
+    let [first, second] = fcts(Turn::Leaves);
+    assert_ne!(first, second);
+    assert_eq!(fcts(Turn::GoesBack), [second, first]);
+
+    let mut setup = star(3, G100, US);
+    setup.message(0, 2, 1_000, Time::ZERO);
+    setup.message(1, 2, 1_000, US * 10);
+    let output = run::<Returning>(&setup, Plain(Turn::GoesBackAndRests), 1);
+    assert_eq!(fct(&output, 0), 10_000_000 + alone(1, 2), "it leaves as the other comes");
+    assert_eq!(fct(&output, 1), FIRST * BYTE + alone(1, 2));
+    balances(&output).unwrap();
 }
 
 // ---- on_enqueue ----

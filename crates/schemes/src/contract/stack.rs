@@ -1,6 +1,6 @@
 //! Two congestion points in one switch: INT stamping below a detector, say.
 
-use super::{Cp, Gate, Level, Packet, PortFacts, PortView, Ports, Scheme, Verdict};
+use super::{Cp, Gate, Level, Packet, PortFacts, PortView, Ports, Scheme, Turn, Verdict};
 use units::{PortId, Priority, Time};
 
 /// `A` on top of `B`, which must share a level. On the way in `A` sees a packet first, on the way
@@ -17,6 +17,7 @@ impl<S: Scheme, L: Level, A: Cp<S, Level = L>, B: Cp<S, Level = L>> Cp<S> for St
     type Level = L;
     type Port = (A::Port, B::Port);
     const SUB_QUEUES: bool = A::SUB_QUEUES || B::SUB_QUEUES;
+    const RECIRCULATES: bool = A::RECIRCULATES || B::RECIRCULATES;
 
     fn port(&self, params: &S::Params, facts: &PortFacts) -> Self::Port {
         (self.0.port(params, facts), self.1.port(params, facts))
@@ -53,6 +54,12 @@ impl<S: Scheme, L: Level, A: Cp<S, Level = L>, B: Cp<S, Level = L>> Cp<S> for St
         match self.0.gate(&port.0, sub_queue, head, now) {
             Gate::Open => self.1.gate(&port.1, sub_queue, head, now),
             shut => shut,
+        }
+    }
+    fn turn(&mut self, port: &mut Self::Port, packet: &Packet<S>, now: Time) -> Turn {
+        match self.0.turn(&mut port.0, packet, now) {
+            Turn::Leaves => self.1.turn(&mut port.1, packet, now),
+            back => back,
         }
     }
     fn may_mark(&self, port: &Self::Port, view: &PortView, packet: &Packet<S>, now: Time) -> bool {
