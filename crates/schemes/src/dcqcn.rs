@@ -437,6 +437,14 @@ impl ReactionPoint {
         }
     }
 
+    /// An ACK arrived with this echo.
+    #[inline]
+    pub fn hear_echo(&mut self, now: Time, echo: CodePoint) {
+        if self.law.ack_echo && echo == CodePoint::CongestionExperienced {
+            self.notify(now);
+        }
+    }
+
     /// The rate stays as it is until `until`: notifications and increases due before then are
     /// passed over. An earlier `until` shortens a hold.
     pub fn hold(&mut self, now: Time, until: Time) {
@@ -600,9 +608,7 @@ impl Rp<Dcqcn> for ReactionPoint {
     }
     #[inline]
     fn on_ack(&mut self, cx: &mut HostCx<'_, Dcqcn>, ack: &Ack<'_, Dcqcn>) {
-        if self.law.ack_echo && ack.echo == CodePoint::CongestionExperienced {
-            self.notify(cx.now);
-        }
+        self.hear_echo(cx.now, ack.echo);
     }
     fn on_ctl(&mut self, cx: &mut HostCx<'_, Dcqcn>, _cnp: &Cnp) {
         self.notify(cx.now);

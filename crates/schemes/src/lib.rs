@@ -27,5 +27,6 @@ pub mod registry;
 pub mod rocc;
 pub mod swift;
 pub mod tcd;
+pub mod themis;
 pub mod timely;
 pub mod window;

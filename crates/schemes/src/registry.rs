@@ -131,6 +131,7 @@ macro_rules! for_each_scheme {
             mercury_timely: $crate::mercury::Mercury<$crate::timely::Timely>;
             mercury_hpcc: $crate::mercury::Mercury<$crate::hpcc::Hpcc<5>>;
             fncc: $crate::fncc::Fncc<5>, $crate::fncc::Fncc<10>;
+            themis: $crate::themis::Themis;
         }
     };
 }

@@ -1,0 +1,308 @@
+//! THEMIS: "THEMIS: Efficiently Mitigating Congestion-Induced Fairness Disparities in Long-Haul RDMA
+//! Networks", Liu et al. (poster).
+//!
+//! Two data centres, each behind an external switch, and a long link between those. A sender hears of
+//! congestion in the other data centre a thousand times later than its neighbours there, and they
+//! alone make room for it. THEMIS leaves hosts and inner switches as they are, with DCQCN, and has
+//! the external switches answer before the far end can:
+//!
+//! - as a notification point (section 2.1) for what leaves the data centre: a packet with CE makes a
+//!   CNP to its source, at most one per flow and t_interval, and goes on without CE; CNPs that
+//!   come over the long link keep to the same interval;
+//! - as a reaction point (section 2.2) for what comes in: a CNP of its own data centre blocks its flow
+//!   for a while, T_block, and goes on marked, so that no other external switch reacts.
+//!
+//! Two forms, chosen by `form`: `paper` ([`external_switch`]), in which what the poster leaves open
+//! was decided, and `prototype` ([`prototype`]), which does what the published code does.
+//!
+//! An external switch is one with a long link; no other has to be told apart.
+
+pub mod external_switch;
+mod flow_table;
+pub mod prototype;
+
+use crate::contract::{
+    Ack, Address, Allow, CodePoint, Cp, Full, Header, HostCx, HostFacts, Kind, Np, Observable,
+    Packet, PathFacts, PortFacts, PortView, Rp, Scheme, Signal, Strict, SwitchFacts, Target, Turn,
+    Verdict,
+};
+use crate::dcqcn::{Cnp, Dcqcn, DcqcnParams, Law, NotificationPoint, ReactionPoint};
+use crate::params::{self, Value};
+use crate::registry::Preset;
+use external_switch::ExternalSwitch;
+use prototype::Prototype;
+use std::sync::Arc;
+use units::{PortId, Rate, Time};
+
+const SPAN: Option<(Value, Value)> =
+    Some((Value::Time(Time::from_ns(100)), Value::Time(Time::from_ms(100))));
+
+crate::params! {
+    /// Parameters of an external switch.
+    pub struct ExternalParams {
+        /// What external switches do: what the poster says, or what its published prototype does.
+        form: &'static str, "", params::Kind::Choice(&["paper", "prototype"]), None,
+            "THEMIS sections 2.1 and 2.2; THEMIS prototype";
+        /// A link of at least this delay leads to another data centre; a switch with one is external.
+        wan_delay: Time, "", params::Kind::Time,
+            Some((Value::Time(Time::from_us(1)), Value::Time(Time::from_ms(1000)))), "decided";
+        /// External switches are notification points.
+        notify: bool, "", params::Kind::Flag, None, "THEMIS section 2.1";
+        /// External switches are reaction points.
+        react: bool, "", params::Kind::Flag, None, "THEMIS section 2.2";
+        /// Least time between two CNPs of a flow that an external switch makes or lets through.
+        notify_interval: Time, "t_interval", params::Kind::Time, SPAN, "THEMIS section 2.1";
+        /// What a CNP adds to a flow's blocking time (paper only).
+        block_step: Time, "", params::Kind::Time, SPAN,
+            "decided: t_interval, which halves the rate while CNPs come as often as they may";
+        /// The longest blocking time (paper only).
+        block_most: Time, "", params::Kind::Time, SPAN, "decided: a long round trip";
+        /// Each time so long passes without a CNP halves the blocking time (paper only).
+        quiet_time: Time, "", params::Kind::Time, SPAN, "decided, as the authors' later code";
+        /// The least time that a resubmission takes (paper only).
+        pass_time: Time, "", params::Kind::Time, SPAN, "decided";
+        /// A flow goes round the queue again while its last CNP is not older (prototype only).
+        fresh_time: Time, "", params::Kind::Time, SPAN, "THEMIS prototype";
+        /// A port that puts a packet back sends nothing until another joins (prototype only).
+        stall: bool, "", params::Kind::Flag, None, "THEMIS prototype";
+        /// Flows that an external switch tells apart, rounded up to a power of two; it does nothing
+        /// for others.
+        flow_entries: u64, "", params::Kind::Count,
+            Some((Value::Count(16), Value::Count(1 << 20))), "decided";
+    }
+}
+
+crate::join_params! {
+    /// Parameters of THEMIS over DCQCN.
+    pub struct ThemisParams {
+        /// DCQCN's.
+        dcqcn: DcqcnParams;
+        /// The external switches'.
+        external: ExternalParams;
+    }
+}
+
+/// The scheme `themis`.
+#[derive(Debug)]
+pub struct Themis;
+
+impl Scheme for Themis {
+    const NAME: &'static str = "themis";
+    const TITLE: &'static str = "THEMIS over DCQCN";
+    const PAPER: &'static str = "Liu et al., THEMIS: Efficiently Mitigating Congestion-Induced \
+                                 Fairness Disparities in Long-Haul RDMA Networks (poster)";
+    const CAVEAT: &'static str = "The poster gives no law for T_block: its constants are decided here. \
+                                  Without long links this is DCQCN.";
+    const PRESETS: &'static [Preset] = &[
+        Preset {
+            name: "themis",
+            summary: "The poster's external switch over dcqcn-paper",
+            source: "THEMIS sections 2.1 and 2.2, what is open there decided; the rest as \
+                     dcqcn-paper",
+            ecn: Dcqcn::PRESETS[0].ecn,
+        },
+        Preset {
+            name: "themis-prototype",
+            summary: "The published prototype over dcqcn-themis, its stall included",
+            source: "THEMIS prototype; the rest as dcqcn-themis",
+            ecn: Dcqcn::PRESETS[3].ecn,
+        },
+    ];
+
+    type Params = ThemisParams;
+    type Meta = Resubmission;
+    type Ctl = Cnp;
+    type Host = Arc<Law>;
+    type Rp = ReactionPoint;
+    type Np = NotificationPoint;
+    type Cp = Either;
+
+    fn preset(name: &str, host_rate: Rate) -> ThemisParams {
+        let paper = ExternalParams {
+            form: "paper",
+            wan_delay: Time::from_us(10),
+            notify: true,
+            react: true,
+            notify_interval: Time::from_us(50),
+            block_step: Time::from_us(50),
+            block_most: Time::from_ms(1),
+            quiet_time: Time::from_us(500),
+            pass_time: Time::from_us(1),
+            fresh_time: Time::from_us(55),
+            stall: false,
+            flow_entries: 4096,
+        };
+        match name {
+            "themis-prototype" => ThemisParams {
+                dcqcn: Dcqcn::preset("dcqcn-themis", host_rate),
+                external: ExternalParams {
+                    form: "prototype",
+                    notify_interval: Time::from_us(10),
+                    stall: true,
+                    ..paper
+                },
+            },
+            _ => ThemisParams { dcqcn: Dcqcn::preset("dcqcn-paper", host_rate), external: paper },
+        }
+    }
+    fn ctl_bytes(_ctl: &Cnp) -> u32 {
+        Cnp::FRAME_BYTES
+    }
+    fn host(params: &ThemisParams, _facts: &HostFacts) -> Arc<Law> {
+        Arc::new(Law::new(&params.dcqcn))
+    }
+    fn cp(params: &ThemisParams, facts: &SwitchFacts<'_>) -> Option<Either> {
+        let external = &params.external;
+        facts.ports.iter().any(|port| is_long(external, port)).then(|| match external.form {
+            "prototype" => Either::Prototype(Prototype::new(external)),
+            _ => Either::Paper(ExternalSwitch::new(external, facts.ports)),
+        })
+    }
+}
+
+/// Whether a port leads to another data centre.
+fn is_long(params: &ExternalParams, port: &PortFacts) -> bool {
+    !port.peer_is_host && port.delay >= params.wan_delay
+}
+
+/// Whether this is word of congestion on its way to a sender: a CNP, or an ACK that echoes a mark.
+#[inline]
+fn is_notification(header: &Header) -> bool {
+    match header.kind {
+        Kind::Ctl => header.to_source,
+        Kind::Ack | Kind::Nack => header.echo == CodePoint::CongestionExperienced,
+        _ => false,
+    }
+}
+
+/// What an external switch keeps of a packet that it resubmits; it leaves with the switch.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Resubmission {
+    /// When the packet arrived.
+    begun: Time,
+    /// Resubmissions so far.
+    passes: u32,
+}
+
+/// The congestion point of an external switch.
+#[derive(Clone, Debug)]
+pub enum Either {
+    /// The paper's.
+    Paper(ExternalSwitch),
+    /// The prototype's.
+    Prototype(Prototype),
+}
+
+/// Whether a port leads to another data centre.
+#[derive(Clone, Copy, Debug)]
+pub struct Long(pub bool);
+
+impl Cp<Themis> for Either {
+    type Level = Strict;
+    type Port = Long;
+    const RECIRCULATES: bool = true;
+
+    fn port(&self, params: &ThemisParams, facts: &PortFacts) -> Long {
+        Long(is_long(&params.external, facts))
+    }
+    fn on_arrival(
+        &mut self,
+        cx: &mut Full<'_, Themis>,
+        in_port: PortId,
+        packet: &mut Packet<Themis>,
+    ) -> Verdict {
+        match self {
+            Either::Paper(switch) => switch.on_arrival(cx, in_port, packet),
+            Either::Prototype(switch) => {
+                switch.on_arrival(cx.now, &mut packet.header);
+                Verdict::Forward
+            }
+        }
+    }
+    fn on_depart(
+        &mut self,
+        cx: &mut Full<'_, Themis>,
+        port: &mut Long,
+        _view: &PortView,
+        packet: &mut Packet<Themis>,
+    ) {
+        let header = &mut packet.header;
+        if header.kind != Kind::Data {
+            return;
+        }
+        let notifications = match self {
+            Either::Paper(switch) => u32::from(port.0 && switch.notifies(cx.now, header)),
+            Either::Prototype(switch) => switch.notifications(cx.now, header),
+        };
+        for _ in 0..notifications {
+            notify(cx, header.address);
+        }
+    }
+    fn turn(&mut self, port: &mut Long, packet: &Packet<Themis>, now: Time) -> Turn {
+        match self {
+            Either::Prototype(switch) if !port.0 => switch.turn(now, &packet.header),
+            _ => Turn::Leaves,
+        }
+    }
+}
+
+/// Sends a CNP to the source of a flow.
+fn notify(cx: &mut Full<'_, Themis>, address: Address) {
+    cx.to_host(address, Target::Source, Cnp);
+}
+
+impl Rp<Themis> for ReactionPoint {
+    fn open(
+        _params: &ThemisParams,
+        host: &mut Arc<Law>,
+        path: &PathFacts,
+        _now: Time,
+    ) -> ReactionPoint {
+        ReactionPoint::new(host, path)
+    }
+    #[inline]
+    fn allow(&self) -> Allow {
+        self.permission()
+    }
+    #[inline]
+    fn on_send(
+        &mut self,
+        cx: &mut HostCx<'_, Themis>,
+        data: &mut Header,
+        _meta: &mut Resubmission,
+    ) {
+        self.count_bytes(cx.now, u64::from(data.size));
+    }
+    #[inline]
+    fn on_ack(&mut self, cx: &mut HostCx<'_, Themis>, ack: &Ack<'_, Themis>) {
+        self.hear_echo(cx.now, ack.echo);
+    }
+    fn on_ctl(&mut self, cx: &mut HostCx<'_, Themis>, _cnp: &Cnp) {
+        self.notify(cx.now);
+    }
+    fn on_signal(&mut self, now: Time, signal: Signal) {
+        self.signal(now, signal);
+    }
+    #[inline]
+    fn next_timer(&self) -> Time {
+        self.next_rise()
+    }
+    fn on_timer(&mut self, cx: &mut HostCx<'_, Themis>) {
+        self.catch_up(cx.now);
+    }
+    fn observe(&self, now: Time, what: Observable) -> Option<f64> {
+        self.observed(now, what)
+    }
+}
+
+impl Np<Themis> for NotificationPoint {
+    fn open(params: &ThemisParams, _host: &mut Arc<Law>, _now: Time) -> NotificationPoint {
+        NotificationPoint::new(&params.dcqcn)
+    }
+    #[inline]
+    fn on_data(&mut self, cx: &mut HostCx<'_, Themis>, data: &Header, _meta: &mut Resubmission) {
+        if self.answers(cx.now, data.code_point) {
+            cx.send(Cnp);
+        }
+    }
+}

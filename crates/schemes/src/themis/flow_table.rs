@@ -1,0 +1,62 @@
+use crate::contract::Address;
+
+/// Places in which a flow may be.
+const PROBES: usize = 8;
+
+/// State by flow: a fixed number of entries, made at set-up, with a few places for each flow. An idle
+/// entry gives way to another flow.
+#[derive(Clone, Debug)]
+pub(super) struct FlowTable<T> {
+    entries: Vec<(u64, T)>,
+}
+
+/// Not the key of a flow.
+const NONE: u64 = u64::MAX;
+
+impl<T: Clone + Default> FlowTable<T> {
+    /// A table of `entries`, rounded up to a power of two.
+    pub(super) fn new(entries: u64) -> FlowTable<T> {
+        let entries = (entries as usize).next_power_of_two().max(PROBES);
+        FlowTable { entries: vec![(NONE, T::default()); entries] }
+    }
+
+    /// The entry of a flow, if it has one.
+    #[inline]
+    pub(super) fn get(&mut self, address: &Address) -> Option<&mut T> {
+        let key = key(address);
+        let place = self.places(key).find(|&place| self.entries[place].0 == key)?;
+        Some(&mut self.entries[place].1)
+    }
+
+    /// The entry of a flow; a new one in an unused place or in that of an idle flow, if there is one.
+    pub(super) fn get_or_make(
+        &mut self,
+        address: &Address,
+        is_idle: impl Fn(&T) -> bool,
+    ) -> Option<&mut T> {
+        let key = key(address);
+        let taken = self.places(key).find(|&place| self.entries[place].0 == key);
+        let place = taken.or_else(|| {
+            let free = self.places(key).find(|&place| {
+                let (key, state) = &self.entries[place];
+                *key == NONE || is_idle(state)
+            })?;
+            self.entries[free] = (key, T::default());
+            Some(free)
+        })?;
+        Some(&mut self.entries[place].1)
+    }
+
+    #[inline]
+    fn places(&self, key: u64) -> impl Iterator<Item = usize> + use<T> {
+        let mask = self.entries.len() - 1;
+        let first = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize;
+        (0..PROBES).map(move |probe| first.wrapping_add(probe) & mask)
+    }
+}
+
+/// A QP: the receiver, and its number there.
+#[inline]
+fn key(address: &Address) -> u64 {
+    u64::from(address.dst) << 32 | u64::from(address.receiver_slot)
+}

@@ -1,0 +1,149 @@
+//! What the external switch of the published prototype (a fork of the HPCC simulator) does.
+//!
+//! Notification point, at both external switches and in both directions: a data packet that arrived
+//! with CE leaves without it, and makes a CNP; a second one where the flow's last timed CNP is more
+//! than `notify_interval` (10 us) old. CNPs that pass are not held back. A mark of the switch's own
+//! queue stays, unless the packet had one before.
+//!
+//! Reaction point, at ports into the data centre: an ACK that echoes a mark arms its flow. The first
+//! data packet of an armed flow that comes to the head of the queue goes back to its tail, and so do
+//! those after it until it comes round: one traversal of the queue, whatever the frequency of the
+//! CNPs; the flow's first notification arms it until then. What had not joined the round when it ended goes back until the round's last packet is gone,
+//! which restores the order. The next round begins if the last CNP is at most `fresh_time` old then.
+//! Notifications are not marked as handled.
+//!
+//! A packet that goes back ends the port's turn: it sends nothing until another packet joins it
+//! (`stall`).
+//!
+//! Different here: a CNP takes the route of any packet to that source, not the port through which the
+//! data came; the end of the last round's train is tracked by the packets' own numbers and not in
+//! steps of 1000 bytes; sequence numbers of 0 are told from none.
+
+use super::flow_table::FlowTable;
+use super::{ExternalParams, is_notification};
+use crate::contract::{CodePoint, Header, Kind, Turn};
+use units::Time;
+
+/// The prototype's external switch.
+#[derive(Clone, Debug)]
+pub struct Prototype {
+    notifies: bool,
+    reacts: bool,
+    notify_interval: Time,
+    fresh_time: Time,
+    goes_back: Turn,
+    flows: FlowTable<Flow>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Flow {
+    /// When it last had a timed CNP.
+    notified: Option<Time>,
+    /// When its last notification passed.
+    heard: Option<Time>,
+    round: Round,
+}
+
+/// Where a flow is in its traversal of the queue; numbers are first bytes of packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Round {
+    /// Not begun; it begins if the last notification is fresh.
+    #[default]
+    Idle,
+    /// Not begun; the flow's first notification begins it whenever the next packet comes.
+    Armed,
+    /// Until `first` comes round; `biggest` is the last packet that went back.
+    Under { first: u64, biggest: u64 },
+    /// Until `biggest` is gone.
+    Ordering { biggest: u64 },
+}
+
+impl Prototype {
+    /// An external switch.
+    pub fn new(params: &ExternalParams) -> Prototype {
+        Prototype {
+            notifies: params.notify,
+            reacts: params.react,
+            notify_interval: params.notify_interval,
+            fresh_time: params.fresh_time,
+            goes_back: if params.stall { Turn::GoesBackAndRests } else { Turn::GoesBack },
+            flows: FlowTable::new(params.flow_entries),
+        }
+    }
+
+    /// A packet arrived.
+    pub fn on_arrival(&mut self, now: Time, header: &mut Header) {
+        if header.kind == Kind::Data {
+            header.mark = self.notifies && header.code_point == CodePoint::CongestionExperienced;
+        } else if self.reacts
+            && is_notification(header)
+            && let Some(flow) = self.flow(now, header)
+        {
+            if flow.heard.is_none() {
+                flow.round = Round::Armed;
+            }
+            flow.heard = Some(now);
+        }
+    }
+
+    /// A data packet leaves; how many CNPs it makes.
+    pub fn notifications(&mut self, now: Time, header: &mut Header) -> u32 {
+        if !header.mark {
+            return 0;
+        }
+        header.mark = false;
+        header.code_point = CodePoint::Capable;
+        let interval = self.notify_interval;
+        let Some(flow) = self.flow(now, header) else { return 1 };
+        if flow.notified.is_some_and(|last| now <= last + interval) {
+            return 1;
+        }
+        flow.notified = Some(now);
+        2
+    }
+
+    /// A packet is at the head of the queue of a port into the data centre.
+    pub fn turn(&mut self, now: Time, header: &Header) -> Turn {
+        if header.kind != Kind::Data || !self.reacts {
+            return Turn::Leaves;
+        }
+        let Some(flow) = self.flows.get(&header.address) else { return Turn::Leaves };
+        let sequence = header.sequence;
+        let leaves = match flow.round {
+            Round::Idle if flow.heard.is_none_or(|heard| now > heard + self.fresh_time) => true,
+            Round::Idle | Round::Armed => {
+                flow.round = Round::Under { first: sequence, biggest: sequence };
+                false
+            }
+            Round::Under { first, biggest } if sequence == first => {
+                flow.round =
+                    if biggest == first { Round::Idle } else { Round::Ordering { biggest } };
+                true
+            }
+            Round::Under { first, biggest } => {
+                flow.round = Round::Under { first, biggest: biggest.max(sequence) };
+                false
+            }
+            Round::Ordering { biggest } if sequence > biggest => {
+                flow.round = Round::Ordering { biggest: sequence };
+                false
+            }
+            Round::Ordering { biggest } => {
+                if sequence == biggest {
+                    flow.round = Round::Idle;
+                }
+                true
+            }
+        };
+        if leaves { Turn::Leaves } else { self.goes_back }
+    }
+
+    fn flow(&mut self, now: Time, header: &Header) -> Option<&mut Flow> {
+        let (interval, fresh) = (self.notify_interval, self.fresh_time);
+        self.flows.get_or_make(&header.address, |flow| {
+            flow.round == Round::Idle
+                && flow.notified.is_none_or(|last| now > last + interval)
+                && flow.heard.is_none_or(|last| now > last + fresh)
+        })
+    }
+}

@@ -1,0 +1,348 @@
+//! THEMIS's external switch on sequences worked out by hand, and its order under random ones.
+
+use proptest::prelude::*;
+use schemes::contract::{
+    Address, Body, CodePoint, Cp, Departure, Full, Header, Kind, Level, Packet, PortFacts,
+    PortView, Scheme, Strict, SwitchEffect, SwitchFacts, Target, Turn, Verdict,
+};
+use schemes::dcqcn::Cnp;
+use schemes::params::Value;
+use schemes::registry::params_of;
+use schemes::themis::prototype::Prototype;
+use schemes::themis::{Either, Long, Themis, ThemisParams};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use units::{Bytes, NodeId, PortId, Rate, Time};
+
+/// Into the data centre, and out of it.
+const INSIDE: u16 = 0;
+const AFAR: u16 = 1;
+/// 1048 bytes at 1.6 Tb/s.
+const PACKET: Time = Time::from_ps(5_240);
+
+fn us(us: u64) -> Time {
+    Time::from_us(us)
+}
+
+fn params(preset: &str, changes: &[(&str, Value)]) -> ThemisParams {
+    let changes: Vec<(String, Value)> =
+        changes.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+    params_of::<Themis>(preset, Rate::from_gbps(100), &changes).unwrap()
+}
+
+fn ports() -> [PortFacts; 2] {
+    [(400, us(1)), (1600, us(500))].map(|(gbps, delay)| PortFacts {
+        port: PortId::new(u16::from(gbps == 1600)),
+        rate: Rate::from_gbps(gbps),
+        delay,
+        peer: NodeId::new(gbps as u32),
+        peer_is_host: false,
+        xoff: Bytes::UNLIMITED,
+        xon: Bytes::UNLIMITED,
+        resume_offset: Bytes::new(3_000),
+        kmin: Bytes::UNLIMITED,
+        transit: delay,
+    })
+}
+
+/// An external switch, and what it sends.
+struct External {
+    cp: Either,
+    ports: Vec<Long>,
+    effects: Vec<SwitchEffect<Cnp>>,
+}
+
+impl External {
+    fn new(params: &ThemisParams) -> External {
+        let facts = ports();
+        let switch = SwitchFacts {
+            node: NodeId::new(48),
+            tier: 3,
+            ports: &facts,
+            network_rtt: us(1012),
+            seed: 1,
+        };
+        let cp = Themis::cp(params, &switch).expect("it has a long link");
+        let ports = facts.iter().map(|facts| cp.port(params, facts)).collect();
+        External { cp, ports, effects: Vec::new() }
+    }
+
+    fn arrives(&mut self, now: Time, port: u16, packet: &mut Packet<Themis>) -> Verdict {
+        let mut cx = Full::new(now, &mut self.effects, &[]);
+        self.cp.on_arrival(&mut cx, PortId::new(port), packet)
+    }
+
+    fn departs(&mut self, now: Time, port: u16, packet: &mut Packet<Themis>) {
+        let view = PortView {
+            port: PortId::new(port),
+            rate: Rate::from_gbps(400),
+            queue_bytes: 0,
+            class_bytes: 0,
+            tx_bytes: 0,
+            last_departure: Time::ZERO,
+        };
+        let departure = Departure { now, effects: &mut self.effects, views: &[] };
+        let mut cx = Strict::depart(departure);
+        self.cp.on_depart(&mut cx, &mut self.ports[usize::from(port)], &view, packet);
+    }
+
+    /// CNPs made since the last call, all to the source.
+    fn cnps(&mut self) -> usize {
+        let made = self.effects.drain(..);
+        made.map(|effect| match effect {
+            SwitchEffect::ToHost(_, Target::Source, Cnp) => 1,
+            other => panic!("{other:?}"),
+        })
+        .sum()
+    }
+
+    /// When a packet that comes from afar at `now` goes on, and after how many resubmissions.
+    fn goes_on(&mut self, mut now: Time, packet: &mut Packet<Themis>) -> (Time, u32) {
+        let mut passes = 0;
+        while let Verdict::Hold(until) = self.arrives(now, AFAR, packet) {
+            assert!(until > now);
+            (now, passes) = (until, passes + 1);
+        }
+        (now, passes)
+    }
+}
+
+fn header(kind: Kind, flow: u32, sequence: u64) -> Header {
+    Header {
+        address: Address { src: 3, dst: 9, flow, receiver_slot: flow, ..Address::default() },
+        sequence,
+        sent_at: Time::ZERO,
+        size: 1048,
+        payload: 1000,
+        ingress: 0,
+        kind,
+        priority: 3,
+        code_point: CodePoint::Capable,
+        echo: CodePoint::Capable,
+        last: false,
+        ack_requested: true,
+        to_source: kind != Kind::Data,
+        mark: false,
+    }
+}
+
+fn data(flow: u32, sequence: u64) -> Packet<Themis> {
+    Packet { header: header(Kind::Data, flow, sequence), body: Body::Meta(Default::default()) }
+}
+
+fn marked(flow: u32) -> Packet<Themis> {
+    let mut packet = data(flow, 0);
+    packet.header.code_point = CodePoint::CongestionExperienced;
+    packet
+}
+
+fn cnp(flow: u32) -> Packet<Themis> {
+    Packet { header: header(Kind::Ctl, flow, 0), body: Body::Ctl(Cnp) }
+}
+
+fn echo(flow: u32) -> Packet<Themis> {
+    let mut packet = data(flow, 0);
+    packet.header = header(Kind::Ack, flow, 0);
+    packet.header.echo = CodePoint::CongestionExperienced;
+    packet
+}
+
+#[test]
+fn only_switches_with_long_links_take_part() {
+    let params = params("themis", &[]);
+    let facts = &ports()[..1];
+    let node = NodeId::new(1);
+    let switch = SwitchFacts { node, tier: 1, ports: facts, network_rtt: us(9), seed: 1 };
+    assert!(Themis::cp(&params, &switch).is_none());
+}
+
+#[test]
+fn a_mark_on_its_way_out_is_cleared_and_notified_once_an_interval() {
+    let mut external = External::new(&params("themis", &[]));
+    for (at, made) in [(us(0), 1), (us(20), 0), (us(49), 0), (us(51), 1), (us(100), 0)] {
+        let mut packet = marked(1);
+        assert_eq!(external.arrives(at, INSIDE, &mut packet), Verdict::Forward);
+        assert_eq!(packet.header.code_point, CodePoint::Capable);
+        assert_eq!(external.cnps(), made, "at {at}");
+    }
+    // Another flow has its own interval.
+    external.arrives(us(100), INSIDE, &mut marked(2));
+    assert_eq!(external.cnps(), 1);
+    // Marks of this switch's own queue count where they leave, but not towards the hosts here.
+    let mut packet = marked(3);
+    external.departs(us(100), AFAR, &mut packet);
+    assert_eq!((external.cnps(), packet.header.code_point), (1, CodePoint::Capable));
+    let mut packet = marked(4);
+    external.departs(us(100), INSIDE, &mut packet);
+    assert_eq!((external.cnps(), packet.header.code_point), (0, CodePoint::CongestionExperienced));
+}
+
+#[test]
+fn notifications_from_afar_keep_to_the_same_interval() {
+    let mut external = External::new(&params("themis", &[]));
+    external.arrives(us(0), INSIDE, &mut marked(1));
+    assert_eq!(external.arrives(us(30), AFAR, &mut cnp(1)), Verdict::Consume);
+    assert_eq!(external.arrives(us(51), AFAR, &mut cnp(1)), Verdict::Forward);
+    assert_eq!(external.arrives(us(52), AFAR, &mut cnp(1)), Verdict::Consume);
+    external.cnps();
+    external.arrives(us(60), INSIDE, &mut marked(1));
+    assert_eq!(external.cnps(), 0, "the CNP let through at 51 us counts");
+    // An ACK is let through without its echo.
+    let mut ack = echo(1);
+    assert_eq!(external.arrives(us(70), AFAR, &mut ack), Verdict::Forward);
+    assert_eq!(ack.header.echo, CodePoint::Capable);
+    assert!(!ack.header.mark, "what comes from afar is not reacted to");
+
+    let mut external = External::new(&params("themis", &[("notify", Value::Flag(false))]));
+    let mut packet = marked(1);
+    external.arrives(us(0), INSIDE, &mut packet);
+    assert_eq!((external.cnps(), packet.header.code_point), (0, CodePoint::CongestionExperienced));
+    assert_eq!(external.arrives(us(1), AFAR, &mut cnp(1)), Verdict::Forward);
+    assert_eq!(external.arrives(us(2), AFAR, &mut cnp(1)), Verdict::Forward);
+}
+
+#[test]
+fn a_cnp_blocks_its_flow_until_the_passes_add_up() {
+    let mut external = External::new(&params("themis", &[]));
+    let mut word = cnp(1);
+    assert_eq!(external.arrives(us(0), INSIDE, &mut word), Verdict::Forward);
+    assert!(word.header.mark, "handled here");
+    // T_block is 50 us. Alone in the queue a pass takes 1 us and 5.24 ns: 50 of them are 50.262 us,
+    // 49 are not enough.
+    let pass = us(1) + PACKET;
+    assert_eq!(external.goes_on(us(10), &mut data(1, 0)), (us(10) + pass * 50, 50));
+    assert_eq!(external.goes_on(us(10), &mut data(2, 0)), (us(10), 0), "another flow");
+    // A marked CNP changes nothing, a second one adds 50 us: 100 passes are 100.524 us.
+    external.arrives(us(100), INSIDE, &mut word);
+    assert_eq!(external.goes_on(us(110), &mut data(1, 1000)).1, 50);
+    external.arrives(us(200), INSIDE, &mut echo(1));
+    assert_eq!(external.goes_on(us(210), &mut data(1, 2000)).1, 100);
+    // At most a millisecond, of which half is left 500 us after the last CNP, at 929 us: a packet
+    // that came at 430 us has then waited 499.6 us, in 497 passes, and goes after the 498th.
+    for at in 0..30 {
+        external.arrives(us(400 + at), INSIDE, &mut cnp(1));
+    }
+    assert_eq!(external.goes_on(us(430), &mut data(1, 3000)).1, 498);
+}
+
+#[test]
+fn a_quiet_time_halves_the_blocking_time_down_to_nothing() {
+    let passes = |at: Time| {
+        let mut external = External::new(&params("themis", &[]));
+        external.arrives(us(0), INSIDE, &mut cnp(1));
+        external.goes_on(at, &mut data(1, 0)).1
+    };
+    // 25, 12.5, 6.25, 3.125 and 1.5625 us, and then less than a pass.
+    assert_eq!(
+        [600, 1_000, 1_500, 2_000, 2_500, 3_000].map(|at| passes(us(at))),
+        [25, 13, 7, 4, 2, 0]
+    );
+    assert_eq!(passes(us(449)), 50);
+}
+
+#[test]
+fn a_longer_queue_needs_fewer_passes() {
+    let mut external = External::new(&params("themis", &[]));
+    external.arrives(us(0), INSIDE, &mut cnp(1));
+    external.arrives(us(0), INSIDE, &mut cnp(2));
+    // 1000 packets of another blocked flow are a queue of 5.24 us.
+    for sequence in 0..1000 {
+        external.arrives(us(1), AFAR, &mut data(2, sequence * 1000));
+    }
+    let mut packet = data(1, 0);
+    let first = external.arrives(us(1), AFAR, &mut packet);
+    assert_eq!(first, Verdict::Hold(us(1) + PACKET * 1001 + us(1)));
+}
+
+#[test]
+fn the_prototype_notifies_each_marked_packet_and_more_every_10_us() {
+    let mut external = External::new(&params("themis-prototype", &[]));
+    for (at, made) in [(0, 2), (5, 1), (10, 1), (11, 2), (12, 1)] {
+        let mut packet = marked(1);
+        external.arrives(us(at), AFAR, &mut packet);
+        assert_eq!(external.cnps(), 0, "not before it leaves");
+        external.departs(us(at), INSIDE, &mut packet);
+        assert_eq!((external.cnps(), packet.header.code_point), (made, CodePoint::Capable));
+    }
+    // A mark that its own queue made stays.
+    let mut packet = data(1, 0);
+    external.arrives(us(20), INSIDE, &mut packet);
+    packet.header.code_point = CodePoint::CongestionExperienced;
+    external.departs(us(20), AFAR, &mut packet);
+    assert_eq!((external.cnps(), packet.header.code_point), (0, CodePoint::CongestionExperienced));
+    // And it holds nothing back.
+    let mut ack = echo(1);
+    assert_eq!(external.arrives(us(21), AFAR, &mut ack), Verdict::Forward);
+    assert_eq!((ack.header.echo, ack.header.mark), (CodePoint::CongestionExperienced, false));
+}
+
+#[test]
+fn the_prototypes_round_puts_back_what_comes_before_its_first_returns() {
+    let mut prototype = Prototype::new(&params("themis-prototype", &[]).external);
+    let leaves = |prototype: &mut Prototype, at: u64, sequence: u64| {
+        let turn = prototype.turn(us(at), &header(Kind::Data, 1, sequence * 1000));
+        assert_ne!(turn, Turn::GoesBack, "a port that puts a packet back rests");
+        turn == Turn::Leaves
+    };
+    let mut word = header(Kind::Ack, 1, 0);
+    prototype.on_arrival(us(1), &mut word);
+    assert!(leaves(&mut prototype, 1, 1), "an ACK without an echo");
+    word.echo = CodePoint::CongestionExperienced;
+    prototype.on_arrival(us(2), &mut word);
+    // The first notification arms for as long as it takes. 2, 3 and 4 go back; 5 joins before 4
+    // does: the queue is then 2 3 5 4.
+    assert_eq!([2, 3, 4].map(|packet| leaves(&mut prototype, 90, packet)), [false; 3]);
+    assert_eq!([2, 3].map(|packet| leaves(&mut prototype, 91, packet)), [true; 2]);
+    assert!(!leaves(&mut prototype, 91, 5), "4 must go first");
+    assert_eq!([4, 5].map(|packet| leaves(&mut prototype, 92, packet)), [true; 2]);
+    assert!(leaves(&mut prototype, 93, 6), "the notification is 91 us old");
+    prototype.on_arrival(us(100), &mut word);
+    // 55 us old is fresh; a packet alone comes round and goes.
+    assert_eq!([155, 156].map(|at| leaves(&mut prototype, at, 7)), [false, true]);
+    assert!(leaves(&mut prototype, 156, 8));
+}
+
+proptest! {
+    /// Flows leave in the order in which they came, whatever their blocking times do, and all leave.
+    #[test]
+    fn resubmission_keeps_the_order_of_a_flow(
+        events in prop::collection::vec((0..3_u32, 0..3_u8, 0..40_000_000_u64), 1..300),
+        step_us in 1..200_u64,
+        quiet_us in 1..300_u64,
+    ) {
+        let params = params("themis", &[
+            ("block_step", Value::Time(us(step_us))),
+            ("quiet_time", Value::Time(us(quiet_us))),
+        ]);
+        let mut external = External::new(&params);
+        let mut now = Time::ZERO;
+        // What happens next: arrivals before what comes round.
+        let mut queue = BinaryHeap::new();
+        for (number, (flow, kind, gap)) in events.iter().enumerate() {
+            now += Time::from_ps(*gap);
+            queue.push(Reverse((now, 0, number, *flow, *kind == 0)));
+        }
+        let mut packets: Vec<Packet<Themis>> =
+            (0..events.len()).map(|number| data(events[number].0, number as u64)).collect();
+        let (mut left, mut rounds) = (vec![Vec::new(); 3], 0);
+        while let Some(Reverse((now, _, number, flow, is_cnp))) = queue.pop() {
+            if is_cnp {
+                external.arrives(now, INSIDE, &mut cnp(flow));
+                continue;
+            }
+            match external.arrives(now, AFAR, &mut packets[number]) {
+                Verdict::Forward => left[flow as usize].push(number),
+                Verdict::Hold(until) => {
+                    rounds += 1;
+                    queue.push(Reverse((until, rounds, number, flow, false)));
+                }
+                other => prop_assert!(false, "{:?}", other),
+            }
+        }
+        let data = events.iter().filter(|(_, kind, _)| *kind != 0).count();
+        prop_assert_eq!(left.iter().map(Vec::len).sum::<usize>(), data);
+        for flow in left {
+            prop_assert!(flow.is_sorted(), "{:?}", flow);
+        }
+    }
+}
