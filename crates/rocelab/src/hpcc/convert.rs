@@ -18,6 +18,8 @@ const RESERVE: Bytes = Bytes::new(4096);
 const RESUME_OFFSET: Bytes = Bytes::new(3072);
 /// Alpha of ports at the hosts' rate.
 const ALPHA: f64 = 0.125;
+/// Priority of what switches make themselves.
+const CONTROL: u8 = 6;
 /// A receiver repeats a NACK after this long.
 const NACK_INTERVAL: Time = Time::from_us(500);
 
@@ -31,6 +33,15 @@ pub fn scenario_of(experiment: &Experiment, name: &str) -> (Spec, Vec<Warning>) 
     let data = priorities.first().copied().unwrap_or(3);
     let node_name = |node: NodeId| format!("n{node}");
     let buffers = buffers(experiment, &mut warnings);
+    if config.enable_themis && config.cc_mode != CcMode::Dcqcn {
+        warnings.push(Warning::new("ENABLE_THEMIS goes with CC_MODE 1 alone: it is left out"));
+    }
+    let lossy = topology.links.iter().filter(|link| link.error_rate > 0.0).count();
+    if lossy > 0 {
+        warnings.push(Warning::new(format!(
+            "the error rates of {lossy} links are left out: packets are lost for want of room alone"
+        )));
+    }
     let nodes = topology.is_switch.iter().zip(buffers).enumerate();
     let nodes = nodes.map(|(node, (&is_switch, buffer))| NodeSpec {
         name: node_name(NodeId::new(node as u32)),
@@ -91,7 +102,9 @@ pub fn scenario_of(experiment: &Experiment, name: &str) -> (Spec, Vec<Warning>) 
             data,
             ack: AckClass::Data(DataWord::Data),
             lossless: priorities.into_iter().collect(),
-            strict: Vec::new(),
+            // CNPs of switches go before everything else; nothing else is of their class.
+            strict: if config.enable_themis { vec![CONTROL] } else { Vec::new() },
+            control: CONTROL,
             ..ClassesSpec::default()
         },
         quirks: QuirksSpec {
@@ -242,7 +255,11 @@ fn scheme(experiment: &Experiment) -> SchemeSpec {
             set("rate_hai", rate(rate_hai));
             set("min_rate", rate(config.min_rate));
             set("window", window);
-            ("dcqcn", "dcqcn-hpcc")
+            if config.enable_themis {
+                ("themis", "themis-prototype")
+            } else {
+                ("dcqcn", "dcqcn-hpcc")
+            }
         }
         CcMode::Timely => {
             set("rate_ai", rate(rate_ai));
