@@ -185,6 +185,7 @@ fn switch<S: Scheme>(
     let headroom: Vec<u64> = ends
         .iter()
         .map(|end| match setup.pfc.headroom {
+            _ if !end.pfc => 0,
             Headroom::Fixed(given) => given.get(),
             Headroom::Auto => headroom(end, setup, common.full_packet, setup.switch.latency),
             Headroom::CableBdp(times) => end.rate.bytes_in(end.delay).get() * u64::from(times),
@@ -239,7 +240,10 @@ fn switch<S: Scheme>(
     };
     let rates = ends.iter().map(|end| end.rate).collect();
     let buffer = setup.nodes[node as usize].buffer.unwrap_or(setup.switch.buffer).get();
-    let mmu = Mmu::new(buffer, &setup.pfc, headroom, rates, &setup.quirks);
+    let mut mmu = Mmu::new(buffer, &setup.pfc, headroom, rates, &setup.quirks);
+    for (number, _) in ends.iter().enumerate().filter(|(_, end)| !end.pfc) {
+        mmu.leave_unprotected(number);
+    }
     let needed = mmu.kept_apart();
     if setup.pfc.lossless != 0 && needed >= buffer && !setup.quirks.threshold_wraps {
         return Err(Refusal::SmallBuffer { node: NodeId::new(node), needed });

@@ -17,6 +17,8 @@ struct Ingress {
     /// The part of them in the headroom (dynamic threshold only).
     in_headroom: u64,
     paused: bool,
+    /// PFC protects it.
+    lossless: bool,
 }
 
 /// What became of a packet that asked for room.
@@ -84,6 +86,9 @@ impl Mmu {
             headroom,
             quirks: *quirks,
         };
+        for (place, ingress) in mmu.ingress.iter_mut().enumerate() {
+            ingress.lossless = pfc.lossless & 1 << (place % 8) != 0;
+        }
         mmu.shared = buffer as i64 - mmu.kept_apart() as i64;
         mmu.calm = match pfc.threshold {
             Threshold::Static { xoff, .. } => xoff.get().saturating_sub(1),
@@ -122,8 +127,15 @@ impl Mmu {
         self.ingress[port as usize * 8 + priority as usize].paused
     }
 
-    pub(crate) fn is_lossless(&self, priority: u8) -> bool {
-        self.lossless & 1 << priority != 0
+    pub(crate) fn is_lossless(&self, port: u16, priority: u8) -> bool {
+        self.ingress[port as usize * 8 + priority as usize].lossless
+    }
+
+    /// Has a port never pause its peer. Its headroom should be none.
+    pub(crate) fn leave_unprotected(&mut self, port: usize) {
+        for ingress in &mut self.ingress[port * 8..][..8] {
+            ingress.lossless = false;
+        }
     }
 
     /// Whether storing a packet of `size` bytes surely neither pauses nor drops, even if nothing has
@@ -135,10 +147,10 @@ impl Mmu {
     }
 
     fn is_far(&self, port: u16, priority: u8, size: u64) -> bool {
-        if self.lossless & 1 << priority == 0 {
+        let ingress = &self.ingress[port as usize * 8 + priority as usize];
+        if !ingress.lossless {
             return true;
         }
-        let ingress = &self.ingress[port as usize * 8 + priority as usize];
         match self.threshold {
             Threshold::Static { xoff, .. } => ingress.bytes + size < xoff.get(),
             Threshold::Dynamic { reserve, .. } => {
@@ -155,7 +167,7 @@ impl Mmu {
     pub(crate) fn store(&mut self, port: u16, priority: u8, size: u64) {
         let ingress = &mut self.ingress[port as usize * 8 + priority as usize];
         if let Threshold::Dynamic { reserve, .. } = self.threshold
-            && self.lossless & 1 << priority != 0
+            && ingress.lossless
         {
             let before = ingress.bytes.saturating_sub(reserve.get());
             let after = (ingress.bytes + size).saturating_sub(reserve.get());
@@ -184,7 +196,7 @@ impl Mmu {
         }
         let threshold = self.dynamic_threshold(port, 0);
         let ingress = &mut self.ingress[port as usize * 8 + priority as usize];
-        if self.lossless & 1 << priority == 0 {
+        if !ingress.lossless {
             ingress.bytes += size;
             self.used += size;
             return Admission::Stored;
@@ -233,7 +245,7 @@ impl Mmu {
         self.used -= size;
         let ingress = &mut self.ingress[port as usize * 8 + priority as usize];
         if let Threshold::Dynamic { reserve, .. } = self.threshold
-            && self.lossless & 1 << priority != 0
+            && ingress.lossless
         {
             let from_headroom = size.min(ingress.in_headroom);
             let below = ingress.bytes - ingress.in_headroom;
@@ -318,6 +330,19 @@ mod tests {
         assert!(!mmu.release(0, 3, 3_000));
         assert!(mmu.release(0, 3, 1_000), "down to Xon");
         assert!(!mmu.is_pausing());
+    }
+
+    #[test]
+    fn a_port_left_unprotected_fills_the_buffer_and_pauses_nobody() {
+        let mut mmu = mmu(10_000, &fixed(3_000, 1_000), vec![2_000, 0]);
+        mmu.leave_unprotected(1);
+        for _ in 0..10 {
+            assert_eq!(mmu.admit(1, 3, 1_000), Admission::Stored);
+        }
+        assert_eq!(mmu.admit(1, 3, 1), Admission::BufferFull);
+        assert!(!mmu.is_lossless(1, 3) && mmu.is_lossless(0, 3) && !mmu.is_lossless(0, 2));
+        mmu.release(1, 3, 1_000);
+        assert_eq!(mmu.kept_apart(), 2_000);
     }
 
     #[test]

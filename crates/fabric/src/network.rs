@@ -37,6 +37,9 @@ pub struct Cable {
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Time,
+    /// Whether PFC may pause it. What comes over one that it may not is dropped where the buffer is
+    /// full.
+    pub pfc: bool,
 }
 
 /// A message: a row of the flow table.

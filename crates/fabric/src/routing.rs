@@ -19,6 +19,7 @@ pub(crate) struct LinkEnd {
     pub(crate) peer_port: u16,
     pub(crate) rate: Rate,
     pub(crate) delay: Time,
+    pub(crate) pfc: bool,
 }
 
 /// The network as a graph, ports numbered.
@@ -48,7 +49,8 @@ impl Graph {
             total += count;
         }
         let mut next: Vec<u32> = first_port.clone();
-        let none = LinkEnd { peer: 0, peer_port: 0, rate: Rate::ZERO, delay: Time::ZERO };
+        let none =
+            LinkEnd { peer: 0, peer_port: 0, rate: Rate::ZERO, delay: Time::ZERO, pfc: true };
         let mut ends = vec![none; total as usize];
         for cable in cables {
             let (a, b) = (cable.a.index(), cable.b.index());
@@ -60,6 +62,7 @@ impl Graph {
                 peer_port: peer_port as u16,
                 rate: cable.rate,
                 delay: cable.delay,
+                pfc: cable.pfc,
             };
             ends[at as usize] = end(cable.b, bt - first_port[b]);
             ends[bt as usize] = end(cable.a, at - first_port[a]);

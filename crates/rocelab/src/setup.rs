@@ -22,7 +22,13 @@ pub(crate) fn setup(scenario: &Scenario, records: &Records) -> Setup {
             .network
             .links
             .iter()
-            .map(|link| Cable { a: link.a, b: link.b, rate: link.rate, delay: link.delay })
+            .map(|link| Cable {
+                a: link.a,
+                b: link.b,
+                rate: link.rate,
+                delay: link.delay,
+                pfc: link.pfc,
+            })
             .collect(),
         messages: messages(scenario),
         wire: match scenario.wire.profile {

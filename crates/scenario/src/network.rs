@@ -44,6 +44,8 @@ pub struct Link {
     pub rate: Rate,
     /// Propagation delay, above zero.
     pub delay: Time,
+    /// Whether PFC may pause it.
+    pub pfc: bool,
 }
 
 /// A node's end of a link.

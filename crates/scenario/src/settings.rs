@@ -1,7 +1,7 @@
 //! Settings of wire, hosts, switches, PFC, ECN, classes and routing: checked and complete.
 
 use crate::error::{Result, ScenarioError};
-use crate::network::{Network, Node, NodeKind};
+use crate::network::{Network, Node, NodeKind, WAN_DELAY};
 use crate::spec::{
     AckClass, ClassesSpec, EcnSpec, HashKind, HostSpec, PfcSpec, Quantity, QuirksSpec, RoutingSpec,
     SwitchSpec, ThresholdKind, Timeout, WireSpec,
@@ -296,7 +296,9 @@ fn check_headroom(
     let shares =
         if quirks.shifted_threshold.is_some() { 1 } else { classes.lossless.len() as u128 };
     let mut needed = vec![0_u128; network.nodes.len()];
-    for link in &network.links {
+    let mut longest = Time::ZERO;
+    for link in network.links.iter().filter(|link| link.pfc) {
+        longest = longest.max(link.delay);
         let bytes = match pfc.headroom {
             Headroom::Fixed(bytes) => u128::from(bytes.get()),
             Headroom::Auto => {
@@ -321,11 +323,16 @@ fn check_headroom(
                 node.name
             ),
         )
-        .hint(
+        .hint(if longest >= WAN_DELAY {
+            "a long link still delivers twice its delay times its rate after a pause; give external \
+             switches a buffer of their own for it (topology.external_buffer), turn PFC off on long \
+             links (topology.wan_pfc = false, or a link's `pfc`), or have it never fire there, as in \
+             the HPCC simulator (quirks.threshold_wraps)"
+        } else {
             "headroom holds what each link still delivers after a pause, for each lossless \
-                 priority: three packets and twice the link's delay times its rate; enlarge the \
-                 buffer, set pfc.headroom, or have fewer lossless priorities",
-        )),
+             priority: three packets and twice the link's delay times its rate; enlarge the \
+             buffer, set pfc.headroom, or have fewer lossless priorities"
+        })),
         None => Ok(()),
     }
 }

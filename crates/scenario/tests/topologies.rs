@@ -107,6 +107,23 @@ fn data_centres_are_joined_by_external_switches() {
 }
 
 #[test]
+fn long_links_need_headroom_or_go_without_pfc() {
+    let star = "[topology.inside]\nkind = \"star\"\nhosts = 2\nhost_rate = \"100Gbps\"\n\
+                host_delay = \"1us\"";
+    let text = |keys: &str| format!("[run]\nstop = \"1us\"\n[topology]\n{TWO_DCS}{keys}\n{star}");
+    // 1.6 Tb/s for a millisecond are exactly the buffer.
+    let error = parse(&text(""), None, &[]).unwrap_err().to_string();
+    for part in ["200MB is too small", "dc1/ext", "is 200", "external_buffer", "wan_pfc = false"] {
+        assert!(error.contains(part), "{error}");
+    }
+    let larger = [("topology.external_buffer".to_owned(), "201MB".to_owned())];
+    assert!(parse(&text(""), None, &larger).is_ok());
+    let without = parse(&text("wan_pfc = false"), None, &[]).unwrap();
+    assert!(!without.network.links.last().unwrap().pfc);
+    assert!(without.network.links[0].pfc);
+}
+
+#[test]
 fn three_data_centres_of_any_kind_are_linked_each_to_each() {
     let stars = "[pfc]\nenabled = false\n[topology.inside]\nkind = \"star\"\nhosts = 2\n\
                  host_rate = \"100Gbps\"\nhost_delay = \"1us\"";

@@ -295,7 +295,7 @@ impl<S: Scheme> Switch<S> {
     #[cold]
     pub(super) fn refuse(&mut self, time: Time, port: u16, header: &Header, refused: Admission) {
         let priority = header.priority;
-        if !self.mmu.is_lossless(priority) {
+        if !self.mmu.is_lossless(port, priority) {
             return;
         }
         self.audit.lossless_drops += 1;

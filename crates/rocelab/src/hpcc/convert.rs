@@ -55,6 +55,7 @@ pub fn scenario_of(experiment: &Experiment, name: &str) -> (Spec, Vec<Warning>) 
         rate: Quantity(link.rate),
         delay: Some(Quantity(link.delay)),
         length: None,
+        pfc: true,
     });
     let flows = flows.iter().map(|flow| FlowSpec {
         src: node_name(flow.src),

@@ -193,6 +193,10 @@ pub struct CrossDcSpec {
     /// Instead of `wan_delay`: length of fibre such as "100km", at 5 ns per metre.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wan_length: Option<String>,
+    /// Whether PFC may pause the links between data centres. Without it what comes over them is
+    /// dropped where the external switch's buffer is full, and needs no headroom.
+    #[serde(default = "yes")]
+    pub wan_pfc: bool,
     /// The external switches' packet buffer; default: `switch.buffer`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub external_buffer: Option<Quantity<Bytes>>,
@@ -250,6 +254,10 @@ pub struct LinkSpec {
     /// Instead of the delay: length of fibre such as "2km", at 5 ns per metre.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length: Option<String>,
+    /// Whether PFC may pause it. Without it what comes over the link is dropped where the switch's
+    /// buffer is full, and needs no headroom.
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    pub pfc: bool,
 }
 
 /// Nodes and links from a file, written as in a custom topology.
@@ -266,4 +274,13 @@ fn one() -> u32 {
 
 fn two() -> u32 {
     2
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_true(flag: &bool) -> bool {
+    *flag
 }

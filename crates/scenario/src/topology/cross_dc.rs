@@ -96,6 +96,7 @@ pub(super) fn build(spec: &mut CrossDcSpec, base: Option<&Path>) -> Result<Netwo
             b: external(dc),
             rate: spec.rate.0,
             delay: spec.delay.0,
+            pfc: true,
         });
         network.links.extend(up);
     }
@@ -105,6 +106,7 @@ pub(super) fn build(spec: &mut CrossDcSpec, base: Option<&Path>) -> Result<Netwo
             b: external(b),
             rate: spec.wan_rate.0,
             delay,
+            pfc: spec.wan_pfc,
         });
         network.links.extend(others);
     }

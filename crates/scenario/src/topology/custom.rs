@@ -84,7 +84,7 @@ pub(super) fn build(spec: &mut CustomSpec) -> Result<Network> {
         check_link((&key("rate"), link.rate.0), (&key("delay"), delay))?;
         link.delay = Some(Quantity(delay));
         link.length = None;
-        network.links.push(Link { a, b, rate: link.rate.0, delay });
+        network.links.push(Link { a, b, rate: link.rate.0, delay, pfc: link.pfc });
     }
     network.check("topology", |index| format!("topology.links.{index}"))?;
     let distances = distances_from_hosts(&network);
