@@ -29,6 +29,11 @@ pub(crate) struct FlowRow {
     pub(crate) receiver_slot: u32,
     /// Place among the sender's messages.
     pub(crate) place: u32,
+    /// It is posted when another has arrived.
+    pub(crate) waits: bool,
+    /// The message that is posted so long after this one has arrived.
+    pub(crate) answer: u32,
+    pub(crate) answer_delay: Time,
     pub(crate) priority: u8,
     pub(crate) udp_ports: (u16, u16),
 }
@@ -272,10 +277,22 @@ fn flow_rows(graph: &Graph, setup: &Setup) -> Vec<FlowRow> {
             next_on_qp: NO_FLOW,
             receiver_slot,
             place: sent[src as usize],
+            waits: message.after.is_some(),
+            answer: NO_FLOW,
+            answer_delay: Time::ZERO,
             priority: message.priority,
             udp_ports: message.udp_ports,
         });
         sent[src as usize] += 1;
+    }
+    for (flow, message) in setup.messages.iter().enumerate() {
+        let Some(after) = message.after else { continue };
+        let (asked, answer) = (rows[after.message as usize], rows[flow]);
+        debug_assert_eq!(asked.dst, answer.src, "a message waits for one that its sender receives");
+        debug_assert_eq!(asked.answer, NO_FLOW, "a message has one answer");
+        debug_assert_eq!(answer.next_on_qp, NO_FLOW, "an answer has a QP of its own");
+        let row = &mut rows[after.message as usize];
+        (row.answer, row.answer_delay) = (flow as u32, after.delay);
     }
     rows
 }

@@ -24,15 +24,24 @@ use units::{Priority, Time};
 /// What became of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowOutcome {
+    /// When it was posted; [`Time::NEVER`] where it was not.
+    pub posted: Time,
     /// From posting to the last ACK; [`Time::NEVER`] where it did not finish.
     pub fct: Time,
     /// Payload bytes sent more than once.
     pub retransmitted_bytes: u64,
 }
 
+impl FlowOutcome {
+    /// Of a message that was never posted.
+    pub(crate) const NONE: FlowOutcome =
+        FlowOutcome { posted: Time::NEVER, fct: Time::NEVER, retransmitted_bytes: 0 };
+}
+
 /// What a timer is for. The order decides among timers at the same instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Timer {
+    Post,
     Sender,
     Receiver,
     Timeout,
@@ -64,7 +73,7 @@ pub(crate) struct Host<S: Scheme> {
     /// QPs that later messages will use, by number.
     shared_qps: BTreeMap<u32, u32>,
     timers: BinaryHeap<Reverse<(Time, Timer, u32)>>,
-    /// Its messages in order of posting, and how many are posted.
+    /// Its messages, and up to where those that wait for nothing are posted.
     outgoing: Vec<u32>,
     posted: usize,
     /// When the next one is posted.
@@ -89,8 +98,7 @@ impl<S: Scheme> Host<S> {
         flow_probes: FlowProbes,
         recorder: Option<Box<Recorder>>,
     ) -> Host<S> {
-        let unfinished = FlowOutcome { fct: Time::NEVER, retransmitted_bytes: 0 };
-        Host {
+        let mut host = Host {
             node: common.graph.hosts[index as usize],
             index,
             nics,
@@ -100,8 +108,8 @@ impl<S: Scheme> Host<S> {
             seats: vec![Seat::Empty; seats as usize],
             shared_qps: BTreeMap::new(),
             timers: BinaryHeap::new(),
-            outcomes: vec![unfinished; outgoing.len()],
-            next_post: start_of(&common, outgoing.first()),
+            outcomes: vec![FlowOutcome::NONE; outgoing.len()],
+            next_post: Time::NEVER,
             outgoing,
             posted: 0,
             outbox: Vec::new(),
@@ -109,7 +117,9 @@ impl<S: Scheme> Host<S> {
             flow_probes,
             recorder,
             common,
-        }
+        };
+        host.find_next_post();
+        host
     }
 
     /// What the scheme counted here.
@@ -181,6 +191,16 @@ impl<S: Scheme> Host<S> {
         }
     }
 
+    /// Passes over the messages that wait for others and notes when the next one is posted.
+    fn find_next_post(&mut self) {
+        let flows = &self.common.flows;
+        while self.outgoing.get(self.posted).is_some_and(|&flow| flows[flow as usize].waits) {
+            self.posted += 1;
+        }
+        let next = self.outgoing.get(self.posted);
+        self.next_post = next.map_or(Time::NEVER, |&flow| flows[flow as usize].start);
+    }
+
     #[inline]
     fn next_timer(&self) -> Time {
         let post = self.next_post;
@@ -192,7 +212,7 @@ impl<S: Scheme> Host<S> {
         while self.next_post <= now {
             let flow = self.outgoing[self.posted];
             self.posted += 1;
-            self.next_post = start_of(&self.common, self.outgoing.get(self.posted));
+            self.find_next_post();
             self.post(window, now, flow);
         }
         while let Some(&Reverse((time, timer, slot))) = self.timers.peek()
@@ -200,6 +220,7 @@ impl<S: Scheme> Host<S> {
         {
             self.timers.pop();
             match timer {
+                Timer::Post => self.post(window, now, slot),
                 Timer::Sender => self.on_sender_timer(window, now, time, slot),
                 Timer::Receiver => self.on_receiver_timer(window, now, time, slot),
                 Timer::Timeout => self.on_timeout(window, now, time, slot),
@@ -364,9 +385,4 @@ impl<S: Scheme> Host<S> {
             });
         }
     }
-}
-
-/// When a message is posted; [`Time::NEVER`] where there is none.
-fn start_of<S: Scheme>(common: &Common<S>, flow: Option<&u32>) -> Time {
-    flow.map_or(Time::NEVER, |&flow| common.flows[flow as usize].start)
 }

@@ -34,7 +34,7 @@ mod switch;
 pub use engine::{Outcome, Progress};
 pub use host::FlowOutcome;
 pub use network::{
-    Cable, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Message, Node, NodeKind, Paths,
+    After, Cable, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Message, Node, NodeKind, Paths,
     PfcConfig, Probe, ProbeKind, ProbeTargets, Setup, SwitchConfig, Threshold,
 };
 pub use port::PortCounters;

@@ -51,8 +51,10 @@ pub struct Message {
     pub dst: NodeId,
     /// Payload.
     pub size: Bytes,
-    /// When it is posted.
+    /// When it is posted; not before, where it waits for another.
     pub start: Time,
+    /// What it waits for.
+    pub after: Option<After>,
     /// Priority of its data.
     pub priority: u8,
     /// The QP that carries it; messages with the same number share one, in order of posting.
@@ -60,6 +62,15 @@ pub struct Message {
     /// UDP ports, source and destination, where switches hash them
     /// ([`Quirks::node_hash`](crate::Quirks::node_hash)).
     pub udp_ports: (u16, u16),
+}
+
+/// A message is posted when another has arrived at its sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct After {
+    /// The index of the other, to which one message answers at most. The answer has a QP of its own.
+    pub message: u32,
+    /// From the arrival of its last byte to the posting.
+    pub delay: Time,
 }
 
 /// How hosts behave beside the scheme.

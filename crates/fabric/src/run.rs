@@ -140,9 +140,8 @@ pub enum Refusal {
 }
 
 fn collect<S: Scheme>(common: &Common<S>, devices: Vec<NodeDevice<S>>, outcome: Outcome) -> Output {
-    let unfinished = FlowOutcome { fct: Time::NEVER, retransmitted_bytes: 0 };
     let mut output = Output {
-        flows: vec![unfinished; common.flows.len()],
+        flows: vec![FlowOutcome::NONE; common.flows.len()],
         ideal: common.ideal_fcts(),
         ports: Vec::new(),
         samples: Vec::new(),

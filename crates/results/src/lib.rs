@@ -18,7 +18,7 @@ pub use drops::Drop;
 pub use flows::{FlowTable, UNFINISHED};
 pub use ports::PortTable;
 pub use series::{Series, SeriesInfo};
-pub use statistics::{SizeBin, SlowdownStatistics, percentile, slowdown_statistics};
+pub use statistics::{SizeBin, SlowdownStatistics, percentile, slowdown_statistics, unfairness};
 pub use summary::{SCHEMA_VERSION, Summary};
 
 // The Arrow types of the public functions, so that users need not depend on them by name.

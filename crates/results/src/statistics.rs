@@ -75,6 +75,18 @@ pub fn slowdown_statistics(flows: &FlowTable) -> SlowdownStatistics {
     }
 }
 
+/// Mean slowdown of the flows tagged `intra`, within a data centre, over that of those tagged `inter`,
+/// between two. `None` where none of either completed.
+pub fn unfairness(flows: &FlowTable) -> Option<f64> {
+    let mean_of = |name: &str| {
+        let tag = flows.tags.iter().position(|tag| tag == name)?;
+        let rows = (0..flows.len()).filter(|&row| usize::from(flows.tag[row]) == tag);
+        let slowdowns: Vec<f64> = rows.filter_map(|row| flows.slowdown(row)).collect();
+        (!slowdowns.is_empty()).then(|| mean(&slowdowns))
+    };
+    Some(mean_of("intra")? / mean_of("inter")?)
+}
+
 /// Where the bins begin, and where the last one ends.
 fn cuts(by_size: &[(u64, f64)]) -> Vec<usize> {
     let starts_size = |row: usize| row == 0 || by_size[row].0 != by_size[row - 1].0;
@@ -165,6 +177,16 @@ mod tests {
         assert!(statistics.bins.iter().all(|bin| bin.flows == 100));
         assert_eq!(statistics.bins[1].lower_bytes, 100);
         assert_eq!(statistics.bins[1].upper_bytes, 199);
+    }
+
+    #[test]
+    fn unfairness_is_intra_over_inter() {
+        let mut flows = flows([(1, 600), (1, 200), (1, 100), (1, UNFINISHED), (1, 9_000)]);
+        flows.tags = ["request", "inter", "intra"].map(str::to_owned).to_vec();
+        flows.tag = vec![2, 2, 1, 1, 0];
+        assert_eq!(unfairness(&flows), Some(4.0));
+        flows.tag[2] = 0;
+        assert_eq!(unfairness(&flows), None, "no inter flow is done");
     }
 
     #[test]

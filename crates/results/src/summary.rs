@@ -49,6 +49,9 @@ pub struct Summary {
     pub flows_done: u64,
     /// Slowdown of the flows that completed.
     pub slowdown: SlowdownStatistics,
+    /// Mean slowdown of the flows tagged `intra` over that of those tagged `inter`; `None` where
+    /// there are not both.
+    pub unfairness: Option<f64>,
     /// Pause frames sent by all ports.
     pub pause_frames: u64,
     /// Time that ports had at least one class paused, summed over ports.

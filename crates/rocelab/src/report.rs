@@ -1,9 +1,9 @@
 //! From what the fabric counted to tables and the summary.
 
 use crate::{Recorded, RunResult, VERSION};
-use fabric::{Output, ProbeKind, ProbeTargets, Setup};
+use fabric::{FlowOutcome, Output, ProbeKind, ProbeTargets, Setup};
 use results::{Drop, FlowTable, PortTable, Series, Summary, UNFINISHED};
-use scenario::{NodeKind, Scenario};
+use scenario::{Message, NodeKind, Scenario};
 use std::sync::Arc;
 use units::Time;
 
@@ -56,7 +56,11 @@ fn flow_table(scenario: &Scenario, output: &Output, names: &Arc<Vec<String>>) ->
         node_names: Arc::clone(names),
         priority: messages.iter().map(|message| message.priority).collect(),
         size_bytes: messages.iter().map(|message| message.size.get()).collect(),
-        start_ps: messages.iter().map(|message| message.start.ps()).collect(),
+        start_ps: messages
+            .iter()
+            .zip(outcomes)
+            .map(|(message, flow)| start(message, flow))
+            .collect(),
         fct_ps: outcomes
             .iter()
             .map(|flow| if flow.fct == Time::NEVER { UNFINISHED } else { flow.fct.ps() })
@@ -64,6 +68,11 @@ fn flow_table(scenario: &Scenario, output: &Output, names: &Arc<Vec<String>>) ->
         ideal_fct_ps: output.ideal.iter().map(|ideal| ideal.ps()).collect(),
         retransmitted_bytes: outcomes.iter().map(|flow| flow.retransmitted_bytes).collect(),
     }
+}
+
+/// When a message was posted; what never was counts from when it might have been.
+fn start(message: &Message, outcome: &FlowOutcome) -> u64 {
+    if outcome.posted == Time::NEVER { message.start.ps() } else { outcome.posted.ps() }
 }
 
 fn port_table(output: &Output, names: &Arc<Vec<String>>) -> PortTable {
@@ -190,6 +199,7 @@ fn summary(
         flows: flows.len() as u64,
         flows_done,
         slowdown: results::slowdown_statistics(flows),
+        unfairness: results::unfairness(flows),
         pause_frames: ports.pause_frames_sent.iter().sum(),
         paused_ns: ports.paused_ps.iter().sum::<u64>() / 1000,
         drops: ports.dropped_packets.iter().sum(),

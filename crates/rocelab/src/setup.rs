@@ -102,6 +102,9 @@ fn messages(scenario: &Scenario) -> Vec<Message> {
                 dst: message.dst,
                 size: message.size,
                 start: message.start,
+                after: message
+                    .after
+                    .map(|after| fabric::After { message: after.message, delay: after.delay }),
                 priority: message.priority,
                 qp: message.qp,
                 udp_ports: (source_port, message.port),

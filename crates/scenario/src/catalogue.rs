@@ -97,7 +97,10 @@ mod tests {
                 "file"
             ]
         );
-        assert_eq!(names(&traffics), ["flows", "poisson", "incast", "permutation", "bursts"]);
+        assert_eq!(
+            names(&traffics),
+            ["flows", "poisson", "request-response", "incast", "permutation", "bursts"]
+        );
         for kind in topologies.iter().chain(&traffics) {
             assert!(!kind.summary.is_empty(), "{}", kind.name);
             assert!(!kind.keys.is_empty(), "{}", kind.name);

@@ -53,7 +53,7 @@ pub use settings::{
     Threshold, Wire, WireProfile,
 };
 pub use spec::QuirksSpec;
-pub use traffic::{LATEST, MOST_MESSAGES, Message, ROCE_PORT};
+pub use traffic::{After, LATEST, MOST_MESSAGES, Message, ROCE_PORT};
 
 use error::Result;
 use std::path::Path;

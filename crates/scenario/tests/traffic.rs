@@ -217,3 +217,80 @@ proptest! {
         prop_assert_eq!(parse(&scenario.to_toml(), None, &[]).unwrap(), scenario);
     }
 }
+
+const TWO_DCS: &str = r#"
+[topology]
+kind = "cross-dc"
+rate = "400Gbps"
+delay = "1us"
+wan_rate = "1600Gbps"
+wan_delay = "500us"
+wan_pfc = false
+[topology.inside]
+kind = "star"
+hosts = 4
+host_rate = "100Gbps"
+host_delay = "1us"
+"#;
+
+fn requests(keys: &str) -> Scenario {
+    let text = format!(
+        "{TWO_DCS}[[traffic]]\nkind = \"request-response\"\nworkload = \"WebSearch\"\n\
+         load = 0.5\n{keys}"
+    );
+    parse(&text, None, &[]).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+#[test]
+fn every_request_has_its_response() {
+    let scenario = requests("flows = 6000\nservice = \"3us\"");
+    let messages = &scenario.messages;
+    assert_eq!(
+        (messages.len(), &scenario.tags[..]),
+        (12_000, &["request", "intra", "inter"].map(str::to_owned)[..])
+    );
+    let sites = scenario.network.sites();
+    let mut asked = vec![false; messages.len()];
+    for response in messages.iter().filter(|m| m.tag != 0) {
+        let after = response.after.unwrap();
+        let request = &messages[after.message as usize];
+        assert_eq!((request.tag, request.after, request.size.get()), (0, None, 1000));
+        assert_eq!((request.src, request.dst), (response.dst, response.src));
+        assert_eq!((request.start, after.delay), (response.start, Time::from_us(3)));
+        assert!(!std::mem::replace(&mut asked[after.message as usize], true));
+        let inter = sites[response.src.index()] != sites[response.dst.index()];
+        assert_eq!(response.tag, if inter { 2 } else { 1 });
+    }
+    // One of six goes to the other data centre: 1000 of 6000, deviation 29.
+    let inter = of_tag(&scenario, "inter").len();
+    assert!((880..1120).contains(&inter), "{inter}");
+    // The load is that of the responses.
+    let bytes: u64 = messages.iter().filter(|m| m.tag != 0).map(|m| m.size.get()).sum();
+    let span = messages.last().unwrap().start.as_secs_f64();
+    let load = bytes as f64 * 8.0 / span / 8e11;
+    assert!((load / 0.5 - 1.0).abs() < 0.1, "{load}");
+}
+
+#[test]
+fn a_quota_brings_what_is_rarer_first() {
+    let scenario = requests("flows = 6000\nmix = \"quota\"\nrequest = \"0B\"");
+    assert_eq!(scenario.messages.len(), 6000);
+    assert!(scenario.messages.iter().all(|m| m.after.is_none()));
+    let inter = of_tag(&scenario, "inter");
+    assert_eq!(inter.len(), 1000);
+    // At 4 of 7 while the quota lasts: by the 1750th of 6000, deviation 36.
+    let (last, end) = (inter.last().unwrap().3, scenario.messages.last().unwrap().start.ps());
+    let share = last as f64 / end as f64;
+    assert!((0.26..0.33).contains(&share), "{share}");
+}
+
+#[test]
+fn requests_need_partners() {
+    let traffic = "[[traffic]]\nkind = \"request-response\"\nworkload = \"WebSearch\"\nload = 0.5\n\
+                   flows = 10\n";
+    let error = parse(&format!("{STAR}{traffic}"), None, &[]).unwrap_err().to_string();
+    assert!(error.contains("traffic.0.inter: h0 has no partner in another data centre"), "{error}");
+    assert_eq!(build(&format!("{traffic}inter = 0\n")).messages.len(), 20);
+    let error = parse(&format!("{STAR}{traffic}inter = 1.5"), None, &[]).unwrap_err().to_string();
+    assert!(error.contains("must be 0 to 1"), "{error}");
+}

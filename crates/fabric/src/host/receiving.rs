@@ -75,7 +75,11 @@ impl<S: Scheme> Host<S> {
         let mut over = false;
         if header.last {
             receiver.np.on_message_end(&mut cx);
-            over = self.common.flows[header.address.flow as usize].next_on_qp == NO_FLOW;
+            let row = &self.common.flows[header.address.flow as usize];
+            over = row.next_on_qp == NO_FLOW;
+            if row.answer != NO_FLOW {
+                self.timers.push(Reverse((now + row.answer_delay, Timer::Post, row.answer)));
+            }
             receiver.over = over;
         }
         let timer = receiver.np.next_timer();

@@ -15,6 +15,7 @@ impl<S: Scheme> Host<S> {
     /// A message is handed to the NIC.
     pub(super) fn post(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time, flow: u32) {
         let row = self.common.flows[flow as usize];
+        self.outcomes[row.place as usize].posted = now;
         let known = self.shared_qps.get(&row.qp).copied();
         let slot = known.unwrap_or_else(|| self.open(now, flow));
         let sender = self.senders.get_mut(slot).expect("a QP with messages is open");
@@ -441,7 +442,8 @@ impl<S: Scheme> Host<S> {
         while sender.oldest.flow != NO_FLOW && sender.oldest.end <= sender.acknowledged {
             let done = sender.oldest.flow;
             let row = &self.common.flows[done as usize];
-            self.outcomes[row.place as usize].fct = now - row.start;
+            let outcome = &mut self.outcomes[row.place as usize];
+            outcome.fct = now - outcome.posted;
             window.finish(1);
             let next = if done == sender.newest { NO_FLOW } else { row.next_on_qp };
             if sender.sending.flow == done {

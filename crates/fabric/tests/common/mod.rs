@@ -90,6 +90,7 @@ impl Build for Setup {
             dst: NodeId::new(dst),
             size: Bytes::new(size),
             start,
+            after: None,
             priority: 3,
             qp,
             udp_ports: (0, 0),

@@ -24,7 +24,8 @@ pub use topology::{
     LinkSpec, NodeKind, NodeSpec, StarSpec, ThreeTierSpec, TopologySpec,
 };
 pub use traffic::{
-    BurstsSpec, FlowSpec, FlowsSpec, IncastSpec, PermutationSpec, PoissonSpec, TrafficSpec,
+    BurstsSpec, DestinationMix, FlowSpec, FlowsSpec, IncastSpec, PermutationSpec, PoissonSpec,
+    RequestResponseSpec, TrafficSpec,
 };
 pub use words::{AckClass, DataWord, FlowSelector, Headroom, Members, StopSpec, Timeout};
 

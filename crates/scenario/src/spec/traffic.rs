@@ -13,6 +13,8 @@ pub enum TrafficSpec {
     Flows(FlowsSpec),
     /// Poisson arrivals at every host, with sizes from a distribution, to random hosts.
     Poisson(PoissonSpec),
+    /// Small requests and the responses that they ask for, within and between data centres.
+    RequestResponse(RequestResponseSpec),
     /// Many hosts send to one at the same time.
     Incast(IncastSpec),
     /// Every host sends to another and receives from another, at random.
@@ -27,6 +29,7 @@ pub enum TrafficSpec {
 enum ByKind {
     Flows(FlowsSpec),
     Poisson(PoissonSpec),
+    RequestResponse(RequestResponseSpec),
     Incast(IncastSpec),
     Permutation(PermutationSpec),
     Bursts(BurstsSpec),
@@ -116,6 +119,67 @@ pub struct PoissonSpec {
     pub hosts: Option<Vec<String>>,
 }
 
+/// Requests arrive at every host as a Poisson process, each from a random host that gets the response.
+/// A response is posted when its request has arrived; its tag is "intra" or "inter", after where the
+/// two hosts are. Sizes and ends are given as for Poisson traffic, and are those of the responses.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RequestResponseSpec {
+    /// Name of the requests in results and probes; default: "request".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tag: Option<String>,
+    /// Priority of the messages; default: `classes.data`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<u8>,
+    /// Flow-size distribution by name, as `rocelab list workloads` prints it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload: Option<String>,
+    /// Flow-size distribution as points [bytes, probability of at most so many], linear between.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cdf: Option<Vec<(u64, f64)>>,
+    /// Flow-size distribution from a file of lines `bytes,probability`, relative to the scenario.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload_file: Option<String>,
+    /// Load that the responses offer as a fraction of each host's link rate, in (0, 1].
+    pub load: f64,
+    /// Size of a request; 0B for responses that nobody asks for.
+    #[serde(default = "small_request")]
+    pub request: Quantity<Bytes>,
+    /// From the arrival of a request to its response.
+    #[serde(default)]
+    pub service: Quantity<Time>,
+    /// Share of the responses that go to another data centre, 0 to 1; default: one of six.
+    #[serde(default = "one_of_six")]
+    pub inter: f64,
+    /// How that share comes about.
+    #[serde(default)]
+    pub mix: DestinationMix,
+    /// When requests begin.
+    #[serde(default)]
+    pub start: Quantity<Time>,
+    /// How long requests are made; default: until `run.stop`, where that is a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration: Option<Quantity<Time>>,
+    /// Instead of the duration: how many responses there are in all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flows: Option<u64>,
+    /// The hosts that take part; `h0..h15` and `h*` stand for several; default: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<Vec<String>>,
+}
+
+/// How the share of responses that go to another data centre comes about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DestinationMix {
+    /// Each response goes to another data centre with that probability.
+    #[default]
+    Steady,
+    /// All other hosts are as likely, until a kind has its share of the expected number: what is the
+    /// rarer kind comes first then and ends early. The THEMIS prototype's flows were made so.
+    Quota,
+}
+
 /// Many hosts send to one at the same time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -191,4 +255,12 @@ pub struct BurstsSpec {
 
 fn one() -> u32 {
     1
+}
+
+fn small_request() -> Quantity<Bytes> {
+    Quantity(Bytes::new(1_000))
+}
+
+fn one_of_six() -> f64 {
+    1.0 / 6.0
 }

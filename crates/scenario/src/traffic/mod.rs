@@ -4,6 +4,7 @@
 mod listed;
 mod poisson;
 mod random;
+mod request_response;
 
 use crate::error::{Result, ScenarioError};
 use crate::network::Reach;
@@ -29,8 +30,10 @@ pub struct Message {
     pub dst: NodeId,
     /// Bytes of data.
     pub size: Bytes,
-    /// When it is posted.
+    /// When it is posted; not before, where it waits for another.
     pub start: Time,
+    /// What it waits for.
+    pub after: Option<After>,
     /// Its priority, 0 to 7.
     pub priority: u8,
     /// Index of its tag in the scenario's tags.
@@ -40,6 +43,15 @@ pub struct Message {
     pub qp: u32,
     /// UDP destination port.
     pub port: u16,
+}
+
+/// A message is posted when another has arrived at its sender: the answer to a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct After {
+    /// Index of the other.
+    pub message: u32,
+    /// From the arrival of its last byte to the posting.
+    pub delay: Time,
 }
 
 /// RoCEv2's UDP destination port.
@@ -94,6 +106,9 @@ pub(crate) fn resolve(specs: &mut [TrafficSpec], context: &Context<'_>) -> Resul
             TrafficSpec::Poisson(poisson) => {
                 poisson::poisson(poisson, &entry, context, &mut sink)?;
             }
+            TrafficSpec::RequestResponse(spec) => {
+                request_response::request_response(spec, &entry, context, &mut sink)?;
+            }
         }
     }
     Ok(sink.finish())
@@ -104,6 +119,7 @@ fn common(spec: &TrafficSpec) -> (String, Option<u8>) {
     let (tag, kind, priority) = match spec {
         TrafficSpec::Flows(s) => (&s.tag, "flows", s.priority),
         TrafficSpec::Poisson(s) => (&s.tag, "poisson", s.priority),
+        TrafficSpec::RequestResponse(s) => (&s.tag, "request", s.priority),
         TrafficSpec::Incast(s) => (&s.tag, "incast", s.priority),
         TrafficSpec::Permutation(s) => (&s.tag, "permutation", s.priority),
         TrafficSpec::Bursts(s) => (&s.tag, "bursts", s.priority),
@@ -115,6 +131,7 @@ fn fill_common(spec: &mut TrafficSpec, tag: &str, priority: u8) {
     let (spec_tag, spec_priority) = match spec {
         TrafficSpec::Flows(s) => (&mut s.tag, &mut s.priority),
         TrafficSpec::Poisson(s) => (&mut s.tag, &mut s.priority),
+        TrafficSpec::RequestResponse(s) => (&mut s.tag, &mut s.priority),
         TrafficSpec::Incast(s) => (&mut s.tag, &mut s.priority),
         TrafficSpec::Permutation(s) => (&mut s.tag, &mut s.priority),
         TrafficSpec::Bursts(s) => (&mut s.tag, &mut s.priority),
@@ -144,6 +161,7 @@ impl Entry {
             dst,
             size: Bytes::new(size),
             start,
+            after: None,
             priority: self.priority,
             tag: self.tag,
             qp: 0,
@@ -245,6 +263,17 @@ impl Sink {
 
     /// Sorts by start, keeping the order of making, and numbers QPs in order of first use.
     fn finish(mut self) -> Traffic {
+        if self.messages.iter().any(|message| message.after.is_some()) {
+            let mut order: Vec<u32> = (0..self.messages.len() as u32).collect();
+            order.sort_by_key(|&made| self.messages[made as usize].start);
+            let mut index = vec![0; order.len()];
+            for (at, &made) in order.iter().enumerate() {
+                index[made as usize] = at as u32;
+            }
+            for after in self.messages.iter_mut().filter_map(|message| message.after.as_mut()) {
+                after.message = index[after.message as usize];
+            }
+        }
         self.messages.sort_by_key(|message| message.start);
         let mut renumbered: Vec<Option<u32>> = vec![None; self.next_qp as usize];
         let mut next = 0;

@@ -1,7 +1,7 @@
 //! Poisson arrivals: at each host messages arrive with exponential gaps, sized so that the host
 //! offers the load, to a destination drawn evenly from the others.
 
-use super::{Context, Entry, MOST_MESSAGES, Sink, check_time};
+use super::{Context, Entry, Sink, check_time};
 use crate::error::{Result, ScenarioError};
 use crate::files;
 use crate::random::Stream;
@@ -17,18 +17,10 @@ pub(super) fn poisson(
     context: &Context<'_>,
     sink: &mut Sink,
 ) -> Result<()> {
-    let cdf = sizes(spec, entry, context)?;
-    if !(spec.load > 0.0 && spec.load <= 1.0) {
-        return Err(ScenarioError::new(
-            entry.key("load"),
-            format!("must be above 0 and at most 1, got {}", spec.load),
-        )
-        .hint("the load is a fraction of each host's link rate: 0.5 is 50 %"));
-    }
-    let hosts = match &spec.hosts {
-        Some(names) => context.nodes.hosts(names, &entry.key("hosts"))?,
-        None => context.nodes.all_hosts().to_vec(),
-    };
+    let given = (&mut spec.workload, &mut spec.cdf, &mut spec.workload_file);
+    let cdf = sizes(given, entry, context)?;
+    check_load(spec.load, entry)?;
+    let hosts = hosts(spec.hosts.as_deref(), entry, context)?;
     if hosts.len() < 2 {
         return Err(ScenarioError::new(
             entry.key("hosts"),
@@ -36,80 +28,107 @@ pub(super) fn poisson(
         ));
     }
     let start = check_time(spec.start, || entry.key("start"))?;
-    let end = end(spec, entry, context, start)?;
+    let end = end(&mut spec.duration, spec.flows, entry, context, start)?;
 
-    let mean_bits = cdf.mean() * 8.0;
-    let rates = context.nodes.network().node_rates();
-    let gap = |host: NodeId| mean_bits / (spec.load * rates[host.index()].bps() as f64) * 1e12;
-    let expected = match end {
-        End::At(end) => {
-            let span = end.saturating_sub(start).ps() as f64;
-            hosts.iter().map(|host| span / gap(*host)).sum()
-        }
-        End::After(count) => count as f64,
-    };
+    let mut arrivals =
+        Arrivals::new("poisson", &hosts, &cdf, spec.load, (start, end), entry, context);
     // A cast from a float saturates, and so does this count.
-    entry.check_count(expected as u64, sink)?;
-
-    let mut sources: Vec<Source> = hosts
-        .iter()
-        .enumerate()
-        .map(|(index, host)| Source::new(*host, index, gap(*host), entry, context))
-        .collect();
-    // The next arrival of each host; equal times go in order of the hosts.
-    let mut next: BinaryHeap<Reverse<(Time, usize)>> = BinaryHeap::with_capacity(sources.len());
-    for (index, source) in sources.iter_mut().enumerate() {
-        next.push(Reverse((source.arrive(start), index)));
-    }
-    let most = match end {
-        End::At(_) => MOST_MESSAGES,
-        End::After(count) => count,
-    };
-    let mut made = 0;
-    while made < most || matches!(end, End::At(_)) {
-        let Some(mut first) = next.peek_mut() else { break };
-        let Reverse((at, index)) = *first;
-        if matches!(end, End::At(end) if at >= end) {
-            break;
-        }
-        let source = &mut sources[index];
-        *first = Reverse((source.arrive(at), index));
-        drop(first);
+    entry.check_count(arrivals.expected as u64, sink)?;
+    while let Some((index, at)) = arrivals.next() {
+        let source = &mut arrivals.sources[index];
         let size = cdf.draw(&mut source.sizes);
         let other = source.destinations.below(hosts.len() as u64 - 1) as usize;
         let dst = hosts[other + usize::from(other >= index)];
-        sink.push(entry.message(source.host, dst, size, at), || entry.key.clone())?;
-        made += 1;
+        sink.push(entry.message(hosts[index], dst, size, at), || entry.key.clone())?;
     }
     Ok(())
 }
 
+/// Poisson arrivals at hosts.
+pub(super) struct Arrivals {
+    pub(super) sources: Vec<Source>,
+    /// How many there will be, on average.
+    pub(super) expected: f64,
+    /// The next arrival of each host; equal times go in order of the hosts.
+    next: BinaryHeap<Reverse<(Time, usize)>>,
+    end: End,
+    made: u64,
+}
+
+impl Arrivals {
+    /// Arrivals from a start to an end at which sizes from `cdf` make up a load of each host's links.
+    /// The random streams are called after `purpose`.
+    pub(super) fn new(
+        purpose: &str,
+        hosts: &[NodeId],
+        cdf: &Cdf,
+        load: f64,
+        (start, end): (Time, End),
+        entry: &Entry,
+        context: &Context<'_>,
+    ) -> Arrivals {
+        let mean_bits = cdf.mean() * 8.0;
+        let rates = context.nodes.network().node_rates();
+        let gap = |host: NodeId| mean_bits / (load * rates[host.index()].bps() as f64) * 1e12;
+        let expected = match end {
+            End::At(end) => {
+                let span = end.saturating_sub(start).ps() as f64;
+                hosts.iter().map(|host| span / gap(*host)).sum()
+            }
+            End::After(count) => count as f64,
+        };
+        let mut sources: Vec<Source> = hosts
+            .iter()
+            .enumerate()
+            .map(|(index, host)| Source::new(purpose, index, gap(*host), entry, context))
+            .collect();
+        let next = sources.iter_mut().enumerate();
+        let next = next.map(|(index, source)| Reverse((source.arrive(start), index))).collect();
+        Arrivals { sources, expected, next, end, made: 0 }
+    }
+
+    /// The next arrival: at which host, and when.
+    pub(super) fn next(&mut self) -> Option<(usize, Time)> {
+        if matches!(self.end, End::After(count) if self.made == count) {
+            return None;
+        }
+        let mut first = self.next.peek_mut()?;
+        let Reverse((at, index)) = *first;
+        if matches!(self.end, End::At(end) if at >= end) {
+            return None;
+        }
+        *first = Reverse((self.sources[index].arrive(at), index));
+        self.made += 1;
+        Some((index, at))
+    }
+}
+
 /// A sending host with its streams: gaps, sizes and destinations are drawn apart, so that the
 /// same messages arrive at the same relative times under another workload.
-struct Source {
-    host: NodeId,
+pub(super) struct Source {
     /// Mean time between arrivals in ps.
     mean_gap: f64,
     gaps: Stream,
-    sizes: Stream,
-    destinations: Stream,
+    pub(super) sizes: Stream,
+    pub(super) destinations: Stream,
 }
 
 impl Source {
     fn new(
-        host: NodeId,
+        purpose: &str,
         index: usize,
         mean_gap: f64,
         entry: &Entry,
         context: &Context<'_>,
     ) -> Source {
-        let stream = |purpose| Stream::new(context.seed, purpose, &[entry.entity, index as u64]);
+        let stream = |what: &str| {
+            Stream::new(context.seed, &format!("{purpose} {what}"), &[entry.entity, index as u64])
+        };
         Source {
-            host,
             mean_gap,
-            gaps: stream("poisson gap"),
-            sizes: stream("poisson size"),
-            destinations: stream("poisson destination"),
+            gaps: stream("gap"),
+            sizes: stream("size"),
+            destinations: stream("destination"),
         }
     }
 
@@ -120,14 +139,42 @@ impl Source {
     }
 }
 
+/// When arrivals end.
 #[derive(Clone, Copy)]
-enum End {
+pub(super) enum End {
     At(Time),
     After(u64),
 }
 
-fn end(spec: &mut PoissonSpec, entry: &Entry, context: &Context<'_>, start: Time) -> Result<End> {
-    match (spec.duration, spec.flows) {
+pub(super) fn check_load(load: f64, entry: &Entry) -> Result<()> {
+    if load > 0.0 && load <= 1.0 {
+        return Ok(());
+    }
+    Err(ScenarioError::new(entry.key("load"), format!("must be above 0 and at most 1, got {load}"))
+        .hint("the load is a fraction of each host's link rate: 0.5 is 50 %"))
+}
+
+/// The hosts that take part.
+pub(super) fn hosts(
+    names: Option<&[String]>,
+    entry: &Entry,
+    context: &Context<'_>,
+) -> Result<Vec<NodeId>> {
+    match names {
+        Some(names) => context.nodes.hosts(names, &entry.key("hosts")),
+        None => Ok(context.nodes.all_hosts().to_vec()),
+    }
+}
+
+/// Where arrivals end; the duration is filled in where that is the end of the run.
+pub(super) fn end(
+    duration: &mut Option<Quantity<Time>>,
+    flows: Option<u64>,
+    entry: &Entry,
+    context: &Context<'_>,
+    start: Time,
+) -> Result<End> {
+    match (*duration, flows) {
         (Some(_), Some(_)) => Err(ScenarioError::new(
             entry.key("flows"),
             "give either `duration` or `flows`, not both",
@@ -143,7 +190,7 @@ fn end(spec: &mut PoissonSpec, entry: &Entry, context: &Context<'_>, start: Time
         }
         (None, None) => match context.stop {
             Some(stop) if stop > start => {
-                spec.duration = Some(Quantity(stop - start));
+                *duration = Some(Quantity(stop - start));
                 Ok(End::At(stop))
             }
             Some(stop) => Err(ScenarioError::new(
@@ -156,13 +203,21 @@ fn end(spec: &mut PoissonSpec, entry: &Entry, context: &Context<'_>, start: Time
     }
 }
 
+/// `workload`, `cdf` and `workload_file`.
+type SizeKeys<'a> =
+    (&'a mut Option<String>, &'a mut Option<Vec<(u64, f64)>>, &'a mut Option<String>);
+
 /// The distribution of sizes; a file is replaced by what it says.
-fn sizes(spec: &mut PoissonSpec, entry: &Entry, context: &Context<'_>) -> Result<Cdf> {
-    match (&spec.workload, &spec.cdf, &spec.workload_file) {
+pub(super) fn sizes(
+    (workload, cdf, workload_file): SizeKeys<'_>,
+    entry: &Entry,
+    context: &Context<'_>,
+) -> Result<Cdf> {
+    match (&workload, &cdf, &workload_file) {
         (Some(name), None, None) => {
-            let workload = workload::named(name, &entry.key("workload"))?;
-            spec.workload = Some(workload.name.to_owned());
-            Ok(workload.cdf.clone())
+            let named = workload::named(name, &entry.key("workload"))?;
+            *workload = Some(named.name.to_owned());
+            Ok(named.cdf.clone())
         }
         (None, Some(points), None) => {
             Cdf::new(points.clone()).map_err(|why| ScenarioError::new(entry.key("cdf"), why))
@@ -170,11 +225,11 @@ fn sizes(spec: &mut PoissonSpec, entry: &Entry, context: &Context<'_>) -> Result
         (None, None, Some(name)) => {
             let key = entry.key("workload_file");
             let (path, text) = files::read(name, context.base, &key)?;
-            let cdf = Cdf::read(&text)
+            let read = Cdf::read(&text)
                 .map_err(|why| ScenarioError::new(key, format!("{}: {why}", path.display())))?;
-            spec.cdf = Some(cdf.points().to_vec());
-            spec.workload_file = None;
-            Ok(cdf)
+            *cdf = Some(read.points().to_vec());
+            *workload_file = None;
+            Ok(read)
         }
         (None, None, None) => Err(ScenarioError::new(entry.key("workload"), "is missing")
             .hint("give a `workload` by name, a `cdf` or a `workload_file`")),
