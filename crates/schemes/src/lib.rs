@@ -8,6 +8,7 @@
 //!
 //! [`contract`] holds all plug-in points; [`registry`] lists what there is; each scheme is one file.
 
+pub mod annulus;
 pub mod contract;
 pub mod dcqcn;
 pub mod dcqcn_tcd;

@@ -132,6 +132,7 @@ macro_rules! for_each_scheme {
             mercury_hpcc: $crate::mercury::Mercury<$crate::hpcc::Hpcc<5>>;
             fncc: $crate::fncc::Fncc<5>, $crate::fncc::Fncc<10>;
             themis: $crate::themis::Themis;
+            annulus: $crate::annulus::Annulus;
         }
     };
 }

@@ -1,0 +1,342 @@
+//! Annulus: "Annulus: A Dual Congestion Control Loop for Datacenter and WAN Traffic Aggregates",
+//! Saeed et al., SIGCOMM 2020.
+//!
+//! A second loop beside the end-to-end one: ToRs sample the queues of their uplinks by QCN (IEEE
+//! 802.1Qau) and notify the sources directly, so that traffic to other data centres, whose own
+//! feedback is slow, hears of a bottleneck near its source as soon as its neighbours do. A sender
+//! keeps to the lower of the two rates.
+//!
+//! The paper is known at second hand. Decided here: the end-to-end loop is [DCQCN](crate::dcqcn) for
+//! all traffic; the sampling is every so many data packets and not by bytes, since the feedback
+//! quantum of 6 bits is QCN's; the set point is RED's Kmin at the port; the near-source rate recovers by
+//! QCN's timer alone.
+
+use crate::contract::{
+    Ack, Allow, Cp, Emit, Emits, Header, HostCx, HostFacts, Kind, Np, Observable, Packet,
+    PathFacts, PortFacts, PortView, Rp, Scheme, Signal, SwitchFacts, Target,
+};
+use crate::dcqcn::{Cnp, Dcqcn, DcqcnParams, Law, NotificationPoint, ReactionPoint};
+use crate::params::{self, Value};
+use crate::registry::Preset;
+use std::sync::Arc;
+use units::{Bytes, Rate, Time};
+
+crate::params! {
+    /// Parameters of Annulus's near-source loop.
+    pub struct NearSourceParams {
+        /// A ToR looks at the queue of an uplink once in so many data packets.
+        sample_every: u64, "", params::Kind::Count,
+            Some((Value::Count(1), Value::Count(1_000_000))), "decided";
+        /// Weight of the queue's growth since the last look.
+        growth_weight: f64, "w", params::Kind::Number,
+            Some((Value::Number(0.0), Value::Number(100.0))), "802.1Qau";
+        /// Set point of the queue where RED is off; else it is Kmin.
+        set_point: Bytes, "Q_eq", params::Kind::Bytes,
+            Some((Value::Bytes(Bytes::new(1_000)), Value::Bytes(Bytes::new(1_000_000_000)))),
+            "802.1Qau";
+        /// What a unit of the feedback cuts from the near-source rate.
+        feedback_gain: f64, "G_d", params::Kind::Number,
+            Some((Value::Number(0.0001), Value::Number(0.015_625))), "802.1Qau: 1/128";
+        /// Period of the near-source rate's recovery.
+        near_timer: Time, "", params::Kind::Time,
+            Some((Value::Time(Time::from_us(1)), Value::Time(Time::from_ms(100)))), "decided";
+        /// Periods of fast recovery before the target rises.
+        near_recovery_steps: u64, "", params::Kind::Count,
+            Some((Value::Count(0), Value::Count(1_000))), "802.1Qau";
+        /// What each later period adds to the target.
+        near_rate_ai: Rate, "R_AI", params::Kind::Rate,
+            Some((Value::Rate(Rate::from_bps(100_000)), Value::Rate(Rate::from_gbps(100)))),
+            "802.1Qau: 5 Mb/s at 10G, scaled with the port rate";
+    }
+}
+
+crate::join_params! {
+    /// Parameters of Annulus.
+    pub struct AnnulusParams {
+        /// The end-to-end loop.
+        dcqcn: DcqcnParams;
+        /// The near-source loop.
+        near: NearSourceParams;
+    }
+}
+
+/// The scheme `annulus`.
+#[derive(Debug)]
+pub struct Annulus;
+
+impl Scheme for Annulus {
+    const NAME: &'static str = "annulus";
+    const TITLE: &'static str = "Annulus over DCQCN";
+    const PAPER: &'static str = "Saeed et al., Annulus: A Dual Congestion Control Loop for \
+                                 Datacenter and WAN Traffic Aggregates, SIGCOMM 2020";
+    const CAVEAT: &'static str = "The near-source loop is QCN's as known at second hand; all traffic \
+                                  runs DCQCN end to end.";
+    const PRESETS: &'static [Preset] = &[
+        Preset {
+            name: "annulus",
+            summary: "QCN at the ToRs' uplinks over dcqcn-paper",
+            source: "802.1Qau; the rest as dcqcn-paper",
+            ecn: Dcqcn::PRESETS[0].ecn,
+        },
+        Preset {
+            name: "annulus-themis",
+            summary: "QCN at the ToRs' uplinks over dcqcn-themis",
+            source: "802.1Qau; the rest as dcqcn-themis",
+            ecn: Dcqcn::PRESETS[3].ecn,
+        },
+    ];
+
+    type Params = AnnulusParams;
+    type Meta = ();
+    type Ctl = Notice;
+    type Host = Arc<Law>;
+    type Rp = DualReactionPoint;
+    type Np = NotificationPoint;
+    type Cp = CongestionPoint;
+
+    fn preset(name: &str, host_rate: Rate) -> AnnulusParams {
+        let dcqcn = if name == "annulus-themis" { "dcqcn-themis" } else { "dcqcn-paper" };
+        AnnulusParams {
+            dcqcn: Dcqcn::preset(dcqcn, host_rate),
+            near: NearSourceParams {
+                sample_every: 100,
+                growth_weight: 2.0,
+                set_point: Bytes::new(26_000),
+                feedback_gain: 1.0 / 128.0,
+                near_timer: Time::from_us(300),
+                near_recovery_steps: 5,
+                near_rate_ai: Rate::from_bps((host_rate.bps() / 2000).max(100_000)),
+            },
+        }
+    }
+    fn ctl_bytes(_ctl: &Notice) -> u32 {
+        Cnp::FRAME_BYTES
+    }
+    fn host(params: &AnnulusParams, _facts: &HostFacts) -> Arc<Law> {
+        Arc::new(Law::new(&params.dcqcn))
+    }
+    fn cp(params: &AnnulusParams, facts: &SwitchFacts<'_>) -> Option<CongestionPoint> {
+        let near = &params.near;
+        (facts.tier == 1)
+            .then(|| CongestionPoint { every: near.sample_every, weight: near.growth_weight })
+    }
+}
+
+/// What a sender is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// By the receiver: a marked packet arrived.
+    Congestion,
+    /// By its ToR: the feedback |Fb| in 63rds of its most.
+    NearSource(u8),
+}
+
+/// The most that the quantised feedback may be.
+const MOST_FEEDBACK: f64 = 63.0;
+
+/// The congestion point of a ToR.
+#[derive(Clone, Copy, Debug)]
+pub struct CongestionPoint {
+    every: u64,
+    weight: f64,
+}
+
+/// An uplink: QCN's congestion point. Ports to hosts have none.
+#[derive(Clone, Copy, Debug)]
+pub struct Uplink {
+    samples: bool,
+    set_point: f64,
+    /// Data packets since the last look, and the queue then.
+    packets: u64,
+    before: f64,
+}
+
+impl CongestionPoint {
+    /// A data packet joins the queue, where `queue` bytes wait: what its source is told, if anything.
+    /// Fb = -(Q_off + w Q_delta), sent where it is negative, as a share of Q_eq (2 w + 1).
+    pub fn sample(&self, uplink: &mut Uplink, queue: u64) -> Option<u8> {
+        uplink.packets += 1;
+        if !uplink.samples || uplink.packets < self.every {
+            return None;
+        }
+        uplink.packets = 0;
+        let queue = queue as f64;
+        let congestion = (queue - uplink.set_point) + self.weight * (queue - uplink.before);
+        uplink.before = queue;
+        let most = uplink.set_point * (2.0 * self.weight + 1.0);
+        let feedback = (congestion * MOST_FEEDBACK / most).min(MOST_FEEDBACK) as u8;
+        (feedback > 0).then_some(feedback)
+    }
+}
+
+impl Cp<Annulus> for CongestionPoint {
+    type Level = Emits;
+    type Port = Uplink;
+
+    fn port(&self, params: &AnnulusParams, facts: &PortFacts) -> Uplink {
+        let kmin = facts.kmin;
+        let set_point = if kmin == Bytes::UNLIMITED { params.near.set_point } else { kmin };
+        Uplink {
+            samples: !facts.peer_is_host,
+            // At Kmin 0 any queue is too long.
+            set_point: set_point.get().max(1) as f64,
+            packets: 0,
+            before: 0.0,
+        }
+    }
+    #[inline]
+    fn on_enqueue(
+        &mut self,
+        cx: &mut Emit<'_, Annulus>,
+        port: &mut Uplink,
+        view: &PortView,
+        packet: &mut Packet<Annulus>,
+    ) {
+        if packet.header.kind == Kind::Data
+            && let Some(feedback) = self.sample(port, view.queue_bytes)
+        {
+            cx.to_host(packet.header.address, Target::Source, Notice::NearSource(feedback));
+        }
+    }
+}
+
+/// The rate of the near-source loop: QCN's reaction point, by its timer.
+#[derive(Clone, Debug)]
+pub struct NearSource {
+    gain: f64,
+    timer: Time,
+    recovery_steps: u64,
+    rate_ai: u64,
+    least: u64,
+    line_rate: u64,
+    current: u64,
+    target: u64,
+    steps: u64,
+    due: Time,
+}
+
+impl NearSource {
+    /// The loop of a QP that begins: at line rate.
+    pub fn new(params: &AnnulusParams, line_rate: Rate) -> NearSource {
+        let line_rate = line_rate.bps();
+        NearSource {
+            gain: params.near.feedback_gain,
+            timer: params.near.near_timer,
+            recovery_steps: params.near.near_recovery_steps,
+            rate_ai: params.near.near_rate_ai.bps(),
+            least: params.dcqcn.min_rate.bps().min(line_rate),
+            line_rate,
+            current: line_rate,
+            target: line_rate,
+            steps: 0,
+            due: Time::NEVER,
+        }
+    }
+
+    /// The rate, as of the last call with a time.
+    #[inline]
+    pub fn rate(&self) -> Rate {
+        Rate::from_bps(self.current)
+    }
+
+    /// A ToR sent this feedback.
+    pub fn notify(&mut self, now: Time, feedback: u8) {
+        self.catch_up(now);
+        // A cut in the first period of recovery leaves the target.
+        if self.steps > 0 || self.due == Time::NEVER {
+            self.target = self.current;
+        }
+        let keep = (1.0 - self.gain * f64::from(feedback)).max(0.5);
+        self.current = ((self.current as f64 * keep) as u64).max(self.least);
+        self.steps = 0;
+        self.due = now + self.timer;
+    }
+
+    /// Does what the timer would have done until `now`.
+    #[inline]
+    pub fn catch_up(&mut self, now: Time) {
+        while self.due <= now {
+            self.steps += 1;
+            self.due += self.timer;
+            if self.steps > self.recovery_steps {
+                self.target = self.target.saturating_add(self.rate_ai).min(self.line_rate);
+            }
+            self.current = (self.current + self.target).div_ceil(2);
+            if self.current == self.line_rate {
+                self.due = Time::NEVER;
+            }
+        }
+    }
+}
+
+/// The reaction point: the lower of the rates of both loops.
+#[derive(Clone, Debug)]
+pub struct DualReactionPoint {
+    dcqcn: ReactionPoint,
+    near: NearSource,
+}
+
+impl Rp<Annulus> for DualReactionPoint {
+    fn open(
+        params: &AnnulusParams,
+        host: &mut Arc<Law>,
+        path: &PathFacts,
+        _now: Time,
+    ) -> DualReactionPoint {
+        DualReactionPoint {
+            dcqcn: ReactionPoint::new(host, path),
+            near: NearSource::new(params, path.line_rate),
+        }
+    }
+    #[inline]
+    fn allow(&self) -> Allow {
+        let allow = self.dcqcn.permission();
+        Allow { rate: allow.rate.min(self.near.rate()), ..allow }
+    }
+    #[inline]
+    fn on_send(&mut self, cx: &mut HostCx<'_, Annulus>, data: &mut Header, _meta: &mut ()) {
+        self.dcqcn.count_bytes(cx.now, u64::from(data.size));
+        self.near.catch_up(cx.now);
+    }
+    #[inline]
+    fn on_ack(&mut self, cx: &mut HostCx<'_, Annulus>, ack: &Ack<'_, Annulus>) {
+        self.dcqcn.hear_echo(cx.now, ack.echo);
+    }
+    fn on_ctl(&mut self, cx: &mut HostCx<'_, Annulus>, notice: &Notice) {
+        match *notice {
+            Notice::Congestion => self.dcqcn.notify(cx.now),
+            Notice::NearSource(feedback) => self.near.notify(cx.now, feedback),
+        }
+    }
+    fn on_signal(&mut self, now: Time, signal: Signal) {
+        self.dcqcn.signal(now, signal);
+    }
+    #[inline]
+    fn next_timer(&self) -> Time {
+        self.dcqcn.next_rise()
+    }
+    fn on_timer(&mut self, cx: &mut HostCx<'_, Annulus>) {
+        self.dcqcn.catch_up(cx.now);
+    }
+    fn observe(&self, now: Time, what: Observable) -> Option<f64> {
+        let dcqcn = self.dcqcn.observed(now, what);
+        if what != Observable::Rate {
+            return dcqcn;
+        }
+        let mut near = self.near.clone();
+        near.catch_up(now);
+        Some(dcqcn?.min(near.rate().bps() as f64))
+    }
+}
+
+impl Np<Annulus> for NotificationPoint {
+    fn open(params: &AnnulusParams, _host: &mut Arc<Law>, _now: Time) -> NotificationPoint {
+        NotificationPoint::new(&params.dcqcn)
+    }
+    #[inline]
+    fn on_data(&mut self, cx: &mut HostCx<'_, Annulus>, data: &Header, _meta: &mut ()) {
+        if self.answers(cx.now, data.code_point) {
+            cx.send(Notice::Congestion);
+        }
+    }
+}
