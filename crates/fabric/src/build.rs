@@ -81,13 +81,20 @@ fn probes_by_node<S: Scheme>(setup: &Setup, common: &Common<S>) -> (ByNode, ByNo
             ProbeTargets::Flows(list) => {
                 // What arrives is counted where it arrives, the rest where it is sent.
                 let at_receiver = probe.kind.is_counted_at_receiver();
+                let at_switch = probe.kind.at_first_switch().is_some();
                 for (target, flow) in list.iter().enumerate() {
                     let row = &common.flows[flow.index()];
                     let host = if at_receiver { row.dst } else { row.src };
-                    let node = common.graph.hosts[host as usize];
+                    let mut node = common.graph.hosts[host as usize];
+                    if at_switch {
+                        let candidates = common.routes.candidates(node, row.dst);
+                        let (ends, hash) = ((row.src, row.dst), common.hash(row, false));
+                        let port = common.routes.ecmp(node, candidates, ends, hash);
+                        node = common.graph.ports(node)[port.index()].peer;
+                    }
                     targets.entry(node).or_default().push((target as u32, flow.get()));
                 }
-                &mut flows
+                if at_switch { &mut ports } else { &mut flows }
             }
         };
         for (node, list) in targets {
@@ -112,17 +119,7 @@ pub(crate) fn devices<S: Scheme>(
     }
     (0..graph.nodes() as u32)
         .map(|node| {
-            let probes = PortProbes::new(
-                port_probes
-                    .remove(&node)
-                    .unwrap_or_default()
-                    .into_iter()
-                    .map(|(clock, list)| {
-                        let list = list.into_iter().map(|(target, port)| (target, port as u16));
-                        (clock, list.collect())
-                    })
-                    .collect(),
-            );
+            let probes = PortProbes::new(port_probes.remove(&node).unwrap_or_default());
             let ports = graph.ports(node).iter().map(|end| port(setup, common, end)).collect();
             match graph.kinds[node as usize] {
                 NodeKind::Host => {
@@ -228,6 +225,7 @@ fn switch<S: Scheme>(
         node: NodeId::new(node),
         tier: common.graph.tiers[node as usize],
         ports: &facts,
+        hosts: &common.places,
         network_rtt: common.routes.network_rtt,
         seed: stream::seed(setup.seed, "switch", u64::from(node)),
     };

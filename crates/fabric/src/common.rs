@@ -3,11 +3,12 @@
 use crate::ideal::{PacketBytes, completion_time};
 use crate::network::{ClassConfig, HostConfig, Paths, Setup};
 use crate::packet::{Address, Scheme};
+use crate::places;
 use crate::qp::NO_FLOW;
 use crate::quirks::{Clock, Quirks};
 use crate::routing::{Graph, LinkEnd, Routes, Sizes, flow_hash};
 use crate::run::Refusal;
-use schemes::contract::{PathFacts, Room, WireFacts};
+use schemes::contract::{HostPlace, PathFacts, Room, WireFacts};
 use std::collections::BTreeMap;
 use units::{Bytes, NodeId, Rate, Time};
 
@@ -42,6 +43,8 @@ pub(crate) struct Common<S: Scheme> {
     pub(crate) params: S::Params,
     pub(crate) graph: Graph,
     pub(crate) routes: Routes,
+    /// By index among the hosts.
+    pub(crate) places: Vec<HostPlace>,
     pub(crate) flows: Vec<FlowRow>,
     pub(crate) rooms: [Room; 8],
     pub(crate) classes: ClassConfig,
@@ -91,6 +94,7 @@ impl<S: Scheme> Common<S> {
         }
         Ok(Common {
             flows: flow_rows(&graph, setup),
+            places: places::of_hosts(&graph),
             params,
             graph,
             routes,

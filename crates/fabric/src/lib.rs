@@ -18,6 +18,7 @@ mod mrg;
 mod network;
 mod nic;
 mod packet;
+mod places;
 mod port;
 mod probe;
 mod qp;

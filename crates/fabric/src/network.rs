@@ -4,6 +4,7 @@
 
 use crate::quirks::Quirks;
 use crate::record::Records;
+use schemes::contract::FlowObservable;
 use units::{Bytes, FlowId, NodeId, PortId, Rate, Time};
 
 /// A host or a switch.
@@ -213,9 +214,24 @@ pub enum ProbeKind {
     Alpha,
     /// Mean time of a flow's packets from sender to receiver, seconds.
     Latency,
+    /// Bytes that wait in the queue that the scheme keeps for a flow at its first switch.
+    FlowQueue,
+    /// Bytes that this queue may send.
+    FlowCredits,
+    /// The rate that this switch gives to the flow, bits per second.
+    FlowRate,
 }
 
 impl ProbeKind {
+    /// What a flow's first switch is asked for, where it is asked.
+    pub(crate) fn at_first_switch(self) -> Option<FlowObservable> {
+        match self {
+            ProbeKind::FlowQueue => Some(FlowObservable::Queue),
+            ProbeKind::FlowCredits => Some(FlowObservable::Credits),
+            ProbeKind::FlowRate => Some(FlowObservable::Rate),
+            _ => None,
+        }
+    }
     /// Whether, of a flow, the receiver knows it and not the sender.
     pub(crate) fn is_counted_at_receiver(self) -> bool {
         matches!(self, ProbeKind::Throughput | ProbeKind::Latency)

@@ -51,12 +51,13 @@ pub(crate) struct PortProbes {
 #[derive(Debug)]
 struct PortProbe {
     clock: Clock,
-    /// Target's index in the probe, port, bytes sent at the last sample.
-    targets: Vec<(u32, u16, u64)>,
+    /// Target's index in the probe, port (or flow, where the scheme's switch is asked for one), bytes
+    /// sent at the last sample.
+    targets: Vec<(u32, u32, u64)>,
 }
 
 impl PortProbes {
-    pub(crate) fn new(probes: Vec<(Clock, Vec<(u32, u16)>)>) -> PortProbes {
+    pub(crate) fn new(probes: Vec<(Clock, Vec<(u32, u32)>)>) -> PortProbes {
         let probes: Vec<PortProbe> = probes
             .into_iter()
             .map(|(clock, targets)| PortProbe {
@@ -83,7 +84,7 @@ impl PortProbes {
         &mut self,
         now: Time,
         port: impl Fn(usize) -> &'p Port,
-        state: impl Fn(usize) -> Option<f64>,
+        state: impl Fn(ProbeKind, u32) -> Option<f64>,
     ) {
         for probe in &mut self.probes {
             if probe.clock.next != now {
@@ -91,14 +92,21 @@ impl PortProbes {
             }
             let clock = probe.clock;
             for (target, number, sent_before) in &mut probe.targets {
+                let ask = match clock.kind {
+                    ProbeKind::PortState => true,
+                    kind => kind.at_first_switch().is_some(),
+                };
+                if ask {
+                    if let Some(value) = state(clock.kind, *number) {
+                        let (probe, target) = (clock.probe, *target);
+                        self.samples.push(Sample { probe, target, time: now, value });
+                    }
+                    continue;
+                }
                 let port = port(*number as usize);
                 let value = match clock.kind {
                     ProbeKind::Queue => port.queue_bytes as f64,
                     ProbeKind::Pause => f64::from(u8::from(port.paused != 0)),
-                    ProbeKind::PortState => match state(*number as usize) {
-                        Some(value) => value,
-                        None => continue,
-                    },
                     // What an interval saw is known at its end.
                     ProbeKind::Throughput | ProbeKind::Utilisation if clock.fresh => {
                         *sent_before = port.counters.tx_bytes;

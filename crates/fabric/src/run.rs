@@ -51,7 +51,7 @@ pub struct Output {
     pub lossless_drops: u64,
     /// Bytes in and out of each switch.
     pub audits: Vec<SwitchAudit>,
-    /// What the scheme counted, summed over hosts, by name.
+    /// What the scheme counted, summed over hosts and switches, by name.
     pub counters: BTreeMap<&'static str, u64>,
     /// How it ended.
     pub outcome: Outcome,
@@ -187,6 +187,9 @@ fn collect<S: Scheme>(common: &Common<S>, devices: Vec<NodeDevice<S>>, outcome: 
             NodeDevice::Switch(mut switch) => {
                 for (port, this) in switch.ports.iter().enumerate() {
                     report(port, this.final_counters(outcome.end));
+                }
+                for (name, count) in switch.counters() {
+                    *output.counters.entry(name).or_default() += count;
                 }
                 output.samples.append(&mut switch.probes.samples);
                 if let Some(recorder) = &mut switch.recorder {

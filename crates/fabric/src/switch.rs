@@ -17,6 +17,7 @@ use crate::common::Common;
 use crate::due::Due;
 use crate::mmu::Mmu;
 use crate::mrg::Draws;
+use crate::network::ProbeKind;
 use crate::packet::{
     Body, CodePoint, Header, Kind, NO_INGRESS, Packet, Scheme, blank, is_pause, pfc_frame,
 };
@@ -426,7 +427,20 @@ impl<S: Scheme> Switch<S> {
         let states = &self.cp_ports;
         let cp = self.cp.as_ref();
         let ports = &self.ports;
-        self.probes.sample(now, |port| &ports[port], |port| cp?.observe(&states[port], now));
+        let flows = &self.common.flows;
+        let state = |kind: ProbeKind, target: u32| match kind.at_first_switch() {
+            None => cp?.observe(&states[target as usize], now),
+            Some(what) => {
+                let flow = &flows[target as usize];
+                cp?.observe_flow(flow.src, flow.dst, now, what)
+            }
+        };
+        self.probes.sample(now, |port| &ports[port], state);
+    }
+
+    /// What the scheme counted here.
+    pub(crate) fn counters(&self) -> Vec<(&'static str, u64)> {
+        self.cp.as_ref().map_or(Vec::new(), |cp| cp.counters())
     }
 
     /// The audit at the end of a run.

@@ -115,6 +115,9 @@ fn one_series(
         ProbeKind::Window => ("window", "bytes"),
         ProbeKind::Alpha => ("alpha", ""),
         ProbeKind::Latency => ("latency", "s"),
+        ProbeKind::FlowQueue => ("flow-queue", "bytes"),
+        ProbeKind::FlowCredits => ("flow-credits", "bytes"),
+        ProbeKind::FlowRate => ("flow-rate", "bps"),
     };
     let first = output.samples.partition_point(|sample| (sample.probe as usize) < probe);
     let samples = &output.samples[first..];

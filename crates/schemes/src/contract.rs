@@ -12,7 +12,9 @@ mod packet;
 mod stack;
 
 pub use effects::{HostCx, SwitchEffect, SwitchFx, Target};
-pub use facts::{ClassSpec, HostFacts, PathFacts, PortFacts, Room, SwitchFacts, WireFacts};
+pub use facts::{
+    ClassSpec, HostFacts, HostPlace, PathFacts, PortFacts, Room, SwitchFacts, WireFacts,
+};
 pub use level::{Departure, Emit, Emits, Full, Level, Local, Order, PortLocal, Strict};
 pub use packet::{Address, Body, CodePoint, Header, Kind, NoCtl, Packet};
 pub use stack::Stack;
@@ -155,6 +157,17 @@ pub enum Observable {
     Window,
     /// The scheme's congestion estimate, such as DCQCN's alpha or HPCC's U.
     Alpha,
+}
+
+/// A quantity that a congestion point keeps for a flow, or for the flows that it takes together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowObservable {
+    /// Bytes that wait in a queue of the flow's own.
+    Queue,
+    /// Bytes that this queue may send now.
+    Credits,
+    /// The rate that it gives to the flow, bits per second.
+    Rate,
 }
 
 /// Reaction point: sets the rate and window of a QP at the sender.
@@ -367,7 +380,8 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
         _paused: bool,
     ) {
     }
-    /// When [`on_timer`](Cp::on_timer) is wanted; read after each hook but `on_depart`.
+    /// When [`on_timer`](Cp::on_timer) is wanted; read after each hook, after `on_depart` only where
+    /// the level is [`Strict`].
     fn next_timer(&self) -> Time {
         Time::NEVER
     }
@@ -381,6 +395,16 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
     /// The state of a port as a number, for a probe (a ternary detector's state, a fair rate).
     fn observe(&self, _port: &Self::Port, _now: Time) -> Option<f64> {
         None
+    }
+    /// What the switch keeps for a flow from host `src` to host `dst` on it (their indices among the
+    /// hosts), for a probe; asked of the flow's first switch.
+    fn observe_flow(&self, _src: u32, _dst: u32, _now: Time, _what: FlowObservable) -> Option<f64> {
+        None
+    }
+    /// What the switch counted, by name: the same names at every switch. The summary has their
+    /// sums.
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
     }
 }
 

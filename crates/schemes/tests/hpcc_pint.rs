@@ -84,6 +84,7 @@ impl Bench {
                     node: NodeId::new(node),
                     tier: 1,
                     ports: &[facts],
+                    hosts: &[],
                     network_rtt: RTT,
                     seed: 7 + u64::from(node),
                 };

@@ -114,6 +114,7 @@ impl<S: Scheme> Switch<S> {
             node: NodeId::new(node),
             tier: 1,
             ports: &facts,
+            hosts: &[],
             network_rtt: RTT,
             seed: 7,
         };

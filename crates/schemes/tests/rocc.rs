@@ -201,8 +201,14 @@ fn each_flow_with_a_packet_in_the_queue_is_told_once() {
         kmin: Bytes::UNLIMITED,
         transit: Time::from_us(1),
     };
-    let switch =
-        SwitchFacts { node: HERE.0, tier: 1, ports: &[facts], network_rtt: us(8), seed: 1 };
+    let switch = SwitchFacts {
+        node: HERE.0,
+        tier: 1,
+        ports: &[facts],
+        hosts: &[],
+        network_rtt: us(8),
+        seed: 1,
+    };
     let params = paper();
     let mut cp = Rocc::cp(&params, &switch).unwrap();
     let view = PortView {

@@ -35,6 +35,9 @@ _TITLES = {
     "pause": "Paused",
     "port-state": "Port state",
     "latency": "Packet latency",
+    "flow-queue": "Queue of the flow's own",
+    "flow-credits": "Credits",
+    "flow-rate": "Rate given",
 }
 
 

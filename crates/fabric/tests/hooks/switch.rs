@@ -6,10 +6,10 @@ use crate::toy::{BYTE, LineRate, Log, Plain, WIRE};
 use crate::toy::{ack_back, alone, no_cp, no_ctl, no_host, one_way, toy};
 use fabric::{EcnConfig, EcnLaw, Probe, ProbeKind, ProbeTargets, Ready, Refusal, Threshold};
 use schemes::contract::{
-    Ack, Address, Allow, Body, ClassSpec, CodePoint, Cp, Emit, Emits, Full, Gate, HostCx, Kind,
-    Level, Local, NoCtl, Np, Packet, PathFacts, PlainReceiver, PlainSwitch, PortFacts, PortLocal,
-    PortView, Ports, Room, Rp, Scheme, Stack, Strict, SwitchFacts, Target, Turn, Verdict,
-    WireFacts,
+    Ack, Address, Allow, Body, ClassSpec, CodePoint, Cp, Emit, Emits, FlowObservable, Full, Gate,
+    HostCx, HostPlace, Kind, Level, Local, NoCtl, Np, Packet, PathFacts, PlainReceiver,
+    PlainSwitch, PortFacts, PortLocal, PortView, Ports, Room, Rp, Scheme, Stack, Strict,
+    SwitchFacts, Target, Turn, Verdict, WireFacts,
 };
 use units::{Bytes, NodeId, PortId, Priority, Rate, Time};
 
@@ -741,6 +741,85 @@ fn a_switch_timer_sees_all_ports_and_lets_a_sender_go() {
     let timers: Vec<_> = log.all().into_iter().map(|(time, sent)| (time, sent as f64)).collect();
     let expected = [10, 20, 30].map(|us| (us * 1_000_000, sent(us * 1_000_000, 0)));
     assert_eq!(timers[..3], expected);
+}
+
+// ---- hosts of SwitchFacts, observe_flow, counters ----
+
+toy! {
+    /// Tells what it knows of hosts.
+    Mapped: Log<Vec<HostPlace>>, (), NoCtl, (), LineRate, PlainReceiver, Map;
+    no_ctl!();
+    no_host!();
+    fn cp(log: &Plain<Log<Vec<HostPlace>>>, facts: &SwitchFacts<'_>) -> Option<Map> {
+        log.0.push(facts.hosts.to_vec());
+        Some(Map { node: facts.node, tier: facts.tier })
+    }
+}
+
+#[derive(Debug)]
+struct Map {
+    node: NodeId,
+    tier: u8,
+}
+
+impl Cp<Mapped> for Map {
+    type Level = PortLocal;
+    type Port = ();
+    fn port(&self, _: &Plain<Log<Vec<HostPlace>>>, _: &PortFacts) {}
+    fn observe_flow(&self, src: u32, dst: u32, now: Time, what: FlowObservable) -> Option<f64> {
+        assert_eq!(now, US);
+        let number = (self.node.get() * 100 + src * 10 + dst) as f64;
+        (what == FlowObservable::Credits).then_some(number)
+    }
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        vec![("tiers", u64::from(self.tier))]
+    }
+}
+
+/// Protects what a switch knows of racks and pods, that probes ask a flow's first switch, and that
+/// switches' counts are summed.
+#[test]
+fn switches_know_racks_and_pods_and_are_asked_for_flows() {
+    let mut setup = empty();
+    let core = setup.switch(3);
+    let mut tors = Vec::new();
+    for _ in 0..2 {
+        let agg = setup.switch(2);
+        setup.cable(agg, core, G100, US);
+        for _ in 0..2 {
+            let tor = setup.switch(1);
+            let host = setup.host();
+            setup.cable(host, tor, Rate::from_gbps(25), US);
+            setup.cable(tor, agg, G100, US);
+            tors.push(tor);
+        }
+    }
+    // The last host has a second port, to another rack.
+    let last = setup.nodes.len() as u32 - 1;
+    setup.cable(last, tors[0], G100, US);
+    setup.message(2, 1, 1000, Time::ZERO);
+    setup.messages[0].src = NodeId::new(tors[2] + 1);
+    setup.messages[0].dst = NodeId::new(tors[1] + 1);
+    let probe = |kind| {
+        let targets = ProbeTargets::Flows(vec![units::FlowId::new(0)]);
+        Probe { kind, interval: US, start: US, end: US, targets }
+    };
+    setup.probes =
+        [ProbeKind::FlowQueue, ProbeKind::FlowCredits, ProbeKind::FlowRate].map(probe).into();
+    let log = Log::default();
+    let output = run::<Mapped>(&setup, Plain(log.clone()), 1);
+    let place = |host: usize, pod, ports| HostPlace {
+        tor: NodeId::new(tors[host]),
+        rack: host as u32,
+        pod,
+        rate: Rate::from_gbps(25),
+        ports,
+    };
+    let expected = vec![place(0, 0, 1), place(1, 0, 1), place(2, 1, 1), place(3, 1, 2)];
+    assert_eq!(log.all(), vec![expected; 7]);
+    let samples: Vec<_> = output.samples.iter().map(|s| (s.probe, s.value)).collect();
+    assert_eq!(samples, [(1, f64::from(tors[2] * 100 + 2 * 10 + 1))]);
+    assert_eq!(output.counters["tiers"], 3 + 2 * 2 + 4);
 }
 
 // ---- classes ----

@@ -55,6 +55,12 @@ pub enum ProbeKind {
     Alpha,
     /// Mean time that a flow's packets took from sender to receiver since the last sample.
     Latency,
+    /// Bytes in the queue that the scheme keeps for a flow, and others like it, at its first switch.
+    FlowQueue,
+    /// Bytes that this queue may send now: the credits that it has.
+    FlowCredits,
+    /// Rate that this switch gives to the flow.
+    FlowRate,
 }
 
 impl ProbeKind {
@@ -66,7 +72,13 @@ impl ProbeKind {
             | ProbeKind::Utilisation
             | ProbeKind::Pause
             | ProbeKind::PortState => true,
-            ProbeKind::Rate | ProbeKind::Window | ProbeKind::Alpha | ProbeKind::Latency => false,
+            ProbeKind::Rate
+            | ProbeKind::Window
+            | ProbeKind::Alpha
+            | ProbeKind::Latency
+            | ProbeKind::FlowQueue
+            | ProbeKind::FlowCredits
+            | ProbeKind::FlowRate => false,
         }
     }
 
@@ -82,6 +94,9 @@ impl ProbeKind {
             ProbeKind::Window => "window",
             ProbeKind::Alpha => "alpha",
             ProbeKind::Latency => "latency",
+            ProbeKind::FlowQueue => "flow-queue",
+            ProbeKind::FlowCredits => "flow-credits",
+            ProbeKind::FlowRate => "flow-rate",
         }
     }
 }

@@ -71,6 +71,21 @@ pub struct PortFacts {
     pub transit: Time,
 }
 
+/// Where a host is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostPlace {
+    /// The node that its (first) port leads to: its ToR switch, where it hangs on one.
+    pub tor: NodeId,
+    /// Number of its rack among the racks of the network: one for each such node, in their order.
+    pub rack: u32,
+    /// Number of its pod: racks are in one pod where they reach each other below tier 3.
+    pub pod: u32,
+    /// Rate of its (first) port.
+    pub rate: Rate,
+    /// How many ports it has.
+    pub ports: u16,
+}
+
 /// What a scheme may know of a switch.
 #[derive(Clone, Copy, Debug)]
 pub struct SwitchFacts<'a> {
@@ -80,6 +95,8 @@ pub struct SwitchFacts<'a> {
     pub tier: u8,
     /// Its ports, by number.
     pub ports: &'a [PortFacts],
+    /// Where each host of the network is, by its index among the hosts.
+    pub hosts: &'a [HostPlace],
     /// The largest base round trip of any pair of hosts.
     pub network_rtt: Time,
     /// Seed of the switch's own random stream.

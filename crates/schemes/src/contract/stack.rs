@@ -1,6 +1,6 @@
 //! Two congestion points in one switch: INT stamping below a detector, say.
 
-use super::{Cp, Gate, Level, Packet, PortFacts, PortView, Ports, Scheme, Turn, Verdict};
+use super::{Cp, FlowObservable, Gate, Level, Packet, PortFacts, PortView, Ports, Scheme, Turn, Verdict};
 use units::{PortId, Priority, Time};
 
 /// `A` on top of `B`, which must share a level. On the way in `A` sees a packet first, on the way
@@ -110,6 +110,15 @@ impl<S: Scheme, L: Level, A: Cp<S, Level = L>, B: Cp<S, Level = L>> Cp<S> for St
     }
     fn observe(&self, port: &Self::Port, now: Time) -> Option<f64> {
         self.0.observe(&port.0, now).or_else(|| self.1.observe(&port.1, now))
+    }
+    fn observe_flow(&self, src: u32, dst: u32, now: Time, what: FlowObservable) -> Option<f64> {
+        let upper = self.0.observe_flow(src, dst, now, what);
+        upper.or_else(|| self.1.observe_flow(src, dst, now, what))
+    }
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        let mut counters = self.0.counters();
+        counters.extend(self.1.counters());
+        counters
     }
 }
 
