@@ -9,12 +9,14 @@
 //! [`contract`] holds all plug-in points; [`registry`] lists what there is; each scheme is one file.
 
 pub mod annulus;
+pub mod annulus;
 pub mod contract;
 pub mod dcqcn;
 pub mod dcqcn_tcd;
 pub mod dctcp;
 pub mod expresspass;
 pub mod fncc;
+pub mod hiercc;
 pub mod hpcc;
 pub mod hpcc_pint;
 pub mod hpcc_tcd;

@@ -133,6 +133,7 @@ macro_rules! for_each_scheme {
             fncc: $crate::fncc::Fncc<5>, $crate::fncc::Fncc<10>;
             themis: $crate::themis::Themis;
             annulus: $crate::annulus::Annulus;
+            hiercc: $crate::hiercc::Hiercc;
         }
     };
 }

@@ -1,0 +1,286 @@
+//! HierCC in whole networks.
+
+mod common;
+
+use common::run_with;
+use rocelab::RunResult;
+
+/// The paper's smaller network: 4 ToRs in 2 pods, 16 hosts each, 25 Gb/s under 100 Gb/s.
+const PODS: &str = r#"
+    [topology]
+    kind = "three-tier"
+    pods = 2
+    tors_per_pod = 2
+    aggs_per_pod = 2
+    cores = 2
+    hosts_per_tor = 16
+    host_rate = "25Gbps"
+    host_delay = "1us"
+    agg_rate = "100Gbps"
+    agg_delay = "1us"
+    core_rate = "100Gbps"
+    core_delay = "1us"
+    [scheme]
+    name = "hiercc"
+"#;
+
+fn values<'a>(result: &'a RunResult, name: &str) -> &'a [f64] {
+    &result.series.iter().find(|series| series.name == name).expect("there is such a series").value
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+fn most(values: &[f64]) -> f64 {
+    values.iter().copied().fold(0.0, f64::max)
+}
+
+/// Probes of the first sender's VOQ and of the downlink to `h63`.
+const PROBES: &str = r#"
+    [[probe]]
+    name = "used"
+    kind = "utilisation"
+    interval = "10us"
+    start = "100us"
+    ports = ["tor3:h63"]
+    [[probe]]
+    name = "queue"
+    kind = "queue"
+    interval = "500ns"
+    ports = ["tor3:h63"]
+    [[probe]]
+    name = "voq"
+    kind = "flow-queue"
+    interval = "1us"
+    nodes = ["h0"]
+    [[probe]]
+    name = "credits"
+    kind = "flow-credits"
+    interval = "1us"
+    nodes = ["h0"]
+    [[probe]]
+    name = "rate"
+    kind = "flow-rate"
+    interval = "1us"
+    nodes = ["h0"]
+"#;
+
+fn in_pods(preset: &str, rest: &str, set: &[(&str, &str)]) -> RunResult {
+    run_with(&format!("{PODS}\npreset = \"{preset}\"\n{PROBES}\n{rest}"), set)
+}
+
+/// The round trip between ToRs of two pods, 8 links of 1 us and what packets take on them, is less
+/// than this many bytes of a downlink.
+const FILL: f64 = 27_500.0;
+
+/// The three forms of the credit loop. To the letter, C0 = 10 KB in a round trip of 8.4 us are 9.5
+/// Gb/s of 25, and its own credits prove the sender's ToR right to slow it down.
+#[test]
+fn the_papers_c0_does_not_fill_the_path_between_pods_and_the_others_do() {
+    let traffic = r#"
+        [run]
+        stop = "1ms"
+        [[traffic]]
+        kind = "flows"
+        flows = [{ src = "h0", dst = "h63", size = "1GB" }]
+    "#;
+    for (preset, least, most_used) in
+        [("hiercc-path", 0.98, 1.01), ("hiercc-paper", 0.33, 0.38), ("hiercc-ahead", 0.98, 1.01)]
+    {
+        let result = in_pods(preset, traffic, &[]);
+        let used = mean(values(&result, "used"));
+        assert!((least..most_used).contains(&used), "{preset} uses {used} of the link");
+        assert!(most(values(&result, "queue")) < 5_000.0, "{preset} leaves no queue");
+        let credits = most(values(&result, "credits"));
+        let c0 = if preset == "hiercc-path" { FILL } else { 10_000.0 };
+        assert!(credits < c0 + 1_000.0, "{preset} has {credits} B of credits");
+        assert_eq!(result.summary.drops, 0);
+    }
+}
+
+/// Racks x C0 at the receiving ToR (section 1), also where ACKs of as much data the other way take
+/// their part of the link; and no VOQ far beyond V_high: what 16 hosts send in a round trip of the
+/// first hop comes on top.
+#[test]
+fn queues_are_bounded_whatever_the_incast() {
+    let traffic = |size: &str| {
+        format!(
+            r#"
+            [run]
+            stop = "3ms"
+            [[traffic]]
+            kind = "incast"
+            senders = ["h0..h47"]
+            receiver = "h63"
+            size = "{size}"
+            [[traffic]]
+            kind = "flows"
+            flows = [{{ src = "h63", dst = "h0", size = "1GB" }}]
+            "#
+        )
+    };
+    for (preset, c0) in [("hiercc-path", FILL), ("hiercc-paper", 10_000.0)] {
+        let result = in_pods(preset, &traffic("1MB"), &[]);
+        let bound = 3.0 * (c0 + 1_000.0) + 1_000.0;
+        let queue = most(values(&result, "queue"));
+        assert!(queue < bound, "{preset}: {queue} B at the downlink, above {bound}");
+        let voq = most(values(&result, "voq"));
+        assert!((70_000.0..230_000.0).contains(&voq), "{preset}: a VOQ of {voq} B");
+        assert!(result.summary.counters["stop_messages"] > 0);
+        let used = mean(values(&result, "used"));
+        assert!(used > 0.97, "{preset}: {used} of the downlink used");
+        assert_eq!((result.summary.drops, result.summary.pause_frames), (0, 0));
+    }
+    // The queues of DCQCN, for the comparison to mean something.
+    let dcqcn = in_pods(
+        "hiercc-path",
+        &traffic("1MB"),
+        &[
+            ("scheme", "dcqcn"),
+            ("probe.2.kind", "rate"),
+            ("probe.3.kind", "rate"),
+            ("probe.4.kind", "rate"),
+        ],
+    );
+    assert!(most(values(&dcqcn, "queue")) > 5.0 * FILL);
+}
+
+/// Section 5.1: a long flow keeps the link while 15 short ones come and go, and all is sent.
+#[test]
+fn bursts_stay_in_the_voq_and_leave_the_link_full() {
+    let traffic = r#"
+        [run]
+        stop = "5ms"
+        [[traffic]]
+        kind = "flows"
+        flows = [{ src = "h0", dst = "h63", size = "1GB" }]
+        [[traffic]]
+        kind = "bursts"
+        tag = "burst"
+        src = ["h1..h15"]
+        dst = ["h63"]
+        size = "75KB"
+        start = "1ms"
+        period = "2ms"
+        count = 2
+    "#;
+    let result = in_pods("hiercc-path", traffic, &[]);
+    assert_eq!((result.summary.flows_done, result.summary.drops), (30, 0));
+    assert!(most(values(&result, "queue")) < FILL + 2_000.0, "one rack, one C0");
+    assert!(most(values(&result, "voq")) < 230_000.0);
+    let used = mean(values(&result, "used"));
+    assert!(used > 0.97, "{used} of the link used");
+    let rates = values(&result, "rate");
+    assert!(rates.contains(&0.0) && rates.contains(&25e9), "stopped, and at line rate");
+}
+
+/// Credits go by the number of flows: of three flows from one rack and one from another the one has
+/// not half of the link. It has more than a quarter, because equation 1 lets the VOQ of the three run
+/// dry at times.
+#[test]
+fn credits_go_by_the_number_of_flows() {
+    let traffic = r#"
+        [run]
+        stop = "4ms"
+        [[traffic]]
+        kind = "flows"
+        flows = [
+            { src = "h0", dst = "h63", size = "1GB" },
+            { src = "h1", dst = "h63", size = "1GB" },
+            { src = "h2", dst = "h63", size = "1GB" },
+            { src = "h16", dst = "h63", size = "1GB" },
+        ]
+        [[probe]]
+        name = "share"
+        kind = "throughput"
+        interval = "2ms"
+        start = "1ms"
+        ports = ["h16:tor1"]
+    "#;
+    let result = in_pods("hiercc-path", traffic, &[]);
+    let share = values(&result, "share")[0] / (25e9 / 4.0);
+    assert!((0.95..1.4).contains(&share), "the one has {share} of its share");
+}
+
+/// Within a rack the loop is in one switch; on every shape of network all is delivered, with nothing
+/// dropped.
+#[test]
+fn every_network_delivers_everything() {
+    let shapes = [
+        r#"kind = "star"
+           hosts = 8
+           host_rate = "100Gbps"
+           host_delay = "1us""#,
+        r#"kind = "leaf-spine"
+           leaves = 4
+           spines = 2
+           hosts_per_leaf = 4
+           host_rate = "100Gbps"
+           host_delay = "1us"
+           rate = "100Gbps"
+           delay = "1us""#,
+        r#"kind = "fat-tree"
+           k = 4
+           host_rate = "100Gbps"
+           host_delay = "1us"
+           rate = "100Gbps"
+           delay = "1us""#,
+    ];
+    for shape in shapes {
+        for (key, value) in [("voq", "host"), ("voq", "rack"), ("scope", "pod"), ("sent", "joined")]
+        {
+            let text = format!(
+                r#"
+                [run]
+                limit = "20ms"
+                [topology]
+                {shape}
+                [scheme]
+                name = "hiercc"
+                params = {{ {key} = "{value}" }}
+                [[traffic]]
+                kind = "incast"
+                senders = 7
+                receiver = "h0"
+                size = "300KB"
+                [[traffic]]
+                kind = "permutation"
+                size = "200KB"
+                [[traffic]]
+                kind = "flows"
+                flows = [
+                    {{ src = "h1", dst = "h0", size = "100KB", start = "50us" }},
+                    {{ src = "h2", dst = "h0", size = "1B", start = "60us" }},
+                ]
+                "#
+            );
+            let result = run_with(&text, &[]);
+            let summary = &result.summary;
+            assert_eq!(summary.flows_done, summary.flows, "{key} = {value} on {shape}");
+            assert_eq!(summary.drops, 0, "{key} = {value} on {shape}");
+        }
+    }
+}
+
+/// The budget of VOQs, and the two ways to need fewer (section 4).
+#[test]
+fn the_budget_of_voqs_is_reported() {
+    let traffic = r#"
+        [run]
+        limit = "10ms"
+        [[traffic]]
+        kind = "incast"
+        senders = ["h0..h59"]
+        receiver = "h63"
+        size = "20KB"
+    "#;
+    let voqs = |set: &[(&str, &str)]| {
+        let result = in_pods("hiercc-path", traffic, set);
+        assert_eq!((result.summary.flows_done, result.summary.drops), (60, 0), "{set:?}");
+        (result.summary.counters["voqs"], result.summary.counters["voqs_used"])
+    };
+    assert_eq!(voqs(&[]), (4 * 64, 4), "hosts x ToRs");
+    assert_eq!(voqs(&[("scheme.params.voq", "rack")]), (4 * 4, 4), "ToRs x ToRs");
+    assert_eq!(voqs(&[("scheme.params.scope", "pod")]), (4 * 32, 2), "hosts of a pod x ToRs");
+}

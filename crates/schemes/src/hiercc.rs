@@ -1,0 +1,242 @@
+//! HierCC: "HierCC: Hierarchical RDMA Congestion Control", Zhang et al., APNet 2021.
+//!
+//! The flows from a rack to a host share a virtual output queue (VOQ) at the rack's ToR switch, and
+//! two loops steer them. Between racks, a VOQ sends against credits from the receiving ToR, which
+//! has a scheduler for each downlink (section 3.2). Within the rack, the ToR gives one rate to all
+//! flows of a VOQ, and stops them where it grows long (section 3.3).
+//!
+//! Data carries the VOQ's F (its flows) and S (the bytes it has sent) to the receiving ToR, which
+//! grants credits of Delta bytes by weighted round robin (WRR) to VOQs whose S is above what they
+//! were granted. So a VOQ never has more than C0 bytes under way without a credit, and no more than
+//! racks x C0 bytes wait at a downlink.
+//!
+//! That loop has three forms, as presets. With S and C0 as in the paper a VOQ moves no more than C0
+//! in a round trip between ToRs: 10 KB in 8.4 us is 9.6 Gb/s, and can't fill a 25 Gb/s link between
+//! pods. The default takes C0 from the downlink's rate and that round trip and keeps the bound. The
+//! third counts in S what has joined the VOQ, too, so that credits come ahead, and gives the bound
+//! up.
+
+mod credits;
+mod flows;
+mod tor;
+mod voq;
+
+pub use credits::{Claim, Downlink};
+pub use flows::Flows;
+pub use tor::TorSwitch;
+pub use voq::{FirstHop, Voq};
+
+use crate::contract::{
+    Allow, Header, HostCx, HostFacts, Observable, PathFacts, PlainReceiver, Rp, Scheme, SwitchFacts,
+};
+use crate::params::{Kind, ParamError, Value};
+use crate::registry::Preset;
+use units::{Bytes, Rate, Time};
+
+const LENGTH: Option<(Value, Value)> =
+    Some((Value::Bytes(Bytes::new(100)), Value::Bytes(Bytes::new(1_000_000_000))));
+const SPAN: Option<(Value, Value)> =
+    Some((Value::Time(Time::from_ns(100)), Value::Time(Time::from_ms(100))));
+
+crate::params! {
+    /// Parameters of HierCC. Bytes are counted on the wire.
+    pub struct HierccParams {
+        /// What a VOQ may send before its first credit.
+        initial_credits: Bytes, "C0", Kind::Bytes, LENGTH, "APNet'21 section 5, at 25 Gb/s";
+        /// C0 is not less than the downlink's rate times the round trip between ToRs.
+        fill_path: bool, "", Kind::Flag, None, "decided here: else C0 limits the throughput";
+        /// S counts what has left the VOQ, or what has joined it.
+        sent: &'static str, "S", Kind::Choice(&["left", "joined"]), None,
+            "APNet'21 section 3.2: left";
+        /// Bytes that a credit allows.
+        credit: Bytes, "Delta", Kind::Bytes, LENGTH, "APNet'21 sections 3.2, 5";
+        /// Queue length that a VOQ converges to.
+        target_queue: Bytes, "q0", Kind::Bytes, LENGTH, "APNet'21 section 5, at 25 Gb/s";
+        /// Share of the queue above q0 that is to drain in a round trip of the first hop.
+        beta: f64, "beta", Kind::Number,
+            Some((Value::Number(0.001), Value::Number(1.0))), "APNet'21 section 5";
+        /// Round trip between a sender and its ToR. The rate is computed every RTT_hop / beta.
+        hop_rtt: Time, "RTT_hop", Kind::Time, SPAN, "APNet'21 section 3.3";
+        /// A VOQ longer than this stops its senders.
+        stop_queue: Bytes, "V_high", Kind::Bytes, LENGTH, "APNet'21 section 5, at 25 Gb/s";
+        /// A VOQ shorter than this lets them go on.
+        resume_queue: Bytes, "V_low", Kind::Bytes, LENGTH, "APNet'21 section 5, at 25 Gb/s";
+        /// A sender marks a packet of a flow so often, and the ToR answers with the rate.
+        mark_interval: Time, "", Kind::Time, SPAN, "APNet'21 section 4";
+        /// The rate given never falls below this: a silent sender would not hear the next one.
+        min_rate: Rate, "", Kind::Rate,
+            Some((Value::Rate(Rate::from_mbps(1)), Value::Rate(Rate::from_gbps(100)))),
+            "decided here: a hundredth of the hosts' rate";
+        /// A flow of which no packet came for this long counts no more.
+        flow_timeout: Time, "", Kind::Time, SPAN, "decided here";
+        /// A VOQ for each receiving host, or for each receiving rack.
+        voq: &'static str, "", Kind::Choice(&["host", "rack"]), None,
+            "APNet'21 sections 3.1, 4: host";
+        /// VOQs for the whole network, or for the sender's pod; PFC alone is between pods then.
+        scope: &'static str, "", Kind::Choice(&["network", "pod"]), None,
+            "APNet'21 section 4: network";
+    }
+}
+
+/// The scheme `hiercc`.
+#[derive(Debug)]
+pub struct Hiercc;
+
+impl Scheme for Hiercc {
+    const NAME: &'static str = "hiercc";
+    const TITLE: &'static str = "HierCC";
+    const PAPER: &'static str =
+        "Zhang et al., HierCC: Hierarchical RDMA Congestion Control, APNet 2021";
+    const CAVEAT: &'static str = "The paper's C0 can't fill a link between pods; the default takes \
+                                  C0 from the path. Hosts with several ports do without VOQs.";
+    const PRESETS: &'static [Preset] = &[
+        Preset {
+            name: "hiercc-path",
+            summary: "C0 fills the path between ToRs, S counts what has left",
+            source: "APNet'21 section 5; C0 decided",
+            ecn: None,
+        },
+        Preset {
+            name: "hiercc-paper",
+            summary: "To the letter: C0 of 10 KB at 25 Gb/s, S counts what has left",
+            source: "APNet'21 sections 3.2, 5",
+            ecn: None,
+        },
+        Preset {
+            name: "hiercc-ahead",
+            summary: "C0 of 10 KB at 25 Gb/s, S counts what has joined the VOQ",
+            source: "APNet'21 section 5; S decided",
+            ecn: None,
+        },
+    ];
+
+    type Params = HierccParams;
+    type Meta = Stamp;
+    type Ctl = Control;
+    type Host = ();
+    type Rp = ReactionPoint;
+    type Np = PlainReceiver;
+    type Cp = TorSwitch;
+
+    /// The paper's lengths are for 25 Gb/s. They follow the rate, so that they last as long.
+    fn preset(name: &str, host_rate: Rate) -> HierccParams {
+        let at_25 = |kb: u64| Bytes::new(kb * host_rate.bps() / 25_000_000);
+        HierccParams {
+            initial_credits: at_25(10),
+            fill_path: name == "hiercc-path",
+            sent: if name == "hiercc-ahead" { "joined" } else { "left" },
+            credit: Bytes::new(1000),
+            target_queue: at_25(20),
+            beta: 0.2,
+            hop_rtt: Time::from_us(2),
+            stop_queue: at_25(70),
+            resume_queue: at_25(50),
+            mark_interval: Time::from_us(10),
+            min_rate: Rate::from_bps(host_rate.bps() / 100),
+            flow_timeout: Time::from_us(100),
+            voq: "host",
+            scope: "network",
+        }
+    }
+    fn check(params: &HierccParams) -> Result<(), ParamError> {
+        let bound = format!("must not be above stop_queue, which is {}", params.stop_queue);
+        if params.resume_queue > params.stop_queue {
+            return Err(ParamError::Conflict("resume_queue", bound));
+        }
+        if params.target_queue > params.stop_queue {
+            return Err(ParamError::Conflict("target_queue", bound));
+        }
+        if params.voq == "rack" && params.sent == "joined" {
+            let why = "what joined a rack's VOQ is not known by host: sent must be \"left\"";
+            return Err(ParamError::Conflict("voq", why.to_owned()));
+        }
+        Ok(())
+    }
+    /// F in 2 B and S in 4 B.
+    fn meta_bytes(_params: &HierccParams) -> (u32, u32) {
+        (6, 0)
+    }
+    fn ctl_bytes(_control: &Control) -> u32 {
+        64
+    }
+    fn host(_params: &HierccParams, _facts: &HostFacts) {}
+    fn cp(params: &HierccParams, facts: &SwitchFacts<'_>) -> Option<TorSwitch> {
+        TorSwitch::new(params, facts)
+    }
+}
+
+/// What data carries from the sending ToR to the receiving one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stamp {
+    /// F, the flows in the VOQ; 0 where the packet was in none.
+    pub flows: u32,
+    /// The sending rack, which a ToR knows from the sender's address.
+    pub rack: u32,
+    /// S, the bytes that the VOQ has sent, with this packet.
+    pub sent: u64,
+}
+
+/// What ToRs say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// To the other ToR: the VOQ of the packet that it answers may send so many bytes more.
+    Credit(u32),
+    /// To a sender: R(t), its rate; zero stops it.
+    Rate(Rate),
+}
+
+/// The reaction point, one per QP: marks packets and takes the rate it is told.
+#[derive(Clone, Debug)]
+pub struct ReactionPoint {
+    mark_interval: Time,
+    next_mark: Time,
+    rate: Rate,
+    stopped: bool,
+}
+
+impl ReactionPoint {
+    /// The reaction point of a QP that begins at line rate.
+    pub fn new(params: &HierccParams, path: &PathFacts) -> ReactionPoint {
+        ReactionPoint {
+            mark_interval: params.mark_interval,
+            next_mark: Time::ZERO,
+            rate: path.line_rate,
+            stopped: false,
+        }
+    }
+}
+
+impl Rp<Hiercc> for ReactionPoint {
+    /// The rate counts at once, also for a packet that already waits.
+    const REPACE: bool = true;
+
+    fn open(params: &HierccParams, _host: &mut (), path: &PathFacts, _now: Time) -> Self {
+        ReactionPoint::new(params, path)
+    }
+    #[inline]
+    fn allow(&self) -> Allow {
+        let granted = if self.stopped { 0 } else { u64::MAX };
+        Allow { rate: self.rate, granted, ..Allow::EVERYTHING }
+    }
+    #[inline]
+    fn on_send(&mut self, cx: &mut HostCx<'_, Hiercc>, data: &mut Header, _stamp: &mut Stamp) {
+        if cx.now >= self.next_mark {
+            data.mark = true;
+            self.next_mark = cx.now + self.mark_interval;
+        }
+    }
+    fn on_ctl(&mut self, _cx: &mut HostCx<'_, Hiercc>, control: &Control) {
+        match *control {
+            Control::Rate(rate) if rate == Rate::ZERO => self.stopped = true,
+            Control::Rate(rate) => (self.rate, self.stopped) = (rate, false),
+            Control::Credit(_) => debug_assert!(false, "a credit is for a ToR"),
+        }
+    }
+    fn observe(&self, _now: Time, what: Observable) -> Option<f64> {
+        match what {
+            Observable::Rate if self.stopped => Some(0.0),
+            Observable::Rate => Some(self.rate.bps() as f64),
+            Observable::Window | Observable::Alpha => None,
+        }
+    }
+}

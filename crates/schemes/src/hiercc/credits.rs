@@ -1,0 +1,137 @@
+//! The credit scheduler of a downlink, at the receiving ToR.
+
+use crate::contract::Address;
+use units::{Bytes, Rate, Time};
+
+/// What the last packet of a VOQ told the receiving ToR.
+#[derive(Clone, Copy, Debug)]
+pub struct Claim {
+    /// The rack that the VOQ is of.
+    pub rack: u32,
+    /// F.
+    pub flows: u32,
+    /// S.
+    pub sent: u64,
+    /// The packet's addresses: a credit goes back to its sender's rack.
+    pub address: Address,
+}
+
+/// A VOQ in the table of a downlink.
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
+    address: Address,
+    /// F.
+    flows: u32,
+    /// Credits that it may still get in this round.
+    turns: u32,
+    /// S.
+    sent: u64,
+    /// C_sent, bytes of credits granted.
+    granted: u64,
+}
+
+impl Entry {
+    fn wants(&self) -> bool {
+        self.granted < self.sent
+    }
+}
+
+/// The WRR credit scheduler of a downlink (section 3.2), a VOQ for each rack.
+///
+/// The weight of a VOQ is F. A round gives each VOQ as many credits as it has flows, one at a time in
+/// turn, and ends when those that want credits have had theirs. Credits are spaced to the downlink's
+/// rate, and what the link carries without credits (ACKs, rate messages) takes its time from them:
+/// the paper does not say so, but the queue would grow without bound.
+#[derive(Clone, Debug)]
+pub struct Downlink {
+    rate: Rate,
+    credit: u64,
+    /// By rack.
+    entries: Vec<Entry>,
+    /// Entries with C_sent < S.
+    wanting: u32,
+    cursor: usize,
+    /// Credits granted so far, and bytes without any, fill the link until then.
+    filled: Time,
+    due: Time,
+}
+
+impl Downlink {
+    /// The scheduler of a link of this rate, which grants credits of `credit` bytes (Delta).
+    pub fn new(rate: Rate, credit: Bytes, racks: usize) -> Downlink {
+        Downlink {
+            rate,
+            credit: credit.get(),
+            entries: vec![Entry::default(); racks],
+            wanting: 0,
+            cursor: 0,
+            filled: Time::ZERO,
+            due: Time::NEVER,
+        }
+    }
+
+    /// A packet of a VOQ arrived. One that others have overtaken on another path has an old S.
+    pub fn hear(&mut self, now: Time, claim: &Claim) {
+        let entry = &mut self.entries[claim.rack as usize];
+        let wanted = entry.wants();
+        entry.address = claim.address;
+        entry.flows = claim.flows;
+        entry.sent = entry.sent.max(claim.sent);
+        self.wanting += u32::from(!wanted && entry.wants());
+        self.arm(now);
+    }
+
+    /// S of a rack's VOQ as far as it is known.
+    pub fn sent(&self, rack: u32) -> u64 {
+        self.entries[rack as usize].sent
+    }
+
+    /// The link carries so many bytes without credits.
+    pub fn carry(&mut self, now: Time, bytes: u64) {
+        self.filled = self.filled.max(now) + self.rate.time_for(Bytes::new(bytes));
+        self.arm(now);
+    }
+
+    /// When the next credit goes.
+    #[inline]
+    pub fn due(&self) -> Time {
+        self.due
+    }
+
+    /// The credit that is due at `now`: for which rack's VOQ, and an address in that rack.
+    pub fn grant(&mut self, now: Time) -> (u32, Address) {
+        let rack = self.next();
+        let entry = &mut self.entries[rack];
+        entry.turns -= 1;
+        entry.granted += self.credit;
+        let address = entry.address;
+        self.wanting -= u32::from(!entry.wants());
+        self.cursor = rack + 1;
+        self.filled = self.filled.max(now) + self.rate.time_for(Bytes::new(self.credit));
+        self.arm(now);
+        (rack as u32, address)
+    }
+
+    fn arm(&mut self, now: Time) {
+        self.due = if self.wanting == 0 { Time::NEVER } else { self.filled.max(now) };
+    }
+
+    /// The VOQ whose turn it is.
+    fn next(&mut self) -> usize {
+        if let Some(rack) = self.search() {
+            return rack;
+        }
+        for entry in &mut self.entries {
+            entry.turns = entry.flows;
+        }
+        self.search().expect("a VOQ wants a credit, and has a flow at least")
+    }
+
+    fn search(&self) -> Option<usize> {
+        let racks = self.entries.len();
+        (self.cursor..self.cursor + racks).map(|rack| rack % racks).find(|&rack| {
+            let entry = &self.entries[rack];
+            entry.turns > 0 && entry.wants()
+        })
+    }
+}

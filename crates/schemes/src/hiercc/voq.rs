@@ -1,0 +1,159 @@
+//! A VOQ of a sending ToR: its credits, and the rate of its senders.
+
+use super::HierccParams;
+use units::{Rate, Time};
+
+/// The rate of the first hop, one for all flows of a VOQ (section 3.3).
+#[derive(Clone, Debug)]
+pub struct FirstHop {
+    /// R(t-1), bits per second.
+    rate: f64,
+    line: f64,
+    least: f64,
+    /// The present interval's beginning, and the bytes of data and of credits that came in it.
+    begin: Time,
+    arrived: u64,
+    credited: u64,
+    interval: Time,
+    target: f64,
+    /// Rate that drains a byte above q0: beta / RTT_hop, in bits per second.
+    drain: f64,
+}
+
+impl FirstHop {
+    /// Begins at the senders' line rate.
+    pub fn new(params: &HierccParams, line: Rate, now: Time) -> FirstHop {
+        FirstHop {
+            rate: line.bps() as f64,
+            line: line.bps() as f64,
+            least: params.min_rate.min(line).bps() as f64,
+            begin: now,
+            arrived: 0,
+            credited: 0,
+            interval: Time::from_ps((params.hop_rtt.ps() as f64 / params.beta) as u64),
+            target: params.target_queue.get() as f64,
+            drain: params.beta * 8.0 / params.hop_rtt.as_secs_f64(),
+        }
+    }
+
+    /// So many bytes of data joined the VOQ.
+    pub fn arrive(&mut self, bytes: u64) {
+        self.arrived += bytes;
+    }
+
+    /// A credit of so many bytes came.
+    pub fn credit(&mut self, bytes: u64) {
+        self.credited += bytes;
+    }
+
+    /// R(t), with `queue` bytes in the VOQ. It is computed anew (equation 1) where RTT_hop / beta has
+    /// passed since it last was: whoever asks first after that ends the interval.
+    ///
+    /// The paper prints the first condition as Q < 0, which can't be; read as Q < q0. An interval
+    /// without arrivals leaves R as it is.
+    pub fn update(&mut self, now: Time, queue: u64) {
+        let span = now.saturating_sub(self.begin);
+        if span < self.interval {
+            return;
+        }
+        let queue = queue as f64;
+        if queue < self.target {
+            self.rate = self.line;
+        } else if self.arrived > 0 {
+            let per_second = 8.0 / span.as_secs_f64();
+            let (r_credit, r_arrive) =
+                (self.credited as f64 * per_second, self.arrived as f64 * per_second);
+            let rate = self.rate * (r_credit - self.drain * (queue - self.target)) / r_arrive;
+            self.rate = rate.clamp(self.least, self.line);
+        }
+        (self.begin, self.arrived, self.credited) = (now, 0, 0);
+    }
+
+    /// R(t).
+    pub fn rate(&self) -> Rate {
+        Rate::from_bps(self.rate as u64)
+    }
+}
+
+/// A VOQ. Where its packets wait is the fabric's matter: it may have some at several ports.
+#[derive(Clone, Debug)]
+pub struct Voq {
+    /// C0.
+    initial: i64,
+    credits: i64,
+    queue: u64,
+    joined: u64,
+    left: u64,
+    /// Its packets at each port.
+    waiting: Vec<u32>,
+    /// Its senders have been stopped.
+    pub(super) stopped: bool,
+    pub(super) first_hop: FirstHop,
+}
+
+impl Voq {
+    /// An empty VOQ with `initial` credits (C0), at a switch with so many ports.
+    pub fn new(initial: u64, ports: usize, first_hop: FirstHop) -> Voq {
+        Voq {
+            initial: initial as i64,
+            credits: initial as i64,
+            queue: 0,
+            joined: 0,
+            left: 0,
+            waiting: vec![0; ports],
+            stopped: false,
+            first_hop,
+        }
+    }
+
+    /// A packet joins it, to leave through `port`.
+    pub fn join(&mut self, port: usize, size: u64) {
+        self.queue += size;
+        self.joined += size;
+        self.waiting[port] += 1;
+        self.first_hop.arrive(size);
+    }
+
+    /// A packet leaves it through `port`, and its credits go.
+    pub fn leave(&mut self, port: usize, size: u64) {
+        self.queue -= size;
+        self.left += size;
+        self.waiting[port] -= 1;
+        self.credits -= size as i64;
+    }
+
+    /// A credit came.
+    pub fn credit(&mut self, bytes: u64) {
+        self.credits += bytes as i64;
+        self.first_hop.credit(bytes);
+    }
+
+    /// Whether a packet of `size` bytes may leave. With no credit under way it always may, also
+    /// where C0 is less than a packet: nothing else would bring one.
+    #[inline]
+    pub fn may_send(&self, size: u64) -> bool {
+        self.credits >= self.initial.min(size as i64)
+    }
+
+    /// Bytes that wait in it.
+    #[inline]
+    pub fn queue(&self) -> u64 {
+        self.queue
+    }
+
+    /// Bytes that it may send.
+    pub fn credits(&self) -> i64 {
+        self.credits
+    }
+
+    /// S: what has left it, or what has joined it.
+    pub fn sent(&self, counts_joined: bool) -> u64 {
+        if counts_joined { self.joined } else { self.left }
+    }
+
+    /// The ports at which packets of it wait.
+    pub fn ports(&self) -> impl Iterator<Item = usize> {
+        let waiting = self.waiting.iter().enumerate();
+        waiting.filter(|(_, packets)| **packets > 0).map(|(port, _)| port)
+    }
+}

@@ -1,0 +1,238 @@
+//! HierCC's laws on sequences worked out by hand: equation 1, the credits of a VOQ, the lists of
+//! flows, the credit scheduler.
+
+use schemes::contract::{Address, CodePoint, Header, HostCx, Kind, PathFacts, Rp, Scheme};
+use schemes::hiercc::{
+    Claim, Control, Downlink, FirstHop, Flows, Hiercc, HierccParams, ReactionPoint, Stamp, Voq,
+};
+use schemes::params::{ParamError, Value};
+use schemes::registry::params_of;
+use units::{Bytes, Rate, Time};
+
+const LINE: Rate = Rate::from_gbps(25);
+
+fn paper() -> HierccParams {
+    Hiercc::preset("hiercc-paper", LINE)
+}
+
+fn us(n: u64) -> Time {
+    Time::from_us(n)
+}
+
+fn ns(n: u64) -> Time {
+    Time::from_ns(n)
+}
+
+#[test]
+fn the_papers_values_at_its_rate() {
+    let params = paper();
+    let kb = |n: u64| Bytes::new(n * 1000);
+    assert_eq!((params.initial_credits, params.credit), (kb(10), kb(1)));
+    assert_eq!(
+        (params.target_queue, params.stop_queue, params.resume_queue),
+        (kb(20), kb(70), kb(50))
+    );
+    assert_eq!((params.beta, params.hop_rtt, params.mark_interval), (0.2, us(2), us(10)));
+    assert!(!params.fill_path && params.sent == "left");
+}
+
+#[test]
+fn values_that_do_not_go_together_are_refused() {
+    let refused = |name: &str, value| {
+        let overrides = [(name.to_owned(), value)];
+        match params_of::<Hiercc>("hiercc-ahead", LINE, &overrides) {
+            Err(ParamError::Conflict(which, _)) => assert_eq!(which, name),
+            other => panic!("{name}: {other:?}"),
+        }
+    };
+    refused("resume_queue", Value::Bytes(Bytes::new(71_000)));
+    refused("target_queue", Value::Bytes(Bytes::new(71_000)));
+    refused("voq", Value::Choice("rack"));
+}
+
+/// Equation 1 every RTT_hop / beta = 10 us. A byte above q0 = 20 KB takes 0.2 x 8 b / 2 us =
+/// 0.8 Mb/s.
+#[test]
+fn the_rate_follows_credits_arrivals_and_the_queue() {
+    let mut hop = FirstHop::new(&paper(), LINE, Time::ZERO);
+    let mut interval = |now: u64, arrived, credited, queue| {
+        hop.arrive(arrived);
+        hop.credit(credited);
+        hop.update(us(now), queue);
+        hop.rate()
+    };
+    // 50 Gb/s came, 25 Gb/s of credits, 10 KB too much: 25 x (25 - 8) / 50.
+    assert_eq!(interval(10, 62_500, 31_250, 30_000), Rate::from_mbps(8_500));
+    // The interval is not over: nothing happens, but what came counts.
+    assert_eq!(interval(15, 10_000, 0, 90_000), Rate::from_mbps(8_500));
+    // 17 Gb/s, 25 Gb/s, 5 KB too much: 8.5 x (25 - 4) / 17.
+    assert_eq!(interval(20, 11_250, 31_250, 25_000), Rate::from_mbps(10_500));
+    // Nothing arrived: R stays.
+    assert_eq!(interval(30, 0, 31_250, 25_000), Rate::from_mbps(10_500));
+    // 40 KB too much take 32 Gb/s: below nothing, so the least.
+    assert_eq!(interval(40, 25_000, 31_250, 60_000), Rate::from_mbps(250));
+    // Below q0: the line rate, and never more.
+    assert_eq!(interval(50, 25_000, 31_250, 19_999), LINE);
+    assert_eq!(interval(60, 12_500, 31_250, 20_000), LINE);
+}
+
+#[test]
+fn a_voq_sends_what_it_has_credits_for() {
+    let mut voq = Voq::new(3_000, 4, FirstHop::new(&paper(), LINE, Time::ZERO));
+    for port in [1, 2, 2, 2] {
+        voq.join(port, 1_100);
+    }
+    assert_eq!((voq.queue(), voq.sent(false), voq.sent(true)), (4_400, 0, 4_400));
+    assert!(voq.may_send(1_100));
+    voq.leave(1, 1_100);
+    voq.leave(2, 1_100);
+    assert_eq!((voq.credits(), voq.sent(false)), (800, 2_200));
+    assert!(!voq.may_send(1_100) && voq.may_send(800));
+    assert_eq!(voq.ports().collect::<Vec<_>>(), [2]);
+    voq.credit(1_000);
+    assert!(voq.may_send(1_100));
+}
+
+#[test]
+fn a_voq_with_all_its_credits_sends_packets_that_are_larger() {
+    let mut voq = Voq::new(1_000, 1, FirstHop::new(&paper(), LINE, Time::ZERO));
+    voq.join(0, 1_500);
+    assert!(voq.may_send(1_500));
+    voq.leave(0, 1_500);
+    voq.credit(1_000);
+    assert!(!voq.may_send(1_500), "500 are still out");
+    voq.credit(1_000);
+    assert!(voq.may_send(1_500));
+}
+
+fn address(src: u32, sender_slot: u32) -> Address {
+    Address { src, sender_slot, ..Address::default() }
+}
+
+#[test]
+fn flows_are_counted_by_voq_and_forgotten() {
+    let mut flows = Flows::new(2);
+    flows.add_voq();
+    flows.add_voq();
+    flows.see(us(1), 0, 0, &address(5, 0));
+    flows.see(us(2), 0, 0, &address(5, 1));
+    flows.see(us(3), 1, 0, &address(6, 0));
+    flows.see(us(4), 0, 0, &address(5, 0));
+    let known = |flows: &Flows, voq| {
+        flows.of(voq).map(|address| (address.src, address.sender_slot)).collect::<Vec<_>>()
+    };
+    assert_eq!(known(&flows, 0), [(5, 1), (6, 0), (5, 0)], "the latest last");
+    // The number of a QP that is over serves one to elsewhere.
+    flows.see(us(5), 1, 1, &address(6, 0));
+    assert_eq!((flows.count(0), flows.count(1)), (2, 1));
+    flows.forget(0, us(4));
+    assert_eq!(known(&flows, 0), [(5, 0)], "seen at 4 us, not before");
+    flows.forget(0, us(9));
+    flows.forget(0, us(9));
+    assert_eq!((flows.count(0), known(&flows, 0).len()), (0, 0));
+    flows.see(us(10), 0, 0, &address(5, 1));
+    assert_eq!(known(&flows, 0), [(5, 1)]);
+}
+
+/// A scheduler of a 25 Gb/s link: a credit of 1000 B every 320 ns.
+fn downlink() -> Downlink {
+    Downlink::new(LINE, Bytes::new(1000), 3)
+}
+
+fn claim(rack: u32, flows: u32, sent: u64) -> Claim {
+    Claim { rack, flows, sent, address: address(rack * 10, 0) }
+}
+
+#[test]
+fn credits_go_by_weight_at_the_links_rate() {
+    let mut link = downlink();
+    assert_eq!(link.due(), Time::NEVER);
+    link.hear(us(1), &claim(0, 2, 100_000));
+    link.hear(us(1), &claim(2, 1, 100_000));
+    for (number, expected) in [0, 2, 0, 2, 0, 0, 2, 0, 0].into_iter().enumerate() {
+        let now = us(1) + ns(320) * number as u64;
+        assert_eq!(link.due(), now);
+        let (rack, back) = link.grant(now);
+        assert_eq!((rack, back.src), (expected, expected * 10), "credit {number}");
+    }
+}
+
+#[test]
+fn a_voq_gets_credits_until_they_reach_what_it_sent() {
+    let mut link = downlink();
+    link.hear(us(1), &claim(0, 1, 1_001));
+    assert_eq!(link.grant(us(1)).0, 0);
+    // A packet that was overtaken on another path tells an old S.
+    link.hear(us(1), &claim(0, 1, 900));
+    assert_eq!(link.due(), us(1) + ns(320), "1000 < 1001");
+    assert_eq!(link.grant(link.due()).0, 0);
+    assert_eq!(link.due(), Time::NEVER, "2000 > 1001");
+    link.hear(us(9), &claim(0, 1, 2_000));
+    assert_eq!(link.due(), Time::NEVER, "2000 = 2000");
+    link.hear(us(9), &claim(0, 1, 2_001));
+    assert_eq!(link.due(), us(9), "the link has been free for long");
+}
+
+#[test]
+fn bytes_without_credits_take_their_time() {
+    let mut link = downlink();
+    link.carry(us(1), 84);
+    link.hear(us(1), &claim(1, 1, 5_000));
+    assert_eq!(link.due(), us(1) + Time::from_ps(26_880), "84 B at 25 Gb/s");
+    link.grant(link.due());
+    link.carry(us(1) + ns(100), 1_000);
+    assert_eq!(link.due(), us(1) + Time::from_ps(26_880) + ns(640));
+}
+
+#[test]
+fn a_sender_marks_every_10_us_and_does_as_it_is_told() {
+    let params = paper();
+    let path = PathFacts {
+        line_rate: LINE,
+        bottleneck_rate: LINE,
+        base_rtt: us(12),
+        network_rtt: us(12),
+        switches: 5,
+        payload: Bytes::new(1000),
+        packet_bytes: Bytes::new(1088),
+    };
+    let mut sender = ReactionPoint::new(&params, &path);
+    let mut outbox = Vec::new();
+    let mut at = |sender: &mut ReactionPoint, now: Time, told: Option<Control>| {
+        let mut header = header();
+        let mut cx = HostCx { now, params: &params, host: &mut (), outbox: &mut outbox };
+        match told {
+            Some(control) => sender.on_ctl(&mut cx, &control),
+            None => sender.on_send(&mut cx, &mut header, &mut Stamp::default()),
+        }
+        header.mark
+    };
+    let marked = [0, 1, 9, 10, 19, 25, 34, 35].map(|now| at(&mut sender, us(now), None));
+    assert_eq!(marked, [true, false, false, true, false, true, false, true]);
+    assert_eq!((sender.allow().rate, sender.allow().granted), (LINE, u64::MAX));
+    at(&mut sender, us(40), Some(Control::Rate(Rate::from_gbps(3))));
+    assert_eq!(sender.allow().rate, Rate::from_gbps(3));
+    at(&mut sender, us(41), Some(Control::Rate(Rate::ZERO)));
+    assert_eq!(sender.allow().granted, 0, "stopped");
+    at(&mut sender, us(42), Some(Control::Rate(Rate::from_gbps(2))));
+    assert_eq!((sender.allow().rate, sender.allow().granted), (Rate::from_gbps(2), u64::MAX));
+}
+
+fn header() -> Header {
+    Header {
+        address: Address::default(),
+        sequence: 0,
+        sent_at: Time::ZERO,
+        size: 1088,
+        payload: 1000,
+        ingress: 0,
+        kind: Kind::Data,
+        priority: 3,
+        code_point: CodePoint::Capable,
+        echo: CodePoint::Capable,
+        last: false,
+        ack_requested: false,
+        to_source: false,
+        mark: false,
+    }
+}
