@@ -1,6 +1,8 @@
 //! Two congestion points in one switch: INT stamping below a detector, say.
 
-use super::{Cp, FlowObservable, Gate, Level, Packet, PortFacts, PortView, Ports, Scheme, Turn, Verdict};
+use super::{
+    Cp, FlowObservable, Gate, Level, Packet, PortFacts, PortView, Ports, Scheme, Turn, Verdict,
+};
 use units::{PortId, Priority, Time};
 
 /// `A` on top of `B`, which must share a level. On the way in `A` sees a packet first, on the way
