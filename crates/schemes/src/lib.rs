@@ -9,7 +9,6 @@
 //! [`contract`] holds all plug-in points; [`registry`] lists what there is; each scheme is one file.
 
 pub mod annulus;
-pub mod annulus;
 pub mod contract;
 pub mod dcqcn;
 pub mod dcqcn_tcd;

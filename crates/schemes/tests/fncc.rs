@@ -190,6 +190,7 @@ impl Switch {
             node: NodeId::new(5),
             tier: 1,
             ports: &[port(0), port(1)],
+            hosts: &[],
             network_rtt: us(12),
             seed: 1,
         };

@@ -407,6 +407,7 @@ fn ports_without_a_code_are_refused() {
             node: NodeId::new(0),
             tier: 1,
             ports: &[PortFacts { rate: LINE, ..port }, port],
+            hosts: &[],
             network_rtt: us(8),
             seed: 1,
         };

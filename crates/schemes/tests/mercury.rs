@@ -139,6 +139,7 @@ impl Switch {
             node: NodeId::new(5),
             tier: 1,
             ports: &[facts],
+            hosts: &[],
             network_rtt: us(32),
             seed: 1,
         };

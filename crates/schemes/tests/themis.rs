@@ -59,6 +59,7 @@ impl External {
             node: NodeId::new(48),
             tier: 3,
             ports: &facts,
+            hosts: &[],
             network_rtt: us(1012),
             seed: 1,
         };
