@@ -153,7 +153,8 @@ fn only_switches_with_long_links_take_part() {
     let params = params("themis", &[]);
     let facts = &ports()[..1];
     let node = NodeId::new(1);
-    let switch = SwitchFacts { node, tier: 1, ports: facts, network_rtt: us(9), seed: 1 };
+    let switch =
+        SwitchFacts { node, tier: 1, ports: facts, hosts: &[], network_rtt: us(9), seed: 1 };
     assert!(Themis::cp(&params, &switch).is_none());
 }
 
