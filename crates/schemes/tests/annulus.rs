@@ -29,7 +29,14 @@ fn tor(tier: u8, changes: &[(String, Value)]) -> Option<CongestionPoint> {
     let node = NodeId::new(0);
     Annulus::cp(
         &params,
-        &SwitchFacts { node, tier, ports: &ports, network_rtt: Time::from_us(8), seed: 1 },
+        &SwitchFacts {
+            node,
+            tier,
+            ports: &ports,
+            hosts: &[],
+            network_rtt: Time::from_us(8),
+            seed: 1,
+        },
     )
 }
 
