@@ -46,3 +46,25 @@ def _state(progress: Progress) -> str:
         f"{duration(progress.simulated_ps)}  {count(speed)} packet-hops/s  "
         f"{progress.flows_done:,}/{progress.flows:,} flows"
     )
+
+
+@contextmanager
+def runs_bar(runs: int, *, shown: bool) -> Iterator[Callable[[object, float], None]]:
+    """A bar for several runs at once, likewise; it is told of a run and how far that has come."""
+    bars = Bars(
+        TextColumn("{task.completed:.1f} of {task.total:.0f} runs"),
+        BarColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    bars.disable = not shown or not bars.console.is_terminal
+    done: dict[object, float] = {}
+    with bars:
+        task = bars.add_task("runs", total=float(runs))
+
+        def show(run: object, fraction: float) -> None:
+            done[run] = fraction
+            bars.update(task, completed=sum(list(done.values())))
+
+        yield show

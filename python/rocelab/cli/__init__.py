@@ -18,6 +18,7 @@ from rocelab.cli.catalogue import list_, schema
 from rocelab.cli.fct import fct
 from rocelab.cli.measure import bench
 from rocelab.cli.pictures import plot
+from rocelab.cli.reproduce import reproduce
 from rocelab.cli.running import hpcc, run, validate, validate_hpcc
 from rocelab.errors import RocelabError
 
@@ -41,6 +42,7 @@ app.command("list")(list_)
 app.command()(plot)
 app.command()(fct)
 app.command()(bench)
+app.command()(reproduce)
 
 
 def _print_version(asked: bool) -> None:

@@ -57,9 +57,9 @@ def by_size(named: Sequence[tuple[str, Sequence[Bin]]]) -> Figure:
                     _line(axes, bins, percent, name, index)
                 axes.set_ylabel(f"p{percent} slowdown")
         for axes in panels:
-            _log_slowdown(axes)
+            log_slowdown(axes)
         panels[-1].set_xlabel("Flow size")
-        _log_sizes(panels[-1])
+        log_sizes(panels[-1])
         legend_above(panels[0])
     return drawn
 
@@ -88,7 +88,7 @@ def tags(results: Result | Sequence[Result]) -> Figure:
         axes.set_xlim(-0.5, len(found) - 0.5)
         axes.grid(visible=False, axis="x")
         axes.set_ylabel("FCT slowdown (p50, p95, p99)")
-        _log_slowdown(axes)
+        log_slowdown(axes)
         legend_above(axes)
     return drawn
 
@@ -118,7 +118,8 @@ def _line(axes: Axes, bins: Sequence[Bin], percent: int, label: str, index: int)
     )
 
 
-def _log_sizes(axes: Axes) -> None:
+def log_sizes(axes: Axes) -> None:
+    """Makes x a logarithmic axis of flow sizes."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     axes.set_xscale("log")
@@ -131,7 +132,8 @@ def _log_sizes(axes: Axes) -> None:
     axes.xaxis.set_major_formatter(FuncFormatter(lambda nbytes, _: _bytes(nbytes)))
 
 
-def _log_slowdown(axes: Axes) -> None:
+def log_slowdown(axes: Axes) -> None:
+    """Makes y a logarithmic axis of slowdowns."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     axes.set_yscale("log")

@@ -1,0 +1,79 @@
+"""``rocelab reproduce``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rocelab.errors import ConfigError, ResultError
+
+
+def reproduce(
+    figures: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ID...", help="Figures such as fncc/fig9, or whole papers."),
+    ] = None,
+    as_list: Annotated[bool, typer.Option("--list", help="Print every id, one a line.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A version in seconds that keeps the shape.")
+    ] = False,
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Where to; each figure has a directory in it.")
+    ] = Path("out/reproduce"),
+    cache: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Where results are kept; default: rocelab in the user's cache."
+        ),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(help="Runs at a time; default: one for each processor.")
+    ] = None,
+    page: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.md", help="Write the claims as a Markdown page, too."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the claims as JSON.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
+) -> None:
+    """Make figures of published papers again and judge the papers' claims."""
+    from rocelab.papers import reproduce as papers
+    from rocelab.papers.runner import default_cache
+
+    if as_list:
+        print("\n".join(papers.ids()))
+        return
+    if not figures:
+        raise ConfigError("no figure given", hint="`rocelab reproduce --list` has all")
+    made = []
+    try:
+        for paper, figure in papers.chosen(figures):
+            one = papers.reproduce(
+                paper,
+                figure,
+                out,
+                cache=cache or default_cache(),
+                quick=quick,
+                jobs=jobs,
+                progress=not quiet,
+            )
+            made.append(one)
+            if not as_json:
+                print(f"{papers.table(one)}\n  written to {one.directory}\n", flush=True)
+    except KeyboardInterrupt:
+        print("interrupted: runs that are complete stay in the cache", file=sys.stderr)
+        raise typer.Exit(130) from None
+    if as_json:
+        print(
+            json.dumps({one.id: one.claims for one in made}, indent=2, ensure_ascii=False),
+        )
+    if page:
+        command = " ".join(["rocelab reproduce", *figures, *(["--quick"] if quick else [])])
+        try:
+            page.write_text(papers.page(made, command), encoding="utf-8")
+        except OSError as error:
+            raise ResultError(f"{page}: cannot write: {error.strerror or error}") from None

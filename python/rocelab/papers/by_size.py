@@ -1,0 +1,82 @@
+"""FCT slowdown by flow size, as the papers with Poisson traffic show it.
+
+Cases are named ``SEED SCHEME``; statistics are those of each seed, then their mean.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+import polars as pl
+
+from rocelab.papers.measure import rank
+from rocelab.papers.model import Line, Panel, Points, Reading, Runs
+from rocelab.result import Result
+
+STATISTICS: Mapping[str, Callable[[pl.Series], float]] = {
+    "Average": lambda values: float(values.sum()) / len(values) if len(values) else math.nan,
+    "Median": lambda values: rank(values, 50),
+    "95th percentile": lambda values: rank(values, 95),
+    "99th percentile": lambda values: rank(values, 99),
+}
+
+_LEAST_FLOWS = 20
+"""A class of sizes with fewer flows, over all seeds, is not drawn."""
+
+
+def panels(schemes: tuple[str, ...]) -> list[Panel]:
+    """A panel for each statistic, with a line for each scheme."""
+    return [
+        Panel(
+            f"({letter}) {statistic}",
+            "Flow size",
+            "FCT slowdown",
+            [Line(name, _line(name, statistic)) for name in schemes],
+            by_size=True,
+        )
+        for letter, statistic in zip("abcd", STATISTICS, strict=True)
+    ]
+
+
+def of_seeds(scheme: str, statistic: str, least: float = 0, most: float = math.inf) -> Reading:
+    """The statistic over flows of ``least`` to ``most`` bytes, for each seed."""
+    return lambda runs: _of_seeds(runs, scheme, statistic, least, most)
+
+
+def _of_seeds(runs: Runs, scheme: str, statistic: str, least: float, most: float) -> list[float]:
+    return [
+        STATISTICS[statistic](_flows(run, least, most)["slowdown"].drop_nulls())
+        for run in _runs(runs, scheme)
+    ]
+
+
+def _line(scheme: str, statistic: str) -> Callable[[Runs], Points]:
+    def points(runs: Runs) -> Points:
+        tops, values = [], []
+        # Half decades: 0.1 to 0.316 KB and so on.
+        for step in range(4, 20):
+            low, top = 10 ** (step / 2), 10 ** ((step + 1) / 2)
+            counts = [len(_flows(run, low + 1e-9, top)) for run in _runs(runs, scheme)]
+            if sum(counts) >= _LEAST_FLOWS:
+                found = _of_seeds(runs, scheme, statistic, low + 1e-9, top)
+                known = [value for value in found if not math.isnan(value)]
+                tops.append(top)
+                values.append(sum(known) / len(known))
+        return tops, values
+
+    return points
+
+
+def _runs(runs: Runs, scheme: str) -> list[Result]:
+    return [run for case, run in runs.items() if case.split(" ", 1)[1] == scheme]
+
+
+def _flows(run: Result, least: float, most: float) -> pl.DataFrame:
+    """Flows of these sizes; the first tenth of the time in which they arrive is left out."""
+    flows = run.flows.to_polars()
+    last_ps = flows["start_ps"].max()
+    warm_ps = last_ps / 10 if isinstance(last_ps, int) else 0.0
+    return flows.filter(
+        (pl.col("start_ps") >= warm_ps) & pl.col("size_bytes").is_between(least, most)
+    )

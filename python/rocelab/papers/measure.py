@@ -1,0 +1,172 @@
+"""What the papers read off their runs.
+
+Probes are called ``queue``, ``busy`` (utilisation) and ``rate`` (of flows) in all of them.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+
+import polars as pl
+
+from rocelab.papers.model import Line, Panel, Points, Reading, Runs, Value
+from rocelab.result import Result
+
+US = 1e6
+"""Picoseconds in a microsecond."""
+
+
+def queue_kb(case: str) -> Callable[[Runs], Points]:
+    """Queue length over microseconds."""
+    return lambda runs: series(runs[case], "queue", 1e3)
+
+
+def busy_percent(case: str) -> Callable[[Runs], Points]:
+    """Utilisation over microseconds."""
+    return lambda runs: series(runs[case], "busy", 1e-2)
+
+
+def rate(case: str, flow: int, *, per_tick: float = 1.0) -> Callable[[Runs], Points]:
+    """The rate in Gb/s that a flow may send at, over ticks of so many microseconds.
+
+    Where its scheme sets none, that is the line rate of its host.
+    """
+
+    def points(runs: Runs) -> Points:
+        times, rates = rate_gbps(runs[case], flow)
+        return [time / per_tick for time in times], rates
+
+    return points
+
+
+def series(run: Result, name: str, scale: float) -> Points:
+    """The probe ``name`` over microseconds, its values divided by ``scale``."""
+    frame, column = _samples(run, name)
+    return (frame["time_ps"] / US).to_list(), (frame[column] / scale).to_list()
+
+
+def rate_gbps(run: Result, flow: int) -> tuple[list[float], list[float]]:
+    """As :func:`rate`, of one run."""
+    frame, column = _samples(run, "rate")
+    frame = frame.filter(pl.col("flow_id") == flow)
+    message = run.flows.to_polars().row(by_predicate=pl.col("flow_id") == flow, named=True)
+    ports = run.ports.to_polars().filter(pl.col("node") == message["src"])
+    line_bps = ports["rate_bps"][0]
+    start_ps = message["start_ps"]
+    end_ps = run.summary["simulated_ns"] * 1000
+    if message["done"]:
+        end_ps = start_ps + message["fct_ps"]
+    ticks = pl.DataFrame({"time_ps": _ticks(run, "rate")}, schema={"time_ps": pl.UInt64})
+    ticks = ticks.filter(pl.col("time_ps").is_between(start_ps, end_ps, closed="left"))
+    rates = ticks.join(frame, on="time_ps", how="left").sort("time_ps")
+    values = rates[column].cast(pl.Float64).fill_null(line_bps) / 1e9
+    return (rates["time_ps"] / US).to_list(), values.to_list()
+
+
+def lines(cases: Mapping[str, str], read: Callable[[str], Callable[[Runs], Points]]) -> list[Line]:
+    """A line for each name, read off the case that it stands for."""
+    return [Line(name, read(case)) for name, case in cases.items()]
+
+
+def bars(name: str, readings: Mapping[str, Reading]) -> Line:
+    """A group's bars by the words below them."""
+
+    def points(runs: Runs) -> Points:
+        return list(readings), [_single(reading(runs)) for reading in readings.values()]
+
+    return Line(name, points)
+
+
+def over_us(
+    title: str, y: str, shown: Sequence[Line], x_range: tuple[float, float] | None = None
+) -> Panel:
+    """A panel over microseconds."""
+    return Panel(title, "Time (us)", y, shown, x_range=x_range)
+
+
+def peak(read: Callable[[Runs], Points], begin_us: float = 0.0) -> Reading:
+    """The largest value from then on."""
+    return lambda runs: max(within(read(runs), begin_us))
+
+
+def mean(
+    read: Callable[[Runs], Points], begin_us: float = 0.0, end_us: float = math.inf
+) -> Reading:
+    """The mean value in a span."""
+    return lambda runs: statistics.fmean(within(read(runs), begin_us, end_us))
+
+
+def pauses_sent(case: str, node: str) -> Reading:
+    """PFC pauses that ``node`` sent, by all its ports."""
+
+    def reading(runs: Runs) -> float:
+        ports = runs[case].ports.to_polars().filter(pl.col("node") == node)
+        return float(ports["pause_frames_sent"].sum())
+
+    return reading
+
+
+def within(points: Points, begin_us: float, end_us: float = math.inf) -> list[float]:
+    """The values of ``points`` from ``begin_us`` to before ``end_us``."""
+    pairs = zip(*points, strict=True)
+    return [y for x, y in pairs if isinstance(x, float) and begin_us <= x < end_us]
+
+
+def first(
+    points: Points, begin_us: float, *, below: float = -math.inf, above: float = math.inf
+) -> float:
+    """When a value is first ``below`` or ``above`` a bound from ``begin_us`` on; NaN if never."""
+    for x, y in zip(*points, strict=True):
+        if isinstance(x, float) and x >= begin_us and (y < below or y > above):
+            return x
+    return math.nan
+
+
+def settled(curves: Sequence[Points], begin_us: float, share: float, tolerance: float) -> float:
+    """From when on all values stay within ``tolerance`` of ``share``; infinite if never."""
+    latest = begin_us
+    for times, values in curves:
+        off = [
+            x
+            for x, y in zip(times, values, strict=True)
+            if isinstance(x, float) and x >= begin_us and abs(y / share - 1) > tolerance
+        ]
+        last = max((x for x in times if isinstance(x, float)), default=begin_us)
+        if off and off[-1] == last:
+            return math.inf
+        latest = max(latest, off[-1] if off else begin_us)
+    return latest
+
+
+def rank(values: pl.Series, percent: float) -> float:
+    """The percentile by nearest rank, NaN of nothing."""
+    if values.is_empty():
+        return math.nan
+    return float(values.sort()[max(math.ceil(len(values) * percent / 100) - 1, 0)])
+
+
+def _single(value: Value) -> float:
+    return statistics.fmean(value) if isinstance(value, Sequence) else value
+
+
+def _samples(run: Result, name: str) -> tuple[pl.DataFrame, str]:
+    entry = run.series[name]
+    frame = entry.to_polars()
+    return frame.sort("time_ps"), entry.column
+
+
+def _ticks(run: Result, name: str) -> list[int]:
+    """The instants at which the probe ``name`` looked."""
+    probes = {probe["name"]: probe for probe in run.scenario.to_dict()["probe"]}
+    step = round(float(_picoseconds(probes[name]["interval"])))
+    begin = round(float(_picoseconds(probes[name].get("start", "0ns"))))
+    return list(range(begin, run.summary["simulated_ns"] * 1000 + 1, step))
+
+
+def _picoseconds(text: str) -> float:
+    for unit, ps in (("ps", 1), ("ns", 10**3), ("us", 10**6), ("ms", 10**9), ("s", 10**12)):
+        if text.endswith(unit):
+            return float(text.removesuffix(unit)) * ps
+    raise ValueError(text)

@@ -1,0 +1,105 @@
+"""What a reproduction is made of: figures with their runs, panels and claims."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rocelab.result import Result
+from rocelab.scenario import Scenario
+
+Runs = Mapping[str, Result]
+"""The results of a figure by the names of its cases."""
+
+Points = tuple[Sequence[float] | Sequence[str], Sequence[float]]
+"""Places on the x axis, numbers or words, and the values there."""
+
+Value = float | Sequence[float]
+"""A number, or one for each seed."""
+
+Reading = Callable[[Runs], Value]
+"""A number that is read off the runs."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line, or a group of bars, of a panel."""
+
+    name: str
+    """Its name in the legend; lines of a name look the same in all panels."""
+    points: Callable[[Runs], Points]
+    """What it shows, in the units of the axes."""
+    thin: bool = False
+    """Drawn thin: the second of two that belong together."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Axes with lines; with bars where x is words."""
+
+    title: str
+    x: str
+    """Label of the x axis, with its unit."""
+    y: str
+    """Label of the y axis, with its unit."""
+    lines: Sequence[Line]
+    x_range: tuple[float, float] | None = None
+    """What of the x axis is drawn; default: all. The data have all."""
+    by_size: bool = False
+    """FCT slowdown by flow size, both logarithmic."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a claim."""
+
+    measured: str
+    """What was measured, with units."""
+    verdict: str
+    """``holds``, ``weaker`` or ``differs``."""
+    by: str = ""
+    """Where it does not hold: by how much, or what is out of order."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement of the paper about a figure."""
+
+    id: str
+    text: str
+    """What is claimed."""
+    paper: str
+    """The paper's value."""
+    judge: Callable[[Runs], Outcome]
+    """Measures the same in the runs."""
+    assumption: str = ""
+    """What the measured value rests on, where the paper says nothing."""
+    reason: str = ""
+    """Why it does not hold, where that was found; printed only then."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure or table of a paper."""
+
+    id: str
+    title: str
+    cases: Callable[[bool], Mapping[str, Scenario]]
+    """The runs by name; True asks for a version in seconds that keeps the shape."""
+    panels: Sequence[Panel]
+    claims: Sequence[Claim]
+    columns: int = 2
+    """Panels side by side."""
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper and its figures."""
+
+    id: str
+    citation: str
+    figures: Sequence[Figure]
+    looks: Mapping[str, int]
+    """Which colour and line style each line has, by its name."""
+    assumptions: Sequence[str]
+    """What holds for all figures where the paper is silent."""

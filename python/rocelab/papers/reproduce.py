@@ -1,0 +1,168 @@
+"""Reproductions: runs what a figure needs, draws it, judges the paper's claims."""
+
+from __future__ import annotations
+
+import difflib
+import io
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rocelab.errors import ConfigError, ResultError
+from rocelab.papers import draw, fncc
+from rocelab.papers.model import Figure, Paper, Runs
+from rocelab.papers.runner import run_all
+from rocelab.plot.style import save
+
+PAPERS: tuple[Paper, ...] = (fncc.PAPER,)
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A figure, made again."""
+
+    id: str
+    title: str
+    claims: list[dict[str, Any]]
+    """As in ``claims.json``."""
+    directory: Path
+
+
+def ids() -> list[str]:
+    """What can be reproduced: ``paper/figure``."""
+    return [f"{paper.id}/{figure.id}" for paper in PAPERS for figure in paper.figures]
+
+
+def chosen(names: Iterable[str]) -> list[tuple[Paper, Figure]]:
+    """The figures that ``names`` stand for; a paper's name stands for all of its figures."""
+    known = {
+        f"{paper.id}/{figure.id}": (paper, figure) for paper in PAPERS for figure in paper.figures
+    }
+    found: dict[str, tuple[Paper, Figure]] = {}
+    for name in names:
+        hits = [id_ for id_ in known if name in (id_, id_.split("/")[0])]
+        if not hits:
+            words = [*(paper.id for paper in PAPERS), *known]
+            near = difflib.get_close_matches(name, words, n=1)
+            raise ConfigError(
+                f"no figure {name!r}",
+                hint=f"did you mean {near[0]}?" if near else "`rocelab reproduce --list` has all",
+            )
+        found |= {id_: known[id_] for id_ in hits}
+    return list(found.values())
+
+
+def reproduce(
+    paper: Paper,
+    figure: Figure,
+    out: Path,
+    *,
+    cache: Path,
+    quick: bool = False,
+    jobs: int | None = None,
+    progress: bool = False,
+) -> Reproduction:
+    """Writes picture, data and ``claims.json`` to the figure's own directory in ``out``."""
+    directory = out / paper.id / figure.id
+    _make(directory)
+    runs = run_all(figure.cases(quick), cache, jobs=jobs, progress=progress)
+    frame = draw.data(figure, runs)
+    claims = [
+        {
+            "id": claim.id,
+            "claim": claim.text,
+            "paper": claim.paper,
+            "measured": outcome.measured,
+            "verdict": outcome.verdict,
+            "by": outcome.by,
+            "assumption": claim.assumption,
+            "reason": "" if outcome.verdict == "holds" else claim.reason,
+        }
+        for claim in figure.claims
+        for outcome in (claim.judge(runs),)
+    ]
+    notes = _notes(runs)
+    if quick and figure.cases(False) != figure.cases(True):
+        notes.insert(0, "Quick version: fewer or shorter runs.")
+    save(draw.picture(figure, frame, paper.looks, notes), directory / "figure")
+    parquet = io.BytesIO()
+    frame.write_parquet(parquet, compression="zstd", compression_level=3)
+    _write(directory / "data.parquet", parquet.getvalue())
+    id_ = f"{paper.id}/{figure.id}"
+    told = {
+        "id": id_,
+        "title": figure.title,
+        "paper": paper.citation,
+        "quick": quick,
+        "claims": claims,
+        "assumptions": list(paper.assumptions),
+        "notes": notes,
+    }
+    text = json.dumps(told, indent=2, ensure_ascii=False) + "\n"
+    _write(directory / "claims.json", text.encode())
+    return Reproduction(id_, figure.title, claims, directory)
+
+
+def table(made: Reproduction) -> str:
+    """The claims of a figure, a paragraph each."""
+    lines = [f"{made.id}  {made.title}"]
+    for claim in made.claims:
+        by = f" ({claim['by']})" if claim["by"] else ""
+        lines += [f"  {claim['verdict']:<8}{claim['claim']}{by}"]
+        lines += [
+            f"          {key:<11}{claim[key]}"
+            for key in ("paper", "measured", "assumption", "reason")
+            if claim[key]
+        ]
+    return "\n".join(lines)
+
+
+def page(made: Sequence[Reproduction], command: str) -> str:
+    """All claims of ``made`` as a Markdown page."""
+    parts = [
+        "# Claims of the papers, and what rocelab measures\n",
+        f"Written by `{command}`; [Reproduce](reproduce.md) says what verdicts mean.\n",
+    ]
+    for paper in PAPERS:
+        figures = [one for one in made if one.id.startswith(f"{paper.id}/")]
+        if not figures:
+            continue
+        parts.append(f"## {paper.id}\n\n{paper.citation}\n\nWhere the paper is silent:\n")
+        parts.append("\n".join(f"- {text}" for text in paper.assumptions) + "\n")
+        for one in figures:
+            parts.append(f"### `{one.id}`\n\n{one.title}.\n")
+            rows = ["| claim | paper | measured | verdict | rests on |", "|---|---|---|---|---|"]
+            for claim in one.claims:
+                verdict = claim["verdict"] + (f": {claim['by']}" if claim["by"] else "")
+                rests = "; ".join(text for text in (claim["assumption"], claim["reason"]) if text)
+                cells = (claim["claim"], claim["paper"], claim["measured"], verdict, rests)
+                rows.append("| " + " | ".join(cells) + " |")
+            parts.append("\n".join(rows) + "\n")
+    return "\n".join(parts)
+
+
+def _notes(runs: Runs) -> list[str]:
+    """What a reader of the picture must know: caveats of the schemes, warnings of the runs."""
+    notes = []
+    for run in runs.values():
+        summary = run.summary
+        if summary["caveat"]:
+            notes.append(f"{summary['scheme']} ({summary['preset']}): {summary['caveat']}")
+        notes += summary["warnings"]
+    return list(dict.fromkeys(notes))
+
+
+def _make(directory: Path) -> None:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ResultError(f"{directory}: cannot write: {error.strerror or error}") from None
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise ResultError(f"{path}: cannot write: {error.strerror or error}") from None

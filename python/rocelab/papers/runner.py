@@ -1,0 +1,99 @@
+"""Runs of a reproduction: side by side, and each only once.
+
+A result is kept in a cache directory under a hash of its complete scenario and of the simulator.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from functools import cache
+from pathlib import Path
+
+from rocelab import _rocelab
+from rocelab.errors import ResultError
+from rocelab.progress import runs_bar
+from rocelab.result import Result
+from rocelab.scenario import Scenario
+from rocelab.simulate import Progress, check_count, run
+from rocelab.store import open_result
+
+
+def default_cache() -> Path:
+    """``rocelab`` in the user's cache directory."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rocelab"
+
+
+def run_all(
+    scenarios: Mapping[str, Scenario],
+    directory: Path,
+    *,
+    jobs: int | None = None,
+    progress: bool = False,
+) -> dict[str, Result]:
+    """The results of ``scenarios``, from the cache in ``directory`` or by ``jobs`` runs at a time.
+
+    On Ctrl-C what is complete stays in the cache.
+    """
+    if jobs is not None:
+        check_count("jobs", jobs)
+    homes = {name: directory / _key(scenario) for name, scenario in scenarios.items()}
+    missing = {
+        homes[name]: scenario
+        for name, scenario in scenarios.items()
+        if not (homes[name] / "summary.json").is_file()
+    }
+    if missing:
+        _run(missing, jobs or os.cpu_count() or 1, progress=progress)
+    return {name: open_result(home) for name, home in homes.items()}
+
+
+def _run(missing: Mapping[Path, Scenario], jobs: int, *, progress: bool) -> None:
+    stop = threading.Event()
+    with runs_bar(len(missing), shown=progress) as show, ThreadPoolExecutor(jobs) as pool:
+        futures: list[Future[None]] = [
+            pool.submit(_one, scenario, home, stop, show) for home, scenario in missing.items()
+        ]
+        try:
+            for future in as_completed(futures):
+                future.result()
+        except BaseException:
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+class _StoppedError(Exception):
+    """Another run failed, or the user has had enough."""
+
+
+def _one(
+    scenario: Scenario, home: Path, stop: threading.Event, show: Callable[[Path, float], None]
+) -> None:
+    def tick(state: Progress) -> None:
+        if stop.is_set():
+            raise _StoppedError
+        show(home, state.fraction)
+
+    result = run(scenario, threads=1, progress=tick)
+    try:
+        result.save(home, force=True)
+    except ResultError:
+        # Another process may have been faster.
+        if not (home / "summary.json").is_file():
+            raise
+    show(home, 1.0)
+
+
+def _key(scenario: Scenario) -> str:
+    text = f"{_simulator()}\n{scenario.to_toml()}"
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+@cache
+def _simulator() -> str:
+    """What tells one build of the simulator from another."""
+    return hashlib.sha256(Path(_rocelab.__file__).read_bytes()).hexdigest()
