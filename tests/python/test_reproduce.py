@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from conftest import Command
+from rocelab.errors import ConfigError
+from rocelab.papers import reproduce, verdict
+from rocelab.papers.model import Outcome, Reading, Runs
+
+FIGURE = "fncc/fig3"
+"""Six short runs."""
+
+
+def reading(value: float | list[float]) -> Reading:
+    return lambda _runs: value
+
+
+def judged(judge: verdict.Judge) -> Outcome:
+    runs: Runs = {}
+    return judge(runs)
+
+
+def test_list_has_every_figure(command: Command) -> None:
+    done = command("reproduce", "--list")
+    assert done.returncode == 0, done.stderr
+    listed = done.stdout.splitlines()
+    assert listed == reproduce.ids()
+    assert len(set(listed)) == len(listed)
+    assert {"fncc/fig1", "fncc/fig9", "fncc/fig15", "fncc/hw"} <= set(listed)
+
+
+def test_a_figure_from_end_to_end(command: Command, tmp_path: Path) -> None:
+    made, again, cache = tmp_path / "made", tmp_path / "again", tmp_path / "cache"
+    page = tmp_path / "claims.md"
+    done = command("reproduce", FIGURE, "--quick", "--out", made, "--cache", cache, "--page", page)
+    assert done.returncode == 0, done.stderr
+    assert "FNCC has the fewest pause frames at 400 Gb/s" in done.stdout
+
+    directory = made / FIGURE
+    told = json.loads((directory / "claims.json").read_text(encoding="utf-8"))
+    assert told["id"] == FIGURE
+    assert [claim["id"] for claim in told["claims"]] == ["pauses-200", "pauses-400"]
+    for claim in told["claims"]:
+        assert claim["verdict"] in ("holds", "weaker", "differs")
+        assert (claim["verdict"] == "holds") == (not claim["by"])
+        assert claim["claim"] in page.read_text(encoding="utf-8")
+    frame = pl.read_parquet(directory / "data.parquet")
+    assert frame["line"].unique(maintain_order=True).to_list() == ["DCQCN", "HPCC", "FNCC"]
+    pauses = frame.filter((pl.col("line") == "DCQCN") & (pl.col("word") == "400 Gb/s"))["y"].item()
+    assert pauses > 0
+    assert f"DCQCN {pauses:g}, " in told["claims"][1]["measured"]
+    assert (directory / "figure.png").read_bytes().startswith(b"\x89PNG")
+    assert any("fncc-paper" in note for note in told["notes"])
+
+    # From the cache: nothing is run, and every byte is the same.
+    results = {path: path.stat().st_mtime_ns for path in cache.rglob("*")}
+    assert len(list(cache.iterdir())) == 6
+    done = command("reproduce", FIGURE, "--quick", "--out", again, "--cache", cache)
+    assert done.returncode == 0, done.stderr
+    assert {path: path.stat().st_mtime_ns for path in cache.rglob("*")} == results
+    for path in directory.iterdir():
+        assert path.read_bytes() == (again / FIGURE / path.name).read_bytes(), path.name
+
+
+@pytest.mark.parametrize("name", ["fncc/fig99", "nobody", "fncc/"])
+def test_unknown_figure(command: Command, tmp_path: Path, name: str) -> None:
+    done = command("reproduce", name, "--out", tmp_path / "out")
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[0] == f"error: no figure '{name}'"
+    assert not (tmp_path / "out").exists()
+
+
+def test_no_figure(command: Command) -> None:
+    done = command("reproduce")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: no figure given")
+
+
+def test_out_that_cannot_be_written(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    done = command("reproduce", FIGURE, "--quick", "--out", tmp_path / "file", "--cache", tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_paper_stands_for_its_figures() -> None:
+    whole = [figure.id for _, figure in reproduce.chosen(["fncc"])]
+    assert [f"fncc/{each}" for each in whole] == [
+        each for each in reproduce.ids() if each.startswith("fncc/")
+    ]
+    assert len(reproduce.chosen(["fncc/fig1", "fncc/fig1"])) == 1
+    with pytest.raises(ConfigError):
+        reproduce.chosen(["fncc/fig1", "fncc/fig"])
+
+
+def test_lines_of_a_figure_look_different() -> None:
+    for paper in reproduce.PAPERS:
+        for figure in paper.figures:
+            names = {line.name for panel in figure.panels for line in panel.lines}
+            assert len({paper.looks[name] for name in names}) == len(names), figure.id
+            assert len({panel.title for panel in figure.panels}) == len(figure.panels)
+            assert len({claim.id for claim in figure.claims}) == len(figure.claims)
+
+
+def test_orders() -> None:
+    ours = {"a": reading(1.0), "b": reading(2.0), "c": reading(2.0)}
+    assert judged(verdict.lowest(ours, "a", "KB")) == Outcome("a 1, b 2, c 2 KB", "holds")
+    assert judged(verdict.rising(ours, "KB")).by == "b = c"
+    assert judged(verdict.highest(ours, "a", "KB")).by == "b > a, c > a"
+    never = {"a": reading(float("inf")), "b": reading(5.0)}
+    assert judged(verdict.lowest(never, "a", "us")) == Outcome(
+        "a never, b 5 us", "differs", "a > b"
+    )
+
+
+def test_orders_over_seeds_must_exceed_the_spread() -> None:
+    # Differences 1 and 1, though the seeds themselves are far apart; then 3 and -1.
+    apart = {"a": reading([1.0, 10.0]), "b": reading([2.0, 11.0])}
+    assert judged(verdict.lowest(apart, "a", "")).verdict == "holds"
+    mixed = {"a": reading([1.0, 10.0]), "b": reading([4.0, 9.0])}
+    assert judged(verdict.lowest(mixed, "a", "")) == Outcome("a 5.5, b 6.5", "differs", "a = b")
+
+
+@pytest.mark.parametrize(
+    ("new", "expected", "by"),
+    [
+        (60.0, "holds", ""),
+        (79.0, "holds", ""),
+        (81.0, "weaker", "+21.0 points"),
+        (101.0, "differs", "+41.0 points, other sign"),
+    ],
+)
+def test_changes(new: float, expected: str, by: str) -> None:
+    outcome = judged(verdict.change(reading(new), reading(100.0), -40.0, "KB"))
+    assert (outcome.verdict, outcome.by) == (expected, by)
+
+
+def test_numbers() -> None:
+    close = verdict.close({"a": reading(114.0), "b": reading(84.0)}, {"a": 100, "b": 100}, "us")
+    assert judged(close) == Outcome("a 114, b 84 us", "differs", "b -16 %")
+    agree = verdict.agree({"a": reading(100.0), "b": reading(100.5)}, "us")
+    assert judged(agree).verdict == "holds"
