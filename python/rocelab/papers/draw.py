@@ -119,9 +119,10 @@ def _legend(drawn: Picture, panels: Sequence[Axes], names: Sequence[str], column
         for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(name, handle)
     if len(names) > 1:
+        rows = -(-len(names) // (3 * columns))
         drawn.legend(
             [handles[name] for name in names],
             names,
             loc="outside upper left",
-            ncols=min(len(names), 3 * columns),
+            ncols=-(-len(names) // rows),
         )

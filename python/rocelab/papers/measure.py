@@ -41,9 +41,13 @@ def rate(case: str, flow: int, *, per_tick: float = 1.0) -> Callable[[Runs], Poi
     return points
 
 
-def series(run: Result, name: str, scale: float) -> Points:
-    """The probe ``name`` over microseconds, its values divided by ``scale``."""
+def series(
+    run: Result, name: str, scale: float, node: str | None = None
+) -> tuple[list[float], list[float]]:
+    """The probe ``name`` over microseconds, its values divided by ``scale``; of a node or all."""
     frame, column = _samples(run, name)
+    if node is not None:
+        frame = frame.filter(pl.col("node") == node)
     return (frame["time_ps"] / US).to_list(), (frame[column] / scale).to_list()
 
 
@@ -117,11 +121,11 @@ def within(points: Points, begin_us: float, end_us: float = math.inf) -> list[fl
 def first(
     points: Points, begin_us: float, *, below: float = -math.inf, above: float = math.inf
 ) -> float:
-    """When a value is first ``below`` or ``above`` a bound from ``begin_us`` on; NaN if never."""
+    """When a value is first ``below`` or ``above`` a bound from ``begin_us`` on, or infinity."""
     for x, y in zip(*points, strict=True):
         if isinstance(x, float) and x >= begin_us and (y < below or y > above):
             return x
-    return math.nan
+    return math.inf
 
 
 def settled(curves: Sequence[Points], begin_us: float, share: float, tolerance: float) -> float:

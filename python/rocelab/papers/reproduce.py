@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from rocelab.errors import ConfigError, ResultError
-from rocelab.papers import draw, fncc
+from rocelab.papers import draw, fncc, mercury
 from rocelab.papers.model import Figure, Paper, Runs
 from rocelab.papers.runner import run_all
 from rocelab.plot.style import save
 
-PAPERS: tuple[Paper, ...] = (fncc.PAPER,)
+PAPERS: tuple[Paper, ...] = (fncc.PAPER, mercury.PAPER)
 
 
 @dataclass(frozen=True)

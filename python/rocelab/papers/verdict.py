@@ -2,7 +2,7 @@
 
 An order holds when each pair that it names is in that order, over several seeds by more than the
 spread of the difference. A change holds with the same sign and at least half the size, is weaker
-below that, and differs with the other sign. A number holds within 15 %.
+below that, and differs with the other sign. A number holds within 15 %, a bound when it is kept.
 """
 
 from __future__ import annotations
@@ -34,6 +34,28 @@ def highest(readings: Readings, name: str, unit: str) -> Judge:
 def rising(readings: Readings, unit: str) -> Judge:
     """Each is below the next, in the order given."""
     return _ordered(readings, list(pairwise(readings)), unit)
+
+
+def below(readings: Readings, bound: float, unit: str) -> Judge:
+    """Each is below ``bound``."""
+
+    def judge(runs: Runs) -> Outcome:
+        values = _means(readings, runs)
+        wrong = [f"{name} not below {bound:g}" for name, value in values.items() if value >= bound]
+        return _outcome(values, wrong, unit)
+
+    return judge
+
+
+def above(readings: Readings, bound: float, unit: str) -> Judge:
+    """Each is above ``bound``."""
+
+    def judge(runs: Runs) -> Outcome:
+        values = _means(readings, runs)
+        wrong = [f"{name} not above {bound:g}" for name, value in values.items() if value <= bound]
+        return _outcome(values, wrong, unit)
+
+    return judge
 
 
 def change(new: Reading, old: Reading, paper_percent: float, unit: str) -> Judge:

@@ -1,0 +1,359 @@
+"""Mercury: He et al., Journal of Cloud Computing 2024; the figures of small networks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from rocelab.papers import verdict
+from rocelab.papers.measure import first, lines, over_us, peak, series, within
+from rocelab.papers.model import Claim, Figure, Line, Panel, Paper, Points, Reading, Runs
+from rocelab.scenario import Scenario
+
+_SCHEMES: Mapping[str, dict[str, Any]] = {
+    "Timely": {"name": "timely", "preset": "timely-paper"},
+    "DCQCN": {"name": "dcqcn", "preset": "dcqcn-paper"},
+    "DCQCN+TCD": {"name": "dcqcn+tcd", "preset": "dcqcn-paper+tcd"},
+    "PACC": {"name": "pacc", "preset": "pacc"},
+    "HPCC": {"name": "hpcc", "preset": "hpcc-paper"},
+    "Mercury": {"name": "mercury", "preset": "mercury-paper"},
+    "Mercury, ns-3 set": {"name": "mercury", "preset": "mercury-ns3"},
+}
+_SEVEN = tuple(_SCHEMES)
+_SIX = _SEVEN[:-1]
+_OTHERS = _SIX[:-1]
+_FOUR = ("DCQCN", "Timely", "HPCC", "Mercury")
+_FIVE = (*_FOUR, "Mercury, ns-3 set")
+_LINK = {"host_rate": "40Gbps", "host_delay": "4us", "rate": "40Gbps", "delay": "4us"}
+
+_BURST_US = 3000.0
+_XOFFS_KB = (320, 80)
+"""The paper's, and one that is low enough for the pauses to reach the first switch."""
+
+
+def _chain(scheme: str, xoff_kb: int) -> Scenario:
+    """Figure 2: F1 from H1 (h0) to R1 (h2), F2 from H2 (h1) to R2 (h3), bursts to R2."""
+    return Scenario(
+        name=f"mercury-{scheme}-{xoff_kb}KB",
+        topology={
+            "kind": "dumbbell",
+            "switches": 3,
+            "senders": 2,
+            "receivers": 2,
+            "side": [0, 0, 8],
+            "sender_rate": "20Gbps",
+            **_LINK,
+        },
+        scheme=_SCHEMES[scheme],
+        pfc={"threshold": "static", "xoff": f"{xoff_kb}KB", "xon": f"{xoff_kb - 2}KB"},
+        traffic=[
+            {
+                "kind": "flows",
+                "tag": "long",
+                "flows": [
+                    {"src": "h0", "dst": "h2", "size": "10GB"},
+                    {"src": "h1", "dst": "h3", "size": "10GB"},
+                ],
+            },
+            {
+                "kind": "bursts",
+                "src": ["h4..h11"],
+                "dst": ["h3"],
+                "size": "50KB",
+                "period": "20us",
+                "count": 6,
+                "start": f"{_BURST_US:g}us",
+            },
+        ],
+        probe=[
+            {
+                "name": "sent",
+                "kind": "throughput",
+                "ports": ["h0:s0", "h1:s0"],
+                "interval": "100us",
+            },
+            *(
+                {"name": name, "kind": "pause", "ports": [port], "interval": "1us"}
+                for name, port in (("p1", "s0:s1"), ("p2", "s1:s2"))
+            ),
+        ],
+        run={"stop": "6ms"},
+    )
+
+
+def _chains(schemes: tuple[str, ...]) -> dict[str, Scenario]:
+    return {f"{xoff} {name}": _chain(name, xoff) for xoff in _XOFFS_KB for name in schemes}
+
+
+def _sent_gbps(host: str, case: str) -> Callable[[Runs], Points]:
+    """What a host sends, in 100 us, over milliseconds."""
+
+    def points(runs: Runs) -> Points:
+        times, rates = series(runs[case], "sent", 1e9, node=host)
+        return [time / 1e3 for time in times], rates
+
+    return points
+
+
+def _least(host: str, case: str) -> Reading:
+    """The least rate in 100 us from the bursts on."""
+    return lambda runs: min(within(_sent_gbps(host, case)(runs), _BURST_US / 1e3 + 0.1))
+
+
+def _first_pause_us(port: str, case: str, runs: Runs) -> float:
+    """When a port is first paused; infinite if never."""
+    return first(series(runs[case], port, 1.0), 0.0, above=0.5)
+
+
+_SENDS = {"F1": "h0", "F2": "h1"}
+_WHERE = {xoff: "" if xoff == _XOFFS_KB[0] else f", Xoff {xoff} KB" for xoff in _XOFFS_KB}
+_ASSUMED = (
+    "six bursts of 50 KB from each of eight hosts at the last switch, 20 us apart; sending rates "
+    "in bins of 100 us"
+)
+_WAITS = (
+    "no CNP reaches F1, its rate and window stay; but the window, C baseRTT, is full while its "
+    "packets wait for the end of the pause, so that in one bin it sends less"
+)
+_LEAST = "Gb/s in the slowest 100 us"
+_NO_SPREAD = (
+    "at an Xoff of 320 KB for each ingress port F2 is cut before its bytes at the last switch "
+    "reach it, so no pause goes to P2; the claims at 80 KB show what happens where one does"
+)
+
+
+def _slowed(id_: str, text: str, host: str, xoff: int, names: tuple[str, ...]) -> Claim:
+    """Below 85 % of the 20 Gb/s."""
+    return Claim(
+        f"{id_}-{xoff}",
+        f"{text}{_WHERE[xoff]}",
+        "slowed from 20 Gb/s",
+        verdict.below({name: _least(host, f"{xoff} {name}") for name in names}, 17.0, _LEAST),
+        assumption=_ASSUMED,
+        reason=_NO_SPREAD if xoff == _XOFFS_KB[0] else "",
+    )
+
+
+def _rates_panels(schemes: tuple[str, ...]) -> list[Panel]:
+    return [
+        Panel(
+            f"({letter}) {flow}, Xoff {xoff} KB",
+            "Time (ms)",
+            "Sending rate (Gb/s)",
+            lines({name: f"{xoff} {name}" for name in schemes}, partial(_sent_gbps, host)),
+            x_range=(2.5, 6),
+        )
+        for (xoff, flow, host), letter in zip(
+            ((xoff, flow, _SENDS[flow]) for xoff in _XOFFS_KB for flow in ("F2", "F1")),
+            "abcd",
+            strict=True,
+        )
+    ]
+
+
+_FIG3 = Figure(
+    id="fig3",
+    title="A congested flow F2 and a victim F1, DCQCN",
+    cases=lambda _quick: _chains(("DCQCN",)),
+    panels=[
+        Panel(
+            f"Xoff {xoff} KB",
+            "Time (ms)",
+            "Sending rate (Gb/s)",
+            [Line(flow, _sent_gbps(host, f"{xoff} DCQCN")) for flow, host in _SENDS.items()],
+            x_range=(2.5, 6),
+        )
+        for xoff in _XOFFS_KB
+    ],
+    claims=[
+        claim
+        for xoff in _XOFFS_KB
+        for claim in (
+            _slowed("f2", "The congested flow F2 slows down", "h1", xoff, ("DCQCN",)),
+            _slowed("f1", "The victim F1 slows down, too", "h0", xoff, ("DCQCN",)),
+            Claim(
+                f"spread-{xoff}",
+                f"The pause spreads from P2 to P1{_WHERE[xoff]}",
+                "P2, then P1",
+                verdict.rising(
+                    {
+                        port.upper(): partial(_first_pause_us, port, f"{xoff} DCQCN")
+                        for port in ("p2", "p1")
+                    },
+                    "us",
+                ),
+                assumption=_ASSUMED,
+                reason=_NO_SPREAD if xoff == _XOFFS_KB[0] else "",
+            ),
+        )
+    ],
+)
+
+
+def _incast(scheme: str) -> Scenario:
+    """H1 (h0) sends to R1 (h9); at 600 us eight others send 120 KB each."""
+    return Scenario(
+        name=f"mercury-incast-{scheme}",
+        topology={"kind": "dumbbell", "switches": 3, "senders": 9, "receivers": 2, **_LINK},
+        scheme=_SCHEMES[scheme],
+        pfc={"threshold": "static", "xoff": "320KB", "xon": "318KB"},
+        traffic=[
+            {
+                "kind": "flows",
+                "tag": "long",
+                "flows": [{"src": "h0", "dst": "h9", "size": "10GB"}],
+            },
+            {
+                "kind": "incast",
+                "senders": ["h1..h8"],
+                "receiver": "h9",
+                "size": "120KB",
+                "start": "600us",
+            },
+        ],
+        probe=[
+            {"name": "queue", "kind": "queue", "ports": ["s0:s1"], "interval": "1us"},
+            {"name": "sent", "kind": "throughput", "ports": ["h0:s0"], "interval": "100us"},
+        ],
+        run={"stop": "3ms"},
+    )
+
+
+def _queue_kb(case: str) -> Callable[[Runs], Points]:
+    return lambda runs: series(runs[case], "queue", 1e3)
+
+
+def _long_gbps(case: str) -> Callable[[Runs], Points]:
+    return lambda runs: series(runs[case], "sent", 1e9)
+
+
+def _least_long(case: str) -> Reading:
+    return lambda runs: min(within(_long_gbps(case)(runs), 600))
+
+
+def _recovery_us(case: str, runs: Runs) -> float:
+    """From when on the long flow stays above half the line rate."""
+    times, rates = series(runs[case], "sent", 1e9)
+    low = [time for time, gbps in zip(times, rates, strict=True) if gbps < 20]
+    last = low[-1] if low else 600.0
+    return float("inf") if last == times[-1] else last
+
+
+_OVER_DCQCN = (
+    "each CNP also cuts the rate of DCQCN below, which as in its paper takes milliseconds to come "
+    "back; with the HPCC simulator's set it is faster, but the first cuts are as deep"
+)
+
+_FIG4 = Figure(
+    id="fig4",
+    title="An incast of eight and a long flow",
+    cases=lambda _quick: {name: _incast(name) for name in _FIVE},
+    panels=[
+        over_us(
+            "(a) Queue of S1",
+            "Queue length (KB)",
+            lines({name: name for name in _FIVE}, _queue_kb),
+            (500, 1500),
+        ),
+        over_us(
+            "(b) Long flow",
+            "Throughput (Gb/s)",
+            lines({name: name for name in _FIVE}, _long_gbps),
+            (500, 3000),
+        ),
+    ],
+    claims=[
+        Claim(
+            "queue-order",
+            "Mercury has the lowest queue peak at S1",
+            "Mercury lowest",
+            verdict.lowest({name: peak(_queue_kb(name), 600) for name in _FOUR}, "Mercury", "KB"),
+        ),
+        Claim(
+            "queue-others",
+            "DCQCN, Timely and HPCC have queues above 1000 KB",
+            "above 1000 KB",
+            verdict.above({name: peak(_queue_kb(name), 600) for name in _FOUR[:-1]}, 1000, "KB"),
+        ),
+        Claim(
+            "least-rate",
+            "The long flow keeps more with Mercury than with the others",
+            "the others almost 0",
+            verdict.highest({name: _least_long(name) for name in _FOUR}, "Mercury", "Gb/s"),
+            assumption="least rate in bins of 100 us, at the sender",
+        ),
+        Claim(
+            "least-rate-mercury",
+            "The long flow keeps at least 6 Gb/s with Mercury",
+            "above 6 Gb/s",
+            verdict.above({"Mercury": _least_long("Mercury")}, 6, "Gb/s"),
+            assumption="least rate in bins of 100 us, at the sender",
+            reason=_OVER_DCQCN,
+        ),
+        Claim(
+            "recovery",
+            "The long flow recovers fastest with Mercury",
+            "Mercury first",
+            verdict.lowest({name: partial(_recovery_us, name) for name in _FOUR}, "Mercury", "us"),
+            assumption="from when on it stays above half the line rate until 3 ms",
+            reason=_OVER_DCQCN,
+        ),
+    ],
+)
+
+_FIG9 = Figure(
+    id="fig9",
+    title="The congested flow F2 and the victim F1 under all schemes",
+    cases=lambda _quick: _chains(_SEVEN),
+    panels=_rates_panels(_SEVEN),
+    claims=[
+        claim
+        for xoff in _XOFFS_KB
+        for claim in (
+            _slowed("f2", "All slow the congested flow F2", "h1", xoff, _SIX),
+            _slowed("f1", "All but Mercury slow the victim F1", "h0", xoff, _OTHERS),
+            Claim(
+                f"mercury-{xoff}",
+                f"Mercury leaves the victim F1 unchanged{_WHERE[xoff]}",
+                "20 Gb/s",
+                verdict.close({"F1": _least("h0", f"{xoff} Mercury")}, {"F1": 20.0}, _LEAST),
+                assumption=_ASSUMED,
+                reason=_WAITS,
+            ),
+            Claim(
+                f"tcd-{xoff}",
+                f"DCQCN+TCD slows the victim F1 to 5 Gb/s{_WHERE[xoff]}",
+                "5 Gb/s",
+                verdict.close({"F1": _least("h0", f"{xoff} DCQCN+TCD")}, {"F1": 5.0}, _LEAST),
+                assumption=_ASSUMED,
+                reason=_NO_SPREAD if xoff == _XOFFS_KB[0] else "",
+            ),
+        )
+    ],
+)
+
+PAPER = Paper(
+    id="mercury",
+    citation='He et al., "Mercury: accurate and fast congestion feedback for MEC-enabled RDMA data '
+    'centers", Journal of Cloud Computing 2024',
+    figures=(_FIG3, _FIG4, _FIG9),
+    looks={
+        "DCQCN": 0,
+        "HPCC": 1,
+        "Mercury": 2,
+        "Timely": 3,
+        "DCQCN+TCD": 4,
+        "PACC": 5,
+        "Mercury, ns-3 set": 6,
+        "F1": 0,
+        "F2": 1,
+    },
+    assumptions=(
+        "a payload of 1000 B; Xoff and Xon of each ingress port and priority; buffers of 32 MB",
+        "the eight burst hosts and R1 are at the last switch, so that F1 does not cross P3",
+        "DCQCN, TCD, Timely and HPCC as in their papers; PACC is reconstructed",
+        "Mercury over DCQCN as in its paper, congested above that one's Kmin",
+        "the ns-3 set is Mercury over the HPCC simulator's DCQCN, and that one's Kmin",
+    ),
+)
