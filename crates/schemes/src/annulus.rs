@@ -118,7 +118,7 @@ impl Scheme for Annulus {
     fn cp(params: &AnnulusParams, facts: &SwitchFacts<'_>) -> Option<CongestionPoint> {
         let near = &params.near;
         (facts.tier == 1)
-            .then(|| CongestionPoint { every: near.sample_every, weight: near.growth_weight })
+            .then_some(CongestionPoint { every: near.sample_every, weight: near.growth_weight })
     }
 }
 

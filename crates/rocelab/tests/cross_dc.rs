@@ -1,0 +1,169 @@
+//! Data centres joined by long links: THEMIS, and requests with their responses.
+
+mod common;
+
+use common::{run, run_on};
+use rocelab::RunResult;
+
+/// Two data centres of two racks each, 100 Gb/s everywhere but between the external switches.
+const NETWORK: &str = r#"
+[topology]
+kind = "cross-dc"
+rate = "400Gbps"
+delay = "1us"
+wan_rate = "1600Gbps"
+wan_delay = "500us"
+external_buffer = "1GB"
+[topology.inside]
+kind = "leaf-spine"
+leaves = 2
+spines = 1
+hosts_per_leaf = 4
+host_rate = "100Gbps"
+host_delay = "1us"
+rate = "100Gbps"
+delay = "1us"
+"#;
+
+/// A flow to the other data centre, and a train of short ones inside that meet it.
+fn meeting(scheme: &str, src: &str, dst: &str, inside: &str, to: &str) -> RunResult {
+    let mut text =
+        format!("{NETWORK}\n[scheme]\n{scheme}\n[[traffic]]\nkind = \"flows\"\nflows = [\n");
+    text += &format!("{{ src = \"{src}\", dst = \"{dst}\", size = \"30MB\", tag = \"inter\" }},\n");
+    for start in 0..16 {
+        text += &format!(
+            "{{ src = \"{inside}\", dst = \"{to}\", size = \"1MB\", start = \"{}us\", \
+             tag = \"intra\" }},\n",
+            600 + start * 100
+        );
+    }
+    run(&(text + "]\n"))
+}
+
+/// Mean slowdown inside, and unfairness.
+fn inside(result: &RunResult) -> (f64, f64) {
+    let flows = &result.flows;
+    let intra = flows.tags.iter().position(|tag| tag == "intra").unwrap();
+    let rows = (0..flows.len()).filter(|&row| usize::from(flows.tag[row]) == intra);
+    let slowdowns: Vec<f64> = rows.map(|row| flows.slowdown(row).expect("done")).collect();
+    let mean = slowdowns.iter().sum::<f64>() / slowdowns.len() as f64;
+    (mean, result.summary.unfairness.unwrap())
+}
+
+const DCQCN: &str = "name = \"dcqcn\"";
+const NOTIFY: &str = "name = \"themis\"\nparams = { react = false }";
+const REACT: &str = "name = \"themis\"\nparams = { notify = false }";
+const BOTH: &str = "name = \"themis\"";
+
+#[test]
+fn the_notification_point_mends_what_happens_near_the_source() {
+    let near = |scheme| inside(&meeting(scheme, "dc0/h0", "dc1/h0", "dc0/h1", "dc0/h4"));
+    let [dcqcn, notify, react, both] = [DCQCN, NOTIFY, REACT, BOTH].map(near);
+    let all = format!("{dcqcn:?} {notify:?} {react:?} {both:?}");
+    assert!(dcqcn.1 > 2.0 && notify.0 < 0.8 * dcqcn.0 && notify.1 < dcqcn.1, "{all}");
+    assert!(react.0 > 0.9 * dcqcn.0, "the reaction point is too far away: {all}");
+    assert_eq!(both, notify, "and hears of nothing: {all}");
+}
+
+#[test]
+fn the_reaction_point_mends_what_happens_near_the_destination() {
+    let far = |scheme| inside(&meeting(scheme, "dc0/h0", "dc1/h0", "dc1/h4", "dc1/h0"));
+    let [dcqcn, notify, react, both] = [DCQCN, NOTIFY, REACT, BOTH].map(far);
+    let all = format!("{dcqcn:?} {notify:?} {react:?} {both:?}");
+    assert!(dcqcn.1 > 1.5 && react.0 < 0.8 * dcqcn.0 && react.1 < dcqcn.1, "{all}");
+    assert_eq!(notify, dcqcn, "CNPs come no closer to each other: {all}");
+    assert_eq!(both, react, "{all}");
+}
+
+#[test]
+fn themis_does_the_same_on_any_number_of_threads() {
+    let digest = |preset: &str, threads| {
+        let text = format!(
+            "{NETWORK}\n[scheme]\nname = \"themis\"\npreset = \"{preset}\"\n[[traffic]]\n\
+             kind = \"request-response\"\nworkload = \"WebSearch\"\nload = 0.8\nduration = \"500us\"\n"
+        );
+        let result = run_on(&text, &[("scheme.params.stall", "false")], threads);
+        assert_eq!(result.summary.flows_done, result.summary.flows);
+        assert_eq!(result.summary.lossless_drops, 0);
+        result.summary.digest
+    };
+    for preset in ["themis", "themis-prototype"] {
+        assert_eq!(digest(preset, 1), digest(preset, 3));
+    }
+}
+
+#[test]
+fn a_response_is_posted_when_its_request_has_arrived() {
+    let posted = |service: &str| {
+        let result = run(&format!(
+            r#"
+            [topology]
+            kind = "star"
+            hosts = 2
+            host_rate = "100Gbps"
+            host_delay = "1us"
+            [[traffic]]
+            kind = "request-response"
+            cdf = [[50000, 0.0], [50001, 1.0]]
+            load = 0.5
+            flows = 1
+            inter = 0
+            service = "{service}"
+            "#
+        ));
+        let flows = &result.flows;
+        assert_eq!((flows.len(), result.summary.flows_done), (2, 2));
+        let tags: Vec<&str> =
+            flows.tag.iter().map(|tag| flows.tags[usize::from(*tag)].as_str()).collect();
+        assert_eq!(tags, ["request", "intra"]);
+        assert_eq!((flows.src[0], flows.dst[0]), (flows.dst[1], flows.src[1]));
+        // It is measured from its own posting; at most the request's ACK of 86 bytes goes before it.
+        assert_eq!(flows.fct_ps[0], flows.ideal_fct_ps[0]);
+        let late = flows.fct_ps[1] - flows.ideal_fct_ps[1];
+        (flows.start_ps[1] - flows.start_ps[0], flows.fct_ps[0], late)
+    };
+    let (at, request, late) = posted("0us");
+    // The request is done when its ACK is back over two links at 80 ps a byte.
+    assert_eq!((at, late), (request - 2 * (86 * 80 + 1_000_000), 86 * 80));
+    assert_eq!(posted("7us"), (at + 7_000_000, request, 0));
+}
+
+#[test]
+fn without_pfc_on_the_long_links_the_external_switch_drops() {
+    // Two data centres send to a third, whose external switch has one link of 100 Gb/s inside.
+    let text = |pfc: bool, buffer: &str| {
+        format!(
+            r#"
+            [topology]
+            kind = "cross-dc"
+            dcs = 3
+            rate = "100Gbps"
+            delay = "1us"
+            wan_rate = "100Gbps"
+            wan_length = "20km"
+            wan_pfc = {pfc}
+            external_buffer = "{buffer}"
+            [topology.inside]
+            kind = "star"
+            hosts = 2
+            host_rate = "100Gbps"
+            host_delay = "1us"
+            [host]
+            retransmit_timeout = "2ms"
+            [[traffic]]
+            kind = "flows"
+            flows = [
+                {{ src = "dc0/h0", dst = "dc2/h0", size = "20MB" }},
+                {{ src = "dc1/h0", dst = "dc2/h1", size = "20MB" }},
+            ]
+            "#
+        )
+    };
+    // 20 km at 100 Gb/s need 2.5 MB of headroom.
+    let lossless = run(&text(true, "8MB")).summary;
+    assert_eq!((lossless.drops, lossless.flows_done), (0, 2));
+    assert!(lossless.pause_frames > 0);
+    let lossy = run(&text(false, "1MB")).summary;
+    assert!(lossy.drops > 0 && lossy.pause_frames == 0, "{lossy:?}");
+    assert_eq!((lossy.lossless_drops, lossy.flows_done), (0, 2));
+}
