@@ -28,6 +28,7 @@ const NACK_INTERVAL: Time = Time::from_us(500);
 pub fn scenario_of(experiment: &Experiment, name: &str) -> (Spec, Vec<Warning>) {
     let Experiment { config, topology, flows, .. } = experiment;
     let mut warnings = Vec::new();
+    warn_of_unserved(experiment, &mut warnings);
     let nic_rate = nic_rate(experiment);
     let priorities: BTreeSet<u8> = flows.iter().map(|flow| flow.priority.get()).collect();
     let data = priorities.first().copied().unwrap_or(3);
@@ -131,6 +132,22 @@ pub fn scenario_of(experiment: &Experiment, name: &str) -> (Spec, Vec<Warning>) 
         probe: Vec::new(),
     };
     (spec, warnings)
+}
+
+/// Names what the configuration asks for and a run here does not do.
+fn warn_of_unserved(experiment: &Experiment, warnings: &mut Vec<Warning>) {
+    let config = &experiment.config;
+    let lossy = config.error_rate_per_link > 0.0
+        || experiment.topology.links.iter().any(|link| link.error_rate > 0.0);
+    let unserved = [
+        (config.link_down.is_some(), "LINK_DOWN is not served: the link stays up"),
+        (lossy, "error rates of links are not served: nothing is lost on them"),
+        (config.l2_back_to_zero, "L2_BACK_TO_ZERO is not served: recovery is go-back-N"),
+        (!config.rate_bound, "RATE_BOUND 0 is not served: packets are paced at the law's rate"),
+    ];
+    for (_, what) in unserved.iter().filter(|(asked, _)| *asked) {
+        warnings.push(Warning::new(*what));
+    }
 }
 
 /// What has to be recorded for the files that `experiment` asks for.
