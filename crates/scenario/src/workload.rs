@@ -215,7 +215,7 @@ pub(crate) fn named(name: &str, key: &str) -> Result<&'static Workload> {
 mod tests {
     use super::*;
 
-    /// Mean, p50, p99 and max of the table of the sources that each file names.
+    /// Mean, p50, p99 and max, from the sources that each file names.
     const PUBLISHED: [(&str, f64, f64, f64, u64); 10] = [
         ("WebSearch", 1_711_250.0, 73_077.0, 23_333_333.0, 30_000_000),
         ("FB_Hadoop", 120_421.0, 700.0, 2_000_000.0, 10_000_000),
