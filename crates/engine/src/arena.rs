@@ -1,24 +1,25 @@
-//! Where packets live: slots in chunks that never move, reached by 4-byte handles.
+//! Where packets live: slots of whole cache lines in one reach of memory, named by 4-byte handles.
 //!
 //! A packet is written once and travels as a handle; queues are linked through the slots, so a
 //! queue is two numbers and an empty one costs nothing. A handle can't be copied: whoever holds it
 //! owns the packet, on whatever thread, and that is why access to it needs no lock.
+//!
+//! The reach is address space alone; the system gives it memory page by page as slots are used. So
+//! slots never move, and a handle, the number of the slot's first line, is an addition away from it.
 
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
-use std::cell::UnsafeCell;
+use memmap2::{MmapOptions, MmapRaw};
 use std::marker::PhantomData;
-use std::ptr::NonNull;
 use std::sync::Mutex;
 
 /// Handles fit the mailbox entry's 30 bits.
 pub(crate) const HANDLE_BITS: u32 = 30;
-const CHUNK_BITS: u32 = 15;
-const CHUNK: usize = 1 << CHUNK_BITS;
-const CHUNKS: usize = 1 << (HANDLE_BITS - CHUNK_BITS);
 const NIL: u32 = u32::MAX;
-const HUGE_PAGE: usize = 2 << 20;
+/// Bytes of a line: what a handle counts.
+const LINE: usize = 64;
 /// How many free slots travel at once between threads.
 const BATCH: usize = 4096;
+/// The least address space that is tried for.
+const LEAST_BYTES: usize = 64 << 20;
 
 /// Ownership of a packet in the arena.
 #[derive(Debug, PartialEq, Eq)]
@@ -44,111 +45,92 @@ struct Slot<P> {
 
 /// All packets of a run.
 pub struct Arena<P: Copy + Send> {
-    /// Each is written once, before the first handle to one of its slots is made.
-    chunks: Box<[UnsafeCell<*mut Slot<P>>; CHUNKS]>,
+    reach: MmapRaw,
     shared: Mutex<Pool>,
     owns: PhantomData<Slot<P>>,
 }
 
 struct Pool {
-    chunks: usize,
+    /// Slots that were ever handed out are those before this one.
+    fresh: usize,
     free: Vec<Vec<u32>>,
 }
 
 // SAFETY: a slot is reached only through its one handle, or through a queue that holds it, and
-// those are owned values that move between threads; `P` is `Send`. The pool is behind a lock, and
-// a chunk's place is written under it once, before anyone can have a reason to read it.
+// those are owned values that move between threads; `P` is `Send`. The pool is behind a lock.
 unsafe impl<P: Copy + Send> Sync for Arena<P> {}
 // SAFETY: as above.
 unsafe impl<P: Copy + Send> Send for Arena<P> {}
 
 impl<P: Copy + Send> Arena<P> {
     /// An empty arena.
+    ///
+    /// # Panics
+    /// Where the system grants not even a little address space.
     #[expect(clippy::new_without_default, reason = "there is one arena per run, made on purpose")]
     pub fn new() -> Arena<P> {
-        let chunks: Vec<_> = (0..CHUNKS).map(|_| UnsafeCell::new(std::ptr::null_mut())).collect();
-        let chunks = chunks.try_into().unwrap_or_else(|_| unreachable!("it has that length"));
-        let shared = Mutex::new(Pool { chunks: 0, free: Vec::new() });
-        Arena { chunks, shared, owns: PhantomData }
-    }
-
-    /// A chunk begins at a huge page, and 32768 slots of whole cache lines fill some.
-    fn chunk_layout() -> Layout {
-        let slots = Layout::array::<Slot<P>>(CHUNK).expect("a chunk is a few megabytes");
-        slots.align_to(HUGE_PAGE).expect("a power of two")
+        const { assert!(align_of::<Slot<P>>() == LINE) };
+        let reach = reserve(LINE << HANDLE_BITS);
+        Arena {
+            reach,
+            shared: Mutex::new(Pool { fresh: 0, free: Vec::new() }),
+            owns: PhantomData,
+        }
     }
 
     /// A thread's door to the packets.
     pub fn packets(&self) -> Packets<'_, P> {
-        Packets { arena: self, free: Vec::new() }
+        Packets { start: self.reach.as_mut_ptr(), arena: self, free: Vec::new() }
     }
 
-    #[inline]
-    fn slot(&self, raw: u32) -> NonNull<Slot<P>> {
-        // SAFETY: whoever has a handle got it, by a barrier or a lock, from the thread that wrote
-        // its chunk's place before: nobody writes there any more.
-        let chunk = unsafe { *self.chunks[(raw >> CHUNK_BITS) as usize & (CHUNKS - 1)].get() };
-        debug_assert!(!chunk.is_null(), "a handle of another arena");
-        // SAFETY: a handle is only made for a slot of a chunk that exists, and chunks stay.
-        unsafe { NonNull::new_unchecked(chunk.add(raw as usize & (CHUNK - 1))) }
-    }
-
-    /// Free slots: a batch that another thread had too many of, or a new chunk.
+    /// Free slots: a batch that another thread had too many of, or new ones.
     #[cold]
     fn more(&self) -> Vec<u32> {
         let mut pool = self.shared.lock().expect("no thread panics with the pool");
         if let Some(batch) = pool.free.pop() {
             return batch;
         }
-        let index = pool.chunks;
-        assert!(index < CHUNKS, "more than 2^{HANDLE_BITS} packets at once");
-        pool.chunks += 1;
-        let layout = Self::chunk_layout();
-        // SAFETY: the layout is not empty: a slot holds at least `next`.
-        let chunk = unsafe { alloc(layout) }.cast::<Slot<P>>();
-        if chunk.is_null() {
-            handle_alloc_error(layout);
-        }
-        ask_for_huge_pages(chunk.cast(), layout.size());
-        // SAFETY: only here is this place written, under the lock; its slots have no handles yet.
-        unsafe { *self.chunks[index].get() = chunk };
-        let first = (index << CHUNK_BITS) as u32;
-        (first..first + CHUNK as u32).rev().collect()
+        let (size, first) = (size_of::<Slot<P>>(), pool.fresh);
+        let last = (first + BATCH).min(self.reach.len() / size);
+        assert!(first < last, "no room for more than {last} packets at once");
+        pool.fresh = last;
+        (first..last).rev().map(|slot| (slot * size / LINE) as u32).collect()
     }
 }
 
-/// Asks the system to back memory with huge pages: packets lie all over the arena, and a look-up of
-/// its page costs as much as the packet.
-fn ask_for_huge_pages(start: *mut u8, bytes: usize) {
-    #[cfg(target_os = "linux")]
-    // SAFETY: the range was just allocated; the advice changes nothing that can be seen.
-    unsafe {
-        libc::madvise(start.cast(), bytes, libc::MADV_HUGEPAGE);
-    }
-    #[cfg(not(target_os = "linux"))]
-    let _ = (start, bytes);
-}
-
-impl<P: Copy + Send> Drop for Arena<P> {
-    fn drop(&mut self) {
-        let layout = Self::chunk_layout();
-        for chunk in self.chunks.iter_mut() {
-            let chunk = *chunk.get_mut();
-            if !chunk.is_null() {
-                // SAFETY: allocated in `more` with this layout; packets are `Copy` and need no drop.
-                unsafe { dealloc(chunk.cast(), layout) };
+/// Address space of `bytes`, or as much as the system grants where it counts what is not used.
+fn reserve(bytes: usize) -> MmapRaw {
+    let mut bytes = bytes;
+    loop {
+        match MmapOptions::new().len(bytes).no_reserve_swap().map_anon() {
+            Ok(reach) => {
+                // Packets lie all over it, and a look-up of a page costs as much as a packet. That
+                // the system has no huge pages is no fault.
+                #[cfg(target_os = "linux")]
+                let _ = reach.advise(memmap2::Advice::HugePage);
+                return reach.into();
             }
+            Err(_) if bytes > LEAST_BYTES => bytes /= 2,
+            Err(error) => panic!("no address space for packets: {error}"),
         }
     }
 }
 
 /// A thread's door to the packets of the run, with its own stock of free slots.
 pub struct Packets<'a, P: Copy + Send> {
+    /// Where the arena's reach begins.
+    start: *mut u8,
     arena: &'a Arena<P>,
     free: Vec<u32>,
 }
 
 impl<'a, P: Copy + Send> Packets<'a, P> {
+    #[inline(always)]
+    fn slot(&self, raw: u32) -> *mut Slot<P> {
+        // SAFETY: a handle is only made for a slot within the reach.
+        unsafe { self.start.add(raw as usize * LINE).cast() }
+    }
+
     /// Puts a packet into the arena.
     #[inline]
     pub fn insert(&mut self, packet: P) -> Handle {
@@ -161,7 +143,7 @@ impl<'a, P: Copy + Send> Packets<'a, P> {
         };
         // SAFETY: a free slot has no handle, so nobody else reaches it; the slot may hold no valid
         // value yet, hence a write without a read.
-        unsafe { self.arena.slot(raw).write(Slot { next: NIL, packet }) };
+        unsafe { self.slot(raw).write(Slot { next: NIL, packet }) };
         Handle(raw)
     }
 
@@ -196,7 +178,7 @@ impl<'a, P: Copy + Send> Packets<'a, P> {
         'a: 'h,
     {
         // SAFETY: the handle owns the slot, and is borrowed as long as the reference lives.
-        unsafe { &(*self.arena.slot(handle.0).as_ptr()).packet }
+        unsafe { &(*self.slot(handle.0)).packet }
     }
 
     /// The packet of a handle, to change it.
@@ -206,7 +188,7 @@ impl<'a, P: Copy + Send> Packets<'a, P> {
         'a: 'h,
     {
         // SAFETY: the handle owns the slot, and is borrowed alone as long as the reference lives.
-        unsafe { &mut (*self.arena.slot(handle.0).as_ptr()).packet }
+        unsafe { &mut (*self.slot(handle.0)).packet }
     }
 
     /// A packet that waits in a mailbox, for the device that it is for.
@@ -214,19 +196,19 @@ impl<'a, P: Copy + Send> Packets<'a, P> {
     pub(crate) fn peek(&self, raw: u32) -> &P {
         // SAFETY: the box owns the packet, and the device that looks will take it from there: nobody
         // changes it meanwhile.
-        unsafe { &(*self.arena.slot(raw).as_ptr()).packet }
+        unsafe { &(*self.slot(raw)).packet }
     }
 
     /// Has the processor fetch a packet that will be needed soon.
     #[inline]
     pub(crate) fn prefetch(&self, raw: u32) {
-        let slot = self.arena.slot(raw).as_ptr();
+        let slot = self.slot(raw);
         #[cfg(target_arch = "x86_64")]
         // SAFETY: a prefetch of any address is harmless.
         unsafe {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            for line in 0..(size_of::<Slot<P>>() / 64).min(4) {
-                _mm_prefetch::<_MM_HINT_T0>(slot.cast::<i8>().add(64 * line));
+            for line in 0..(size_of::<Slot<P>>() / LINE).min(4) {
+                _mm_prefetch::<_MM_HINT_T0>(slot.cast::<i8>().add(LINE * line));
             }
         }
         #[cfg(not(target_arch = "x86_64"))]
@@ -260,11 +242,11 @@ impl Fifo {
         let raw = handle.into_raw();
         // SAFETY: the queue now owns the packet (its handle is spent), as it owns its tail.
         unsafe {
-            (*packets.arena.slot(raw).as_ptr()).next = NIL;
+            (*packets.slot(raw)).next = NIL;
             if self.head == NIL {
                 self.head = raw;
             } else {
-                (*packets.arena.slot(self.tail).as_ptr()).next = raw;
+                (*packets.slot(self.tail)).next = raw;
             }
         }
         self.tail = raw;
@@ -278,7 +260,7 @@ impl Fifo {
         }
         let raw = self.head;
         // SAFETY: the queue owns its packets.
-        self.head = unsafe { (*packets.arena.slot(raw).as_ptr()).next };
+        self.head = unsafe { (*packets.slot(raw)).next };
         if self.head != NIL {
             // Its packet may have been waiting for long; it goes next.
             packets.prefetch(self.head);
@@ -293,7 +275,7 @@ impl Fifo {
             return None;
         }
         // SAFETY: the queue owns its packets, and is borrowed as long as the reference lives.
-        Some(unsafe { &(*packets.arena.slot(self.head).as_ptr()).packet })
+        Some(unsafe { &(*packets.slot(self.head)).packet })
     }
 }
 
@@ -307,19 +289,19 @@ mod tests {
         let mut packets = arena.packets();
         let mut queue = Fifo::default();
         for round in 0..3u64 {
-            for value in 0..CHUNK as u64 + 9 {
+            for value in 0..2 * BATCH as u64 + 9 {
                 let handle = packets.insert(round * 1_000_000 + value);
                 queue.push(&packets, handle);
             }
             assert_eq!(queue.peek(&packets), Some(&(round * 1_000_000)));
-            for value in 0..CHUNK as u64 + 9 {
+            for value in 0..2 * BATCH as u64 + 9 {
                 let mut handle = queue.pop(&packets).unwrap();
                 *packets.get_mut(&mut handle) += 1;
                 assert_eq!(packets.remove(handle), round * 1_000_000 + value + 1);
             }
             assert!(queue.is_empty() && queue.pop(&packets).is_none());
         }
-        assert!(arena.shared.lock().unwrap().chunks <= 2, "freed slots are used again");
+        assert!(arena.shared.lock().unwrap().fresh <= 3 * BATCH, "freed slots are used again");
     }
 
     #[test]
@@ -330,7 +312,7 @@ mod tests {
             let handle = giver.insert(7);
             taker.remove(handle);
         }
-        let chunks = arena.shared.lock().unwrap().chunks;
-        assert!(chunks * CHUNK <= 6 * BATCH + 2 * CHUNK, "{chunks} chunks for one live packet");
+        let fresh = arena.shared.lock().unwrap().fresh;
+        assert!(fresh <= 8 * BATCH, "{fresh} slots for one live packet");
     }
 }

@@ -25,20 +25,30 @@ pub enum Ties {
 }
 
 impl Ties {
-    /// What a port's number is mixed with at `time`.
-    #[inline]
-    fn turn(self, time: Time) -> u64 {
-        match self {
-            Ties::TakeTurns => time.ps().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54,
+    pub(crate) fn mix(self) -> Mix {
+        Mix(match self {
+            Ties::TakeTurns => 0x9e37_79b9_7f4a_7c15,
             Ties::LowestPort => 0,
-        }
+        })
+    }
+}
+
+/// How port numbers are mixed with time: what a time is multiplied by, to take the highest bits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mix(u64);
+
+impl Mix {
+    /// What a port's number is mixed with at `time`.
+    #[inline(always)]
+    fn turn(self, time: Time) -> u64 {
+        time.ps().wrapping_mul(self.0) >> 54
     }
 }
 
 /// All of an entry but its time: what travels where the window is not known yet.
 #[inline]
 pub(crate) fn tail(
-    ties: Ties,
+    mix: Mix,
     time: Time,
     class: u8,
     port: u16,
@@ -46,7 +56,7 @@ pub(crate) fn tail(
     handle: u32,
 ) -> u64 {
     u64::from(class) << CLASS_SHIFT
-        | (u64::from(port) ^ ties.turn(time)) << PORT_SHIFT
+        | (u64::from(port) ^ mix.turn(time)) << PORT_SHIFT
         | u64::from(same_instant & 3) << HANDLE_BITS
         | u64::from(handle)
 }
@@ -66,8 +76,8 @@ pub(crate) fn time(entry: u64, from: Time) -> Time {
 
 /// The port at which it arrives at `time`.
 #[inline]
-pub(crate) fn port(ties: Ties, entry: u64, time: Time) -> u16 {
-    ((entry >> PORT_SHIFT & (MAX_PORTS as u64 - 1)) ^ ties.turn(time)) as u16
+pub(crate) fn port(mix: Mix, entry: u64, time: Time) -> u16 {
+    ((entry >> PORT_SHIFT & (MAX_PORTS as u64 - 1)) ^ mix.turn(time)) as u16
 }
 
 /// Its packet.
@@ -82,18 +92,18 @@ mod tests {
 
     #[test]
     fn fields_come_back_and_sort_by_time_then_class() {
-        let (ties, from) = (Ties::TakeTurns, Time::from_us(7));
+        let (mix, from) = (Ties::TakeTurns.mix(), Time::from_us(7));
         for (since, class, port_number, raw) in
             [(0, 0, 0, 0), (999_999, 2, 1023, (1 << 30) - 1), (83_840, 1, 5, 77)]
         {
             let at = from + Time::from_ps(since);
-            let entry = entry(since, tail(ties, at, class, port_number, 3, raw));
+            let entry = entry(since, tail(mix, at, class, port_number, 3, raw));
             assert_eq!(time(entry, from), at);
-            assert_eq!(port(ties, entry, at), port_number);
+            assert_eq!(port(mix, entry, at), port_number);
             assert_eq!(handle(entry), raw);
         }
         let at = |since, class, port| {
-            entry(since, tail(Ties::LowestPort, Time::from_ps(since), class, port, 0, 9))
+            entry(since, tail(Ties::LowestPort.mix(), Time::from_ps(since), class, port, 0, 9))
         };
         assert!(at(1, 2, 0) < at(2, 0, 0), "time before class");
         assert!(at(1, 0, 900) < at(1, 1, 3), "class before port");
@@ -102,11 +112,11 @@ mod tests {
 
     #[test]
     fn no_port_is_always_first_among_equal_arrivals() {
-        let ties = Ties::TakeTurns;
+        let mix = Ties::TakeTurns.mix();
         let first = (0..10_000)
             .filter(|&t| {
                 let time = Time::from_ps(t * 83_840);
-                tail(ties, time, 2, 3, 0, 0) < tail(ties, time, 2, 4, 0, 0)
+                tail(mix, time, 2, 3, 0, 0) < tail(mix, time, 2, 4, 0, 0)
             })
             .count();
         assert!((4_500..5_500).contains(&first), "{first} of 10000");

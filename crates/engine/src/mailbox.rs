@@ -5,7 +5,7 @@
 //! is due later still goes to the receiving thread's calendar. So no two threads ever touch a box
 //! in the same window, and the barrier between windows orders their touching it in turn.
 
-use crate::key::{self, Ties};
+use crate::key::{self, Mix};
 use std::cell::UnsafeCell;
 use units::Time;
 
@@ -91,7 +91,7 @@ pub(crate) struct Post<'a> {
     /// Owner thread of each device.
     pub(crate) owner: &'a [u16],
     pub(crate) thread: usize,
-    pub(crate) ties: Ties,
+    pub(crate) mix: Mix,
     /// The window's end, and the ends of the next two.
     pub(crate) ends: [Time; SLOTS],
     /// Slots of the next two windows, and this thread's boxes in them.

@@ -1,5 +1,5 @@
 use crate::arena::{Handle, Packets};
-use crate::key::{self, Ties};
+use crate::key::{self, Mix};
 use crate::link::{Class, Link};
 use crate::mailbox::Post;
 use units::Time;
@@ -27,7 +27,7 @@ pub trait Device: Send {
 pub struct Arrivals<'w, 'run, P: Copy + Send> {
     pub(crate) packets: &'w Packets<'run, P>,
     pub(crate) base: Time,
-    pub(crate) ties: Ties,
+    pub(crate) mix: Mix,
     pub(crate) entries: &'w mut [u64],
 }
 
@@ -44,7 +44,7 @@ impl<P: Copy + Send> Arrivals<'_, '_, P> {
     pub fn get(&self, index: usize) -> (Time, u16, &P) {
         let entry = self.entries[index];
         let time = key::time(entry, self.base);
-        (time, key::port(self.ties, entry, time), self.packets.peek(key::handle(entry)))
+        (time, key::port(self.mix, entry, time), self.packets.peek(key::handle(entry)))
     }
     /// Has two arrivals change places.
     pub fn swap(&mut self, a: usize, b: usize) {
@@ -106,7 +106,7 @@ impl<P: Copy + Send> Window<'_, '_, P> {
         }
         let time = key::time(entry, self.base);
         // The box held the packet for this device, and gives it up here.
-        Some((time, key::port(self.post.ties, entry, time), Handle::from_raw(key::handle(entry))))
+        Some((time, key::port(self.post.mix, entry, time), Handle::from_raw(key::handle(entry))))
     }
 
     /// Takes the next arrival if it comes no later than `limit`.
@@ -120,7 +120,7 @@ impl<P: Copy + Send> Window<'_, '_, P> {
     pub fn send(&mut self, link: &mut Link, arrival: Time, class: Class, handle: Handle) {
         let position = link.position(arrival);
         let tail =
-            key::tail(self.post.ties, arrival, class as u8, link.port, position, handle.into_raw());
+            key::tail(self.post.mix, arrival, class as u8, link.port, position, handle.into_raw());
         if let Some(group) = self.group.as_deref_mut()
             && arrival < group.until
         {

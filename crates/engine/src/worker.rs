@@ -118,7 +118,7 @@ impl<'a, D: Device> Worker<'a, D> {
                 mail: self.shared.mail,
                 owner: self.shared.owner,
                 thread: self.thread,
-                ties: self.shared.layout.ties,
+                mix: self.shared.layout.ties.mix(),
                 ends: [grid.start(window + 1), grid.start(window + 2), grid.start(window + 3)],
                 next_slots,
                 rows: next_slots.map(|slot| self.shared.mail.row(slot, self.thread)),
@@ -274,7 +274,7 @@ impl<'a, D: Device> Worker<'a, D> {
         this.arrange(&mut Arrivals {
             packets: &self.packets,
             base: from,
-            ties: post.ties,
+            mix: post.mix,
             entries: arrivals,
         });
         let mut view = Window {
@@ -329,7 +329,7 @@ impl<'a, D: Device> Worker<'a, D> {
                 this.arrange(&mut Arrivals {
                     packets: &self.packets,
                     base: from,
-                    ties: post.ties,
+                    mix: post.mix,
                     entries: &mut self.arrivals,
                 });
                 let mut view = Window {

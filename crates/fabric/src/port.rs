@@ -1,11 +1,11 @@
 //! The sending side of a port: queues, the wire, and what is counted.
 
 use crate::common::Common;
-use crate::packet::{Header, Kind, Packet, Scheme, class_by_emission, class_of};
+use crate::packet::{Kind, Packet, Scheme, class_by_emission, class_of};
 use crate::quirks::Clock;
 use crate::routing::LinkEnd;
 use crate::scheduler::{PFC, PFC_BIT, Scheduler};
-use engine::{Fifo, Handle, Link, Packets, Window};
+use engine::{Class, Fifo, Handle, Link, Packets, Window};
 use schemes::contract::ClassSpec;
 use units::{PortId, Rate, Time};
 
@@ -54,7 +54,10 @@ pub(crate) struct Port {
     delay: Time,
     /// The same for PFC frames, which are handled at once.
     pfc_delay: Time,
-    emission_order: bool,
+    /// What goes first at the peer among arrivals of the same instant.
+    data_class: Class,
+    other_class: Class,
+    pfc_class: Class,
     pub(crate) link: Link,
     queues: [Fifo; 9],
     class_bytes: [u64; 8],
@@ -81,10 +84,9 @@ struct Shaper {
 impl Shaper {
     /// The next packet of the priority waits until its share of the link has passed, unless some
     /// are saved up.
-    fn sent(&mut self, header: &Header, start: Time, end: Time) {
-        let priority = header.priority as usize;
+    fn sent(&mut self, priority: usize, start: Time, end: Time) {
         let stretch = self.stretch[priority];
-        if header.kind != Kind::Pfc && stretch != 0 {
+        if stretch != 0 {
             let gap = Time::from_ps(((end - start).ps() * stretch) >> 16);
             self.full[priority] = self.full[priority].max(start) + gap;
             self.earliest[priority] =
@@ -102,6 +104,7 @@ impl Port {
     ) -> Port {
         let clock = common.clock;
         let exact = if clock == Clock::Exact { end.rate.exact_ps_per_byte() } else { None };
+        let class = if common.quirks.emission_order { class_by_emission } else { class_of };
         let usual = [u64::from(common.full_packet), u64::from(common.ack_size)];
         Port {
             free_at: Time::ZERO,
@@ -111,7 +114,9 @@ impl Port {
             byte_time: exact.unwrap_or(0),
             usual: usual.map(|size| (size, clock.time_for(end.rate, size))),
             clock,
-            emission_order: common.quirks.emission_order,
+            data_class: class(Kind::Data),
+            other_class: class(Kind::Ack),
+            pfc_class: class(Kind::Pfc),
             rate: end.rate,
             delay: end.delay + latency,
             pfc_delay: end.delay,
@@ -316,32 +321,49 @@ impl Port {
         })
     }
 
-    /// Puts a packet on the wire at `start`; `header` is its header.
+    /// Puts a packet of `size` bytes that is not a PFC frame on the wire at `start`.
     #[inline(always)]
     pub(crate) fn transmit<S: Scheme>(
         &mut self,
         window: &mut Window<'_, '_, Packet<S>>,
         start: Time,
-        header: &Header,
+        (kind, priority, size): (Kind, u8, u16),
         handle: Handle,
     ) {
-        let size = u64::from(header.size);
+        debug_assert!(kind != Kind::Pfc);
+        let end = self.occupy(start, size);
+        if let Some(shaper) = &mut self.shaper {
+            shaper.sent(priority as usize & 7, start, end);
+        }
+        let is_data = kind == Kind::Data;
+        self.counters.tx_data_packets += u64::from(is_data);
+        let class = if is_data { self.data_class } else { self.other_class };
+        window.send(&mut self.link, end + self.delay, class, handle);
+    }
+
+    /// Puts a PFC frame on the wire at `start`.
+    #[cold]
+    pub(crate) fn transmit_pfc<S: Scheme>(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        start: Time,
+        handle: Handle,
+    ) {
+        let size = window.packets.get(&handle).header.size;
+        let end = self.occupy(start, size);
+        window.send(&mut self.link, end + self.pfc_delay, self.pfc_class, handle);
+    }
+
+    /// The wire is taken by `size` bytes from `start`; returns until when.
+    #[inline(always)]
+    fn occupy(&mut self, start: Time, size: u16) -> Time {
+        let size = u64::from(size);
         let end = start + self.serialisation(size);
         self.free_at = end;
         self.last_departure = start;
         self.counters.tx_bytes += size;
         self.counters.tx_packets += 1;
-        self.counters.tx_data_packets += u64::from(header.kind == Kind::Data);
-        if let Some(shaper) = &mut self.shaper {
-            shaper.sent(header, start, end);
-        }
-        let delay = if header.kind == Kind::Pfc { self.pfc_delay } else { self.delay };
-        let class = if self.emission_order {
-            class_by_emission(header.kind)
-        } else {
-            class_of(header.kind)
-        };
-        window.send(&mut self.link, end + delay, class, handle);
+        end
     }
 
     /// The peer paused a priority or let it go on. Returns whether that changed anything.

@@ -106,6 +106,14 @@ struct Place {
     index: u32,
 }
 
+/// A switch, as its look-ups need it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Here {
+    node: u32,
+    begin: usize,
+    salt: u32,
+}
+
 /// Next hops of all switches to all hosts.
 #[derive(Debug)]
 pub(crate) struct Routes {
@@ -134,6 +142,7 @@ const NO_ROW: u32 = u32::MAX;
 
 /// A set's name keeps the number of its ports in this many low bits.
 const COUNT_BITS: u32 = 11;
+const COUNT_MASK: u32 = (1 << COUNT_BITS) - 1;
 
 /// Interns sets of ports.
 #[derive(Default)]
@@ -372,17 +381,48 @@ impl Routes {
     }
 
     /// The same for a node with a row.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn candidates_in(&self, row: u32, host: u32) -> &[PortId] {
+        let set = self.set(row as usize * self.attachments, host);
+        let begin = (set >> COUNT_BITS) as usize;
+        &self.members[begin..begin + (set & COUNT_MASK) as usize]
+    }
+
+    /// What a switch keeps of its row: where the row begins in the table, and the switch's salt.
+    pub(crate) fn here(&self, node: u32) -> Here {
+        let row = self.row(node);
+        let begin = if row == NO_ROW { 0 } else { row as usize * self.attachments };
+        Here { node, begin, salt: self.salts[node as usize] }
+    }
+
+    /// The port that a switch takes to `to` for what comes from host `from` with this hash: the same
+    /// as [`ecmp`](Self::ecmp) among its candidates.
+    #[inline(always)]
+    pub(crate) fn next_port(&self, here: &Here, (from, to): (u32, u32), hash: u32) -> usize {
+        let set = self.set(here.begin, to);
+        let (begin, count) = ((set >> COUNT_BITS) as usize, set & COUNT_MASK);
+        let index = if count == 1 {
+            0
+        } else if self.addresses.is_none() {
+            share(spread(hash ^ here.salt), count)
+        } else {
+            return self
+                .ecmp(here.node, &self.members[begin..][..count as usize], (from, to), hash)
+                .index();
+        };
+        self.members[begin + index].index()
+    }
+
+    /// The name of the set of ports that lead to `host` from the node whose row begins there.
+    #[inline(always)]
+    fn set(&self, row_begin: usize, host: u32) -> u32 {
         let place = self.places[host as usize];
-        let entry = self.table[row as usize * self.attachments + place.attachment as usize];
-        let set = if entry & LOCAL == 0 {
+        let entry = self.table[row_begin + place.attachment as usize];
+        if entry & LOCAL == 0 {
             entry
         } else {
             self.local[((entry & !LOCAL) + place.index) as usize]
-        };
-        let begin = (set >> COUNT_BITS) as usize;
-        &self.members[begin..begin + (set & ((1 << COUNT_BITS) - 1)) as usize]
+        }
     }
 
     /// The one of them that is taken for what goes from host `from` to host `to` with this hash.
@@ -398,7 +438,7 @@ impl Routes {
             (&[only], _) => only,
             (several, None) => {
                 let mixed = spread(hash ^ self.salts[node as usize]);
-                several[((u64::from(mixed) * several.len() as u64) >> 32) as usize]
+                several[share(mixed, several.len() as u32)]
             }
             (several, Some(addresses)) => {
                 let words = [addresses[from as usize], addresses[to as usize], hash];
@@ -445,6 +485,12 @@ impl Routes {
             node = end.peer;
         }
     }
+}
+
+/// The place of a hash among `count`.
+#[inline(always)]
+fn share(mixed: u32, count: u32) -> usize {
+    ((u64::from(mixed) * u64::from(count)) >> 32) as usize
 }
 
 /// For each switch and each attachment with hosts on it: the largest round trip over a host's

@@ -25,6 +25,7 @@ use crate::port::Port;
 use crate::probe::PortProbes;
 use crate::record::{Happening, Recorder};
 use crate::red::Red;
+use crate::routing::Here;
 use crate::sub_queue::SubQueues;
 use engine::{Handle, Window};
 use schemes::contract::{
@@ -101,8 +102,10 @@ pub(crate) struct Switch<S: Scheme> {
     /// Nothing has a say in what leaves but priorities and pauses, and joining a queue has no
     /// effects: an idle port may pass packets on at once.
     plain: bool,
-    /// Its row in the table of routes.
-    row: u32,
+    /// RED decides as packets begin to leave.
+    marks_at_dequeue: bool,
+    /// Where its next hops are.
+    here: Here,
     /// By port, where arrivals come in the order of their sending.
     trains: Vec<emission::Train>,
     /// Room to sort them.
@@ -136,6 +139,9 @@ impl Ord for Held {
 }
 
 impl<S: Scheme> Switch<S> {
+    /// Whether the scheme's congestion point is one that a plain switch can have.
+    const MAY_BE_PLAIN: bool = !LevelOf::<S>::EMITS && !<S::Cp as Cp<S>>::RECIRCULATES;
+
     #[expect(clippy::too_many_arguments, reason = "made in one place")]
     pub(crate) fn new(
         common: Arc<Common<S>>,
@@ -174,13 +180,13 @@ impl<S: Scheme> Switch<S> {
         Switch {
             node,
             gated,
-            plain: !gated
+            plain: Self::MAY_BE_PLAIN
+                && !gated
                 && recorder.as_ref().is_none_or(|recorder| !recorder.takes_packets())
-                && !LevelOf::<S>::EMITS
-                && !<S::Cp as Cp<S>>::RECIRCULATES
                 && !common.marks_at_enqueue
                 && common.rooms.iter().all(|room| *room == Room::Lossless),
-            row: common.routes.row(node),
+            marks_at_dequeue: common.marks_at_dequeue,
+            here: common.routes.here(node),
             trains: if common.quirks.emission_order {
                 let ends = common.graph.ports(node).iter();
                 ends.map(|end| emission::Train::new(common.graph.is_host(end.peer))).collect()
@@ -221,7 +227,11 @@ impl<S: Scheme> Switch<S> {
                 // held, or has the congestion point want to be woken).
                 let quiet = self.next_timer().min(self.probes.next());
                 while let Some((time, port, handle)) = window.next_arrival_by(quiet) {
-                    self.on_arrival_inlined(window, time, port, handle);
+                    if Self::MAY_BE_PLAIN && self.plain {
+                        self.on_plain_arrival::<false>(window, time, port, handle, quiet);
+                    } else {
+                        self.on_arrival(window, time, port, handle);
+                    }
                     if LevelOf::<S>::EMITS || self.next_timer() < quiet || self.works_in_order() {
                         break;
                     }
@@ -238,7 +248,12 @@ impl<S: Scheme> Switch<S> {
             }
             if next == arrival {
                 let (time, port, handle) = window.next_arrival().expect("there is one");
-                self.on_arrival(window, time, port, handle);
+                if Self::MAY_BE_PLAIN && self.plain {
+                    let quiet = timer.min(probe);
+                    self.on_arrival_while_pausing(window, time, port, handle, quiet);
+                } else {
+                    self.on_arrival(window, time, port, handle);
+                }
             } else if next == timer {
                 self.on_timer(window, timer);
             } else {
@@ -282,6 +297,18 @@ impl<S: Scheme> Switch<S> {
     fn drain(&mut self, window: &mut Window<'_, '_, Packet<S>>, port: usize, time: Time) {
         while self.due.at(port) < time {
             self.depart(window, port);
+        }
+    }
+
+    #[inline]
+    fn drain_as<const PLAIN: bool>(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        port: usize,
+        time: Time,
+    ) {
+        while self.due.at(port) < time {
+            self.depart_as::<PLAIN>(window, port);
         }
     }
 

@@ -309,6 +309,9 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
     /// Packets may go back to the tail of their queue; without it [`turn`](Cp::turn) is not asked.
     const RECIRCULATES: bool = false;
 
+    /// It chooses among equal-cost ports; without it [`route`](Cp::route) is not asked.
+    const ROUTES: bool = false;
+
     /// The state of a port at the start.
     fn port(&self, params: &S::Params, facts: &PortFacts) -> Self::Port;
     /// A packet arrived that is not PFC. Also called for the switch's own link control.

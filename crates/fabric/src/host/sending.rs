@@ -227,7 +227,7 @@ impl<S: Scheme> Host<S> {
             let bytes = port.class_bytes(queue as u8);
             recorder.packet(now, number as u16, Happening::Dequeued, bytes, &header);
         }
-        port.transmit(window, now, &header, handle);
+        port.transmit(window, now, header.on_the_wire(), handle);
     }
 
     /// Sends the next data packet of a QP.
@@ -304,7 +304,7 @@ impl<S: Scheme> Host<S> {
             recorder.packet(now, number as u16, Happening::Dequeued, 0, &header);
         }
         let handle = window.packets.insert(Packet { header, body: Body::Meta(meta) });
-        nic.port.transmit(window, now, &header, handle);
+        nic.port.transmit(window, now, header.on_the_wire(), handle);
         // Its next packet: at once, when its time comes, or when something lets it.
         if sender.may_send(&allow) && nic.scan.is_none() {
             let at = sender.next_at.max(allow.hold_until);

@@ -10,20 +10,78 @@ use std::cmp::Reverse;
 use units::{PortId, Time};
 
 impl<S: Scheme> Switch<S> {
+    /// The way of most packets: data or an answer to it arrives at a plain switch at which nothing
+    /// else happens before `quiet`. The same as [`on_arrival`](Self::on_arrival) with all left out
+    /// that can't matter there. `PAUSING`: some ingress may have its peer paused.
+    #[inline(always)]
+    pub(super) fn on_plain_arrival<const PAUSING: bool>(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        in_port: u16,
+        mut handle: Handle,
+        quiet: Time,
+    ) {
+        let packet = window.packets.get_mut(&mut handle);
+        if !packet.header.kind.is_passed_on() {
+            return self.on_arrival(window, now, in_port, handle);
+        }
+        packet.header.ingress = in_port;
+        let verdict = self.verdict(now, in_port, packet);
+        if verdict != Verdict::Forward {
+            self.audit.arrived += u64::from(packet.header.size);
+            return self.take_aside(window, now, in_port, verdict, handle);
+        }
+        let out = self.choose(packet, now);
+        let (kind, priority, size) = packet.header.on_the_wire();
+        if !self.mmu.is_far_from_limits(in_port, priority, u64::from(size)) {
+            self.audit.arrived += u64::from(size);
+            return self.forward_near_limits(window, now, in_port, out, handle);
+        }
+        // Where a packet that arrives now leaves now, whatever else happens at this instant, it need
+        // not be queued. RED does not mark where nothing is left waiting. While some ingress has its
+        // peer paused, no other port may send at this instant, and this departure must not end a
+        // pause.
+        let in_turn = !PAUSING
+            || (!self.mmu.pauses(in_port, priority) && self.due.earliest().0 > now);
+        let port = &mut self.ports[out];
+        if port.is_idle(priority, now)
+            && now < quiet
+            && window.next_arrival_time() > now
+            && in_turn
+        {
+            port.count_through(size);
+            if let Some(cp) = &mut self.cp {
+                let state = &mut self.cp_ports[out];
+                let view = port.view(out, priority);
+                let full = Full::new(now, &mut self.effects, &self.views);
+                cp.on_enqueue(&mut LevelOf::<S>::arrive(full), state, &view, packet);
+                let departure = Departure { now, effects: &mut self.effects, views: &self.views };
+                cp.on_depart(&mut LevelOf::<S>::depart(departure), state, &view, packet);
+            }
+            return port.transmit(window, now, (kind, priority, size), handle);
+        }
+        self.audit.arrived += u64::from(size);
+        self.mmu.store(in_port, priority, u64::from(size));
+        self.enqueue_as::<true>(window, now, in_port, out, handle);
+    }
+
+    /// The same out of line.
     #[inline(never)]
-    pub(super) fn on_arrival(
+    pub(super) fn on_arrival_while_pausing(
         &mut self,
         window: &mut Window<'_, '_, Packet<S>>,
         now: Time,
         in_port: u16,
         handle: Handle,
+        quiet: Time,
     ) {
-        self.on_arrival_inlined(window, now, in_port, handle);
+        self.on_plain_arrival::<true>(window, now, in_port, handle, quiet);
     }
 
-    /// A packet arrived, or is looked at again after it was held. Inlined where most packets come.
-    #[inline(always)]
-    pub(super) fn on_arrival_inlined(
+    /// A packet arrived.
+    #[inline(never)]
+    pub(super) fn on_arrival(
         &mut self,
         window: &mut Window<'_, '_, Packet<S>>,
         now: Time,
@@ -39,19 +97,35 @@ impl<S: Scheme> Switch<S> {
             let header = window.packets.remove(handle).header;
             return self.on_pfc(window, now, in_port as usize, &header);
         }
-        let size = u64::from(packet.header.size);
         let link_control = packet.header.kind == Kind::LinkCtl;
-        self.audit.arrived += size;
+        self.audit.arrived += u64::from(packet.header.size);
         match self.verdict(now, in_port, packet) {
             Verdict::Forward if !link_control => self.forward(window, now, in_port, handle),
-            Verdict::Forward | Verdict::Consume => {
-                self.audit.removed += size;
+            Verdict::Forward => self.take_aside(window, now, in_port, Verdict::Consume, handle),
+            other => self.take_aside(window, now, in_port, other, handle),
+        }
+        self.apply_effects(window, now);
+    }
+
+    /// A packet that just arrived does not go on.
+    #[cold]
+    fn take_aside(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        in_port: u16,
+        verdict: Verdict,
+        handle: Handle,
+    ) {
+        match verdict {
+            Verdict::Forward => unreachable!("it goes on"),
+            Verdict::Consume => {
+                self.audit.removed += u64::from(window.packets.get(&handle).header.size);
                 window.packets.discard(handle);
             }
             Verdict::Drop => self.discard(window, in_port, handle),
             Verdict::Hold(until) => self.hold_arrival(window, now, in_port, until, handle),
         }
-        self.apply_effects(window, now);
     }
 
     #[inline]
@@ -99,7 +173,7 @@ impl<S: Scheme> Switch<S> {
         let header = packet.header;
         match self.verdict(now, in_port, packet) {
             Verdict::Forward => {
-                let out = self.choose(window, now, &handle);
+                let out = self.choose(packet, now);
                 self.enqueue(window, now, in_port, out, handle);
             }
             Verdict::Hold(until) => self.hold(now, in_port, until, handle),
@@ -127,11 +201,11 @@ impl<S: Scheme> Switch<S> {
         window: &mut Window<'_, '_, Packet<S>>,
         now: Time,
         in_port: u16,
-        handle: Handle,
+        mut handle: Handle,
     ) {
-        let out = self.choose(window, now, &handle);
-        let header = &window.packets.get(&handle).header;
-        let (priority, size) = (header.priority, u64::from(header.size));
+        let packet = window.packets.get_mut(&mut handle);
+        let out = self.choose(packet, now);
+        let (priority, size) = (packet.header.priority, u64::from(packet.header.size));
         if !self.plain && !self.has_room(window, now, out, priority) {
             return self.discard(window, in_port, handle);
         }
@@ -139,9 +213,6 @@ impl<S: Scheme> Switch<S> {
             return self.enqueue(window, now, in_port, out, handle);
         }
         if self.mmu.is_far_from_limits(in_port, priority, size) {
-            if self.passes_through(window, now, in_port, out, priority) {
-                return self.pass_through(window, now, out, handle);
-            }
             self.mmu.store(in_port, priority, size);
             return self.enqueue(window, now, in_port, out, handle);
         }
@@ -150,23 +221,21 @@ impl<S: Scheme> Switch<S> {
 
     /// The port through which a packet goes on.
     #[inline(always)]
-    pub(super) fn choose(
-        &mut self,
-        window: &Window<'_, '_, Packet<S>>,
-        now: Time,
-        handle: &Handle,
-    ) -> usize {
-        let packet = window.packets.get(handle);
-        let header = &packet.header;
-        let candidates = self.common.routes.candidates_in(self.row, header.destination());
-        let chosen = self.cp.as_mut().and_then(|cp| {
+    fn choose(&mut self, packet: &Packet<S>, now: Time) -> usize {
+        let Address { src, dst, hash, .. } = packet.header.address;
+        let ends = if packet.header.to_source { (dst, src) } else { (src, dst) };
+        let routes = &self.common.routes;
+        if S::Cp::ROUTES
+            && let Some(cp) = &mut self.cp
+        {
             let full = Full::new(now, &mut self.effects, &self.views);
-            cp.route(&mut LevelOf::<S>::arrive(full), packet, candidates)
-        });
-        let Address { src, dst, hash, .. } = header.address;
-        let ends = if header.to_source { (dst, src) } else { (src, dst) };
-        let ecmp = || self.common.routes.ecmp(self.node, candidates, ends, hash);
-        chosen.unwrap_or_else(ecmp).index()
+            let candidates = routes.candidates(self.node, ends.1);
+            let chosen = cp.route(&mut LevelOf::<S>::arrive(full), packet, candidates);
+            if let Some(chosen) = chosen {
+                return chosen.index();
+            }
+        }
+        routes.next_port(&self.here, ends, hash)
     }
 
     /// Sends a packet on its way that may pause its ingress, or find no room.
@@ -245,52 +314,6 @@ impl<S: Scheme> Switch<S> {
         }
     }
 
-    /// Whether a packet that arrives now would leave `out` now, whatever else happens at this
-    /// instant: then it need not be queued. While some ingress pauses its peer, no other port may
-    /// send at this instant, and this packet's departure must not end a pause.
-    #[inline]
-    pub(super) fn passes_through(
-        &self,
-        window: &Window<'_, '_, Packet<S>>,
-        now: Time,
-        in_port: u16,
-        out: usize,
-        priority: u8,
-    ) -> bool {
-        self.plain
-            && self.ports[out].is_idle(priority, now)
-            && window.next_arrival_time() > now
-            && self.next_timer() > now
-            && (!self.mmu.is_pausing()
-                || (!self.mmu.pauses(in_port, priority) && self.due.earliest().0 > now))
-    }
-
-    /// Sends a packet on at the instant it arrives. The same as [`enqueue`](Self::enqueue) and
-    /// [`depart`](Self::depart) of an empty port; RED does not mark where nothing is left waiting.
-    #[inline]
-    pub(super) fn pass_through(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        now: Time,
-        out: usize,
-        mut handle: Handle,
-    ) {
-        let packet = window.packets.get_mut(&mut handle);
-        let port = &mut self.ports[out];
-        port.count_through(packet.header.size);
-        if let Some(cp) = &mut self.cp {
-            let state = &mut self.cp_ports[out];
-            let view = port.view(out, packet.header.priority);
-            let full = Full::new(now, &mut self.effects, &self.views);
-            cp.on_enqueue(&mut LevelOf::<S>::arrive(full), state, &view, packet);
-            let departure = Departure { now, effects: &mut self.effects, views: &self.views };
-            cp.on_depart(&mut LevelOf::<S>::depart(departure), state, &view, packet);
-        }
-        let header = packet.header;
-        self.audit.departed += u64::from(header.size);
-        port.transmit(window, now, &header, handle);
-    }
-
     /// Lists a drop that PFC should have prevented.
     #[cold]
     pub(super) fn refuse(&mut self, time: Time, port: u16, header: &Header, refused: Admission) {
@@ -311,7 +334,23 @@ impl<S: Scheme> Switch<S> {
     }
 
     /// Adds a packet to a queue of `out`.
+    #[inline]
     pub(super) fn enqueue(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        in_port: u16,
+        out: usize,
+        handle: Handle,
+    ) {
+        if Self::MAY_BE_PLAIN && self.plain {
+            self.enqueue_as::<true>(window, now, in_port, out, handle);
+        } else {
+            self.enqueue_as::<false>(window, now, in_port, out, handle);
+        }
+    }
+
+    fn enqueue_as<const PLAIN: bool>(
         &mut self,
         window: &mut Window<'_, '_, Packet<S>>,
         now: Time,
@@ -319,7 +358,7 @@ impl<S: Scheme> Switch<S> {
         out: usize,
         mut handle: Handle,
     ) {
-        self.drain(window, out, now);
+        self.drain_as::<PLAIN>(window, out, now);
         let packet = window.packets.get_mut(&mut handle);
         let (priority, size) = (packet.header.priority, packet.header.size);
         let port = &mut self.ports[out];
@@ -328,7 +367,8 @@ impl<S: Scheme> Switch<S> {
             recorder.packet(now, out as u16, Happening::Enqueued, bytes, &packet.header);
             recorder.grows(now, out, port.queue_bytes);
         }
-        if self.common.marks_at_enqueue
+        if !PLAIN
+            && self.common.marks_at_enqueue
             && packet.header.kind == Kind::Data
             && self.cp.as_ref().is_none_or(|cp| {
                 cp.may_mark(&self.cp_ports[out], &port.view(out, priority), packet, now)
@@ -343,7 +383,7 @@ impl<S: Scheme> Switch<S> {
             let full = Full::new(now, &mut self.effects, &self.views);
             let mut cx = LevelOf::<S>::arrive(full);
             cp.on_enqueue(&mut cx, &mut self.cp_ports[out], &view, packet);
-            if !self.sub_queues.is_empty() {
+            if !PLAIN && !self.sub_queues.is_empty() {
                 sub_queue = cp.sub_queue(PortId::new(in_port), PortId::new(out as u16), packet);
             }
         }
@@ -353,7 +393,7 @@ impl<S: Scheme> Switch<S> {
             port.count_in(priority, size);
             self.sub_queues[out].push(window.packets, sub_queue, priority, handle);
         }
-        self.joined(window, out, priority, now);
+        self.joined::<PLAIN>(window, out, priority, now);
         if LevelOf::<S>::ORDER == Order::Strict && !self.views.is_empty() {
             self.views[out] = self.ports[out].view_without_packet(out);
         }

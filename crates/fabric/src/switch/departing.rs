@@ -24,14 +24,14 @@ impl<S: Scheme> Switch<S> {
 
     /// A packet joined a queue of `port` at `now`; it has been drained to `now`.
     #[inline]
-    pub(super) fn joined(
+    pub(super) fn joined<const PLAIN: bool>(
         &mut self,
         window: &Window<'_, '_, Packet<S>>,
         port: usize,
         priority: u8,
         now: Time,
     ) {
-        if self.gated {
+        if !PLAIN && self.gated {
             return self.refresh(window, port, now);
         }
         // A port that already had something to send sends next when it would have.
@@ -68,9 +68,22 @@ impl<S: Scheme> Switch<S> {
     }
 
     /// Has `port` begin to send its next packet, at the time it is due.
+    #[inline]
     pub(super) fn depart(&mut self, window: &mut Window<'_, '_, Packet<S>>, port: usize) {
+        if Self::MAY_BE_PLAIN && self.plain {
+            self.depart_as::<true>(window, port);
+        } else {
+            self.depart_as::<false>(window, port);
+        }
+    }
+
+    pub(super) fn depart_as<const PLAIN: bool>(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        port: usize,
+    ) {
         let now = self.due.at(port);
-        let (queue, mut handle) = if self.gated {
+        let (queue, mut handle) = if !PLAIN && self.gated {
             match self.take_gated(window, port, now) {
                 Some(taken) => taken,
                 // A gate that was to open by now did not.
@@ -81,7 +94,10 @@ impl<S: Scheme> Switch<S> {
             let queue = this.pick(window.packets, this.open(), None);
             (queue, this.dequeue(window.packets, queue))
         };
-        if S::Cp::RECIRCULATES && queue != PFC {
+        if queue == PFC {
+            return self.depart_pfc(window, now, port, handle);
+        }
+        if S::Cp::RECIRCULATES {
             match self.put_back(window, now, port, queue, handle) {
                 Some(leaving) => handle = leaving,
                 None => return,
@@ -89,51 +105,80 @@ impl<S: Scheme> Switch<S> {
         }
         let packet = window.packets.get_mut(&mut handle);
         let this = &mut self.ports[port];
-        if queue != PFC {
-            let (priority, size) = (packet.header.priority, packet.header.size);
-            if let Some(recorder) = &mut self.recorder {
-                recorder.shrinks(now, port, this.queue_bytes);
-            }
-            this.count_out(priority, size);
-            if self.common.marks_at_dequeue
-                && packet.header.kind == Kind::Data
-                && self.cp.as_ref().is_none_or(|cp| {
-                    cp.may_mark(&self.cp_ports[port], &this.view(port, priority), packet, now)
-                })
-            {
-                let queue = this.class_bytes(priority);
-                mark(&mut self.red[port], self.draws.as_deref_mut(), queue, packet, this);
-            }
-            if let Some(cp) = &mut self.cp {
-                let view = this.view(port, priority);
-                let departure = Departure { now, effects: &mut self.effects, views: &self.views };
-                let mut cx = LevelOf::<S>::depart(departure);
-                cp.on_depart(&mut cx, &mut self.cp_ports[port], &view, packet);
-            }
-        }
-        let header = packet.header;
+        let (kind, priority, size) = packet.header.on_the_wire();
         if let Some(recorder) = &mut self.recorder {
-            let bytes = if queue == PFC { 0 } else { this.class_bytes(header.priority) };
-            recorder.packet(now, port as u16, Happening::Dequeued, bytes, &header);
+            recorder.shrinks(now, port, this.queue_bytes);
         }
-        this.transmit(window, now, &header, handle);
-        if self.gated {
-            self.schedule_gated(window, port, now);
-        } else {
-            let due = if this.open() == 0 { Time::NEVER } else { this.free_at };
-            self.due.set(port, due);
+        this.count_out(priority, size);
+        if self.marks_at_dequeue
+            && kind == Kind::Data
+            && self.cp.as_ref().is_none_or(|cp| {
+                cp.may_mark(&self.cp_ports[port], &this.view(port, priority), packet, now)
+            })
+        {
+            let queue = this.class_bytes(priority);
+            mark(&mut self.red[port], self.draws.as_deref_mut(), queue, packet, this);
         }
-        if queue != PFC && header.ingress != NO_INGRESS {
-            let size = u64::from(header.size);
+        if let Some(cp) = &mut self.cp {
+            let view = this.view(port, priority);
+            let departure = Departure { now, effects: &mut self.effects, views: &self.views };
+            let mut cx = LevelOf::<S>::depart(departure);
+            cp.on_depart(&mut cx, &mut self.cp_ports[port], &view, packet);
+        }
+        if let Some(recorder) = &mut self.recorder {
+            let bytes = this.class_bytes(priority);
+            recorder.packet(now, port as u16, Happening::Dequeued, bytes, &packet.header);
+        }
+        let ingress = packet.header.ingress;
+        this.transmit(window, now, (kind, priority, size), handle);
+        self.next_departure::<PLAIN>(window, port, now);
+        if ingress != NO_INGRESS {
+            let size = u64::from(size);
             self.audit.departed += size;
-            if self.mmu.release(header.ingress, header.priority, size) {
-                self.send_pfc(window, now, header.ingress as usize, header.priority, false);
+            if self.mmu.release(ingress, priority, size) {
+                self.send_pfc(window, now, ingress as usize, priority, false);
             }
         }
         if LevelOf::<S>::ORDER == Order::Strict && !self.views.is_empty() {
             self.views[port] = self.ports[port].view_without_packet(port);
             self.apply_effects(window, now);
         }
+    }
+
+    /// The same for a PFC frame.
+    #[cold]
+    fn depart_pfc(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        port: usize,
+        frame: Handle,
+    ) {
+        if let Some(recorder) = &mut self.recorder {
+            let header = &window.packets.get(&frame).header;
+            recorder.packet(now, port as u16, Happening::Dequeued, 0, header);
+        }
+        self.ports[port].transmit_pfc(window, now, frame);
+        self.next_departure::<false>(window, port, now);
+        if LevelOf::<S>::ORDER == Order::Strict && !self.views.is_empty() {
+            self.views[port] = self.ports[port].view_without_packet(port);
+        }
+    }
+
+    /// A packet of `port` began to leave at `now`: sets when the next one does.
+    #[inline(always)]
+    fn next_departure<const PLAIN: bool>(
+        &mut self,
+        window: &Window<'_, '_, Packet<S>>,
+        port: usize,
+        now: Time,
+    ) {
+        if !PLAIN && self.gated {
+            return self.schedule_gated(window, port, now);
+        }
+        let this = &self.ports[port];
+        let due = if this.open() == 0 { Time::NEVER } else { this.free_at };
+        self.due.set(port, due);
     }
 
     /// Puts a packet that was about to leave back to the tail of its queue, if the congestion point

@@ -180,6 +180,7 @@ struct Sprayer;
 impl Cp<Spraying> for Sprayer {
     type Level = PortLocal;
     type Port = ();
+    const ROUTES: bool = true;
     fn port(&self, _: &Plain<()>, _: &PortFacts) {}
     fn route(
         &mut self,

@@ -19,6 +19,14 @@ pub enum Kind {
     Pfc,
 }
 
+impl Kind {
+    /// Whether switches send it on: it is not meant for the other end of a link.
+    #[inline(always)]
+    pub fn is_passed_on(self) -> bool {
+        !matches!(self, Kind::LinkCtl | Kind::Pfc)
+    }
+}
+
 /// What the network says about the path in the packet's ECN field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
@@ -84,6 +92,11 @@ pub struct Header {
 }
 
 impl Header {
+    /// What a port must know of it to send it.
+    #[inline(always)]
+    pub fn on_the_wire(&self) -> (Kind, u8, u16) {
+        (self.kind, self.priority, self.size)
+    }
     /// The host that it travels to.
     #[inline]
     pub fn destination(&self) -> u32 {

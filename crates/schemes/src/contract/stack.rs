@@ -20,6 +20,7 @@ impl<S: Scheme, L: Level, A: Cp<S, Level = L>, B: Cp<S, Level = L>> Cp<S> for St
     type Port = (A::Port, B::Port);
     const SUB_QUEUES: bool = A::SUB_QUEUES || B::SUB_QUEUES;
     const RECIRCULATES: bool = A::RECIRCULATES || B::RECIRCULATES;
+    const ROUTES: bool = A::ROUTES || B::ROUTES;
 
     fn port(&self, params: &S::Params, facts: &PortFacts) -> Self::Port {
         (self.0.port(params, facts), self.1.port(params, facts))
