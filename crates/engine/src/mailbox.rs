@@ -113,7 +113,6 @@ impl Post<'_> {
             return self.put_far(device, arrival, tail);
         }
         let ahead = usize::from(arrival >= self.ends[1]);
-        self.posted[ahead] = true;
         // SAFETY: this thread alone writes the boxes it sends through into the slots of the next
         // two windows; the receiver comes after the barrier.
         let mailbox = unsafe { self.rows[ahead][device as usize].get() };
@@ -126,6 +125,7 @@ impl Post<'_> {
     /// The first packet of a window for a device.
     #[inline(never)]
     fn note(&mut self, ahead: usize, device: u32) {
+        self.posted[ahead] = true;
         let to = self.owner[device as usize] as usize;
         // SAFETY: as for the boxes.
         unsafe { self.mail.noted(self.next_slots[ahead], self.thread, to).get() }.push(device);

@@ -278,8 +278,32 @@ impl<S: Scheme> Host<S> {
             let ends = (address.dst, address.src);
             self.common.routes.ecmp(self.node, candidates, ends, address.hash).index()
         };
-        let queue = self.common.ack_queue.unwrap_or(window.packets.get(&handle).header.priority);
+        let wire = window.packets.get(&handle).header.on_the_wire();
+        let queue = self.common.ack_queue.unwrap_or(wire.1);
+        if self.would_pass(window, now, number, queue) {
+            let nic = &mut self.nics[number];
+            nic.port.count_through(wire.2);
+            nic.port.transmit(window, now, wire, handle);
+            return nic.schedule();
+        }
         self.send_from(window, now, number, queue, handle);
+    }
+
+    /// Whether a control packet that joins a port's queue now would leave now, whatever else happens
+    /// at this instant: then it need not be queued.
+    #[inline]
+    fn would_pass(
+        &self,
+        window: &Window<'_, '_, Packet<S>>,
+        now: Time,
+        number: usize,
+        queue: u8,
+    ) -> bool {
+        self.nics.len() == 1
+            && self.nics[number].is_vacant(queue, now)
+            && window.next_arrival_time() > now
+            && self.next_timer() > now
+            && self.recorder.is_none()
     }
 
     /// Queues a control packet at a port.

@@ -107,6 +107,21 @@ impl Nic {
         Some((time, qp))
     }
 
+    /// Whether nothing but a packet of `priority` would be sent at `now`.
+    #[inline]
+    pub(crate) fn is_vacant(&self, priority: u8, now: Time) -> bool {
+        self.due > now
+            && self.port.is_idle(priority, now)
+            && !self.port.is_shaped()
+            && self.scan.is_none()
+    }
+
+    /// Whether no QP is listed, and none has its pacing time by `now`.
+    #[inline]
+    pub(crate) fn has_no_rival(&self, now: Time) -> bool {
+        self.ready_mask == 0 && self.paced.peek().is_none_or(|&Reverse((time, _))| time > now)
+    }
+
     /// Something happened at `now` that may let a packet go.
     #[inline]
     pub(crate) fn wake(&mut self, now: Time) {

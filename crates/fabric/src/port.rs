@@ -11,6 +11,7 @@ use units::{PortId, Rate, Time};
 
 /// What a port counts, always.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
 pub struct PortCounters {
     /// Bytes put on the wire.
     pub tx_bytes: u64,
@@ -18,14 +19,14 @@ pub struct PortCounters {
     pub tx_packets: u64,
     /// Data packets among them.
     pub tx_data_packets: u64,
+    /// Most bytes that ever waited.
+    pub max_queue_bytes: u64,
     /// Pause frames sent.
     pub pause_frames_sent: u64,
     /// Pause frames received.
     pub pause_frames_received: u64,
     /// Time in which some priority was paused by the peer.
     pub paused: Time,
-    /// Most bytes that ever waited.
-    pub max_queue_bytes: u64,
     /// Packets marked.
     pub ecn_marked_packets: u64,
     /// Packets that were dropped for want of room: at a switch those that came in through this port,
@@ -33,40 +34,42 @@ pub struct PortCounters {
     pub dropped_packets: u64,
 }
 
-/// The sending side of a port.
+/// The sending side of a port. What a packet needs that does not wait comes first, on as few cache
+/// lines as it can.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Port {
-    /// When the wire is free; the next packet begins then or when it becomes ready.
-    pub(crate) free_at: Time,
     /// Priorities with packets waiting, and the PFC bit.
     pub(crate) waiting: u16,
     /// Priorities that the peer paused.
     pub(crate) paused: u16,
-    /// Bytes waiting, all priorities, PFC frames not counted.
-    pub(crate) queue_bytes: u64,
-    /// Picoseconds a byte takes; 0 where that is not a whole number, or not how time is counted.
-    byte_time: u64,
-    /// Then: what the usual sizes take, data first.
-    usual: [(u64, Time); 2],
-    clock: Clock,
-    rate: Rate,
-    /// From the end of a packet to its handling at the peer: propagation and the peer's latency.
-    delay: Time,
-    /// The same for PFC frames, which are handled at once.
-    pfc_delay: Time,
     /// What goes first at the peer among arrivals of the same instant.
     data_class: Class,
     other_class: Class,
     pfc_class: Class,
+    clock: Clock,
+    /// When the wire is free; the next packet begins then or when it becomes ready.
+    pub(crate) free_at: Time,
+    /// Picoseconds a byte takes; 0 where that is not a whole number, or not how time is counted.
+    byte_time: u64,
+    /// From the end of a packet to its handling at the peer: propagation and the peer's latency.
+    delay: Time,
     pub(crate) link: Link,
-    queues: [Fifo; 9],
+    shaper: Option<Box<Shaper>>,
+    pub(crate) counters: PortCounters,
+    pub(crate) last_departure: Time,
+    /// Bytes waiting, all priorities, PFC frames not counted.
+    pub(crate) queue_bytes: u64,
+    rate: Rate,
+    scheduler: Scheduler,
     class_bytes: [u64; 8],
     class_packets: [u32; 8],
-    scheduler: Scheduler,
-    pub(crate) counters: PortCounters,
+    queues: [Fifo; 9],
+    /// Where `byte_time` is 0: what the usual sizes take, data first.
+    usual: [(u64, Time); 2],
+    /// The delay of PFC frames, which are handled at once.
+    pfc_delay: Time,
     paused_since: Time,
-    pub(crate) last_departure: Time,
-    shaper: Option<Box<Shaper>>,
 }
 
 /// Priorities that may not use the whole link.

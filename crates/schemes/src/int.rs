@@ -31,16 +31,26 @@ pub struct IntRecord {
 /// A record gives the port's rate in these: 100 kb/s. Link rates are multiples of it.
 const RATE_UNIT: u64 = 100_000;
 
+/// A port's rate as its records give it.
+#[derive(Clone, Copy, Debug)]
+pub struct StampedRate(u32);
+
+impl StampedRate {
+    fn of(rate: Rate) -> StampedRate {
+        StampedRate(u32::try_from(rate.bps().div_ceil(RATE_UNIT)).unwrap_or(u32::MAX))
+    }
+    #[inline]
+    fn record(self, time: Time, tx_bytes: u64, queue_bytes: u64) -> IntRecord {
+        let queue_bytes = u32::try_from(queue_bytes).unwrap_or(u32::MAX);
+        IntRecord { time, tx_bytes, queue_bytes, rate: self.0 }
+    }
+}
+
 impl IntRecord {
     /// A record of a port of this rate (B), to the next 100 kb/s.
     #[inline]
     pub fn new(rate: Rate, time: Time, tx_bytes: u64, queue_bytes: u64) -> IntRecord {
-        IntRecord {
-            time,
-            tx_bytes,
-            queue_bytes: u32::try_from(queue_bytes).unwrap_or(u32::MAX),
-            rate: u32::try_from(rate.bps().div_ceil(RATE_UNIT)).unwrap_or(u32::MAX),
-        }
+        StampedRate::of(rate).record(time, tx_bytes, queue_bytes)
     }
 
     /// The port's rate (B).
@@ -249,15 +259,17 @@ where
     S::Meta: CarriesInt,
 {
     type Level = PortLocal;
-    type Port = ();
+    type Port = StampedRate;
 
-    fn port(&self, _params: &S::Params, _facts: &PortFacts) {}
+    fn port(&self, _params: &S::Params, facts: &PortFacts) -> StampedRate {
+        StampedRate::of(facts.rate)
+    }
 
     #[inline]
     fn on_depart(
         &mut self,
         cx: &mut Local,
-        _port: &mut (),
+        port: &mut StampedRate,
         view: &PortView,
         packet: &mut Packet<S>,
     ) {
@@ -265,7 +277,7 @@ where
         if packet.header.kind == Kind::Data
             && let Body::Meta(meta) = &mut packet.body
         {
-            let record = IntRecord::new(view.rate, cx.now, view.tx_bytes, view.queue_bytes);
+            let record = port.record(cx.now, view.tx_bytes, view.queue_bytes);
             meta.push_record(self.node, view.port, self.format.round(record));
         }
     }

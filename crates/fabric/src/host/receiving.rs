@@ -1,7 +1,7 @@
 //! The receiving half of a host: data in order, its ACKs, and the notification point.
 
 use super::{Host, Seat, Timer};
-use crate::packet::{Body, CodePoint, Header, Kind, Packet, Scheme, blank};
+use crate::packet::{Body, CodePoint, Header, Kind, NO_INGRESS, Packet, Scheme};
 use crate::qp::{NO_FLOW, Receiver};
 use engine::{Handle, Window};
 use schemes::contract::{HostCx, Np};
@@ -19,16 +19,16 @@ impl<S: Scheme> Host<S> {
         mut handle: Handle,
     ) {
         let packet = window.packets.get_mut(&mut handle);
-        let header = packet.header;
+        let header = &packet.header;
         debug_assert_eq!(header.address.dst, self.index, "a packet went astray");
         let payload = u64::from(header.payload);
         let slot = match self.seats[header.address.receiver_slot as usize] {
             Seat::At(slot) => slot,
-            Seat::Empty => self.sit(now, &header),
+            Seat::Empty => self.sit(now, header),
             Seat::Done(all) => {
                 // A duplicate of a message that has arrived: the ACK was lost.
                 let hash = self.common.hash_back(&header.address);
-                packet.header = self.answer(&header, Kind::Ack, all, hash);
+                self.answer(&mut packet.header, Kind::Ack, all, hash);
                 return self.send_answer(window, now, handle);
             }
         };
@@ -52,7 +52,7 @@ impl<S: Scheme> Host<S> {
             }
             let kind = if ahead { Kind::Nack } else { Kind::Ack };
             let hash = receiver.hash_back;
-            packet.header = self.answer(&header, kind, expected, hash);
+            self.answer(&mut packet.header, kind, expected, hash);
             return self.send_answer(window, now, handle);
         }
         receiver.next_nack = Time::ZERO;
@@ -66,7 +66,7 @@ impl<S: Scheme> Host<S> {
             host: &mut self.state,
             outbox: &mut self.outbox,
         };
-        receiver.np.on_data(&mut cx, &header, meta);
+        receiver.np.on_data(&mut cx, header, meta);
         let acknowledge =
             header.ack_requested || u32::from(receiver.since_ack) >= self.common.host.ack_every;
         if acknowledge {
@@ -96,7 +96,7 @@ impl<S: Scheme> Host<S> {
         }
         if acknowledge {
             let packet = window.packets.get_mut(&mut handle);
-            packet.header = self.answer(&header, Kind::Ack, expected, hash);
+            self.answer(&mut packet.header, Kind::Ack, expected, hash);
             self.send_answer(window, now, handle);
         } else {
             window.packets.discard(handle);
@@ -133,20 +133,22 @@ impl<S: Scheme> Host<S> {
         slot
     }
 
-    /// The header of the ACK or NACK that answers a data packet.
+    /// Makes a data packet's header the one of the ACK or NACK that answers it.
     #[inline]
-    pub(super) fn answer(&self, data: &Header, kind: Kind, expected: u64, hash: u32) -> Header {
+    fn answer(&self, header: &mut Header, kind: Kind, expected: u64, hash: u32) {
         let common = &self.common;
-        let priority = common.classes.ack.unwrap_or(data.priority);
-        let mut header = blank(kind, data.address, priority, common.ack_size);
+        header.kind = kind;
+        header.priority = common.classes.ack.unwrap_or(header.priority);
+        header.size = common.ack_size;
+        header.payload = 0;
+        header.ingress = NO_INGRESS;
         header.address.hash = hash;
         header.sequence = expected;
-        header.sent_at = data.sent_at;
-        header.echo = data.code_point;
+        header.echo = header.code_point;
         header.code_point = CodePoint::Capable;
         header.to_source = true;
-        header.mark = data.mark;
-        header
+        header.last = false;
+        header.ack_requested = false;
     }
 
     /// Calls a hook of a receiver's notification point and does what it asked for.

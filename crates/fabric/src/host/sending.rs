@@ -135,9 +135,11 @@ impl<S: Scheme> Host<S> {
     pub(super) fn drain(&mut self, window: &mut Window<'_, '_, Packet<S>>, time: Time) {
         loop {
             let (mut due, mut nic) = (self.nics[0].due, 0);
-            for other in 1..self.nics.len() {
-                if self.nics[other].due < due {
-                    (due, nic) = (self.nics[other].due, other);
+            if self.nics.len() > 1 {
+                for (other, rival) in self.nics.iter().enumerate() {
+                    if rival.due < due {
+                        (due, nic) = (rival.due, other);
+                    }
                 }
             }
             let timer = self.timers.peek().map_or(Time::NEVER, |&Reverse((timer, ..))| timer);
@@ -171,6 +173,14 @@ impl<S: Scheme> Host<S> {
             }
             match sender.ready_at() {
                 Some(at) if at <= now => {
+                    // Alone, it need not be listed.
+                    if nic.port.is_idle(sender.priority, now)
+                        && !nic.port.is_shaped()
+                        && nic.has_no_rival(now)
+                    {
+                        self.send_data(window, now, number, slot);
+                        return self.nics[number].schedule();
+                    }
                     sender.listed = true;
                     nic.list(sender.priority, slot);
                 }
@@ -252,7 +262,14 @@ impl<S: Scheme> Host<S> {
         let payload = u64::from(common.payload).min(part.end - sender.next_to_send);
         let first = sender.next_to_send == part.end - row.size;
         let size = common.data_size(payload as u32, first);
-        let mut header = blank(Kind::Data, sender.address, sender.priority, size);
+        // Written where it stays.
+        let mut handle = window.packets.insert(Packet {
+            header: blank(Kind::Data, sender.address, sender.priority, size),
+            body: Body::Meta(S::Meta::default()),
+        });
+        let packet = window.packets.get_mut(&mut handle);
+        let header = &mut packet.header;
+        let Body::Meta(meta) = &mut packet.body else { unreachable!("just made") };
         header.address.flow = part.flow;
         header.sequence = sender.next_to_send;
         header.sent_at = now;
@@ -272,10 +289,9 @@ impl<S: Scheme> Host<S> {
         sender.sent_up_to = sender.sent_up_to.max(sender.next_to_send);
         sender.since_ack_request += 1;
 
-        let mut meta = S::Meta::default();
         let mut cx =
             HostCx { now, params: &common.params, host: &mut self.state, outbox: &mut self.outbox };
-        sender.rp.on_send(&mut cx, &mut header, &mut meta);
+        sender.rp.on_send(&mut cx, header, meta);
         let allow = sender.rp.allow();
         set_timer(&mut self.timers, sender, now, slot);
         // With an ACK for several packets, the last one before the sender falls silent must be
@@ -301,10 +317,10 @@ impl<S: Scheme> Host<S> {
         }
         let emptied = new && sender.backlog() == Bytes::ZERO;
         if let Some(recorder) = &mut self.recorder {
-            recorder.packet(now, number as u16, Happening::Dequeued, 0, &header);
+            recorder.packet(now, number as u16, Happening::Dequeued, 0, header);
         }
-        let handle = window.packets.insert(Packet { header, body: Body::Meta(meta) });
-        nic.port.transmit(window, now, header.on_the_wire(), handle);
+        let wire = header.on_the_wire();
+        nic.port.transmit(window, now, wire, handle);
         // Its next packet: at once, when its time comes, or when something lets it.
         if sender.may_send(&allow) && nic.scan.is_none() {
             let at = sender.next_at.max(allow.hold_until);

@@ -8,6 +8,13 @@ use units::{Bytes, Rate, Time};
 /// Picoseconds in a second times bits in a byte.
 const PS_BITS: f64 = 8e12;
 
+/// The same as `as f64` below 2^63, where processors have an instruction for it.
+#[inline(always)]
+fn float(number: u64) -> f64 {
+    debug_assert!(number < 1 << 63);
+    number as i64 as f64
+}
+
 /// The busiest link that an ACK tells of.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Busiest {
@@ -187,17 +194,17 @@ impl<const N: usize> ReactionPoint<N> {
     pub fn measure(&mut self, ack: &IntStack<N>) -> Option<Busiest> {
         let mut busiest: Option<(Busiest, f64)> = None;
         let same_path = ack.path() == self.records.path();
-        let hops = ack.records().iter().zip(self.records.records()).enumerate();
-        for (hop, (new, old)) in hops.take_while(|_| same_path) {
+        let known = if same_path { self.records.records() } else { &[] };
+        for (hop, (new, old)) in ack.records().iter().zip(known).enumerate() {
             // Two records of one instant say nothing of a rate; nor do records that run backwards,
             // if ACKs ever overtake each other.
             if new.time <= old.time || new.tx_bytes < old.tx_bytes || new.rate() == Rate::ZERO {
                 continue;
             }
-            let span = (new.time - old.time).ps() as f64;
-            let bytes_per_ps = new.rate().bps() as f64 / PS_BITS;
+            let span = float((new.time - old.time).ps());
+            let bytes_per_ps = float(new.rate().bps()) / PS_BITS;
             // Lines 4 and 5; the smaller queue of the two filters out noise.
-            let tx_rate = (new.tx_bytes - old.tx_bytes) as f64 / span;
+            let tx_rate = float(new.tx_bytes - old.tx_bytes) / span;
             let queue = f64::from(new.queue_bytes.min(old.queue_bytes));
             let inflight = queue / (bytes_per_ps * self.base_rtt) + tx_rate / bytes_per_ps;
             // Line 6. A tie stays with the first hop.
