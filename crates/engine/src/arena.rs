@@ -4,9 +4,10 @@
 //! queue is two numbers and an empty one costs nothing. A handle can't be copied: whoever holds it
 //! owns the packet, on whatever thread, and that is why access to it needs no lock.
 //!
-//! The reach is address space alone; the system gives it memory page by page as slots are used. So
+//! Handles count cache lines. The reach is address space alone; the system gives it memory page by page as slots are used. So
 //! slots never move, and a handle, the number of the slot's first line, is an addition away from it.
 
+use crate::fetch::{LINE, fetch_at};
 use memmap2::{MmapOptions, MmapRaw};
 use std::marker::PhantomData;
 use std::sync::Mutex;
@@ -14,8 +15,6 @@ use std::sync::Mutex;
 /// Handles fit the mailbox entry's 30 bits.
 pub(crate) const HANDLE_BITS: u32 = 30;
 const NIL: u32 = u32::MAX;
-/// Bytes of a line: what a handle counts.
-const LINE: usize = 64;
 /// How many free slots travel at once between threads.
 const BATCH: usize = 4096;
 /// The least address space that is tried for.
@@ -71,11 +70,7 @@ impl<P: Copy + Send> Arena<P> {
     pub fn new() -> Arena<P> {
         const { assert!(align_of::<Slot<P>>() == LINE) };
         let reach = reserve(LINE << HANDLE_BITS);
-        Arena {
-            reach,
-            shared: Mutex::new(Pool { fresh: 0, free: Vec::new() }),
-            owns: PhantomData,
-        }
+        Arena { reach, shared: Mutex::new(Pool { fresh: 0, free: Vec::new() }), owns: PhantomData }
     }
 
     /// A thread's door to the packets.
@@ -202,17 +197,7 @@ impl<'a, P: Copy + Send> Packets<'a, P> {
     /// Has the processor fetch a packet that will be needed soon.
     #[inline]
     pub(crate) fn prefetch(&self, raw: u32) {
-        let slot = self.slot(raw);
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: a prefetch of any address is harmless.
-        unsafe {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            for line in 0..(size_of::<Slot<P>>() / LINE).min(4) {
-                _mm_prefetch::<_MM_HINT_T0>(slot.cast::<i8>().add(LINE * line));
-            }
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = slot;
+        fetch_at(self.slot(raw).cast(), (size_of::<Slot<P>>() / LINE).min(4));
     }
 }
 

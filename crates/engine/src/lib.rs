@@ -16,11 +16,13 @@
 //!
 //! The engine knows nothing of networks: what a packet is, and what devices do with it, is theirs.
 //!
-//! `unsafe` lives in two modules, [`arena`] (packets, owned by whoever holds the handle) and
-//! `mailbox` (boxes that one thread writes in one window and another empties in a later one).
+//! `unsafe` lives in [`arena`] (packets, owned by whoever holds the handle) and `mailbox` (boxes that
+//! one thread writes in one window and another empties in a later one); `fetch` has hints to the
+//! processor, which can do no harm.
 
 pub mod arena;
 mod barrier;
+mod fetch;
 mod grid;
 mod key;
 mod link;
@@ -30,6 +32,7 @@ mod window;
 mod worker;
 
 pub use arena::{Fifo, Handle, Packets};
+pub use fetch::fetch;
 pub use key::Ties;
 pub use link::{Class, Link};
 pub use run::{Layout, Limits, Outcome, Progress, Watch, run};

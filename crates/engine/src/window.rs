@@ -5,7 +5,7 @@ use crate::mailbox::Post;
 use units::Time;
 
 /// How many arrivals ahead packets are fetched.
-const AHEAD: usize = 4;
+pub(crate) const AHEAD: usize = 6;
 
 /// Something that acts: a host, a switch. It owns all its state.
 pub trait Device: Send {
@@ -16,6 +16,11 @@ pub trait Device: Send {
     /// window gives them, and its own events. Returns the time of its next own event, at or after
     /// the window's end, or [`Time::NEVER`].
     fn advance(&mut self, window: &mut Window<'_, '_, Self::Packet>) -> Time;
+
+    /// Has the processor fetch what [`advance`](Device::advance) will touch first; called shortly
+    /// before it, with the device itself at hand.
+    #[inline]
+    fn fetch(&self) {}
 
     /// Sees the arrivals of a window before it is asked to handle them, each once, and may put those
     /// of the same instant into another order.

@@ -2,11 +2,12 @@
 
 use crate::arena::{Arena, Packets};
 use crate::barrier::{Barrier, Broken};
+use crate::fetch::{LINE, fetch};
 use crate::grid::Grid;
 use crate::key;
 use crate::mailbox::{Far, Mail, Post, SLOTS, Turns};
 use crate::run::{Layout, Outcome, Progress, Watch};
-use crate::window::{Arrivals, Device, Inside, Window};
+use crate::window::{AHEAD, Arrivals, Device, Inside, Window};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -129,7 +130,14 @@ impl<'a, D: Device> Worker<'a, D> {
             let from = grid.start(window);
             self.collect(window, parity ^ 1);
             let mut active = std::mem::take(&mut self.active);
-            for &group in &active {
+            for (place, &group) in active.iter().enumerate() {
+                // Far apart in memory, and each is worked for longer than a fetch takes.
+                if let Some(&next) = active.get(place + 2) {
+                    self.fetch_devices(next, window);
+                }
+                if let Some(&next) = active.get(place + 1) {
+                    self.fetch_work(next, window);
+                }
                 self.work_group(group, window, from, &mut post);
             }
             active.clear();
@@ -238,6 +246,37 @@ impl<'a, D: Device> Worker<'a, D> {
         if time < self.queued[group as usize] {
             self.queued[group as usize] = time;
             self.later.push(Reverse((time, group)));
+        }
+    }
+
+    /// Has the processor fetch the devices of a group that will be worked soon, and their boxes.
+    #[inline]
+    fn fetch_devices(&self, group: u32, window: u64) {
+        let Shared { devices, layout, mail, reports, .. } = self.shared;
+        if let &[device] = layout.groups[group as usize].as_slice() {
+            fetch(&devices[device as usize], size_of::<Turns<D>>().div_ceil(LINE));
+            for from in 0..reports.len() {
+                fetch(mail.mailbox(window as usize % SLOTS, from, device), 1);
+            }
+        }
+    }
+
+    /// Has the processor fetch what the device of a group touches first, and its first packets.
+    #[inline]
+    fn fetch_work(&self, group: u32, window: u64) {
+        let Shared { devices, layout, mail, reports, .. } = self.shared;
+        if let &[device] = layout.groups[group as usize].as_slice() {
+            // SAFETY: a group's devices and the boxes of this window's slot for them are its
+            // owner's alone, and no other reference to them is alive between two groups.
+            let device_to_come = unsafe { devices[device as usize].get() };
+            device_to_come.fetch();
+            for from in 0..reports.len() {
+                // SAFETY: as above.
+                let mailbox = unsafe { mail.mailbox(window as usize % SLOTS, from, device).get() };
+                for &entry in mailbox.iter().take(2 * AHEAD) {
+                    self.packets.prefetch(key::handle(entry));
+                }
+            }
         }
     }
 

@@ -37,6 +37,12 @@ impl<S: Scheme> Device for NodeDevice<S> {
             NodeDevice::Switch(switch) => switch.advance(window),
         }
     }
+    fn fetch(&self) {
+        match self {
+            NodeDevice::Host(host) => host.fetch(),
+            NodeDevice::Switch(switch) => switch.fetch(),
+        }
+    }
     #[inline]
     fn arrange(&mut self, arrivals: &mut Arrivals<'_, '_, Packet<S>>) {
         if let NodeDevice::Switch(switch) = self {

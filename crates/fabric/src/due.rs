@@ -1,5 +1,6 @@
 //! When each port of a switch sends next, and which ports send at all.
 
+use engine::fetch;
 use units::Time;
 
 /// Times by port, with a bit for each port that has one: most ports of a switch are idle.
@@ -13,6 +14,11 @@ impl Due {
     /// No port has anything to send.
     pub(crate) fn new(ports: usize) -> Due {
         Due { times: vec![Time::NEVER; ports], busy: vec![0; ports.div_ceil(64)] }
+    }
+
+    /// Has the processor fetch the times.
+    pub(crate) fn fetch(&self) {
+        fetch(self.times.as_slice(), size_of_val(self.times.as_slice()).div_ceil(64).min(16));
     }
 
     /// When `port` sends next, [`Time::NEVER`] where nothing may leave.

@@ -14,7 +14,7 @@ use crate::packet::{Body, Header, Kind, Packet, Scheme, blank, is_pause};
 use crate::probe::{FlowProbes, PortProbes};
 use crate::qp::{Receiver, Sender, Slots};
 use crate::record::{Happening, Recorder};
-use engine::{Handle, Window};
+use engine::{Handle, Window, fetch};
 use schemes::contract::{Address, Np, Observable, Room, Rp};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -129,6 +129,13 @@ impl<S: Scheme> Host<S> {
 
     pub(crate) fn outgoing(&self) -> &[u32] {
         &self.outgoing
+    }
+
+    /// Has the processor fetch what most packets touch.
+    pub(crate) fn fetch(&self) {
+        for nic in &self.nics {
+            fetch(nic, 12);
+        }
     }
 
     pub(crate) fn advance(&mut self, window: &mut Window<'_, '_, Packet<S>>) -> Time {

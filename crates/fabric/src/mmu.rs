@@ -8,6 +8,7 @@
 
 use crate::network::{PfcConfig, Threshold};
 use crate::quirks::Quirks;
+use engine::fetch;
 use units::Rate;
 
 /// The bytes of an ingress port in one priority.
@@ -87,7 +88,7 @@ impl Mmu {
             quirks: *quirks,
         };
         for (place, ingress) in mmu.ingress.iter_mut().enumerate() {
-            ingress.lossless = pfc.lossless & 1 << (place % 8) != 0;
+            ingress.lossless = pfc.lossless & 1 << (place / ports) != 0;
         }
         mmu.shared = buffer as i64 - mmu.kept_apart() as i64;
         mmu.calm = match pfc.threshold {
@@ -114,6 +115,21 @@ impl Mmu {
         self.headroom.iter().sum::<u64>() * u64::from(shares) + reserved
     }
 
+    /// Where an ingress is kept: those of a priority lie together.
+    #[inline(always)]
+    fn place(&self, port: u16, priority: u8) -> usize {
+        priority as usize * self.headroom.len() + port as usize
+    }
+
+    /// Has the processor fetch the ingresses of the lossless priorities.
+    pub(crate) fn fetch(&self) {
+        let ports = self.headroom.len();
+        for priority in (0..8).filter(|priority| self.lossless & 1 << priority != 0) {
+            let ingresses = &self.ingress[priority * ports..][..ports];
+            fetch(ingresses, size_of_val(ingresses).div_ceil(64).min(16));
+        }
+    }
+
     /// Whether some ingress has its peer paused: then departures must be worked in time order, as
     /// each may end a pause.
     #[inline]
@@ -124,17 +140,18 @@ impl Mmu {
     /// Whether this ingress has its peer paused.
     #[inline]
     pub(crate) fn pauses(&self, port: u16, priority: u8) -> bool {
-        self.ingress[port as usize * 8 + priority as usize].paused
+        self.ingress[self.place(port, priority)].paused
     }
 
     pub(crate) fn is_lossless(&self, port: u16, priority: u8) -> bool {
-        self.ingress[port as usize * 8 + priority as usize].lossless
+        self.ingress[self.place(port, priority)].lossless
     }
 
     /// Has a port never pause its peer. Its headroom should be none.
     pub(crate) fn leave_unprotected(&mut self, port: usize) {
-        for ingress in &mut self.ingress[port * 8..][..8] {
-            ingress.lossless = false;
+        for priority in 0..8 {
+            let place = self.place(port as u16, priority);
+            self.ingress[place].lossless = false;
         }
     }
 
@@ -147,7 +164,7 @@ impl Mmu {
     }
 
     fn is_far(&self, port: u16, priority: u8, size: u64) -> bool {
-        let ingress = &self.ingress[port as usize * 8 + priority as usize];
+        let ingress = &self.ingress[self.place(port, priority)];
         if !ingress.lossless {
             return true;
         }
@@ -165,7 +182,8 @@ impl Mmu {
     /// Stores a packet that is far from all limits.
     #[inline]
     pub(crate) fn store(&mut self, port: u16, priority: u8, size: u64) {
-        let ingress = &mut self.ingress[port as usize * 8 + priority as usize];
+        let place = self.place(port, priority);
+        let ingress = &mut self.ingress[place];
         if let Threshold::Dynamic { reserve, .. } = self.threshold
             && ingress.lossless
         {
@@ -191,11 +209,12 @@ impl Mmu {
 
     /// Asks for room for a packet of `size` bytes. Counters must be up to date.
     pub(crate) fn admit(&mut self, port: u16, priority: u8, size: u64) -> Admission {
+        let place = self.place(port, priority);
         if self.used + size > self.buffer {
             return Admission::BufferFull;
         }
         let threshold = self.dynamic_threshold(port, 0);
-        let ingress = &mut self.ingress[port as usize * 8 + priority as usize];
+        let ingress = &mut self.ingress[place];
         if !ingress.lossless {
             ingress.bytes += size;
             self.used += size;
@@ -230,7 +249,7 @@ impl Mmu {
             }
         };
         self.used += size;
-        let ingress = &mut self.ingress[port as usize * 8 + priority as usize];
+        let ingress = &mut self.ingress[place];
         if above && !ingress.paused {
             ingress.paused = true;
             self.pausing += 1;
@@ -242,8 +261,9 @@ impl Mmu {
     /// A packet has left; returns whether its ingress must let the peer go on.
     #[inline(always)]
     pub(crate) fn release(&mut self, port: u16, priority: u8, size: u64) -> bool {
+        let place = self.place(port, priority);
         self.used -= size;
-        let ingress = &mut self.ingress[port as usize * 8 + priority as usize];
+        let ingress = &mut self.ingress[place];
         if let Threshold::Dynamic { reserve, .. } = self.threshold
             && ingress.lossless
         {
@@ -269,7 +289,7 @@ impl Mmu {
             }
         };
         if go_on {
-            self.ingress[port as usize * 8 + priority as usize].paused = false;
+            self.ingress[place].paused = false;
             self.pausing -= 1;
         }
         go_on

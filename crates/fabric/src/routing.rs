@@ -9,6 +9,7 @@ mod spanning;
 use crate::network::{Cable, Node, NodeKind, Paths};
 use crate::quirks::{Quirks, murmur3};
 use crate::run::Refusal;
+use engine::fetch;
 use std::collections::BTreeMap;
 use units::{NodeId, PortId, Rate, Time};
 
@@ -393,6 +394,12 @@ impl Routes {
         let row = self.row(node);
         let begin = if row == NO_ROW { 0 } else { row as usize * self.attachments };
         Here { node, begin, salt: self.salts[node as usize] }
+    }
+
+    /// Has the processor fetch a switch's row.
+    pub(crate) fn fetch(&self, here: &Here) {
+        let row = &self.table[here.begin..][..self.attachments];
+        fetch(row, size_of_val(row).div_ceil(64).min(32));
     }
 
     /// The port that a switch takes to `to` for what comes from host `from` with this hash: the same

@@ -27,7 +27,7 @@ use crate::record::{Happening, Recorder};
 use crate::red::Red;
 use crate::routing::Here;
 use crate::sub_queue::SubQueues;
-use engine::{Handle, Window};
+use engine::{Handle, Window, fetch};
 use schemes::contract::{
     Cp, Full, Level, Order, PortView, Ports, Room, SwitchEffect, SwitchFx, Target,
 };
@@ -212,6 +212,16 @@ impl<S: Scheme> Switch<S> {
             drops_listed: Vec::new(),
             audit: SwitchAudit::default(),
         }
+    }
+
+    /// Has the processor fetch what most packets touch.
+    pub(crate) fn fetch(&self) {
+        for port in &self.ports {
+            fetch(port, 3);
+        }
+        self.due.fetch();
+        self.mmu.fetch();
+        self.common.routes.fetch(&self.here);
     }
 
     pub(crate) fn advance(&mut self, window: &mut Window<'_, '_, Packet<S>>) -> Time {

@@ -42,13 +42,10 @@ impl<S: Scheme> Switch<S> {
         // not be queued. RED does not mark where nothing is left waiting. While some ingress has its
         // peer paused, no other port may send at this instant, and this departure must not end a
         // pause.
-        let in_turn = !PAUSING
-            || (!self.mmu.pauses(in_port, priority) && self.due.earliest().0 > now);
+        let in_turn =
+            !PAUSING || (!self.mmu.pauses(in_port, priority) && self.due.earliest().0 > now);
         let port = &mut self.ports[out];
-        if port.is_idle(priority, now)
-            && now < quiet
-            && window.next_arrival_time() > now
-            && in_turn
+        if port.is_idle(priority, now) && now < quiet && window.next_arrival_time() > now && in_turn
         {
             port.count_through(size);
             if let Some(cp) = &mut self.cp {
