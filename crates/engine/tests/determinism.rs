@@ -3,7 +3,7 @@
 //! A toy network of devices that mix what they see into a running hash, so that any change in the
 //! order or time of any event shows in the end.
 
-use engine::{Class, Device, Layout, Limits, Link, Ties, Window, run};
+use engine::{Class, Device, Layout, Limits, Link, Ties, Window, run, run_by_the_book};
 use proptest::prelude::*;
 use units::Time;
 
@@ -121,6 +121,14 @@ fn digest(count: usize, edges: &Edges, layout: &Layout, limits: Limits) -> (Vec<
     (states, outcome.end, outcome.finished)
 }
 
+/// The same from the reference engine: one heap, an instant at a time.
+fn by_the_book(count: usize, edges: &Edges, limits: Limits) -> (Vec<u64>, Time, u64) {
+    let layout = Layout::singles(count, 1, Time::from_us(1));
+    let (devices, outcome) = run_by_the_book(devices(count, edges), &layout, limits);
+    let states = devices.iter().map(|device| mix(device.hash, device.seen)).collect();
+    (states, outcome.end, outcome.finished)
+}
+
 fn network() -> impl Strategy<Value = (usize, Edges, Vec<usize>)> {
     (2usize..12).prop_flat_map(|count| {
         let edge = (0..count, 0..count, prop_oneof![1u64..40, Just(10_000u64)]);
@@ -137,6 +145,7 @@ proptest! {
         let limits = Limits { stop: Time::from_us(300), goal: None };
         let singles: Vec<usize> = (0..count).collect();
         let one = digest(count, &edges, &layout(count, &edges, &singles, 1), limits);
+        prop_assert_eq!(&by_the_book(count, &edges, limits), &one);
         for threads in [1, 2, 3, 7] {
             for grouping in [&singles, &group_of] {
                 let layout = layout(count, &edges, grouping, threads);
@@ -150,6 +159,7 @@ proptest! {
         let limits = Limits { stop: Time::from_ms(50), goal: Some(5) };
         let singles: Vec<usize> = (0..count).collect();
         let one = digest(count, &edges, &layout(count, &edges, &singles, 1), limits);
+        prop_assert_eq!(&by_the_book(count, &edges, limits), &one);
         for threads in [1, 3] {
             let layout = layout(count, &edges, &group_of, threads);
             prop_assert_eq!(&digest(count, &edges, &layout, limits), &one);

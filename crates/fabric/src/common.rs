@@ -54,6 +54,8 @@ pub(crate) struct Common<S: Scheme> {
     pub(crate) payload: u32,
     pub(crate) symmetric: bool,
     pub(crate) quirks: Quirks,
+    /// What is certain to come out the same may be left out.
+    pub(crate) short_ways: bool,
     /// Where hosts queue ACKs, if not in the priority that they have on the wire.
     pub(crate) ack_queue: Option<u8>,
     pub(crate) clock: Clock,
@@ -106,6 +108,7 @@ impl<S: Scheme> Common<S> {
             payload: setup.payload,
             symmetric: setup.paths != Paths::FiveTuple || S::SYMMETRIC_PATHS,
             quirks: setup.quirks,
+            short_ways: !setup.by_the_book,
             ack_queue: setup.quirks.acks_ignore_pause.then_some(NEVER_PAUSED),
             clock: if setup.quirks.whole_nanoseconds {
                 Clock::WholeNanoseconds

@@ -307,6 +307,7 @@ impl<S: Scheme> Host<S> {
         queue: u8,
     ) -> bool {
         self.nics.len() == 1
+            && self.common.short_ways
             && self.nics[number].is_vacant(queue, now)
             && window.next_arrival_time() > now
             && self.next_timer() > now

@@ -299,4 +299,7 @@ pub struct Setup {
     pub probes: Vec<Probe>,
     /// Single events to record.
     pub records: Records,
+    /// Has the run worked by the book: event by event on the reference engine, without the fabric's
+    /// short ways. Slow; what comes out is the same, which is what tests ask.
+    pub by_the_book: bool,
 }

@@ -92,6 +92,10 @@ impl<S: Scheme> Ready<S> {
     /// Runs it on at most `threads` threads.
     pub fn run(self, threads: usize, watch: Watch<'_>) -> Output {
         let layout = build::layout(&self.common, threads);
+        if !self.common.short_ways {
+            let (devices, outcome) = engine::run_by_the_book(self.devices, &layout, self.limits);
+            return collect(&self.common, devices, outcome);
+        }
         let (devices, outcome) = engine::run(self.devices, &layout, self.limits, watch);
         collect(&self.common, devices, outcome)
     }

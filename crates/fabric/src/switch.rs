@@ -181,6 +181,7 @@ impl<S: Scheme> Switch<S> {
             node,
             gated,
             plain: Self::MAY_BE_PLAIN
+                && common.short_ways
                 && !gated
                 && recorder.as_ref().is_none_or(|recorder| !recorder.takes_packets())
                 && !common.marks_at_enqueue

@@ -50,6 +50,9 @@ pub struct RunOptions {
     pub progress: Arc<Progress>,
     /// Single events to record, besides the scenario's time series.
     pub records: fabric::Records,
+    /// Works the run event by event on the reference engine, without the fabric's short ways: on one
+    /// thread, slow, and with the same result. For tests.
+    pub by_the_book: bool,
 }
 
 /// How far a run has come.
@@ -117,7 +120,7 @@ impl std::error::Error for Error {}
 /// # Errors
 /// Where the scheme can't run on this network (paths longer than its packets have room for).
 pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, Error> {
-    let setup = setup::setup(scenario, &options.records);
+    let setup = setup::setup(scenario, options);
     let progress = &options.progress;
     progress.flows.store(setup.messages.len() as u64, Ordering::Relaxed);
     let end = if setup.until_done { 0 } else { setup.stop.ps() };

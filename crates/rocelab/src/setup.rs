@@ -1,8 +1,9 @@
 //! From the scenario's words to the fabric's.
 
+use crate::RunOptions;
 use fabric::{
     Cable, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Message, Node, Paths, PfcConfig,
-    Probe, ProbeKind, ProbeTargets, Quirks, Records, Setup, SwitchConfig, Threshold,
+    Probe, ProbeKind, ProbeTargets, Quirks, Setup, SwitchConfig, Threshold,
 };
 use scenario::{Scenario, Stop};
 use std::collections::BTreeMap;
@@ -11,7 +12,7 @@ use units::{NodeId, Rate, Time};
 /// Buffers and thresholds of the fabric count alpha in these.
 const ALPHA_UNIT: f64 = 65_536.0;
 
-pub(crate) fn setup(scenario: &Scenario, records: &Records) -> Setup {
+pub(crate) fn setup(scenario: &Scenario, options: &RunOptions) -> Setup {
     let (stop, until_done) = match scenario.run.stop {
         Stop::FlowsDone => (scenario.run.limit, true),
         Stop::At(stop) => (stop, false),
@@ -74,7 +75,8 @@ pub(crate) fn setup(scenario: &Scenario, records: &Records) -> Setup {
         stop,
         until_done,
         probes: scenario.probes.iter().map(probe).collect(),
-        records: records.clone(),
+        records: options.records.clone(),
+        by_the_book: options.by_the_book,
     }
 }
 

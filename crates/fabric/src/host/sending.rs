@@ -174,7 +174,8 @@ impl<S: Scheme> Host<S> {
             match sender.ready_at() {
                 Some(at) if at <= now => {
                     // Alone, it need not be listed.
-                    if nic.port.is_idle(sender.priority, now)
+                    if self.common.short_ways
+                        && nic.port.is_idle(sender.priority, now)
                         && !nic.port.is_shaped()
                         && nic.has_no_rival(now)
                     {

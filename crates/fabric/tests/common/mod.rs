@@ -55,6 +55,7 @@ pub fn empty() -> Setup {
         stop: Time::from_ms(100),
         until_done: true,
         probes: Vec::new(),
+        by_the_book: false,
         records: fabric::Records::default(),
     }
 }

@@ -1,0 +1,126 @@
+//! The engine and the fabric are fast because they leave out, put off and reorder what can't matter.
+//! Here each scheme runs on random networks by the book too: one heap of events, an instant at a
+//! time, every packet queued, nothing left out. The digests must be equal.
+
+mod common;
+
+use common::run_on;
+use proptest::prelude::*;
+use rocelab::{RunOptions, RunResult};
+use schemes::registry;
+
+/// A network, its traffic and how easily it pauses.
+#[derive(Clone, Debug)]
+struct Case {
+    topology: String,
+    hosts: u32,
+    xoff_kb: u64,
+    size_kb: u64,
+    start_ns: u64,
+    rto: bool,
+    seed: u64,
+}
+
+impl Case {
+    fn toml(&self) -> String {
+        let Case { topology, hosts, xoff_kb, size_kb, start_ns, seed, .. } = self;
+        let senders = hosts - 1;
+        let timeout = if self.rto { "\"300us\"" } else { "\"never\"" };
+        format!(
+            r#"
+            [run]
+            seed = {seed}
+            stop = "120us"
+            [topology]
+            {topology}
+            [host]
+            retransmit_timeout = {timeout}
+            [pfc]
+            threshold = "static"
+            xoff = "{xoff_kb}KB"
+            xon = "{xon}KB"
+            [[traffic]]
+            kind = "incast"
+            senders = {senders}
+            receiver = "h0"
+            size = "{size_kb}KB"
+            [[traffic]]
+            kind = "permutation"
+            size = "{other}KB"
+            start = "{start_ns}ns"
+            [[traffic]]
+            kind = "poisson"
+            workload = "WebServer"
+            load = 0.4
+            duration = "60us"
+            "#,
+            xon = xoff_kb - 2,
+            other = size_kb * 2,
+        )
+    }
+}
+
+fn topology() -> impl Strategy<Value = (String, u32)> {
+    let rates = prop_oneof![Just("25Gbps"), Just("40Gbps"), Just("100Gbps")];
+    let host_delay = prop_oneof![Just("10ns"), Just("333ns"), Just("1us")];
+    let delay = prop_oneof![Just("700ns"), Just("1us"), Just("1500ns"), Just("5us")];
+    (rates, host_delay, delay, 0..3).prop_map(|(rate, host_delay, delay, kind)| {
+        let cables = format!(
+            "host_rate = \"{rate}\"\nhost_delay = \"{host_delay}\"\nrate = \"100Gbps\"\n\
+             delay = \"{delay}\"\n"
+        );
+        match kind {
+            0 => (format!("kind = \"fat-tree\"\nk = 4\n{cables}"), 16),
+            1 => (
+                format!(
+                    "kind = \"leaf-spine\"\nleaves = 3\nspines = 2\nhosts_per_leaf = 3\n{cables}"
+                ),
+                9,
+            ),
+            _ => (format!("kind = \"dumbbell\"\nsenders = 4\nswitches = 3\n{cables}"), 5),
+        }
+    })
+}
+
+fn case() -> impl Strategy<Value = Case> {
+    (topology(), 8u64..60, 10u64..120, 0u64..9_000, any::<bool>(), 1u64..1_000).prop_map(
+        |((topology, hosts), xoff_kb, size_kb, start_ns, rto, seed)| Case {
+            topology,
+            hosts,
+            xoff_kb,
+            size_kb,
+            start_ns,
+            rto,
+            seed,
+        },
+    )
+}
+
+fn by_the_book(text: &str, set: &[(&str, &str)]) -> RunResult {
+    let set: Vec<_> = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    let scenario = scenario::parse(text, None, &set).unwrap_or_else(|error| panic!("{error}"));
+    let options = RunOptions { by_the_book: true, ..RunOptions::default() };
+    rocelab::run(&scenario, &options).unwrap_or_else(|error| panic!("{error}"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_scheme_runs_as_by_the_book(case in case()) {
+        let text = case.toml();
+        for scheme in registry::all() {
+            let set = [("scheme", scheme.name)];
+            let slow = by_the_book(&text, &set);
+            prop_assert!(slow.summary.packet_hops > 100, "{}: nothing happened", scheme.name);
+            for threads in [1, 2] {
+                let fast = run_on(&text, &set, threads);
+                prop_assert_eq!(
+                    (&fast.flows, &fast.ports), (&slow.flows, &slow.ports),
+                    "{} on {} threads", scheme.name, threads
+                );
+                prop_assert_eq!(&fast.summary.digest, &slow.summary.digest);
+            }
+        }
+    }
+}
