@@ -109,6 +109,7 @@ pub(crate) fn run(
         cancel: Arc::clone(&cancel),
         progress: Arc::clone(&state),
         records: experiment.as_deref().map(records_of).unwrap_or_default(),
+        ..RunOptions::default()
     };
     let outcome = start(Arc::clone(&scenario.valid), options, experiment)
         .map_err(|error| simulation_error(py, format!("cannot start a thread: {error}")))?;

@@ -27,15 +27,14 @@ impl<S: Scheme> Switch<S> {
             return self.on_arrival(window, now, in_port, handle);
         }
         packet.header.ingress = in_port;
+        self.audit.arrived += u64::from(packet.header.size);
         let verdict = self.verdict(now, in_port, packet);
         if verdict != Verdict::Forward {
-            self.audit.arrived += u64::from(packet.header.size);
             return self.take_aside(window, now, in_port, verdict, handle);
         }
         let out = self.choose(packet, now);
         let (kind, priority, size) = packet.header.on_the_wire();
         if !self.mmu.is_far_from_limits(in_port, priority, u64::from(size)) {
-            self.audit.arrived += u64::from(size);
             return self.forward_near_limits(window, now, in_port, out, handle);
         }
         // Where a packet that arrives now leaves now, whatever else happens at this instant, it need
@@ -48,6 +47,7 @@ impl<S: Scheme> Switch<S> {
         if port.is_idle(priority, now) && now < quiet && window.next_arrival_time() > now && in_turn
         {
             port.count_through(size);
+            self.audit.departed += u64::from(size);
             if let Some(cp) = &mut self.cp {
                 let state = &mut self.cp_ports[out];
                 let view = port.view(out, priority);
@@ -58,7 +58,6 @@ impl<S: Scheme> Switch<S> {
             }
             return port.transmit(window, now, (kind, priority, size), handle);
         }
-        self.audit.arrived += u64::from(size);
         self.mmu.store(in_port, priority, u64::from(size));
         self.enqueue_as::<true>(window, now, in_port, out, handle);
     }
