@@ -121,10 +121,12 @@ pub(crate) struct Routes {
     places: Vec<Place>,
     /// Row of each node in `table`; hosts with one port need none.
     rows: Vec<u32>,
-    /// By row, then attachment: the set of ports, or [`LOCAL`] and a place in `local`.
+    /// By row, then attachment: the name of the set of ports. With [`LOCAL`] the attachment hangs on
+    /// the switch itself, and its hosts' ports lie one after another: the name is the first host's.
+    /// Where a host has several of them the count is 0, and sets are in `local`.
     table: Vec<u32>,
     attachments: usize,
-    /// For switches with hosts: set of ports by place in the attachment.
+    /// Sets of ports by place in the attachment.
     local: Vec<u32>,
     /// Sets of ports, one after another; a set is named by where it begins and how many it has.
     members: Vec<PortId>,
@@ -298,11 +300,16 @@ impl Table {
                     // To a host on the same switches.
                     table.entries[slot] = table.sets.intern(ports_to(&|peer| !graph.is_host(peer)));
                 } else if search.distance[node as usize] == 1 {
-                    table.entries[slot] = LOCAL | table.local.len() as u32;
-                    for &host in hosts {
-                        let ports = ports_to(&|peer| peer == host);
-                        table.local.push(table.sets.intern(ports));
-                    }
+                    let sets: Vec<_> =
+                        hosts.iter().map(|&host| ports_to(&|peer| peer == host)).collect();
+                    table.entries[slot] = if sets.iter().all(|set| set.len() == 1) {
+                        let first = table.sets.intern(sets.concat()) >> COUNT_BITS;
+                        LOCAL | first << COUNT_BITS | 1
+                    } else {
+                        let first = table.local.len() as u32;
+                        table.local.extend(sets.into_iter().map(|set| table.sets.intern(set)));
+                        LOCAL | first << COUNT_BITS
+                    };
                 } else {
                     let nearer = search.distance[node as usize] - 1;
                     let ports = ports_to(&|peer| {
@@ -408,16 +415,12 @@ impl Routes {
     pub(crate) fn next_port(&self, here: &Here, (from, to): (u32, u32), hash: u32) -> usize {
         let set = self.set(here.begin, to);
         let (begin, count) = ((set >> COUNT_BITS) as usize, set & COUNT_MASK);
-        let index = if count == 1 {
-            0
-        } else if self.addresses.is_none() {
-            share(spread(hash ^ here.salt), count)
-        } else {
-            return self
-                .ecmp(here.node, &self.members[begin..][..count as usize], (from, to), hash)
-                .index();
-        };
-        self.members[begin + index].index()
+        if self.addresses.is_some() {
+            let set = &self.members[begin..][..count as usize];
+            return self.ecmp(here.node, set, (from, to), hash).index();
+        }
+        // Of one port the first is taken, whatever the hash: cheaper than a guess whether it is one.
+        self.members[begin + share(spread(hash ^ here.salt), count)].index()
     }
 
     /// The name of the set of ports that lead to `host` from the node whose row begins there.
@@ -425,11 +428,13 @@ impl Routes {
     fn set(&self, row_begin: usize, host: u32) -> u32 {
         let place = self.places[host as usize];
         let entry = self.table[row_begin + place.attachment as usize];
-        if entry & LOCAL == 0 {
-            entry
-        } else {
-            self.local[((entry & !LOCAL) + place.index) as usize]
+        // All ones where it is local: which it is can't be guessed.
+        let local = ((entry as i32) >> 31) as u32;
+        let set = (entry & !LOCAL) + ((place.index & local) << COUNT_BITS);
+        if set & COUNT_MASK == 0 {
+            return self.local[(set >> COUNT_BITS) as usize];
         }
+        set
     }
 
     /// The one of them that is taken for what goes from host `from` to host `to` with this hash.

@@ -8,7 +8,7 @@
 //!
 //! A set of ports in the tables then has one port for each tree, in the order of the trees.
 
-use super::{Attachments, Graph, LOCAL, NO_ROW, Sets, Sizes, Table};
+use super::{Attachments, COUNT_BITS, Graph, LOCAL, NO_ROW, Sets, Sizes, Table};
 use crate::run::Refusal;
 use units::{PortId, Time};
 
@@ -64,7 +64,7 @@ pub(super) fn table(
                 let ports = feet.iter().map(|feet| port_to(graph, node, feet[own].switch));
                 table.entries[slot] = name(&mut table.sets, ports)?;
             } else if feet.iter().any(|feet| feet[number].switch == node) {
-                table.entries[slot] = LOCAL | table.local.len() as u32;
+                table.entries[slot] = LOCAL | (table.local.len() as u32) << COUNT_BITS;
                 for &host in hosts {
                     let ports = toward.iter().zip(&feet).map(|(&port, feet)| {
                         let here = feet[number].switch == node;
