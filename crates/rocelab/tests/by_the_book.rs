@@ -104,7 +104,7 @@ fn by_the_book(text: &str, set: &[(&str, &str)]) -> RunResult {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 3, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn every_scheme_runs_as_by_the_book(case in case()) {

@@ -8,13 +8,17 @@ use rocelab::{RunOptions, RunResult};
 use scenario::Scenario;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A directory that goes with the test.
 struct Directory(PathBuf);
 
 impl Directory {
     fn new(name: &str) -> Directory {
-        let path = std::env::temp_dir().join(format!("rocelab-{name}-{}", std::process::id()));
+        // Tests run side by side, some with the same case.
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let (process, number) = (std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(format!("rocelab-{name}-{process}-{number}"));
         fs::create_dir_all(&path).unwrap();
         Directory(path)
     }
