@@ -7,7 +7,10 @@ case runs in a process of its own, so that the peak memory is its own.
 from __future__ import annotations
 
 import json
+import os
+import re
 import resource
+import shutil
 import subprocess
 import sys
 from importlib import resources
@@ -16,10 +19,12 @@ from typing import Any
 
 from rocelab import _rocelab
 from rocelab.errors import ConfigError, SimulationError
-from rocelab.scenario import Scenario
+from rocelab.scenario import parse_with_settings
 from rocelab.simulate import check_count
 
 _CASES = "bench_cases"
+#: Where the two runs end whose instructions are compared.
+_COUNTED = ("100us", "300us")
 
 
 def case_names() -> list[str]:
@@ -46,8 +51,53 @@ def measure(case: str, *, threads: int = 1, repeat: int = 5) -> dict[str, Any]:
     return measured
 
 
+def count_instructions(case: str) -> dict[str, Any]:
+    """Instructions that a packet-hop of ``case`` takes on one thread, counted by callgrind.
+
+    They repeat exactly where times do not. Two runs of different length are compared, so that
+    starting, set-up and results do not count.
+    """
+    if case not in case_names():
+        raise ConfigError(f"no case {case!r}", hint=f"cases: {', '.join(case_names())}")
+    valgrind = shutil.which("valgrind")
+    if valgrind is None:
+        raise ConfigError("there is no valgrind on the path", hint="install valgrind (callgrind)")
+    counts = [_instructions_until(valgrind, case, stop) for stop in _COUNTED]
+    (before, hops_before), (after, hops_after) = counts
+    return {
+        "case": case,
+        "packet_hops": hops_after - hops_before,
+        "instructions_per_packet_hop": (after - before) / (hops_after - hops_before),
+    }
+
+
+def _instructions_until(valgrind: str, case: str, stop: str) -> tuple[int, int]:
+    callgrind = [valgrind, "--tool=callgrind", "--callgrind-out-file=/dev/null"]
+    command = [*callgrind, sys.executable, "-m", "rocelab.bench", case, "1", "1", stop]
+    # Without it, strings hash differently from run to run, and Python takes other ways.
+    environment = {**os.environ, "PYTHONHASHSEED": "0"}
+    done = subprocess.run(command, capture_output=True, check=False, text=True, env=environment)
+    collected = re.search(r"Collected : (\d+)", done.stderr)
+    if done.returncode != 0 or collected is None:
+        raise SimulationError(f"case {case} under valgrind: {done.stderr.strip()[-500:]}")
+    return int(collected[1]), int(json.loads(done.stdout)["packet_hops"])
+
+
 def table(measured: list[dict[str, Any]]) -> str:
     """The measurements, a case a line."""
+    if "instructions_per_packet_hop" in measured[0]:
+        return _aligned(
+            ("case", "packet-hops", "instructions/hop"),
+            [
+                (
+                    one["case"],
+                    str(one["packet_hops"]),
+                    f"{one['instructions_per_packet_hop']:.1f}",
+                )
+                for one in measured
+            ],
+            left=1,
+        )
     columns = ("case", "scheme", "hosts", "threads", "M packet-hops/s", "ns/hop", "MB")
     rows = [
         (
@@ -61,19 +111,23 @@ def table(measured: list[dict[str, Any]]) -> str:
         )
         for one in measured
     ]
+    return _aligned(columns, rows, left=2)
+
+
+def _aligned(columns: tuple[str, ...], rows: list[tuple[str, ...]], *, left: int) -> str:
     widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
     return "\n".join(
         "  ".join(
-            f"{cell:<{width}}" if index < 2 else f"{cell:>{width}}"
+            f"{cell:<{width}}" if index < left else f"{cell:>{width}}"
             for index, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in (columns, *rows)
     )
 
 
-def _measure_here(case: str, threads: int, repeat: int) -> dict[str, Any]:
+def _measure_here(case: str, threads: int, repeat: int, stop: str | None = None) -> dict[str, Any]:
     text = resources.files("rocelab").joinpath(_CASES, f"{case}.toml").read_text(encoding="utf-8")
-    scenario = Scenario.from_toml(text)
+    scenario = parse_with_settings(text, [] if stop is None else [("run.stop", stop)])
     runs = []
     for _ in range(repeat):
         raw, interrupted = _rocelab.run(scenario.checked, threads)
@@ -109,5 +163,5 @@ def _peak_memory() -> int:
 
 
 if __name__ == "__main__":
-    name, thread_count, run_count = sys.argv[1:]
-    print(json.dumps(_measure_here(name, int(thread_count), int(run_count))))
+    name, thread_count, run_count, *until = sys.argv[1:]
+    print(json.dumps(_measure_here(name, int(thread_count), int(run_count), *until)))

@@ -21,7 +21,8 @@ FIELDS = {
 
 
 def test_cases_are_there() -> None:
-    assert bench.case_names() == ["incast-64", "k8-hpcc", "three-tier-dcqcn"]
+    cases = ["incast-64", "k16-hpcc", "k32-hpcc", "k8-hpcc", "three-tier-dcqcn"]
+    assert bench.case_names() == cases
 
 
 def test_incasts_pause() -> None:

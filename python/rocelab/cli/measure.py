@@ -14,11 +14,21 @@ def bench(
     ] = None,
     threads: Annotated[int, typer.Option(help="Threads of each run.")] = 1,
     repeat: Annotated[int, typer.Option(help="Runs of each case; the fastest counts.")] = 5,
+    instructions: Annotated[
+        bool,
+        typer.Option(
+            "--instructions",
+            help="Count instructions per packet-hop instead, with valgrind; they repeat exactly.",
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="A list of cases, as JSON.")] = False,
 ) -> None:
     """Measure the simulator's speed on fixed cases, each in a process of its own."""
-    from rocelab.bench import case_names, measure, table
+    from rocelab.bench import case_names, count_instructions, measure, table
 
     names = case or case_names()
-    measured = [measure(name, threads=threads, repeat=repeat) for name in names]
+    if instructions:
+        measured = [count_instructions(name) for name in names]
+    else:
+        measured = [measure(name, threads=threads, repeat=repeat) for name in names]
     print(json.dumps(measured, indent=2) if as_json else table(measured))
