@@ -13,6 +13,7 @@ import resource
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -114,7 +115,7 @@ def table(measured: list[dict[str, Any]]) -> str:
     return _aligned(columns, rows, left=2)
 
 
-def _aligned(columns: tuple[str, ...], rows: list[tuple[str, ...]], *, left: int) -> str:
+def _aligned(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]], *, left: int) -> str:
     widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
     return "\n".join(
         "  ".join(

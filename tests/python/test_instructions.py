@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+
 from rocelab import bench
 from rocelab.errors import ConfigError
 
