@@ -122,7 +122,7 @@ fn without_pauses_tcd_changes_nothing() {
 /// Protects the order of a switch's random draws, and the detectors', from the number of threads.
 #[test]
 fn threads_change_nothing() {
-    for scheme in ["dcqcn+tcd", "hpcc+tcd", "pacc"] {
+    for scheme in ["dcqcn+tcd", "timely+tcd", "hpcc+tcd", "pacc"] {
         let set = [("scheme.name", scheme)];
         let (one, two) = (run_on(BURSTS, &set, 1), run_on(BURSTS, &set, 2));
         assert_eq!(one.summary.digest, two.summary.digest, "{scheme}");

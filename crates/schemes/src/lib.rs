@@ -31,4 +31,5 @@ pub mod swift;
 pub mod tcd;
 pub mod themis;
 pub mod timely;
+pub mod timely_tcd;
 pub mod window;

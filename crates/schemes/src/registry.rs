@@ -122,6 +122,7 @@ macro_rules! for_each_scheme {
             dctcp: $crate::dctcp::Dctcp;
             hpcc_pint: $crate::hpcc_pint::HpccPint;
             dcqcn_tcd: $crate::dcqcn_tcd::DcqcnTcd;
+            timely_tcd: $crate::timely_tcd::TimelyTcd;
             hpcc_tcd: $crate::hpcc_tcd::HpccTcd<5>, $crate::hpcc_tcd::HpccTcd<10>;
             pacc: $crate::pacc::Pacc;
             expresspass: $crate::expresspass::ExpressPass;

@@ -6,7 +6,7 @@
 //! congestion (CE) but as having met an undetermined port (UE), unless they are CE already.
 //!
 //! This file is the detector and the congestion point, which fits any scheme; what senders make of
-//! UE is in the schemes built on it (`dcqcn_tcd.rs`, `hpcc_tcd.rs`).
+//! UE is in the schemes built on it (`dcqcn_tcd.rs`, `timely_tcd.rs`, `hpcc_tcd.rs`).
 //!
 //! # Transitions
 //! - A pause makes the port undetermined.

@@ -239,22 +239,33 @@ impl ReactionPoint {
         sent: u64,
         rtt: Time,
     ) {
+        if self.measure(params, acknowledged, sent, rtt) && now >= self.hold_until {
+            self.update(params, rtt);
+        }
+    }
+
+    /// Takes in a round trip, as [`acknowledge`](Self::acknowledge); whether an update is due.
+    #[inline]
+    pub fn measure(
+        &mut self,
+        params: &TimelyParams,
+        acknowledged: u64,
+        sent: u64,
+        rtt: Time,
+    ) -> bool {
         if acknowledged < self.next_update {
-            return;
+            return false;
         }
         self.next_update = match self.form {
             Form::Paper => acknowledged + params.segment.get(),
             Form::Ns3 => sent + 1,
         };
         // The first round trip has nothing to be compared with.
-        if let Some(last_rtt) = self.last_rtt.replace(rtt) {
-            let newest = nanoseconds(rtt) - nanoseconds(last_rtt);
-            let weight = params.ewma_weight;
-            self.difference = (1.0 - weight) * self.difference + weight * newest;
-            if now >= self.hold_until {
-                self.update(params, rtt);
-            }
-        }
+        let Some(last_rtt) = self.last_rtt.replace(rtt) else { return false };
+        let newest = nanoseconds(rtt) - nanoseconds(last_rtt);
+        let weight = params.ewma_weight;
+        self.difference = (1.0 - weight) * self.difference + weight * newest;
+        true
     }
 
     /// The rate stays as it is until `until`; measuring goes on.
@@ -262,10 +273,23 @@ impl ReactionPoint {
         self.hold_until = until;
     }
 
-    /// The branches of Algorithm 1.
-    fn update(&mut self, params: &TimelyParams, rtt: Time) {
+    /// Whether the rate is held.
+    pub fn is_held(&self, now: Time) -> bool {
+        now < self.hold_until
+    }
+
+    /// The update of Algorithm 1.
+    pub fn update(&mut self, params: &TimelyParams, rtt: Time) {
+        match self.share_kept(params, rtt) {
+            Some(share) => self.keep(share),
+            None => self.raise(params, rtt),
+        }
+    }
+
+    /// The branches of Algorithm 1: the share of the rate that is kept, none where the rate rises.
+    pub fn share_kept(&self, params: &TimelyParams, rtt: Time) -> Option<f64> {
         let gradient = self.gradient(params);
-        let keep = if rtt < params.t_low {
+        if rtt < params.t_low {
             None
         } else if rtt > params.t_high {
             let excess = 1.0 - nanoseconds(params.t_high) / nanoseconds(rtt);
@@ -274,28 +298,33 @@ impl ReactionPoint {
             None
         } else {
             Some(1.0 - params.decrease * gradient)
-        };
-        let rate = match keep {
-            Some(keep) => {
-                self.run = 0;
-                // A steep gradient leaves less than nothing, which becomes zero.
-                (self.rate as f64 * keep) as u64
+        }
+    }
+
+    /// Keeps a share of the rate, which ends a run of good news.
+    pub fn keep(&mut self, share: f64) {
+        self.run = 0;
+        // A steep gradient leaves less than nothing, which becomes zero.
+        self.set((self.rate as f64 * share) as u64);
+    }
+
+    fn raise(&mut self, params: &TimelyParams, rtt: Time) {
+        let hyperactive = match self.form {
+            Form::Paper => {
+                // Below T_low the algorithm returns before it looks at the gradient.
+                self.run = if rtt < params.t_low { 0 } else { self.run + 1 };
+                self.run >= params.hai_after
             }
-            None => {
-                let hyperactive = match self.form {
-                    Form::Paper => {
-                        // Below T_low the algorithm returns before it looks at the gradient.
-                        self.run = if rtt < params.t_low { 0 } else { self.run + 1 };
-                        self.run >= params.hai_after
-                    }
-                    Form::Ns3 => {
-                        self.run += 1;
-                        self.run > params.hai_after
-                    }
-                };
-                self.rate + if hyperactive { params.rate_hai } else { params.rate_ai }.bps()
+            Form::Ns3 => {
+                self.run += 1;
+                self.run > params.hai_after
             }
         };
+        let step = if hyperactive { params.rate_hai } else { params.rate_ai };
+        self.set(self.rate + step.bps());
+    }
+
+    fn set(&mut self, rate: u64) {
         self.rate = rate.clamp(self.min_rate, self.line_rate);
         self.window = self.limit.at(self.rate);
     }

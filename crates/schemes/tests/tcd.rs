@@ -10,6 +10,8 @@ use schemes::int::{IntRecord, IntStack};
 use schemes::params::{ParamError, Params, Value};
 use schemes::registry::params_of;
 use schemes::tcd::{Detector, State, TcdParams};
+use schemes::timely::TimelyParams;
+use schemes::timely_tcd::{TernaryReactionPoint, TimelyTcd};
 use std::sync::Arc;
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
@@ -247,6 +249,152 @@ mod dcqcn {
         let refused = params_of::<DcqcnTcd>("dcqcn-paper+tcd", line, &unknown);
         assert!(matches!(refused, Err(ParamError::UnknownParam(name, known))
             if name == "eta" && known.len() == names.len()));
+    }
+}
+
+mod timely {
+    use super::*;
+
+    const NONE: CodePoint = CodePoint::Capable;
+    const UE: CodePoint = CodePoint::UndeterminedEncountered;
+    const CE: CodePoint = CodePoint::CongestionExperienced;
+
+    /// timely-paper at 10 Gb/s: beta 0.8, minRTT 20 us, T_low 50 us, T_high 500 us, delta 10 Mb/s.
+    /// A weight of 1 makes the gradient that of the newest round trip alone.
+    struct Sender {
+        params: TimelyParams,
+        rp: TernaryReactionPoint,
+        acknowledged: u64,
+    }
+
+    impl Sender {
+        /// A sender that has measured a round trip of 100 us.
+        fn new() -> Sender {
+            let line_rate = Rate::from_gbps(10);
+            let params = TimelyTcd::preset("timely-paper+tcd", line_rate).timely;
+            let params = TimelyParams { ewma_weight: 1.0, ..params };
+            let path = PathFacts {
+                line_rate,
+                bottleneck_rate: line_rate,
+                base_rtt: us(8),
+                network_rtt: us(8),
+                switches: 2,
+                payload: Bytes::new(1000),
+                packet_bytes: Bytes::new(1090),
+            };
+            let rp = TernaryReactionPoint::new(&params, &path);
+            let mut sender = Sender { params, rp, acknowledged: 0 };
+            assert_eq!(sender.segment(us(0), us(100), NONE), 10_000_000_000);
+            sender
+        }
+        /// An ACK for `bytes` more; the rate after it in bits per second.
+        fn ack(&mut self, bytes: u64, now: Time, rtt: Time, echo: CodePoint) -> u64 {
+            self.acknowledged += bytes;
+            let (acknowledged, sent) = (self.acknowledged, self.acknowledged + 64_000);
+            self.rp.acknowledge(&self.params, now, acknowledged, sent, rtt, echo);
+            <TernaryReactionPoint as Rp<TimelyTcd>>::allow(&self.rp).rate.bps()
+        }
+        fn segment(&mut self, now: Time, rtt: Time, echo: CodePoint) -> u64 {
+            self.ack(16_000, now, rtt, echo)
+        }
+    }
+
+    #[test]
+    fn without_echoes_it_is_timely() {
+        let mut sender = Sender::new();
+        // 5 us of 20: 1 - 0.8 / 4.
+        assert_eq!(sender.segment(us(10), us(105), NONE), 8_000_000_000);
+        assert_eq!(sender.segment(us(20), us(100), NONE), 8_010_000_000);
+        // 1 - 0.8 (1 - 500 / 1000).
+        assert_eq!(sender.segment(us(30), us(1000), NONE), 4_806_000_000);
+    }
+
+    #[test]
+    fn a_ue_neither_cuts_nor_raises_but_is_measured() {
+        let mut sender = Sender::new();
+        assert_eq!(sender.segment(us(10), us(1000), UE), 10_000_000_000);
+        assert_eq!(sender.segment(us(20), us(105), NONE), 10_000_000_000, "at line rate");
+        assert_eq!(sender.segment(us(30), us(110), NONE), 8_000_000_000, "5 us since 105");
+        assert_eq!(sender.segment(us(40), us(100), UE), 8_000_000_000);
+        assert_eq!(sender.segment(us(50), us(40), UE), 8_000_000_000, "below T_low");
+        assert_eq!(sender.segment(us(60), us(40), NONE), 8_010_000_000);
+    }
+
+    #[test]
+    fn a_ue_ends_a_run_of_good_news() {
+        let mut sender = Sender::new();
+        sender.segment(us(1), us(105), NONE);
+        for n in 1..=4 {
+            assert_eq!(sender.segment(us(10), us(100), NONE), 8_000_000_000 + n * 10_000_000);
+        }
+        sender.segment(us(10), us(100), UE);
+        // The fifth in a row would have been 50 Mb/s.
+        assert_eq!(sender.segment(us(10), us(100), NONE), 8_050_000_000);
+    }
+
+    #[test]
+    fn a_ce_cuts_whatever_the_gradient_once_in_a_round_trip() {
+        let mut sender = Sender::new();
+        // The gradient is zero: 1 - 0.8 (1 - 50 / 100).
+        assert_eq!(sender.segment(us(10), us(100), CE), 6_000_000_000);
+        assert_eq!(sender.segment(us(109), us(100), CE), 6_000_000_000, "the same queue");
+        // Shorter round trips: 1 - 0.8 (1 - 50 / 80) = 0.7, and whole bits per second.
+        assert_eq!(sender.segment(us(110), us(80), CE), 4_199_999_999);
+        assert_eq!(sender.segment(us(111), us(80), NONE), 4_209_999_999);
+        // 1 - 0.8 (1 - 50 / 62.5) = 0.84.
+        assert_eq!(sender.segment(us(190), Time::from_ns(62_500), CE), 3_536_399_999);
+    }
+
+    #[test]
+    fn a_ce_below_t_low_holds() {
+        let mut sender = Sender::new();
+        sender.segment(us(10), us(105), NONE);
+        assert_eq!(sender.segment(us(20), us(50), CE), 8_000_000_000);
+        assert_eq!(sender.segment(us(30), us(40), CE), 8_000_000_000);
+        // It was no cut: the next is not put off.
+        assert_eq!(sender.segment(us(31), us(40), NONE), 8_010_000_000);
+        assert_eq!(sender.segment(us(40), us(1000), CE), 4_806_000_000);
+    }
+
+    #[test]
+    fn where_timely_cuts_a_ce_adds_nothing() {
+        let mut sender = Sender::new();
+        assert_eq!(sender.segment(us(10), us(105), CE), 8_000_000_000);
+        assert_eq!(sender.segment(us(11), us(110), CE), 6_400_000_000, "at each completion");
+    }
+
+    #[test]
+    fn the_gravest_echo_of_a_segment_counts() {
+        let mut sender = Sender::new();
+        for echo in [NONE, CE, UE] {
+            sender.ack(1000, us(10), us(100), echo);
+        }
+        assert_eq!(sender.ack(13_000, us(10), us(100), NONE), 6_000_000_000);
+        // And is forgotten after it.
+        assert_eq!(sender.segment(us(200), us(100), NONE), 6_010_000_000);
+        sender.ack(1000, us(300), us(100), UE);
+        assert_eq!(sender.ack(15_000, us(300), us(100), NONE), 6_010_000_000);
+    }
+
+    #[test]
+    fn wrappers_hold_it() {
+        let mut sender = Sender::new();
+        <TernaryReactionPoint as Rp<TimelyTcd>>::on_signal(
+            &mut sender.rp,
+            us(10),
+            Signal::Hold(us(50)),
+        );
+        assert_eq!(sender.segment(us(49), us(100), CE), 10_000_000_000);
+        assert_eq!(sender.segment(us(50), us(100), CE), 6_000_000_000);
+    }
+
+    #[test]
+    fn parameters_are_those_of_both_parts_and_checked() {
+        let line = Rate::from_gbps(40);
+        assert_eq!(<TimelyTcd as Scheme>::Params::specs().len(), 12 + 2);
+        let set = [("t_low".to_owned(), Value::Time(us(600)))];
+        let refused = params_of::<TimelyTcd>("timely-hpcc+tcd", line, &set);
+        assert!(matches!(refused, Err(ParamError::Conflict("t_low", _))), "{refused:?}");
     }
 }
 
