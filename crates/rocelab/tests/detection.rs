@@ -102,6 +102,25 @@ fn tcd_spares_the_victim_that_dcqcn_cuts() {
     assert!(samples(&dcqcn, "pause", 0).contains(&1.0) && pauses.contains(&1.0));
 }
 
+/// Protects the same for round trips: TIMELY takes what the pauses add for congestion, and with TCD the
+/// victim keeps its rate.
+#[test]
+fn tcd_spares_the_victim_that_timely_slows() {
+    for (preset, alone) in [("timely-paper", 20.0), ("timely-hpcc", 85.0)] {
+        let rates = |scheme: &str, preset: &str| {
+            let set = [("scheme.name", scheme), ("scheme.preset", preset)];
+            let result = run_with(BURSTS, &set);
+            let paused = result.ports.paused_ps[port(&result, "s0", "s1")];
+            assert!(paused > 50_000_000, "{preset} is paused");
+            samples(&result, "victim", 0)
+        };
+        let timely = mean(&rates("timely", preset)) / 1e9;
+        assert!(timely < alone, "{preset}: {timely}");
+        let spared = rates("timely+tcd", &format!("{preset}+tcd"));
+        assert!(spared.iter().all(|&rate| rate == 100e9), "{preset}: the victim is slowed");
+    }
+}
+
 /// Protects that TCD changes nothing where nobody is paused: both laws act as they do alone.
 #[test]
 fn without_pauses_tcd_changes_nothing() {

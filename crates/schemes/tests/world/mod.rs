@@ -1,0 +1,455 @@
+//! A QP, its receiver and two switches between them, to be put through any history.
+
+use schemes::contract::{
+    Ack, Address, Allow, Body, CodePoint, Cp, Departure, Full, Header, HostCx, HostFacts, Kind,
+    Level, Np, Observable, Packet, PathFacts, PortFacts, PortView, Ports, Rp, Scheme, Signal,
+    SwitchEffect, SwitchFacts, Target, Verdict, WireFacts,
+};
+use schemes::params::{Params, Value};
+use schemes::registry::params_of;
+use std::collections::VecDeque;
+use units::{Bytes, NodeId, PortId, Priority, Rate, Time};
+
+const LINE: Rate = Rate::from_gbps(100);
+pub const PAYLOAD: u64 = 1000;
+const PACKET: u16 = 1082;
+const RTT: Time = Time::from_us(8);
+
+/// What happens next.
+#[derive(Clone, Debug)]
+pub enum Operation {
+    /// The sender sends a packet, if it may.
+    Send { payload: u64 },
+    /// The oldest data packet passes the switches, which have this many bytes waiting, and reaches
+    /// the receiver with this code point.
+    Deliver { queue_bytes: u64, code_point: CodePoint },
+    /// The oldest data packet is lost: the receiver asks for it.
+    Lose,
+    /// The oldest ACK reaches the sender.
+    Acknowledge,
+    /// The oldest control packet in flight reaches its host.
+    DeliverCtl,
+    /// Nothing was heard for too long.
+    RetransmissionTimeout,
+    /// A wrapper speaks.
+    Signal(Signal),
+    /// The peer of the second switch's port pauses or resumes it.
+    Pfc { paused: bool },
+    /// Time passes.
+    Wait(Time),
+}
+
+/// A switch with two ports: data comes in by port 0 and leaves by port 1.
+struct Switch<S: Scheme> {
+    cp: S::Cp,
+    ports: Vec<<S::Cp as Cp<S>>::Port>,
+    views: Vec<PortView>,
+    effects: Vec<SwitchEffect<S::Ctl>>,
+}
+
+type LevelOf<S> = <<S as Scheme>::Cp as Cp<S>>::Level;
+
+struct AllPorts<'a, P> {
+    ports: &'a mut [P],
+    views: &'a [PortView],
+}
+
+impl<P> Ports<P> for AllPorts<'_, P> {
+    fn count(&self) -> usize {
+        self.ports.len()
+    }
+    fn port(&mut self, port: PortId) -> (&mut P, &PortView) {
+        (&mut self.ports[port.index()], &self.views[port.index()])
+    }
+}
+
+impl<S: Scheme> Switch<S> {
+    fn new(params: &S::Params, node: u32) -> Option<Switch<S>> {
+        let facts: Vec<PortFacts> = (0..2)
+            .map(|port| PortFacts {
+                port: PortId::new(port),
+                rate: LINE,
+                delay: Time::from_us(1),
+                peer: NodeId::new(100 + node + u32::from(port)),
+                peer_is_host: false,
+                xoff: Bytes::new(500_000),
+                xon: Bytes::new(497_000),
+                resume_offset: Bytes::new(3_000),
+                kmin: Bytes::new(50_000),
+                transit: Time::from_ns(1_087),
+            })
+            .collect();
+        let switch = SwitchFacts {
+            node: NodeId::new(node),
+            tier: 1,
+            ports: &facts,
+            hosts: &[],
+            network_rtt: RTT,
+            seed: 7,
+        };
+        let cp = S::cp(params, &switch)?;
+        let ports = facts.iter().map(|facts| cp.port(params, facts)).collect();
+        let views = facts
+            .iter()
+            .map(|facts| PortView {
+                port: facts.port,
+                rate: facts.rate,
+                queue_bytes: 0,
+                class_bytes: 0,
+                tx_bytes: 0,
+                last_departure: Time::ZERO,
+            })
+            .collect();
+        Some(Switch { cp, ports, views, effects: Vec::new() })
+    }
+
+    /// `packet` comes in by one port and at once leaves by the other, where `queue_bytes` wait.
+    fn pass(&mut self, now: Time, from: u16, queue_bytes: u64, packet: &mut Packet<S>) -> Verdict {
+        let out = usize::from(1 - from);
+        packet.header.ingress = from;
+        self.views[out].queue_bytes = queue_bytes;
+        self.views[out].class_bytes = queue_bytes;
+        let Switch { cp, ports, views, effects } = self;
+        let mut cx = LevelOf::<S>::arrive(Full::new(now, effects, views));
+        let verdict = cp.on_arrival(&mut cx, PortId::new(from), packet);
+        if matches!(verdict, Verdict::Consume | Verdict::Drop) {
+            return verdict;
+        }
+        cp.on_enqueue(&mut cx, &mut ports[out], &views[out], packet);
+        drop(cx);
+        let mut cx = LevelOf::<S>::depart(Departure { now, effects, views });
+        cp.on_depart(&mut cx, &mut ports[out], &views[out], packet);
+        drop(cx);
+        views[out].tx_bytes += u64::from(packet.header.size);
+        views[out].last_departure = now;
+        Verdict::Forward
+    }
+
+    fn pfc(&mut self, now: Time, paused: bool) {
+        let Switch { cp, ports, views, effects } = self;
+        let mut cx = LevelOf::<S>::arrive(Full::new(now, effects, views));
+        cp.on_pfc(&mut cx, &mut ports[1], &views[1], Priority::new(3), paused);
+    }
+
+    fn run_timer(&mut self, now: Time) {
+        let Switch { cp, ports, views, effects } = self;
+        let mut cx = LevelOf::<S>::arrive(Full::new(now, effects, views));
+        cp.on_timer(&mut cx, &mut AllPorts { ports, views });
+    }
+}
+
+/// A QP, the two hosts' shared state, and what is in flight.
+pub struct World<S: Scheme> {
+    params: S::Params,
+    now: Time,
+    pub rp: S::Rp,
+    np: S::Np,
+    sender: S::Host,
+    receiver: S::Host,
+    switches: Vec<Switch<S>>,
+    data: VecDeque<Packet<S>>,
+    acks: VecDeque<Packet<S>>,
+    pub to_sender: VecDeque<S::Ctl>,
+    pub to_receiver: VecDeque<S::Ctl>,
+    next_to_send: u64,
+    pub acknowledged: u64,
+    /// The message that is being sent.
+    pub flow: u32,
+    /// First byte that the receiver waits for.
+    expected: u64,
+    /// Control packets as hooks send them.
+    outbox: Vec<S::Ctl>,
+}
+
+impl<S: Scheme> World<S> {
+    pub fn new(preset: &str) -> World<S> {
+        let params = params_of::<S>(preset, LINE, &[]).unwrap();
+        let host = |node| HostFacts {
+            node: NodeId::new(node),
+            line_rate: LINE,
+            network_rtt: RTT,
+            wire: WireFacts {
+                packet_bytes: Bytes::new(u64::from(PACKET)),
+                ack_bytes: Bytes::new(86),
+                least_bytes: Bytes::new(84),
+            },
+            seed: 7,
+        };
+        let path = PathFacts {
+            line_rate: LINE,
+            bottleneck_rate: LINE,
+            base_rtt: RTT,
+            network_rtt: RTT,
+            switches: 2,
+            payload: Bytes::new(PAYLOAD),
+            packet_bytes: Bytes::new(u64::from(PACKET)),
+        };
+        let mut sender = S::host(&params, &host(0));
+        let mut receiver = S::host(&params, &host(1));
+        let rp = S::Rp::open(&params, &mut sender, &path, Time::ZERO);
+        let np = S::Np::open(&params, &mut receiver, Time::ZERO);
+        let switches = (2..4).filter_map(|node| Switch::new(&params, node)).collect();
+        let mut world: World<S> = World {
+            params,
+            now: Time::ZERO,
+            rp,
+            np,
+            sender,
+            receiver,
+            switches,
+            data: VecDeque::new(),
+            acks: VecDeque::new(),
+            to_sender: VecDeque::new(),
+            to_receiver: VecDeque::new(),
+            next_to_send: 0,
+            acknowledged: 0,
+            flow: 0,
+            expected: 0,
+            outbox: Vec::new(),
+        };
+        world.at_sender(|rp, cx| rp.on_backlog(cx, Bytes::new(1_000_000)));
+        world
+    }
+
+    fn at_sender(&mut self, hook: impl FnOnce(&mut S::Rp, &mut HostCx<'_, S>)) {
+        let mut cx = HostCx {
+            now: self.now,
+            params: &self.params,
+            host: &mut self.sender,
+            outbox: &mut self.outbox,
+        };
+        hook(&mut self.rp, &mut cx);
+        self.to_receiver.extend(self.outbox.drain(..));
+    }
+
+    fn at_receiver(&mut self, hook: impl FnOnce(&mut S::Np, &mut HostCx<'_, S>)) {
+        let mut cx = HostCx {
+            now: self.now,
+            params: &self.params,
+            host: &mut self.receiver,
+            outbox: &mut self.outbox,
+        };
+        hook(&mut self.np, &mut cx);
+        self.to_sender.extend(self.outbox.drain(..));
+    }
+
+    fn may_send(&self) -> bool {
+        let allow = self.rp.allow();
+        let in_flight = self.next_to_send - self.acknowledged;
+        in_flight < allow.window.get()
+            && self.next_to_send < allow.granted
+            && self.now >= allow.hold_until
+            && allow.rate != Rate::ZERO
+    }
+
+    fn header(&self, kind: Kind, sequence: u64, sent_at: Time) -> Header {
+        Header {
+            address: Address {
+                src: 0,
+                dst: 1,
+                flow: self.flow,
+                hash: self.flow.wrapping_mul(0x9E37_79B9),
+                ..Address::default()
+            },
+            sequence,
+            sent_at,
+            size: if kind == Kind::Data { PACKET } else { 86 },
+            payload: 0,
+            ingress: 0,
+            kind,
+            priority: 3,
+            code_point: CodePoint::Capable,
+            echo: CodePoint::Capable,
+            last: false,
+            ack_requested: true,
+            to_source: kind != Kind::Data,
+            mark: false,
+        }
+    }
+
+    /// Carries `packet` through the switches; whether it comes out.
+    fn carry(&mut self, packet: &mut Packet<S>, queue_bytes: u64) -> bool {
+        let back = packet.header.to_source;
+        let count = self.switches.len();
+        let arrives = (0..count).all(|hop| {
+            let (at, from) = if back { (count - 1 - hop, 1) } else { (hop, 0) };
+            self.switches[at].pass(self.now, from, queue_bytes, packet) == Verdict::Forward
+        });
+        self.collect_effects();
+        arrives
+    }
+
+    fn collect_effects(&mut self) {
+        for switch in &mut self.switches {
+            for effect in switch.effects.drain(..) {
+                match effect {
+                    SwitchEffect::ToHost(_, Target::Source, ctl) => self.to_sender.push_back(ctl),
+                    SwitchEffect::ToHost(_, Target::Destination, ctl) => {
+                        self.to_receiver.push_back(ctl);
+                    }
+                    SwitchEffect::ToLink(..) | SwitchEffect::Wake(_) => {}
+                }
+            }
+        }
+    }
+
+    /// Does `operation`, where that can be done.
+    pub fn apply(&mut self, operation: &Operation) {
+        match *operation {
+            Operation::Send { payload } => {
+                if !self.may_send() {
+                    return;
+                }
+                let mut header = self.header(Kind::Data, self.next_to_send, self.now);
+                header.payload = payload as u16;
+                let mut meta = S::Meta::default();
+                self.at_sender(|rp, cx| rp.on_send(cx, &mut header, &mut meta));
+                self.next_to_send += payload;
+                self.data.push_back(Packet { header, body: Body::Meta(meta) });
+                self.at_sender(|rp, cx| rp.on_backlog(cx, Bytes::new(1_000_000)));
+            }
+            Operation::Deliver { queue_bytes, code_point } => {
+                let Some(mut packet) = self.data.pop_front() else { return };
+                packet.header.code_point = code_point;
+                if !self.carry(&mut packet, queue_bytes) {
+                    return;
+                }
+                let Packet { header, body: Body::Meta(mut meta) } = packet else { return };
+                if header.sequence != self.expected {
+                    return;
+                }
+                self.expected += u64::from(header.payload);
+                self.at_receiver(|np, cx| np.on_data(cx, &header, &mut meta));
+                let mut ack = self.header(Kind::Ack, self.expected, header.sent_at);
+                ack.echo = header.code_point;
+                self.acks.push_back(Packet { header: ack, body: Body::Meta(meta) });
+            }
+            Operation::Lose => {
+                if self.data.pop_front().is_some() {
+                    let nack = self.header(Kind::Nack, self.expected, self.now);
+                    self.acks
+                        .push_back(Packet { header: nack, body: Body::Meta(S::Meta::default()) });
+                }
+            }
+            Operation::Acknowledge => {
+                let Some(mut packet) = self.acks.pop_front() else { return };
+                if !self.carry(&mut packet, 0) {
+                    return;
+                }
+                let Packet { header, body: Body::Meta(meta) } = packet else { return };
+                let newly_acked = header.sequence.saturating_sub(self.acknowledged);
+                self.acknowledged += newly_acked;
+                let nack = header.kind == Kind::Nack;
+                if nack {
+                    self.next_to_send = self.acknowledged;
+                    self.data.clear();
+                }
+                let ack = Ack {
+                    next_expected: header.sequence,
+                    newly_acked: Bytes::new(newly_acked),
+                    next_to_send: self.next_to_send.max(self.acknowledged),
+                    nack,
+                    echo: header.echo,
+                    mark: false,
+                    rtt: self.now - header.sent_at,
+                    meta: &meta,
+                };
+                self.next_to_send = ack.next_to_send;
+                self.at_sender(|rp, cx| rp.on_ack(cx, &ack));
+            }
+            Operation::DeliverCtl => {
+                if let Some(ctl) = self.to_sender.pop_front() {
+                    check_ctl::<S>(&self.params, &ctl);
+                    self.at_sender(|rp, cx| rp.on_ctl(cx, &ctl));
+                }
+                if let Some(ctl) = self.to_receiver.pop_front() {
+                    check_ctl::<S>(&self.params, &ctl);
+                    self.at_receiver(|np, cx| np.on_ctl(cx, &ctl));
+                }
+            }
+            Operation::RetransmissionTimeout => {
+                self.next_to_send = self.acknowledged;
+                self.data.clear();
+                self.at_sender(|rp, cx| rp.on_retransmission_timeout(cx));
+            }
+            Operation::Signal(Signal::Hold(span)) => {
+                self.rp.on_signal(self.now, Signal::Hold(self.now + span));
+            }
+            Operation::Signal(signal) => self.rp.on_signal(self.now, signal),
+            Operation::Pfc { paused } => {
+                let now = self.now;
+                for switch in self.switches.iter_mut().skip(1) {
+                    switch.pfc(now, paused);
+                }
+                self.collect_effects();
+            }
+            Operation::Wait(span) => self.wait(span),
+        }
+    }
+
+    /// Lets time pass, with the timers that fall into it.
+    fn wait(&mut self, span: Time) {
+        let end = self.now + span;
+        loop {
+            let switch_timer = self.switches.iter().map(|switch| switch.cp.next_timer()).min();
+            let due = self
+                .rp
+                .next_timer()
+                .min(self.np.next_timer())
+                .min(switch_timer.unwrap_or(Time::NEVER));
+            if due > end {
+                break;
+            }
+            // A timer that is not put off would fire for ever.
+            self.now = self.now.max(due);
+            let now = self.now;
+            if self.rp.next_timer() <= now {
+                self.at_sender(|rp, cx| rp.on_timer(cx));
+                assert!(self.rp.next_timer() > now, "the sender's timer stands still");
+            }
+            if self.np.next_timer() <= now {
+                self.at_receiver(|np, cx| np.on_timer(cx));
+                assert!(self.np.next_timer() > now, "the receiver's timer stands still");
+            }
+            for switch in &mut self.switches {
+                if switch.cp.next_timer() <= now {
+                    switch.run_timer(now);
+                    assert!(switch.cp.next_timer() > now, "a switch's timer stands still");
+                }
+            }
+            self.collect_effects();
+        }
+        self.now = end;
+    }
+
+    /// The promises that hold at any time.
+    pub fn check(&self) {
+        let allow = self.rp.allow();
+        let unpaced = Allow::EVERYTHING.rate;
+        assert!(allow.rate <= LINE || allow.rate == unpaced, "{} above the line", allow.rate);
+        if let Some(Value::Rate(least)) = self.params.get("min_rate") {
+            assert!(allow.rate >= least.min(LINE), "{} below {least}", allow.rate);
+        }
+        assert!(allow.window >= Bytes::new(PAYLOAD), "a window of {} stops the QP", allow.window);
+    }
+
+    /// Looks at everything that probes look at.
+    pub fn observe(&self) {
+        for what in [Observable::Rate, Observable::Window, Observable::Alpha] {
+            if let Some(value) = self.rp.observe(self.now, what) {
+                assert!(value.is_finite() && value >= 0.0, "{what:?} is {value}");
+            }
+        }
+        for switch in &self.switches {
+            for port in &switch.ports {
+                let value = switch.cp.observe(port, self.now);
+                assert!(value.is_none_or(f64::is_finite), "a port's state is {value:?}");
+            }
+        }
+    }
+}
+
+fn check_ctl<S: Scheme>(params: &S::Params, ctl: &S::Ctl) {
+    assert!((64..1600).contains(&S::ctl_bytes(ctl)), "a frame of {} bytes", S::ctl_bytes(ctl));
+    assert!(S::ctl_priority(params, ctl).is_none_or(|priority| priority.get() < 8));
+}
