@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
-from rocelab.errors import ConfigError
+from rocelab.errors import ConfigError, ResultError
+from rocelab.fct import rows
 from rocelab.hpcc import Experiment
 
 Flow = tuple[str, ...]
@@ -62,13 +63,12 @@ def compare(case: Path, name: str, seeds: int) -> Agreement:
     With ``seeds`` above 1 a run that differs, because it draws at random, is run again with others.
     """
     experiment = Experiment(case / "config.txt", case)
-    there = _fcts(case / "fct.txt")
+    there, pfc_there = _fcts(case / "fct.txt"), _lines(case / "pfc.txt")
     with tempfile.TemporaryDirectory() as scratch:
         into = Path(scratch)
         result, _ = experiment.run(into=into)
         here = _fcts(into / _name(experiment, "fct"))
-        pfc_here = sorted((into / _name(experiment, "pfc")).read_text().splitlines())
-        pfc_there = sorted((case / "pfc.txt").read_text().splitlines())
+        pfc_here = _lines(into / _name(experiment, "pfc"))
         common = [flow for flow in there if flow in here]
         differences = [abs(here[flow] / there[flow] - 1) for flow in common]
         means = [fmean(here.values())] if here else []
@@ -98,7 +98,7 @@ def compare(case: Path, name: str, seeds: int) -> Agreement:
     )
 
 
-def table(rows: Sequence[Agreement]) -> str:
+def table(cases: Sequence[Agreement]) -> str:
     """The agreement as a Markdown table."""
     columns = (
         "case",
@@ -110,7 +110,7 @@ def table(rows: Sequence[Agreement]) -> str:
         "longest queue there / here",
     )
     lines = [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"]
-    for row in rows:
+    for row in cases:
         difference = "none" if row.equal == row.flows else f"{row.largest_percent:.3g} %"
         if row.mean_percent is not None:
             inside = "within" if row.covered else "outside"
@@ -129,8 +129,15 @@ def table(rows: Sequence[Agreement]) -> str:
 
 
 def _fcts(path: Path) -> dict[Flow, int]:
-    rows = (line.split() for line in path.read_text().splitlines())
-    return {tuple(row[:6]): int(row[6]) for row in rows if row}
+    return {tuple(words[:6]): int(words[6]) for _, words in rows(path)}
+
+
+def _lines(path: Path) -> list[str]:
+    """The lines of a text file, sorted."""
+    try:
+        return sorted(path.read_text(encoding="utf-8", errors="replace").splitlines())
+    except OSError as error:
+        raise ResultError(f"{path}: cannot read: {error.strerror or error}") from None
 
 
 def _pauses(lines: Sequence[str]) -> int:
@@ -148,5 +155,8 @@ def _name(experiment: Experiment, kind: str) -> str:
 def _longest_queue(path: Path) -> int | None:
     if not path.is_file():
         return None
-    value = json.loads(path.read_text()).get("max_port_q_bytes")
-    return None if value is None else int(value)
+    try:
+        value = json.loads(path.read_text(encoding="utf-8")).get("max_port_q_bytes")
+        return None if value is None else int(value)
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise ResultError(f"{path}: cannot read: {error}") from None

@@ -48,6 +48,15 @@ def read(path: Path) -> list[Flow]:
 
 
 def _lines(path: Path) -> Iterator[Flow]:
+    for number, words in rows(path):
+        size, start, fct, ideal = map(int, words[4:])
+        if ideal == 0:
+            raise ResultError(f"{path}:{number}: the standalone FCT is 0")
+        yield Flow(size, fct / ideal, (start + fct) / 1e9, words[3])
+
+
+def rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The lines of a ``fct.txt`` that hold a flow: their numbers and columns, which are checked."""
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
@@ -64,10 +73,7 @@ def _lines(path: Path) -> Iterator[Flow]:
             )
         if not all(word.isascii() and word.isdigit() and len(word) <= 20 for word in words[2:]):
             raise ResultError(f"{place}: needs whole numbers after the two addresses")
-        size, start, fct, ideal = map(int, words[4:])
-        if ideal == 0:
-            raise ResultError(f"{place}: the standalone FCT is 0")
-        yield Flow(size, fct / ideal, (start + fct) / 1e9, words[3])
+        yield number, words
 
 
 def _result(directory: Path) -> list[Flow]:

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,16 @@ load = 0.6
 """
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def wait_until_running(process: subprocess.Popen[bytes], threads: int = 1) -> None:
+    """Returns when the process has had so many threads besides its first for a moment."""
+    deadline = time.monotonic() + 30
+    while len(list(Path(f"/proc/{process.pid}/task").iterdir())) < 1 + threads:
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    time.sleep(0.5)
 
 
 @pytest.fixture

@@ -14,15 +14,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-
-def wait_until_running(process: subprocess.Popen[bytes]) -> None:
-    """Returns when the run's own thread has been there for a moment."""
-    deadline = time.monotonic() + 30
-    while len(list(Path(f"/proc/{process.pid}/task").iterdir())) < 2:
-        assert process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    time.sleep(0.5)
+from conftest import wait_until_running
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -1,0 +1,303 @@
+"""``rocelab hpcc`` and ``rocelab validate-hpcc``: the HPCC simulator's files in and out."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import Command, wait_until_running
+
+# Hosts 0, 1 and 2; 0 and 1 share the way to 2 over three switches.
+TOPOLOGY = """\
+6 3 5
+3 4 5
+0 3 100Gbps 1500ns 0
+1 3 100Gbps 1500ns 0
+3 4 100Gbps 1500ns 0
+4 5 100Gbps 1500ns 0
+5 2 100Gbps 1500ns 0
+"""
+LONE = {1: 12056, 500: 12216, 1000: 12376, 64_000: 17857}
+"""Sizes, and the FCTs in ns that the simulator itself gave these flows under HPCC."""
+FLOWS = f"{len(LONE)}\n" + "".join(
+    f"0 2 3 100 {size} 2.{number * 2_000:06}\n" for number, size in enumerate(LONE)
+)
+CONFIG = """\
+TOPOLOGY_FILE topology.txt
+FLOW_FILE flow.txt
+TRACE_FILE none.txt
+TRACE_OUTPUT_FILE out/mix.tr
+FCT_OUTPUT_FILE out/fct.txt
+PFC_OUTPUT_FILE out/pfc.txt
+QLEN_MON_FILE out/qlen.txt
+QLEN_MON_START 2000000000
+QLEN_MON_END 2000001000
+SIMULATOR_STOP_TIME 2.05
+ENABLE_TRACE 0
+CC_MODE 3
+PACKET_PAYLOAD_SIZE 1000
+ALPHA_RESUME_INTERVAL 1
+RATE_DECREASE_INTERVAL 4
+RP_TIMER 300
+EWMA_GAIN 0.00390625
+FAST_RECOVERY_TIMES 1
+RATE_AI 50Mb/s
+RATE_HAI 50Mb/s
+MIN_RATE 1000Mb/s
+L2_CHUNK_SIZE 4000
+L2_ACK_INTERVAL 1
+HAS_WIN 1
+VAR_WIN 1
+GLOBAL_T 1
+FAST_REACT 1
+INT_MULTI 4
+MI_THRESH 0
+MULTI_RATE 0
+BUFFER_SIZE 32
+KMAX_MAP 1 100000000000 1600
+KMIN_MAP 1 100000000000 400
+PMAX_MAP 1 100000000000 0.2
+"""
+
+
+@pytest.fixture
+def case(tmp_path: Path) -> Path:
+    """A folder with an experiment, to be run in it."""
+    directory = tmp_path / "case"
+    directory.mkdir()
+    for name, text in (("config", CONFIG), ("topology", TOPOLOGY), ("flow", FLOWS)):
+        (directory / f"{name}.txt").write_text(text, encoding="ascii")
+    return directory
+
+
+def files(directory: Path) -> set[str]:
+    found = (path.relative_to(directory) for path in directory.rglob("*") if path.is_file())
+    return {path.as_posix() for path in found}
+
+
+INPUTS = {"config.txt", "topology.txt", "flow.txt"}
+
+
+def test_files_in_files_out(command: Command, case: Path) -> None:
+    done = command("hpcc", "config.txt", cwd=case)
+    assert done.returncode == 0, done.stderr
+    assert "4 of 4 done" in done.stdout
+    assert "out/fct.txt" in done.stdout
+    assert files(case) == INPUTS | {"out/fct.txt", "out/pfc.txt", "out/qlen.txt"}
+    rows = [line.split() for line in (case / "out/fct.txt").read_text().splitlines()]
+    assert {int(row[4]): int(row[6]) for row in rows} == LONE
+    assert (case / "out/pfc.txt").read_text() == ""
+
+
+def test_files_go_where_they_are_told_to(command: Command, case: Path, tmp_path: Path) -> None:
+    done = command("hpcc", "config.txt", "--out", tmp_path / "else", "--quiet", cwd=case)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert files(case) == INPUTS
+    assert files(tmp_path / "else") == {"fct.txt", "pfc.txt", "qlen.txt"}
+
+
+def test_the_printed_scenario_gives_the_same_run(
+    command: Command, case: Path, tmp_path: Path
+) -> None:
+    printed = command("hpcc", "config.txt", "--to-scenario", cwd=case)
+    assert printed.returncode == 0, printed.stderr
+    assert files(case) == INPUTS, "nothing was run"
+    scenario = tmp_path / "same.toml"
+    scenario.write_text(printed.stdout, encoding="utf-8")
+    there = command("hpcc", "config.txt", "--json", "--quiet", cwd=case)
+    here = command("run", scenario, "--out", tmp_path / "out", "--json", "--quiet")
+    assert (there.returncode, here.returncode) == (0, 0), there.stderr + here.stderr
+    summaries = [json.loads(done.stdout) for done in (there, here)]
+    assert summaries[0]["digest"] == summaries[1]["digest"]
+    assert summaries[0]["scheme"] == "hpcc"
+    assert summaries[0]["preset"] == "hpcc-ns3"
+    assert summaries[0]["flows_done"] == len(LONE)
+
+
+def test_settings_and_threads(command: Command, case: Path) -> None:
+    def summary(*arguments: str) -> dict[str, object]:
+        done = command("hpcc", "config.txt", "--json", "--quiet", *arguments, cwd=case)
+        assert done.returncode == 0, done.stderr
+        told: dict[str, object] = json.loads(done.stdout)
+        return told
+
+    plain = summary()
+    assert summary("--threads", "2")["digest"] == plain["digest"]
+    exact = summary("--set", "quirks.whole_nanoseconds=false")
+    assert exact["digest"] != plain["digest"]
+
+
+def test_oddities_are_told_unless_quiet(command: Command, case: Path) -> None:
+    with (case / "config.txt").open("a", encoding="ascii") as config:
+        config.write("NO_SUCH_KEY 1\n")
+    done = command("hpcc", "config.txt", cwd=case)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^warning: .*NO_SUCH_KEY", done.stderr, re.MULTILINE)
+    assert command("hpcc", "config.txt", "--quiet", cwd=case).stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "place"),
+    [
+        ("config.txt", "CC_MODE 3", "CC_MODE three", "config.txt:12"),
+        ("config.txt", "TOPOLOGY_FILE topology.txt", "TOPOLOGY_FILE none.txt", "none.txt"),
+        ("topology.txt", "100Gbps", "100Quarks", "topology.txt:3"),
+        ("topology.txt", "0 3 100Gbps", "7 3 100Gbps", "topology.txt:3"),
+        ("topology.txt", "6 3 5", "6 3 9", "topology.txt"),
+        ("flow.txt", "0 2 3 100 500", "0 9 3 100 500", "flow.txt:3"),
+        ("flow.txt", "0 2 3 100 500", "0 2 3 100 minus", "flow.txt:3"),
+    ],
+)
+def test_bad_input_is_a_line_and_writes_nothing(
+    command: Command, case: Path, file: str, old: str, new: str, place: str
+) -> None:
+    text = (case / file).read_text(encoding="ascii")
+    assert old in text
+    (case / file).write_text(text.replace(old, new, 1), encoding="ascii")
+    done = command("hpcc", "config.txt", "--quiet", cwd=case)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    first, *rest = done.stderr.splitlines()
+    assert first.startswith("error: ")
+    assert place in first
+    assert len(rest) <= 1
+    assert all(line.startswith("hint: ") for line in rest)
+    assert files(case) == INPUTS
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key"),
+    [
+        ("RP_TIMER 300\n", "", "RP_TIMER"),
+        ("EWMA_GAIN 0.00390625\n", "", "EWMA_GAIN"),
+        ("KMAX_MAP 1 100000000000", "KMAX_MAP 1 25000000000", "KMAX_MAP"),
+    ],
+)
+def test_what_dcqcn_needs_must_be_there(
+    command: Command, case: Path, old: str, new: str, key: str
+) -> None:
+    text = CONFIG.replace("CC_MODE 3", "CC_MODE 1")
+    (case / "config.txt").write_text(text, encoding="ascii")
+    done = command("hpcc", "config.txt", "--to-scenario", cwd=case)
+    assert done.returncode == 0, done.stderr
+    assert old in text
+    (case / "config.txt").write_text(text.replace(old, new), encoding="ascii")
+    done = command("hpcc", "config.txt", "--quiet", cwd=case)
+    assert (done.returncode, done.stdout) == (2, "")
+    first, *rest = done.stderr.splitlines()
+    assert first.startswith("error: ")
+    assert key in first
+    assert all(line.startswith("hint: ") for line in rest)
+    assert files(case) == INPUTS
+
+
+def test_a_configuration_that_is_not_there(command: Command, tmp_path: Path) -> None:
+    done = command("hpcc", "nothing.txt", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: nothing.txt")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_files_that_cannot_be_written(command: Command, case: Path) -> None:
+    (case / "out").write_text("in the way", encoding="ascii")
+    done = command("hpcc", "config.txt", "--quiet", cwd=case)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ")
+    assert len(done.stderr.splitlines()) == 1
+    assert (case / "out").read_text() == "in the way"
+
+
+def test_ctrl_c_leaves_a_partial_result(case: Path) -> None:
+    (case / "flow.txt").write_text("1\n0 2 3 100 90000000000 2.0\n", encoding="ascii")
+    config = CONFIG.replace("SIMULATOR_STOP_TIME 2.05", "SIMULATOR_STOP_TIME 12")
+    (case / "config.txt").write_text(config, encoding="ascii")
+    running = subprocess.Popen(
+        [sys.executable, "-m", "rocelab", "hpcc", "config.txt"],
+        cwd=case,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    wait_until_running(running)
+    running.send_signal(signal.SIGINT)
+    _, stderr = running.communicate(timeout=60)
+    assert running.returncode == 130, stderr
+    assert stderr.splitlines()[-1] == b"interrupted: the files hold a partial result"
+    assert b"Traceback" not in stderr
+    assert (case / "out/fct.txt").read_text() == ""
+
+
+@pytest.fixture
+def known(command: Command, case: Path) -> Path:
+    """A folder with one case: an experiment and what came of it."""
+    done = command("hpcc", "config.txt", "--quiet", cwd=case)
+    assert done.returncode == 0, done.stderr
+    for name in ("fct", "pfc"):
+        shutil.move(case / f"out/{name}.txt", case / f"{name}.txt")
+    shutil.rmtree(case / "out")
+    return case.parent
+
+
+def test_agreement_of_a_case(command: Command, known: Path) -> None:
+    done = command("validate-hpcc", known)
+    assert done.returncode == 0, done.stderr
+    head, rule, row = done.stdout.splitlines()
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    assert (head.count("|"), rule.count("|")) == (row.count("|"), row.count("|"))
+    assert cells[:6] == ["case", "hpcc", "4", "4", "none", "0 / 0"]
+    assert files(known / "case") == INPUTS | {"fct.txt", "pfc.txt"}, "nothing was added"
+
+
+def test_disagreement_of_a_case(command: Command, known: Path) -> None:
+    fct = known / "case" / "fct.txt"
+    text = fct.read_text()
+    assert " 12376 " in text
+    # A flow that takes 1 % longer there, and one that does not finish here.
+    missing = text.splitlines()[0].replace(" 10000 ", " 10099 ")
+    fct.write_text(text.replace(" 12376 ", " 12500 ") + missing + "\n")
+    done = command("validate-hpcc", known, "--json")
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(done.stdout)
+    assert (row["flows"], row["missing"], row["equal"]) == (5, 1, 3)
+    assert row["largest_percent"] == pytest.approx(100 * (1 - 12376 / 12500))
+    assert row["same_pfc"] is True
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "place"),
+    [
+        ("fct.txt", "0b000001 0b000301 10000\n", "fct.txt:1"),
+        ("fct.txt", "0b000001 0b000301 10000 100 1 2000000000 soon 12016\n", "fct.txt:1"),
+        ("summary.json", "[", "summary.json"),
+        ("config.txt", "CC_MODE 3\n", "config.txt"),
+        ("pfc.txt", None, "pfc.txt"),
+    ],
+)
+def test_a_bad_case_is_a_line(
+    command: Command, known: Path, file: str, text: str | None, place: str
+) -> None:
+    path = known / "case" / file
+    path.unlink(missing_ok=True)
+    if text is not None:
+        path.write_text(text, encoding="ascii")
+    done = command("validate-hpcc", known)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    # The first line says which case it is at.
+    at, first, *rest = done.stderr.splitlines()
+    assert at == "case"
+    assert first.startswith("error: ")
+    assert place in first
+    assert all(line.startswith("hint: ") for line in rest)
+
+
+def test_a_folder_without_cases(command: Command, tmp_path: Path) -> None:
+    done = command("validate-hpcc", tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: {tmp_path}: no case in here")
