@@ -188,3 +188,52 @@ def test_plot_command_prints_the_paths(
     single = command("plot", directories[0])
     assert single.returncode == 0, single.stderr
     assert (tmp_path / "none" / "plots" / "fct.png").is_file()
+
+
+@pytest.fixture(scope="module")
+def reconstructed() -> rocelab.Result:
+    """A run of PACC, whose text was not available."""
+    probe = {"name": "paused", "kind": "pause", "interval": "1us", "nodes": ["*"]}
+    scenario = rocelab.Scenario.from_toml(INCAST).with_(scheme="pacc")
+    probes = scenario.to_dict()["probe"]
+    return rocelab.run(scenario.with_(probe=[*probes, probe]))
+
+
+def footnote(drawn: Figure) -> str:
+    return " ".join(drawn.get_supxlabel().split())
+
+
+def test_every_picture_tells_the_caveats_of_its_schemes(
+    reconstructed: rocelab.Result, three_runs: list[rocelab.Result]
+) -> None:
+    caveat = "reconstruct"
+    (said,) = (one["caveat"] for one in rocelab.schemes() if one["name"] == "pacc")
+    assert caveat in said.lower()
+    draw = {
+        "fct": rocelab.plot.fct,
+        "tags": rocelab.plot.tags,
+        "queue": rocelab.plot.queue,
+        "throughput": rocelab.plot.throughput,
+    }
+    plain = three_runs[0]
+    assert plain.summary["caveat"] == ""
+    for name, function in draw.items():
+        for runs in ([reconstructed], [plain, reconstructed]):
+            assert said in footnote(function(runs)), name
+        assert footnote(function(plain)) == "", name
+    assert said in footnote(reconstructed.plot.series("pause"))
+    both = footnote(rocelab.plot.queue([reconstructed, *three_runs, reconstructed]))
+    assert both.count(said) == 1
+    assert all(run.summary["caveat"] in both for run in three_runs)
+
+
+def test_a_footnote_takes_nothing_from_the_panels(
+    reconstructed: rocelab.Result, three_runs: list[rocelab.Result], tmp_path: Path
+) -> None:
+    heights = []
+    for run in (three_runs[0], reconstructed):
+        drawn = run.plot.queue()
+        assert_picture(rocelab.plot.save(drawn, tmp_path / "queue"))
+        (axes,) = drawn.axes
+        heights.append(axes.get_window_extent().height)
+    assert heights[1] > 0.95 * heights[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,14 +9,11 @@ import polars as pl
 
 from rocelab.papers.model import Figure, Panel, Runs
 from rocelab.plot.slowdown import log_sizes, log_slowdown
-from rocelab.plot.style import COLOURS, HEIGHT_IN, LINES, MARKERS, WIDTH_IN, style
+from rocelab.plot.style import COLOURS, HEIGHT_IN, LINES, MARKERS, WIDTH_IN, footnotes, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
-
-_NOTE_WIDTH = 66
-"""Letters of a note in a line of a column's width."""
 
 
 def data(figure: Figure, runs: Runs) -> pl.DataFrame:
@@ -58,12 +54,9 @@ def picture(
     columns = min(figure.columns, len(figure.panels))
     rows = -(-len(figure.panels) // columns)
     names = list(dict.fromkeys(line.name for panel in figure.panels for line in panel.lines))
-    text = "\n".join(
-        line for note in notes for line in textwrap.wrap(note, int(_NOTE_WIDTH * columns))
-    )
     with style():
-        # A little for the legend, and a line of it for each line of notes.
-        height = rows * HEIGHT_IN * 0.9 + 0.3 + 0.12 * (text.count("\n") + 1)
+        # A little for the legend.
+        height = rows * HEIGHT_IN * 0.9 + 0.3
         drawn = Drawing(figsize=(WIDTH_IN * columns, height), layout="constrained")
         grid = list(drawn.subplots(rows, columns, squeeze=False).flat)
         for axes, panel in zip(grid, figure.panels, strict=False):
@@ -71,8 +64,7 @@ def picture(
         for axes in grid[len(figure.panels) :]:
             axes.set_axis_off()
         _legend(drawn, grid[: len(figure.panels)], names, columns)
-        if text:
-            drawn.supxlabel(text, x=0.01, ha="left", fontsize=6)
+        footnotes(drawn, notes)
     return drawn
 
 

@@ -7,7 +7,16 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rocelab.errors import ResultError
-from rocelab.plot.style import COLOURS, LINES, MARKERS, figure, labels, legend_above, style
+from rocelab.plot.style import (
+    COLOURS,
+    LINES,
+    MARKERS,
+    caveats,
+    figure,
+    labels,
+    legend_above,
+    style,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,24 +43,24 @@ def fct(results: Result | Sequence[Result]) -> Figure:
         if not run.summary["slowdown"]["bins"]:
             raise ResultError(f"{name}: no flow completed, so there are no slowdowns to draw")
     bins = (run.summary["slowdown"]["bins"] for run in runs)
-    return by_size(list(zip(names, bins, strict=True)))
+    return by_size(list(zip(names, bins, strict=True)), caveats(runs))
 
 
-def by_size(named: Sequence[tuple[str, Sequence[Bin]]]) -> Figure:
-    """The picture of :func:`fct` from lists of bins with their names.
+def by_size(named: Sequence[tuple[str, Sequence[Bin]]], notes: Sequence[str] = ()) -> Figure:
+    """The picture of :func:`fct` from lists of bins with their names, with ``notes`` below.
 
     A bin has ``upper_bytes`` and the percentiles ``p50``, ``p95`` and ``p99``.
     """
     with style():
         if len(named) == 1:
             ((_, bins),) = named
-            drawn, (axes,) = figure()
+            drawn, (axes,) = figure(notes=notes)
             for index, percent in enumerate(PERCENTILES):
                 _line(axes, bins, percent, f"p{percent}", index)
             axes.set_ylabel("FCT slowdown")
             panels = [axes]
         else:
-            drawn, panels = figure(rows=len(PERCENTILES))
+            drawn, panels = figure(rows=len(PERCENTILES), notes=notes)
             for axes, percent in zip(panels, PERCENTILES, strict=True):
                 for index, (name, bins) in enumerate(named):
                     _line(axes, bins, percent, name, index)
@@ -73,7 +82,7 @@ def tags(results: Result | Sequence[Result]) -> Figure:
     if not found:
         raise ResultError("no flow completed, so there are no slowdowns to draw")
     with style():
-        drawn, (axes,) = figure()
+        drawn, (axes,) = figure(notes=caveats(runs))
         for index, (tagged, name) in enumerate(zip(by_run, names, strict=True)):
             shift = (index - (len(runs) - 1) / 2) * 0.6 / len(runs)
             spots = [(at + shift, tagged[tag]) for at, tag in enumerate(found) if tag in tagged]

@@ -7,6 +7,7 @@ markers differ too.
 from __future__ import annotations
 
 import io
+import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -26,6 +27,9 @@ HEIGHT_IN = 2.2
 """Height of a picture with one panel."""
 DPI = 300
 """Resolution of bitmaps."""
+
+_NOTE_WIDTH = 66
+"""Letters of a note in a line of a column's width."""
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 LINES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 0.8)), (0, (8, 2)))
@@ -68,14 +72,41 @@ def style() -> Iterator[None]:
         yield
 
 
-def figure(rows: int = 1, height_in: float | None = None) -> tuple[Figure, list[Axes]]:
-    """A picture of a column's width with ``rows`` panels that share their x axis."""
+def figure(
+    rows: int = 1, height_in: float | None = None, notes: Sequence[str] = ()
+) -> tuple[Figure, list[Axes]]:
+    """A picture of a column's width with ``rows`` panels that share their x axis.
+
+    ``notes`` stand below the panels, which they do not make smaller.
+    """
     from matplotlib.figure import Figure
 
     height = height_in or HEIGHT_IN * (1 if rows == 1 else 0.4 + 0.55 * rows)
     drawn = Figure(figsize=(WIDTH_IN, height), layout="constrained")
     axes = drawn.subplots(rows, 1, sharex=True, squeeze=False)
+    footnotes(drawn, notes)
     return drawn, list(axes[:, 0])
+
+
+def caveats(results: Sequence[Result]) -> list[str]:
+    """What a reader of a picture must know of the schemes of ``results``, each once."""
+    told = [
+        f"{result.summary['scheme']} ({result.summary['preset']}): {result.summary['caveat']}"
+        for result in results
+        if result.summary["caveat"]
+    ]
+    return list(dict.fromkeys(told))
+
+
+def footnotes(drawn: Figure, notes: Sequence[str]) -> None:
+    """Writes ``notes`` in small letters below all panels of ``drawn``, which grows by them."""
+    if not notes:
+        return
+    width, height = drawn.get_size_inches()
+    letters = int(_NOTE_WIDTH * width / WIDTH_IN)
+    lines = [line for note in notes for line in textwrap.wrap(note, letters)]
+    drawn.set_size_inches(width, height + 0.12 * (len(lines) + 1))
+    drawn.supxlabel("\n".join(lines), x=0.01, ha="left", fontsize=6)
 
 
 def labels(results: Sequence[Result]) -> list[str]:
@@ -111,10 +142,16 @@ def legend_above(axes: Axes, columns: int = 3) -> None:
         )
 
 
-def save(drawn: Figure, stem: Path | str, formats: Sequence[str] = ("png", "svg")) -> list[Path]:
+def save(
+    drawn: Figure,
+    stem: Path | str,
+    formats: Sequence[str] = ("png", "svg"),
+    *,
+    dpi: int = DPI,
+) -> list[Path]:
     """Writes ``drawn`` to ``stem`` with each format's ending; returns the paths.
 
-    The same picture gives the same bytes.
+    ``dpi`` is the resolution of bitmaps. The same picture gives the same bytes.
     """
     paths = []
     for kind in formats:
@@ -122,7 +159,7 @@ def save(drawn: Figure, stem: Path | str, formats: Sequence[str] = ("png", "svg"
         buffer = io.BytesIO()
         metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
         with style():
-            drawn.savefig(buffer, format=kind, dpi=DPI, metadata=metadata)
+            drawn.savefig(buffer, format=kind, dpi=dpi, metadata=metadata)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(buffer.getvalue())

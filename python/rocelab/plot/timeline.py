@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rocelab.catalogue import probe_kinds
 from rocelab.errors import ResultError
-from rocelab.plot.style import COLOURS, LINES, figure, labels, style
+from rocelab.plot.style import COLOURS, LINES, caveats, figure, labels, style
 
 if TYPE_CHECKING:
     import polars as pl
@@ -104,13 +104,13 @@ def series(
     shown.sort(key=[line.where for line in lines].index)
     lines = [line for line in lines if line.where in shown]
     if kind == "pause":
-        return _bars(lines, names, shown)
+        return _bars(lines, names, shown, caveats(runs))
     one_panel = len(runs) == 1 or len(shown) == 1
     value_unit, value_scale = _scale(unit, max(line.peak for line in lines))
     time_unit, ps = _time_scale(lines)
     title = _TITLES.get(kind, kind.capitalize())
     with style():
-        drawn, panels = figure(rows=1 if one_panel else len(shown))
+        drawn, panels = figure(rows=1 if one_panel else len(shown), notes=caveats(runs))
         for axes, where in zip(panels, shown, strict=False):
             chosen = lines if one_panel else [line for line in lines if line.where == where]
             if len(runs) == 1:
@@ -133,12 +133,14 @@ def series(
     return drawn
 
 
-def _bars(lines: Sequence[_Line], names: Sequence[str], places: Sequence[str]) -> Figure:
+def _bars(
+    lines: Sequence[_Line], names: Sequence[str], places: Sequence[str], notes: Sequence[str]
+) -> Figure:
     """When something was not zero: a row of bars for each line, the first on top."""
     rows = sorted(lines, key=lambda line: (places.index(line.where), line.run))
     time_unit, ps = _time_scale(lines)
     with style():
-        drawn, (axes,) = figure(height_in=0.7 + 0.22 * len(rows))
+        drawn, (axes,) = figure(height_in=0.7 + 0.22 * len(rows), notes=notes)
         for row, line in enumerate(rows):
             colour = line.run if len(names) > 1 else places.index(line.where)
             axes.broken_barh(
