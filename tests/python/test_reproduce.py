@@ -1,14 +1,21 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
-from conftest import Command
+import rocelab
+from conftest import Command, wait_until_running
 from rocelab.errors import ConfigError
-from rocelab.papers import reproduce, verdict
+from rocelab.papers import baselines, draw, reproduce, runner, verdict
 from rocelab.papers.model import Outcome, Reading, Runs
 
 FIGURE = "fncc/fig3"
@@ -145,3 +152,69 @@ def test_numbers() -> None:
     assert judged(close) == Outcome("a 114, b 84 us", "differs", "b -16 %")
     agree = verdict.agree({"a": reading(100.0), "b": reading(100.5)}, "us")
     assert judged(agree).verdict == "holds"
+
+
+LONG = "fncc/fig14"
+"""Many runs of a minute and more."""
+
+
+def test_ctrl_c_stops_all_runs(tmp_path: Path) -> None:
+    cache, out = tmp_path / "cache", tmp_path / "out"
+    places = ["--out", str(out), "--cache", str(cache)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rocelab", "reproduce", LONG, "--jobs", "2", *places],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    # Two that wait for a run each, and the two that run.
+    wait_until_running(process, threads=4)
+    begin = time.monotonic()
+    # As a terminal does it: every process of the group hears it.
+    os.killpg(process.pid, signal.SIGINT)
+    try:
+        stdout, stderr = process.communicate(timeout=30)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 130, stderr
+    assert time.monotonic() - begin < 10
+    assert stderr == b"interrupted: runs that are complete stay in the cache\n"
+    assert stdout == b""
+    # Nothing goes on, and nothing is half there.
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
+    results = list(cache.iterdir()) if cache.exists() else []
+    assert all((result / "summary.json").is_file() for result in results)
+    assert not (out / LONG / "claims.json").exists()
+
+
+def test_a_run_that_fails_stops_the_others(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, long_scenario: str
+) -> None:
+    def fail(scenario: rocelab.Scenario, **options: Any) -> rocelab.Result:  # noqa: ANN401
+        if scenario.name == "bad":
+            raise rocelab.SimulationError("it is bad")
+        return rocelab.run(scenario, **options)
+
+    monkeypatch.setattr(runner, "run", fail)
+    long = rocelab.Scenario.from_toml(long_scenario)
+    scenarios = {"long": long, "bad": long.with_(name="bad"), "more": long.with_(run__seed=2)}
+    begin = time.monotonic()
+    with pytest.raises(rocelab.SimulationError, match="it is bad"):
+        runner.run_all(scenarios, tmp_path / "cache", jobs=2)
+    assert time.monotonic() - begin < 10
+    assert not list((tmp_path / "cache").glob("*/summary.json"))
+
+
+def test_caveats_stand_below_the_figures_of_papers(tmp_path: Path) -> None:
+    """All figures with PACC, whose text was not available, say so; here in one of one panel."""
+    (pacc,) = (one for one in rocelab.schemes() if one["name"] == "pacc")
+    figure = baselines.two_flows([pacc], columns=2)
+    made = reproduce.reproduce(baselines.PAPER, figure, tmp_path, cache=tmp_path / "cache")
+    told = json.loads((made.directory / "claims.json").read_text(encoding="utf-8"))
+    assert told["notes"] == [f"pacc (pacc): {pacc['caveat']}"]
+    runs = runner.run_all(figure.cases(False), tmp_path / "cache")
+    drawn = draw.picture(figure, draw.data(figure, runs), baselines.PAPER.looks, told["notes"])
+    assert " ".join(drawn.get_supxlabel().split()) == told["notes"][0]
+    assert reproduce.table(made) == f"{made.id}  {made.title}"

@@ -15,6 +15,7 @@ import typer
 
 from rocelab import __version__
 from rocelab.cli.catalogue import list_, schema
+from rocelab.cli.compare import compare
 from rocelab.cli.fct import fct
 from rocelab.cli.measure import bench
 from rocelab.cli.pictures import plot
@@ -43,6 +44,7 @@ app.command()(plot)
 app.command()(fct)
 app.command()(bench)
 app.command()(reproduce)
+app.command()(compare)
 
 
 def _print_version(asked: bool) -> None:

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from rocelab.errors import ConfigError, ResultError
+
+
+@contextmanager
+def cached_runs() -> Iterator[None]:
+    """On Ctrl-C, says what is left of the runs and ends the command."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print("interrupted: runs that are complete stay in the cache", file=sys.stderr)
+        raise typer.Exit(130) from None
 
 
 def reproduce(
@@ -50,7 +62,7 @@ def reproduce(
     if not figures:
         raise ConfigError("no figure given", hint="`rocelab reproduce --list` has all")
     made = []
-    try:
+    with cached_runs():
         for paper, figure in papers.chosen(figures):
             one = papers.reproduce(
                 paper,
@@ -64,9 +76,6 @@ def reproduce(
             made.append(one)
             if not as_json:
                 print(f"{papers.table(one)}\n  written to {one.directory}\n", flush=True)
-    except KeyboardInterrupt:
-        print("interrupted: runs that are complete stay in the cache", file=sys.stderr)
-        raise typer.Exit(130) from None
     if as_json:
         print(
             json.dumps({one.id: one.claims for one in made}, indent=2, ensure_ascii=False),

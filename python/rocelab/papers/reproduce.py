@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from rocelab.errors import ConfigError, ResultError
-from rocelab.papers import draw, fncc, mercury
+from rocelab.papers import baselines, draw, fncc, mercury
 from rocelab.papers.model import Figure, Paper, Runs
 from rocelab.papers.runner import run_all
-from rocelab.plot.style import save
+from rocelab.plot.style import caveats, save
 
-PAPERS: tuple[Paper, ...] = (fncc.PAPER, mercury.PAPER)
+PAPERS: tuple[Paper, ...] = (fncc.PAPER, mercury.PAPER, baselines.PAPER)
 
 
 @dataclass(frozen=True)
@@ -133,6 +133,8 @@ def page(made: Sequence[Reproduction], command: str) -> str:
         parts.append("\n".join(f"- {text}" for text in paper.assumptions) + "\n")
         for one in figures:
             parts.append(f"### `{one.id}`\n\n{one.title}.\n")
+            if not one.claims:
+                continue
             rows = ["| claim | paper | measured | verdict | rests on |", "|---|---|---|---|---|"]
             for claim in one.claims:
                 verdict = claim["verdict"] + (f": {claim['by']}" if claim["by"] else "")
@@ -145,13 +147,8 @@ def page(made: Sequence[Reproduction], command: str) -> str:
 
 def _notes(runs: Runs) -> list[str]:
     """What a reader of the picture must know: caveats of the schemes, warnings of the runs."""
-    notes = []
-    for run in runs.values():
-        summary = run.summary
-        if summary["caveat"]:
-            notes.append(f"{summary['scheme']} ({summary['preset']}): {summary['caveat']}")
-        notes += summary["warnings"]
-    return list(dict.fromkeys(notes))
+    warnings = [text for run in runs.values() for text in run.summary["warnings"]]
+    return list(dict.fromkeys([*caveats(list(runs.values())), *warnings]))
 
 
 def _make(directory: Path) -> None:

@@ -9,7 +9,7 @@ import hashlib
 import os
 import threading
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from functools import cache
 from pathlib import Path
 
@@ -20,6 +20,9 @@ from rocelab.result import Result
 from rocelab.scenario import Scenario
 from rocelab.simulate import Progress, check_count, run
 from rocelab.store import open_result
+
+_TICK_S = 0.1
+"""How often Ctrl-C is looked at."""
 
 
 def default_cache() -> Path:
@@ -54,13 +57,17 @@ def run_all(
 def _run(missing: Mapping[Path, Scenario], jobs: int, *, progress: bool) -> None:
     stop = threading.Event()
     with runs_bar(len(missing), shown=progress) as show, ThreadPoolExecutor(jobs) as pool:
-        futures: list[Future[None]] = [
-            pool.submit(_one, scenario, home, stop, show) for home, scenario in missing.items()
-        ]
         try:
-            for future in as_completed(futures):
-                future.result()
+            pending = {
+                pool.submit(_one, scenario, home, stop, show) for home, scenario in missing.items()
+            }
+            while pending:
+                # Not without end: Polars' handler of SIGINT has the system restart such a wait.
+                done, pending = wait(pending, _TICK_S, FIRST_COMPLETED)
+                for future in done:
+                    future.result()
         except BaseException:
+            # The pool waits for its threads, each of which looks at this ten times a second.
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise

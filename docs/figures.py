@@ -1,0 +1,47 @@
+"""Draws the pictures of these pages: two flows over time, all schemes together and each alone.
+
+``python docs/figures.py`` needs the ``rocelab`` package of the same tree. What it draws is
+``rocelab reproduce baselines/two-flows``, in a resolution for screens.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PIL import Image
+
+import rocelab
+from rocelab.papers import baselines, draw
+from rocelab.papers.runner import default_cache, run_all
+from rocelab.plot.style import caveats
+
+HERE = Path(__file__).parent / "figures"
+DPI = 90
+COLOURS = 64
+
+
+def main() -> None:
+    """Draws all pictures anew."""
+    HERE.mkdir(exist_ok=True)
+    schemes = rocelab.schemes()
+    whole = baselines.two_flows(schemes, columns=4)
+    runs = run_all(whole.cases(False), default_cache(), progress=True)
+    pictures = {"two-flows": whole}
+    pictures |= {one["name"]: baselines.two_flows([one], columns=2) for one in schemes}
+    for name, figure in pictures.items():
+        shown = {case: runs[case] for case in figure.cases(False)}
+        notes = caveats(list(shown.values()))
+        drawn = draw.picture(figure, draw.data(figure, shown), baselines.PAPER.looks, notes)
+        (path,) = rocelab.plot.save(drawn, HERE / name, ["png"], dpi=DPI)
+        _shrink(path)
+
+
+def _shrink(path: Path) -> None:
+    """Lines in a few colours need no more than these."""
+    with Image.open(path) as picture:
+        small = picture.convert("RGB").quantize(COLOURS)
+    small.save(path, optimize=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,189 @@
+"""``rocelab compare``: how all schemes behave, held to the last digit.
+
+Where a law was changed on purpose, or a scheme added, `python docs/figures.py` and the command of
+``REMAKE`` make everything anew; the difference is what the change did.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import rocelab
+from conftest import Command
+from rocelab import behaviour
+from rocelab.behaviour import Row
+
+GOLDEN = Path(__file__).parent / "behaviour.csv"
+DOCS = Path(__file__).parents[2] / "docs"
+REMAKE = "rocelab compare --csv tests/python/behaviour.csv --page docs/behaviour.md"
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
+    """Every scheme with its default preset in every network, from no cache."""
+    return behaviour.compare(behaviour.presets([]), cache=tmp_path_factory.mktemp("cache"))
+
+
+def test_every_scheme_behaves_as_ever(rows: list[Row]) -> None:
+    golden = GOLDEN.read_text(encoding="utf-8").splitlines()
+    now = behaviour.to_csv(rows).splitlines()
+    changed = [f"was {line}" for line in golden if line not in set(now)]
+    changed += [f"now {line}" for line in now if line not in set(golden)]
+    assert not changed, "\n".join([f"if that was meant: {REMAKE}", *changed])
+    assert now == golden
+
+
+def test_the_page_is_that_of_the_numbers(rows: list[Row]) -> None:
+    page = (DOCS / "behaviour.md").read_text(encoding="utf-8")
+    assert page == behaviour.page(rows, "rocelab compare"), f"make it anew: {REMAKE}"
+
+
+def test_every_scheme_has_a_picture_on_its_page() -> None:
+    pages = {path.stem: path.read_text(encoding="utf-8") for path in (DOCS / "schemes").iterdir()}
+    for scheme in rocelab.schemes():
+        picture = f"../figures/{scheme['name']}.png"
+        assert (DOCS / "schemes" / picture).is_file(), "make them anew: python docs/figures.py"
+        assert any(picture in text for text in pages.values()), picture
+    assert "figures/two-flows.png" in (DOCS / "behaviour.md").read_text(encoding="utf-8")
+
+
+# What the papers promise, in these numbers.
+
+Pick = Callable[..., list[Row]]
+
+
+@pytest.fixture(scope="module")
+def pick(rows: list[Row]) -> Pick:
+    def choose(**wanted: object) -> list[Row]:
+        found = [
+            row for row in rows if all(getattr(row, key) == value for key, value in wanted.items())
+        ]
+        assert found, wanted
+        return found
+
+    return choose
+
+
+def test_without_control_the_victim_suffers_and_with_it_does_not(pick: Pick) -> None:
+    for row in pick(network="victim"):
+        share = (row.victim_mbps or 0) / row.gbps / 1000
+        if row.scheme == "none":
+            assert share < 0.2
+            assert row.pauses > 1_000
+        else:
+            assert share > 0.9, row
+
+
+def test_credits_keep_queues_below_five_packets(pick: Pick) -> None:
+    for row in pick(scheme="expresspass"):
+        assert row.queue_bytes < 5 * 1090
+        assert row.pauses == 0
+        # Credits of data the other way would take the rest.
+        assert 89 < row.used_percent < 93
+
+
+def test_hpcc_leaves_its_headroom_and_no_queue(pick: Pick) -> None:
+    for scheme in ("hpcc", "hpcc+tcd", "fncc"):
+        for row in pick(scheme=scheme):
+            assert row.used_percent < 97
+            assert row.queue_bytes < 5_000
+
+
+def test_rocc_is_fair_after_milliseconds_at_its_reference_queue(pick: Pick) -> None:
+    for gbps, reference in ((40, 150_000), (100, 300_000)):
+        for network in ("two-to-one", "incast", "victim", "parking-lot"):
+            (row,) = pick(scheme="rocc", gbps=gbps, network=network)
+            assert row.jain > 0.999
+            assert row.queue_bytes == pytest.approx(reference, rel=0.02)
+            assert row.settles_us is not None
+            assert row.settles_us > 1_000
+
+
+def test_swift_stays_at_its_target_delay(pick: Pick) -> None:
+    # 25 us, 1 us for the switch and at most 2 us for flows of many packets, less 4 us of way.
+    for gbps in behaviour.RATES_GBPS:
+        (row,) = pick(scheme="swift", gbps=gbps, network="two-to-one")
+        delay_us = row.queue_bytes * 8e-3 / gbps
+        assert 0.9 * 22 < delay_us < 1.1 * 26
+
+
+def test_without_pauses_tcd_is_the_scheme_below_it(pick: Pick) -> None:
+    # TIMELY knows no CE, so it differs.
+    for below in ("dcqcn", "hpcc"):
+        for row, alone in zip(pick(scheme=f"{below}+tcd"), pick(scheme=below), strict=True):
+            if not row.pauses and not alone.pauses:
+                assert row.jain == alone.jain
+                assert row.queue_peak_bytes == alone.queue_peak_bytes
+
+
+# The command.
+
+
+def test_a_table_for_people(command: Command, tmp_path: Path) -> None:
+    arguments = ("none", "dcqcn-hpcc", "--network", "two-to-one", "--rate", "40")
+    done = command("compare", *arguments, "--cache", tmp_path)
+    assert done.returncode == 0, done.stderr
+    title, head, *lines = done.stdout.splitlines()
+    assert title.startswith("two-to-one, 40 Gb/s: ")
+    assert head.startswith("scheme")
+    assert "victim" not in head
+    assert [line.split()[0] for line in lines] == ["none", "dcqcn"]
+    assert len(list(tmp_path.iterdir())) == 2
+
+    both = command("compare", "dcqcn", *arguments[1:], "--cache", tmp_path)
+    names = [line.split()[0] for line in both.stdout.splitlines()[2:]]
+    assert names == ["dcqcn-paper", "dcqcn-hpcc"]
+
+
+def test_json_csv_and_page(command: Command, tmp_path: Path) -> None:
+    table, page = tmp_path / "rows.csv", tmp_path / "page.md"
+    arguments = ("pacc", "--network", "victim", "--rate", "100", "--cache", tmp_path / "cache")
+    done = command("compare", *arguments, "--json", "--csv", table, "--page", page)
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(done.stdout)
+    assert (row["scheme"], row["preset"], row["gbps"]) == ("pacc", "pacc", 100)
+    (line,) = csv.DictReader(io.StringIO(table.read_text()))
+    assert line == {key: "" if value is None else str(value) for key, value in row.items()}
+    text = page.read_text()
+    assert "`rocelab compare pacc --network victim --rate 100`" in text
+    assert f"| pacc | {row['slowest_mbps']:,} |" in text
+    (caveat,) = (one["caveat"] for one in rocelab.schemes() if one["name"] == "pacc")
+    assert f"| `pacc` | `pacc` | {caveat} |" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (("dcqn",), "error: no scheme or preset 'dcqn'"),
+        (("--network", "star"), "error: no network 'star'"),
+    ],
+)
+def test_unknown_names(
+    command: Command, tmp_path: Path, arguments: tuple[str, ...], error: str
+) -> None:
+    done = command("compare", *arguments, "--cache", tmp_path / "cache")
+    assert (done.returncode, done.stdout) == (2, "")
+    first, hint = done.stderr.splitlines()
+    assert first == error
+    assert hint.startswith("hint: ")
+    assert not (tmp_path / "cache").exists()
+
+
+def test_a_page_that_cannot_be_written(command: Command, tmp_path: Path) -> None:
+    arguments = ("none", "--network", "two-to-one", "--rate", "40", "--cache", tmp_path / "cache")
+    done = command("compare", *arguments, "--page", tmp_path / "no" / "page.md")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_jain() -> None:
+    assert behaviour.jain([3.0, 3.0, 3.0]) == 1.0
+    assert behaviour.jain([5.0, 0.0, 0.0, 0.0]) == 0.25
+    assert behaviour.jain([0.0, 0.0]) == 0.0
