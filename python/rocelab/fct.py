@@ -38,13 +38,18 @@ class Flow:
 
 def read(path: Path) -> list[Flow]:
     """The flows in ``path``: a ``fct.txt``, a directory that holds one, or a result directory."""
+    if is_result(path):
+        return _result(path)
     if path.is_dir():
         if (path / "fct.txt").is_file():
             return list(_lines(path / "fct.txt"))
-        if (path / "flows.parquet").is_file():
-            return _result(path)
         raise ResultError(f"{path}: holds neither fct.txt nor flows.parquet")
     return list(_lines(path))
+
+
+def is_result(path: Path) -> bool:
+    """Whether ``path`` is a result directory of rocelab, with no ``fct.txt`` in it."""
+    return (path / "flows.parquet").is_file() and not (path / "fct.txt").is_file()
 
 
 def _lines(path: Path) -> Iterator[Flow]:

@@ -163,6 +163,14 @@ def test_list_begins_lines_with_names(command: Command) -> None:
     }
 
 
+def test_list_tells_every_caveat(command: Command) -> None:
+    lines = command("list", "schemes").stdout.splitlines()
+    told = [line.split("caveat: ")[1] for line in lines if "caveat: " in line]
+    assert told == [one["caveat"] for one in rocelab.schemes() if one["caveat"]]
+    after = lines[[line.split()[0] for line in lines].index("pacc") + 1]
+    assert "caveat: Reconstructed" in after
+
+
 def test_list_all_has_a_heading_for_each(command: Command) -> None:
     lines = command("list").stdout.splitlines()
     assert [line for line in lines if line.endswith(":")] == [

@@ -227,6 +227,28 @@ def test_every_picture_tells_the_caveats_of_its_schemes(
     assert all(run.summary["caveat"] in both for run in three_runs)
 
 
+def test_slowdowns_of_files_and_results_tell_them_too(
+    command: Command, reconstructed: rocelab.Result, tmp_path: Path
+) -> None:
+    directory = reconstructed.save(tmp_path / "pacc")
+    with_note, without = tmp_path / "with.svg", tmp_path / "without.svg"
+    assert command("fct", directory, "--out", with_note).returncode == 0
+    rows = reconstructed.flows.to_polars().select(
+        "size_bytes", "start_ps", "fct_ps", "ideal_fct_ps"
+    )
+    lines = [
+        f"0b000001 0b000201 1 100 {size} {start // 1000} {fct // 1000} {ideal // 1000}"
+        for size, start, fct, ideal in rows.iter_rows()
+    ]
+    (tmp_path / "fct.txt").write_text("\n".join(lines) + "\n")
+    assert command("fct", tmp_path / "fct.txt", "--out", without).returncode == 0
+
+    def height(picture: Path) -> float:
+        return float(picture.read_text().split('height="')[1].split("pt")[0])
+
+    assert height(with_note) > height(without)
+
+
 def test_a_footnote_takes_nothing_from_the_panels(
     reconstructed: rocelab.Result, three_runs: list[rocelab.Result], tmp_path: Path
 ) -> None:

@@ -74,7 +74,7 @@ def fct(
     else:
         print(f"a: {path}\nb: {other}\n{_table(rows)}")
     if out is not None:
-        _draw(out, list(zip(_names(paths), groups, strict=True)))
+        _draw(out, list(zip(_names(paths), groups, strict=True)), paths)
 
 
 def _flows(path: Path, kind: int | None, cut: float) -> list[Any]:
@@ -161,8 +161,13 @@ def _names(paths: Sequence[Path]) -> list[str]:
     return names if good else ["a", "b"][: len(names)]
 
 
-def _draw(out: Path, named: Sequence[tuple[str, Sequence[dict[str, Any]]]]) -> None:
+def _draw(
+    out: Path, named: Sequence[tuple[str, Sequence[dict[str, Any]]]], paths: Sequence[Path]
+) -> None:
+    from rocelab.fct import is_result
     from rocelab.plot.slowdown import by_size
-    from rocelab.plot.style import save
+    from rocelab.plot.style import caveats, save
+    from rocelab.store import open_result
 
-    save(by_size(named), out.with_suffix(""), formats=(out.suffix[1:],))
+    notes = caveats([open_result(path) for path in paths if is_result(path)])
+    save(by_size(named, notes), out.with_suffix(""), formats=(out.suffix[1:],))
