@@ -119,8 +119,9 @@ pub struct Config {
     /// `PINT_PROB`: probability that HPCC-PINT looks at an ACK; 1.
     pub pint_prob: f64,
 
-    /// `ENABLE_THEMIS`, a key of the THEMIS prototype, which grew from the original; no.
-    pub enable_themis: bool,
+    /// `ENABLE_THEMIS`, a key of the THEMIS prototype, which grew from the original; `None` where the
+    /// file does not have it, and is the original's.
+    pub enable_themis: Option<bool>,
 }
 
 /// `CC_MODE`: the control law.
@@ -232,7 +233,7 @@ impl Config {
             sample_feedback: false,
             pint_log_base: 1.05,
             pint_prob: 1.0,
-            enable_themis: false,
+            enable_themis: None,
         }
     }
 }

@@ -61,24 +61,38 @@ crate::params! {
         /// BDP scaled by rate over line rate, or that BDP at any rate.
         window: &'static str, "", Kind::Choice(CHOICES), None,
             "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
-        /// How exact INT records are: fully, or as the HPCC simulator's 64 bits hold them.
-        int_format: &'static str, "", Kind::Choice(&["full", "hpcc-ns3"]), None,
+        /// How exact INT records are: fully, or as the HPCC simulator's 64 bits hold them; the third is
+        /// that, too, and a port whose rate has no code says 25 Gb/s.
+        int_format: &'static str, "",
+            Kind::Choice(&["full", "hpcc-ns3", "hpcc-ns3-uncoded"]), None,
             "HPCC simulator, IntHeader";
         /// Its records count bytes sent in units of 128 B and queues in units of 80 B, times this.
         int_multi: u64, "", Kind::Count,
             Some((Value::Count(1), Value::Count(32))), "HPCC simulator, INT_MULTI";
+        /// Records that a packet has room for; on longer paths nothing is measured (ns3 only).
+        max_hops: u64, "maxHop", Kind::Count,
+            Some((Value::Count(1), Value::Count(10))),
+            "HPCC simulator, IntHeader; 10 in the THEMIS prototype";
     }
 }
 
 /// Parameters that only the HPCC simulator's form heeds: not for schemes that build on the paper's.
-pub const SIMULATOR_ONLY: &[&str] =
-    &["variant", "sample_feedback", "rate_per_hop", "window", "int_format", "int_multi"];
+pub const SIMULATOR_ONLY: &[&str] = &[
+    "variant",
+    "sample_feedback",
+    "rate_per_hop",
+    "window",
+    "int_format",
+    "int_multi",
+    "max_hops",
+];
 
 impl HpccParams {
     /// What is left of INT records.
     pub fn format(&self) -> IntFormat {
         match self.int_format {
             "hpcc-ns3" => IntFormat::hpcc_ns3(self.int_multi as u32),
+            "hpcc-ns3-uncoded" => IntFormat::hpcc_ns3(self.int_multi as u32).with_uncoded(),
             _ => IntFormat::FULL,
         }
     }
@@ -132,6 +146,7 @@ impl<const N: usize> Scheme for Hpcc<N> {
             int_format: "full",
             // 1 at 25G.
             int_multi: (host_rate.bps() / 25_000_000_000).clamp(1, 32),
+            max_hops: 5,
         };
         match name {
             "hpcc-ns3" => HpccParams {
@@ -153,7 +168,7 @@ impl<const N: usize> Scheme for Hpcc<N> {
             Some(port) => {
                 let why = format!(
                     "hpcc-ns3 has codes for ports of 25, 50, 100, 200 and 400 Gbps only, not for \
-                     {}; use \"full\"",
+                     {}; use \"full\", or \"hpcc-ns3-uncoded\" for its mistake",
                     port.rate
                 );
                 Err(ParamError::Conflict("int_format", why))
@@ -163,7 +178,7 @@ impl<const N: usize> Scheme for Hpcc<N> {
     /// Number of hops 4 bits, path id 12 bits, 64 bits per hop, whether or not all are used
     /// (section 4).
     fn meta_bytes(params: &HpccParams) -> (u32, u32) {
-        let room = if params.variant == "ns3" { rate::MOST_HOPS } else { N };
+        let room = if params.variant == "ns3" { params.max_hops as usize } else { N };
         let int = 2 + 8 * room as u32;
         (int, int)
     }

@@ -94,6 +94,8 @@ impl IntRecord {
 pub struct IntFormat {
     /// What the units of bytes are multiplied with (INT_MULTI); 0 where nothing is lost.
     multiple: u32,
+    /// A port whose rate has no code tells the first code's.
+    uncoded: bool,
 }
 
 const TIME_MASK: u64 = (1 << 24) - 1;
@@ -102,7 +104,7 @@ const QUEUE_MASK: u64 = (1 << 17) - 1;
 
 impl IntFormat {
     /// Nothing is lost.
-    pub const FULL: IntFormat = IntFormat { multiple: 0 };
+    pub const FULL: IntFormat = IntFormat { multiple: 0, uncoded: false };
     /// The rates that the HPCC simulator's format has a code for.
     pub const RATES: [Rate; 5] = [
         Rate::from_gbps(25),
@@ -115,12 +117,18 @@ impl IntFormat {
     /// The HPCC simulator's: whole nanoseconds, bytes sent in units of 128 and queues in units of 80
     /// bytes, both times `multiple`.
     pub fn hpcc_ns3(multiple: u32) -> IntFormat {
-        IntFormat { multiple: multiple.max(1) }
+        IntFormat { multiple: multiple.max(1), uncoded: false }
+    }
+
+    /// The same, where a port whose rate has no code leaves the field as it was: at 0, which is
+    /// 25 Gb/s.
+    pub fn with_uncoded(self) -> IntFormat {
+        IntFormat { uncoded: true, ..self }
     }
 
     /// Whether it can tell of a port of this rate.
     pub fn knows(self, rate: Rate) -> bool {
-        self == IntFormat::FULL || IntFormat::RATES.contains(&rate)
+        self == IntFormat::FULL || self.uncoded || IntFormat::RATES.contains(&rate)
     }
 
     fn sent_unit(self) -> u64 {
@@ -135,11 +143,16 @@ impl IntFormat {
         }
         let (sent_unit, queue_unit) = (self.sent_unit(), 80 * u64::from(self.multiple));
         let queue = ((u64::from(record.queue_bytes) / queue_unit) & QUEUE_MASK) * queue_unit;
+        let told = if self.uncoded && !IntFormat::RATES.contains(&record.rate()) {
+            IntRecord::new(IntFormat::RATES[0], Time::ZERO, 0, 0).rate
+        } else {
+            record.rate
+        };
         IntRecord {
             time: Time::from_ns(record.time.ns()),
             tx_bytes: record.tx_bytes / sent_unit * sent_unit,
             queue_bytes: queue as u32,
-            rate: record.rate,
+            rate: told,
         }
     }
 

@@ -141,7 +141,7 @@ pub(super) fn read(
         "SAMPLE_FEEDBACK" => config.sample_feedback = values.flag()?,
         "PINT_LOG_BASE" => config.pint_log_base = values.decimal_above(1.0)?,
         "PINT_PROB" => config.pint_prob = values.fraction()?,
-        "ENABLE_THEMIS" => config.enable_themis = values.flag()?,
+        "ENABLE_THEMIS" => config.enable_themis = Some(values.flag()?),
         "USE_DYNAMIC_PFC_THRESHOLD" => {
             values.flag()?;
             values.warn("is ignored, as in the original: the threshold is always dynamic");

@@ -9,6 +9,7 @@ use scenario::spec::{
     SchemeSpec, Spec, StopSpec, SwitchSpec, ThresholdKind, Timeout, TopologySpec, TrafficSpec,
     WireProfile, WireSpec,
 };
+use schemes::int::IntFormat;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, NodeId, Rate, Time};
 
@@ -20,6 +21,8 @@ const RESUME_OFFSET: Bytes = Bytes::new(3072);
 const ALPHA: f64 = 0.125;
 /// Priority of what switches make themselves.
 const CONTROL: u8 = 6;
+/// INT records that packets of the THEMIS prototype have room for.
+const THEMIS_HOPS: u64 = 10;
 /// A receiver repeats a NACK after this long.
 const NACK_INTERVAL: Time = Time::from_us(500);
 
@@ -34,8 +37,16 @@ pub fn scenario_of(experiment: &Experiment, name: &str) -> (Spec, Vec<Warning>) 
     let data = priorities.first().copied().unwrap_or(3);
     let node_name = |node: NodeId| format!("n{node}");
     let buffers = buffers(experiment, &mut warnings);
-    if config.enable_themis && config.cc_mode != CcMode::Dcqcn {
+    let themis = config.enable_themis == Some(true);
+    if themis && config.cc_mode != CcMode::Dcqcn {
         warnings.push(Warning::new("ENABLE_THEMIS goes with CC_MODE 1 alone: it is left out"));
+    }
+    if let Some(link) = uncoded(experiment) {
+        warnings.push(Warning::new(format!(
+            "CC_MODE 3 has no code for {}, the rate of the link in line {} of the topology: INT says \
+             25Gbps, as in the original; --set scheme.params.int_format=full has it say the rate",
+            link.rate, link.line
+        )));
     }
     let lossy = topology.links.iter().filter(|link| link.error_rate > 0.0).count();
     if lossy > 0 {
@@ -105,7 +116,7 @@ pub fn scenario_of(experiment: &Experiment, name: &str) -> (Spec, Vec<Warning>) 
             ack: AckClass::Data(DataWord::Data),
             lossless: priorities.into_iter().collect(),
             // CNPs of switches go before everything else; nothing else is of their class.
-            strict: if config.enable_themis { vec![CONTROL] } else { Vec::new() },
+            strict: if themis { vec![CONTROL] } else { Vec::new() },
             control: CONTROL,
             ..ClassesSpec::default()
         },
@@ -148,6 +159,13 @@ fn warn_of_unserved(experiment: &Experiment, warnings: &mut Vec<Warning>) {
     for (_, what) in unserved.iter().filter(|(asked, _)| *asked) {
         warnings.push(Warning::new(*what));
     }
+}
+
+/// Where CC_MODE 3 is asked for, a link of switches whose rate INT has no code for.
+fn uncoded(experiment: &Experiment) -> Option<&hpcc_files::topology::Link> {
+    let hpcc = experiment.config.cc_mode == CcMode::Hpcc;
+    let mut links = experiment.topology.switch_links().filter(|_| hpcc);
+    links.find(|link| !IntFormat::RATES.contains(&link.rate))
 }
 
 /// What has to be recorded for the files that `experiment` asks for.
@@ -273,7 +291,7 @@ fn scheme(experiment: &Experiment) -> SchemeSpec {
             set("rate_hai", rate(rate_hai));
             set("min_rate", rate(config.min_rate));
             set("window", window);
-            if config.enable_themis {
+            if config.enable_themis == Some(true) {
                 ("themis", "themis-prototype")
             } else {
                 ("dcqcn", "dcqcn-hpcc")
@@ -306,6 +324,12 @@ fn scheme(experiment: &Experiment) -> SchemeSpec {
                 set("sample_feedback", ParamValue::Flag(config.sample_feedback));
                 set("rate_per_hop", ParamValue::Flag(config.multi_rate));
                 set("int_multi", ParamValue::Count(config.int_multi.into()));
+                if config.enable_themis.is_some() {
+                    set("max_hops", ParamValue::Count(THEMIS_HOPS));
+                }
+                if uncoded(experiment).is_some() {
+                    set("int_format", ParamValue::Text("hpcc-ns3-uncoded".to_owned()));
+                }
                 ("hpcc", "hpcc-ns3")
             } else {
                 set("log_base", ParamValue::Number(config.pint_log_base));

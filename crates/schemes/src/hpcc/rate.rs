@@ -3,7 +3,7 @@
 //! same rates to the bit.
 //!
 //! Beside that it differs from the window form in this: every ACK counts, NACKs and repeated ones
-//! too; the first one only stores its records; ACKs from paths of more than [`MOST_HOPS`] switches
+//! too; the first one only stores its records; ACKs from paths of more than `max_hops` switches
 //! are not measured; the round trip's end never moves back; rate and window are both limits.
 
 use super::HpccParams;
@@ -11,9 +11,6 @@ use crate::contract::{Allow, Observable, PathFacts};
 use crate::int::{IntFormat, IntRecord, IntStack};
 use crate::window::RateWindow;
 use units::{Bytes, Rate, Time};
-
-/// Records that a packet has room for (maxHop).
-pub const MOST_HOPS: usize = 5;
 
 /// What a rate follows from: the busiest link of a path, or each of its hops.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +32,7 @@ pub struct ReactionPoint<const N: usize> {
     fast_reaction: bool,
     sample_feedback: bool,
     format: IntFormat,
+    max_hops: usize,
     /// T, nanoseconds.
     base_rtt: f64,
     /// W_init, bytes: what the window is at line rate.
@@ -75,6 +73,7 @@ impl<const N: usize> ReactionPoint<N> {
             fast_reaction: params.fast_reaction,
             sample_feedback: params.sample_feedback,
             format: params.format(),
+            max_hops: params.max_hops as usize,
             base_rtt: nanoseconds(rtt).max(1.0),
             full_window: full_window.max(1) as f64,
             line_rate,
@@ -142,7 +141,7 @@ impl<const N: usize> ReactionPoint<N> {
         }
         if self.last_update == 0 || records.path() != self.path {
             self.store(records);
-        } else if records.records().len() <= MOST_HOPS && self.measure(records, full) {
+        } else if records.records().len() <= self.max_hops && self.measure(records, full) {
             adjust(self);
             self.react(now, full);
         }
