@@ -167,3 +167,58 @@ fn without_pfc_on_the_long_links_the_external_switch_drops() {
     assert!(lossy.drops > 0 && lossy.pause_frames == 0, "{lossy:?}");
     assert_eq!((lossy.lossless_drops, lossy.flows_done), (0, 2));
 }
+
+#[test]
+fn over_any_distance_everything_arrives_once_and_in_order() {
+    for kilometres in [100, 1000, 5000] {
+        for scheme in [
+            BOTH,
+            "name = \"themis\"\npreset = \"themis-prototype\"\n\
+                              params = { stall = false }",
+        ] {
+            // Congestion at both ends of the long link, so that packets are held.
+            let result = run(&format!(
+                r#"
+                [topology]
+                kind = "cross-dc"
+                rate = "100Gbps"
+                delay = "1us"
+                wan_rate = "100Gbps"
+                wan_length = "{kilometres}km"
+                external_buffer = "2GB"
+                [topology.inside]
+                kind = "leaf-spine"
+                leaves = 2
+                spines = 1
+                hosts_per_leaf = 2
+                host_rate = "25Gbps"
+                host_delay = "1us"
+                rate = "25Gbps"
+                delay = "1us"
+                [scheme]
+                {scheme}
+                [[traffic]]
+                kind = "request-response"
+                workload = "WebSearch"
+                load = 0.7
+                inter = 0.5
+                duration = "1ms"
+                [[traffic]]
+                kind = "flows"
+                flows = [
+                    {{ src = "dc0/h0", dst = "dc1/h0", size = "5MB" }},
+                    {{ src = "dc0/h1", dst = "dc1/h1", size = "5MB" }},
+                    {{ src = "dc1/h2", dst = "dc1/h0", size = "5MB" }},
+                ]
+                "#
+            ));
+            let summary = &result.summary;
+            let all = format!("{kilometres} km, {scheme}: {summary:?}");
+            assert_eq!((summary.flows_done, summary.drops), (summary.flows, 0), "{all}");
+            // A packet that overtakes another of its flow is a gap, and sent again.
+            assert_eq!(result.flows.retransmitted_bytes.iter().sum::<u64>(), 0, "{all}");
+            let farthest = *result.flows.ideal_fct_ps.iter().max().unwrap();
+            assert!(farthest >= kilometres * 10_000_000, "5 us a kilometre both ways: {farthest}");
+        }
+    }
+}

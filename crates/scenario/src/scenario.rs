@@ -99,10 +99,10 @@ impl Scenario {
         let run = resolve_run(&spec.run)?;
         let classes = settings::classes(&spec.classes)?;
         let wire = settings::wire(&spec.wire)?;
-        let host = settings::host(&spec.host)?;
         let switch = settings::switch(&spec.switch)?;
 
         let network = topology::resolve(&mut spec.topology, base)?;
+        let host = settings::host(&mut spec.host, &network)?;
         let scheme = scheme::resolve(&mut spec.scheme, network.lowest_host_rate())?;
         let law = scheme.info.preset(&scheme.preset).and_then(|preset| preset.ecn.as_ref());
         let ecn = settings::ecn(&mut spec.ecn, law, scheme.info.name, &scheme.preset)?;

@@ -142,16 +142,26 @@ pub(crate) fn wire(spec: &WireSpec) -> Result<Wire> {
     Ok(Wire { profile: spec.profile, payload: payload as u32 })
 }
 
-pub(crate) fn host(spec: &HostSpec) -> Result<HostSettings> {
+/// The default retransmission timeout, unless links are long: a round trip over one between data
+/// centres may take longer, and all that is under way would be sent again.
+const RETRANSMIT_TIMEOUT: Time = Time::from_ms(1);
+/// Twice the round trip over two links of the longest delay, or four times that over one.
+const LONGEST_LINKS: u64 = 8;
+
+pub(crate) fn host(spec: &mut HostSpec, network: &Network) -> Result<HostSettings> {
     if !(1..=MOST_PACKETS_PER_ACK).contains(&spec.ack_every) {
         return Err(ScenarioError::new(
             "host.ack_every",
             format!("{} is out of range; allowed: 1 to {MOST_PACKETS_PER_ACK}", spec.ack_every),
         ));
     }
+    let longest = network.links.iter().map(|link| link.delay).max().unwrap_or(Time::ZERO);
+    let retransmit_timeout = *spec
+        .retransmit_timeout
+        .get_or_insert(Timeout::After(RETRANSMIT_TIMEOUT.max(longest * LONGEST_LINKS)));
     Ok(HostSettings {
         ack_every: spec.ack_every,
-        retransmit_timeout: timeout(spec.retransmit_timeout, "host.retransmit_timeout")?,
+        retransmit_timeout: timeout(retransmit_timeout, "host.retransmit_timeout")?,
         nack_interval: timeout(spec.nack_interval, "host.nack_interval")?,
         latency: check_latency(spec.latency, "host.latency")?,
         nack: spec.nack,

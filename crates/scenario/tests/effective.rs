@@ -112,6 +112,17 @@ fn every_key_has_its_value() {
 }
 
 #[test]
+fn the_retransmission_timeout_waits_for_long_links() {
+    let timeout = |set: &[(&str, &str)]| with("incast-victim.toml", set).host.retransmit_timeout;
+    assert_eq!(timeout(&[]), Time::from_ms(1));
+    // A round trip over 500 us takes more than 1 ms.
+    let mut far = vec![("topology.delay", "500us"), ("switch.buffer", "500MB")];
+    assert_eq!(timeout(&far), Time::from_ms(4));
+    far.push(("host.retransmit_timeout", "2ms"));
+    assert_eq!(timeout(&far), Time::from_ms(2));
+}
+
+#[test]
 fn overrides_take_toml_and_bare_words() {
     let scenario = with(
         "incast-victim.toml",

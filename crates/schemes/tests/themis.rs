@@ -11,7 +11,7 @@ use schemes::registry::params_of;
 use schemes::themis::prototype::Prototype;
 use schemes::themis::{Either, Long, Themis, ThemisParams};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
 /// Into the data centre, and out of it.
@@ -342,6 +342,57 @@ proptest! {
             }
         }
         let data = events.iter().filter(|(_, kind, _)| *kind != 0).count();
+        prop_assert_eq!(left.iter().map(Vec::len).sum::<usize>(), data);
+        for flow in left {
+            prop_assert!(flow.is_sorted(), "{:?}", flow);
+        }
+    }
+
+    /// The prototype's rounds, at a port that flows share, keep the order of each flow and let
+    /// everything go in the end. The port does not rest here: that is the fabric's.
+    #[test]
+    fn rounds_keep_the_order_of_a_flow(
+        events in prop::collection::vec((0..3_u32, 0..4_u8, 0..20_000_000_u64), 1..300),
+        fresh_us in 1..200_u64,
+    ) {
+        let params = params("themis-prototype", &[
+            ("fresh_time", Value::Time(us(fresh_us))),
+            ("stall", Value::Flag(false)),
+        ]);
+        let mut prototype = Prototype::new(&params.external);
+        let (mut queue, mut left) = (VecDeque::new(), vec![Vec::new(); 3]);
+        let (mut now, mut free_at) = (Time::ZERO, Time::ZERO);
+        let mut arrivals = events.iter().enumerate().peekable();
+        let (mut data, mut turns) = (0, 0);
+        while arrivals.peek().is_some() || !queue.is_empty() {
+            // What is due first: the port's next turn, or an arrival.
+            let next = arrivals.peek().map_or(Time::NEVER, |(_, (_, _, gap))| now + Time::from_ps(*gap));
+            let busy_until = if queue.is_empty() { Time::NEVER } else { free_at.max(now) };
+            if next <= busy_until {
+                let (number, (flow, kind, _)) = arrivals.next().expect("it was there");
+                now = next;
+                if *kind == 0 {
+                    prototype.on_arrival(now, &mut echo(*flow).header);
+                } else {
+                    // Sequence numbers may begin at 0 and have gaps, as sizes differ.
+                    queue.push_back((*flow, 1000 * number as u64));
+                    data += 1;
+                }
+                continue;
+            }
+            now = busy_until;
+            let (flow, sequence) = queue.pop_front().expect("it was there");
+            match prototype.turn(now, &header(Kind::Data, flow, sequence)) {
+                Turn::Leaves => {
+                    left[flow as usize].push(sequence);
+                    free_at = now + Time::from_us(1);
+                }
+                Turn::GoesBack => queue.push_back((flow, sequence)),
+                Turn::GoesBackAndRests => prop_assert!(false, "it does not rest"),
+            }
+            turns += 1;
+            prop_assert!(turns < 100_000, "{} packets go round for ever", queue.len());
+        }
         prop_assert_eq!(left.iter().map(Vec::len).sum::<usize>(), data);
         for flow in left {
             prop_assert!(flow.is_sorted(), "{:?}", flow);

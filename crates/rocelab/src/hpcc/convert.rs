@@ -95,7 +95,7 @@ pub fn scenario_of(experiment: &Experiment, name: &str) -> (Spec, Vec<Warning>) 
         },
         host: HostSpec {
             ack_every: 1,
-            retransmit_timeout: Timeout::Never,
+            retransmit_timeout: Some(Timeout::Never),
             latency: Quantity(Time::ZERO),
             nack: true,
             nack_interval: Timeout::After(NACK_INTERVAL),

@@ -38,8 +38,10 @@ impl Default for WireSpec {
 pub struct HostSpec {
     /// Data packets for each ACK.
     pub ack_every: u32,
-    /// Resend from the first unacknowledged packet after this long without an ACK, or "never".
-    pub retransmit_timeout: Timeout,
+    /// Resend from the first unacknowledged packet after this long without an ACK, or "never";
+    /// default: 1ms, and not less than eight times the delay of the longest link.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retransmit_timeout: Option<Timeout>,
     /// Time from the arrival of a packet to the host's answer.
     pub latency: Quantity<Time>,
     /// Whether a gap in the sequence is answered with a NACK.
@@ -52,7 +54,7 @@ impl Default for HostSpec {
     fn default() -> HostSpec {
         HostSpec {
             ack_every: 1,
-            retransmit_timeout: Timeout::After(Time::from_ms(1)),
+            retransmit_timeout: None,
             latency: Quantity(Time::ZERO),
             nack: true,
             nack_interval: Timeout::Never,
