@@ -3,13 +3,18 @@
 Flows are sorted by size and split into twenty groups of equal count; of each group there are the
 largest size and percentiles of the slowdown, where anything below 1 counts as 1. Only flows that
 finished before a cut are looked at.
+
+With the simulator's topology file flows are split by place, too: within a data centre, between two.
 """
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from rocelab.errors import ResultError
@@ -20,6 +25,18 @@ PORTS = {0: "100", 1: "200"}
 """The destination ports of flow types: 0 a flow of the workload, 1 one of an incast."""
 
 _COLUMNS = 8
+
+WAN_NS = 10_000
+"""A link of this delay or more leads to another data centre."""
+SIZES: tuple[tuple[str, float, float], ...] = (
+    ("below_10KB", 0, 10**4),
+    ("below_100KB", 10**4, 10**5),
+    ("below_1MB", 10**5, 10**6),
+    ("from_1MB", 10**6, math.inf),
+)
+"""Classes of sizes in bytes: name, from, to before."""
+_DELAY = re.compile(r"([0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]+)?)([pnum]?s)")
+_UNITS_NS = {"ps": 1e-3, "ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 
 @dataclass(frozen=True)
@@ -34,6 +51,8 @@ class Flow:
     """When it finished."""
     port: str
     """Its destination port; in a result of rocelab, its tag."""
+    ends: tuple[int, int] | None = None
+    """The numbers of the two hosts, where they are known: those of ``fct.txt`` are."""
 
 
 def read(path: Path) -> list[Flow]:
@@ -57,7 +76,9 @@ def _lines(path: Path) -> Iterator[Flow]:
         size, start, fct, ideal = map(int, words[4:])
         if ideal == 0:
             raise ResultError(f"{path}:{number}: the standalone FCT is 0")
-        yield Flow(size, fct / ideal, (start + fct) / 1e9, words[3])
+        place = f"{path}:{number}"
+        ends = (_host(words[0], place), _host(words[1], place))
+        yield Flow(size, fct / ideal, (start + fct) / 1e9, words[3], ends)
 
 
 def rows(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -79,6 +100,14 @@ def rows(path: Path) -> Iterator[tuple[int, list[str]]]:
         if not all(word.isascii() and word.isdigit() and len(word) <= 20 for word in words[2:]):
             raise ResultError(f"{place}: needs whole numbers after the two addresses")
         yield number, words
+
+
+def _host(address: str, place: str) -> int:
+    """The number of the host with this address: 11.x.y.1 is host 256 x + y."""
+    try:
+        return int(address, 16) >> 8 & 0xFFFF
+    except ValueError:
+        raise ResultError(f"{place}: {address!r} is no address in hexadecimal digits") from None
 
 
 def _result(directory: Path) -> list[Flow]:
@@ -115,3 +144,82 @@ def by_size(flows: Sequence[Flow]) -> list[dict[str, Any]]:
             }
         )
     return groups
+
+
+def read_sites(path: Path) -> list[int]:
+    """The data centre of each node of a topology file; long links join two of them."""
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+    except OSError as error:
+        raise ResultError(f"{path}: cannot read: {error.strerror or error}") from None
+    head = lines[0].split()
+    if len(head) != 3 or not all(word.isascii() and word.isdigit() for word in head):
+        raise ResultError(f"{path}:1: needs three whole numbers", hint="nodes switches links")
+    nodes, _, links = (int(word) for word in head)
+    sites = list(range(min(nodes, 1 << 16)))
+
+    def root(node: int) -> int:
+        while sites[node] != node:
+            sites[node] = node = sites[sites[node]]
+        return node
+
+    for number, line in enumerate(lines[2 : 2 + links], start=3):
+        words = line.split()
+        ends, delay = words[:2], _DELAY.fullmatch(words[3]) if len(words) == 5 else None
+        known = all(end.isascii() and end.isdigit() and int(end) < len(sites) for end in ends)
+        if not delay or not known:
+            raise ResultError(
+                f"{path}:{number}: is no link of the topology", hint="node node rate delay errors"
+            )
+        if float(delay[1]) * _UNITS_NS[delay[2]] < WAN_NS:
+            sites[root(int(ends[0]))] = root(int(ends[1]))
+    return [root(node) for node in range(len(sites))]
+
+
+def by_place(flows: Sequence[Flow], sites: Sequence[int]) -> list[dict[str, Any]]:
+    """Slowdowns within (``intra``) and between data centres (``inter``), and their quotients.
+
+    A row has ``place``, ``flows``, ``mean`` (whose quotient is the unfairness), percentiles by
+    nearest rank and the means of four classes of sizes; ``None`` where there is no flow. Slowdowns
+    are as they were written.
+    """
+    places: dict[str, list[Flow]] = {"intra": [], "inter": []}
+    for flow in flows:
+        if flow.ends is None or max(flow.ends) >= len(sites):
+            raise ResultError("the flows are not those of the topology")
+        src, dst = (sites[end] for end in flow.ends)
+        places["intra" if src == dst else "inter"].append(flow)
+    intra, inter = (_means(each) for each in places.values())
+    ratio = {key: _quotient(intra[key], inter[key]) for key in intra}
+    return [
+        {"place": "intra", **intra},
+        {"place": "inter", **inter},
+        {"place": "intra/inter", **ratio},
+    ]
+
+
+def _quotient(a: float | None, b: float | None) -> float | None:
+    return a / b if a is not None and b else None
+
+
+def _means(flows: Sequence[Flow]) -> dict[str, float | None]:
+    slowdowns = sorted(flow.slowdown for flow in flows)
+    last = len(slowdowns) - 1
+
+    def mean(values: Sequence[float]) -> float | None:
+        return fmean(values) if values else None
+
+    return {
+        "flows": len(flows),
+        "mean": mean(slowdowns),
+        **{
+            f"p{p}": slowdowns[min(last, math.ceil(len(slowdowns) * p / 100) - 1)]
+            if flows
+            else None
+            for p in PERCENTILES
+        },
+        **{
+            name: mean([flow.slowdown for flow in flows if least <= flow.size < most])
+            for name, least, most in SIZES
+        },
+    }

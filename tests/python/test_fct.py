@@ -180,3 +180,56 @@ def test_bad_arguments(command: Command, hundred: Path, tmp_path: Path) -> None:
         assert done.returncode == 2, done.stderr
         assert words in done.stderr
         assert "Traceback" not in done.stderr
+
+
+TOPOLOGY = """5 2 4
+3 4
+0 3 100Gbps 1us 0
+1 3 100Gbps 0.001ms 0
+2 4 100Gbps 1000ns 0
+3 4 400Gbps 500us 0"""
+
+
+def flow_line(src: int, dst: int, size: int, fct: int) -> str:
+    return f"0b{src << 8 | 1:06x} 0b{dst << 8 | 1:06x} 10000 100 {size} 2000000000 {fct} 1000"
+
+
+def test_within_and_between_data_centres(command: Command, tmp_path: Path) -> None:
+    topology = write(tmp_path / "topology.txt", [TOPOLOGY])
+    flows = [(0, 1, 5_000, 6000), (1, 0, 20_000, 9000), (0, 2, 5_000, 1500), (2, 1, 9_999, 3500)]
+    path = write(tmp_path / "fct.txt", [flow_line(*flow) for flow in flows])
+    done = command("fct", path, "--topology", topology, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    intra, inter, ratio = json.loads(done.stdout)
+    assert (intra["place"], intra["flows"], intra["mean"]) == ("intra", 2, 7.5)
+    assert (intra["below_10KB"], intra["below_100KB"], intra["from_1MB"]) == (6.0, 9.0, None)
+    assert (inter["flows"], inter["mean"], inter["p50"], inter["p99"]) == (2, 2.5, 1.5, 3.5)
+    assert (ratio["place"], ratio["mean"], ratio["below_1MB"]) == ("intra/inter", 3.0, None)
+    both = command("fct", path, path, "--topology", topology)
+    rows = [row.split() for row in both.stdout.splitlines()[2:]]
+    assert rows[0][:4] == ["file", "place", "flows", "mean"]
+    assert [row[:4] for row in rows[3:5]] == [
+        ["a", "intra/inter", "1.000", "3.000"],
+        ["b", "intra", "2", "7.500"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("topology", "said"),
+    [
+        ("5 2", "topology.txt:1: needs three whole numbers"),
+        ("5 2 1\n3 4\n0 3 100Gbps 1us", "topology.txt:3: is no link"),
+        ("5 2 1\n3 4\n0 5 100Gbps 1us 0", "topology.txt:3: is no link"),
+        ("5 2 1\n3 4\n0 1 100Gbps soon 0", "topology.txt:3: is no link"),
+        ("5 2 1\n3 4\n0 1 100Gbps 1.2.3us 0", "topology.txt:3: is no link"),
+        ("2 1 1\n1\n0 1 100Gbps 1us 0", "the flows are not those of the topology"),
+    ],
+)
+def test_topology_that_does_not_fit(
+    command: Command, tmp_path: Path, topology: str, said: str
+) -> None:
+    write(tmp_path / "topology.txt", [topology])
+    path = write(tmp_path / "fct.txt", [flow_line(0, 2, 5_000, 6000)])
+    done = command("fct", path, "--topology", tmp_path / "topology.txt")
+    assert done.returncode == 2
+    assert said in done.stderr.splitlines()[0]

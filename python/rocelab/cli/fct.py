@@ -46,6 +46,13 @@ def fct(
     cut: Annotated[
         float, typer.Option(metavar="SECONDS", help="Only flows that finish before it.")
     ] = 3.0,
+    topology: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Its topology: means within and between data centres, and their quotient.",
+        ),
+    ] = None,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     out: Annotated[
@@ -54,15 +61,24 @@ def fct(
     ] = None,
 ) -> None:
     """FCT slowdown by flow size, as the HPCC simulator's analysis has it; one or two compared."""
-    from rocelab.fct import by_size
+    from rocelab.fct import by_place, by_size, read_sites
 
     if as_csv and as_json:
         raise ResultError("--csv and --json: choose one")
     if out is not None and out.suffix not in _FORMATS:
         raise ResultError(f"--out {out}: must end in .png, .svg or .pdf")
     paths = [path] if other is None else [path, other]
-    groups = [by_size(_flows(each, kind, cut)) for each in paths]
-    rows = groups[0] if other is None else _side_by_side(*groups)
+    flows = [_flows(each, kind, cut) for each in paths]
+    groups = [by_size(each) for each in flows]
+    if topology is not None:
+        sites = read_sites(topology)
+        rows = [
+            ({} if other is None else {"file": name}) | row
+            for name, each in zip("ab", flows, strict=False)
+            for row in by_place(each, sites)
+        ]
+    else:
+        rows = groups[0] if other is None else _side_by_side(*groups)
     if as_json:
         print(json.dumps(rows, indent=2))
     elif as_csv:
@@ -117,7 +133,7 @@ def _side_by_side(
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> str:
-    columns = _columns(rows)
+    columns = [(key, key) for key in rows[0]] if "place" in rows[0] else _columns(rows)
     lines = [[title for title, _ in columns]]
     lines += [[_cell(row[key], key) for _, key in columns] for row in rows]
     widths = [max(len(line[column]) for line in lines) for column in range(len(columns))]
@@ -147,7 +163,9 @@ def _columns(rows: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
     return columns
 
 
-def _cell(value: float, key: str) -> str:
+def _cell(value: float | None, key: str) -> str:
+    if value is None:
+        return "-"
     if key.endswith("_percent"):
         return f"{value:+.1f}%"
     return f"{value:.3f}" if isinstance(value, float) else str(value)
