@@ -1,0 +1,575 @@
+"""THEMIS: Liu et al., a poster on fairness between flows within and between data centres."""
+
+from __future__ import annotations
+
+import random
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from rocelab.papers import verdict
+from rocelab.papers.measure import bars
+from rocelab.papers.model import Claim, Figure, Line, Panel, Paper, Points, Reading, Runs
+from rocelab.result import Result
+from rocelab.scenario import Scenario
+
+_TOPOLOGY: Mapping[str, Any] = {
+    "kind": "cross-dc",
+    "inside": {
+        "kind": "leaf-spine",
+        "leaves": 4,
+        "spines": 4,
+        "hosts_per_leaf": 4,
+        "host_rate": "100Gbps",
+        "host_delay": "1us",
+        "rate": "100Gbps",
+        "delay": "1us",
+    },
+    "rate": "400Gbps",
+    "delay": "1us",
+    "wan_rate": "1600Gbps",
+    "wan_delay": "500us",
+}
+"""Figure 1 with the rates of the prototype's topology.txt."""
+
+
+_TAGS = {"Intra-DC": "intra", "Inter-DC": "inter"}
+_THREE = (*_TAGS, "Unfairness")
+
+
+def _mean(run: Result, tag: str) -> float:
+    if tag == "Unfairness":
+        return _mean(run, "Intra-DC") / _mean(run, "Inter-DC")
+    flows = run.flows.to_polars().filter(pl.col("tag") == _TAGS[tag])
+    return statistics.fmean(flows["slowdown"].drop_nulls())
+
+
+def _of(scheme: str, metric: str) -> Reading:
+    """A number of Table 1 or 2, for each seed; cases are called ``SEED SCHEME``."""
+    return lambda runs: [
+        _mean(run, metric) for case, run in runs.items() if case.split(" ", 1)[1] == scheme
+    ]
+
+
+# Tables 1 and 2: the prototype's experiment.
+
+_HPCC: Mapping[str, Any] = {
+    "window": "bdp",
+    "min_rate": "100Mbps",
+    "rate_ai": "50Mbps",
+    "int_multi": 1,
+    "max_hops": 10,
+    "int_format": "hpcc-ns3-uncoded",
+}
+_PROTOTYPE: Mapping[str, Any] = {"name": "themis", "preset": "themis-prototype"}
+_SCHEMES: Mapping[str, dict[str, Any]] = {
+    "DCQCN": {"name": "dcqcn", "preset": "dcqcn-themis"},
+    "HPCC": {"name": "hpcc", "preset": "hpcc-ns3", "params": dict(_HPCC)},
+    "HPCC, exact INT": {
+        "name": "hpcc",
+        "preset": "hpcc-ns3",
+        "params": {**_HPCC, "int_format": "full"},
+    },
+    "HPCC, own T": {
+        "name": "hpcc",
+        "preset": "hpcc-ns3",
+        "params": {**_HPCC, "int_format": "full", "base_rtt": "path", "window": "path-bdp"},
+    },
+    "THEMIS": dict(_PROTOTYPE),
+    "no stall": {**_PROTOTYPE, "params": {"stall": False}},
+    "NP alone": {**_PROTOTYPE, "params": {"react": False}},
+    "RP alone": {**_PROTOTYPE, "params": {"notify": False, "stall": False}},
+    "poster's form": {
+        **_PROTOTYPE,
+        "params": {"form": "paper", "notify_interval": "50us", "stall": False},
+    },
+}
+
+
+_QUIRKS = (
+    "whole_nanoseconds",
+    "node_hash",
+    "one_way_rtt",
+    "silent_duplicates",
+    "scan_queue_pairs",
+    "missed_wake_up",
+    "stale_turn",
+    "threshold_wraps",
+    "ns3_streams",
+    "emission_order",
+)
+
+
+def _experiment(scheme: str, seed: int) -> Scenario:
+    """What the prototype ran: its settings, and flows as its generator made them."""
+    return Scenario(
+        name=f"themis-{scheme}-{seed}",
+        # With 200 MB and a headroom of 300 MB its external switches never pause anybody.
+        topology={**_TOPOLOGY, "external_buffer": "200MB"},
+        scheme=_SCHEMES[scheme],
+        traffic=[
+            {
+                "kind": "request-response",
+                "workload": "WebSearch",
+                "request": "0B",
+                "load": 1.0,
+                "mix": "quota",
+                "duration": "10ms",
+            }
+        ],
+        wire={"profile": "hpcc-ns3", "payload": "1KB"},
+        host={"retransmit_timeout": "never", "nack_interval": "500us"},
+        switch={"buffer": "33554432B"},
+        pfc={
+            "threshold": "dynamic",
+            "alpha": 0.125,
+            "resume_offset": "3072B",
+            "reserve": "4096B",
+            "headroom": "3bdp",
+        },
+        classes={"ack": "data", "lossless": [3], "strict": [6]},
+        quirks={**dict.fromkeys(_QUIRKS, True), "shifted_threshold": "100Gbps"},
+        run={"seed": seed, "stop": "2s"},
+    )
+
+
+def _experiments(schemes: Sequence[str]) -> Callable[[bool], Mapping[str, Scenario]]:
+    return lambda quick: {
+        f"{seed} {name}": _experiment(name, seed)
+        for seed in range(1, 2 if quick else 6)
+        for name in schemes
+    }
+
+
+_TABLES: Mapping[str, Mapping[str, float]] = {
+    "DCQCN": {"Intra-DC": 33.179, "Inter-DC": 1.7787, "Unfairness": 18.654},
+    "HPCC": {"Intra-DC": 56.946, "Inter-DC": 2.3561, "Unfairness": 24.170},
+    "THEMIS": {"Intra-DC": 12.389, "Inter-DC": 1.9116, "Unfairness": 6.4810},
+}
+
+
+def _table_panels(schemes: Sequence[str]) -> list[Panel]:
+    return [
+        Panel(
+            f"({letter}) {metric}",
+            "",
+            "Unfairness (intra / inter)" if metric == "Unfairness" else "Average FCT slowdown",
+            [
+                bars(
+                    "poster",
+                    {name: _constant(_TABLES[name][metric]) for name in schemes if name in _TABLES},
+                ),
+                bars("here", {_broken(name): _of(name, metric) for name in schemes}),
+            ],
+        )
+        for letter, metric in zip("abc", _THREE, strict=True)
+    ]
+
+
+def _constant(value: float) -> Reading:
+    return lambda _runs: value
+
+
+def _broken(name: str) -> str:
+    """A name in two lines, to fit below a bar."""
+    return name.replace(" ", "\n", 1)
+
+
+_FLOWS = (
+    "the flows are drawn as the prototype's were, anew for each seed, and are not the same ones"
+)
+_ON_THEIRS = (
+    "on the published flows, with five seeds for the marks, DCQCN has 34.3 to 39.0 intra, 1.75 to "
+    "1.78 inter, 19.3 to 21.9 unfairness"
+)
+_HPCC_WHY = (
+    "the prototype's INT has no code for 1.6 Tb/s, which is taken for 25 Gb/s here, and its T is "
+    "that of the long path for all flows; see the bars with exact INT and with each path's own T"
+)
+
+
+def _table_claims(scheme: str, reason: str) -> list[Claim]:
+    return [
+        Claim(
+            f"{scheme.lower()}-{metric.split('-')[0].lower()}",
+            f"{metric} with {_LONG[scheme]}",
+            f"{_TABLES[scheme][metric]:g}",
+            verdict.close({metric: _of(scheme, metric)}, {metric: _TABLES[scheme][metric]}, ""),
+            assumption=_FLOWS,
+            reason=reason,
+        )
+        for metric in _THREE
+    ]
+
+
+_LONG = {"DCQCN": "DCQCN", "HPCC": "HPCC", "THEMIS": "DCQCN and THEMIS"}
+_IN_TAB1 = ("DCQCN", "HPCC", "HPCC, exact INT", "HPCC, own T")
+_IN_TAB2 = ("DCQCN", "THEMIS", "no stall", "NP alone", "RP alone", "poster's form")
+
+_TAB1 = Figure(
+    id="tab1",
+    title="FCT slowdown within and between data centres without THEMIS",
+    cases=_experiments(_IN_TAB1),
+    panels=_table_panels(_IN_TAB1),
+    columns=3,
+    claims=[
+        Claim(
+            "suppressed",
+            "Flows inside suffer more than those between the data centres",
+            "unfairness of 18.7 and 24.2",
+            verdict.above({name: _of(name, "Unfairness") for name in ("DCQCN", "HPCC")}, 5, ""),
+            assumption=f"well above 1 is above 5; {_FLOWS}",
+        ),
+        Claim(
+            "hpcc-worse-intra",
+            "With HPCC flows inside are slower than with DCQCN",
+            "56.9 against 33.2",
+            verdict.lowest(
+                {name: _of(name, "Intra-DC") for name in ("DCQCN", "HPCC")}, "DCQCN", ""
+            ),
+            assumption=_FLOWS,
+        ),
+        Claim(
+            "hpcc-worse",
+            "HPCC is more unfair than DCQCN",
+            "24.2 against 18.7",
+            verdict.lowest(
+                {name: _of(name, "Unfairness") for name in ("DCQCN", "HPCC")}, "DCQCN", ""
+            ),
+            assumption=_FLOWS,
+            reason=_HPCC_WHY,
+        ),
+        *_table_claims("DCQCN", _ON_THEIRS),
+        *_table_claims("HPCC", _HPCC_WHY),
+    ],
+)
+
+_PERCENT = {
+    metric: 100 * (_TABLES["THEMIS"][metric] / _TABLES["DCQCN"][metric] - 1) for metric in _THREE
+}
+
+_TAB2 = Figure(
+    id="tab2",
+    title="FCT slowdown within and between data centres with THEMIS's prototype",
+    cases=_experiments(_IN_TAB2),
+    panels=_table_panels(_IN_TAB2),
+    columns=3,
+    claims=[
+        *(
+            Claim(
+                f"change-{metric.split('-')[0].lower()}",
+                f"{metric} against DCQCN",
+                f"{_PERCENT[metric]:+.1f} %",
+                verdict.change(_of("THEMIS", metric), _of("DCQCN", metric), _PERCENT[metric], ""),
+                assumption=_FLOWS,
+            )
+            for metric in _THREE
+        ),
+        *_table_claims(
+            "THEMIS",
+            "on the published flows, with five seeds for the marks, 12.2 to 14.1 intra, 1.84 to "
+            "1.91 inter, 6.49 to 7.53 unfairness",
+        ),
+    ],
+)
+
+
+# Requests and responses of both kinds throughout.
+
+_LOADS = (0.5, 0.7, 0.9)
+_SHORT = "DCQCN, 2 km"
+_STEADY: Mapping[str, dict[str, Any]] = {
+    "DCQCN": {"name": "dcqcn", "preset": "dcqcn-paper"},
+    "THEMIS": {"name": "themis", "preset": "themis"},
+    "Annulus": {"name": "annulus", "preset": "annulus"},
+    _SHORT: {"name": "dcqcn", "preset": "dcqcn-paper"},
+    "DCQCN, prototype's set": {"name": "dcqcn", "preset": "dcqcn-themis"},
+    "THEMIS prototype": {**_PROTOTYPE, "params": {"stall": False}},
+}
+
+
+def _steady(scheme: str, load: float, seed: int, ms: int) -> Scenario:
+    topology = {**_TOPOLOGY, "external_buffer": "1GB"}
+    if scheme == _SHORT:
+        # The shortest that counts as a link between data centres.
+        topology["wan_delay"] = "10us"
+    return Scenario(
+        name=f"themis-steady-{scheme}-{load:g}-{seed}",
+        topology=topology,
+        scheme=_STEADY[scheme],
+        traffic=[
+            {
+                "kind": "request-response",
+                "workload": "WebSearch",
+                "load": load,
+                "duration": f"{ms}ms",
+            }
+        ],
+        run={"seed": seed},
+    )
+
+
+def _steadies(quick: bool) -> Mapping[str, Scenario]:
+    ms, seeds = (2, 1) if quick else (5, 5)
+    return {
+        f"{seed} {load:g} {name}": _steady(name, load, seed, ms)
+        for seed in range(1, seeds + 1)
+        for load in _LOADS
+        for name in _STEADY
+    }
+
+
+def _settled(run: Result, tag: str) -> pl.DataFrame:
+    """Responses of a kind that arrived after the first tenth of the time."""
+    flows = run.flows.to_polars().drop_nulls("slowdown")
+    last_ps = flows["start_ps"].max()
+    warm_ps = last_ps / 10 if isinstance(last_ps, int) else 0.0
+    return flows.filter((pl.col("tag") == _TAGS[tag]) & (pl.col("start_ps") >= warm_ps))
+
+
+def _steady_mean(runs: Runs, seed: str, load: float, scheme: str, metric: str) -> float:
+    if metric == "Unfairness":
+        intra, inter = (_steady_mean(runs, seed, load, scheme, tag) for tag in _TAGS)
+        return intra / inter
+    flows = _settled(runs[f"{seed} {load:g} {scheme}"], metric)
+    if scheme == _SHORT and metric == "Inter-DC":
+        # The time lost there on top of what the same flow takes alone over the long link.
+        long = runs[f"{seed} {load:g} DCQCN"].flows.to_polars().select("flow_id", "ideal_fct_ps")
+        both = flows.join(long, on="flow_id", suffix="_long")
+        lost = both["fct_ps"].cast(pl.Float64) - both["ideal_fct_ps"]
+        return statistics.fmean(1 + lost / both["ideal_fct_ps_long"])
+    return statistics.fmean(flows["slowdown"])
+
+
+def _over_seeds(load: float, scheme: str, metric: str) -> Reading:
+    return lambda runs: [
+        _steady_mean(runs, seed, load, scheme, metric)
+        for seed in dict.fromkeys(case.split(" ", 1)[0] for case in runs)
+    ]
+
+
+def _over_loads(scheme: str, metric: str) -> Callable[[Runs], Points]:
+    def points(runs: Runs) -> Points:
+        means = []
+        for load in _LOADS:
+            value = _over_seeds(load, scheme, metric)(runs)
+            means.append(statistics.fmean(value) if isinstance(value, Sequence) else value)
+        return [100 * load for load in _LOADS], means
+
+    return points
+
+
+def _ratio(load: float, new: str, old: str, metric: str) -> Reading:
+    """``new`` over ``old``, seed by seed."""
+
+    def reading(runs: Runs) -> list[float]:
+        pairs = (_over_seeds(load, scheme, metric)(runs) for scheme in (new, old))
+        news, olds = (value if isinstance(value, Sequence) else [value] for value in pairs)
+        return [a / b for a, b in zip(news, olds, strict=True)]
+
+    return reading
+
+
+def _ratios(new: str, old: str, metric: str) -> Mapping[str, Reading]:
+    return {f"load {load:g}:": _ratio(load, new, old, metric) for load in _LOADS}
+
+
+_PAIRS = {"THEMIS": "DCQCN", "THEMIS prototype": "DCQCN, prototype's set"}
+_WARM = (
+    "the poster shows one load alone, about 0.96, with all flows between data centres at the "
+    "beginning; means over the seeds of the quotients, the first tenth of the arrivals left out"
+)
+_FLOOR = "REASON-FLOOR"
+_COST = "REASON-COST"
+
+_STEADY_FIGURE = Figure(
+    id="steady",
+    title="Requests and responses, one response of six between data centres",
+    cases=_steadies,
+    columns=3,
+    panels=[
+        Panel(
+            f"({letter}) {metric}",
+            "Load (%)",
+            "Unfairness (intra / inter)" if metric == "Unfairness" else "Average FCT slowdown",
+            [Line(name, _over_loads(name, metric)) for name in _STEADY],
+        )
+        for letter, metric in zip("abc", _THREE, strict=True)
+    ],
+    claims=[
+        claim
+        for new, old in _PAIRS.items()
+        for claim in (
+            Claim(
+                f"less-unfair-{len(new)}",
+                f"{new} is less unfair than {old}",
+                "6.48 against 18.7",
+                verdict.below(_ratios(new, old, "Unfairness"), 1, "of DCQCN's unfairness"),
+                assumption=_WARM,
+            ),
+            Claim(
+                f"half-{len(new)}",
+                f"{new} has at most half of the unfairness",
+                "0.347 of DCQCN's",
+                verdict.below(_ratios(new, old, "Unfairness"), 0.5, "of DCQCN's unfairness"),
+                assumption=_WARM,
+                reason=_FLOOR,
+            ),
+            Claim(
+                f"cost-{len(new)}",
+                f"{new} slows flows between data centres by less than 15 %",
+                "1.07 times DCQCN's",
+                verdict.below(_ratios(new, old, "Inter-DC"), 1.15, "times DCQCN's"),
+                assumption=_WARM,
+                reason=_COST,
+            ),
+        )
+    ],
+)
+
+
+# What each part does.
+
+_PARTS: Mapping[str, Mapping[str, dict[str, Any]]] = {
+    "": {
+        "DCQCN": {"name": "dcqcn", "preset": "dcqcn-paper"},
+        "NP": {"name": "themis", "preset": "themis", "params": {"react": False}},
+        "RP": {"name": "themis", "preset": "themis", "params": {"notify": False}},
+        "both": {"name": "themis", "preset": "themis"},
+    },
+    "prototype, ": {
+        "DCQCN": {"name": "dcqcn", "preset": "dcqcn-themis"},
+        "NP": {**_PROTOTYPE, "params": {"react": False}},
+        "RP": {**_PROTOTYPE, "params": {"notify": False, "stall": False}},
+        "both": {**_PROTOTYPE, "params": {"stall": False}},
+    },
+}
+_SIDES = ("near the source", "near the destination")
+
+
+def _hosts(dc: int, *numbers: int) -> list[str]:
+    return [f"dc{dc}/h{number}" for number in numbers]
+
+
+def _one_side(side: str, form: str, part: str, seed: int) -> Scenario:
+    """Two long flows between data centres meet short ones inside at one port of a rack's switch."""
+    near_source = side == _SIDES[0]
+    # One spine: the port of a rack towards it, or of it towards a rack, is the bottleneck.
+    if near_source:
+        long = [("dc0/h0", "dc1/h0"), ("dc0/h1", "dc1/h4")]
+        sources, sinks = _hosts(0, 2, 3), _hosts(0, 4, 5, 6, 7)
+    else:
+        long = [("dc0/h0", "dc1/h0"), ("dc0/h4", "dc1/h1")]
+        sources, sinks = _hosts(1, 4, 5, 6, 7), _hosts(1, 2, 3)
+    drawn = random.Random(seed)  # noqa: S311
+    flows = [
+        {"src": src, "dst": dst, "size": "30MB", "tag": "inter", "start": "0us"}
+        for src, dst in long
+    ]
+    at_us = 600.0
+    while at_us < 4000:
+        flows.append(
+            {
+                "src": drawn.choice(sources),
+                "dst": drawn.choice(sinks),
+                "size": "500KB",
+                "tag": "intra",
+                "start": f"{round(1000 * at_us)}ns",
+            }
+        )
+        at_us += drawn.expovariate(1 / 80)
+    inside = {**_TOPOLOGY["inside"], "leaves": 2, "spines": 1}
+    return Scenario(
+        name=f"themis-{side}-{form}{part}-{seed}".replace(" ", "-"),
+        topology={**_TOPOLOGY, "inside": inside, "external_buffer": "1GB"},
+        scheme=_PARTS[form][part],
+        traffic=[{"kind": "flows", "flows": flows}],
+        run={"seed": seed},
+    )
+
+
+def _sides(quick: bool) -> Mapping[str, Scenario]:
+    return {
+        f"{seed} {side}: {form}{part}": _one_side(side, form, part, seed)
+        for seed in range(1, 3 if quick else 6)
+        for side in _SIDES
+        for form, parts in _PARTS.items()
+        for part in parts
+    }
+
+
+def _parts(side: str, form: str, metric: str) -> dict[str, Reading]:
+    return {part: _of(f"{side}: {form}{part}", metric) for part in _PARTS[form]}
+
+
+_CONSTRUCTED = (
+    "the poster has no such experiment: two flows of 30 MB between data centres meet flows of "
+    "500 KB inside, one every 80 us on average, at one port of 100 Gb/s"
+)
+
+
+def _mends(side: str, form: str, part: str, reason: str) -> Claim:
+    readings = {name: _parts(side, form, "Intra-DC")[name] for name in ("DCQCN", part)}
+    what = {"NP": "notification point", "RP": "reaction point"}[part]
+    return Claim(
+        f"{part.lower()}-{side.split()[-1]}-{'prototype' if form else 'poster'}",
+        f"The {what} alone speeds up flows inside that meet others {side}"
+        + (", prototype" if form else ""),
+        "mends its own side",
+        verdict.lowest(readings, part, ""),
+        assumption=_CONSTRUCTED,
+        reason=reason,
+    )
+
+
+_ABLATION = Figure(
+    id="ablation",
+    title="Notification point, reaction point and both, by where the congestion is",
+    cases=_sides,
+    panels=[
+        Panel(
+            f"({letter}) {metric}, congestion {side}",
+            "",
+            "Unfairness (intra / inter)" if metric == "Unfairness" else "Average FCT slowdown",
+            [
+                bars("prototype" if form else "poster's form", _parts(side, form, metric))
+                for form in _PARTS
+            ],
+        )
+        for letter, (metric, side) in zip(
+            "abcd",
+            [(metric, side) for metric in ("Intra-DC", "Unfairness") for side in _SIDES],
+            strict=True,
+        )
+    ],
+    claims=[
+        _mends(_SIDES[0], "", "NP", ""),
+        _mends(_SIDES[1], "", "RP", ""),
+        _mends(_SIDES[0], "prototype, ", "NP", ""),
+        _mends(_SIDES[1], "prototype, ", "RP", ""),
+    ],
+)
+
+PAPER = Paper(
+    id="themis",
+    citation='Liu et al., "THEMIS: Efficiently Mitigating Congestion-Induced Fairness '
+    'Disparities in Long-Haul RDMA Networks" (poster)',
+    figures=(_TAB1, _TAB2, _STEADY_FIGURE, _ABLATION),
+    looks={
+        "poster": 0,
+        "here": 1,
+        "poster's form": 0,
+        "prototype": 1,
+        **{name: look for look, name in enumerate(_STEADY)},
+    },
+    assumptions=(
+        "the network of the prototype's topology file: two data centres of four racks and 16 hosts",
+        "100 Gb/s inside, 400 Gb/s to the external switch, 1.6 Tb/s over the long link",
+        "tables 1 and 2: the prototype's settings, 96 % load, no requests",
+        "there destinations are drawn evenly until a kind of flow has its share, as there",
+        "steady: DCQCN as in its paper, THEMIS as in the poster, ACKs in a class of their own",
+        "steady: requests of 1 KB, responses at once; buffers of 1 GB at the external switches",
+    ),
+)
