@@ -21,6 +21,10 @@ const RESUME_OFFSET: Bytes = Bytes::new(3072);
 const ALPHA: f64 = 0.125;
 /// Priority of what switches make themselves.
 const CONTROL: u8 = 6;
+/// Buffer of the THEMIS prototype's external switches, those with a link of [`LONG`] or more.
+const EXTERNAL_BUFFER: Bytes = Bytes::new(200 << 20);
+/// A link of this delay leads to another data centre.
+const LONG: Time = Time::from_us(10);
 /// INT records that packets of the THEMIS prototype have room for.
 const THEMIS_HOPS: u64 = 10;
 /// A receiver repeats a NACK after this long.
@@ -130,7 +134,8 @@ pub fn scenario_of(experiment: &Experiment, name: &str) -> (Spec, Vec<Warning>) 
             missed_wake_up: true,
             stale_turn: true,
             shifted_threshold: Some(Quantity(nic_rate)),
-            threshold_wraps: false,
+            // Its external switches never pause; what it measured rests on that.
+            threshold_wraps: config.enable_themis.is_some(),
             ns3_streams: true,
             emission_order: true,
         },
@@ -201,14 +206,22 @@ fn kept_apart(experiment: &Experiment, switch: NodeId) -> u64 {
 }
 
 /// Buffers of switches that are too small for their headroom. There the original's arithmetic goes
-/// below zero and its PFC never fires; here the switch gets room for its headroom besides.
+/// below zero and its PFC never fires; here the switch gets room for its headroom besides, but for the
+/// THEMIS prototype, whose external switches have buffers of their own and are as there.
 fn buffers(experiment: &Experiment, warnings: &mut Vec<Warning>) -> Vec<Option<Bytes>> {
     let buffer = experiment.config.buffer_size;
+    let prototype = experiment.config.enable_themis.is_some();
+    let links = || experiment.topology.links.iter();
+    let is_external =
+        |node: NodeId| links().any(|link| link.delay >= LONG && (link.a == node || link.b == node));
     let mut small: Option<(NodeId, u64, u64)> = None;
     let nodes = 0..experiment.topology.is_switch.len() as u32;
     let buffers = nodes.map(NodeId::new).map(|node| {
         if !experiment.topology.is_switch[node.index()] {
             return None;
+        }
+        if prototype {
+            return is_external(node).then_some(EXTERNAL_BUFFER);
         }
         let needed = kept_apart(experiment, node);
         if needed < buffer.get() {
@@ -222,8 +235,7 @@ fn buffers(experiment: &Experiment, warnings: &mut Vec<Warning>) -> Vec<Option<B
         let others = if count > 1 { format!(" (and {} more)", count - 1) } else { String::new() };
         warnings.push(Warning::new(format!(
             "the headroom of switch {node}{others} takes {needed} bytes, more than BUFFER_SIZE: it \
-             gets that much besides; the original's PFC never fires there, which \
-             --set quirks.threshold_wraps=true does too"
+             gets that much besides; the original's PFC never fires there"
         )));
     }
     buffers
