@@ -189,3 +189,34 @@ fn each_quirk_can_be_switched_off() {
     let mean = |result: &RunResult| result.flows.fct_ps.iter().sum::<u64>();
     assert!(mean(&exact) > mean(&same), "links are no faster than their rate");
 }
+
+#[test]
+fn the_themis_prototype_runs_with_its_accidents() {
+    // Its external switches have 200 MiB and need 300 MB for the long link, so they never pause; its
+    // INT has no code for 1.6 Tb/s.
+    let long = "4 2 3\n2 3\n0 2 100Gbps 1us 0\n1 3 100Gbps 1us 0\n2 3 1600Gbps 500us 0\n";
+    let flows = ["0 1 3 100 100000 2.0".to_owned()];
+    let maps = "KMAX_MAP 2 100000000000 1600 1600000000000 25600 KMIN_MAP 2 100000000000 400 \
+                1600000000000 6400 PMAX_MAP 2 100000000000 0.2 1600000000000 0.2";
+    for (law, key, scheme) in
+        [("dcqcn", 1, "themis"), ("dcqcn", 0, "dcqcn"), ("hpcc", 0, "hpcc"), ("hpcc", 1, "hpcc")]
+    {
+        let run = Run::new("prototype", law, long, &flows, &format!("{maps} ENABLE_THEMIS {key}"));
+        let (spec, _) = scenario_of(&run.experiment, "prototype");
+        let scenario = Scenario::from_spec(spec, None).unwrap();
+        assert_eq!(scenario.scheme.info.name, scheme);
+        let buffers: Vec<Option<u64>> = scenario
+            .network
+            .nodes
+            .iter()
+            .map(|node| node.buffer.map(|bytes| bytes.get()))
+            .collect();
+        assert_eq!(buffers, [None, None, Some(200 << 20), Some(200 << 20)]);
+        assert!(scenario.quirks.threshold_wraps);
+        let text = scenario.to_toml();
+        for line in ["max_hops = 10", "int_format = \"hpcc-ns3-uncoded\""] {
+            assert_eq!(text.contains(line), law == "hpcc", "{line}\n{text}");
+        }
+        assert_eq!((run.result.summary.flows_done, run.result.summary.drops), (1, 0));
+    }
+}

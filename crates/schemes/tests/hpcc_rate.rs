@@ -420,4 +420,13 @@ fn ports_without_a_code_are_refused() {
     let refused = check(&rounded, 40).expect_err("40 Gb/s has no code");
     assert!(matches!(&refused, ParamError::Conflict("int_format", why) if why.contains("40Gbps")));
     assert_eq!(check(&ns3(), 40), Ok(()));
+    // The original's mistake, by name: such a port says 25 Gb/s.
+    let uncoded = HpccParams { int_format: "hpcc-ns3-uncoded", ..rounded };
+    assert_eq!(check(&uncoded, 1600), Ok(()));
+    let said = |gbps| {
+        let record = IntRecord::new(Rate::from_gbps(gbps), us(1), 0, 0);
+        uncoded.format().round(record).rate()
+    };
+    assert_eq!(said(1600), Rate::from_gbps(25));
+    assert_eq!(said(400), Rate::from_gbps(400));
 }
