@@ -2,6 +2,7 @@
 
 use crate::common::Common;
 use crate::host::Host;
+use crate::losses::Losses;
 use crate::mmu::Mmu;
 use crate::mrg::Draws;
 use crate::network::{Headroom, NodeKind, PfcConfig, ProbeTargets, Setup, Threshold};
@@ -93,7 +94,7 @@ fn probes_by_node<S: Scheme>(setup: &Setup, common: &Common<S>) -> (ByNode, ByNo
                     let host = if at_receiver { row.dst } else { row.src };
                     let mut node = common.graph.hosts[host as usize];
                     if at_switch {
-                        let candidates = common.routes.candidates(node, row.dst);
+                        let candidates = common.routes.candidates(node, row.dst, 0);
                         let (ends, hash) = ((row.src, row.dst), common.hash(row, false));
                         let port = common.routes.ecmp(node, candidates, ends, hash);
                         node = common.graph.ports(node)[port.index()].peer;
@@ -145,6 +146,7 @@ pub(crate) fn devices<S: Scheme>(
                         probes,
                         FlowProbes::new(flow_probes.remove(&node).unwrap_or_default()),
                         Recorder::new(&setup.records, NodeId::new(node), 0),
+                        Losses::new(graph, node, setup.seed),
                     )))
                 }
                 NodeKind::Switch => {
@@ -268,6 +270,7 @@ fn switch<S: Scheme>(
         cp_ports,
         probes,
         recorder,
+        Losses::new(&common.graph, node, setup.seed),
     ))
 }
 

@@ -15,6 +15,9 @@ use units::{Bytes, NodeId, Rate, Time};
 /// The queue of a host where ACKs wait that ignore pauses.
 const NEVER_PAUSED: u8 = 0;
 
+/// The queue of a host of the HPCC simulator where ACKs wait, whatever their priority on the wire.
+const QUEUE_OF_ACKS: u8 = 3;
+
 /// A message as the hosts know it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FlowRow {
@@ -109,7 +112,11 @@ impl<S: Scheme> Common<S> {
             symmetric: setup.paths != Paths::FiveTuple || S::SYMMETRIC_PATHS,
             quirks: setup.quirks,
             short_ways: !setup.by_the_book,
-            ack_queue: setup.quirks.acks_ignore_pause.then_some(NEVER_PAUSED),
+            ack_queue: match (setup.quirks.acks_ignore_pause, setup.quirks.scan_queue_pairs) {
+                (true, _) => Some(NEVER_PAUSED),
+                (false, true) => Some(QUEUE_OF_ACKS),
+                (false, false) => None,
+            },
             clock: if setup.quirks.whole_nanoseconds {
                 Clock::WholeNanoseconds
             } else {
@@ -163,7 +170,9 @@ impl<S: Scheme> Common<S> {
     pub(crate) fn two_way_pair(&self) -> Option<(NodeId, NodeId)> {
         let row = self.flows.iter().find(|row| {
             let hashes = (self.hash(row, false), self.hash(row, true));
-            !self.routes.is_symmetric(&self.graph, (row.src, row.dst), hashes)
+            let ends = (row.src, row.dst);
+            let mut epochs = 0..self.graph.epochs();
+            !epochs.all(|epoch| self.routes.is_symmetric(&self.graph, ends, hashes, epoch))
         })?;
         let node = |host: u32| NodeId::new(self.graph.hosts[host as usize]);
         Some((node(row.src), node(row.dst)))
@@ -176,10 +185,13 @@ impl<S: Scheme> Common<S> {
         end.rate.time_for(Bytes::new(u64::from(bytes))) + end.delay + latency
     }
 
-    /// What a QP from host `src` to host `dst` with this hash has before it.
-    pub(crate) fn path_facts(&self, src: u32, dst: u32, hash: u32) -> PathFacts {
+    /// What a QP from host `src` to host `dst` with this hash has before it, if it is opened in this
+    /// epoch.
+    pub(crate) fn path_facts(&self, src: u32, dst: u32, hash: u32, epoch: usize) -> PathFacts {
+        // The HPCC simulator works out round trips once.
+        let epoch = if self.quirks.one_way_rtt { 0 } else { epoch };
         let mut path = Vec::with_capacity(8);
-        self.routes.path(&self.graph, src, dst, hash, &mut path);
+        self.routes.path(&self.graph, (src, dst), hash, epoch, &mut path);
         PathFacts {
             line_rate: path.first().map_or(Rate::ZERO, |end| end.rate),
             bottleneck_rate: path.iter().map(|end| end.rate).min().unwrap_or(Rate::ZERO),
@@ -198,7 +210,7 @@ impl<S: Scheme> Common<S> {
         path.iter().map(|end| self.sizes.both(&self.graph, end, &back(end))).sum()
     }
 
-    /// What each message would take alone, as plain RoCE: no INT, no control law.
+    /// What each message would take alone, as plain RoCE: no INT, no control law, all links up.
     pub(crate) fn ideal_fcts(&self) -> Vec<Time> {
         let (mut forward, mut backward) = (Vec::new(), Vec::new());
         let ack = u64::from(self.wire.ack_bytes(0));
@@ -207,13 +219,8 @@ impl<S: Scheme> Common<S> {
         self.flows
             .iter()
             .map(|row| {
-                self.routes.path(
-                    &self.graph,
-                    row.src,
-                    row.dst,
-                    self.hash(row, false),
-                    &mut forward,
-                );
+                let (graph, routes) = (&self.graph, &self.routes);
+                routes.path(graph, (row.src, row.dst), self.hash(row, false), 0, &mut forward);
                 let payload = u64::from(self.payload);
                 let count = row.size.div_ceil(payload);
                 let bytes = PacketBytes {
@@ -226,21 +233,8 @@ impl<S: Scheme> Common<S> {
                 if self.quirks.one_way_rtt {
                     return self.one_way_ideal(&forward, &bytes);
                 }
-                self.routes.path(
-                    &self.graph,
-                    row.dst,
-                    row.src,
-                    self.hash(row, true),
-                    &mut backward,
-                );
-                completion_time(
-                    &self.graph,
-                    &forward,
-                    &backward,
-                    &bytes,
-                    &self.host,
-                    self.switch_latency,
-                )
+                routes.path(graph, (row.dst, row.src), self.hash(row, true), 0, &mut backward);
+                completion_time(graph, &forward, &backward, &bytes, &self.host, self.switch_latency)
             })
             .collect()
     }

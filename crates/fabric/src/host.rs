@@ -3,11 +3,13 @@
 //! As in a switch, departures are not events: before anything happens at t, each port sends what it
 //! would have sent before t.
 
+mod failing;
 mod receiving;
 mod scanning;
 mod sending;
 
 use crate::common::Common;
+use crate::losses::Losses;
 use crate::network::ProbeKind;
 use crate::nic::Nic;
 use crate::packet::{Body, Header, Kind, Packet, Scheme, blank, is_pause};
@@ -80,6 +82,10 @@ pub(crate) struct Host<S: Scheme> {
     next_post: Time,
     pub(crate) outcomes: Vec<FlowOutcome>,
     outbox: Vec<S::Ctl>,
+    epoch: usize,
+    epoch_end: Time,
+    /// The links to it, where they may lose packets.
+    losses: Option<Box<Losses>>,
     pub(crate) port_probes: PortProbes,
     pub(crate) flow_probes: FlowProbes,
     pub(crate) recorder: Option<Box<Recorder>>,
@@ -97,6 +103,7 @@ impl<S: Scheme> Host<S> {
         port_probes: PortProbes,
         flow_probes: FlowProbes,
         recorder: Option<Box<Recorder>>,
+        losses: Option<Box<Losses>>,
     ) -> Host<S> {
         let mut host = Host {
             node: common.graph.hosts[index as usize],
@@ -113,6 +120,9 @@ impl<S: Scheme> Host<S> {
             outgoing,
             posted: 0,
             outbox: Vec::new(),
+            epoch: 0,
+            epoch_end: common.graph.end_of(0),
+            losses,
             port_probes,
             flow_probes,
             recorder,
@@ -140,6 +150,15 @@ impl<S: Scheme> Host<S> {
 
     pub(crate) fn advance(&mut self, window: &mut Window<'_, '_, Packet<S>>) -> Time {
         let until = window.until();
+        while self.epoch_end < until {
+            self.advance_until(window, self.epoch_end);
+            self.begin_epoch(window);
+        }
+        self.advance_until(window, until).min(self.epoch_end)
+    }
+
+    /// Handles all that is due before `until`; returns when something is due then.
+    fn advance_until(&mut self, window: &mut Window<'_, '_, Packet<S>>, until: Time) -> Time {
         loop {
             let arrival = window.next_arrival_time();
             let timer = self.next_timer();
@@ -243,6 +262,11 @@ impl<S: Scheme> Host<S> {
         port: u16,
         handle: Handle,
     ) {
+        if let Some(losses) = &mut self.losses
+            && losses.take(port)
+        {
+            return self.lose(window, port, handle);
+        }
         if let Some(recorder) = &mut self.recorder {
             let header = &window.packets.get(&handle).header;
             if header.kind == Kind::Pfc {
@@ -281,7 +305,7 @@ impl<S: Scheme> Host<S> {
             0
         } else {
             let address = window.packets.get(&handle).header.address;
-            let candidates = self.common.routes.candidates(self.node, address.src);
+            let candidates = self.common.routes.candidates(self.node, address.src, self.epoch);
             let ends = (address.dst, address.src);
             self.common.routes.ecmp(self.node, candidates, ends, address.hash).index()
         };

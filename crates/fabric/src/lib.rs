@@ -13,6 +13,7 @@ mod common;
 mod due;
 mod host;
 mod ideal;
+mod losses;
 mod mmu;
 mod mrg;
 mod network;

@@ -28,7 +28,7 @@ pub enum NodeKind {
 }
 
 /// A full-duplex cable. The ports of a node are numbered in the order of the links.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cable {
     /// One end.
     pub a: NodeId,
@@ -41,6 +41,10 @@ pub struct Cable {
     /// Whether PFC may pause it. What comes over one that it may not is dropped where the buffer is
     /// full.
     pub pfc: bool,
+    /// Probability that a packet arrives damaged and is discarded, PFC frames included.
+    pub error_rate: f64,
+    /// When it fails, above zero; [`Time::NEVER`] for not at all.
+    pub fails_at: Time,
 }
 
 /// A message: a row of the flow table.

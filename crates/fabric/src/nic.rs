@@ -91,6 +91,16 @@ impl Nic {
         qp
     }
 
+    /// Forgets all QPs.
+    pub(crate) fn clear(&mut self) {
+        self.ready.iter_mut().for_each(VecDeque::clear);
+        self.ready_mask = 0;
+        self.paced.clear();
+        if let Some(scan) = &mut self.scan {
+            scan.table.clear();
+        }
+    }
+
     #[inline]
     pub(crate) fn pace(&mut self, time: Time, qp: u32) {
         self.paced.push(Reverse((time, qp)));

@@ -32,6 +32,9 @@ pub struct PortCounters {
     /// Packets that were dropped for want of room: at a switch those that came in through this port,
     /// at a host control packets that were to leave through it.
     pub dropped_packets: u64,
+    /// Packets that came over the link to this port and were lost: damaged, or cut off by its
+    /// failure; and those that waited to leave through it when it failed.
+    pub lost_packets: u64,
 }
 
 /// The sending side of a port. What a packet needs that does not wait comes first, on as few cache
@@ -70,6 +73,8 @@ pub(crate) struct Port {
     /// The delay of PFC frames, which are handled at once.
     pfc_delay: Time,
     paused_since: Time,
+    /// Its link has failed.
+    down: bool,
 }
 
 /// Priorities that may not use the whole link.
@@ -132,6 +137,7 @@ impl Port {
             paused_since: Time::ZERO,
             last_departure: Time::ZERO,
             shaper: None,
+            down: false,
         }
     }
 
@@ -387,10 +393,33 @@ impl Port {
         before != self.paused
     }
 
+    /// Its link fails: nothing leaves any more, and no pause lasts.
+    pub(crate) fn take_down(&mut self, now: Time) {
+        if self.paused != 0 {
+            self.counters.paused += now - self.paused_since;
+        }
+        self.down = true;
+        self.paused = u16::MAX;
+    }
+
+    /// Whether its link has failed.
+    #[inline]
+    pub(crate) fn is_down(&self) -> bool {
+        self.down
+    }
+
+    /// Takes one of the packets that wait here, whatever its queue; which one is not its turn.
+    pub(crate) fn take_any<S: Scheme>(
+        &mut self,
+        packets: &Packets<'_, Packet<S>>,
+    ) -> Option<Handle> {
+        (self.waiting != 0).then(|| self.dequeue(packets, self.waiting.trailing_zeros() as usize))
+    }
+
     /// The counters, a pause that still lasts at `end` included.
     pub(crate) fn final_counters(&self, end: Time) -> PortCounters {
         let mut counters = self.counters;
-        if self.paused != 0 {
+        if self.paused != 0 && !self.down {
             counters.paused += end.saturating_sub(self.paused_since);
         }
         counters

@@ -21,10 +21,12 @@ pub(crate) struct LinkEnd {
     pub(crate) rate: Rate,
     pub(crate) delay: Time,
     pub(crate) pfc: bool,
+    pub(crate) error_rate: f64,
+    pub(crate) fails_at: Time,
 }
 
 /// The network as a graph, ports numbered.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Graph {
     pub(crate) kinds: Vec<NodeKind>,
     pub(crate) tiers: Vec<u8>,
@@ -34,6 +36,10 @@ pub(crate) struct Graph {
     pub(crate) hosts: Vec<u32>,
     /// Index among the hosts of each node that is one.
     pub(crate) host_of: Vec<u32>,
+    /// When links fail, ascending: each begins an epoch after the first.
+    failures: Vec<Time>,
+    /// The epoch whose links the graph has.
+    epoch: usize,
 }
 
 impl Graph {
@@ -50,8 +56,15 @@ impl Graph {
             total += count;
         }
         let mut next: Vec<u32> = first_port.clone();
-        let none =
-            LinkEnd { peer: 0, peer_port: 0, rate: Rate::ZERO, delay: Time::ZERO, pfc: true };
+        let none = LinkEnd {
+            peer: 0,
+            peer_port: 0,
+            rate: Rate::ZERO,
+            delay: Time::ZERO,
+            pfc: true,
+            error_rate: 0.0,
+            fails_at: Time::NEVER,
+        };
         let mut ends = vec![none; total as usize];
         for cable in cables {
             let (a, b) = (cable.a.index(), cable.b.index());
@@ -64,6 +77,8 @@ impl Graph {
                 rate: cable.rate,
                 delay: cable.delay,
                 pfc: cable.pfc,
+                error_rate: cable.error_rate,
+                fails_at: cable.fails_at,
             };
             ends[at as usize] = end(cable.b, bt - first_port[b]);
             ends[bt as usize] = end(cable.a, at - first_port[a]);
@@ -76,7 +91,13 @@ impl Graph {
                 hosts.push(node as u32);
             }
         }
+        let mut failures: Vec<Time> = cables.iter().map(|cable| cable.fails_at).collect();
+        failures.retain(|&time| time != Time::NEVER);
+        failures.sort_unstable();
+        failures.dedup();
         Graph {
+            failures,
+            epoch: 0,
             kinds: nodes.iter().map(|node| node.kind).collect(),
             tiers: nodes.iter().map(|node| node.tier).collect(),
             first_port,
@@ -93,6 +114,28 @@ impl Graph {
     pub(crate) fn ports(&self, node: u32) -> &[LinkEnd] {
         let node = node as usize;
         &self.ends[self.first_port[node] as usize..self.first_port[node + 1] as usize]
+    }
+
+    /// How many epochs there are.
+    pub(crate) fn epochs(&self) -> usize {
+        self.failures.len() + 1
+    }
+
+    /// When an epoch ends.
+    pub(crate) fn end_of(&self, epoch: usize) -> Time {
+        self.failures.get(epoch).copied().unwrap_or(Time::NEVER)
+    }
+
+    /// The graph with the links of an epoch alone; ports keep their numbers.
+    fn in_epoch(&self, epoch: usize) -> Graph {
+        Graph { epoch, ..self.clone() }
+    }
+
+    /// The ports of a node whose links have not failed, with their numbers.
+    fn live_ports(&self, node: u32) -> impl Iterator<Item = (usize, &LinkEnd)> + Clone {
+        let begin = self.epoch.checked_sub(1).map_or(Time::ZERO, |before| self.failures[before]);
+        let ends = self.ports(node).iter().enumerate();
+        ends.filter(move |(_, end)| end.fails_at > begin)
     }
 
     pub(crate) fn is_host(&self, node: u32) -> bool {
@@ -121,6 +164,8 @@ pub(crate) struct Routes {
     places: Vec<Place>,
     /// Row of each node in `table`; hosts with one port need none.
     rows: Vec<u32>,
+    /// Rows of an epoch; those of the next follow.
+    rows_of_epoch: u32,
     /// By row, then attachment: the name of the set of ports. With [`LOCAL`] the attachment hangs on
     /// the switch itself, and its hosts' ports lie one after another: the name is the first host's.
     /// Where a host has several of them the count is 0, and sets are in `local`.
@@ -213,17 +258,25 @@ struct Attachments {
 }
 
 impl Attachments {
-    fn new(graph: &Graph) -> Attachments {
-        // Hosts with the same set of neighbours.
+    fn new(epochs: &[Graph]) -> Attachments {
+        let graph = &epochs[0];
+        // Hosts with the same set of neighbours, in all epochs.
         let mut numbers: BTreeMap<Vec<u32>, u32> = BTreeMap::new();
         let mut members: Vec<Vec<u32>> = Vec::new();
         let mut places = Vec::with_capacity(graph.hosts.len());
         for &host in &graph.hosts {
-            let mut neighbours: Vec<u32> = graph.ports(host).iter().map(|end| end.peer).collect();
-            neighbours.sort_unstable();
-            neighbours.dedup();
+            let mut neighbours: Vec<u32> = Vec::new();
+            for (number, epoch) in epochs.iter().enumerate() {
+                let mut now: Vec<u32> = epoch.live_ports(host).map(|(_, end)| end.peer).collect();
+                now.sort_unstable();
+                now.dedup();
+                if number > 0 {
+                    neighbours.push(u32::MAX);
+                }
+                neighbours.append(&mut now);
+            }
             // Hosts that are wired to hosts are a matter of their own.
-            if neighbours.iter().any(|&peer| graph.is_host(peer)) {
+            if graph.ports(host).iter().any(|end| graph.is_host(end.peer)) {
                 neighbours.push(u32::MAX);
                 neighbours.push(host);
             }
@@ -243,6 +296,9 @@ impl Attachments {
 struct Table {
     /// Row of each node in `entries`; hosts with one port need none.
     rows: Vec<u32>,
+    rows_of_epoch: u32,
+    /// The one being filled; its rows follow those of the epochs before.
+    epoch: usize,
     attachments: usize,
     entries: Vec<u32>,
     local: Vec<u32>,
@@ -263,8 +319,10 @@ impl Table {
         }
         Table {
             rows,
+            rows_of_epoch: count,
+            epoch: 0,
             attachments,
-            entries: vec![u32::MAX; count as usize * attachments],
+            entries: Vec::new(),
             local: Vec::new(),
             sets: Sets::default(),
             network_rtt: Time::ZERO,
@@ -274,12 +332,30 @@ impl Table {
 
     /// Where the next hops of a node to an attachment are kept.
     fn slot(&self, node: u32, attachment: usize) -> usize {
-        self.rows[node as usize] as usize * self.attachments + attachment
+        let row = self.rows[node as usize] as usize + self.epoch * self.rows_of_epoch as usize;
+        row * self.attachments + attachment
+    }
+
+    /// Makes room for the rows of an epoch. What nothing leads to has no ports.
+    fn begin(&mut self, epoch: usize) {
+        self.epoch = epoch;
+        let none = self.sets.intern(Vec::new());
+        let count = (epoch + 1) * self.rows_of_epoch as usize * self.attachments;
+        self.entries.resize(count, none);
+    }
+
+    /// A round trip between two hosts, and how many switches it passes. Hosts go by the network as
+    /// it was at the start.
+    fn widen(&mut self, rtt: Time, switches: usize) {
+        if self.epoch == 0 {
+            self.network_rtt = self.network_rtt.max(rtt);
+        }
+        self.max_switches = self.max_switches.max(switches);
     }
 
     /// Shortest paths by hop count. Every host reaches every other: the scenario has checked it.
-    fn shortest(graph: &Graph, sizes: &Sizes, attached: &Attachments, quirks: &Quirks) -> Table {
-        let mut table = Table::new(graph, attached.members.len());
+    fn shortest(&mut self, graph: &Graph, sizes: &Sizes, attached: &Attachments, quirks: &Quirks) {
+        let table = self;
         let mut search = Search::new(graph.nodes());
         let on_switch = hosts_on_switches(graph, sizes, &attached.places);
         for (number, hosts) in attached.members.iter().enumerate() {
@@ -322,22 +398,18 @@ impl Table {
                 let (cost, distance) = (search.cost[node as usize], search.distance[node as usize]);
                 if graph.is_host(node) {
                     // Wired to a host of the attachment without a switch between them.
-                    table.network_rtt = table.network_rtt.max(cost);
+                    table.widen(cost, 0);
                     continue;
                 }
                 for &(attachment, farthest, second) in &on_switch[node as usize] {
                     if attachment != number as u32 {
-                        table.network_rtt = table.network_rtt.max(cost + farthest);
+                        table.widen(cost + farthest, distance as usize);
                     } else if second > Time::ZERO {
-                        table.network_rtt = table.network_rtt.max(farthest + second);
-                    } else {
-                        continue;
+                        table.widen(farthest + second, distance as usize);
                     }
-                    table.max_switches = table.max_switches.max(distance as usize);
                 }
             }
         }
-        table
     }
 }
 
@@ -350,11 +422,20 @@ impl Routes {
         quirks: &Quirks,
         paths: Paths,
     ) -> Result<Routes, Refusal> {
-        let attached = Attachments::new(graph);
-        let table = match paths {
-            Paths::FiveTuple | Paths::Symmetric => Table::shortest(graph, sizes, &attached, quirks),
-            Paths::SpanningTrees(count) => spanning::table(graph, sizes, &attached, count)?,
-        };
+        let epochs: Vec<Graph> = (0..graph.epochs()).map(|epoch| graph.in_epoch(epoch)).collect();
+        let attached = Attachments::new(&epochs);
+        let mut table = Table::new(graph, attached.members.len());
+        for (epoch, graph) in epochs.iter().enumerate() {
+            table.begin(epoch);
+            match paths {
+                Paths::FiveTuple | Paths::Symmetric => {
+                    table.shortest(graph, sizes, &attached, quirks);
+                }
+                Paths::SpanningTrees(count) => {
+                    spanning::fill(&mut table, graph, sizes, &attached, count)?;
+                }
+            }
+        }
         let salt = |tier: u8| crate::stream::seed(seed, "ecmp", u64::from(tier)) as u32 | 1;
         // All nodes of a path must take the same tree.
         let one_salt = matches!(paths, Paths::SpanningTrees(_));
@@ -362,6 +443,7 @@ impl Routes {
         Ok(Routes {
             places: attached.places,
             rows: table.rows,
+            rows_of_epoch: table.rows_of_epoch,
             table: table.entries,
             attachments: table.attachments,
             local: table.local,
@@ -375,14 +457,17 @@ impl Routes {
         })
     }
 
-    /// The row of a node in the table; hosts with one port have none.
-    pub(crate) fn row(&self, node: u32) -> u32 {
-        self.rows[node as usize]
+    /// The row of a node in the table of an epoch; hosts with one port have none.
+    pub(crate) fn row(&self, node: u32, epoch: usize) -> u32 {
+        match self.rows[node as usize] {
+            NO_ROW => NO_ROW,
+            row => row + epoch as u32 * self.rows_of_epoch,
+        }
     }
 
-    /// The ports of `node` that lead to `host`: on shortest paths, or one for each tree.
-    pub(crate) fn candidates(&self, node: u32, host: u32) -> &[PortId] {
-        match self.row(node) {
+    /// The ports of `node` that lead to `host` in an epoch: on shortest paths, or one for each tree.
+    pub(crate) fn candidates(&self, node: u32, host: u32, epoch: usize) -> &[PortId] {
+        match self.row(node, epoch) {
             NO_ROW => const { &[PortId::new(0)] },
             row => self.candidates_in(row, host),
         }
@@ -397,8 +482,8 @@ impl Routes {
     }
 
     /// What a switch keeps of its row: where the row begins in the table, and the switch's salt.
-    pub(crate) fn here(&self, node: u32) -> Here {
-        let row = self.row(node);
+    pub(crate) fn here(&self, node: u32, epoch: usize) -> Here {
+        let row = self.row(node, epoch);
         let begin = if row == NO_ROW { 0 } else { row as usize * self.attachments };
         Here { node, begin, salt: self.salts[node as usize] }
     }
@@ -410,17 +495,25 @@ impl Routes {
     }
 
     /// The port that a switch takes to `to` for what comes from host `from` with this hash: the same
-    /// as [`ecmp`](Self::ecmp) among its candidates.
+    /// as [`ecmp`](Self::ecmp) among its candidates. `None` where there is no way.
     #[inline(always)]
-    pub(crate) fn next_port(&self, here: &Here, (from, to): (u32, u32), hash: u32) -> usize {
+    pub(crate) fn next_port(
+        &self,
+        here: &Here,
+        (from, to): (u32, u32),
+        hash: u32,
+    ) -> Option<usize> {
         let set = self.set(here.begin, to);
         let (begin, count) = ((set >> COUNT_BITS) as usize, set & COUNT_MASK);
+        if count == 0 {
+            return None;
+        }
         if self.addresses.is_some() {
             let set = &self.members[begin..][..count as usize];
-            return self.ecmp(here.node, set, (from, to), hash).index();
+            return Some(self.ecmp(here.node, set, (from, to), hash).index());
         }
         // Of one port the first is taken, whatever the hash: cheaper than a guess whether it is one.
-        self.members[begin + share(spread(hash ^ here.salt), count)].index()
+        Some(self.members[begin + share(spread(hash ^ here.salt), count)].index())
     }
 
     /// The name of the set of ports that lead to `host` from the node whose row begins there.
@@ -431,7 +524,7 @@ impl Routes {
         // All ones where it is local: which it is can't be guessed.
         let local = ((entry as i32) >> 31) as u32;
         let set = (entry & !LOCAL) + ((place.index & local) << COUNT_BITS);
-        if set & COUNT_MASK == 0 {
+        if set & COUNT_MASK == 0 && local != 0 {
             return self.local[(set >> COUNT_BITS) as usize];
         }
         set
@@ -466,10 +559,11 @@ impl Routes {
         graph: &Graph,
         (src, dst): (u32, u32),
         hashes: (u32, u32),
+        epoch: usize,
     ) -> bool {
         let (mut there, mut back) = (Vec::new(), Vec::new());
-        self.path(graph, src, dst, hashes.0, &mut there);
-        self.path(graph, dst, src, hashes.1, &mut back);
+        self.path(graph, (src, dst), hashes.0, epoch, &mut there);
+        self.path(graph, (dst, src), hashes.1, epoch, &mut back);
         // A cable is told by its end away from `src`.
         let away = there.iter().map(|end| (end.peer, end.peer_port));
         away.eq(back.iter().rev().map(|end| {
@@ -478,19 +572,19 @@ impl Routes {
         }))
     }
 
-    /// The links that a packet takes from host `src` to host `dst`, node by node.
+    /// The links that a packet takes in an epoch from host `src` to host `dst`, node by node.
     pub(crate) fn path(
         &self,
         graph: &Graph,
-        src: u32,
-        dst: u32,
+        (src, dst): (u32, u32),
         hash: u32,
+        epoch: usize,
         path: &mut Vec<LinkEnd>,
     ) {
         path.clear();
         let (mut node, target) = (graph.hosts[src as usize], graph.hosts[dst as usize]);
         while node != target {
-            let candidates = self.candidates(node, dst);
+            let candidates = self.candidates(node, dst, epoch);
             let port = self.ecmp(node, candidates, (src, dst), hash);
             let end = graph.ports(node)[port.index()];
             path.push(end);
@@ -514,7 +608,7 @@ fn hosts_on_switches(
 ) -> Vec<Vec<(u32, Time, Time)>> {
     let mut found: Vec<Vec<(u32, Time, Time)>> = vec![Vec::new(); graph.nodes()];
     for (place, &host) in places.iter().zip(&graph.hosts) {
-        for end in graph.ports(host) {
+        for (_, end) in graph.live_ports(host) {
             let back = graph.ports(end.peer)[end.peer_port as usize];
             let cost = sizes.both(graph, end, &back);
             let known = &mut found[end.peer as usize];
@@ -531,7 +625,7 @@ fn hosts_on_switches(
 }
 
 fn ports_to(graph: &Graph, node: u32, leads: impl Fn(u32) -> bool) -> Vec<PortId> {
-    let ends = graph.ports(node).iter().enumerate();
+    let ends = graph.live_ports(node);
     ends.filter(|(_, end)| leads(end.peer)).map(|(port, _)| PortId::new(port as u16)).collect()
 }
 
@@ -590,7 +684,7 @@ impl Search {
         }
         // The first round goes from the hosts, later ones from switches: hosts do not forward.
         for &host in hosts {
-            for end in graph.ports(host) {
+            for (_, end) in graph.live_ports(host) {
                 self.reach(graph, sizes, end, host, 1);
             }
         }
@@ -602,7 +696,7 @@ impl Search {
                 continue;
             }
             let distance = self.distance[node as usize] + 1;
-            for end in graph.ports(node) {
+            for (_, end) in graph.live_ports(node) {
                 self.reach(graph, sizes, end, node, distance);
             }
         }

@@ -80,6 +80,20 @@ impl SubQueues {
         true
     }
 
+    /// Takes any packet that waits here.
+    pub(crate) fn take_any<S: Scheme>(
+        &mut self,
+        packets: &Packets<'_, Packet<S>>,
+    ) -> Option<Handle> {
+        let &number = self.round.front()?;
+        let queue = &mut self.queues[number as usize];
+        let handle = queue.fifo.pop(packets).expect("only filled ones are in the round");
+        if queue.fifo.is_empty() {
+            self.round.pop_front();
+        }
+        Some(handle)
+    }
+
     /// Takes the head of the next open sub-queue of a priority.
     pub(crate) fn pop<S: Scheme>(
         &mut self,

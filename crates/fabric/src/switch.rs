@@ -12,9 +12,11 @@
 mod arriving;
 mod departing;
 mod emission;
+mod failing;
 
 use crate::common::Common;
 use crate::due::Due;
+use crate::losses::Losses;
 use crate::mmu::Mmu;
 use crate::mrg::Draws;
 use crate::network::ProbeKind;
@@ -104,8 +106,12 @@ pub(crate) struct Switch<S: Scheme> {
     plain: bool,
     /// RED decides as packets begin to leave.
     marks_at_dequeue: bool,
-    /// Where its next hops are.
+    /// Where its next hops are, which changes when a link fails somewhere.
     here: Here,
+    epoch: usize,
+    epoch_end: Time,
+    /// The links to it, where they may lose packets.
+    losses: Option<Box<Losses>>,
     /// By port, where arrivals come in the order of their sending.
     trains: Vec<emission::Train>,
     /// Room to sort them.
@@ -154,6 +160,7 @@ impl<S: Scheme> Switch<S> {
         cp_ports: Vec<<S::Cp as Cp<S>>::Port>,
         probes: PortProbes,
         recorder: Option<Box<Recorder>>,
+        losses: Option<Box<Losses>>,
     ) -> Switch<S> {
         let count = ports.len();
         let strict = LevelOf::<S>::ORDER == Order::Strict;
@@ -182,12 +189,16 @@ impl<S: Scheme> Switch<S> {
             gated,
             plain: Self::MAY_BE_PLAIN
                 && common.short_ways
+                && losses.is_none()
                 && !gated
                 && recorder.as_ref().is_none_or(|recorder| !recorder.takes_packets())
                 && !common.marks_at_enqueue
                 && common.rooms.iter().all(|room| *room == Room::Lossless),
             marks_at_dequeue: common.marks_at_dequeue,
-            here: common.routes.here(node),
+            here: common.routes.here(node, 0),
+            epoch: 0,
+            epoch_end: common.graph.end_of(0),
+            losses,
             trains: if common.quirks.emission_order {
                 let ends = common.graph.ports(node).iter();
                 ends.map(|end| emission::Train::new(common.graph.is_host(end.peer))).collect()
@@ -227,6 +238,16 @@ impl<S: Scheme> Switch<S> {
 
     pub(crate) fn advance(&mut self, window: &mut Window<'_, '_, Packet<S>>) -> Time {
         let until = window.until();
+        while self.epoch_end < until {
+            self.advance_until(window, self.epoch_end);
+            self.begin_epoch(window);
+        }
+        self.advance_until(window, until).min(self.epoch_end)
+    }
+
+    /// Handles all that is due before `until`; returns when something is due then.
+    fn advance_until(&mut self, window: &mut Window<'_, '_, Packet<S>>, until: Time) -> Time {
+        let last = until - Time::from_ps(1);
         loop {
             if self.works_in_order() {
                 self.depart_in_order(window, until);
@@ -236,7 +257,7 @@ impl<S: Scheme> Switch<S> {
             } else {
                 // Nothing but arrivals happens until then, unless one of them sets a timer (it is
                 // held, or has the congestion point want to be woken).
-                let quiet = self.next_timer().min(self.probes.next());
+                let quiet = self.next_timer().min(self.probes.next()).min(last);
                 while let Some((time, port, handle)) = window.next_arrival_by(quiet) {
                     if Self::MAY_BE_PLAIN && self.plain {
                         self.on_plain_arrival::<false>(window, time, port, handle, quiet);
@@ -379,6 +400,9 @@ impl<S: Scheme> Switch<S> {
             draws.skip();
         }
         let frame = window.packets.insert(pfc_frame(priority, pause, self.common.pfc_bytes));
+        if self.ports[port].is_down() {
+            return window.packets.discard(frame);
+        }
         self.drain(window, port, now);
         if let Some(recorder) = &mut self.recorder {
             let header = &window.packets.get(&frame).header;
@@ -439,6 +463,9 @@ impl<S: Scheme> Switch<S> {
                 }
                 SwitchEffect::ToLink(port, ctl) => {
                     let header = self.control_header(Kind::LinkCtl, &ctl);
+                    if self.ports[port.index()].is_down() {
+                        continue;
+                    }
                     let handle = window.packets.insert(Packet { header, body: Body::Ctl(ctl) });
                     self.enqueue(window, now, NO_INGRESS, port.index(), handle);
                 }

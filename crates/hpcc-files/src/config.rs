@@ -53,7 +53,7 @@ pub struct Config {
     pub l2_chunk_size: Bytes,
     /// `L2_ACK_INTERVAL`, bytes: from this byte of a flow on each packet is acknowledged; 0.
     pub l2_ack_interval: Bytes,
-    /// `L2_BACK_TO_ZERO`: go-back-0 instead of go-back-N; no.
+    /// `L2_BACK_TO_ZERO`: go-back-0 instead of go-back-N; no. The other is refused.
     pub l2_back_to_zero: bool,
     /// `ACK_HIGH_PRIO`: ACKs leave hosts at the highest priority; no. Switches queue them with the
     /// data all the same.
@@ -64,7 +64,8 @@ pub struct Config {
     pub global_t: bool,
     /// `VAR_WIN`: the window shrinks with the rate; no.
     pub var_win: bool,
-    /// `RATE_BOUND`: packets are paced at the control law's rate, not at line rate; yes.
+    /// `RATE_BOUND`: packets are paced at the control law's rate, not at line rate; yes. The other is
+    /// refused.
     pub rate_bound: bool,
 
     /// `BUFFER_SIZE` of a switch, MiB; 16 MiB.

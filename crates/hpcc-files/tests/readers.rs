@@ -471,10 +471,7 @@ fn what_the_original_leaves_undefined() {
             "EWMA_GAIN is missing, and CC_MODE 8",
         ),
         (format!("{DCQCN} RP_TIMER 0.9"), "RP_TIMER is 0: time would stand still"),
-        (
-            format!("{DCQCN} L2_BACK_TO_ZERO 1"),
-            "L2_CHUNK_SIZE is 0 or missing, and L2_BACK_TO_ZERO 1 divides by it",
-        ),
+        (format!("{DCQCN} L2_BACK_TO_ZERO 1"), "L2_BACK_TO_ZERO 1 is not served"),
         (format!("{DCQCN} L2_ACK_INTERVAL 2000"), "L2_CHUNK_SIZE"),
         (format!("{DCQCN} CC_MODE 3 HAS_WIN 0"), "HAS_WIN"),
         (format!("{DCQCN} LINK_DOWN 1 0 5"), "LINK_DOWN names 0 and 5, which no link joins"),

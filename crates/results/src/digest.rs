@@ -51,6 +51,14 @@ pub fn digest(flows: &FlowTable, ports: &PortTable) -> String {
             hash.update(value.to_le_bytes());
         }
     }
+    // Links that lose nothing are the rule, and digests from before there were others still hold.
+    if ports.lost_packets.iter().any(|&lost| lost > 0) {
+        let mut rows: Vec<usize> = (0..ports.len()).collect();
+        rows.sort_by_key(|&row| (ports.node[row], ports.port[row]));
+        for row in rows {
+            hash.update(ports.lost_packets[row].to_le_bytes());
+        }
+    }
     let mut digits: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
     digits.truncate(DIGITS);
     digits
@@ -99,6 +107,9 @@ mod tests {
         let mut ports = two_ports();
         ports.paused_ps[0] += 1;
         assert_ne!(before, digest(&three_flows(), &ports));
+        let mut lossy = two_ports();
+        lossy.lost_packets[1] += 1;
+        assert_ne!(before, digest(&three_flows(), &lossy));
     }
 
     #[test]

@@ -37,6 +37,9 @@ pub struct PortTable {
     pub ecn_marked_packets: Vec<u64>,
     /// Packets that came in through this port, or were made for it by a host, and were dropped.
     pub dropped_packets: Vec<u64>,
+    /// Packets that the link to this port lost, damaged or by its failure, and those that waited for
+    /// this port when its link failed.
+    pub lost_packets: Vec<u64>,
 }
 
 impl PortTable {
@@ -76,6 +79,7 @@ impl PortTable {
             ("max_queue_bytes", counter(&self.max_queue_bytes), false),
             ("ecn_marked_packets", counter(&self.ecn_marked_packets), false),
             ("dropped_packets", counter(&self.dropped_packets), false),
+            ("lost_packets", counter(&self.lost_packets), false),
         ])
     }
 }
@@ -102,6 +106,7 @@ pub(crate) mod tests {
             max_queue_bytes: vec![1_048, 64],
             ecn_marked_packets: vec![0, 0],
             dropped_packets: vec![0, 0],
+            lost_packets: vec![0, 0],
         }
     }
 

@@ -60,6 +60,8 @@ pub struct Summary {
     pub drops: u64,
     /// Of these, those in lossless classes; anything but 0 is an error of the set-up.
     pub lossless_drops: u64,
+    /// Packets lost on links: damaged, or by a failure.
+    pub lost_packets: u64,
     /// The longest any port's egress queues were.
     pub max_queue_bytes: u64,
     /// What the scheme counted, by name; empty where it counts nothing.

@@ -94,6 +94,7 @@ fn port_table(output: &Output, names: &Arc<Vec<String>>) -> PortTable {
         max_queue_bytes: column(|counters| counters.max_queue_bytes),
         ecn_marked_packets: column(|counters| counters.ecn_marked_packets),
         dropped_packets: column(|counters| counters.dropped_packets),
+        lost_packets: column(|counters| counters.lost_packets),
     }
 }
 
@@ -206,6 +207,7 @@ fn summary(
         pause_frames: ports.pause_frames_sent.iter().sum(),
         paused_ns: ports.paused_ps.iter().sum::<u64>() / 1000,
         drops: ports.dropped_packets.iter().sum(),
+        lost_packets: ports.lost_packets.iter().sum(),
         lossless_drops: output.lossless_drops,
         max_queue_bytes: ports.max_queue_bytes.iter().copied().max().unwrap_or(0),
         counters: output.counters.iter().map(|(&name, &count)| (name.to_owned(), count)).collect(),

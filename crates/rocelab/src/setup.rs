@@ -29,6 +29,8 @@ pub(crate) fn setup(scenario: &Scenario, options: &RunOptions) -> Setup {
                 rate: link.rate,
                 delay: link.delay,
                 pfc: link.pfc,
+                error_rate: link.error_rate.unwrap_or(scenario.wire.error_rate),
+                fails_at: link.fails_at,
             })
             .collect(),
         messages: messages(scenario),

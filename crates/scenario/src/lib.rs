@@ -28,6 +28,7 @@
 mod catalogue;
 mod decode;
 mod error;
+mod failure;
 mod files;
 pub mod network;
 mod probe;

@@ -34,7 +34,7 @@ pub struct Node {
 }
 
 /// A link; it carries both directions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Link {
     /// One end.
     pub a: NodeId,
@@ -46,6 +46,17 @@ pub struct Link {
     pub delay: Time,
     /// Whether PFC may pause it.
     pub pfc: bool,
+    /// Probability that a packet arrives damaged, where it has one of its own.
+    pub error_rate: Option<f64>,
+    /// When it fails; [`Time::NEVER`] for not at all.
+    pub fails_at: Time,
+}
+
+impl Link {
+    /// A link that loses nothing and that PFC may pause.
+    pub(crate) fn new(a: NodeId, b: NodeId, rate: Rate, delay: Time) -> Link {
+        Link { a, b, rate, delay, pfc: true, error_rate: None, fails_at: Time::NEVER }
+    }
 }
 
 /// A node's end of a link.
@@ -60,7 +71,7 @@ pub struct Port {
 }
 
 /// Nodes and links. The ports of a node are numbered in the order of the links.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Network {
     /// Hosts and switches; a [`NodeId`] is an index here.
     pub nodes: Vec<Node>,

@@ -1,6 +1,7 @@
 //! The valid scenario, and how a specification becomes one.
 
 use crate::error::{Result, ScenarioError};
+use crate::failure;
 use crate::network::Network;
 use crate::probe::{self, Probe};
 use crate::scheme::{self, SchemeChoice};
@@ -101,7 +102,7 @@ impl Scenario {
         let wire = settings::wire(&spec.wire)?;
         let switch = settings::switch(&spec.switch)?;
 
-        let network = topology::resolve(&mut spec.topology, base)?;
+        let mut network = topology::resolve(&mut spec.topology, base)?;
         let host = settings::host(&mut spec.host, &network)?;
         let scheme = scheme::resolve(&mut spec.scheme, network.lowest_host_rate())?;
         let law = scheme.info.preset(&scheme.preset).and_then(|preset| preset.ecn.as_ref());
@@ -126,7 +127,11 @@ impl Scenario {
                 .hint("give a [[traffic]], or a time as `run.stop`"));
         }
         let probes = probe::resolve(&spec.probe, &nodes, &traffic, context.stop)?;
+        let failures = failure::resolve(&spec.failure, &nodes)?;
         drop(nodes);
+        for (link, fails_at) in network.links.iter_mut().zip(failures) {
+            link.fails_at = fails_at;
+        }
         let Traffic { messages, tags } = traffic;
         Ok(Scenario {
             name,

@@ -12,12 +12,14 @@ use schemes::registry::{EcnLaw, SchemeInfo};
 use units::{Bytes, Rate, Time};
 
 /// What is on the wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wire {
     /// The sizes of headers and control frames.
     pub profile: WireProfile,
     /// Data bytes of a full packet, 64 to 9000.
     pub payload: u32,
+    /// Probability that a packet arrives damaged, on links that have none of their own.
+    pub error_rate: f64,
 }
 
 /// Every host's RNIC.
@@ -139,7 +141,16 @@ pub(crate) fn wire(spec: &WireSpec) -> Result<Wire> {
             format!("{} is out of range; allowed: 64B to 9000B", spec.payload.0),
         ));
     }
-    Ok(Wire { profile: spec.profile, payload: payload as u32 })
+    let error_rate = check_error_rate(spec.error_rate, || "wire.error_rate".to_owned())?;
+    Ok(Wire { profile: spec.profile, payload: payload as u32, error_rate })
+}
+
+/// Checks the probability of a damaged packet.
+pub(crate) fn check_error_rate(rate: f64, key: impl Fn() -> String) -> Result<f64> {
+    if (0.0..=1.0).contains(&rate) {
+        return Ok(rate);
+    }
+    Err(ScenarioError::new(key(), format!("{rate} is no probability; allowed: 0 to 1")))
 }
 
 /// The default retransmission timeout, unless links are long: a round trip over one between data

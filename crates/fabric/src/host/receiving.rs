@@ -174,7 +174,7 @@ impl<S: Scheme> Host<S> {
         }
         let (address, over) = (receiver.address, receiver.over);
         if !self.outbox.is_empty() {
-            let candidates = self.common.routes.candidates(self.node, address.src);
+            let candidates = self.common.routes.candidates(self.node, address.src, self.epoch);
             let hash = self.common.hash_back(&address);
             let ends = (address.dst, address.src);
             let nic = self.common.routes.ecmp(self.node, candidates, ends, hash);

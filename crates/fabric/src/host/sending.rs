@@ -40,9 +40,9 @@ impl<S: Scheme> Host<S> {
         let common = &self.common;
         let row = &common.flows[flow as usize];
         let hash = common.hash(row, false);
-        let candidates = common.routes.candidates(self.node, row.dst);
+        let candidates = common.routes.candidates(self.node, row.dst, self.epoch);
         let nic = common.routes.ecmp(self.node, candidates, (row.src, row.dst), hash);
-        let path = common.path_facts(row.src, row.dst, hash);
+        let path = common.path_facts(row.src, row.dst, hash, self.epoch);
         let rp = S::Rp::open(&common.params, &mut self.state, &path, now);
         let mut address = Address {
             src: row.src,
@@ -518,7 +518,7 @@ fn set_timer<S: Scheme>(
 
 /// Lists a QP at its port, or has it wait for its time.
 #[inline]
-fn place<S: Scheme>(sender: &mut Sender<S>, nic: &mut Nic, now: Time, slot: u32) {
+pub(super) fn place<S: Scheme>(sender: &mut Sender<S>, nic: &mut Nic, now: Time, slot: u32) {
     if let Some(scan) = &mut nic.scan {
         scan.moved(sender.next_at, now);
         return nic.wake(now);

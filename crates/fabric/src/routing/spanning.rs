@@ -27,13 +27,14 @@ struct Foot {
     cables: (Time, Time),
 }
 
-/// The tables of `count` trees.
-pub(super) fn table(
+/// Fills the table of an epoch with `count` trees.
+pub(super) fn fill(
+    table: &mut Table,
     graph: &Graph,
     sizes: &Sizes,
     attached: &Attachments,
     count: u32,
-) -> Result<Table, Refusal> {
+) -> Result<(), Refusal> {
     let trees = grow(graph, attached, count as usize)?;
     // By tree, then attachment.
     let feet: Vec<Vec<Foot>> = trees
@@ -44,7 +45,6 @@ pub(super) fn table(
             attached.members.iter().map(foot).collect()
         })
         .collect();
-    let mut table = Table::new(graph, attached.members.len());
     let mut with_row: Vec<u32> = (0..graph.nodes() as u32).collect();
     with_row.retain(|&node| table.rows[node as usize] != NO_ROW);
     // By node, then tree.
@@ -52,7 +52,7 @@ pub(super) fn table(
     for (number, hosts) in attached.members.iter().enumerate() {
         next.fill(None);
         for (at, tree) in trees.iter().enumerate() {
-            lead(graph, sizes, (tree, &feet[at]), (number, hosts), &mut table, |node, port| {
+            lead(graph, sizes, (tree, &feet[at]), (number, hosts), table, |node, port| {
                 next[node as usize * trees.len() + at] = Some(port);
             });
         }
@@ -77,7 +77,7 @@ pub(super) fn table(
             }
         }
     }
-    Ok(table)
+    Ok(())
 }
 
 /// Names a set of one port for each tree; where all are the same, of that one. A tree that does not
@@ -96,14 +96,14 @@ fn name(
 
 /// The first port of `node` that leads to `peer`.
 fn port_to(graph: &Graph, node: u32, peer: u32) -> Option<PortId> {
-    let port = graph.ports(node).iter().position(|end| end.peer == peer)?;
+    let (port, _) = graph.live_ports(node).find(|(_, end)| end.peer == peer)?;
     Some(PortId::new(port as u16))
 }
 
 impl Foot {
     /// Hosts on several switches take them in turn, tree by tree.
     fn new(graph: &Graph, sizes: &Sizes, tree: &Tree, number: usize, hosts: &[u32]) -> Foot {
-        let neighbours = graph.ports(hosts[0]).iter().map(|end| end.peer);
+        let neighbours = graph.live_ports(hosts[0]).map(|(_, end)| end.peer);
         let mut switches: Vec<u32> =
             neighbours.filter(|&peer| tree.reached[peer as usize]).collect();
         switches.sort_unstable();
@@ -125,9 +125,9 @@ impl Foot {
 fn grow(graph: &Graph, attached: &Attachments, count: usize) -> Result<Vec<Tree>, Refusal> {
     let spans = |reached: &[bool]| {
         attached.members.iter().all(|hosts| {
-            let ends = graph.ports(hosts[0]);
-            ends.iter().any(|end| reached[end.peer as usize])
-                && ends.iter().all(|end| !graph.is_host(end.peer))
+            let mut ends = graph.live_ports(hosts[0]);
+            ends.clone().any(|(_, end)| reached[end.peer as usize])
+                && ends.all(|(_, end)| !graph.is_host(end.peer))
         })
     };
     let mut uses: Vec<Vec<u32>> =
@@ -172,7 +172,7 @@ impl Tree {
         while next < order.len() {
             let node = order[next];
             next += 1;
-            for end in graph.ports(node) {
+            for (_, end) in graph.live_ports(node) {
                 if !graph.is_host(end.peer) && distance[end.peer as usize] == u32::MAX {
                     distance[end.peer as usize] = distance[node as usize] + 1;
                     order.push(end.peer);
@@ -181,7 +181,7 @@ impl Tree {
         }
         let mut ports = vec![Vec::new(); graph.nodes()];
         for &node in &order[1..] {
-            let ends = graph.ports(node).iter().enumerate();
+            let ends = graph.live_ports(node);
             let up = ends
                 .filter(|(_, end)| distance[end.peer as usize] == distance[node as usize] - 1)
                 .min_by_key(|&(port, _)| uses[node as usize][port]);
@@ -225,12 +225,9 @@ fn lead(
     for (other, foot) in feet.iter().enumerate() {
         let (cost, switches) = ways[foot.switch as usize].expect("trees span");
         if other != number {
-            table.network_rtt = table.network_rtt.max(farthest + cost + foot.cables.0);
+            table.widen(farthest + cost + foot.cables.0, switches);
         } else if hosts.len() > 1 {
-            table.network_rtt = table.network_rtt.max(farthest + second);
-        } else {
-            continue;
+            table.widen(farthest + second, switches);
         }
-        table.max_switches = table.max_switches.max(switches);
     }
 }

@@ -32,7 +32,9 @@ impl<S: Scheme> Switch<S> {
         if verdict != Verdict::Forward {
             return self.take_aside(window, now, in_port, verdict, handle);
         }
-        let out = self.choose(packet, now);
+        let Some(out) = self.choose(packet, now) else {
+            return self.discard(window, in_port, handle);
+        };
         let (kind, priority, size) = packet.header.on_the_wire();
         if !self.mmu.is_far_from_limits(in_port, priority, u64::from(size)) {
             return self.forward_near_limits(window, now, in_port, out, handle);
@@ -84,6 +86,11 @@ impl<S: Scheme> Switch<S> {
         in_port: u16,
         mut handle: Handle,
     ) {
+        if let Some(losses) = &mut self.losses
+            && losses.take(in_port)
+        {
+            return self.lose(window, in_port, handle);
+        }
         let packet = window.packets.get_mut(&mut handle);
         packet.header.ingress = in_port;
         if let Some(recorder) = &mut self.recorder {
@@ -167,19 +174,18 @@ impl<S: Scheme> Switch<S> {
     ) {
         let packet = window.packets.get_mut(&mut handle);
         let header = packet.header;
-        match self.verdict(now, in_port, packet) {
-            Verdict::Forward => {
-                let out = self.choose(packet, now);
-                self.enqueue(window, now, in_port, out, handle);
-            }
-            Verdict::Hold(until) => self.hold(now, in_port, until, handle),
-            verdict @ (Verdict::Consume | Verdict::Drop) => {
+        let verdict = self.verdict(now, in_port, packet);
+        let way = if verdict == Verdict::Forward { self.choose(packet, now) } else { None };
+        match (verdict, way) {
+            (Verdict::Forward, Some(out)) => self.enqueue(window, now, in_port, out, handle),
+            (Verdict::Hold(until), _) => self.hold(now, in_port, until, handle),
+            (verdict @ (Verdict::Forward | Verdict::Consume | Verdict::Drop), _) => {
                 self.drain_all(window, now);
                 let size = u64::from(header.size);
                 if self.mmu.release(in_port, header.priority, size) {
                     self.send_pfc(window, now, in_port as usize, header.priority, false);
                 }
-                if verdict == Verdict::Drop {
+                if verdict != Verdict::Consume {
                     self.discard(window, in_port, handle);
                 } else {
                     self.audit.removed += size;
@@ -200,7 +206,9 @@ impl<S: Scheme> Switch<S> {
         mut handle: Handle,
     ) {
         let packet = window.packets.get_mut(&mut handle);
-        let out = self.choose(packet, now);
+        let Some(out) = self.choose(packet, now) else {
+            return self.discard(window, in_port, handle);
+        };
         let (priority, size) = (packet.header.priority, u64::from(packet.header.size));
         if !self.plain && !self.has_room(window, now, out, priority) {
             return self.discard(window, in_port, handle);
@@ -215,9 +223,9 @@ impl<S: Scheme> Switch<S> {
         self.forward_near_limits(window, now, in_port, out, handle);
     }
 
-    /// The port through which a packet goes on.
+    /// The port through which a packet goes on; `None` where failures left it no way.
     #[inline(always)]
-    fn choose(&mut self, packet: &Packet<S>, now: Time) -> usize {
+    fn choose(&mut self, packet: &Packet<S>, now: Time) -> Option<usize> {
         let Address { src, dst, hash, .. } = packet.header.address;
         let ends = if packet.header.to_source { (dst, src) } else { (src, dst) };
         let routes = &self.common.routes;
@@ -225,10 +233,10 @@ impl<S: Scheme> Switch<S> {
             && let Some(cp) = &mut self.cp
         {
             let full = Full::new(now, &mut self.effects, &self.views);
-            let candidates = routes.candidates(self.node, ends.1);
+            let candidates = routes.candidates(self.node, ends.1, self.epoch);
             let chosen = cp.route(&mut LevelOf::<S>::arrive(full), packet, candidates);
             if let Some(chosen) = chosen {
-                return chosen.index();
+                return Some(chosen.index());
             }
         }
         routes.next_port(&self.here, ends, hash)

@@ -82,7 +82,15 @@ impl Build for Setup {
         self.nodes.len() as u32 - 1
     }
     fn cable(&mut self, a: u32, b: u32, rate: Rate, delay: Time) {
-        self.cables.push(Cable { a: NodeId::new(a), b: NodeId::new(b), rate, delay, pfc: true });
+        self.cables.push(Cable {
+            a: NodeId::new(a),
+            b: NodeId::new(b),
+            rate,
+            delay,
+            pfc: true,
+            error_rate: 0.0,
+            fails_at: Time::NEVER,
+        });
     }
     fn message(&mut self, src: u32, dst: u32, size: u64, start: Time) -> usize {
         let qp = self.messages.len() as u32;

@@ -13,6 +13,7 @@ const INT_GBPS: [u64; 5] = [25, 50, 100, 200, 400];
 pub(crate) fn check(config: &Config, topology: &Topology) -> Result<()> {
     check_law(config)?;
     check_acks(config)?;
+    check_tests(config)?;
     if config.enable_qcn && config.cc_mode.heeds_marks() {
         check_marking(config, topology)?;
     }
@@ -73,18 +74,30 @@ fn check_acks(config: &Config) -> Result<()> {
         )
         .hint("set L2_ACK_INTERVAL 1"));
     }
-    if config.l2_chunk_size == Bytes::ZERO {
-        let divides = if config.l2_back_to_zero {
-            "L2_BACK_TO_ZERO 1"
-        } else if config.l2_ack_interval > Bytes::new(1) {
-            "L2_ACK_INTERVAL above 1"
-        } else {
-            return Ok(());
-        };
-        return Err(FileError::new(format!(
-            "L2_CHUNK_SIZE is 0 or missing, and {divides} divides by it"
-        ))
+    if config.l2_chunk_size == Bytes::ZERO && config.l2_ack_interval > Bytes::new(1) {
+        return Err(FileError::new(
+            "L2_CHUNK_SIZE is 0 or missing, and L2_ACK_INTERVAL above 1 divides by it",
+        )
         .hint("set L2_CHUNK_SIZE 4000"));
+    }
+    Ok(())
+}
+
+/// Settings of the original that are not served, for what they do there is of no use.
+fn check_tests(config: &Config) -> Result<()> {
+    if config.l2_back_to_zero {
+        return Err(FileError::new(
+            "L2_BACK_TO_ZERO 1 is not served: with it, flows of the original whose size is no \
+             multiple of L2_CHUNK_SIZE never end",
+        )
+        .hint("set L2_BACK_TO_ZERO 0: lost packets are sent again from the first one, go-back-N"));
+    }
+    if !config.rate_bound {
+        return Err(FileError::new(
+            "RATE_BOUND 0 is not served: it is the original's test of sending without regard to the \
+             control law's rate",
+        )
+        .hint("set RATE_BOUND 1, or CC_MODE 0 for packets at line rate"));
     }
     Ok(())
 }

@@ -4,10 +4,10 @@ use fabric::{QueueClock, Records};
 use hpcc_files::{CcMode, Experiment, Warning, qlen};
 use scenario::NodeKind;
 use scenario::spec::{
-    AckClass, ClassesSpec, CustomSpec, DataWord, EcnRateSpec, EcnSpec, FlowSpec, FlowsSpec,
-    Headroom, HostSpec, LinkSpec, NodeSpec, ParamValue, PfcSpec, Quantity, QuirksSpec, RunSpec,
-    SchemeSpec, Spec, StopSpec, SwitchSpec, ThresholdKind, Timeout, TopologySpec, TrafficSpec,
-    WireProfile, WireSpec,
+    AckClass, ClassesSpec, CustomSpec, DataWord, EcnRateSpec, EcnSpec, FailureSpec, FlowSpec,
+    FlowsSpec, Headroom, HostSpec, LinkSpec, NodeSpec, ParamValue, PfcSpec, Quantity, QuirksSpec,
+    RunSpec, SchemeSpec, Spec, StopSpec, SwitchSpec, ThresholdKind, Timeout, TopologySpec,
+    TrafficSpec, WireProfile, WireSpec,
 };
 use schemes::int::IntFormat;
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,7 +35,6 @@ const NACK_INTERVAL: Time = Time::from_us(500);
 pub fn scenario_of(experiment: &Experiment, name: &str) -> (Spec, Vec<Warning>) {
     let Experiment { config, topology, flows, .. } = experiment;
     let mut warnings = Vec::new();
-    warn_of_unserved(experiment, &mut warnings);
     let nic_rate = nic_rate(experiment);
     let priorities: BTreeSet<u8> = flows.iter().map(|flow| flow.priority.get()).collect();
     let data = priorities.first().copied().unwrap_or(3);
@@ -52,10 +51,11 @@ pub fn scenario_of(experiment: &Experiment, name: &str) -> (Spec, Vec<Warning>) 
             link.rate, link.line
         )));
     }
-    let lossy = topology.links.iter().filter(|link| link.error_rate > 0.0).count();
-    if lossy > 0 {
+    if config.l2_ack_interval > config.packet_payload_size {
         warnings.push(Warning::new(format!(
-            "the error rates of {lossy} links are left out: packets are lost for want of room alone"
+            "L2_ACK_INTERVAL {}: all packets are acknowledged here; the original begins with this \
+             byte of a flow, and shorter flows never end",
+            config.l2_ack_interval.get()
         )));
     }
     let nodes = topology.is_switch.iter().zip(buffers).enumerate();
@@ -72,6 +72,11 @@ pub fn scenario_of(experiment: &Experiment, name: &str) -> (Spec, Vec<Warning>) 
         delay: Some(Quantity(link.delay)),
         length: None,
         pfc: true,
+        error_rate: (link.error_rate > 0.0).then_some(link.error_rate),
+    });
+    let failure = config.link_down.map(|down| FailureSpec {
+        link: format!("{}:{}", node_name(down.a), node_name(down.b)),
+        at: Quantity(down.at),
     });
     let flows = flows.iter().map(|flow| FlowSpec {
         src: node_name(flow.src),
@@ -96,6 +101,7 @@ pub fn scenario_of(experiment: &Experiment, name: &str) -> (Spec, Vec<Warning>) 
         wire: WireSpec {
             profile: WireProfile::HpccNs3,
             payload: Quantity(config.packet_payload_size),
+            error_rate: config.error_rate_per_link,
         },
         host: HostSpec {
             ack_every: 1,
@@ -145,25 +151,10 @@ pub fn scenario_of(experiment: &Experiment, name: &str) -> (Spec, Vec<Warning>) 
             flows: flows.collect(),
         })],
         routing: Default::default(),
+        failure: failure.into_iter().collect(),
         probe: Vec::new(),
     };
     (spec, warnings)
-}
-
-/// Names what the configuration asks for and a run here does not do.
-fn warn_of_unserved(experiment: &Experiment, warnings: &mut Vec<Warning>) {
-    let config = &experiment.config;
-    let lossy = config.error_rate_per_link > 0.0
-        || experiment.topology.links.iter().any(|link| link.error_rate > 0.0);
-    let unserved = [
-        (config.link_down.is_some(), "LINK_DOWN is not served: the link stays up"),
-        (lossy, "error rates of links are not served: nothing is lost on them"),
-        (config.l2_back_to_zero, "L2_BACK_TO_ZERO is not served: recovery is go-back-N"),
-        (!config.rate_bound, "RATE_BOUND 0 is not served: packets are paced at the law's rate"),
-    ];
-    for (_, what) in unserved.iter().filter(|(asked, _)| *asked) {
-        warnings.push(Warning::new(*what));
-    }
 }
 
 /// Where CC_MODE 3 is asked for, a link of switches whose rate INT has no code for.

@@ -4,6 +4,7 @@
 //! when it has been found to make sense. The JSON Schema for editors comes from these types, so
 //! the doc comments here are what users read.
 
+mod failure;
 mod probe;
 mod quantity;
 mod quirks;
@@ -12,6 +13,7 @@ mod topology;
 mod traffic;
 mod words;
 
+pub use failure::FailureSpec;
 pub use probe::{ProbeKind, ProbeSpec};
 pub use quantity::{Quantity, Unit};
 pub use quirks::QuirksSpec;
@@ -86,6 +88,9 @@ pub struct Spec {
     /// The messages to send: any number of generators at once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traffic: Vec<TrafficSpec>,
+    /// The links that fail.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failure: Vec<FailureSpec>,
     /// The time series to record.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub probe: Vec<ProbeSpec>,

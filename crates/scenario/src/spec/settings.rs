@@ -13,6 +13,9 @@ pub struct WireSpec {
     pub profile: WireProfile,
     /// Data bytes of a full packet, 64B to 9000B.
     pub payload: Quantity<Bytes>,
+    /// Probability that a packet of any kind, PFC frames too, arrives damaged over a link and is
+    /// discarded; links of a custom topology may have their own.
+    pub error_rate: f64,
 }
 
 /// The sizes of headers and control frames.
@@ -28,7 +31,11 @@ pub enum WireProfile {
 
 impl Default for WireSpec {
     fn default() -> WireSpec {
-        WireSpec { profile: WireProfile::default(), payload: Quantity(Bytes::new(1000)) }
+        WireSpec {
+            profile: WireProfile::default(),
+            payload: Quantity(Bytes::new(1000)),
+            error_rate: 0.0,
+        }
     }
 }
 

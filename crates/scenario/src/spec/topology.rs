@@ -258,6 +258,9 @@ pub struct LinkSpec {
     /// buffer is full, and needs no headroom.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub pfc: bool,
+    /// Probability that a packet arrives damaged and is discarded; default: `wire.error_rate`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_rate: Option<f64>,
 }
 
 /// Nodes and links from a file, written as in a custom topology.

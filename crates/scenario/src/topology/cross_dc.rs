@@ -91,22 +91,14 @@ pub(super) fn build(spec: &mut CrossDcSpec, base: Option<&Path>) -> Result<Netwo
             tier: top.saturating_add(1),
             buffer,
         });
-        let up = inside.ids().filter(is_top).map(|node| Link {
-            a: place(dc, node),
-            b: external(dc),
-            rate: spec.rate.0,
-            delay: spec.delay.0,
-            pfc: true,
-        });
+        let up = inside.ids().filter(is_top);
+        let up = up.map(|node| Link::new(place(dc, node), external(dc), spec.rate.0, spec.delay.0));
         network.links.extend(up);
     }
     for a in 0..dcs {
         let others = (a + 1..dcs).map(|b| Link {
-            a: external(a),
-            b: external(b),
-            rate: spec.wan_rate.0,
-            delay,
             pfc: spec.wan_pfc,
+            ..Link::new(external(a), external(b), spec.wan_rate.0, delay)
         });
         network.links.extend(others);
     }

@@ -5,6 +5,7 @@ use crate::decode::decode;
 use crate::error::{Result, ScenarioError, known_words};
 use crate::files;
 use crate::network::{Link, Network, Node, NodeKind, check_link, distances_from_hosts};
+use crate::settings::check_error_rate;
 use crate::spec::{CustomSpec, FileSpec, Quantity};
 use crate::tree::Tree;
 use std::collections::BTreeMap;
@@ -84,7 +85,12 @@ pub(super) fn build(spec: &mut CustomSpec) -> Result<Network> {
         check_link((&key("rate"), link.rate.0), (&key("delay"), delay))?;
         link.delay = Some(Quantity(delay));
         link.length = None;
-        network.links.push(Link { a, b, rate: link.rate.0, delay, pfc: link.pfc });
+        let error_rate = link.error_rate.map(|rate| check_error_rate(rate, || key("error_rate")));
+        network.links.push(Link {
+            pfc: link.pfc,
+            error_rate: error_rate.transpose()?,
+            ..Link::new(a, b, link.rate.0, delay)
+        });
     }
     network.check("topology", |index| format!("topology.links.{index}"))?;
     let distances = distances_from_hosts(&network);

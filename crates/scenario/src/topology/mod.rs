@@ -66,7 +66,7 @@ impl Builder {
     }
 
     fn link(&mut self, a: NodeId, b: NodeId, rate: Rate, delay: Time) {
-        self.0.links.push(Link { a, b, rate, delay, pfc: true });
+        self.0.links.push(Link::new(a, b, rate, delay));
     }
 }
 

@@ -1,0 +1,88 @@
+//! What a host does when a link fails, its own or another.
+
+use super::Host;
+use super::sending::place;
+use crate::packet::{Packet, Scheme};
+use crate::record::Happening;
+use engine::{Handle, Window};
+use units::Time;
+
+impl<S: Scheme> Host<S> {
+    /// The epoch ends: control packets that wait for a link that fails are dropped, and QPs are
+    /// shared out anew among the links that are left. Every host has one.
+    #[cold]
+    pub(super) fn begin_epoch(&mut self, window: &mut Window<'_, '_, Packet<S>>) {
+        let now = self.epoch_end;
+        self.epoch += 1;
+        self.epoch_end = self.common.graph.end_of(self.epoch);
+        for port in 0..self.nics.len() {
+            if self.common.graph.ports(self.node)[port].fails_at == now {
+                self.cut(window, now, port);
+            }
+        }
+        if self.nics.len() > 1 || self.common.quirks.scan_queue_pairs {
+            self.redistribute(now);
+        }
+    }
+
+    fn cut(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time, port: usize) {
+        let this = &mut self.nics[port].port;
+        this.take_down(now);
+        self.losses.as_mut().expect("its links may fail").fail(port);
+        while let Some(handle) = this.take_any(window.packets) {
+            let header = window.packets.remove(handle).header;
+            this.count_out(header.priority, header.size);
+            this.counters.lost_packets += 1;
+            if let Some(recorder) = &mut self.recorder {
+                recorder.packet(now, port as u16, Happening::Dropped, 0, &header);
+            }
+        }
+    }
+
+    /// Puts every QP where it belongs now.
+    fn redistribute(&mut self, now: Time) {
+        self.nics.iter_mut().for_each(|nic| nic.clear());
+        let mut finished = Vec::new();
+        let mut opened: Vec<(u32, u32)> = Vec::new();
+        for (slot, sender) in self.senders.iter_mut() {
+            if !sender.open {
+                finished.push(slot);
+                continue;
+            }
+            let address = &sender.address;
+            let routes = &self.common.routes;
+            let candidates = routes.candidates(self.node, address.dst, self.epoch);
+            let ends = (address.src, address.dst);
+            sender.nic = routes.ecmp(self.node, candidates, ends, address.hash).get() as u8;
+            sender.listed = false;
+            sender.paced_at = Time::NEVER;
+            opened.push((address.flow, slot));
+        }
+        for slot in finished {
+            self.senders.remove(slot);
+        }
+        // In the order of their opening, which is that of their first messages.
+        opened.sort_unstable();
+        for (flow, slot) in opened {
+            let sender = self.senders.get_mut(slot).expect("it is open");
+            let nic = &mut self.nics[usize::from(sender.nic)];
+            if let Some(scan) = &mut nic.scan {
+                scan.table.push((slot, flow));
+            }
+            place(sender, nic, now, slot);
+        }
+        self.nics.iter_mut().for_each(|nic| nic.schedule());
+    }
+
+    /// A packet was lost on the link to `port`.
+    #[cold]
+    pub(super) fn lose(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        port: u16,
+        handle: Handle,
+    ) {
+        self.nics[port as usize].port.counters.lost_packets += 1;
+        window.packets.discard(handle);
+    }
+}

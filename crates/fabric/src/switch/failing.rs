@@ -1,0 +1,71 @@
+//! What a switch does when a link fails, its own or another.
+
+use super::{LevelOf, Switch};
+use crate::packet::{Kind, NO_INGRESS, Packet, Scheme};
+use crate::record::Happening;
+use engine::{Handle, Window};
+use schemes::contract::{Level, Order};
+use units::Time;
+
+impl<S: Scheme> Switch<S> {
+    /// The epoch ends: from now on packets go by the routes of the next.
+    #[cold]
+    pub(super) fn begin_epoch(&mut self, window: &mut Window<'_, '_, Packet<S>>) {
+        let now = self.epoch_end;
+        self.epoch += 1;
+        self.epoch_end = self.common.graph.end_of(self.epoch);
+        self.here = self.common.routes.here(self.node, self.epoch);
+        for port in 0..self.ports.len() {
+            if self.common.graph.ports(self.node)[port].fails_at == now {
+                self.cut(window, now, port);
+            }
+        }
+    }
+
+    /// The link of `port` fails: what waits for it is dropped.
+    fn cut(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time, port: usize) {
+        self.ports[port].take_down(now);
+        self.due.set(port, Time::NEVER);
+        self.losses.as_mut().expect("its links may fail").fail(port);
+        while let Some(handle) = self.take_any(window, port) {
+            let header = window.packets.remove(handle).header;
+            if let Some(recorder) = &mut self.recorder {
+                recorder.packet(now, port as u16, Happening::Dropped, 0, &header);
+                recorder.shrinks(now, port, self.ports[port].queue_bytes);
+            }
+            let this = &mut self.ports[port];
+            this.counters.lost_packets += 1;
+            if header.kind == Kind::Pfc {
+                continue;
+            }
+            this.count_out(header.priority, header.size);
+            if header.ingress != NO_INGRESS {
+                let size = u64::from(header.size);
+                self.audit.removed += size;
+                if self.mmu.release(header.ingress, header.priority, size) {
+                    self.send_pfc(window, now, header.ingress as usize, header.priority, false);
+                }
+            }
+        }
+        if LevelOf::<S>::ORDER == Order::Strict && !self.views.is_empty() {
+            self.views[port] = self.ports[port].view_without_packet(port);
+        }
+    }
+
+    fn take_any(&mut self, window: &Window<'_, '_, Packet<S>>, port: usize) -> Option<Handle> {
+        let own = self.ports[port].take_any(window.packets);
+        own.or_else(|| self.sub_queues.get_mut(port)?.take_any(window.packets))
+    }
+
+    /// A packet was lost on the link to `in_port`.
+    #[cold]
+    pub(super) fn lose(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        in_port: u16,
+        handle: Handle,
+    ) {
+        self.ports[in_port as usize].counters.lost_packets += 1;
+        window.packets.discard(handle);
+    }
+}

@@ -1,0 +1,181 @@
+//! Links that fail and links that damage packets: what is lost, and that everything else goes on.
+
+mod common;
+
+use common::{Build, FIRST, FULL, G100, US, balances, empty, essence, fct, port, run};
+use fabric::{Output, Paths, Quirks, Setup, Threshold};
+use schemes::none::{NoControl, NoParams};
+use units::{Bytes, NodeId, Time};
+
+const RAW: NoParams = NoParams { window: "none" };
+
+/// Hosts first, then leaves, then spines; every leaf is linked to every spine.
+fn leaf_spine(leaves: u32, spines: u32, hosts_per_leaf: u32) -> Setup {
+    let mut setup = empty();
+    let hosts: Vec<u32> = (0..leaves * hosts_per_leaf).map(|_| setup.host()).collect();
+    let leaf: Vec<u32> = (0..leaves).map(|_| setup.switch(1)).collect();
+    let spine: Vec<u32> = (0..spines).map(|_| setup.switch(2)).collect();
+    for &host in &hosts {
+        setup.cable(host, leaf[(host / hosts_per_leaf) as usize], G100, US);
+    }
+    for &leaf in &leaf {
+        for &spine in &spine {
+            setup.cable(leaf, spine, G100, US);
+        }
+    }
+    setup.host.retransmit_timeout = Time::from_us(200);
+    setup
+}
+
+fn fail(setup: &mut Setup, a: u32, b: u32, at: Time) {
+    let (a, b) = (NodeId::new(a), NodeId::new(b));
+    let cable = setup.cables.iter_mut().find(|cable| (cable.a, cable.b) == (a, b));
+    cable.expect("there is one").fails_at = at;
+}
+
+fn lost(output: &Output) -> u64 {
+    output.ports.iter().map(|port| port.counters.lost_packets).sum()
+}
+
+/// Protects what a failure costs, to the packet: what is on the wire between the leaf and the spine
+/// at that time, in both directions; and that the flow goes on over the other spine.
+#[test]
+fn what_is_on_the_wire_is_lost_and_the_rest_takes_the_other_way() {
+    let mut setup = leaf_spine(2, 2, 1);
+    let (leaf, spines) = (2, [4, 5]);
+    setup.message(0, 1, 400_000, Time::ZERO);
+    let whole = run::<NoControl>(&setup, RAW, 1);
+    // Ports of a leaf: its host, then the spines. What data and ACKs take is the hash's choice.
+    let used = (1..3).find(|&spine| port(&whole, leaf, spine).tx_data_packets > 0).unwrap();
+    let spine = spines[usize::from(used) - 1];
+    let at = Time::from_us(10);
+    fail(&mut setup, leaf, spine, at);
+    let output = run::<NoControl>(&setup, RAW, 1);
+    // The n-th packet leaves the leaf when it has arrived there: the leaf only adds a microsecond and
+    // its own serialisation to it.
+    let leaves = |n: u64| (FIRST + (n - 1) * FULL) * 80 + 1_000_000;
+    let arrives = |n: u64| {
+        let size = if n == 1 { FIRST } else { FULL };
+        leaves(n).max(if n == 1 { 0 } else { leaves(n - 1) + FULL * 80 }) + size * 80 + 1_000_000
+    };
+    let on_the_wire = (1..400).filter(|&n| leaves(n) < at.ps() && arrives(n) >= at.ps()).count();
+    assert_eq!(on_the_wire, 12, "of 1 us and a packet at 86.56 ns each");
+    assert_eq!(port(&output, spine, 0).lost_packets, on_the_wire as u64);
+    // ACKs come back on the same cable or on the other one.
+    let acks_lost = port(&output, leaf, used).lost_packets;
+    assert_eq!(acks_lost > 0, port(&whole, spine, 0).tx_packets > 0);
+    assert_eq!(lost(&output), on_the_wire as u64 + acks_lost);
+    let gone = port(&output, leaf, used).tx_packets;
+    assert!(gone < port(&whole, leaf, used).tx_packets / 2, "nothing goes there any more");
+    assert!(port(&output, leaf, 3 - used).tx_data_packets > 200);
+    assert!(fct(&output, 0) > fct(&whole, 0));
+    assert!(output.flows[0].retransmitted_bytes >= 1000 * on_the_wire as u64);
+    balances(&output).unwrap();
+}
+
+/// Protects queues, pauses and the buffer's books at a failing port: twelve hosts press through few
+/// links while one link after another fails. Everything ends, the books balance, and neither threads
+/// nor the way paths are chosen change that.
+#[test]
+fn failures_under_pressure_leave_no_one_behind() {
+    for paths in [Paths::FiveTuple, Paths::Symmetric, Paths::SpanningTrees(3)] {
+        let mut setup = leaf_spine(4, 3, 3);
+        setup.paths = paths;
+        setup.pfc.threshold =
+            Threshold::Static { xoff: Bytes::new(20_000), xon: Bytes::new(15_000) };
+        for src in 0..12 {
+            for step in [1, 4, 7] {
+                setup.message(src, (src + step) % 12, 150_000, Time::ZERO);
+            }
+        }
+        for src in 3..12 {
+            setup.message(src, 0, 100_000, Time::ZERO);
+        }
+        let whole = run::<NoControl>(&setup, RAW, 1);
+        assert!(common::pauses(&whole) > 100, "there is pressure");
+        // Leaves are nodes 12 to 15, spines 16 to 18. All keep spine 18: ways that go up and down again
+        // may close circles of pauses.
+        for (leaf, spine, at) in [(12, 16, 20), (13, 16, 20), (12, 17, 47)] {
+            fail(&mut setup, leaf, spine, Time::from_us(at));
+        }
+        let output = run::<NoControl>(&setup, RAW, 1);
+        for flow in 0..setup.messages.len() {
+            fct(&output, flow);
+        }
+        assert!(lost(&output) > 10, "{paths:?}: queues and cables were full");
+        balances(&output).unwrap();
+        assert!(output.audits.iter().all(|audit| audit.stored == 0), "{paths:?}");
+        for threads in [2, 3] {
+            let other = run::<NoControl>(&setup, RAW, threads);
+            assert_eq!(essence(&output), essence(&other), "{paths:?} on {threads} threads");
+        }
+    }
+}
+
+/// Protects hosts with two cables: when one fails, the QPs on it go on over the other.
+#[test]
+fn a_host_moves_its_queue_pairs_to_the_cable_that_is_left() {
+    for quirks in [Quirks::default(), Quirks { scan_queue_pairs: true, ..Quirks::default() }] {
+        let mut setup = empty();
+        setup.quirks = quirks;
+        setup.host.retransmit_timeout = Time::from_us(200);
+        let (a, b) = (setup.host(), setup.host());
+        let (left, right) = (setup.switch(1), setup.switch(1));
+        for (host, switch) in [(a, left), (a, right), (b, left), (b, right)] {
+            setup.cable(host, switch, G100, US);
+        }
+        for flow in 0..16 {
+            setup.message(a, b, 200_000, Time::from_ns(flow));
+        }
+        let whole = run::<NoControl>(&setup, RAW, 1);
+        assert!((0..2).all(|nic| port(&whole, a, nic).tx_packets > 400), "both cables are used");
+        fail(&mut setup, a, left, Time::from_us(50));
+        let output = run::<NoControl>(&setup, RAW, 1);
+        (0..16).for_each(|flow| assert!(fct(&output, flow) > 0));
+        assert!(port(&output, a, 0).tx_packets < port(&whole, a, 0).tx_packets / 2);
+        assert!(port(&output, a, 1).tx_data_packets > 2_000);
+        balances(&output).unwrap();
+    }
+}
+
+/// Protects the error rate: so many packets are damaged, of every kind, each port by its own draws;
+/// flows recover; and threads change nothing.
+#[test]
+fn damaged_packets_are_as_many_as_the_rate_says_and_are_sent_again() {
+    let mut setup = leaf_spine(2, 2, 4);
+    for cable in &mut setup.cables {
+        cable.error_rate = 0.002;
+    }
+    for src in 0..4 {
+        setup.message(src, src + 4, 4_000_000, Time::ZERO);
+        setup.message(src + 4, (src + 1) % 4, 4_000_000, Time::ZERO);
+    }
+    // The window keeps queues short: a resume that is lost would be a pause for ever.
+    let params = NoParams { window: "bdp" };
+    let output = run::<NoControl>(&setup, params.clone(), 1);
+    (0..8).for_each(|flow| assert!(fct(&output, flow) > 0));
+    let sent: u64 = output.ports.iter().map(|port| port.counters.tx_packets).sum();
+    let (lost, expected) = (lost(&output) as f64, sent as f64 * 0.002);
+    // Four standard deviations of a Poisson number.
+    assert!((lost - expected).abs() < 4.0 * expected.sqrt(), "{lost} lost of {sent}");
+    assert!(output.flows.iter().all(|flow| flow.retransmitted_bytes > 0));
+    assert_eq!(essence(&output), essence(&run::<NoControl>(&setup, params.clone(), 3)));
+    let mut again = setup.clone();
+    again.seed = 2;
+    assert_ne!(essence(&output), essence(&run::<NoControl>(&again, params, 1)));
+}
+
+/// Protects that a link which damages everything lets nothing through, and that the other direction
+/// is drawn for itself.
+#[test]
+fn a_link_that_damages_everything_delivers_nothing() {
+    let mut setup = common::line(1, G100, US);
+    setup.message(0, 1, 10_000, Time::ZERO);
+    setup.cables[1].error_rate = 1.0;
+    setup.until_done = false;
+    setup.stop = Time::from_ms(1);
+    let output = run::<NoControl>(&setup, RAW, 1);
+    assert_eq!(output.flows[0].fct, Time::NEVER);
+    assert_eq!(port(&output, 1, 0).lost_packets, 10);
+    assert_eq!(lost(&output), 10);
+}
