@@ -192,11 +192,16 @@ impl<S: Scheme> Common<S> {
         let epoch = if self.quirks.one_way_rtt { 0 } else { epoch };
         let mut path = Vec::with_capacity(8);
         self.routes.path(&self.graph, (src, dst), hash, epoch, &mut path);
+        let line_rate = path.first().map_or(Rate::ZERO, |end| end.rate);
         PathFacts {
-            line_rate: path.first().map_or(Rate::ZERO, |end| end.rate),
+            line_rate,
             bottleneck_rate: path.iter().map(|end| end.rate).min().unwrap_or(Rate::ZERO),
             base_rtt: self.round_trip(&path),
             network_rtt: self.routes.network_rtt,
+            network_bdp: match self.routes.network_bdp {
+                Some(bdp) if self.quirks.one_way_rtt => bdp,
+                _ => line_rate.bytes_in(self.routes.network_rtt),
+            },
             switches: (path.len() - 1) as u8,
             payload: Bytes::new(u64::from(self.payload)),
             packet_bytes: Bytes::new(u64::from(self.full_packet)),

@@ -11,7 +11,7 @@ use crate::quirks::{Quirks, murmur3};
 use crate::run::Refusal;
 use engine::fetch;
 use std::collections::BTreeMap;
-use units::{NodeId, PortId, Rate, Time};
+use units::{Bytes, NodeId, PortId, Rate, Time};
 
 /// A port's link as seen from its node.
 #[derive(Clone, Copy, Debug)]
@@ -181,6 +181,8 @@ pub(crate) struct Routes {
     addresses: Option<Vec<u32>>,
     /// The largest base round trip of any pair of hosts.
     pub(crate) network_rtt: Time,
+    /// The largest base round trip times lowest rate of any pair, where paths are shortest.
+    pub(crate) network_bdp: Option<Bytes>,
     /// Most switches on any path.
     pub(crate) max_switches: usize,
 }
@@ -304,6 +306,7 @@ struct Table {
     local: Vec<u32>,
     sets: Sets,
     network_rtt: Time,
+    network_bdp: Option<Bytes>,
     max_switches: usize,
 }
 
@@ -326,6 +329,7 @@ impl Table {
             local: Vec::new(),
             sets: Sets::default(),
             network_rtt: Time::ZERO,
+            network_bdp: None,
             max_switches: 0,
         }
     }
@@ -353,10 +357,18 @@ impl Table {
         self.max_switches = self.max_switches.max(switches);
     }
 
+    /// The same for a round trip whose lowest rate is known.
+    fn widen_at(&mut self, rtt: Time, rate: Rate, switches: usize) {
+        if self.epoch == 0 {
+            self.network_bdp = self.network_bdp.max(Some(rate.bytes_in(rtt)));
+        }
+        self.widen(rtt, switches);
+    }
+
     /// Shortest paths by hop count. Every host reaches every other: the scenario has checked it.
     fn shortest(&mut self, graph: &Graph, sizes: &Sizes, attached: &Attachments, quirks: &Quirks) {
         let table = self;
-        let mut search = Search::new(graph.nodes());
+        let mut search = Search::new(graph, sizes, quirks);
         let on_switch = hosts_on_switches(graph, sizes, &attached.places);
         for (number, hosts) in attached.members.iter().enumerate() {
             search.run(graph, sizes, hosts);
@@ -368,7 +380,7 @@ impl Table {
                 let ports_to = |leads: &dyn Fn(u32) -> bool| {
                     let mut ports = ports_to(graph, node, leads);
                     if quirks.node_hash {
-                        by_descending_neighbour(graph, node, &mut ports);
+                        by_rank(graph, node, &search.rank, &mut ports);
                     }
                     ports
                 };
@@ -395,17 +407,20 @@ impl Table {
                 }
             }
             for &node in &search.order {
-                let (cost, distance) = (search.cost[node as usize], search.distance[node as usize]);
+                let (cost, rate) = (search.cost[node as usize], search.rate[node as usize]);
+                let distance = search.distance[node as usize] as usize;
                 if graph.is_host(node) {
                     // Wired to a host of the attachment without a switch between them.
-                    table.widen(cost, 0);
+                    table.widen_at(cost, rate, 0);
                     continue;
                 }
-                for &(attachment, farthest, second) in &on_switch[node as usize] {
+                for &OnSwitch { attachment, farthest, second, fastest } in &on_switch[node as usize]
+                {
+                    let rate = rate.min(fastest);
                     if attachment != number as u32 {
-                        table.widen(cost + farthest, distance as usize);
+                        table.widen_at(cost + farthest, rate, distance);
                     } else if second > Time::ZERO {
-                        table.widen(farthest + second, distance as usize);
+                        table.widen_at(farthest + second, fastest, distance);
                     }
                 }
             }
@@ -453,6 +468,7 @@ impl Routes {
                 .node_hash
                 .then(|| graph.hosts.iter().map(|&node| crate::quirks::address(node)).collect()),
             network_rtt: table.network_rtt,
+            network_bdp: table.network_bdp,
             max_switches: table.max_switches,
         })
     }
@@ -599,25 +615,38 @@ fn share(mixed: u32, count: u32) -> usize {
     ((u64::from(mixed) * u64::from(count)) >> 32) as usize
 }
 
-/// For each switch and each attachment with hosts on it: the largest round trip over a host's
-/// cable, and the second largest (zero where there is one host).
-fn hosts_on_switches(
-    graph: &Graph,
-    sizes: &Sizes,
-    places: &[Place],
-) -> Vec<Vec<(u32, Time, Time)>> {
-    let mut found: Vec<Vec<(u32, Time, Time)>> = vec![Vec::new(); graph.nodes()];
+/// The hosts of an attachment that hang on a switch.
+#[derive(Clone, Copy, Debug)]
+struct OnSwitch {
+    attachment: u32,
+    /// The largest round trip over a host's cable, and the second largest (zero where there is one
+    /// host).
+    farthest: Time,
+    second: Time,
+    /// The highest rate of the cables.
+    fastest: Rate,
+}
+
+/// The attachments with hosts on each switch.
+fn hosts_on_switches(graph: &Graph, sizes: &Sizes, places: &[Place]) -> Vec<Vec<OnSwitch>> {
+    let mut found: Vec<Vec<OnSwitch>> = vec![Vec::new(); graph.nodes()];
     for (place, &host) in places.iter().zip(&graph.hosts) {
         for (_, end) in graph.live_ports(host) {
             let back = graph.ports(end.peer)[end.peer_port as usize];
             let cost = sizes.both(graph, end, &back);
             let known = &mut found[end.peer as usize];
-            match known.iter_mut().find(|(attachment, ..)| *attachment == place.attachment) {
-                Some((_, farthest, second)) => {
-                    *second = (*second).max(cost.min(*farthest));
-                    *farthest = (*farthest).max(cost);
+            match known.iter_mut().find(|here| here.attachment == place.attachment) {
+                Some(here) => {
+                    here.second = here.second.max(cost.min(here.farthest));
+                    here.farthest = here.farthest.max(cost);
+                    here.fastest = here.fastest.max(end.rate);
                 }
-                None => known.push((place.attachment, cost, Time::ZERO)),
+                None => known.push(OnSwitch {
+                    attachment: place.attachment,
+                    farthest: cost,
+                    second: Time::ZERO,
+                    fastest: end.rate,
+                }),
             }
         }
     }
@@ -629,11 +658,12 @@ fn ports_to(graph: &Graph, node: u32, leads: impl Fn(u32) -> bool) -> Vec<PortId
     ends.filter(|(_, end)| leads(end.peer)).map(|(port, _)| PortId::new(port as u16)).collect()
 }
 
-/// As the HPCC simulator lists next hops: one link to each neighbour, the last; highest node first.
-fn by_descending_neighbour(graph: &Graph, node: u32, ports: &mut Vec<PortId>) {
+/// As the HPCC simulator lists next hops: one link to each neighbour, the last; neighbours in the
+/// order in which its search from the destination came upon them.
+fn by_rank(graph: &Graph, node: u32, rank: &[u32], ports: &mut Vec<PortId>) {
     let ends = graph.ports(node);
     let peer = |port: &PortId| ends[port.index()].peer;
-    ports.sort_by_key(|port| std::cmp::Reverse((peer(port), *port)));
+    ports.sort_by_key(|port| (rank[peer(port) as usize], peer(port), std::cmp::Reverse(*port)));
     ports.dedup_by_key(|port| peer(port));
 }
 
@@ -664,55 +694,84 @@ pub(crate) fn flow_hash(src: u32, dst: u32, entropy: u32, symmetric: bool, to_so
 /// Breadth-first search from the hosts of an attachment.
 struct Search {
     distance: Vec<u32>,
-    /// Round trip from the node to the farthest host of the attachment over any shortest path.
+    /// Round trip from the node to the farthest host of the attachment over any shortest path, or
+    /// over the one that the search found first.
     cost: Vec<Time>,
+    /// The lowest rate on the path that the search found first.
+    rate: Vec<Rate>,
     order: Vec<u32>,
+    /// Place in that order.
+    rank: Vec<u32>,
+    /// Ports of each node in the order in which the search looks at them.
+    ports: Vec<Vec<u16>>,
+    first_path: bool,
 }
 
 impl Search {
-    fn new(nodes: usize) -> Search {
-        Search { distance: vec![u32::MAX; nodes], cost: vec![Time::ZERO; nodes], order: Vec::new() }
+    /// The HPCC simulator looks at neighbours by their place in memory: the last one made first.
+    fn new(graph: &Graph, sizes: &Sizes, quirks: &Quirks) -> Search {
+        let nodes = graph.nodes();
+        let ports = (0..nodes as u32).map(|node| {
+            let mut live: Vec<(usize, &LinkEnd)> = graph.live_ports(node).collect();
+            if quirks.node_hash {
+                live.sort_by_key(|(port, end)| std::cmp::Reverse((end.peer, *port)));
+            }
+            live.into_iter().map(|(port, _)| port as u16).collect()
+        });
+        Search {
+            distance: vec![u32::MAX; nodes],
+            cost: vec![Time::ZERO; nodes],
+            rate: vec![Rate::ZERO; nodes],
+            order: Vec::new(),
+            rank: vec![u32::MAX; nodes],
+            ports: ports.collect(),
+            first_path: sizes.payload_only.is_some(),
+        }
     }
 
     /// `order` becomes the nodes reached, nearest first, without the hosts searched from.
     fn run(&mut self, graph: &Graph, sizes: &Sizes, hosts: &[u32]) {
         self.distance.fill(u32::MAX);
         self.cost.fill(Time::ZERO);
+        self.rank.fill(u32::MAX);
         self.order.clear();
         for &host in hosts {
             self.distance[host as usize] = 0;
         }
         // The first round goes from the hosts, later ones from switches: hosts do not forward.
         for &host in hosts {
-            for (_, end) in graph.live_ports(host) {
-                self.reach(graph, sizes, end, host, 1);
-            }
+            self.reach_from(graph, sizes, host, 1);
         }
         let mut next = 0;
         while next < self.order.len() {
             let node = self.order[next];
             next += 1;
-            if graph.is_host(node) {
-                continue;
-            }
-            let distance = self.distance[node as usize] + 1;
-            for (_, end) in graph.live_ports(node) {
-                self.reach(graph, sizes, end, node, distance);
+            if !graph.is_host(node) {
+                self.reach_from(graph, sizes, node, self.distance[node as usize] + 1);
             }
         }
     }
 
-    /// Steps from `node` to the node at the other end of `end`, against the packets' direction.
-    fn reach(&mut self, graph: &Graph, sizes: &Sizes, end: &LinkEnd, node: u32, distance: u32) {
-        let peer = end.peer as usize;
-        if self.distance[peer] == u32::MAX {
-            self.distance[peer] = distance;
-            self.order.push(end.peer);
-        }
-        if self.distance[peer] == distance {
-            let back = graph.ports(end.peer)[end.peer_port as usize];
-            let cost = self.cost[node as usize] + sizes.both(graph, &back, end);
-            self.cost[peer] = self.cost[peer].max(cost);
+    /// Steps from `node` to its neighbours, against the packets' direction.
+    fn reach_from(&mut self, graph: &Graph, sizes: &Sizes, node: u32, distance: u32) {
+        for place in 0..self.ports[node as usize].len() {
+            let end = &graph.ports(node)[self.ports[node as usize][place] as usize];
+            let peer = end.peer as usize;
+            let is_first = self.distance[peer] == u32::MAX;
+            if is_first {
+                self.distance[peer] = distance;
+                self.rank[peer] = self.order.len() as u32;
+                self.order.push(end.peer);
+                let before = if distance == 1 { end.rate } else { self.rate[node as usize] };
+                self.rate[peer] = before.min(end.rate);
+            }
+            // Hosts of an attachment may have cables of different length.
+            let counts = is_first || !self.first_path || distance == 1;
+            if self.distance[peer] == distance && counts {
+                let back = graph.ports(end.peer)[end.peer_port as usize];
+                let cost = self.cost[node as usize] + sizes.both(graph, &back, end);
+                self.cost[peer] = self.cost[peer].max(cost);
+            }
         }
     }
 }

@@ -25,10 +25,11 @@ impl RateWindow {
         if choice == "none" {
             return RateWindow { full: u64::MAX, line_rate: 0, least: 0 };
         }
-        let rtt = if choice.ends_with("path-bdp") { path.base_rtt } else { path.network_rtt };
+        let own = choice.ends_with("path-bdp");
+        let bdp = if own { path.bottleneck_rate.bytes_in(path.base_rtt) } else { path.network_bdp };
         let fixed = choice.starts_with("fixed");
         RateWindow {
-            full: path.line_rate.bytes_in(rtt).get(),
+            full: bdp.get(),
             line_rate: if fixed { 0 } else { path.line_rate.bps() },
             least: path.payload.get(),
         }

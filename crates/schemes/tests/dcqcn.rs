@@ -17,6 +17,7 @@ fn path(line_rate: Rate) -> PathFacts {
         bottleneck_rate: line_rate,
         base_rtt: us(8),
         network_rtt: us(8),
+        network_bdp: line_rate.bytes_in(us(8)),
         switches: 2,
         payload: Bytes::new(1000),
         packet_bytes: Bytes::new(1082),

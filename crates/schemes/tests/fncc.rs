@@ -21,6 +21,7 @@ fn path() -> PathFacts {
         bottleneck_rate: LINE,
         base_rtt: us(9),
         network_rtt: us(12),
+        network_bdp: LINE.bytes_in(us(12)),
         switches: 2,
         payload: Bytes::new(1000),
         packet_bytes: Bytes::new(1082),

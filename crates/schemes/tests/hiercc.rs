@@ -192,6 +192,7 @@ fn a_sender_marks_every_10_us_and_does_as_it_is_told() {
         bottleneck_rate: LINE,
         base_rtt: us(12),
         network_rtt: us(12),
+        network_bdp: LINE.bytes_in(us(12)),
         switches: 5,
         payload: Bytes::new(1000),
         packet_bytes: Bytes::new(1088),

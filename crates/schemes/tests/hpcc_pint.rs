@@ -51,6 +51,7 @@ impl Bench {
             bottleneck_rate: LINE,
             base_rtt: RTT,
             network_rtt: RTT,
+            network_bdp: LINE.bytes_in(RTT),
             switches: 2,
             payload: Bytes::new(1000),
             packet_bytes: Bytes::new(1083),

@@ -22,6 +22,7 @@ fn path(rtt: Time) -> PathFacts {
         bottleneck_rate: LINE,
         base_rtt: us(4),
         network_rtt: rtt,
+        network_bdp: LINE.bytes_in(rtt),
         switches: 3,
         payload: Bytes::new(1000),
         packet_bytes: Bytes::new(1090),

@@ -297,6 +297,7 @@ impl Bench {
             bottleneck_rate: LINE,
             base_rtt: us(20),
             network_rtt: us(32),
+            network_bdp: LINE.bytes_in(us(32)),
             switches: 2,
             payload: Bytes::new(1000),
             packet_bytes: Bytes::new(1082),

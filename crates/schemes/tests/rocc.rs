@@ -93,6 +93,7 @@ fn sender() -> ReactionPoint {
         bottleneck_rate: LINE,
         base_rtt: us(8),
         network_rtt: us(8),
+        network_bdp: LINE.bytes_in(us(8)),
         switches: 2,
         payload: Bytes::new(1000),
         packet_bytes: Bytes::new(1082),

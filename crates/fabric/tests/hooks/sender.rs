@@ -448,6 +448,7 @@ fn the_facts_of_a_path_are_right() {
         bottleneck_rate: Rate::from_gbps(40),
         base_rtt: rtt,
         network_rtt: rtt,
+        network_bdp: Rate::from_gbps(100).bytes_in(rtt),
         switches: 2,
         payload: Bytes::new(1_000),
         packet_bytes: Bytes::new(FULL),

@@ -11,6 +11,9 @@ pub struct PathFacts {
     pub base_rtt: Time,
     /// The largest base round trip of any pair of hosts.
     pub network_rtt: Time,
+    /// What the sender's port sends in that time; as the HPCC simulator has it, the most that any
+    /// pair of hosts could have under way: its round trip at the lowest rate between them.
+    pub network_bdp: Bytes,
     /// Switches on the path.
     pub switches: u8,
     /// Payload bytes of a full packet.
