@@ -142,18 +142,29 @@ def validate_hpcc(
     seeds: Annotated[
         int, typer.Option(min=1, help="Runs of a case that differs, each with its own seed.")
     ] = 1,
+    figures: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Draw the cases that hold ts_queue.txt and ts_rate.txt (or .gz): queue and rates "
+            "over time, there and here.",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="A list of cases, as JSON.")] = False,
 ) -> None:
     """Compare with the HPCC simulator's own runs: a Markdown table, a case a line."""
     from dataclasses import asdict
 
     from rocelab.agreement import compare, find_cases, table
+    from rocelab.overlay import draw, has_series
 
     rows = []
     for case in find_cases(directory):
         name = str(case.relative_to(directory))
         print(name, file=sys.stderr)
         rows.append(compare(case, name, seeds))
+        if figures is not None and has_series(case):
+            draw(case, figures / name.replace("/", "-"))
     print(json.dumps([asdict(row) for row in rows], indent=2) if as_json else table(rows))
 
 

@@ -1,0 +1,145 @@
+"""Time series of the HPCC ns-3 simulator's runs and of the same runs here, in one picture."""
+
+from __future__ import annotations
+
+import gzip
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rocelab.hpcc import Experiment
+from rocelab.plot.style import COLOURS, figure, save, style
+from rocelab.scenario import Scenario
+from rocelab.simulate import run
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from rocelab.result import Result
+
+QUEUES = "ts_queue.txt"
+"""Lines ``time_ns node port bytes``, without those of empty ports; may be compressed by gzip."""
+RATES = "ts_rate.txt"
+"""Lines ``time_ns source destination source_port rate_bps ...`` of flows that have not ended."""
+
+_START_NS = 2_000_000_000
+"""Flows begin then, by convention."""
+_STEP_NS = 1_000
+"""From one sample to the next."""
+_FLOWS_AT_MOST = 3
+_DPI = 160
+"""For the screen: these pictures are to be looked at, not printed."""
+
+Curve = tuple[list[float], list[float]]
+"""Times in us from the start, and values."""
+Pair = tuple[str, str]
+"""Names of a flow's hosts."""
+
+
+def has_series(case: Path) -> bool:
+    """Whether a case comes with time series."""
+    return _place(case / QUEUES) is not None and _place(case / RATES) is not None
+
+
+def draw(case: Path, stem: Path) -> list[Path]:
+    """Runs a case, draws its longest queue and its rates beside the simulator's own, and saves that."""
+    queues: dict[tuple[str, int], dict[int, float]] = defaultdict(dict)
+    for time, node, port, value, *_ in _rows(case / QUEUES):
+        queues[f"n{node}", int(port)][int(time)] = float(value)
+    rates: dict[Pair, Curve] = defaultdict(lambda: ([], []))
+    end = _START_NS
+    for time, src, dst, _, value, *_ in _rows(case / RATES):
+        end = max(end, int(time))
+        times, values = rates[f"n{src}", f"n{dst}"]
+        times.append(_microseconds(int(time)))
+        values.append(float(value) / 1e9)
+    (node, port), there = max(queues.items(), key=lambda item: max(item[1].values()))
+    samples = range(_START_NS + _STEP_NS, end + 1, _STEP_NS)
+    queue_there = (
+        [_microseconds(time) for time in samples],
+        [there.get(time, 0.0) / 1e3 for time in samples],
+    )
+    result, flows = _run(case, (node, port), list(rates), end)
+    with style():
+        drawn, (upper, lower) = figure(rows=2, height_in=3.6)
+        _overlay(upper, "black", queue_there, _curve(result, "queue", None, 1e3))
+        for (number, pair), colour in zip(flows, COLOURS, strict=False):
+            _overlay(lower, colour, rates[pair], _curve(result, "rate", number, 1e9))
+            lower.plot([], [], color=colour, label=f"{pair[0]} to {pair[1]}")
+        upper.plot([], [], color="black", alpha=0.3, linewidth=3.5, label="HPCC simulator")
+        upper.plot([], [], color="black", linewidth=0.8, label="rocelab")
+        upper.set_ylabel(f"Queue at {node},\nport {port} (KB)")
+        lower.set_ylabel("Rate (Gb/s)")
+        lower.set_xlabel("Time from the first flow's start (us)")
+        for axes in (upper, lower):
+            axes.set_ylim(bottom=0)
+            axes.legend(
+                loc="lower left",
+                bbox_to_anchor=(0, 1),
+                ncols=3,
+                borderaxespad=0.2,
+                borderpad=0.2,
+                handlelength=1.2,
+                columnspacing=0.8,
+            )
+        return save(drawn, stem, ("png",), dpi=_DPI)
+
+
+def _overlay(axes: Axes, colour: str, there: Curve, here: Curve) -> None:
+    """The simulator's curve as a broad light line, ours as a thin one on it."""
+    axes.plot(*there, color=colour, alpha=0.3, linewidth=3.5)
+    axes.plot(*here, color=colour, linewidth=0.8)
+
+
+def _run(
+    case: Path, place: tuple[str, int], pairs: list[Pair], end_ns: int
+) -> tuple[Result, list[tuple[int, Pair]]]:
+    """The result with the queue of a port and the rates of some flows, and which flows these are."""
+    scenario = Experiment(case / "config.txt", case).scenario()
+    data = scenario.to_dict()
+    node, port = place
+    links = [link for link in data["topology"]["links"] if node in (link["a"], link["b"])]
+    ends = (links[port - 1]["a"], links[port - 1]["b"])
+    peer = ends[1] if ends[0] == node else ends[0]
+    known: dict[Pair, int] = {}
+    for number, flow in enumerate(data["traffic"][0]["flows"]):
+        known.setdefault((flow["src"], flow["dst"]), number)
+    flows = sorted((known[pair], pair) for pair in pairs)
+    if len(flows) > _FLOWS_AT_MOST:
+        flows = [flows[0], flows[len(flows) // 2], flows[-1]]
+    clock = {
+        "interval": f"{_STEP_NS}ns",
+        "start": f"{_START_NS + _STEP_NS}ns",
+        "end": f"{end_ns}ns",
+    }
+    data["probe"] = [
+        {"name": "queue", "kind": "queue", "ports": [f"{node}:{peer}"], **clock},
+        {"name": "rate", "kind": "rate", "flows": [number for number, _ in flows], **clock},
+    ]
+    return run(Scenario(**data)), flows
+
+
+def _curve(result: Result, name: str, flow: int | None, unit: float) -> Curve:
+    series = result.series[name]
+    frame = series.to_polars()
+    if flow is not None:
+        frame = frame.filter(frame["flow_id"] == flow)
+    times = [_microseconds(time / 1e3) for time in frame["time_ps"]]
+    return times, [value / unit for value in frame[series.column]]
+
+
+def _microseconds(time_ns: float) -> float:
+    return (time_ns - _START_NS) / 1e3
+
+
+def _rows(path: Path) -> list[list[str]]:
+    place = _place(path)
+    if place is None:
+        return []
+    content = place.read_bytes()
+    text = (gzip.decompress(content) if place.suffix == ".gz" else content).decode()
+    return [line.split() for line in text.splitlines() if line]
+
+
+def _place(path: Path) -> Path | None:
+    return next((at for at in (path, path.with_name(f"{path.name}.gz")) if at.is_file()), None)
