@@ -42,10 +42,10 @@ def has_series(case: Path) -> bool:
 
 
 def draw(case: Path, stem: Path) -> list[Path]:
-    """Runs a case, draws its longest queue and its rates beside the simulator's own, and saves that."""
+    """Runs a case; draws its longest queue and its rates beside the simulator's own."""
     queues: dict[tuple[str, int], dict[int, float]] = defaultdict(dict)
-    for time, node, port, value, *_ in _rows(case / QUEUES):
-        queues[f"n{node}", int(port)][int(time)] = float(value)
+    for time, at, number, value, *_ in _rows(case / QUEUES):
+        queues[f"n{at}", int(number)][int(time)] = float(value)
     rates: dict[Pair, Curve] = defaultdict(lambda: ([], []))
     end = _START_NS
     for time, src, dst, _, value, *_ in _rows(case / RATES):
@@ -63,8 +63,8 @@ def draw(case: Path, stem: Path) -> list[Path]:
     with style():
         drawn, (upper, lower) = figure(rows=2, height_in=3.6)
         _overlay(upper, "black", queue_there, _curve(result, "queue", None, 1e3))
-        for (number, pair), colour in zip(flows, COLOURS, strict=False):
-            _overlay(lower, colour, rates[pair], _curve(result, "rate", number, 1e9))
+        for (flow, pair), colour in zip(flows, COLOURS, strict=False):
+            _overlay(lower, colour, rates[pair], _curve(result, "rate", flow, 1e9))
             lower.plot([], [], color=colour, label=f"{pair[0]} to {pair[1]}")
         upper.plot([], [], color="black", alpha=0.3, linewidth=3.5, label="HPCC simulator")
         upper.plot([], [], color="black", linewidth=0.8, label="rocelab")
@@ -94,7 +94,7 @@ def _overlay(axes: Axes, colour: str, there: Curve, here: Curve) -> None:
 def _run(
     case: Path, place: tuple[str, int], pairs: list[Pair], end_ns: int
 ) -> tuple[Result, list[tuple[int, Pair]]]:
-    """The result with the queue of a port and the rates of some flows, and which flows these are."""
+    """The result, with the queue of a port and the rates of some flows; and which flows."""
     scenario = Experiment(case / "config.txt", case).scenario()
     data = scenario.to_dict()
     node, port = place

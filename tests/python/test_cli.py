@@ -40,6 +40,7 @@ PORT_COLUMNS = [
     "max_queue_bytes",
     "ecn_marked_packets",
     "dropped_packets",
+    "lost_packets",
 ]
 
 

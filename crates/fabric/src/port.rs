@@ -180,6 +180,11 @@ impl Port {
         self.rate
     }
 
+    /// Sizes that most packets have, and what they take on the wire.
+    pub(crate) fn usual_sizes(&self) -> [(u64, Time); 2] {
+        self.usual
+    }
+
     /// Time that `size` bytes take on the wire.
     #[inline]
     pub(crate) fn serialisation(&self, size: u64) -> Time {

@@ -16,13 +16,15 @@ pub struct Quirks {
     pub one_way_rtt: bool,
     /// Hosts send ACKs while the priority that carries them is paused.
     pub acks_ignore_pause: bool,
-    /// Data that arrived before is not acknowledged again.
+    /// Data that arrived before is not acknowledged again, and any NACK has the sender go back, before
+    /// its control law hears of it.
     pub silent_duplicates: bool,
     /// A host's NIC looks through all its QPs in the order of their opening, from the one after the
     /// last that sent, whatever their priority.
     pub scan_queue_pairs: bool,
     /// With `scan_queue_pairs`: a NIC with nothing to send wakes at the earliest pacing time of all
-    /// QPs with bytes left, and not at all if that has passed for one whose window is closed.
+    /// QPs with bytes left, and not at all if that has passed for one whose window is closed; a timer
+    /// that changes a rate does not have it look.
     pub missed_wake_up: bool,
     /// With `scan_queue_pairs`: when finished QPs leave the table, the NIC's place in it is not
     /// corrected.

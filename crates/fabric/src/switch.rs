@@ -200,8 +200,9 @@ impl<S: Scheme> Switch<S> {
             epoch_end: common.graph.end_of(0),
             losses,
             trains: if common.quirks.emission_order {
-                let ends = common.graph.ports(node).iter();
-                ends.map(|end| emission::Train::new(common.graph.is_host(end.peer))).collect()
+                let ends = common.graph.ports(node).iter().zip(&ports);
+                ends.map(|(end, port)| emission::Train::new(common.graph.is_host(end.peer), port))
+                    .collect()
             } else {
                 Vec::new()
             },

@@ -2,89 +2,13 @@
 //! experiments, to the nanosecond and the byte. What it gave are facts of its runs; the experiments are
 //! written out here.
 
-use hpcc_files::Experiment;
-use rocelab::hpcc::{Files, records_of, scenario_of, write};
+mod hpcc;
+
+use hpcc::Run;
+use rocelab::hpcc::{Files, scenario_of, write};
 use rocelab::{RunOptions, RunResult};
-use scenario::Scenario;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
-
-/// A directory that goes with the test.
-struct Directory(PathBuf);
-
-impl Directory {
-    fn new(name: &str) -> Directory {
-        // Tests run side by side, some with the same case.
-        static MADE: AtomicU32 = AtomicU32::new(0);
-        let (process, number) = (std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
-        let path = std::env::temp_dir().join(format!("rocelab-{name}-{process}-{number}"));
-        fs::create_dir_all(&path).unwrap();
-        Directory(path)
-    }
-}
-
-impl Drop for Directory {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-/// What differs between the control laws in the simulator's own configurations at 100 Gb/s.
-fn law(name: &str) -> &'static str {
-    match name {
-        "dcqcn" => "CC_MODE 1 RATE_AI 20Mb/s RATE_HAI 200Mb/s ACK_HIGH_PRIO 1",
-        "timely" => "CC_MODE 7 RATE_AI 100Mb/s RATE_HAI 500Mb/s ACK_HIGH_PRIO 1",
-        "dctcp" => {
-            "CC_MODE 8 EWMA_GAIN 0.0625 RATE_AI 10Mb/s RATE_HAI 10Mb/s DCTCP_RATE_AI 615Mb/s HAS_WIN 1 \
-             VAR_WIN 1 KMAX_MAP 1 100000000000 300 KMIN_MAP 1 100000000000 300 \
-             PMAX_MAP 1 100000000000 1.0"
-        }
-        "hpcc" => {
-            "CC_MODE 3 RATE_AI 50Mb/s RATE_HAI 50Mb/s HAS_WIN 1 VAR_WIN 1 FAST_REACT 1 INT_MULTI 4"
-        }
-        other => unreachable!("{other}"),
-    }
-}
-
-struct Run {
-    experiment: Experiment,
-    result: RunResult,
-    files: Directory,
-}
-
-impl Run {
-    fn new(name: &str, law_name: &str, topology: &str, flows: &[String], more: &str) -> Run {
-        let directory = Directory::new(&format!("{name}-{law_name}"));
-        let path = |file: &str| directory.0.join(file);
-        fs::write(path("topology.txt"), topology).unwrap();
-        fs::write(path("flow.txt"), format!("{}\n{}\n", flows.len(), flows.join("\n"))).unwrap();
-        let config = format!(
-            "TOPOLOGY_FILE topology.txt FLOW_FILE flow.txt TRACE_FILE none.txt \
-             TRACE_OUTPUT_FILE out/mix.tr FCT_OUTPUT_FILE out/fct.txt PFC_OUTPUT_FILE out/pfc.txt \
-             QLEN_MON_FILE out/qlen.txt QLEN_MON_START 2000000000 QLEN_MON_END 2000001000 \
-             SIMULATOR_STOP_TIME 2.05 ENABLE_TRACE 0 PACKET_PAYLOAD_SIZE 1000 \
-             ALPHA_RESUME_INTERVAL 1 RATE_DECREASE_INTERVAL 4 RP_TIMER 300 EWMA_GAIN 0.00390625 \
-             FAST_RECOVERY_TIMES 1 MIN_RATE 1000Mb/s L2_CHUNK_SIZE 4000 L2_ACK_INTERVAL 1 HAS_WIN 0 \
-             GLOBAL_T 1 VAR_WIN 0 FAST_REACT 0 MI_THRESH 0 MULTI_RATE 0 BUFFER_SIZE 32 \
-             KMAX_MAP 1 100000000000 1600 KMIN_MAP 1 100000000000 400 PMAX_MAP 1 100000000000 0.2 \
-             {} {more}",
-            law(law_name)
-        );
-        fs::write(path("config.txt"), config).unwrap();
-        let experiment = Experiment::read(&path("config.txt"), &directory.0).unwrap();
-        let (spec, _) = scenario_of(&experiment, name);
-        let scenario = Scenario::from_spec(spec, None).unwrap();
-        let options = RunOptions { records: records_of(&experiment), ..RunOptions::default() };
-        let result = rocelab::run(&scenario, &options).unwrap();
-        Run { experiment, result, files: directory }
-    }
-
-    /// FCTs in nanoseconds, in the order of the flows.
-    fn fcts(&self) -> Vec<u64> {
-        self.result.flows.fct_ps.iter().map(|fct| fct / 1000).collect()
-    }
-}
+use std::path::Path;
 
 /// Hosts 0, 1 and 2; 0 and 1 share the way to 2 over three switches.
 const DUMBBELL: &str = "6 3 5\n3 4 5\n0 3 100Gbps 1500ns 0\n1 3 100Gbps 1500ns 0\n\
@@ -188,35 +112,4 @@ fn each_quirk_can_be_switched_off() {
     assert_ne!(exact.summary.digest, same.summary.digest);
     let mean = |result: &RunResult| result.flows.fct_ps.iter().sum::<u64>();
     assert!(mean(&exact) > mean(&same), "links are no faster than their rate");
-}
-
-#[test]
-fn the_themis_prototype_runs_with_its_accidents() {
-    // Its external switches have 200 MiB and need 300 MB for the long link, so they never pause; its
-    // INT has no code for 1.6 Tb/s.
-    let long = "4 2 3\n2 3\n0 2 100Gbps 1us 0\n1 3 100Gbps 1us 0\n2 3 1600Gbps 500us 0\n";
-    let flows = ["0 1 3 100 100000 2.0".to_owned()];
-    let maps = "KMAX_MAP 2 100000000000 1600 1600000000000 25600 KMIN_MAP 2 100000000000 400 \
-                1600000000000 6400 PMAX_MAP 2 100000000000 0.2 1600000000000 0.2";
-    for (law, key, scheme) in
-        [("dcqcn", 1, "themis"), ("dcqcn", 0, "dcqcn"), ("hpcc", 0, "hpcc"), ("hpcc", 1, "hpcc")]
-    {
-        let run = Run::new("prototype", law, long, &flows, &format!("{maps} ENABLE_THEMIS {key}"));
-        let (spec, _) = scenario_of(&run.experiment, "prototype");
-        let scenario = Scenario::from_spec(spec, None).unwrap();
-        assert_eq!(scenario.scheme.info.name, scheme);
-        let buffers: Vec<Option<u64>> = scenario
-            .network
-            .nodes
-            .iter()
-            .map(|node| node.buffer.map(|bytes| bytes.get()))
-            .collect();
-        assert_eq!(buffers, [None, None, Some(200 << 20), Some(200 << 20)]);
-        assert!(scenario.quirks.threshold_wraps);
-        let text = scenario.to_toml();
-        for line in ["max_hops = 10", "int_format = \"hpcc-ns3-uncoded\""] {
-            assert_eq!(text.contains(line), law == "hpcc", "{line}\n{text}");
-        }
-        assert_eq!((run.result.summary.flows_done, run.result.summary.drops), (1, 0));
-    }
 }

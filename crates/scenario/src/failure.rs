@@ -5,7 +5,7 @@ use crate::network::{Network, NodeKind, Reach};
 use crate::select::Selector;
 use crate::spec::FailureSpec;
 use crate::traffic::check_time;
-use units::Time;
+use units::{NodeId, Time};
 
 /// Each time at which links fail takes a table of routes.
 const MOST_FAILURES: usize = 256;
@@ -48,19 +48,19 @@ pub(crate) fn resolve(specs: &[FailureSpec], nodes: &Selector<'_>) -> Result<Vec
             ));
         }
     }
-    if let Some(index) = cut_off(network, specs.len(), &ends) {
-        let name = &network.node(index).name;
+    if let Some((a, b)) = cut_off(network, specs.len(), &ends) {
+        let name = |id| &network.node(id).name;
         return Err(ScenarioError::new(
             "failure",
-            format!("leaves {name} without a way to other hosts"),
+            format!("leaves {} and {} without a way to each other", name(a), name(b)),
         )
         .hint("have a link of another path fail, or give the host a second one"));
     }
     Ok(ends)
 }
 
-/// A host that does not reach all others when all links that fail have failed.
-fn cut_off(network: &Network, failures: usize, ends: &[Time]) -> Option<units::NodeId> {
+/// Two hosts that do not reach each other when all links that fail have failed.
+fn cut_off(network: &Network, failures: usize, ends: &[Time]) -> Option<(NodeId, NodeId)> {
     if failures == 0 {
         return None;
     }
@@ -70,5 +70,6 @@ fn cut_off(network: &Network, failures: usize, ends: &[Time]) -> Option<units::N
     let reach = Reach::new(&left);
     let mut hosts = left.ids().filter(|&id| left.node(id).kind == NodeKind::Host);
     let first = hosts.next()?;
-    hosts.find(|&host| !reach.joins(first, host))
+    let other = hosts.find(|&host| !reach.joins(first, host))?;
+    Some((first, other))
 }

@@ -160,7 +160,8 @@ def validate_hpcc(
 
     rows = []
     for case in find_cases(directory):
-        name = str(case.relative_to(directory))
+        inside = case.relative_to(directory)
+        name = str(inside) if inside.name else directory.resolve().name
         print(name, file=sys.stderr)
         rows.append(compare(case, name, seeds))
         if figures is not None and has_series(case):

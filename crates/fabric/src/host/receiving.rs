@@ -25,6 +25,9 @@ impl<S: Scheme> Host<S> {
         let slot = match self.seats[header.address.receiver_slot as usize] {
             Seat::At(slot) => slot,
             Seat::Empty => self.sit(now, header),
+            Seat::Done(_) if self.common.quirks.silent_duplicates => {
+                return window.packets.discard(handle);
+            }
             Seat::Done(all) => {
                 // A duplicate of a message that has arrived: the ACK was lost.
                 let hash = self.common.hash_back(&header.address);

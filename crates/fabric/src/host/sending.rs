@@ -116,6 +116,9 @@ impl<S: Scheme> Host<S> {
         let nic = &mut self.nics[sender.nic as usize];
         if <S::Rp as Rp<S>>::REPACE {
             sender.pace(sender.rp.allow().rate, nic.port.rate(), self.common.clock);
+            if let Some(scan) = &mut nic.scan {
+                scan.moved(sender.next_at, now);
+            }
         }
         place(sender, nic, now, slot);
     }
@@ -356,7 +359,10 @@ impl<S: Scheme> Host<S> {
                 debug_assert!(sender.rp.next_timer() > now, "a timer must move on");
             }
         });
-        self.reconsider(now, slot);
+        // A new rate has no NIC look before it would have.
+        if !self.common.quirks.missed_wake_up {
+            self.reconsider(now, slot);
+        }
     }
 
     pub(super) fn on_timeout(
@@ -415,6 +421,8 @@ impl<S: Scheme> Host<S> {
         let Body::Meta(meta) = &packet.body else { unreachable!("ACKs carry meta") };
         let nack = header.kind == Kind::Nack;
         let next_expected = header.sequence;
+        // The HPCC simulator goes back for any NACK, and before its control law hears of it.
+        let plainly = self.common.quirks.silent_duplicates;
         let newly_acked = next_expected.saturating_sub(sender.acknowledged);
         if newly_acked > 0 {
             sender.acknowledged = next_expected;
@@ -424,7 +432,7 @@ impl<S: Scheme> Host<S> {
         let ack = Ack {
             next_expected,
             newly_acked: Bytes::new(newly_acked),
-            next_to_send: sender.next_to_send,
+            next_to_send: if nack && plainly { sender.acknowledged } else { sender.next_to_send },
             nack,
             echo: header.echo,
             mark: header.mark,
@@ -441,9 +449,13 @@ impl<S: Scheme> Host<S> {
         set_timer(&mut self.timers, sender, now, slot);
         window.packets.discard(handle);
         let complete = sender.oldest.end <= sender.acknowledged && sender.oldest.flow != NO_FLOW;
-        let go_back = nack && next_expected >= sender.acknowledged;
+        let go_back = nack && (plainly || next_expected >= sender.acknowledged);
+        let nic = usize::from(sender.nic);
         self.send_outbox(window, now, slot);
         if complete && self.complete(window, now, slot) {
+            if let Some(nic) = self.nics.get_mut(nic).filter(|nic| nic.scan.is_some()) {
+                nic.wake(now);
+            }
             return;
         }
         if go_back {
@@ -519,8 +531,7 @@ fn set_timer<S: Scheme>(
 /// Lists a QP at its port, or has it wait for its time.
 #[inline]
 pub(super) fn place<S: Scheme>(sender: &mut Sender<S>, nic: &mut Nic, now: Time, slot: u32) {
-    if let Some(scan) = &mut nic.scan {
-        scan.moved(sender.next_at, now);
+    if nic.scan.is_some() {
         return nic.wake(now);
     }
     if sender.listed {

@@ -119,6 +119,13 @@ impl<S: Scheme> Switch<S> {
             let queue = this.class_bytes(priority);
             mark(&mut self.red[port], self.draws.as_deref_mut(), queue, packet, this);
         }
+        if self.marks_at_dequeue
+            && kind != Kind::Data
+            && let Some(draws) = &mut self.draws
+        {
+            // The HPCC simulator draws for ACKs, too; their marks mean nothing.
+            self.red[port].marks(this.class_bytes(priority), Some(draws));
+        }
         if let Some(cp) = &mut self.cp {
             let view = this.view(port, priority);
             let departure = Departure { now, effects: &mut self.effects, views: &self.views };

@@ -10,6 +10,7 @@
 
 use super::Switch;
 use crate::packet::{Packet, Scheme};
+use crate::port::Port;
 use engine::Arrivals;
 use std::cmp::Reverse;
 use units::Time;
@@ -24,11 +25,15 @@ pub(super) struct Train {
     end: Time,
     /// A host sends them.
     from_host: bool,
+    /// Of the cable; and what the usual sizes take on it, as the port has it.
+    propagation: Time,
+    usual: [(u64, Time); 2],
 }
 
 impl Train {
-    pub(super) fn new(from_host: bool) -> Train {
-        Train { from_host, ..Train::default() }
+    pub(super) fn new(from_host: bool, port: &Port) -> Train {
+        let (propagation, usual) = (port.propagation(), port.usual_sizes());
+        Train { from_host, propagation, usual, ..Train::default() }
     }
 }
 
@@ -51,10 +56,14 @@ impl<S: Scheme> Switch<S> {
                 && arrivals.get(index).0 == instant
             {
                 let (time, port, packet) = arrivals.get(index);
-                let this = &self.ports[port as usize];
-                let end = time.saturating_sub(this.propagation());
-                let sent = end.saturating_sub(this.serialisation(u64::from(packet.header.size)));
                 let train = &mut self.trains[port as usize];
+                let end = time.saturating_sub(train.propagation);
+                let size = u64::from(packet.header.size);
+                let on_the_wire = match train.usual.iter().find(|(usual, _)| *usual == size) {
+                    Some(&(_, time)) => time,
+                    None => self.ports[port as usize].serialisation(size),
+                };
+                let sent = end.saturating_sub(on_the_wire);
                 let in_train = sent == train.end;
                 if !in_train {
                     train.start = sent;

@@ -21,13 +21,14 @@ pub struct QuirksSpec {
     pub one_way_rtt: bool,
     /// Have hosts send ACKs while the priority that carries them is paused.
     pub acks_ignore_pause: bool,
-    /// Do not acknowledge data again that arrived before.
+    /// Do not acknowledge data again that arrived before; go back for any NACK, before the scheme
+    /// hears of it.
     pub silent_duplicates: bool,
     /// Have each NIC look through all its QPs in the order of their opening, whatever their
     /// priority.
     pub scan_queue_pairs: bool,
     /// With `scan_queue_pairs`: let a QP whose window is closed keep the NIC from waking for the
-    /// others.
+    /// others, and do not wake it where a timer changes a rate.
     pub missed_wake_up: bool,
     /// With `scan_queue_pairs`: do not correct the NIC's place when finished QPs leave its table.
     pub stale_turn: bool,

@@ -1,0 +1,98 @@
+//! Shared by the tests that run the HPCC simulator's experiments: writes files, reads them, runs them.
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use hpcc_files::Experiment;
+use rocelab::hpcc::{records_of, scenario_of};
+use rocelab::{RunOptions, RunResult};
+use scenario::Scenario;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A directory that goes with the test.
+pub struct Directory(pub PathBuf);
+
+impl Directory {
+    fn new(name: &str) -> Directory {
+        // Tests run side by side, some with the same case.
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let (process, number) = (std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(format!("rocelab-{name}-{process}-{number}"));
+        fs::create_dir_all(&path).unwrap();
+        Directory(path)
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// What differs between the control laws in the simulator's own configurations at 100 Gb/s.
+fn law(name: &str) -> &'static str {
+    match name {
+        "dcqcn" => "CC_MODE 1 RATE_AI 20Mb/s RATE_HAI 200Mb/s ACK_HIGH_PRIO 1",
+        "timely" => "CC_MODE 7 RATE_AI 100Mb/s RATE_HAI 500Mb/s ACK_HIGH_PRIO 1",
+        "dctcp" => {
+            "CC_MODE 8 EWMA_GAIN 0.0625 RATE_AI 10Mb/s RATE_HAI 10Mb/s DCTCP_RATE_AI 615Mb/s HAS_WIN 1 \
+             VAR_WIN 1 KMAX_MAP 1 100000000000 300 KMIN_MAP 1 100000000000 300 \
+             PMAX_MAP 1 100000000000 1.0"
+        }
+        "hpcc" => {
+            "CC_MODE 3 RATE_AI 50Mb/s RATE_HAI 50Mb/s HAS_WIN 1 VAR_WIN 1 FAST_REACT 1 INT_MULTI 4"
+        }
+        "none" => "CC_MODE 0",
+        other => unreachable!("{other}"),
+    }
+}
+
+/// An experiment and what came of it.
+pub struct Run {
+    pub experiment: Experiment,
+    pub result: RunResult,
+    pub files: Directory,
+}
+
+impl Run {
+    pub fn new(name: &str, law_name: &str, topology: &str, flows: &[String], more: &str) -> Run {
+        let directory = Directory::new(&format!("{name}-{law_name}"));
+        let path = |file: &str| directory.0.join(file);
+        fs::write(path("topology.txt"), topology).unwrap();
+        fs::write(path("flow.txt"), format!("{}\n{}\n", flows.len(), flows.join("\n"))).unwrap();
+        let config = format!(
+            "TOPOLOGY_FILE topology.txt FLOW_FILE flow.txt TRACE_FILE none.txt \
+             TRACE_OUTPUT_FILE out/mix.tr FCT_OUTPUT_FILE out/fct.txt PFC_OUTPUT_FILE out/pfc.txt \
+             QLEN_MON_FILE out/qlen.txt QLEN_MON_START 2000000000 QLEN_MON_END 2000001000 \
+             SIMULATOR_STOP_TIME 2.05 ENABLE_TRACE 0 PACKET_PAYLOAD_SIZE 1000 \
+             ALPHA_RESUME_INTERVAL 1 RATE_DECREASE_INTERVAL 4 RP_TIMER 300 EWMA_GAIN 0.00390625 \
+             FAST_RECOVERY_TIMES 1 MIN_RATE 1000Mb/s L2_CHUNK_SIZE 4000 L2_ACK_INTERVAL 1 HAS_WIN 0 \
+             GLOBAL_T 1 VAR_WIN 0 FAST_REACT 0 MI_THRESH 0 MULTI_RATE 0 BUFFER_SIZE 32 \
+             KMAX_MAP 1 100000000000 1600 KMIN_MAP 1 100000000000 400 PMAX_MAP 1 100000000000 0.2 \
+             {} {more}",
+            law(law_name)
+        );
+        fs::write(path("config.txt"), config).unwrap();
+        let experiment = Experiment::read(&path("config.txt"), &directory.0).unwrap();
+        let (spec, _) = scenario_of(&experiment, name);
+        let scenario = Scenario::from_spec(spec, None).unwrap();
+        let options = RunOptions { records: records_of(&experiment), ..RunOptions::default() };
+        let result = rocelab::run(&scenario, &options).unwrap();
+        Run { experiment, result, files: directory }
+    }
+
+    /// Runs it again on so many threads, with all packets of all nodes recorded.
+    pub fn again(&self, threads: usize) -> RunResult {
+        let (spec, _) = scenario_of(&self.experiment, "again");
+        let scenario = Scenario::from_spec(spec, None).unwrap();
+        let mut records = records_of(&self.experiment);
+        records.packets = scenario.network.ids().collect();
+        let options = RunOptions { records, threads: Some(threads), ..RunOptions::default() };
+        rocelab::run(&scenario, &options).unwrap()
+    }
+
+    /// FCTs in nanoseconds, in the order of the flows.
+    pub fn fcts(&self) -> Vec<u64> {
+        self.result.flows.fct_ps.iter().map(|fct| fct / 1000).collect()
+    }
+}
