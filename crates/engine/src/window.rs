@@ -45,7 +45,16 @@ impl<P: Copy + Send> Arrivals<'_, '_, P> {
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
+    /// Has the packets fetched that come some places after `index`: whoever looks at one after the
+    /// other need not wait for each.
+    #[inline]
+    pub fn look_ahead(&self, index: usize) {
+        if let Some(&entry) = self.entries.get(index + AHEAD) {
+            self.packets.prefetch(key::handle(entry));
+        }
+    }
     /// When one arrives, at which port, and what.
+    #[inline]
     pub fn get(&self, index: usize) -> (Time, u16, &P) {
         let entry = self.entries[index];
         let time = key::time(entry, self.base);

@@ -8,11 +8,13 @@ pub struct Quirks {
     /// Times on the wire and between packets are cut to whole nanoseconds: 1048 bytes at 100 Gb/s
     /// take 83 ns and not 83.84, which makes links a little faster than their rate.
     pub whole_nanoseconds: bool,
-    /// Each switch hashes with its own seed (MurmurHash3) and lists next hops by descending node
-    /// number; of several links to the same neighbour only the last is used.
+    /// Each switch hashes with its own seed (MurmurHash3) and lists next hops as a search from the
+    /// destination comes upon them that looks at neighbours by descending node number: in a tree by
+    /// descending number, too. Of several links to the same neighbour only the last is used.
     pub node_hash: bool,
     /// The base round trip counts the payload's serialisation one way and the propagation both
-    /// ways; headers and ACKs not at all. The ideal FCT follows it.
+    /// ways; headers and ACKs not at all. The ideal FCT follows it, and the network's BDP is the
+    /// largest round trip times lowest rate of any pair of hosts.
     pub one_way_rtt: bool,
     /// Hosts send ACKs while the priority that carries them is paused.
     pub acks_ignore_pause: bool,

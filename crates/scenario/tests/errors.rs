@@ -508,3 +508,35 @@ fn files_are_named() {
     );
     std::fs::remove_dir_all(&dir).unwrap();
 }
+
+#[test]
+fn links_that_fail_and_damage() {
+    let fails = |link: &str, at: &str| {
+        star(&format!("{FLOW}[[failure]]\nlink = \"{link}\"\nat = \"{at}\"\n"))
+    };
+    says(&fails("h0", "1us"), &["failure.0.link: `h0` is no link", "\"tor0:agg1\""]);
+    says(&fails("h0:h1", "1us"), &["failure.0.link: h0 and h1 have no link"]);
+    says(&fails("h0:s1", "1us"), &["failure.0.link: unknown node `s1`", "s0"]);
+    says(&fails("h0:s0", "0us"), &["failure.0.at: must be above zero"]);
+    says(&fails("s0:h2", "1us"), &["failure: leaves h0 and h2 without a way to each other"]);
+    says(&set("wire.error_rate", "1.5"), &["wire.error_rate: 1.5 is no probability", "0 to 1"]);
+    says(&set("wire.error_rate", "nan"), &["wire.error_rate: NaN is no probability"]);
+    let custom = "kind = \"custom\"\nnodes = [{ name = \"h0\", kind = \"host\" }, \
+                  { name = \"h1\", kind = \"host\" }]\nlinks = [{ a = \"h0\", b = \"h1\", \
+                  rate = \"1Gbps\", delay = \"1us\", error_rate = -0.1 }]\n";
+    says(&topology(custom), &["topology.links.0.error_rate: -0.1 is no probability"]);
+}
+
+#[test]
+fn of_two_ways_one_may_fail() {
+    let text = "[topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\n\
+                host_rate = \"100Gbps\"\nhost_delay = \"1us\"\nrate = \"100Gbps\"\n\
+                delay = \"1us\"\n[wire]\nerror_rate = 1e-6\n[[failure]]\n\
+                link = \"spine1:leaf0\"\nat = \"5us\"\n";
+    let scenario = parse(&format!("{text}{FLOW}"), None, &[]);
+    let scenario = scenario.unwrap();
+    let failing = scenario.network.links.iter().filter(|link| link.fails_at.ns() == 5_000).count();
+    assert_eq!((failing, scenario.wire.error_rate), (1, 1e-6));
+    let again = parse(&scenario.to_toml(), None, &[]).unwrap();
+    assert_eq!(again, scenario, "the effective scenario says the same");
+}

@@ -55,6 +55,7 @@ impl<S: Scheme> Switch<S> {
             while let Some(index) = Some(begin + keys.len()).filter(|&at| at < arrivals.len())
                 && arrivals.get(index).0 == instant
             {
+                arrivals.look_ahead(index);
                 let (time, port, packet) = arrivals.get(index);
                 let train = &mut self.trains[port as usize];
                 let end = time.saturating_sub(train.propagation);

@@ -14,10 +14,11 @@ pub struct Directory(pub PathBuf);
 
 impl Directory {
     fn new(name: &str) -> Directory {
-        // Tests run side by side, some with the same case.
-        static MADE: AtomicU32 = AtomicU32::new(0);
-        let (process, number) = (std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
-        let path = std::env::temp_dir().join(format!("rocelab-{name}-{process}-{number}"));
+        // Tests of a process may run the same experiment at the same time.
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("rocelab-{name}-{}-{number}", std::process::id());
+        let path = std::env::temp_dir().join(name);
         fs::create_dir_all(&path).unwrap();
         Directory(path)
     }

@@ -14,10 +14,11 @@ pub struct QuirksSpec {
     /// faster than their rate.
     pub whole_nanoseconds: bool,
     /// Choose among equal paths by each switch's own MurmurHash3 over addresses and ports, with
-    /// next hops by descending node number.
+    /// next hops as its search finds them: in trees by descending node number.
     pub node_hash: bool,
     /// Count the base round trip as propagation both ways and the payload's serialisation one way;
-    /// take it for the ideal FCT too.
+    /// take it for the ideal FCT too, and for the network's BDP the largest round trip times lowest
+    /// rate of any pair of hosts.
     pub one_way_rtt: bool,
     /// Have hosts send ACKs while the priority that carries them is paused.
     pub acks_ignore_pause: bool,
