@@ -202,6 +202,7 @@ def describe(result: Result, place: tuple[str, str]) -> str:
             f"{summary['pause_frames']:,} frames, {duration(summary['paused_ns'] * 1000)} in all",
         ),
         ("drops", f"{summary['drops']:,} ({summary['lossless_drops']:,} in lossless classes)"),
+        *([("lost on links", f"{summary['lost_packets']:,}")] if summary["lost_packets"] else []),
         ("longest queue", size(summary["max_queue_bytes"])),
         *((name.replace("_", " "), f"{n:,}") for name, n in summary["counters"].items()),
         ("digest", summary["digest"]),
