@@ -279,6 +279,7 @@ mod timely {
                 bottleneck_rate: line_rate,
                 base_rtt: us(8),
                 network_rtt: us(8),
+                network_bdp: LINE.bytes_in(us(8)),
                 switches: 2,
                 payload: Bytes::new(1000),
                 packet_bytes: Bytes::new(1090),

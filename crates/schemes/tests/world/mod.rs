@@ -180,6 +180,7 @@ impl<S: Scheme> World<S> {
             bottleneck_rate: LINE,
             base_rtt: RTT,
             network_rtt: RTT,
+            network_bdp: LINE.bytes_in(RTT),
             switches: 2,
             payload: Bytes::new(PAYLOAD),
             packet_bytes: Bytes::new(u64::from(PACKET)),
