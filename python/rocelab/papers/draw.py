@@ -89,7 +89,7 @@ def _panel(axes: Axes, panel: Panel, frame: pl.DataFrame, looks: Mapping[str, in
                 color=COLOURS[look],
                 linestyle=LINES[look],
                 linewidth=0.6 if line.thin else 1.2,
-                marker=MARKERS[look] if panel.by_size else "",
+                marker=MARKERS[look] if panel.by_size or panel.marked else "",
                 label=line.name,
             )
     axes.set_title(panel.title, loc="left")

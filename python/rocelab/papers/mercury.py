@@ -1,13 +1,15 @@
-"""Mercury: He et al., Journal of Cloud Computing 2024; the figures of small networks."""
+"""Mercury: He et al., Journal of Cloud Computing 2024."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from rocelab.papers import verdict
-from rocelab.papers.measure import first, lines, over_us, peak, series, within
+import polars as pl
+
+from rocelab.papers import by_load, verdict
+from rocelab.papers.measure import bars, first, lines, over_us, peak, series, within
 from rocelab.papers.model import Claim, Figure, Line, Panel, Paper, Points, Reading, Runs
 from rocelab.scenario import Scenario
 
@@ -333,11 +335,322 @@ _FIG9 = Figure(
     ],
 )
 
+# Poisson traffic: the small network, all of 40 Gb/s, and the large one.
+
+_SHARED_LOAD = 0.8
+"""Of the 40 Gb/s that the two senders share."""
+
+
+def _small(scheme: str, seed: int, arrivals_ms: int) -> Scenario:
+    """Figure 2 with 40 Gb/s everywhere; H1, H2 (h0, h1) send to R1, R2 (h2, h3)."""
+    return Scenario(
+        name=f"mercury-hadoop-{scheme}-{seed}",
+        topology={"kind": "dumbbell", "switches": 3, "senders": 2, "receivers": 2, **_LINK},
+        scheme=_SCHEMES[scheme],
+        pfc={"threshold": "static", "xoff": "320KB", "xon": "318KB"},
+        traffic=[
+            {
+                "kind": "poisson",
+                "workload": "FB_Hadoop",
+                "hosts": ["h0", "h1"],
+                "receivers": ["h2", "h3"],
+                "load": _SHARED_LOAD / 2,
+                "duration": f"{arrivals_ms}ms",
+            }
+        ],
+        run={"seed": seed},
+    )
+
+
+def _smalls(quick: bool) -> dict[str, Scenario]:
+    arrivals_ms, seeds = (100, 2) if quick else (500, 5)
+    return by_load.cases(
+        (_SMALL,),
+        (80,),
+        seeds,
+        _SEVEN,
+        lambda _workload, _load, seed, scheme: _small(scheme, seed, arrivals_ms),
+    )
+
+
+_SMALL = "Hadoop"
+
+
+def _tail(scheme: str) -> Callable[[Runs], Mapping[str, list[float]]]:
+    """p99 FCT of the small network in us."""
+    return lambda runs: {"": by_load.at_load(_SMALL, 80, scheme, by_load.TAIL)(runs)}
+
+
+def _fullest(scheme: str) -> Callable[[Runs], Mapping[str, list[float]]]:
+    """The largest queue of any switch in KB."""
+
+    def reading(runs: Runs) -> Mapping[str, list[float]]:
+        peaks = []
+        for case, run in runs.items():
+            if case.split(" ", 3)[3] == scheme:
+                ports = run.ports.to_polars().filter(pl.col("node").str.starts_with("s"))
+                peaks.append(float(ports["max_queue_bytes"].cast(pl.Float64).max()) / 1e3)
+        return {"": peaks}
+
+    return reading
+
+
+_TWO = {"p99 FCT": (_tail, "us"), "Largest queue": (_fullest, "KB")}
+
+_FIG10 = Figure(
+    id="fig10",
+    title="Hadoop at 80 % load in the small network",
+    cases=_smalls,
+    panels=[
+        Panel(
+            f"({letter}) {name}",
+            "Hadoop, 80 %",
+            f"{name} ({unit})",
+            [
+                bars(scheme, {"": lambda runs, read=read(scheme): read(runs)[""]})
+                for scheme in _SEVEN
+            ],
+        )
+        for letter, (name, (read, unit)) in zip("ab", _TWO.items(), strict=True)
+    ],
+    claims=[
+        Claim(
+            id_,
+            f"{name} with Mercury is lower than with the others",
+            f"{-percents[0]:.1f} to {-percents[1]:.1f} % lower",
+            verdict.between(read("Mercury"), {each: read(each) for each in _OTHERS}, percents, unit),
+            assumption="H1 and H2 together offer 80 % of the 40 Gb/s that they share",
+        )
+        for id_, percents, (name, (read, unit)) in zip(
+            ("p99", "queue"), ((-16.1, -25.5), (-20.9, -39.2)), _TWO.items(), strict=True
+        )
+    ],
+)
+
+_WORKLOADS = {
+    "CacheFollower": "CacheFollower",
+    "Hadoop": "FB_Hadoop",
+    "WebSearch": "WebSearch",
+    "WebServer": "WebServer",
+}
+_ARRIVALS_MS = 10
+
+
+def _large(quick: bool, workload: str, load: int, seed: int, scheme: str) -> Scenario:
+    """20 ToR, 20 aggregation and 16 core switches in five pods; a tenth of it if quick."""
+    size = (
+        {"pods": 2, "tors_per_pod": 2, "aggs_per_pod": 2, "cores": 4, "hosts_per_tor": 8}
+        if quick
+        else {"pods": 5, "tors_per_pod": 4, "aggs_per_pod": 4, "cores": 16, "hosts_per_tor": 16}
+    )
+    return Scenario(
+        name=f"mercury-{workload}-{load}-{scheme}-{seed}",
+        topology={
+            "kind": "three-tier",
+            **size,
+            "host_rate": "100Gbps",
+            "host_delay": "1us",
+            "agg_rate": "400Gbps",
+            "agg_delay": "1us",
+            "core_rate": "400Gbps",
+            "core_delay": "1us",
+        },
+        scheme=_SCHEMES[scheme],
+        pfc={"threshold": "static", "xoff": "620KB", "xon": "618KB"},
+        traffic=[
+            {
+                "kind": "poisson",
+                "workload": _WORKLOADS[workload],
+                "load": load / 100,
+                "duration": f"{_ARRIVALS_MS / (5 if quick else 1):g}ms",
+            }
+        ],
+        run={"seed": seed},
+    )
+
+
+def _larges(workloads: tuple[str, ...], quick: bool) -> dict[str, Scenario]:
+    return by_load.cases(
+        workloads,
+        (30, 50, 80) if quick else by_load.LOADS,
+        _SEEDS[quick],
+        _SIX,
+        partial(_large, quick),
+    )
+
+
+_SEEDS = {True: 2, False: 3}
+"""In the quick version, and in the full one."""
+_WARM = "flows of the first tenth of the arrivals are left out"
+_FOUND = {
+    by_load.AVERAGE: {
+        "CacheFollower": (-21.1, -38.5),
+        "Hadoop": (-11.2, -36.1),
+        "WebSearch": -21.9,
+        "WebServer": -32.6,
+    },
+    by_load.TAIL: {},
+}
+
+
+def _against(
+    workload: str, statistic: str, sizes: by_load.Sizes, names: Sequence[str]
+) -> dict[str, verdict.Curve]:
+    return {name: by_load.at_loads(workload, name, statistic, sizes) for name in names}
+
+
+def _at_loads(id_: str, statistic: str, words: str) -> Figure:
+    """Figures 11 and 12: a panel for each workload."""
+    claims = []
+    for workload in _WORKLOADS:
+        curves = _against(workload, statistic, by_load.ALL, _SIX)
+        others = {name: curves[name] for name in _OTHERS}
+        claims.append(
+            Claim(
+                f"lowest-{workload.lower()}",
+                f"Mercury has the lowest {words} at each load, {workload}",
+                "Mercury lowest",
+                verdict.lowest_at_all(curves, "Mercury", "us"),
+                assumption=_WARM,
+            )
+        )
+        span = _FOUND[statistic].get(workload)
+        if isinstance(span, tuple):
+            claims.append(
+                Claim(
+                    f"change-{workload.lower()}",
+                    f"{words.capitalize()} of Mercury is lower than that of the others, {workload}",
+                    f"{-span[0]:.1f} to {-span[1]:.1f} % lower",
+                    verdict.between(curves["Mercury"], others, span, "us"),
+                    assumption=f"the least and the most over schemes and loads; {_WARM}",
+                )
+            )
+        elif span is not None:
+            claims.append(
+                Claim(
+                    f"change-{workload.lower()}",
+                    f"{words.capitalize()} of Mercury is lower than that of the others, {workload}",
+                    f"up to {-span:.1f} % lower",
+                    verdict.up_to(curves["Mercury"], others, span, "us"),
+                    assumption=f"the most over schemes and loads; {_WARM}",
+                )
+            )
+    return Figure(
+        id=id_,
+        title=f"{words[0].upper()}{words[1:]} against load, four workloads",
+        cases=partial(_larges, tuple(_WORKLOADS)),
+        panels=[
+            by_load.panel(f"({letter}) {workload}", workload, _SIX, statistic)
+            for letter, workload in zip("abcd", _WORKLOADS, strict=True)
+        ],
+        claims=claims,
+    )
+
+
+_FIG11 = _at_loads("fig11", by_load.AVERAGE, "average FCT")
+_FIG12 = _at_loads("fig12", by_load.TAIL, "99th percentile of the FCT")
+
+_SIZES = {"short": by_load.Sizes(most=100e3), "long": by_load.Sizes(least=1e6)}
+_CUT = "short flows are those up to 100 KB, long ones those above 1 MB"
+_STATISTICS = {by_load.AVERAGE: "average", by_load.TAIL: "99th percentile"}
+_SHORT = {"Hadoop": (-64.7, -58.7), "WebServer": (-81.1, -80.6)}
+_LONG = {"Hadoop": (-27.1, -45.1), "WebServer": (-56.2, -68.6)}
+_LONG_HADOOP = {
+    "Timely": (-26.5, -45.1),
+    "DCQCN": (-26.3, -41.8),
+    "DCQCN+TCD": (-21.8, -38.7),
+    "PACC": (-19.7, -30.9),
+    "HPCC": (-27.1, -37.9),
+}
+"""Of the average and of the 99th percentile."""
+
+
+def _up_to(
+    id_: str,
+    workload: str,
+    kind: str,
+    statistic: str,
+    names: Sequence[str],
+    percent: float,
+) -> Claim:
+    sizes = _SIZES[kind]
+    others = _against(workload, statistic, sizes, names)
+    who = names[0] if len(names) == 1 else "the others" if "HPCC" in names else "all but HPCC"
+    return Claim(
+        f"{kind}-{statistic}-{id_}",
+        f"FCT of {kind} flows is lower with Mercury than with {who}, {_STATISTICS[statistic]}",
+        f"up to {-percent:.1f} % lower",
+        verdict.up_to(
+            by_load.at_loads(workload, "Mercury", statistic, sizes), others, percent, "us"
+        ),
+        assumption=f"{_CUT}; the most over schemes and loads; {_WARM}",
+    )
+
+
+def _slightly_above(workload: str) -> Claim:
+    return Claim(
+        "short-average-hpcc",
+        "Mercury's average FCT of short flows is slightly higher than HPCC's",
+        "slightly above HPCC",
+        verdict.rising(
+            {
+                name: by_load.at_load(workload, 80, name, by_load.AVERAGE, _SIZES["short"])
+                for name in ("HPCC", "Mercury")
+            },
+            "us",
+        ),
+        assumption=f"at 80 % load; {_CUT}; {_WARM}",
+    )
+
+
+def _by_length(id_: str, workload: str) -> Figure:
+    """Figures 13 and 14: short and long flows apart."""
+    claims = [
+        _up_to("all", workload, "short", statistic, _OTHERS[:-1], percent)
+        for statistic, percent in zip(_STATISTICS, _SHORT[workload], strict=True)
+    ]
+    claims.append(_slightly_above(workload))
+    each = _LONG_HADOOP if workload == "Hadoop" else {}
+    claims += [
+        _up_to(name.lower(), workload, "long", statistic, (name,), percent)
+        for name, percents in each.items()
+        for statistic, percent in zip(_STATISTICS, percents, strict=True)
+    ]
+    claims += [
+        _up_to("all", workload, "long", statistic, _OTHERS, percent)
+        for statistic, percent in zip(_STATISTICS, _LONG[workload], strict=True)
+        if not each
+    ]
+    return Figure(
+        id=id_,
+        title=f"FCT of short and of long flows, {workload}",
+        cases=partial(_larges, (workload,)),
+        panels=[
+            by_load.panel(
+                f"({letter}) {kind.capitalize()} flows, {words}", workload, _SIX, statistic, sizes
+            )
+            for letter, (kind, sizes, statistic, words) in zip(
+                "abcd",
+                (
+                    (kind, sizes, statistic, words)
+                    for kind, sizes in _SIZES.items()
+                    for statistic, words in _STATISTICS.items()
+                ),
+                strict=True,
+            )
+        ],
+        claims=claims,
+    )
+
+
+_FIG13 = _by_length("fig13", "Hadoop")
+_FIG14 = _by_length("fig14", "WebServer")
+
 PAPER = Paper(
     id="mercury",
     citation='He et al., "Mercury: accurate and fast congestion feedback for MEC-enabled RDMA data '
     'centers", Journal of Cloud Computing 2024',
-    figures=(_FIG3, _FIG4, _FIG9),
+    figures=(_FIG3, _FIG4, _FIG9, _FIG10, _FIG11, _FIG12, _FIG13, _FIG14),
     looks={
         "DCQCN": 0,
         "HPCC": 1,

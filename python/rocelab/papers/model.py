@@ -47,6 +47,8 @@ class Panel:
     """What of the x axis is drawn; default: all. The data have all."""
     by_size: bool = False
     """FCT slowdown by flow size, both logarithmic."""
+    marked: bool = False
+    """The points, few, have marks."""
 
 
 @dataclass(frozen=True)

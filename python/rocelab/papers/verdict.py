@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from rocelab.papers.model import Outcome, Reading, Runs, Value
@@ -19,6 +20,8 @@ TOLERANCE = 0.15
 
 Judge = Callable[[Runs], Outcome]
 Readings = Mapping[str, Reading]
+Curve = Callable[[Runs], Mapping[str, Value]]
+"""Values at points, by the points' names."""
 
 
 def lowest(readings: Readings, name: str, unit: str) -> Judge:
@@ -62,16 +65,62 @@ def change(new: Reading, old: Reading, paper_percent: float, unit: str) -> Judge
     """``new`` is that many per cent above ``old``; below it where negative."""
 
     def judge(runs: Runs) -> Outcome:
-        after, before = _mean(new(runs)), _mean(old(runs))
-        ours = 100 * (after / before - 1)
-        both = f"{_number(after)} against {_number(before)} {unit}".strip()
-        text = f"{ours:+.1f} % ({both})"
-        by = f"{ours - paper_percent:+.1f} points"
-        if ours * paper_percent <= 0:
-            return Outcome(text, "differs", f"{by}, other sign")
-        if abs(ours) < abs(paper_percent) / 2:
-            return Outcome(text, "weaker", by)
-        return Outcome(text, "holds")
+        return _change(_Change(_mean(new(runs)), _mean(old(runs))), paper_percent, unit)
+
+    return judge
+
+
+def up_to(new: Curve, olds: Mapping[str, Curve], paper_percent: float, unit: str) -> Judge:
+    """Somewhere ``new`` is that many per cent above one of ``olds``; below it where negative."""
+
+    def judge(runs: Runs) -> Outcome:
+        most = max(_changes(new, olds, runs), key=lambda one: one.percent * paper_percent)
+        return _change(most, paper_percent, unit)
+
+    return judge
+
+
+def between(
+    new: Curve, olds: Mapping[str, Curve], paper_percents: tuple[float, float], unit: str
+) -> Judge:
+    """Everywhere ``new`` is above each of ``olds`` by a per cent in that span.
+
+    It holds where the least and the most hold, by the rule for changes.
+    """
+
+    def judge(runs: Runs) -> Outcome:
+        found = _changes(new, olds, runs)
+        ends = [
+            _change(end(found, key=lambda one: one.percent * paper), paper, unit)
+            for end, paper in zip((min, max), paper_percents, strict=True)
+        ]
+        text = " to ".join(end.measured for end in ends)
+        worst = max(ends, key=lambda end: ("holds", "weaker", "differs").index(end.verdict))
+        return Outcome(text, worst.verdict, worst.by)
+
+    return judge
+
+
+def lowest_at_all(curves: Mapping[str, Curve], name: str, unit: str) -> Judge:
+    """``name`` is below each of the others at each point."""
+
+    def judge(runs: Runs) -> Outcome:
+        values = {other: curve(runs) for other, curve in curves.items()}
+        ours = values.pop(name)
+        relations = {
+            other: {at: _relation(ours[at], theirs[at]) for at in ours}
+            for other, theirs in values.items()
+        }
+        wrong = [
+            f"{name} {sign} {other} at {', '.join(points)}"
+            for other, found in relations.items()
+            for sign in (">", "=")
+            if (points := [at for at, relation in found.items() if relation == sign])
+        ]
+        won = sum(all(found[at] == "<" for found in relations.values()) for at in ours)
+        span = [_number(end(_mean(value) for value in ours.values())) for end in (min, max)]
+        text = f"{name} lowest at {won} of {len(ours)} points, {span[0]} to {span[1]} {unit}"
+        return Outcome(text, "differs", "; ".join(wrong)) if wrong else Outcome(text, "holds")
 
     return judge
 
@@ -89,6 +138,41 @@ def agree(readings: Readings, unit: str) -> Judge:
         return _close(values, dict.fromkeys(values, next(iter(values.values()))), unit)
 
     return judge
+
+
+@dataclass(frozen=True)
+class _Change:
+    after: float
+    before: float
+    where: str = ""
+
+    @property
+    def percent(self) -> float:
+        return 100 * (self.after / self.before - 1)
+
+
+def _changes(new: Curve, olds: Mapping[str, Curve], runs: Runs) -> list[_Change]:
+    after = _curve(new, runs)
+    return [
+        _Change(after[at], before, f" {name}{f' at {at}' if at else ''}")
+        for name, old in olds.items()
+        for at, before in _curve(old, runs).items()
+    ]
+
+
+def _change(ours: _Change, paper_percent: float, unit: str) -> Outcome:
+    both = f"{_number(ours.after)} against{ours.where} {_number(ours.before)} {unit}".strip()
+    text = f"{ours.percent:+.1f} % ({both})"
+    by = f"{ours.percent - paper_percent:+.1f} points"
+    if ours.percent * paper_percent <= 0:
+        return Outcome(text, "differs", f"{by}, other sign")
+    if abs(ours.percent) < abs(paper_percent) / 2:
+        return Outcome(text, "weaker", by)
+    return Outcome(text, "holds")
+
+
+def _curve(curve: Curve, runs: Runs) -> dict[str, float]:
+    return {at: _mean(value) for at, value in curve(runs).items()}
 
 
 def _close(values: Mapping[str, float], paper: Mapping[str, float], unit: str) -> Outcome:

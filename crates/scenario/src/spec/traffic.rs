@@ -117,6 +117,9 @@ pub struct PoissonSpec {
     /// The hosts that send and receive; `h0..h15` and `h*` stand for several; default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<Vec<String>>,
+    /// The hosts that receive, where they are others than those that send.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receivers: Option<Vec<String>>,
 }
 
 /// Requests arrive at every host as a Poisson process, each from a random host that gets the response.

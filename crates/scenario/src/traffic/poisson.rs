@@ -21,10 +21,23 @@ pub(super) fn poisson(
     let cdf = sizes(given, entry, context)?;
     check_load(spec.load, entry)?;
     let hosts = hosts(spec.hosts.as_deref(), entry, context)?;
-    if hosts.len() < 2 {
+    let receivers = match &spec.receivers {
+        Some(names) => context.nodes.hosts(names, &entry.key("receivers"))?,
+        None if hosts.len() < 2 => {
+            return Err(ScenarioError::new(
+                entry.key("hosts"),
+                format!("Poisson traffic needs at least 2 hosts, got {}", hosts.len()),
+            ));
+        }
+        None => hosts.clone(),
+    };
+    // Where each sender stands among the receivers, so as not to send to itself.
+    let own: Vec<Option<usize>> =
+        hosts.iter().map(|host| receivers.iter().position(|receiver| receiver == host)).collect();
+    if receivers.len() == 1 && own.contains(&Some(0)) {
         return Err(ScenarioError::new(
-            entry.key("hosts"),
-            format!("Poisson traffic needs at least 2 hosts, got {}", hosts.len()),
+            entry.key("receivers"),
+            "has one host, and that sends, too: it would send to itself",
         ));
     }
     let start = check_time(spec.start, || entry.key("start"))?;
@@ -37,8 +50,9 @@ pub(super) fn poisson(
     while let Some((index, at)) = arrivals.next() {
         let source = &mut arrivals.sources[index];
         let size = cdf.draw(&mut source.sizes);
-        let other = source.destinations.below(hosts.len() as u64 - 1) as usize;
-        let dst = hosts[other + usize::from(other >= index)];
+        let others = receivers.len() - usize::from(own[index].is_some());
+        let other = source.destinations.below(others as u64) as usize;
+        let dst = receivers[other + usize::from(own[index].is_some_and(|own| other >= own))];
         sink.push(entry.message(hosts[index], dst, size, at), || entry.key.clone())?;
     }
     Ok(())
