@@ -48,11 +48,8 @@ pub struct SeriesInfo {
 impl Series {
     /// The name of the column of values, which carries the unit: `queue_bytes`.
     pub fn value_column(&self) -> String {
-        if self.unit.is_empty() {
-            self.kind.replace('-', "_")
-        } else {
-            format!("{}_{}", self.kind, self.unit)
-        }
+        let kind = self.kind.replace('-', "_");
+        if self.unit.is_empty() { kind } else { format!("{kind}_{}", self.unit) }
     }
 
     /// Its line in the summary.
@@ -121,5 +118,8 @@ mod tests {
         series.flow = vec![4, 4];
         series.kind = "alpha".to_owned();
         assert_eq!(names(&series), ["time_ps", "flow_id", "alpha"]);
+        series.kind = "flow-queue".to_owned();
+        series.unit = "bytes".to_owned();
+        assert_eq!(names(&series), ["time_ps", "flow_id", "flow_queue_bytes"]);
     }
 }

@@ -297,6 +297,10 @@ fn traffic_must_make_sense() {
         &poisson("load = 0.5\nworkload = \"WebSearch\"\nflows = 1000000000000"),
         &["makes about 1000000000000 messages"],
     );
+    says(
+        &poisson("load = 0.5\nworkload = \"WebSearch\"\nflows = 9\nreceivers = [\"h0\"]"),
+        &["traffic.0.receivers: has one host, and that sends, too"],
+    );
     let incast =
         |keys: &str| star(&format!("[[traffic]]\nkind = \"incast\"\nsize = \"1KB\"\n{keys}"));
     says(&incast("senders = 4"), &["senders: 4 senders and a receiver need more than 4 hosts"]);

@@ -55,6 +55,27 @@ fn poisson_gaps_are_exponential() {
 }
 
 #[test]
+fn poisson_receivers_may_be_others_than_the_senders() {
+    let from_to = |receivers: &str| {
+        let ends = format!("hosts = [\"h0\", \"h1\"]\nreceivers = {receivers}\n");
+        let scenario = build(&format!("{POISSON}flows = 9000\n{ends}"));
+        let mut counts = std::collections::BTreeMap::new();
+        for message in &scenario.messages {
+            *counts.entry((message.src.get(), message.dst.get())).or_insert(0u32) += 1;
+        }
+        assert!(counts.values().all(|count| count.abs_diff(9_000 / counts.len() as u32) < 600));
+        counts.into_keys().collect::<Vec<_>>()
+    };
+    assert_eq!(from_to("[\"h2\", \"h3\"]"), [(0, 2), (0, 3), (1, 2), (1, 3)]);
+    // A host that sends, too, never to itself.
+    assert_eq!(from_to("[\"h1\", \"h2\", \"h3\"]")[2..], [(0, 3), (1, 2), (1, 3)]);
+    // The same as without, where they are the same.
+    let short = format!("{POISSON}duration = \"1ms\"\n");
+    let all = build(&format!("{short}receivers = [\"h*\"]\n"));
+    assert_eq!(of_tag(&all, "poisson"), of_tag(&build(&short), "poisson"));
+}
+
+#[test]
 fn traffic_is_the_same_whatever_stands_around_it() {
     let poisson = format!("{POISSON}duration = \"1ms\"\n");
     let incast = "[[traffic]]\nkind = \"incast\"\nsenders = 5\nsize = \"1KB\"\nrepeat = 3\n\

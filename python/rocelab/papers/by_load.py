@@ -1,7 +1,7 @@
 """FCT against load, as the papers with several workloads show it.
 
-Cases are named ``WORKLOAD LOAD SEED SCHEME``, the load in per cent; statistics are those of each seed,
-then their mean.
+Cases are named ``WORKLOAD LOAD SEED SCHEME``, the load in per cent; statistics are those of each
+seed, then their mean.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def panel(
     title: str, workload: str, schemes: Sequence[str], statistic: str, sizes: Sizes = ALL
 ) -> Panel:
     """A line over the load for each scheme."""
-    words = {AVERAGE: "Average FCT (us)", TAIL: "99th percentile of the FCT (us)"}
+    words = {AVERAGE: "Average FCT (us)", TAIL: "p99 FCT (us)"}
     return Panel(
         title,
         "Load (%)",
@@ -79,16 +79,12 @@ def at_loads(
     }
 
 
-def at_load(
-    workload: str, load: int, scheme: str, statistic: str, sizes: Sizes = ALL
-) -> Reading:
+def at_load(workload: str, load: int, scheme: str, statistic: str, sizes: Sizes = ALL) -> Reading:
     """The statistic in us at one load, for each seed."""
     return lambda runs: _of_loads(runs, workload, scheme, statistic, sizes)[load]
 
 
-def _line(
-    workload: str, scheme: str, statistic: str, sizes: Sizes
-) -> Callable[[Runs], Points]:
+def _line(workload: str, scheme: str, statistic: str, sizes: Sizes) -> Callable[[Runs], Points]:
     def points(runs: Runs) -> Points:
         found = _of_loads(runs, workload, scheme, statistic, sizes)
         return [float(load) for load in found], [sum(all_) / len(all_) for all_ in found.values()]

@@ -1,0 +1,538 @@
+"""HierCC: Zhang et al., "HierCC: Hierarchical RDMA Congestion Control", APNet 2021."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import polars as pl
+
+from rocelab.papers import by_load, verdict
+from rocelab.papers.measure import lines, over_us, peak, series, within
+from rocelab.papers.model import Claim, Figure, Line, Panel, Paper, Points, Reading, Runs
+from rocelab.scenario import Scenario
+
+_SCHEMES: Mapping[str, dict[str, Any]] = {
+    "DCQCN": {"name": "dcqcn", "preset": "dcqcn-hpcc"},
+    "TIMELY": {"name": "timely", "preset": "timely-paper"},
+    "HPCC": {"name": "hpcc", "preset": "hpcc-paper"},
+    "ExpressPass": {"name": "expresspass", "preset": "expresspass-xpass"},
+    "HierCC": {"name": "hiercc", "preset": "hiercc-path"},
+    "HierCC to the letter": {"name": "hiercc", "preset": "hiercc-paper"},
+    "HierCC, S ahead": {"name": "hiercc", "preset": "hiercc-ahead"},
+    "HPCC, paths' T": {
+        "name": "hpcc",
+        "preset": "hpcc-paper",
+        "params": {"base_rtt": "path"},
+    },
+}
+_FORMS = ("HierCC", "HierCC to the letter", "HierCC, S ahead")
+_OTHERS = ("DCQCN", "TIMELY", "HPCC", "ExpressPass")
+_FIVE = (*_OTHERS, "HierCC")
+_SEVEN = (*_OTHERS, *_FORMS)
+
+
+def _network(link_delay: str, *, small: bool = False) -> dict[str, Any]:
+    """20 ToR, 20 aggregation and 16 core switches in five pods; or 4, 4 and 2 in two."""
+    size = (
+        {"pods": 2, "tors_per_pod": 2, "aggs_per_pod": 2, "cores": 2}
+        if small
+        else {"pods": 5, "tors_per_pod": 4, "aggs_per_pod": 4, "cores": 16}
+    )
+    return {
+        "kind": "three-tier",
+        **size,
+        "hosts_per_tor": 16,
+        "host_rate": "25Gbps",
+        "host_delay": link_delay,
+        "agg_rate": "100Gbps",
+        "agg_delay": link_delay,
+        "core_rate": "100Gbps",
+        "core_delay": link_delay,
+    }
+
+
+# HPCC and bursts.
+
+_DELAYS = {"12 us": "1us", "6 us": "0.5us"}
+"""Delays of the links by the round trip that they make."""
+_BURST_US = 100.0
+_SHORT_END_US = 600.0
+_LONG = ("h17", "h80")
+_PLACES: Mapping[str, tuple[str, list[str]]] = {
+    "": ("HPCC", ["h0..h15"]),
+    ", in the pod": ("HPCC, paths' T", [f"h{256 + 4 * n}" for n in range(16)]),
+}
+"""Where the bursts come from: a rack of another pod, or all racks of the receiver's pod."""
+
+
+def _hpcc(rtt: str, place: str) -> Scenario:
+    """Two long flows, and 16 bursts of 20 KB at 100 us, all to h319."""
+    scheme, senders = _PLACES[place]
+    return Scenario(
+        name=f"hiercc-burst-{rtt}{place}",
+        topology=_network(_DELAYS[rtt]),
+        scheme=_SCHEMES[scheme],
+        traffic=[
+            {
+                "kind": "flows",
+                "tag": "long",
+                "flows": [{"src": src, "dst": "h319", "size": "1GB"} for src in _LONG],
+            },
+            {
+                "kind": "incast",
+                "tag": "burst",
+                "senders": senders,
+                "receiver": "h319",
+                "size": "20KB",
+                "start": f"{_BURST_US:g}us",
+            },
+        ],
+        probe=[
+            {"name": "queue", "kind": "queue", "ports": ["tor19:h319"], "interval": "500ns"},
+            {"name": "used", "kind": "throughput", "ports": ["tor19:h319"], "interval": "5us"},
+        ],
+        run={"stop": f"{_SHORT_END_US:g}us"},
+    )
+
+
+def _queue_kb(case: str) -> Callable[[Runs], Points]:
+    return lambda runs: series(runs[case], "queue", 1e3)
+
+
+def _used_gbps(case: str) -> Callable[[Runs], Points]:
+    return lambda runs: series(runs[case], "used", 1e9)
+
+
+def _gap_us(case: str) -> Reading:
+    """How long after the bursts the link carries less than three quarters of its rate."""
+
+    def reading(runs: Runs) -> float:
+        times, queue = series(runs[case], "queue", 1e3)
+        fullest = times[queue.index(max(queue))]
+        return 5.0 * sum(rate < 18.75 for rate in within(_used_gbps(case)(runs), fullest))
+
+    return reading
+
+
+_SAME_BYTES = (
+    "16 bursts of 20 KB are 346 KB on the wire, and a window of 25 Gb/s times 6 us holds nearly "
+    "all of each: all of them leave before an ACK is back, whatever the delay. The paper's 250 KB "
+    "come out where T, and with it the first window, is that of each path, and the bursts come "
+    "from all racks of the receiver's pod (the claims below)"
+)
+_RECOVERS = (
+    "maxStage turns it: with 3 additive rounds in place of HPCC's 5 the gaps are 55 and 35 us with "
+    "bursts from another pod, with 0 they are 45 and 20; with the HPCC simulator's set 40 and 30"
+)
+
+
+def _short(rtt: str, place: str) -> str:
+    return f"{rtt.split()[0]}us{'-pod' if place else ''}"
+
+
+_FIG1_PAPER = {"12 us": (340.0, 70.0), "6 us": (250.0, 35.0)}
+
+_FIG1 = Figure(
+    id="fig1",
+    title="HPCC: sixteen bursts and two long flows",
+    cases=lambda _quick: {
+        f"{rtt}{place}": _hpcc(rtt, place) for place in _PLACES for rtt in _DELAYS
+    },
+    panels=[
+        over_us(
+            "(a) Queue",
+            "Queue length (KB)",
+            lines(
+                {f"{rtt}{place}": f"{rtt}{place}" for place in _PLACES for rtt in _DELAYS},
+                _queue_kb,
+            ),
+            (50, 450),
+        ),
+        over_us(
+            "(b) Throughput of the receiver",
+            "Throughput (Gb/s)",
+            lines(
+                {f"{rtt}{place}": f"{rtt}{place}" for place in _PLACES for rtt in _DELAYS},
+                _used_gbps,
+            ),
+            (50, 450),
+        ),
+    ],
+    claims=[
+        claim
+        for place, where in (
+            ("", "bursts from a rack of another pod"),
+            (", in the pod", "bursts from all racks of the receiver's pod, T of each path"),
+        )
+        for rtt, (queue, gap) in _FIG1_PAPER.items()
+        for claim in (
+            Claim(
+                f"queue-{_short(rtt, place)}",
+                f"Peak of the queue with a round trip of {rtt}{place}",
+                f"{queue:g} KB",
+                verdict.close({"": peak(_queue_kb(f"{rtt}{place}"), _BURST_US)}, {"": queue}, "KB"),
+                assumption=where,
+                reason=_SAME_BYTES,
+            ),
+            Claim(
+                f"gap-{_short(rtt, place)}",
+                f"Time to take up the bandwidth with a round trip of {rtt}{place}",
+                f"{gap:g} us",
+                verdict.close({"": _gap_us(f"{rtt}{place}")}, {"": gap}, "us"),
+                assumption=f"{where}; below three quarters of the link after the queue's peak",
+                reason=_RECOVERS,
+            ),
+        )
+    ],
+)
+
+_INCASTS = (16, 32, 64, 128, 256)
+_INCAST_SCHEMES = ("HPCC", "HPCC, paths' T")
+
+
+def _incast(scheme: str, rtt: str, senders: int) -> Scenario:
+    """An incast of 100 KB each, from hosts drawn at random, beside two long flows."""
+    return Scenario(
+        name=f"hiercc-incast-{scheme}-{rtt}-{senders}",
+        topology=_network(_DELAYS[rtt]),
+        scheme=_SCHEMES[scheme],
+        traffic=[
+            {
+                "kind": "flows",
+                "tag": "long",
+                "flows": [{"src": src, "dst": "h319", "size": "1GB"} for src in _LONG],
+            },
+            {
+                "kind": "incast",
+                "senders": senders,
+                "receiver": "h319",
+                "size": "100KB",
+                "start": f"{_BURST_US:g}us",
+            },
+        ],
+        run={"stop": "400us"},
+    )
+
+
+def _case(scheme: str, rtt: str, senders: int) -> str:
+    return f"{scheme} {rtt} {senders}"
+
+
+def _most_mb(scheme: str, rtt: str, senders: int, runs: Runs) -> float:
+    ports = runs[_case(scheme, rtt, senders)].ports.to_polars()
+    port = ports.filter((pl.col("node") == "tor19") & (pl.col("peer") == "h319"))
+    return float(port["max_queue_bytes"].item()) / 1e6
+
+
+def _peaks(scheme: str, rtt: str) -> Callable[[Runs], Points]:
+    return lambda runs: (
+        [float(senders) for senders in _INCASTS],
+        [_most_mb(scheme, rtt, senders, runs) for senders in _INCASTS],
+    )
+
+
+_WINDOWS = (
+    "each sender's first window is all that counts: C times T, 38 KB on the wire where T is 12 us, "
+    "and 24 KB where it is 6 us"
+)
+
+_FIG2 = Figure(
+    id="fig2",
+    title="HPCC: peak of the queue against the scale of an incast",
+    cases=lambda _quick: {
+        _case(scheme, rtt, senders): _incast(scheme, rtt, senders)
+        for scheme in _INCAST_SCHEMES
+        for rtt in _DELAYS
+        for senders in _INCASTS
+    },
+    panels=[
+        Panel(
+            "Peak queue",
+            "Senders",
+            "Queue length (MB)",
+            [
+                Line(f"{rtt}{', T of each path' if scheme != 'HPCC' else ''}", _peaks(scheme, rtt))
+                for scheme in _INCAST_SCHEMES
+                for rtt in _DELAYS
+            ],
+            marked=True,
+        )
+    ],
+    claims=[
+        Claim(
+            f"peak-{rtt.split()[0]}us-{senders}{suffix}",
+            f"Peak with {senders} senders and a round trip of {rtt}{where}",
+            f"{'about ' if senders == 16 else 'up to '}{paper:g} MB",
+            verdict.close({"": partial(_most_mb, scheme, rtt, senders)}, {"": paper}, "MB"),
+            assumption="100 KB each; the paper says no size, and above a window none counts",
+            reason=_WINDOWS,
+        )
+        for scheme, suffix, where in (
+            ("HPCC", "", ""),
+            ("HPCC, paths' T", "-path", ", T of each path"),
+        )
+        for rtt, senders, paper in (("12 us", 16, 0.8), ("12 us", 256, 9.0), ("6 us", 256, 6.0))
+    ],
+)
+
+
+# HierCC.
+
+_ROUNDS_MS = (1.0, 3.0)
+
+
+def _bursts(scheme: str) -> Scenario:
+    """A long flow from h0 to h63; at 1 and 3 ms its 15 neighbours send 75 KB each there."""
+    voq = [{"name": "voq", "kind": "flow-queue", "nodes": ["h0"], "interval": "1us"}]
+    return Scenario(
+        name=f"hiercc-bursts-{scheme}",
+        topology=_network("1us", small=True),
+        scheme=_SCHEMES[scheme],
+        traffic=[
+            {
+                "kind": "flows",
+                "tag": "long",
+                "flows": [{"src": "h0", "dst": "h63", "size": "1GB"}],
+            },
+            {
+                "kind": "bursts",
+                "src": ["h1..h15"],
+                "dst": ["h63"],
+                "size": "75KB",
+                "start": "1ms",
+                "period": "2ms",
+                "count": len(_ROUNDS_MS),
+            },
+        ],
+        probe=[
+            {"name": "queue", "kind": "queue", "ports": ["tor3:h63"], "interval": "1us"},
+            {"name": "used", "kind": "throughput", "ports": ["tor3:h63"], "interval": "50us"},
+            *(voq if scheme in _FORMS else []),
+        ],
+        run={"stop": "5ms"},
+    )
+
+
+def _voq_kb(case: str) -> Callable[[Runs], Points]:
+    return lambda runs: series(runs[case], "voq", 1e3)
+
+
+def _ms(read: Callable[[Runs], Points]) -> Callable[[Runs], Points]:
+    def points(runs: Runs) -> Points:
+        times, values = read(runs)
+        return [time / 1e3 for time in times if isinstance(time, float)], values
+
+    return points
+
+
+def _used_percent(case: str) -> Reading:
+    """Mean from the first bursts on."""
+
+    def reading(runs: Runs) -> float:
+        rates = within(_used_gbps(case)(runs), _ROUNDS_MS[0] * 1e3)
+        return 100 * sum(rates) / len(rates) / 25
+
+    return reading
+
+
+_IN_FLIGHT_KB = 16 * 25 / 8 * (2 + 2 * 0.35)
+"""What 16 hosts send at 25 Gb/s until a stop has reached them and its last data is there: 1 us each
+way, and the packets of 1.1 KB on the wire that stop and data wait for."""
+
+_BOUND_KB = 70 + _IN_FLIGHT_KB
+_FOUR = ("DCQCN", *_FORMS)
+
+_FIG4 = Figure(
+    id="fig4",
+    title="A long flow and two rounds of 15 bursts",
+    cases=lambda _quick: {name: _bursts(name) for name in _FOUR},
+    columns=3,
+    panels=[
+        Panel(
+            "(a) Throughput",
+            "Time (ms)",
+            "Throughput (Gb/s)",
+            [Line(name, _ms(_used_gbps(name))) for name in _FOUR],
+        ),
+        Panel(
+            "(b) Queue at the receiver",
+            "Time (ms)",
+            "Queue length (KB)",
+            [Line(name, _ms(_queue_kb(name))) for name in _FOUR],
+        ),
+        Panel(
+            "VOQ at the senders' ToR",
+            "Time (ms)",
+            "Queue length (KB)",
+            [Line(name, _ms(_voq_kb(name))) for name in _FORMS],
+        ),
+    ],
+    claims=[
+        Claim(
+            "queue-dcqcn",
+            "DCQCN builds a queue of up to 1000 KB",
+            "1000 KB",
+            verdict.close({"": peak(_queue_kb("DCQCN"))}, {"": 1000.0}, "KB"),
+            assumption="the 15 bursts of 75 KB come from the rack of the long flow",
+            reason="all 1125 KB, 1214 KB on the wire, leave before a sender hears of it; DCQCN's "
+            "preset turns it: with dcqcn-paper, whose long flow is slower by then, 1149 KB, which "
+            "is within 15 %",
+        ),
+        Claim(
+            "voq",
+            "HierCC's VOQ is bounded by V_high and what is in flight on one hop",
+            f"70 KB and {_IN_FLIGHT_KB:.0f} KB",
+            verdict.below({name: peak(_voq_kb(name)) for name in _FORMS}, _BOUND_KB, "KB"),
+            assumption="16 senders at line rate until the stop has come and their last data is in",
+        ),
+        Claim(
+            "queue",
+            "HierCC's queue at the receiver is small",
+            "small",
+            verdict.lowest(
+                {name: peak(_queue_kb(name)) for name in ("DCQCN", "HierCC")}, "HierCC", "KB"
+            ),
+        ),
+        Claim(
+            "throughput",
+            "HierCC keeps a high utilisation where DCQCN wastes bandwidth after the bursts",
+            "HierCC higher",
+            verdict.highest(
+                {name: _used_percent(name) for name in ("DCQCN", "HierCC")}, "HierCC", "%"
+            ),
+            assumption="mean from the first bursts to 5 ms",
+        ),
+        Claim(
+            "full",
+            "HierCC's throughput is full after the bursts",
+            "25 Gb/s",
+            verdict.above({"HierCC": _used_percent("HierCC")}, 95.0, "%"),
+            assumption="mean from the first bursts to 5 ms; full is above 95 %",
+        ),
+        Claim(
+            "letter",
+            "To the letter, with C0 = 10 KB and S what has left, the same",
+            "25 Gb/s",
+            verdict.above({"": _used_percent("HierCC to the letter")}, 95.0, "%"),
+            assumption="mean from the first bursts to 5 ms; full is above 95 %",
+            reason="a VOQ moves no more than C0 in a round trip between ToRs, 10 KB in 8.4 us, "
+            "which is 9.5 of 25 Gb/s; C0 of the downlink's rate times that round trip, or S "
+            "counting what has joined the VOQ, fills the link",
+        ),
+        Claim(
+            "ahead",
+            "With C0 = 10 KB and S what has joined, the same",
+            "25 Gb/s",
+            verdict.above({"": _used_percent("HierCC, S ahead")}, 95.0, "%"),
+            assumption="mean from the first bursts to 5 ms; full is above 95 %",
+        ),
+    ],
+)
+
+_WORKLOAD = "CacheFollower"
+
+
+def _large(quick: bool, _workload: str, load: int, seed: int, scheme: str) -> Scenario:
+    return Scenario(
+        name=f"hiercc-{load}-{scheme}-{seed}",
+        topology=_network("1us", small=quick),
+        scheme=_SCHEMES[scheme],
+        traffic=[
+            {
+                "kind": "poisson",
+                "workload": _WORKLOAD,
+                "load": load / 100,
+                "duration": "4ms" if quick else "10ms",
+            }
+        ],
+        run={"seed": seed},
+    )
+
+
+def _larges(quick: bool) -> dict[str, Scenario]:
+    loads = (30, 50, 80) if quick else by_load.LOADS
+    return by_load.cases((_WORKLOAD,), loads, 2, _SEVEN, partial(_large, quick))
+
+
+_REDUCTIONS = {
+    by_load.AVERAGE: {"HPCC": -10, "TIMELY": -20, "ExpressPass": -50, "DCQCN": -60},
+    by_load.TAIL: {"HPCC": -20, "TIMELY": -20, "DCQCN": -40, "ExpressPass": -50},
+}
+_WARM = "flows of the first tenth of the arrivals are left out"
+
+
+def _curve(scheme: str, statistic: str) -> verdict.Curve:
+    return by_load.at_loads(_WORKLOAD, scheme, statistic)
+
+
+_FIG5 = Figure(
+    id="fig5",
+    title="FCT against load, CacheFollower",
+    cases=_larges,
+    panels=[
+        by_load.panel(f"({letter}) {words}", _WORKLOAD, _SEVEN, statistic)
+        for letter, (statistic, words) in zip(
+            "ab",
+            {by_load.AVERAGE: "Average", by_load.TAIL: "99th percentile"}.items(),
+            strict=True,
+        )
+    ],
+    claims=[
+        *(
+            Claim(
+                f"lowest-{statistic}",
+                f"HierCC has the lowest FCT at each load: {statistic}",
+                "HierCC lowest",
+                verdict.lowest_at_all(
+                    {name: _curve(name, statistic) for name in _FIVE}, "HierCC", "us"
+                ),
+                assumption=_WARM,
+            )
+            for statistic in _REDUCTIONS
+        ),
+        *(
+            Claim(
+                f"{statistic}-{other.lower()}",
+                f"FCT against {other}: {statistic}",
+                f"up to {-percent} % lower",
+                verdict.up_to(
+                    _curve("HierCC", statistic), {other: _curve(other, statistic)}, percent, "us"
+                ),
+                assumption=f"over loads; {_WARM}",
+            )
+            for statistic, reductions in _REDUCTIONS.items()
+            for other, percent in reductions.items()
+        ),
+    ],
+)
+
+PAPER = Paper(
+    id="hiercc",
+    citation='Zhang et al., "HierCC: Hierarchical RDMA Congestion Control", APNet 2021',
+    figures=(_FIG1, _FIG2, _FIG4, _FIG5),
+    looks={
+        "DCQCN": 0,
+        "HPCC": 1,
+        "HierCC": 2,
+        "TIMELY": 3,
+        "ExpressPass": 4,
+        "HierCC to the letter": 5,
+        "HierCC, S ahead": 6,
+        "12 us": 0,
+        "6 us": 1,
+        "12 us, in the pod": 5,
+        "6 us, in the pod": 4,
+        "12 us, T of each path": 5,
+        "6 us, T of each path": 4,
+    },
+    assumptions=(
+        "a payload of 1000 B; PFC with dynamic thresholds; buffers of 32 MB",
+        "links of 1 us, or of 0.5 us for a round trip of 6 us",
+        "HPCC and TIMELY as in their papers, DCQCN as in the HPCC simulator",
+        "ExpressPass as in its authors' simulator",
+        "HierCC with a C0 that fills the path between ToRs",
+        "HierCC to the letter has C0 = 10 KB; with S ahead, S counts what has joined the VOQ, too",
+    ),
+)
