@@ -10,4 +10,5 @@ mod levels;
 mod receiver;
 mod sender;
 mod switch;
+mod telemetry;
 mod toy;

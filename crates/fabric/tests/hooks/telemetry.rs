@@ -1,0 +1,217 @@
+//! How old INT is when it comes to the sender: HPCC's, which data carry, and FNCC's, which ACKs
+//! carry ("FNCC", Xu et al., 2024, section 5.4.1 and Figure 12), on a line of three switches.
+
+use crate::common::{ACK, Build, FIRST, FULL, G100, line, run};
+use crate::toy::{BYTE, Log, Plain};
+use crate::toy::{no_ctl, no_host, toy};
+use schemes::contract::{
+    Ack, Allow, Body, Cp, Full, HostCx, NoCtl, Packet, PathFacts, PlainReceiver, PortFacts,
+    PortView, Rp, Scheme, Strict, SwitchFacts,
+};
+use schemes::fncc::{Fncc, IntTable, Report};
+use schemes::hpcc::Hpcc;
+use schemes::int::{IntRecord, IntStack, StampInt};
+use units::Time;
+
+const SWITCHES: u64 = 3;
+/// Times in ps: a cable's delay, and what packets take to be sent.
+const DELAY: u64 = 1_500_000;
+const FIRST_TAKES: u64 = FIRST * BYTE;
+const TAKES: u64 = FULL * BYTE;
+const ACK_TAKES: u64 = ACK * BYTE;
+
+/// What an ACK told the first flow's sender, and when; the first switch's record first.
+type Told = (u64, Vec<IntRecord>);
+
+toy! {
+    /// HPCC's records, and senders at line rate that note them.
+    WithData: Log<Told>, IntStack<5>, NoCtl, (), Listener, PlainReceiver, StampInt;
+    no_ctl!();
+    no_host!();
+    fn cp(_: &Self::Params, facts: &SwitchFacts<'_>) -> Option<StampInt> {
+        Hpcc::<5>::cp(&Hpcc::<5>::preset("hpcc-paper", G100), facts)
+    }
+}
+
+toy! {
+    /// FNCC's.
+    WithAcks: Log<Told>, Report<5>, NoCtl, (), Listener, PlainReceiver, Table;
+    no_ctl!();
+    no_host!();
+    fn cp(_: &Self::Params, facts: &SwitchFacts<'_>) -> Option<Table> {
+        Fncc::<5>::cp(&Fncc::<5>::preset("fncc-paper", G100), facts).map(Table)
+    }
+}
+
+/// Where the records are in what ACKs carry.
+trait Records {
+    fn records(&self) -> Vec<IntRecord>;
+}
+
+impl Records for IntStack<5> {
+    fn records(&self) -> Vec<IntRecord> {
+        IntStack::records(self).to_vec()
+    }
+}
+
+impl Records for Report<5> {
+    fn records(&self) -> Vec<IntRecord> {
+        self.int.records().iter().rev().copied().collect()
+    }
+}
+
+/// FNCC's table, whose hooks are those of its own scheme.
+#[derive(Debug)]
+struct Table(IntTable);
+
+impl Table {
+    fn hook(
+        &mut self,
+        now: Time,
+        packet: &mut Packet<WithAcks>,
+        hook: impl FnOnce(&mut IntTable, &mut Full<'_, Fncc<5>>, &mut Packet<Fncc<5>>),
+    ) {
+        let Body::Meta(report) = packet.body else { return };
+        let mut effects = Vec::new();
+        let mut own = Packet { header: packet.header, body: Body::Meta(report) };
+        hook(&mut self.0, &mut Full::new(now, &mut effects, &[]), &mut own);
+        if let Body::Meta(report) = own.body {
+            packet.body = Body::Meta(report);
+        }
+    }
+}
+
+impl Cp<WithAcks> for Table {
+    type Level = Strict;
+    type Port = ();
+
+    fn port(&self, _: &Plain<Log<Told>>, _: &PortFacts) {}
+    fn on_enqueue(
+        &mut self,
+        cx: &mut Full<'_, WithAcks>,
+        (): &mut (),
+        view: &PortView,
+        packet: &mut Packet<WithAcks>,
+    ) {
+        self.hook(cx.now, packet, |table, cx, packet| {
+            table.on_enqueue(cx, &mut (), view, packet);
+        });
+    }
+    fn on_depart(
+        &mut self,
+        cx: &mut Full<'_, WithAcks>,
+        (): &mut (),
+        view: &PortView,
+        packet: &mut Packet<WithAcks>,
+    ) {
+        self.hook(cx.now, packet, |table, cx, packet| {
+            table.on_depart(cx, &mut (), view, packet);
+        });
+    }
+}
+
+/// Sends at line rate; the QP that begins at time 0 notes what it is told.
+#[derive(Debug)]
+struct Listener(bool);
+
+impl<S> Rp<S> for Listener
+where
+    S: Scheme<Params = Plain<Log<Told>>, Meta: Records>,
+{
+    fn open(_: &S::Params, _: &mut S::Host, _: &PathFacts, now: Time) -> Listener {
+        Listener(now == Time::ZERO)
+    }
+    fn allow(&self) -> Allow {
+        Allow::EVERYTHING
+    }
+    fn on_ack(&mut self, cx: &mut HostCx<'_, S>, ack: &Ack<'_, S>) {
+        if self.0 {
+            cx.params.0.push((cx.now.ps(), ack.meta.records()));
+        }
+    }
+}
+
+/// What the sender was told of a flow of 600 packets that begins at 0, and of another from a host on
+/// the same switch that joins it then.
+fn told<S: Scheme<Params = Plain<Log<Told>>>>(joins: Option<Time>) -> Vec<Told> {
+    let mut setup = line(SWITCHES as u32, G100, Time::from_ps(DELAY));
+    setup.message(0, 1, 600_000, Time::ZERO);
+    if let Some(joins) = joins {
+        let other = setup.host();
+        setup.cable(other, 2, G100, Time::from_ps(DELAY));
+        setup.message(other, 1, 100_000, joins);
+    }
+    let log = Log::default();
+    run::<S>(&setup, Plain(log.clone()), 1);
+    log.all()
+}
+
+/// When packet `k` begins to leave the sender (switch 0) and the switches 1 to 3 of a flow that is
+/// alone: back to back, behind the first, which is longer.
+const fn leaves(k: u64, switch: u64) -> u64 {
+    let first = switch * (FIRST_TAKES + DELAY);
+    if k == 0 { first } else { first + FIRST_TAKES + (k - 1) * TAKES }
+}
+
+/// When the ACK of that packet begins to leave the switch, or is at the sender (switch 0).
+const fn ack_leaves(k: u64, switch: u64) -> u64 {
+    leaves(k, SWITCHES) + TAKES + DELAY + (SWITCHES - switch + 1) * (ACK_TAKES + DELAY)
+}
+
+/// The age of each switch's record in each ACK of the flow's middle.
+fn ages<S: Scheme<Params = Plain<Log<Told>>>>() -> Vec<Vec<u64>> {
+    let told = told::<S>(None);
+    assert_eq!(told.len(), 600);
+    (200..400)
+        .map(|k| {
+            let (at, records) = &told[k as usize];
+            assert_eq!((*at, records.len()), (ack_leaves(k, 0), 3));
+            records.iter().map(|record| at - record.time.ps()).collect()
+        })
+        .collect()
+}
+
+/// Protects what FNCC is for (Figure 12): HPCC's record is as old as the way of the data from the
+/// switch on and of its ACK; FNCC's is that of the last departure before the ACK passes the switch on
+/// its way back, so it is younger by the packets that left in between. Most at the first switch.
+#[test]
+fn int_in_acks_is_younger_by_the_way_from_the_switch_and_back_to_it() {
+    let mut gains = Vec::new();
+    for (with_data, with_acks) in ages::<WithData>().iter().zip(ages::<WithAcks>()) {
+        gains.clear();
+        for switch in 1..=SWITCHES {
+            let at = switch as usize - 1;
+            // t8 - t1 and so on: the age does not depend on the packet.
+            let old = ack_leaves(9, 0) - leaves(9, switch);
+            assert_eq!(with_data[at], old, "HPCC, switch {switch}");
+            let back = ack_leaves(9, switch) - leaves(9, switch);
+            assert_eq!(with_acks[at], old - back / TAKES * TAKES, "FNCC, switch {switch}");
+            gains.push(with_data[at] - with_acks[at]);
+        }
+    }
+    // In packets: whole ones within the 9.3, 6.2 and 3.1 us of the way.
+    let packets: Vec<u64> = gains.iter().map(|gain| gain / TAKES).collect();
+    assert_eq!(packets, [107, 71, 35]);
+}
+
+/// Protects the reaction to a flow that joins at the first switch: when its sender hears of a queue,
+/// to the picosecond.
+#[test]
+fn news_of_a_join_takes_the_way_that_is_left() {
+    let joins = Time::from_ps(30 * DELAY + 40_000);
+    // The first packet of the other flow is whole at the switch, and waits for a packet's end.
+    let waits = joins.ps() + FIRST_TAKES + DELAY;
+    let heard = |told: Vec<Told>| {
+        let first = told.iter().find(|(_, records)| records[0].queue_bytes > 0);
+        first.expect("there is a queue").0
+    };
+
+    // FNCC: the next ACK that passes the switch.
+    let k = (0..600).find(|k| ack_leaves(*k, 1) >= waits).expect("one does");
+    assert_eq!(heard(told::<WithAcks>(Some(joins))), ack_leaves(k, 0));
+
+    // HPCC: the next packet of the flow that leaves, which is the one behind the other's first.
+    let next = (0..600).find(|k| leaves(*k, 1) >= waits).expect("one does");
+    let late = FIRST_TAKES;
+    assert_eq!(heard(told::<WithData>(Some(joins))), ack_leaves(next, 0) + late);
+}
