@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -210,12 +211,18 @@ def _saved_us(where: str, runs: Runs) -> float:
 _BIASED = (
     "with tables that are always up to date the throughput between two ACKs is that of a few "
     "packets, and the largest of all hops is above the true one, so FNCC's U is too high and its "
-    "rates too low; not so with tables updated every 0.5 us (fig9, g and h)"
+    "rates too low. The tables' period turns it: every 0.5 us, 94.3, 95.9 and 96.5 % at 100, 200 "
+    "and 400 Gb/s with the first hop congested (fig9, g and h), more than HPCC's 93.5, 93.7 and "
+    "93.7"
+)
+_NEVER_FIRST = (
+    "as for utilisation; but no period of the tables from 0.2 to 4 us makes FNCC the first, and "
+    "neither does a W_AI for 4 to 50 flows in place of 100, nor LHCS, nor the path's own T"
 )
 _UNFAIR = {
-    100: "as for utilisation; with tables updated every 0.5 us FNCC is first",
-    200: "as for utilisation, but with tables updated every 0.5 us HPCC is still ahead",
-    400: "as for utilisation, but with tables updated every 0.5 us HPCC is still ahead",
+    100: "as for utilisation; with tables updated every 0.5 us FNCC is first, at 355 us",
+    200: f"{_NEVER_FIRST}: 416 us at best, with W_AI for 4",
+    400: f"{_NEVER_FIRST}: 495 us at best, with W_AI for 4",
 }
 _FULL_LINK = f"a standing queue fills the link, and FNCC aims at eta, 95 %; and {_BIASED}"
 _TO_THE_END = "mean from the join to 1 ms"
@@ -285,7 +292,9 @@ _FIG3 = Figure(
             ),
             assumption="pauses of the first switch in the first 1 ms",
             reason="Xoff is that of an ingress port, so two flows pause at a queue of 1 MB, which "
-            "neither HPCC nor FNCC reaches",
+            "neither HPCC nor FNCC reaches. Xoff turns it: FNCC has the fewest at 400 Gb/s with "
+            "100 to 250 KB (at 150 KB FNCC 3, HPCC 4, DCQCN 19) and at 200 Gb/s with 100 to 150 KB "
+            "(1, 2, 17)",
         )
         for gbps in _RATES[1:]
     ],
@@ -352,6 +361,31 @@ _FIG9 = Figure(
 
 _NOTIFIED = ("HPCC", "FNCC without LHCS")
 
+# In closed form. A full packet and an ACK with INT on the wire, and a link, in us.
+_PACKET_US, _ACK_US, _LINK_US = 1538 * 8 / 100e3, 128 * 8 / 100e3, 1.5
+_T_US = 4 * (_PACKET_US + _ACK_US + 2 * _LINK_US)
+"""The base round trip over three switches."""
+
+
+def _expected_us(where: str, scheme: str) -> float:
+    """From the queue's beginning to the cut by a tenth: the way of the news, and HPCC's law.
+
+    HPCC's news leave with the next packet, go on to the receiver and come back with its ACK;
+    FNCC's leave with the next ACK, half a packet's time later on average. From then on the queue
+    grows by eta of the link, and U follows 1 + eta x with the time constant T, x = t / T: it is
+    (1 - eta) + eta x + (2 eta - 1) exp(-x). The rate is a tenth lower when U is eta / 0.9.
+    """
+    hop, eta = 1 + list(_HOPS).index(where), 0.95
+    onward = _PACKET_US + (4 - hop) * (_PACKET_US + _LINK_US) + 4 * (_ACK_US + _LINK_US)
+    back = _PACKET_US / 2 + hop * (_ACK_US + _LINK_US)
+    x = 0.0
+    while 1 - eta + eta * x + (2 * eta - 1) * math.exp(-x) < eta / 0.9:
+        x += 1e-4
+    return (onward if scheme == "HPCC" else back) + x * _T_US
+
+
+_DELAYS = {f"{where} {name}": (where, name) for name in _NOTIFIED for where in _HOPS}
+
 _FIG12 = Figure(
     id="fig12",
     title="How old news of congestion is when the sender acts, by hop",
@@ -377,7 +411,19 @@ _FIG12 = Figure(
             ),
             assumption="the paper's figure is a drawing; measured as the delay from 1 KB of queue "
             "to a cut of 10 %, every 0.1 us, without LHCS",
-        )
+        ),
+        Claim(
+            "closed-form",
+            "Reactions come when the way of the news and HPCC's law say, in closed form",
+            ", ".join(f"{case} {_expected_us(*of):.1f}" for case, of in _DELAYS.items()) + " us",
+            verdict.close(
+                {case: partial(_delay_us, case) for case in _DELAYS},
+                {case: _expected_us(*of) for case, of in _DELAYS.items()},
+                "us",
+            ),
+            assumption="not the paper's: worked out for this set-up, as fig9's 300 and 330 us are "
+            "of another",
+        ),
     ],
 )
 
@@ -502,14 +548,23 @@ def _fat_trees(workload: str, quick: bool) -> dict[str, Scenario]:
 
 _LHCS_COSTS = (
     "LHCS gives a flow that shares its receiver beta times an equal share, also where the others "
-    "are limited elsewhere: in the quick version FNCC without it has the lowest"
+    "are limited elsewhere. It turns it: in the quick version FNCC without it has the lowest "
+    "average with WebSearch (2.08, HPCC 2.19) and the lowest 95th percentile with Hadoop (2.09, "
+    "HPCC 2.21)"
 )
 _LONG = {
-    "fig14": "LHCS, and tables that are always up to date, slow long flows: in the quick version "
-    "FNCC without the one or with tables every 0.5 us is ahead of HPCC; none is ahead of DCQCN, "
-    "whose long queues cost short flows and not long ones",
-    "fig15": "not found; without LHCS, or with tables every 0.5 us, it is weaker still",
+    "HPCC": "LHCS, and tables that are always up to date, slow long flows. Either turns it: 3.07 "
+    "in the quick version without the one, and 3.07 with tables every 0.5 us, where HPCC has 3.14 "
+    "and FNCC 3.39; with neither, tables every 1 us, it is 2.30, 27 % below HPCC",
+    "DCQCN": "DCQCN's long queues cost short flows and not long ones. Its preset turns it: 2.90 in "
+    "the quick version with its paper's, 3.91 with the HPCC simulator's, where FNCC has 3.39; "
+    "without LHCS, tables every 1 us, FNCC's 2.30 are 21 and 41 % below",
 }
+_SHORT = (
+    "not found: in the quick version, with HPCC at 1.71 and FNCC at 1.58, all that is open makes "
+    "it 1.58 or more (LHCS off 1.65, once a round trip 1.63; tables every 0.5, 1, 2 us 1.61, 1.70, "
+    "1.84; alpha 1.2 1.62; beta 1 1.60), and HPCC as its simulator has it is at 1.78"
+)
 
 
 def _fct_figure(
@@ -539,7 +594,7 @@ def _fct_figure(
                         "",
                     ),
                     assumption=_WARM,
-                    reason=_LONG.get(id_, ""),
+                    reason=_LONG[other] if id_ == "fig14" else _SHORT,
                 )
                 for other, percent in changes.items()
             ),

@@ -116,12 +116,21 @@ _ASSUMED = (
 )
 _WAITS = (
     "no CNP reaches F1, its rate and window stay; but the window, C baseRTT, is full while its "
-    "packets wait for the end of the pause, so that in one bin it sends less"
+    "packets wait for the end of the pause, so that in one bin it sends less. How CNPs are spaced "
+    "turns it: with 10 us between those of a flow, in place of 50, F1 keeps its 20 Gb/s, and so it "
+    "does with windows that end 500 us after the last CNP, in place of 55, and with the ns-3 set"
 )
 _LEAST = "Gb/s in the slowest 100 us"
 _NO_SPREAD = (
     "at an Xoff of 320 KB for each ingress port F2 is cut before its bytes at the last switch "
-    "reach it, so no pause goes to P2; the claims at 80 KB show what happens where one does"
+    "reach it, so no pause goes to P2. Xoff turns it: the claims at 80 KB. Other bursts (3 of 100 "
+    "KB, 12 of 50 KB, one of 300 KB from each host), marking at the queue's entry and the HPCC "
+    "simulator's DCQCN do not"
+)
+_SHORT_QUEUES = "HPCC's flows: F2 is cut within a round trip, so that P2 is paused but P1 never is"
+_CUT_TWICE = (
+    "where packets are marked matters: marked as they join the queue, not as they leave, F1 goes "
+    "down to 3.6 Gb/s; over the HPCC simulator's DCQCN to 12.4"
 )
 
 
@@ -133,7 +142,7 @@ def _slowed(id_: str, text: str, host: str, xoff: int, names: tuple[str, ...]) -
         "slowed from 20 Gb/s",
         verdict.below({name: _least(host, f"{xoff} {name}") for name in names}, 17.0, _LEAST),
         assumption=_ASSUMED,
-        reason=_NO_SPREAD if xoff == _XOFFS_KB[0] else "",
+        reason=_NO_SPREAD if xoff == _XOFFS_KB[0] else _SHORT_QUEUES,
     )
 
 
@@ -243,8 +252,11 @@ def _recovery_us(case: str, runs: Runs) -> float:
 
 
 _OVER_DCQCN = (
-    "each CNP also cuts the rate of DCQCN below, which as in its paper takes milliseconds to come "
-    "back; with the HPCC simulator's set it is faster, but the first cuts are as deep"
+    "each CNP also cuts the rate of DCQCN below, by half while alpha is 1, and it takes "
+    "milliseconds to come back. DCQCN's first alpha turns it: with 0.1 the flow keeps 6.3 Gb/s and "
+    "is back at 900 us, before all others. So does the spacing of CNPs: 6.4 Gb/s and 1000 us with "
+    "100 us, 7.0 and 900 with 1 ms. A threshold of 400 KB at 100 Gb/s (3.0 Gb/s) and the ns-3 set "
+    "(2.4 Gb/s, 1100 us) do not"
 )
 
 _FIG4 = Figure(
@@ -329,14 +341,22 @@ _FIG9 = Figure(
                 "5 Gb/s",
                 verdict.close({"F1": _least("h0", f"{xoff} DCQCN+TCD")}, {"F1": 5.0}, _LEAST),
                 assumption=_ASSUMED,
-                reason=_NO_SPREAD if xoff == _XOFFS_KB[0] else "",
+                reason=_NO_SPREAD if xoff == _XOFFS_KB[0] else _CUT_TWICE,
             ),
         )
     ],
 )
 
-_THRESHOLD_TEXT = "TODO"
-_CAPPED = "TODO"
+_SMALL_THRESHOLD = (
+    "the congestion threshold turns it, here Kmin of DCQCN's paper: with the HPCC simulator's, 160 "
+    "KB at 40 Gb/s in place of 5, p99 is 4.5 ms in the quick version, and with that one's senders, "
+    "too, 2.9 (the ns-3 set)"
+)
+_CAPPED = (
+    "all but HPCC reach what PFC leaves them, twice Xoff and what is on the way. The spacing of "
+    "CNPs turns it: with 10 us in place of 50 between those of a flow it is 566 KB with the ns-3 "
+    "set in the quick version, and 375 KB, below HPCC's, where only the threshold is that set's"
+)
 
 _MERCURIES = {"": ("", "Mercury"), "-ns3": (", ns-3 set", "Mercury, ns-3 set")}
 """What claims' ids and texts have in addition, and the line."""
@@ -408,7 +428,7 @@ def _at_all(curve: verdict.Curve) -> Reading:
 
 
 _SMALL_REASONS = {
-    "p99": _THRESHOLD_TEXT,
+    "p99": _SMALL_THRESHOLD,
     "queue": _CAPPED,
 }
 _TWO = {"p99 FCT": (_tail, "ms"), "Largest queue": (_fullest, "KB")}
@@ -494,8 +514,20 @@ def _larges(workloads: tuple[str, ...], quick: bool) -> dict[str, Scenario]:
     )
 
 
-_LARGE_REASONS = {"": _THRESHOLD_TEXT, "-ns3": "TODO"}
-_SHORTER = "TODO"
+_LARGE_REASONS = {
+    "": "the congestion threshold turns it: 12.5 KB at 100 Gb/s here, Kmin of DCQCN's paper, and "
+    "400 KB in the ns-3 set. In the quick version that threshold alone makes the average FCT at 80 "
+    "% of Hadoop 64 us in place of 98, of CacheFollower 222 in place of 353. The spacing of CNPs "
+    "(10 us: 152 us for Hadoop), the windows' end (10 us: 101) and the flow's key (a QP: 102) do "
+    "not",
+    "-ns3": "above a threshold of 400 KB at 100 Gb/s few flows are notified at all (3 CNPs with "
+    "Hadoop at 30 % in the quick version), so that where others keep queues short, or loads are "
+    "low, there is little between them",
+}
+_SHORTER = (
+    "above 12.5 KB at 100 Gb/s every flow is notified, and queues are as short as HPCC's, whose "
+    "packets carry INT besides; with 400 KB, the ns-3 set, it is as in the paper"
+)
 _SEEDS = {True: 2, False: 1}
 """In the quick version, and in the full one, whose runs have 100,000 flows and more."""
 _WARM = "flows of the first tenth of the arrivals are left out"
