@@ -186,6 +186,40 @@ fn three_tier_is_wired_in_planes_or_fully() {
     assert!(error.hint.unwrap().contains("full"));
 }
 
+/// The networks of the FNCC, Mercury and HierCC papers need no list of links.
+#[test]
+fn networks_of_papers_are_kinds() {
+    // FNCC, Figure 11: the joining host is at the switch whose port is to be congested.
+    for (side, at) in [("[1]", "s0"), ("[0, 1]", "s1"), ("[0, 0, 1]", "s2")] {
+        let text =
+            format!("kind = \"dumbbell\"\nswitches = 3\nsenders = 1\nside = {side}\n{LINKS}");
+        assert!(peers(&build(&text).network, at).contains(&"h2".to_owned()));
+    }
+    // Mercury, Figure 2: senders at 20 Gb/s, burst hosts at the last switch.
+    let chain = "kind = \"dumbbell\"\nswitches = 3\nsenders = 2\nreceivers = 2\n\
+                 side = [0, 0, 8]\nsender_rate = \"20Gbps\"\nhost_rate = \"40Gbps\"\n\
+                 host_delay = \"4us\"\nrate = \"40Gbps\"\ndelay = \"4us\"\n";
+    let network = build(chain).network;
+    assert_eq!((network.hosts().count(), peers(&network, "s2").len()), (12, 2 + 8 + 1));
+    assert_eq!(network.lowest_host_rate(), Rate::from_gbps(20));
+    // Mercury and HierCC: 20 ToR, 20 aggregation and 16 core switches, 16 hosts at each ToR. In five
+    // pods, links as in the HPCC simulator's topology of this size: 80 and 80.
+    let large = "kind = \"three-tier\"\npods = 5\ntors_per_pod = 4\naggs_per_pod = 4\n\
+                 cores = 16\nhosts_per_tor = 16\nhost_rate = \"100Gbps\"\nhost_delay = \"1us\"\n\
+                 agg_rate = \"400Gbps\"\nagg_delay = \"1us\"\ncore_rate = \"400Gbps\"\n\
+                 core_delay = \"1us\"\n";
+    let network = build(large).network;
+    for (prefix, nodes) in [("h", 320), ("tor", 20), ("agg", 20), ("core", 16)] {
+        assert_eq!(count(&network, prefix), nodes, "{prefix}");
+    }
+    assert_eq!(network.links.len(), 320 + 80 + 80);
+    assert_eq!(peers(&network, "tor0").len(), 16 + 4);
+    assert_eq!(
+        peers(&network, "agg5"),
+        ["tor4", "tor5", "tor6", "tor7", "core4", "core5", "core6", "core7"]
+    );
+}
+
 #[test]
 fn custom_nodes_get_their_tier_and_lengths_their_delay() {
     let network = build(
