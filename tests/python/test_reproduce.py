@@ -14,9 +14,11 @@ import pytest
 
 import rocelab
 from conftest import Command, wait_until_running
+from rocelab import Scenario
 from rocelab.errors import ConfigError
-from rocelab.papers import baselines, draw, reproduce, runner, verdict
+from rocelab.papers import baselines, by_load, draw, reproduce, runner, verdict
 from rocelab.papers.model import Outcome, Reading, Runs
+from rocelab.papers.runner import run_all
 
 FIGURE = "fncc/fig3"
 """Six short runs."""
@@ -38,6 +40,8 @@ def test_list_has_every_figure(command: Command) -> None:
     assert listed == reproduce.ids()
     assert len(set(listed)) == len(listed)
     assert {"fncc/fig1", "fncc/fig9", "fncc/fig15", "fncc/hw"} <= set(listed)
+    assert {f"mercury/fig{n}" for n in (3, 4, 9, 10, 11, 12, 13, 14)} <= set(listed)
+    assert {f"hiercc/fig{n}" for n in (1, 2, 4, 5)} <= set(listed)
 
 
 def test_a_figure_from_end_to_end(command: Command, tmp_path: Path) -> None:
@@ -145,6 +149,64 @@ def test_orders_over_seeds_must_exceed_the_spread() -> None:
 def test_changes(new: float, expected: str, by: str) -> None:
     outcome = judged(verdict.change(reading(new), reading(100.0), -40.0, "KB"))
     assert (outcome.verdict, outcome.by) == (expected, by)
+
+
+def curve(*values: float | list[float]) -> verdict.Curve:
+    return lambda _runs: {f"{10 * n} %": value for n, value in enumerate(values, 3)}
+
+
+def test_the_largest_change_counts_where_it_is_up_to_so_many_per_cent() -> None:
+    # -10 and -30 % against a, +10 and -40 % against b.
+    ours, others = curve(90.0, 70.0), {"a": curve(100.0, 100.0), "b": curve(82.0, 117.0)}
+    outcome = judged(verdict.up_to(ours, others, -50, "us"))
+    assert outcome == Outcome("-40.2 % (70 against b at 40 % 117 us)", "holds")
+    assert judged(verdict.up_to(ours, others, -81, "us")).verdict == "weaker"
+    assert judged(verdict.up_to(curve(101.0), {"a": curve(100.0)}, -5, "us")).verdict == "differs"
+
+
+def test_a_span_holds_where_both_its_ends_do() -> None:
+    ours = curve(90.0, 60.0)
+    others = {"a": curve(100.0, 100.0)}
+    assert judged(verdict.between(ours, others, (-19, -79), "us")).verdict == "holds"
+    assert judged(verdict.between(ours, others, (-21, -79), "us")).verdict == "weaker"
+    assert judged(verdict.between(ours, others, (-5, -81), "us")).verdict == "weaker"
+    above = {"a": curve(89.0, 100.0)}
+    assert judged(verdict.between(ours, above, (-5, -40), "us")).verdict == "differs"
+
+
+def test_lowest_at_each_point_names_the_pairs_that_are_not() -> None:
+    # The second point of b is above on average, but not by more than the seeds differ.
+    curves = {
+        "a": curve([1.0, 2.0], [3.0, 3.0]),
+        "b": curve([2.0, 3.0], [2.0, 5.0]),
+        "c": curve([0.0, 1.0], [4.0, 4.0]),
+    }
+    outcome = judged(verdict.lowest_at_all(curves, "a", "us"))
+    assert outcome.measured == "a lowest at 0 of 2 points, 1.5 to 3 us"
+    assert (outcome.verdict, outcome.by) == ("differs", "a = b at 40 %; a > c at 30 %")
+    del curves["b"], curves["c"]
+    assert judged(verdict.lowest_at_all(curves, "a", "us")).verdict == "holds"
+
+
+def test_fct_by_load_leaves_the_warm_up_out(tmp_path: Path) -> None:
+    flows = [
+        {"src": "h0", "dst": "h1", "size": f"{size}KB", "start": f"{start}us"}
+        for size, start in ((1, 0), (1, 10), (1, 50), (200, 100))
+    ]
+    scenario = Scenario(
+        topology={"kind": "star", "hosts": 2, "host_rate": "100Gbps", "host_delay": "1us"},
+        scheme="none",
+        traffic=[{"kind": "flows", "flows": flows}],
+    )
+    cases = by_load.cases(("W",), (30, 80), 1, ("none",), lambda _w, _l, _s, _n: scenario)
+    assert list(cases) == ["W 30 1 none", "W 80 1 none"]
+    runs = run_all(cases, tmp_path)
+    # The first tenth of 100 us is left out: two short flows, and a long one, remain.
+    fcts = runs["W 30 1 none"].flows.to_polars()["fct_ps"][1:].to_list()
+    short = by_load.Sizes(most=1e5)
+    whole = by_load.at_loads("W", "none", by_load.AVERAGE)(runs)
+    assert whole == {"30 %": [sum(fcts) / 3e6], "80 %": [sum(fcts) / 3e6]}
+    assert by_load.at_load("W", 80, "none", by_load.TAIL, short)(runs) == [max(fcts[:2]) / 1e6]
 
 
 def test_numbers() -> None:
