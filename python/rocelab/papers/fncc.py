@@ -333,8 +333,8 @@ _FIG9 = Figure(
             verdict.rising(_REACTIONS, "us"),
             assumption=_REACTION,
             reason="RoCC's switch computes a rate every 40 us: the first after the join is 5.4 % "
-            "lower, the second next to nothing, at 377 us. What counts as a reaction turns it: from "
-            "6 % on the order is the paper's",
+            "lower, the second next to nothing, at 377 us. What counts as a reaction turns it: "
+            "from 6 % on the order is the paper's",
         ),
         Claim(
             "reaction-times",
