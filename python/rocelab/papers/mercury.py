@@ -75,6 +75,12 @@ def _chain(scheme: str, xoff_kb: int) -> Scenario:
                 "ports": ["h0:s0", "h1:s0"],
                 "interval": "100us",
             },
+            {
+                "name": "received",
+                "kind": "throughput",
+                "ports": ["s2:h2"],
+                "interval": "100us",
+            },
             *(
                 {"name": name, "kind": "pause", "ports": [port], "interval": "1us"}
                 for name, port in (("p1", "s0:s1"), ("p2", "s1:s2"))
@@ -94,6 +100,16 @@ def _sent_gbps(host: str, case: str) -> Callable[[Runs], Points]:
     def points(runs: Runs) -> Points:
         times, rates = series(runs[case], "sent", 1e9, node=host)
         return [time / 1e3 for time in times], rates
+
+    return points
+
+
+def _goodput_gbps(case: str) -> Callable[[Runs], Points]:
+    """What of F1's payload reaches R1, in 100 us, over milliseconds."""
+
+    def points(runs: Runs) -> Points:
+        times, rates = series(runs[case], "received", 1e9)
+        return [time / 1e3 for time in times], [rate * 1000 / 1082 for rate in rates]
 
     return points
 
@@ -147,7 +163,7 @@ def _slowed(id_: str, text: str, host: str, xoff: int, names: tuple[str, ...]) -
 
 
 def _rates_panels(schemes: tuple[str, ...]) -> list[Panel]:
-    return [
+    sent = [
         Panel(
             f"({letter}) {flow}, Xoff {xoff} KB",
             "Time (ms)",
@@ -161,6 +177,17 @@ def _rates_panels(schemes: tuple[str, ...]) -> list[Panel]:
             strict=True,
         )
     ]
+    received = [
+        Panel(
+            f"F1 at its receiver, Xoff {xoff} KB",
+            "Time (ms)",
+            "Goodput (Gb/s)",
+            lines({name: f"{xoff} {name}" for name in schemes}, _goodput_gbps),
+            x_range=(2.5, 6),
+        )
+        for xoff in _XOFFS_KB
+    ]
+    return [*sent, *received]
 
 
 _FIG3 = Figure(
@@ -331,8 +358,8 @@ _FIG9 = Figure(
                 f"mercury-{xoff}",
                 f"Mercury leaves the victim F1 unchanged{_WHERE[xoff]}",
                 "20 Gb/s",
-                verdict.close({"F1": _least("h0", f"{xoff} Mercury")}, {"F1": 20.0}, _LEAST),
-                assumption=_ASSUMED,
+                verdict.above({"F1": _least("h0", f"{xoff} Mercury")}, 19.6, _LEAST),
+                assumption=f"{_ASSUMED}; unchanged is within 2 %",
                 reason=_WAITS,
             ),
             Claim(
