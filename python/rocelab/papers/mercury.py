@@ -143,7 +143,10 @@ _NO_SPREAD = (
     "KB, 12 of 50 KB, one of 300 KB from each host), marking at the queue's entry and the HPCC "
     "simulator's DCQCN do not"
 )
-_SHORT_QUEUES = "HPCC's flows: F2 is cut within a round trip, so that P2 is paused but P1 never is"
+_SHORT_QUEUES = (
+    "HPCC cuts F2 within a round trip, so that P2 is paused and P1 never is. Xoff turns it again: "
+    "with 60 KB HPCC's F1 goes down to 12.0 Gb/s; its simulator's set and maxStage do not"
+)
 _CUT_TWICE = (
     "where packets are marked matters: marked as they join the queue, not as they leave, F1 goes "
     "down to 3.6 Gb/s; over the HPCC simulator's DCQCN to 12.4"
