@@ -235,7 +235,7 @@ def _peaks(scheme: str, rtt: str) -> Callable[[Runs], Points]:
 
 _WINDOWS = (
     "each sender's first window is all that counts: C times T, 38 KB on the wire where T is 12 us, "
-    "and 24 KB where it is 6 us"
+    "and 24 KB where it is 6 us. A T of each path turns it, the claim below: 10.1 MB, within 15 %"
 )
 
 _FIG2 = Figure(
@@ -415,7 +415,9 @@ _FIG4 = Figure(
             "letter",
             "To the letter, with C0 = 10 KB and S what has left, the same",
             "25 Gb/s",
-            verdict.above({"": _used_percent("HierCC to the letter")}, 95.0, "%"),
+            verdict.above(
+                {"HierCC to the letter": _used_percent("HierCC to the letter")}, 95.0, "%"
+            ),
             assumption="mean from the first bursts to 5 ms; full is above 95 %",
             reason="a VOQ moves no more than C0 in a round trip between ToRs, 10 KB in 8.4 us, "
             "which is 9.5 of 25 Gb/s; C0 of the downlink's rate times that round trip, or S "
@@ -425,7 +427,7 @@ _FIG4 = Figure(
             "ahead",
             "With C0 = 10 KB and S what has joined, the same",
             "25 Gb/s",
-            verdict.above({"": _used_percent("HierCC, S ahead")}, 95.0, "%"),
+            verdict.above({"HierCC, S ahead": _used_percent("HierCC, S ahead")}, 95.0, "%"),
             assumption="mean from the first bursts to 5 ms; full is above 95 %",
         ),
     ],
@@ -498,6 +500,8 @@ _FIG5 = Figure(
                     {name: _curve(name, statistic) for name in _FIVE}, "HierCC", "us"
                 ),
                 assumption=_WARM,
+                reason="DCQCN's preset turns it: in the quick version its p99 at 50 % is 4786 us, "
+                "HierCC's 4564, and 7707 with DCQCN's paper",
             )
             for statistic in _REDUCTIONS
         ),

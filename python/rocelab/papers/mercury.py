@@ -746,5 +746,6 @@ PAPER = Paper(
         "DCQCN, TCD, Timely and HPCC as in their papers; PACC is reconstructed",
         "Mercury over DCQCN as in its paper, congested above that one's Kmin",
         "the ns-3 set is Mercury over the HPCC simulator's DCQCN, and that one's Kmin",
+        "which set is meant: most claims of figures 11 to 14 hold with the ns-3 set",
     ),
 )
