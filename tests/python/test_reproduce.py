@@ -195,7 +195,7 @@ def test_fct_by_load_leaves_the_warm_up_out(tmp_path: Path) -> None:
     ]
     scenario = Scenario(
         topology={"kind": "star", "hosts": 2, "host_rate": "100Gbps", "host_delay": "1us"},
-        scheme="none",
+        scheme={"name": "none"},
         traffic=[{"kind": "flows", "flows": flows}],
     )
     cases = by_load.cases(("W",), (30, 80), 1, ("none",), lambda _w, _l, _s, _n: scenario)

@@ -423,7 +423,7 @@ mod hpcc {
             bottleneck_rate: LINE,
             base_rtt: us(8),
             network_rtt: us(8),
-            network_bdp: line_rate.bytes_in(us(8)),
+            network_bdp: LINE.bytes_in(us(8)),
             switches: 1,
             payload: Bytes::new(1000),
             packet_bytes: Bytes::new(1124),

@@ -75,9 +75,8 @@ impl Table {
         let mut effects = Vec::new();
         let mut own = Packet { header: packet.header, body: Body::Meta(report) };
         hook(&mut self.0, &mut Full::new(now, &mut effects, &[]), &mut own);
-        if let Body::Meta(report) = own.body {
-            packet.body = Body::Meta(report);
-        }
+        let Body::Meta(report) = own.body;
+        packet.body = Body::Meta(report);
     }
 }
 
