@@ -1,11 +1,12 @@
 //! From a setup to devices, and how they are shared out.
 
+use crate::cioq::CioqSwitch;
 use crate::common::Common;
 use crate::host::Host;
 use crate::losses::Losses;
 use crate::mmu::Mmu;
 use crate::mrg::Draws;
-use crate::network::{Headroom, NodeKind, PfcConfig, ProbeTargets, Setup, Threshold};
+use crate::network::{Cioq, Headroom, NodeKind, PfcConfig, ProbeTargets, Setup, Threshold};
 use crate::nic::{Nic, Scan};
 use crate::packet::{Packet, Scheme};
 use crate::port::Port;
@@ -27,6 +28,7 @@ use units::{Bytes, NodeId, PortId, Time};
 pub(crate) enum NodeDevice<S: Scheme> {
     Host(Host<S>),
     Switch(Switch<S>),
+    Cioq(CioqSwitch<S>),
 }
 
 impl<S: Scheme> Device for NodeDevice<S> {
@@ -36,6 +38,7 @@ impl<S: Scheme> Device for NodeDevice<S> {
         match self {
             NodeDevice::Host(host) => host.advance(window),
             NodeDevice::Switch(switch) => switch.advance(window),
+            NodeDevice::Cioq(switch) => switch.advance(window),
         }
     }
     fn fetch(&self) {
@@ -149,9 +152,7 @@ pub(crate) fn devices<S: Scheme>(
                         Losses::new(graph, node, setup.seed),
                     )))
                 }
-                NodeKind::Switch => {
-                    Ok(NodeDevice::Switch(switch(setup, common, node, ports, probes)?))
-                }
+                NodeKind::Switch => switch(setup, common, node, ports, probes),
             }
         })
         .collect()
@@ -184,7 +185,7 @@ fn switch<S: Scheme>(
     node: u32,
     ports: Vec<Port>,
     probes: PortProbes,
-) -> Result<Switch<S>, Refusal> {
+) -> Result<NodeDevice<S>, Refusal> {
     let ends = common.graph.ports(node);
     let PfcConfig { threshold, .. } = setup.pfc;
     let headroom: Vec<u64> = ends
@@ -245,7 +246,15 @@ fn switch<S: Scheme>(
         None => Vec::new(),
     };
     let rates = ends.iter().map(|end| end.rate).collect();
-    let buffer = setup.nodes[node as usize].buffer.unwrap_or(setup.switch.buffer).get();
+    let cioq = setup.switch.cioq;
+    if let Some(cioq) = &cioq {
+        check_input_queues::<S>(setup, cioq, &headroom, NodeId::new(node))?;
+    }
+    let buffer = match &cioq {
+        // Each input queue has its own room.
+        Some(_) => u64::MAX / 2,
+        None => setup.nodes[node as usize].buffer.unwrap_or(setup.switch.buffer).get(),
+    };
     let mut mmu = Mmu::new(buffer, &setup.pfc, headroom, rates, &setup.quirks);
     for (number, _) in ends.iter().enumerate().filter(|(_, end)| !end.pfc) {
         mmu.leave_unprotected(number);
@@ -255,11 +264,17 @@ fn switch<S: Scheme>(
         return Err(Refusal::SmallBuffer { node: NodeId::new(node), needed });
     }
     let recorder = Recorder::new(&setup.records, NodeId::new(node), ports.len());
+    if let Some(cioq) = &cioq {
+        let common = Arc::clone(common);
+        return Ok(NodeDevice::Cioq(CioqSwitch::new(
+            common, node, cioq, ports, mmu, red, cp, cp_ports, probes, recorder,
+        )));
+    }
     let draws = setup.quirks.ns3_streams.then(|| {
         let before = (0..node).filter(|&other| !common.graph.is_host(other)).count() as u64;
         Box::new(Draws::new(common.graph.nodes() as u64, before, setup.seed))
     });
-    Ok(Switch::new(
+    Ok(NodeDevice::Switch(Switch::new(
         Arc::clone(common),
         node,
         ports,
@@ -271,7 +286,25 @@ fn switch<S: Scheme>(
         probes,
         recorder,
         Losses::new(&common.graph, node, setup.seed),
-    ))
+    )))
+}
+
+/// Refuses what CIOQ switches do not have, and input queues without room for what still comes after
+/// a pause.
+fn check_input_queues<S: Scheme>(
+    setup: &Setup,
+    cioq: &Cioq,
+    headroom: &[u64],
+    node: NodeId,
+) -> Result<(), Refusal> {
+    let Threshold::Static { xoff, .. } = setup.pfc.threshold else {
+        unreachable!("the scenario gives CIOQ switches fixed thresholds")
+    };
+    let needed = headroom.iter().max().map_or(0, |most| most + xoff.get());
+    if setup.pfc.lossless != 0 && needed > cioq.input_queue.get() {
+        return Err(Refusal::SmallInputQueue { node, needed });
+    }
+    Ok(())
 }
 
 /// Shares nodes out among threads, and groups those that short cables join.

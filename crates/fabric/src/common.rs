@@ -8,7 +8,7 @@ use crate::qp::NO_FLOW;
 use crate::quirks::{Clock, Quirks};
 use crate::routing::{Graph, LinkEnd, Routes, Sizes, flow_hash};
 use crate::run::Refusal;
-use schemes::contract::{HostPlace, PathFacts, Room, WireFacts};
+use schemes::contract::{Cp, HostPlace, PathFacts, Room, WireFacts};
 use std::collections::BTreeMap;
 use units::{Bytes, NodeId, Rate, Time};
 
@@ -142,6 +142,12 @@ impl<S: Scheme> Common<S> {
                     || priority == self.classes.control
                     || self.flows.iter().any(|flow| flow.priority == priority))
         })
+    }
+
+    /// Whether the scheme needs no queues, holds or shapers in switches that CIOQ switches lack.
+    pub(crate) fn goes_with_input_queues(&self) -> bool {
+        let classes = S::classes(&self.params, &self.wire_facts);
+        !(S::Cp::SUB_QUEUES || S::Cp::RECIRCULATES || S::Cp::HOLDS) && classes.is_empty()
     }
 
     /// Wire bytes of a data packet.

@@ -9,6 +9,7 @@
 //! Nothing on a packet's way allocates, hashes strings, or calls through a `dyn`.
 
 mod build;
+mod cioq;
 mod common;
 mod due;
 mod host;
@@ -36,7 +37,7 @@ mod switch;
 pub use engine::{Outcome, Progress};
 pub use host::FlowOutcome;
 pub use network::{
-    After, Cable, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Message, Node, NodeKind,
+    After, Cable, Cioq, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Message, Node, NodeKind,
     Paths, PfcConfig, Probe, ProbeKind, ProbeTargets, Setup, SwitchConfig, Threshold,
 };
 pub use port::PortCounters;

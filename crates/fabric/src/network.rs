@@ -101,6 +101,19 @@ pub struct SwitchConfig {
     pub buffer: Bytes,
     /// Time from the wire to the egress queue, for all but PFC frames.
     pub latency: Time,
+    /// Combined input and output queues, instead of a shared buffer.
+    pub cioq: Option<Cioq>,
+}
+
+/// Combined input and output queues (CIOQ).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cioq {
+    /// How many times faster than the fastest port the crossbar takes packets over; 1 at least.
+    pub speedup: f64,
+    /// Bytes of a priority that a port's input queue, all of its VOQs, holds.
+    pub input_queue: Bytes,
+    /// Bytes of a priority that a port's output queue holds.
+    pub output_queue: Bytes,
 }
 
 /// Priority flow control.

@@ -1,12 +1,13 @@
 use crate::build::{self, NodeDevice};
+use crate::cioq::CioqSwitch;
 use crate::common::Common;
 use crate::host::FlowOutcome;
 use crate::network::Setup;
 use crate::packet::Scheme;
-use crate::port::PortCounters;
-use crate::probe::Sample;
-use crate::record::{PacketEvent, PfcEvent, QueueBlock};
-use crate::switch::{LosslessDrop, SwitchAudit};
+use crate::port::Port;
+use crate::probe::{PortProbes, Sample};
+use crate::record::{PacketEvent, PfcEvent, QueueBlock, Recorder};
+use crate::switch::{LosslessDrop, Switch, SwitchAudit};
 use engine::{Limits, Outcome, Watch};
 use schemes::params::ParamError;
 use std::collections::BTreeMap;
@@ -25,7 +26,7 @@ pub struct PortReport {
     /// Its rate.
     pub rate: Rate,
     /// What it counted.
-    pub counters: PortCounters,
+    pub counters: crate::port::PortCounters,
 }
 
 /// What came out of a run.
@@ -84,6 +85,9 @@ impl<S: Scheme> Ready<S> {
         {
             return Err(Refusal::TwoWays { src, dst });
         }
+        if setup.switch.cioq.is_some() && !common.goes_with_input_queues() {
+            return Err(Refusal::NoInputQueues);
+        }
         let goal = setup.until_done.then_some(setup.messages.len() as u64);
         let devices = build::devices(setup, &common)?;
         Ok(Ready { common, devices, limits: Limits { stop: setup.stop, goal } })
@@ -134,6 +138,15 @@ pub enum Refusal {
         /// Bytes that its headroom and reserve take.
         needed: u64,
     },
+    /// An input queue does not hold Xoff and the headroom.
+    SmallInputQueue {
+        /// The switch.
+        node: NodeId,
+        /// Bytes that both take.
+        needed: u64,
+    },
+    /// The scheme has queues or holds of its own that CIOQ switches do not have.
+    NoInputQueues,
     /// The scheme's parameters do not go with a switch.
     Switch {
         /// The switch.
@@ -141,6 +154,36 @@ pub enum Refusal {
         /// Which parameter, and why.
         error: ParamError,
     },
+}
+
+/// What a switch leaves, whatever its architecture.
+struct SwitchParts {
+    ports: Vec<Port>,
+    probes: PortProbes,
+    recorder: Option<Box<Recorder>>,
+    drops_listed: Vec<LosslessDrop>,
+    counters: Vec<(&'static str, u64)>,
+    audit: SwitchAudit,
+}
+
+impl SwitchParts {
+    fn collect(mut self, output: &mut Output, report: impl Fn(usize, &Port) -> PortReport) {
+        let ports = self.ports.iter().enumerate();
+        output.ports.extend(ports.map(|(port, this)| report(port, this)));
+        for (name, count) in self.counters {
+            *output.counters.entry(name).or_default() += count;
+        }
+        output.samples.append(&mut self.probes.samples);
+        if let Some(recorder) = &mut self.recorder {
+            output.pfc_events.append(&mut recorder.pfc);
+            output.packet_events.append(&mut recorder.packets);
+            let bytes = |port: usize| self.ports[port].queue_bytes;
+            output.queue_blocks.append(&mut recorder.blocks(output.outcome.end, bytes));
+        }
+        output.drops.append(&mut self.drops_listed);
+        output.lossless_drops += self.audit.lossless_drops;
+        output.audits.push(self.audit);
+    }
 }
 
 fn collect<S: Scheme>(common: &Common<S>, devices: Vec<NodeDevice<S>>, outcome: Outcome) -> Output {
@@ -161,20 +204,17 @@ fn collect<S: Scheme>(common: &Common<S>, devices: Vec<NodeDevice<S>>, outcome: 
     };
     for (node, device) in devices.into_iter().enumerate() {
         let ends = common.graph.ports(node as u32);
-        let mut report = |port: usize, counters: PortCounters| {
-            output.ports.push(PortReport {
-                node: NodeId::new(node as u32),
-                port: PortId::new(port as u16),
-                peer: NodeId::new(ends[port].peer),
-                rate: ends[port].rate,
-                counters,
-            });
+        let report = |port: usize, this: &Port| PortReport {
+            node: NodeId::new(node as u32),
+            port: PortId::new(port as u16),
+            peer: NodeId::new(ends[port].peer),
+            rate: ends[port].rate,
+            counters: this.final_counters(outcome.end),
         };
         match device {
             NodeDevice::Host(mut host) => {
-                for (port, nic) in host.nics.iter().enumerate() {
-                    report(port, nic.port.final_counters(outcome.end));
-                }
+                let nics = host.nics.iter().enumerate();
+                output.ports.extend(nics.map(|(port, nic)| report(port, &nic.port)));
                 for (place, &flow) in host.outgoing().iter().enumerate() {
                     output.flows[flow as usize] = host.outcomes[place];
                 }
@@ -188,23 +228,19 @@ fn collect<S: Scheme>(common: &Common<S>, devices: Vec<NodeDevice<S>>, outcome: 
                     output.packet_events.append(&mut recorder.packets);
                 }
             }
-            NodeDevice::Switch(mut switch) => {
-                for (port, this) in switch.ports.iter().enumerate() {
-                    report(port, this.final_counters(outcome.end));
-                }
-                for (name, count) in switch.counters() {
-                    *output.counters.entry(name).or_default() += count;
-                }
-                output.samples.append(&mut switch.probes.samples);
-                if let Some(recorder) = &mut switch.recorder {
-                    output.pfc_events.append(&mut recorder.pfc);
-                    output.packet_events.append(&mut recorder.packets);
-                    let bytes = |port: usize| switch.ports[port].queue_bytes;
-                    output.queue_blocks.append(&mut recorder.blocks(outcome.end, bytes));
-                }
-                output.drops.append(&mut switch.drops_listed);
-                output.lossless_drops += switch.audit.lossless_drops;
-                output.audits.push(switch.final_audit());
+            NodeDevice::Switch(switch) => {
+                let audit = switch.final_audit();
+                let counters = switch.counters();
+                let Switch { ports, probes, recorder, drops_listed, .. } = switch;
+                let parts = SwitchParts { ports, probes, recorder, drops_listed, counters, audit };
+                parts.collect(&mut output, report);
+            }
+            NodeDevice::Cioq(switch) => {
+                let audit = switch.final_audit();
+                let counters = switch.counters();
+                let CioqSwitch { ports, probes, recorder, drops_listed, .. } = switch;
+                let parts = SwitchParts { ports, probes, recorder, drops_listed, counters, audit };
+                parts.collect(&mut output, report);
             }
         }
     }

@@ -80,7 +80,7 @@ pub struct SwitchAudit {
 }
 
 /// How many lossless drops a switch lists; all are counted.
-const DROPS_LISTED: usize = 16;
+pub(crate) const DROPS_LISTED: usize = 16;
 
 /// A switch.
 pub(crate) struct Switch<S: Scheme> {
@@ -456,17 +456,17 @@ impl<S: Scheme> Switch<S> {
                     if target == Target::Source {
                         address.hash = self.common.hash_back(&address);
                     }
-                    let mut header = self.control_header(Kind::Ctl, &ctl);
+                    let mut header = control_header(&self.common, Kind::Ctl, &ctl);
                     header.address = address;
                     header.to_source = target == Target::Source;
                     let handle = window.packets.insert(Packet { header, body: Body::Ctl(ctl) });
                     self.forward(window, now, NO_INGRESS, handle);
                 }
                 SwitchEffect::ToLink(port, ctl) => {
-                    let header = self.control_header(Kind::LinkCtl, &ctl);
                     if self.ports[port.index()].is_down() {
                         continue;
                     }
+                    let header = control_header(&self.common, Kind::LinkCtl, &ctl);
                     let handle = window.packets.insert(Packet { header, body: Body::Ctl(ctl) });
                     self.enqueue(window, now, NO_INGRESS, port.index(), handle);
                 }
@@ -482,13 +482,6 @@ impl<S: Scheme> Switch<S> {
         } else {
             self.apply_effects(window, now);
         }
-    }
-
-    fn control_header(&self, kind: Kind, ctl: &S::Ctl) -> Header {
-        let priority = S::ctl_priority(&self.common.params, ctl);
-        let priority = priority.map_or(self.common.classes.control, Priority::get);
-        let size = self.common.wire.control_bytes(S::ctl_bytes(ctl)) as u16;
-        blank(kind, Default::default(), priority, size)
     }
 
     fn sample(&mut self, now: Time) {
@@ -517,10 +510,18 @@ impl<S: Scheme> Switch<S> {
     }
 }
 
+/// The header of a control packet of the switch's own.
+pub(crate) fn control_header<S: Scheme>(common: &Common<S>, kind: Kind, ctl: &S::Ctl) -> Header {
+    let priority = S::ctl_priority(&common.params, ctl);
+    let priority = priority.map_or(common.classes.control, Priority::get);
+    let size = common.wire.control_bytes(S::ctl_bytes(ctl)) as u16;
+    blank(kind, Default::default(), priority, size)
+}
+
 /// All ports of a switch, for a timer hook.
-struct AllPorts<'a, P> {
-    states: &'a mut [P],
-    views: &'a [PortView],
+pub(crate) struct AllPorts<'a, P> {
+    pub(crate) states: &'a mut [P],
+    pub(crate) views: &'a [PortView],
 }
 
 impl<P> Ports<P> for AllPorts<'_, P> {
@@ -534,7 +535,7 @@ impl<P> Ports<P> for AllPorts<'_, P> {
 
 /// Marks a packet that sees `queue` bytes, where RED says so.
 #[inline]
-fn mark<S: Scheme>(
+pub(crate) fn mark<S: Scheme>(
     red: &mut Red,
     draws: Option<&mut Draws>,
     queue: u64,

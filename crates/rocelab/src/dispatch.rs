@@ -7,6 +7,7 @@ use scenario::Scenario;
 use schemes::contract::Scheme;
 use schemes::registry::params_of;
 use std::time::Instant;
+use units::Bytes;
 
 /// Builds and runs with one scheme's type.
 type RunAs = fn(&Scenario, &Setup, usize, &mut Instant, Watch<'_>) -> Result<Output, Refusal>;
@@ -82,6 +83,23 @@ pub(crate) fn run(
                  the buffer, set pfc.headroom, or have fewer lossless priorities",
                 scenario.switch.buffer,
                 scenario.network.node(node).name
+            ),
+        },
+        Refusal::SmallInputQueue { node, needed } => Error {
+            key: "switch.input_queue",
+            message: format!(
+                "{} is too small for PFC: Xoff and the headroom of a port of {} take {needed} bytes; \
+                 enlarge it, or lower pfc.xoff or pfc.headroom",
+                scenario.switch.cioq.map_or(Bytes::ZERO, |cioq| cioq.input_queue),
+                scenario.network.node(node).name
+            ),
+        },
+        Refusal::NoInputQueues => Error {
+            key: "switch.architecture",
+            message: format!(
+                "{} keeps queues of its own, or holds packets, in shared-memory switches; CIOQ \
+                 switches have no place for them",
+                scenario.scheme.info.name
             ),
         },
         Refusal::Switch { node, error } => Error {

@@ -2,8 +2,8 @@
 
 use crate::RunOptions;
 use fabric::{
-    Cable, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Message, Node, Paths, PfcConfig,
-    Probe, ProbeKind, ProbeTargets, Quirks, Setup, SwitchConfig, Threshold,
+    Cable, Cioq, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Message, Node, Paths,
+    PfcConfig, Probe, ProbeKind, ProbeTargets, Quirks, Setup, SwitchConfig, Threshold,
 };
 use scenario::{Scenario, Stop};
 use std::collections::BTreeMap;
@@ -46,7 +46,15 @@ pub(crate) fn setup(scenario: &Scenario, options: &RunOptions) -> Setup {
             nack: scenario.host.nack,
             nack_interval: scenario.host.nack_interval,
         },
-        switch: SwitchConfig { buffer: scenario.switch.buffer, latency: scenario.switch.latency },
+        switch: SwitchConfig {
+            buffer: scenario.switch.buffer,
+            latency: scenario.switch.latency,
+            cioq: scenario.switch.cioq.map(|cioq| Cioq {
+                speedup: cioq.speedup,
+                input_queue: cioq.input_queue,
+                output_queue: cioq.output_queue,
+            }),
+        },
         pfc: pfc(scenario),
         ecn: scenario.ecn.as_ref().map(|ecn| EcnConfig {
             law: EcnLaw { kmin: ecn.kmin, kmax: ecn.kmax, pmax: ecn.pmax },

@@ -50,7 +50,7 @@ pub use probe::{Probe, ProbeKind, Targets};
 pub use scenario::{Run, Scenario, Stop};
 pub use scheme::SchemeChoice;
 pub use settings::{
-    Classes, Ecn, Headroom, HostSettings, MarkAt, PauseDuration, Pfc, Routing, SwitchSettings,
+    Cioq, Classes, Ecn, Headroom, HostSettings, MarkAt, PauseDuration, Pfc, Routing, SwitchSettings,
     Threshold, Wire, WireProfile,
 };
 pub use spec::QuirksSpec;

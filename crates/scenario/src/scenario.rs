@@ -100,11 +100,11 @@ impl Scenario {
         let run = resolve_run(&spec.run)?;
         let classes = settings::classes(&spec.classes)?;
         let wire = settings::wire(&spec.wire)?;
-        let switch = settings::switch(&spec.switch)?;
 
         let mut network = topology::resolve(&mut spec.topology, base)?;
         let host = settings::host(&mut spec.host, &network)?;
         let scheme = scheme::resolve(&mut spec.scheme, network.lowest_host_rate())?;
+        let switch = settings::switch(&mut spec.switch, scheme.info, &spec.quirks)?;
         let law = scheme.info.preset(&scheme.preset).and_then(|preset| preset.ecn.as_ref());
         let ecn = settings::ecn(&mut spec.ecn, law, scheme.info.name, &scheme.preset)?;
         let routing = settings::routing(&mut spec.routing, scheme.info, &network, &spec.quirks)?;

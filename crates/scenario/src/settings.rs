@@ -3,7 +3,7 @@
 use crate::error::{Result, ScenarioError};
 use crate::network::{Network, Node, NodeKind, WAN_DELAY};
 use crate::spec::{
-    AckClass, ClassesSpec, EcnSpec, HashKind, HostSpec, PfcSpec, Quantity, QuirksSpec, RoutingSpec,
+    AckClass, Architecture, ClassesSpec, EcnSpec, HashKind, HostSpec, PfcSpec, Quantity, QuirksSpec, RoutingSpec,
     SwitchSpec, ThresholdKind, Timeout, WireSpec,
 };
 pub use crate::spec::{Headroom, MarkAt, PauseDuration, WireProfile};
@@ -38,12 +38,25 @@ pub struct HostSettings {
 }
 
 /// Every switch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SwitchSettings {
     /// Packet buffer that all ports share.
     pub buffer: Bytes,
-    /// Time from the arrival of a packet to its place in the egress queue.
+    /// Time from the arrival of a packet to its place in a queue.
     pub latency: Time,
+    /// Combined input and output queues, instead of a shared buffer.
+    pub cioq: Option<Cioq>,
+}
+
+/// Combined input and output queues (CIOQ).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cioq {
+    /// How many times faster than the fastest port the crossbar is, 1 to 16.
+    pub speedup: f64,
+    /// Bytes of a priority that the input queue of a port holds; above zero.
+    pub input_queue: Bytes,
+    /// Bytes of a priority that the output queue of a port holds; above zero.
+    pub output_queue: Bytes,
 }
 
 /// Priority flow control.
@@ -190,10 +203,62 @@ fn timeout(timeout: Timeout, key: &str) -> Result<Time> {
     Ok(after)
 }
 
-pub(crate) fn switch(spec: &SwitchSpec) -> Result<SwitchSettings> {
-    Ok(SwitchSettings {
-        buffer: check_buffer(spec.buffer.0, || "switch.buffer".to_owned())?,
-        latency: check_latency(spec.latency, "switch.latency")?,
+pub(crate) fn switch(
+    spec: &mut SwitchSpec,
+    scheme: &SchemeInfo,
+    quirks: &QuirksSpec,
+) -> Result<SwitchSettings> {
+    let buffer = check_buffer(spec.buffer.0, || "switch.buffer".to_owned())?;
+    let latency = check_latency(spec.latency, "switch.latency")?;
+    let default = if scheme.input_queues { Architecture::Cioq } else { Architecture::SharedMemory };
+    let cioq = match *spec.architecture.get_or_insert(default) {
+        Architecture::SharedMemory if scheme.input_queues => {
+            return Err(ScenarioError::new(
+                "switch.architecture",
+                format!("scheme {} works on input queues", scheme.name),
+            )
+            .hint("take \"cioq\", or leave the key out"));
+        }
+        Architecture::SharedMemory => {
+            let given = [
+                ("speedup", spec.speedup.is_some()),
+                ("input_queue", spec.input_queue.is_some()),
+                ("output_queue", spec.output_queue.is_some()),
+            ];
+            if let Some((key, _)) = given.iter().find(|(_, given)| *given) {
+                return Err(ScenarioError::new(
+                    format!("switch.{key}"),
+                    "goes with architecture = \"cioq\", but it is \"shared-memory\"",
+                ));
+            }
+            None
+        }
+        Architecture::Cioq if !quirks.is_native() => {
+            return Err(ScenarioError::new(
+                "switch.architecture",
+                "the HPCC simulator, whose ways `quirks` asks for, has shared-memory switches",
+            ));
+        }
+        Architecture::Cioq => Some(cioq(spec)?),
+    };
+    Ok(SwitchSettings { buffer, latency, cioq })
+}
+
+fn cioq(spec: &mut SwitchSpec) -> Result<Cioq> {
+    let speedup = *spec.speedup.get_or_insert(2.0);
+    if !(1.0..=16.0).contains(&speedup) {
+        return Err(ScenarioError::new(
+            "switch.speedup",
+            format!("must be 1 to 16, got {speedup}"),
+        ));
+    }
+    let queue = Quantity(Bytes::new(100_000));
+    let input_queue = spec.input_queue.get_or_insert(queue).0;
+    let output_queue = spec.output_queue.get_or_insert(queue).0;
+    Ok(Cioq {
+        speedup,
+        input_queue: check_buffer(input_queue, || "switch.input_queue".to_owned())?,
+        output_queue: check_buffer(output_queue, || "switch.output_queue".to_owned())?,
     })
 }
 
@@ -226,7 +291,10 @@ pub(crate) fn pfc(
     network: &Network,
     quirks: &QuirksSpec,
 ) -> Result<Pfc> {
-    let default = if spec.xoff.is_some() { ThresholdKind::Static } else { ThresholdKind::Dynamic };
+    let fixed = spec.xoff.is_some() || switch.cioq.is_some();
+    let default = if fixed { ThresholdKind::Static } else { ThresholdKind::Dynamic };
+    // An ingress stores what it takes here.
+    let room = switch.cioq.map_or(switch.buffer, |cioq| cioq.input_queue);
     let threshold = match *spec.threshold.get_or_insert(default) {
         ThresholdKind::Static => {
             refuse_strangers(
@@ -237,16 +305,25 @@ pub(crate) fn pfc(
                     ("reserve", spec.reserve.is_some()),
                 ],
             )?;
-            let xoff = spec.xoff.get_or_insert(Quantity(Bytes::new(320_000))).0;
-            let below = xoff.saturating_sub(Bytes::new(2_000));
+            let share = |bytes: Bytes, parts, of| Bytes::new(bytes.get() * parts / of);
+            let usual = match switch.cioq {
+                Some(_) => share(room, 7, 10),
+                None => Bytes::new(320_000),
+            };
+            let xoff = spec.xoff.get_or_insert(Quantity(usual)).0;
+            let below = match switch.cioq {
+                Some(_) => share(xoff, 5, 7),
+                None => xoff.saturating_sub(Bytes::new(2_000)),
+            };
             let xon = spec.xon.get_or_insert(Quantity(below)).0;
             if xoff == Bytes::ZERO {
                 return Err(ScenarioError::new("pfc.xoff", "must be above zero"));
             }
-            if xoff > switch.buffer {
+            if xoff > room {
+                let what = if switch.cioq.is_some() { "an input queue" } else { "the switch's buffer" };
                 return Err(ScenarioError::new(
                     "pfc.xoff",
-                    format!("{xoff} is more than the switch's buffer of {}", switch.buffer),
+                    format!("{xoff} is more than {what} of {room}"),
                 ));
             }
             if xon > xoff {
@@ -257,6 +334,13 @@ pub(crate) fn pfc(
                 .hint("a port pauses above xoff and resumes at xon"));
             }
             Threshold::Static { xoff, xon }
+        }
+        ThresholdKind::Dynamic if switch.cioq.is_some() => {
+            return Err(ScenarioError::new(
+                "pfc.threshold",
+                "a dynamic threshold shares a buffer, and CIOQ switches have none to share",
+            )
+            .hint("take \"static\", or leave the key out"));
         }
         ThresholdKind::Dynamic => {
             refuse_strangers(
@@ -285,7 +369,8 @@ pub(crate) fn pfc(
     };
     let pfc =
         Pfc { enabled: spec.enabled, threshold, headroom: spec.headroom, duration: spec.duration };
-    if pfc.enabled && !classes.lossless.is_empty() && !quirks.threshold_wraps {
+    let limited = switch.cioq.is_none() && !quirks.threshold_wraps;
+    if pfc.enabled && !classes.lossless.is_empty() && limited {
         check_headroom(&pfc, switch, classes, wire, network, quirks)?;
     }
     Ok(pfc)

@@ -270,6 +270,34 @@ pub enum Gate {
     Until(Time),
 }
 
+/// Whether a packet may cross from its input queue to an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Crossing {
+    /// It may.
+    Open,
+    /// Only where the output's queue is empty and nothing else may cross to it.
+    Last,
+    /// Not before an effect or a timer.
+    Held,
+}
+
+/// What a hook sees of the input queue of a port.
+#[derive(Clone, Copy, Debug)]
+pub struct InputView<'a> {
+    /// Which port of the switch.
+    pub port: PortId,
+    /// Bytes in the virtual output queue to each port, of the priority of the packet at hand, which
+    /// is counted.
+    pub voqs: &'a [u64],
+}
+
+impl InputView<'_> {
+    /// Bytes in the input queue, of the priority of the packet at hand.
+    pub fn bytes(&self) -> u64 {
+        self.voqs.iter().sum()
+    }
+}
+
 /// What a hook sees of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortView {
@@ -311,6 +339,11 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
 
     /// It chooses among equal-cost ports; without it [`route`](Cp::route) is not asked.
     const ROUTES: bool = false;
+    /// [`on_arrival`](Cp::on_arrival) may hold packets.
+    const HOLDS: bool = false;
+    /// It works on input queues: its switches are combined input- and output-queued (CIOQ), and
+    /// [`on_input`](Cp::on_input), [`detour`](Cp::detour) and [`crossing`](Cp::crossing) are asked.
+    const INPUT_QUEUES: bool = false;
 
     /// The state of a port at the start.
     fn port(&self, params: &S::Params, facts: &PortFacts) -> Self::Port;
@@ -331,6 +364,31 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
         _equal_cost: &[PortId],
     ) -> Option<PortId> {
         None
+    }
+    /// May take a packet from the port that was chosen for it to another of equal cost.
+    fn detour(
+        &mut self,
+        _cx: &mut <Self::Level as Level>::Arrive<'_, S>,
+        _header: &Header,
+        _equal_cost: &[PortId],
+        chosen: PortId,
+    ) -> PortId {
+        chosen
+    }
+    /// A packet has joined the input queue of the port through which it came, on its way to
+    /// `out_port`.
+    fn on_input(
+        &mut self,
+        _cx: &mut <Self::Level as Level>::Arrive<'_, S>,
+        _input: &InputView<'_>,
+        _out_port: PortId,
+        _header: &Header,
+    ) {
+    }
+    /// Whether a data packet may cross from its input queue to `out_port` now. Where it may not,
+    /// packets of other flows behind it may pass; those of its flow stay behind it.
+    fn crossing(&self, _out_port: PortId, _header: &Header, _now: Time) -> Crossing {
+        Crossing::Open
     }
     /// The sub-queue of `out_port` that the packet joins; 0 is the ordinary one.
     fn sub_queue(&self, _in_port: PortId, _out_port: PortId, _packet: &Packet<S>) -> u32 {

@@ -1,7 +1,7 @@
 //! What schemes there are: the table behind `rocelab list`, and the one place where a new scheme
 //! is registered.
 
-use crate::contract::Scheme;
+use crate::contract::{Cp, Scheme};
 use crate::params::{ParamError, ParamSpec, Params, Value};
 use units::{Bytes, Rate};
 
@@ -54,6 +54,8 @@ pub struct SchemeInfo {
     pub presets: &'static [Preset],
     /// The scheme needs data and ACKs to take the same path.
     pub symmetric_paths: bool,
+    /// The scheme works on the input queues of combined input- and output-queued (CIOQ) switches.
+    pub input_queues: bool,
     /// The table of its parameters.
     pub params: fn() -> &'static [ParamSpec],
     /// The value of every parameter under a preset at the hosts' port rate, with overrides; or why
@@ -71,6 +73,7 @@ impl SchemeInfo {
             caveat: S::CAVEAT,
             presets: S::PRESETS,
             symmetric_paths: S::SYMMETRIC_PATHS,
+            input_queues: <S::Cp as Cp<S>>::INPUT_QUEUES,
             params: <S::Params as Params>::specs,
             resolve: |preset, host_rate, overrides| {
                 let params = params_of::<S>(preset, host_rate, overrides)?;

@@ -18,7 +18,7 @@ pub use probe::{ProbeKind, ProbeSpec};
 pub use quantity::{Quantity, Unit};
 pub use quirks::QuirksSpec;
 pub use settings::{
-    ClassesSpec, EcnRateSpec, EcnSpec, HashKind, HostSpec, MarkAt, PauseDuration, PfcSpec,
+    Architecture, ClassesSpec, EcnRateSpec, EcnSpec, HashKind, HostSpec, MarkAt, PauseDuration, PfcSpec,
     RoutingSpec, SwitchSpec, ThresholdKind, WireProfile, WireSpec,
 };
 pub use topology::{

@@ -73,15 +73,47 @@ impl Default for HostSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SwitchSpec {
-    /// Packet buffer that all ports share.
+    /// Where packets wait; default: "shared-memory", or what the scheme works on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub architecture: Option<Architecture>,
+    /// Packet buffer that all ports share ("shared-memory").
     pub buffer: Quantity<Bytes>,
-    /// Time from the arrival of a packet to its place in the egress queue.
+    /// Time from the arrival of a packet to its place in a queue.
     pub latency: Quantity<Time>,
+    /// "cioq": how many times faster than the fastest port the crossbar is, 1 to 16; default 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speedup: Option<f64>,
+    /// "cioq": bytes of a priority that the input queue of a port holds, all virtual output queues
+    /// together; default 100KB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_queue: Option<Quantity<Bytes>>,
+    /// "cioq": bytes of a priority that the output queue of a port holds; default 100KB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_queue: Option<Quantity<Bytes>>,
+}
+
+/// Where packets wait in a switch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Architecture {
+    /// In output queues that share a buffer.
+    #[default]
+    SharedMemory,
+    /// In virtual output queues at the inputs, then in an output queue at each port; a crossbar
+    /// (iSLIP) is between them. PFC looks at the input queues.
+    Cioq,
 }
 
 impl Default for SwitchSpec {
     fn default() -> SwitchSpec {
-        SwitchSpec { buffer: Quantity(Bytes::new(32_000_000)), latency: Quantity(Time::ZERO) }
+        SwitchSpec {
+            architecture: None,
+            buffer: Quantity(Bytes::new(32_000_000)),
+            latency: Quantity(Time::ZERO),
+            speedup: None,
+            input_queue: None,
+            output_queue: None,
+        }
     }
 }
 
@@ -91,14 +123,15 @@ impl Default for SwitchSpec {
 pub struct PfcSpec {
     /// Whether switches pause; without it full buffers drop.
     pub enabled: bool,
-    /// How the threshold of an ingress queue is found; default: "static" where `xoff` is given,
-    /// else "dynamic".
+    /// How the threshold of an ingress queue is found; default: "static" where `xoff` is given and in
+    /// CIOQ switches, else "dynamic".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<ThresholdKind>,
-    /// Static: pause at this many bytes of an ingress port and priority; default 320KB.
+    /// Static: pause at this many bytes of an ingress port and priority; default 320KB, in CIOQ
+    /// switches 70% of the input queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub xoff: Option<Quantity<Bytes>>,
-    /// Static: resume at this many bytes; default: 2KB below `xoff`.
+    /// Static: resume at this many bytes; default: 2KB below `xoff`, in CIOQ switches 5/7 of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub xon: Option<Quantity<Bytes>>,
     /// Dynamic: pause above this share of the free shared buffer; default 0.125.

@@ -1,7 +1,8 @@
 //! Two congestion points in one switch: INT stamping below a detector, say.
 
 use super::{
-    Cp, FlowObservable, Gate, Level, Packet, PortFacts, PortView, Ports, Scheme, Turn, Verdict,
+    Cp, Crossing, FlowObservable, Gate, Header, InputView, Level, Packet, PortFacts, PortView, Ports,
+    Scheme, Turn, Verdict,
 };
 use units::{PortId, Priority, Time};
 
@@ -21,6 +22,8 @@ impl<S: Scheme, L: Level, A: Cp<S, Level = L>, B: Cp<S, Level = L>> Cp<S> for St
     const SUB_QUEUES: bool = A::SUB_QUEUES || B::SUB_QUEUES;
     const RECIRCULATES: bool = A::RECIRCULATES || B::RECIRCULATES;
     const ROUTES: bool = A::ROUTES || B::ROUTES;
+    const HOLDS: bool = A::HOLDS || B::HOLDS;
+    const INPUT_QUEUES: bool = A::INPUT_QUEUES || B::INPUT_QUEUES;
 
     fn port(&self, params: &S::Params, facts: &PortFacts) -> Self::Port {
         (self.0.port(params, facts), self.1.port(params, facts))
@@ -45,6 +48,32 @@ impl<S: Scheme, L: Level, A: Cp<S, Level = L>, B: Cp<S, Level = L>> Cp<S> for St
         match self.0.route(cx, packet, equal_cost) {
             None => self.1.route(cx, packet, equal_cost),
             chosen => chosen,
+        }
+    }
+    fn detour(
+        &mut self,
+        cx: &mut L::Arrive<'_, S>,
+        header: &Header,
+        equal_cost: &[PortId],
+        chosen: PortId,
+    ) -> PortId {
+        let upper = self.0.detour(cx, header, equal_cost, chosen);
+        if upper == chosen { self.1.detour(cx, header, equal_cost, chosen) } else { upper }
+    }
+    fn on_input(
+        &mut self,
+        cx: &mut L::Arrive<'_, S>,
+        input: &InputView<'_>,
+        out_port: PortId,
+        header: &Header,
+    ) {
+        self.0.on_input(cx, input, out_port, header);
+        self.1.on_input(cx, input, out_port, header);
+    }
+    fn crossing(&self, out_port: PortId, header: &Header, now: Time) -> Crossing {
+        match self.0.crossing(out_port, header, now) {
+            Crossing::Open => self.1.crossing(out_port, header, now),
+            other => other,
         }
     }
     fn sub_queue(&self, in_port: PortId, out_port: PortId, packet: &Packet<S>) -> u32 {

@@ -1,0 +1,203 @@
+//! The input queues: a virtual output queue (VOQ) for each input, priority and output.
+
+use super::port_set::PortSet;
+use crate::packet::{Kind, Packet, Scheme};
+use engine::{Fifo, Handle, Packets};
+use schemes::contract::{Cp, Crossing};
+use units::{PortId, Time};
+
+/// The packet of a VOQ that may cross.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Head {
+    /// Its size.
+    pub(super) size: u64,
+    /// It had been put aside.
+    aside: bool,
+    /// It may cross only where nothing else does, to an output that is idle.
+    pub(super) last: bool,
+}
+
+#[derive(Debug, Default)]
+struct Voq {
+    fifo: Fifo,
+    aside: Option<Box<Aside>>,
+}
+
+/// Packets that may not cross yet, so that those behind them may. All of them came before what is
+/// in the queue of the VOQ itself.
+#[derive(Debug, Default)]
+struct Aside {
+    fifo: Fifo,
+    /// Packets of each flow in it.
+    flows: Vec<(u64, u32)>,
+}
+
+impl Aside {
+    fn has(&self, flow: u64) -> bool {
+        self.flows.iter().any(|(known, _)| *known == flow)
+    }
+
+    fn push<S: Scheme>(&mut self, packets: &Packets<'_, Packet<S>>, flow: u64, handle: Handle) {
+        match self.flows.iter_mut().find(|(known, _)| *known == flow) {
+            Some((_, count)) => *count += 1,
+            None => self.flows.push((flow, 1)),
+        }
+        self.fifo.push(packets, handle);
+    }
+
+    fn pop<S: Scheme>(&mut self, packets: &Packets<'_, Packet<S>>) -> Option<Handle> {
+        let flow = flow_of(self.fifo.peek(packets)?);
+        let place = self.flows.iter().position(|(known, _)| *known == flow)?;
+        self.flows[place].1 -= 1;
+        if self.flows[place].1 == 0 {
+            self.flows.swap_remove(place);
+        }
+        self.fifo.pop(packets)
+    }
+}
+
+/// The QP of a packet.
+#[inline]
+fn flow_of<S: Scheme>(packet: &Packet<S>) -> u64 {
+    let address = &packet.header.address;
+    u64::from(address.src) << 32 | u64::from(address.sender_slot)
+}
+
+/// The VOQs of a switch.
+#[derive(Debug)]
+pub(super) struct Inputs {
+    ports: usize,
+    /// By input, then priority, then output.
+    voqs: Vec<Voq>,
+    bytes: Vec<u64>,
+    /// By output, then priority: inputs whose VOQs are not empty.
+    pub(super) waiting: Vec<PortSet>,
+    /// By output: priorities with such inputs.
+    pub(super) priorities: Vec<u8>,
+    /// By input, then priority.
+    totals: Vec<u64>,
+}
+
+impl Inputs {
+    pub(super) fn new(ports: usize) -> Inputs {
+        Inputs {
+            ports,
+            voqs: (0..ports * ports * 8).map(|_| Voq::default()).collect(),
+            bytes: vec![0; ports * ports * 8],
+            waiting: vec![PortSet::new(ports); ports * 8],
+            priorities: vec![0; ports],
+            totals: vec![0; ports * 8],
+        }
+    }
+
+    #[inline]
+    fn place(&self, input: usize, priority: usize, output: usize) -> usize {
+        (input * 8 + priority) * self.ports + output
+    }
+
+    /// Bytes of a priority in an input queue.
+    #[inline]
+    pub(super) fn total(&self, input: usize, priority: u8) -> u64 {
+        self.totals[input * 8 + priority as usize]
+    }
+
+    /// Bytes in all input queues.
+    pub(super) fn used(&self) -> u64 {
+        self.totals.iter().sum()
+    }
+
+    /// Bytes in the VOQs of an input and priority, by output.
+    #[inline]
+    pub(super) fn voqs(&self, input: usize, priority: u8) -> &[u64] {
+        &self.bytes[(input * 8 + priority as usize) * self.ports..][..self.ports]
+    }
+
+    pub(super) fn push<S: Scheme>(
+        &mut self,
+        packets: &Packets<'_, Packet<S>>,
+        (input, output): (usize, usize),
+        (priority, size): (u8, u64),
+        handle: Handle,
+    ) {
+        let place = self.place(input, priority as usize, output);
+        self.voqs[place].fifo.push(packets, handle);
+        self.bytes[place] += size;
+        self.totals[input * 8 + priority as usize] += size;
+        self.waiting[output * 8 + priority as usize].insert(input);
+        self.priorities[output] |= 1 << priority;
+    }
+
+    /// The packet of a VOQ that may cross, if there is one. What its congestion point holds goes
+    /// aside.
+    #[inline]
+    pub(super) fn head<S: Scheme>(
+        &mut self,
+        packets: &Packets<'_, Packet<S>>,
+        cp: Option<&S::Cp>,
+        (input, priority, output): (usize, usize, usize),
+        now: Time,
+    ) -> Option<Head> {
+        let place = self.place(input, priority, output);
+        let voq = &mut self.voqs[place];
+        let open = |packet: &Packet<S>| {
+            let size = u64::from(packet.header.size);
+            Some(Head { size, aside: false, last: false })
+        };
+        let Some(cp) = cp.filter(|_| S::Cp::INPUT_QUEUES) else {
+            return voq.fifo.peek(packets).and_then(open);
+        };
+        let out = PortId::new(output as u16);
+        let first_aside = |voq: &Voq| {
+            let packet = voq.aside.as_ref()?.fifo.peek(packets)?;
+            let last = match cp.crossing(out, &packet.header, now) {
+                Crossing::Open => false,
+                Crossing::Last => true,
+                Crossing::Held => return None,
+            };
+            Some(Head { size: u64::from(packet.header.size), aside: true, last })
+        };
+        if let Some(head) = first_aside(voq).filter(|head| !head.last) {
+            return Some(head);
+        }
+        while let Some(packet) = voq.fifo.peek(packets) {
+            if packet.header.kind != Kind::Data {
+                return open(packet);
+            }
+            let flow = flow_of(packet);
+            let follows = voq.aside.as_ref().is_some_and(|aside| aside.has(flow));
+            if !follows && cp.crossing(out, &packet.header, now) == Crossing::Open {
+                return open(packet);
+            }
+            let handle = voq.fifo.pop(packets).expect("just seen");
+            voq.aside.get_or_insert_default().push(packets, flow, handle);
+        }
+        first_aside(voq)
+    }
+
+    /// Takes what [`head`](Inputs::head) has found at this instant.
+    pub(super) fn pop<S: Scheme>(
+        &mut self,
+        packets: &Packets<'_, Packet<S>>,
+        (input, priority, output): (usize, usize, usize),
+        head: Head,
+    ) -> Handle {
+        let place = self.place(input, priority, output);
+        let voq = &mut self.voqs[place];
+        let handle = match &mut voq.aside {
+            Some(aside) if head.aside => aside.pop(packets),
+            _ => voq.fifo.pop(packets),
+        };
+        let empty =
+            voq.fifo.is_empty() && voq.aside.as_ref().is_none_or(|aside| aside.fifo.is_empty());
+        self.bytes[place] -= head.size;
+        self.totals[input * 8 + priority] -= head.size;
+        if empty {
+            let waiting = &mut self.waiting[output * 8 + priority];
+            waiting.remove(input);
+            if waiting.is_empty() {
+                self.priorities[output] &= !(1 << priority);
+            }
+        }
+        handle.expect("a packet was found")
+    }
+}
