@@ -588,6 +588,7 @@ impl<S: Scheme> CioqSwitch<S> {
         self.probes.sample(
             now,
             |port| &ports[port],
+            |port| self.mmu.of_port(port),
             |kind, target| match kind.at_first_switch() {
                 None => cp?.observe(&states[target as usize], now),
                 Some(what) => {

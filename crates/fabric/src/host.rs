@@ -426,7 +426,7 @@ impl<S: Scheme> Host<S> {
     fn sample(&mut self, now: Time) {
         if self.port_probes.next() == now {
             let nics = &self.nics;
-            self.port_probes.sample(now, |port| &nics[port].port, |_, _| None);
+            self.port_probes.sample(now, |port| &nics[port].port, |_| 0, |_, _| None);
         }
         if self.flow_probes.next() == now {
             let senders = &self.senders;

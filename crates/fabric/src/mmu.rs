@@ -295,6 +295,11 @@ impl Mmu {
         go_on
     }
 
+    /// Bytes stored that came through a port, all priorities.
+    pub(crate) fn of_port(&self, port: usize) -> u64 {
+        self.ingress[port * 8..][..8].iter().map(|ingress| ingress.bytes).sum()
+    }
+
     /// Bytes stored, all ports and priorities.
     pub(crate) fn used(&self) -> u64 {
         self.used

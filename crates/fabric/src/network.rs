@@ -215,6 +215,8 @@ pub enum Paths {
 pub enum ProbeKind {
     /// Bytes waiting at a port.
     Queue,
+    /// Bytes in a switch that came in through a port.
+    InputQueue,
     /// Bits per second that a port sent, or that a flow's receiver got in order.
     Throughput,
     /// Share of a port's rate that was used.

@@ -84,6 +84,7 @@ impl PortProbes {
         &mut self,
         now: Time,
         port: impl Fn(usize) -> &'p Port,
+        came_in: impl Fn(usize) -> u64,
         state: impl Fn(ProbeKind, u32) -> Option<f64>,
     ) {
         for probe in &mut self.probes {
@@ -103,8 +104,10 @@ impl PortProbes {
                     }
                     continue;
                 }
-                let port = port(*number as usize);
+                let number = *number as usize;
+                let port = port(number);
                 let value = match clock.kind {
+                    ProbeKind::InputQueue => came_in(number) as f64,
                     ProbeKind::Queue => port.queue_bytes as f64,
                     ProbeKind::Pause => f64::from(u8::from(port.paused != 0)),
                     // What an interval saw is known at its end.

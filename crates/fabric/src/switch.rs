@@ -496,7 +496,8 @@ impl<S: Scheme> Switch<S> {
                 cp?.observe_flow(flow.src, flow.dst, now, what)
             }
         };
-        self.probes.sample(now, |port| &ports[port], state);
+        let came_in = |port: usize| self.mmu.of_port(port);
+        self.probes.sample(now, |port| &ports[port], came_in, state);
     }
 
     /// What the scheme counted here.

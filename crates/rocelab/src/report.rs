@@ -108,6 +108,7 @@ fn one_series(
     let wanted = &scenario.probes[probe];
     let (kind, unit) = match setup.probes[probe].kind {
         ProbeKind::Queue => ("queue", "bytes"),
+        ProbeKind::Throughput if matches!(setup.probes[probe].targets, ProbeTargets::Flows(_)) => ("goodput", "bps"),
         ProbeKind::Throughput => ("throughput", "bps"),
         ProbeKind::Utilisation => ("utilisation", ""),
         ProbeKind::Pause => ("pause", ""),
@@ -119,6 +120,7 @@ fn one_series(
         ProbeKind::FlowQueue => ("flow-queue", "bytes"),
         ProbeKind::FlowCredits => ("flow-credits", "bytes"),
         ProbeKind::FlowRate => ("flow-rate", "bps"),
+        ProbeKind::InputQueue => ("input-queue", "bytes"),
     };
     let first = output.samples.partition_point(|sample| (sample.probe as usize) < probe);
     let samples = &output.samples[first..];

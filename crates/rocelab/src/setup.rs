@@ -194,6 +194,9 @@ fn probe(probe: &scenario::Probe) -> Probe {
             From::FlowQueue => ProbeKind::FlowQueue,
             From::FlowCredits => ProbeKind::FlowCredits,
             From::FlowRate => ProbeKind::FlowRate,
+            // Of flows, what receivers get.
+            From::Goodput => ProbeKind::Throughput,
+            From::InputQueue => ProbeKind::InputQueue,
         },
         interval: probe.interval,
         start: probe.start,

@@ -25,6 +25,7 @@ pub mod none;
 pub mod pacc;
 pub mod params;
 mod random;
+pub mod rcm;
 pub mod registry;
 pub mod rocc;
 pub mod swift;

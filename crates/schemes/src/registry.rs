@@ -138,6 +138,7 @@ macro_rules! for_each_scheme {
             themis: $crate::themis::Themis;
             annulus: $crate::annulus::Annulus;
             hiercc: $crate::hiercc::Hiercc;
+            rcm: $crate::rcm::Rcm;
         }
     };
 }

@@ -38,6 +38,8 @@ _TITLES = {
     "flow-queue": "Queue of the flow's own",
     "flow-credits": "Credits",
     "flow-rate": "Rate given",
+    "goodput": "Goodput",
+    "input-queue": "Input queue length",
 }
 
 

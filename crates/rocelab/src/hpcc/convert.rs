@@ -110,7 +110,7 @@ pub fn scenario_of(experiment: &Experiment, name: &str) -> (Spec, Vec<Warning>) 
             nack: true,
             nack_interval: Timeout::After(NACK_INTERVAL),
         },
-        switch: SwitchSpec { buffer: Quantity(config.buffer_size), latency: Quantity(Time::ZERO) },
+        switch: SwitchSpec { buffer: Quantity(config.buffer_size), ..SwitchSpec::default() },
         pfc: PfcSpec {
             enabled: config.pause_time != Time::ZERO,
             threshold: Some(ThresholdKind::Dynamic),

@@ -61,6 +61,10 @@ pub enum ProbeKind {
     FlowCredits,
     /// Rate that this switch gives to the flow.
     FlowRate,
+    /// Data that a flow's receiver got in order since the last sample, as a rate.
+    Goodput,
+    /// Bytes in a switch that came in through a port: its input queue.
+    InputQueue,
 }
 
 impl ProbeKind {
@@ -71,14 +75,16 @@ impl ProbeKind {
             | ProbeKind::Throughput
             | ProbeKind::Utilisation
             | ProbeKind::Pause
-            | ProbeKind::PortState => true,
+            | ProbeKind::PortState
+            | ProbeKind::InputQueue => true,
             ProbeKind::Rate
             | ProbeKind::Window
             | ProbeKind::Alpha
             | ProbeKind::Latency
             | ProbeKind::FlowQueue
             | ProbeKind::FlowCredits
-            | ProbeKind::FlowRate => false,
+            | ProbeKind::FlowRate
+            | ProbeKind::Goodput => false,
         }
     }
 
@@ -97,6 +103,8 @@ impl ProbeKind {
             ProbeKind::FlowQueue => "flow-queue",
             ProbeKind::FlowCredits => "flow-credits",
             ProbeKind::FlowRate => "flow-rate",
+            ProbeKind::Goodput => "goodput",
+            ProbeKind::InputQueue => "input-queue",
         }
     }
 }

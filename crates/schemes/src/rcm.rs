@@ -1,0 +1,329 @@
+//! RCM: "Regional Congestion Mitigation in Lossless Datacenter Networks", Liu et al., NPC 2017.
+//!
+//! Switches are combined input- and output-queued, and mitigate congestion hop by hop. Four parts, in
+//! each switch (section 3):
+//!
+//! - **CRD** ([`Detector`]) samples input and output queues as QCN does (equation 1). An input queue
+//!   that is congested sends a congestion notification (CN) with the harmful flows and a degree, into
+//!   which the downstream neighbour's is mixed (equation 2), to the neighbour upstream. A port that
+//!   found congestion itself is a *root*, one that was told of it is at the *edge* of the congestion
+//!   region, one that did both is *inner*.
+//! - **CFR** ([`Cam`]) keeps the flows of sampled packets, and knows by them who is harmful.
+//! - **RCC** ([`SendWindow`]) limits what harmful flows send of a window of W bytes (equations 3 to 6).
+//!   Packets of other flows pass those that are held.
+//! - **SAR** ([`FlowTable`]) takes new flows that are not harmful to the port with the least regional
+//!   degree among those of equal cost.
+//!
+//! Below it all, hosts run [DCQCN](crate::dcqcn).
+//!
+//! # Decided here
+//! - Ports have two sides. CRD's flags, CFR and RCC belong to the output; what an input queue finds
+//!   counts for the output to which most of its bytes wait, whose harmful flows are those to blame.
+//! - A window also ends when W bytes could have left at the port's rate: "period W". By bytes alone,
+//!   harmful flows would wait for ever where no other flow sends.
+//! - At a root harmful flows may go where the link would idle (`release`): limiting the flows of the
+//!   only bottleneck wins nothing.
+//! - Not every flow in the CAM is harmful, but those with no fewer entries than its mean flow
+//!   (`harmful_share`): flows of "relatively high injection rate". With any, a fast burst and the slow
+//!   flows beside it are all harmful, and nothing tells them apart.
+
+mod cam;
+mod detector;
+mod paths;
+mod switch;
+mod window;
+
+pub use cam::Cam;
+pub use detector::{Detector, Sampling};
+pub use paths::FlowTable;
+pub use switch::{RcmSwitch, Role};
+pub use window::{Crossed, SendWindow};
+
+use crate::contract::{
+    Ack, Address, Allow, Header, HostCx, HostFacts, Np, Observable, PathFacts, Rp, Scheme, Signal,
+    SwitchFacts,
+};
+use crate::dcqcn::{Cnp, Dcqcn, DcqcnParams, Law, NotificationPoint, ReactionPoint};
+use crate::params::{Kind, ParamError, Value};
+use crate::registry::{EcnLaw, Preset};
+use std::sync::Arc;
+use units::{Bytes, Priority, Rate, Time};
+
+const LENGTH: Option<(Value, Value)> =
+    Some((Value::Bytes(Bytes::new(100)), Value::Bytes(Bytes::new(1_000_000_000))));
+const SPAN: Option<(Value, Value)> =
+    Some((Value::Time(Time::ZERO), Value::Time(Time::from_ms(100))));
+const SHARE: Option<(Value, Value)> = Some((Value::Number(0.0), Value::Number(1.0)));
+
+crate::params! {
+    /// Parameters of RCM's switches. Bytes are counted on the wire.
+    pub struct RegionParams {
+        /// Congested ports limit harmful flows by a window (RCC).
+        rcc: bool, "", Kind::Flag, None, "NPC'17 section 3.4";
+        /// Flows that are not harmful are taken around congestion (SAR).
+        sar: bool, "", Kind::Flag, None, "NPC'17 section 3.4";
+        /// Equilibrium length of a queue.
+        equilibrium: Bytes, "Q_eq", Kind::Bytes, LENGTH,
+            "decided: 20% of a 100 KB queue, QCN's ratio";
+        /// Weight of the queue's growth in Fb.
+        growth_weight: f64, "w (eq. 1)", Kind::Number,
+            Some((Value::Number(0.0), Value::Number(100.0))), "802.1Qau: 2";
+        /// Weight of the downstream neighbour's degree in what is sent upstream.
+        mix_weight: f64, "w (eq. 2)", Kind::Number, SHARE, "decided";
+        /// Bytes that join a queue from one sample to the next where it is not congested; QCN's table
+        /// shortens it with Fb.
+        sample_interval: Bytes, "", Kind::Bytes, LENGTH,
+            "decided: 15 KB, QCN's 150 KB scaled to a 100 KB queue";
+        /// Samples, of queues and of flows, come so much earlier or later, at random.
+        sample_jitter: f64, "", Kind::Number, SHARE, "802.1Qau: 0.15";
+        /// A queue is congested until so many samples in a row have Fb <= 0.
+        calm_samples: u64, "", Kind::Count,
+            Some((Value::Count(1), Value::Count(1000))), "decided";
+        /// Or until it had no sample for so long; a neighbour's CN counts for so long.
+        memory: Time, "", Kind::Time, SPAN, "decided";
+        /// Least time between two CNs of an input queue.
+        notice_interval: Time, "", Kind::Time, SPAN, "decided";
+        /// Most flows in a CN.
+        notice_flows: u64, "", Kind::Count,
+            Some((Value::Count(1), Value::Count(MOST_FLOWS as u64))), "decided";
+        /// Entries of an output's CAM.
+        cam_depth: u64, "", Kind::Count,
+            Some((Value::Count(1), Value::Count(1024))), "decided";
+        /// Bytes through an output queue from one sampled flow to the next.
+        cam_interval: Bytes, "", Kind::Bytes, LENGTH, "decided: 16 packets";
+        /// An entry counts for so long.
+        cam_age: Time, "", Kind::Time, SPAN, "decided";
+        /// A flow is harmful where it has so many times the entries of the CAM's mean flow; 0 for any
+        /// flow in the CAM.
+        harmful_share: f64, "", Kind::Number,
+            Some((Value::Number(0.0), Value::Number(1000.0))), "decided; NPC'17 section 3.3: any";
+        /// Least W.
+        least_window: Bytes, "", Kind::Bytes, LENGTH, "decided";
+        /// W is this much at most, whether or not all harmful flows have sent by then.
+        most_window: Bytes, "", Kind::Bytes, LENGTH, "decided: a queue";
+        /// Each sample cuts what is left of Wc, or the Wc that was measured.
+        cuts: &'static str, "", Kind::Choice(&["measured", "compound"]), None, "decided";
+        /// Where harmful flows that have spent Wc may send what else would be idle time.
+        release: &'static str, "", Kind::Choice(&["root", "never", "always"]), None, "decided";
+        /// Which flows SAR moves: those that are new at a switch, or all that are not harmful.
+        detour: &'static str, "", Kind::Choice(&["new-flows", "any"]), None,
+            "NPC'17 section 3.4: any; decided: to keep packets in order";
+        /// CNs that a port gets in a row before SAR moves flows from it.
+        detour_notices: u64, "", Kind::Count,
+            Some((Value::Count(1), Value::Count(1000))), "decided; NPC'17 section 3.4: several";
+        /// Or the share of the greatest Fb that its own must reach.
+        detour_degree: f64, "", Kind::Number, SHARE, "decided";
+        /// A flow of which nothing came for so long is a new one.
+        flow_gap: Time, "", Kind::Time, SPAN, "decided";
+        /// Flows that a switch follows for SAR.
+        flow_entries: u64, "", Kind::Count,
+            Some((Value::Count(1), Value::Count(65_536))), "decided";
+    }
+}
+
+crate::join_params! {
+    /// Parameters of RCM.
+    pub struct RcmParams {
+        /// The loop from end to end.
+        dcqcn: DcqcnParams;
+        /// The switches.
+        region: RegionParams;
+    }
+}
+
+/// The scheme `rcm`.
+#[derive(Debug)]
+pub struct Rcm;
+
+/// For an output queue of 100 KB.
+const ECN: EcnLaw = EcnLaw {
+    kmin: Bytes::new(20_000),
+    kmax: Bytes::new(80_000),
+    pmax: 0.2,
+    at: Rate::from_gbps(100),
+};
+
+impl Scheme for Rcm {
+    const NAME: &'static str = "rcm";
+    const TITLE: &'static str = "RCM over DCQCN";
+    const PAPER: &'static str =
+        "Liu et al., Regional Congestion Mitigation in Lossless Datacenter Networks, NPC 2017";
+    const CAVEAT: &'static str = "The paper gives no value of any of its parameters. Switches are \
+                                  CIOQ: compare with schemes on the same switches.";
+    const PRESETS: &'static [Preset] = &[
+        Preset {
+            name: "rcm",
+            summary: "Sampling by QCN's ratios for 100 KB queues, over dcqcn-mlx",
+            source: "NPC'17; values decided",
+            ecn: Some(ECN),
+        },
+        Preset {
+            name: "rcm-letter",
+            summary: "Any flow in the CAM is harmful, each sample cuts anew, any other flow is moved",
+            source: "NPC'17 sections 3.3, 3.4, to the letter; values decided",
+            ecn: Some(ECN),
+        },
+    ];
+
+    type Params = RcmParams;
+    type Meta = ();
+    type Ctl = Control;
+    type Host = Arc<Law>;
+    type Rp = Sender;
+    type Np = NotificationPoint;
+    type Cp = RcmSwitch;
+
+    fn preset(name: &str, host_rate: Rate) -> RcmParams {
+        let letter = name == "rcm-letter";
+        RcmParams {
+            dcqcn: Dcqcn::preset("dcqcn-mlx", host_rate),
+            region: RegionParams {
+                rcc: true,
+                sar: true,
+                equilibrium: Bytes::new(20_000),
+                growth_weight: 2.0,
+                mix_weight: 0.5,
+                sample_interval: Bytes::new(15_000),
+                sample_jitter: 0.15,
+                calm_samples: 2,
+                memory: Time::from_us(50),
+                notice_interval: Time::from_us(1),
+                notice_flows: MOST_FLOWS as u64,
+                cam_depth: 16,
+                cam_interval: Bytes::new(16_000),
+                cam_age: Time::from_us(100),
+                harmful_share: if letter { 0.0 } else { 1.0 },
+                least_window: Bytes::new(10_000),
+                most_window: Bytes::new(100_000),
+                cuts: if letter { "compound" } else { "measured" },
+                release: "root",
+                detour: if letter { "any" } else { "new-flows" },
+                detour_notices: 2,
+                detour_degree: 0.5,
+                flow_gap: Time::from_us(50),
+                flow_entries: 1024,
+            },
+        }
+    }
+    fn check(params: &RcmParams) -> Result<(), ParamError> {
+        let region = &params.region;
+        if region.least_window > region.most_window {
+            let bound = format!("must not be above most_window, which is {}", region.most_window);
+            return Err(ParamError::Conflict("least_window", bound));
+        }
+        Dcqcn::check(&params.dcqcn)
+    }
+    /// Of a CN: a least frame, and 13 bytes for each five-tuple.
+    fn ctl_bytes(control: &Control) -> u32 {
+        match control {
+            Control::Congestion => Cnp::FRAME_BYTES,
+            Control::Region(notice) => 64 + 13 * u32::from(notice.count),
+        }
+    }
+    /// CNs go before all else.
+    fn ctl_priority(_params: &RcmParams, control: &Control) -> Option<Priority> {
+        matches!(control, Control::Region(_)).then_some(Priority::new(7))
+    }
+    fn host(params: &RcmParams, _facts: &HostFacts) -> Arc<Law> {
+        Arc::new(Law::new(&params.dcqcn))
+    }
+    fn cp(params: &RcmParams, facts: &SwitchFacts<'_>) -> Option<RcmSwitch> {
+        Some(RcmSwitch::new(&params.region, facts))
+    }
+}
+
+/// The most flows that a CN has room for.
+pub const MOST_FLOWS: usize = 8;
+
+/// The most that a quantised degree may be: 6 bits.
+pub const MOST_DEGREE: u8 = 63;
+
+/// What identifies a flow: its QP, as the five-tuple does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowId(pub u64);
+
+impl FlowId {
+    /// The flow of a packet.
+    #[inline]
+    pub fn of(address: &Address) -> FlowId {
+        FlowId(u64::from(address.src) << 32 | u64::from(address.sender_slot))
+    }
+}
+
+/// What RCM's control packets say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// To a sender, by the receiver: a marked packet arrived (DCQCN's CNP).
+    Congestion,
+    /// To the neighbour upstream: an input queue is congested.
+    Region(Notice),
+}
+
+/// A congestion notification (CN).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// Fb', quantised: 63 for the greatest.
+    pub degree: u8,
+    /// How many flows there are.
+    pub count: u8,
+    /// The harmful flows.
+    pub flows: [FlowId; MOST_FLOWS],
+}
+
+impl Notice {
+    /// The flows in it.
+    pub fn flows(&self) -> &[FlowId] {
+        &self.flows[..usize::from(self.count)]
+    }
+}
+
+/// The reaction point: DCQCN's.
+#[derive(Clone, Debug)]
+pub struct Sender(ReactionPoint);
+
+impl Rp<Rcm> for Sender {
+    fn open(_params: &RcmParams, host: &mut Arc<Law>, path: &PathFacts, _now: Time) -> Sender {
+        Sender(ReactionPoint::new(host, path))
+    }
+    #[inline]
+    fn allow(&self) -> Allow {
+        self.0.permission()
+    }
+    #[inline]
+    fn on_send(&mut self, cx: &mut HostCx<'_, Rcm>, data: &mut Header, _meta: &mut ()) {
+        self.0.count_bytes(cx.now, u64::from(data.size));
+    }
+    #[inline]
+    fn on_ack(&mut self, cx: &mut HostCx<'_, Rcm>, ack: &Ack<'_, Rcm>) {
+        self.0.hear_echo(cx.now, ack.echo);
+    }
+    fn on_ctl(&mut self, cx: &mut HostCx<'_, Rcm>, control: &Control) {
+        debug_assert_eq!(*control, Control::Congestion, "CNs are for switches");
+        self.0.notify(cx.now);
+    }
+    fn on_signal(&mut self, now: Time, signal: Signal) {
+        self.0.signal(now, signal);
+    }
+    #[inline]
+    fn next_timer(&self) -> Time {
+        self.0.next_rise()
+    }
+    fn on_timer(&mut self, cx: &mut HostCx<'_, Rcm>) {
+        self.0.catch_up(cx.now);
+    }
+    fn observe(&self, now: Time, what: Observable) -> Option<f64> {
+        self.0.observed(now, what)
+    }
+}
+
+impl Np<Rcm> for NotificationPoint {
+    fn open(params: &RcmParams, _host: &mut Arc<Law>, _now: Time) -> NotificationPoint {
+        NotificationPoint::new(&params.dcqcn)
+    }
+    #[inline]
+    fn on_data(&mut self, cx: &mut HostCx<'_, Rcm>, data: &Header, _meta: &mut ()) {
+        if self.answers(cx.now, data.code_point) {
+            cx.send(Control::Congestion);
+        }
+    }
+}

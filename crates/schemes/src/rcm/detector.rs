@@ -1,0 +1,122 @@
+//! CRD: congestion of a queue, sampled as by QCN (section 3.2).
+
+use super::{MOST_DEGREE, RegionParams};
+use crate::random::Stream;
+use units::Time;
+
+/// Bytes from one sample to the next, in 150ths of those of a queue without congestion, by the upper
+/// three bits of the quantised Fb (802.1Qau).
+const INTERVALS: [f64; 8] = [150.0, 75.0, 50.0, 37.5, 30.0, 25.0, 21.5, 18.5];
+
+/// A count of bytes that asks for a sample now and then.
+#[derive(Clone, Debug)]
+pub struct Sampling {
+    left: f64,
+    jitter: f64,
+    random: Stream,
+}
+
+impl Sampling {
+    /// The first sample comes after `interval` bytes; each comes up to `jitter` of its interval earlier
+    /// or later.
+    pub fn new(interval: f64, jitter: f64, seed: u64) -> Sampling {
+        let mut sampling = Sampling { left: 0.0, jitter, random: Stream::new(seed, 0) };
+        sampling.restart(interval);
+        sampling
+    }
+
+    /// So many bytes passed; whether they are to be sampled.
+    #[inline]
+    pub fn pass(&mut self, bytes: u64) -> bool {
+        self.left -= bytes as f64;
+        self.left <= 0.0
+    }
+
+    /// The next sample comes after so many bytes.
+    pub fn restart(&mut self, interval: f64) {
+        self.left = interval * (1.0 + self.jitter * (2.0 * self.random.fraction() - 1.0));
+    }
+}
+
+/// The detector of a queue.
+#[derive(Clone, Debug)]
+pub struct Detector {
+    equilibrium: f64,
+    weight: f64,
+    interval: f64,
+    calm_samples: u64,
+    memory: Time,
+    sampling: Sampling,
+    /// The queue at the last sample.
+    before: f64,
+    /// Fb then.
+    feedback: f64,
+    sampled: Time,
+    congested: bool,
+    calm: u64,
+}
+
+impl Detector {
+    /// The detector of an empty queue.
+    pub fn new(params: &RegionParams, seed: u64) -> Detector {
+        let interval = params.sample_interval.get() as f64;
+        Detector {
+            equilibrium: params.equilibrium.get() as f64,
+            weight: params.growth_weight,
+            interval,
+            calm_samples: params.calm_samples,
+            memory: params.memory,
+            sampling: Sampling::new(interval, params.sample_jitter, seed),
+            before: 0.0,
+            feedback: 0.0,
+            sampled: Time::ZERO,
+            congested: false,
+            calm: 0,
+        }
+    }
+
+    /// A packet of `size` bytes joins the queue; whether it is to be sampled.
+    #[inline]
+    pub fn pass(&mut self, size: u64) -> bool {
+        self.sampling.pass(size)
+    }
+
+    /// Samples the queue, where `queue` bytes wait: Fb = Q_off + w Q_delta (equation 1), and no more
+    /// than [`most`](Detector::most).
+    pub fn sample(&mut self, now: Time, queue: u64) -> f64 {
+        let queue = queue as f64;
+        let feedback = (queue - self.equilibrium) + self.weight * (queue - self.before);
+        self.feedback = feedback.min(self.most());
+        (self.before, self.sampled) = (queue, now);
+        if self.feedback > 0.0 {
+            (self.congested, self.calm) = (true, 0);
+        } else {
+            self.calm += 1;
+            self.congested &= self.calm < self.calm_samples;
+        }
+        let interval = self.interval * INTERVALS[usize::from(self.degree_of(self.feedback) / 8)];
+        self.sampling.restart(interval / INTERVALS[0]);
+        self.feedback
+    }
+
+    /// Fb where the queue has grown from nothing to twice its equilibrium: (2 w + 1) Q_eq.
+    pub fn most(&self) -> f64 {
+        (2.0 * self.weight + 1.0) * self.equilibrium
+    }
+
+    /// Fb in 6 bits.
+    pub fn degree_of(&self, feedback: f64) -> u8 {
+        (feedback.clamp(0.0, self.most()) * f64::from(MOST_DEGREE) / self.most()).round() as u8
+    }
+
+    /// Whether the queue is congested: it was when last sampled, and that is not long ago.
+    #[inline]
+    pub fn is_congested(&self, now: Time) -> bool {
+        self.congested && now < self.sampled + self.memory
+    }
+
+    /// Fb in 6 bits as of the last sample; 0 where the queue is not congested.
+    pub fn degree(&self, now: Time) -> u8 {
+        if self.is_congested(now) { self.degree_of(self.feedback) } else { 0 }
+    }
+}

@@ -1,0 +1,419 @@
+//! The switch: its ports, and how CRD, CFR, RCC and SAR work together.
+
+use super::{
+    Cam, Control, Crossed, Detector, FlowId, FlowTable, MOST_DEGREE, MOST_FLOWS, Notice, Rcm,
+    RegionParams, Sampling, SendWindow,
+};
+use crate::contract::{
+    Body, Cp, Crossing, Full, Header, InputView, Kind, Packet, PortFacts, PortView, Ports, Strict,
+    SwitchFacts, Verdict,
+};
+use units::{PortId, Time};
+
+/// The largest packet there is: what a harmful flow may always send.
+const PACKET: u64 = 1500;
+
+/// A port's place in the congestion region (section 3.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Outside.
+    None,
+    /// It found congestion itself, and heard of none.
+    Root,
+    /// It was told of congestion.
+    Edge,
+    /// Both.
+    Inner,
+}
+
+/// Where harmful flows that have spent Wc may send what else would be idle time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Release {
+    Never,
+    Root,
+    Always,
+}
+
+/// What a neighbour downstream told.
+#[derive(Clone, Debug, Default)]
+struct Remote {
+    degree: u8,
+    until: Time,
+    /// CNs in a row.
+    notices: u64,
+    /// The harmful flows, each until when.
+    flows: Vec<(FlowId, Time)>,
+}
+
+impl Remote {
+    #[inline]
+    fn is_valid(&self, now: Time) -> bool {
+        now < self.until
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Output {
+    detector: Detector,
+    cam: Cam,
+    cam_sampling: Sampling,
+    remote: Remote,
+    window: SendWindow,
+    /// Harmful flows that have not sent since congestion began, and how many there were.
+    unsent: Vec<FlowId>,
+    harmful: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Input {
+    detector: Detector,
+    /// The output that it last blamed.
+    blamed: usize,
+    /// CNs go upstream, and not before this time.
+    notifies: bool,
+    next_notice: Time,
+}
+
+/// An RCM switch.
+#[derive(Debug)]
+pub struct RcmSwitch {
+    params: RegionParams,
+    any_flow: bool,
+    release: Release,
+    inputs: Vec<Input>,
+    outputs: Vec<Output>,
+    flows: FlowTable,
+    /// When the first port's harmful flows may go on.
+    wake_at: Time,
+    notices: u64,
+    cuts: u64,
+    detours: u64,
+}
+
+impl RcmSwitch {
+    /// A switch without congestion.
+    pub fn new(params: &RegionParams, facts: &SwitchFacts<'_>) -> RcmSwitch {
+        let seed = |what: u64, port: &PortFacts| {
+            facts.seed ^ (what << 32 | u64::from(port.port.get())).wrapping_mul(0x9e37_79b9)
+        };
+        let cam_interval = params.cam_interval.get() as f64;
+        let input = |port: &PortFacts| Input {
+            detector: Detector::new(params, seed(1, port)),
+            blamed: 0,
+            notifies: !port.peer_is_host,
+            next_notice: Time::ZERO,
+        };
+        let output = |port: &PortFacts| Output {
+            detector: Detector::new(params, seed(2, port)),
+            cam: Cam::new(params),
+            cam_sampling: Sampling::new(cam_interval, params.sample_jitter, seed(3, port)),
+            remote: Remote::default(),
+            window: SendWindow::new(params, port.rate, PACKET),
+            unsent: Vec::new(),
+            harmful: 0,
+        };
+        RcmSwitch {
+            params: params.clone(),
+            any_flow: params.detour == "any",
+            release: match params.release {
+                "always" => Release::Always,
+                "root" => Release::Root,
+                _ => Release::Never,
+            },
+            inputs: facts.ports.iter().map(input).collect(),
+            outputs: facts.ports.iter().map(output).collect(),
+            flows: FlowTable::new(params.flow_entries as usize, params.flow_gap),
+            wake_at: Time::NEVER,
+            notices: 0,
+            cuts: 0,
+            detours: 0,
+        }
+    }
+
+    /// The port's local congestion flag: its output queue is congested, or an input queue that
+    /// blames it.
+    fn is_local(&self, port: usize, now: Time) -> bool {
+        self.outputs[port].detector.is_congested(now)
+            || self.inputs.iter().any(|input| input.blamed == port && input.detector.is_congested(now))
+    }
+
+    /// Where a port is in the congestion region.
+    pub fn role(&self, port: usize, now: Time) -> Role {
+        match (self.is_local(port, now), self.outputs[port].remote.is_valid(now)) {
+            (false, false) => Role::None,
+            (true, false) => Role::Root,
+            (false, true) => Role::Edge,
+            (true, true) => Role::Inner,
+        }
+    }
+
+    /// Fb of a port: the most of what its output queue and the inputs that blame it have found.
+    fn own_degree(&self, port: usize, now: Time) -> u8 {
+        let inputs = self.inputs.iter().filter(|input| input.blamed == port);
+        let of_inputs = inputs.map(|input| input.detector.degree(now)).max().unwrap_or(0);
+        self.outputs[port].detector.degree(now).max(of_inputs)
+    }
+
+    /// Fb' <- (1 - w) Fb + w Fbr, where the neighbour has told Fbr (equation 2).
+    fn mix(&self, own: u8, port: usize, now: Time) -> u8 {
+        let remote = &self.outputs[port].remote;
+        if !remote.is_valid(now) {
+            return own;
+        }
+        let w = self.params.mix_weight;
+        ((1.0 - w) * f64::from(own) + w * f64::from(remote.degree)).round() as u8
+    }
+
+    /// The regional congestion degree of a port, by which SAR chooses.
+    fn regional_degree(&self, port: usize, now: Time) -> u8 {
+        self.mix(self.own_degree(port, now), port, now)
+    }
+
+    /// Whether a flow is harmful at a port: the root's word counts before the port's own CAM.
+    fn is_harmful(&self, port: usize, flow: FlowId, now: Time) -> bool {
+        let output = &self.outputs[port];
+        if output.remote.is_valid(now) {
+            return output.remote.flows.iter().any(|(known, until)| *known == flow && now < *until);
+        }
+        output.cam.is_harmful(now, flow)
+    }
+
+    /// The harmful flows of a port that may come through `input`.
+    fn harmful_through(&self, port: usize, input: u16, now: Time) -> impl Iterator<Item = FlowId> {
+        let output = &self.outputs[port];
+        let told = output.remote.is_valid(now);
+        let remote = output.remote.flows.iter().filter(move |(_, until)| told && now < *until);
+        let own = if told { &[] } else { output.cam.harmful(now) };
+        let own = own.iter().filter(move |(_, through)| *through == input);
+        remote.map(|(flow, _)| *flow).chain(own.map(|(flow, _)| *flow))
+    }
+
+    /// Congestion of this degree was found at a port, or told of it: RCC cuts.
+    fn react(&mut self, port: usize, degree: u8, now: Time) {
+        if !self.params.rcc {
+            return;
+        }
+        self.cuts += 1;
+        if !self.outputs[port].window.is_on() {
+            let told = self.outputs[port].remote.is_valid(now);
+            let output = &mut self.outputs[port];
+            output.unsent.clear();
+            if told {
+                let flows = output.remote.flows.iter().filter(|(_, until)| now < *until);
+                output.unsent.extend(flows.map(|(flow, _)| *flow));
+            } else {
+                output.unsent.extend(output.cam.harmful(now).iter().map(|(flow, _)| *flow));
+            }
+            output.harmful = output.unsent.len();
+        }
+        self.outputs[port].window.cut(degree);
+    }
+
+    /// Ends RCC where congestion is over; whether it did.
+    fn calm_down(&mut self, port: usize, now: Time) -> bool {
+        let over = self.outputs[port].window.is_on() && self.role(port, now) == Role::None;
+        if over {
+            self.outputs[port].window.quit();
+        }
+        over
+    }
+
+    /// A CN from the neighbour downstream of a port.
+    fn hear(&mut self, port: usize, notice: &Notice, now: Time) {
+        let until = now + self.params.memory;
+        let remote = &mut self.outputs[port].remote;
+        remote.notices = if remote.is_valid(now) { remote.notices + 1 } else { 1 };
+        (remote.degree, remote.until) = (notice.degree, until);
+        remote.flows.retain(|(_, until)| now < *until);
+        for &flow in notice.flows() {
+            match remote.flows.iter_mut().find(|(known, _)| *known == flow) {
+                Some((_, known)) => *known = until,
+                None => remote.flows.push((flow, until)),
+            }
+        }
+        self.react(port, notice.degree, now);
+    }
+
+    /// Tells the neighbour upstream of an input queue of its congestion.
+    fn notify(&mut self, cx: &mut Full<'_, Rcm>, input: usize) {
+        let now = cx.now;
+        let Input { blamed, notifies, next_notice, ref detector } = self.inputs[input];
+        if !notifies || now < next_notice {
+            return;
+        }
+        let degree = self.mix(detector.degree(now), blamed, now);
+        let most = self.params.notice_flows as usize;
+        let mut notice = Notice { degree, count: 0, flows: [FlowId::default(); MOST_FLOWS] };
+        let flows = self.harmful_through(blamed, input as u16, now);
+        for (place, flow) in flows.take(most).enumerate() {
+            notice.flows[place] = flow;
+            notice.count += 1;
+        }
+        if notice.count == 0 {
+            return;
+        }
+        self.inputs[input].next_notice = now + self.params.notice_interval;
+        self.notices += 1;
+        cx.to_link(PortId::new(input as u16), Control::Region(notice));
+    }
+
+    /// Whether SAR moves flows away from a port.
+    fn is_to_be_left(&self, port: usize, now: Time) -> bool {
+        let remote = &self.outputs[port].remote;
+        let told = remote.is_valid(now) && remote.notices >= self.params.detour_notices;
+        let least = self.params.detour_degree * f64::from(MOST_DEGREE);
+        told || (self.is_local(port, now) && f64::from(self.own_degree(port, now)) > least)
+    }
+
+    /// Where SAR moves a flow that takes `current`.
+    fn better(&self, flow: FlowId, current: PortId, ports: &[PortId], now: Time) -> Option<PortId> {
+        let at = current.index();
+        if !self.is_to_be_left(at, now) || self.is_harmful(at, flow, now) {
+            return None;
+        }
+        let degree = |port: PortId| self.regional_degree(port.index(), now);
+        // Among equals each flow has its own first.
+        let first = flow.0 as usize % ports.len();
+        let turned = ports[first..].iter().chain(&ports[..first]);
+        let best = turned.copied().min_by_key(|port| degree(*port))?;
+        (degree(best) < degree(current)).then_some(best)
+    }
+}
+
+impl Cp<Rcm> for RcmSwitch {
+    type Level = Strict;
+    type Port = PortId;
+    const INPUT_QUEUES: bool = true;
+
+    fn port(&self, _params: &super::RcmParams, facts: &PortFacts) -> PortId {
+        facts.port
+    }
+    fn on_arrival(
+        &mut self,
+        cx: &mut Full<'_, Rcm>,
+        in_port: PortId,
+        packet: &mut Packet<Rcm>,
+    ) -> Verdict {
+        let Body::Ctl(Control::Region(notice)) = packet.body else { return Verdict::Forward };
+        self.hear(in_port.index(), &notice, cx.now);
+        Verdict::Consume
+    }
+    fn detour(
+        &mut self,
+        cx: &mut Full<'_, Rcm>,
+        header: &Header,
+        equal_cost: &[PortId],
+        chosen: PortId,
+    ) -> PortId {
+        if !self.params.sar || header.kind != Kind::Data || equal_cost.len() < 2 {
+            return chosen;
+        }
+        let (now, flow) = (cx.now, FlowId::of(&header.address));
+        let Some((current, new)) = self.flows.current(now, flow, chosen) else { return chosen };
+        let movable = new || self.any_flow;
+        let moved = movable.then(|| self.better(flow, current, equal_cost, now)).flatten();
+        self.detours += u64::from(moved.is_some());
+        let port = moved.unwrap_or(current);
+        self.flows.take(now, flow, port);
+        port
+    }
+    fn on_input(
+        &mut self,
+        cx: &mut Full<'_, Rcm>,
+        view: &InputView<'_>,
+        _out_port: PortId,
+        header: &Header,
+    ) {
+        let input = view.port.index();
+        if header.kind != Kind::Data || !self.inputs[input].detector.pass(u64::from(header.size)) {
+            return;
+        }
+        let feedback = self.inputs[input].detector.sample(cx.now, view.bytes());
+        // The first of the longest.
+        let outputs = view.voqs.iter().enumerate().rev();
+        let blamed = outputs.max_by_key(|(_, bytes)| **bytes).map_or(0, |(output, _)| output);
+        self.inputs[input].blamed = blamed;
+        if feedback > 0.0 {
+            let degree = self.inputs[input].detector.degree(cx.now);
+            self.react(blamed, degree, cx.now);
+            self.notify(cx, input);
+        }
+    }
+    fn crossing(&self, out_port: PortId, header: &Header, now: Time) -> Crossing {
+        let port = out_port.index();
+        let held = self.outputs[port].window.held_until(now).is_some();
+        if !held || !self.is_harmful(port, FlowId::of(&header.address), now) {
+            return Crossing::Open;
+        }
+        match self.release {
+            Release::Always => Crossing::Last,
+            Release::Root if self.role(port, now) == Role::Root => Crossing::Last,
+            Release::Root | Release::Never => Crossing::Held,
+        }
+    }
+    fn on_enqueue(
+        &mut self,
+        cx: &mut Full<'_, Rcm>,
+        port: &mut PortId,
+        view: &PortView,
+        packet: &mut Packet<Rcm>,
+    ) {
+        let header = &packet.header;
+        if header.kind != Kind::Data {
+            return;
+        }
+        let (port, now, size) = (port.index(), cx.now, u64::from(header.size));
+        let flow = FlowId::of(&header.address);
+        if self.outputs[port].cam_sampling.pass(size) {
+            let output = &mut self.outputs[port];
+            output.cam.write(now, flow, header.ingress);
+            output.cam_sampling.restart(self.params.cam_interval.get() as f64);
+        }
+        if self.outputs[port].detector.pass(size) {
+            let feedback = self.outputs[port].detector.sample(now, view.class_bytes + size);
+            if feedback > 0.0 {
+                let degree = self.outputs[port].detector.degree(now);
+                self.react(port, degree, now);
+            } else {
+                self.calm_down(port, now);
+            }
+        }
+        if self.outputs[port].window.is_on() {
+            let harmful = self.is_harmful(port, flow, now);
+            let output = &mut self.outputs[port];
+            output.unsent.retain(|unsent| *unsent != flow);
+            let (all, count) = (output.unsent.is_empty(), output.harmful);
+            output.window.sent(&Crossed { now, size, harmful }, || (all, count));
+            if let Some(until) = output.window.held_until(now) {
+                self.wake_at = self.wake_at.min(until);
+            }
+        }
+    }
+    #[inline]
+    fn next_timer(&self) -> Time {
+        self.wake_at
+    }
+    /// A window is over somewhere.
+    fn on_timer(&mut self, cx: &mut Full<'_, Rcm>, _ports: &mut dyn Ports<PortId>) {
+        self.wake_at = Time::NEVER;
+        for port in 0..self.outputs.len() {
+            self.calm_down(port, cx.now);
+            if let Some(until) = self.outputs[port].window.held_until(cx.now) {
+                self.wake_at = self.wake_at.min(until);
+            }
+        }
+        cx.wake(PortId::new(0));
+    }
+    /// 0 outside the congestion region, 1 root, 2 edge, 3 inner.
+    fn observe(&self, port: &PortId, now: Time) -> Option<f64> {
+        Some(match self.role(port.index(), now) {
+            Role::None => 0.0,
+            Role::Root => 1.0,
+            Role::Edge => 2.0,
+            Role::Inner => 3.0,
+        })
+    }
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        vec![("notices", self.notices), ("cuts", self.cuts), ("detours", self.detours)]
+    }
+}

@@ -1,0 +1,150 @@
+//! RCC: the send window of a port (section 3.4).
+
+use super::{MOST_DEGREE, RegionParams};
+use units::{Rate, Time};
+
+/// A packet that is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Crossed {
+    /// When.
+    pub now: Time,
+    /// Its size.
+    pub size: u64,
+    /// Its flow is harmful.
+    pub harmful: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum State {
+    /// No congestion.
+    Off,
+    /// W and Wc are being found out: what was sent since congestion began, and what of that by
+    /// harmful flows.
+    Measures { sent: u64, harmful: u64 },
+    /// What was sent in the present window, and what of that by harmful flows.
+    Limits { sent: u64, harmful: u64, ends: Time },
+}
+
+/// The window of a port: W = Wc + Wnc (equation 3).
+#[derive(Clone, Debug)]
+pub struct SendWindow {
+    rate: Rate,
+    least: u64,
+    most: u64,
+    packet: u64,
+    compound: bool,
+    state: State,
+    /// W.
+    window: f64,
+    /// Wc as measured, and now.
+    measured: f64,
+    limit: f64,
+    /// The degree that the measured Wc will be cut by.
+    degree: u8,
+}
+
+impl SendWindow {
+    /// The window of a port of this rate, with packets of up to `packet` bytes.
+    pub fn new(params: &RegionParams, rate: Rate, packet: u64) -> SendWindow {
+        SendWindow {
+            rate,
+            least: params.least_window.get(),
+            most: params.most_window.get(),
+            packet,
+            compound: params.cuts == "compound",
+            state: State::Off,
+            window: 0.0,
+            measured: 0.0,
+            limit: 0.0,
+            degree: 0,
+        }
+    }
+
+    /// Whether harmful flows are limited.
+    #[inline]
+    pub fn limits(&self) -> bool {
+        matches!(self.state, State::Limits { .. })
+    }
+
+    /// Whether there is congestion.
+    #[inline]
+    pub fn is_on(&self) -> bool {
+        self.state != State::Off
+    }
+
+    /// W, Wc, Wnc in bytes, where harmful flows are limited.
+    pub fn parts(&self) -> Option<(f64, f64, f64)> {
+        self.limits().then_some((self.window, self.limit, self.window - self.limit))
+    }
+
+    /// Congestion of this degree (Fb in 63rds of its most): begins, or Wc <- Wc (1 - Fb Gd), where
+    /// the greatest Fb halves it (equation 5).
+    pub fn cut(&mut self, degree: u8) {
+        self.degree = degree;
+        let keep = 1.0 - f64::from(degree) / (2.0 * f64::from(MOST_DEGREE));
+        match self.state {
+            State::Off => self.state = State::Measures { sent: 0, harmful: 0 },
+            State::Measures { .. } => {}
+            State::Limits { .. } if self.compound => self.limit *= keep,
+            State::Limits { .. } => self.limit = self.measured * keep,
+        }
+    }
+
+    /// Congestion is over.
+    pub fn quit(&mut self) {
+        self.state = State::Off;
+    }
+
+    /// A packet was sent; `all_sent` tells whether all harmful flows have sent one since congestion
+    /// began, and how many they are.
+    pub fn sent(&mut self, packet: &Crossed, all_sent: impl FnOnce() -> (bool, usize)) {
+        let Crossed { now, size, harmful: is_harmful } = *packet;
+        let of_harmful = if is_harmful { size } else { 0 };
+        match &mut self.state {
+            State::Off => {}
+            State::Measures { sent, harmful } => {
+                *sent += size;
+                *harmful += of_harmful;
+                if *sent < self.least {
+                    return;
+                }
+                let (all, flows) = all_sent();
+                if !all && *sent < self.most {
+                    return;
+                }
+                self.window = *sent as f64;
+                // A harmful flow may always send a packet, or it would never be seen again.
+                let floor = (self.packet * flows.max(1) as u64) as f64;
+                self.measured = (*harmful as f64).max(floor.min(self.window));
+                self.limit = self.measured;
+                let ends = now + self.period();
+                self.state = State::Limits { sent: 0, harmful: 0, ends };
+                self.cut(self.degree);
+            }
+            State::Limits { sent, harmful, ends } => {
+                if now >= *ends || *sent as f64 >= self.window {
+                    // What the last packet took too much is missing now.
+                    let excess = (*harmful as f64 - self.limit).max(0.0) as u64;
+                    (*sent, *harmful) = (0, excess);
+                    *ends = now + self.rate.time_for(units::Bytes::new(self.window as u64));
+                }
+                *sent += size;
+                *harmful += of_harmful;
+            }
+        }
+    }
+
+    /// W at the port's rate.
+    fn period(&self) -> Time {
+        self.rate.time_for(units::Bytes::new(self.window as u64))
+    }
+
+    /// Until when harmful flows wait, as they have spent Wc; `None` where they may send.
+    #[inline]
+    pub fn held_until(&self, now: Time) -> Option<Time> {
+        let State::Limits { sent, harmful, ends } = self.state else { return None };
+        // Wc never falls below a packet.
+        let spent = harmful as f64 >= self.limit.max(self.packet as f64);
+        (spent && now < ends && (sent as f64) < self.window).then_some(ends)
+    }
+}
