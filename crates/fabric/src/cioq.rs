@@ -244,12 +244,7 @@ impl<S: Scheme> CioqSwitch<S> {
         chosen.index()
     }
 
-    fn discard(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        in_port: u16,
-        handle: Handle,
-    ) {
+    fn discard(&mut self, window: &mut Window<'_, '_, Packet<S>>, in_port: u16, handle: Handle) {
         let header = window.packets.remove(handle).header;
         self.ports[in_port as usize].counters.dropped_packets += 1;
         self.audit.removed += u64::from(header.size);

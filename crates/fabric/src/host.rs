@@ -81,6 +81,8 @@ pub(crate) struct Host<S: Scheme> {
     /// When the next one is posted.
     next_post: Time,
     pub(crate) outcomes: Vec<FlowOutcome>,
+    /// Data packets that came ahead of others of their QP.
+    pub(crate) out_of_order: u64,
     outbox: Vec<S::Ctl>,
     epoch: usize,
     epoch_end: Time,
@@ -115,6 +117,7 @@ impl<S: Scheme> Host<S> {
             seats: vec![Seat::Empty; seats as usize],
             shared_qps: BTreeMap::new(),
             timers: BinaryHeap::new(),
+            out_of_order: 0,
             outcomes: vec![FlowOutcome::NONE; outgoing.len()],
             next_post: Time::NEVER,
             outgoing,

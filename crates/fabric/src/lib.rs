@@ -37,8 +37,8 @@ mod switch;
 pub use engine::{Outcome, Progress};
 pub use host::FlowOutcome;
 pub use network::{
-    After, Cable, Cioq, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Message, Node, NodeKind,
-    Paths, PfcConfig, Probe, ProbeKind, ProbeTargets, Setup, SwitchConfig, Threshold,
+    After, Cable, Cioq, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Message, Node,
+    NodeKind, Paths, PfcConfig, Probe, ProbeKind, ProbeTargets, Setup, SwitchConfig, Threshold,
 };
 pub use port::PortCounters;
 pub use probe::Sample;

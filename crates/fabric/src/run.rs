@@ -50,6 +50,8 @@ pub struct Output {
     pub drops: Vec<LosslessDrop>,
     /// All of them.
     pub lossless_drops: u64,
+    /// Data packets that reached their receiver ahead of others of their QP.
+    pub out_of_order: u64,
     /// Bytes in and out of each switch.
     pub audits: Vec<SwitchAudit>,
     /// What the scheme counted, summed over hosts and switches, by name.
@@ -197,6 +199,7 @@ fn collect<S: Scheme>(common: &Common<S>, devices: Vec<NodeDevice<S>>, outcome: 
         queue_blocks: Vec::new(),
         drops: Vec::new(),
         lossless_drops: 0,
+        out_of_order: 0,
         audits: Vec::new(),
         counters: BTreeMap::new(),
         outcome,
@@ -218,6 +221,7 @@ fn collect<S: Scheme>(common: &Common<S>, devices: Vec<NodeDevice<S>>, outcome: 
                 for (place, &flow) in host.outgoing().iter().enumerate() {
                     output.flows[flow as usize] = host.outcomes[place];
                 }
+                output.out_of_order += host.out_of_order;
                 for (name, count) in host.counters() {
                     *output.counters.entry(name).or_default() += count;
                 }

@@ -62,6 +62,9 @@ pub struct Summary {
     pub lossless_drops: u64,
     /// Packets lost on links: damaged, or by a failure.
     pub lost_packets: u64,
+    /// Data packets that reached their receiver ahead of others of their QP: after a loss, or by a
+    /// faster path.
+    pub out_of_order_packets: u64,
     /// The longest any port's egress queues were.
     pub max_queue_bytes: u64,
     /// What the scheme counted, by name; empty where it counts nothing.

@@ -108,7 +108,9 @@ fn one_series(
     let wanted = &scenario.probes[probe];
     let (kind, unit) = match setup.probes[probe].kind {
         ProbeKind::Queue => ("queue", "bytes"),
-        ProbeKind::Throughput if matches!(setup.probes[probe].targets, ProbeTargets::Flows(_)) => ("goodput", "bps"),
+        ProbeKind::Throughput if matches!(setup.probes[probe].targets, ProbeTargets::Flows(_)) => {
+            ("goodput", "bps")
+        }
         ProbeKind::Throughput => ("throughput", "bps"),
         ProbeKind::Utilisation => ("utilisation", ""),
         ProbeKind::Pause => ("pause", ""),
@@ -211,6 +213,7 @@ fn summary(
         drops: ports.dropped_packets.iter().sum(),
         lost_packets: ports.lost_packets.iter().sum(),
         lossless_drops: output.lossless_drops,
+        out_of_order_packets: output.out_of_order,
         max_queue_bytes: ports.max_queue_bytes.iter().copied().max().unwrap_or(0),
         counters: output.counters.iter().map(|(&name, &count)| (name.to_owned(), count)).collect(),
         digest: results::digest(flows, ports),

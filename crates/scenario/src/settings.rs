@@ -3,8 +3,8 @@
 use crate::error::{Result, ScenarioError};
 use crate::network::{Network, Node, NodeKind, WAN_DELAY};
 use crate::spec::{
-    AckClass, Architecture, ClassesSpec, EcnSpec, HashKind, HostSpec, PfcSpec, Quantity, QuirksSpec, RoutingSpec,
-    SwitchSpec, ThresholdKind, Timeout, WireSpec,
+    AckClass, Architecture, ClassesSpec, EcnSpec, HashKind, HostSpec, PfcSpec, Quantity,
+    QuirksSpec, RoutingSpec, SwitchSpec, ThresholdKind, Timeout, WireSpec,
 };
 pub use crate::spec::{Headroom, MarkAt, PauseDuration, WireProfile};
 use crate::traffic::{check_priority, check_time};
@@ -320,11 +320,16 @@ pub(crate) fn pfc(
                 return Err(ScenarioError::new("pfc.xoff", "must be above zero"));
             }
             if xoff > room {
-                let what = if switch.cioq.is_some() { "an input queue" } else { "the switch's buffer" };
+                let what =
+                    if switch.cioq.is_some() { "an input queue" } else { "the switch's buffer" };
                 return Err(ScenarioError::new(
                     "pfc.xoff",
                     format!("{xoff} is more than {what} of {room}"),
-                ));
+                )
+                .hint(match switch.cioq {
+                    Some(_) => "leave it out, or enlarge switch.input_queue",
+                    None => "lower it, or enlarge switch.buffer",
+                }));
             }
             if xon > xoff {
                 return Err(ScenarioError::new(

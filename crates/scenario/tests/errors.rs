@@ -247,6 +247,28 @@ flows = [{ src = "a", dst = "b", size = "1MB" }]
 }
 
 #[test]
+fn cioq_switches_must_make_sense() {
+    let with = |more: &str| star(&format!("{FLOW}{more}"));
+    let cioq = |keys: &str| with(&format!("[switch]\narchitecture = \"cioq\"\n{keys}"));
+    says(&cioq("speedup = 0.5"), &["switch.speedup: must be 1 to 16, got 0.5"]);
+    says(&cioq("input_queue = \"0B\""), &["switch.input_queue: 0B is out of range"]);
+    says(&cioq("[pfc]\nthreshold = \"dynamic\""), &["pfc.threshold: a dynamic threshold shares"]);
+    says(
+        &cioq("[pfc]\nxoff = \"101KB\""),
+        &["pfc.xoff: 101KB is more than an input queue of 100KB"],
+    );
+    says(&cioq("[quirks]\nnode_hash = true"), &["switch.architecture: the HPCC simulator"]);
+    says(
+        &with("[switch]\nspeedup = 2.0"),
+        &["switch.speedup: goes with architecture = \"cioq\", but it is \"shared-memory\""],
+    );
+    says(
+        &with("[scheme]\nname = \"rcm\"\n[switch]\narchitecture = \"shared-memory\""),
+        &["switch.architecture: scheme rcm works on input queues; hint: take \"cioq\""],
+    );
+}
+
+#[test]
 fn traffic_must_make_sense() {
     says(&star(""), &["traffic: there is no message to send"]);
     says(&set("traffic.0.flows.0.dst", "h0"), &["traffic.0.flows.0.dst: h0 cannot send to itself"]);
@@ -261,6 +283,13 @@ fn traffic_must_make_sense() {
         says(&poisson(&text), &["line 11: traffic.0.load: must be above 0 and at most 1"]);
     }
     says(&poisson("load = 0.5\nduration = \"1ms\""), &["traffic.0.workload: is missing; hint"]);
+    let hadoop = |keys: &str| {
+        poisson(&format!("load = 0.5\nworkload = \"FB_Hadoop\"\nduration = \"1ms\"\n{keys}"))
+    };
+    says(&hadoop("receivers = [\"h0\"]"), &["traffic.0.receivers: leaves a host with none but itself"]);
+    says(&hadoop("receivers = [\"h0\"]\ngroups = 1"), &["traffic.0.groups: give either `receivers` or `groups`"]);
+    says(&hadoop("groups = 5"), &["traffic.0.groups:", "make no 5 equal groups"]);
+    says(&hadoop("groups = 0"), &["traffic.0.groups:", "make no 0 equal groups"]);
     says(
         &poisson("load = 0.5\nworkload = \"WebSaerch\"\nduration = \"1ms\""),
         &["traffic.0.workload: unknown workload", "`WebSearch`"],

@@ -54,6 +54,42 @@ fn poisson_gaps_are_exponential() {
     assert!((variance.sqrt() / mean - 1.0).abs() < 0.02, "{}", variance.sqrt() / mean);
 }
 
+/// Protects the hot-spot pattern: those listed get all of it, evenly, from all others.
+#[test]
+fn poisson_may_be_for_some_hosts_alone() {
+    let scenario = build(&format!("{POISSON}flows = 20000\nto = [\"h3\", \"h14..h15\"]\n"));
+    let to = |host: u32| scenario.messages.iter().filter(|m| m.dst.get() == host).count();
+    for host in [3, 14, 15] {
+        assert!((to(host) as f64 / 6_667.0 - 1.0).abs() < 0.05, "{} to {host}", to(host));
+    }
+    assert_eq!(to(3) + to(14) + to(15), 20_000);
+    for host in 0..16 {
+        let sent = scenario.messages.iter().filter(|m| m.src.get() == host).count();
+        assert!((sent as f64 / 1_250.0 - 1.0).abs() < 0.15, "{sent} of {host}");
+    }
+    // One listed host is enough for senders that are others.
+    let one = build(&format!("{POISSON}flows = 9\nhosts = [\"h0\"]\nto = [\"h1\"]\n"));
+    assert!(one.messages.iter().all(|m| (m.src.get(), m.dst.get()) == (0, 1)));
+}
+
+/// Protects the pattern of groups: nobody sends outside its own, and all others in it are as likely.
+#[test]
+fn poisson_may_stay_within_groups() {
+    let scenario = build(&format!("{POISSON}flows = 48000\ngroups = 4\n"));
+    let mut pairs = std::collections::BTreeMap::new();
+    for message in &scenario.messages {
+        let (src, dst) = (message.src.get(), message.dst.get());
+        assert_eq!(src / 4, dst / 4);
+        *pairs.entry((src, dst)).or_insert(0) += 1;
+    }
+    assert_eq!(pairs.len(), 16 * 3);
+    assert!(pairs.values().all(|count| (800..1200).contains(count)), "{pairs:?}");
+    // One group is what there is without the key.
+    let whole = build(&format!("{POISSON}flows = 100\ngroups = 1\n"));
+    let plain = build(&format!("{POISSON}flows = 100\n"));
+    assert_eq!(of_tag(&whole, "poisson"), of_tag(&plain, "poisson"));
+}
+
 #[test]
 fn poisson_receivers_may_be_others_than_the_senders() {
     let from_to = |receivers: &str| {

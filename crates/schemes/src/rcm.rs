@@ -14,7 +14,8 @@
 //! - **SAR** ([`FlowTable`]) takes new flows that are not harmful to the port with the least regional
 //!   degree among those of equal cost.
 //!
-//! Below it all, hosts run [DCQCN](crate::dcqcn).
+//! Below it all, hosts run [DCQCN](crate::dcqcn) with the adapter's defaults. Those say nothing of
+//! marking; it is that of the DCQCN paper, at output queues.
 //!
 //! # Decided here
 //! - Ports have two sides. CRD's flags, CFR and RCC belong to the output; what an input queue finds
@@ -45,7 +46,7 @@ use crate::contract::{
 };
 use crate::dcqcn::{Cnp, Dcqcn, DcqcnParams, Law, NotificationPoint, ReactionPoint};
 use crate::params::{Kind, ParamError, Value};
-use crate::registry::{EcnLaw, Preset};
+use crate::registry::Preset;
 use std::sync::Arc;
 use units::{Bytes, Priority, Rate, Time};
 
@@ -135,14 +136,6 @@ crate::join_params! {
 #[derive(Debug)]
 pub struct Rcm;
 
-/// For an output queue of 100 KB.
-const ECN: EcnLaw = EcnLaw {
-    kmin: Bytes::new(20_000),
-    kmax: Bytes::new(80_000),
-    pmax: 0.2,
-    at: Rate::from_gbps(100),
-};
-
 impl Scheme for Rcm {
     const NAME: &'static str = "rcm";
     const TITLE: &'static str = "RCM over DCQCN";
@@ -154,14 +147,14 @@ impl Scheme for Rcm {
         Preset {
             name: "rcm",
             summary: "Sampling by QCN's ratios for 100 KB queues, over dcqcn-mlx",
-            source: "NPC'17; values decided",
-            ecn: Some(ECN),
+            source: "NPC'17; values decided; the marking law is SIGCOMM'15's",
+            ecn: Dcqcn::PRESETS[0].ecn,
         },
         Preset {
             name: "rcm-letter",
             summary: "Any flow in the CAM is harmful, each sample cuts anew, any other flow is moved",
-            source: "NPC'17 sections 3.3, 3.4, to the letter; values decided",
-            ecn: Some(ECN),
+            source: "NPC'17 sections 3.3, 3.4, to the letter; values as `rcm`",
+            ecn: Dcqcn::PRESETS[0].ecn,
         },
     ];
 

@@ -303,7 +303,14 @@ fn with<T>(now: Time, hook: impl FnOnce(&mut Full<'_, Rcm>) -> T) -> (T, Vec<(u1
 }
 
 /// `count` packets of host `src` cross from `ingress` to `out`, where `queue` bytes wait.
-fn cross(switch: &mut RcmSwitch, now: Time, (src, ingress): (u32, u16), out: u16, count: u32, queue: u64) {
+fn cross(
+    switch: &mut RcmSwitch,
+    now: Time,
+    (src, ingress): (u32, u16),
+    out: u16,
+    count: u32,
+    queue: u64,
+) {
     for _ in 0..count {
         let mut packet = data(src, ingress);
         let mut port = PortId::new(out);

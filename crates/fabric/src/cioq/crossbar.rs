@@ -129,6 +129,10 @@ mod tests {
         assert_eq!((crossbar.input_free(1), crossbar.first_claim(1, 3)), (Time::ZERO, 0));
         crossbar.connect(&grant(3, 1, 3), 1000, Time::from_ns(45), true);
         assert_eq!(crossbar.first_claim(1, 3), 0, "the input after the last one");
-        assert_eq!(crossbar.order(1, 0b1010).collect::<Vec<_>>(), [1, 3], "priority 3 had its turn");
+        assert_eq!(
+            crossbar.order(1, 0b1010).collect::<Vec<_>>(),
+            [1, 3],
+            "priority 3 had its turn"
+        );
     }
 }

@@ -39,6 +39,7 @@ impl<S: Scheme> Host<S> {
         if header.sequence != receiver.expected {
             let expected = receiver.expected;
             let ahead = header.sequence > expected;
+            self.out_of_order += u64::from(ahead);
             let answered = if ahead {
                 now < receiver.next_nack || !self.common.host.nack
             } else {

@@ -114,12 +114,17 @@ pub struct PoissonSpec {
     /// Instead of the duration: how many messages arrive in all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flows: Option<u64>,
-    /// The hosts that send and receive; `h0..h15` and `h*` stand for several; default: all.
+    /// The hosts that send, and that receive unless `receivers` is given; `h0..h15` and `h*` stand for
+    /// several; default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<Vec<String>>,
-    /// The hosts that receive, where they are others than those that send.
+    /// The hosts that receive, such as the hot spots of a network; a host does not send to itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receivers: Option<Vec<String>>,
+    /// Split the hosts, in their order, into so many groups of equal size; each host sends within its
+    /// group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups: Option<u32>,
 }
 
 /// Requests arrive at every host as a Poisson process, each from a random host that gets the response.

@@ -1,5 +1,5 @@
 //! Poisson arrivals: at each host messages arrive with exponential gaps, sized so that the host
-//! offers the load, to a destination drawn evenly from the others.
+//! offers the load, to a destination drawn evenly from the others: of all, of its group, of a list.
 
 use super::{Context, Entry, Sink, check_time};
 use crate::error::{Result, ScenarioError};
@@ -21,25 +21,7 @@ pub(super) fn poisson(
     let cdf = sizes(given, entry, context)?;
     check_load(spec.load, entry)?;
     let hosts = hosts(spec.hosts.as_deref(), entry, context)?;
-    let receivers = match &spec.receivers {
-        Some(names) => context.nodes.hosts(names, &entry.key("receivers"))?,
-        None if hosts.len() < 2 => {
-            return Err(ScenarioError::new(
-                entry.key("hosts"),
-                format!("Poisson traffic needs at least 2 hosts, got {}", hosts.len()),
-            ));
-        }
-        None => hosts.clone(),
-    };
-    // Where each sender stands among the receivers, so as not to send to itself.
-    let own: Vec<Option<usize>> =
-        hosts.iter().map(|host| receivers.iter().position(|receiver| receiver == host)).collect();
-    if receivers.len() == 1 && own.contains(&Some(0)) {
-        return Err(ScenarioError::new(
-            entry.key("receivers"),
-            "has one host, and that sends, too: it would send to itself",
-        ));
-    }
+    let receivers = Receivers::new(spec, &hosts, entry, context)?;
     let start = check_time(spec.start, || entry.key("start"))?;
     let end = end(&mut spec.duration, spec.flows, entry, context, start)?;
 
@@ -50,12 +32,74 @@ pub(super) fn poisson(
     while let Some((index, at)) = arrivals.next() {
         let source = &mut arrivals.sources[index];
         let size = cdf.draw(&mut source.sizes);
-        let others = receivers.len() - usize::from(own[index].is_some());
-        let other = source.destinations.below(others as u64) as usize;
-        let dst = receivers[other + usize::from(own[index].is_some_and(|own| other >= own))];
+        let dst = receivers.draw(&hosts, index, &mut source.destinations);
         sink.push(entry.message(hosts[index], dst, size, at), || entry.key.clone())?;
     }
     Ok(())
+}
+
+/// Who gets the messages.
+enum Receivers {
+    /// The others in the sender's group of so many hosts.
+    Group(usize),
+    /// Those listed; by sender, its own place in the list.
+    Listed(Vec<NodeId>, Vec<Option<usize>>),
+}
+
+impl Receivers {
+    fn new(
+        spec: &PoissonSpec,
+        hosts: &[NodeId],
+        entry: &Entry,
+        context: &Context<'_>,
+    ) -> Result<Receivers> {
+        let few = |key: &str, why: String| Err(ScenarioError::new(entry.key(key), why));
+        if let Some(names) = &spec.receivers {
+            if spec.groups.is_some() {
+                return few("groups", "give either `receivers` or `groups`, not both".to_owned());
+            }
+            let listed = context.nodes.hosts(names, &entry.key("receivers"))?;
+            if hosts.is_empty() {
+                return few("hosts", "Poisson traffic needs a host that sends".to_owned());
+            }
+            let place = |host: &NodeId| listed.iter().position(|other| other == host);
+            let places: Vec<Option<usize>> = hosts.iter().map(place).collect();
+            if listed.len() < 2 && (listed.is_empty() || places.contains(&Some(0))) {
+                return few("receivers", "leaves a host with none but itself to send to".to_owned());
+            }
+            return Ok(Receivers::Listed(listed, places));
+        }
+        let groups = spec.groups.unwrap_or(1) as usize;
+        if groups == 0 || hosts.len() % groups != 0 {
+            return few("groups", format!("{} hosts make no {groups} equal groups", hosts.len()));
+        }
+        let size = hosts.len() / groups;
+        match (size < 2, spec.groups) {
+            (false, _) => Ok(Receivers::Group(size)),
+            (true, None) => {
+                few("hosts", format!("Poisson traffic needs at least 2 hosts, got {size}"))
+            }
+            (true, Some(_)) => few("groups", "a group needs at least 2 hosts".to_owned()),
+        }
+    }
+
+    /// The receiver of a message of the sender with this index.
+    fn draw(&self, hosts: &[NodeId], index: usize, destinations: &mut Stream) -> NodeId {
+        let (list, own) = match self {
+            Receivers::Group(size) => {
+                let first = index - index % size;
+                (&hosts[first..first + size], Some(index - first))
+            }
+            Receivers::Listed(list, places) => (list.as_slice(), places[index]),
+        };
+        match own {
+            None => list[destinations.below(list.len() as u64) as usize],
+            Some(own) => {
+                let other = destinations.below(list.len() as u64 - 1) as usize;
+                list[other + usize::from(other >= own)]
+            }
+        }
+    }
 }
 
 /// Poisson arrivals at hosts.

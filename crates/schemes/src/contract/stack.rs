@@ -1,8 +1,8 @@
 //! Two congestion points in one switch: INT stamping below a detector, say.
 
 use super::{
-    Cp, Crossing, FlowObservable, Gate, Header, InputView, Level, Packet, PortFacts, PortView, Ports,
-    Scheme, Turn, Verdict,
+    Cp, Crossing, FlowObservable, Gate, Header, InputView, Level, Packet, PortFacts, PortView,
+    Ports, Scheme, Turn, Verdict,
 };
 use units::{PortId, Priority, Time};
 

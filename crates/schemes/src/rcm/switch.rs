@@ -134,7 +134,10 @@ impl RcmSwitch {
     /// blames it.
     fn is_local(&self, port: usize, now: Time) -> bool {
         self.outputs[port].detector.is_congested(now)
-            || self.inputs.iter().any(|input| input.blamed == port && input.detector.is_congested(now))
+            || self
+                .inputs
+                .iter()
+                .any(|input| input.blamed == port && input.detector.is_congested(now))
     }
 
     /// Where a port is in the congestion region.
