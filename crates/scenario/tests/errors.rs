@@ -328,7 +328,7 @@ fn traffic_must_make_sense() {
     );
     says(
         &poisson("load = 0.5\nworkload = \"WebSearch\"\nflows = 9\nreceivers = [\"h0\"]"),
-        &["traffic.0.receivers: has one host, and that sends, too"],
+        &["traffic.0.receivers: leaves a host with none but itself"],
     );
     let incast =
         |keys: &str| star(&format!("[[traffic]]\nkind = \"incast\"\nsize = \"1KB\"\n{keys}"));

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from rocelab.errors import ConfigError, ResultError
-from rocelab.papers import baselines, draw, fncc, hiercc, mercury, themis
+from rocelab.papers import baselines, draw, fncc, hiercc, mercury, rcm, themis
 from rocelab.papers.model import Figure, Paper, Runs
 from rocelab.papers.runner import run_all
 from rocelab.plot.style import caveats, save
 
-PAPERS: tuple[Paper, ...] = (fncc.PAPER, mercury.PAPER, hiercc.PAPER, themis.PAPER, baselines.PAPER)
+PAPERS: tuple[Paper, ...] = (fncc.PAPER, mercury.PAPER, rcm.PAPER, hiercc.PAPER, themis.PAPER, baselines.PAPER)
 
 
 @dataclass(frozen=True)

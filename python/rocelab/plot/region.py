@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
     from rocelab.result import Result
 
-_ROLES = ((1.0, "root", COLOURS[1], "-"), (3.0, "inner", COLOURS[4], "--"), (2.0, "edge", COLOURS[0], ":"))
+_ROLES = (
+    (1.0, "root", COLOURS[1], "-"),
+    (3.0, "inner", COLOURS[4], "--"),
+    (2.0, "edge", COLOURS[0], ":"),
+)
 _MOST_NAMES = 40
 """Names of more nodes in a layer would overlap."""
 
@@ -23,8 +27,8 @@ _MOST_NAMES = 40
 def region(result: Result, time_us: float) -> Figure:
     """Which ports were root, inner and edge of the congestion region, as last seen by then.
 
-    An arrow stands for a port and points along its link. Needs probes of kind ``port-state`` and the
-    scheme ``rcm``; ports without one are drawn as outside.
+    An arrow stands for a port and points along its link. Needs probes of kind ``port-state`` and
+    the scheme ``rcm``; ports without one are drawn as outside.
     """
     if result.summary["scheme"] != "rcm":
         raise ResultError(f"{result.summary['scheme']} has no congestion region; rcm has")
@@ -88,7 +92,9 @@ def _roles(result: Result, time_us: float) -> dict[tuple[str, int], float]:
         raise ResultError("no probe of kind port-state was recorded")
     seen = pl.concat(frames).filter(pl.col("time_ps") <= time_us * 1e6).sort("time_ps")
     last = seen.group_by("node", "port", maintain_order=True).last()
-    return {(node, port): state for node, port, state in last.select("node", "port", "state").rows()}
+    return {
+        (node, port): state for node, port, state in last.select("node", "port", "state").rows()
+    }
 
 
 def _places(links: list[tuple[str, str]]) -> dict[str, tuple[float, float]]:
