@@ -6,6 +6,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod input_queues;
 mod levels;
 mod receiver;
 mod sender;
