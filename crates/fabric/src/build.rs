@@ -28,7 +28,8 @@ use units::{Bytes, NodeId, PortId, Time};
 pub(crate) enum NodeDevice<S: Scheme> {
     Host(Host<S>),
     Switch(Switch<S>),
-    Cioq(CioqSwitch<S>),
+    // It is larger, and most runs have none.
+    Cioq(Box<CioqSwitch<S>>),
 }
 
 impl<S: Scheme> Device for NodeDevice<S> {
@@ -45,6 +46,7 @@ impl<S: Scheme> Device for NodeDevice<S> {
         match self {
             NodeDevice::Host(host) => host.fetch(),
             NodeDevice::Switch(switch) => switch.fetch(),
+            NodeDevice::Cioq(_) => {}
         }
     }
     #[inline]
@@ -248,7 +250,7 @@ fn switch<S: Scheme>(
     let rates = ends.iter().map(|end| end.rate).collect();
     let cioq = setup.switch.cioq;
     if let Some(cioq) = &cioq {
-        check_input_queues::<S>(setup, cioq, &headroom, NodeId::new(node))?;
+        check_input_queues(setup, cioq, &headroom, NodeId::new(node))?;
     }
     let buffer = match &cioq {
         // Each input queue has its own room.
@@ -266,9 +268,9 @@ fn switch<S: Scheme>(
     let recorder = Recorder::new(&setup.records, NodeId::new(node), ports.len());
     if let Some(cioq) = &cioq {
         let common = Arc::clone(common);
-        return Ok(NodeDevice::Cioq(CioqSwitch::new(
+        return Ok(NodeDevice::Cioq(Box::new(CioqSwitch::new(
             common, node, cioq, ports, mmu, red, cp, cp_ports, probes, recorder,
-        )));
+        ))));
     }
     let draws = setup.quirks.ns3_streams.then(|| {
         let before = (0..node).filter(|&other| !common.graph.is_host(other)).count() as u64;
@@ -291,7 +293,7 @@ fn switch<S: Scheme>(
 
 /// Refuses what CIOQ switches do not have, and input queues without room for what still comes after
 /// a pause.
-fn check_input_queues<S: Scheme>(
+fn check_input_queues(
     setup: &Setup,
     cioq: &Cioq,
     headroom: &[u64],

@@ -473,7 +473,11 @@ impl<S: Scheme> CioqSwitch<S> {
             let bytes = if queue == PFC { 0 } else { this.class_bytes(header.priority) };
             recorder.packet(now, port as u16, Happening::Dequeued, bytes, &header);
         }
-        this.transmit(window, now, &header, handle);
+        if queue == PFC {
+            this.transmit_pfc(window, now, handle);
+        } else {
+            this.transmit(window, now, (header.kind, header.priority, header.size), handle);
+        }
         self.refresh(port, now);
         // There is room for another.
         if self.inputs.priorities[port] != 0 {

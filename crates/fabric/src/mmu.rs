@@ -297,7 +297,8 @@ impl Mmu {
 
     /// Bytes stored that came through a port, all priorities.
     pub(crate) fn of_port(&self, port: usize) -> u64 {
-        self.ingress[port * 8..][..8].iter().map(|ingress| ingress.bytes).sum()
+        let place = |priority| self.place(port as u16, priority);
+        (0..8).map(|priority| self.ingress[place(priority)].bytes).sum()
     }
 
     /// Bytes stored, all ports and priorities.

@@ -242,7 +242,7 @@ fn collect<S: Scheme>(common: &Common<S>, devices: Vec<NodeDevice<S>>, outcome: 
             NodeDevice::Cioq(switch) => {
                 let audit = switch.final_audit();
                 let counters = switch.counters();
-                let CioqSwitch { ports, probes, recorder, drops_listed, .. } = switch;
+                let CioqSwitch { ports, probes, recorder, drops_listed, .. } = *switch;
                 let parts = SwitchParts { ports, probes, recorder, drops_listed, counters, audit };
                 parts.collect(&mut output, report);
             }
