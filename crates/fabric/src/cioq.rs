@@ -91,7 +91,7 @@ impl<S: Scheme> CioqSwitch<S> {
         let fastest = ports.iter().map(Port::rate).max().unwrap_or(units::Rate::ZERO);
         let rate = units::Rate::from_bps((fastest.bps() as f64 * config.speedup) as u64);
         CioqSwitch {
-            row: common.routes.row(node),
+            row: common.routes.row(node, 0),
             due: Due::new(count),
             inputs: Inputs::new(count),
             crossbar: Crossbar::new(count, rate, common.classes.strict),

@@ -132,6 +132,9 @@ impl Scenario {
         for (link, fails_at) in network.links.iter_mut().zip(failures) {
             link.fails_at = fails_at;
         }
+        if switch.cioq.is_some() {
+            check_sound_links(&network, &wire)?;
+        }
         let Traffic { messages, tags } = traffic;
         Ok(Scenario {
             name,
@@ -185,4 +188,17 @@ fn resolve_run(spec: &RunSpec) -> Result<Run> {
         }
     };
     Ok(Run { seed: spec.seed, stop, limit })
+}
+
+/// CIOQ switches know no links that fail or lose packets.
+fn check_sound_links(network: &Network, wire: &Wire) -> Result<()> {
+    let fails = network.links.iter().any(|link| link.fails_at != Time::NEVER);
+    let loses = network.links.iter().any(|link| link.error_rate.unwrap_or(wire.error_rate) > 0.0);
+    let key = match (fails, loses) {
+        (true, _) => "failure",
+        (_, true) => "wire.error_rate",
+        (false, false) => return Ok(()),
+    };
+    let why = "CIOQ switches have sound links only";
+    Err(ScenarioError::new(key, why).hint("take switch.architecture = \"shared-memory\""))
 }

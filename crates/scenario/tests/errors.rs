@@ -257,6 +257,7 @@ fn cioq_switches_must_make_sense() {
         &cioq("[pfc]\nxoff = \"101KB\""),
         &["pfc.xoff: 101KB is more than an input queue of 100KB"],
     );
+    says(&cioq("[wire]\nerror_rate = 0.1"), &["wire.error_rate: CIOQ switches have sound links"]);
     says(&cioq("[quirks]\nnode_hash = true"), &["switch.architecture: the HPCC simulator"]);
     says(
         &with("[switch]\nspeedup = 2.0"),
@@ -286,8 +287,14 @@ fn traffic_must_make_sense() {
     let hadoop = |keys: &str| {
         poisson(&format!("load = 0.5\nworkload = \"FB_Hadoop\"\nduration = \"1ms\"\n{keys}"))
     };
-    says(&hadoop("receivers = [\"h0\"]"), &["traffic.0.receivers: leaves a host with none but itself"]);
-    says(&hadoop("receivers = [\"h0\"]\ngroups = 1"), &["traffic.0.groups: give either `receivers` or `groups`"]);
+    says(
+        &hadoop("receivers = [\"h0\"]"),
+        &["traffic.0.receivers: leaves a host with none but itself"],
+    );
+    says(
+        &hadoop("receivers = [\"h0\"]\ngroups = 1"),
+        &["traffic.0.groups: give either `receivers` or `groups`"],
+    );
     says(&hadoop("groups = 5"), &["traffic.0.groups:", "make no 5 equal groups"]);
     says(&hadoop("groups = 0"), &["traffic.0.groups:", "make no 0 equal groups"]);
     says(

@@ -65,7 +65,10 @@ impl Receivers {
             let place = |host: &NodeId| listed.iter().position(|other| other == host);
             let places: Vec<Option<usize>> = hosts.iter().map(place).collect();
             if listed.len() < 2 && (listed.is_empty() || places.contains(&Some(0))) {
-                return few("receivers", "leaves a host with none but itself to send to".to_owned());
+                return few(
+                    "receivers",
+                    "leaves a host with none but itself to send to".to_owned(),
+                );
             }
             return Ok(Receivers::Listed(listed, places));
         }
