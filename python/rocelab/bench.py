@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from rocelab import _rocelab
+from rocelab.catalogue import schemes
 from rocelab.errors import ConfigError, SimulationError
 from rocelab.scenario import parse_with_settings
 from rocelab.simulate import check_count
@@ -34,8 +35,10 @@ def case_names() -> list[str]:
     return sorted(Path(file.name).stem for file in files if file.name.endswith(".toml"))
 
 
-def measure(case: str, *, threads: int = 1, repeat: int = 5) -> dict[str, Any]:
-    """Runs ``case`` ``repeat`` times; the fastest run counts.
+def measure(
+    case: str, *, scheme: str | None = None, threads: int = 1, repeat: int = 5
+) -> dict[str, Any]:
+    """Runs ``case`` ``repeat`` times, under another ``scheme`` if one is given; the fastest counts.
 
     Times are in seconds and ns, ``max_rss_bytes`` is the peak memory of the process. A packet-hop
     is one packet of any kind serialised by one port.
@@ -45,6 +48,11 @@ def measure(case: str, *, threads: int = 1, repeat: int = 5) -> dict[str, Any]:
     check_count("threads", threads)
     check_count("repeat", repeat)
     command = [sys.executable, "-m", "rocelab.bench", case, str(threads), str(repeat)]
+    if scheme is not None:
+        known = [str(known["name"]) for known in schemes()]
+        if scheme not in known:
+            raise ConfigError(f"no scheme {scheme!r}", hint=f"schemes: {', '.join(known)}")
+        command.append(f"scheme={scheme}")
     done = subprocess.run(command, stdout=subprocess.PIPE, check=False, text=True)
     if done.returncode != 0:
         raise SimulationError(f"case {case}: the run failed with exit code {done.returncode}")
@@ -74,7 +82,8 @@ def count_instructions(case: str) -> dict[str, Any]:
 
 def _instructions_until(valgrind: str, case: str, stop: str) -> tuple[int, int]:
     callgrind = [valgrind, "--tool=callgrind", "--callgrind-out-file=/dev/null"]
-    command = [*callgrind, sys.executable, "-m", "rocelab.bench", case, "1", "1", stop]
+    run = ["-m", "rocelab.bench", case, "1", "1", f"run.stop={stop}"]
+    command = [*callgrind, sys.executable, *run]
     # Without it, strings hash differently from run to run, and Python takes other ways.
     environment = {**os.environ, "PYTHONHASHSEED": "0"}
     done = subprocess.run(command, capture_output=True, check=False, text=True, env=environment)
@@ -126,9 +135,10 @@ def _aligned(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]], *, left:
     )
 
 
-def _measure_here(case: str, threads: int, repeat: int, stop: str | None = None) -> dict[str, Any]:
+def _measure_here(case: str, threads: int, repeat: int, *settings: str) -> dict[str, Any]:
     text = resources.files("rocelab").joinpath(_CASES, f"{case}.toml").read_text(encoding="utf-8")
-    scenario = parse_with_settings(text, [] if stop is None else [("run.stop", stop)])
+    pairs = [setting.partition("=") for setting in settings]
+    scenario = parse_with_settings(text, [(key, value) for key, _, value in pairs])
     runs = []
     for _ in range(repeat):
         raw, interrupted = _rocelab.run(scenario.checked, threads)
@@ -164,5 +174,5 @@ def _peak_memory() -> int:
 
 
 if __name__ == "__main__":
-    name, thread_count, run_count, *until = sys.argv[1:]
-    print(json.dumps(_measure_here(name, int(thread_count), int(run_count), *until)))
+    name, thread_count, run_count, *given = sys.argv[1:]
+    print(json.dumps(_measure_here(name, int(thread_count), int(run_count), *given)))

@@ -45,6 +45,16 @@ def test_bench_measures(command: Command) -> None:
     assert 10**7 < measured["max_rss_bytes"] < 10**10
 
 
+def test_a_case_runs_under_another_scheme(command: Command) -> None:
+    run = ("bench", "--case", "incast-64", "--repeat", 1, "--json")
+    done = command(*run, "--scheme", "none", "--scheme", "hpcc")
+    assert done.returncode == 0, done.stderr
+    assert [measured["scheme"] for measured in json.loads(done.stdout)] == ["none", "hpcc"]
+    done = command(*run, "--scheme", "tcp")
+    assert done.returncode == 2
+    assert "dcqcn" in done.stderr
+
+
 def test_unknown_case(command: Command) -> None:
     done = command("bench", "--case", "none")
     assert done.returncode == 2

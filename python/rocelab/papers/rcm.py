@@ -149,7 +149,13 @@ def _hot_spot(scheme: str, load: float, *, quick: bool) -> Scenario:
             "topology": _tree(k),
             "traffic": [
                 {"kind": "poisson", "tag": "background", "cdf": _SIZES, "load": 0.85 * load},
-                {"kind": "poisson", "tag": "hot", "cdf": _SIZES, "load": 0.15 * load, "receivers": hot},
+                {
+                    "kind": "poisson",
+                    "tag": "hot",
+                    "cdf": _SIZES,
+                    "load": 0.15 * load,
+                    "receivers": hot,
+                },
             ],
             "run": {"stop": "1ms" if quick else "300us"},
         },

@@ -16,7 +16,14 @@ from rocelab.papers.model import Figure, Paper, Runs
 from rocelab.papers.runner import run_all
 from rocelab.plot.style import caveats, save
 
-PAPERS: tuple[Paper, ...] = (fncc.PAPER, mercury.PAPER, rcm.PAPER, hiercc.PAPER, themis.PAPER, baselines.PAPER)
+PAPERS: tuple[Paper, ...] = (
+    fncc.PAPER,
+    mercury.PAPER,
+    rcm.PAPER,
+    hiercc.PAPER,
+    themis.PAPER,
+    baselines.PAPER,
+)
 
 
 @dataclass(frozen=True)
