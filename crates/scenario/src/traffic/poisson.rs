@@ -73,7 +73,7 @@ impl Receivers {
             return Ok(Receivers::Listed(listed, places));
         }
         let groups = spec.groups.unwrap_or(1) as usize;
-        if groups == 0 || hosts.len() % groups != 0 {
+        if groups == 0 || !hosts.len().is_multiple_of(groups) {
             return few("groups", format!("{} hosts make no {groups} equal groups", hosts.len()));
         }
         let size = hosts.len() / groups;

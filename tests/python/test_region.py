@@ -1,0 +1,49 @@
+"""The congestion region of RCM as a picture."""
+
+from __future__ import annotations
+
+import pytest
+
+import rocelab
+from rocelab.errors import ResultError
+
+
+def _incast(scheme: str) -> rocelab.Result:
+    return rocelab.run(
+        rocelab.Scenario(
+            topology={
+                "kind": "leaf-spine",
+                "leaves": 3,
+                "spines": 2,
+                "hosts_per_leaf": 3,
+                "host_rate": "100Gbps",
+                "host_delay": "1us",
+                "rate": "100Gbps",
+                "delay": "1us",
+            },
+            scheme={"name": scheme},
+            traffic=[{"kind": "incast", "senders": 6, "receiver": "h0", "size": "200KB"}],
+            probe=[
+                {"name": "state", "kind": "port-state", "nodes": ["leaf*"], "interval": "1us"},
+            ],
+            run={"stop": "60us"},
+        )
+    )
+
+
+def test_the_root_is_where_the_incast_ends() -> None:
+    result = _incast("rcm")
+    states = result.series["state"].to_polars()
+    ports = result.ports.to_polars().select("node", "port", "peer")
+    roots = states.join(ports, on=["node", "port"]).filter(states["port_state"] == 1.0)
+    assert "h0" in roots["peer"].to_list()
+    drawn = result.plot.region(30.0)
+    words = [text.get_text() for text in drawn.axes[0].get_legend().get_texts()]
+    assert [word.split(" ")[0] for word in words] == ["root", "inner", "edge"]
+    assert words[0] != "root (0)"
+    assert "30 us" in drawn.axes[0].get_title()
+
+
+def test_other_schemes_have_no_region() -> None:
+    with pytest.raises(ResultError, match="none has no congestion region"):
+        _incast("none").plot.region(30.0)
