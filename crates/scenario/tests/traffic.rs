@@ -57,7 +57,7 @@ fn poisson_gaps_are_exponential() {
 /// Protects the hot-spot pattern: those listed get all of it, evenly, from all others.
 #[test]
 fn poisson_may_be_for_some_hosts_alone() {
-    let scenario = build(&format!("{POISSON}flows = 20000\nto = [\"h3\", \"h14..h15\"]\n"));
+    let scenario = build(&format!("{POISSON}flows = 20000\nreceivers = [\"h3\", \"h14..h15\"]\n"));
     let to = |host: u32| scenario.messages.iter().filter(|m| m.dst.get() == host).count();
     for host in [3, 14, 15] {
         assert!((to(host) as f64 / 6_667.0 - 1.0).abs() < 0.05, "{} to {host}", to(host));
@@ -68,7 +68,7 @@ fn poisson_may_be_for_some_hosts_alone() {
         assert!((sent as f64 / 1_250.0 - 1.0).abs() < 0.15, "{sent} of {host}");
     }
     // One listed host is enough for senders that are others.
-    let one = build(&format!("{POISSON}flows = 9\nhosts = [\"h0\"]\nto = [\"h1\"]\n"));
+    let one = build(&format!("{POISSON}flows = 9\nhosts = [\"h0\"]\nreceivers = [\"h1\"]\n"));
     assert!(one.messages.iter().all(|m| (m.src.get(), m.dst.get()) == (0, 1)));
 }
 

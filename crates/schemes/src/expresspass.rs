@@ -8,6 +8,11 @@
 //! its pace by the share of its credits that were lost (section 3.2, Algorithm 1): credits are
 //! numbered, and data carries the number of its credit.
 //!
+//! What a credit calls forth must fit on the link beside the credits of the other way. In the paper
+//! that is a data packet; in RoCE it is the packet and, the other way, its ACK, so by default credits
+//! are spaced for both (`ack_room`). With the paper's spacing data and ACKs are 7 % more than a link
+//! carries that is full both ways, and what the scheme is for is lost: queues grow to PFC's thresholds.
+//!
 //! Credits that find nothing to send are wasted: those under way when the last data has gone. The
 //! counters `credits_sent`, `credits_used` and `credits_wasted` tell of them; what was sent and is in
 //! neither of the others was dropped by a port, or is still under way.
@@ -60,7 +65,8 @@ crate::params! {
         credit_priority: u64, "", Kind::Count,
             Some((Value::Count(0), Value::Count(7))), "decided here: above ACKs and data";
         /// Credits leave room on the link for an ACK, too, for each data packet.
-        ack_room: bool, "", Kind::Flag, None, "decided here: ExpressPass has no ACKs, RoCE has";
+        ack_room: bool, "", Kind::Flag, None,
+            "decided here: ExpressPass has no ACKs, RoCE has; false is the paper's share of the link";
         /// A credit request is repeated when no credit came for this long.
         request_timeout: Time, "", Kind::Time,
             Some((Value::Time(Time::from_us(1)), Value::Time(Time::from_ms(1000)))),
@@ -79,8 +85,8 @@ impl Scheme for ExpressPass {
     const TITLE: &'static str = "ExpressPass";
     const PAPER: &'static str = "Cho et al., Credit-Scheduled Delay-Bounded Congestion Control for \
                                  Datacenters, SIGCOMM 2017";
-    const CAVEAT: &'static str = "Credits make room for data and not for RoCE's ACKs: on links that \
-                                  are full both ways data queues grow, unless ack_room is set.";
+    const CAVEAT: &'static str = "Credits leave room for RoCE's ACKs, which the paper's hosts do not \
+                                  send: one way a link has up to 7 % less data than there.";
     const PRESETS: &'static [Preset] = &[
         Preset {
             name: "expresspass-xpass",
@@ -118,7 +124,7 @@ impl Scheme for ExpressPass {
             credit_queue: 8,
             credit_burst: 2,
             credit_priority: 7,
-            ack_room: false,
+            ack_room: true,
             request_timeout: Time::from_us(100),
             early_stop: true,
         };

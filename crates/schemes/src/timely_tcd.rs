@@ -8,11 +8,11 @@
 //! - CE: the rate falls whatever the gradient is.
 //! - neither: [TIMELY](crate::timely)'s update.
 //!
-//! Decided here, as the paper's text was not available: how far CE lowers the rate. Where TIMELY cuts,
-//! it cuts as ever. Where it would raise, the rate keeps 1 - beta (1 - T_low / rtt): TIMELY's cut
-//! that looks at no gradient, taken from T_low on, as CE says that the queue is one of congestion. Such a cut is
-//! made once in a round trip, as the ACKs of a round trip tell of one queue; in between, and below
-//! T_low, the rate stays.
+//! Decided here, as the paper's text was not available: how far CE lowers the rate. Where TIMELY
+//! cuts, it cuts as ever. Where it would raise, the rate keeps 1 - beta (1 - T_low / rtt): TIMELY's
+//! cut that looks at no gradient, taken from T_low on, as CE says that the queue is one of
+//! congestion. Such a cut is made once in a round trip, as the ACKs of a round trip tell of one
+//! queue; in between, and below T_low, the rate stays.
 
 use crate::contract::{
     Ack, Allow, CodePoint, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, Rp, Scheme, Signal,
