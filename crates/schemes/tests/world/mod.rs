@@ -1,9 +1,9 @@
 //! A QP, its receiver and two switches between them, to be put through any history.
 
 use schemes::contract::{
-    Ack, Address, Allow, Body, CodePoint, Cp, Departure, Full, Header, HostCx, HostFacts, Kind,
-    Level, Np, Observable, Packet, PathFacts, PortFacts, PortView, Ports, Rp, Scheme, Signal,
-    SwitchEffect, SwitchFacts, Target, Verdict, WireFacts,
+    Ack, Address, Allow, Body, CodePoint, Cp, Departure, Full, Header, HostCx, HostFacts,
+    HostPlace, Kind, Level, Np, Observable, Packet, PathFacts, PortFacts, PortView, Ports, Rp,
+    Scheme, Signal, SwitchEffect, SwitchFacts, Target, Verdict, WireFacts,
 };
 use schemes::params::{Params, Value};
 use schemes::registry::params_of;
@@ -70,8 +70,8 @@ impl<S: Scheme> Switch<S> {
                 port: PortId::new(port),
                 rate: LINE,
                 delay: Time::from_us(1),
-                peer: NodeId::new(100 + node + u32::from(port)),
-                peer_is_host: false,
+                peer: NodeId::new([[0, 3], [2, 1]][node as usize - 2][usize::from(port)]),
+                peer_is_host: u32::from(port) + 2 == node,
                 xoff: Bytes::new(500_000),
                 xon: Bytes::new(497_000),
                 resume_offset: Bytes::new(3_000),
@@ -79,11 +79,14 @@ impl<S: Scheme> Switch<S> {
                 transit: Time::from_ns(1_087),
             })
             .collect();
+        let place =
+            |rack| HostPlace { tor: NodeId::new(2 + rack), rack, pod: 0, rate: LINE, ports: 1 };
+        let hosts = [place(0), place(1)];
         let switch = SwitchFacts {
             node: NodeId::new(node),
             tier: 1,
             ports: &facts,
-            hosts: &[],
+            hosts: &hosts,
             network_rtt: RTT,
             seed: 7,
         };
@@ -220,7 +223,7 @@ impl<S: Scheme> World<S> {
             outbox: &mut self.outbox,
         };
         hook(&mut self.rp, &mut cx);
-        self.to_receiver.extend(self.outbox.drain(..));
+        self.empty_outbox(false);
     }
 
     fn at_receiver(&mut self, hook: impl FnOnce(&mut S::Np, &mut HostCx<'_, S>)) {
@@ -231,7 +234,21 @@ impl<S: Scheme> World<S> {
             outbox: &mut self.outbox,
         };
         hook(&mut self.np, &mut cx);
-        self.to_sender.extend(self.outbox.drain(..));
+        self.empty_outbox(true);
+    }
+
+    /// What a host's hook had to send passes all switches.
+    fn empty_outbox(&mut self, to_source: bool) {
+        let address = self.header(Kind::Ctl, 0, self.now).address;
+        let count = self.switches.len();
+        for ctl in std::mem::take(&mut self.outbox) {
+            if to_source {
+                self.send_ctl(address, true, (0..count).rev(), ctl);
+            } else {
+                self.send_ctl(address, false, 0..count, ctl);
+            }
+        }
+        self.collect_effects();
     }
 
     fn may_send(&self) -> bool {
@@ -280,17 +297,57 @@ impl<S: Scheme> World<S> {
         arrives
     }
 
+    /// Sends what the switches have to send, and what they answer that with.
     fn collect_effects(&mut self) {
-        for switch in &mut self.switches {
-            for effect in switch.effects.drain(..) {
+        loop {
+            let mut effects = Vec::new();
+            for (at, switch) in self.switches.iter_mut().enumerate() {
+                effects.extend(switch.effects.drain(..).map(|effect| (at, effect)));
+            }
+            if effects.is_empty() {
+                break;
+            }
+            for (at, effect) in effects {
                 match effect {
-                    SwitchEffect::ToHost(_, Target::Source, ctl) => self.to_sender.push_back(ctl),
-                    SwitchEffect::ToHost(_, Target::Destination, ctl) => {
-                        self.to_receiver.push_back(ctl);
+                    SwitchEffect::ToHost(address, Target::Source, ctl) => {
+                        self.send_ctl(address, true, (0..at).rev(), ctl);
+                    }
+                    SwitchEffect::ToHost(address, Target::Destination, ctl) => {
+                        self.send_ctl(address, false, at + 1..self.switches.len(), ctl);
                     }
                     SwitchEffect::ToLink(..) | SwitchEffect::Wake(_) => {}
                 }
             }
+        }
+    }
+
+    /// A control packet sets out for the sender or the receiver, through some switches, any of which
+    /// may keep it.
+    fn send_ctl(
+        &mut self,
+        address: Address,
+        to_source: bool,
+        way: impl Iterator<Item = usize>,
+        ctl: S::Ctl,
+    ) {
+        check_ctl::<S>(&self.params, &ctl);
+        let mut header = self.header(Kind::Ctl, 0, self.now);
+        header.address = address;
+        header.size = S::ctl_bytes(&ctl) as u16;
+        header.to_source = to_source;
+        let mut packet: Packet<S> = Packet { header, body: Body::Ctl(ctl) };
+        for at in way {
+            if self.switches[at].pass(self.now, u16::from(to_source), 0, &mut packet)
+                != Verdict::Forward
+            {
+                return;
+            }
+        }
+        let Body::Ctl(ctl) = packet.body else { panic!("a switch made data of a control packet") };
+        if to_source {
+            self.to_sender.push_back(ctl);
+        } else {
+            self.to_receiver.push_back(ctl);
         }
     }
 
