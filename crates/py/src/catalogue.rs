@@ -13,6 +13,7 @@ struct Scheme {
     paper: &'static str,
     caveat: &'static str,
     symmetric_paths: bool,
+    input_queues: bool,
     presets: Vec<NamedPreset>,
     params: Vec<Param>,
 }
@@ -53,6 +54,7 @@ impl From<&SchemeInfo> for Scheme {
             paper: info.paper,
             caveat: info.caveat,
             symmetric_paths: info.symmetric_paths,
+            input_queues: info.input_queues,
             presets: info.presets.iter().map(NamedPreset::from).collect(),
             params: (info.params)().iter().map(Param::from).collect(),
         }

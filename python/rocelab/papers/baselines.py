@@ -46,6 +46,8 @@ def _dumbbell(scheme: Mapping[str, Any]) -> Scenario:
         # As the figures of FNCC have them.
         wire={"payload": "1456B"},
         pfc={"threshold": "static", "xoff": "500KB", "xon": "496964B"},
+        # Where these thresholds are those of input queues, they need the room.
+        switch={"input_queue": "1MB"} if scheme["input_queues"] else {},
         routing={"hash": "symmetric"},
     )
 
