@@ -38,7 +38,9 @@ def test_the_root_is_where_the_incast_ends() -> None:
     roots = states.join(ports, on=["node", "port"]).filter(states["port_state"] == 1.0)
     assert "h0" in roots["peer"].to_list()
     drawn = result.plot.region(30.0)
-    words = [text.get_text() for text in drawn.axes[0].get_legend().get_texts()]
+    legend = drawn.axes[0].get_legend()
+    assert legend is not None
+    words = [text.get_text() for text in legend.get_texts()]
     assert [word.split(" ")[0] for word in words] == ["root", "inner", "edge"]
     assert words[0] != "root (0)"
     assert "30 us" in drawn.axes[0].get_title()
