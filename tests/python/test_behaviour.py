@@ -76,6 +76,9 @@ def test_without_control_the_victim_suffers_and_with_it_does_not(pick: Pick) -> 
         if row.scheme == "none":
             assert share < 0.2
             assert row.pauses > 1_000
+        elif row.scheme == "rcm":
+            # On input queues that pause at 70 KB; see its page.
+            assert 0.1 < share < 0.3
         else:
             # All that a link has for the data of one flow under ExpressPass.
             assert share > 0.86, row
