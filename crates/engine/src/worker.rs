@@ -64,7 +64,14 @@ pub(crate) struct Worker<'a, D: Device> {
     /// Packets due beyond the mailboxes, by window.
     calendar: BTreeMap<u64, Vec<Far>>,
     arrivals: Vec<u64>,
+    /// For groups of several devices: one for each device of the group at work,
     inbox: Vec<Inbox>,
+    /// its place among them by device,
+    place: Vec<u32>,
+    /// when each device wants to be worked next, by device,
+    device_wake: Vec<Time>,
+    /// and what they sent to each other in a step.
+    sent: Vec<(u32, Time, u64)>,
     finished: u64,
     delivered: u64,
     /// What all threads had done when last they met.
@@ -76,8 +83,10 @@ pub(crate) struct Worker<'a, D: Device> {
 struct Inbox {
     mailed: Vec<u64>,
     taken: usize,
-    inside: BinaryHeap<Reverse<u64>>,
-    wake: Option<Time>,
+    /// From within the group, the next one last.
+    inside: Vec<u64>,
+    /// When the device has something to do.
+    due: Time,
 }
 
 impl<'a, D: Device> Worker<'a, D> {
@@ -97,6 +106,9 @@ impl<'a, D: Device> Worker<'a, D> {
             calendar: BTreeMap::new(),
             arrivals: Vec::new(),
             inbox: (0..largest).map(|_| Inbox::default()).collect(),
+            place: places(shared.layout, shared.devices.len()),
+            device_wake: vec![Time::ZERO; shared.devices.len()],
+            sent: Vec::new(),
             finished: 0,
             delivered: 0,
             seen: Progress::default(),
@@ -344,57 +356,58 @@ impl<'a, D: Device> Worker<'a, D> {
         let step = self.shared.layout.inside[group as usize];
         let mut inside =
             Inside { number: group, group_of: self.shared.group_of, until, sent: Vec::new() };
+        std::mem::swap(&mut inside.sent, &mut self.sent);
+        let mut time = until;
         for (inbox, &device) in self.inbox.iter_mut().zip(devices) {
             let threads = self.shared.reports.len();
             gather(self.shared.mail, threads, window, device, &mut inbox.mailed);
             inbox.taken = 0;
             debug_assert!(inbox.inside.is_empty());
-            // When a device last said it wants to go on is not kept between windows: ask all.
-            inbox.wake = None;
+            inbox.due = inbox.next(from).min(self.device_wake[device as usize]);
+            time = time.min(inbox.due.max(from));
         }
-        let mut time = from;
         while time < until {
             let end = time.saturating_add(step).min(until);
-            for (place, &device) in devices.iter().enumerate() {
-                let inbox = &mut self.inbox[place];
-                if inbox.wake.is_some_and(|wake| wake >= end) && inbox.next(from) >= end {
-                    continue;
+            let mut next = Time::NEVER;
+            for (inbox, &device) in self.inbox.iter_mut().zip(devices) {
+                if inbox.due < end {
+                    self.arrivals.clear();
+                    inbox.take_before(end, from, &mut self.arrivals);
+                    self.delivered += self.arrivals.len() as u64;
+                    // SAFETY: a group is worked by its owner only, one device at a time.
+                    let this = unsafe { self.shared.devices[device as usize].get() };
+                    this.arrange(&mut Arrivals {
+                        packets: &self.packets,
+                        base: from,
+                        mix: post.mix,
+                        entries: &mut self.arrivals,
+                    });
+                    let mut view = Window {
+                        packets: &mut self.packets,
+                        base: from,
+                        until: end,
+                        arrivals: &self.arrivals,
+                        post: &mut *post,
+                        group: Some(&mut inside),
+                        finished: &mut self.finished,
+                    };
+                    let wake = this.advance(&mut view);
+                    self.device_wake[device as usize] = wake;
+                    inbox.due = inbox.next(from).min(wake);
                 }
-                self.arrivals.clear();
-                inbox.take_before(end, from, &mut self.arrivals);
-                self.delivered += self.arrivals.len() as u64;
-                // SAFETY: a group is worked by its owner only, one device at a time.
-                let this = unsafe { self.shared.devices[device as usize].get() };
-                this.arrange(&mut Arrivals {
-                    packets: &self.packets,
-                    base: from,
-                    mix: post.mix,
-                    entries: &mut self.arrivals,
-                });
-                let mut view = Window {
-                    packets: &mut self.packets,
-                    base: from,
-                    until: end,
-                    arrivals: &self.arrivals,
-                    post: &mut *post,
-                    group: Some(&mut inside),
-                    finished: &mut self.finished,
-                };
-                inbox.wake = Some(this.advance(&mut view));
+                next = next.min(inbox.due);
             }
             for (device, arrival, tail) in inside.sent.drain(..) {
-                let place = devices.iter().position(|&other| other == device);
-                let place = place.expect("a link that is shorter than a window stays in its group");
-                self.inbox[place].inside.push(Reverse(key::entry((arrival - from).ps(), tail)));
+                let inbox = &mut self.inbox[self.place[device as usize] as usize];
+                inbox.put(key::entry((arrival - from).ps(), tail));
+                inbox.due = inbox.due.min(arrival);
+                next = next.min(arrival);
             }
-            time = self.inbox[..devices.len()]
-                .iter()
-                .map(|inbox| inbox.next(from).min(inbox.wake.unwrap_or(from)))
-                .min()
-                .unwrap_or(until)
-                .max(end);
+            time = next.max(end);
         }
-        self.inbox[..devices.len()].iter().filter_map(|inbox| inbox.wake).min().unwrap_or(until)
+        std::mem::swap(&mut inside.sent, &mut self.sent);
+        let wakes = devices.iter().map(|&device| self.device_wake[device as usize]);
+        wakes.min().unwrap_or(Time::NEVER)
     }
 
     /// The earliest time at which anything this thread knows of will happen.
@@ -444,26 +457,48 @@ impl<'a, D: Device> Worker<'a, D> {
 }
 
 impl Inbox {
+    /// When the next packet arrives.
+    #[inline]
     fn next(&self, from: Time) -> Time {
-        let mailed = self.mailed.get(self.taken).map(|&entry| key::time(entry, from));
-        let inside = self.inside.peek().map(|&Reverse(entry)| key::time(entry, from));
-        mailed.unwrap_or(Time::NEVER).min(inside.unwrap_or(Time::NEVER))
+        let time = |entry: Option<&u64>| entry.map_or(Time::NEVER, |&entry| key::time(entry, from));
+        time(self.mailed.get(self.taken)).min(time(self.inside.last()))
+    }
+
+    /// A packet comes from within the group.
+    #[inline]
+    fn put(&mut self, entry: u64) {
+        let earlier = self.inside.iter().rev().take_while(|&&other| other < entry).count();
+        self.inside.insert(self.inside.len() - earlier, entry);
     }
 
     /// Moves the arrivals before `end` to `arrivals`, in order.
+    #[inline]
     fn take_before(&mut self, end: Time, from: Time, arrivals: &mut Vec<u64>) {
-        while self.next(from) < end {
-            let mailed = self.mailed.get(self.taken).copied();
-            let inside = self.inside.peek().map(|&Reverse(entry)| entry);
-            if mailed.is_some_and(|mailed| inside.is_none_or(|inside| mailed < inside)) {
-                arrivals.extend(mailed);
-                self.taken += 1;
-            } else {
-                arrivals.extend(inside);
-                self.inside.pop();
+        let is_due = |entry: &u64| key::time(*entry, from) < end;
+        let rest = &self.mailed[self.taken..];
+        let mailed = &rest[..rest.iter().take_while(|entry| is_due(entry)).count()];
+        self.taken += mailed.len();
+        let mut mailed = mailed.iter().copied().peekable();
+        while let Some(&inside) = self.inside.last().filter(|entry| is_due(entry)) {
+            while let Some(before) = mailed.next_if(|&entry| entry < inside) {
+                arrivals.push(before);
             }
+            arrivals.push(inside);
+            self.inside.pop();
+        }
+        arrivals.extend(mailed);
+    }
+}
+
+/// The place of each device in its group.
+fn places(layout: &Layout, devices: usize) -> Vec<u32> {
+    let mut places = vec![0; devices];
+    for group in &layout.groups {
+        for (place, &device) in group.iter().enumerate() {
+            places[device as usize] = place as u32;
         }
     }
+    places
 }
 
 /// Empties the boxes of `device` for this window into `arrivals`, in order.
