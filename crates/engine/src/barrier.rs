@@ -2,9 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Spins before the processor is offered to others: a few microseconds. A waiting thread that only
-/// spins keeps the core from the thread it waits for when others want it too.
-const SPINS: u32 = 500;
+/// Spins before the processor is offered to others: some hundred microseconds, longer than threads
+/// that all run wait for each other. A core that was given away to another process comes back
+/// milliseconds later; but a thread that only spins keeps the core from the one it waits for.
+const SPINS: u32 = 10_000;
 
 #[derive(Debug)]
 pub(crate) struct Barrier {
