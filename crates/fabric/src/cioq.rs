@@ -32,6 +32,7 @@ use crate::switch::{AllPorts, DROPS_LISTED, LosslessDrop, SwitchAudit, control_h
 use crossbar::{Crossbar, Grant};
 use engine::{Handle, Window};
 use inputs::{Head, Inputs};
+use port_set::{PortSets, following_but, next_but, next_in_both};
 use schemes::contract::{
     Cp, Departure, Full, InputView, Level, PortView, SwitchEffect, SwitchFx, Target, Verdict,
 };
@@ -40,6 +41,14 @@ use units::{PortId, Priority, Time};
 
 /// The level of scheme `S`'s congestion point.
 type LevelOf<S> = <<S as Scheme>::Cp as Cp<S>>::Level;
+
+/// What a free output would take from the inputs that are free.
+enum Claim {
+    Packet(Grant),
+    /// There is one, for which its queue has no room.
+    Full,
+    Nothing,
+}
 
 /// A CIOQ switch.
 pub(crate) struct CioqSwitch<S: Scheme> {
@@ -50,11 +59,14 @@ pub(crate) struct CioqSwitch<S: Scheme> {
     pub(crate) ports: Vec<Port>,
     /// When each port's next packet begins.
     due: Due,
+    /// The first of them, where it is known.
+    next_due: Option<(Time, usize)>,
     inputs: Inputs,
     crossbar: Crossbar,
     /// When a packet may cross that could not before.
     cross_at: Time,
-    grants: Vec<Grant>,
+    /// Outputs that may be matched yet at this instant.
+    open: PortSets,
     /// Bytes of a priority that an input queue and an output queue hold.
     input_room: u64,
     output_room: u64,
@@ -93,10 +105,11 @@ impl<S: Scheme> CioqSwitch<S> {
         CioqSwitch {
             row: common.routes.row(node, 0),
             due: Due::new(count),
+            next_due: None,
             inputs: Inputs::new(count),
             crossbar: Crossbar::new(count, rate, common.classes.strict),
             cross_at: Time::NEVER,
-            grants: Vec::new(),
+            open: PortSets::new(1, count),
             input_room: config.input_queue.get(),
             output_room: config.output_queue.get(),
             views: ports
@@ -125,7 +138,7 @@ impl<S: Scheme> CioqSwitch<S> {
         loop {
             let arrival = window.next_arrival_time();
             let timer = self.cp.as_ref().map_or(Time::NEVER, |cp| cp.next_timer());
-            let (due, port) = self.due.earliest();
+            let (due, port) = *self.next_due.get_or_insert_with(|| self.due.earliest());
             let probe = self.probes.next();
             let own = timer.min(due).min(self.cross_at).min(probe);
             let next = arrival.min(own);
@@ -271,68 +284,82 @@ impl<S: Scheme> CioqSwitch<S> {
     /// Matches inputs and outputs until nothing more may cross at `now`.
     fn cross_all(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
         self.cross_at = Time::NEVER;
+        self.crossbar.free(now);
         let mut first = true;
-        let mut grants = std::mem::take(&mut self.grants);
-        loop {
-            grants.clear();
-            for output in 0..self.ports.len() {
-                if self.inputs.priorities[output] != 0
-                    && self.crossbar.output_free(output) <= now
-                    && let Some(grant) = self.grant(window, output, now)
-                {
-                    grants.push(grant);
+        // An output that finds no packet in one round finds none in those after it either: what
+        // crosses elsewhere neither brings it packets nor frees inputs.
+        let mut again = true;
+        self.open.assign(self.inputs.wanted.set(0), self.crossbar.busy_outputs());
+        while again {
+            again = false;
+            let mut next = self.open.first(0, 0);
+            while let Some(output) = next {
+                match self.claim(window, output, now) {
+                    Claim::Packet(grant) => again |= self.crossbar.offer(grant),
+                    // A smaller one of another input may have room.
+                    Claim::Full => again = true,
+                    Claim::Nothing => self.open.remove(0, output),
                 }
+                next = self.open.first(0, output + 1);
             }
-            if grants.is_empty() {
-                break;
+            let mut crossed = false;
+            while let Some(grant) = self.crossbar.accept() {
+                self.open.remove(0, grant.output);
+                self.cross(window, &grant, now, first);
+                crossed = true;
             }
-            self.crossbar.sort(&mut grants);
-            let mut before = usize::MAX;
-            for grant in &grants {
-                if grant.input != before {
-                    before = grant.input;
-                    self.cross(window, grant, now, first);
-                }
-            }
+            again &= crossed;
             first = false;
         }
-        self.grants = grants;
-        self.find_next_crossing(now);
+        self.find_next_crossing();
         self.apply_effects(window, now);
     }
 
-    /// The input that a free output takes a packet from, if there is one.
-    fn grant(
-        &mut self,
-        window: &Window<'_, '_, Packet<S>>,
-        output: usize,
-        now: Time,
-    ) -> Option<Grant> {
-        let mut last = None;
-        for priority in self.crossbar.order(output, self.inputs.priorities[output]) {
+    /// What a free output would take.
+    fn claim(&mut self, window: &Window<'_, '_, Packet<S>>, output: usize, now: Time) -> Claim {
+        let (mut last, mut full) = (None, false);
+        let mut priorities = self.inputs.priorities[output];
+        while priorities != 0 {
+            let priority = self.crossbar.first_priority(output, priorities);
+            priorities &= !(1 << priority);
             let from = self.crossbar.first_claim(output, priority);
-            let place = output * 8 + priority;
-            let mut next = self.inputs.waiting[place].following(from, None);
+            let mut next = self.next_claim(output, priority, from, None);
             while let Some(input) = next {
-                if self.crossbar.input_free(input) <= now
-                    && let Some(head) = self.head(window, (input, priority, output), now)
-                {
-                    let grant = Grant { input, output, priority };
+                if let Some(head) = self.head(window, (input, priority, output), now) {
+                    let grant = Grant { input, output, priority, head };
                     let waits = self.ports[output].class_bytes(priority as u8);
                     if head.last {
                         let idle = last.is_none() && self.ports[output].queue_bytes == 0;
                         last = if idle { Some(grant) } else { last };
                     } else if waits == 0 || waits + head.size <= self.output_room {
-                        return Some(grant);
+                        return Claim::Packet(grant);
                     } else {
                         // The queue of this priority is full, whatever the input.
+                        full = true;
                         break;
                     }
                 }
-                next = self.inputs.waiting[place].following(from, next);
+                next = self.next_claim(output, priority, from, next);
             }
         }
-        last
+        match last {
+            Some(grant) => Claim::Packet(grant),
+            None if full => Claim::Full,
+            None => Claim::Nothing,
+        }
+    }
+
+    /// The free input after `input` with packets for an output, on the way from `from` around.
+    #[inline]
+    fn next_claim(
+        &self,
+        output: usize,
+        priority: usize,
+        from: usize,
+        input: Option<usize>,
+    ) -> Option<usize> {
+        let waiting = self.inputs.waiting.set(output * 8 + priority);
+        following_but(waiting, self.crossbar.busy_inputs(), from, input)
     }
 
     #[inline]
@@ -353,10 +380,8 @@ impl<S: Scheme> CioqSwitch<S> {
         now: Time,
         first: bool,
     ) {
-        let Grant { input, output, priority } = *grant;
-        let place = (input, priority, output);
-        let head = self.head(window, place, now).expect("it has been granted");
-        let handle = self.inputs.pop(window.packets, place, head);
+        let Grant { input, output, priority, head } = *grant;
+        let handle = self.inputs.pop(window.packets, (input, priority, output), head);
         self.crossbar.connect(grant, head.size, now, first);
         self.crossed += head.size;
         self.enqueue(window, now, output, handle);
@@ -366,28 +391,28 @@ impl<S: Scheme> CioqSwitch<S> {
     }
 
     /// When the crossbar may be able to take a packet that it can't take now.
-    fn find_next_crossing(&mut self, now: Time) {
-        for output in 0..self.ports.len() {
+    fn find_next_crossing(&mut self) {
+        let (wanted, busy) = (self.inputs.wanted.set(0), self.crossbar.busy_outputs());
+        let mut next = next_in_both(wanted, busy, 0);
+        while let Some(output) = next {
+            self.cross_at = self.cross_at.min(self.crossbar.output_free(output));
+            next = next_in_both(wanted, busy, output + 1);
+        }
+        let mut next = next_but(wanted, busy, 0);
+        while let Some(output) = next {
             let mut priorities = self.inputs.priorities[output];
-            if priorities == 0 {
-                continue;
-            }
-            let free = self.crossbar.output_free(output);
-            if free > now {
-                self.cross_at = self.cross_at.min(free);
-                continue;
-            }
             while priorities != 0 {
                 let priority = priorities.trailing_zeros() as usize;
                 priorities &= priorities - 1;
-                let waiting = &self.inputs.waiting[output * 8 + priority];
-                for input in waiting.iter() {
-                    let free = self.crossbar.input_free(input);
-                    if free > now {
-                        self.cross_at = self.cross_at.min(free);
-                    }
+                let waiting = self.inputs.waiting.set(output * 8 + priority);
+                let busy = self.crossbar.busy_inputs();
+                let mut next = next_in_both(waiting, busy, 0);
+                while let Some(input) = next {
+                    self.cross_at = self.cross_at.min(self.crossbar.input_free(input));
+                    next = next_in_both(waiting, busy, input + 1);
                 }
             }
+            next = next_but(wanted, busy, output + 1);
         }
     }
 
@@ -427,12 +452,14 @@ impl<S: Scheme> CioqSwitch<S> {
     }
 
     /// What may leave `port` changed at `now`.
+    #[inline]
     fn refresh(&mut self, port: usize, now: Time) {
         let this = &mut self.ports[port];
         // A wire that was idle until now is free from now: nothing can begin in the past.
         this.free_at = this.free_at.max(now);
         let due = if this.open() == 0 { Time::NEVER } else { this.free_at };
         self.due.set(port, due);
+        self.next_due = None;
         self.views[port] = this.view_without_packet(port);
     }
 
@@ -539,9 +566,16 @@ impl<S: Scheme> CioqSwitch<S> {
     }
 
     /// Does what the hooks asked for.
+    #[inline]
     fn apply_effects(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
+        if LevelOf::<S>::EMITS && !self.effects.is_empty() {
+            self.apply_all(window, now);
+        }
+    }
+
+    fn apply_all(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
         // Effects of effects (an enqueue hook that sends) are collected meanwhile.
-        while LevelOf::<S>::EMITS && !self.effects.is_empty() {
+        while !self.effects.is_empty() {
             let mut effects = std::mem::take(&mut self.effects);
             for effect in effects.drain(..) {
                 self.apply(window, now, effect);

@@ -50,6 +50,18 @@ impl Due {
         Some(word * 64 + bits.trailing_zeros() as usize)
     }
 
+    /// The first port at or after `from` that sends at `time`.
+    #[inline]
+    fn next_at(&self, time: Time, from: usize) -> Option<usize> {
+        let mut next = self.next_busy(from);
+        while let Some(port) = next
+            && self.times[port] != time
+        {
+            next = self.next_busy(port + 1);
+        }
+        next
+    }
+
     /// The port that sends next, and when. Ports take turns at going first among equals.
     #[inline]
     pub(crate) fn earliest(&self) -> (Time, usize) {
@@ -67,8 +79,9 @@ impl Due {
         if tied {
             let count = self.times.len();
             let turn = (earliest.ps().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize;
-            let mut ports = (0..count).map(|step| (turn + step) % count);
-            first = ports.find(|&port| self.times[port] == earliest).expect("two of them are");
+            let turn = turn % count;
+            let after = self.next_at(earliest, turn).or_else(|| self.next_at(earliest, 0));
+            first = after.expect("two of them are");
         }
         (earliest, first)
     }

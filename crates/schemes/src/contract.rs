@@ -386,7 +386,8 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
     ) {
     }
     /// Whether a data packet may cross from its input queue to `out_port` now. Where it may not,
-    /// packets of other flows behind it may pass; those of its flow stay behind it.
+    /// packets of other flows behind it may pass; those of its flow stay behind it. What crosses to
+    /// another port at the same instant must have no part in it.
     fn crossing(&self, _out_port: PortId, _header: &Header, _now: Time) -> Crossing {
         Crossing::Open
     }

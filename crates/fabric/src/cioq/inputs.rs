@@ -1,13 +1,13 @@
 //! The input queues: a virtual output queue (VOQ) for each input, priority and output.
 
-use super::port_set::PortSet;
+use super::port_set::PortSets;
 use crate::packet::{Kind, Packet, Scheme};
 use engine::{Fifo, Handle, Packets};
 use schemes::contract::{Cp, Crossing};
 use units::{PortId, Time};
 
 /// The packet of a VOQ that may cross.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Head {
     /// Its size.
     pub(super) size: u64,
@@ -71,9 +71,11 @@ pub(super) struct Inputs {
     voqs: Vec<Voq>,
     bytes: Vec<u64>,
     /// By output, then priority: inputs whose VOQs are not empty.
-    pub(super) waiting: Vec<PortSet>,
+    pub(super) waiting: PortSets,
     /// By output: priorities with such inputs.
     pub(super) priorities: Vec<u8>,
+    /// Outputs with such inputs.
+    pub(super) wanted: PortSets,
     /// By input, then priority.
     totals: Vec<u64>,
 }
@@ -84,8 +86,9 @@ impl Inputs {
             ports,
             voqs: (0..ports * ports * 8).map(|_| Voq::default()).collect(),
             bytes: vec![0; ports * ports * 8],
-            waiting: vec![PortSet::new(ports); ports * 8],
+            waiting: PortSets::new(ports * 8, ports),
             priorities: vec![0; ports],
+            wanted: PortSets::new(1, ports),
             totals: vec![0; ports * 8],
         }
     }
@@ -123,8 +126,9 @@ impl Inputs {
         self.voqs[place].fifo.push(packets, handle);
         self.bytes[place] += size;
         self.totals[input * 8 + priority as usize] += size;
-        self.waiting[output * 8 + priority as usize].insert(input);
+        self.waiting.insert(output * 8 + priority as usize, input);
         self.priorities[output] |= 1 << priority;
+        self.wanted.insert(0, output);
     }
 
     /// The packet of a VOQ that may cross, if there is one. What its congestion point holds goes
@@ -192,10 +196,13 @@ impl Inputs {
         self.bytes[place] -= head.size;
         self.totals[input * 8 + priority] -= head.size;
         if empty {
-            let waiting = &mut self.waiting[output * 8 + priority];
-            waiting.remove(input);
-            if waiting.is_empty() {
+            let waiting = output * 8 + priority;
+            self.waiting.remove(waiting, input);
+            if self.waiting.is_empty(waiting) {
                 self.priorities[output] &= !(1 << priority);
+                if self.priorities[output] == 0 {
+                    self.wanted.remove(0, output);
+                }
             }
         }
         handle.expect("a packet was found")

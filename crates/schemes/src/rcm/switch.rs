@@ -342,6 +342,7 @@ impl Cp<Rcm> for RcmSwitch {
             self.notify(cx, input);
         }
     }
+    #[inline]
     fn crossing(&self, out_port: PortId, header: &Header, now: Time) -> Crossing {
         let port = out_port.index();
         let held = self.outputs[port].window.held_until(now).is_some();
