@@ -250,7 +250,8 @@ impl<S: Scheme> CioqSwitch<S> {
         let Some(cp) = &mut self.cp else { return ecmp().index() };
         let full = Full::new(now, &mut self.effects, &self.views);
         let mut cx = LevelOf::<S>::arrive(full);
-        let chosen = cp.route(&mut cx, packet, candidates).unwrap_or_else(ecmp);
+        let routed = if S::Cp::ROUTES { cp.route(&mut cx, packet, candidates) } else { None };
+        let chosen = routed.unwrap_or_else(ecmp);
         if S::Cp::INPUT_QUEUES && from_outside {
             return cp.detour(&mut cx, header, candidates, chosen).index();
         }
