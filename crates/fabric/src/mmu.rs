@@ -17,9 +17,29 @@ struct Ingress {
     bytes: u64,
     /// The part of them in the headroom (dynamic threshold only).
     in_headroom: u64,
+    /// The part of them that is its port's own and does not count as shared (dynamic threshold only);
+    /// without bound where PFC does not protect it, so that it never counts.
+    reserve: u64,
     paused: bool,
     /// PFC protects it.
     lossless: bool,
+}
+
+impl Ingress {
+    /// Says whether PFC protects it.
+    fn protect(&mut self, lossless: bool, threshold: Threshold) {
+        self.lossless = lossless;
+        self.reserve = match threshold {
+            Threshold::Dynamic { reserve, .. } if lossless => reserve.get(),
+            _ => u64::MAX,
+        };
+    }
+
+    /// The part of `bytes` that counts as shared.
+    #[inline(always)]
+    fn shared(&self, bytes: u64) -> u64 {
+        bytes.saturating_sub(self.reserve)
+    }
 }
 
 /// What became of a packet that asked for room.
@@ -88,7 +108,7 @@ impl Mmu {
             quirks: *quirks,
         };
         for (place, ingress) in mmu.ingress.iter_mut().enumerate() {
-            ingress.lossless = pfc.lossless & 1 << (place / ports) != 0;
+            ingress.protect(pfc.lossless & 1 << (place / ports) != 0, pfc.threshold);
         }
         mmu.shared = buffer as i64 - mmu.kept_apart() as i64;
         mmu.calm = match pfc.threshold {
@@ -151,7 +171,7 @@ impl Mmu {
     pub(crate) fn leave_unprotected(&mut self, port: usize) {
         for priority in 0..8 {
             let place = self.place(port as u16, priority);
-            self.ingress[place].lossless = false;
+            self.ingress[place].protect(false, self.threshold);
         }
     }
 
@@ -184,13 +204,7 @@ impl Mmu {
     pub(crate) fn store(&mut self, port: u16, priority: u8, size: u64) {
         let place = self.place(port, priority);
         let ingress = &mut self.ingress[place];
-        if let Threshold::Dynamic { reserve, .. } = self.threshold
-            && ingress.lossless
-        {
-            let before = ingress.bytes.saturating_sub(reserve.get());
-            let after = (ingress.bytes + size).saturating_sub(reserve.get());
-            self.shared_used += after - before;
-        }
+        self.shared_used += ingress.shared(ingress.bytes + size) - ingress.shared(ingress.bytes);
         ingress.bytes += size;
         self.used += size;
     }
@@ -264,16 +278,12 @@ impl Mmu {
         let place = self.place(port, priority);
         self.used -= size;
         let ingress = &mut self.ingress[place];
-        if let Threshold::Dynamic { reserve, .. } = self.threshold
-            && ingress.lossless
-        {
-            let from_headroom = size.min(ingress.in_headroom);
-            let below = ingress.bytes - ingress.in_headroom;
-            ingress.in_headroom -= from_headroom;
-            let left = below - (size - from_headroom);
-            self.shared_used -=
-                below.saturating_sub(reserve.get()) - left.saturating_sub(reserve.get());
-        }
+        // With static thresholds nothing counts as in the headroom, or as shared.
+        let from_headroom = size.min(ingress.in_headroom);
+        let below = ingress.bytes - ingress.in_headroom;
+        ingress.in_headroom -= from_headroom;
+        let left = below - (size - from_headroom);
+        self.shared_used -= ingress.shared(below) - ingress.shared(left);
         ingress.bytes -= size;
         if !ingress.paused {
             return false;

@@ -66,7 +66,7 @@ crate::params! {
             Some((Value::Count(0), Value::Count(7))), "decided here: above ACKs and data";
         /// Credits leave room on the link for an ACK, too, for each data packet.
         ack_room: bool, "", Kind::Flag, None,
-            "decided here: ExpressPass has no ACKs, RoCE has; false is the paper's share of the link";
+            "SIGCOMM'17 section 3.1, whose hosts send no ACKs; true is ours, for RoCE's";
         /// A credit request is repeated when no credit came for this long.
         request_timeout: Time, "", Kind::Time,
             Some((Value::Time(Time::from_us(1)), Value::Time(Time::from_ms(1000)))),
@@ -85,8 +85,9 @@ impl Scheme for ExpressPass {
     const TITLE: &'static str = "ExpressPass";
     const PAPER: &'static str = "Cho et al., Credit-Scheduled Delay-Bounded Congestion Control for \
                                  Datacenters, SIGCOMM 2017";
-    const CAVEAT: &'static str = "Credits leave room for RoCE's ACKs, which the paper's hosts do not \
-                                  send: one way a link has up to 7 % less data than there.";
+    const CAVEAT: &'static str = "Credits have the paper's share of a link, which leaves no room for \
+                                  RoCE's ACKs: where links are full both ways queues grow; \
+                                  ack_room = true mends that.";
     const PRESETS: &'static [Preset] = &[
         Preset {
             name: "expresspass-xpass",
@@ -124,7 +125,7 @@ impl Scheme for ExpressPass {
             credit_queue: 8,
             credit_burst: 2,
             credit_priority: 7,
-            ack_room: true,
+            ack_room: false,
             request_timeout: Time::from_us(100),
             early_stop: true,
         };
