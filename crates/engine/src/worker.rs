@@ -47,10 +47,15 @@ pub(crate) struct Report {
     cancel: [AtomicBool; 2],
 }
 
+/// Stands for the devices of a group that has not one alone.
+const SEVERAL: u32 = u32::MAX;
+
 pub(crate) struct Worker<'a, D: Device> {
     shared: Shared<'a, D>,
     thread: usize,
     packets: Packets<'a, D::Packet>,
+    /// The device of each group that has one alone, else [`SEVERAL`].
+    lone: Vec<u32>,
     /// When each group wants to be worked next, by group. Groups of other threads stay unused.
     wake: Vec<Time>,
     /// The earliest entry of each group in `later`.
@@ -96,6 +101,12 @@ impl<'a, D: Device> Worker<'a, D> {
         let mine = |group: &u32| shared.layout.owner[*group as usize] as usize == thread;
         Worker {
             packets: shared.arena.packets(),
+            lone: shared
+                .layout
+                .groups
+                .iter()
+                .map(|devices| if let &[device] = devices.as_slice() { device } else { SEVERAL })
+                .collect(),
             wake: vec![Time::ZERO; groups],
             queued: vec![Time::NEVER; groups],
             later: BinaryHeap::new(),
@@ -142,6 +153,8 @@ impl<'a, D: Device> Worker<'a, D> {
             let from = grid.start(window);
             self.collect(window, parity ^ 1);
             let mut active = std::mem::take(&mut self.active);
+            // Neighbours in memory one after the other: they share pages, and mostly a pod.
+            active.sort_unstable();
             for (place, &group) in active.iter().enumerate() {
                 // Far apart in memory, and each is worked for longer than a fetch takes.
                 if let Some(&next) = active.get(place + 2) {
@@ -261,11 +274,18 @@ impl<'a, D: Device> Worker<'a, D> {
         }
     }
 
+    /// The device of a group that has one alone.
+    #[inline]
+    fn lone(&self, group: u32) -> Option<u32> {
+        let device = self.lone[group as usize];
+        (device != SEVERAL).then_some(device)
+    }
+
     /// Has the processor fetch the devices of a group that will be worked soon, and their boxes.
     #[inline]
     fn fetch_devices(&self, group: u32, window: u64) {
-        let Shared { devices, layout, mail, reports, .. } = self.shared;
-        if let &[device] = layout.groups[group as usize].as_slice() {
+        let Shared { devices, mail, reports, .. } = self.shared;
+        if let Some(device) = self.lone(group) {
             fetch(&devices[device as usize], size_of::<Turns<D>>().div_ceil(LINE));
             for from in 0..reports.len() {
                 fetch(mail.mailbox(window as usize % SLOTS, from, device), 1);
@@ -276,8 +296,8 @@ impl<'a, D: Device> Worker<'a, D> {
     /// Has the processor fetch what the device of a group touches first, and its first packets.
     #[inline]
     fn fetch_work(&self, group: u32, window: u64) {
-        let Shared { devices, layout, mail, reports, .. } = self.shared;
-        if let &[device] = layout.groups[group as usize].as_slice() {
+        let Shared { devices, mail, reports, .. } = self.shared;
+        if let Some(device) = self.lone(group) {
             // SAFETY: a group's devices and the boxes of this window's slot for them are its
             // owner's alone, and no other reference to them is alive between two groups.
             let device_to_come = unsafe { devices[device as usize].get() };
@@ -293,10 +313,12 @@ impl<'a, D: Device> Worker<'a, D> {
     }
 
     fn work_group(&mut self, group: u32, window: u64, from: Time, post: &mut Post<'a>) {
-        let layout = self.shared.layout;
-        let wake = match layout.groups[group as usize].as_slice() {
-            &[device] => self.work_single(device, window, from, post),
-            devices => self.work_several(group, devices, window, from, post),
+        let wake = match self.lone(group) {
+            Some(device) => self.work_single(device, window, from, post),
+            None => {
+                let devices = &self.shared.layout.groups[group as usize];
+                self.work_several(group, devices, window, from, post)
+            }
         };
         self.wake[group as usize] = wake;
         if wake < post.ends[1] {
