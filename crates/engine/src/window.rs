@@ -123,6 +123,13 @@ impl<P: Copy + Send> Window<'_, '_, P> {
         Some((time, key::port(self.post.mix, entry, time), Handle::from_raw(key::handle(entry))))
     }
 
+    /// The packet that arrives `places` after the next one: for whoever wants to have fetched what it
+    /// will need. No more than a few places ahead, as far as packets themselves are fetched.
+    #[inline]
+    pub fn look_ahead(&self, places: usize) -> Option<&P> {
+        self.arrivals.get(places).map(|&entry| self.packets.peek(key::handle(entry)))
+    }
+
     /// Takes the next arrival if it comes no later than `limit`.
     #[inline]
     pub fn next_arrival_by(&mut self, limit: Time) -> Option<(Time, u16, Handle)> {

@@ -151,6 +151,18 @@ impl<S: Scheme> Host<S> {
         }
     }
 
+    /// Has the processor fetch the end of the QP that a packet is for.
+    #[inline]
+    fn fetch_end(&self, header: &Header) {
+        if header.kind == Kind::Data {
+            if let Some(&Seat::At(slot)) = self.seats.get(header.address.receiver_slot as usize) {
+                self.receivers.fetch(slot);
+            }
+        } else if header.to_source {
+            self.senders.fetch(header.address.sender_slot);
+        }
+    }
+
     pub(crate) fn advance(&mut self, window: &mut Window<'_, '_, Packet<S>>) -> Time {
         let until = window.until();
         while self.epoch_end < until {
@@ -171,6 +183,9 @@ impl<S: Scheme> Host<S> {
                 break;
             }
             if time == arrival {
+                if let Some(packet) = window.look_ahead(2) {
+                    self.fetch_end(&packet.header);
+                }
                 let (time, port, handle) = window.next_arrival().expect("there is one");
                 self.drain(window, time);
                 if self.common.quirks.emission_order {

@@ -2,17 +2,31 @@
 
 use crate::packet::{Address, Scheme};
 use crate::quirks::Clock;
+use engine::fetch;
 use schemes::contract::{Allow, Rp};
 use units::{Bytes, Rate, Time};
 
 /// No message.
 pub(crate) const NO_FLOW: u32 = u32::MAX;
 
-/// A message of a QP's stream and the byte after its last.
+/// A message of a QP's stream: its first byte and the one after its last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) flow: u32,
+    pub(crate) start: u64,
     pub(crate) end: u64,
+}
+
+impl Part {
+    /// The message that begins where the stream has come to.
+    pub(crate) fn from(start: u64, flow: u32, size: u64) -> Part {
+        Part { flow, start, end: start + size }
+    }
+
+    /// No message, where the stream has come to `end`.
+    pub(crate) fn none(end: u64) -> Part {
+        Part { flow: NO_FLOW, start: end, end }
+    }
 }
 
 /// The sending end of a QP.
@@ -51,7 +65,7 @@ pub(crate) struct Sender<S: Scheme> {
 
 impl<S: Scheme> Sender<S> {
     pub(crate) fn new(rp: S::Rp, address: Address, priority: u8, nic: u8) -> Sender<S> {
-        let nothing = Part { flow: NO_FLOW, end: 0 };
+        let nothing = Part::none(0);
         Sender {
             rp,
             address,
@@ -163,6 +177,13 @@ impl<T> Slots<T> {
     pub(crate) fn remove(&mut self, number: u32) {
         self.slots[number as usize] = None;
         self.free.push(number);
+    }
+    /// Has the processor fetch a value, if there is one of this number.
+    #[inline]
+    pub(crate) fn fetch(&self, number: u32) {
+        if let Some(slot) = self.slots.get(number as usize) {
+            fetch(slot, size_of::<T>().div_ceil(64));
+        }
     }
     #[inline]
     pub(crate) fn get(&self, number: u32) -> Option<&T> {

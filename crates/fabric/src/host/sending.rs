@@ -19,7 +19,7 @@ impl<S: Scheme> Host<S> {
         let known = self.shared_qps.get(&row.qp).copied();
         let slot = known.unwrap_or_else(|| self.open(now, flow));
         let sender = self.senders.get_mut(slot).expect("a QP with messages is open");
-        let part = Part { flow, end: sender.posted + row.size };
+        let part = Part::from(sender.posted, flow, row.size);
         if sender.oldest.flow == NO_FLOW {
             sender.oldest = part;
         }
@@ -258,13 +258,12 @@ impl<S: Scheme> Host<S> {
         let sender = self.senders.get_mut(slot).expect("it is about to send");
         if sender.next_to_send == sender.sending.end {
             let flow = common.flows[sender.sending.flow as usize].next_on_qp;
-            let end = sender.sending.end + common.flows[flow as usize].size;
-            sender.sending = Part { flow, end };
+            let size = common.flows[flow as usize].size;
+            sender.sending = Part::from(sender.sending.end, flow, size);
         }
         let part = sender.sending;
-        let row = &common.flows[part.flow as usize];
         let payload = u64::from(common.payload).min(part.end - sender.next_to_send);
-        let first = sender.next_to_send == part.end - row.size;
+        let first = sender.next_to_send == part.start;
         let size = common.data_size(payload as u32, first);
         // Written where it stays.
         let mut handle = window.packets.insert(Packet {
@@ -285,6 +284,7 @@ impl<S: Scheme> Host<S> {
 
         let again = sender.sent_up_to.saturating_sub(sender.next_to_send).min(payload);
         if again > 0 {
+            let row = &common.flows[part.flow as usize];
             self.outcomes[row.place as usize].retransmitted_bytes += again;
         }
         let was_idle = sender.in_flight() == 0;
@@ -478,22 +478,21 @@ impl<S: Scheme> Host<S> {
             if sender.sending.flow == done {
                 // The next message, if it is posted, begins here.
                 sender.sending = match next {
-                    NO_FLOW => Part { flow: NO_FLOW, end: sender.oldest.end },
-                    next => Part {
-                        flow: next,
-                        end: sender.oldest.end + self.common.flows[next as usize].size,
-                    },
+                    NO_FLOW => Part::none(sender.oldest.end),
+                    next => {
+                        Part::from(sender.oldest.end, next, self.common.flows[next as usize].size)
+                    }
                 };
             }
             if next == NO_FLOW {
-                sender.oldest = Part { flow: NO_FLOW, end: sender.oldest.end };
+                sender.oldest = Part::none(sender.oldest.end);
                 if row.next_on_qp == NO_FLOW {
                     self.close(slot);
                     return true;
                 }
             } else {
-                let end = sender.oldest.end + self.common.flows[next as usize].size;
-                sender.oldest = Part { flow: next, end };
+                let size = self.common.flows[next as usize].size;
+                sender.oldest = Part::from(sender.oldest.end, next, size);
             }
         }
         false
