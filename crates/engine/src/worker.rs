@@ -11,6 +11,7 @@ use crate::window::{AHEAD, Arrivals, Device, Inside, Window};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
 use units::Time;
 
 /// What all threads see of a run.
@@ -79,6 +80,8 @@ pub(crate) struct Worker<'a, D: Device> {
     sent: Vec<(u32, Time, u64)>,
     finished: u64,
     delivered: u64,
+    /// When it began to work this window.
+    begun: Instant,
     /// What all threads had done when last they met.
     seen: Progress,
 }
@@ -122,6 +125,7 @@ impl<'a, D: Device> Worker<'a, D> {
             sent: Vec::new(),
             finished: 0,
             delivered: 0,
+            begun: Instant::now(),
             seen: Progress::default(),
             shared,
             thread,
@@ -460,7 +464,8 @@ impl<'a, D: Device> Worker<'a, D> {
         report.delivered[parity].store(self.delivered, Ordering::Relaxed);
         let cancel = self.thread == 0 && !watch(self.seen);
         report.cancel[parity].store(cancel, Ordering::Relaxed);
-        self.shared.barrier.wait()?;
+        self.shared.barrier.wait(self.begun)?;
+        self.begun = Instant::now();
         let mut next = u64::MAX;
         let (mut finished, mut delivered, mut cancelled) = (0, 0, false);
         for report in reports {
