@@ -11,8 +11,8 @@
 //! pushed never decides.
 //!
 //! Devices joined by short links (the hosts of a rack and their switch) may form a *group*: one
-//! thread works it, in steps as short as its own links need, while windows stay as long as the
-//! links between groups allow. Grouping never changes a result.
+//! thread works it, one device after the other in steps as short as its own links need, while windows
+//! stay as long as the links between groups allow. Grouping never changes a result.
 //!
 //! The engine knows nothing of networks: what a packet is, and what devices do with it, is theirs.
 //!

@@ -18,7 +18,8 @@ pub struct Layout {
     pub threads: usize,
     /// The shortest delay of any link between two groups.
     pub lookahead: Time,
-    /// For each group the shortest delay of a link inside it; [`Time::NEVER`] where it has none.
+    /// For each group how long a packet takes at least from one of its devices to another;
+    /// [`Time::NEVER`] where no link is inside.
     pub inside: Vec<Time>,
     /// Which port goes first among equal arrivals.
     pub ties: Ties,

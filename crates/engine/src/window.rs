@@ -136,7 +136,8 @@ impl<P: Copy + Send> Window<'_, '_, P> {
         if self.next_arrival_time() > limit { None } else { self.next_arrival() }
     }
 
-    /// Puts a packet on a link; it arrives at `arrival`, not before the window's end.
+    /// Puts a packet on a link; it arrives at `arrival`, not before the window's end, or at the
+    /// earliest after the shortest delay inside the group where the peer belongs to it.
     #[inline(always)]
     pub fn send(&mut self, link: &mut Link, arrival: Time, class: Class, handle: Handle) {
         let position = link.position(arrival);
@@ -146,7 +147,6 @@ impl<P: Copy + Send> Window<'_, '_, P> {
             && arrival < group.until
         {
             debug_assert_eq!(group.group_of[link.device as usize], group.number);
-            debug_assert!(arrival >= self.until, "shorter than the group's own links");
             group.sent.push((link.device, arrival, tail));
             return;
         }

@@ -368,8 +368,8 @@ impl<'a, D: Device> Worker<'a, D> {
         wake
     }
 
-    /// A group is worked in steps no longer than its shortest inner link: within a step its
-    /// devices are as independent as groups are within a window.
+    /// The device of a group that is due first is worked until another could send it something: the
+    /// next one in order may, over their shortest link, or one of those that it sends to may answer.
     fn work_several(
         &mut self,
         group: u32,
@@ -379,57 +379,54 @@ impl<'a, D: Device> Worker<'a, D> {
         post: &mut Post<'a>,
     ) -> Time {
         let until = post.ends[0];
-        let step = self.shared.layout.inside[group as usize];
+        let shortest = self.shared.layout.inside[group as usize];
         let mut inside =
             Inside { number: group, group_of: self.shared.group_of, until, sent: Vec::new() };
         std::mem::swap(&mut inside.sent, &mut self.sent);
-        let mut time = until;
-        for (inbox, &device) in self.inbox.iter_mut().zip(devices) {
+        let inboxes = &mut self.inbox[..devices.len()];
+        for (inbox, &device) in inboxes.iter_mut().zip(devices) {
             let threads = self.shared.reports.len();
             gather(self.shared.mail, threads, window, device, &mut inbox.mailed);
             inbox.taken = 0;
             debug_assert!(inbox.inside.is_empty());
-            inbox.due = inbox.next(from).min(self.device_wake[device as usize]);
-            time = time.min(inbox.due.max(from));
+            inbox.due = inbox.next(from).min(self.device_wake[device as usize]).max(from);
         }
-        while time < until {
-            let end = time.saturating_add(step).min(until);
-            let mut next = Time::NEVER;
-            for (inbox, &device) in self.inbox.iter_mut().zip(devices) {
-                if inbox.due < end {
-                    self.arrivals.clear();
-                    inbox.take_before(end, from, &mut self.arrivals);
-                    self.delivered += self.arrivals.len() as u64;
-                    // SAFETY: a group is worked by its owner only, one device at a time.
-                    let this = unsafe { self.shared.devices[device as usize].get() };
-                    this.arrange(&mut Arrivals {
-                        packets: &self.packets,
-                        base: from,
-                        mix: post.mix,
-                        entries: &mut self.arrivals,
-                    });
-                    let mut view = Window {
-                        packets: &mut self.packets,
-                        base: from,
-                        until: end,
-                        arrivals: &self.arrivals,
-                        post: &mut *post,
-                        group: Some(&mut inside),
-                        finished: &mut self.finished,
-                    };
-                    let wake = this.advance(&mut view);
-                    self.device_wake[device as usize] = wake;
-                    inbox.due = inbox.next(from).min(wake);
-                }
-                next = next.min(inbox.due);
+        loop {
+            let (place, due, second) = first_due(inboxes);
+            if due >= until {
+                break;
             }
+            let (inbox, device) = (&mut inboxes[place], devices[place]);
+            let answered = due.saturating_add(shortest).saturating_add(shortest);
+            let end = second.saturating_add(shortest).min(answered).min(until);
+            self.arrivals.clear();
+            inbox.take_before(end, from, &mut self.arrivals);
+            self.delivered += self.arrivals.len() as u64;
+            // SAFETY: a group is worked by its owner only, one device at a time.
+            let this = unsafe { self.shared.devices[device as usize].get() };
+            this.arrange(&mut Arrivals {
+                packets: &self.packets,
+                base: from,
+                mix: post.mix,
+                entries: &mut self.arrivals,
+            });
+            let mut view = Window {
+                packets: &mut self.packets,
+                base: from,
+                until: end,
+                arrivals: &self.arrivals,
+                post: &mut *post,
+                group: Some(&mut inside),
+                finished: &mut self.finished,
+            };
+            let wake = this.advance(&mut view);
+            self.device_wake[device as usize] = wake;
+            inbox.due = inbox.next(from).min(wake);
             for (device, arrival, tail) in inside.sent.drain(..) {
-                let inbox = &mut self.inbox[self.place[device as usize] as usize];
+                let inbox = &mut inboxes[self.place[device as usize] as usize];
                 inbox.put(key::entry((arrival - from).ps(), tail));
                 inbox.due = inbox.due.min(arrival);
-                next = next.min(arrival);
             }
-            time = next.max(end);
         }
         std::mem::swap(&mut inside.sent, &mut self.sent);
         let wakes = devices.iter().map(|&device| self.device_wake[device as usize]);
@@ -515,6 +512,20 @@ impl Inbox {
         }
         arrivals.extend(mailed);
     }
+}
+
+/// The place of the inbox that is due first, when, and when the next one is.
+#[inline]
+fn first_due(inboxes: &[Inbox]) -> (usize, Time, Time) {
+    let (mut first, mut due, mut second) = (0, Time::NEVER, Time::NEVER);
+    for (place, inbox) in inboxes.iter().enumerate() {
+        if inbox.due < due {
+            (first, due, second) = (place, inbox.due, due);
+        } else {
+            second = second.min(inbox.due);
+        }
+    }
+    (first, due, second)
 }
 
 /// The place of each device in its group.

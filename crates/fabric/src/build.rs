@@ -347,7 +347,9 @@ pub(crate) fn layout<S: Scheme>(common: &Common<S>, threads: usize) -> Layout {
     for (node, end) in links() {
         let group = group_of[node as usize];
         if group == group_of[end.peer as usize] {
-            inside[group as usize] = inside[group as usize].min(end.delay);
+            // What travels was put on the wire before.
+            let soonest = end.delay + common.clock.time_for(end.rate, common.least_packet());
+            inside[group as usize] = inside[group as usize].min(soonest);
         } else {
             lookahead = lookahead.min(end.delay);
         }

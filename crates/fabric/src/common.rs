@@ -156,6 +156,12 @@ impl<S: Scheme> Common<S> {
         self.wire.data_bytes(payload, first_of_message, self.meta_bytes) as u16
     }
 
+    /// Bytes on the wire of the smallest packet there is.
+    pub(crate) fn least_packet(&self) -> u64 {
+        let least = self.data_size(1, false).min(self.ack_size).min(self.pfc_bytes);
+        self.wire_facts.least_bytes.get().min(u64::from(least))
+    }
+
     /// Hash of a message's data packets, or of what goes back (`to_source`).
     pub(crate) fn hash(&self, flow: &FlowRow, to_source: bool) -> u32 {
         if self.quirks.node_hash {
