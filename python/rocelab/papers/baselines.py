@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rocelab import catalogue
-from rocelab.papers.measure import over_us, queue_kb, series
-from rocelab.papers.model import Figure, Line, Panel, Paper, Points, Runs
+from rocelab.papers import fncc, setups
+from rocelab.papers.measure import gbps, over_us, queue_kb
+from rocelab.papers.model import Figure, Line, Panel, Paper
 from rocelab.scenario import Scenario
 
 _JOIN_US = 300
@@ -19,47 +20,24 @@ def _dumbbell(scheme: Mapping[str, Any]) -> Scenario:
     """FNCC's figure 10: a chain of three switches, links of 100 Gb/s and 1.5 us."""
     return Scenario(
         name=f"two-flows-{scheme['name']}",
-        topology={
-            "kind": "dumbbell",
-            "switches": 3,
-            "senders": 2,
-            "host_rate": "100Gbps",
-            "host_delay": "1.5us",
-            "rate": "100Gbps",
-            "delay": "1.5us",
-        },
+        topology=setups.chain("100Gbps", "1.5us", senders=2),
         scheme={"name": scheme["name"], "preset": scheme["presets"][0]["name"]},
-        traffic=[
-            {
-                "kind": "flows",
-                "flows": [
-                    {"src": "h0", "dst": "h2", "size": "10GB"},
-                    {"src": "h1", "dst": "h2", "size": "10GB", "start": f"{_JOIN_US}us"},
-                ],
-            }
-        ],
+        traffic=[setups.flows("", [("h0", "h2"), ("h1", "h2")], starts_us=(0, _JOIN_US))],
         probe=[
             {"name": "queue", "kind": "queue", "ports": ["s0:s1"], "interval": "1us"},
             {"name": "sent", "kind": "throughput", "nodes": ["h0", "h1"], "interval": "5us"},
         ],
         run={"stop": f"{_END_US}us"},
-        # As the figures of FNCC have them.
-        wire={"payload": "1456B"},
-        pfc={"threshold": "static", "xoff": "500KB", "xon": "496964B"},
         # Where these thresholds are those of input queues, they need the room.
         switch={"input_queue": "1MB"} if scheme["input_queues"] else {},
-        routing={"hash": "symmetric"},
+        **fncc.COMMON,
     )
-
-
-def _sent(case: str, host: str) -> Callable[[Runs], Points]:
-    return lambda runs: series(runs[case], "sent", 1e9, host)
 
 
 def _panels(scheme: Mapping[str, Any]) -> list[Panel]:
     """Rates and queue of a scheme."""
     case, preset = scheme["name"], scheme["presets"][0]["name"]
-    rates = [Line(name, _sent(case, f"h{n}")) for n, name in enumerate(_FLOWS)]
+    rates = [Line(name, gbps(case, "sent", node=f"h{n}")) for n, name in enumerate(_FLOWS)]
     queue = [Line("queue", queue_kb(case))]
     name = case if preset == case else f"{case} ({preset})"
     return [

@@ -1,20 +1,20 @@
-"""FCT against load, as the papers with several workloads show it.
+"""FCT and the like against load, as the papers with several workloads show it.
 
-Cases are named ``WORKLOAD LOAD SEED SCHEME``, the load in per cent; statistics are those of each
-seed, then their mean.
+Cases are named ``WORKLOAD LOAD SEED SCHEME``, the load in per cent; numbers are those of each seed,
+then their mean.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import polars as pl
 
-from rocelab.papers.measure import rank
+from rocelab.papers.measure import rank, single
 from rocelab.papers.model import Line, Panel, Points, Reading, Runs
 from rocelab.scenario import Scenario
 from rocelab.store import open_result
@@ -22,9 +22,12 @@ from rocelab.store import open_result
 LOADS = (30, 40, 50, 60, 70, 80)
 """In per cent of the hosts' rate."""
 AVERAGE, TAIL = "average", "p99"
+LABELS = {AVERAGE: "Average FCT (us)", TAIL: "p99 FCT (us)"}
 
 _WARM = 0.1
 """Flows that arrive in this share of the time, at its beginning, are left out."""
+WARM = "flows of the first tenth of the arrivals are left out"
+"""The same, for claims to say."""
 
 
 @dataclass(frozen=True)
@@ -55,52 +58,63 @@ def cases(
     }
 
 
+def fct(statistic: str, sizes: Sizes = ALL) -> Callable[[str], Reading]:
+    """Reads the statistic of a case in us."""
+
+    def read(case: str) -> Reading:
+        def reading(runs: Runs) -> float:
+            directory = runs[case].directory
+            assert directory is not None, "all runs of figures are saved"  # noqa: S101
+            return _statistics(directory, sizes)[statistic]
+
+        return reading
+
+    return read
+
+
 def panel(
-    title: str, workload: str, schemes: Sequence[str], statistic: str, sizes: Sizes = ALL
+    title: str, y: str, workload: str, schemes: Iterable[str], read: Callable[[str], Reading]
 ) -> Panel:
-    """A line over the load for each scheme."""
-    words = {AVERAGE: "Average FCT (us)", TAIL: "p99 FCT (us)"}
-    return Panel(
-        title,
-        "Load (%)",
-        words[statistic],
-        [Line(name, _line(workload, name, statistic, sizes)) for name in schemes],
-        marked=True,
-    )
+    """A line over the load for each scheme, means over the seeds."""
+    shown = [Line(name, _line(workload, name, read)) for name in schemes]
+    return Panel(title, "Load (%)", y, shown, marked=True)
 
 
 def at_loads(
-    workload: str, scheme: str, statistic: str, sizes: Sizes = ALL
+    workload: str, scheme: str, read: Callable[[str], Reading]
 ) -> Callable[[Runs], Mapping[str, list[float]]]:
-    """The statistic in us, for each load the values of all seeds."""
+    """What ``read`` finds, for each load the values of all seeds."""
     return lambda runs: {
-        f"{load} %": values
-        for load, values in _of_loads(runs, workload, scheme, statistic, sizes).items()
+        f"{load} %": [single(read(case)(runs)) for case in found]
+        for load, found in _of_loads(runs, workload, scheme).items()
     }
 
 
-def at_load(workload: str, load: int, scheme: str, statistic: str, sizes: Sizes = ALL) -> Reading:
-    """The statistic in us at one load, for each seed."""
-    return lambda runs: _of_loads(runs, workload, scheme, statistic, sizes)[load]
+def at_load(
+    workload: str, load: int, scheme: str, read: Callable[[str], Reading]
+) -> Callable[[Runs], list[float]]:
+    """What ``read`` finds at one load, for each seed."""
+    return lambda runs: [
+        single(read(case)(runs)) for case in _of_loads(runs, workload, scheme)[load]
+    ]
 
 
-def _line(workload: str, scheme: str, statistic: str, sizes: Sizes) -> Callable[[Runs], Points]:
+def _line(workload: str, scheme: str, read: Callable[[str], Reading]) -> Callable[[Runs], Points]:
     def points(runs: Runs) -> Points:
-        found = _of_loads(runs, workload, scheme, statistic, sizes)
-        return [float(load) for load in found], [sum(all_) / len(all_) for all_ in found.values()]
+        found = _of_loads(runs, workload, scheme)
+        values = [[single(read(case)(runs)) for case in cases] for cases in found.values()]
+        return [float(load) for load in found], [sum(all_) / len(all_) for all_ in values]
 
     return points
 
 
-def _of_loads(
-    runs: Runs, workload: str, scheme: str, statistic: str, sizes: Sizes
-) -> dict[int, list[float]]:
-    found: dict[int, list[float]] = {}
-    for case, run in runs.items():
+def _of_loads(runs: Runs, workload: str, scheme: str) -> dict[int, list[str]]:
+    """The cases of each load, one for each seed."""
+    found: dict[int, list[str]] = {}
+    for case in runs:
         parts = case.split(" ", 3)
-        if (parts[0], parts[3]) == (workload, scheme) and run.directory is not None:
-            value = _statistics(run.directory, sizes)[statistic]
-            found.setdefault(int(parts[1]), []).append(value)
+        if (parts[0], parts[3]) == (workload, scheme):
+            found.setdefault(int(parts[1]), []).append(case)
     return found
 
 

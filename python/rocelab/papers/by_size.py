@@ -1,6 +1,6 @@
 """FCT slowdown by flow size, as the papers with Poisson traffic show it.
 
-Cases are named ``SEED SCHEME``; statistics are those of each seed, then their mean.
+Cases are named as in ``seeds``; statistics are those of each seed, then their mean.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 
 import polars as pl
 
+from rocelab.papers import seeds
 from rocelab.papers.measure import rank
 from rocelab.papers.model import Line, Panel, Points, Reading, Runs
 from rocelab.result import Result
@@ -69,7 +70,7 @@ def _line(scheme: str, statistic: str) -> Callable[[Runs], Points]:
 
 
 def _runs(runs: Runs, scheme: str) -> list[Result]:
-    return [run for case, run in runs.items() if case.split(" ", 1)[1] == scheme]
+    return [runs[case] for case in seeds.named(runs, scheme)]
 
 
 def _flows(run: Result, least: float, most: float) -> pl.DataFrame:

@@ -7,13 +7,16 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from rocelab.papers import by_size, verdict
+from rocelab.papers import by_size, seeds, setups, verdict
 from rocelab.papers.measure import (
+    MS,
     bars,
     busy_percent,
+    each,
     first,
     lines,
     mean,
+    of,
     over_us,
     pauses_sent,
     peak,
@@ -28,8 +31,10 @@ from rocelab.scenario import Scenario
 
 _JOIN_US = 300.0
 """When the second flow joins, section 5.1."""
+_JOINS = (0.0, _JOIN_US)
 _END_US = 1000.0
 _RATES = (100, 200, 400)
+_DELAY = "1.5us"
 
 _SCHEMES: Mapping[str, dict[str, Any]] = {
     "DCQCN": {"name": "dcqcn", "preset": "dcqcn-paper"},
@@ -59,7 +64,7 @@ _SPEEDUP = ("HPCC", "FNCC without LHCS", "FNCC")
 _HOPS = {"first": "s0:s1", "middle": "s1:s2", "last": "s2:h1"}
 
 # An MTU of 1518 is 1456 B of payload and 62 B of headers. Only Xoff is given.
-_COMMON: Mapping[str, Any] = {
+COMMON: Mapping[str, Any] = {
     "wire": {"payload": "1456B"},
     "pfc": {"threshold": "static", "xoff": "500KB", "xon": "496964B"},
     "routing": {"hash": "symmetric"},
@@ -71,54 +76,32 @@ def _dumbbell(
     gbps: int,
     *,
     port: str = "s0:s1",
-    flows: list[dict[str, str]] | None = None,
+    flows: dict[str, Any] | None = None,
     senders: int = 2,
     side: tuple[int, ...] = (),
     stop_us: float = _END_US,
     interval: str = "1us",
 ) -> Scenario:
     """Figure 10: three switches in a chain; a flow from the start and one that joins."""
-    link = {"rate": f"{gbps}Gbps", "delay": "1.5us"}
     return Scenario(
         name=f"fncc-{scheme}-{gbps}G",
-        topology={
-            "kind": "dumbbell",
-            "switches": 3,
-            "senders": senders,
-            "side": list(side),
-            "host_rate": link["rate"],
-            "host_delay": link["delay"],
-            **link,
-        },
+        topology=setups.chain(f"{gbps}Gbps", _DELAY, senders=senders, side=list(side)),
         scheme=_SCHEMES[scheme],
-        traffic=[
-            {
-                "kind": "flows",
-                "tag": "long",
-                "flows": flows
-                or [
-                    {"src": "h0", "dst": "h2", "size": "10GB"},
-                    {"src": "h1", "dst": "h2", "size": "10GB", "start": f"{_JOIN_US:g}us"},
-                ],
-            }
-        ],
+        traffic=[flows or setups.flows("long", [("h0", "h2"), ("h1", "h2")], starts_us=_JOINS)],
         probe=[
             {"name": "queue", "kind": "queue", "ports": [port], "interval": interval},
             {"name": "busy", "kind": "utilisation", "ports": [port], "interval": "5us"},
             {"name": "rate", "kind": "rate", "flows": ["long"], "interval": interval},
         ],
         run={"stop": f"{stop_us:g}us"},
-        **_COMMON,
+        **COMMON,
     )
 
 
 def _hop(scheme: str, where: str) -> Scenario:
     """Figure 11: the joining flow's host is at the switch whose port is to be congested."""
     side = {"first": (1,), "middle": (0, 1), "last": (0, 0, 1)}[where]
-    flows = [
-        {"src": "h0", "dst": "h1", "size": "10GB"},
-        {"src": "h2", "dst": "h1", "size": "10GB", "start": f"{_JOIN_US:g}us"},
-    ]
+    flows = setups.flows("long", [("h0", "h1"), ("h2", "h1")], starts_us=_JOINS)
     return _dumbbell(
         scheme, 100, port=_HOPS[where], flows=flows, senders=1, side=side, interval="100ns"
     )
@@ -139,8 +122,14 @@ def _fairness(step_ms: int) -> Scenario:
         }
         for n, share in enumerate(steps)
     ]
+    traffic = {"kind": "flows", "tag": "long", "flows": flows}
     return _dumbbell(
-        "FNCC", 100, flows=flows, senders=4, stop_us=7000.0 * step_ms, interval=f"{10 * step_ms}us"
+        "FNCC",
+        100,
+        flows=traffic,
+        senders=4,
+        stop_us=7000.0 * step_ms,
+        interval=f"{10 * step_ms}us",
     )
 
 
@@ -157,23 +146,18 @@ def _hops(schemes: tuple[str, ...]) -> dict[str, Scenario]:
 _SHOWN_US = (250, 700)
 
 
-def _of(prefix: str, names: Sequence[str]) -> dict[str, str]:
-    """The cases of a rate or a hop by the schemes' names."""
-    return {name: f"{prefix} {name}" for name in names}
-
-
 def _queues(title: str, prefix: str, names: Sequence[str]) -> Panel:
-    return over_us(title, "Queue length (KB)", lines(_of(prefix, names), queue_kb), _SHOWN_US)
+    return over_us(title, "Queue length (KB)", lines(of(prefix, names), queue_kb), _SHOWN_US)
 
 
 def _busy(title: str, prefix: str, names: Sequence[str]) -> Panel:
-    return over_us(title, "Utilisation (%)", lines(_of(prefix, names), busy_percent), _SHOWN_US)
+    return over_us(title, "Utilisation (%)", lines(of(prefix, names), busy_percent), _SHOWN_US)
 
 
 def _rates(title: str, prefix: str, names: Sequence[str]) -> Panel:
     both = [
         Line(name, rate(case, flow), thin=flow == 1)
-        for name, case in _of(prefix, names).items()
+        for name, case in of(prefix, names).items()
         for flow in (0, 1)
     ]
     return over_us(title, "Flow rate (Gb/s)", both, _SHOWN_US)
@@ -237,9 +221,7 @@ def _lowest_queue(gbps: int, names: Sequence[str]) -> Claim:
         f"queue-{gbps}",
         f"FNCC has the lowest queue peak at {gbps} Gb/s",
         "FNCC lowest",
-        verdict.lowest(
-            {name: _peak(case) for name, case in _of(f"{gbps}", names).items()}, "FNCC", "KB"
-        ),
+        verdict.lowest(each(of(f"{gbps}", names), _peak), "FNCC", "KB"),
     )
 
 
@@ -248,9 +230,7 @@ def _highest_busy(prefix: str, where: str, names: Sequence[str], reason: str) ->
         f"utilisation-{prefix}",
         f"FNCC has the highest utilisation {where}",
         "FNCC highest",
-        verdict.highest(
-            {name: _mean_busy(case) for name, case in _of(prefix, names).items()}, "FNCC", "%"
-        ),
+        verdict.highest(each(of(prefix, names), _mean_busy), "FNCC", "%"),
         assumption=_TO_THE_END,
         reason=reason,
     )
@@ -292,7 +272,7 @@ _FIG3 = Figure(
             f"FNCC has the fewest pause frames at {gbps} Gb/s",
             "FNCC fewest",
             verdict.lowest(
-                {name: pauses_sent(f"{gbps} {name}", "s0") for name in _THREE}, "FNCC", "frames"
+                each(of(f"{gbps}", _THREE), partial(pauses_sent, node="s0")), "FNCC", "frames"
             ),
             assumption="pauses of the first switch in the first 1 ms",
             reason="Xoff is that of an ingress port, so two flows pause at a queue of 1 MB, which "
@@ -351,7 +331,7 @@ _FIG9 = Figure(
                 verdict.lowest(
                     {
                         name: partial(_settled_us, case, gbps)
-                        for name, case in _of(f"{gbps}", _FOUR).items()
+                        for name, case in of(f"{gbps}", _FOUR).items()
                     },
                     "FNCC",
                     "us",
@@ -478,7 +458,7 @@ _FIG13 = Figure(
             "(e) Fairness, FNCC",
             "Time (ms)",
             "Flow rate (Gb/s)",
-            [Line(f"flow {flow}", rate("fairness", flow, per_tick=1e3)) for flow in range(4)],
+            [Line(f"flow {flow}", rate("fairness", flow, per_tick=MS)) for flow in range(4)],
         ),
     ],
     claims=[
@@ -523,19 +503,13 @@ _ARRIVALS_MS = {"WebSearch": 20, "FB_Hadoop": 10}
 
 
 def _fat_trees(workload: str, quick: bool) -> dict[str, Scenario]:
-    k, seeds = (4, 2) if quick else (8, 5)
+    k, count = (4, 2) if quick else (8, 5)
     arrivals_ms = _ARRIVALS_MS[workload] * (0.4 if quick else 1)
-    return {
-        f"{seed} {name}": Scenario(
+
+    def scenario(name: str, seed: int) -> Scenario:
+        return Scenario(
             name=f"fncc-{workload}-{name}-{seed}",
-            topology={
-                "kind": "fat-tree",
-                "k": k,
-                "host_rate": "100Gbps",
-                "host_delay": "1.5us",
-                "rate": "100Gbps",
-                "delay": "1.5us",
-            },
+            topology=setups.fat_tree(k, "100Gbps", _DELAY),
             scheme=_SCHEMES[name],
             traffic=[
                 {
@@ -546,11 +520,10 @@ def _fat_trees(workload: str, quick: bool) -> dict[str, Scenario]:
                 }
             ],
             run={"seed": seed},
-            **_COMMON,
+            **COMMON,
         )
-        for seed in range(1, seeds + 1)
-        for name in _THREE
-    }
+
+    return seeds.cases(range(1, count + 1), _THREE, scenario)
 
 
 _LHCS_COSTS = (
@@ -607,16 +580,16 @@ def _fct_figure(
             ),
             *(
                 Claim(
-                    f"lowest-{each.split()[0].lower()}",
-                    f"FNCC has the lowest slowdown over all sizes: {each.lower()}",
+                    f"lowest-{which.split()[0].lower()}",
+                    f"FNCC has the lowest slowdown over all sizes: {which.lower()}",
                     "FNCC lowest",
                     verdict.lowest(
-                        {name: by_size.of_seeds(name, each) for name in _THREE}, "FNCC", ""
+                        {name: by_size.of_seeds(name, which) for name in _THREE}, "FNCC", ""
                     ),
                     assumption="all sizes together; beyond the spread over the seeds",
                     reason=_LHCS_COSTS,
                 )
-                for each in by_size.STATISTICS
+                for which in by_size.STATISTICS
             ),
         ],
     )
@@ -672,19 +645,19 @@ _HW = Figure(
         over_us(
             "Queue",
             "Queue length (KB)",
-            [Line(name, queue_kb(name)) for name in _FORMATS],
+            lines(_FORMATS, queue_kb),
             _SHOWN_US,
         ),
         Panel(
             "Rate of the first flow",
             "Time (ms)",
             "Flow rate (Gb/s)",
-            [Line(name, rate(name, 0, per_tick=1e3)) for name in _FORMATS],
+            lines(_FORMATS, partial(rate, flow=0, per_tick=MS)),
         ),
     ],
     claims=[
-        _same("queue", "Peak queue", {name: _peak(name) for name in _FORMATS}, "KB"),
-        _same("utilisation", "Utilisation", {name: _mean_busy(name) for name in _FORMATS}, "%"),
+        _same("queue", "Peak queue", each(_FORMATS, _peak), "KB"),
+        _same("utilisation", "Utilisation", each(_FORMATS, _mean_busy), "%"),
         _same(
             "rate",
             "The first flow's rate after 17 ms",

@@ -8,8 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from rocelab.papers import by_load, verdict
-from rocelab.papers.measure import lines, over_us, peak, series, within
+from rocelab.papers import by_load, setups, verdict
+from rocelab.papers.measure import MS, each, gbps, lines, over_us, peak, queue_kb, series, within
 from rocelab.papers.model import Claim, Figure, Line, Panel, Paper, Points, Reading, Runs
 from rocelab.scenario import Scenario
 
@@ -33,24 +33,12 @@ _FIVE = (*_OTHERS, "HierCC")
 _SEVEN = (*_OTHERS, *_FORMS)
 
 
-def _network(link_delay: str, *, small: bool = False) -> dict[str, Any]:
-    """20 ToR, 20 aggregation and 16 core switches in five pods; or 4, 4 and 2 in two."""
-    size = (
-        {"pods": 2, "tors_per_pod": 2, "aggs_per_pod": 2, "cores": 2}
-        if small
-        else {"pods": 5, "tors_per_pod": 4, "aggs_per_pod": 4, "cores": 16}
-    )
-    return {
-        "kind": "three-tier",
-        **size,
-        "hosts_per_tor": 16,
-        "host_rate": "25Gbps",
-        "host_delay": link_delay,
-        "agg_rate": "100Gbps",
-        "agg_delay": link_delay,
-        "core_rate": "100Gbps",
-        "core_delay": link_delay,
-    }
+_FIFTH = {"pods": 2, "tors_per_pod": 2, "aggs_per_pod": 2, "cores": 2, "hosts_per_tor": 16}
+"""4 ToR, 4 aggregation and 2 core switches, and 64 hosts, in two pods."""
+
+
+def _network(delay: str, size: Mapping[str, int] = setups.WHOLE) -> dict[str, Any]:
+    return setups.pods("25Gbps", "100Gbps", delay, size)
 
 
 # HPCC and bursts.
@@ -59,7 +47,7 @@ _DELAYS = {"12 us": "1us", "6 us": "0.5us"}
 """Delays of the links by the round trip that they make."""
 _BURST_US = 100.0
 _SHORT_END_US = 600.0
-_LONG = ("h17", "h80")
+_LONG = (("h17", "h319"), ("h80", "h319"))
 _PLACES: Mapping[str, tuple[str, list[str]]] = {
     "": ("HPCC", ["h0..h15"]),
     ", in the pod": ("HPCC, paths' T", [f"h{256 + 4 * n}" for n in range(16)]),
@@ -75,11 +63,7 @@ def _hpcc(rtt: str, place: str) -> Scenario:
         topology=_network(_DELAYS[rtt]),
         scheme=_SCHEMES[scheme],
         traffic=[
-            {
-                "kind": "flows",
-                "tag": "long",
-                "flows": [{"src": src, "dst": "h319", "size": "1GB"} for src in _LONG],
-            },
+            setups.flows("long", _LONG, "1GB"),
             {
                 "kind": "incast",
                 "tag": "burst",
@@ -97,21 +81,13 @@ def _hpcc(rtt: str, place: str) -> Scenario:
     )
 
 
-def _queue_kb(case: str) -> Callable[[Runs], Points]:
-    return lambda runs: series(runs[case], "queue", 1e3)
-
-
-def _used_gbps(case: str) -> Callable[[Runs], Points]:
-    return lambda runs: series(runs[case], "used", 1e9)
-
-
 def _gap_us(case: str) -> Reading:
     """How long after the bursts the link carries less than three quarters of its rate."""
 
     def reading(runs: Runs) -> float:
         times, queue = series(runs[case], "queue", 1e3)
         fullest = times[queue.index(max(queue))]
-        return 5.0 * sum(rate < 18.75 for rate in within(_used_gbps(case)(runs), fullest))
+        return 5.0 * sum(rate < 18.75 for rate in within(gbps(case, "used")(runs), fullest))
 
     return reading
 
@@ -132,31 +108,25 @@ def _short(rtt: str, place: str) -> str:
     return f"{rtt.split()[0]}us{'-pod' if place else ''}"
 
 
+_BURSTS_OF = {f"{rtt}{place}": (rtt, place) for place in _PLACES for rtt in _DELAYS}
+_BURSTS = tuple(_BURSTS_OF)
 _FIG1_PAPER = {"12 us": (340.0, 70.0), "6 us": (250.0, 35.0)}
 
 _FIG1 = Figure(
     id="fig1",
     title="HPCC: sixteen bursts and two long flows",
-    cases=lambda _quick: {
-        f"{rtt}{place}": _hpcc(rtt, place) for place in _PLACES for rtt in _DELAYS
-    },
+    cases=lambda _quick: {case: _hpcc(*of) for case, of in _BURSTS_OF.items()},
     panels=[
         over_us(
             "(a) Queue",
             "Queue length (KB)",
-            lines(
-                {f"{rtt}{place}": f"{rtt}{place}" for place in _PLACES for rtt in _DELAYS},
-                _queue_kb,
-            ),
+            lines(_BURSTS, queue_kb),
             (50, 450),
         ),
         over_us(
             "(b) Throughput of the receiver",
             "Throughput (Gb/s)",
-            lines(
-                {f"{rtt}{place}": f"{rtt}{place}" for place in _PLACES for rtt in _DELAYS},
-                _used_gbps,
-            ),
+            lines(_BURSTS, partial(gbps, probe="used")),
             (50, 450),
         ),
     ],
@@ -172,7 +142,7 @@ _FIG1 = Figure(
                 f"queue-{_short(rtt, place)}",
                 f"Peak of the queue with a round trip of {rtt}{place}",
                 f"{queue:g} KB",
-                verdict.close({"": peak(_queue_kb(f"{rtt}{place}"), _BURST_US)}, {"": queue}, "KB"),
+                verdict.close({"": peak(queue_kb(f"{rtt}{place}"), _BURST_US)}, {"": queue}, "KB"),
                 assumption=where,
                 reason=_SAME_BYTES,
             ),
@@ -199,11 +169,7 @@ def _incast(scheme: str, rtt: str, senders: int) -> Scenario:
         topology=_network(_DELAYS[rtt]),
         scheme=_SCHEMES[scheme],
         traffic=[
-            {
-                "kind": "flows",
-                "tag": "long",
-                "flows": [{"src": src, "dst": "h319", "size": "1GB"} for src in _LONG],
-            },
+            setups.flows("long", _LONG, "1GB"),
             {
                 "kind": "incast",
                 "senders": senders,
@@ -288,14 +254,10 @@ def _bursts(scheme: str) -> Scenario:
     voq = [{"name": "voq", "kind": "flow-queue", "nodes": ["h0"], "interval": "1us"}]
     return Scenario(
         name=f"hiercc-bursts-{scheme}",
-        topology=_network("1us", small=True),
+        topology=_network("1us", _FIFTH),
         scheme=_SCHEMES[scheme],
         traffic=[
-            {
-                "kind": "flows",
-                "tag": "long",
-                "flows": [{"src": "h0", "dst": "h63", "size": "1GB"}],
-            },
+            setups.flows("long", [("h0", "h63")], "1GB"),
             {
                 "kind": "bursts",
                 "src": ["h1..h15"],
@@ -315,23 +277,19 @@ def _bursts(scheme: str) -> Scenario:
     )
 
 
-def _voq_kb(case: str) -> Callable[[Runs], Points]:
-    return lambda runs: series(runs[case], "voq", 1e3)
+def _peak(case: str) -> Reading:
+    return peak(queue_kb(case))
 
 
-def _ms(read: Callable[[Runs], Points]) -> Callable[[Runs], Points]:
-    def points(runs: Runs) -> Points:
-        times, values = read(runs)
-        return [time / 1e3 for time in times if isinstance(time, float)], values
-
-    return points
+def _longest_voq(case: str) -> Reading:
+    return peak(queue_kb(case, "voq"))
 
 
 def _used_percent(case: str) -> Reading:
     """Mean from the first bursts on."""
 
     def reading(runs: Runs) -> float:
-        rates = within(_used_gbps(case)(runs), _ROUNDS_MS[0] * 1e3)
+        rates = within(gbps(case, "used")(runs), _ROUNDS_MS[0] * MS)
         return 100 * sum(rates) / len(rates) / 25
 
     return reading
@@ -347,26 +305,26 @@ _FOUR = ("DCQCN", *_FORMS)
 _FIG4 = Figure(
     id="fig4",
     title="A long flow and two rounds of 15 bursts",
-    cases=lambda _quick: {name: _bursts(name) for name in _FOUR},
+    cases=lambda _quick: each(_FOUR, _bursts),
     columns=3,
     panels=[
         Panel(
             "(a) Throughput",
             "Time (ms)",
             "Throughput (Gb/s)",
-            [Line(name, _ms(_used_gbps(name))) for name in _FOUR],
+            lines(_FOUR, partial(gbps, probe="used", per_tick=MS)),
         ),
         Panel(
             "(b) Queue at the receiver",
             "Time (ms)",
             "Queue length (KB)",
-            [Line(name, _ms(_queue_kb(name))) for name in _FOUR],
+            lines(_FOUR, partial(queue_kb, per_tick=MS)),
         ),
         Panel(
             "VOQ at the senders' ToR",
             "Time (ms)",
             "Queue length (KB)",
-            [Line(name, _ms(_voq_kb(name))) for name in _FORMS],
+            lines(_FORMS, partial(queue_kb, probe="voq", per_tick=MS)),
         ),
     ],
     claims=[
@@ -374,7 +332,7 @@ _FIG4 = Figure(
             "queue-dcqcn",
             "DCQCN builds a queue of up to 1000 KB",
             "1000 KB",
-            verdict.close({"": peak(_queue_kb("DCQCN"))}, {"": 1000.0}, "KB"),
+            verdict.close({"": _peak("DCQCN")}, {"": 1000.0}, "KB"),
             assumption="the 15 bursts of 75 KB come from the rack of the long flow",
             reason="all 1125 KB, 1214 KB on the wire, leave before a sender hears of it; DCQCN's "
             "preset turns it: with dcqcn-paper, whose long flow is slower by then, 1149 KB, which "
@@ -384,40 +342,34 @@ _FIG4 = Figure(
             "voq",
             "HierCC's VOQ is bounded by V_high and what is in flight on one hop",
             f"70 KB and {_IN_FLIGHT_KB:.0f} KB",
-            verdict.below({name: peak(_voq_kb(name)) for name in _FORMS}, _BOUND_KB, "KB"),
+            verdict.below(each(_FORMS, _longest_voq), _BOUND_KB, "KB"),
             assumption="16 senders at line rate until the stop has come and their last data is in",
         ),
         Claim(
             "queue",
             "HierCC's queue at the receiver is small",
             "small",
-            verdict.lowest(
-                {name: peak(_queue_kb(name)) for name in ("DCQCN", "HierCC")}, "HierCC", "KB"
-            ),
+            verdict.lowest(each(("DCQCN", "HierCC"), _peak), "HierCC", "KB"),
         ),
         Claim(
             "throughput",
             "HierCC keeps a high utilisation where DCQCN wastes bandwidth after the bursts",
             "HierCC higher",
-            verdict.highest(
-                {name: _used_percent(name) for name in ("DCQCN", "HierCC")}, "HierCC", "%"
-            ),
+            verdict.highest(each(("DCQCN", "HierCC"), _used_percent), "HierCC", "%"),
             assumption="mean from the first bursts to 5 ms",
         ),
         Claim(
             "full",
             "HierCC's throughput is full after the bursts",
             "25 Gb/s",
-            verdict.above({"HierCC": _used_percent("HierCC")}, 95.0, "%"),
+            verdict.above(each(["HierCC"], _used_percent), 95.0, "%"),
             assumption="mean from the first bursts to 5 ms; full is above 95 %",
         ),
         Claim(
             "letter",
             "To the letter, with C0 = 10 KB and S what has left, the same",
             "25 Gb/s",
-            verdict.above(
-                {"HierCC to the letter": _used_percent("HierCC to the letter")}, 95.0, "%"
-            ),
+            verdict.above(each(["HierCC to the letter"], _used_percent), 95.0, "%"),
             assumption="mean from the first bursts to 5 ms; full is above 95 %",
             reason="a VOQ moves no more than C0 in a round trip between ToRs, 10 KB in 8.4 us, "
             "which is 9.5 of 25 Gb/s; C0 of the downlink's rate times that round trip, or S "
@@ -427,7 +379,7 @@ _FIG4 = Figure(
             "ahead",
             "With C0 = 10 KB and S what has joined, the same",
             "25 Gb/s",
-            verdict.above({"HierCC, S ahead": _used_percent("HierCC, S ahead")}, 95.0, "%"),
+            verdict.above(each(["HierCC, S ahead"], _used_percent), 95.0, "%"),
             assumption="mean from the first bursts to 5 ms; full is above 95 %",
         ),
     ],
@@ -439,7 +391,7 @@ _WORKLOAD = "CacheFollower"
 def _large(quick: bool, _workload: str, load: int, seed: int, scheme: str) -> Scenario:
     return Scenario(
         name=f"hiercc-{load}-{scheme}-{seed}",
-        topology=_network("1us", small=quick),
+        topology=_network("1us", _FIFTH if quick else setups.WHOLE),
         scheme=_SCHEMES[scheme],
         traffic=[
             {
@@ -471,11 +423,10 @@ _PRESETS = {
     "HierCC's own parameters do not: q0 of 10 KB 835 us, beta of 0.4 835, marks every 2 us 830, "
     "V_high of 140 KB 829",
 }
-_WARM = "flows of the first tenth of the arrivals are left out"
 
 
 def _curve(scheme: str, statistic: str) -> verdict.Curve:
-    return by_load.at_loads(_WORKLOAD, scheme, statistic)
+    return by_load.at_loads(_WORKLOAD, scheme, by_load.fct(statistic))
 
 
 _FIG5 = Figure(
@@ -483,7 +434,13 @@ _FIG5 = Figure(
     title="FCT against load, CacheFollower",
     cases=_larges,
     panels=[
-        by_load.panel(f"({letter}) {words}", _WORKLOAD, _SEVEN, statistic)
+        by_load.panel(
+            f"({letter}) {words}",
+            by_load.LABELS[statistic],
+            _WORKLOAD,
+            _SEVEN,
+            by_load.fct(statistic),
+        )
         for letter, (statistic, words) in zip(
             "ab",
             {by_load.AVERAGE: "Average", by_load.TAIL: "99th percentile"}.items(),
@@ -499,7 +456,7 @@ _FIG5 = Figure(
                 verdict.lowest_at_all(
                     {name: _curve(name, statistic) for name in _FIVE}, "HierCC", "us"
                 ),
-                assumption=_WARM,
+                assumption=by_load.WARM,
                 reason="DCQCN's preset turns it: in the quick version its p99 at 50 % is 4786 us, "
                 "HierCC's 4564, and 7707 with DCQCN's paper",
             )
@@ -513,7 +470,7 @@ _FIG5 = Figure(
                 verdict.up_to(
                     _curve("HierCC", statistic), {other: _curve(other, statistic)}, percent, "us"
                 ),
-                assumption=f"over loads; {_WARM}",
+                assumption=f"over loads; {by_load.WARM}",
                 reason=_PRESETS.get(other, ""),
             )
             for statistic, reductions in _REDUCTIONS.items()

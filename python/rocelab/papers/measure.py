@@ -1,31 +1,55 @@
 """What the papers read off their runs.
 
-Probes are called ``queue``, ``busy`` (utilisation) and ``rate`` (of flows) in all of them.
+A reader takes the name of a case and gives what reads it off the runs: points, or a number. Probes
+are called ``queue``, ``busy`` (utilisation) and ``rate`` (of flows) unless said otherwise.
 """
 
 from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 import polars as pl
 
 from rocelab.papers.model import Line, Panel, Points, Reading, Runs, Value
 from rocelab.result import Result
 
+T = TypeVar("T")
+
 US = 1e6
 """Picoseconds in a microsecond."""
+MS = 1e3
+"""Microseconds in a millisecond, a tick of time axes."""
 
 
-def queue_kb(case: str) -> Callable[[Runs], Points]:
-    """Queue length over microseconds."""
-    return lambda runs: series(runs[case], "queue", 1e3)
+def of(prefix: str, names: Iterable[str]) -> dict[str, str]:
+    """By their names, the cases that are called ``PREFIX NAME``."""
+    return {name: f"{prefix} {name}" for name in names}
+
+
+def each(cases: Mapping[str, str] | Iterable[str], read: Callable[[str], T]) -> dict[str, T]:
+    """For each name, what ``read`` makes of its case, which is called as it is unless given."""
+    named = cases if isinstance(cases, Mapping) else {name: name for name in cases}
+    return {name: read(case) for name, case in named.items()}
+
+
+def queue_kb(case: str, probe: str = "queue", *, per_tick: float = 1.0) -> Callable[[Runs], Points]:
+    """Queue length over ticks of so many microseconds."""
+    return _over(case, probe, 1e3, None, per_tick)
 
 
 def busy_percent(case: str) -> Callable[[Runs], Points]:
     """Utilisation over microseconds."""
-    return lambda runs: series(runs[case], "busy", 1e-2)
+    return _over(case, "busy", 1e-2, None, 1.0)
+
+
+def gbps(
+    case: str, probe: str, *, node: str | None = None, per_tick: float = 1.0
+) -> Callable[[Runs], Points]:
+    """What passed the ports of ``probe``, or of one of its nodes, as :func:`queue_kb`."""
+    return _over(case, probe, 1e9, node, per_tick)
 
 
 def rate(case: str, flow: int, *, per_tick: float = 1.0) -> Callable[[Runs], Points]:
@@ -69,16 +93,18 @@ def rate_gbps(run: Result, flow: int) -> tuple[list[float], list[float]]:
     return (rates["time_ps"] / US).to_list(), values.to_list()
 
 
-def lines(cases: Mapping[str, str], read: Callable[[str], Callable[[Runs], Points]]) -> list[Line]:
-    """A line for each name, read off the case that it stands for."""
-    return [Line(name, read(case)) for name, case in cases.items()]
+def lines(
+    cases: Mapping[str, str] | Iterable[str], read: Callable[[str], Callable[[Runs], Points]]
+) -> list[Line]:
+    """A line for each name, as :func:`each`."""
+    return [Line(name, points) for name, points in each(cases, read).items()]
 
 
 def bars(name: str, readings: Mapping[str, Reading]) -> Line:
     """A group's bars by the words below them."""
 
     def points(runs: Runs) -> Points:
-        return list(readings), [_single(reading(runs)) for reading in readings.values()]
+        return list(readings), [single(reading(runs)) for reading in readings.values()]
 
     return Line(name, points)
 
@@ -151,8 +177,19 @@ def rank(values: pl.Series, percent: float) -> float:
     return float(values.sort()[max(math.ceil(len(values) * percent / 100) - 1, 0)])
 
 
-def _single(value: Value) -> float:
+def single(value: Value) -> float:
+    """A number; the mean of one for each seed."""
     return statistics.fmean(value) if isinstance(value, Sequence) else value
+
+
+def _over(
+    case: str, probe: str, scale: float, node: str | None, per_tick: float
+) -> Callable[[Runs], Points]:
+    def points(runs: Runs) -> Points:
+        times, values = series(runs[case], probe, scale, node)
+        return [time / per_tick for time in times], values
+
+    return points
 
 
 def _samples(run: Result, name: str) -> tuple[pl.DataFrame, str]:

@@ -9,9 +9,9 @@ from typing import Any
 
 import polars as pl
 
-from rocelab.papers import verdict
+from rocelab.papers import by_load, seeds, setups, verdict
 from rocelab.papers.measure import bars
-from rocelab.papers.model import Claim, Figure, Line, Panel, Paper, Points, Reading, Runs
+from rocelab.papers.model import Claim, Figure, Panel, Paper, Reading, Runs
 from rocelab.result import Result
 from rocelab.scenario import Scenario
 
@@ -22,10 +22,7 @@ _TOPOLOGY: Mapping[str, Any] = {
         "leaves": 4,
         "spines": 4,
         "hosts_per_leaf": 4,
-        "host_rate": "100Gbps",
-        "host_delay": "1us",
-        "rate": "100Gbps",
-        "delay": "1us",
+        **setups.links("100Gbps", "1us"),
     },
     "rate": "400Gbps",
     "delay": "1us",
@@ -36,21 +33,36 @@ _TOPOLOGY: Mapping[str, Any] = {
 
 
 _TAGS = {"Intra-DC": "intra", "Inter-DC": "inter"}
-_THREE = (*_TAGS, "Unfairness")
+_LABELS = {
+    **dict.fromkeys(_TAGS, "Average FCT slowdown"),
+    "Unfairness": "Unfairness (intra / inter)",
+}
+_THREE = tuple(_LABELS)
 
 
-def _mean(run: Result, tag: str) -> float:
-    if tag == "Unfairness":
-        return _mean(run, "Intra-DC") / _mean(run, "Inter-DC")
-    flows = run.flows.to_polars().filter(pl.col("tag") == _TAGS[tag])
-    return statistics.fmean(flows["slowdown"].drop_nulls())
+def _slowdown(metric: str) -> Callable[[str], Reading]:
+    """Reads the mean slowdown of a kind of responses, or the unfairness, of a case."""
+
+    def read(case: str) -> Reading:
+        def reading(runs: Runs) -> float:
+            def mean(tag: str) -> float:
+                flows = runs[case].flows.to_polars().filter(pl.col("tag") == _TAGS[tag])
+                return statistics.fmean(flows["slowdown"].drop_nulls())
+
+            return mean("Intra-DC") / mean("Inter-DC") if metric == "Unfairness" else mean(metric)
+
+        return reading
+
+    return read
 
 
 def _of(scheme: str, metric: str) -> Reading:
-    """A number of Table 1 or 2, for each seed; cases are called ``SEED SCHEME``."""
-    return lambda runs: [
-        _mean(run, metric) for case, run in runs.items() if case.split(" ", 1)[1] == scheme
-    ]
+    """A number of Table 1 or 2, for each seed."""
+    return seeds.reading(scheme, _slowdown(metric))
+
+
+def _both(metric: str) -> dict[str, Reading]:
+    return {name: _of(name, metric) for name in ("DCQCN", "HPCC")}
 
 
 # Tables 1 and 2: the prototype's experiment.
@@ -136,11 +148,7 @@ def _experiment(scheme: str, seed: int) -> Scenario:
 
 
 def _experiments(schemes: Sequence[str]) -> Callable[[bool], Mapping[str, Scenario]]:
-    return lambda quick: {
-        f"{seed} {name}": _experiment(name, seed)
-        for seed in range(1, 2 if quick else 6)
-        for name in schemes
-    }
+    return lambda quick: seeds.cases(range(1, 2 if quick else 6), schemes, _experiment)
 
 
 _TABLES: Mapping[str, Mapping[str, float]] = {
@@ -155,7 +163,7 @@ def _table_panels(schemes: Sequence[str]) -> list[Panel]:
         Panel(
             f"({letter}) {metric}",
             "",
-            "Unfairness (intra / inter)" if metric == "Unfairness" else "Average FCT slowdown",
+            _LABELS[metric],
             [
                 bars(
                     "poster",
@@ -220,25 +228,21 @@ _TAB1 = Figure(
             "suppressed",
             "Flows inside suffer more than those between the data centres",
             "unfairness of 18.7 and 24.2",
-            verdict.above({name: _of(name, "Unfairness") for name in ("DCQCN", "HPCC")}, 5, ""),
+            verdict.above(_both("Unfairness"), 5, ""),
             assumption=f"well above 1 is above 5; {_FLOWS}",
         ),
         Claim(
             "hpcc-worse-intra",
             "With HPCC flows inside are slower than with DCQCN",
             "56.9 against 33.2",
-            verdict.lowest(
-                {name: _of(name, "Intra-DC") for name in ("DCQCN", "HPCC")}, "DCQCN", ""
-            ),
+            verdict.lowest(_both("Intra-DC"), "DCQCN", ""),
             assumption=_FLOWS,
         ),
         Claim(
             "hpcc-worse",
             "HPCC is more unfair than DCQCN",
             "24.2 against 18.7",
-            verdict.lowest(
-                {name: _of(name, "Unfairness") for name in ("DCQCN", "HPCC")}, "DCQCN", ""
-            ),
+            verdict.lowest(_both("Unfairness"), "DCQCN", ""),
             assumption=_FLOWS,
             reason=_HPCC_WHY,
         ),
@@ -283,7 +287,9 @@ _TAB2 = Figure(
 
 # Requests and responses of both kinds throughout.
 
-_LOADS = (0.5, 0.7, 0.9)
+_LOADS = (50, 70, 90)
+"""In per cent."""
+_WORKLOAD = "WebSearch"
 _SHORT = "DCQCN, 2 km"
 _STEADY: Mapping[str, dict[str, Any]] = {
     "DCQCN": {"name": "dcqcn", "preset": "dcqcn-paper"},
@@ -295,20 +301,20 @@ _STEADY: Mapping[str, dict[str, Any]] = {
 }
 
 
-def _steady(scheme: str, load: float, seed: int, ms: int) -> Scenario:
+def _steady(ms: int, load: int, seed: int, scheme: str) -> Scenario:
     topology = {**_TOPOLOGY, "external_buffer": "1GB"}
     if scheme == _SHORT:
         # The shortest that counts as a link between data centres.
         topology["wan_delay"] = "10us"
     return Scenario(
-        name=f"themis-steady-{scheme}-{load:g}-{seed}",
+        name=f"themis-steady-{scheme}-{load / 100:g}-{seed}",
         topology=topology,
         scheme=_STEADY[scheme],
         traffic=[
             {
                 "kind": "request-response",
-                "workload": "WebSearch",
-                "load": load,
+                "workload": _WORKLOAD,
+                "load": load / 100,
                 "duration": f"{ms}ms",
             }
         ],
@@ -317,13 +323,14 @@ def _steady(scheme: str, load: float, seed: int, ms: int) -> Scenario:
 
 
 def _steadies(quick: bool) -> Mapping[str, Scenario]:
-    ms, seeds = (2, 1) if quick else (5, 5)
-    return {
-        f"{seed} {load:g} {name}": _steady(name, load, seed, ms)
-        for seed in range(1, seeds + 1)
-        for load in _LOADS
-        for name in _STEADY
-    }
+    ms, count = (2, 1) if quick else (5, 5)
+    return by_load.cases(
+        (_WORKLOAD,),
+        _LOADS,
+        count,
+        tuple(_STEADY),
+        lambda _workload, load, seed, scheme: _steady(ms, load, seed, scheme),
+    )
 
 
 def _settled(run: Result, tag: str) -> pl.DataFrame:
@@ -334,51 +341,44 @@ def _settled(run: Result, tag: str) -> pl.DataFrame:
     return flows.filter((pl.col("tag") == _TAGS[tag]) & (pl.col("start_ps") >= warm_ps))
 
 
-def _steady_mean(runs: Runs, seed: str, load: float, scheme: str, metric: str) -> float:
-    if metric == "Unfairness":
-        intra, inter = (_steady_mean(runs, seed, load, scheme, tag) for tag in _TAGS)
-        return intra / inter
-    flows = _settled(runs[f"{seed} {load:g} {scheme}"], metric)
-    if scheme == _SHORT and metric == "Inter-DC":
-        # The time lost there on top of what the same flow takes alone over the long link.
-        long = runs[f"{seed} {load:g} DCQCN"].flows.to_polars().select("flow_id", "ideal_fct_ps")
-        both = flows.join(long, on="flow_id", suffix="_long")
-        lost = both["fct_ps"].cast(pl.Float64) - both["ideal_fct_ps"]
-        return statistics.fmean(1 + lost / both["ideal_fct_ps_long"])
-    return statistics.fmean(flows["slowdown"])
+def _steady_slowdown(metric: str) -> Callable[[str], Reading]:
+    """As :func:`_slowdown`, without the first responses."""
+
+    def read(case: str) -> Reading:
+        def mean(runs: Runs, tag: str) -> float:
+            flows = _settled(runs[case], tag)
+            if case.endswith(f" {_SHORT}") and tag == "Inter-DC":
+                # The time lost there on top of what the same flow takes alone over the long link.
+                long = runs[case.removesuffix(_SHORT) + "DCQCN"].flows.to_polars()
+                ideal = long.select("flow_id", "ideal_fct_ps")
+                both = flows.join(ideal, on="flow_id", suffix="_long")
+                lost = both["fct_ps"].cast(pl.Float64) - both["ideal_fct_ps"]
+                return statistics.fmean(1 + lost / both["ideal_fct_ps_long"])
+            return statistics.fmean(flows["slowdown"])
+
+        def reading(runs: Runs) -> float:
+            if metric == "Unfairness":
+                return mean(runs, "Intra-DC") / mean(runs, "Inter-DC")
+            return mean(runs, metric)
+
+        return reading
+
+    return read
 
 
-def _over_seeds(load: float, scheme: str, metric: str) -> Reading:
-    return lambda runs: [
-        _steady_mean(runs, seed, load, scheme, metric)
-        for seed in dict.fromkeys(case.split(" ", 1)[0] for case in runs)
-    ]
-
-
-def _over_loads(scheme: str, metric: str) -> Callable[[Runs], Points]:
-    def points(runs: Runs) -> Points:
-        means = []
-        for load in _LOADS:
-            value = _over_seeds(load, scheme, metric)(runs)
-            means.append(statistics.fmean(value) if isinstance(value, Sequence) else value)
-        return [100 * load for load in _LOADS], means
-
-    return points
-
-
-def _ratio(load: float, new: str, old: str, metric: str) -> Reading:
+def _ratio(load: int, new: str, old: str, metric: str) -> Reading:
     """``new`` over ``old``, seed by seed."""
+    read = _steady_slowdown(metric)
 
     def reading(runs: Runs) -> list[float]:
-        pairs = (_over_seeds(load, scheme, metric)(runs) for scheme in (new, old))
-        news, olds = (value if isinstance(value, Sequence) else [value] for value in pairs)
+        news, olds = (by_load.at_load(_WORKLOAD, load, scheme, read)(runs) for scheme in (new, old))
         return [a / b for a, b in zip(news, olds, strict=True)]
 
     return reading
 
 
 def _ratios(new: str, old: str, metric: str) -> Mapping[str, Reading]:
-    return {f"load {load:g}:": _ratio(load, new, old, metric) for load in _LOADS}
+    return {f"load {load / 100:g}:": _ratio(load, new, old, metric) for load in _LOADS}
 
 
 _PAIRS = {"THEMIS": "DCQCN", "THEMIS prototype": "DCQCN, prototype's set"}
@@ -428,11 +428,8 @@ _STEADY_FIGURE = Figure(
     cases=_steadies,
     columns=3,
     panels=[
-        Panel(
-            f"({letter}) {metric}",
-            "Load (%)",
-            "Unfairness (intra / inter)" if metric == "Unfairness" else "Average FCT slowdown",
-            [Line(name, _over_loads(name, metric)) for name in _STEADY],
+        by_load.panel(
+            f"({letter}) {metric}", _LABELS[metric], _WORKLOAD, _STEADY, _steady_slowdown(metric)
         )
         for letter, metric in zip("abc", _THREE, strict=True)
     ],
@@ -468,14 +465,21 @@ _PARTS: Mapping[str, Mapping[str, dict[str, Any]]] = {
     },
 }
 _SIDES = ("near the source", "near the destination")
+_SIDED = {
+    f"{side}: {form}{part}": (side, form, part)
+    for side in _SIDES
+    for form, parts in _PARTS.items()
+    for part in parts
+}
 
 
 def _hosts(dc: int, *numbers: int) -> list[str]:
     return [f"dc{dc}/h{number}" for number in numbers]
 
 
-def _one_side(side: str, form: str, part: str, seed: int) -> Scenario:
+def _one_side(case: str, seed: int) -> Scenario:
     """Two long flows between data centres meet short ones inside at one port of a rack's switch."""
+    side, form, part = _SIDED[case]
     near_source = side == _SIDES[0]
     # One spine: the port of a rack towards it, or of it towards a rack, is the bottleneck.
     if near_source:
@@ -512,13 +516,7 @@ def _one_side(side: str, form: str, part: str, seed: int) -> Scenario:
 
 
 def _sides(quick: bool) -> Mapping[str, Scenario]:
-    return {
-        f"{seed} {side}: {form}{part}": _one_side(side, form, part, seed)
-        for seed in range(1, 3 if quick else 6)
-        for side in _SIDES
-        for form, parts in _PARTS.items()
-        for part in parts
-    }
+    return seeds.cases(range(1, 3 if quick else 6), _SIDED, _one_side)
 
 
 def _parts(side: str, form: str, metric: str) -> dict[str, Reading]:
@@ -553,7 +551,7 @@ _ABLATION = Figure(
         Panel(
             f"({letter}) {metric}, congestion {side}",
             "",
-            "Unfairness (intra / inter)" if metric == "Unfairness" else "Average FCT slowdown",
+            _LABELS[metric],
             [
                 bars("prototype" if form else "poster's form", _parts(side, form, metric))
                 for form in _PARTS
