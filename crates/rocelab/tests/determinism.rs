@@ -152,7 +152,7 @@ const GOLDEN: [(&str, &str); 19] = [
     ("mercury", "9cb61297cc34376c3d2e00ad6fafb84b"),
     ("mercury+timely", "7dd146cc43c28de406dfc90acae08449"),
     ("mercury+hpcc", "43aea62d682f57d53f88cb505983197e"),
-    ("hiercc", "52c7cd32d1a11b4ca25fd4e9060f65c7"),
+    ("hiercc", "6efce4454a67032ea63c057b3ae08cc3"),
     ("rcm", "0875e4bb60391fc579072a7017b9c698"),
     ("dcqcn+tcd", "dc5dc1284152839aa59ba324f96a5345"),
     ("hpcc+tcd", "38af4b3aedab3ad3d785b424b3318ed1"),

@@ -99,6 +99,43 @@ fn the_papers_c0_does_not_fill_the_path_between_pods_and_the_others_do() {
     }
 }
 
+/// A C0 that fills the path fills it whatever the size of packets: the VOQ of a flow alone, whose host
+/// is no faster than the downlink, stays empty but for the packet that is on its way.
+#[test]
+fn a_lone_flow_leaves_no_queue_in_its_voq() {
+    for payload in ["256B", "1000B", "1456B", "4096B"] {
+        let scenario = format!(
+            r#"
+            [topology]
+            kind = "dumbbell"
+            switches = 3
+            senders = 1
+            host_rate = "100Gbps"
+            host_delay = "1.5us"
+            rate = "100Gbps"
+            delay = "1.5us"
+            [wire]
+            payload = "{payload}"
+            [scheme]
+            name = "hiercc"
+            preset = "hiercc-path"
+            [[traffic]]
+            kind = "flows"
+            flows = [{{ src = "h0", dst = "h1", size = "1GB" }}]
+            [[probe]]
+            name = "voq"
+            kind = "flow-queue"
+            interval = "1us"
+            nodes = ["h0"]
+            [run]
+            stop = "1ms"
+            "#
+        );
+        let voq = most(values(&run_with(&scenario, &[]), "voq"));
+        assert!(voq < 9_000.0, "a VOQ of {voq} B with a payload of {payload}");
+    }
+}
+
 /// Racks x C0 at the receiving ToR (section 1), also where ACKs of as much data the other way take
 /// their part of the link; and no VOQ far beyond V_high: what 16 hosts send in a round trip of the
 /// first hop comes on top.

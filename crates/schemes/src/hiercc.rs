@@ -12,8 +12,8 @@
 //!
 //! That loop has three forms, as presets. With S and C0 as in the paper a VOQ moves no more than C0
 //! in a round trip between ToRs: 10 KB in 8.4 us is 9.6 Gb/s, and can't fill a 25 Gb/s link between
-//! pods. The default takes C0 from the downlink's rate and that round trip and keeps the bound. The
-//! third counts in S what has joined the VOQ, too, so that credits come ahead, and gives the bound
+//! pods. The default takes C0 from the downlink's rate and that round trip, with a packet on top, and
+//! keeps the bound. The third counts in S what has joined the VOQ, too, so that credits come ahead, and gives the bound
 //! up.
 
 mod credits;
@@ -43,7 +43,7 @@ crate::params! {
     pub struct HierccParams {
         /// What a VOQ may send before its first credit.
         initial_credits: Bytes, "C0", Kind::Bytes, LENGTH, "APNet'21 section 5, at 25 Gb/s";
-        /// C0 is not less than the downlink's rate times the round trip between ToRs.
+        /// C0 is not less than the downlink's rate times the round trip between ToRs, and a packet.
         fill_path: bool, "", Kind::Flag, None, "decided here: else C0 limits the throughput";
         /// S counts what has left the VOQ, or what has joined it.
         sent: &'static str, "S", Kind::Choice(&["left", "joined"]), None,

@@ -6,7 +6,7 @@ use crate::contract::{
     Body, Cp, FlowObservable, Full, Gate, HostPlace, Kind, Packet, PortFacts, PortView, Ports,
     Strict, SwitchFacts, Target, Verdict,
 };
-use units::{PortId, Rate, Time};
+use units::{Bytes, PortId, Rate, Time};
 
 const NO_VOQ: u32 = u32::MAX;
 
@@ -29,6 +29,8 @@ pub struct TorSwitch {
     /// Hosts of each rack.
     rack_hosts: Vec<u64>,
     round_trip: Time,
+    /// A full packet.
+    packet: Bytes,
     rates: Vec<Rate>,
     /// By port: the scheduler of a downlink.
     downlinks: Vec<Option<Downlink>>,
@@ -71,6 +73,7 @@ impl TorSwitch {
             hosts: facts.hosts.to_vec(),
             rack_hosts,
             round_trip: facts.network_rtt.saturating_sub(own),
+            packet: cable.rate.bytes_in(cable.transit.saturating_sub(cable.delay)),
             rates: facts.ports.iter().map(|port| port.rate).collect(),
             downlinks: facts.ports.iter().map(downlink).collect(),
             numbers: vec![NO_VOQ; keys],
@@ -117,11 +120,15 @@ impl TorSwitch {
 
     /// C0 of the VOQ for `dst`. Within the rack the loop has no delay. A rack's VOQ has that of all
     /// its hosts.
+    ///
+    /// To fill a path it takes what the downlink carries in the round trip, and a packet: S counts
+    /// one as soon as it begins to leave, but its credits are spaced over as long as the downlink
+    /// takes for it, and the next one leaves only with all of its own.
     fn initial_credits(&self, dst: u32) -> u64 {
         let to = &self.hosts[dst as usize];
         let mut initial = self.params.initial_credits;
         if self.params.fill_path && to.rack != self.rack {
-            initial = initial.max(to.rate.bytes_in(self.round_trip));
+            initial = initial.max(to.rate.bytes_in(self.round_trip) + self.packet);
         }
         let hosts = if !self.by_host { self.rack_hosts[to.rack as usize] } else { 1 };
         initial.get() * hosts
