@@ -16,7 +16,7 @@ import rocelab
 from conftest import Command, wait_until_running
 from rocelab import Scenario
 from rocelab.errors import ConfigError
-from rocelab.papers import baselines, by_load, draw, reproduce, runner, verdict
+from rocelab.papers import baselines, by_load, draw, rcm, reproduce, runner, verdict
 from rocelab.papers.model import Outcome, Reading, Runs
 from rocelab.papers.runner import run_all
 
@@ -75,6 +75,29 @@ def test_a_figure_from_end_to_end(command: Command, tmp_path: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in cache.rglob("*")} == results
     for path in directory.iterdir():
         assert path.read_bytes() == (again / FIGURE / path.name).read_bytes(), path.name
+
+
+def test_a_page_groups_what_does_not_hold_by_its_cause(tmp_path: Path) -> None:
+    def claim(verdict: str, reason: str) -> dict[str, str]:
+        by = "" if verdict == "holds" else "+1 %"
+        words = {"claim": "c", "paper": "p", "measured": "m", "assumption": "a"}
+        return {**words, "verdict": verdict, "by": by, "reason": reason}
+
+    made = [
+        reproduce.Reproduction("fncc/fig1", "One", [claim("holds", "")], tmp_path),
+        reproduce.Reproduction(
+            "fncc/fig3", "Three", [claim("differs", "xoff turns it"), claim("weaker", "")], tmp_path
+        ),
+        reproduce.Reproduction("fncc/fig9", "Nine", [claim("weaker", "xoff turns it")], tmp_path),
+    ]
+    text = reproduce.page(made, "the command")
+    assert "Written by `the command`" in text
+    assert "Of 4 claims 1 hold, 2 are weaker, 1 differ." in text
+    assert "1. Xoff turns it. (1 of `fncc/fig3`, 1 of `fncc/fig9`)" in text
+    assert "2. Not known. (1 of `fncc/fig3`)" in text
+    assert "| c | p | m | holds | a |" in text
+    assert "| c | p | m | weaker: +1 % (cause 2) | a |" in text
+    assert "mercury" not in text
 
 
 @pytest.mark.parametrize("name", ["fncc/fig99", "nobody", "fncc/"])
@@ -203,10 +226,23 @@ def test_fct_by_load_leaves_the_warm_up_out(tmp_path: Path) -> None:
     runs = run_all(cases, tmp_path)
     # The first tenth of 100 us is left out: two short flows, and a long one, remain.
     fcts = runs["W 30 1 none"].flows.to_polars()["fct_ps"][1:].to_list()
-    short = by_load.Sizes(most=1e5)
-    whole = by_load.at_loads("W", "none", by_load.AVERAGE)(runs)
+    tail = by_load.fct(by_load.TAIL, by_load.Sizes(most=1e5))
+    whole = by_load.at_loads("W", "none", by_load.fct(by_load.AVERAGE))(runs)
     assert whole == {"30 %": [sum(fcts) / 3e6], "80 %": [sum(fcts) / 3e6]}
-    assert by_load.at_load("W", 80, "none", by_load.TAIL, short)(runs) == [max(fcts[:2]) / 1e6]
+    assert by_load.at_load("W", 80, "none", tail)(runs) == [max(fcts[:2]) / 1e6]
+
+
+def test_the_seeds_of_rcms_victim_make_the_paths_of_the_figure(tmp_path: Path) -> None:
+    """PFC alone gives 25 Gb/s to each where Sv shares its uplink with two of the four."""
+    cases = {
+        f"{seed} PFC alone": rcm.victim("PFC alone", seed).with_(run__stop="1501us")
+        for seed in rcm.VICTIM_SEEDS
+    }
+    runs = run_all(cases, tmp_path)
+    for flow, sender in enumerate(rcm.SENDERS):
+        got = rcm.of_sender("PFC alone", flow)(runs)
+        assert isinstance(got, list)
+        assert got == pytest.approx([25.0] * len(cases), abs=0.5), sender
 
 
 def test_numbers() -> None:

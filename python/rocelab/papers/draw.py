@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
 
+_LEVEL_LABELS = 12
+"""The numbers of more bars than these would overlap side by side."""
+
+
 def data(figure: Figure, runs: Runs) -> pl.DataFrame:
     """What ``figure`` shows: a row for each point; x is in ``word`` where it is one."""
     frames = []
@@ -78,10 +82,11 @@ def _panel(axes: Axes, panel: Panel, frame: pl.DataFrame, looks: Mapping[str, in
             shift = (index - (len(panel.lines) - 1) / 2) * width
             spots = [at + shift for at in range(len(rows))]
             drawn = axes.bar(spots, rows["y"], width, color=COLOURS[look], label=line.name)
-            axes.bar_label(drawn, fmt="{:.3g}", fontsize=6, padding=1)
+            turned = len(rows) * len(panel.lines) > _LEVEL_LABELS
+            axes.bar_label(drawn, fmt="{:.3g}", fontsize=6, padding=1, rotation=90 * turned)
             axes.set_xticks(range(len(rows)), rows["word"].to_list())
             axes.grid(visible=False, axis="x")
-            axes.margins(y=0.12)
+            axes.margins(y=0.2 if turned else 0.12)
         else:
             axes.plot(
                 rows["x"],

@@ -127,7 +127,7 @@ def table(made: Reproduction) -> str:
 
 
 def page(made: Sequence[Reproduction], command: str) -> str:
-    """All claims of ``made`` as a Markdown page."""
+    """All claims of ``made`` as a Markdown page; those that do not hold by their causes."""
     parts = [
         "# Claims of the papers, and what rocelab measures\n",
         f"Written by `{command}`; [Reproduce](reproduce.md) says what verdicts mean.\n",
@@ -138,6 +138,9 @@ def page(made: Sequence[Reproduction], command: str) -> str:
             continue
         parts.append(f"## {paper.id}\n\n{paper.citation}\n\nWhere the paper is silent:\n")
         parts.append("\n".join(f"- {text}" for text in paper.assumptions) + "\n")
+        causes = _causes(figures)
+        parts += _summary(figures, causes)
+        numbers = {cause: number for number, cause in enumerate(causes, 1)}
         for one in figures:
             parts.append(f"### `{one.id}`\n\n{one.title}.\n")
             if not one.claims:
@@ -145,11 +148,41 @@ def page(made: Sequence[Reproduction], command: str) -> str:
             rows = ["| claim | paper | measured | verdict | rests on |", "|---|---|---|---|---|"]
             for claim in one.claims:
                 verdict = claim["verdict"] + (f": {claim['by']}" if claim["by"] else "")
-                rests = "; ".join(text for text in (claim["assumption"], claim["reason"]) if text)
-                cells = (claim["claim"], claim["paper"], claim["measured"], verdict, rests)
-                rows.append("| " + " | ".join(cells) + " |")
+                if claim["verdict"] != "holds":
+                    verdict += f" (cause {numbers[claim['reason']]})"
+                cells = (claim["claim"], claim["paper"], claim["measured"], verdict)
+                rows.append("| " + " | ".join((*cells, claim["assumption"])) + " |")
             parts.append("\n".join(rows) + "\n")
     return "\n".join(parts)
+
+
+def _causes(figures: Sequence[Reproduction]) -> dict[str, dict[str, int]]:
+    """By the reason why claims do not hold, how many of each figure."""
+    found: dict[str, dict[str, int]] = {}
+    for one in figures:
+        for claim in one.claims:
+            if claim["verdict"] != "holds":
+                counts = found.setdefault(claim["reason"], {})
+                counts[one.id] = counts.get(one.id, 0) + 1
+    return found
+
+
+def _summary(figures: Sequence[Reproduction], causes: dict[str, dict[str, int]]) -> list[str]:
+    """How many claims hold, and why the others do not."""
+    verdicts = [claim["verdict"] for one in figures for claim in one.claims]
+    counts = [f"{verdicts.count(each)} {words}" for each, words in _WORDS.items()]
+    said = f"Of {len(verdicts)} claims {', '.join(counts)}."
+    if not causes:
+        return [f"{said}\n"]
+    listed = []
+    for number, (cause, counted) in enumerate(causes.items(), 1):
+        where = ", ".join(f"{count} of `{id_}`" for id_, count in counted.items())
+        text = f"{cause[:1].upper()}{cause[1:]}" if cause else "Not known"
+        listed.append(f"{number}. {text}. ({where})")
+    return [f"{said} Causes of those that do not hold:\n", "\n".join(listed) + "\n"]
+
+
+_WORDS = {"holds": "hold", "weaker": "are weaker", "differs": "differ"}
 
 
 def _notes(runs: Runs) -> list[str]:
