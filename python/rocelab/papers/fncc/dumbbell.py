@@ -1,4 +1,4 @@
-"""FNCC: Xu et al., "FNCC: Fast Notification Congestion Control in Data Center Networks", 2024."""
+"""FNCC in a chain of three switches: figures 1, 3, 9, 12 and 13, and INT in 64 bits."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from rocelab.papers import by_size, seeds, setups, verdict
+from rocelab.papers import setups, verdict
+from rocelab.papers.fncc.schemes import COMMON, DELAY, FOUR, SCHEMES, TABLE, THREE
 from rocelab.papers.measure import (
     MS,
     bars,
@@ -26,7 +27,7 @@ from rocelab.papers.measure import (
     settled,
     within,
 )
-from rocelab.papers.model import Claim, Figure, Line, Panel, Paper, Reading, Runs
+from rocelab.papers.model import Claim, Figure, Line, Panel, Reading, Runs
 from rocelab.scenario import Scenario
 
 _JOIN_US = 300.0
@@ -34,41 +35,8 @@ _JOIN_US = 300.0
 _JOINS = (0.0, _JOIN_US)
 _END_US = 1000.0
 _RATES = (100, 200, 400)
-_DELAY = "1.5us"
-
-_SCHEMES: Mapping[str, dict[str, Any]] = {
-    "DCQCN": {"name": "dcqcn", "preset": "dcqcn-paper"},
-    "HPCC": {"name": "hpcc", "preset": "hpcc-paper"},
-    "FNCC": {"name": "fncc", "preset": "fncc-paper"},
-    "RoCC": {"name": "rocc", "preset": "rocc-paper"},
-    "FNCC without LHCS": {
-        "name": "fncc",
-        "preset": "fncc-paper",
-        "params": {"last_hop_speedup": "off"},
-    },
-    "FNCC, tables every 0.5 us": {
-        "name": "fncc",
-        "preset": "fncc-paper",
-        "params": {"update_period": "500ns"},
-    },
-    "FNCC with 64-bit INT": {
-        "name": "fncc",
-        "preset": "fncc-paper",
-        "params": {"int_format": "fncc-64"},
-    },
-}
-_THREE = ("DCQCN", "HPCC", "FNCC")
-_FOUR = (*_THREE, "RoCC")
-_TABLE = "FNCC, tables every 0.5 us"
 _SPEEDUP = ("HPCC", "FNCC without LHCS", "FNCC")
 _HOPS = {"first": "s0:s1", "middle": "s1:s2", "last": "s2:h1"}
-
-# An MTU of 1518 is 1456 B of payload and 62 B of headers. Only Xoff is given.
-COMMON: Mapping[str, Any] = {
-    "wire": {"payload": "1456B"},
-    "pfc": {"threshold": "static", "xoff": "500KB", "xon": "496964B"},
-    "routing": {"hash": "symmetric"},
-}
 
 
 def _dumbbell(
@@ -85,8 +53,8 @@ def _dumbbell(
     """Figure 10: three switches in a chain; a flow from the start and one that joins."""
     return Scenario(
         name=f"fncc-{scheme}-{gbps}G",
-        topology=setups.chain(f"{gbps}Gbps", _DELAY, senders=senders, side=list(side)),
-        scheme=_SCHEMES[scheme],
+        topology=setups.chain(f"{gbps}Gbps", DELAY, senders=senders, side=list(side)),
+        scheme=SCHEMES[scheme],
         traffic=[flows or setups.flows("long", [("h0", "h2"), ("h1", "h2")], starts_us=_JOINS)],
         probe=[
             {"name": "queue", "kind": "queue", "ports": [port], "interval": interval},
@@ -236,22 +204,22 @@ def _highest_busy(prefix: str, where: str, names: Sequence[str], reason: str) ->
     )
 
 
-_FIG1 = Figure(
+FIG1 = Figure(
     id="fig1",
     title="Queue at the congestion point at 100, 200 and 400 Gb/s",
-    cases=lambda _quick: _dumbbells(_RATES, _THREE),
+    cases=lambda _quick: _dumbbells(_RATES, THREE),
     panels=[
-        _queues(f"({letter}) {gbps} Gb/s", f"{gbps}", _THREE)
+        _queues(f"({letter}) {gbps} Gb/s", f"{gbps}", THREE)
         for letter, gbps in zip("bcd", _RATES, strict=True)
     ],
     columns=3,
-    claims=[_lowest_queue(gbps, _THREE) for gbps in _RATES],
+    claims=[_lowest_queue(gbps, THREE) for gbps in _RATES],
 )
 
-_FIG3 = Figure(
+FIG3 = Figure(
     id="fig3",
     title="Pause frames at the congestion point",
-    cases=lambda _quick: _dumbbells(_RATES[1:], _THREE),
+    cases=lambda _quick: _dumbbells(_RATES[1:], THREE),
     panels=[
         Panel(
             "Pause frames",
@@ -262,7 +230,7 @@ _FIG3 = Figure(
                     name,
                     {f"{gbps} Gb/s": pauses_sent(f"{gbps} {name}", "s0") for gbps in _RATES[1:]},
                 )
-                for name in _THREE
+                for name in THREE
             ],
         )
     ],
@@ -272,7 +240,7 @@ _FIG3 = Figure(
             f"FNCC has the fewest pause frames at {gbps} Gb/s",
             "FNCC fewest",
             verdict.lowest(
-                each(of(f"{gbps}", _THREE), partial(pauses_sent, node="s0")), "FNCC", "frames"
+                each(of(f"{gbps}", THREE), partial(pauses_sent, node="s0")), "FNCC", "frames"
             ),
             assumption="pauses of the first switch in the first 1 ms",
             reason="Xoff is that of an ingress port, so two flows pause at a queue of 1 MB, which "
@@ -289,21 +257,21 @@ _REACTION_TEXT = "FNCC 300, HPCC 330, DCQCN 346, RoCC 370 us"
 _REACTION = "a reaction is the first flow's rate 5 % below its mean before the join, every 1 us"
 _REACTIONS = {name: partial(_reaction_us, f"100 {name}") for name in _REACTIONS_US}
 
-_FIG9 = Figure(
+FIG9 = Figure(
     id="fig9",
     title="Response to a joining flow: queue, rates, utilisation",
-    cases=lambda _quick: _dumbbells(_RATES, (*_FOUR, _TABLE)),
+    cases=lambda _quick: _dumbbells(_RATES, (*FOUR, TABLE)),
     panels=[
         *(
             panel
             for letters, gbps in zip((("a", "b"), ("c", "d"), ("e", "f")), _RATES, strict=True)
             for panel in (
-                _queues(f"({letters[0]}) Queue, {gbps} Gb/s", f"{gbps}", _FOUR),
-                _rates(f"({letters[1]}) Rates, {gbps} Gb/s (thin: joining)", f"{gbps}", _FOUR),
+                _queues(f"({letters[0]}) Queue, {gbps} Gb/s", f"{gbps}", FOUR),
+                _rates(f"({letters[1]}) Rates, {gbps} Gb/s (thin: joining)", f"{gbps}", FOUR),
             )
         ),
-        _busy("(g) Utilisation, 200 Gb/s", "200", (*_FOUR, _TABLE)),
-        _busy("(h) Utilisation, 400 Gb/s", "400", (*_FOUR, _TABLE)),
+        _busy("(g) Utilisation, 200 Gb/s", "200", (*FOUR, TABLE)),
+        _busy("(h) Utilisation, 400 Gb/s", "400", (*FOUR, TABLE)),
     ],
     claims=[
         Claim(
@@ -331,7 +299,7 @@ _FIG9 = Figure(
                 verdict.lowest(
                     {
                         name: partial(_settled_us, case, gbps)
-                        for name, case in of(f"{gbps}", _FOUR).items()
+                        for name, case in of(f"{gbps}", FOUR).items()
                     },
                     "FNCC",
                     "us",
@@ -341,8 +309,8 @@ _FIG9 = Figure(
             )
             for gbps in _RATES
         ),
-        *(_lowest_queue(gbps, _FOUR) for gbps in _RATES),
-        *(_highest_busy(f"{gbps}", f"at {gbps} Gb/s", _FOUR, _FULL_LINK) for gbps in _RATES[1:]),
+        *(_lowest_queue(gbps, FOUR) for gbps in _RATES),
+        *(_highest_busy(f"{gbps}", f"at {gbps} Gb/s", FOUR, _FULL_LINK) for gbps in _RATES[1:]),
     ],
 )
 
@@ -373,7 +341,7 @@ def _expected_us(where: str, scheme: str) -> float:
 
 _DELAYS = {f"{where} {name}": (where, name) for name in _NOTIFIED for where in _HOPS}
 
-_FIG12 = Figure(
+FIG12 = Figure(
     id="fig12",
     title="How old news of congestion is when the sender acts, by hop",
     cases=lambda _quick: _hops(_NOTIFIED),
@@ -442,7 +410,7 @@ def _queue_change(id_: str, where: str, name: str, percent: float, words: str) -
     )
 
 
-_FIG13 = Figure(
+FIG13 = Figure(
     id="fig13",
     title="Congestion at the first, middle and last hop; fairness",
     cases=lambda quick: {**_hops(_SPEEDUP), "fairness": _fairness(5 if quick else 100)},
@@ -496,130 +464,6 @@ _FIG13 = Figure(
 )
 
 
-# The fat tree.
-
-_ARRIVALS_MS = {"WebSearch": 20, "FB_Hadoop": 10}
-"""Hadoop's flows are fourteen times as many."""
-
-
-def _fat_trees(workload: str, quick: bool) -> dict[str, Scenario]:
-    k, count = (4, 2) if quick else (8, 5)
-    arrivals_ms = _ARRIVALS_MS[workload] * (0.4 if quick else 1)
-
-    def scenario(name: str, seed: int) -> Scenario:
-        return Scenario(
-            name=f"fncc-{workload}-{name}-{seed}",
-            topology=setups.fat_tree(k, "100Gbps", _DELAY),
-            scheme=_SCHEMES[name],
-            traffic=[
-                {
-                    "kind": "poisson",
-                    "workload": workload,
-                    "load": 0.5,
-                    "duration": f"{arrivals_ms:g}ms",
-                }
-            ],
-            run={"seed": seed},
-            **COMMON,
-        )
-
-    return seeds.cases(range(1, count + 1), _THREE, scenario)
-
-
-_LHCS_COSTS = (
-    "LHCS gives a flow that shares its receiver beta times an equal share, also where the others "
-    "are limited elsewhere. It turns it: in the quick version FNCC without it has the lowest "
-    "average with WebSearch (2.08, HPCC 2.19) and the lowest 95th percentile with Hadoop (2.09, "
-    "HPCC 2.21)"
-)
-_LONG = {
-    "HPCC": "LHCS, and tables that are always up to date, slow long flows. Either turns it: 3.07 "
-    "in the quick version without the one, and 3.07 with tables every 0.5 us, where HPCC has 3.14 "
-    "and FNCC 3.39; with neither, tables every 1 us, it is 2.30, 27 % below HPCC",
-    "DCQCN": "DCQCN's long queues cost short flows and not long ones. Its preset turns it: 2.90 in "
-    "the quick version with its paper's, 3.91 with the HPCC simulator's, where FNCC has 3.39; "
-    "without LHCS, tables every 1 us, FNCC's 2.30 are 21 and 41 % below",
-}
-_SHORT = (
-    "not found: in the quick version, with HPCC at 1.71 and FNCC at 1.58, all that is open makes "
-    "it 1.58 or more (LHCS off 1.65, once a round trip 1.63; tables every 0.5, 1, 2 us 1.61, 1.70, "
-    "1.84; alpha 1.2 1.62; beta 1 1.60), and HPCC as its simulator has it is at 1.78"
-)
-
-
-def _fct_figure(
-    id_: str,
-    workload: str,
-    title: str,
-    statistic: str,
-    sizes: tuple[str, float, float],
-    changes: Mapping[str, float],
-) -> Figure:
-    words, least, most = sizes
-    return Figure(
-        id=id_,
-        title=title,
-        cases=partial(_fat_trees, workload),
-        panels=by_size.panels(_THREE),
-        claims=[
-            *(
-                Claim(
-                    f"against-{other.lower()}",
-                    f"{statistic} slowdown of flows {words} against {other}",
-                    f"{percent:+.1f} %",
-                    verdict.change(
-                        by_size.of_seeds("FNCC", statistic, least, most),
-                        by_size.of_seeds(other, statistic, least, most),
-                        percent,
-                        "",
-                    ),
-                    assumption=_WARM,
-                    reason=_LONG[other] if id_ == "fig14" else _SHORT,
-                )
-                for other, percent in changes.items()
-            ),
-            *(
-                Claim(
-                    f"lowest-{which.split()[0].lower()}",
-                    f"FNCC has the lowest slowdown over all sizes: {which.lower()}",
-                    "FNCC lowest",
-                    verdict.lowest(
-                        {name: by_size.of_seeds(name, which) for name in _THREE}, "FNCC", ""
-                    ),
-                    assumption="all sizes together; beyond the spread over the seeds",
-                    reason=_LHCS_COSTS,
-                )
-                for which in by_size.STATISTICS
-            ),
-        ],
-    )
-
-
-_WARM = (
-    "flows of the first tenth of the arrivals are left out; the ideal FCT is the same for all "
-    "schemes"
-)
-_INF = float("inf")
-
-_FIG14 = _fct_figure(
-    "fig14",
-    "WebSearch",
-    "FCT slowdown by flow size, WebSearch at 50 % load",
-    "Median",
-    ("above 1 MB", 1e6 + 1, _INF),
-    {"HPCC": -12.4, "DCQCN": -42.8},
-)
-_FIG15 = _fct_figure(
-    "fig15",
-    "FB_Hadoop",
-    "FCT slowdown by flow size, Hadoop at 50 % load",
-    "95th percentile",
-    ("below 100 KB", 0, 1e5 - 1),
-    {"HPCC": -27.4, "DCQCN": -88.9},
-)
-
-# The 64-bit records.
-
 _FORMATS = ("FNCC", "FNCC with 64-bit INT")
 _WRAPPED_US = 20000.0
 """Longer than it takes the fields for time (16.8 ms) and bytes (10.7 ms at 100 Gb/s) to wrap."""
@@ -635,7 +479,7 @@ def _same(id_: str, text: str, readings: Mapping[str, Reading], unit: str) -> Cl
     )
 
 
-_HW = Figure(
+HW = Figure(
     id="hw",
     title="INT in 64 bits, as All_INT_Table of section 4.3 holds it",
     cases=lambda _quick: {
@@ -665,32 +509,4 @@ _HW = Figure(
             "Gb/s",
         ),
     ],
-)
-
-PAPER = Paper(
-    id="fncc",
-    citation='Xu et al., "FNCC: Fast Notification Congestion Control in Data Center Networks", '
-    "2024",
-    looks={
-        **{name: look for look, name in enumerate(_FOUR)},
-        "FNCC without LHCS": 4,
-        _TABLE: 5,
-        "FNCC with 64-bit INT": 0,
-        "flow 0": 0,
-        "flow 1": 3,
-        "flow 2": 5,
-        "flow 3": 6,
-    },
-    figures=(_FIG1, _FIG3, _FIG9, _FIG12, _FIG13, _FIG14, _FIG15, _HW),
-    assumptions=(
-        "an MTU of 1518 B is 1456 B of payload; an ACK for every packet, in a priority of its own",
-        "Xoff is 500 KB for each ingress port and priority at all rates, Xon two packets less",
-        "buffers of 32 MB",
-        "DCQCN as in its paper, rates and marking thresholds scaled to the link rate",
-        "RoCC with its 100G set, queue levels scaled to the link rate; HPCC as in its paper",
-        "LHCS at every ACK, as in Algorithm 3",
-        "N counts flows with data in this or the last base round trip",
-        "symmetric ECMP for all schemes, so that their paths are the same",
-        "Figure 11 is a drawing: joining flows start at the switch whose port is congested",
-    ),
 )
