@@ -92,7 +92,7 @@ def test_a_page_groups_what_does_not_hold_by_its_cause(tmp_path: Path) -> None:
     ]
     text = reproduce.page(made, "the command")
     assert "Written by `the command`" in text
-    assert "Of 4 claims 1 hold, 2 are weaker, 1 differ." in text
+    assert "4 claims: 1 hold, 2 weaker, 1 differ." in text
     assert "1. Xoff turns it. (1 of `fncc/fig3`, 1 of `fncc/fig9`)" in text
     assert "2. Not known. (1 of `fncc/fig3`)" in text
     assert "| c | p | m | holds | a |" in text

@@ -73,11 +73,16 @@ def fct(statistic: str, sizes: Sizes = ALL) -> Callable[[str], Reading]:
 
 
 def panel(
-    title: str, y: str, workload: str, schemes: Iterable[str], read: Callable[[str], Reading]
+    title: str,
+    y: str,
+    workload: str,
+    schemes: Iterable[str],
+    read: Callable[[str], Reading],
+    x: str = "Load (%)",
 ) -> Panel:
     """A line over the load for each scheme, means over the seeds."""
     shown = [Line(name, _line(workload, name, read)) for name in schemes]
-    return Panel(title, "Load (%)", y, shown, marked=True)
+    return Panel(title, x, y, shown, marked=True)
 
 
 def at_loads(

@@ -449,7 +449,9 @@ _FIG8 = Figure(
         (_HOT,), _LOADS[::2] if quick else _LOADS, 3, _ALL_HOT, partial(_hot_spot, quick)
     ),
     panels=[
-        by_load.panel(f"({letter}) {words}, {tag}", label, _HOT, _ALL_HOT, read(*tags))
+        by_load.panel(
+            f"({letter}) {words}, {tag}", label, _HOT, _ALL_HOT, read(*tags), "Injection rate (%)"
+        )
         for letter, (tag, tags) in zip("abc", _TAGS.items(), strict=True)
         for words, label, read in (
             ("Throughput", "Gb/s for each host", _delivered),
@@ -518,19 +520,14 @@ def _percent(workload: str, name: str, size: str) -> Reading:
     return reading
 
 
-def _better(workload: str, size: str, paper_percent: float, text: str, paper: str) -> Claim:
-    return Claim(
-        f"{workload.lower()}-{'all' if size == 'all' else 'mice'}",
-        f"{workload}: {text}",
-        paper,
-        verdict.change(
-            _of_size(workload, "RCM", size),
-            _of_size(workload, "DCQCN", size),
-            paper_percent,
-            "us",
-        ),
-        assumption=_UNFINISHED,
-    )
+_ELEPHANTS = (
+    "in the quick version 19 elephants of 380 flows make up 95 % of the sum, and seed by seed "
+    "RCM's mean is 69 and 13 us below DCQCN's, and 3 above"
+)
+_LITTLE_TO_GAIN = (
+    "in the quick version, among 16 hosts, mice take 11.2 us with DCQCN and 9.7 if nobody else "
+    "sends: no scheme could save more than 13 %"
+)
 
 
 _FIG9 = Figure(
@@ -555,8 +552,29 @@ _FIG9 = Figure(
         claim
         for workload in _WORKLOADS
         for claim in (
-            _better(workload, "all", -5, "all flows are faster", "lower; no number"),
-            _better(workload, "< 1 MB", -10, "mice are faster by more than 10 %", "> 10 %"),
+            Claim(
+                f"{workload.lower()}-all",
+                f"{workload}: all flows are faster",
+                "lower; no number",
+                verdict.lowest(
+                    {name: _of_size(workload, name, "all") for name in _COMPARED}, "RCM", "us"
+                ),
+                assumption=_UNFINISHED,
+                reason=_ELEPHANTS,
+            ),
+            Claim(
+                f"{workload.lower()}-mice",
+                f"{workload}: mice are faster by more than 10 %",
+                "> 10 %",
+                verdict.change(
+                    _of_size(workload, "RCM", "< 1 MB"),
+                    _of_size(workload, "DCQCN", "< 1 MB"),
+                    -10,
+                    "us",
+                ),
+                assumption=_UNFINISHED,
+                reason=_LITTLE_TO_GAIN,
+            ),
             Claim(
                 f"{workload.lower()}-elephants",
                 f"{workload}: elephants are hardly touched",

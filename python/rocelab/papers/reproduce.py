@@ -171,7 +171,7 @@ def _summary(figures: Sequence[Reproduction], causes: dict[str, dict[str, int]])
     """How many claims hold, and why the others do not."""
     verdicts = [claim["verdict"] for one in figures for claim in one.claims]
     counts = [f"{verdicts.count(each)} {words}" for each, words in _WORDS.items()]
-    said = f"Of {len(verdicts)} claims {', '.join(counts)}."
+    said = f"{len(verdicts)} claims: {', '.join(counts)}."
     if not causes:
         return [f"{said}\n"]
     listed = []
@@ -182,7 +182,7 @@ def _summary(figures: Sequence[Reproduction], causes: dict[str, dict[str, int]])
     return [f"{said} Causes of those that do not hold:\n", "\n".join(listed) + "\n"]
 
 
-_WORDS = {"holds": "hold", "weaker": "are weaker", "differs": "differ"}
+_WORDS = {"holds": "hold", "weaker": "weaker", "differs": "differ"}
 
 
 def _notes(runs: Runs) -> list[str]:
