@@ -165,11 +165,11 @@ def _larges(workloads: tuple[str, ...], quick: bool) -> dict[str, Scenario]:
 _LARGE_REASONS = {
     "": "the congestion threshold turns most, and so does how deep DCQCN's first cuts are: of the "
     "30 claims of figures 11 to 14, without those for the ns-3 set, 6 hold in the quick version. "
-    "With 100 KB at 100 Gb/s in place of 12.5, Kmin of DCQCN's paper, 13 hold, with 400 KB, Kmin of "
-    "the HPCC simulator, 20, with a first alpha of 0.1 in place of 1 20, with both 23, with that "
-    "simulator's senders and 12.5 KB 17, and with its senders and 400 KB, the ns-3 set, 23. Others "
-    "do not turn them: with CNPs 10 us apart 5 hold, with windows that end after 10 us 6, with QPs "
-    "as flows 6. The 99th percentile is lowest at each load in none of these",
+    "With 100 KB at 100 Gb/s in place of 12.5, Kmin of DCQCN's paper, 13 hold, with 400 KB, Kmin "
+    "of the HPCC simulator, 20, with a first alpha of 0.1 in place of 1 20, with both 23, with "
+    "that simulator's senders and 12.5 KB 17, and with its senders and 400 KB, the ns-3 set, 23. "
+    "Others do not turn them: with CNPs 10 us apart 5 hold, with windows that end after 10 us 6, "
+    "with QPs as flows 6. The 99th percentile is lowest at each load in none of these",
     "-ns3": "above a threshold of 400 KB at 100 Gb/s few flows are notified at all (3 CNPs with "
     "Hadoop at 30 % in the quick version), so that where others keep queues short, or loads are "
     "low, there is little between them",
