@@ -485,14 +485,19 @@ impl Routes {
     pub(crate) fn candidates(&self, node: u32, host: u32, epoch: usize) -> &[PortId] {
         match self.row(node, epoch) {
             NO_ROW => const { &[PortId::new(0)] },
-            row => self.candidates_in(row, host),
+            row => self.candidates_at(row as usize * self.attachments, host),
         }
     }
 
-    /// The same for a node with a row.
+    /// The same for a switch.
     #[inline]
-    pub(crate) fn candidates_in(&self, row: u32, host: u32) -> &[PortId] {
-        let set = self.set(row as usize * self.attachments, host);
+    pub(crate) fn candidates_from(&self, here: &Here, host: u32) -> &[PortId] {
+        self.candidates_at(here.begin, host)
+    }
+
+    #[inline]
+    fn candidates_at(&self, row_begin: usize, host: u32) -> &[PortId] {
+        let set = self.set(row_begin, host);
         let begin = (set >> COUNT_BITS) as usize;
         &self.members[begin..begin + (set & COUNT_MASK) as usize]
     }

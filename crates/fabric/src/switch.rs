@@ -422,18 +422,10 @@ impl<S: Scheme> Switch<S> {
         }
         if self.cp.as_ref().is_some_and(|cp| cp.next_timer() <= now) {
             self.drain_all(window, now);
-            let fresh: Vec<PortView>;
-            let views = if LevelOf::<S>::ORDER == Order::Strict {
-                &self.views
-            } else {
-                let ports = self.ports.iter().enumerate();
-                fresh = ports.map(|(number, port)| port.view_without_packet(number)).collect();
-                &fresh
-            };
             let cp = self.cp.as_mut().expect("just seen");
-            let full = Full::new(now, &mut self.effects, views);
+            let full = Full::new(now, &mut self.effects, &self.views);
             let mut cx = LevelOf::<S>::arrive(full);
-            cp.on_timer(&mut cx, &mut AllPorts { states: &mut self.cp_ports, views });
+            cp.on_timer(&mut cx, &mut AllPorts::new(&mut self.cp_ports, &self.ports));
             drop(cx);
             assert!(cp.next_timer() > now, "a congestion point's timer must move on");
             self.apply_effects(window, now);
@@ -521,16 +513,25 @@ pub(crate) fn control_header<S: Scheme>(common: &Common<S>, kind: Kind, ctl: &S:
 
 /// All ports of a switch, for a timer hook.
 pub(crate) struct AllPorts<'a, P> {
-    pub(crate) states: &'a mut [P],
-    pub(crate) views: &'a [PortView],
+    states: &'a mut [P],
+    ports: &'a [Port],
+    /// Of the port that was asked for last.
+    view: Option<PortView>,
+}
+
+impl<'a, P> AllPorts<'a, P> {
+    pub(crate) fn new(states: &'a mut [P], ports: &'a [Port]) -> AllPorts<'a, P> {
+        AllPorts { states, ports, view: None }
+    }
 }
 
 impl<P> Ports<P> for AllPorts<'_, P> {
     fn count(&self) -> usize {
-        self.views.len()
+        self.ports.len()
     }
     fn port(&mut self, port: PortId) -> (&mut P, &PortView) {
-        (&mut self.states[port.index()], &self.views[port.index()])
+        let port = port.index();
+        (&mut self.states[port], self.view.insert(self.ports[port].view_without_packet(port)))
     }
 }
 

@@ -342,7 +342,8 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
     /// [`on_arrival`](Cp::on_arrival) may hold packets.
     const HOLDS: bool = false;
     /// It works on input queues: its switches are combined input- and output-queued (CIOQ), and
-    /// [`on_input`](Cp::on_input), [`detour`](Cp::detour) and [`crossing`](Cp::crossing) are asked.
+    /// [`on_input`](Cp::on_input), [`detour`](Cp::detour), [`restrains`](Cp::restrains) and
+    /// [`crossing`](Cp::crossing) are asked; after a timer, the last two for all that waits.
     const INPUT_QUEUES: bool = false;
 
     /// The state of a port at the start.
@@ -385,7 +386,13 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
         _header: &Header,
     ) {
     }
-    /// Whether a data packet may cross from its input queue to `out_port` now. Where it may not,
+    /// Whether some packet may have to wait before it crosses to `out_port` now; without it
+    /// [`crossing`](Cp::crossing) is not asked, and all may.
+    fn restrains(&self, _out_port: PortId, _now: Time) -> bool {
+        false
+    }
+    /// Whether a data packet may cross from its input queue to `out_port`, at which some packet may
+    /// have to wait. Where it may not,
     /// packets of other flows behind it may pass; those of its flow stay behind it. What crosses to
     /// another port at the same instant must have no part in it.
     fn crossing(&self, _out_port: PortId, _header: &Header, _now: Time) -> Crossing {

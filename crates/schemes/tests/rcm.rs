@@ -2,8 +2,8 @@
 //! send window, the table of flows; and a switch that hears, tells, holds and detours.
 
 use schemes::contract::{
-    Address, Body, CodePoint, Cp, Crossing, Full, Header, InputView, Kind, Packet, PortFacts,
-    PortView, Scheme, SwitchEffect, SwitchFacts, Verdict,
+    Address, Body, CodePoint, Cp, Crossing, Emit, Emits, Full, Header, InputView, Kind, Level,
+    Packet, PortFacts, PortView, Scheme, SwitchEffect, SwitchFacts, Verdict,
 };
 use schemes::params::{ParamError, Value};
 use schemes::rcm::{
@@ -291,12 +291,11 @@ fn id(src: u32) -> FlowId {
 }
 
 /// What a call has the switch do.
-fn with<T>(now: Time, hook: impl FnOnce(&mut Full<'_, Rcm>) -> T) -> (T, Vec<(u16, Notice)>) {
+fn with<T>(now: Time, hook: impl FnOnce(&mut Emit<'_, Rcm>) -> T) -> (T, Vec<(u16, Notice)>) {
     let mut effects = Vec::new();
-    let result = hook(&mut Full::new(now, &mut effects, &[]));
+    let result = hook(&mut Emits::arrive(Full::new(now, &mut effects, &[])));
     let sent = effects.iter().filter_map(|effect| match effect {
         SwitchEffect::ToLink(port, Control::Region(notice)) => Some((port.get(), *notice)),
-        SwitchEffect::Wake(_) => None,
         other => panic!("{other:?}"),
     });
     (result, sent.collect())
@@ -369,15 +368,22 @@ fn an_input_queue_tells_its_neighbour_upstream() {
     assert_eq!(switch.role(0, us(55)), Role::None);
 }
 
+/// Whether a packet may cross.
+fn crossing(switch: &RcmSwitch, out: u16, header: &Header, now: Time) -> Crossing {
+    let out = PortId::new(out);
+    if !Cp::<Rcm>::restrains(switch, out, now) {
+        return Crossing::Open;
+    }
+    Cp::<Rcm>::crossing(switch, out, header, now)
+}
+
 /// Section 3.4: at the edge, harmful flows wait once Wc is spent, and others do not.
 #[test]
 fn the_edge_holds_harmful_flows_alone() {
     let mut switch = switch(&params());
     hear(&mut switch, us(1), 2, notice(63, &[id(5)]));
     assert_eq!(switch.role(2, us(1)), Role::Edge);
-    let crossing = |switch: &RcmSwitch, src, now| {
-        Cp::<Rcm>::crossing(switch, PortId::new(2), &data(src, 0).header, now)
-    };
+    let crossing = |switch: &RcmSwitch, src, now| crossing(switch, 2, &data(src, 0).header, now);
     // Measured: 10 KB, of which 5 of host 5; cut to 2.5 KB.
     cross(&mut switch, us(1), (6, 1), 2, 5, 0);
     cross(&mut switch, us(1), (5, 0), 2, 5, 0);
@@ -405,7 +411,7 @@ fn a_root_is_never_idle_for_harmful_flows() {
         assert_eq!(switch.role(0, us(2)), Role::Root);
         // 10 KB are measured, a fifth is cut (Fb = 41 KB), and the rest is spent.
         cross(&mut switch, us(2), (5, 2), 0, 17, 60_000);
-        let held = Cp::<Rcm>::crossing(&switch, PortId::new(0), &data(5, 2).header, us(2));
+        let held = crossing(&switch, 0, &data(5, 2).header, us(2));
         assert_eq!(held, expected, "{release}");
     }
 }

@@ -68,9 +68,10 @@ impl Crossbar {
         }
     }
 
-    /// Frees those whose packets have crossed by `now`.
+    /// Frees those whose packets have crossed by `now`, and adds to `changed` the outputs for which
+    /// that may mean something: themselves, and those that an input has packets for (`wants`).
     #[inline]
-    pub(super) fn free(&mut self, now: Time) {
+    pub(super) fn free(&mut self, now: Time, wants: &PortSets, changed: &mut PortSets) {
         if now < self.next_free {
             return;
         }
@@ -80,6 +81,11 @@ impl Crossbar {
             while let Some(port) = next {
                 if times[port] <= now {
                     self.sets.remove(set, port);
+                    if set == INPUTS {
+                        changed.add(wants.set(port));
+                    } else {
+                        changed.insert(0, port);
+                    }
                 } else {
                     self.next_free = self.next_free.min(times[port]);
                 }
@@ -221,9 +227,14 @@ mod tests {
         assert_eq!(crossbar.first_priority(1, 0b1010), 1, "priority 3 had its turn");
         assert_eq!(crossbar.first_priority(0, 0b1010), 1);
         assert_eq!(crossbar.first_priority(1, 0b1_1010), 4);
-        crossbar.free(Time::from_ns(84));
+        let (mut wants, mut changed) = (PortSets::new(4, 4), PortSets::new(1, 4));
+        wants.insert(3, 2);
+        wants.insert(0, 3);
+        crossbar.free(Time::from_ns(84), &wants, &mut changed);
         assert_eq!((crossbar.busy_inputs(), crossbar.busy_outputs()), (&[8][..], &[2][..]));
-        crossbar.free(Time::from_ns(85));
+        assert!(changed.none());
+        crossbar.free(Time::from_ns(85), &wants, &mut changed);
         assert_eq!((crossbar.busy_inputs(), crossbar.busy_outputs()), (&[0][..], &[0][..]));
+        assert_eq!(changed.set(0), &[0b0110][..], "output 1, and what input 3 has packets for");
     }
 }

@@ -76,6 +76,8 @@ pub(super) struct Inputs {
     pub(super) priorities: Vec<u8>,
     /// Outputs with such inputs.
     pub(super) wanted: PortSets,
+    /// By input: outputs that it has packets for.
+    pub(super) wants: PortSets,
     /// By input, then priority.
     totals: Vec<u64>,
 }
@@ -89,6 +91,7 @@ impl Inputs {
             waiting: PortSets::new(ports * 8, ports),
             priorities: vec![0; ports],
             wanted: PortSets::new(1, ports),
+            wants: PortSets::new(ports, ports),
             totals: vec![0; ports * 8],
         }
     }
@@ -115,24 +118,44 @@ impl Inputs {
         &self.bytes[(input * 8 + priority as usize) * self.ports..][..self.ports]
     }
 
+    /// Counts a packet; where it waits is the caller's matter.
+    #[inline]
+    pub(super) fn count_in(&mut self, (input, priority, output): (usize, usize, usize), size: u64) {
+        let place = self.place(input, priority, output);
+        self.bytes[place] += size;
+        self.totals[input * 8 + priority] += size;
+    }
+
+    /// Counts a packet as gone from where it waited.
+    #[inline]
+    pub(super) fn count_out(
+        &mut self,
+        (input, priority, output): (usize, usize, usize),
+        size: u64,
+    ) {
+        let place = self.place(input, priority, output);
+        self.bytes[place] -= size;
+        self.totals[input * 8 + priority] -= size;
+    }
+
+    /// Adds a packet to a VOQ, without counting it in.
+    #[inline]
     pub(super) fn push<S: Scheme>(
         &mut self,
         packets: &Packets<'_, Packet<S>>,
-        (input, output): (usize, usize),
-        (priority, size): (u8, u64),
+        (input, priority, output): (usize, usize, usize),
         handle: Handle,
     ) {
-        let place = self.place(input, priority as usize, output);
+        let place = self.place(input, priority, output);
         self.voqs[place].fifo.push(packets, handle);
-        self.bytes[place] += size;
-        self.totals[input * 8 + priority as usize] += size;
-        self.waiting.insert(output * 8 + priority as usize, input);
+        self.waiting.insert(output * 8 + priority, input);
         self.priorities[output] |= 1 << priority;
         self.wanted.insert(0, output);
+        self.wants.insert(input, output);
     }
 
     /// The packet of a VOQ that may cross, if there is one. What its congestion point holds goes
-    /// aside.
+    /// aside; `None` where that holds nothing from the output.
     #[inline]
     pub(super) fn head<S: Scheme>(
         &mut self,
@@ -147,8 +170,15 @@ impl Inputs {
             let size = u64::from(packet.header.size);
             Some(Head { size, aside: false, last: false })
         };
-        let Some(cp) = cp.filter(|_| S::Cp::INPUT_QUEUES) else {
+        if !S::Cp::INPUT_QUEUES {
             return voq.fifo.peek(packets).and_then(open);
+        }
+        let Some(cp) = cp else {
+            let aside = voq.aside.as_ref().and_then(|aside| aside.fifo.peek(packets));
+            return match aside {
+                Some(packet) => open(packet).map(|head| Head { aside: true, ..head }),
+                None => voq.fifo.peek(packets).and_then(open),
+            };
         };
         let out = PortId::new(output as u16);
         let first_aside = |voq: &Voq| {
@@ -178,7 +208,8 @@ impl Inputs {
         first_aside(voq)
     }
 
-    /// Takes what [`head`](Inputs::head) has found at this instant.
+    /// Takes what [`head`](Inputs::head) has found at this instant, without counting it out.
+    #[inline]
     pub(super) fn pop<S: Scheme>(
         &mut self,
         packets: &Packets<'_, Packet<S>>,
@@ -193,18 +224,29 @@ impl Inputs {
         };
         let empty =
             voq.fifo.is_empty() && voq.aside.as_ref().is_none_or(|aside| aside.fifo.is_empty());
-        self.bytes[place] -= head.size;
-        self.totals[input * 8 + priority] -= head.size;
         if empty {
-            let waiting = output * 8 + priority;
-            self.waiting.remove(waiting, input);
-            if self.waiting.is_empty(waiting) {
-                self.priorities[output] &= !(1 << priority);
-                if self.priorities[output] == 0 {
-                    self.wanted.remove(0, output);
-                }
-            }
+            self.emptied((input, priority, output));
         }
         handle.expect("a packet was found")
+    }
+    /// A VOQ has no more packets.
+    #[inline]
+    fn emptied(&mut self, (input, priority, output): (usize, usize, usize)) {
+        let waiting = output * 8 + priority;
+        self.waiting.remove(waiting, input);
+        if self.waiting.is_empty(waiting) {
+            self.priorities[output] &= !(1 << priority);
+            if self.priorities[output] == 0 {
+                self.wanted.remove(0, output);
+            }
+        }
+        let mut others = self.priorities[output];
+        while others != 0 {
+            if self.waiting.contains(output * 8 + others.trailing_zeros() as usize, input) {
+                return;
+            }
+            others &= others - 1;
+        }
+        self.wants.remove(input, output);
     }
 }

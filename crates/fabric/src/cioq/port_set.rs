@@ -27,17 +27,44 @@ impl PortSets {
         self.words[set * self.width + port / 64] &= !(1 << (port % 64));
     }
 
+    /// Adds a port to the only set, or takes it out.
+    #[inline]
+    pub(super) fn put(&mut self, port: usize, member: bool) {
+        if member { self.insert(0, port) } else { self.remove(0, port) }
+    }
+
     #[inline]
     pub(super) fn set(&self, set: usize) -> &Words {
         &self.words[set * self.width..][..self.width]
     }
 
-    /// Makes the only set the members of `of` that are not in `other`.
+    /// Makes the only set the members of `of` that are in `either` and not in `other`.
     #[inline]
-    pub(super) fn assign(&mut self, of: &Words, other: &Words) {
-        for (word, (of, other)) in self.words.iter_mut().zip(of.iter().zip(other)) {
-            *word = of & !other;
+    pub(super) fn assign(&mut self, of: &Words, either: &PortSets, other: &Words) {
+        let others = either.words.iter().zip(other);
+        for (word, (of, (either, other))) in self.words.iter_mut().zip(of.iter().zip(others)) {
+            *word = of & either & !other;
         }
+    }
+
+    /// Adds the members of `other` to the only set.
+    #[inline]
+    pub(super) fn add(&mut self, other: &Words) {
+        for (word, other) in self.words.iter_mut().zip(other) {
+            *word |= other;
+        }
+    }
+
+    /// Empties all sets.
+    #[inline]
+    pub(super) fn clear(&mut self) {
+        self.words.fill(0);
+    }
+
+    /// Whether no port is in any set.
+    #[inline]
+    pub(super) fn none(&self) -> bool {
+        self.words.iter().all(|word| *word == 0)
     }
 
     /// The first member at or after `from`.

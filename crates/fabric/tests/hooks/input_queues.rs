@@ -51,16 +51,18 @@ impl Cp<Holding> for Holder {
     type Port = ();
     const INPUT_QUEUES: bool = true;
     fn port(&self, _: &Plain<Rule>, _: &PortFacts) {}
-    fn crossing(&self, _: PortId, header: &Header, now: Time) -> Crossing {
-        let held = self.rule.flows & 1 << header.address.flow != 0 && now < self.rule.until;
+    fn restrains(&self, _: PortId, now: Time) -> bool {
+        now < self.rule.until
+    }
+    fn crossing(&self, _: PortId, header: &Header, _: Time) -> Crossing {
+        let held = self.rule.flows & 1 << header.address.flow != 0;
         if held { self.rule.verdict } else { Crossing::Open }
     }
     fn next_timer(&self) -> Time {
         self.timer
     }
-    fn on_timer(&mut self, cx: &mut Full<'_, Holding>, _: &mut dyn Ports<()>) {
+    fn on_timer(&mut self, _: &mut Full<'_, Holding>, _: &mut dyn Ports<()>) {
         self.timer = Time::NEVER;
-        cx.wake(PortId::new(0));
     }
 }
 
@@ -71,7 +73,7 @@ fn hold(setup: &Setup, flows: u32, verdict: Crossing, until: Time) -> Output {
     output
 }
 
-/// Protects held packets: they wait for the timer's wake, and those of other flows behind them in the
+/// Protects held packets: they wait for the timer, and those of other flows behind them in the
 /// same virtual output queue pass.
 #[test]
 fn a_held_flow_waits_and_the_next_one_passes() {

@@ -70,6 +70,9 @@ impl<S: Scheme, L: Level, A: Cp<S, Level = L>, B: Cp<S, Level = L>> Cp<S> for St
         self.0.on_input(cx, input, out_port, header);
         self.1.on_input(cx, input, out_port, header);
     }
+    fn restrains(&self, out_port: PortId, now: Time) -> bool {
+        self.0.restrains(out_port, now) || self.1.restrains(out_port, now)
+    }
     fn crossing(&self, out_port: PortId, header: &Header, now: Time) -> Crossing {
         match self.0.crossing(out_port, header, now) {
             Crossing::Open => self.1.crossing(out_port, header, now),

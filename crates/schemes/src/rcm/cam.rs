@@ -24,6 +24,8 @@ pub struct Cam {
     /// As of the last entry.
     written: Time,
     harmful: Vec<(FlowId, u16)>,
+    /// Room to count the entries of each flow.
+    hits: Vec<u32>,
 }
 
 impl Cam {
@@ -37,7 +39,8 @@ impl Cam {
             age: params.cam_age,
             share: params.harmful_share,
             written: Time::ZERO,
-            harmful: Vec::new(),
+            harmful: Vec::with_capacity(depth),
+            hits: Vec::with_capacity(depth),
         }
     }
 
@@ -56,17 +59,24 @@ impl Cam {
 
     /// Counts the entries of each flow that are not too old, against those of the mean flow.
     fn find_harmful(&mut self, now: Time) {
-        let fresh = || self.entries.iter().filter(|entry| now <= entry.written + self.age);
-        let hits = |flow: FlowId| fresh().filter(|entry| entry.flow == flow).count();
-        let mut flows: Vec<(FlowId, u16)> = Vec::with_capacity(self.depth);
-        for entry in fresh() {
-            if !flows.iter().any(|(flow, _)| *flow == entry.flow) {
-                flows.push((entry.flow, entry.input));
+        self.harmful.clear();
+        self.hits.clear();
+        let mut fresh = 0;
+        for entry in self.entries.iter().filter(|entry| now <= entry.written + self.age) {
+            fresh += 1;
+            match self.harmful.iter().position(|(flow, _)| *flow == entry.flow) {
+                Some(place) => self.hits[place] += 1,
+                None => {
+                    self.harmful.push((entry.flow, entry.input));
+                    self.hits.push(1);
+                }
             }
         }
-        let mean = fresh().count() as f64 / flows.len() as f64;
-        flows.retain(|(flow, _)| hits(*flow) as f64 >= self.share * mean);
-        self.harmful = flows;
+        let mean = f64::from(fresh) / self.harmful.len() as f64;
+        let mut hits = self.hits.iter();
+        let mut is_harmful =
+            || hits.next().is_some_and(|&hits| f64::from(hits) >= self.share * mean);
+        self.harmful.retain(|_| is_harmful());
     }
 
     /// The harmful flows, each once, with the ports through which they come.

@@ -51,8 +51,8 @@ pub struct Detector {
     before: f64,
     /// Fb then.
     feedback: f64,
-    sampled: Time,
-    congested: bool,
+    /// Congested at the last sample, and so until then.
+    congested_until: Time,
     calm: u64,
 }
 
@@ -69,8 +69,7 @@ impl Detector {
             sampling: Sampling::new(interval, params.sample_jitter, seed),
             before: 0.0,
             feedback: 0.0,
-            sampled: Time::ZERO,
-            congested: false,
+            congested_until: Time::ZERO,
             calm: 0,
         }
     }
@@ -87,13 +86,11 @@ impl Detector {
         let queue = queue as f64;
         let feedback = (queue - self.equilibrium) + self.weight * (queue - self.before);
         self.feedback = feedback.min(self.most());
-        (self.before, self.sampled) = (queue, now);
-        if self.feedback > 0.0 {
-            (self.congested, self.calm) = (true, 0);
-        } else {
-            self.calm += 1;
-            self.congested &= self.calm < self.calm_samples;
-        }
+        self.before = queue;
+        let was = self.congested_until != Time::ZERO;
+        self.calm = if self.feedback > 0.0 { 0 } else { self.calm + 1 };
+        let congested = self.feedback > 0.0 || (was && self.calm < self.calm_samples);
+        self.congested_until = if congested { now + self.memory } else { Time::ZERO };
         let interval = self.interval * INTERVALS[usize::from(self.degree_of(self.feedback) / 8)];
         self.sampling.restart(interval / INTERVALS[0]);
         self.feedback
@@ -112,7 +109,13 @@ impl Detector {
     /// Whether the queue is congested: it was when last sampled, and that is not long ago.
     #[inline]
     pub fn is_congested(&self, now: Time) -> bool {
-        self.congested && now < self.sampled + self.memory
+        now < self.congested_until
+    }
+
+    /// Until when it is congested, if there is no other sample; long ago where it is not.
+    #[inline]
+    pub fn congested_until(&self) -> Time {
+        self.congested_until
     }
 
     /// Fb in 6 bits as of the last sample; 0 where the queue is not congested.

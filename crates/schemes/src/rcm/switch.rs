@@ -5,7 +5,7 @@ use super::{
     RegionParams, Sampling, SendWindow,
 };
 use crate::contract::{
-    Body, Cp, Crossing, Full, Header, InputView, Kind, Packet, PortFacts, PortView, Ports, Strict,
+    Body, Cp, Crossing, Emit, Emits, Header, InputView, Kind, Packet, PortFacts, PortView, Ports,
     SwitchFacts, Verdict,
 };
 use units::{PortId, Time};
@@ -55,6 +55,8 @@ impl Remote {
 #[derive(Clone, Debug)]
 struct Output {
     detector: Detector,
+    /// Until when an input queue that blames the port is congested.
+    blamed_until: Time,
     cam: Cam,
     cam_sampling: Sampling,
     remote: Remote,
@@ -105,6 +107,7 @@ impl RcmSwitch {
         };
         let output = |port: &PortFacts| Output {
             detector: Detector::new(params, seed(2, port)),
+            blamed_until: Time::ZERO,
             cam: Cam::new(params),
             cam_sampling: Sampling::new(cam_interval, params.sample_jitter, seed(3, port)),
             remote: Remote::default(),
@@ -133,14 +136,19 @@ impl RcmSwitch {
     /// The port's local congestion flag: its output queue is congested, or an input queue that
     /// blames it.
     fn is_local(&self, port: usize, now: Time) -> bool {
-        self.outputs[port].detector.is_congested(now)
-            || self
-                .inputs
-                .iter()
-                .any(|input| input.blamed == port && input.detector.is_congested(now))
+        let output = &self.outputs[port];
+        output.detector.is_congested(now) || now < output.blamed_until
+    }
+
+    /// Finds until when input queues that blame a port are congested.
+    fn find_blame(&mut self, port: usize) {
+        let blaming = self.inputs.iter().filter(|input| input.blamed == port);
+        let until = blaming.map(|input| input.detector.congested_until()).max();
+        self.outputs[port].blamed_until = until.unwrap_or(Time::ZERO);
     }
 
     /// Where a port is in the congestion region.
+    #[inline]
     pub fn role(&self, port: usize, now: Time) -> Role {
         match (self.is_local(port, now), self.outputs[port].remote.is_valid(now)) {
             (false, false) => Role::None,
@@ -238,7 +246,7 @@ impl RcmSwitch {
     }
 
     /// Tells the neighbour upstream of an input queue of its congestion.
-    fn notify(&mut self, cx: &mut Full<'_, Rcm>, input: usize) {
+    fn notify(&mut self, cx: &mut Emit<'_, Rcm>, input: usize) {
         let now = cx.now;
         let Input { blamed, notifies, next_notice, ref detector } = self.inputs[input];
         if !notifies || now < next_notice {
@@ -284,16 +292,17 @@ impl RcmSwitch {
 }
 
 impl Cp<Rcm> for RcmSwitch {
-    type Level = Strict;
+    type Level = Emits;
     type Port = PortId;
     const INPUT_QUEUES: bool = true;
 
     fn port(&self, _params: &super::RcmParams, facts: &PortFacts) -> PortId {
         facts.port
     }
+    #[inline]
     fn on_arrival(
         &mut self,
-        cx: &mut Full<'_, Rcm>,
+        cx: &mut Emit<'_, Rcm>,
         in_port: PortId,
         packet: &mut Packet<Rcm>,
     ) -> Verdict {
@@ -301,9 +310,10 @@ impl Cp<Rcm> for RcmSwitch {
         self.hear(in_port.index(), &notice, cx.now);
         Verdict::Consume
     }
+    #[inline]
     fn detour(
         &mut self,
-        cx: &mut Full<'_, Rcm>,
+        cx: &mut Emit<'_, Rcm>,
         header: &Header,
         equal_cost: &[PortId],
         chosen: PortId,
@@ -320,9 +330,10 @@ impl Cp<Rcm> for RcmSwitch {
         self.flows.take(now, flow, port);
         port
     }
+    #[inline]
     fn on_input(
         &mut self,
-        cx: &mut Full<'_, Rcm>,
+        cx: &mut Emit<'_, Rcm>,
         view: &InputView<'_>,
         _out_port: PortId,
         header: &Header,
@@ -335,7 +346,9 @@ impl Cp<Rcm> for RcmSwitch {
         // The first of the longest.
         let outputs = view.voqs.iter().enumerate().rev();
         let blamed = outputs.max_by_key(|(_, bytes)| **bytes).map_or(0, |(output, _)| output);
-        self.inputs[input].blamed = blamed;
+        let before = std::mem::replace(&mut self.inputs[input].blamed, blamed);
+        self.find_blame(before);
+        self.find_blame(blamed);
         if feedback > 0.0 {
             let degree = self.inputs[input].detector.degree(cx.now);
             self.react(blamed, degree, cx.now);
@@ -343,10 +356,13 @@ impl Cp<Rcm> for RcmSwitch {
         }
     }
     #[inline]
+    fn restrains(&self, out_port: PortId, now: Time) -> bool {
+        self.outputs[out_port.index()].window.held_until(now).is_some()
+    }
+    #[inline]
     fn crossing(&self, out_port: PortId, header: &Header, now: Time) -> Crossing {
         let port = out_port.index();
-        let held = self.outputs[port].window.held_until(now).is_some();
-        if !held || !self.is_harmful(port, FlowId::of(&header.address), now) {
+        if !self.is_harmful(port, FlowId::of(&header.address), now) {
             return Crossing::Open;
         }
         match self.release {
@@ -355,9 +371,10 @@ impl Cp<Rcm> for RcmSwitch {
             Release::Root | Release::Never => Crossing::Held,
         }
     }
+    #[inline]
     fn on_enqueue(
         &mut self,
-        cx: &mut Full<'_, Rcm>,
+        cx: &mut Emit<'_, Rcm>,
         port: &mut PortId,
         view: &PortView,
         packet: &mut Packet<Rcm>,
@@ -368,15 +385,14 @@ impl Cp<Rcm> for RcmSwitch {
         }
         let (port, now, size) = (port.index(), cx.now, u64::from(header.size));
         let flow = FlowId::of(&header.address);
-        if self.outputs[port].cam_sampling.pass(size) {
-            let output = &mut self.outputs[port];
+        let output = &mut self.outputs[port];
+        if output.cam_sampling.pass(size) {
             output.cam.write(now, flow, header.ingress);
             output.cam_sampling.restart(self.params.cam_interval.get() as f64);
         }
-        if self.outputs[port].detector.pass(size) {
-            let feedback = self.outputs[port].detector.sample(now, view.class_bytes + size);
-            if feedback > 0.0 {
-                let degree = self.outputs[port].detector.degree(now);
+        if output.detector.pass(size) {
+            if output.detector.sample(now, view.class_bytes + size) > 0.0 {
+                let degree = output.detector.degree(now);
                 self.react(port, degree, now);
             } else {
                 self.calm_down(port, now);
@@ -385,7 +401,9 @@ impl Cp<Rcm> for RcmSwitch {
         if self.outputs[port].window.is_on() {
             let harmful = self.is_harmful(port, flow, now);
             let output = &mut self.outputs[port];
-            output.unsent.retain(|unsent| *unsent != flow);
+            if !output.window.limits() {
+                output.unsent.retain(|unsent| *unsent != flow);
+            }
             let (all, count) = (output.unsent.is_empty(), output.harmful);
             output.window.sent(&Crossed { now, size, harmful }, || (all, count));
             if let Some(until) = output.window.held_until(now) {
@@ -398,7 +416,7 @@ impl Cp<Rcm> for RcmSwitch {
         self.wake_at
     }
     /// A window is over somewhere.
-    fn on_timer(&mut self, cx: &mut Full<'_, Rcm>, _ports: &mut dyn Ports<PortId>) {
+    fn on_timer(&mut self, cx: &mut Emit<'_, Rcm>, _ports: &mut dyn Ports<PortId>) {
         self.wake_at = Time::NEVER;
         for port in 0..self.outputs.len() {
             self.calm_down(port, cx.now);
@@ -406,7 +424,6 @@ impl Cp<Rcm> for RcmSwitch {
                 self.wake_at = self.wake_at.min(until);
             }
         }
-        cx.wake(PortId::new(0));
     }
     /// 0 outside the congestion region, 1 root, 2 edge, 3 inner.
     fn observe(&self, port: &PortId, now: Time) -> Option<f64> {

@@ -1,0 +1,211 @@
+//! What becomes of a packet that arrives at a CIOQ switch: its verdict, its way, its room, its queue.
+
+use super::{CioqSwitch, LevelOf};
+use crate::mmu::Admission;
+use crate::packet::{Address, Header, Kind, NO_INGRESS, Packet, Scheme};
+use crate::record::Happening;
+use crate::switch::{DROPS_LISTED, LosslessDrop};
+use engine::{Handle, Window};
+use schemes::contract::{Cp, Crossing, Full, InputView, Level, Verdict};
+use units::{PortId, Time};
+
+impl<S: Scheme> CioqSwitch<S> {
+    pub(super) fn on_arrival(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        in_port: u16,
+        mut handle: Handle,
+    ) {
+        let packet = window.packets.get_mut(&mut handle);
+        packet.header.ingress = in_port;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.packet(now, in_port, Happening::Received, 0, &packet.header);
+        }
+        if packet.header.kind == Kind::Pfc {
+            let header = window.packets.remove(handle).header;
+            return self.on_pfc(window, now, in_port as usize, &header);
+        }
+        let size = u64::from(packet.header.size);
+        let link_control = packet.header.kind == Kind::LinkCtl;
+        self.audit.arrived += size;
+        let verdict = match &mut self.cp {
+            None => Verdict::Forward,
+            Some(cp) => {
+                let full = Full::new(now, &mut self.effects, &self.views);
+                cp.on_arrival(&mut LevelOf::<S>::arrive(full), PortId::new(in_port), packet)
+            }
+        };
+        match verdict {
+            Verdict::Forward if !link_control => self.admit(window, now, in_port, handle),
+            Verdict::Forward | Verdict::Consume => {
+                self.audit.removed += size;
+                window.packets.discard(handle);
+                self.watch(window, now);
+            }
+            Verdict::Drop => {
+                self.discard(window, in_port, handle);
+                self.watch(window, now);
+            }
+            Verdict::Hold(_) => unreachable!("refused when the network was built"),
+        }
+        self.apply_effects(window, now);
+    }
+
+    /// Gives a packet room in its input queue; pauses its ingress, or drops it, where the limits say
+    /// so. What may cross at once does.
+    fn admit(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        in_port: u16,
+        handle: Handle,
+    ) {
+        let packet = window.packets.get(&handle);
+        let out = self.choose(packet, now, in_port != NO_INGRESS);
+        let header = &packet.header;
+        let (priority, size) = (header.priority, u64::from(header.size));
+        let input = in_port as usize;
+        let voq = (input, priority as usize, out);
+        let calm = self.mmu.is_far_from_limits(in_port, priority, size)
+            && self.inputs.total(input, priority) + size <= self.input_room;
+        let mut admission = Admission::Stored;
+        if !calm {
+            let room = self.inputs.total(input, priority) + size <= self.input_room;
+            admission = if room || self.mmu.is_lossless(in_port, priority) {
+                self.mmu.admit(in_port, priority, size)
+            } else {
+                Admission::BufferFull
+            };
+            if !matches!(admission, Admission::Stored | Admission::StoredPause) {
+                return self.refuse(window, now, in_port, handle, admission);
+            }
+        }
+        self.inputs.count_in(voq, size);
+        if let Some(cp) = &mut self.cp
+            && S::Cp::INPUT_QUEUES
+        {
+            let voqs = self.inputs.voqs(input, priority);
+            let view = InputView { port: PortId::new(in_port), voqs };
+            let full = Full::new(now, &mut self.effects, &self.views);
+            let mut cx = LevelOf::<S>::arrive(full);
+            cp.on_input(&mut cx, &view, PortId::new(out as u16), header);
+        }
+        self.watch(window, now);
+        if calm {
+            if self.may_cross_alone(window, now, input, out, header) {
+                self.inputs.count_out(voq, size);
+                return self.cross_alone(window, now, voq, handle);
+            }
+            self.mmu.store(in_port, priority, size);
+        }
+        self.inputs.push(window.packets, voq, handle);
+        self.joined_input(now, input, out);
+        if admission == Admission::StoredPause {
+            self.send_pfc(window, now, input, priority, true);
+        }
+    }
+
+    /// Whether a packet that arrives now crosses now, whatever else happens at this instant: nobody
+    /// else waits for its output or at its input, or may cross now.
+    #[inline]
+    fn may_cross_alone(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        input: usize,
+        out: usize,
+        header: &Header,
+    ) -> bool {
+        if self.cross_at <= now
+            || self.inputs.priorities[out] != 0
+            || !self.inputs.wants.is_empty(input)
+            || self.crossbar.input_free(input) > now
+            || self.crossbar.output_free(out) > now
+            || self.pending.is_watchful()
+            || window.next_arrival_time() <= now
+            || self.next_timer() <= now
+            || !self.effects.is_empty()
+        {
+            return false;
+        }
+        if Self::STRICT {
+            if self.due.earliest().0 <= now {
+                return false;
+            }
+        } else {
+            self.drain(window, out, now + Time::from_ps(1));
+        }
+        let waits = self.ports[out].class_bytes(header.priority);
+        if waits != 0 && waits + u64::from(header.size) > self.output_room {
+            return false;
+        }
+        let Some(cp) = self.cp.as_ref().filter(|_| S::Cp::INPUT_QUEUES) else { return true };
+        let out = PortId::new(out as u16);
+        header.kind != Kind::Data
+            || !cp.restrains(out, now)
+            || cp.crossing(out, header, now) == Crossing::Open
+    }
+
+    /// The port through which a packet goes on.
+    #[inline]
+    pub(super) fn choose(&mut self, packet: &Packet<S>, now: Time, from_outside: bool) -> usize {
+        let header = &packet.header;
+        let routes = &self.common.routes;
+        let Address { src, dst, hash, .. } = header.address;
+        let ends = if header.to_source { (dst, src) } else { (src, dst) };
+        let by_hash = || routes.next_port(&self.here, ends, hash).expect("links do not fail");
+        let Some(cp) = self.cp.as_mut().filter(|_| S::Cp::ROUTES || S::Cp::INPUT_QUEUES) else {
+            return by_hash();
+        };
+        let full = Full::new(now, &mut self.effects, &self.views);
+        let mut cx = LevelOf::<S>::arrive(full);
+        let candidates = routes.candidates_from(&self.here, ends.1);
+        let routed = if S::Cp::ROUTES { cp.route(&mut cx, packet, candidates) } else { None };
+        let chosen = match routed {
+            Some(chosen) => chosen,
+            None => routes.ecmp(self.node, candidates, ends, hash),
+        };
+        if S::Cp::INPUT_QUEUES && from_outside {
+            return cp.detour(&mut cx, header, candidates, chosen).index();
+        }
+        chosen.index()
+    }
+
+    fn discard(&mut self, window: &mut Window<'_, '_, Packet<S>>, in_port: u16, handle: Handle) {
+        let header = window.packets.remove(handle).header;
+        self.ports[in_port as usize].counters.dropped_packets += 1;
+        self.audit.removed += u64::from(header.size);
+    }
+
+    /// Drops a packet for want of room, and lists that where PFC should have prevented it.
+    #[cold]
+    fn refuse(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        time: Time,
+        port: u16,
+        handle: Handle,
+        refused: Admission,
+    ) {
+        let header = window.packets.get(&handle).header;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.packet(time, port, Happening::Dropped, 0, &header);
+        }
+        self.discard(window, port, handle);
+        let priority = header.priority;
+        if !self.mmu.is_lossless(port, priority) {
+            return;
+        }
+        self.audit.lossless_drops += 1;
+        if self.drops_listed.len() < DROPS_LISTED {
+            let reason = match refused {
+                Admission::HeadroomFull => "headroom full",
+                _ => "input queue full",
+            };
+            let node = self.node;
+            let (flow, size) = (header.address.flow, header.size);
+            self.drops_listed.push(LosslessDrop { time, node, port, priority, flow, size, reason });
+        }
+    }
+}
