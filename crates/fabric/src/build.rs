@@ -46,7 +46,7 @@ impl<S: Scheme> Device for NodeDevice<S> {
         match self {
             NodeDevice::Host(host) => host.fetch(),
             NodeDevice::Switch(switch) => switch.fetch(),
-            NodeDevice::Cioq(_) => {}
+            NodeDevice::Cioq(switch) => switch.fetch(),
         }
     }
     #[inline]

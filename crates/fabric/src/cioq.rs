@@ -38,7 +38,7 @@ use crate::red::Red;
 use crate::routing::Here;
 use crate::switch::{AllPorts, LosslessDrop, SwitchAudit};
 use crossbar::Crossbar;
-use engine::Window;
+use engine::{Window, fetch};
 use inputs::Inputs;
 use matching::Pending;
 use schemes::contract::{Cp, Full, Level, Order, PortView, SwitchFx};
@@ -130,6 +130,18 @@ impl<S: Scheme> CioqSwitch<S> {
             audit: SwitchAudit::default(),
             crossed: 0,
         }
+    }
+
+    /// Has the processor fetch what most packets touch.
+    pub(crate) fn fetch(&self) {
+        for port in &self.ports {
+            fetch(port, 3);
+        }
+        self.due.fetch();
+        self.mmu.fetch();
+        self.crossbar.fetch();
+        self.inputs.fetch();
+        self.common.routes.fetch(&self.here);
     }
 
     pub(crate) fn advance(&mut self, window: &mut Window<'_, '_, Packet<S>>) -> Time {

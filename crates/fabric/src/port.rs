@@ -159,6 +159,13 @@ impl Port {
         self.waiting == 0 && self.free_at <= now && self.paused & 1 << priority == 0
     }
 
+    /// No packet that waits leaves an empty queue behind before this, where none is larger than
+    /// `largest` bytes.
+    pub(crate) fn empty_from(&self, largest: u32) -> Time {
+        let before = self.queue_bytes.saturating_sub(u64::from(largest));
+        self.free_at + Time::from_ps(before * self.byte_time)
+    }
+
     /// Counts a packet that passes without waiting for anything.
     #[inline]
     pub(crate) fn count_through(&mut self, size: u16) {

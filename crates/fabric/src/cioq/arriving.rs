@@ -41,11 +41,9 @@ impl<S: Scheme> CioqSwitch<S> {
             Verdict::Forward | Verdict::Consume => {
                 self.audit.removed += size;
                 window.packets.discard(handle);
-                self.watch(window, now);
             }
             Verdict::Drop => {
                 self.discard(window, in_port, handle);
-                self.watch(window, now);
             }
             Verdict::Hold(_) => unreachable!("refused when the network was built"),
         }
@@ -91,7 +89,6 @@ impl<S: Scheme> CioqSwitch<S> {
             let mut cx = LevelOf::<S>::arrive(full);
             cp.on_input(&mut cx, &view, PortId::new(out as u16), header);
         }
-        self.watch(window, now);
         if calm {
             if self.may_cross_alone(window, now, input, out, header) {
                 self.inputs.count_out(voq, size);
@@ -99,7 +96,7 @@ impl<S: Scheme> CioqSwitch<S> {
             }
             self.mmu.store(in_port, priority, size);
         }
-        self.inputs.push(window.packets, voq, handle);
+        self.inputs.push(window.packets, voq, size, handle);
         self.joined_input(now, input, out);
         if admission == Admission::StoredPause {
             self.send_pfc(window, now, input, priority, true);
@@ -120,9 +117,8 @@ impl<S: Scheme> CioqSwitch<S> {
         if self.cross_at <= now
             || self.inputs.priorities[out] != 0
             || !self.inputs.wants.is_empty(input)
-            || self.crossbar.input_free(input) > now
-            || self.crossbar.output_free(out) > now
-            || self.pending.is_watchful()
+            || self.crossbar.both_free(input, out) > now
+            || self.pending.is_thorough()
             || window.next_arrival_time() <= now
             || self.next_timer() <= now
             || !self.effects.is_empty()

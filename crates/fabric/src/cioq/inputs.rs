@@ -2,7 +2,7 @@
 
 use super::port_set::PortSets;
 use crate::packet::{Kind, Packet, Scheme};
-use engine::{Fifo, Handle, Packets};
+use engine::{Fifo, Handle, Packets, fetch};
 use schemes::contract::{Cp, Crossing};
 use units::{PortId, Time};
 
@@ -70,6 +70,9 @@ pub(super) struct Inputs {
     /// By input, then priority, then output.
     voqs: Vec<Voq>,
     bytes: Vec<u64>,
+    /// By output, then priority, then input: the least size of the packets that have joined the VOQ
+    /// since it was empty.
+    least: Vec<u16>,
     /// By output, then priority: inputs whose VOQs are not empty.
     pub(super) waiting: PortSets,
     /// By output: priorities with such inputs.
@@ -88,12 +91,20 @@ impl Inputs {
             ports,
             voqs: (0..ports * ports * 8).map(|_| Voq::default()).collect(),
             bytes: vec![0; ports * ports * 8],
+            least: vec![0; ports * ports * 8],
             waiting: PortSets::new(ports * 8, ports),
             priorities: vec![0; ports],
             wanted: PortSets::new(1, ports),
             wants: PortSets::new(ports, ports),
             totals: vec![0; ports * 8],
         }
+    }
+
+    /// Has the processor fetch what every packet touches.
+    pub(super) fn fetch(&self) {
+        let (totals, waiting) = (self.totals.as_slice(), self.priorities.as_slice());
+        fetch(totals, size_of_val(totals).div_ceil(64).min(8));
+        fetch(waiting, 1);
     }
 
     #[inline]
@@ -144,14 +155,34 @@ impl Inputs {
         &mut self,
         packets: &Packets<'_, Packet<S>>,
         (input, priority, output): (usize, usize, usize),
+        size: u64,
         handle: Handle,
     ) {
         let place = self.place(input, priority, output);
         self.voqs[place].fifo.push(packets, handle);
-        self.waiting.insert(output * 8 + priority, input);
+        let waiting = output * 8 + priority;
+        let least = &mut self.least[waiting * self.ports + input];
+        let others = if self.waiting.contains(waiting, input) { *least } else { u16::MAX };
+        *least = others.min(size as u16);
+        self.waiting.insert(waiting, input);
         self.priorities[output] |= 1 << priority;
         self.wanted.insert(0, output);
         self.wants.insert(input, output);
+    }
+
+    /// Whether a packet of this priority that waits for an output may be as small as `room`.
+    #[inline]
+    pub(super) fn may_fit(&self, output: usize, priority: usize, room: u64) -> bool {
+        let waiting = output * 8 + priority;
+        let least = &self.least[waiting * self.ports..][..self.ports];
+        let mut next = self.waiting.first(waiting, 0);
+        while let Some(input) = next {
+            if u64::from(least[input]) <= room {
+                return true;
+            }
+            next = self.waiting.first(waiting, input + 1);
+        }
+        false
     }
 
     /// The packet of a VOQ that may cross, if there is one. What its congestion point holds goes
@@ -229,6 +260,7 @@ impl Inputs {
         }
         handle.expect("a packet was found")
     }
+
     /// A VOQ has no more packets.
     #[inline]
     fn emptied(&mut self, (input, priority, output): (usize, usize, usize)) {

@@ -1,16 +1,21 @@
 //! Which packets cross, and when.
 //!
-//! iSLIP asks all free outputs in each round what they would take. An output that found nothing, or
-//! whose queue was full, finds the same until something of it changes: a packet comes to one of its
-//! VOQs, an input with packets for it becomes free, one leaves its queue, or, where its queue is full,
-//! the input whose packet did not fit takes another away, so that the next one's smaller packet may.
-//! Only outputs of which that is so are asked. What the congestion point restrains may change with
-//! time: while there is such, outputs are asked again whenever anything happens.
+//! iSLIP asks all free outputs in each round what they would take. An output that found nothing finds
+//! nothing until a packet comes for it, an input with packets for it becomes free, or, where its queue
+//! was full, a packet leaves that or the input whose packet did not fit takes another away (the next
+//! one's may be smaller). Only outputs of which that is so are asked, and nobody is at a time at which
+//! there is none.
+//!
+//! It is the same for what the congestion point holds: packets are asked after when something of that
+//! changes for their output, when what may go last finds the queue empty, and after each timer and
+//! wake of the congestion point.
 
-use super::crossbar::Grant;
+use super::crossbar::{Grant, Transfer};
+use super::inputs::Inputs;
 use super::port_set::{PortSets, following_but, next_but, next_in_both};
 use super::{CioqSwitch, LevelOf};
 use crate::packet::{Packet, Scheme};
+use crate::port::Port;
 use engine::{Handle, Window};
 use schemes::contract::{Cp, Departure, Full, Level};
 use units::{PortId, Time};
@@ -20,36 +25,30 @@ use units::{PortId, Time};
 pub(super) struct Pending {
     /// Something changed.
     changed: PortSets,
-    /// Packets could cross if the congestion point let them.
-    held: PortSets,
-    /// There is a packet for which the queue has no room.
+    /// What waits does not fit into the queue.
     full: PortSets,
+    /// What waits may cross when the queue is empty.
+    last: PortSets,
     /// Those that may be matched yet at this instant.
     open: PortSets,
-    /// All outputs are asked whenever anything happens.
-    watchful: bool,
+    /// All are asked at all times; nothing crosses without being matched.
     thorough: bool,
 }
 
 impl Pending {
-    /// `thorough`: it is always asked for everything.
     pub(super) fn new(ports: usize, thorough: bool) -> Pending {
         let set = || PortSets::new(1, ports);
-        Pending {
-            changed: set(),
-            held: set(),
-            full: set(),
-            open: set(),
-            watchful: thorough,
-            thorough,
-        }
+        Pending { changed: set(), full: set(), last: set(), open: set(), thorough }
     }
 
     #[inline]
-    pub(super) fn is_watchful(&self) -> bool {
-        self.watchful
+    pub(super) fn is_thorough(&self) -> bool {
+        self.thorough
     }
 }
+
+/// No packet that a switch makes is larger, in bytes.
+const LARGEST_CONTROL: u32 = 2_048;
 
 /// What a free output would take from the inputs that are free.
 enum Claim {
@@ -63,68 +62,55 @@ impl<S: Scheme> CioqSwitch<S> {
     /// A packet for `out` has joined the queue of `input`.
     #[inline]
     pub(super) fn joined_input(&mut self, now: Time, input: usize, out: usize) {
-        self.pending.changed.insert(0, out);
-        let free = self.crossbar.input_free(input).max(self.crossbar.output_free(out));
-        let at = if self.pending.watchful { now } else { free.max(now) };
-        self.cross_at = self.cross_at.min(at);
+        let free = self.crossbar.both_free(input, out);
+        if free <= now {
+            self.pending.changed.insert(0, out);
+        }
+        // What becomes free later is a change then.
+        self.cross_at = self.cross_at.min(free.max(now));
     }
 
-    /// The next packet of `port` is due: what waits for it may cross then.
+    /// When a packet that leaves the queue of `port` may let another cross, as far as is known.
+    #[inline]
+    fn leaves_at(&self, port: usize) -> Time {
+        let Pending { full, last, .. } = &self.pending;
+        if full.contains(0, port) {
+            self.due.at(port).max(self.crossbar.output_free(port))
+        } else if last.contains(0, port) {
+            self.due
+                .at(port)
+                .max(self.ports[port].empty_from(self.common.full_packet.max(LARGEST_CONTROL)))
+        } else {
+            Time::NEVER
+        }
+    }
+
+    /// The next packet of `port` is due otherwise than before.
     #[inline]
     pub(super) fn becomes_due(&mut self, port: usize) {
-        let Pending { full, watchful, .. } = &self.pending;
-        if full.contains(0, port) || (*watchful && self.inputs.priorities[port] != 0) {
-            self.cross_at = self.cross_at.min(self.due.at(port));
+        if !Self::STRICT {
+            self.cross_at = self.cross_at.min(self.leaves_at(port));
         }
     }
 
     /// A packet left the queue of `port` at `now`.
     #[inline]
     pub(super) fn left(&mut self, port: usize, now: Time) {
-        let Pending { full, changed, watchful, .. } = &mut self.pending;
-        let full = full.contains(0, port);
-        if full {
-            changed.insert(0, port);
+        let Pending { full, last, changed, .. } = &mut self.pending;
+        let emptied = last.contains(0, port) && self.ports[port].queue_bytes == 0;
+        if !emptied && !full.contains(0, port) {
+            return;
         }
-        if Self::STRICT && (full || (*watchful && self.inputs.priorities[port] != 0)) {
-            self.cross_at = self.cross_at.min(now);
+        changed.insert(0, port);
+        if Self::STRICT {
+            self.cross_at = self.cross_at.min(self.crossbar.output_free(port).max(now));
         }
     }
 
-    /// Anything may have changed.
+    /// The congestion point may say something else of what waits.
     pub(super) fn look_again(&mut self, now: Time) {
         self.pending.changed.add(self.inputs.wanted.set(0));
         self.cross_at = self.cross_at.min(now);
-    }
-
-    /// The congestion point was asked something: from now on it may restrain what did not fit.
-    #[inline]
-    pub(super) fn watch(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
-        if S::Cp::INPUT_QUEUES
-            && !self.pending.watchful
-            && !self.pending.full.none()
-            && self.restrains_full(now)
-        {
-            self.pending.watchful = true;
-            if !Self::STRICT {
-                self.drain_all(window, now);
-                self.find_next_due();
-            }
-        }
-    }
-
-    /// Whether the congestion point restrains what would not fit anyway.
-    fn restrains_full(&self, now: Time) -> bool {
-        let Some(cp) = &self.cp else { return false };
-        let full = &self.pending.full;
-        let mut next = full.first(0, 0);
-        while let Some(output) = next {
-            if cp.restrains(PortId::new(output as u16), now) {
-                return true;
-            }
-            next = full.first(0, output + 1);
-        }
-        false
     }
 
     /// Matches inputs and outputs until nothing more may cross at `now`.
@@ -134,43 +120,34 @@ impl<S: Scheme> CioqSwitch<S> {
             self.drain_all(window, now + Time::from_ps(1));
         }
         self.crossbar.free(now, &self.inputs.wants, &mut self.pending.changed);
-        if self.pending.watchful {
-            self.open_all(now);
+        let Pending { open, changed, thorough, .. } = &mut self.pending;
+        if *thorough && !S::Cp::INPUT_QUEUES {
+            changed.add(self.inputs.wanted.set(0));
         }
-        let Pending { open, changed, .. } = &mut self.pending;
         open.assign(self.inputs.wanted.set(0), changed, self.crossbar.busy_outputs());
         changed.clear();
         let mut first = true;
         while self.round(window, now, first) {
             first = false;
         }
-        self.find_next_crossing(now);
+        self.find_next_crossing();
         self.apply_effects(window, now);
-    }
-
-    /// Asks outputs, too, that may find something else because the congestion point says something
-    /// else.
-    fn open_all(&mut self, now: Time) {
-        let Pending { changed, held, full, thorough, .. } = &mut self.pending;
-        if *thorough {
-            return changed.add(self.inputs.wanted.set(0));
-        }
-        changed.add(held.set(0));
-        let Some(cp) = &self.cp else { return };
-        let mut next = full.first(0, 0);
-        while let Some(output) = next {
-            if cp.restrains(PortId::new(output as u16), now) {
-                changed.insert(0, output);
-            }
-            next = full.first(0, output + 1);
-        }
     }
 
     /// A round of the matching, `first` or not; whether another may add something.
     #[inline]
     fn round(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time, first: bool) -> bool {
+        let Some(output) = self.pending.open.first(0, 0) else { return false };
+        let mut next = self.pending.open.first(0, output + 1);
+        if next.is_none() {
+            // Nobody is in its way.
+            return match self.claim(window, output, now) {
+                Claim::Packet(grant) => self.cross(window, &grant, now, first),
+                Claim::Full | Claim::Nothing => false,
+            };
+        }
+        next = Some(output);
         let mut again = false;
-        let mut next = self.pending.open.first(0, 0);
         while let Some(output) = next {
             next = self.pending.open.first(0, output + 1);
             match self.claim(window, output, now) {
@@ -193,7 +170,15 @@ impl<S: Scheme> CioqSwitch<S> {
     /// What a free output would take.
     #[inline]
     fn claim(&mut self, window: &Window<'_, '_, Packet<S>>, output: usize, now: Time) -> Claim {
-        let (mut last, mut full, mut held) = (None, false, false);
+        let (mut last, mut full, mut waits_for_last) = (None, false, false);
+        if S::Cp::INPUT_QUEUES
+            && !Self::may_take(&self.inputs, &self.ports[output], output, self.output_room)
+        {
+            // The congestion point is not even asked.
+            self.pending.full.insert(0, output);
+            self.pending.last.remove(0, output);
+            return Claim::Full;
+        }
         let restrains =
             |cp: &&S::Cp| S::Cp::INPUT_QUEUES && cp.restrains(PortId::new(output as u16), now);
         let cp = self.cp.as_ref().filter(restrains);
@@ -212,13 +197,12 @@ impl<S: Scheme> CioqSwitch<S> {
                 member = Some(input);
                 let voq = (input, priority, output);
                 let Some(head) = self.inputs.head::<S>(window.packets, cp, voq, now) else {
-                    held = true;
                     continue;
                 };
                 let grant = Grant { input, output, priority, head };
                 let waits = self.ports[output].class_bytes(priority as u8);
                 if head.last {
-                    held = true;
+                    waits_for_last = true;
                     let idle = last.is_none() && self.ports[output].queue_bytes == 0;
                     last = if idle { Some(grant) } else { last };
                 } else if waits == 0 || waits + head.size <= self.output_room {
@@ -234,7 +218,7 @@ impl<S: Scheme> CioqSwitch<S> {
             return Claim::Packet(grant);
         }
         let pending = &mut self.pending;
-        pending.held.put(output, held);
+        pending.last.put(output, waits_for_last);
         pending.full.put(output, full);
         if full { Claim::Full } else { Claim::Nothing }
     }
@@ -259,17 +243,21 @@ impl<S: Scheme> CioqSwitch<S> {
         if self.mmu.release(input as u16, priority as u8, head.size) {
             self.send_pfc(window, now, input, priority as u8, false);
         }
-        let Pending { open, held, full, .. } = &mut self.pending;
+        let Pending { open, last, full, .. } = &mut self.pending;
         open.remove(0, output);
-        held.remove(0, output);
+        last.remove(0, output);
         full.remove(0, output);
-        let concerned = next_in_both(full.set(0), self.inputs.wants.set(input), 0);
-        let mut next = concerned;
+        let wants = self.inputs.wants.set(input);
+        let mut concerned = false;
+        let mut next = next_in_both(full.set(0), wants, 0);
         while let Some(output) = next {
-            open.insert(0, output);
-            next = next_in_both(full.set(0), self.inputs.wants.set(input), output + 1);
+            if !self.crossbar.is_busy(output) {
+                open.insert(0, output);
+                concerned = true;
+            }
+            next = next_in_both(full.set(0), wants, output + 1);
         }
-        concerned.is_some()
+        concerned
     }
 
     /// Takes a packet that just arrived to the queue of its output, or straight on.
@@ -284,7 +272,7 @@ impl<S: Scheme> CioqSwitch<S> {
         let packet = window.packets.get_mut(&mut handle);
         let (kind, class, size) = packet.header.on_the_wire();
         let grant = Grant { input, output, priority, head: Default::default() };
-        self.crossbar.connect(&grant, u64::from(size), now, true);
+        self.crossbar.connect_alone(&grant, u64::from(size), now);
         let passes = !Self::STRICT
             && self.ports[output].is_idle(class, now)
             && !self.common.marks_at_enqueue
@@ -325,38 +313,47 @@ impl<S: Scheme> CioqSwitch<S> {
     }
 
     /// When the crossbar may be able to take a packet that it can't take now.
-    fn find_next_crossing(&mut self, now: Time) {
-        let (wanted, busy) = (self.inputs.wanted.set(0), self.crossbar.busy_outputs());
+    fn find_next_crossing(&mut self) {
         let mut at = Time::NEVER;
-        let mut next = next_in_both(wanted, busy, 0);
-        while let Some(output) = next {
-            at = at.min(self.crossbar.output_free(output));
-            next = next_in_both(wanted, busy, output + 1);
-        }
-        let inputs = self.crossbar.busy_inputs();
-        let mut next = next_in_both(inputs, inputs, 0);
-        while let Some(input) = next {
-            if next_but(self.inputs.wants.set(input), busy, 0).is_some() {
-                at = at.min(self.crossbar.input_free(input));
+        for &Transfer { input, output, until } in self.crossbar.transfers() {
+            let full = &mut self.pending.full;
+            if self.inputs.priorities[output] != 0 {
+                // Where nothing fits, nothing will before a packet leaves.
+                if Self::may_take(&self.inputs, &self.ports[output], output, self.output_room) {
+                    at = at.min(until);
+                } else {
+                    full.insert(0, output);
+                }
             }
-            next = next_in_both(inputs, inputs, input + 1);
+            let (wants, busy) = (self.inputs.wants.set(input), self.crossbar.busy_outputs());
+            if next_but(wants, busy, 0).is_some() {
+                at = at.min(until);
+            }
+        }
+        if !Self::STRICT {
+            for outputs in [&self.pending.full, &self.pending.last] {
+                let mut next = outputs.first(0, 0);
+                while let Some(output) = next {
+                    at = at.min(self.leaves_at(output));
+                    next = outputs.first(0, output + 1);
+                }
+            }
         }
         self.cross_at = self.cross_at.min(at);
-        self.pending.watchful = self.pending.thorough
-            || (S::Cp::INPUT_QUEUES && (!self.pending.held.none() || self.restrains_full(now)));
-        if !Self::STRICT {
-            self.find_next_due();
-        }
     }
 
-    /// When a packet leaves an output for which others wait.
-    fn find_next_due(&mut self) {
-        let Pending { full, watchful, .. } = &self.pending;
-        let outputs = if *watchful { &self.inputs.wanted } else { full };
-        let mut next = outputs.first(0, 0);
-        while let Some(output) = next {
-            self.cross_at = self.cross_at.min(self.due.at(output));
-            next = outputs.first(0, output + 1);
+    /// Whether a packet that waits for an output may fit into its queue.
+    #[inline]
+    fn may_take(inputs: &Inputs, port: &Port, output: usize, room: u64) -> bool {
+        let mut priorities = inputs.priorities[output];
+        while priorities != 0 {
+            let priority = priorities.trailing_zeros() as usize;
+            priorities &= priorities - 1;
+            let waits = port.class_bytes(priority as u8);
+            if waits == 0 || inputs.may_fit(output, priority, room.saturating_sub(waits)) {
+                return true;
+            }
         }
+        false
     }
 }

@@ -61,12 +61,6 @@ impl PortSets {
         self.words.fill(0);
     }
 
-    /// Whether no port is in any set.
-    #[inline]
-    pub(super) fn none(&self) -> bool {
-        self.words.iter().all(|word| *word == 0)
-    }
-
     /// The first member at or after `from`.
     #[inline]
     pub(super) fn first(&self, set: usize, from: usize) -> Option<usize> {

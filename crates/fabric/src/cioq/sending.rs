@@ -192,7 +192,6 @@ impl<S: Scheme> CioqSwitch<S> {
             let priority = Priority::new(header.priority);
             cp.on_pfc(&mut cx, &mut self.cp_ports[port], &view, priority, pause);
             drop(cx);
-            self.watch(window, now);
             self.apply_effects(window, now);
         }
     }

@@ -217,7 +217,11 @@ impl RcmSwitch {
             }
             output.harmful = output.unsent.len();
         }
-        self.outputs[port].window.cut(degree);
+        let window = &mut self.outputs[port].window;
+        window.cut(degree);
+        if let Some(until) = window.held_until(now) {
+            self.wake_at = self.wake_at.min(until);
+        }
     }
 
     /// Ends RCC where congestion is over; whether it did.
