@@ -28,6 +28,7 @@ mod sending;
 
 use crate::common::Common;
 use crate::due::Due;
+use crate::egress::{AllPorts, LevelOf};
 use crate::mmu::Mmu;
 use crate::network::Cioq;
 use crate::packet::{Packet, Scheme};
@@ -36,7 +37,7 @@ use crate::probe::PortProbes;
 use crate::record::Recorder;
 use crate::red::Red;
 use crate::routing::Here;
-use crate::switch::{AllPorts, LosslessDrop, SwitchAudit};
+use crate::switch::{LosslessDrop, SwitchAudit};
 use crossbar::Crossbar;
 use engine::{Window, fetch};
 use inputs::Inputs;
@@ -44,9 +45,6 @@ use matching::Pending;
 use schemes::contract::{Cp, Full, Level, Order, PortView, SwitchFx};
 use std::sync::Arc;
 use units::Time;
-
-/// The level of scheme `S`'s congestion point.
-type LevelOf<S> = <<S as Scheme>::Cp as Cp<S>>::Level;
 
 /// A CIOQ switch.
 pub(crate) struct CioqSwitch<S: Scheme> {

@@ -12,6 +12,7 @@ mod build;
 mod cioq;
 mod common;
 mod due;
+mod egress;
 mod host;
 mod ideal;
 mod losses;

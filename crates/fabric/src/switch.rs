@@ -16,13 +16,12 @@ mod failing;
 
 use crate::common::Common;
 use crate::due::Due;
+use crate::egress::{AllPorts, Egress, LevelOf, Made};
 use crate::losses::Losses;
 use crate::mmu::Mmu;
 use crate::mrg::Draws;
 use crate::network::ProbeKind;
-use crate::packet::{
-    Body, CodePoint, Header, Kind, NO_INGRESS, Packet, Scheme, blank, is_pause, pfc_frame,
-};
+use crate::packet::{Header, NO_INGRESS, Packet, Scheme, pfc_frame};
 use crate::port::Port;
 use crate::probe::PortProbes;
 use crate::record::{Happening, Recorder};
@@ -30,16 +29,11 @@ use crate::red::Red;
 use crate::routing::Here;
 use crate::sub_queue::SubQueues;
 use engine::{Handle, Window, fetch};
-use schemes::contract::{
-    Cp, Full, Level, Order, PortView, Ports, Room, SwitchEffect, SwitchFx, Target,
-};
+use schemes::contract::{Cp, Full, Level, Order, PortView, Room, SwitchFx};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
-use units::{PortId, Priority, Time};
-
-/// The level of scheme `S`'s congestion point.
-type LevelOf<S> = <<S as Scheme>::Cp as Cp<S>>::Level;
+use units::Time;
 
 /// A packet dropped for want of room in a class that PFC should have kept from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,9 +72,6 @@ pub struct SwitchAudit {
     /// PFC frames that repeated the state they found.
     pub unmatched_pfc: u64,
 }
-
-/// How many lossless drops a switch lists; all are counted.
-pub(crate) const DROPS_LISTED: usize = 16;
 
 /// A switch.
 pub(crate) struct Switch<S: Scheme> {
@@ -363,6 +354,22 @@ impl<S: Scheme> Switch<S> {
         next
     }
 
+    /// A port, and what has a say there.
+    #[inline(always)]
+    fn egress(&mut self, port: usize) -> Egress<'_, S> {
+        Egress {
+            number: port,
+            port: &mut self.ports[port],
+            red: &mut self.red,
+            draws: self.draws.as_deref_mut(),
+            cp: self.cp.as_mut(),
+            states: &mut self.cp_ports,
+            effects: &mut self.effects,
+            views: &self.views,
+            recorder: self.recorder.as_deref_mut(),
+        }
+    }
+
     fn on_pfc(
         &mut self,
         window: &mut Window<'_, '_, Packet<S>>,
@@ -371,20 +378,11 @@ impl<S: Scheme> Switch<S> {
         header: &Header,
     ) {
         self.drain(window, port, now);
-        let pause = is_pause(header);
-        if let Some(recorder) = &mut self.recorder {
-            recorder.pfc(now, port as u16, header.priority, pause);
-        }
-        let changed = self.ports[port].set_paused(header.priority, pause, now);
+        let changed = self.egress(port).hears_pfc(now, header);
         self.refresh(window, port, now);
         self.audit.unmatched_pfc += u64::from(!changed);
-        if changed && let Some(cp) = &mut self.cp {
-            let view = self.ports[port].view(port, header.priority);
-            let full = Full::new(now, &mut self.effects, &self.views);
-            let mut cx = LevelOf::<S>::arrive(full);
-            let priority = Priority::new(header.priority);
-            cp.on_pfc(&mut cx, &mut self.cp_ports[port], &view, priority, pause);
-            drop(cx);
+        if changed {
+            self.egress(port).tells_pfc(now, header);
             self.apply_effects(window, now);
         }
     }
@@ -443,28 +441,19 @@ impl<S: Scheme> Switch<S> {
     fn apply(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
         let mut effects = std::mem::take(&mut self.effects);
         for effect in effects.drain(..) {
-            match effect {
-                SwitchEffect::ToHost(mut address, target, ctl) => {
-                    if target == Target::Source {
-                        address.hash = self.common.hash_back(&address);
-                    }
-                    let mut header = control_header(&self.common, Kind::Ctl, &ctl);
-                    header.address = address;
-                    header.to_source = target == Target::Source;
-                    let handle = window.packets.insert(Packet { header, body: Body::Ctl(ctl) });
+            match Made::of(&self.common, effect) {
+                Made::ToHost(packet) => {
+                    let handle = window.packets.insert(packet);
                     self.forward(window, now, NO_INGRESS, handle);
                 }
-                SwitchEffect::ToLink(port, ctl) => {
-                    if self.ports[port.index()].is_down() {
-                        continue;
-                    }
-                    let header = control_header(&self.common, Kind::LinkCtl, &ctl);
-                    let handle = window.packets.insert(Packet { header, body: Body::Ctl(ctl) });
-                    self.enqueue(window, now, NO_INGRESS, port.index(), handle);
+                Made::ToLink(port, _) if self.ports[port].is_down() => {}
+                Made::ToLink(port, packet) => {
+                    let handle = window.packets.insert(packet);
+                    self.enqueue(window, now, NO_INGRESS, port, handle);
                 }
-                SwitchEffect::Wake(port) => {
-                    self.drain(window, port.index(), now);
-                    self.refresh(window, port.index(), now);
+                Made::Wake(port) => {
+                    self.drain(window, port, now);
+                    self.refresh(window, port, now);
                 }
             }
         }
@@ -500,52 +489,5 @@ impl<S: Scheme> Switch<S> {
     /// The audit at the end of a run.
     pub(crate) fn final_audit(&self) -> SwitchAudit {
         SwitchAudit { stored: self.mmu.used(), ..self.audit }
-    }
-}
-
-/// The header of a control packet of the switch's own.
-pub(crate) fn control_header<S: Scheme>(common: &Common<S>, kind: Kind, ctl: &S::Ctl) -> Header {
-    let priority = S::ctl_priority(&common.params, ctl);
-    let priority = priority.map_or(common.classes.control, Priority::get);
-    let size = common.wire.control_bytes(S::ctl_bytes(ctl)) as u16;
-    blank(kind, Default::default(), priority, size)
-}
-
-/// All ports of a switch, for a timer hook.
-pub(crate) struct AllPorts<'a, P> {
-    states: &'a mut [P],
-    ports: &'a [Port],
-    /// Of the port that was asked for last.
-    view: Option<PortView>,
-}
-
-impl<'a, P> AllPorts<'a, P> {
-    pub(crate) fn new(states: &'a mut [P], ports: &'a [Port]) -> AllPorts<'a, P> {
-        AllPorts { states, ports, view: None }
-    }
-}
-
-impl<P> Ports<P> for AllPorts<'_, P> {
-    fn count(&self) -> usize {
-        self.ports.len()
-    }
-    fn port(&mut self, port: PortId) -> (&mut P, &PortView) {
-        let port = port.index();
-        (&mut self.states[port], self.view.insert(self.ports[port].view_without_packet(port)))
-    }
-}
-
-/// Marks a packet that sees `queue` bytes, where RED says so.
-#[inline]
-pub(crate) fn mark<S: Scheme>(
-    red: &mut Red,
-    draws: Option<&mut Draws>,
-    queue: u64,
-    packet: &mut Packet<S>,
-    port: &mut Port,
-) {
-    if red.marks(queue, draws) {
-        packet.header.code_point = CodePoint::CongestionExperienced;
-        port.counters.ecn_marked_packets += 1;
     }
 }

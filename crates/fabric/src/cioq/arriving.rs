@@ -1,10 +1,10 @@
 //! What becomes of a packet that arrives at a CIOQ switch: its verdict, its way, its room, its queue.
 
-use super::{CioqSwitch, LevelOf};
+use super::CioqSwitch;
+use crate::egress::LevelOf;
 use crate::mmu::Admission;
 use crate::packet::{Address, Header, Kind, NO_INGRESS, Packet, Scheme};
 use crate::record::Happening;
-use crate::switch::{DROPS_LISTED, LosslessDrop};
 use engine::{Handle, Window};
 use schemes::contract::{Cp, Crossing, Full, InputView, Level, Verdict};
 use units::{PortId, Time};
@@ -189,19 +189,10 @@ impl<S: Scheme> CioqSwitch<S> {
             recorder.packet(time, port, Happening::Dropped, 0, &header);
         }
         self.discard(window, port, handle);
-        let priority = header.priority;
-        if !self.mmu.is_lossless(port, priority) {
-            return;
-        }
-        self.audit.lossless_drops += 1;
-        if self.drops_listed.len() < DROPS_LISTED {
-            let reason = match refused {
-                Admission::HeadroomFull => "headroom full",
-                _ => "input queue full",
-            };
-            let node = self.node;
-            let (flow, size) = (header.address.flow, header.size);
-            self.drops_listed.push(LosslessDrop { time, node, port, priority, flow, size, reason });
+        if self.mmu.is_lossless(port, header.priority) {
+            let why = (refused, "input queue full");
+            let place = (time, self.node, port);
+            self.audit.lossless_drop(&mut self.drops_listed, place, &header, why);
         }
     }
 }

@@ -10,10 +10,11 @@
 //! changes for their output, when what may go last finds the queue empty, and after each timer and
 //! wake of the congestion point.
 
+use super::CioqSwitch;
 use super::crossbar::{Grant, Transfer};
 use super::inputs::Inputs;
 use super::port_set::{PortSets, following_but, next_but, next_in_both};
-use super::{CioqSwitch, LevelOf};
+use crate::egress::LevelOf;
 use crate::packet::{Packet, Scheme};
 use crate::port::Port;
 use engine::{Handle, Window};

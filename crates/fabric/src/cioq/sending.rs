@@ -1,15 +1,31 @@
 //! What a CIOQ switch sends: its output queues, PFC frames, packets of its own.
 
-use super::{CioqSwitch, LevelOf};
-use crate::packet::{Body, Header, Kind, NO_INGRESS, Packet, Scheme, is_pause, pfc_frame};
+use super::CioqSwitch;
+use crate::egress::{Egress, LevelOf, Made};
+use crate::packet::{Header, NO_INGRESS, Packet, Scheme, pfc_frame};
 use crate::record::Happening;
 use crate::scheduler::PFC;
-use crate::switch::{control_header, mark};
 use engine::{Handle, Window};
-use schemes::contract::{Cp, Departure, Full, Level, SwitchEffect, Target};
-use units::{Priority, Time};
+use schemes::contract::{Level, SwitchEffect};
+use units::Time;
 
 impl<S: Scheme> CioqSwitch<S> {
+    /// A port, and what has a say there.
+    #[inline(always)]
+    pub(super) fn egress(&mut self, port: usize) -> Egress<'_, S> {
+        Egress {
+            number: port,
+            port: &mut self.ports[port],
+            red: &mut self.red,
+            draws: None,
+            cp: self.cp.as_mut(),
+            states: &mut self.cp_ports,
+            effects: &mut self.effects,
+            views: &self.views,
+            recorder: self.recorder.as_deref_mut(),
+        }
+    }
+
     /// Has `port` send what it sends before `time`.
     #[inline]
     pub(super) fn drain(
@@ -62,28 +78,9 @@ impl<S: Scheme> CioqSwitch<S> {
         }
         let packet = window.packets.get_mut(&mut handle);
         let (priority, size) = (packet.header.priority, packet.header.size);
-        let port = &mut self.ports[out];
-        if let Some(recorder) = &mut self.recorder {
-            let bytes = port.class_bytes(priority);
-            recorder.packet(now, out as u16, Happening::Enqueued, bytes, &packet.header);
-            recorder.grows(now, out, port.queue_bytes);
-        }
-        if self.common.marks_at_enqueue
-            && packet.header.kind == Kind::Data
-            && self.cp.as_ref().is_none_or(|cp| {
-                cp.may_mark(&self.cp_ports[out], &port.view(out, priority), packet, now)
-            })
-        {
-            let queue = port.class_bytes(priority) + u64::from(size);
-            mark(&mut self.red[out], None, queue, packet, port);
-        }
-        if let Some(cp) = &mut self.cp {
-            let view = port.view(out, priority);
-            let full = Full::new(now, &mut self.effects, &self.views);
-            let mut cx = LevelOf::<S>::arrive(full);
-            cp.on_enqueue(&mut cx, &mut self.cp_ports[out], &view, packet);
-        }
-        port.enqueue(window.packets, priority, size, handle);
+        let marks = self.common.marks_at_enqueue;
+        self.egress(out).joins(now, marks, packet);
+        self.ports[out].enqueue(window.packets, priority, size, handle);
         self.joined(out, priority, now);
     }
 
@@ -127,41 +124,24 @@ impl<S: Scheme> CioqSwitch<S> {
         let this = &mut self.ports[port];
         let queue = this.pick(window.packets, this.open(), None);
         let mut handle = this.dequeue(window.packets, queue);
-        let packet = window.packets.get_mut(&mut handle);
-        let (kind, priority, size) = packet.header.on_the_wire();
-        if queue != PFC {
-            if let Some(recorder) = &mut self.recorder {
-                recorder.shrinks(now, port, this.queue_bytes);
-            }
-            this.count_out(priority, size);
-            if self.common.marks_at_dequeue
-                && kind == Kind::Data
-                && self.cp.as_ref().is_none_or(|cp| {
-                    cp.may_mark(&self.cp_ports[port], &this.view(port, priority), packet, now)
-                })
-            {
-                mark(&mut self.red[port], None, this.class_bytes(priority), packet, this);
-            }
-            if let Some(cp) = &mut self.cp {
-                let view = this.view(port, priority);
-                let departure = Departure { now, effects: &mut self.effects, views: &self.views };
-                let mut cx = LevelOf::<S>::depart(departure);
-                cp.on_depart(&mut cx, &mut self.cp_ports[port], &view, packet);
-            }
-            if packet.header.ingress != NO_INGRESS {
-                self.audit.departed += u64::from(size);
-                self.crossed -= u64::from(size);
-            }
-        }
-        if let Some(recorder) = &mut self.recorder {
-            let bytes = if queue == PFC { 0 } else { this.class_bytes(priority) };
-            recorder.packet(now, port as u16, Happening::Dequeued, bytes, &packet.header);
-        }
         if queue == PFC {
+            if let Some(recorder) = &mut self.recorder {
+                let header = &window.packets.get(&handle).header;
+                recorder.packet(now, port as u16, Happening::Dequeued, 0, header);
+            }
             this.transmit_pfc(window, now, handle);
         } else {
-            this.transmit(window, now, (kind, priority, size), handle);
+            let packet = window.packets.get_mut(&mut handle);
+            let on_the_wire = packet.header.on_the_wire();
+            let marks = self.common.marks_at_dequeue;
+            self.egress(port).leaves(now, marks, packet);
+            if packet.header.ingress != NO_INGRESS {
+                self.audit.departed += u64::from(packet.header.size);
+                self.crossed -= u64::from(packet.header.size);
+            }
+            self.ports[port].transmit(window, now, on_the_wire, handle);
         }
+        let this = &self.ports[port];
         let due = if this.open() == 0 { Time::NEVER } else { this.free_at };
         self.due.set(port, due);
         self.look_at(port);
@@ -178,20 +158,11 @@ impl<S: Scheme> CioqSwitch<S> {
         if !Self::STRICT {
             self.drain(window, port, now);
         }
-        let pause = is_pause(header);
-        if let Some(recorder) = &mut self.recorder {
-            recorder.pfc(now, port as u16, header.priority, pause);
-        }
-        let changed = self.ports[port].set_paused(header.priority, pause, now);
+        let changed = self.egress(port).hears_pfc(now, header);
         self.refresh(port, now);
         self.audit.unmatched_pfc += u64::from(!changed);
-        if changed && let Some(cp) = &mut self.cp {
-            let view = self.ports[port].view(port, header.priority);
-            let full = Full::new(now, &mut self.effects, &self.views);
-            let mut cx = LevelOf::<S>::arrive(full);
-            let priority = Priority::new(header.priority);
-            cp.on_pfc(&mut cx, &mut self.cp_ports[port], &view, priority, pause);
-            drop(cx);
+        if changed {
+            self.egress(port).tells_pfc(now, header);
             self.apply_effects(window, now);
         }
     }
@@ -245,25 +216,17 @@ impl<S: Scheme> CioqSwitch<S> {
         now: Time,
         effect: SwitchEffect<S::Ctl>,
     ) {
-        match effect {
-            SwitchEffect::ToHost(mut address, target, ctl) => {
-                if target == Target::Source {
-                    address.hash = self.common.hash_back(&address);
-                }
-                let mut header = control_header(&self.common, Kind::Ctl, &ctl);
-                header.address = address;
-                header.to_source = target == Target::Source;
-                let packet = Packet { header, body: Body::Ctl(ctl) };
+        match Made::of(&self.common, effect) {
+            Made::ToHost(packet) => {
                 let out = self.choose(&packet, now, false);
                 let handle = window.packets.insert(packet);
                 self.enqueue(window, now, out, handle);
             }
-            SwitchEffect::ToLink(port, ctl) => {
-                let header = control_header(&self.common, Kind::LinkCtl, &ctl);
-                let handle = window.packets.insert(Packet { header, body: Body::Ctl(ctl) });
-                self.enqueue(window, now, port.index(), handle);
+            Made::ToLink(port, packet) => {
+                let handle = window.packets.insert(packet);
+                self.enqueue(window, now, port, handle);
             }
-            SwitchEffect::Wake(_) => self.look_again(now),
+            Made::Wake(_) => self.look_again(now),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What becomes of a packet that arrives at a switch: its verdict, its way, its room, its queue.
 
-use super::{DROPS_LISTED, Held, LevelOf, LosslessDrop, Switch, mark};
+use super::{Held, LevelOf, Switch};
 use crate::mmu::Admission;
 use crate::packet::{Address, Header, Kind, NO_INGRESS, Packet, Scheme};
 use crate::record::Happening;
@@ -321,19 +321,10 @@ impl<S: Scheme> Switch<S> {
     /// Lists a drop that PFC should have prevented.
     #[cold]
     pub(super) fn refuse(&mut self, time: Time, port: u16, header: &Header, refused: Admission) {
-        let priority = header.priority;
-        if !self.mmu.is_lossless(port, priority) {
-            return;
-        }
-        self.audit.lossless_drops += 1;
-        if self.drops_listed.len() < DROPS_LISTED {
-            let reason = match refused {
-                Admission::HeadroomFull => "headroom full",
-                _ => "buffer full",
-            };
-            let node = self.node;
-            let (flow, size) = (header.address.flow, header.size);
-            self.drops_listed.push(LosslessDrop { time, node, port, priority, flow, size, reason });
+        if self.mmu.is_lossless(port, header.priority) {
+            let why = (refused, "buffer full");
+            let place = (time, self.node, port);
+            self.audit.lossless_drop(&mut self.drops_listed, place, header, why);
         }
     }
 
@@ -365,32 +356,16 @@ impl<S: Scheme> Switch<S> {
         self.drain_as::<PLAIN>(window, out, now);
         let packet = window.packets.get_mut(&mut handle);
         let (priority, size) = (packet.header.priority, packet.header.size);
-        let port = &mut self.ports[out];
-        if let Some(recorder) = &mut self.recorder {
-            let bytes = port.class_bytes(priority);
-            recorder.packet(now, out as u16, Happening::Enqueued, bytes, &packet.header);
-            recorder.grows(now, out, port.queue_bytes);
-        }
-        if !PLAIN
-            && self.common.marks_at_enqueue
-            && packet.header.kind == Kind::Data
-            && self.cp.as_ref().is_none_or(|cp| {
-                cp.may_mark(&self.cp_ports[out], &port.view(out, priority), packet, now)
-            })
-        {
-            let queue = port.class_bytes(priority) + u64::from(size);
-            mark(&mut self.red[out], self.draws.as_deref_mut(), queue, packet, port);
-        }
+        let marks = !PLAIN && self.common.marks_at_enqueue;
+        self.egress(out).joins(now, marks, packet);
         let mut sub_queue = 0;
-        if let Some(cp) = &mut self.cp {
-            let view = port.view(out, priority);
-            let full = Full::new(now, &mut self.effects, &self.views);
-            let mut cx = LevelOf::<S>::arrive(full);
-            cp.on_enqueue(&mut cx, &mut self.cp_ports[out], &view, packet);
-            if !PLAIN && !self.sub_queues.is_empty() {
-                sub_queue = cp.sub_queue(PortId::new(in_port), PortId::new(out as u16), packet);
-            }
+        if !PLAIN
+            && !self.sub_queues.is_empty()
+            && let Some(cp) = &self.cp
+        {
+            sub_queue = cp.sub_queue(PortId::new(in_port), PortId::new(out as u16), packet);
         }
+        let port = &mut self.ports[out];
         if sub_queue == 0 {
             port.enqueue(window.packets, priority, size, handle);
         } else {

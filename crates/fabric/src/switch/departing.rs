@@ -1,11 +1,11 @@
 //! What leaves a port of a switch, and when.
 
-use super::{LevelOf, Switch, mark};
-use crate::packet::{Kind, NO_INGRESS, Packet, Scheme};
+use super::{LevelOf, Switch};
+use crate::packet::{NO_INGRESS, Packet, Scheme};
 use crate::record::Happening;
 use crate::scheduler::PFC;
 use engine::{Handle, Window};
-use schemes::contract::{Cp, Departure, Level, Order, Turn};
+use schemes::contract::{Cp, Level, Order, Turn};
 use units::Time;
 
 impl<S: Scheme> Switch<S> {
@@ -104,40 +104,11 @@ impl<S: Scheme> Switch<S> {
             }
         }
         let packet = window.packets.get_mut(&mut handle);
-        let this = &mut self.ports[port];
         let (kind, priority, size) = packet.header.on_the_wire();
-        if let Some(recorder) = &mut self.recorder {
-            recorder.shrinks(now, port, this.queue_bytes);
-        }
-        this.count_out(priority, size);
-        if self.marks_at_dequeue
-            && kind == Kind::Data
-            && self.cp.as_ref().is_none_or(|cp| {
-                cp.may_mark(&self.cp_ports[port], &this.view(port, priority), packet, now)
-            })
-        {
-            let queue = this.class_bytes(priority);
-            mark(&mut self.red[port], self.draws.as_deref_mut(), queue, packet, this);
-        }
-        if self.marks_at_dequeue
-            && kind != Kind::Data
-            && let Some(draws) = &mut self.draws
-        {
-            // The HPCC simulator draws for ACKs, too; their marks mean nothing.
-            self.red[port].marks(this.class_bytes(priority), Some(draws));
-        }
-        if let Some(cp) = &mut self.cp {
-            let view = this.view(port, priority);
-            let departure = Departure { now, effects: &mut self.effects, views: &self.views };
-            let mut cx = LevelOf::<S>::depart(departure);
-            cp.on_depart(&mut cx, &mut self.cp_ports[port], &view, packet);
-        }
-        if let Some(recorder) = &mut self.recorder {
-            let bytes = this.class_bytes(priority);
-            recorder.packet(now, port as u16, Happening::Dequeued, bytes, &packet.header);
-        }
+        let marks = self.marks_at_dequeue;
+        self.egress(port).leaves(now, marks, packet);
         let ingress = packet.header.ingress;
-        this.transmit(window, now, (kind, priority, size), handle);
+        self.ports[port].transmit(window, now, (kind, priority, size), handle);
         self.next_departure::<PLAIN>(window, port, now);
         if ingress != NO_INGRESS {
             let size = u64::from(size);

@@ -1,0 +1,206 @@
+//! What any switch does with a packet at the queues of a port, as it joins one and as it leaves, with
+//! PFC frames that come to a port, and with what the scheme has it send.
+
+use crate::common::Common;
+use crate::mmu::Admission;
+use crate::mrg::Draws;
+use crate::packet::{Body, CodePoint, Header, Kind, Packet, Scheme, blank, is_pause};
+use crate::port::Port;
+use crate::record::{Happening, Recorder};
+use crate::red::Red;
+use crate::switch::{LosslessDrop, SwitchAudit};
+use schemes::contract::{
+    Cp, Departure, Full, Level, PortView, Ports, SwitchEffect, SwitchFx, Target,
+};
+use units::{PortId, Priority, Time};
+
+/// The level of scheme `S`'s congestion point.
+pub(crate) type LevelOf<S> = <<S as Scheme>::Cp as Cp<S>>::Level;
+
+/// A port of a switch, and what has a say there.
+pub(crate) struct Egress<'a, S: Scheme> {
+    pub(crate) number: usize,
+    pub(crate) port: &'a mut Port,
+    pub(crate) red: &'a mut [Red],
+    /// Where marks are drawn from, if not from a stream of each port.
+    pub(crate) draws: Option<&'a mut Draws>,
+    pub(crate) cp: Option<&'a mut S::Cp>,
+    pub(crate) states: &'a mut [<S::Cp as Cp<S>>::Port],
+    pub(crate) effects: &'a mut SwitchFx<S::Ctl>,
+    /// All ports as the scheme sees them, where the order is strict.
+    pub(crate) views: &'a [PortView],
+    pub(crate) recorder: Option<&'a mut Recorder>,
+}
+
+impl<S: Scheme> Egress<'_, S> {
+    /// RED may mark a packet that sees `queue` bytes.
+    #[inline(always)]
+    fn mark(&mut self, queue: u64, priority: u8, packet: &mut Packet<S>, now: Time) {
+        if packet.header.kind == Kind::Data
+            && self.cp.as_ref().is_none_or(|cp| {
+                let view = self.port.view(self.number, priority);
+                cp.may_mark(&self.states[self.number], &view, packet, now)
+            })
+            && self.red[self.number].marks(queue, self.draws.as_deref_mut())
+        {
+            packet.header.code_point = CodePoint::CongestionExperienced;
+            self.port.counters.ecn_marked_packets += 1;
+        }
+    }
+
+    /// A packet is about to join a queue; `marks`: RED decides now.
+    #[inline(always)]
+    pub(crate) fn joins(&mut self, now: Time, marks: bool, packet: &mut Packet<S>) {
+        let (priority, size) = (packet.header.priority, packet.header.size);
+        if let Some(recorder) = &mut self.recorder {
+            let (bytes, number) = (self.port.class_bytes(priority), self.number);
+            recorder.packet(now, number as u16, Happening::Enqueued, bytes, &packet.header);
+            recorder.grows(now, number, self.port.queue_bytes);
+        }
+        if marks {
+            let queue = self.port.class_bytes(priority) + u64::from(size);
+            self.mark(queue, priority, packet, now);
+        }
+        if let Some(cp) = &mut self.cp {
+            let view = self.port.view(self.number, priority);
+            let full = Full::new(now, self.effects, self.views);
+            let mut cx = LevelOf::<S>::arrive(full);
+            cp.on_enqueue(&mut cx, &mut self.states[self.number], &view, packet);
+        }
+    }
+
+    /// A packet that is not a PFC frame begins to leave; `marks`: RED decides now.
+    #[inline(always)]
+    pub(crate) fn leaves(&mut self, now: Time, marks: bool, packet: &mut Packet<S>) {
+        let (kind, priority, size) = packet.header.on_the_wire();
+        if let Some(recorder) = &mut self.recorder {
+            recorder.shrinks(now, self.number, self.port.queue_bytes);
+        }
+        self.port.count_out(priority, size);
+        if marks {
+            self.mark(self.port.class_bytes(priority), priority, packet, now);
+            if kind != Kind::Data
+                && let Some(draws) = &mut self.draws
+            {
+                // The HPCC simulator draws for ACKs, too; their marks mean nothing.
+                self.red[self.number].marks(self.port.class_bytes(priority), Some(draws));
+            }
+        }
+        if let Some(cp) = &mut self.cp {
+            let view = self.port.view(self.number, priority);
+            let departure = Departure { now, effects: self.effects, views: self.views };
+            let mut cx = LevelOf::<S>::depart(departure);
+            cp.on_depart(&mut cx, &mut self.states[self.number], &view, packet);
+        }
+        if let Some(recorder) = &mut self.recorder {
+            let (bytes, number) = (self.port.class_bytes(priority), self.number);
+            recorder.packet(now, number as u16, Happening::Dequeued, bytes, &packet.header);
+        }
+    }
+
+    /// A PFC frame came to the port; whether it changed anything.
+    pub(crate) fn hears_pfc(&mut self, now: Time, header: &Header) -> bool {
+        let (pause, priority) = (is_pause(header), header.priority);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.pfc(now, self.number as u16, priority, pause);
+        }
+        self.port.set_paused(priority, pause, now)
+    }
+
+    /// The congestion point hears what changed.
+    pub(crate) fn tells_pfc(&mut self, now: Time, header: &Header) {
+        if let Some(cp) = &mut self.cp {
+            let view = self.port.view(self.number, header.priority);
+            let full = Full::new(now, self.effects, self.views);
+            let mut cx = LevelOf::<S>::arrive(full);
+            let (state, priority) = (&mut self.states[self.number], Priority::new(header.priority));
+            cp.on_pfc(&mut cx, state, &view, priority, is_pause(header));
+        }
+    }
+}
+
+/// What a switch does because a hook asked for it.
+pub(crate) enum Made<S: Scheme> {
+    /// Sends a packet to a host.
+    ToHost(Packet<S>),
+    /// Sends a packet over the link of a port.
+    ToLink(usize, Packet<S>),
+    /// Looks at a port again.
+    Wake(usize),
+}
+
+impl<S: Scheme> Made<S> {
+    pub(crate) fn of(common: &Common<S>, effect: SwitchEffect<S::Ctl>) -> Made<S> {
+        match effect {
+            SwitchEffect::ToHost(mut address, target, ctl) => {
+                if target == Target::Source {
+                    address.hash = common.hash_back(&address);
+                }
+                let mut header = control_header(common, Kind::Ctl, &ctl);
+                header.address = address;
+                header.to_source = target == Target::Source;
+                Made::ToHost(Packet { header, body: Body::Ctl(ctl) })
+            }
+            SwitchEffect::ToLink(port, ctl) => {
+                let header = control_header(common, Kind::LinkCtl, &ctl);
+                Made::ToLink(port.index(), Packet { header, body: Body::Ctl(ctl) })
+            }
+            SwitchEffect::Wake(port) => Made::Wake(port.index()),
+        }
+    }
+}
+
+/// The header of a control packet of the switch's own.
+fn control_header<S: Scheme>(common: &Common<S>, kind: Kind, ctl: &S::Ctl) -> Header {
+    let priority = S::ctl_priority(&common.params, ctl);
+    let priority = priority.map_or(common.classes.control, Priority::get);
+    let size = common.wire.control_bytes(S::ctl_bytes(ctl)) as u16;
+    blank(kind, Default::default(), priority, size)
+}
+
+/// How many lossless drops a switch lists; all are counted.
+const DROPS_LISTED: usize = 16;
+
+impl SwitchAudit {
+    /// Counts a drop that PFC should have prevented, and lists it; `full`: what is where it is not
+    /// the headroom.
+    #[cold]
+    pub(crate) fn lossless_drop(
+        &mut self,
+        listed: &mut Vec<LosslessDrop>,
+        (time, node, port): (Time, u32, u16),
+        header: &Header,
+        (refused, full): (Admission, &'static str),
+    ) {
+        self.lossless_drops += 1;
+        if listed.len() < DROPS_LISTED {
+            let reason = if refused == Admission::HeadroomFull { "headroom full" } else { full };
+            let (flow, size, priority) = (header.address.flow, header.size, header.priority);
+            listed.push(LosslessDrop { time, node, port, priority, flow, size, reason });
+        }
+    }
+}
+
+/// All ports of a switch, for a timer hook.
+pub(crate) struct AllPorts<'a, P> {
+    states: &'a mut [P],
+    ports: &'a [Port],
+    /// Of the port that was asked for last.
+    view: Option<PortView>,
+}
+
+impl<'a, P> AllPorts<'a, P> {
+    pub(crate) fn new(states: &'a mut [P], ports: &'a [Port]) -> AllPorts<'a, P> {
+        AllPorts { states, ports, view: None }
+    }
+}
+
+impl<P> Ports<P> for AllPorts<'_, P> {
+    fn count(&self) -> usize {
+        self.ports.len()
+    }
+    fn port(&mut self, port: PortId) -> (&mut P, &PortView) {
+        let port = port.index();
+        (&mut self.states[port], self.view.insert(self.ports[port].view_without_packet(port)))
+    }
+}
