@@ -3,7 +3,7 @@
 use super::CioqSwitch;
 use crate::egress::LevelOf;
 use crate::mmu::Admission;
-use crate::packet::{Address, Header, Kind, NO_INGRESS, Packet, Scheme};
+use crate::packet::{Address, Header, Kind, Packet, Scheme};
 use crate::record::Happening;
 use engine::{Handle, Window};
 use schemes::contract::{Cp, Crossing, Full, InputView, Level, Verdict};
@@ -42,9 +42,7 @@ impl<S: Scheme> CioqSwitch<S> {
                 self.audit.removed += size;
                 window.packets.discard(handle);
             }
-            Verdict::Drop => {
-                self.discard(window, in_port, handle);
-            }
+            Verdict::Drop => self.discard(window, in_port, handle),
             Verdict::Hold(_) => unreachable!("refused when the network was built"),
         }
         self.apply_effects(window, now);
@@ -60,7 +58,7 @@ impl<S: Scheme> CioqSwitch<S> {
         handle: Handle,
     ) {
         let packet = window.packets.get(&handle);
-        let out = self.choose(packet, now, in_port != NO_INGRESS);
+        let out = self.choose(packet, now, true);
         let header = &packet.header;
         let (priority, size) = (header.priority, u64::from(header.size));
         let input = in_port as usize;
@@ -79,19 +77,21 @@ impl<S: Scheme> CioqSwitch<S> {
                 return self.refuse(window, now, in_port, handle, admission);
             }
         }
-        self.inputs.count_in(voq, size);
-        if let Some(cp) = &mut self.cp
-            && S::Cp::INPUT_QUEUES
+        if S::Cp::INPUT_QUEUES
+            && let Some(cp) = &mut self.cp
         {
+            // It is counted while it is looked at.
+            self.inputs.lay(voq, size);
             let voqs = self.inputs.voqs(input, priority);
             let view = InputView { port: PortId::new(in_port), voqs };
             let full = Full::new(now, &mut self.effects, &self.views);
             let mut cx = LevelOf::<S>::arrive(full);
             cp.on_input(&mut cx, &view, PortId::new(out as u16), header);
+            drop(cx);
+            self.inputs.take_back(voq, size);
         }
         if calm {
             if self.may_cross_alone(window, now, input, out, header) {
-                self.inputs.count_out(voq, size);
                 return self.cross_alone(window, now, voq, handle);
             }
             self.mmu.store(in_port, priority, size);

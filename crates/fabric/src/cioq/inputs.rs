@@ -129,27 +129,25 @@ impl Inputs {
         &self.bytes[(input * 8 + priority as usize) * self.ports..][..self.ports]
     }
 
-    /// Counts a packet; where it waits is the caller's matter.
+    /// Counts a packet to a VOQ that it has not joined.
     #[inline]
-    pub(super) fn count_in(&mut self, (input, priority, output): (usize, usize, usize), size: u64) {
+    pub(super) fn lay(&mut self, (input, priority, output): (usize, usize, usize), size: u64) {
         let place = self.place(input, priority, output);
         self.bytes[place] += size;
-        self.totals[input * 8 + priority] += size;
     }
 
-    /// Counts a packet as gone from where it waited.
+    /// Takes that back.
     #[inline]
-    pub(super) fn count_out(
+    pub(super) fn take_back(
         &mut self,
         (input, priority, output): (usize, usize, usize),
         size: u64,
     ) {
         let place = self.place(input, priority, output);
         self.bytes[place] -= size;
-        self.totals[input * 8 + priority] -= size;
     }
 
-    /// Adds a packet to a VOQ, without counting it in.
+    /// Adds a packet to a VOQ.
     #[inline]
     pub(super) fn push<S: Scheme>(
         &mut self,
@@ -160,6 +158,8 @@ impl Inputs {
     ) {
         let place = self.place(input, priority, output);
         self.voqs[place].fifo.push(packets, handle);
+        self.bytes[place] += size;
+        self.totals[input * 8 + priority] += size;
         let waiting = output * 8 + priority;
         let least = &mut self.least[waiting * self.ports + input];
         let others = if self.waiting.contains(waiting, input) { *least } else { u16::MAX };
@@ -239,7 +239,7 @@ impl Inputs {
         first_aside(voq)
     }
 
-    /// Takes what [`head`](Inputs::head) has found at this instant, without counting it out.
+    /// Takes what [`head`](Inputs::head) has found at this instant.
     #[inline]
     pub(super) fn pop<S: Scheme>(
         &mut self,
@@ -255,6 +255,8 @@ impl Inputs {
         };
         let empty =
             voq.fifo.is_empty() && voq.aside.as_ref().is_none_or(|aside| aside.fifo.is_empty());
+        self.bytes[place] -= head.size;
+        self.totals[input * 8 + priority] -= head.size;
         if empty {
             self.emptied((input, priority, output));
         }

@@ -237,7 +237,6 @@ impl<S: Scheme> CioqSwitch<S> {
         let Grant { input, output, priority, head } = *grant;
         let voq = (input, priority, output);
         let handle = self.inputs.pop(window.packets, voq, head);
-        self.inputs.count_out(voq, head.size);
         self.crossbar.connect(grant, head.size, now, first);
         self.crossed += head.size;
         self.enqueue(window, now, output, handle);

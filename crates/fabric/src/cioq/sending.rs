@@ -27,7 +27,7 @@ impl<S: Scheme> CioqSwitch<S> {
     }
 
     /// Has `port` send what it sends before `time`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn drain(
         &mut self,
         window: &mut Window<'_, '_, Packet<S>>,
