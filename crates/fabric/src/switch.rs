@@ -17,6 +17,7 @@ mod failing;
 use crate::common::Common;
 use crate::due::Due;
 use crate::egress::{AllPorts, Egress, LevelOf, Made};
+use crate::held::Held;
 use crate::losses::Losses;
 use crate::mmu::Mmu;
 use crate::mrg::Draws;
@@ -28,10 +29,8 @@ use crate::record::{Happening, Recorder};
 use crate::red::Red;
 use crate::routing::Here;
 use crate::sub_queue::SubQueues;
-use engine::{Handle, Window, fetch};
+use engine::{Window, fetch};
 use schemes::contract::{Cp, Full, Level, Order, PortView, Room, SwitchFx};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::sync::Arc;
 use units::Time;
 
@@ -107,32 +106,12 @@ pub(crate) struct Switch<S: Scheme> {
     trains: Vec<emission::Train>,
     /// Room to sort them.
     emissions: Vec<emission::Emission>,
-    held: BinaryHeap<Reverse<Held>>,
-    holds: u64,
+    /// Apart, as few schemes hold packets.
+    held: Box<Held>,
     pub(crate) probes: PortProbes,
     pub(crate) recorder: Option<Box<Recorder>>,
     pub(crate) drops_listed: Vec<LosslessDrop>,
     pub(crate) audit: SwitchAudit,
-}
-
-/// A packet that waits for its congestion point's verdict to run out.
-#[derive(Debug, PartialEq, Eq)]
-struct Held {
-    until: Time,
-    order: u64,
-    in_port: u16,
-    handle: Handle,
-}
-
-impl PartialOrd for Held {
-    fn partial_cmp(&self, other: &Held) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Held {
-    fn cmp(&self, other: &Held) -> std::cmp::Ordering {
-        (self.until, self.order).cmp(&(other.until, other.order))
-    }
 }
 
 impl<S: Scheme> Switch<S> {
@@ -209,8 +188,7 @@ impl<S: Scheme> Switch<S> {
             effects: Vec::new(),
             views,
             sub_queues,
-            held: BinaryHeap::new(),
-            holds: 0,
+            held: Box::default(),
             probes,
             recorder,
             drops_listed: Vec::new(),
@@ -312,8 +290,7 @@ impl<S: Scheme> Switch<S> {
     #[inline]
     fn next_timer(&self) -> Time {
         let cp = self.cp.as_ref().map_or(Time::NEVER, |cp| cp.next_timer());
-        let held = self.held.peek().map_or(Time::NEVER, |Reverse(held)| held.until);
-        cp.min(held)
+        if S::Cp::HOLDS { cp.min(self.held.next()) } else { cp }
     }
 
     /// Has `port` send what it sends before `time`.
@@ -412,11 +389,8 @@ impl<S: Scheme> Switch<S> {
     }
 
     fn on_timer(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
-        while let Some(Reverse(held)) = self.held.peek()
-            && held.until <= now
-        {
-            let Reverse(held) = self.held.pop().expect("just seen");
-            self.on_held(window, now, held.in_port, held.handle);
+        while let Some((in_port, handle)) = self.held.take(now) {
+            self.on_held(window, now, in_port, handle);
         }
         if self.cp.as_ref().is_some_and(|cp| cp.next_timer() <= now) {
             self.drain_all(window, now);

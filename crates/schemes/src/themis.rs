@@ -201,6 +201,7 @@ impl Cp<Themis> for Either {
     type Level = Strict;
     type Port = Long;
     const RECIRCULATES: bool = true;
+    const HOLDS: bool = true;
 
     fn port(&self, params: &ThemisParams, facts: &PortFacts) -> Long {
         Long(is_long(&params.external, facts))

@@ -1,12 +1,11 @@
 //! What becomes of a packet that arrives at a switch: its verdict, its way, its room, its queue.
 
-use super::{Held, LevelOf, Switch};
+use super::{LevelOf, Switch};
 use crate::mmu::Admission;
 use crate::packet::{Address, Header, Kind, NO_INGRESS, Packet, Scheme};
 use crate::record::Happening;
 use engine::{Handle, Window};
 use schemes::contract::{Cp, Departure, Full, Level, Order, Room, Verdict};
-use std::cmp::Reverse;
 use units::{PortId, Time};
 
 impl<S: Scheme> Switch<S> {
@@ -159,9 +158,8 @@ impl<S: Scheme> Switch<S> {
     }
 
     pub(super) fn hold(&mut self, now: Time, in_port: u16, until: Time, handle: Handle) {
-        self.holds += 1;
-        let (order, until) = (self.holds, until.max(now + Time::from_ps(1)));
-        self.held.push(Reverse(Held { until, order, in_port, handle }));
+        debug_assert!(S::Cp::HOLDS, "who holds packets says so");
+        self.held.add(until.max(now + Time::from_ps(1)), in_port, handle);
     }
 
     /// A packet that waited is looked at again; it has its room in the buffer.

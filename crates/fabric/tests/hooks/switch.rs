@@ -138,6 +138,7 @@ struct Holder;
 impl Cp<Holding> for Holder {
     type Level = PortLocal;
     type Port = ();
+    const HOLDS: bool = true;
     fn port(&self, _: &Plain<()>, _: &PortFacts) {}
     fn on_arrival(&mut self, cx: &mut Local, _: PortId, packet: &mut Packet<Holding>) -> Verdict {
         if is_data(packet) && !packet.header.mark {
