@@ -75,20 +75,73 @@ fn the_reaction_point_mends_what_happens_near_the_destination() {
     assert_eq!(both, react, "{all}");
 }
 
+const HPCC: &str = "name = \"hpcc\"\nparams = { base_rtt = \"path\" }";
+const HPCC_NOTIFY: &str = "name = \"themis+hpcc\"\nparams = { react = false }";
+const HPCC_REACT: &str = "name = \"themis+hpcc\"\nparams = { notify = false }";
+const HPCC_BOTH: &str = "name = \"themis+hpcc\"";
+const HPCC_NEITHER: &str = "name = \"themis+hpcc\"\nparams = { notify = false, react = false }";
+
+#[test]
+fn each_point_mends_its_own_side_over_hpcc() {
+    let near = |scheme| inside(&meeting(scheme, "dc0/h0", "dc1/h0", "dc0/h1", "dc0/h4"));
+    let [hpcc, notify, react, both] = [HPCC, HPCC_NOTIFY, HPCC_REACT, HPCC_BOTH].map(near);
+    let all = format!("near the source: {hpcc:?} {notify:?} {react:?} {both:?}");
+    assert!(hpcc.1 > 2.0 && notify.0 < 0.5 * hpcc.0 && notify.1 < 0.5 * hpcc.1, "{all}");
+    assert!(react.0 > 0.9 * hpcc.0, "the reaction point is too far away: {all}");
+    assert!(both.0 < 0.5 * hpcc.0, "{all}");
+
+    let far = |scheme| inside(&meeting(scheme, "dc0/h0", "dc1/h0", "dc1/h4", "dc1/h0"));
+    let [hpcc, notify, react, both] = [HPCC, HPCC_NOTIFY, HPCC_REACT, HPCC_BOTH].map(far);
+    let all = format!("near the destination: {hpcc:?} {notify:?} {react:?} {both:?}");
+    assert!(hpcc.1 > 2.0 && react.0 < 0.5 * hpcc.0 && react.1 < 0.5 * hpcc.1, "{all}");
+    assert!(notify.0 > 0.9 * hpcc.0, "the notification point is too far away: {all}");
+    assert!(both.0 < 0.5 * hpcc.0, "{all}");
+}
+
+#[test]
+fn themis_over_hpcc_without_its_parts_is_hpcc() {
+    let run = |scheme| meeting(scheme, "dc0/h0", "dc1/h0", "dc1/h4", "dc1/h0").summary.digest;
+    assert_eq!(run(HPCC_NEITHER), run(HPCC));
+    assert_ne!(run(HPCC_BOTH), run(HPCC));
+    // And so is all of it where no link is long.
+    assert_eq!(run("name = \"themis+hpcc\"\nparams = { wan_delay = \"1ms\" }"), run(HPCC));
+}
+
+/// Blocked packets fill the external switch's buffer and PFC stops the long link: all arrives, none
+/// before its turn.
+#[test]
+fn blocked_flows_all_end_where_the_buffer_is_small() {
+    let text = format!(
+        "{}\n[scheme]\n{HPCC_BOTH}\n[[traffic]]\nkind = \"incast\"\nsenders = 12\n\
+         receiver = \"dc1/h0\"\nsize = \"2MB\"\n",
+        NETWORK.replace("1GB", "203MB")
+    );
+    let result = run(&text);
+    let summary = &result.summary;
+    assert_eq!((summary.flows_done, summary.lossless_drops), (summary.flows, 0));
+    assert_eq!(summary.out_of_order_packets, 0);
+    assert_eq!(result.flows.retransmitted_bytes.iter().sum::<u64>(), 0);
+    assert!(summary.pause_frames > 0, "the case is one with pauses");
+}
+
 #[test]
 fn themis_does_the_same_on_any_number_of_threads() {
-    let digest = |preset: &str, threads| {
+    let digest = |scheme: &str, preset: &str, threads| {
         let text = format!(
-            "{NETWORK}\n[scheme]\nname = \"themis\"\npreset = \"{preset}\"\n[[traffic]]\n\
+            "{NETWORK}\n[scheme]\nname = \"{scheme}\"\npreset = \"{preset}\"\n[[traffic]]\n\
              kind = \"request-response\"\nworkload = \"WebSearch\"\nload = 0.8\nduration = \"500us\"\n"
         );
-        let result = run_on(&text, &[("scheme.params.stall", "false")], threads);
+        let set: &[(&str, &str)] =
+            if scheme == "themis" { &[("scheme.params.stall", "false")] } else { &[] };
+        let result = run_on(&text, set, threads);
         assert_eq!(result.summary.flows_done, result.summary.flows);
         assert_eq!(result.summary.lossless_drops, 0);
         result.summary.digest
     };
-    for preset in ["themis", "themis-prototype"] {
-        assert_eq!(digest(preset, 1), digest(preset, 3));
+    for (scheme, preset) in
+        [("themis", "themis"), ("themis", "themis-prototype"), ("themis+hpcc", "themis+hpcc")]
+    {
+        assert_eq!(digest(scheme, preset, 1), digest(scheme, preset, 3));
     }
 }
 

@@ -294,7 +294,7 @@ impl<const N: usize> Variant<N> {
 }
 
 /// A NACK or a repeated ACK tells of a packet that was thrown away.
-fn brings_news<S: Scheme>(ack: &Ack<'_, S>) -> bool {
+pub(crate) fn brings_news<S: Scheme>(ack: &Ack<'_, S>) -> bool {
     !ack.nack && ack.newly_acked != Bytes::ZERO
 }
 

@@ -207,6 +207,17 @@ impl<const N: usize> IntStack<N> {
         self.path
     }
 
+    /// The records of the first `hops` switches, to which path `path` leads, and the others.
+    pub fn split(&self, hops: usize, path: u32) -> (IntStack<N>, IntStack<N>) {
+        let (first, last) = self.records().split_at(hops.min(self.records().len()));
+        let stack = |part: &[IntRecord], path| {
+            let mut records = [IntRecord::default(); N];
+            records[..part.len()].copy_from_slice(part);
+            IntStack { hops: part.len() as u8, path, records }
+        };
+        (stack(first, path), stack(last, self.path))
+    }
+
     /// Adds the record of the next hop, a port of switch `node`. A run whose paths are longer than `N` is refused before it
     /// starts ([`Scheme::MAX_HOPS`]), so a full stack is a mistake in the program.
     #[inline]

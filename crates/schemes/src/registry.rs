@@ -136,6 +136,8 @@ macro_rules! for_each_scheme {
             mercury_hpcc: $crate::mercury::Mercury<$crate::hpcc::Hpcc<5>>;
             fncc: $crate::fncc::Fncc<5>, $crate::fncc::Fncc<10>;
             themis: $crate::themis::Themis;
+            themis_hpcc: $crate::themis::over_hpcc::ThemisHpcc<5>,
+                $crate::themis::over_hpcc::ThemisHpcc<10>;
             annulus: $crate::annulus::Annulus;
             hiercc: $crate::hiercc::Hiercc;
             rcm: $crate::rcm::Rcm;

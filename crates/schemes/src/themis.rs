@@ -12,13 +12,16 @@
 //! - as a reaction point (section 2.2) for what comes in: a CNP of its own data centre blocks its flow
 //!   for a while, T_block, and goes on marked, so that no other external switch reacts.
 //!
-//! Two forms, chosen by `form`: `paper` ([`external_switch`]), in which what the poster leaves open
+//! Two forms, chosen by `form`: `paper` ([`over_dcqcn`]), in which what the poster leaves open
 //! was decided, and `prototype` ([`prototype`]), which does what the published code does.
+//! [`over_hpcc`] is the scheme `themis+hpcc`.
 //!
 //! An external switch is one with a long link; no other has to be told apart.
 
 pub mod external_switch;
 mod flow_table;
+pub mod over_dcqcn;
+pub mod over_hpcc;
 pub mod prototype;
 
 use crate::contract::{
@@ -30,6 +33,7 @@ use crate::dcqcn::{Cnp, Dcqcn, DcqcnParams, Law, NotificationPoint, ReactionPoin
 use crate::params::{self, Value};
 use crate::registry::Preset;
 use external_switch::ExternalSwitch;
+use over_dcqcn::Flow;
 use prototype::Prototype;
 use std::sync::Arc;
 use units::{PortId, Rate, Time};
@@ -57,7 +61,8 @@ crate::params! {
             "decided: t_interval, which halves the rate while CNPs come as often as they may";
         /// The longest blocking time (paper only).
         block_most: Time, "", params::Kind::Time, SPAN, "decided: a long round trip";
-        /// Each time so long passes without a CNP halves the blocking time (paper only).
+        /// Each time so long passes without a CNP halves the blocking time (paper only); over HPCC a flow
+        /// of which nothing came for so long may give its place to another.
         quiet_time: Time, "", params::Kind::Time, SPAN, "decided, as the authors' later code";
         /// The least time that a resubmission takes (paper only).
         pass_time: Time, "", params::Kind::Time, SPAN, "decided";
@@ -69,6 +74,26 @@ crate::params! {
         /// for others.
         flow_entries: u64, "", params::Kind::Count,
             Some((Value::Count(16), Value::Count(1 << 20))), "decided";
+    }
+}
+
+impl ExternalParams {
+    /// The poster's values, and what was decided where it has none.
+    pub fn poster() -> ExternalParams {
+        ExternalParams {
+            form: "paper",
+            wan_delay: Time::from_us(10),
+            notify: true,
+            react: true,
+            notify_interval: Time::from_us(50),
+            block_step: Time::from_us(50),
+            block_most: Time::from_ms(1),
+            quiet_time: Time::from_us(500),
+            pass_time: Time::from_us(1),
+            fresh_time: Time::from_us(55),
+            stall: false,
+            flow_entries: 4096,
+        }
     }
 }
 
@@ -118,20 +143,7 @@ impl Scheme for Themis {
     type Cp = Either;
 
     fn preset(name: &str, host_rate: Rate) -> ThemisParams {
-        let paper = ExternalParams {
-            form: "paper",
-            wan_delay: Time::from_us(10),
-            notify: true,
-            react: true,
-            notify_interval: Time::from_us(50),
-            block_step: Time::from_us(50),
-            block_most: Time::from_ms(1),
-            quiet_time: Time::from_us(500),
-            pass_time: Time::from_us(1),
-            fresh_time: Time::from_us(55),
-            stall: false,
-            flow_entries: 4096,
-        };
+        let paper = ExternalParams::poster();
         match name {
             "themis-prototype" => ThemisParams {
                 dcqcn: Dcqcn::preset("dcqcn-themis", host_rate),
@@ -155,7 +167,7 @@ impl Scheme for Themis {
         let external = &params.external;
         facts.ports.iter().any(|port| is_long(external, port)).then(|| match external.form {
             "prototype" => Either::Prototype(Prototype::new(external)),
-            _ => Either::Paper(ExternalSwitch::new(external, facts.ports)),
+            _ => Either::Paper(ExternalSwitch::over_dcqcn(external, facts.ports)),
         })
     }
 }
@@ -182,13 +194,15 @@ pub struct Resubmission {
     begun: Time,
     /// Resubmissions so far.
     passes: u32,
+    /// Wire bytes of its flow that came before it; they wrap around.
+    place: u32,
 }
 
 /// The congestion point of an external switch.
 #[derive(Clone, Debug)]
 pub enum Either {
     /// The paper's.
-    Paper(ExternalSwitch),
+    Paper(ExternalSwitch<Flow>),
     /// The prototype's.
     Prototype(Prototype),
 }

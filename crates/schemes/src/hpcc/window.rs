@@ -61,15 +61,25 @@ impl<const N: usize> ReactionPoint<N> {
     /// The reaction point of a QP that begins: W_init = B_NIC T, so at line rate (section 3.2).
     pub fn new(params: &HpccParams, path: &PathFacts) -> ReactionPoint<N> {
         let rtt = if params.base_rtt == "path" { path.base_rtt } else { path.network_rtt };
+        ReactionPoint::with_rtt(params, path.line_rate, rtt, path.payload)
+    }
+
+    /// The same for a loop that takes `rtt`, whatever the path: T.
+    pub fn with_rtt(
+        params: &HpccParams,
+        line_rate: Rate,
+        rtt: Time,
+        payload: Bytes,
+    ) -> ReactionPoint<N> {
         let base_rtt = rtt.ps().max(1) as f64;
         let bytes_at = |rate: Rate| rate.bps() as f64 * base_rtt / PS_BITS;
-        let full_window = bytes_at(path.line_rate);
+        let full_window = bytes_at(line_rate);
         let increase = if params.rate_ai == Rate::ZERO {
             full_window * (1.0 - params.eta) / params.expected_flows as f64
         } else {
             bytes_at(params.rate_ai)
         };
-        let min_rate = params.min_rate.min(path.line_rate);
+        let min_rate = params.min_rate.min(line_rate);
         let mut rp = ReactionPoint {
             eta: params.eta,
             max_stage: params.max_stage,
@@ -79,8 +89,8 @@ impl<const N: usize> ReactionPoint<N> {
             least_window: bytes_at(min_rate),
             increase,
             min_rate,
-            line_rate: path.line_rate,
-            payload: path.payload,
+            line_rate,
+            payload,
             window: full_window,
             reference: full_window,
             // The paper gives no start; the HPCC simulator takes a link that is just full.
@@ -95,10 +105,30 @@ impl<const N: usize> ReactionPoint<N> {
         rp
     }
 
+    /// T turns out to be shorter: windows shrink in proportion, and rates stay as they are.
+    pub fn shorten(&mut self, rtt: Time) {
+        let base_rtt = rtt.ps().max(1) as f64;
+        let by = base_rtt / self.base_rtt;
+        if by >= 1.0 {
+            return;
+        }
+        self.base_rtt = base_rtt;
+        let ReactionPoint { full_window, least_window, increase, window, reference, .. } = self;
+        for bytes in [full_window, least_window, increase, window, reference] {
+            *bytes *= by;
+        }
+        self.set_window(self.window);
+    }
+
     /// Rate and window.
     #[inline]
     pub fn permission(&self) -> Allow {
         self.permission
+    }
+    /// T.
+    #[inline]
+    pub fn base_rtt(&self) -> Time {
+        Time::from_ps(self.base_rtt as u64)
     }
     /// U, the average of the busiest link's normalised bytes in flight.
     #[inline]

@@ -1,44 +1,60 @@
-//! The external switch of the poster's sections 2.1 and 2.2.
+//! What external switches of any kind share: which ports are long, what is kept of each flow, and the
+//! resubmission of section 2.2, by which a switch blocks a flow.
 //!
-//! Notification point: CE counts where the packet arrives from the data centre, and again where it
-//! leaves over the long link, for what this switch's own queue marked. An ACK that echoes a mark is
-//! treated as a CNP: where a CNP would be held back, it loses its echo.
+//! A data packet that comes over the long link while its flow is blocked goes to the tail of that
+//! port's ingress queue, n times, the least n with sum over i of qlen_i / rate_drain >= T_block. The
+//! queue holds the packets under resubmission, bytes leave it at the line rate of the long link, and
+//! each pass takes `pass_time` besides, or a queue of one packet would take it round for ever.
 //!
-//! Reaction point. How T_block follows from the frequency of CNPs is open. Decided, with the shape of
-//! the authors' later code: each CNP adds `block_step`, up to `block_most`; each `quiet_time` without
-//! a CNP halves it, and what is left of it below `pass_time` is nothing.
-//!
-//! Blocking is by resubmission. A packet that comes over the long link while its flow is blocked goes
-//! to the tail of that port's ingress queue, n times, the least n with
-//! sum over i of qlen_i / rate_drain >= T_block, where T_block is as of the last look at the packet.
-//! The queue holds the packets under resubmission, bytes leave it at the line rate of the long link,
-//! and each pass takes `pass_time` besides, or a queue of one packet would take it round for ever.
-//! Order is kept as the poster has it: a packet is resubmitted at least as often as any of its flow
-//! before it that is not gone. As all of a port's packets share one queue, it can't pass them then.
+//! How long that is, and in which order packets of a flow go, is the [`Reaction`]'s matter: it is
+//! asked whenever a packet comes or has come round.
 
 use super::flow_table::FlowTable;
-use super::{ExternalParams, Resubmission, Themis, is_long, is_notification, notify};
-use crate::contract::{Body, CodePoint, Full, Header, Kind, Packet, PortFacts, Verdict};
+use super::{ExternalParams, Resubmission, is_long};
+use crate::contract::{Address, Header, PortFacts, Verdict};
 use units::{Bytes, PortId, Rate, Time};
+
+/// What an external switch keeps of a flow to block it.
+pub trait Reaction: Clone + Default + Send + 'static {
+    /// What all flows of the switch share.
+    type Law: Send + 'static;
+
+    /// Whether its place may go to another flow.
+    fn is_idle(&self, now: Time, law: &Self::Law) -> bool;
+    /// What becomes of a data packet; it just came if it has no passes.
+    fn step(
+        &mut self,
+        now: Time,
+        law: &Self::Law,
+        header: &Header,
+        held: &mut Resubmission,
+    ) -> Step;
+    /// The packet is resubmitted, and comes round at `until`.
+    fn resubmitted(&mut self, _held: &Resubmission, _until: Time) {}
+}
+
+/// What becomes of a data packet that came over the long link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It goes on.
+    GoesOn,
+    /// It is resubmitted.
+    GoesRound,
+    /// It waits for others of its flow, which go first; it is looked at again at this time.
+    Waits(Time),
+}
 
 /// The external switch.
 #[derive(Clone, Debug)]
-pub struct ExternalSwitch {
-    notifies: bool,
-    reacts: bool,
-    notify_interval: Time,
-    law: BlockLaw,
+pub struct ExternalSwitch<R: Reaction> {
+    /// It is a notification point.
+    pub notifies: bool,
+    /// It is a reaction point.
+    pub reacts: bool,
+    law: R::Law,
     pass_time: Time,
     lines: Vec<Line>,
-    flows: FlowTable<Flow>,
-}
-
-#[derive(Clone, Debug)]
-struct BlockLaw {
-    step: Time,
-    most: Time,
-    quiet: Time,
-    least: Time,
+    flows: FlowTable<R>,
 }
 
 /// A port, and the ingress queue of one that leads to another data centre.
@@ -50,57 +66,9 @@ struct Line {
     round_at: Time,
 }
 
-/// What is known of a flow.
-#[derive(Clone, Debug, Default)]
-struct Flow {
-    /// No CNP to its source before this time.
-    silent_until: Time,
-    block: Block,
-    /// The most resubmissions that any of its packets in the queue needs.
-    passes: u32,
-    /// When the last of them comes round.
-    busy_until: Time,
-}
-
-/// T_block of a flow.
-#[derive(Clone, Debug, Default)]
-struct Block {
-    time: Time,
-    /// The last CNP, or the last halving.
-    since: Time,
-}
-
-impl Block {
-    /// T_block at `now`.
-    fn at(&mut self, now: Time, law: &BlockLaw) -> Time {
-        while self.time != Time::ZERO && now >= self.since + law.quiet {
-            self.time = self.time / 2;
-            self.since += law.quiet;
-            if self.time < law.least {
-                self.time = Time::ZERO;
-            }
-        }
-        self.time
-    }
-
-    /// A CNP.
-    fn raise(&mut self, now: Time, law: &BlockLaw) {
-        self.time = (self.at(now, law) + law.step).min(law.most);
-        self.since = now;
-    }
-}
-
-impl Flow {
-    fn is_idle(&self, now: Time, law: &BlockLaw) -> bool {
-        now > self.busy_until
-            && now >= self.silent_until
-            && self.block.clone().at(now, law) == Time::ZERO
-    }
-}
-
-impl ExternalSwitch {
+impl<R: Reaction> ExternalSwitch<R> {
     /// The external switch with these ports.
-    pub fn new(params: &ExternalParams, ports: &[PortFacts]) -> ExternalSwitch {
+    pub fn new(params: &ExternalParams, ports: &[PortFacts], law: R::Law) -> ExternalSwitch<R> {
         let line = |port: &PortFacts| Line {
             long: is_long(params, port),
             rate: port.rate,
@@ -109,111 +77,60 @@ impl ExternalSwitch {
         ExternalSwitch {
             notifies: params.notify,
             reacts: params.react,
-            notify_interval: params.notify_interval,
-            law: BlockLaw {
-                step: params.block_step,
-                most: params.block_most,
-                quiet: params.quiet_time,
-                least: params.pass_time,
-            },
+            law,
             pass_time: params.pass_time,
             lines: ports.iter().map(line).collect(),
             flows: FlowTable::new(params.flow_entries),
         }
     }
 
-    pub(super) fn on_arrival(
-        &mut self,
-        cx: &mut Full<'_, Themis>,
-        in_port: PortId,
-        packet: &mut Packet<Themis>,
-    ) -> Verdict {
-        let header = &mut packet.header;
-        let from_afar = self.lines[in_port.index()].long;
-        if header.kind == Kind::Data {
-            if from_afar {
-                let Body::Meta(meta) = &mut packet.body else { unreachable!("data carries meta") };
-                return self.resubmit(cx.now, in_port, &packet.header, meta);
-            }
-            if self.notifies(cx.now, header) {
-                notify(cx, header.address);
-            }
-        } else if is_notification(header) {
-            if !from_afar {
-                self.react(cx.now, header);
-            } else if self.notifies && !self.passes_on(cx.now, header) {
-                if header.kind == Kind::Ctl {
-                    return Verdict::Consume;
-                }
-                header.echo = CodePoint::Capable;
-            }
-        }
-        Verdict::Forward
+    /// Whether a port leads to another data centre.
+    #[inline]
+    pub fn is_long(&self, port: PortId) -> bool {
+        self.lines[port.index()].long
     }
 
-    /// A data packet on its way out of the data centre: clears its CE; whether that makes a CNP.
-    pub(super) fn notifies(&mut self, now: Time, header: &mut Header) -> bool {
-        if !self.notifies || header.code_point != CodePoint::CongestionExperienced {
-            return false;
-        }
-        header.code_point = CodePoint::Capable;
-        self.passes_on(now, header)
+    /// What is kept of a flow, if anything.
+    #[inline]
+    pub fn known(&mut self, address: &Address) -> Option<(&mut R, &R::Law)> {
+        Some((self.flows.get(address)?, &self.law))
     }
 
-    /// Whether the flow's source may hear of congestion now.
-    fn passes_on(&mut self, now: Time, header: &Header) -> bool {
+    /// What is kept of a flow, from now on if not before; `None` where there is no place for it.
+    #[inline]
+    pub fn flow(&mut self, now: Time, address: &Address) -> Option<(&mut R, &R::Law)> {
         let law = &self.law;
-        let flow = self.flows.get_or_make(&header.address, |flow| flow.is_idle(now, law));
-        // A flow that finds no place is notified as if there were no interval.
-        let Some(flow) = flow else { return true };
-        if now < flow.silent_until {
-            return false;
-        }
-        flow.silent_until = now + self.notify_interval;
-        true
-    }
-
-    /// Word of congestion in this data centre.
-    fn react(&mut self, now: Time, header: &mut Header) {
-        if !self.reacts || header.mark {
-            return;
-        }
-        let law = &self.law;
-        if let Some(flow) = self.flows.get_or_make(&header.address, |flow| flow.is_idle(now, law)) {
-            flow.block.raise(now, law);
-            header.mark = true;
-        }
+        Some((self.flows.get_or_make(address, |flow| flow.is_idle(now, law))?, law))
     }
 
     /// A data packet came over the long link, or came round again.
-    fn resubmit(
+    pub fn resubmit(
         &mut self,
         now: Time,
         in_port: PortId,
         header: &Header,
-        meta: &mut Resubmission,
+        held: &mut Resubmission,
     ) -> Verdict {
         if !self.reacts {
             return Verdict::Forward;
         }
         let Some(flow) = self.flows.get(&header.address) else { return Verdict::Forward };
-        if meta.passes == 0 {
-            meta.begun = now;
-            if now > flow.busy_until {
-                flow.passes = 0;
+        match flow.step(now, &self.law, header, held) {
+            Step::GoesOn => {
+                *held = Resubmission::default();
+                return Verdict::Forward;
+            }
+            Step::GoesRound => held.passes += 1,
+            Step::Waits(until) => {
+                held.passes += 1;
+                return Verdict::Hold(until);
             }
         }
-        let blocked = now - meta.begun < flow.block.at(now, &self.law);
-        if !blocked && meta.passes >= flow.passes {
-            *meta = Resubmission::default();
-            return Verdict::Forward;
-        }
-        meta.passes += 1;
-        flow.passes = flow.passes.max(meta.passes);
         let line = &mut self.lines[in_port.index()];
         let bytes = Bytes::new(u64::from(header.size));
         line.round_at = line.round_at.max(now) + line.rate.time_for(bytes);
-        flow.busy_until = line.round_at + self.pass_time;
-        Verdict::Hold(flow.busy_until)
+        let until = line.round_at + self.pass_time;
+        flow.resubmitted(held, until);
+        Verdict::Hold(until)
     }
 }

@@ -1,0 +1,175 @@
+//! The external switch over DCQCN, as in the poster's sections 2.1 and 2.2.
+//!
+//! Notification point: CE counts where the packet arrives from the data centre, and again where it
+//! leaves over the long link, for what this switch's own queue marked. An ACK that echoes a mark is
+//! treated as a CNP: where a CNP would be held back, it loses its echo.
+//!
+//! Reaction point. How T_block follows from the frequency of CNPs is open. Decided, with the shape of
+//! the authors' later code: each CNP adds `block_step`, up to `block_most`; each `quiet_time` without
+//! a CNP halves it, and what is left of it below `pass_time` is nothing. T_block is as of the last look
+//! at the packet.
+//!
+//! Order is kept as the poster has it: a packet is resubmitted at least as often as any of its flow
+//! before it that is not gone. As all of a port's packets share one queue, it can't pass them then.
+
+use super::external_switch::{ExternalSwitch, Reaction, Step};
+use super::{ExternalParams, Resubmission, Themis, is_notification, notify};
+use crate::contract::{Body, CodePoint, Full, Header, Kind, Packet, PortFacts, Verdict};
+use units::{PortId, Time};
+
+/// What all flows share.
+#[derive(Clone, Debug)]
+pub struct BlockLaw {
+    notify_interval: Time,
+    step: Time,
+    most: Time,
+    quiet: Time,
+    least: Time,
+}
+
+/// What is known of a flow.
+#[derive(Clone, Debug, Default)]
+pub struct Flow {
+    /// No CNP to its source before this time.
+    silent_until: Time,
+    block: Block,
+    /// The most resubmissions that any of its packets in the queue needs.
+    passes: u32,
+    /// When the last of them comes round.
+    busy_until: Time,
+}
+
+/// T_block of a flow.
+#[derive(Clone, Debug, Default)]
+struct Block {
+    time: Time,
+    /// The last CNP, or the last halving.
+    since: Time,
+}
+
+impl Block {
+    /// T_block at `now`.
+    fn at(&mut self, now: Time, law: &BlockLaw) -> Time {
+        while self.time != Time::ZERO && now >= self.since + law.quiet {
+            self.time = self.time / 2;
+            self.since += law.quiet;
+            if self.time < law.least {
+                self.time = Time::ZERO;
+            }
+        }
+        self.time
+    }
+
+    /// A CNP.
+    fn raise(&mut self, now: Time, law: &BlockLaw) {
+        self.time = (self.at(now, law) + law.step).min(law.most);
+        self.since = now;
+    }
+}
+
+impl Reaction for Flow {
+    type Law = BlockLaw;
+
+    fn is_idle(&self, now: Time, law: &BlockLaw) -> bool {
+        now > self.busy_until
+            && now >= self.silent_until
+            && self.block.clone().at(now, law) == Time::ZERO
+    }
+    fn step(
+        &mut self,
+        now: Time,
+        law: &BlockLaw,
+        _header: &Header,
+        held: &mut Resubmission,
+    ) -> Step {
+        if held.passes == 0 {
+            held.begun = now;
+            if now > self.busy_until {
+                self.passes = 0;
+            }
+        }
+        if now - held.begun < self.block.at(now, law) || held.passes < self.passes {
+            Step::GoesRound
+        } else {
+            Step::GoesOn
+        }
+    }
+    fn resubmitted(&mut self, held: &Resubmission, until: Time) {
+        self.passes = self.passes.max(held.passes);
+        self.busy_until = until;
+    }
+}
+
+impl ExternalSwitch<Flow> {
+    /// The external switch with these ports, over DCQCN.
+    pub fn over_dcqcn(params: &ExternalParams, ports: &[PortFacts]) -> ExternalSwitch<Flow> {
+        let law = BlockLaw {
+            notify_interval: params.notify_interval,
+            step: params.block_step,
+            most: params.block_most,
+            quiet: params.quiet_time,
+            least: params.pass_time,
+        };
+        ExternalSwitch::new(params, ports, law)
+    }
+
+    pub(super) fn on_arrival(
+        &mut self,
+        cx: &mut Full<'_, Themis>,
+        in_port: PortId,
+        packet: &mut Packet<Themis>,
+    ) -> Verdict {
+        let header = &mut packet.header;
+        let from_afar = self.is_long(in_port);
+        if header.kind == Kind::Data {
+            if from_afar {
+                let Body::Meta(held) = &mut packet.body else { unreachable!("data carries meta") };
+                return self.resubmit(cx.now, in_port, &packet.header, held);
+            }
+            if self.notifies(cx.now, header) {
+                notify(cx, header.address);
+            }
+        } else if is_notification(header) {
+            if !from_afar {
+                self.react(cx.now, header);
+            } else if self.notifies && !self.passes_on(cx.now, header) {
+                if header.kind == Kind::Ctl {
+                    return Verdict::Consume;
+                }
+                header.echo = CodePoint::Capable;
+            }
+        }
+        Verdict::Forward
+    }
+
+    /// A data packet on its way out of the data centre: clears its CE; whether that makes a CNP.
+    pub(super) fn notifies(&mut self, now: Time, header: &mut Header) -> bool {
+        if !self.notifies || header.code_point != CodePoint::CongestionExperienced {
+            return false;
+        }
+        header.code_point = CodePoint::Capable;
+        self.passes_on(now, header)
+    }
+
+    /// Whether the flow's source may hear of congestion now.
+    fn passes_on(&mut self, now: Time, header: &Header) -> bool {
+        // A flow that finds no place is notified as if there were no interval.
+        let Some((flow, law)) = self.flow(now, &header.address) else { return true };
+        if now < flow.silent_until {
+            return false;
+        }
+        flow.silent_until = now + law.notify_interval;
+        true
+    }
+
+    /// Word of congestion in this data centre.
+    fn react(&mut self, now: Time, header: &mut Header) {
+        if !self.reacts || header.mark {
+            return;
+        }
+        if let Some((flow, law)) = self.flow(now, &header.address) {
+            flow.block.raise(now, law);
+            header.mark = true;
+        }
+    }
+}

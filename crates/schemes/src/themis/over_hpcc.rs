@@ -1,0 +1,448 @@
+//! THEMIS over HPCC, the scheme `themis+hpcc`: the poster says that THEMIS "can be easily applied to
+//! switch-assisted algorithms like HPCC", and no more. Decided here is how.
+//!
+//! What the poster does to the loop of DCQCN, which CNPs close, is done to that of HPCC, which INT
+//! records close: an external switch cuts it in two, so that each half is as short as the loops of
+//! the flows inside. Hosts inside one data centre and inner switches do as in [HPCC](crate::hpcc).
+//!
+//! Notification point (section 2.1): a data packet that leaves its data centre joins the queue of the
+//! long link, and there the external switch adds a record of that port and turns the records round, in
+//! an ACK of its own to the source ([`Notice`]), one for each packet that asks for an ACK, as
+//! receivers do. It empties the records, as it clears CE over DCQCN: nobody reacts to them twice. The
+//! sender runs HPCC's law on what comes back, beside the one that it has for ACKs, and keeps to the
+//! lower rate, with a window of the whole path's round trip at that rate.
+//!
+//! Reaction point (section 2.2): ACKs from inside bring the records of the second half, from the external
+//! switch to the receiver. The switch runs HPCC's law on them for each flow ([`SecondHalf`]) and blocks
+//! the flow to the pace W / T that results: T_block of a packet is the time until its turn at that
+//! pace. The window is not enforced, or a lost ACK could block a flow for ever. It takes out the records
+//! that it has handled, as it marks CNPs over DCQCN. A sender is then not told that its packets wait;
+//! its window of the path's bandwidth-delay product bounds what does. (A record of the flow's own queue
+//! and pace in their place was tried: the pace changes within microseconds, and senders that hear of
+//! it a millisecond later stopped for several.)
+//!
+//! T of a half is not known to anyone beforehand: it is the least round trip that the half has had. An
+//! external switch times one data packet of a flow at a time, as TCP does.
+//!
+//! Order: a packet goes after all of its flow that came before it. The poster's rule, no fewer passes
+//! than any before it, would have a pace never rise again while packets of the flow wait. And only the
+//! first of a flow's blocked packets is resubmitted; those behind wait for it. Where all of them went
+//! round, 12 MB took 60 us a round and left in bursts as long, which the law takes for congestion.
+//! Those that wait are looked at halfway to their turn, and once in 4 T at least, so that a pace that
+//! rises by more than twice meanwhile may find them late by as much.
+
+use super::external_switch::{ExternalSwitch, Reaction, Step};
+use super::{ExternalParams, Resubmission, is_long};
+use crate::contract::{
+    Ack, Allow, Body, Cp, Emit, Emits, Header, HostCx, HostFacts, Kind, Local, Observable, Packet,
+    PathFacts, PlainReceiver, PortFacts, PortView, Rp, Scheme, Signal, SwitchFacts, Target,
+    Verdict,
+};
+use crate::hpcc::window::ReactionPoint;
+use crate::hpcc::{Hpcc, HpccParams, SIMULATOR_ONLY, brings_news};
+use crate::int::{CarriesInt, IntRecord, IntStack, StampInt, StampedRate};
+use crate::registry::Preset;
+use units::{Bytes, NodeId, PortId, Rate, Time};
+
+/// Parameters of an external switch that mean nothing where INT records are the signal.
+const DCQCN_ONLY: &[&str] =
+    &["form", "notify_interval", "block_step", "block_most", "fresh_time", "stall"];
+
+crate::join_params! {
+    /// Parameters of THEMIS over HPCC.
+    pub struct ThemisHpccParams {
+        /// HPCC's.
+        hpcc: HpccParams, without SIMULATOR_ONLY;
+        /// The external switches'.
+        external: ExternalParams, without DCQCN_ONLY;
+    }
+}
+
+/// The scheme `themis+hpcc`, with room for `N` switches on a path.
+#[derive(Debug)]
+pub struct ThemisHpcc<const N: usize>;
+
+impl<const N: usize> Scheme for ThemisHpcc<N> {
+    const NAME: &'static str = "themis+hpcc";
+    const TITLE: &'static str = "THEMIS over HPCC";
+    const PAPER: &'static str = "Liu et al., THEMIS: Efficiently Mitigating Congestion-Induced \
+                                 Fairness Disparities in Long-Haul RDMA Networks (poster); Li et \
+                                 al., SIGCOMM 2019";
+    const CAVEAT: &'static str = "The poster says that THEMIS applies to HPCC and not how: that was \
+                                  decided here. Without long links this is HPCC.";
+    const PRESETS: &'static [Preset] = &[Preset {
+        name: "themis+hpcc",
+        summary: "External switches cut the loop of hpcc-paper in two; T is each path's own",
+        source: "THEMIS section 2, how it applies decided; the rest as hpcc-paper",
+        ecn: None,
+    }];
+    const MAX_HOPS: usize = N;
+
+    type Params = ThemisHpccParams;
+    type Meta = Carried<N>;
+    type Ctl = Notice<N>;
+    type Host = ();
+    type Rp = Sender<N>;
+    type Np = PlainReceiver;
+    type Cp = Switch<N>;
+
+    fn preset(_name: &str, host_rate: Rate) -> ThemisHpccParams {
+        let hpcc = Hpcc::<N>::preset("hpcc-paper", host_rate);
+        ThemisHpccParams {
+            // The network's would be that of the long path for all flows.
+            hpcc: HpccParams { base_rtt: "path", ..hpcc },
+            external: ExternalParams::poster(),
+        }
+    }
+    fn meta_bytes(params: &ThemisHpccParams) -> (u32, u32) {
+        Hpcc::<N>::meta_bytes(&params.hpcc)
+    }
+    /// As an ACK with INT: Ethernet 14, IPv4 20, UDP 8, BTH 12, AETH 4, ICRC 4, FCS 4, and the records.
+    fn ctl_bytes(_notice: &Notice<N>) -> u32 {
+        66 + 2 + 8 * N as u32
+    }
+    fn host(_params: &ThemisHpccParams, _facts: &HostFacts) {}
+    fn cp(params: &ThemisHpccParams, facts: &SwitchFacts<'_>) -> Option<Switch<N>> {
+        let stamp = StampInt::new(facts);
+        let external = &params.external;
+        let law = SecondLaw {
+            hpcc: params.hpcc.clone(),
+            rates: facts.hosts.iter().map(|host| host.rate).collect(),
+            quiet: external.quiet_time,
+            pass_time: external.pass_time,
+        };
+        let is_external = facts.ports.iter().any(|port| is_long(external, port));
+        let external =
+            is_external.then(|| Box::new(ExternalSwitch::new(external, facts.ports, law)));
+        Some(Switch { node: facts.node, stamp, external })
+    }
+}
+
+/// What packets carry.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct Carried<const N: usize> {
+    /// INT records.
+    pub int: IntStack<N>,
+    held: Resubmission,
+}
+
+impl<const N: usize> CarriesInt for Carried<N> {
+    #[inline]
+    fn push_record(&mut self, node: NodeId, port: PortId, record: IntRecord) {
+        self.int.push(node, port, record);
+    }
+}
+
+/// An external switch's ACK of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Notice<const N: usize> {
+    /// The records of the first half of the path.
+    pub int: IntStack<N>,
+    /// The first byte after the data packet.
+    pub end: u64,
+    /// When it left its sender.
+    pub sent_at: Time,
+}
+
+/// What of HPCC is the same for all flows of an external switch.
+#[derive(Clone, Debug)]
+pub struct SecondLaw {
+    hpcc: HpccParams,
+    /// Of the hosts' ports.
+    rates: Vec<Rate>,
+    quiet: Time,
+    pass_time: Time,
+}
+
+/// The second half of a flow's path, as the external switch sees it that the flow comes to.
+#[derive(Clone, Debug, Default)]
+pub struct SecondHalf<const N: usize> {
+    /// HPCC's law, once T is known.
+    law: Option<ReactionPoint<N>>,
+    line_rate: Rate,
+    /// Records that data brought along, and the number of their path.
+    before: (u8, u32),
+    /// The first byte that was never passed on, and the first not yet acknowledged.
+    sent: u64,
+    acknowledged: u64,
+    /// The first byte after the packet that is timed, and when it was passed on.
+    timed: Option<(u64, Time)>,
+    /// When the next packet may go at the pace, and when the one that is resubmitted comes round.
+    due: Time,
+    round_at: Time,
+    /// Wire bytes that came, and that are gone; they wrap around.
+    came: u32,
+    gone: u32,
+    seen: Time,
+}
+
+impl<const N: usize> SecondHalf<N> {
+    /// The pace of the flow; nothing blocks it at line rate.
+    fn pace(&self) -> Rate {
+        self.law.as_ref().map_or(self.line_rate, |law| law.permission().rate)
+    }
+
+    /// Data came over the long link with these records.
+    fn comes(&mut self, law: &SecondLaw, header: &Header, int: &IntStack<N>) {
+        self.before = (int.records().len() as u8, int.path());
+        self.line_rate = law.rates[header.address.src as usize];
+    }
+
+    /// A data packet is passed on.
+    fn pass_on(&mut self, now: Time, header: &Header) {
+        let end = header.sequence + u64::from(header.payload);
+        if end <= self.sent {
+            // Its sender went back: an ACK may be for either of the two.
+            self.timed = None;
+        } else {
+            self.sent = end;
+            self.timed = self.timed.or(Some((end, now)));
+        }
+    }
+
+    /// An ACK or NACK from inside: runs the law, and takes out the records of the second half. Until T is
+    /// known, it is left as it is.
+    fn hear(&mut self, now: Time, own: &SecondLaw, header: &Header, int: &mut IntStack<N>) {
+        self.seen = now;
+        let (hops, path) = self.before;
+        let (first, second) = int.split(usize::from(hops), path);
+        if header.kind == Kind::Ack && header.sequence > self.acknowledged {
+            self.acknowledged = header.sequence;
+            if let Some((end, since)) = self.timed
+                && header.sequence >= end
+            {
+                self.timed = None;
+                let rtt = now - since;
+                let law = || ReactionPoint::with_rtt(&own.hpcc, self.line_rate, rtt, Bytes::ZERO);
+                self.law.get_or_insert_with(law).shorten(rtt);
+            }
+            if let Some(law) = &mut self.law {
+                law.new_ack(now, header.sequence, self.sent, &second);
+            }
+        }
+        if self.law.is_some() {
+            *int = first;
+        }
+    }
+}
+
+impl<const N: usize> Reaction for SecondHalf<N> {
+    type Law = SecondLaw;
+
+    fn is_idle(&self, now: Time, law: &SecondLaw) -> bool {
+        self.came == self.gone && now >= self.seen + law.quiet
+    }
+    fn step(
+        &mut self,
+        now: Time,
+        law: &SecondLaw,
+        header: &Header,
+        held: &mut Resubmission,
+    ) -> Step {
+        let size = u32::from(header.size);
+        let is_new = held.passes == 0;
+        if is_new {
+            held.place = self.came;
+            self.came = self.came.wrapping_add(size);
+            self.seen = now;
+        }
+        let pace = self.pace();
+        let full = pace >= self.line_rate;
+        let ahead = held.place.wrapping_sub(self.gone);
+        if ahead != 0 {
+            // Halfway to its turn: in time for a pace that doubles. T is a round of the law.
+            let turn = self.due.max(now) + pace.time_for(Bytes::new(u64::from(ahead)));
+            let most = self.law.as_ref().map_or(Time::ZERO, |law| law.base_rtt() * 4);
+            let wait = ((turn - now) / 2).min(most).max(law.pass_time);
+            return Step::Waits((now + wait).max(self.round_at));
+        }
+        if now < self.due && !full {
+            return Step::GoesRound;
+        }
+        self.gone = self.gone.wrapping_add(size);
+        if is_new {
+            self.due = self.due.max(now);
+        }
+        // A packet that comes round late does not put off those behind it.
+        self.due = if full { now } else { self.due + pace.time_for(Bytes::new(u64::from(size))) };
+        self.pass_on(now, header);
+        Step::GoesOn
+    }
+    fn resubmitted(&mut self, _held: &Resubmission, until: Time) {
+        self.round_at = until;
+    }
+}
+
+/// The congestion point: every switch stamps records, external switches do more.
+#[derive(Clone, Debug)]
+pub struct Switch<const N: usize> {
+    node: NodeId,
+    stamp: StampInt,
+    external: Option<Box<ExternalSwitch<SecondHalf<N>>>>,
+}
+
+impl<const N: usize> Switch<N> {
+    /// Whether a data packet ends the first half of its path where it leaves by a port, long or not.
+    #[inline]
+    fn ends_first_half(&self, long: bool, header: &Header) -> bool {
+        long && header.kind == Kind::Data
+            && self.external.as_ref().is_some_and(|external| {
+                external.notifies && !external.is_long(PortId::new(header.ingress))
+            })
+    }
+}
+
+/// What a switch keeps beside a port.
+#[derive(Clone, Copy, Debug)]
+pub struct Port {
+    rate: StampedRate,
+    long: bool,
+}
+
+impl<const N: usize> Cp<ThemisHpcc<N>> for Switch<N> {
+    type Level = Emits;
+    type Port = Port;
+    const HOLDS: bool = true;
+
+    fn port(&self, params: &ThemisHpccParams, facts: &PortFacts) -> Port {
+        let rate = Cp::<ThemisHpcc<N>>::port(&self.stamp, params, facts);
+        Port { rate, long: is_long(&params.external, facts) }
+    }
+    fn on_arrival(
+        &mut self,
+        cx: &mut Emit<'_, ThemisHpcc<N>>,
+        in_port: PortId,
+        packet: &mut Packet<ThemisHpcc<N>>,
+    ) -> Verdict {
+        let Some(external) = &mut self.external else { return Verdict::Forward };
+        let Packet { header, body: Body::Meta(meta) } = packet else { return Verdict::Forward };
+        if !external.reacts || external.is_long(in_port) == header.to_source {
+            return Verdict::Forward;
+        }
+        if header.to_source {
+            if let Some((half, law)) = external.known(&header.address) {
+                half.hear(cx.now, law, header, &mut meta.int);
+            }
+            return Verdict::Forward;
+        }
+        if meta.held.passes == 0
+            && let Some((half, law)) = external.flow(cx.now, &header.address)
+        {
+            half.comes(law, header, &meta.int);
+        }
+        external.resubmit(cx.now, in_port, header, &mut meta.held)
+    }
+    fn on_enqueue(
+        &mut self,
+        cx: &mut Emit<'_, ThemisHpcc<N>>,
+        port: &mut Port,
+        view: &PortView,
+        packet: &mut Packet<ThemisHpcc<N>>,
+    ) {
+        if !self.ends_first_half(port.long, &packet.header) {
+            return;
+        }
+        let Packet { header, body: Body::Meta(meta) } = packet else { return };
+        let mut int = std::mem::take(&mut meta.int);
+        if header.ack_requested {
+            let record = IntRecord::new(view.rate, cx.now, view.tx_bytes, view.queue_bytes);
+            int.push(self.node, view.port, record);
+            let end = header.sequence + u64::from(header.payload);
+            let notice = Notice { int, end, sent_at: header.sent_at };
+            cx.to_host(header.address, Target::Source, notice);
+        }
+    }
+    #[inline]
+    fn on_depart(
+        &mut self,
+        cx: &mut Local,
+        port: &mut Port,
+        view: &PortView,
+        packet: &mut Packet<ThemisHpcc<N>>,
+    ) {
+        if !self.ends_first_half(port.long, &packet.header) {
+            self.stamp.on_depart(cx, &mut port.rate, view, packet);
+        }
+    }
+}
+
+/// The reaction point: HPCC's law on ACKs, and on what external switches send.
+#[derive(Clone, Debug)]
+pub struct Sender<const N: usize> {
+    whole: ReactionPoint<N>,
+    /// From the first word of an external switch on.
+    first_half: Option<ReactionPoint<N>>,
+    line_rate: Rate,
+    base_rtt: Time,
+    payload: Bytes,
+    /// The first byte that is not sent.
+    sent: u64,
+}
+
+impl<const N: usize> Rp<ThemisHpcc<N>> for Sender<N> {
+    /// As HPCC's.
+    const REPACE: bool = true;
+
+    fn open(params: &ThemisHpccParams, _host: &mut (), path: &PathFacts, _now: Time) -> Sender<N> {
+        Sender {
+            whole: ReactionPoint::new(&params.hpcc, path),
+            first_half: None,
+            line_rate: path.line_rate,
+            base_rtt: path.base_rtt,
+            payload: path.payload,
+            sent: 0,
+        }
+    }
+    #[inline]
+    fn allow(&self) -> Allow {
+        let whole = self.whole.permission();
+        let Some(first) = &self.first_half else { return whole };
+        let rate = first.permission().rate;
+        let window = rate.bytes_in(self.base_rtt).max(self.payload);
+        Allow { rate: whole.rate.min(rate), window: whole.window.min(window), ..whole }
+    }
+    #[inline]
+    fn on_send(
+        &mut self,
+        _cx: &mut HostCx<'_, ThemisHpcc<N>>,
+        data: &mut Header,
+        _meta: &mut Carried<N>,
+    ) {
+        self.sent = data.sequence + u64::from(data.payload);
+    }
+    #[inline]
+    fn on_ack(&mut self, cx: &mut HostCx<'_, ThemisHpcc<N>>, ack: &Ack<'_, ThemisHpcc<N>>) {
+        if brings_news(ack) {
+            self.whole.new_ack(cx.now, ack.next_expected, ack.next_to_send, &ack.meta.int);
+        }
+    }
+    fn on_ctl(&mut self, cx: &mut HostCx<'_, ThemisHpcc<N>>, notice: &Notice<N>) {
+        let rtt = cx.now - notice.sent_at;
+        let (line_rate, payload) = (self.line_rate, self.payload);
+        let first = self.first_half.get_or_insert_with(|| {
+            ReactionPoint::with_rtt(&cx.params.hpcc, line_rate, rtt, payload)
+        });
+        first.shorten(rtt);
+        first.new_ack(cx.now, notice.end, self.sent, &notice.int);
+    }
+    fn on_signal(&mut self, _now: Time, signal: Signal) {
+        // HPCC knows no notification; U tells it more.
+        if let Signal::Hold(until) = signal {
+            self.whole.hold(until);
+            self.first_half.iter_mut().for_each(|first| first.hold(until));
+        }
+    }
+    fn observe(&self, _now: Time, what: Observable) -> Option<f64> {
+        let allow = Rp::<ThemisHpcc<N>>::allow(self);
+        Some(match what {
+            Observable::Rate => allow.rate.bps() as f64,
+            Observable::Window => allow.window.get() as f64,
+            Observable::Alpha => {
+                // U of the half that limits.
+                let first = self.first_half.as_ref().filter(|f| f.permission().rate == allow.rate);
+                first.unwrap_or(&self.whole).utilisation()
+            }
+        })
+    }
+}
