@@ -161,8 +161,8 @@ impl Port {
 
     /// No packet that waits leaves an empty queue behind before this, where none is larger than
     /// `largest` bytes.
-    pub(crate) fn empty_from(&self, largest: u32) -> Time {
-        let before = self.queue_bytes.saturating_sub(u64::from(largest));
+    pub(crate) fn empty_from(&self, largest: u64) -> Time {
+        let before = self.queue_bytes.saturating_sub(largest);
         self.free_at + Time::from_ps(before * self.byte_time)
     }
 

@@ -12,11 +12,9 @@
 
 use super::CioqSwitch;
 use super::crossbar::{Grant, Transfer};
-use super::inputs::Inputs;
 use super::port_set::{PortSets, following_but, next_but, next_in_both};
 use crate::egress::LevelOf;
 use crate::packet::{Packet, Scheme};
-use crate::port::Port;
 use engine::{Handle, Window};
 use schemes::contract::{Cp, Departure, Full, Level};
 use units::{PortId, Time};
@@ -48,7 +46,7 @@ impl Pending {
     }
 }
 
-/// No packet that a switch makes is larger, in bytes.
+/// No packet but data is larger, in bytes.
 const LARGEST_CONTROL: u32 = 2_048;
 
 /// What a free output would take from the inputs that are free.
@@ -78,9 +76,7 @@ impl<S: Scheme> CioqSwitch<S> {
         if full.contains(0, port) {
             self.due.at(port).max(self.crossbar.output_free(port))
         } else if last.contains(0, port) {
-            self.due
-                .at(port)
-                .max(self.ports[port].empty_from(self.common.full_packet.max(LARGEST_CONTROL)))
+            self.due.at(port).max(self.ports[port].empty_from(self.largest_packet()))
         } else {
             Time::NEVER
         }
@@ -172,9 +168,7 @@ impl<S: Scheme> CioqSwitch<S> {
     #[inline]
     fn claim(&mut self, window: &Window<'_, '_, Packet<S>>, output: usize, now: Time) -> Claim {
         let (mut last, mut full, mut waits_for_last) = (None, false, false);
-        if S::Cp::INPUT_QUEUES
-            && !Self::may_take(&self.inputs, &self.ports[output], output, self.output_room)
-        {
+        if S::Cp::INPUT_QUEUES && !self.may_take(output) {
             // The congestion point is not even asked.
             self.pending.full.insert(0, output);
             self.pending.last.remove(0, output);
@@ -316,13 +310,12 @@ impl<S: Scheme> CioqSwitch<S> {
     fn find_next_crossing(&mut self) {
         let mut at = Time::NEVER;
         for &Transfer { input, output, until } in self.crossbar.transfers() {
-            let full = &mut self.pending.full;
             if self.inputs.priorities[output] != 0 {
                 // Where nothing fits, nothing will before a packet leaves.
-                if Self::may_take(&self.inputs, &self.ports[output], output, self.output_room) {
+                if self.may_take(output) {
                     at = at.min(until);
                 } else {
-                    full.insert(0, output);
+                    self.pending.full.insert(0, output);
                 }
             }
             let (wants, busy) = (self.inputs.wants.set(input), self.crossbar.busy_outputs());
@@ -344,16 +337,24 @@ impl<S: Scheme> CioqSwitch<S> {
 
     /// Whether a packet that waits for an output may fit into its queue.
     #[inline]
-    fn may_take(inputs: &Inputs, port: &Port, output: usize, room: u64) -> bool {
-        let mut priorities = inputs.priorities[output];
+    fn may_take(&self, output: usize) -> bool {
+        let (port, largest) = (&self.ports[output], self.largest_packet());
+        let mut priorities = self.inputs.priorities[output];
         while priorities != 0 {
             let priority = priorities.trailing_zeros() as usize;
             priorities &= priorities - 1;
             let waits = port.class_bytes(priority as u8);
-            if waits == 0 || inputs.may_fit(output, priority, room.saturating_sub(waits)) {
+            let room = self.output_room.saturating_sub(waits);
+            if waits == 0 || room >= largest || self.inputs.may_fit(output, priority, room) {
                 return true;
             }
         }
         false
+    }
+
+    /// No packet is larger, in bytes.
+    #[inline]
+    fn largest_packet(&self) -> u64 {
+        u64::from(self.common.full_packet.max(LARGEST_CONTROL))
     }
 }

@@ -148,8 +148,11 @@ impl Cp<Watching> for Watcher {
             self.0.push((input.port.get(), out_port.get(), input.voqs.to_vec()));
         }
     }
-    fn crossing(&self, out_port: PortId, _: &Header, _: Time) -> Crossing {
-        if out_port.get() == 2 { Crossing::Held } else { Crossing::Open }
+    fn restrains(&self, out_port: PortId, _: Time) -> bool {
+        out_port.get() == 2
+    }
+    fn crossing(&self, _: PortId, _: &Header, _: Time) -> Crossing {
+        Crossing::Held
     }
 }
 
