@@ -294,8 +294,8 @@ fn id(src: u32) -> FlowId {
 fn with<T>(now: Time, hook: impl FnOnce(&mut Emit<'_, Rcm>) -> T) -> (T, Vec<(u16, Notice)>) {
     let mut effects = Vec::new();
     let result = hook(&mut Emits::arrive(Full::new(now, &mut effects, &[])));
-    let sent = effects.iter().filter_map(|effect| match effect {
-        SwitchEffect::ToLink(port, Control::Region(notice)) => Some((port.get(), *notice)),
+    let sent = effects.iter().map(|effect| match effect {
+        SwitchEffect::ToLink(port, Control::Region(notice)) => (port.get(), *notice),
         other => panic!("{other:?}"),
     });
     (result, sent.collect())
