@@ -2,7 +2,7 @@
 
 use criterion::{Criterion, Throughput, black_box, criterion_group, criterion_main};
 use engine::{Class, Device, Layout, Limits, Link, Window, run};
-use schemes::contract::{PathFacts, Scheme};
+use schemes::contract::{LinkRates, PathFacts, Scheme};
 use schemes::hpcc::Hpcc;
 use schemes::hpcc::window::ReactionPoint;
 use schemes::int::{IntRecord, IntStack};
@@ -69,6 +69,7 @@ fn hpcc(criterion: &mut Criterion) {
         switches: 5,
         payload: Bytes::new(1000),
         packet_bytes: Bytes::new(1124),
+        rates: LinkRates::new([]),
     };
     let params = Hpcc::<5>::preset("hpcc-paper", line);
     let mut law = ReactionPoint::<5>::new(&params, &path);
@@ -79,7 +80,12 @@ fn hpcc(criterion: &mut Criterion) {
             let mut records = IntStack::<5>::default();
             for hop in 0..5u32 {
                 let now = Time::from_ns(100 * round + u64::from(hop));
-                let record = IntRecord::new(line, now, 1_124 * round, u64::from(hop) * 500);
+                let record = IntRecord {
+                    rate: path.rates.code(line),
+                    time: now,
+                    tx_bytes: 1_124 * round,
+                    queue_bytes: u64::from(hop) * 500,
+                };
                 records.push(NodeId::new(hop), PortId::new(1), record);
             }
             let acknowledged = 1_000 * round;

@@ -238,6 +238,7 @@ fn switch<S: Scheme>(
         ports: &facts,
         hosts: &common.places,
         network_rtt: common.routes.network_rtt,
+        rates: &common.rates,
         seed: stream::seed(setup.seed, "switch", u64::from(node)),
     };
     S::check_switch(&common.params, &switch_facts)

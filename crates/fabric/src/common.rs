@@ -8,7 +8,7 @@ use crate::qp::NO_FLOW;
 use crate::quirks::{Clock, Quirks};
 use crate::routing::{Graph, LinkEnd, Routes, Sizes, flow_hash};
 use crate::run::Refusal;
-use schemes::contract::{Cp, HostPlace, PathFacts, Room, WireFacts};
+use schemes::contract::{Cp, HostPlace, LinkRates, PathFacts, Room, WireFacts};
 use std::collections::BTreeMap;
 use units::{Bytes, NodeId, Rate, Time};
 
@@ -48,6 +48,8 @@ pub(crate) struct Common<S: Scheme> {
     pub(crate) routes: Routes,
     /// By index among the hosts.
     pub(crate) places: Vec<HostPlace>,
+    /// Those of all links.
+    pub(crate) rates: LinkRates,
     pub(crate) flows: Vec<FlowRow>,
     pub(crate) rooms: [Room; 8],
     pub(crate) classes: ClassConfig,
@@ -100,6 +102,7 @@ impl<S: Scheme> Common<S> {
         Ok(Common {
             flows: flow_rows(&graph, setup),
             places: places::of_hosts(&graph),
+            rates: LinkRates::new(graph.rates()),
             params,
             graph,
             routes,
@@ -217,6 +220,7 @@ impl<S: Scheme> Common<S> {
             switches: (path.len() - 1) as u8,
             payload: Bytes::new(u64::from(self.payload)),
             packet_bytes: Bytes::new(u64::from(self.full_packet)),
+            rates: self.rates.clone(),
         }
     }
 

@@ -43,6 +43,11 @@ pub(crate) struct Graph {
 }
 
 impl Graph {
+    /// Of each link's two ends.
+    pub(crate) fn rates(&self) -> impl Iterator<Item = Rate> + '_ {
+        self.ends.iter().map(|end| end.rate)
+    }
+
     pub(crate) fn new(nodes: &[Node], cables: &[Cable]) -> Graph {
         let mut degree = vec![0u32; nodes.len() + 1];
         for cable in cables {

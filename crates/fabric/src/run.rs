@@ -79,6 +79,9 @@ impl<S: Scheme> Ready<S> {
                 room: S::MAX_HOPS,
             });
         }
+        if common.rates.count() > S::MAX_RATES {
+            return Err(Refusal::ManyRates { rates: common.rates.count(), room: S::MAX_RATES });
+        }
         if let Some(priority) = common.taken_class(setup.pfc.lossless) {
             return Err(Refusal::ClassTaken { priority });
         }
@@ -115,6 +118,13 @@ pub enum Refusal {
         /// Most switches on a path.
         switches: usize,
         /// What the scheme has room for.
+        room: usize,
+    },
+    /// Links have more rates than the scheme's packets can tell apart.
+    ManyRates {
+        /// How many.
+        rates: usize,
+        /// How many it can.
         room: usize,
     },
     /// The scheme keeps a drop-tail class for its own packets, and something else uses it.

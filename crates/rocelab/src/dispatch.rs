@@ -48,6 +48,14 @@ pub(crate) fn run(
                 scenario.scheme.info.name
             ),
         },
+        Refusal::ManyRates { rates, room } => Error {
+            key: "topology",
+            message: format!(
+                "links have {rates} different rates, {} can tell {room} apart in its packets; give \
+                 some of them the same",
+                scenario.scheme.info.name
+            ),
+        },
         Refusal::ClassTaken { priority } => Error {
             key: "classes",
             message: format!(

@@ -9,6 +9,7 @@ mod effects;
 mod facts;
 mod level;
 mod packet;
+mod rates;
 mod stack;
 
 pub use effects::{HostCx, SwitchEffect, SwitchFx, Target};
@@ -17,6 +18,7 @@ pub use facts::{
 };
 pub use level::{Departure, Emit, Emits, Full, Level, Local, Order, PortLocal, Strict};
 pub use packet::{Address, Body, CodePoint, Header, Kind, NoCtl, Packet};
+pub use rates::{LinkRates, RateCode};
 pub use stack::Stack;
 
 use crate::params::{ParamError, Params};
@@ -39,6 +41,8 @@ pub trait Scheme: Sized + Send + Sync + 'static {
     const SYMMETRIC_PATHS: bool = false;
     /// Most switch hops that a packet's [`Meta`](Scheme::Meta) has room for.
     const MAX_HOPS: usize = usize::MAX;
+    /// Most rates that links may have: those that its packets can tell apart.
+    const MAX_RATES: usize = usize::MAX;
 
     /// Its parameters.
     type Params: Params;

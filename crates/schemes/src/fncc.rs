@@ -29,11 +29,11 @@
 //! the share once more, and rates fall below it.
 
 use crate::contract::{
-    Ack, Allow, Body, Cp, Full, Header, HostCx, HostFacts, Kind, NoCtl, Np, Observable, Packet,
-    PathFacts, PortFacts, PortView, Rp, Scheme, Signal, Strict, SwitchFacts,
+    Ack, Allow, Body, Cp, Full, Header, HostCx, HostFacts, Kind, LinkRates, NoCtl, Np, Observable,
+    Packet, PathFacts, PortFacts, PortView, RateCode, Rp, Scheme, Signal, Strict, SwitchFacts,
 };
 use crate::hpcc::{self, Hpcc, HpccParams, SIMULATOR_ONLY};
-use crate::int::{IntRecord, IntStack};
+use crate::int::{IntFormat, IntRecord, IntStack};
 use crate::params::{self, Value};
 use crate::registry::Preset;
 use units::{Bytes, NodeId, PortId, Rate, Time};
@@ -59,6 +59,13 @@ crate::params! {
         /// Records at full precision, or rounded and wrapped around in 64 bits.
         int_format: &'static str, "", params::Kind::Choice(&["full", "fncc-64"]), None,
             "section 4.3: B 4, ts 24, txBytes 20, qLen 16 bits";
+    }
+}
+
+impl NotificationParams {
+    /// What is left of INT records.
+    fn format(&self) -> IntFormat {
+        if self.int_format == "fncc-64" { IntFormat::PAPER } else { IntFormat::FULL }
     }
 }
 
@@ -91,6 +98,7 @@ impl<const N: usize> Scheme for Fncc<N> {
     }];
     const SYMMETRIC_PATHS: bool = true;
     const MAX_HOPS: usize = N;
+    const MAX_RATES: usize = LinkRates::MOST;
 
     type Params = FnccParams;
     type Meta = Report<N>;
@@ -211,7 +219,7 @@ impl<const N: usize> Np<Fncc<N>> for NotificationPoint {
 /// What a port says of itself.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
-    rate: Rate,
+    rate: RateCode,
     /// ts and txBytes, both of the last departure.
     time: Time,
     tx_bytes: u64,
@@ -225,7 +233,7 @@ struct Entry {
 pub struct IntTable {
     node: NodeId,
     period: Time,
-    narrow: bool,
+    format: IntFormat,
     /// By port, as it is now.
     ports: Vec<Entry>,
     /// What ACKs are told, and until when; with a period of zero, `ports` itself.
@@ -236,12 +244,16 @@ pub struct IntTable {
 impl IntTable {
     /// The table of a switch that has sent nothing.
     pub fn new(params: &NotificationParams, facts: &SwitchFacts<'_>) -> IntTable {
-        let entry = |port: &PortFacts| Entry { rate: port.rate, ..Entry::default() };
+        let format = params.format();
+        let entry = |port: &PortFacts| Entry {
+            rate: format.code(facts.rates, port.rate),
+            ..Entry::default()
+        };
         let ports: Vec<Entry> = facts.ports.iter().map(entry).collect();
         IntTable {
             node: facts.node,
             period: params.update_period,
-            narrow: params.int_format == "fncc-64",
+            format,
             told: ports.clone(),
             ports,
             told_until: params.update_period,
@@ -261,9 +273,8 @@ impl IntTable {
     /// What an ACK that came in through `port` is told.
     fn record(&self, port: PortId) -> IntRecord {
         let table = if self.period == Time::ZERO { &self.ports } else { &self.told };
-        let entry = &table[port.index()];
-        let record = IntRecord::new(entry.rate, entry.time, entry.tx_bytes, entry.queue_bytes);
-        if self.narrow { record.narrowed() } else { record }
+        let Entry { rate, time, tx_bytes, queue_bytes } = table[port.index()];
+        self.format.round(IntRecord { rate, time, tx_bytes, queue_bytes })
     }
 }
 
@@ -314,7 +325,7 @@ pub struct ReactionPoint<const N: usize> {
     hpcc: hpcc::ReactionPoint<N>,
     speedup: Speedup,
     fast_reaction: bool,
-    narrow: bool,
+    rates: LinkRates,
     threshold: f64,
     /// beta T / 8: times a rate in bits per second, the window that LHCS shares out, in bytes.
     share: f64,
@@ -336,14 +347,14 @@ impl<const N: usize> ReactionPoint<N> {
         let own = &params.notification;
         let rtt = if params.hpcc.base_rtt == "path" { path.base_rtt } else { path.network_rtt };
         ReactionPoint {
-            hpcc: hpcc::ReactionPoint::new(&params.hpcc, path),
+            hpcc: hpcc::ReactionPoint::new(&params.hpcc, path).with_format(own.format()),
             speedup: match own.last_hop_speedup {
                 "per-ack" => Speedup::PerAck,
                 "per-round-trip" => Speedup::PerRoundTrip,
                 _ => Speedup::Off,
             },
             fast_reaction: params.hpcc.fast_reaction,
-            narrow: own.int_format == "fncc-64",
+            rates: path.rates.clone(),
             threshold: own.last_hop_threshold,
             share: own.last_hop_share * rtt.ps() as f64 / 8e12,
             last_update: 0,
@@ -368,8 +379,7 @@ impl<const N: usize> ReactionPoint<N> {
         if !full && !self.fast_reaction {
             return;
         }
-        let int = if self.narrow { report.int.continued(self.hpcc.records()) } else { report.int };
-        if let Some(busiest) = self.hpcc.measure(&int)
+        if let Some(busiest) = self.hpcc.measure(now, &report.int)
             && now >= self.hold_until
         {
             // UpdateWc, lines 22 to 28. U_j is the newest value, not its average.
@@ -378,8 +388,12 @@ impl<const N: usize> ReactionPoint<N> {
                 Speedup::PerAck => true,
                 Speedup::PerRoundTrip => full,
             };
-            if wanted && busiest.hop == 0 && busiest.inflight > self.threshold {
-                let rate = int.records()[0].rate().bps() as f64;
+            if wanted
+                && busiest.hop == 0
+                && busiest.inflight > self.threshold
+                && let Some(last_hop) = report.int.records().next()
+            {
+                let rate = self.rates.rate(last_hop.rate).bps() as f64;
                 self.hpcc.set_reference(rate * self.share / f64::from(report.flows.max(1)));
             }
             self.hpcc.compute_window(full);

@@ -15,8 +15,8 @@ pub mod window;
 pub use window::{Busiest, ReactionPoint};
 
 use crate::contract::{
-    Ack, Allow, HostCx, HostFacts, NoCtl, Observable, PathFacts, PlainReceiver, Rp, Scheme, Signal,
-    SwitchFacts,
+    Ack, Allow, HostCx, HostFacts, LinkRates, NoCtl, Observable, PathFacts, PlainReceiver, Rp,
+    Scheme, Signal, SwitchFacts,
 };
 use crate::int::{IntFormat, IntStack, StampInt};
 use crate::params::{Kind, ParamError, Value};
@@ -121,6 +121,7 @@ impl<const N: usize> Scheme for Hpcc<N> {
         },
     ];
     const MAX_HOPS: usize = N;
+    const MAX_RATES: usize = LinkRates::MOST;
 
     type Params = HpccParams;
     type Meta = IntStack<N>;

@@ -55,6 +55,7 @@ impl<const N: usize> Scheme for HpccTcd<N> {
         },
     ];
     const MAX_HOPS: usize = N;
+    const MAX_RATES: usize = Hpcc::<N>::MAX_RATES;
 
     type Params = HpccTcdParams;
     type Meta = IntStack<N>;

@@ -2,112 +2,106 @@
 //! through which it leaves, as HPCC reads it (SIGCOMM 2019,
 //! section 3).
 //!
-//! Records are kept at full precision, or as exact as the HPCC simulator's format leaves them
-//! ([`IntFormat`]). The 64-bit format of the paper, with its rounding and its wrap-around, is an
-//! encoding and lives in the `wire` crate; [`IntRecord::narrowed`] gives what is left of a record that
-//! has been through it, [`IntStack::continued`] undoes the wrap-around.
+//! Records are kept at full precision, or as 64 bits of the paper or of the HPCC simulator leave them
+//! ([`IntFormat`]); that format as an encoding is in the `wire` crate.
 
 use crate::contract::{
-    Body, Cp, Kind, Local, Packet, PortFacts, PortLocal, PortView, Scheme, SwitchFacts,
+    Body, Cp, Kind, LinkRates, Local, Packet, PortFacts, PortLocal, PortView, RateCode, Scheme,
+    SwitchFacts,
 };
 use units::{NodeId, PortId, Rate, Time};
-use wire::int::{IntHop, RATES};
+use wire::int::IntHop;
 
 /// What one switch port says of itself as a packet begins to leave through it.
-///
-/// Every packet carries several, so a record is no larger than it must be: 24 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IntRecord {
+    /// The port's rate (B).
+    pub rate: RateCode,
     /// When the packet began to leave (ts).
     pub time: Time,
     /// Bytes that the port had sent until then, the packet itself not counted (txBytes).
     pub tx_bytes: u64,
     /// Bytes left waiting at the port, all priorities, the packet itself not counted (qlen).
-    pub queue_bytes: u32,
-    /// The port's rate in units of [`RATE_UNIT`].
-    rate: u32,
+    pub queue_bytes: u64,
 }
 
-/// A record gives the port's rate in these: 100 kb/s. Link rates are multiples of it.
-const RATE_UNIT: u64 = 100_000;
-
-/// A port's rate as its records give it.
-#[derive(Clone, Copy, Debug)]
-pub struct StampedRate(u32);
-
-impl StampedRate {
-    fn of(rate: Rate) -> StampedRate {
-        StampedRate(u32::try_from(rate.bps().div_ceil(RATE_UNIT)).unwrap_or(u32::MAX))
-    }
-    #[inline]
-    fn record(self, time: Time, tx_bytes: u64, queue_bytes: u64) -> IntRecord {
-        let queue_bytes = u32::try_from(queue_bytes).unwrap_or(u32::MAX);
-        IntRecord { time, tx_bytes, queue_bytes, rate: self.0 }
-    }
+/// A record without its rate, as packets carry it. Every packet has room for several, and networks
+/// have many packets: 12 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C, packed(4))]
+struct Packed {
+    /// Picoseconds, of which 36 bits are left: they wrap around after 69 ms. Below them the queue, up to
+    /// 268 MB.
+    time_and_queue: u64,
+    /// Wraps around after 4.3 GB.
+    tx_bytes: u32,
 }
 
-impl IntRecord {
-    /// A record of a port of this rate (B), to the next 100 kb/s.
-    #[inline]
-    pub fn new(rate: Rate, time: Time, tx_bytes: u64, queue_bytes: u64) -> IntRecord {
-        StampedRate::of(rate).record(time, tx_bytes, queue_bytes)
-    }
+const QUEUE_BITS: u32 = 28;
+const TIME_BITS: u32 = u64::BITS - QUEUE_BITS;
 
-    /// The port's rate (B).
-    #[inline]
-    pub fn rate(&self) -> Rate {
-        Rate::from_bps(u64::from(self.rate) * RATE_UNIT)
-    }
+const fn mask(bits: u32) -> u64 {
+    (1 << bits) - 1
+}
 
-    /// The record as the 64-bit format has it. A rate without a code is told as the next one below.
-    fn to_wire(self) -> IntHop {
-        let rate = RATES.into_iter().rev().find(|known| *known <= self.rate()).unwrap_or(RATES[0]);
-        IntHop::new(rate, self.time, self.tx_bytes, u64::from(self.queue_bytes))
-            .expect("the rate has a code")
+impl Packed {
+    #[inline(always)]
+    fn new(record: &IntRecord) -> Packed {
+        let queue = record.queue_bytes.min(mask(QUEUE_BITS));
+        let time_and_queue = record.time.ps() << QUEUE_BITS | queue;
+        Packed { time_and_queue, tx_bytes: record.tx_bytes as u32 }
     }
-
-    /// What the 64-bit format leaves of the record: rounded down, time and bytes wrapped around.
-    pub fn narrowed(self) -> IntRecord {
-        let hop = self.to_wire();
-        let rate = hop.rate().expect("the code is one of a rate");
-        IntRecord::new(rate, hop.wrapped_time(), hop.wrapped_sent(), hop.queue_bytes())
-    }
-
-    /// This narrowed record with time and bytes that go on from those of an earlier one of the same
-    /// port, less than 16.8 ms and 134 MB ago.
-    fn continued(self, earlier: &IntRecord) -> IntRecord {
-        let (new, old) = (self.to_wire(), earlier.to_wire());
+    #[inline(always)]
+    fn record(self, rate: RateCode) -> IntRecord {
+        let time_and_queue = self.time_and_queue;
         IntRecord {
-            time: earlier.time + Time::from_ns(new.span_ns(&old)),
-            tx_bytes: earlier.tx_bytes + new.sent_between(&old),
-            ..self
+            rate,
+            time: Time::from_ps(time_and_queue >> QUEUE_BITS),
+            tx_bytes: u64::from(self.tx_bytes),
+            queue_bytes: time_and_queue & mask(QUEUE_BITS),
         }
     }
 }
 
-/// What a record's way through a packet leaves of it: all, or what 64 bits of the HPCC simulator's
-/// format hold.
+/// What a record's way through a packet leaves of it: all, or what 64 bits hold.
 ///
-/// Rounded records are kept unwrapped; the differences that a sender takes wrap around as its fields
-/// do: a time of 24 bits, bytes sent of 20 bits.
+/// Times and bytes sent wrap around in each format, and so do the differences that a sender takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct IntFormat {
-    /// What the units of bytes are multiplied with (INT_MULTI); 0 where nothing is lost.
-    multiple: u32,
-    /// A port whose rate has no code tells the first code's.
-    uncoded: bool,
+pub struct IntFormat(Form);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Full,
+    Paper,
+    /// What the units of bytes are multiplied with (INT_MULTI); and whether a port whose rate has no
+    /// code tells the first code's.
+    Simulator {
+        multiple: u32,
+        uncoded: bool,
+    },
 }
 
-const TIME_MASK: u64 = (1 << 24) - 1;
-const SENT_MASK: u64 = (1 << 20) - 1;
-const QUEUE_MASK: u64 = (1 << 17) - 1;
+/// Of the HPCC simulator's format, and of the paper's but for the queue.
+const NARROW_TIME_BITS: u32 = 24;
+const NARROW_SENT_BITS: u32 = 20;
+const NARROW_QUEUE_BITS: u32 = 17;
 /// Bytes that the fields count in.
 const SENT_UNIT: u64 = 128;
 const QUEUE_UNIT: u64 = 80;
 
+/// Whole units of `unit` bytes, times `multiple`. It is 1 nearly always, and then the compiler knows
+/// what it divides by; a division takes as long as all else that is done with a record.
+#[inline(always)]
+fn units(multiple: u32, bytes: u64, unit: u64) -> u64 {
+    if multiple == 1 { bytes / unit } else { bytes / (unit * u64::from(multiple)) }
+}
+
 impl IntFormat {
     /// Nothing is lost.
-    pub const FULL: IntFormat = IntFormat { multiple: 0, uncoded: false };
+    pub const FULL: IntFormat = IntFormat(Form::Full);
+    /// The paper's 64 bits: whole nanoseconds, bytes sent in units of 128 and queues in units of 80
+    /// bytes, a longer queue than it can say told as the longest.
+    pub const PAPER: IntFormat = IntFormat(Form::Paper);
     /// The rates that the HPCC simulator's format has a code for.
     pub const RATES: [Rate; 5] = [
         Rate::from_gbps(25),
@@ -116,141 +110,208 @@ impl IntFormat {
         Rate::from_gbps(200),
         Rate::from_gbps(400),
     ];
+    /// Records that come further apart than this are not compared: the bytes that a link of 3.2 Tb/s sends until
+    /// then are the most that full ones can tell.
+    const LONGEST_GAP: Time = Time::from_ms(10);
 
     /// The HPCC simulator's: whole nanoseconds, bytes sent in units of 128 and queues in units of 80
     /// bytes, both times `multiple`.
     pub fn hpcc_ns3(multiple: u32) -> IntFormat {
-        IntFormat { multiple: multiple.max(1), uncoded: false }
+        IntFormat(Form::Simulator { multiple: multiple.max(1), uncoded: false })
     }
 
     /// The same, where a port whose rate has no code leaves the field as it was: at 0, which is
     /// 25 Gb/s.
     pub fn with_uncoded(self) -> IntFormat {
-        IntFormat { uncoded: true, ..self }
+        match self.0 {
+            Form::Simulator { multiple, .. } => {
+                IntFormat(Form::Simulator { multiple, uncoded: true })
+            }
+            _ => self,
+        }
     }
 
     /// Whether it can tell of a port of this rate.
     pub fn knows(self, rate: Rate) -> bool {
-        self == IntFormat::FULL || self.uncoded || IntFormat::RATES.contains(&rate)
-    }
-
-    /// Whole units of `unit` bytes, times `multiple`. It is 1 nearly always, and then the compiler knows
-    /// what it divides by; a division takes as long as all else that is done with a record.
-    #[inline(always)]
-    fn units(self, bytes: u64, unit: u64) -> u64 {
-        if self.multiple == 1 { bytes / unit } else { bytes / (unit * u64::from(self.multiple)) }
-    }
-
-    /// What it leaves of `record`. A queue of 2^17 units or more wraps around.
-    #[inline]
-    pub fn round(self, record: IntRecord) -> IntRecord {
-        if self == IntFormat::FULL {
-            return record;
+        match self.0 {
+            Form::Simulator { uncoded: false, .. } => IntFormat::RATES.contains(&rate),
+            _ => true,
         }
-        let multiple = u64::from(self.multiple);
-        let queue = self.units(u64::from(record.queue_bytes), QUEUE_UNIT) & QUEUE_MASK;
-        let told = if self.uncoded && !IntFormat::RATES.contains(&record.rate()) {
-            IntRecord::new(IntFormat::RATES[0], Time::ZERO, 0, 0).rate
-        } else {
-            record.rate
+    }
+
+    /// The code that a port of this rate tells: in 64 bits, of the paper, one without a code tells the
+    /// next below.
+    pub fn code(self, rates: &LinkRates, rate: Rate) -> RateCode {
+        let told = match self.0 {
+            Form::Full => rate,
+            Form::Paper => {
+                let below = wire::int::RATES.into_iter().rev().find(|known| *known <= rate);
+                below.unwrap_or(wire::int::RATES[0])
+            }
+            Form::Simulator { uncoded, .. } => {
+                let known = !uncoded || IntFormat::RATES.contains(&rate);
+                if known { rate } else { IntFormat::RATES[0] }
+            }
         };
-        IntRecord {
-            time: Time::from_ns(record.time.ns()),
-            tx_bytes: self.units(record.tx_bytes, SENT_UNIT) * SENT_UNIT * multiple,
-            queue_bytes: (queue * QUEUE_UNIT * multiple) as u32,
-            rate: told,
+        rates.code(told)
+    }
+
+    /// What it leaves of `record`, rounded down and wrapped around.
+    #[inline(always)]
+    pub fn round(self, record: IntRecord) -> IntRecord {
+        if matches!(self.0, Form::Full) { record } else { self.narrowed(record) }
+    }
+
+    // Not in line where full records are stamped.
+    #[inline(never)]
+    fn narrowed(self, record: IntRecord) -> IntRecord {
+        let IntRecord { time, tx_bytes, queue_bytes, .. } = record;
+        match self.0 {
+            Form::Full => record,
+            Form::Paper => {
+                let hop = IntHop::new(wire::int::RATES[0], time, tx_bytes, queue_bytes)
+                    .expect("the rate has a code");
+                IntRecord {
+                    time: hop.wrapped_time(),
+                    tx_bytes: hop.wrapped_sent(),
+                    queue_bytes: hop.queue_bytes(),
+                    ..record
+                }
+            }
+            Form::Simulator { multiple, .. } => {
+                let sent = units(multiple, tx_bytes, SENT_UNIT) & mask(NARROW_SENT_BITS);
+                let queue = units(multiple, queue_bytes, QUEUE_UNIT) & mask(NARROW_QUEUE_BITS);
+                IntRecord {
+                    time: Time::from_ns(time.ns() & mask(NARROW_TIME_BITS)),
+                    tx_bytes: sent * SENT_UNIT * u64::from(multiple),
+                    queue_bytes: queue * QUEUE_UNIT * u64::from(multiple),
+                    ..record
+                }
+            }
         }
     }
 
-    /// Nanoseconds from `older` to `newer`; 0 where time runs backwards and does not wrap around.
+    /// Whether records that came at `earlier` are too old to compare those with that come now. 64 bits can't
+    /// say.
     #[inline]
-    pub fn span_ns(self, newer: &IntRecord, older: &IntRecord) -> f64 {
-        if self == IntFormat::FULL {
-            return newer.time.saturating_sub(older.time).ps() as f64 / 1000.0;
+    pub fn is_stale(self, now: Time, earlier: Time) -> bool {
+        matches!(self.0, Form::Full) && now.saturating_sub(earlier) > IntFormat::LONGEST_GAP
+    }
+
+    /// From `older` to `newer`; zero where time runs backwards and does not wrap around.
+    #[inline(always)]
+    pub fn span(self, newer: &IntRecord, older: &IntRecord) -> Time {
+        if matches!(self.0, Form::Full) {
+            let span = newer.time.ps().wrapping_sub(older.time.ps()) & mask(TIME_BITS);
+            let back = span >> (TIME_BITS - 1) != 0;
+            return if back { Time::ZERO } else { Time::from_ps(span) };
         }
-        (newer.time.ns().wrapping_sub(older.time.ns()) & TIME_MASK) as f64
+        let span = newer.time.ns().wrapping_sub(older.time.ns()) & mask(NARROW_TIME_BITS);
+        Time::from_ns(span)
     }
 
     /// Bytes that the port sent from `older` to `newer`.
-    #[inline]
+    #[inline(always)]
     pub fn sent_between(self, newer: &IntRecord, older: &IntRecord) -> u64 {
-        if self == IntFormat::FULL {
-            return newer.tx_bytes.saturating_sub(older.tx_bytes);
-        }
-        let sent = |record: &IntRecord| self.units(record.tx_bytes, SENT_UNIT);
-        let units = sent(newer).wrapping_sub(sent(older)) & SENT_MASK;
-        units * SENT_UNIT * u64::from(self.multiple)
+        let multiple = match self.0 {
+            Form::Full => {
+                return u64::from((newer.tx_bytes as u32).wrapping_sub(older.tx_bytes as u32));
+            }
+            Form::Paper => 1,
+            Form::Simulator { multiple, .. } => multiple,
+        };
+        let sent = |record: &IntRecord| units(multiple, record.tx_bytes, SENT_UNIT);
+        let units = sent(newer).wrapping_sub(sent(older)) & mask(NARROW_SENT_BITS);
+        units * SENT_UNIT * u64::from(multiple)
     }
 }
 
 /// The records of a path, first switch first, with room for `N` hops. Their number comes first in
-/// memory, next to the packet's header, as every hop reads it.
+/// memory, next to the packet's header, as every hop reads it. With 5 hops, and nothing else, a packet
+/// takes two cache lines.
+///
+/// Times and bytes sent are those of [`IntRecord`]s that have wrapped around; [`IntFormat`] takes their
+/// differences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct IntStack<const N: usize> {
     hops: u8,
-    path: u32,
-    records: [IntRecord; N],
+    rates: [RateCode; N],
+    path: u16,
+    records: [Packed; N],
 }
 
 impl<const N: usize> IntStack<N> {
-    /// The records that were pushed, in order.
+    /// How many records were pushed.
     #[inline]
-    pub fn records(&self) -> &[IntRecord] {
-        // `hops` never exceeds N; `get` says so to the compiler, which then needs no panic.
-        self.records.get(..usize::from(self.hops)).unwrap_or(&self.records)
+    pub fn hops(&self) -> usize {
+        usize::from(self.hops)
     }
 
-    /// Another number means another path (pathID); the ports passed and their order make it.
+    /// They, in order.
     #[inline]
-    pub fn path(&self) -> u32 {
+    pub fn records(&self) -> impl ExactSizeIterator<Item = IntRecord> + '_ {
+        (0..self.hops().min(N)).map(|hop| self.records[hop].record(self.rates[hop]))
+    }
+
+    /// Each record with the one of `earlier` of the same port, if `earlier` is of the same path.
+    #[inline]
+    pub fn beside<'a>(
+        &'a self,
+        earlier: &'a IntStack<N>,
+    ) -> impl Iterator<Item = (IntRecord, IntRecord)> + 'a {
+        let known = if self.path == earlier.path { earlier.hops() } else { 0 };
+        let record = |stack: &IntStack<N>, hop: usize| stack.records[hop].record(stack.rates[hop]);
+        // `hops` never exceeds N; the compiler does not know, and needs no panic this way.
+        (0..self.hops().min(known).min(N)).map(move |hop| (record(self, hop), record(earlier, hop)))
+    }
+
+    /// Another number means another path (pathID); the ports passed and their order make it. Of 65,536
+    /// paths that one could change to, one is taken for the same.
+    #[inline]
+    pub fn path(&self) -> u16 {
         self.path
     }
 
     /// The records of the first `hops` switches, to which path `path` leads, and the others.
-    pub fn split(&self, hops: usize, path: u32) -> (IntStack<N>, IntStack<N>) {
-        let (first, last) = self.records().split_at(hops.min(self.records().len()));
-        let stack = |part: &[IntRecord], path| {
-            let mut records = [IntRecord::default(); N];
-            records[..part.len()].copy_from_slice(part);
-            IntStack { hops: part.len() as u8, path, records }
-        };
-        (stack(first, path), stack(last, self.path))
+    pub fn split(&self, hops: usize, path: u16) -> (IntStack<N>, IntStack<N>) {
+        let hops = hops.min(self.hops());
+        let mut parts = [IntStack::default(); 2];
+        for (hop, (record, rate)) in self.records[..self.hops()].iter().zip(self.rates).enumerate()
+        {
+            let part = &mut parts[usize::from(hop >= hops)];
+            let place = part.hops();
+            part.records[place] = *record;
+            part.rates[place] = rate;
+            part.hops += 1;
+        }
+        let [first, second] = parts;
+        (IntStack { path, ..first }, IntStack { path: self.path, ..second })
     }
 
     /// Adds the record of the next hop, a port of switch `node`. A run whose paths are longer than `N` is refused before it
     /// starts ([`Scheme::MAX_HOPS`]), so a full stack is a mistake in the program.
     #[inline]
     pub fn push(&mut self, node: NodeId, port: PortId, record: IntRecord) {
-        debug_assert!(usize::from(self.hops) < N, "the path has more than {N} switches");
-        if let Some(free) = self.records.get_mut(usize::from(self.hops)) {
-            *free = record;
+        let hop = self.hops();
+        debug_assert!(hop < N, "the path has more than {N} switches");
+        if hop < N {
+            self.records[hop] = Packed::new(&record);
+            self.rates[hop] = record.rate;
             self.hops += 1;
-            // An odd multiplier mixes and loses nothing.
+            // An odd multiplier mixes and loses nothing; the upper bits are mixed best.
             let hop = (node.get() << 8) ^ u32::from(port.get());
-            self.path = (self.path.rotate_left(7) ^ hop).wrapping_mul(0x9e37_79b1);
+            let mixed = (u32::from(self.path).rotate_left(23) ^ hop).wrapping_mul(0x9e37_79b1);
+            self.path = (mixed >> 16) as u16;
         }
-    }
-}
-
-impl<const N: usize> IntStack<N> {
-    /// A stack of narrowed records with time and bytes that go on from those of the stack before it.
-    /// On another path there is nothing to go on from.
-    pub fn continued(&self, earlier: &IntStack<N>) -> IntStack<N> {
-        let mut stack = *self;
-        if self.path == earlier.path {
-            for (record, earlier) in stack.records.iter_mut().zip(earlier.records()) {
-                *record = record.continued(earlier);
-            }
-        }
-        stack
     }
 }
 
 impl<const N: usize> Default for IntStack<N> {
     fn default() -> IntStack<N> {
         const { assert!(N <= u8::MAX as usize) };
-        IntStack { hops: 0, path: 0, records: [IntRecord::default(); N] }
+        let (rates, records) = ([RateCode::default(); N], [Packed::default(); N]);
+        IntStack { hops: 0, rates, path: 0, records }
     }
 }
 
@@ -268,10 +329,11 @@ impl<const N: usize> CarriesInt for IntStack<N> {
 }
 
 /// A switch that stamps each data packet as it begins to leave.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct StampInt {
     node: NodeId,
     format: IntFormat,
+    rates: LinkRates,
 }
 
 impl StampInt {
@@ -281,7 +343,7 @@ impl StampInt {
     }
     /// The same with records of this format.
     pub fn with_format(facts: &SwitchFacts<'_>, format: IntFormat) -> StampInt {
-        StampInt { node: facts.node, format }
+        StampInt { node: facts.node, format, rates: facts.rates.clone() }
     }
 }
 
@@ -290,17 +352,18 @@ where
     S::Meta: CarriesInt,
 {
     type Level = PortLocal;
-    type Port = StampedRate;
+    /// What it tells of its rate.
+    type Port = RateCode;
 
-    fn port(&self, _params: &S::Params, facts: &PortFacts) -> StampedRate {
-        StampedRate::of(facts.rate)
+    fn port(&self, _params: &S::Params, facts: &PortFacts) -> RateCode {
+        self.format.code(&self.rates, facts.rate)
     }
 
     #[inline]
     fn on_depart(
         &mut self,
         cx: &mut Local,
-        port: &mut StampedRate,
+        port: &mut RateCode,
         view: &PortView,
         packet: &mut Packet<S>,
     ) {
@@ -308,7 +371,12 @@ where
         if packet.header.kind == Kind::Data
             && let Body::Meta(meta) = &mut packet.body
         {
-            let record = port.record(cx.now, view.tx_bytes, view.queue_bytes);
+            let record = IntRecord {
+                rate: *port,
+                time: cx.now,
+                tx_bytes: view.tx_bytes,
+                queue_bytes: view.queue_bytes,
+            };
             meta.push_record(self.node, view.port, self.format.round(record));
         }
     }

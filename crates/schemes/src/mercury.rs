@@ -86,6 +86,7 @@ impl<B: Base> Scheme for Mercury<B> {
     const PRESETS: &'static [Preset] = <B as Base>::PRESETS;
     const SYMMETRIC_PATHS: bool = B::SYMMETRIC_PATHS;
     const MAX_HOPS: usize = B::MAX_HOPS;
+    const MAX_RATES: usize = B::MAX_RATES;
 
     type Params = B::Joined;
     type Meta = B::Meta;

@@ -1,7 +1,7 @@
 //! Annulus's near-source loop on sequences worked out by hand.
 
 use schemes::annulus::{Annulus, CongestionPoint, NearSource};
-use schemes::contract::{Cp, PortFacts, Scheme, SwitchFacts};
+use schemes::contract::{Cp, LinkRates, PortFacts, Scheme, SwitchFacts};
 use schemes::params::Value;
 use schemes::registry::params_of;
 use units::{Bytes, NodeId, PortId, Rate, Time};
@@ -35,6 +35,7 @@ fn tor(tier: u8, changes: &[(String, Value)]) -> Option<CongestionPoint> {
             ports: &ports,
             hosts: &[],
             network_rtt: Time::from_us(8),
+            rates: &LinkRates::new([]),
             seed: 1,
         },
     )

@@ -2,7 +2,7 @@
 //! output.
 
 use proptest::prelude::*;
-use schemes::contract::{CodePoint, Observable, PathFacts, Rp, Scheme, Signal};
+use schemes::contract::{CodePoint, LinkRates, Observable, PathFacts, Rp, Scheme, Signal};
 use schemes::dcqcn::{Dcqcn, DcqcnParams, Law, NotificationPoint, ReactionPoint};
 use std::sync::Arc;
 use units::{Bytes, Rate, Time};
@@ -21,6 +21,7 @@ fn path(line_rate: Rate) -> PathFacts {
         switches: 2,
         payload: Bytes::new(1000),
         packet_bytes: Bytes::new(1082),
+        rates: LinkRates::new([]),
     }
 }
 

@@ -1,7 +1,7 @@
 //! DCTCP against windows worked out by hand from its equations, and against the HPCC simulator's own
 //! output.
 
-use schemes::contract::{Observable, PathFacts, Rp, Scheme, Signal};
+use schemes::contract::{LinkRates, Observable, PathFacts, Rp, Scheme, Signal};
 use schemes::dctcp::{Dctcp, DctcpParams, ReactionPoint};
 use units::{Bytes, Rate, Time};
 
@@ -22,6 +22,7 @@ fn path() -> PathFacts {
         switches: 2,
         payload: Bytes::new(1000),
         packet_bytes: Bytes::new(1082),
+        rates: LinkRates::new([]),
     }
 }
 

@@ -2,8 +2,8 @@
 //! of 84 B and packets of 1090 B, so that the least gap between credits is 1174 B or 93.92 ns.
 
 use schemes::contract::{
-    Ack, Address, CodePoint, Header, HostCx, HostFacts, Kind, Np, PathFacts, Room, Rp, Scheme,
-    WireFacts,
+    Ack, Address, CodePoint, Header, HostCx, HostFacts, Kind, LinkRates, Np, PathFacts, Room, Rp,
+    Scheme, WireFacts,
 };
 use schemes::expresspass::{
     Control, Credit, ExpressPass, ExpressPassParams, HostState, NotificationPoint, ReactionPoint,
@@ -80,6 +80,7 @@ impl Sender {
             switches: 2,
             payload: Bytes::new(1000),
             packet_bytes: WIRE.packet_bytes,
+            rates: LinkRates::new([]),
         };
         let rp = ReactionPoint::new(&params, &path);
         Sender { host: host(&params), params, rp, credits: 0, sent: 0 }

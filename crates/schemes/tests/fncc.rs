@@ -2,11 +2,11 @@
 //! 150 KB and, for 100 flows at eta 0.95, W_AI is 75 B.
 
 use schemes::contract::{
-    Address, Body, CodePoint, Cp, Full, Header, Kind, Packet, PathFacts, PortFacts, PortView,
-    Scheme, SwitchFacts,
+    Address, Body, CodePoint, Cp, Full, Header, Kind, LinkRates, Packet, PathFacts, PortFacts,
+    PortView, Scheme, SwitchFacts,
 };
 use schemes::fncc::{Concurrency, Fncc, FnccParams, IntTable, ReactionPoint, Report};
-use schemes::int::{IntRecord, IntStack};
+use schemes::int::{IntFormat, IntRecord, IntStack};
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
 const LINE: Rate = Rate::from_gbps(100);
@@ -25,6 +25,7 @@ fn path() -> PathFacts {
         switches: 2,
         payload: Bytes::new(1000),
         packet_bytes: Bytes::new(1082),
+        rates: LinkRates::new([]),
     }
 }
 
@@ -34,12 +35,16 @@ fn params(speedup: &'static str) -> FnccParams {
     params
 }
 
+fn record(rate: Rate, time: Time, tx_bytes: u64, queue_bytes: u64) -> IntRecord {
+    IntRecord { rate: LinkRates::new([rate]).code(rate), time, tx_bytes, queue_bytes }
+}
+
 /// What an ACK brings from the last hop and the one before it: time in us, bytes sent, bytes
 /// waiting.
 fn report(flows: u16, hops: &[(u64, u64, u64)]) -> Report<5> {
     let mut int = IntStack::default();
     for (node, &(time, tx_bytes, queue_bytes)) in (0..).zip(hops) {
-        let record = IntRecord::new(LINE, us(time), tx_bytes, queue_bytes);
+        let record = record(LINE, us(time), tx_bytes, queue_bytes);
         int.push(NodeId::new(node), PortId::new(1), record);
     }
     Report { int, flows }
@@ -107,12 +112,13 @@ fn records_of_64_bits_lose_nothing_where_they_wrap_around() {
     params.notification.int_format = "fncc-64";
     let narrowed = |time: u64, tx_bytes: u64| {
         let mut int = IntStack::<5>::default();
-        let record = IntRecord::new(LINE, us(time), tx_bytes, 75_000).narrowed();
+        let record = IntFormat::PAPER.round(record(LINE, us(time), tx_bytes, 75_000));
         int.push(NodeId::new(0), PortId::new(1), record);
         Report { int, flows: 2 }
     };
     let (first, second) = (narrowed(16_771, 134_150_000), narrowed(16_783, 134_300_000));
-    let [first_int, second_int] = [first, second].map(|report| report.int.records()[0]);
+    let [first_int, second_int] =
+        [first, second].map(|report| report.int.records().next().unwrap());
     assert!(second_int.time < first_int.time && second_int.tx_bytes < first_int.tx_bytes);
     let mut rp = ReactionPoint::new(&params, &path());
     rp.new_ack(us(16_780), 1_000, 50_000, &first);
@@ -132,10 +138,15 @@ fn records_of_64_bits_lose_nothing_where_they_wrap_around() {
 
 #[test]
 fn a_narrowed_record_is_rounded_down() {
-    let record = IntRecord::new(Rate::from_gbps(33), Time::from_ps(1_999), 12_927, 879).narrowed();
-    // The next rate with a code below 33 Gb/s; 100 units of 128 B; 10 of 80 B.
-    let expected = IntRecord::new(Rate::from_gbps(25), Time::from_ns(1), 12_800, 800);
-    assert_eq!(record, expected);
+    let said = IntFormat::PAPER.round(record(LINE, Time::from_ps(1_999), 12_927, 879));
+    // 100 units of 128 B; 10 of 80 B.
+    assert_eq!(said, record(LINE, Time::from_ns(1), 12_800, 800));
+    // The next rate with a code below 33 Gb/s; there is none below 100 Mb/s.
+    let (odd, slow) = (Rate::from_gbps(33), Rate::from_mbps(100));
+    let rates = LinkRates::new([odd, slow]);
+    let told = |rate| rates.rate(IntFormat::PAPER.code(&rates, rate));
+    assert_eq!([told(odd), told(slow)], [Rate::from_gbps(25), Rate::from_gbps(1)]);
+    assert_eq!(rates.rate(IntFormat::FULL.code(&rates, odd)), odd);
 }
 
 #[test]
@@ -193,6 +204,7 @@ impl Switch {
             ports: &[port(0), port(1)],
             hosts: &[],
             network_rtt: us(12),
+            rates: &LinkRates::new([]),
             seed: 1,
         };
         let table = Fncc::<5>::cp(&params, &facts).expect("every switch takes part");
@@ -249,7 +261,7 @@ impl Switch {
         self.join(now, 0, &mut packet);
         self.leave(now, 0, &mut packet);
         let Body::Meta(report) = &packet.body else { unreachable!() };
-        report.int.records().to_vec()
+        report.int.records().collect()
     }
 }
 
@@ -263,16 +275,16 @@ fn busy(switch: &mut Switch) {
     switch.leave(at(1_000), 1, &mut data);
     switch.leave(at(1_080), 1, &mut data);
     let Body::Meta(report) = &data.body else { unreachable!() };
-    assert!(report.int.records().is_empty(), "data carries nothing");
+    assert_eq!(report.int.hops(), 0, "data carries nothing");
 }
 
 #[test]
 fn an_ack_tells_of_the_port_through_which_it_came_in() {
     let mut switch = Switch::new(Time::ZERO);
-    assert_eq!(switch.ack(us(1)), [IntRecord::new(LINE, Time::ZERO, 0, 0)]);
+    assert_eq!(switch.ack(us(1)), [record(LINE, Time::ZERO, 0, 0)]);
     busy(&mut switch);
     // Before the second departure 1000 B had been sent; then one packet waits, and another joins.
-    let waiting = |bytes| IntRecord::new(LINE, Time::from_ns(1_080), 1000, bytes);
+    let waiting = |bytes| record(LINE, Time::from_ns(1_080), 1000, bytes);
     assert_eq!(switch.ack(Time::from_ns(1_090)), [waiting(1000)]);
     switch.join(Time::from_ns(1_100), 1, &mut Switch::packet(Kind::Data, 0, 500));
     assert_eq!(switch.ack(Time::from_ns(1_110)), [waiting(1500)]);
@@ -283,12 +295,12 @@ fn a_table_with_a_period_tells_what_was_at_its_last_update() {
     let mut switch = Switch::new(us(1));
     busy(&mut switch);
     // Updated at 1 us, before what happened then.
-    assert_eq!(switch.ack(Time::from_ns(1_990)), [IntRecord::new(LINE, Time::ZERO, 0, 0)]);
-    let told = [IntRecord::new(LINE, Time::from_ns(1_080), 1000, 1000)];
+    assert_eq!(switch.ack(Time::from_ns(1_990)), [record(LINE, Time::ZERO, 0, 0)]);
+    let told = [record(LINE, Time::from_ns(1_080), 1000, 1000)];
     assert_eq!(switch.ack(us(2)), told);
     switch.join(Time::from_ns(2_100), 1, &mut Switch::packet(Kind::Data, 0, 500));
     assert_eq!(switch.ack(Time::from_ns(2_999)), told);
     // Nothing happened at 3 and 4 us.
-    let later = [IntRecord::new(LINE, Time::from_ns(1_080), 1000, 1500)];
+    let later = [record(LINE, Time::from_ns(1_080), 1000, 1500)];
     assert_eq!(switch.ack(Time::from_ns(4_500)), later);
 }

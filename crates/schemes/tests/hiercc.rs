@@ -1,7 +1,9 @@
 //! HierCC's laws on sequences worked out by hand: equation 1, the credits of a VOQ, the lists of
 //! flows, the credit scheduler.
 
-use schemes::contract::{Address, CodePoint, Header, HostCx, Kind, PathFacts, Rp, Scheme};
+use schemes::contract::{
+    Address, CodePoint, Header, HostCx, Kind, LinkRates, PathFacts, Rp, Scheme,
+};
 use schemes::hiercc::{
     Claim, Control, Downlink, FirstHop, Flows, Hiercc, HierccParams, ReactionPoint, Stamp, Voq,
 };
@@ -196,6 +198,7 @@ fn a_sender_marks_every_10_us_and_does_as_it_is_told() {
         switches: 5,
         payload: Bytes::new(1000),
         packet_bytes: Bytes::new(1088),
+        rates: LinkRates::new([]),
     };
     let mut sender = ReactionPoint::new(&params, &path);
     let mut outbox = Vec::new();

@@ -1,7 +1,7 @@
 //! HPCC's Algorithm 1, the paper's window form, against round trips worked out by hand: 100 Gb/s,
 //! T = 8 us, so that the BDP is 100 KB and, for 100 flows at eta 0.95, W_AI is 50 B.
 
-use schemes::contract::{Ack, CodePoint, HostCx, PathFacts, Rp, Scheme, Signal};
+use schemes::contract::{Ack, CodePoint, HostCx, LinkRates, Packet, PathFacts, Rp, Scheme, Signal};
 use schemes::hpcc::{Hpcc, HpccParams, ReactionPoint, Variant};
 use schemes::int::{IntRecord, IntStack};
 use units::{Bytes, NodeId, PortId, Rate, Time};
@@ -22,11 +22,16 @@ fn path() -> PathFacts {
         switches: 2,
         payload: Bytes::new(1000),
         packet_bytes: Bytes::new(1124),
+        rates: LinkRates::new([]),
     }
 }
 
 fn paper() -> HpccParams {
     Hpcc::<5>::preset("hpcc-paper", LINE)
+}
+
+fn record(rate: Rate, time: Time, tx_bytes: u64, queue_bytes: u64) -> IntRecord {
+    IntRecord { rate: LinkRates::new([rate]).code(rate), time, tx_bytes, queue_bytes }
 }
 
 /// The records of ports of switches 0, 1, ..: time in us, bytes sent, bytes waiting.
@@ -38,7 +43,7 @@ fn records(hops: &[(u64, u64, u64)]) -> IntStack<5> {
 fn through(first: u32, hops: &[(u64, u64, u64)]) -> IntStack<5> {
     let mut stack = IntStack::default();
     for (node, &(time, tx_bytes, queue_bytes)) in (first..).zip(hops) {
-        let record = IntRecord::new(LINE, us(time), tx_bytes, queue_bytes);
+        let record = record(LINE, us(time), tx_bytes, queue_bytes);
         stack.push(NodeId::new(node), PortId::new(1), record);
     }
     stack
@@ -66,7 +71,7 @@ fn the_busiest_of_two_hops_counts() {
     // Hop 0: 10 000 B in 1 us are 80 Gb/s, no queue: 0.8. Hop 1: 25 000 B in 2 us are 100 Gb/s,
     // the smaller queue of 20 000 and 30 000 B is a fifth of the BDP: 1.2.
     let ack = records(&[(2, 10_000, 0), (4, 25_000, 30_000)]);
-    let busiest = rp.clone().measure(&ack).unwrap();
+    let busiest = rp.clone().measure(us(12), &ack).unwrap();
     assert_eq!(busiest.hop, 1);
     close(busiest.inflight, 1.2);
 
@@ -100,7 +105,6 @@ fn fast_reactions_start_from_the_reference_each_time() {
 fn later(stack: &IntStack<5>, span: u64, percent: u64) -> IntStack<5> {
     let hops: Vec<_> = stack
         .records()
-        .iter()
         .map(|old| {
             let sent = LINE.bytes_in(us(span)).get() * percent / 100;
             (old.time.ns() / 1000 + span, old.tx_bytes + sent, 0)
@@ -168,7 +172,7 @@ fn records_of_the_same_instant_say_nothing() {
     assert_eq!(rp.utilisation(), 1.0);
     assert_eq!(rp.permission(), before);
     // Where only one hop says nothing, the other one counts.
-    let busiest = rp.measure(&records(&[(1, 0, 0), (4, 12_500, 0)])).unwrap();
+    let busiest = rp.measure(us(21), &records(&[(1, 0, 0), (4, 12_500, 0)])).unwrap();
     assert_eq!(busiest.hop, 1);
 }
 
@@ -176,12 +180,12 @@ fn records_of_the_same_instant_say_nothing() {
 fn another_path_starts_over() {
     let mut rp = begun(&paper());
     let elsewhere = [(2, 900_000, 90_000), (4, 900_000, 90_000)];
-    assert_eq!(rp.measure(&through(7, &elsewhere)), None);
+    assert_eq!(rp.measure(us(12), &through(7, &elsewhere)), None);
     assert_eq!(rp.utilisation(), 1.0);
     let on = [(3, 912_500, 90_000), (5, 912_500, 90_000)];
-    assert!(rp.measure(&through(7, &on)).is_some());
+    assert!(rp.measure(us(13), &through(7, &on)).is_some());
     // No switch at all: nothing to go by.
-    assert_eq!(rp.measure(&IntStack::default()), None);
+    assert_eq!(rp.measure(us(14), &IntStack::default()), None);
 }
 
 #[test]
@@ -193,7 +197,6 @@ fn the_window_keeps_its_bounds() {
         rp.new_ack(us(20), 100_000 * round, 100_000 * round + 50_000, &stack);
         let hops: Vec<_> = stack
             .records()
-            .iter()
             .map(|old| (old.time.ns() / 1000 + 8, old.tx_bytes + 100_000, 10_000_000))
             .collect();
         stack = records(&hops);
@@ -271,9 +274,78 @@ fn a_held_window_stays_while_measuring_goes_on() {
     close(rp.reference(), 100_000.0 * 0.95 / 1.2 + 50.0);
 }
 
+/// Protects what is measured from records that have wrapped around: bytes sent do after 4.3 GB, which
+/// a link of 3.2 Tb/s sends in 10.7 ms.
+#[test]
+fn a_long_silence_starts_over() {
+    let silence = Time::from_ms(10);
+    let after = |more: Time, params: &HpccParams| {
+        let mut rp = begun(params);
+        // The first ACK came at 10 us.
+        let at = us(10) + silence + more;
+        rp.measure(at, &records(&[(10_001, 125_000_000, 0), (10_002, 62_500_000, 0)]))
+    };
+    let busiest = after(Time::ZERO, &paper()).expect("it is not too long");
+    assert_eq!(busiest.hop, 0);
+    close(busiest.inflight, 1.0);
+    assert_eq!(after(Time::from_ps(1), &paper()), None);
+    // And goes on from there.
+    let mut rp = begun(&paper());
+    assert_eq!(rp.measure(us(20_000), &records(&[(19_995, 1 << 33, 0)])), None);
+    let busiest = rp.measure(us(20_001), &records(&[(19_996, (1 << 33) + 12_500, 0)])).unwrap();
+    close(busiest.inflight, 1.0);
+}
+
+/// Times and bytes sent of full records wrap around between two ACKs: 2^36 ps are 68.72 ms, 2^32
+/// bytes 4.29 GB.
+#[test]
+fn full_records_lose_nothing_where_they_wrap_around() {
+    let mut rp = begun(&paper());
+    let (turn, at) = (1 << 36, 5_000_000);
+    for step in 0..4_000_u64 {
+        // A period of 17.1 us divides neither turn.
+        let time = Time::from_ps(turn - at + step * 17_100_000);
+        let sent = (1 << 32) - 1_000_000 + step * 106_875;
+        let mut stack = IntStack::<5>::default();
+        let queue = 1_000_000 * (step % 2);
+        stack.push(NodeId::new(0), PortId::new(1), record(LINE, time, sent, queue));
+        assert_eq!(stack.records().len(), 1);
+        let measured = rp.measure(time + us(3), &stack);
+        // 106,875 B in 17.1 us are half the rate; the shorter of two queues is empty.
+        if step > 0 {
+            close(measured.expect("there is something to compare with").inflight, 0.5);
+        }
+    }
+    assert!(4_000 * 106_875 > 1_000_000);
+}
+
+/// A port's rate is told by a code; a queue up to 2^28 - 1 bytes.
+#[test]
+fn a_packed_record_says_what_was_put_in() {
+    let odd = Rate::from_bps(33_333_333_333);
+    let rates = LinkRates::new([LINE, odd, LINE]);
+    assert_eq!(rates.count(), 13);
+    let said = IntRecord {
+        rate: rates.code(odd),
+        time: Time::from_ps((1 << 36) - 1),
+        tx_bytes: u64::from(u32::MAX),
+        queue_bytes: (1 << 28) - 1,
+    };
+    let mut stack = IntStack::<5>::default();
+    stack.push(NodeId::new(3), PortId::new(2), said);
+    stack.push(NodeId::new(4), PortId::new(2), IntRecord { queue_bytes: 1 << 28, ..said });
+    assert!(stack.records().eq([said, said]));
+    assert_eq!(rates.rate(said.rate), odd);
+}
+
+#[test]
+fn packets_with_five_hops_take_two_cache_lines() {
+    // The arena adds 4 bytes.
+    assert_eq!(size_of::<Packet<Hpcc<5>>>(), 124);
+}
+
 #[test]
 fn int_takes_42_bytes_for_five_hops() {
     assert_eq!(Hpcc::<5>::meta_bytes(&paper()), (42, 42));
     assert_eq!(Hpcc::<10>::meta_bytes(&paper()), (82, 82));
-    assert_eq!(size_of::<IntRecord>(), 24);
 }

@@ -2,8 +2,8 @@
 //! known, and what the sender makes of it. 100 Gb/s, T = 8 us: the BDP is 100 KB.
 
 use schemes::contract::{
-    Ack, Address, Body, CodePoint, Cp, Header, HostCx, HostFacts, Kind, Local, Observable, Packet,
-    PathFacts, PortFacts, PortView, Rp, Scheme, SwitchFacts, WireFacts,
+    Ack, Address, Body, CodePoint, Cp, Header, HostCx, HostFacts, Kind, LinkRates, Local,
+    Observable, Packet, PathFacts, PortFacts, PortView, Rp, Scheme, SwitchFacts, WireFacts,
 };
 use schemes::hpcc_pint::{Codes, HpccPint, HpccPintParams, ReactionPoint};
 use std::sync::Arc;
@@ -55,6 +55,7 @@ impl Bench {
             switches: 2,
             payload: Bytes::new(1000),
             packet_bytes: Bytes::new(1083),
+            rates: LinkRates::new([]),
         };
         let host = HostFacts {
             node: NodeId::new(0),
@@ -87,6 +88,7 @@ impl Bench {
                     ports: &[facts],
                     hosts: &[],
                     network_rtt: RTT,
+                    rates: &LinkRates::new([]),
                     seed: 7 + u64::from(node),
                 };
                 let cp = HpccPint::cp(&params, &switch).expect("every switch takes part");

@@ -2,7 +2,7 @@
 //! rules against round trips worked out by hand (100 Gb/s, T = 8 us, so that W is 100 KB).
 
 use schemes::contract::{
-    Ack, CodePoint, HostCx, PathFacts, PortFacts, Rp, Scheme, Signal, SwitchFacts,
+    Ack, CodePoint, HostCx, LinkRates, PathFacts, PortFacts, Rp, Scheme, Signal, SwitchFacts,
 };
 use schemes::hpcc::rate::ReactionPoint;
 use schemes::hpcc::{Hpcc, HpccParams, Variant};
@@ -26,12 +26,17 @@ fn path(rtt: Time) -> PathFacts {
         switches: 3,
         payload: Bytes::new(1000),
         packet_bytes: Bytes::new(1090),
+        rates: LinkRates::new([]),
     }
 }
 
 /// The preset with exact records, where rounding is not what is looked at.
 fn ns3() -> HpccParams {
     HpccParams { int_format: "full", ..Hpcc::<5>::preset("hpcc-ns3", LINE) }
+}
+
+fn record(rate: Rate, time: Time, tx_bytes: u64, queue_bytes: u64) -> IntRecord {
+    IntRecord { rate: LinkRates::new([rate]).code(rate), time, tx_bytes, queue_bytes }
 }
 
 fn stack<const N: usize>(records: impl IntoIterator<Item = IntRecord>) -> IntStack<N> {
@@ -44,7 +49,7 @@ fn stack<const N: usize>(records: impl IntoIterator<Item = IntRecord>) -> IntSta
 
 /// The records of ports of switches 0, 1, ..: time in us, bytes sent, bytes waiting.
 fn records<const N: usize>(hops: &[(u64, u64, u64)]) -> IntStack<N> {
-    stack(hops.iter().map(|&(time, sent, queue)| IntRecord::new(LINE, us(time), sent, queue)))
+    stack(hops.iter().map(|&(time, sent, queue)| record(LINE, us(time), sent, queue)))
 }
 
 // ---- The simulator's own output: three switches in a row, four cables of 1.5 us, 100 Gb/s, packets
@@ -91,7 +96,7 @@ fn a_lone_flow_has_the_simulators_rates() {
         let late = 4 * u64::saturating_sub(packet, 143);
         let ack = stack((1..=3).map(|hop| {
             let time = Time::from_ns(1587 * hop + 87 * packet + late);
-            format.round(IntRecord::new(LINE, time, 1090 * packet, 0))
+            format.round(record(LINE, time, 1090 * packet, 0))
         }));
         // 143 packets had been sent as the first ACK came.
         rp.acknowledge(us(20), 1000 * (packet + 1), 143_000 + 1000 * packet, &ack);
@@ -133,7 +138,7 @@ fn a_growing_queue_has_the_simulators_rates() {
     for (packet, &(time, sent, queue)) in (1..).zip(&FIRST_HOP) {
         let ack = stack((0..3).map(|hop| {
             let queue = if hop == 0 { queue } else { 0 };
-            IntRecord::new(LINE, Time::from_ns(time + 1587 * hop), 512 * sent, 320 * queue)
+            record(LINE, Time::from_ns(time + 1587 * hop), 512 * sent, 320 * queue)
         }));
         rp.acknowledge(us(315), 1000 * packet, 143_000, &ack);
         match packet {
@@ -361,31 +366,30 @@ fn a_held_rate_stays_while_measuring_goes_on() {
 
 #[test]
 fn records_are_cut_to_their_units() {
-    let exact = IntRecord::new(LINE, Time::from_ps(1_234_999), 10_000, 10_000);
+    let exact = record(LINE, Time::from_ps(1_234_999), 10_000, 10_000);
     assert_eq!(IntFormat::FULL.round(exact), exact);
     let one = IntFormat::hpcc_ns3(1).round(exact);
     assert_eq!((one.time, one.tx_bytes, one.queue_bytes), (Time::from_ns(1234), 9984, 10_000));
     let four = IntFormat::hpcc_ns3(4).round(exact);
     assert_eq!((four.time, four.tx_bytes, four.queue_bytes), (Time::from_ns(1234), 9728, 9920));
-    assert_eq!(four.rate(), LINE);
     // 17 bits of 80 B are 10.5 MB; longer queues wrap around.
-    let long = IntRecord::new(LINE, Time::ZERO, 0, 80 * 131_072 + 170);
+    let long = record(LINE, Time::ZERO, 0, 80 * 131_072 + 170);
     assert_eq!(IntFormat::hpcc_ns3(1).round(long).queue_bytes, 160);
 }
 
 #[test]
 fn differences_wrap_around_as_the_fields_do() {
     let format = IntFormat::hpcc_ns3(4);
-    let record = |ns, sent| IntRecord::new(LINE, Time::from_ns(ns), sent, 0);
+    let record = |ns, sent| record(LINE, Time::from_ns(ns), sent, 0);
     let older = record(16_777_000, 512 * 1_048_570);
     let newer = record(16_777_300, 512 * 1_048_580);
-    assert_eq!(format.span_ns(&newer, &older), 300.0);
+    assert_eq!(format.span(&newer, &older), Time::from_ns(300));
     assert_eq!(format.sent_between(&newer, &older), 5120);
     // A whole turn of 2^24 ns, or of 2^20 units, is as nothing.
     let later = record(16_777_000 + 16_777_216 + 5, 512 * (1_048_570 + 1_048_576 + 3));
-    assert_eq!(format.span_ns(&later, &older), 5.0);
+    assert_eq!(format.span(&later, &older), Time::from_ns(5));
     assert_eq!(format.sent_between(&later, &older), 1536);
-    assert_eq!(IntFormat::FULL.span_ns(&later, &older), 16_777_221.0);
+    assert_eq!(IntFormat::FULL.span(&later, &older), Time::from_ns(16_777_221));
     assert_eq!(IntFormat::FULL.sent_between(&later, &older), 512 * 1_048_579);
 }
 
@@ -410,6 +414,7 @@ fn ports_without_a_code_are_refused() {
             ports: &[PortFacts { rate: LINE, ..port }, port],
             hosts: &[],
             network_rtt: us(8),
+            rates: &LinkRates::new([]),
             seed: 1,
         };
         Hpcc::<5>::check_switch(params, &facts)
@@ -425,8 +430,8 @@ fn ports_without_a_code_are_refused() {
     let uncoded = HpccParams { int_format: "hpcc-ns3-uncoded", ..rounded };
     assert_eq!(check(&uncoded, 1600), Ok(()));
     let said = |gbps| {
-        let record = IntRecord::new(Rate::from_gbps(gbps), us(1), 0, 0);
-        uncoded.format().round(record).rate()
+        let rates = LinkRates::new([Rate::from_gbps(gbps)]);
+        rates.rate(uncoded.format().code(&rates, Rate::from_gbps(gbps)))
     };
     assert_eq!(said(1600), Rate::from_gbps(25));
     assert_eq!(said(400), Rate::from_gbps(400));

@@ -2,9 +2,9 @@
 //! byte), a base round trip of 32 us and so a BDP of 160 KB, a threshold of 5 KB, T = 10 us.
 
 use schemes::contract::{
-    Address, Body, CodePoint, Cp, Emits, Full, Header, HostCx, HostFacts, Kind, Level, Local,
-    Observable, Packet, PathFacts, PortFacts, PortView, Rp, Scheme, SwitchEffect, SwitchFacts,
-    Target, WireFacts,
+    Address, Body, CodePoint, Cp, Emits, Full, Header, HostCx, HostFacts, Kind, Level, LinkRates,
+    Local, Observable, Packet, PathFacts, PortFacts, PortView, Rp, Scheme, SwitchEffect,
+    SwitchFacts, Target, WireFacts,
 };
 use schemes::dcqcn::Dcqcn;
 use schemes::mercury::{
@@ -141,6 +141,7 @@ impl Switch {
             ports: &[facts],
             hosts: &[],
             network_rtt: us(32),
+            rates: &LinkRates::new([]),
             seed: 1,
         };
         let cp = Scheme0::cp(&params, &switch).expect("every switch takes part");
@@ -301,6 +302,7 @@ impl Bench {
             switches: 2,
             payload: Bytes::new(1000),
             packet_bytes: Bytes::new(1082),
+            rates: LinkRates::new([]),
         };
         let mut host = Scheme0::host(&params, &facts);
         let sender = Sender::open(&params, &mut host, &path, Time::ZERO);

@@ -3,7 +3,7 @@
 
 use schemes::contract::{
     Address, Body, CodePoint, Cp, Crossing, Emit, Emits, Full, Header, InputView, Kind, Level,
-    Packet, PortFacts, PortView, Scheme, SwitchEffect, SwitchFacts, Verdict,
+    LinkRates, Packet, PortFacts, PortView, Scheme, SwitchEffect, SwitchFacts, Verdict,
 };
 use schemes::params::{ParamError, Value};
 use schemes::rcm::{
@@ -249,6 +249,7 @@ fn switch(params: &RcmParams) -> RcmSwitch {
         ports: &ports,
         hosts: &[],
         network_rtt: us(8),
+        rates: &LinkRates::new([]),
         seed: 1,
     };
     Rcm::cp(params, &facts).unwrap()

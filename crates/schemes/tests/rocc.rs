@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 use schemes::contract::{
-    Address, Body, CodePoint, Cp, Departure, Full, Header, Kind, Level, Packet, PathFacts,
-    PortFacts, PortView, Ports, Scheme, SwitchEffect, SwitchFacts, Target,
+    Address, Body, CodePoint, Cp, Departure, Full, Header, Kind, Level, LinkRates, Packet,
+    PathFacts, PortFacts, PortView, Ports, Scheme, SwitchEffect, SwitchFacts, Target,
 };
 use schemes::rocc::{
     CongestionPoint, Controller, EgressQueue, FairRate, FlowTable, ReactionPoint, Rocc, RoccParams,
@@ -97,6 +97,7 @@ fn sender() -> ReactionPoint {
         switches: 2,
         payload: Bytes::new(1000),
         packet_bytes: Bytes::new(1082),
+        rates: LinkRates::new([]),
     };
     ReactionPoint::new(&paper(), &path)
 }
@@ -208,6 +209,7 @@ fn each_flow_with_a_packet_in_the_queue_is_told_once() {
         ports: &[facts],
         hosts: &[],
         network_rtt: us(8),
+        rates: &LinkRates::new([]),
         seed: 1,
     };
     let params = paper();

@@ -1,7 +1,7 @@
 //! Swift's Algorithm 1 against values worked out by hand: 100 Gb/s, a round trip of 8 us over two
 //! switches, packets of 1000 bytes (1082 on the wire).
 
-use schemes::contract::{Ack, Allow, CodePoint, HostCx, PathFacts, Rp, Scheme, Signal};
+use schemes::contract::{Ack, Allow, CodePoint, HostCx, LinkRates, PathFacts, Rp, Scheme, Signal};
 use schemes::swift::{ReactionPoint, Swift, SwiftParams};
 use units::{Bytes, Rate, Time};
 
@@ -21,6 +21,7 @@ fn path() -> PathFacts {
         switches: 2,
         payload: Bytes::new(1000),
         packet_bytes: Bytes::new(1082),
+        rates: LinkRates::new([]),
     }
 }
 

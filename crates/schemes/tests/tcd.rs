@@ -1,7 +1,7 @@
 //! TCD's detector and the reactions built on it, against sequences worked out by hand.
 
 use schemes::contract::{
-    Ack, CodePoint, HostCx, Observable, PathFacts, PortFacts, Rp, Scheme, Signal,
+    Ack, CodePoint, HostCx, LinkRates, Observable, PathFacts, PortFacts, Rp, Scheme, Signal,
 };
 use schemes::dcqcn::{Cnp, Dcqcn, Law};
 use schemes::dcqcn_tcd::{DcqcnTcd, HoldingReactionPoint, Notification, TernaryNotificationPoint};
@@ -147,6 +147,7 @@ mod dcqcn {
             switches: 2,
             payload: Bytes::new(1000),
             packet_bytes: Bytes::new(1082),
+            rates: LinkRates::new([]),
         }
     }
 
@@ -283,6 +284,7 @@ mod timely {
                 switches: 2,
                 payload: Bytes::new(1000),
                 packet_bytes: Bytes::new(1090),
+                rates: LinkRates::new([]),
             };
             let rp = TernaryReactionPoint::new(&params, &path);
             let mut sender = Sender { params, rp, acknowledged: 0 };
@@ -408,7 +410,8 @@ mod hpcc {
     /// Two records of a port without a queue: time in us, bytes sent.
     fn records(time: u64, tx_bytes: u64) -> IntStack<5> {
         let mut stack = IntStack::default();
-        let record = IntRecord::new(LINE, us(time), tx_bytes, 0);
+        let rate = LinkRates::new([]).code(LINE);
+        let record = IntRecord { rate, time: us(time), tx_bytes, queue_bytes: 0 };
         stack.push(NodeId::new(0), PortId::new(1), record);
         stack
     }
@@ -427,6 +430,7 @@ mod hpcc {
             switches: 1,
             payload: Bytes::new(1000),
             packet_bytes: Bytes::new(1124),
+            rates: LinkRates::new([]),
         };
         let mut rp = ExcusingReactionPoint::<5>::open(&params, &mut (), &path, us(0));
         let mut round = 0;

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use schemes::contract::{
-    Address, Body, CodePoint, Cp, Departure, Full, Header, Kind, Level, Packet, PortFacts,
-    PortView, Scheme, Strict, SwitchEffect, SwitchFacts, Target, Turn, Verdict,
+    Address, Body, CodePoint, Cp, Departure, Full, Header, Kind, Level, LinkRates, Packet,
+    PortFacts, PortView, Scheme, Strict, SwitchEffect, SwitchFacts, Target, Turn, Verdict,
 };
 use schemes::dcqcn::Cnp;
 use schemes::params::Value;
@@ -61,6 +61,7 @@ impl External {
             ports: &facts,
             hosts: &[],
             network_rtt: us(1012),
+            rates: &LinkRates::new([]),
             seed: 1,
         };
         let cp = Themis::cp(params, &switch).expect("it has a long link");
@@ -153,8 +154,15 @@ fn only_switches_with_long_links_take_part() {
     let params = params("themis", &[]);
     let facts = &ports()[..1];
     let node = NodeId::new(1);
-    let switch =
-        SwitchFacts { node, tier: 1, ports: facts, hosts: &[], network_rtt: us(9), seed: 1 };
+    let switch = SwitchFacts {
+        node,
+        tier: 1,
+        ports: facts,
+        hosts: &[],
+        network_rtt: us(9),
+        rates: &LinkRates::new([]),
+        seed: 1,
+    };
     assert!(Themis::cp(&params, &switch).is_none());
 }
 

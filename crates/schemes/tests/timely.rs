@@ -1,7 +1,7 @@
 //! TIMELY against sequences worked out by hand from its Algorithm 1, and against the HPCC
 //! simulator's own output.
 
-use schemes::contract::{Ack, CodePoint, HostCx, PathFacts, Rp, Scheme, Signal};
+use schemes::contract::{Ack, CodePoint, HostCx, LinkRates, PathFacts, Rp, Scheme, Signal};
 use schemes::params::ParamError;
 use schemes::registry::params_of;
 use schemes::timely::{ReactionPoint, Timely, TimelyParams};
@@ -25,6 +25,7 @@ fn path(line_rate: Rate) -> PathFacts {
         switches: 2,
         payload: Bytes::new(1000),
         packet_bytes: Bytes::new(1090),
+        rates: LinkRates::new([]),
     }
 }
 

@@ -90,12 +90,17 @@ def figure(
 
 def caveats(results: Sequence[Result]) -> list[str]:
     """What a reader of a picture must know of the schemes of ``results``, each once."""
-    told = [
-        f"{result.summary['scheme']} ({result.summary['preset']}): {result.summary['caveat']}"
-        for result in results
-        if result.summary["caveat"]
+    presets: dict[tuple[str, str], list[str]] = {}
+    for result in results:
+        scheme, preset, caveat = (result.summary[key] for key in ("scheme", "preset", "caveat"))
+        known = presets.setdefault((scheme, caveat), [])
+        if preset not in known:
+            known.append(preset)
+    return [
+        f"{scheme} ({', '.join(known)}): {caveat}"
+        for (scheme, caveat), known in presets.items()
+        if caveat
     ]
-    return list(dict.fromkeys(told))
 
 
 def footnotes(drawn: Figure, notes: Sequence[str]) -> None:

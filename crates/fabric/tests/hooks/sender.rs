@@ -4,8 +4,9 @@ use crate::common::{Build, FIRST, FULL, US, balances, fct, line, port, run, star
 use crate::toy::{BYTE, LineRate, Log, Plain, WIRE};
 use crate::toy::{ack_back, alone, no_cp, no_ctl, no_host, one_way, toy};
 use schemes::contract::{
-    Ack, Allow, Cp, Header, HostCx, HostFacts, Kind, Local, NoCtl, Np, Packet, PathFacts,
-    PlainReceiver, PlainSwitch, PortFacts, PortLocal, Rp, Scheme, Signal, SwitchFacts, Verdict,
+    Ack, Allow, Cp, Header, HostCx, HostFacts, Kind, LinkRates, Local, NoCtl, Np, Packet,
+    PathFacts, PlainReceiver, PlainSwitch, PortFacts, PortLocal, Rp, Scheme, Signal, SwitchFacts,
+    Verdict,
 };
 use units::{Bytes, PortId, Rate, Time};
 
@@ -419,7 +420,7 @@ struct Knower(LineRate);
 
 impl Rp<Knowing> for Knower {
     fn open(log: &Plain<Log<PathFacts>>, host: &mut (), path: &PathFacts, now: Time) -> Knower {
-        log.0.push(*path);
+        log.0.push(path.clone());
         Knower(<LineRate as Rp<Knowing>>::open(log, host, path, now))
     }
     fn allow(&self) -> Allow {
@@ -452,6 +453,7 @@ fn the_facts_of_a_path_are_right() {
         switches: 2,
         payload: Bytes::new(1_000),
         packet_bytes: Bytes::new(FULL),
+        rates: LinkRates::new([Rate::from_gbps(100), Rate::from_gbps(40)]),
     };
     assert_eq!(log.all(), [facts]);
 }

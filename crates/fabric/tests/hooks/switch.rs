@@ -1105,7 +1105,7 @@ fn stacked_congestion_points_work_in_their_order() {
     assert_eq!(log.all(), [12_12_21]);
 }
 
-// ---- MAX_HOPS ----
+// ---- MAX_HOPS, MAX_RATES ----
 
 toy! {
     /// Its packets have room for two switches.
@@ -1114,6 +1114,15 @@ toy! {
     no_host!();
     no_cp!();
     const MAX_HOPS: usize = 2;
+}
+
+toy! {
+    /// Its packets can tell of one rate beside those that INT has codes for.
+    Coarse: (), (), NoCtl, (), LineRate, PlainReceiver, PlainSwitch;
+    no_ctl!();
+    no_host!();
+    no_cp!();
+    const MAX_RATES: usize = wire::int::RATES.len() + 1;
 }
 
 /// Protects drop-tail classes: what must not be dropped may not be in them.
@@ -1145,4 +1154,20 @@ fn paths_that_are_too_long_are_refused() {
     let output = run::<Shallow>(&setup, Plain(()), 1);
     assert_eq!(fct(&output, 0), alone(1, 3));
     assert_eq!(pauses(&output), 0);
+}
+
+/// Protects records of rates from links of which they could not tell.
+#[test]
+fn more_rates_than_packets_can_tell_are_refused() {
+    let with_rates = |rates: &[u64]| {
+        let mut setup = line(3, G100, US);
+        for (cable, gbps) in setup.cables.iter_mut().zip(rates) {
+            cable.rate = Rate::from_gbps(*gbps);
+        }
+        setup.message(0, 1, 1_000, Time::ZERO);
+        Ready::<Coarse>::new(&setup, Plain(())).err()
+    };
+    assert_eq!(with_rates(&[37, 37, 100, 400]), None);
+    let refused = Some(Refusal::ManyRates { rates: 14, room: 13 });
+    assert_eq!(with_rates(&[37, 38]), refused);
 }

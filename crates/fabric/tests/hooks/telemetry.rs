@@ -50,13 +50,15 @@ trait Records {
 
 impl Records for IntStack<5> {
     fn records(&self) -> Vec<IntRecord> {
-        IntStack::records(self).to_vec()
+        IntStack::records(self).collect()
     }
 }
 
 impl Records for Report<5> {
     fn records(&self) -> Vec<IntRecord> {
-        self.int.records().iter().rev().copied().collect()
+        let mut records: Vec<_> = self.int.records().collect();
+        records.reverse();
+        records
     }
 }
 

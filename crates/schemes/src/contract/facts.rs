@@ -1,7 +1,8 @@
+use super::LinkRates;
 use units::{Bytes, NodeId, PortId, Priority, Rate, Time};
 
 /// What a reaction point may know of its QP's path when it opens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathFacts {
     /// Rate of the sender's port.
     pub line_rate: Rate,
@@ -20,6 +21,8 @@ pub struct PathFacts {
     pub payload: Bytes,
     /// Wire bytes of a full packet.
     pub packet_bytes: Bytes,
+    /// What codes of rates stand for.
+    pub rates: LinkRates,
 }
 
 /// How many bytes packets take on the wire.
@@ -102,6 +105,8 @@ pub struct SwitchFacts<'a> {
     pub hosts: &'a [HostPlace],
     /// The largest base round trip of any pair of hosts.
     pub network_rtt: Time,
+    /// What codes of rates stand for.
+    pub rates: &'a LinkRates,
     /// Seed of the switch's own random stream.
     pub seed: u64,
 }

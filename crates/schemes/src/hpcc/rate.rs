@@ -7,7 +7,7 @@
 //! are not measured; the round trip's end never moves back; rate and window are both limits.
 
 use super::HpccParams;
-use crate::contract::{Allow, Observable, PathFacts};
+use crate::contract::{Allow, LinkRates, Observable, PathFacts};
 use crate::int::{IntFormat, IntRecord, IntStack};
 use crate::window::RateWindow;
 use units::{Bytes, Rate, Time};
@@ -32,6 +32,7 @@ pub struct ReactionPoint<const N: usize> {
     fast_reaction: bool,
     sample_feedback: bool,
     format: IntFormat,
+    rates: LinkRates,
     max_hops: usize,
     /// T, nanoseconds.
     base_rtt: f64,
@@ -47,8 +48,10 @@ pub struct ReactionPoint<const N: usize> {
     /// lastUpdateSeq: an ACK beyond this byte moves the reference rate. 0 before the first ACK.
     last_update: u64,
     /// L.
-    path: u32,
+    path: u16,
     records: [IntRecord; N],
+    /// When the last ones came.
+    recorded_at: Time,
     hold_until: Time,
     permission: Allow,
 }
@@ -73,6 +76,7 @@ impl<const N: usize> ReactionPoint<N> {
             fast_reaction: params.fast_reaction,
             sample_feedback: params.sample_feedback,
             format: params.format(),
+            rates: path.rates.clone(),
             max_hops: params.max_hops as usize,
             base_rtt: nanoseconds(rtt).max(1.0),
             full_window: full_window.max(1) as f64,
@@ -84,6 +88,7 @@ impl<const N: usize> ReactionPoint<N> {
             last_update: 0,
             path: 0,
             records: [IntRecord::default(); N],
+            recorded_at: Time::ZERO,
             hold_until: Time::ZERO,
             permission: Allow {
                 rate: path.line_rate,
@@ -139,9 +144,10 @@ impl<const N: usize> ReactionPoint<N> {
         if !full && !self.fast_reaction {
             return;
         }
-        if self.last_update == 0 || records.path() != self.path {
-            self.store(records);
-        } else if records.records().len() <= self.max_hops && self.measure(records, full) {
+        let stale = self.format.is_stale(now, self.recorded_at);
+        if self.last_update == 0 || records.path() != self.path || stale {
+            self.store(now, records);
+        } else if records.hops() <= self.max_hops && self.measure(now, records, full) {
             adjust(self);
             self.react(now, full);
         }
@@ -174,34 +180,36 @@ impl<const N: usize> ReactionPoint<N> {
     }
 
     /// The first ACK, or the first on another path.
-    fn store(&mut self, ack: &IntStack<N>) {
-        self.path = ack.path();
+    fn store(&mut self, now: Time, ack: &IntStack<N>) {
+        (self.path, self.recorded_at) = (ack.path(), now);
         for (old, new) in self.records.iter_mut().zip(ack.records()) {
-            *old = *new;
+            *old = new;
         }
     }
 
     /// MeasureInflight; whether any hop has news.
-    fn measure(&mut self, ack: &IntStack<N>, full: bool) -> bool {
+    fn measure(&mut self, now: Time, ack: &IntStack<N>, full: bool) -> bool {
+        self.recorded_at = now;
         let per_hop = self.tracks.len() > 1;
         for track in &mut self.tracks {
             track.fresh = false;
         }
         let (mut busiest, mut busiest_span, mut any) = (0.0, 0.0, false);
-        for (hop, (new, old)) in ack.records().iter().zip(&mut self.records).enumerate() {
+        for (hop, (new, old)) in ack.records().zip(&mut self.records).enumerate() {
             if self.sample_feedback && !full && new.queue_bytes == 0 {
                 continue;
             }
             any = true;
-            let old = std::mem::replace(old, *new);
-            let span = self.format.span_ns(new, &old);
+            let old = std::mem::replace(old, new);
+            let span = nanoseconds(self.format.span(&new, &old));
             // (There a span of zero gives an infinite load of no weight, and no number from then
             // on; packets take longer than its nanosecond.)
-            if span > 0.0 && new.rate() != Rate::ZERO {
-                let rate = new.rate().bps() as f64;
+            let rate = self.rates.rate(new.rate);
+            if span > 0.0 && rate != Rate::ZERO {
+                let rate = rate.bps() as f64;
                 let tx_rate =
-                    (self.format.sent_between(new, &old) * 8) as f64 / (span * NANOSECOND);
-                let queue = f64::from(new.queue_bytes.min(old.queue_bytes));
+                    (self.format.sent_between(&new, &old) * 8) as f64 / (span * NANOSECOND);
+                let queue = new.queue_bytes.min(old.queue_bytes) as f64;
                 let load = tx_rate / rate + queue * self.line_rate as f64 / rate / self.full_window;
                 if per_hop {
                     self.tracks[hop].average(load, span, self.base_rtt);
@@ -274,7 +282,7 @@ impl Track {
 /// In seconds.
 const NANOSECOND: f64 = 1e-9;
 
-/// Whole nanoseconds are exact.
+/// Exact for whole ones.
 fn nanoseconds(span: Time) -> f64 {
     span.ps() as f64 / 1000.0
 }

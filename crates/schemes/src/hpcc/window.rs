@@ -1,8 +1,8 @@
 //! The paper's window form of HPCC: Algorithm 1 (SIGCOMM 2019), to whose lines the numbers refer.
 
 use super::HpccParams;
-use crate::contract::{Allow, PathFacts};
-use crate::int::IntStack;
+use crate::contract::{Allow, LinkRates, PathFacts};
+use crate::int::{IntFormat, IntStack};
 use units::{Bytes, Rate, Time};
 
 /// Picoseconds in a second times bits in a byte.
@@ -41,6 +41,8 @@ pub struct ReactionPoint<const N: usize> {
     min_rate: Rate,
     line_rate: Rate,
     payload: Bytes,
+    format: IntFormat,
+    rates: LinkRates,
 
     /// W, bytes.
     window: f64,
@@ -53,6 +55,8 @@ pub struct ReactionPoint<const N: usize> {
     last_update: u64,
     /// L; empty until the first ACK.
     records: IntStack<N>,
+    /// When they came.
+    recorded_at: Time,
     hold_until: Time,
     permission: Allow,
 }
@@ -61,7 +65,7 @@ impl<const N: usize> ReactionPoint<N> {
     /// The reaction point of a QP that begins: W_init = B_NIC T, so at line rate (section 3.2).
     pub fn new(params: &HpccParams, path: &PathFacts) -> ReactionPoint<N> {
         let rtt = if params.base_rtt == "path" { path.base_rtt } else { path.network_rtt };
-        ReactionPoint::with_rtt(params, path.line_rate, rtt, path.payload)
+        ReactionPoint::with_rtt(params, path.line_rate, rtt, path.payload, &path.rates)
     }
 
     /// The same for a loop that takes `rtt`, whatever the path: T.
@@ -70,6 +74,7 @@ impl<const N: usize> ReactionPoint<N> {
         line_rate: Rate,
         rtt: Time,
         payload: Bytes,
+        rates: &LinkRates,
     ) -> ReactionPoint<N> {
         let base_rtt = rtt.ps().max(1) as f64;
         let bytes_at = |rate: Rate| rate.bps() as f64 * base_rtt / PS_BITS;
@@ -91,6 +96,8 @@ impl<const N: usize> ReactionPoint<N> {
             min_rate,
             line_rate,
             payload,
+            format: params.format(),
+            rates: rates.clone(),
             window: full_window,
             reference: full_window,
             // The paper gives no start; the HPCC simulator takes a link that is just full.
@@ -98,6 +105,7 @@ impl<const N: usize> ReactionPoint<N> {
             inc_stage: 0,
             last_update: 0,
             records: IntStack::default(),
+            recorded_at: Time::ZERO,
             hold_until: Time::ZERO,
             permission: Allow::EVERYTHING,
         };
@@ -150,10 +158,9 @@ impl<const N: usize> ReactionPoint<N> {
     pub fn reference(&self) -> f64 {
         self.reference
     }
-    /// L, the records of the last ACK that was measured.
-    #[inline]
-    pub fn records(&self) -> &IntStack<N> {
-        &self.records
+    /// The same with records of another format than the parameters say.
+    pub fn with_format(self, format: IntFormat) -> ReactionPoint<N> {
+        ReactionPoint { format, ..self }
     }
     /// Sets W^c, in bytes, within its bounds; for schemes that know better.
     #[inline]
@@ -187,7 +194,7 @@ impl<const N: usize> ReactionPoint<N> {
         if !full && !self.fast_reaction {
             return;
         }
-        if let Some(busiest) = self.measure(records)
+        if let Some(busiest) = self.measure(now, records)
             && now >= self.hold_until
         {
             adjust(self, busiest);
@@ -220,22 +227,26 @@ impl<const N: usize> ReactionPoint<N> {
     }
 
     /// MeasureInflight (lines 1 to 10): updates U and L. `None` where there is nothing to compare
-    /// with: on the first ACK, after the path has changed, or without any switch.
-    pub fn measure(&mut self, ack: &IntStack<N>) -> Option<Busiest> {
+    /// with: on the first ACK, after the path has changed or nothing has come for long, or without any
+    /// switch.
+    pub fn measure(&mut self, now: Time, ack: &IntStack<N>) -> Option<Busiest> {
         let mut busiest: Option<(Busiest, f64)> = None;
-        let same_path = ack.path() == self.records.path();
-        let known = if same_path { self.records.records() } else { &[] };
-        for (hop, (new, old)) in ack.records().iter().zip(known).enumerate() {
+        if self.format.is_stale(now, self.recorded_at) {
+            self.records = IntStack::default();
+        }
+        for (hop, (new, old)) in ack.beside(&self.records).enumerate() {
             // Two records of one instant say nothing of a rate; nor do records that run backwards,
             // if ACKs ever overtake each other.
-            if new.time <= old.time || new.tx_bytes < old.tx_bytes || new.rate() == Rate::ZERO {
+            let span = self.format.span(&new, &old);
+            let rate = self.rates.rate(new.rate);
+            if span == Time::ZERO || rate == Rate::ZERO {
                 continue;
             }
-            let span = float((new.time - old.time).ps());
-            let bytes_per_ps = float(new.rate().bps()) / PS_BITS;
+            let span = float(span.ps());
+            let bytes_per_ps = float(rate.bps()) / PS_BITS;
             // Lines 4 and 5; the smaller queue of the two filters out noise.
-            let tx_rate = float(new.tx_bytes - old.tx_bytes) / span;
-            let queue = f64::from(new.queue_bytes.min(old.queue_bytes));
+            let tx_rate = float(self.format.sent_between(&new, &old)) / span;
+            let queue = float(new.queue_bytes.min(old.queue_bytes));
             let inflight = queue / (bytes_per_ps * self.base_rtt) + tx_rate / bytes_per_ps;
             // Line 6. A tie stays with the first hop.
             if busiest.is_none_or(|(most, _)| inflight > most.inflight) {
@@ -243,6 +254,7 @@ impl<const N: usize> ReactionPoint<N> {
             }
         }
         self.records = *ack;
+        self.recorded_at = now;
         let (busiest, span) = busiest?;
         // Lines 8 and 9.
         let weight = span.min(self.base_rtt) / self.base_rtt;

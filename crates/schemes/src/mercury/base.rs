@@ -1,7 +1,7 @@
 //! What Mercury goes on top of.
 
 use super::FeedbackParams;
-use crate::contract::{PortView, Scheme};
+use crate::contract::{PortView, RateCode, Scheme};
 use crate::dcqcn::{Dcqcn, DcqcnParams};
 use crate::hpcc::{Hpcc, HpccParams, SIMULATOR_ONLY};
 use crate::int::{IntRecord, IntStack};
@@ -29,7 +29,8 @@ pub trait Base: Scheme {
     /// The parameters of a preset.
     fn joined_preset(name: &str, host_rate: Rate) -> Self::Joined;
     /// What its switches write into a data packet that begins to leave.
-    fn stamp(_meta: &mut Self::Meta, _node: NodeId, _now: Time, _view: &PortView) {}
+    fn stamp(_meta: &mut Self::Meta, _node: NodeId, _now: Time, _rate: RateCode, _view: &PortView) {
+    }
 }
 
 /// Mercury's own values, with Kmin of 5 KB at 40G, dcqcn-paper's.
@@ -167,8 +168,9 @@ impl<const N: usize> Base for Hpcc<N> {
         MercuryHpccParams { hpcc: Hpcc::<N>::preset("hpcc-paper", host_rate), feedback: feedback() }
     }
     #[inline]
-    fn stamp(stack: &mut IntStack<N>, node: NodeId, now: Time, view: &PortView) {
-        let record = IntRecord::new(view.rate, now, view.tx_bytes, view.queue_bytes);
+    fn stamp(stack: &mut IntStack<N>, node: NodeId, time: Time, rate: RateCode, view: &PortView) {
+        let (tx_bytes, queue_bytes) = (view.tx_bytes, view.queue_bytes);
+        let record = IntRecord { rate, time, tx_bytes, queue_bytes };
         stack.push(node, view.port, record);
     }
 }

@@ -3,7 +3,8 @@
 
 use super::{Base, FeedbackParams, Mercury, Notice};
 use crate::contract::{
-    Address, Body, Cp, Emit, Emits, Kind, Local, Packet, PortFacts, PortView, SwitchFacts, Target,
+    Address, Body, Cp, Emit, Emits, Kind, LinkRates, Local, Packet, PortFacts, PortView, RateCode,
+    SwitchFacts, Target,
 };
 use crate::random::mix;
 use units::{NodeId, Priority, Rate, Time};
@@ -207,6 +208,7 @@ impl FlowTable {
 #[derive(Clone, Debug)]
 pub struct PortState {
     rate: Rate,
+    rate_code: RateCode,
     /// Bytes, above which a queue is congestion.
     threshold: u64,
     /// By priority, as what follows.
@@ -239,6 +241,7 @@ pub struct CongestionPoint {
     window_notification: bool,
     by_pair: bool,
     notice_interval: Time,
+    rates: LinkRates,
 }
 
 impl CongestionPoint {
@@ -251,6 +254,7 @@ impl CongestionPoint {
             window_notification: params.window_notification,
             by_pair: params.flow_key == "host-pair",
             notice_interval: params.notice_interval,
+            rates: facts.rates.clone(),
         }
     }
 
@@ -283,6 +287,7 @@ impl<B: Base> Cp<Mercury<B>> for CongestionPoint {
         let threshold = (own.congestion_threshold.get() as f64 * share) as u64;
         PortState {
             rate: facts.rate,
+            rate_code: self.rates.code(facts.rate),
             threshold,
             detectors: [Detector::new(facts.rate, threshold, own.check_period); 8],
             queues: [0; 8],
@@ -334,7 +339,7 @@ impl<B: Base> Cp<Mercury<B>> for CongestionPoint {
         port.detectors[priority].depart(cx.now, view.class_bytes);
         port.flows.leave(self.key(&header.address), u64::from(header.size));
         if let Body::Meta(meta) = &mut packet.body {
-            B::stamp(meta, self.node, cx.now, view);
+            B::stamp(meta, self.node, cx.now, port.rate_code, view);
         }
     }
     fn on_pfc(

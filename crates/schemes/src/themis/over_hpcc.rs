@@ -34,13 +34,13 @@
 use super::external_switch::{ExternalSwitch, Reaction, Step};
 use super::{ExternalParams, Resubmission, is_long};
 use crate::contract::{
-    Ack, Allow, Body, Cp, Emit, Emits, Header, HostCx, HostFacts, Kind, Local, Observable, Packet,
-    PathFacts, PlainReceiver, PortFacts, PortView, Rp, Scheme, Signal, SwitchFacts, Target,
-    Verdict,
+    Ack, Allow, Body, Cp, Emit, Emits, Header, HostCx, HostFacts, Kind, LinkRates, Local,
+    Observable, Packet, PathFacts, PlainReceiver, PortFacts, PortView, RateCode, Rp, Scheme,
+    Signal, SwitchFacts, Target, Verdict,
 };
 use crate::hpcc::window::ReactionPoint;
 use crate::hpcc::{Hpcc, HpccParams, SIMULATOR_ONLY, brings_news};
-use crate::int::{CarriesInt, IntRecord, IntStack, StampInt, StampedRate};
+use crate::int::{CarriesInt, IntRecord, IntStack, StampInt};
 use crate::registry::Preset;
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
@@ -77,6 +77,7 @@ impl<const N: usize> Scheme for ThemisHpcc<N> {
         ecn: None,
     }];
     const MAX_HOPS: usize = N;
+    const MAX_RATES: usize = LinkRates::MOST;
 
     type Params = ThemisHpccParams;
     type Meta = Carried<N>;
@@ -108,6 +109,7 @@ impl<const N: usize> Scheme for ThemisHpcc<N> {
         let law = SecondLaw {
             hpcc: params.hpcc.clone(),
             rates: facts.hosts.iter().map(|host| host.rate).collect(),
+            codes: facts.rates.clone(),
             quiet: external.quiet_time,
             pass_time: external.pass_time,
         };
@@ -151,6 +153,7 @@ pub struct SecondLaw {
     hpcc: HpccParams,
     /// Of the hosts' ports.
     rates: Vec<Rate>,
+    codes: LinkRates,
     quiet: Time,
     pass_time: Time,
 }
@@ -162,7 +165,7 @@ pub struct SecondHalf<const N: usize> {
     law: Option<ReactionPoint<N>>,
     line_rate: Rate,
     /// Records that data brought along, and the number of their path.
-    before: (u8, u32),
+    before: (u8, u16),
     /// The first byte that was never passed on, and the first not yet acknowledged.
     sent: u64,
     acknowledged: u64,
@@ -185,7 +188,7 @@ impl<const N: usize> SecondHalf<N> {
 
     /// Data came over the long link with these records.
     fn comes(&mut self, law: &SecondLaw, header: &Header, int: &IntStack<N>) {
-        self.before = (int.records().len() as u8, int.path());
+        self.before = (int.hops() as u8, int.path());
         self.line_rate = law.rates[header.address.src as usize];
     }
 
@@ -214,7 +217,10 @@ impl<const N: usize> SecondHalf<N> {
             {
                 self.timed = None;
                 let rtt = now - since;
-                let law = || ReactionPoint::with_rtt(&own.hpcc, self.line_rate, rtt, Bytes::ZERO);
+                let law = || {
+                    let SecondLaw { hpcc, codes, .. } = own;
+                    ReactionPoint::with_rtt(hpcc, self.line_rate, rtt, Bytes::ZERO, codes)
+                };
                 self.law.get_or_insert_with(law).shorten(rtt);
             }
             if let Some(law) = &mut self.law {
@@ -296,7 +302,7 @@ impl<const N: usize> Switch<N> {
 /// What a switch keeps beside a port.
 #[derive(Clone, Copy, Debug)]
 pub struct Port {
-    rate: StampedRate,
+    rate: RateCode,
     long: bool,
 }
 
@@ -346,7 +352,8 @@ impl<const N: usize> Cp<ThemisHpcc<N>> for Switch<N> {
         let Packet { header, body: Body::Meta(meta) } = packet else { return };
         let mut int = std::mem::take(&mut meta.int);
         if header.ack_requested {
-            let record = IntRecord::new(view.rate, cx.now, view.tx_bytes, view.queue_bytes);
+            let (time, tx_bytes, queue_bytes) = (cx.now, view.tx_bytes, view.queue_bytes);
+            let record = IntRecord { rate: port.rate, time, tx_bytes, queue_bytes };
             int.push(self.node, view.port, record);
             let end = header.sequence + u64::from(header.payload);
             let notice = Notice { int, end, sent_at: header.sent_at };
@@ -376,6 +383,7 @@ pub struct Sender<const N: usize> {
     line_rate: Rate,
     base_rtt: Time,
     payload: Bytes,
+    rates: LinkRates,
     /// The first byte that is not sent.
     sent: u64,
 }
@@ -391,6 +399,7 @@ impl<const N: usize> Rp<ThemisHpcc<N>> for Sender<N> {
             line_rate: path.line_rate,
             base_rtt: path.base_rtt,
             payload: path.payload,
+            rates: path.rates.clone(),
             sent: 0,
         }
     }
@@ -419,9 +428,9 @@ impl<const N: usize> Rp<ThemisHpcc<N>> for Sender<N> {
     }
     fn on_ctl(&mut self, cx: &mut HostCx<'_, ThemisHpcc<N>>, notice: &Notice<N>) {
         let rtt = cx.now - notice.sent_at;
-        let (line_rate, payload) = (self.line_rate, self.payload);
+        let (line_rate, payload, rates) = (self.line_rate, self.payload, &self.rates);
         let first = self.first_half.get_or_insert_with(|| {
-            ReactionPoint::with_rtt(&cx.params.hpcc, line_rate, rtt, payload)
+            ReactionPoint::with_rtt(&cx.params.hpcc, line_rate, rtt, payload, rates)
         });
         first.shorten(rtt);
         first.new_ack(cx.now, notice.end, self.sent, &notice.int);

@@ -2,8 +2,8 @@
 
 use schemes::contract::{
     Ack, Address, Allow, Body, CodePoint, Cp, Departure, Full, Header, HostCx, HostFacts,
-    HostPlace, Kind, Level, Np, Observable, Packet, PathFacts, PortFacts, PortView, Ports, Rp,
-    Scheme, Signal, SwitchEffect, SwitchFacts, Target, Verdict, WireFacts,
+    HostPlace, Kind, Level, LinkRates, Np, Observable, Packet, PathFacts, PortFacts, PortView,
+    Ports, Rp, Scheme, Signal, SwitchEffect, SwitchFacts, Target, Verdict, WireFacts,
 };
 use schemes::params::{Params, Value};
 use schemes::registry::params_of;
@@ -88,6 +88,7 @@ impl<S: Scheme> Switch<S> {
             ports: &facts,
             hosts: &hosts,
             network_rtt: RTT,
+            rates: &LinkRates::new([]),
             seed: 7,
         };
         let cp = S::cp(params, &switch)?;
@@ -187,6 +188,7 @@ impl<S: Scheme> World<S> {
             switches: 2,
             payload: Bytes::new(PAYLOAD),
             packet_bytes: Bytes::new(u64::from(PACKET)),
+            rates: LinkRates::new([]),
         };
         let mut sender = S::host(&params, &host(0));
         let mut receiver = S::host(&params, &host(1));

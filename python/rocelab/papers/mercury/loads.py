@@ -156,7 +156,7 @@ def _larges(workloads: tuple[str, ...], quick: bool) -> dict[str, Scenario]:
     return by_load.cases(
         workloads,
         (30, 50, 80) if quick else by_load.LOADS,
-        _SEEDS[quick],
+        _SEEDS,
         SEVEN,
         partial(_large, quick),
     )
@@ -178,8 +178,7 @@ _SHORTER = (
     "above 12.5 KB at 100 Gb/s every flow is notified, and queues are as short as HPCC's, whose "
     "packets carry INT besides; with 400 KB, the ns-3 set, it is as in the paper"
 )
-_SEEDS = {True: 2, False: 3}
-"""In the quick version, and in the full one."""
+_SEEDS = 2
 _FOUND: Mapping[str, Mapping[str, float | tuple[float, float]]] = {
     by_load.AVERAGE: {
         "CacheFollower": (-21.1, -38.5),

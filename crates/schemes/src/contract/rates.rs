@@ -1,0 +1,44 @@
+use std::sync::Arc;
+use units::Rate;
+use wire::int::RATES;
+
+/// A link's rate as packets tell it: a number of [`LinkRates`], one byte.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RateCode(u8);
+
+/// The rates of a network's links, by code: first those that the 64-bit INT format has a code for,
+/// with that code, then the others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkRates(Arc<[Rate]>);
+
+impl LinkRates {
+    /// This many rates can have a code.
+    pub const MOST: usize = 1 << u8::BITS;
+
+    /// A code for each of these rates, as long as there are codes.
+    pub fn new(links: impl IntoIterator<Item = Rate>) -> LinkRates {
+        let mut others: Vec<Rate> = links.into_iter().collect();
+        others.sort_unstable();
+        others.dedup();
+        others.retain(|rate| !RATES.contains(rate));
+        LinkRates([&RATES[..], &others].concat().into())
+    }
+
+    /// How many there are. Where they are more than [`MOST`](Self::MOST), the last have no code.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+    /// The code of a rate that was given to [`new`](Self::new).
+    ///
+    /// # Panics
+    /// Where it was not.
+    pub fn code(&self, rate: Rate) -> RateCode {
+        let place = self.0.iter().position(|known| *known == rate).expect("it is a link's rate");
+        RateCode(u8::try_from(place).unwrap_or(u8::MAX))
+    }
+    /// The rate that it stands for.
+    #[inline]
+    pub fn rate(&self, code: RateCode) -> Rate {
+        self.0.get(usize::from(code.0)).copied().unwrap_or(Rate::ZERO)
+    }
+}
