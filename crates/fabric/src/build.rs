@@ -173,7 +173,7 @@ fn host_facts<S: Scheme>(setup: &Setup, common: &Common<S>, node: u32) -> HostFa
 fn port<S: Scheme>(setup: &Setup, common: &Common<S>, end: &LinkEnd) -> Port {
     let latency =
         if common.graph.is_host(end.peer) { setup.host.latency } else { setup.switch.latency };
-    let scheduler = Scheduler::new(setup.classes.strict, setup.classes.quanta);
+    let scheduler = Scheduler::new(setup.classes.strict, Arc::clone(&common.quanta));
     let mut port = Port::new(common, end, latency, scheduler);
     for class in S::classes(&common.params, &common.wire_facts) {
         port.shape(&class);

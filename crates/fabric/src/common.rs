@@ -10,6 +10,7 @@ use crate::routing::{Graph, LinkEnd, Routes, Sizes, flow_hash};
 use crate::run::Refusal;
 use schemes::contract::{Cp, HostPlace, LinkRates, PathFacts, Room, WireFacts};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use units::{Bytes, NodeId, Rate, Time};
 
 /// The queue of a host where ACKs wait that ignore pauses.
@@ -53,6 +54,8 @@ pub(crate) struct Common<S: Scheme> {
     pub(crate) flows: Vec<FlowRow>,
     pub(crate) rooms: [Room; 8],
     pub(crate) classes: ClassConfig,
+    /// Theirs, for all ports.
+    pub(crate) quanta: Arc<[u32; 8]>,
     pub(crate) host: HostConfig,
     pub(crate) switch_latency: Time,
     pub(crate) wire: wire::Profile,
@@ -108,6 +111,7 @@ impl<S: Scheme> Common<S> {
             routes,
             rooms,
             classes: setup.classes,
+            quanta: Arc::new(setup.classes.quanta),
             host: setup.host,
             switch_latency: setup.switch.latency,
             wire: setup.wire,

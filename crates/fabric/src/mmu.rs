@@ -17,28 +17,18 @@ struct Ingress {
     bytes: u64,
     /// The part of them in the headroom (dynamic threshold only).
     in_headroom: u64,
-    /// The part of them that is its port's own and does not count as shared (dynamic threshold only);
-    /// without bound where PFC does not protect it, so that it never counts.
-    reserve: u64,
     paused: bool,
     /// PFC protects it.
     lossless: bool,
 }
 
 impl Ingress {
-    /// Says whether PFC protects it.
-    fn protect(&mut self, lossless: bool, threshold: Threshold) {
-        self.lossless = lossless;
-        self.reserve = match threshold {
-            Threshold::Dynamic { reserve, .. } if lossless => reserve.get(),
-            _ => u64::MAX,
-        };
-    }
-
-    /// The part of `bytes` that counts as shared.
+    /// How many of the `size` bytes above the first `below` count as shared: those above the reserve, if
+    /// PFC protects them.
     #[inline(always)]
-    fn shared(&self, bytes: u64) -> u64 {
-        bytes.saturating_sub(self.reserve)
+    fn shared_from(&self, below: u64, size: u64, reserve: u64) -> u64 {
+        let shared = (below + size).saturating_sub(reserve) - below.saturating_sub(reserve);
+        if self.lossless { shared } else { 0 }
     }
 }
 
@@ -74,6 +64,8 @@ pub(crate) struct Mmu {
     alphas: Vec<u32>,
     shared: i64,
     shared_used: u64,
+    /// What a port and priority may use before it counts as shared: without bound where nothing is.
+    reserve: u64,
     quirks: Quirks,
 }
 
@@ -104,11 +96,15 @@ impl Mmu {
             alphas,
             shared: 0,
             shared_used: 0,
+            reserve: match pfc.threshold {
+                Threshold::Static { .. } => u64::MAX,
+                Threshold::Dynamic { reserve, .. } => reserve.get(),
+            },
             headroom,
             quirks: *quirks,
         };
         for (place, ingress) in mmu.ingress.iter_mut().enumerate() {
-            ingress.protect(pfc.lossless & 1 << (place / ports) != 0, pfc.threshold);
+            ingress.lossless = pfc.lossless & 1 << (place / ports) != 0;
         }
         mmu.shared = buffer as i64 - mmu.kept_apart() as i64;
         mmu.calm = match pfc.threshold {
@@ -171,7 +167,7 @@ impl Mmu {
     pub(crate) fn leave_unprotected(&mut self, port: usize) {
         for priority in 0..8 {
             let place = self.place(port as u16, priority);
-            self.ingress[place].protect(false, self.threshold);
+            self.ingress[place].lossless = false;
         }
     }
 
@@ -203,8 +199,8 @@ impl Mmu {
     #[inline]
     pub(crate) fn store(&mut self, port: u16, priority: u8, size: u64) {
         let place = self.place(port, priority);
-        let ingress = &mut self.ingress[place];
-        self.shared_used += ingress.shared(ingress.bytes + size) - ingress.shared(ingress.bytes);
+        let (ingress, reserve) = (&mut self.ingress[place], self.reserve);
+        self.shared_used += ingress.shared_from(ingress.bytes, size, reserve);
         ingress.bytes += size;
         self.used += size;
     }
@@ -277,13 +273,13 @@ impl Mmu {
     pub(crate) fn release(&mut self, port: u16, priority: u8, size: u64) -> bool {
         let place = self.place(port, priority);
         self.used -= size;
-        let ingress = &mut self.ingress[place];
+        let (ingress, reserve) = (&mut self.ingress[place], self.reserve);
         // With static thresholds nothing counts as in the headroom, or as shared.
         let from_headroom = size.min(ingress.in_headroom);
         let below = ingress.bytes - ingress.in_headroom;
         ingress.in_headroom -= from_headroom;
         let left = below - (size - from_headroom);
-        self.shared_used -= ingress.shared(below) - ingress.shared(left);
+        self.shared_used -= ingress.shared_from(left, below - left, reserve);
         ingress.bytes -= size;
         if !ingress.paused {
             return false;

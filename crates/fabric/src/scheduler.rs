@@ -1,5 +1,7 @@
 //! Which of a port's priorities goes next: strict ones first, the others by deficit round robin.
 
+use std::sync::Arc;
+
 /// Bit of the queue of PFC frames, ahead of all priorities and never paused.
 pub(crate) const PFC: usize = 8;
 pub(crate) const PFC_BIT: u16 = 1 << PFC;
@@ -9,12 +11,13 @@ pub(crate) const PFC_BIT: u16 = 1 << PFC;
 pub(crate) struct Scheduler {
     strict: u16,
     current: u8,
-    quanta: [u32; 8],
+    /// The same for all ports.
+    quanta: Arc<[u32; 8]>,
     deficits: [u32; 8],
 }
 
 impl Scheduler {
-    pub(crate) fn new(strict: u8, quanta: [u32; 8]) -> Scheduler {
+    pub(crate) fn new(strict: u8, quanta: Arc<[u32; 8]>) -> Scheduler {
         Scheduler { strict: u16::from(strict) | PFC_BIT, current: 0, quanta, deficits: [0; 8] }
     }
 
@@ -64,7 +67,7 @@ mod tests {
 
     #[test]
     fn flow_control_then_strict_then_the_rest() {
-        let mut scheduler = Scheduler::new(0b1100_0000, [1500; 8]);
+        let mut scheduler = Scheduler::new(0b1100_0000, Arc::new([1500; 8]));
         assert_eq!(scheduler.pick(0b1_1100_1000, |_| 100), PFC);
         assert_eq!(scheduler.pick(0b0_1100_1000, |_| 100), 7);
         assert_eq!(scheduler.pick(0b0_0100_1000, |_| 100), 6);
@@ -77,7 +80,7 @@ mod tests {
         let mut quanta = [0; 8];
         quanta[1] = 3000;
         quanta[2] = 1500;
-        let mut scheduler = Scheduler::new(0, quanta);
+        let mut scheduler = Scheduler::new(0, Arc::new(quanta));
         let size = |priority: usize| if priority == 1 { 500 } else { 1500 };
         let mut sent = [0u32; 3];
         for _ in 0..7_000 {
