@@ -234,6 +234,38 @@ fn nothing_else_may_use_the_class_of_credits() {
     assert!(refused.message.contains("expresspass keeps priority 7"), "{}", refused.message);
 }
 
+/// Protects INT from rates that its records can't tell apart: a record has a byte for the rate, and the
+/// 64-bit format's rates come first.
+#[test]
+fn a_network_of_more_rates_than_int_has_codes_for_is_refused() {
+    let star = |hosts: u32, scheme: &str| {
+        let nodes: String =
+            (0..hosts).map(|host| format!("{{ name = \"h{host}\", kind = \"host\" }},")).collect();
+        let links: String = (0..hosts)
+            .map(|host| {
+                let mbps = 20_001 + host;
+                format!("{{ a = \"h{host}\", b = \"s\", rate = \"{mbps}Mbps\", delay = \"1us\" }},")
+            })
+            .collect();
+        let text = format!(
+            "[topology]\nkind = \"custom\"\n\
+             nodes = [{nodes} {{ name = \"s\", kind = \"switch\" }}]\nlinks = [{links}]\n\
+             [scheme]\nname = \"{scheme}\"\n\
+             [[traffic]]\nkind = \"flows\"\n\
+             flows = [{{ src = \"h0\", dst = \"h1\", size = \"100KB\" }}]"
+        );
+        let scenario = scenario::parse(&text, None, &[]).expect("a valid scenario");
+        rocelab::run(&scenario, &rocelab::RunOptions::default())
+    };
+    let most = 256 - wire::int::RATES.len() as u32;
+    let result = star(most, "hpcc").expect("each rate has a code");
+    assert_eq!(result.summary.flows_done, 1);
+    let refused = star(most + 1, "hpcc").unwrap_err();
+    assert_eq!(refused.key, "topology");
+    assert!(refused.message.contains("257 different rates"), "{}", refused.message);
+    star(most + 1, "dctcp").expect("it needs no codes");
+}
+
 /// Protects recovery where nothing protects from loss: a sender that has no credits left asks again
 /// for what was dropped. ACKs of flows the other way are what makes ExpressPass lose data at all.
 #[test]
