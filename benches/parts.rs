@@ -1,11 +1,12 @@
 //! What single parts cost: the engine without a network, and HPCC's law without an engine.
 
-use criterion::{Criterion, Throughput, black_box, criterion_group, criterion_main};
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use engine::{Class, Device, Layout, Limits, Link, Window, run};
 use schemes::contract::{LinkRates, PathFacts, Scheme};
 use schemes::hpcc::Hpcc;
 use schemes::hpcc::window::ReactionPoint;
 use schemes::int::{IntRecord, IntStack};
+use std::hint::black_box;
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
 /// Passes on what it gets, after 100 ns on the wire.

@@ -1,9 +1,10 @@
 //! HPCC's Algorithm 1, the paper's window form, against round trips worked out by hand: 100 Gb/s,
 //! T = 8 us, so that the BDP is 100 KB and, for 100 flows at eta 0.95, W_AI is 50 B.
 
+use proptest::prelude::*;
 use schemes::contract::{Ack, CodePoint, HostCx, LinkRates, Packet, PathFacts, Rp, Scheme, Signal};
 use schemes::hpcc::{Hpcc, HpccParams, ReactionPoint, Variant};
-use schemes::int::{IntRecord, IntStack};
+use schemes::int::{IntFormat, IntRecord, IntStack};
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
 const LINE: Rate = Rate::from_gbps(100);
@@ -301,9 +302,9 @@ fn a_long_silence_starts_over() {
 #[test]
 fn full_records_lose_nothing_where_they_wrap_around() {
     let mut rp = begun(&paper());
-    let (turn, at) = (1 << 36, 5_000_000);
-    for step in 0..4_000_u64 {
-        // A period of 17.1 us divides neither turn.
+    // Both turns come within the first ten steps.
+    let (turn, at) = (1 << 36, 50_000_000);
+    for step in 0..20_u64 {
         let time = Time::from_ps(turn - at + step * 17_100_000);
         let sent = (1 << 32) - 1_000_000 + step * 106_875;
         let mut stack = IntStack::<5>::default();
@@ -316,7 +317,35 @@ fn full_records_lose_nothing_where_they_wrap_around() {
             close(measured.expect("there is something to compare with").inflight, 0.5);
         }
     }
-    assert!(4_000 * 106_875 > 1_000_000);
+}
+
+proptest! {
+    /// Protects what senders take from records, whenever they are made: a time in between of up to
+    /// half of 2^36 ps, less than 2^32 bytes and a queue of less than 2^28 bytes are exact.
+    #[test]
+    fn differences_survive_packing(
+        time in 0..1u64 << 50,
+        span in 0..1u64 << 35,
+        sent in 0..1u64 << 50,
+        more in 0..1u64 << 32,
+        queue in 0..1u64 << 28,
+    ) {
+        let through_a_packet = |time, sent, queue| {
+            let mut stack = IntStack::<5>::default();
+            let said = record(LINE, Time::from_ps(time), sent, queue);
+            stack.push(NodeId::new(0), PortId::new(1), said);
+            stack.records().next().expect("it was pushed")
+        };
+        let older = through_a_packet(time, sent, 0);
+        let newer = through_a_packet(time + span, sent + more, queue);
+        let full = IntFormat::FULL;
+        prop_assert_eq!(full.span(&newer, &older), Time::from_ps(span));
+        prop_assert_eq!(full.sent_between(&newer, &older), more);
+        prop_assert_eq!(newer.queue_bytes, queue);
+        if span != 0 {
+            prop_assert_eq!(full.span(&older, &newer), Time::ZERO, "time runs backwards");
+        }
+    }
 }
 
 /// A port's rate is told by a code; a queue up to 2^28 - 1 bytes.

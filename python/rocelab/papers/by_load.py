@@ -7,7 +7,7 @@ then their mean.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -79,9 +79,11 @@ def panel(
     schemes: Iterable[str],
     read: Callable[[str], Reading],
     x: str = "Load (%)",
+    *,
+    thin: Container[str] = (),
 ) -> Panel:
     """A line over the load for each scheme, means over the seeds."""
-    shown = [Line(name, _line(workload, name, read)) for name in schemes]
+    shown = [Line(name, _line(workload, name, read), thin=name in thin) for name in schemes]
     return Panel(title, x, y, shown, marked=True)
 
 

@@ -42,8 +42,10 @@ def _scenario(
     traffic: Sequence[Mapping[str, Any]],
     probe: Sequence[Mapping[str, Any]] = (),
 ) -> Scenario:
-    """CIOQ switches with the paper's queues; the same marking for all that mark. Without ``stop`` it
-    lasts until all messages have ended."""
+    """CIOQ switches with the paper's queues; the same marking for all that mark.
+
+    Without ``stop`` it lasts until all messages have ended.
+    """
     marks = scheme not in ("PFC alone", "RCM, no marking")
     return Scenario(
         name=f"rcm-{name}",

@@ -25,6 +25,8 @@ PAPER = Paper(
         "DCQCN+TCD": 4,
         "PACC": 5,
         "Mercury, ns-3 set": 6,
+        "DCQCN, ns-3 set": 0,
+        "DCQCN+TCD, ns-3 set": 4,
         "F1": 0,
         "F2": 1,
     },
@@ -34,6 +36,7 @@ PAPER = Paper(
         "DCQCN, TCD, Timely and HPCC as in their papers; PACC is reconstructed",
         "Mercury over DCQCN as in its paper, congested above that one's Kmin",
         "the ns-3 set is Mercury over the HPCC simulator's DCQCN, and that one's Kmin",
+        "in figures 11 to 14 it is compared with DCQCN and DCQCN+TCD of the same set",
         "which set is meant: most claims of figures 11 to 14 hold with the ns-3 set",
     ),
 )

@@ -13,10 +13,15 @@ SCHEMES: Mapping[str, dict[str, Any]] = {
     "HPCC": {"name": "hpcc", "preset": "hpcc-paper"},
     "Mercury": {"name": "mercury", "preset": "mercury-paper"},
     "Mercury, ns-3 set": {"name": "mercury", "preset": "mercury-ns3"},
+    "DCQCN, ns-3 set": {"name": "dcqcn", "preset": "dcqcn-hpcc"},
+    "DCQCN+TCD, ns-3 set": {"name": "dcqcn+tcd", "preset": "dcqcn-hpcc+tcd"},
 }
-SEVEN = tuple(SCHEMES)
+NINE = tuple(SCHEMES)
+SEVEN = NINE[:7]
 SIX = SEVEN[:-1]
 OTHERS = SIX[:-1]
+NS3 = {"DCQCN": "DCQCN, ns-3 set", "DCQCN+TCD": "DCQCN+TCD, ns-3 set"}
+"""What Mercury over the HPCC simulator's DCQCN is compared with in place of these."""
 FOUR = ("DCQCN", "Timely", "HPCC", "Mercury")
 FIVE = (*FOUR, "Mercury, ns-3 set")
 SMALL = ("40Gbps", "4us")
