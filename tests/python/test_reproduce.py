@@ -135,8 +135,12 @@ def test_a_paper_stands_for_its_figures() -> None:
 def test_lines_of_a_figure_look_different() -> None:
     for paper in reproduce.PAPERS:
         for figure in paper.figures:
-            names = {line.name for panel in figure.panels for line in panel.lines}
-            assert len({paper.looks[name] for name in names}) == len(names), figure.id
+            lines = {
+                line.name: (paper.looks[line.name], line.thin)
+                for panel in figure.panels
+                for line in panel.lines
+            }
+            assert len(set(lines.values())) == len(lines), figure.id
             assert len({panel.title for panel in figure.panels}) == len(figure.panels)
             assert len({claim.id for claim in figure.claims}) == len(figure.claims)
 
