@@ -25,13 +25,22 @@ pub struct IntRecord {
     pub queue_bytes: u64,
 }
 
+impl IntRecord {
+    /// What the port that `view` shows says now, if this is what it says of its rate.
+    #[inline(always)]
+    pub fn of(rate: RateCode, now: Time, view: &PortView) -> IntRecord {
+        let (tx_bytes, queue_bytes) = (view.tx_bytes, view.queue_bytes);
+        IntRecord { rate, time: now, tx_bytes, queue_bytes }
+    }
+}
+
 /// A record without its rate, as packets carry it. Every packet has room for several, and networks
 /// have many packets: 12 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C, packed(4))]
 struct Packed {
-    /// Picoseconds, of which 36 bits are left: they wrap around after 69 ms. Below them the queue, up to
-    /// 268 MB.
+    /// Picoseconds, of which 36 bits are left: they wrap around after 69 ms. Below them the queue, up
+    /// to 268 MB.
     time_and_queue: u64,
     /// Wraps around after 4.3 GB.
     tx_bytes: u32,
@@ -110,8 +119,8 @@ impl IntFormat {
         Rate::from_gbps(200),
         Rate::from_gbps(400),
     ];
-    /// Records that come further apart than this are not compared: the bytes that a link of 3.2 Tb/s sends until
-    /// then are the most that full ones can tell.
+    /// Records that come further apart than this are not compared: the bytes that a link of 3.2 Tb/s
+    /// sends until then are about the most that full ones can tell.
     const LONGEST_GAP: Time = Time::from_ms(10);
 
     /// The HPCC simulator's: whole nanoseconds, bytes sent in units of 128 and queues in units of 80
@@ -191,8 +200,8 @@ impl IntFormat {
         }
     }
 
-    /// Whether records that came at `earlier` are too old to compare those with that come now. 64 bits can't
-    /// say.
+    /// Whether records that came at `earlier` are too old to compare those with that come now. 64 bits
+    /// can't say.
     #[inline]
     pub fn is_stale(self, now: Time, earlier: Time) -> bool {
         matches!(self.0, Form::Full) && now.saturating_sub(earlier) > IntFormat::LONGEST_GAP
@@ -251,7 +260,12 @@ impl<const N: usize> IntStack<N> {
     /// They, in order.
     #[inline]
     pub fn records(&self) -> impl ExactSizeIterator<Item = IntRecord> + '_ {
-        (0..self.hops().min(N)).map(|hop| self.records[hop].record(self.rates[hop]))
+        (0..self.hops().min(N)).map(|hop| self.at(hop))
+    }
+
+    #[inline(always)]
+    fn at(&self, hop: usize) -> IntRecord {
+        self.records[hop].record(self.rates[hop])
     }
 
     /// Each record with the one of `earlier` of the same port, if `earlier` is of the same path.
@@ -261,13 +275,12 @@ impl<const N: usize> IntStack<N> {
         earlier: &'a IntStack<N>,
     ) -> impl Iterator<Item = (IntRecord, IntRecord)> + 'a {
         let known = if self.path == earlier.path { earlier.hops() } else { 0 };
-        let record = |stack: &IntStack<N>, hop: usize| stack.records[hop].record(stack.rates[hop]);
         // `hops` never exceeds N; the compiler does not know, and needs no panic this way.
-        (0..self.hops().min(known).min(N)).map(move |hop| (record(self, hop), record(earlier, hop)))
+        (0..self.hops().min(known).min(N)).map(|hop| (self.at(hop), earlier.at(hop)))
     }
 
-    /// Another number means another path (pathID); the ports passed and their order make it. Of 65,536
-    /// paths that one could change to, one is taken for the same.
+    /// Another number means another path (pathID); the ports passed and their order make it. One other
+    /// path of 65,536 has the same.
     #[inline]
     pub fn path(&self) -> u16 {
         self.path
@@ -289,8 +302,8 @@ impl<const N: usize> IntStack<N> {
         (IntStack { path, ..first }, IntStack { path: self.path, ..second })
     }
 
-    /// Adds the record of the next hop, a port of switch `node`. A run whose paths are longer than `N` is refused before it
-    /// starts ([`Scheme::MAX_HOPS`]), so a full stack is a mistake in the program.
+    /// Adds the record of the next hop, a port of switch `node`. A run whose paths are longer than `N` is
+    /// refused before it starts ([`Scheme::MAX_HOPS`]), so a full stack is a mistake in the program.
     #[inline]
     pub fn push(&mut self, node: NodeId, port: PortId, record: IntRecord) {
         let hop = self.hops();
@@ -371,12 +384,7 @@ where
         if packet.header.kind == Kind::Data
             && let Body::Meta(meta) = &mut packet.body
         {
-            let record = IntRecord {
-                rate: *port,
-                time: cx.now,
-                tx_bytes: view.tx_bytes,
-                queue_bytes: view.queue_bytes,
-            };
+            let record = IntRecord::of(*port, cx.now, view);
             meta.push_record(self.node, view.port, self.format.round(record));
         }
     }

@@ -1,6 +1,9 @@
 //! FNCC's own parts against values worked out by hand: 100 Gb/s and T = 12 us, so that the BDP is
 //! 150 KB and, for 100 flows at eta 0.95, W_AI is 75 B.
 
+mod records;
+
+use records::record;
 use schemes::contract::{
     Address, Body, CodePoint, Cp, Full, Header, Kind, LinkRates, Packet, PathFacts, PortFacts,
     PortView, Scheme, SwitchFacts,
@@ -33,10 +36,6 @@ fn params(speedup: &'static str) -> FnccParams {
     let mut params = Fncc::<5>::preset("fncc-paper", LINE);
     params.notification.last_hop_speedup = speedup;
     params
-}
-
-fn record(rate: Rate, time: Time, tx_bytes: u64, queue_bytes: u64) -> IntRecord {
-    IntRecord { rate: LinkRates::new([rate]).code(rate), time, tx_bytes, queue_bytes }
 }
 
 /// What an ACK brings from the last hop and the one before it: time in us, bytes sent, bytes

@@ -1,7 +1,10 @@
 //! HPCC's Algorithm 1, the paper's window form, against round trips worked out by hand: 100 Gb/s,
 //! T = 8 us, so that the BDP is 100 KB and, for 100 flows at eta 0.95, W_AI is 50 B.
 
+mod records;
+
 use proptest::prelude::*;
+use records::record;
 use schemes::contract::{Ack, CodePoint, HostCx, LinkRates, Packet, PathFacts, Rp, Scheme, Signal};
 use schemes::hpcc::{Hpcc, HpccParams, ReactionPoint, Variant};
 use schemes::int::{IntFormat, IntRecord, IntStack};
@@ -29,10 +32,6 @@ fn path() -> PathFacts {
 
 fn paper() -> HpccParams {
     Hpcc::<5>::preset("hpcc-paper", LINE)
-}
-
-fn record(rate: Rate, time: Time, tx_bytes: u64, queue_bytes: u64) -> IntRecord {
-    IntRecord { rate: LinkRates::new([rate]).code(rate), time, tx_bytes, queue_bytes }
 }
 
 /// The records of ports of switches 0, 1, ..: time in us, bytes sent, bytes waiting.

@@ -1,6 +1,9 @@
 //! HPCC in the HPCC simulator's form: rates against that simulator's own output, to the bit, and its
 //! rules against round trips worked out by hand (100 Gb/s, T = 8 us, so that W is 100 KB).
 
+mod records;
+
+use records::record;
 use schemes::contract::{
     Ack, CodePoint, HostCx, LinkRates, PathFacts, PortFacts, Rp, Scheme, Signal, SwitchFacts,
 };
@@ -33,10 +36,6 @@ fn path(rtt: Time) -> PathFacts {
 /// The preset with exact records, where rounding is not what is looked at.
 fn ns3() -> HpccParams {
     HpccParams { int_format: "full", ..Hpcc::<5>::preset("hpcc-ns3", LINE) }
-}
-
-fn record(rate: Rate, time: Time, tx_bytes: u64, queue_bytes: u64) -> IntRecord {
-    IntRecord { rate: LinkRates::new([rate]).code(rate), time, tx_bytes, queue_bytes }
 }
 
 fn stack<const N: usize>(records: impl IntoIterator<Item = IntRecord>) -> IntStack<N> {

@@ -1,12 +1,15 @@
 //! TCD's detector and the reactions built on it, against sequences worked out by hand.
 
+mod records;
+
+use records::record;
 use schemes::contract::{
     Ack, CodePoint, HostCx, LinkRates, Observable, PathFacts, PortFacts, Rp, Scheme, Signal,
 };
 use schemes::dcqcn::{Cnp, Dcqcn, Law};
 use schemes::dcqcn_tcd::{DcqcnTcd, HoldingReactionPoint, Notification, TernaryNotificationPoint};
 use schemes::hpcc_tcd::{ExcusingReactionPoint, HpccTcd};
-use schemes::int::{IntRecord, IntStack};
+use schemes::int::IntStack;
 use schemes::params::{ParamError, Params, Value};
 use schemes::registry::params_of;
 use schemes::tcd::{Detector, State, TcdParams};
@@ -410,9 +413,7 @@ mod hpcc {
     /// Two records of a port without a queue: time in us, bytes sent.
     fn records(time: u64, tx_bytes: u64) -> IntStack<5> {
         let mut stack = IntStack::default();
-        let rate = LinkRates::new([]).code(LINE);
-        let record = IntRecord { rate, time: us(time), tx_bytes, queue_bytes: 0 };
-        stack.push(NodeId::new(0), PortId::new(1), record);
+        stack.push(NodeId::new(0), PortId::new(1), record(LINE, us(time), tx_bytes, 0));
         stack
     }
 

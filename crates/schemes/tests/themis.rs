@@ -1,9 +1,12 @@
 //! THEMIS's external switch on sequences worked out by hand, and its order under random ones.
 
+mod external;
+
+use external::{AFAR, INSIDE, ports, us};
 use proptest::prelude::*;
 use schemes::contract::{
     Address, Body, CodePoint, Cp, Departure, Full, Header, Kind, Level, LinkRates, Packet,
-    PortFacts, PortView, Scheme, Strict, SwitchEffect, SwitchFacts, Target, Turn, Verdict,
+    PortView, Scheme, Strict, SwitchEffect, SwitchFacts, Target, Turn, Verdict,
 };
 use schemes::dcqcn::Cnp;
 use schemes::params::Value;
@@ -12,37 +15,15 @@ use schemes::themis::prototype::Prototype;
 use schemes::themis::{Either, Long, Themis, ThemisParams};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use units::{Bytes, NodeId, PortId, Rate, Time};
+use units::{NodeId, PortId, Rate, Time};
 
-/// Into the data centre, and out of it.
-const INSIDE: u16 = 0;
-const AFAR: u16 = 1;
 /// 1048 bytes at 1.6 Tb/s.
 const PACKET: Time = Time::from_ps(5_240);
-
-fn us(us: u64) -> Time {
-    Time::from_us(us)
-}
 
 fn params(preset: &str, changes: &[(&str, Value)]) -> ThemisParams {
     let changes: Vec<(String, Value)> =
         changes.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
     params_of::<Themis>(preset, Rate::from_gbps(100), &changes).unwrap()
-}
-
-fn ports() -> [PortFacts; 2] {
-    [(400, us(1)), (1600, us(500))].map(|(gbps, delay)| PortFacts {
-        port: PortId::new(u16::from(gbps == 1600)),
-        rate: Rate::from_gbps(gbps),
-        delay,
-        peer: NodeId::new(gbps as u32),
-        peer_is_host: false,
-        xoff: Bytes::UNLIMITED,
-        xon: Bytes::UNLIMITED,
-        resume_offset: Bytes::new(3_000),
-        kmin: Bytes::UNLIMITED,
-        transit: delay,
-    })
 }
 
 /// An external switch, and what it sends.

@@ -1,13 +1,18 @@
 //! THEMIS over HPCC on sequences worked out by hand, and its order under random ones.
 
+mod external;
+mod records;
+
+use external::{AFAR, INSIDE, ports, us};
 use proptest::prelude::*;
+use records::record;
 use schemes::contract::{
     Ack, Address, Allow, Body, CodePoint, Cp, Departure, Emits, Full, Header, HostCx, HostPlace,
     Kind, Level, LinkRates, Packet, PathFacts, PortFacts, PortView, Rp, Scheme, SwitchEffect,
     SwitchFacts, Target, Verdict,
 };
 use schemes::hpcc::{Hpcc, HpccParams};
-use schemes::int::{IntRecord, IntStack};
+use schemes::int::IntStack;
 use schemes::params::{Params, Value};
 use schemes::registry::params_of;
 use schemes::themis::over_hpcc::{
@@ -20,36 +25,14 @@ use units::{Bytes, NodeId, PortId, Rate, Time};
 type Scheme8 = ThemisHpcc<8>;
 type Int = IntStack<8>;
 
-/// Into the data centre, and out of it.
-const INSIDE: u16 = 0;
-const AFAR: u16 = 1;
 const LINE: Rate = Rate::from_gbps(100);
 /// A resubmission of 1048 bytes at 1.6 Tb/s, alone.
 const PASS: Time = Time::from_ps(1_005_240);
-
-fn us(us: u64) -> Time {
-    Time::from_us(us)
-}
 
 fn params(changes: &[(&str, Value)]) -> ThemisHpccParams {
     let changes: Vec<(String, Value)> =
         changes.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
     params_of::<Scheme8>("themis+hpcc", LINE, &changes).unwrap()
-}
-
-fn ports() -> [PortFacts; 2] {
-    [(400, us(1)), (1600, us(500))].map(|(gbps, delay)| PortFacts {
-        port: PortId::new(u16::from(gbps == 1600)),
-        rate: Rate::from_gbps(gbps),
-        delay,
-        peer: NodeId::new(gbps as u32),
-        peer_is_host: false,
-        xoff: Bytes::UNLIMITED,
-        xon: Bytes::UNLIMITED,
-        resume_offset: Bytes::new(3_000),
-        kmin: Bytes::UNLIMITED,
-        transit: delay,
-    })
 }
 
 fn header(kind: Kind, flow: u32, sequence: u64) -> Header {
@@ -87,10 +70,6 @@ fn int_of(packet: &Packet<Scheme8>) -> Int {
 }
 
 /// The records of a path of one port of 100 Gb/s at node `node`.
-fn record(rate: Rate, time: Time, tx_bytes: u64, queue_bytes: u64) -> IntRecord {
-    IntRecord { rate: LinkRates::new([rate]).code(rate), time, tx_bytes, queue_bytes }
-}
-
 fn one_hop(node: u32, time: Time, sent: u64, queue: u64) -> Int {
     let mut int = Int::default();
     int.push(NodeId::new(node), PortId::new(0), record(LINE, time, sent, queue));

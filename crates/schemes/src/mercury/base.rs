@@ -168,9 +168,7 @@ impl<const N: usize> Base for Hpcc<N> {
         MercuryHpccParams { hpcc: Hpcc::<N>::preset("hpcc-paper", host_rate), feedback: feedback() }
     }
     #[inline]
-    fn stamp(stack: &mut IntStack<N>, node: NodeId, time: Time, rate: RateCode, view: &PortView) {
-        let (tx_bytes, queue_bytes) = (view.tx_bytes, view.queue_bytes);
-        let record = IntRecord { rate, time, tx_bytes, queue_bytes };
-        stack.push(node, view.port, record);
+    fn stamp(stack: &mut IntStack<N>, node: NodeId, now: Time, rate: RateCode, view: &PortView) {
+        stack.push(node, view.port, IntRecord::of(rate, now, view));
     }
 }

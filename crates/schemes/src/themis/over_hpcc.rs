@@ -352,9 +352,7 @@ impl<const N: usize> Cp<ThemisHpcc<N>> for Switch<N> {
         let Packet { header, body: Body::Meta(meta) } = packet else { return };
         let mut int = std::mem::take(&mut meta.int);
         if header.ack_requested {
-            let (time, tx_bytes, queue_bytes) = (cx.now, view.tx_bytes, view.queue_bytes);
-            let record = IntRecord { rate: port.rate, time, tx_bytes, queue_bytes };
-            int.push(self.node, view.port, record);
+            int.push(self.node, view.port, IntRecord::of(port.rate, cx.now, view));
             let end = header.sequence + u64::from(header.payload);
             let notice = Notice { int, end, sent_at: header.sent_at };
             cx.to_host(header.address, Target::Source, notice);
