@@ -74,6 +74,12 @@ pub(crate) fn time(entry: u64, from: Time) -> Time {
     Time::from_ps(from.ps() + (entry >> TIME_SHIFT))
 }
 
+/// Whether the packet of `entry` arrives later than that of `other` in the same window.
+#[inline]
+pub(crate) fn is_later(entry: u64, other: u64) -> bool {
+    entry >> TIME_SHIFT > other >> TIME_SHIFT
+}
+
 /// The port at which it arrives at `time`.
 #[inline]
 pub(crate) fn port(mix: Mix, entry: u64, time: Time) -> u16 {

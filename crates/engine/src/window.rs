@@ -71,6 +71,43 @@ impl<P: Copy + Send> Arrivals<'_, '_, P> {
     }
 }
 
+/// A packet that has arrived, which whoever takes it owns.
+pub struct Arrival {
+    /// When.
+    pub time: Time,
+    /// Where.
+    pub place: Place,
+}
+
+/// Where a packet arrived, told as far as it is asked for.
+#[derive(Clone, Copy)]
+pub struct Place {
+    time: Time,
+    entry: u64,
+}
+
+impl Arrival {
+    /// The packet.
+    #[inline(always)]
+    pub fn into_handle(self) -> Handle {
+        // The box held the packet for this device, and gave it up here.
+        Handle::from_raw(key::handle(self.place.entry))
+    }
+}
+
+impl Place {
+    /// The port.
+    #[inline(always)]
+    pub fn port<P: Copy + Send>(self, window: &Window<'_, '_, P>) -> u16 {
+        key::port(window.post.mix, self.entry, self.time)
+    }
+    /// Whether nothing that is still to be taken arrives at the same instant.
+    #[inline(always)]
+    pub fn is_last_of_instant<P: Copy + Send>(self, window: &Window<'_, '_, P>) -> bool {
+        window.arrivals.first().is_none_or(|&next| key::is_later(next, self.entry))
+    }
+}
+
 /// A span of time as one device sees it.
 pub struct Window<'w, 'run, P: Copy + Send> {
     /// Where packets live.
@@ -128,6 +165,29 @@ impl<P: Copy + Send> Window<'_, '_, P> {
     #[inline]
     pub fn look_ahead(&self, places: usize) -> Option<&P> {
         self.arrivals.get(places).map(|&entry| self.packets.peek(key::handle(entry)))
+    }
+
+    /// The packets that arrive next, `count` of them if there are so many, for whoever takes them with
+    /// [`take_before`](Window::take_before): it has those fetched that come after them.
+    #[inline(always)]
+    pub fn coming(&self, count: usize) -> impl Iterator<Item = &P> {
+        let (now, later) = self.arrivals.split_at(count.min(self.arrivals.len()));
+        for &entry in &later[..count.min(later.len())] {
+            self.packets.prefetch(key::handle(entry));
+        }
+        now.iter().map(|&entry| self.packets.peek(key::handle(entry)))
+    }
+
+    /// Takes the next arrival if it comes before `limit`.
+    #[inline(always)]
+    pub fn take_before(&mut self, limit: Time) -> Option<Arrival> {
+        let (&entry, rest) = self.arrivals.split_first()?;
+        let time = key::time(entry, self.base);
+        if time >= limit {
+            return None;
+        }
+        self.arrivals = rest;
+        Some(Arrival { time, place: Place { time, entry } })
     }
 
     /// Takes the next arrival if it comes no later than `limit`.

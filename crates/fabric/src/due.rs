@@ -29,13 +29,33 @@ impl Due {
 
     #[inline]
     pub(crate) fn set(&mut self, port: usize, time: Time) {
-        self.times[port] = time;
-        let bit = 1 << (port % 64);
         if time == Time::NEVER {
-            self.busy[port / 64] &= !bit;
+            self.rest(port);
         } else {
-            self.busy[port / 64] |= bit;
+            self.begin(port, time);
         }
+    }
+
+    /// `port`, which has just sent, sends next at `time`.
+    #[inline]
+    pub(crate) fn follow(&mut self, port: usize, time: Time) {
+        debug_assert!(self.times[port] != Time::NEVER);
+        self.times[port] = time;
+    }
+
+    /// `port` has nothing more to send.
+    #[inline]
+    pub(crate) fn rest(&mut self, port: usize) {
+        self.times[port] = Time::NEVER;
+        self.busy[port / 64] &= !(1 << (port % 64));
+    }
+
+    /// `port` sends at `time`, whether it had something to send or not.
+    #[inline]
+    pub(crate) fn begin(&mut self, port: usize, time: Time) {
+        debug_assert!(time != Time::NEVER);
+        self.times[port] = time;
+        self.busy[port / 64] |= 1 << (port % 64);
     }
 
     /// The first busy port at or after `from`.

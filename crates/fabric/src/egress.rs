@@ -21,14 +21,15 @@ pub(crate) type LevelOf<S> = <<S as Scheme>::Cp as Cp<S>>::Level;
 pub(crate) struct Egress<'a, S: Scheme> {
     pub(crate) number: usize,
     pub(crate) port: &'a mut Port,
-    pub(crate) red: &'a mut [Red],
+    // Whole vectors: where they lie is looked up by who needs it, not by all.
+    pub(crate) red: &'a mut Vec<Red>,
     /// Where marks are drawn from, if not from a stream of each port.
     pub(crate) draws: Option<&'a mut Draws>,
     pub(crate) cp: Option<&'a mut S::Cp>,
-    pub(crate) states: &'a mut [<S::Cp as Cp<S>>::Port],
+    pub(crate) states: &'a mut Vec<<S::Cp as Cp<S>>::Port>,
     pub(crate) effects: &'a mut SwitchFx<S::Ctl>,
     /// All ports as the scheme sees them, where the order is strict.
-    pub(crate) views: &'a [PortView],
+    pub(crate) views: &'a Vec<PortView>,
     pub(crate) recorder: Option<&'a mut Recorder>,
 }
 

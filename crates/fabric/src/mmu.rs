@@ -179,6 +179,12 @@ impl Mmu {
         used <= self.calm || (used <= self.buffer && self.is_far(port, priority, size))
     }
 
+    /// Whether the same holds wherever the packet comes from.
+    #[inline(always)]
+    pub(crate) fn is_calm(&self, size: u64) -> bool {
+        self.used + size <= self.calm
+    }
+
     fn is_far(&self, port: u16, priority: u8, size: u64) -> bool {
         let ingress = &self.ingress[self.place(port, priority)];
         if !ingress.lossless {

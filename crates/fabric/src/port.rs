@@ -15,14 +15,14 @@ use units::{PortId, Rate, Time};
 pub struct PortCounters {
     /// Bytes put on the wire.
     pub tx_bytes: u64,
-    /// Packets of any kind put on the wire: packet-hops.
-    pub tx_packets: u64,
-    /// Data packets among them.
-    pub tx_data_packets: u64,
     /// Most bytes that ever waited.
     pub max_queue_bytes: u64,
+    /// Packets of any kind put on the wire: packet-hops.
+    pub tx_packets: u64,
     /// Pause frames sent.
     pub pause_frames_sent: u64,
+    /// Data packets put on the wire.
+    pub tx_data_packets: u64,
     /// Pause frames received.
     pub pause_frames_received: u64,
     /// Time in which some priority was paused by the peer.
@@ -59,15 +59,16 @@ pub(crate) struct Port {
     delay: Time,
     pub(crate) link: Link,
     shaper: Option<Box<Shaper>>,
-    pub(crate) counters: PortCounters,
-    pub(crate) last_departure: Time,
     /// Bytes waiting, all priorities, PFC frames not counted.
     pub(crate) queue_bytes: u64,
-    rate: Rate,
+    pub(crate) last_departure: Time,
+    pub(crate) counters: PortCounters,
     scheduler: Scheduler,
-    class_bytes: [u64; 8],
+    /// Packets that wait, by priority.
     class_packets: [u32; 8],
-    queues: [Fifo; 9],
+    /// By priority, then that of PFC frames.
+    queues: [Queue; 9],
+    rate: Rate,
     /// Where `byte_time` is 0: what the usual sizes take, data first.
     usual: [(u64, Time); 2],
     /// The delay of PFC frames, which are handled at once.
@@ -75,6 +76,13 @@ pub(crate) struct Port {
     paused_since: Time,
     /// Its link has failed.
     down: bool,
+}
+
+/// What waits in one priority.
+#[derive(Debug, Default)]
+struct Queue {
+    bytes: u64,
+    fifo: Fifo,
 }
 
 /// Priorities that may not use the whole link.
@@ -129,9 +137,8 @@ impl Port {
             delay: end.delay + latency,
             pfc_delay: end.delay,
             link: Link::new(end.peer, end.peer_port),
-            queues: Default::default(),
-            class_bytes: [0; 8],
             class_packets: [0; 8],
+            queues: Default::default(),
             scheduler,
             counters: PortCounters::default(),
             paused_since: Time::ZERO,
@@ -159,6 +166,12 @@ impl Port {
         self.waiting == 0 && self.free_at <= now && self.paused & 1 << priority == 0
     }
 
+    /// Whether the same holds for every priority.
+    #[inline]
+    pub(crate) fn is_open(&self, now: Time) -> bool {
+        self.waiting | self.paused == 0 && self.free_at <= now
+    }
+
     /// No packet that waits leaves an empty queue behind before this, where none is larger than
     /// `largest` bytes.
     pub(crate) fn empty_from(&self, largest: u64) -> Time {
@@ -169,7 +182,9 @@ impl Port {
     /// Counts a packet that passes without waiting for anything.
     #[inline]
     pub(crate) fn count_through(&mut self, size: u16) {
-        self.counters.max_queue_bytes = self.counters.max_queue_bytes.max(u64::from(size));
+        if u64::from(size) > self.counters.max_queue_bytes {
+            self.counters.max_queue_bytes = u64::from(size);
+        }
     }
 
     /// Whether a priority may use less than the whole link.
@@ -198,6 +213,11 @@ impl Port {
         if self.byte_time != 0 {
             return Time::from_ps(size * self.byte_time);
         }
+        self.serialisation_of_usual(size)
+    }
+
+    #[inline(never)]
+    fn serialisation_of_usual(&self, size: u64) -> Time {
         match self.usual.iter().find(|(usual, _)| *usual == size) {
             Some(&(_, time)) => time,
             None => self.clock.time_for(self.rate, size),
@@ -242,7 +262,7 @@ impl Port {
 
     #[inline]
     pub(crate) fn class_bytes(&self, priority: u8) -> u64 {
-        self.class_bytes[priority as usize]
+        self.queues[priority as usize].bytes
     }
 
     #[inline]
@@ -254,16 +274,20 @@ impl Port {
     #[inline]
     pub(crate) fn count_in(&mut self, priority: u8, size: u16) {
         self.queue_bytes += u64::from(size);
-        self.class_bytes[priority as usize & 7] += u64::from(size);
+        let queue = &mut self.queues[priority as usize & 7];
+        queue.bytes += u64::from(size);
         self.class_packets[priority as usize & 7] += 1;
-        self.counters.max_queue_bytes = self.counters.max_queue_bytes.max(self.queue_bytes);
+        if self.queue_bytes > self.counters.max_queue_bytes {
+            self.counters.max_queue_bytes = self.queue_bytes;
+        }
     }
 
     /// Counts a packet as gone from where it waited.
     #[inline]
     pub(crate) fn count_out(&mut self, priority: u8, size: u16) {
         self.queue_bytes -= u64::from(size);
-        self.class_bytes[priority as usize & 7] -= u64::from(size);
+        let queue = &mut self.queues[priority as usize & 7];
+        queue.bytes -= u64::from(size);
         self.class_packets[priority as usize & 7] -= 1;
     }
 
@@ -278,7 +302,7 @@ impl Port {
     ) {
         self.count_in(priority, size);
         self.waiting |= 1 << priority;
-        self.queues[priority as usize & 7].push(packets, handle);
+        self.queues[priority as usize & 7].fifo.push(packets, handle);
     }
 
     /// Puts a packet that was taken from a queue, and not counted out, at its tail.
@@ -289,7 +313,7 @@ impl Port {
         handle: Handle,
     ) {
         self.waiting |= 1 << queue;
-        self.queues[queue].push(packets, handle);
+        self.queues[queue].fifo.push(packets, handle);
     }
 
     /// Adds a PFC frame, which goes before everything else.
@@ -301,7 +325,7 @@ impl Port {
     ) {
         self.counters.pause_frames_sent += u64::from(pause);
         self.waiting |= PFC_BIT;
-        self.queues[PFC].push(packets, handle);
+        self.queues[PFC].fifo.push(packets, handle);
     }
 
     /// Takes the next packet of a priority, or PFC frame, without counting it out.
@@ -311,7 +335,7 @@ impl Port {
         packets: &Packets<'_, Packet<S>>,
         queue: usize,
     ) -> Handle {
-        let fifo = &mut self.queues[queue];
+        let fifo = &mut self.queues[queue].fifo;
         let handle = fifo.pop(packets).expect("the queue's bit says it waits");
         if fifo.is_empty() {
             self.waiting &= !(1 << queue);
@@ -322,7 +346,7 @@ impl Port {
     /// Whether the port's own queue of a priority has packets.
     #[inline]
     pub(crate) fn has(&self, queue: usize) -> bool {
-        !self.queues[queue].is_empty()
+        !self.queues[queue].fifo.is_empty()
     }
 
     /// The priority, among those in `open`, that goes next; `size` stands for the size of the next
@@ -334,10 +358,23 @@ impl Port {
         open: u16,
         size: Option<u32>,
     ) -> usize {
+        match self.scheduler.only_choice(open) {
+            Some(queue) => queue,
+            None => self.pick_in_turn(packets, open, size),
+        }
+    }
+
+    #[inline(never)]
+    fn pick_in_turn<S: Scheme>(
+        &mut self,
+        packets: &Packets<'_, Packet<S>>,
+        open: u16,
+        size: Option<u32>,
+    ) -> usize {
         let queues = &self.queues;
-        self.scheduler.pick(open, |queue| {
+        self.scheduler.round_robin(open as u8, |queue| {
             size.unwrap_or_else(|| {
-                queues[queue].peek(packets).map_or(0, |packet| u32::from(packet.header.size))
+                queues[queue].fifo.peek(packets).map_or(0, |packet| u32::from(packet.header.size))
             })
         })
     }
@@ -351,11 +388,23 @@ impl Port {
         (kind, priority, size): (Kind, u8, u16),
         handle: Handle,
     ) {
+        self.transmit_unshaped(window, start, (kind, size), handle);
+        if let Some(shaper) = &mut self.shaper {
+            shaper.sent(priority as usize & 7, start, self.free_at);
+        }
+    }
+
+    /// The same where no priority is shaped.
+    #[inline(always)]
+    pub(crate) fn transmit_unshaped<S: Scheme>(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        start: Time,
+        (kind, size): (Kind, u16),
+        handle: Handle,
+    ) {
         debug_assert!(kind != Kind::Pfc);
         let end = self.occupy(start, size);
-        if let Some(shaper) = &mut self.shaper {
-            shaper.sent(priority as usize & 7, start, end);
-        }
         let is_data = kind == Kind::Data;
         self.counters.tx_data_packets += u64::from(is_data);
         let class = if is_data { self.data_class } else { self.other_class };
@@ -449,7 +498,7 @@ impl Port {
             port: PortId::new(port as u16),
             rate: self.rate,
             queue_bytes: self.queue_bytes,
-            class_bytes: self.class_bytes[priority as usize & 7],
+            class_bytes: self.queues[priority as usize & 7].bytes,
             tx_bytes: self.counters.tx_bytes,
             last_departure: self.last_departure,
         }

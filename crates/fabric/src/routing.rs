@@ -155,6 +155,9 @@ struct Place {
     index: u32,
 }
 
+/// Stands for the port of a switch that has no way to a host.
+pub(crate) const NOWHERE: u16 = u16::MAX;
+
 /// A switch, as its look-ups need it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Here {
@@ -521,39 +524,48 @@ impl Routes {
     }
 
     /// The port that a switch takes to `to` for what comes from host `from` with this hash: the same
-    /// as [`ecmp`](Self::ecmp) among its candidates. `None` where there is no way.
+    /// as [`ecmp`](Self::ecmp) among its candidates. [`NOWHERE`] where there is no way.
     #[inline(always)]
-    pub(crate) fn next_port(
-        &self,
-        here: &Here,
-        (from, to): (u32, u32),
-        hash: u32,
-    ) -> Option<usize> {
-        let set = self.set(here.begin, to);
+    pub(crate) fn next_port(&self, here: &Here, (from, to): (u32, u32), hash: u32) -> u16 {
+        let (set, _) = self.named_set(here.begin, to);
         let (begin, count) = ((set >> COUNT_BITS) as usize, set & COUNT_MASK);
-        if count == 0 {
-            return None;
-        }
-        if self.addresses.is_some() {
-            let set = &self.members[begin..][..count as usize];
-            return Some(self.ecmp(here.node, set, (from, to), hash).index());
+        if count == 0 || self.addresses.is_some() {
+            return self.next_port_among(here, (from, to), hash);
         }
         // Of one port the first is taken, whatever the hash: cheaper than a guess whether it is one.
-        Some(self.members[begin + share(spread(hash ^ here.salt), count)].index())
+        self.members[begin + share(spread(hash ^ here.salt), count)].get()
+    }
+
+    /// The same where it takes longer.
+    #[inline(never)]
+    fn next_port_among(&self, here: &Here, ends: (u32, u32), hash: u32) -> u16 {
+        let candidates = self.candidates_from(here, ends.1);
+        if candidates.is_empty() {
+            return NOWHERE;
+        }
+        self.ecmp(here.node, candidates, ends, hash).get()
     }
 
     /// The name of the set of ports that lead to `host` from the node whose row begins there.
-    #[inline(always)]
+    #[inline]
     fn set(&self, row_begin: usize, host: u32) -> u32 {
+        let (set, is_local) = self.named_set(row_begin, host);
+        if set & COUNT_MASK == 0 && is_local {
+            self.local[(set >> COUNT_BITS) as usize]
+        } else {
+            set
+        }
+    }
+
+    /// The same, where a local set without ports only names its place in `local`; and whether it is
+    /// local.
+    #[inline(always)]
+    fn named_set(&self, row_begin: usize, host: u32) -> (u32, bool) {
         let place = self.places[host as usize];
         let entry = self.table[row_begin + place.attachment as usize];
         // All ones where it is local: which it is can't be guessed.
         let local = ((entry as i32) >> 31) as u32;
-        let set = (entry & !LOCAL) + ((place.index & local) << COUNT_BITS);
-        if set & COUNT_MASK == 0 && local != 0 {
-            return self.local[(set >> COUNT_BITS) as usize];
-        }
-        set
+        ((entry & !LOCAL) + ((place.index & local) << COUNT_BITS), local != 0)
     }
 
     /// The one of them that is taken for what goes from host `from` to host `to` with this hash.

@@ -8,6 +8,7 @@ pub(crate) const PFC_BIT: u16 = 1 << PFC;
 
 /// Strict priority, then deficit round robin (Shreedhar and Varghese, 1995).
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Scheduler {
     strict: u16,
     current: u8,
@@ -21,23 +22,21 @@ impl Scheduler {
         Scheduler { strict: u16::from(strict) | PFC_BIT, current: 0, quanta, deficits: [0; 8] }
     }
 
-    /// The priority that goes next among those of `ready`, which is not empty. `head` tells the
-    /// size of a priority's next packet.
+    /// The priority that goes next among those of `ready`, which is not empty, where it is the highest
+    /// of strict ones or has no rival.
     #[inline]
-    pub(crate) fn pick(&mut self, ready: u16, head: impl Fn(usize) -> u32) -> usize {
+    pub(crate) fn only_choice(&self, ready: u16) -> Option<usize> {
         debug_assert!(ready != 0);
         let strict = ready & self.strict;
-        if strict != 0 {
-            return 15 - strict.leading_zeros() as usize;
-        }
-        if ready.is_power_of_two() {
-            return ready.trailing_zeros() as usize;
-        }
-        self.round_robin(ready as u8, head)
+        let first = if strict != 0 { strict } else { ready };
+        // Which of the two it is can't be guessed.
+        let sure = (strict != 0) | ready.is_power_of_two();
+        sure.then(|| first.ilog2() as usize)
     }
 
+    /// The one whose turn it is. `head` tells the size of a priority's next packet.
     /// A priority that has nothing to send loses its turn and its deficit.
-    fn round_robin(&mut self, ready: u8, head: impl Fn(usize) -> u32) -> usize {
+    pub(crate) fn round_robin(&mut self, ready: u8, head: impl Fn(usize) -> u32) -> usize {
         for (priority, deficit) in self.deficits.iter_mut().enumerate() {
             if ready & 1 << priority == 0 {
                 *deficit = 0;
@@ -65,13 +64,20 @@ impl Scheduler {
 mod tests {
     use super::*;
 
+    fn pick(scheduler: &mut Scheduler, ready: u16, head: impl Fn(usize) -> u32) -> usize {
+        match scheduler.only_choice(ready) {
+            Some(priority) => priority,
+            None => scheduler.round_robin(ready as u8, head),
+        }
+    }
+
     #[test]
     fn flow_control_then_strict_then_the_rest() {
         let mut scheduler = Scheduler::new(0b1100_0000, Arc::new([1500; 8]));
-        assert_eq!(scheduler.pick(0b1_1100_1000, |_| 100), PFC);
-        assert_eq!(scheduler.pick(0b0_1100_1000, |_| 100), 7);
-        assert_eq!(scheduler.pick(0b0_0100_1000, |_| 100), 6);
-        assert_eq!(scheduler.pick(0b0_0000_1000, |_| 100), 3);
+        assert_eq!(pick(&mut scheduler, 0b1_1100_1000, |_| 100), PFC);
+        assert_eq!(pick(&mut scheduler, 0b0_1100_1000, |_| 100), 7);
+        assert_eq!(pick(&mut scheduler, 0b0_0100_1000, |_| 100), 6);
+        assert_eq!(pick(&mut scheduler, 0b0_0000_1000, |_| 100), 3);
     }
 
     #[test]
@@ -84,7 +90,7 @@ mod tests {
         let size = |priority: usize| if priority == 1 { 500 } else { 1500 };
         let mut sent = [0u32; 3];
         for _ in 0..7_000 {
-            let priority = scheduler.pick(0b110, size);
+            let priority = pick(&mut scheduler, 0b110, size);
             sent[priority] += size(priority);
         }
         let ratio = f64::from(sent[1]) / f64::from(sent[2]);

@@ -13,6 +13,7 @@ mod arriving;
 mod departing;
 mod emission;
 mod failing;
+mod plain;
 
 use crate::common::Common;
 use crate::due::Due;
@@ -112,11 +113,16 @@ pub(crate) struct Switch<S: Scheme> {
     pub(crate) recorder: Option<Box<Recorder>>,
     pub(crate) drops_listed: Vec<LosslessDrop>,
     pub(crate) audit: SwitchAudit,
+    /// Bytes sent of PFC frames and of packets that it made itself.
+    own_bytes: u64,
 }
 
 impl<S: Scheme> Switch<S> {
     /// Whether the scheme's congestion point is one that a plain switch can have.
-    const MAY_BE_PLAIN: bool = !LevelOf::<S>::EMITS && !<S::Cp as Cp<S>>::RECIRCULATES;
+    const MAY_BE_PLAIN: bool = !LevelOf::<S>::EMITS
+        && !<S::Cp as Cp<S>>::RECIRCULATES
+        && !<S::Cp as Cp<S>>::SEES_ARRIVALS
+        && !<S::Cp as Cp<S>>::ROUTES;
 
     #[expect(clippy::too_many_arguments, reason = "made in one place")]
     pub(crate) fn new(
@@ -193,6 +199,7 @@ impl<S: Scheme> Switch<S> {
             recorder,
             drops_listed: Vec::new(),
             audit: SwitchAudit::default(),
+            own_bytes: 0,
         }
     }
 
@@ -227,15 +234,17 @@ impl<S: Scheme> Switch<S> {
             } else {
                 // Nothing but arrivals happens until then, unless one of them sets a timer (it is
                 // held, or has the congestion point want to be woken).
-                let quiet = self.next_timer().min(self.probes.next()).min(last);
-                while let Some((time, port, handle)) = window.next_arrival_by(quiet) {
-                    if Self::MAY_BE_PLAIN && self.plain {
-                        self.on_plain_arrival::<false>(window, time, port, handle, quiet);
-                    } else {
+                let quiet = self.next_timer().min(self.probes.next()).min(until);
+                if Self::MAY_BE_PLAIN && self.plain {
+                    self.pass_on(window, quiet);
+                } else {
+                    let last = quiet.min(last);
+                    while let Some((time, port, handle)) = window.next_arrival_by(last) {
                         self.on_arrival(window, time, port, handle);
-                    }
-                    if LevelOf::<S>::EMITS || self.next_timer() < quiet || self.works_in_order() {
-                        break;
+                        if LevelOf::<S>::EMITS || self.next_timer() < last || self.works_in_order()
+                        {
+                            break;
+                        }
                     }
                 }
                 if self.works_in_order() {
@@ -249,11 +258,10 @@ impl<S: Scheme> Switch<S> {
                 break;
             }
             if next == arrival {
-                let (time, port, handle) = window.next_arrival().expect("there is one");
-                if Self::MAY_BE_PLAIN && self.plain {
-                    let quiet = timer.min(probe);
-                    self.on_arrival_while_pausing(window, time, port, handle, quiet);
+                if Self::MAY_BE_PLAIN && self.plain && next < timer.min(probe) {
+                    self.pass_next_on(window);
                 } else {
+                    let (time, port, handle) = window.next_arrival().expect("there is one");
                     self.on_arrival(window, time, port, handle);
                 }
             } else if next == timer {
@@ -296,20 +304,11 @@ impl<S: Scheme> Switch<S> {
     /// Has `port` send what it sends before `time`.
     #[inline]
     fn drain(&mut self, window: &mut Window<'_, '_, Packet<S>>, port: usize, time: Time) {
+        if Self::MAY_BE_PLAIN && self.plain {
+            return self.drain_plain(window, port, time);
+        }
         while self.due.at(port) < time {
             self.depart(window, port);
-        }
-    }
-
-    #[inline]
-    fn drain_as<const PLAIN: bool>(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        port: usize,
-        time: Time,
-    ) {
-        while self.due.at(port) < time {
-            self.depart_as::<PLAIN>(window, port);
         }
     }
 
@@ -462,6 +461,7 @@ impl<S: Scheme> Switch<S> {
 
     /// The audit at the end of a run.
     pub(crate) fn final_audit(&self) -> SwitchAudit {
-        SwitchAudit { stored: self.mmu.used(), ..self.audit }
+        let sent: u64 = self.ports.iter().map(|port| port.counters.tx_bytes).sum();
+        SwitchAudit { departed: sent - self.own_bytes, stored: self.mmu.used(), ..self.audit }
     }
 }

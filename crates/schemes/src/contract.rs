@@ -341,6 +341,8 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
     /// Packets may go back to the tail of their queue; without it [`turn`](Cp::turn) is not asked.
     const RECIRCULATES: bool = false;
 
+    /// It looks at packets as they arrive; without it [`on_arrival`](Cp::on_arrival) is not called.
+    const SEES_ARRIVALS: bool = false;
     /// It chooses among equal-cost ports; without it [`route`](Cp::route) is not asked.
     const ROUTES: bool = false;
     /// [`on_arrival`](Cp::on_arrival) may hold packets; without it none may be held.

@@ -358,6 +358,11 @@ impl StampInt {
     pub fn with_format(facts: &SwitchFacts<'_>, format: IntFormat) -> StampInt {
         StampInt { node: facts.node, format, rates: facts.rates.clone() }
     }
+
+    #[inline(never)]
+    fn stamp_narrowed(&self, record: IntRecord, port: PortId, meta: &mut impl CarriesInt) {
+        meta.push_record(self.node, port, self.format.narrowed(record));
+    }
 }
 
 impl<S: Scheme> Cp<S> for StampInt
@@ -384,8 +389,12 @@ where
         if packet.header.kind == Kind::Data
             && let Body::Meta(meta) = &mut packet.body
         {
-            let record = IntRecord::of(*port, cx.now, view);
-            meta.push_record(self.node, view.port, self.format.round(record));
+            // Apart, so that a full record goes where it belongs without a stop in memory.
+            if self.format == IntFormat::FULL {
+                meta.push_record(self.node, view.port, IntRecord::of(*port, cx.now, view));
+            } else {
+                self.stamp_narrowed(IntRecord::of(*port, cx.now, view), view.port, meta);
+            }
         }
     }
 }

@@ -214,6 +214,7 @@ pub struct Long(pub bool);
 impl Cp<Themis> for Either {
     type Level = Strict;
     type Port = Long;
+    const SEES_ARRIVALS: bool = true;
     const RECIRCULATES: bool = true;
     const HOLDS: bool = true;
 

@@ -4,78 +4,12 @@ use super::{LevelOf, Switch};
 use crate::mmu::Admission;
 use crate::packet::{Address, Header, Kind, NO_INGRESS, Packet, Scheme};
 use crate::record::Happening;
+use crate::routing::NOWHERE;
 use engine::{Handle, Window};
-use schemes::contract::{Cp, Departure, Full, Level, Order, Room, Verdict};
+use schemes::contract::{Cp, Full, Level, Order, Room, Verdict};
 use units::{PortId, Time};
 
 impl<S: Scheme> Switch<S> {
-    /// The way of most packets: data or an answer to it arrives at a plain switch at which nothing
-    /// else happens before `quiet`. The same as [`on_arrival`](Self::on_arrival) with all left out
-    /// that can't matter there. `PAUSING`: some ingress may have its peer paused.
-    #[inline(always)]
-    pub(super) fn on_plain_arrival<const PAUSING: bool>(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        now: Time,
-        in_port: u16,
-        mut handle: Handle,
-        quiet: Time,
-    ) {
-        let packet = window.packets.get_mut(&mut handle);
-        if !packet.header.kind.is_passed_on() {
-            return self.on_arrival(window, now, in_port, handle);
-        }
-        packet.header.ingress = in_port;
-        self.audit.arrived += u64::from(packet.header.size);
-        let verdict = self.verdict(now, in_port, packet);
-        if verdict != Verdict::Forward {
-            return self.take_aside(window, now, in_port, verdict, handle);
-        }
-        let Some(out) = self.choose(packet, now) else {
-            return self.discard(window, in_port, handle);
-        };
-        let (kind, priority, size) = packet.header.on_the_wire();
-        if !self.mmu.is_far_from_limits(in_port, priority, u64::from(size)) {
-            return self.forward_near_limits(window, now, in_port, out, handle);
-        }
-        // Where a packet that arrives now leaves now, whatever else happens at this instant, it need
-        // not be queued. RED does not mark where nothing is left waiting. While some ingress has its
-        // peer paused, no other port may send at this instant, and this departure must not end a
-        // pause.
-        let in_turn =
-            !PAUSING || (!self.mmu.pauses(in_port, priority) && self.due.earliest().0 > now);
-        let port = &mut self.ports[out];
-        if port.is_idle(priority, now) && now < quiet && window.next_arrival_time() > now && in_turn
-        {
-            port.count_through(size);
-            self.audit.departed += u64::from(size);
-            if let Some(cp) = &mut self.cp {
-                let state = &mut self.cp_ports[out];
-                let view = port.view(out, priority);
-                let full = Full::new(now, &mut self.effects, &self.views);
-                cp.on_enqueue(&mut LevelOf::<S>::arrive(full), state, &view, packet);
-                let departure = Departure { now, effects: &mut self.effects, views: &self.views };
-                cp.on_depart(&mut LevelOf::<S>::depart(departure), state, &view, packet);
-            }
-            return port.transmit(window, now, (kind, priority, size), handle);
-        }
-        self.mmu.store(in_port, priority, u64::from(size));
-        self.enqueue_as::<true>(window, now, in_port, out, handle);
-    }
-
-    /// The same out of line.
-    #[inline(never)]
-    pub(super) fn on_arrival_while_pausing(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        now: Time,
-        in_port: u16,
-        handle: Handle,
-        quiet: Time,
-    ) {
-        self.on_plain_arrival::<true>(window, now, in_port, handle, quiet);
-    }
-
     /// A packet arrived.
     #[inline(never)]
     pub(super) fn on_arrival(
@@ -132,7 +66,7 @@ impl<S: Scheme> Switch<S> {
 
     #[inline]
     pub(super) fn verdict(&mut self, now: Time, in_port: u16, packet: &mut Packet<S>) -> Verdict {
-        match &mut self.cp {
+        match self.cp.as_mut().filter(|_| S::Cp::SEES_ARRIVALS) {
             None => Verdict::Forward,
             Some(cp) => {
                 let full = Full::new(now, &mut self.effects, &self.views);
@@ -237,7 +171,8 @@ impl<S: Scheme> Switch<S> {
                 return Some(chosen.index());
             }
         }
-        routes.next_port(&self.here, ends, hash)
+        let out = routes.next_port(&self.here, ends, hash);
+        (out != NOWHERE).then_some(usize::from(out))
     }
 
     /// Sends a packet on its way that may pause its ingress, or find no room.
@@ -327,23 +262,7 @@ impl<S: Scheme> Switch<S> {
     }
 
     /// Adds a packet to a queue of `out`.
-    #[inline]
     pub(super) fn enqueue(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        now: Time,
-        in_port: u16,
-        out: usize,
-        handle: Handle,
-    ) {
-        if Self::MAY_BE_PLAIN && self.plain {
-            self.enqueue_as::<true>(window, now, in_port, out, handle);
-        } else {
-            self.enqueue_as::<false>(window, now, in_port, out, handle);
-        }
-    }
-
-    fn enqueue_as<const PLAIN: bool>(
         &mut self,
         window: &mut Window<'_, '_, Packet<S>>,
         now: Time,
@@ -351,14 +270,13 @@ impl<S: Scheme> Switch<S> {
         out: usize,
         mut handle: Handle,
     ) {
-        self.drain_as::<PLAIN>(window, out, now);
+        self.drain(window, out, now);
         let packet = window.packets.get_mut(&mut handle);
         let (priority, size) = (packet.header.priority, packet.header.size);
-        let marks = !PLAIN && self.common.marks_at_enqueue;
+        let marks = self.common.marks_at_enqueue;
         self.egress(out).joins(now, marks, packet);
         let mut sub_queue = 0;
-        if !PLAIN
-            && !self.sub_queues.is_empty()
+        if !self.sub_queues.is_empty()
             && let Some(cp) = &self.cp
         {
             sub_queue = cp.sub_queue(PortId::new(in_port), PortId::new(out as u16), packet);
@@ -370,7 +288,7 @@ impl<S: Scheme> Switch<S> {
             port.count_in(priority, size);
             self.sub_queues[out].push(window.packets, sub_queue, priority, handle);
         }
-        self.joined::<PLAIN>(window, out, priority, now);
+        self.joined(window, out, priority, now);
         if LevelOf::<S>::ORDER == Order::Strict && !self.views.is_empty() {
             self.views[out] = self.ports[out].view_without_packet(out);
         }

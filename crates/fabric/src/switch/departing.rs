@@ -24,21 +24,21 @@ impl<S: Scheme> Switch<S> {
 
     /// A packet joined a queue of `port` at `now`; it has been drained to `now`.
     #[inline]
-    pub(super) fn joined<const PLAIN: bool>(
+    pub(super) fn joined(
         &mut self,
         window: &Window<'_, '_, Packet<S>>,
         port: usize,
         priority: u8,
         now: Time,
     ) {
-        if !PLAIN && self.gated {
+        if self.gated {
             return self.refresh(window, port, now);
         }
         // A port that already had something to send sends next when it would have.
         let this = &mut self.ports[port];
         if self.due.at(port) == Time::NEVER && this.paused & 1 << priority == 0 {
             this.free_at = this.free_at.max(now);
-            self.due.set(port, this.free_at);
+            self.due.begin(port, this.free_at);
         }
     }
 
@@ -68,22 +68,10 @@ impl<S: Scheme> Switch<S> {
     }
 
     /// Has `port` begin to send its next packet, at the time it is due.
-    #[inline]
+    #[inline(never)]
     pub(super) fn depart(&mut self, window: &mut Window<'_, '_, Packet<S>>, port: usize) {
-        if Self::MAY_BE_PLAIN && self.plain {
-            self.depart_as::<true>(window, port);
-        } else {
-            self.depart_as::<false>(window, port);
-        }
-    }
-
-    pub(super) fn depart_as<const PLAIN: bool>(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        port: usize,
-    ) {
         let now = self.due.at(port);
-        let (queue, mut handle) = if !PLAIN && self.gated {
+        let (queue, mut handle) = if self.gated {
             match self.take_gated(window, port, now) {
                 Some(taken) => taken,
                 // A gate that was to open by now did not.
@@ -103,19 +91,20 @@ impl<S: Scheme> Switch<S> {
                 None => return,
             }
         }
-        let packet = window.packets.get_mut(&mut handle);
-        let (kind, priority, size) = packet.header.on_the_wire();
         let marks = self.marks_at_dequeue;
-        self.egress(port).leaves(now, marks, packet);
-        let ingress = packet.header.ingress;
-        self.ports[port].transmit(window, now, (kind, priority, size), handle);
-        self.next_departure::<PLAIN>(window, port, now);
+        let packet = window.packets.get_mut(&mut handle);
+        let (ingress, on_the_wire) = (packet.header.ingress, packet.header.on_the_wire());
+        let (_, priority, size) = on_the_wire;
+        let mut egress = self.egress(port);
+        egress.leaves(now, marks, packet);
+        egress.port.transmit(window, now, on_the_wire, handle);
+        self.next_departure(window, port, now);
         if ingress != NO_INGRESS {
-            let size = u64::from(size);
-            self.audit.departed += size;
-            if self.mmu.release(ingress, priority, size) {
+            if self.mmu.release(ingress, priority, u64::from(size)) {
                 self.send_pfc(window, now, ingress as usize, priority, false);
             }
+        } else {
+            self.own_bytes += u64::from(size);
         }
         if LevelOf::<S>::ORDER == Order::Strict && !self.views.is_empty() {
             self.views[port] = self.ports[port].view_without_packet(port);
@@ -136,8 +125,9 @@ impl<S: Scheme> Switch<S> {
             let header = &window.packets.get(&frame).header;
             recorder.packet(now, port as u16, Happening::Dequeued, 0, header);
         }
+        self.own_bytes += u64::from(window.packets.get(&frame).header.size);
         self.ports[port].transmit_pfc(window, now, frame);
-        self.next_departure::<false>(window, port, now);
+        self.next_departure(window, port, now);
         if LevelOf::<S>::ORDER == Order::Strict && !self.views.is_empty() {
             self.views[port] = self.ports[port].view_without_packet(port);
         }
@@ -145,18 +135,16 @@ impl<S: Scheme> Switch<S> {
 
     /// A packet of `port` began to leave at `now`: sets when the next one does.
     #[inline(always)]
-    fn next_departure<const PLAIN: bool>(
-        &mut self,
-        window: &Window<'_, '_, Packet<S>>,
-        port: usize,
-        now: Time,
-    ) {
-        if !PLAIN && self.gated {
+    fn next_departure(&mut self, window: &Window<'_, '_, Packet<S>>, port: usize, now: Time) {
+        if self.gated {
             return self.schedule_gated(window, port, now);
         }
         let this = &self.ports[port];
-        let due = if this.open() == 0 { Time::NEVER } else { this.free_at };
-        self.due.set(port, due);
+        if this.open() == 0 {
+            self.due.rest(port);
+        } else {
+            self.due.follow(port, this.free_at);
+        }
     }
 
     /// Puts a packet that was about to leave back to the tail of its queue, if the congestion point

@@ -44,6 +44,7 @@ where
 {
     type Level = L;
     type Port = Seen;
+    const SEES_ARRIVALS: bool = true;
     const HOLDS: bool = true;
     fn port(&self, _: &S::Params, _: &PortFacts) -> Seen {
         Seen::default()

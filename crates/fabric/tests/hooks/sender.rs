@@ -322,6 +322,7 @@ struct DropOne {
 impl Cp<Losing> for DropOne {
     type Level = PortLocal;
     type Port = ();
+    const SEES_ARRIVALS: bool = true;
     fn port(&self, _: &Plain<()>, _: &PortFacts) {}
     fn on_arrival(&mut self, _: &mut Local, _: PortId, packet: &mut Packet<Losing>) -> Verdict {
         let header = &packet.header;

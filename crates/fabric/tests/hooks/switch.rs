@@ -80,6 +80,7 @@ struct Answering;
 impl Cp<Asking> for Answering {
     type Level = Emits;
     type Port = ();
+    const SEES_ARRIVALS: bool = true;
     fn port(&self, _: &Plain<Log<Time>>, _: &PortFacts) {}
     fn on_arrival(
         &mut self,
@@ -138,6 +139,7 @@ struct Holder;
 impl Cp<Holding> for Holder {
     type Level = PortLocal;
     type Port = ();
+    const SEES_ARRIVALS: bool = true;
     const HOLDS: bool = true;
     fn port(&self, _: &Plain<()>, _: &PortFacts) {}
     fn on_arrival(&mut self, cx: &mut Local, _: PortId, packet: &mut Packet<Holding>) -> Verdict {
@@ -527,6 +529,7 @@ struct Relay {
 impl Cp<Relaying> for Relay {
     type Level = Emits;
     type Port = ();
+    const SEES_ARRIVALS: bool = true;
     fn port(&self, _: &Plain<Log<(u32, bool)>>, _: &PortFacts) {}
     fn on_arrival(
         &mut self,
@@ -672,6 +675,7 @@ impl Cp<Timing> for Timer {
     type Level = Emits;
     /// Data bytes that left.
     type Port = u64;
+    const SEES_ARRIVALS: bool = true;
     fn port(&self, _: &Plain<Log<(u64, u64)>>, _: &PortFacts) -> u64 {
         0
     }
@@ -1081,6 +1085,7 @@ impl<const N: u64> Digit<N> {
 impl<const N: u64> Cp<Stacked> for Digit<N> {
     type Level = PortLocal;
     type Port = ();
+    const SEES_ARRIVALS: bool = true;
     fn port(&self, _: &Plain<Log<u64>>, _: &PortFacts) {}
     fn on_arrival(&mut self, _: &mut Local, _: PortId, packet: &mut Packet<Stacked>) -> Verdict {
         Self::write(packet);

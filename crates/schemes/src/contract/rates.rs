@@ -9,7 +9,17 @@ pub struct RateCode(u8);
 /// The rates of a network's links, by code: first those that the 64-bit INT format has a code for,
 /// with that code, then the others.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LinkRates(Arc<[Rate]>);
+pub struct LinkRates(Arc<[LinkRate]>);
+
+/// A rate, and what it is in the units of the laws that measure with INT.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct LinkRate {
+    rate: Rate,
+    bytes_per_ps: f64,
+}
+
+// It is a number.
+impl Eq for LinkRate {}
 
 impl LinkRates {
     /// This many rates can have a code.
@@ -21,7 +31,9 @@ impl LinkRates {
         others.sort_unstable();
         others.dedup();
         others.retain(|rate| !RATES.contains(rate));
-        LinkRates([&RATES[..], &others].concat().into())
+        // A division takes longer than a look-up.
+        let known = |rate: &Rate| LinkRate { rate: *rate, bytes_per_ps: rate.bps() as f64 / 8e12 };
+        LinkRates(RATES.iter().chain(&others).map(known).collect())
     }
 
     /// How many there are. Where they are more than [`MOST`](Self::MOST), the last have no code.
@@ -33,12 +45,18 @@ impl LinkRates {
     /// # Panics
     /// Where it was not.
     pub fn code(&self, rate: Rate) -> RateCode {
-        let place = self.0.iter().position(|known| *known == rate).expect("it is a link's rate");
+        let place =
+            self.0.iter().position(|known| known.rate == rate).expect("it is a link's rate");
         RateCode(u8::try_from(place).unwrap_or(u8::MAX))
     }
     /// The rate that it stands for.
     #[inline]
     pub fn rate(&self, code: RateCode) -> Rate {
-        self.0.get(usize::from(code.0)).copied().unwrap_or(Rate::ZERO)
+        self.0.get(usize::from(code.0)).map_or(Rate::ZERO, |known| known.rate)
+    }
+    /// The same in bytes per picosecond.
+    #[inline]
+    pub fn bytes_per_ps(&self, code: RateCode) -> f64 {
+        self.0.get(usize::from(code.0)).map_or(0.0, |known| known.bytes_per_ps)
     }
 }

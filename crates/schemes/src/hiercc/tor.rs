@@ -230,6 +230,7 @@ impl Cp<Hiercc> for TorSwitch {
     /// Gates, and credits that open them.
     type Level = Strict;
     type Port = ();
+    const SEES_ARRIVALS: bool = true;
     const SUB_QUEUES: bool = true;
 
     fn port(&self, _params: &HierccParams, _facts: &PortFacts) {}

@@ -230,32 +230,35 @@ impl<const N: usize> ReactionPoint<N> {
     /// with: on the first ACK, after the path has changed or nothing has come for long, or without any
     /// switch.
     pub fn measure(&mut self, now: Time, ack: &IntStack<N>) -> Option<Busiest> {
-        let mut busiest: Option<(Busiest, f64)> = None;
         if self.format.is_stale(now, self.recorded_at) {
             self.records = IntStack::default();
         }
+        // The largest u so far as bits, which for what is not negative sort as it does, and one more: 0
+        // is none. Which link is the busiest can't be guessed, and there is nothing to jump over.
+        let (mut most, mut hop_of_most, mut span_of_most) = (0, 0, 0);
         for (hop, (new, old)) in ack.beside(&self.records).enumerate() {
-            // Two records of one instant say nothing of a rate; nor do records that run backwards,
-            // if ACKs ever overtake each other.
-            let span = self.format.span(&new, &old);
-            let rate = self.rates.rate(new.rate);
-            if span == Time::ZERO || rate == Rate::ZERO {
-                continue;
-            }
-            let span = float(span.ps());
-            let bytes_per_ps = float(rate.bps()) / PS_BITS;
+            let span = self.format.span(&new, &old).ps();
+            let bytes_per_ps = self.rates.bytes_per_ps(new.rate);
             // Lines 4 and 5; the smaller queue of the two filters out noise.
-            let tx_rate = float(self.format.sent_between(&new, &old)) / span;
+            let tx_rate = float(self.format.sent_between(&new, &old)) / float(span);
             let queue = float(new.queue_bytes.min(old.queue_bytes));
             let inflight = queue / (bytes_per_ps * self.base_rtt) + tx_rate / bytes_per_ps;
+            // Two records of one instant say nothing of a rate; nor do records that run backwards,
+            // if ACKs ever overtake each other.
+            let tells = span != 0 && bytes_per_ps != 0.0;
             // Line 6. A tie stays with the first hop.
-            if busiest.is_none_or(|(most, _)| inflight > most.inflight) {
-                busiest = Some((Busiest { hop, inflight }, span));
+            let this = if tells { inflight.to_bits() + 1 } else { 0 };
+            if this > most {
+                (most, hop_of_most, span_of_most) = (this, hop, span);
             }
         }
         self.records = *ack;
         self.recorded_at = now;
-        let (busiest, span) = busiest?;
+        if most == 0 {
+            return None;
+        }
+        let busiest = Busiest { hop: hop_of_most, inflight: f64::from_bits(most - 1) };
+        let span = float(span_of_most);
         // Lines 8 and 9.
         let weight = span.min(self.base_rtt) / self.base_rtt;
         self.utilisation = (1.0 - weight) * self.utilisation + weight * busiest.inflight;

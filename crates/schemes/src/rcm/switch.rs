@@ -298,6 +298,7 @@ impl RcmSwitch {
 impl Cp<Rcm> for RcmSwitch {
     type Level = Emits;
     type Port = PortId;
+    const SEES_ARRIVALS: bool = true;
     const INPUT_QUEUES: bool = true;
 
     fn port(&self, _params: &super::RcmParams, facts: &PortFacts) -> PortId {

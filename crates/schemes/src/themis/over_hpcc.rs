@@ -309,6 +309,7 @@ pub struct Port {
 impl<const N: usize> Cp<ThemisHpcc<N>> for Switch<N> {
     type Level = Emits;
     type Port = Port;
+    const SEES_ARRIVALS: bool = true;
     const HOLDS: bool = true;
 
     fn port(&self, params: &ThemisHpccParams, facts: &PortFacts) -> Port {

@@ -1,0 +1,165 @@
+//! The short way of most packets through a plain switch: data or an answer to it comes, is told its way,
+//! and leaves at once or joins a queue. The same as [`on_arrival`](Switch::on_arrival) with all left out
+//! that can't matter there.
+
+use super::{LevelOf, Switch};
+use crate::packet::{Address, NO_INGRESS, Packet, Scheme};
+use crate::routing::NOWHERE;
+use crate::scheduler::PFC;
+use engine::{Arrival, Window};
+use schemes::contract::{Cp, Departure, Full, Level};
+use units::Time;
+
+/// How many arrivals' ways are looked up at once. A processor looks several up side by side as long as
+/// it need not guess what becomes of the packet before.
+const AT_ONCE: usize = 8;
+
+impl<S: Scheme> Switch<S> {
+    /// Handles all that arrives before `limit`, before which nothing else happens here, or until
+    /// departures must be worked in order.
+    #[inline(always)]
+    pub(super) fn pass_on(&mut self, window: &mut Window<'_, '_, Packet<S>>, limit: Time) {
+        loop {
+            let (mut ways, mut known) = ([NOWHERE; AT_ONCE], 0);
+            for (way, packet) in ways.iter_mut().zip(window.coming(AT_ONCE)) {
+                *way = self.way(packet);
+                known += 1;
+            }
+            for &way in &ways[..known] {
+                let Some(arrival) = window.take_before(limit) else { return };
+                let passed = self.pass_one_on::<false>(window, arrival, way);
+                if !passed && (self.works_in_order() || self.next_timer() < limit) {
+                    return;
+                }
+            }
+            if known == 0 {
+                return;
+            }
+        }
+    }
+
+    /// The port that a packet leaves through; [`NOWHERE`] also where it is not meant to be passed on.
+    #[inline(always)]
+    fn way(&self, packet: &Packet<S>) -> u16 {
+        let Address { src, dst, hash, .. } = packet.header.address;
+        let ends = if packet.header.to_source { (dst, src) } else { (src, dst) };
+        let way = self.common.routes.next_port(&self.here, ends, hash);
+        if packet.header.kind.is_passed_on() { way } else { NOWHERE }
+    }
+
+    /// Passes a packet on that arrives before anything else happens here, and tells whether it left at
+    /// once. `PAUSING`: some ingress may have its peer paused.
+    #[inline(always)]
+    fn pass_one_on<const PAUSING: bool>(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        arrival: Arrival,
+        out: u16,
+    ) -> bool {
+        let (now, place) = (arrival.time, arrival.place);
+        let mut handle = arrival.into_handle();
+        if out == NOWHERE {
+            self.on_arrival(window, now, place.port(window), handle);
+            return false;
+        }
+        let out = usize::from(out);
+        let packet = window.packets.get_mut(&mut handle);
+        let (kind, priority, size) = packet.header.on_the_wire();
+        self.audit.arrived += u64::from(size);
+        let bytes = u64::from(size);
+        if !self.mmu.is_calm(bytes)
+            && !self.mmu.is_far_from_limits(place.port(window), priority, bytes)
+        {
+            let in_port = place.port(window);
+            packet.header.ingress = in_port;
+            self.forward_near_limits(window, now, in_port, out, handle);
+            return false;
+        }
+        // Where a packet that arrives now leaves now, whatever else happens at this instant, it need
+        // not be queued. RED does not mark where nothing is left waiting. While some ingress has its
+        // peer paused, no other port may send at this instant, and this departure must not end a
+        // pause.
+        let in_turn = !PAUSING
+            || (!self.mmu.pauses(place.port(window), priority) && self.due.earliest().0 > now);
+        let mut open = self.ports[out].is_open(now);
+        if !open {
+            // Perhaps it will have sent all by then that waits.
+            self.drain_plain(window, out, now);
+            open = self.ports[out].is_open(now);
+        }
+        let port = &mut self.ports[out];
+        if open && place.is_last_of_instant(window) && in_turn {
+            port.count_through(size);
+            if let Some(cp) = &mut self.cp {
+                let packet = window.packets.get_mut(&mut handle);
+                packet.header.ingress = place.port(window);
+                let state = &mut self.cp_ports[out];
+                let view = port.view(out, priority);
+                let full = Full::new(now, &mut self.effects, &self.views);
+                cp.on_enqueue(&mut LevelOf::<S>::arrive(full), state, &view, packet);
+                let departure = Departure { now, effects: &mut self.effects, views: &self.views };
+                cp.on_depart(&mut LevelOf::<S>::depart(departure), state, &view, packet);
+            }
+            port.transmit_unshaped(window, now, (kind, size), handle);
+            return true;
+        }
+        let in_port = place.port(window);
+        let packet = window.packets.get_mut(&mut handle);
+        packet.header.ingress = in_port;
+        self.mmu.store(in_port, priority, bytes);
+        let mut egress = self.egress(out);
+        egress.joins(now, false, packet);
+        egress.port.enqueue(window.packets, priority, size, handle);
+        self.joined(window, out, priority, now);
+        false
+    }
+
+    /// Has a port send what it sends before `time`. The same as [`drain`](Switch::drain) in a plain
+    /// switch.
+    #[inline(never)]
+    pub(super) fn drain_plain(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        number: usize,
+        time: Time,
+    ) {
+        while self.due.at(number) < time {
+            let now = self.due.at(number);
+            let marks = self.marks_at_dequeue;
+            let mut egress = self.egress(number);
+            let open = egress.port.open();
+            let queue = egress.port.pick(window.packets, open, None);
+            if queue == PFC {
+                self.depart(window, number);
+                continue;
+            }
+            let mut handle = egress.port.dequeue(window.packets, queue);
+            let packet = window.packets.get_mut(&mut handle);
+            let (kind, priority, size) = packet.header.on_the_wire();
+            let ingress = packet.header.ingress;
+            egress.leaves(now, marks, packet);
+            let port = egress.port;
+            port.transmit_unshaped(window, now, (kind, size), handle);
+            let (open, free_at) = (port.open(), port.free_at);
+            if open == 0 {
+                self.due.rest(number);
+            } else {
+                self.due.follow(number, free_at);
+            }
+            if ingress == NO_INGRESS {
+                self.own_bytes += u64::from(size);
+            } else if self.mmu.release(ingress, priority, u64::from(size)) {
+                self.send_pfc(window, now, ingress as usize, priority, false);
+            }
+        }
+    }
+
+    /// Passes on what arrives next, before anything else happens here.
+    #[inline(never)]
+    pub(super) fn pass_next_on(&mut self, window: &mut Window<'_, '_, Packet<S>>) {
+        let packet = window.look_ahead(0).expect("there is one");
+        let way = self.way(packet);
+        let arrival = window.take_before(Time::NEVER).expect("as above");
+        self.pass_one_on::<true>(window, arrival, way);
+    }
+}
