@@ -94,6 +94,8 @@ pub(crate) struct Post<'a> {
     pub(crate) mix: Mix,
     /// The window's end, and the ends of the next two.
     pub(crate) ends: [Time; SLOTS],
+    /// From the first of them to the last, picoseconds.
+    pub(crate) reach: u64,
     /// Slots of the next two windows, and this thread's boxes in them.
     pub(crate) next_slots: [usize; SLOTS - 1],
     pub(crate) rows: [&'a [Turns<Vec<u64>>]; SLOTS - 1],
@@ -105,13 +107,16 @@ pub(crate) struct Post<'a> {
 }
 
 impl Post<'_> {
+    /// Whether there is a box for what arrives then.
+    #[inline(always)]
+    pub(crate) fn reaches(&self, arrival: Time) -> bool {
+        arrival.ps().wrapping_sub(self.ends[0].ps()) < self.reach
+    }
+
     /// Puts a packet into the box of the window in which it arrives; `tail` is the rest of its entry.
     #[inline(always)]
     pub(crate) fn put(&mut self, device: u32, arrival: Time, tail: u64) {
-        debug_assert!(arrival >= self.ends[0], "a packet arrives in the window it was sent in");
-        if arrival >= self.ends[2] {
-            return self.put_far(device, arrival, tail);
-        }
+        debug_assert!(self.reaches(arrival));
         let ahead = usize::from(arrival >= self.ends[1]);
         // SAFETY: this thread alone writes the boxes it sends through into the slots of the next
         // two windows; the receiver comes after the barrier.
@@ -131,9 +136,9 @@ impl Post<'_> {
         unsafe { self.mail.noted(self.next_slots[ahead], self.thread, to).get() }.push(device);
     }
 
-    #[cold]
-    #[inline(never)]
-    fn put_far(&mut self, device: u32, time: Time, tail: u64) {
+    /// Keeps what arrives later for its receiver's calendar.
+    pub(crate) fn put_far(&mut self, device: u32, time: Time, tail: u64) {
+        debug_assert!(time >= self.ends[2], "a packet arrives in the window it was sent in");
         self.earliest_far = self.earliest_far.min(time);
         let to = self.owner[device as usize] as usize;
         // SAFETY: as above, by the window's parity.

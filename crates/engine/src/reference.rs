@@ -66,6 +66,7 @@ pub fn run_by_the_book<D: Device>(
             thread: 0,
             mix,
             ends: [Time::NEVER; SLOTS],
+            reach: 0,
             next_slots: [1, 2],
             rows: [&[], &[]],
             parity: 0,

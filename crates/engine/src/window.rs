@@ -198,19 +198,40 @@ impl<P: Copy + Send> Window<'_, '_, P> {
 
     /// Puts a packet on a link; it arrives at `arrival`, not before the window's end, or at the
     /// earliest after the shortest delay inside the group where the peer belongs to it.
-    #[inline(always)]
+    #[inline]
     pub fn send(&mut self, link: &mut Link, arrival: Time, class: Class, handle: Handle) {
         let position = link.position(arrival);
+        self.send_as(link, arrival, class, position, handle);
+    }
+
+    /// The same where no two packets of a class ever arrive over the link at the same instant: each
+    /// takes time.
+    #[inline(always)]
+    pub fn send_alone(&mut self, link: &Link, arrival: Time, class: Class, handle: Handle) {
+        self.send_as(link, arrival, class, 0, handle);
+    }
+
+    #[inline(always)]
+    fn send_as(&mut self, link: &Link, arrival: Time, class: Class, position: u8, handle: Handle) {
         let tail =
             key::tail(self.post.mix, arrival, class as u8, link.port, position, handle.into_raw());
-        if let Some(group) = self.group.as_deref_mut()
-            && arrival < group.until
-        {
-            debug_assert_eq!(group.group_of[link.device as usize], group.number);
-            group.sent.push((link.device, arrival, tail));
-            return;
+        if self.post.reaches(arrival) {
+            self.post.put(link.device, arrival, tail);
+        } else {
+            self.send_elsewhere(link.device, arrival, tail);
         }
-        self.post.put(link.device, arrival, tail);
+    }
+
+    /// To a device of the group within the window, or far ahead.
+    #[inline(never)]
+    fn send_elsewhere(&mut self, device: u32, arrival: Time, tail: u64) {
+        match self.group.as_deref_mut() {
+            Some(group) if arrival < group.until => {
+                debug_assert_eq!(group.group_of[device as usize], group.number);
+                group.sent.push((device, arrival, tail));
+            }
+            _ => self.post.put_far(device, arrival, tail),
+        }
     }
 
     /// Counts units of the run's goal (messages delivered); the run may stop when all are done.

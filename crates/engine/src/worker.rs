@@ -142,12 +142,14 @@ impl<'a, D: Device> Worker<'a, D> {
             windows += 1;
             let parity = (windows & 1) as usize;
             let next_slots = [(window + 1) as usize % SLOTS, (window + 2) as usize % SLOTS];
+            let ends = [1, 2, 3].map(|ahead| grid.start(window + ahead));
             let mut post = Post {
                 mail: self.shared.mail,
                 owner: self.shared.owner,
                 thread: self.thread,
                 mix: self.shared.layout.ties.mix(),
-                ends: [grid.start(window + 1), grid.start(window + 2), grid.start(window + 3)],
+                ends,
+                reach: (ends[2] - ends[0]).ps(),
                 next_slots,
                 rows: next_slots.map(|slot| self.shared.mail.row(slot, self.thread)),
                 parity,
@@ -309,7 +311,7 @@ impl<'a, D: Device> Worker<'a, D> {
             for from in 0..reports.len() {
                 // SAFETY: as above.
                 let mailbox = unsafe { mail.mailbox(window as usize % SLOTS, from, device).get() };
-                for &entry in mailbox.iter().take(2 * AHEAD) {
+                for &entry in mailbox.iter().take(AHEAD + 2) {
                     self.packets.prefetch(key::handle(entry));
                 }
             }

@@ -1,6 +1,7 @@
 //! When each port of a switch sends next, and which ports send at all.
 
 use engine::fetch;
+use std::hint::select_unpredictable;
 use units::Time;
 
 /// Times by port, with a bit for each port that has one: most ports of a switch are idle.
@@ -86,15 +87,18 @@ impl Due {
     #[inline]
     pub(crate) fn earliest(&self) -> (Time, usize) {
         let (mut earliest, mut first, mut tied) = (Time::NEVER, 0, false);
-        let mut from = 0;
-        while let Some(port) = self.next_busy(from) {
-            let time = self.times[port];
-            if time < earliest {
-                (earliest, first, tied) = (time, port, false);
-            } else {
-                tied |= time == earliest;
+        for (word, &bits) in self.busy.iter().enumerate() {
+            let mut bits = bits;
+            while bits != 0 {
+                let port = word * 64 + bits.trailing_zeros() as usize;
+                let time = self.times[port];
+                // Which comes first can't be guessed.
+                let sooner = time < earliest;
+                tied = (tied & !sooner) | (time == earliest);
+                first = select_unpredictable(sooner, port, first);
+                earliest = earliest.min(time);
+                bits &= bits - 1;
             }
-            from = port + 1;
         }
         if tied {
             let count = self.times.len();

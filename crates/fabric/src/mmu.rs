@@ -139,10 +139,11 @@ impl Mmu {
 
     /// Has the processor fetch the ingresses of the lossless priorities.
     pub(crate) fn fetch(&self) {
-        let ports = self.headroom.len();
-        for priority in (0..8).filter(|priority| self.lossless & 1 << priority != 0) {
-            let ingresses = &self.ingress[priority * ports..][..ports];
+        let (ports, mut lossless) = (self.headroom.len(), self.lossless);
+        while lossless != 0 {
+            let ingresses = &self.ingress[lossless.trailing_zeros() as usize * ports..][..ports];
             fetch(ingresses, size_of_val(ingresses).div_ceil(64).min(16));
+            lossless &= lossless - 1;
         }
     }
 

@@ -403,11 +403,27 @@ impl Port {
         (kind, size): (Kind, u16),
         handle: Handle,
     ) {
-        debug_assert!(kind != Kind::Pfc);
-        let end = self.occupy(start, size);
-        let is_data = kind == Kind::Data;
-        self.counters.tx_data_packets += u64::from(is_data);
-        let class = if is_data { self.data_class } else { self.other_class };
+        if self.byte_time == 0 {
+            return self.transmit_inexactly(window, start, (kind, size), handle);
+        }
+        let end = start + Time::from_ps(u64::from(size) * self.byte_time);
+        self.occupy(start, end, size);
+        let class = self.count_kind(kind);
+        window.send_alone(&self.link, end + self.delay, class, handle);
+    }
+
+    /// The same where times on the wire are rounded, so that a packet may take none.
+    #[inline(never)]
+    fn transmit_inexactly<S: Scheme>(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        start: Time,
+        (kind, size): (Kind, u16),
+        handle: Handle,
+    ) {
+        let end = start + self.serialisation(u64::from(size));
+        self.occupy(start, end, size);
+        let class = self.count_kind(kind);
         window.send(&mut self.link, end + self.delay, class, handle);
     }
 
@@ -420,20 +436,27 @@ impl Port {
         handle: Handle,
     ) {
         let size = window.packets.get(&handle).header.size;
-        let end = self.occupy(start, size);
+        let end = start + self.serialisation(u64::from(size));
+        self.occupy(start, end, size);
         window.send(&mut self.link, end + self.pfc_delay, self.pfc_class, handle);
     }
 
-    /// The wire is taken by `size` bytes from `start`; returns until when.
+    /// The wire is taken by `size` bytes from `start` to `end`.
     #[inline(always)]
-    fn occupy(&mut self, start: Time, size: u16) -> Time {
-        let size = u64::from(size);
-        let end = start + self.serialisation(size);
+    fn occupy(&mut self, start: Time, end: Time, size: u16) {
         self.free_at = end;
         self.last_departure = start;
-        self.counters.tx_bytes += size;
+        self.counters.tx_bytes += u64::from(size);
         self.counters.tx_packets += 1;
-        end
+    }
+
+    /// Counts a packet that is not a PFC frame; returns what decides whether it goes first at the peer.
+    #[inline(always)]
+    fn count_kind(&mut self, kind: Kind) -> Class {
+        debug_assert!(kind != Kind::Pfc);
+        let is_data = kind == Kind::Data;
+        self.counters.tx_data_packets += u64::from(is_data);
+        if is_data { self.data_class } else { self.other_class }
     }
 
     /// The peer paused a priority or let it go on. Returns whether that changed anything.

@@ -226,8 +226,10 @@ impl<S: Scheme> Switch<S> {
     fn advance_until(&mut self, window: &mut Window<'_, '_, Packet<S>>, until: Time) -> Time {
         let last = until - Time::from_ps(1);
         loop {
+            // When departures are worked in order: when the next one is due.
+            let mut in_order = None;
             if self.works_in_order() {
-                self.depart_in_order(window, until);
+                in_order = Some(self.depart_in_order(window, until));
                 if !self.works_in_order() {
                     continue;
                 }
@@ -259,7 +261,7 @@ impl<S: Scheme> Switch<S> {
             }
             if next == arrival {
                 if Self::MAY_BE_PLAIN && self.plain && next < timer.min(probe) {
-                    self.pass_next_on(window);
+                    self.pass_next_on(window, in_order);
                 } else {
                     let (time, port, handle) = window.next_arrival().expect("there is one");
                     self.on_arrival(window, time, port, handle);
@@ -276,17 +278,18 @@ impl<S: Scheme> Switch<S> {
     }
 
     /// Works the departures that come before anything else, in time order, as long as that is asked
-    /// for.
-    fn depart_in_order(&mut self, window: &mut Window<'_, '_, Packet<S>>, until: Time) {
+    /// for; returns when the next one is due.
+    fn depart_in_order(&mut self, window: &mut Window<'_, '_, Packet<S>>, until: Time) -> Time {
         let limit = window.next_arrival_time().min(until);
         let probe = self.probes.next();
         while self.works_in_order() {
             let (due, port) = self.due.earliest();
             if due >= limit || due >= self.next_timer() || due > probe {
-                return;
+                return due;
             }
             self.depart(window, port);
         }
+        Time::NEVER
     }
 
     /// Whether departures must be worked one by one in time order.

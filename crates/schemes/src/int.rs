@@ -9,6 +9,7 @@ use crate::contract::{
     Body, Cp, Kind, LinkRates, Local, Packet, PortFacts, PortLocal, PortView, RateCode, Scheme,
     SwitchFacts,
 };
+use std::hint::select_unpredictable;
 use units::{NodeId, PortId, Rate, Time};
 use wire::int::IntHop;
 
@@ -306,17 +307,23 @@ impl<const N: usize> IntStack<N> {
     /// refused before it starts ([`Scheme::MAX_HOPS`]), so a full stack is a mistake in the program.
     #[inline]
     pub fn push(&mut self, node: NodeId, port: PortId, record: IntRecord) {
-        let hop = self.hops();
-        debug_assert!(hop < N, "the path has more than {N} switches");
-        if hop < N {
-            self.records[hop] = Packed::new(&record);
-            self.rates[hop] = record.rate;
-            self.hops += 1;
-            // An odd multiplier mixes and loses nothing; the upper bits are mixed best.
-            let hop = (node.get() << 8) ^ u32::from(port.get());
-            let mixed = (u32::from(self.path).rotate_left(23) ^ hop).wrapping_mul(0x9e37_79b1);
-            self.path = (mixed >> 16) as u16;
-        }
+        self.push_if(true, node, port, record);
+    }
+
+    /// The same if it is `wanted`, which the processor need not guess.
+    #[inline(always)]
+    pub fn push_if(&mut self, wanted: bool, node: NodeId, port: PortId, record: IntRecord) {
+        debug_assert!(!wanted || self.hops() < N, "the path has more than {N} switches");
+        let wanted = wanted && self.hops() < N;
+        // Where it is not wanted, what is there is written again.
+        let hop = self.hops().min(N - 1);
+        self.records[hop] = select_unpredictable(wanted, Packed::new(&record), self.records[hop]);
+        self.rates[hop] = select_unpredictable(wanted, record.rate, self.rates[hop]);
+        self.hops += u8::from(wanted);
+        // An odd multiplier mixes and loses nothing; the upper bits are mixed best.
+        let step = (node.get() << 8) ^ u32::from(port.get());
+        let mixed = (u32::from(self.path).rotate_left(23) ^ step).wrapping_mul(0x9e37_79b1);
+        self.path = select_unpredictable(wanted, (mixed >> 16) as u16, self.path);
     }
 }
 
@@ -330,14 +337,15 @@ impl<const N: usize> Default for IntStack<N> {
 
 /// What a packet carries, where INT records are part of it.
 pub trait CarriesInt {
-    /// Adds the record of the port of switch `node` that the packet is leaving through.
-    fn push_record(&mut self, node: NodeId, port: PortId, record: IntRecord);
+    /// Adds the record of the port of switch `node` that the packet is leaving through, if it is
+    /// `wanted`.
+    fn push_record(&mut self, wanted: bool, node: NodeId, port: PortId, record: IntRecord);
 }
 
 impl<const N: usize> CarriesInt for IntStack<N> {
     #[inline]
-    fn push_record(&mut self, node: NodeId, port: PortId, record: IntRecord) {
-        self.push(node, port, record);
+    fn push_record(&mut self, wanted: bool, node: NodeId, port: PortId, record: IntRecord) {
+        self.push_if(wanted, node, port, record);
     }
 }
 
@@ -361,7 +369,7 @@ impl StampInt {
 
     #[inline(never)]
     fn stamp_narrowed(&self, record: IntRecord, port: PortId, meta: &mut impl CarriesInt) {
-        meta.push_record(self.node, port, self.format.narrowed(record));
+        meta.push_record(true, self.node, port, self.format.narrowed(record));
     }
 }
 
@@ -386,13 +394,12 @@ where
         packet: &mut Packet<S>,
     ) {
         // ACKs and NACKs carry the records of the data packet that they answer.
-        if packet.header.kind == Kind::Data
-            && let Body::Meta(meta) = &mut packet.body
-        {
+        let is_data = packet.header.kind == Kind::Data;
+        if let Body::Meta(meta) = &mut packet.body {
             // Apart, so that a full record goes where it belongs without a stop in memory.
             if self.format == IntFormat::FULL {
-                meta.push_record(self.node, view.port, IntRecord::of(*port, cx.now, view));
-            } else {
+                meta.push_record(is_data, self.node, view.port, IntRecord::of(*port, cx.now, view));
+            } else if is_data {
                 self.stamp_narrowed(IntRecord::of(*port, cx.now, view), view.port, meta);
             }
         }

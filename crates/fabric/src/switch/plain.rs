@@ -27,7 +27,7 @@ impl<S: Scheme> Switch<S> {
             }
             for &way in &ways[..known] {
                 let Some(arrival) = window.take_before(limit) else { return };
-                let passed = self.pass_one_on::<false>(window, arrival, way);
+                let passed = self.pass_one_on(window, arrival, way, None);
                 if !passed && (self.works_in_order() || self.next_timer() < limit) {
                     return;
                 }
@@ -48,13 +48,14 @@ impl<S: Scheme> Switch<S> {
     }
 
     /// Passes a packet on that arrives before anything else happens here, and tells whether it left at
-    /// once. `PAUSING`: some ingress may have its peer paused.
+    /// once. `pausing`: some ingress has its peer paused, and this is when some port sends next.
     #[inline(always)]
-    fn pass_one_on<const PAUSING: bool>(
+    fn pass_one_on(
         &mut self,
         window: &mut Window<'_, '_, Packet<S>>,
         arrival: Arrival,
         out: u16,
+        pausing: Option<Time>,
     ) -> bool {
         let (now, place) = (arrival.time, arrival.place);
         let mut handle = arrival.into_handle();
@@ -79,8 +80,9 @@ impl<S: Scheme> Switch<S> {
         // not be queued. RED does not mark where nothing is left waiting. While some ingress has its
         // peer paused, no other port may send at this instant, and this departure must not end a
         // pause.
-        let in_turn = !PAUSING
-            || (!self.mmu.pauses(place.port(window), priority) && self.due.earliest().0 > now);
+        let in_turn = pausing.is_none_or(|next_departure| {
+            next_departure > now && !self.mmu.pauses(place.port(window), priority)
+        });
         let mut open = self.ports[out].is_open(now);
         if !open {
             // Perhaps it will have sent all by then that waits.
@@ -156,10 +158,14 @@ impl<S: Scheme> Switch<S> {
 
     /// Passes on what arrives next, before anything else happens here.
     #[inline(never)]
-    pub(super) fn pass_next_on(&mut self, window: &mut Window<'_, '_, Packet<S>>) {
+    pub(super) fn pass_next_on(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        pausing: Option<Time>,
+    ) {
         let packet = window.look_ahead(0).expect("there is one");
         let way = self.way(packet);
         let arrival = window.take_before(Time::NEVER).expect("as above");
-        self.pass_one_on::<true>(window, arrival, way);
+        self.pass_one_on(window, arrival, way, pausing);
     }
 }

@@ -131,8 +131,8 @@ pub struct Carried<const N: usize> {
 
 impl<const N: usize> CarriesInt for Carried<N> {
     #[inline]
-    fn push_record(&mut self, node: NodeId, port: PortId, record: IntRecord) {
-        self.int.push(node, port, record);
+    fn push_record(&mut self, wanted: bool, node: NodeId, port: PortId, record: IntRecord) {
+        self.int.push_if(wanted, node, port, record);
     }
 }
 
