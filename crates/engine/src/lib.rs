@@ -17,8 +17,8 @@
 //! The engine knows nothing of networks: what a packet is, and what devices do with it, is theirs.
 //!
 //! `unsafe` lives in [`arena`] (packets, owned by whoever holds the handle) and `mailbox` (boxes that
-//! one thread writes in one window and another empties in a later one); `fetch` has hints to the
-//! processor, which can do no harm.
+//! one thread writes in one window and another empties in a later one); `sort` uses AVX2 where the
+//! processor has it; `fetch` has hints to the processor, which can do no harm.
 
 pub mod arena;
 mod barrier;
@@ -29,6 +29,7 @@ mod link;
 mod mailbox;
 mod reference;
 mod run;
+mod sort;
 mod window;
 mod worker;
 

@@ -7,6 +7,7 @@ use crate::grid::Grid;
 use crate::key;
 use crate::mailbox::{Far, Mail, Post, SLOTS, Turns};
 use crate::run::{Layout, Outcome, Progress, Watch};
+use crate::sort::Sorter;
 use crate::window::{AHEAD, Arrivals, Device, Inside, Window};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -64,12 +65,13 @@ pub(crate) struct Worker<'a, D: Device> {
     later: BinaryHeap<Reverse<(Time, u32)>>,
     /// Groups that want to be worked in the next window.
     soon: Vec<u32>,
-    /// The window in which each group was last put on the list of active ones.
+    /// A bit for each group that is to be worked in this window, and they in order.
     listed: Vec<u64>,
     active: Vec<u32>,
     /// Packets due beyond the mailboxes, by window.
     calendar: BTreeMap<u64, Vec<Far>>,
     arrivals: Vec<u64>,
+    sorter: Sorter,
     /// For groups of several devices: one for each device of the group at work,
     inbox: Vec<Inbox>,
     /// its place among them by device,
@@ -115,10 +117,11 @@ impl<'a, D: Device> Worker<'a, D> {
             later: BinaryHeap::new(),
             // Everybody gets a first window, in which it says when it wants the next.
             soon: (0..groups as u32).filter(mine).collect(),
-            listed: vec![u64::MAX; groups],
+            listed: vec![0; groups.div_ceil(64)],
             active: Vec::new(),
             calendar: BTreeMap::new(),
             arrivals: Vec::new(),
+            sorter: Sorter::new(),
             inbox: (0..largest).map(|_| Inbox::default()).collect(),
             place: places(shared.layout, shared.devices.len()),
             device_wake: vec![Time::ZERO; shared.devices.len()],
@@ -159,8 +162,6 @@ impl<'a, D: Device> Worker<'a, D> {
             let from = grid.start(window);
             self.collect(window, parity ^ 1);
             let mut active = std::mem::take(&mut self.active);
-            // Neighbours in memory one after the other: they share pages, and mostly a pod.
-            active.sort_unstable();
             for (place, &group) in active.iter().enumerate() {
                 // Far apart in memory, and each is worked for longer than a fetch takes.
                 if let Some(&next) = active.get(place + 2) {
@@ -232,22 +233,18 @@ impl<'a, D: Device> Worker<'a, D> {
                 // touched by this thread alone.
                 let mailbox = unsafe { mail.mailbox(slot, self.thread, far.device).get() };
                 mailbox.push(key::entry((far.time - start).ps(), far.tail));
-                self.list(self.shared.group_of[far.device as usize], window);
+                list(&mut self.listed, self.shared.group_of[far.device as usize]);
             }
         }
         for from in 0..self.shared.reports.len() {
             // SAFETY: the lists of this window's slot are complete since the last barrier.
             let noted = unsafe { mail.noted(slot, from, self.thread).get() };
             for device in noted.drain(..) {
-                let group = self.shared.group_of[device as usize];
-                if self.listed[group as usize] != window {
-                    self.listed[group as usize] = window;
-                    self.active.push(group);
-                }
+                list(&mut self.listed, self.shared.group_of[device as usize]);
             }
         }
-        for group in std::mem::take(&mut self.soon) {
-            self.list(group, window);
+        for group in self.soon.drain(..) {
+            list(&mut self.listed, group);
         }
         let end = grid.start(window + 1);
         while let Some(&Reverse((time, group))) = self.later.peek()
@@ -256,18 +253,17 @@ impl<'a, D: Device> Worker<'a, D> {
             self.later.pop();
             self.queued[group as usize] = Time::NEVER;
             if self.wake[group as usize] < end {
-                self.list(group, window);
+                list(&mut self.listed, group);
             } else {
                 self.sleep(group, self.wake[group as usize]);
             }
         }
-    }
-
-    #[inline]
-    fn list(&mut self, group: u32, window: u64) {
-        if self.listed[group as usize] != window {
-            self.listed[group as usize] = window;
-            self.active.push(group);
+        // Neighbours in memory one after the other: they share pages, and mostly a pod.
+        for (word, bits) in self.listed.iter_mut().enumerate() {
+            while *bits != 0 {
+                self.active.push(word as u32 * 64 + bits.trailing_zeros());
+                *bits &= *bits - 1;
+            }
         }
     }
 
@@ -340,13 +336,12 @@ impl<'a, D: Device> Worker<'a, D> {
         let arrivals = if reports.len() == 1 {
             // SAFETY: the only box of this window's slot for the device; what is sent meanwhile
             // goes into others.
-            let arrivals = unsafe { mail.mailbox(window as usize % SLOTS, 0, device).get() };
-            arrivals.sort_unstable();
-            arrivals
+            unsafe { mail.mailbox(window as usize % SLOTS, 0, device).get() }
         } else {
             gather(mail, reports.len(), window, device, &mut self.arrivals);
             &mut self.arrivals
         };
+        self.sorter.sort(arrivals);
         self.delivered += arrivals.len() as u64;
         // SAFETY: a group is worked by its owner only, once in a window.
         let this = unsafe { self.shared.devices[device as usize].get() };
@@ -389,6 +384,7 @@ impl<'a, D: Device> Worker<'a, D> {
         for (inbox, &device) in inboxes.iter_mut().zip(devices) {
             let threads = self.shared.reports.len();
             gather(self.shared.mail, threads, window, device, &mut inbox.mailed);
+            self.sorter.sort(&mut inbox.mailed);
             inbox.taken = 0;
             debug_assert!(inbox.inside.is_empty());
             inbox.due = inbox.next(from).min(self.device_wake[device as usize]).max(from);
@@ -530,6 +526,12 @@ fn first_due(inboxes: &[Inbox]) -> (usize, Time, Time) {
     (first, due, second)
 }
 
+/// Has `group` worked in this window.
+#[inline]
+fn list(listed: &mut [u64], group: u32) {
+    listed[group as usize / 64] |= 1 << (group % 64);
+}
+
 /// The place of each device in its group.
 fn places(layout: &Layout, devices: usize) -> Vec<u32> {
     let mut places = vec![0; devices];
@@ -541,7 +543,7 @@ fn places(layout: &Layout, devices: usize) -> Vec<u32> {
     places
 }
 
-/// Empties the boxes of `device` for this window into `arrivals`, in order.
+/// Empties the boxes of `device` for this window into `arrivals`.
 #[inline]
 fn gather(mail: &Mail, threads: usize, window: u64, device: u32, arrivals: &mut Vec<u64>) {
     arrivals.clear();
@@ -552,5 +554,4 @@ fn gather(mail: &Mail, threads: usize, window: u64, device: u32, arrivals: &mut 
         let mailbox = unsafe { mail.mailbox(slot, from, device).get() };
         arrivals.append(mailbox);
     }
-    arrivals.sort_unstable();
 }

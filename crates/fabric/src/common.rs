@@ -2,7 +2,7 @@
 
 use crate::ideal::{PacketBytes, completion_time};
 use crate::network::{ClassConfig, HostConfig, Paths, Setup};
-use crate::packet::{Address, Scheme};
+use crate::packet::{Address, Body, Kind, Packet, Scheme, blank};
 use crate::places;
 use crate::qp::NO_FLOW;
 use crate::quirks::{Clock, Quirks};
@@ -77,6 +77,8 @@ pub(crate) struct Common<S: Scheme> {
     pub(crate) ack_size: u16,
     pub(crate) pfc_bytes: u16,
     meta_bytes: u32,
+    /// A data packet with nothing in it.
+    pub(crate) blank: Packet<S>,
 }
 
 impl<S: Scheme> Common<S> {
@@ -133,6 +135,10 @@ impl<S: Scheme> Common<S> {
             marks_at_enqueue: setup.ecn.as_ref().is_some_and(|ecn| ecn.at_enqueue),
             marks_at_dequeue: setup.ecn.as_ref().is_some_and(|ecn| !ecn.at_enqueue),
             full_packet,
+            blank: Packet {
+                header: blank(Kind::Data, Address::default(), 0, 0),
+                body: Body::Meta(S::Meta::default()),
+            },
             wire_facts,
             ack_size: ack_size as u16,
             pfc_bytes: setup.wire.pfc_bytes() as u16,

@@ -2,7 +2,7 @@
 
 use super::{Host, Timer};
 use crate::nic::Nic;
-use crate::packet::{Address, Body, Kind, Packet, Scheme, blank};
+use crate::packet::{Address, Body, Kind, Packet, Scheme};
 use crate::qp::{NO_FLOW, Part, Sender};
 use crate::record::Happening;
 use engine::{Handle, Window};
@@ -134,8 +134,16 @@ impl<S: Scheme> Host<S> {
 
     /// Has all ports send what they send before `time`. A departure may ask for a timer that comes
     /// before then; at the same instant the timer goes first.
-    #[inline]
+    #[inline(always)]
     pub(super) fn drain(&mut self, window: &mut Window<'_, '_, Packet<S>>, time: Time) {
+        let timer = self.timers.peek().map_or(Time::NEVER, |&Reverse((timer, ..))| timer);
+        if timer < time || self.nics.iter().any(|nic| nic.due < time) {
+            self.drain_what_is_due(window, time);
+        }
+    }
+
+    #[inline(never)]
+    fn drain_what_is_due(&mut self, window: &mut Window<'_, '_, Packet<S>>, time: Time) {
         loop {
             let (mut due, mut nic) = (self.nics[0].due, 0);
             if self.nics.len() > 1 {
@@ -265,14 +273,14 @@ impl<S: Scheme> Host<S> {
         let payload = u64::from(common.payload).min(part.end - sender.next_to_send);
         let first = sender.next_to_send == part.start;
         let size = common.data_size(payload as u32, first);
-        // Written where it stays.
-        let mut handle = window.packets.insert(Packet {
-            header: blank(Kind::Data, sender.address, sender.priority, size),
-            body: Body::Meta(S::Meta::default()),
-        });
+        // A copy of what is in memory: to put the packet together and move it here would take longer.
+        let mut handle = window.packets.insert(common.blank);
         let packet = window.packets.get_mut(&mut handle);
         let header = &mut packet.header;
-        let Body::Meta(meta) = &mut packet.body else { unreachable!("just made") };
+        let Body::Meta(meta) = &mut packet.body else { unreachable!("it is for data") };
+        header.address = sender.address;
+        header.priority = sender.priority;
+        header.size = size;
         header.address.flow = part.flow;
         header.sequence = sender.next_to_send;
         header.sent_at = now;

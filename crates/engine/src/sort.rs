@@ -1,0 +1,50 @@
+//! Putting the arrivals of a window in order.
+
+#[cfg(target_arch = "x86_64")]
+mod by_rank;
+
+/// Sorts a window's entries.
+pub(crate) struct Sorter {
+    #[cfg(target_arch = "x86_64")]
+    by_rank: Option<by_rank::ByRank>,
+}
+
+impl Sorter {
+    pub(crate) fn new() -> Sorter {
+        Sorter {
+            #[cfg(target_arch = "x86_64")]
+            by_rank: by_rank::ByRank::new(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn sort(&mut self, entries: &mut [u64]) {
+        #[cfg(target_arch = "x86_64")]
+        if self.by_rank.as_mut().is_some_and(|by_rank| by_rank.sort(entries)) {
+            return;
+        }
+        entries.sort_unstable();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn as_by_comparison(
+            mut entries in prop::collection::vec(any::<u64>(), 0..150),
+            few_keys: bool,
+        ) {
+            if few_keys {
+                entries.iter_mut().for_each(|entry| *entry &= 0xf000_0000_ffff_ffff);
+            }
+            let mut expected = entries.clone();
+            expected.sort_unstable();
+            Sorter::new().sort(&mut entries);
+            prop_assert_eq!(entries, expected);
+        }
+    }
+}
