@@ -27,7 +27,7 @@ impl Ingress {
     /// PFC protects them.
     #[inline(always)]
     fn shared_from(&self, below: u64, size: u64, reserve: u64) -> u64 {
-        let shared = (below + size).saturating_sub(reserve) - below.saturating_sub(reserve);
+        let shared = (below + size).max(reserve) - below.max(reserve);
         if self.lossless { shared } else { 0 }
     }
 }
@@ -282,11 +282,14 @@ impl Mmu {
         self.used -= size;
         let (ingress, reserve) = (&mut self.ingress[place], self.reserve);
         // With static thresholds nothing counts as in the headroom, or as shared.
-        let from_headroom = size.min(ingress.in_headroom);
-        let below = ingress.bytes - ingress.in_headroom;
-        ingress.in_headroom -= from_headroom;
-        let left = below - (size - from_headroom);
-        self.shared_used -= ingress.shared_from(left, below - left, reserve);
+        let mut from_shared = size;
+        if ingress.in_headroom != 0 {
+            let from_headroom = size.min(ingress.in_headroom);
+            ingress.in_headroom -= from_headroom;
+            from_shared -= from_headroom;
+        }
+        let left = ingress.bytes - size - ingress.in_headroom;
+        self.shared_used -= ingress.shared_from(left, from_shared, reserve);
         ingress.bytes -= size;
         if !ingress.paused {
             return false;
