@@ -52,18 +52,30 @@ impl<S: Scheme> Egress<'_, S> {
     /// A packet is about to join a queue; `marks`: RED decides now.
     #[inline(always)]
     pub(crate) fn joins(&mut self, now: Time, marks: bool, packet: &mut Packet<S>) {
-        let (priority, size) = (packet.header.priority, packet.header.size);
-        if let Some(recorder) = &mut self.recorder {
-            let (bytes, number) = (self.port.class_bytes(priority), self.number);
-            recorder.packet(now, number as u16, Happening::Enqueued, bytes, &packet.header);
-            recorder.grows(now, number, self.port.queue_bytes);
-        }
+        self.records_join(now, packet);
         if marks {
+            let (priority, size) = (packet.header.priority, packet.header.size);
             let queue = self.port.class_bytes(priority) + u64::from(size);
             self.mark(queue, priority, packet, now);
         }
+        self.tells_join(now, packet);
+    }
+
+    /// The recorder hears that a packet is about to join a queue.
+    #[inline(always)]
+    pub(crate) fn records_join(&mut self, now: Time, packet: &Packet<S>) {
+        if let Some(recorder) = &mut self.recorder {
+            let (bytes, number) = (self.port.class_bytes(packet.header.priority), self.number);
+            recorder.packet(now, number as u16, Happening::Enqueued, bytes, &packet.header);
+            recorder.grows(now, number, self.port.queue_bytes);
+        }
+    }
+
+    /// So does the congestion point.
+    #[inline(always)]
+    pub(crate) fn tells_join(&mut self, now: Time, packet: &mut Packet<S>) {
         if let Some(cp) = &mut self.cp {
-            let view = self.port.view(self.number, priority);
+            let view = self.port.view(self.number, packet.header.priority);
             let full = Full::new(now, self.effects, self.views);
             let mut cx = LevelOf::<S>::arrive(full);
             cp.on_enqueue(&mut cx, &mut self.states[self.number], &view, packet);

@@ -92,8 +92,8 @@ pub(crate) struct Switch<S: Scheme> {
     sub_queues: Vec<SubQueues>,
     /// Shapers or gates have a say in what leaves.
     gated: bool,
-    /// Nothing has a say in what leaves but priorities and pauses, and joining a queue has no
-    /// effects: an idle port may pass packets on at once.
+    /// Nothing has a say in what leaves but priorities and pauses: an idle port may pass packets on at
+    /// once.
     plain: bool,
     /// RED decides as packets begin to leave.
     marks_at_dequeue: bool,
@@ -119,7 +119,7 @@ pub(crate) struct Switch<S: Scheme> {
 
 impl<S: Scheme> Switch<S> {
     /// Whether the scheme's congestion point is one that a plain switch can have.
-    const MAY_BE_PLAIN: bool = !LevelOf::<S>::EMITS
+    const MAY_BE_PLAIN: bool = matches!(LevelOf::<S>::ORDER, Order::Lazy)
         && !<S::Cp as Cp<S>>::RECIRCULATES
         && !<S::Cp as Cp<S>>::SEES_ARRIVALS
         && !<S::Cp as Cp<S>>::ROUTES;

@@ -28,7 +28,11 @@ impl<S: Scheme> Switch<S> {
             for &way in &ways[..known] {
                 let Some(arrival) = window.take_before(limit) else { return };
                 let passed = self.pass_one_on(window, arrival, way, None);
-                if !passed && (self.works_in_order() || self.next_timer() < limit) {
+                // Where it only passed, at most the congestion point wants to be woken.
+                if !passed && self.works_in_order() {
+                    return;
+                }
+                if (!passed || LevelOf::<S>::EMITS) && self.next_timer() < limit {
                     return;
                 }
             }
@@ -74,6 +78,7 @@ impl<S: Scheme> Switch<S> {
             let in_port = place.port(window);
             packet.header.ingress = in_port;
             self.forward_near_limits(window, now, in_port, out, handle);
+            self.apply_effects(window, now);
             return false;
         }
         // Where a packet that arrives now leaves now, whatever else happens at this instant, it need
@@ -89,30 +94,42 @@ impl<S: Scheme> Switch<S> {
             self.drain_plain(window, out, now);
             open = self.ports[out].is_open(now);
         }
-        let port = &mut self.ports[out];
-        if open && place.is_last_of_instant(window) && in_turn {
-            port.count_through(size);
+        let passes = open && place.is_last_of_instant(window) && in_turn;
+        let packet = window.packets.get_mut(&mut handle);
+        if passes {
+            let port = &mut self.ports[out];
             if let Some(cp) = &mut self.cp {
-                let packet = window.packets.get_mut(&mut handle);
                 packet.header.ingress = place.port(window);
                 let state = &mut self.cp_ports[out];
                 let view = port.view(out, priority);
                 let full = Full::new(now, &mut self.effects, &self.views);
                 cp.on_enqueue(&mut LevelOf::<S>::arrive(full), state, &view, packet);
-                let departure = Departure { now, effects: &mut self.effects, views: &self.views };
-                cp.on_depart(&mut LevelOf::<S>::depart(departure), state, &view, packet);
             }
-            port.transmit_unshaped(window, now, (kind, size), handle);
-            return true;
+            // What the congestion point has the switch send may go first.
+            if !LevelOf::<S>::EMITS || self.effects.is_empty() {
+                port.count_through(size);
+                if let Some(cp) = &mut self.cp {
+                    let state = &mut self.cp_ports[out];
+                    let view = port.view(out, priority);
+                    let departure =
+                        Departure { now, effects: &mut self.effects, views: &self.views };
+                    cp.on_depart(&mut LevelOf::<S>::depart(departure), state, &view, packet);
+                }
+                port.transmit_unshaped(window, now, (kind, size), handle);
+                return true;
+            }
         }
         let in_port = place.port(window);
-        let packet = window.packets.get_mut(&mut handle);
         packet.header.ingress = in_port;
         self.mmu.store(in_port, priority, bytes);
         let mut egress = self.egress(out);
-        egress.joins(now, false, packet);
+        egress.records_join(now, packet);
+        if !passes {
+            egress.tells_join(now, packet);
+        }
         egress.port.enqueue(window.packets, priority, size, handle);
         self.joined(window, out, priority, now);
+        self.apply_effects(window, now);
         false
     }
 
