@@ -39,4 +39,4 @@ pub use key::Ties;
 pub use link::{Class, Link};
 pub use reference::run_by_the_book;
 pub use run::{Layout, Limits, Outcome, Progress, Watch, run};
-pub use window::{Arrival, Arrivals, Device, Place, Window};
+pub use window::{Arrivals, Device, Place, Window};

@@ -71,28 +71,11 @@ impl<P: Copy + Send> Arrivals<'_, '_, P> {
     }
 }
 
-/// A packet that has arrived, which whoever takes it owns.
-pub struct Arrival {
-    /// When.
-    pub time: Time,
-    /// Where.
-    pub place: Place,
-}
-
 /// Where a packet arrived, told as far as it is asked for.
 #[derive(Clone, Copy)]
 pub struct Place {
     time: Time,
     entry: u64,
-}
-
-impl Arrival {
-    /// The packet.
-    #[inline(always)]
-    pub fn into_handle(self) -> Handle {
-        // The box held the packet for this device, and gave it up here.
-        Handle::from_raw(key::handle(self.place.entry))
-    }
 }
 
 impl Place {
@@ -150,14 +133,11 @@ impl<P: Copy + Send> Window<'_, '_, P> {
     /// Takes the next arrival: when, at which port, what.
     #[inline]
     pub fn next_arrival(&mut self) -> Option<(Time, u16, Handle)> {
-        let (&entry, rest) = self.arrivals.split_first()?;
-        self.arrivals = rest;
-        if let Some(&ahead) = rest.get(AHEAD) {
+        if let Some(&ahead) = self.arrivals.get(AHEAD + 1) {
             self.packets.prefetch(key::handle(ahead));
         }
-        let time = key::time(entry, self.base);
-        // The box held the packet for this device, and gives it up here.
-        Some((time, key::port(self.post.mix, entry, time), Handle::from_raw(key::handle(entry))))
+        let (time, place, handle) = self.take_before(Time::NEVER)?;
+        Some((time, place.port(self), handle))
     }
 
     /// The packet that arrives `places` after the next one: for whoever wants to have fetched what it
@@ -178,16 +158,17 @@ impl<P: Copy + Send> Window<'_, '_, P> {
         now.iter().map(|&entry| self.packets.peek(key::handle(entry)))
     }
 
-    /// Takes the next arrival if it comes before `limit`.
+    /// Takes the next arrival if it comes before `limit`: when, where, what.
     #[inline(always)]
-    pub fn take_before(&mut self, limit: Time) -> Option<Arrival> {
+    pub fn take_before(&mut self, limit: Time) -> Option<(Time, Place, Handle)> {
         let (&entry, rest) = self.arrivals.split_first()?;
         let time = key::time(entry, self.base);
         if time >= limit {
             return None;
         }
         self.arrivals = rest;
-        Some(Arrival { time, place: Place { time, entry } })
+        // The box held the packet for this device, and gives it up here.
+        Some((time, Place { time, entry }, Handle::from_raw(key::handle(entry))))
     }
 
     /// Takes the next arrival if it comes no later than `limit`.

@@ -307,6 +307,7 @@ impl<'a, D: Device> Worker<'a, D> {
             for from in 0..reports.len() {
                 // SAFETY: as above.
                 let mailbox = unsafe { mail.mailbox(window as usize % SLOTS, from, device).get() };
+                // As many as are looked at before the device has the next ones fetched.
                 for &entry in mailbox.iter().take(AHEAD + 2) {
                     self.packets.prefetch(key::handle(entry));
                 }

@@ -176,8 +176,7 @@ impl Mmu {
     /// left since the counters were last brought up to date.
     #[inline]
     pub(crate) fn is_far_from_limits(&self, port: u16, priority: u8, size: u64) -> bool {
-        let used = self.used + size;
-        used <= self.calm || (used <= self.buffer && self.is_far(port, priority, size))
+        self.is_calm(size) || (self.used + size <= self.buffer && self.is_far(port, priority, size))
     }
 
     /// Whether the same holds wherever the packet comes from.

@@ -9,7 +9,8 @@ use engine::{Class, Fifo, Handle, Link, Packets, Window};
 use schemes::contract::ClassSpec;
 use units::{PortId, Rate, Time};
 
-/// What a port counts, always.
+/// What a port counts, always. What every packet adds to does not stand side by side: compilers would
+/// then add to both at once, which takes longer than one after the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct PortCounters {
@@ -35,6 +36,16 @@ pub struct PortCounters {
     /// Packets that came over the link to this port and were lost: damaged, or cut off by its
     /// failure; and those that waited to leave through it when it failed.
     pub lost_packets: u64,
+}
+
+impl PortCounters {
+    /// So many bytes wait.
+    #[inline(always)]
+    fn count_queue(&mut self, bytes: u64) {
+        if bytes > self.max_queue_bytes {
+            self.max_queue_bytes = bytes;
+        }
+    }
 }
 
 /// The sending side of a port. What a packet needs that does not wait comes first, on as few cache
@@ -182,9 +193,7 @@ impl Port {
     /// Counts a packet that passes without waiting for anything.
     #[inline]
     pub(crate) fn count_through(&mut self, size: u16) {
-        if u64::from(size) > self.counters.max_queue_bytes {
-            self.counters.max_queue_bytes = u64::from(size);
-        }
+        self.counters.count_queue(u64::from(size));
     }
 
     /// Whether a priority may use less than the whole link.
@@ -213,11 +222,6 @@ impl Port {
         if self.byte_time != 0 {
             return Time::from_ps(size * self.byte_time);
         }
-        self.serialisation_of_usual(size)
-    }
-
-    #[inline(never)]
-    fn serialisation_of_usual(&self, size: u64) -> Time {
         match self.usual.iter().find(|(usual, _)| *usual == size) {
             Some(&(_, time)) => time,
             None => self.clock.time_for(self.rate, size),
@@ -274,20 +278,16 @@ impl Port {
     #[inline]
     pub(crate) fn count_in(&mut self, priority: u8, size: u16) {
         self.queue_bytes += u64::from(size);
-        let queue = &mut self.queues[priority as usize & 7];
-        queue.bytes += u64::from(size);
+        self.queues[priority as usize & 7].bytes += u64::from(size);
         self.class_packets[priority as usize & 7] += 1;
-        if self.queue_bytes > self.counters.max_queue_bytes {
-            self.counters.max_queue_bytes = self.queue_bytes;
-        }
+        self.counters.count_queue(self.queue_bytes);
     }
 
     /// Counts a packet as gone from where it waited.
     #[inline]
     pub(crate) fn count_out(&mut self, priority: u8, size: u16) {
         self.queue_bytes -= u64::from(size);
-        let queue = &mut self.queues[priority as usize & 7];
-        queue.bytes -= u64::from(size);
+        self.queues[priority as usize & 7].bytes -= u64::from(size);
         self.class_packets[priority as usize & 7] -= 1;
     }
 

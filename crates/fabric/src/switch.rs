@@ -224,7 +224,6 @@ impl<S: Scheme> Switch<S> {
 
     /// Handles all that is due before `until`; returns when something is due then.
     fn advance_until(&mut self, window: &mut Window<'_, '_, Packet<S>>, until: Time) -> Time {
-        let last = until - Time::from_ps(1);
         loop {
             // When departures are worked in order: when the next one is due.
             let mut in_order = None;
@@ -237,10 +236,10 @@ impl<S: Scheme> Switch<S> {
                 // Nothing but arrivals happens until then, unless one of them sets a timer (it is
                 // held, or has the congestion point want to be woken).
                 let quiet = self.next_timer().min(self.probes.next()).min(until);
-                if Self::MAY_BE_PLAIN && self.plain {
+                if self.is_plain() {
                     self.pass_on(window, quiet);
                 } else {
-                    let last = quiet.min(last);
+                    let last = quiet.min(until - Time::from_ps(1));
                     while let Some((time, port, handle)) = window.next_arrival_by(last) {
                         self.on_arrival(window, time, port, handle);
                         if LevelOf::<S>::EMITS || self.next_timer() < last || self.works_in_order()
@@ -260,7 +259,7 @@ impl<S: Scheme> Switch<S> {
                 break;
             }
             if next == arrival {
-                if Self::MAY_BE_PLAIN && self.plain && next < timer.min(probe) {
+                if self.is_plain() && next < timer.min(probe) {
                     self.pass_next_on(window, in_order);
                 } else {
                     let (time, port, handle) = window.next_arrival().expect("there is one");
@@ -298,6 +297,12 @@ impl<S: Scheme> Switch<S> {
         self.mmu.is_pausing() || (LevelOf::<S>::ORDER == Order::Strict && self.cp.is_some())
     }
 
+    /// Whether the short ways of a plain switch are open.
+    #[inline(always)]
+    fn is_plain(&self) -> bool {
+        Self::MAY_BE_PLAIN && self.plain
+    }
+
     #[inline]
     fn next_timer(&self) -> Time {
         let cp = self.cp.as_ref().map_or(Time::NEVER, |cp| cp.next_timer());
@@ -307,7 +312,7 @@ impl<S: Scheme> Switch<S> {
     /// Has `port` send what it sends before `time`.
     #[inline]
     fn drain(&mut self, window: &mut Window<'_, '_, Packet<S>>, port: usize, time: Time) {
-        if Self::MAY_BE_PLAIN && self.plain {
+        if self.is_plain() {
             return self.drain_plain(window, port, time);
         }
         while self.due.at(port) < time {

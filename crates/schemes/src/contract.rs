@@ -345,7 +345,8 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
     const SEES_ARRIVALS: bool = false;
     /// It chooses among equal-cost ports; without it [`route`](Cp::route) is not asked.
     const ROUTES: bool = false;
-    /// [`on_arrival`](Cp::on_arrival) may hold packets; without it none may be held.
+    /// [`on_arrival`](Cp::on_arrival), which it then sees, may hold packets; without it none may be
+    /// held.
     const HOLDS: bool = false;
     /// It works on input queues: its switches are combined input- and output-queued (CIOQ), and
     /// [`on_input`](Cp::on_input), [`detour`](Cp::detour), [`restrains`](Cp::restrains) and

@@ -315,14 +315,14 @@ impl<const N: usize> IntStack<N> {
     pub fn push_if(&mut self, wanted: bool, node: NodeId, port: PortId, record: IntRecord) {
         debug_assert!(!wanted || self.hops() < N, "the path has more than {N} switches");
         // Where it is not wanted, what is there is written again.
+        let wanted = wanted && self.hops() < N;
         let hop = self.hops().min(N - 1);
         let (old, new) = (self.records[hop], Packed::new(&record));
         self.records[hop] = Packed {
             time_and_queue: select_unpredictable(wanted, new.time_and_queue, old.time_and_queue),
             tx_bytes: select_unpredictable(wanted, new.tx_bytes, old.tx_bytes),
         };
-        let code = select_unpredictable(wanted, record.rate.0, self.rates[hop].0);
-        self.rates[hop] = RateCode(code);
+        self.rates[hop] = select_unpredictable(wanted, record.rate, self.rates[hop]);
         self.hops += u8::from(wanted);
         // An odd multiplier mixes and loses nothing; the upper bits are mixed best.
         let step = (node.get() << 8) ^ u32::from(port.get());

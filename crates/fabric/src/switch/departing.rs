@@ -70,8 +70,18 @@ impl<S: Scheme> Switch<S> {
     /// Has `port` begin to send its next packet, at the time it is due.
     #[inline(never)]
     pub(super) fn depart(&mut self, window: &mut Window<'_, '_, Packet<S>>, port: usize) {
+        self.depart_as::<false>(window, port);
+    }
+
+    /// The same. `PLAIN`: the switch is a plain one.
+    #[inline(always)]
+    pub(super) fn depart_as<const PLAIN: bool>(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        port: usize,
+    ) {
         let now = self.due.at(port);
-        let (queue, mut handle) = if self.gated {
+        let (queue, mut handle) = if !PLAIN && self.gated {
             match self.take_gated(window, port, now) {
                 Some(taken) => taken,
                 // A gate that was to open by now did not.
@@ -85,7 +95,7 @@ impl<S: Scheme> Switch<S> {
         if queue == PFC {
             return self.depart_pfc(window, now, port, handle);
         }
-        if S::Cp::RECIRCULATES {
+        if !PLAIN && S::Cp::RECIRCULATES {
             match self.put_back(window, now, port, queue, handle) {
                 Some(leaving) => handle = leaving,
                 None => return,
@@ -94,11 +104,15 @@ impl<S: Scheme> Switch<S> {
         let marks = self.marks_at_dequeue;
         let packet = window.packets.get_mut(&mut handle);
         let (ingress, on_the_wire) = (packet.header.ingress, packet.header.on_the_wire());
-        let (_, priority, size) = on_the_wire;
+        let (kind, priority, size) = on_the_wire;
         let mut egress = self.egress(port);
         egress.leaves(now, marks, packet);
-        egress.port.transmit(window, now, on_the_wire, handle);
-        self.next_departure(window, port, now);
+        if PLAIN {
+            egress.port.transmit_unshaped(window, now, (kind, size), handle);
+        } else {
+            egress.port.transmit(window, now, on_the_wire, handle);
+        }
+        self.next_departure::<PLAIN>(window, port, now);
         if ingress != NO_INGRESS {
             if self.mmu.release(ingress, priority, u64::from(size)) {
                 self.send_pfc(window, now, ingress as usize, priority, false);
@@ -106,7 +120,7 @@ impl<S: Scheme> Switch<S> {
         } else {
             self.own_bytes += u64::from(size);
         }
-        if LevelOf::<S>::ORDER == Order::Strict && !self.views.is_empty() {
+        if !PLAIN && LevelOf::<S>::ORDER == Order::Strict && !self.views.is_empty() {
             self.views[port] = self.ports[port].view_without_packet(port);
             self.apply_effects(window, now);
         }
@@ -127,7 +141,7 @@ impl<S: Scheme> Switch<S> {
         }
         self.own_bytes += u64::from(window.packets.get(&frame).header.size);
         self.ports[port].transmit_pfc(window, now, frame);
-        self.next_departure(window, port, now);
+        self.next_departure::<false>(window, port, now);
         if LevelOf::<S>::ORDER == Order::Strict && !self.views.is_empty() {
             self.views[port] = self.ports[port].view_without_packet(port);
         }
@@ -135,8 +149,13 @@ impl<S: Scheme> Switch<S> {
 
     /// A packet of `port` began to leave at `now`: sets when the next one does.
     #[inline(always)]
-    fn next_departure(&mut self, window: &Window<'_, '_, Packet<S>>, port: usize, now: Time) {
-        if self.gated {
+    fn next_departure<const PLAIN: bool>(
+        &mut self,
+        window: &Window<'_, '_, Packet<S>>,
+        port: usize,
+        now: Time,
+    ) {
+        if !PLAIN && self.gated {
             return self.schedule_gated(window, port, now);
         }
         let this = &self.ports[port];

@@ -3,10 +3,9 @@
 //! that can't matter there.
 
 use super::{LevelOf, Switch};
-use crate::packet::{Address, NO_INGRESS, Packet, Scheme};
+use crate::packet::{Address, Packet, Scheme};
 use crate::routing::NOWHERE;
-use crate::scheduler::PFC;
-use engine::{Arrival, Window};
+use engine::{Handle, Place, Window};
 use schemes::contract::{Cp, Departure, Full, Level};
 use units::Time;
 
@@ -57,12 +56,10 @@ impl<S: Scheme> Switch<S> {
     fn pass_one_on(
         &mut self,
         window: &mut Window<'_, '_, Packet<S>>,
-        arrival: Arrival,
+        (now, place, mut handle): (Time, Place, Handle),
         out: u16,
         pausing: Option<Time>,
     ) -> bool {
-        let (now, place) = (arrival.time, arrival.place);
-        let mut handle = arrival.into_handle();
         if out == NOWHERE {
             self.on_arrival(window, now, place.port(window), handle);
             return false;
@@ -98,23 +95,23 @@ impl<S: Scheme> Switch<S> {
         let packet = window.packets.get_mut(&mut handle);
         if passes {
             let port = &mut self.ports[out];
+            let mut leaves = true;
             if let Some(cp) = &mut self.cp {
                 packet.header.ingress = place.port(window);
                 let state = &mut self.cp_ports[out];
                 let view = port.view(out, priority);
                 let full = Full::new(now, &mut self.effects, &self.views);
                 cp.on_enqueue(&mut LevelOf::<S>::arrive(full), state, &view, packet);
-            }
-            // What the congestion point has the switch send may go first.
-            if !LevelOf::<S>::EMITS || self.effects.is_empty() {
-                port.count_through(size);
-                if let Some(cp) = &mut self.cp {
-                    let state = &mut self.cp_ports[out];
-                    let view = port.view(out, priority);
+                // What the congestion point has the switch send may go first.
+                leaves = !LevelOf::<S>::EMITS || self.effects.is_empty();
+                if leaves {
                     let departure =
                         Departure { now, effects: &mut self.effects, views: &self.views };
                     cp.on_depart(&mut LevelOf::<S>::depart(departure), state, &view, packet);
                 }
+            }
+            if leaves {
+                port.count_through(size);
                 port.transmit_unshaped(window, now, (kind, size), handle);
                 return true;
             }
@@ -139,37 +136,11 @@ impl<S: Scheme> Switch<S> {
     pub(super) fn drain_plain(
         &mut self,
         window: &mut Window<'_, '_, Packet<S>>,
-        number: usize,
+        port: usize,
         time: Time,
     ) {
-        while self.due.at(number) < time {
-            let now = self.due.at(number);
-            let marks = self.marks_at_dequeue;
-            let mut egress = self.egress(number);
-            let open = egress.port.open();
-            let queue = egress.port.pick(window.packets, open, None);
-            if queue == PFC {
-                self.depart(window, number);
-                continue;
-            }
-            let mut handle = egress.port.dequeue(window.packets, queue);
-            let packet = window.packets.get_mut(&mut handle);
-            let (kind, priority, size) = packet.header.on_the_wire();
-            let ingress = packet.header.ingress;
-            egress.leaves(now, marks, packet);
-            let port = egress.port;
-            port.transmit_unshaped(window, now, (kind, size), handle);
-            let (open, free_at) = (port.open(), port.free_at);
-            if open == 0 {
-                self.due.rest(number);
-            } else {
-                self.due.follow(number, free_at);
-            }
-            if ingress == NO_INGRESS {
-                self.own_bytes += u64::from(size);
-            } else if self.mmu.release(ingress, priority, u64::from(size)) {
-                self.send_pfc(window, now, ingress as usize, priority, false);
-            }
+        while self.due.at(port) < time {
+            self.depart_as::<true>(window, port);
         }
     }
 

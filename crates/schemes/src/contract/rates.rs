@@ -4,7 +4,7 @@ use wire::int::RATES;
 
 /// A link's rate as packets tell it: a number of [`LinkRates`], one byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RateCode(pub(crate) u8);
+pub struct RateCode(u8);
 
 /// The rates of a network's links, by code: first those that the 64-bit INT format has a code for,
 /// with that code, then the others.
