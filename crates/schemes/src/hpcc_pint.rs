@@ -177,16 +177,33 @@ impl Digest {
 #[derive(Clone, Debug)]
 pub struct Codes {
     powers: Vec<f64>,
+    /// How many powers lie below numbers that begin with these bits, from 1 on.
+    below: Vec<u16>,
 }
 
 /// U is coded in units of 1 / 512, and up to 512 (max_concurrent in the HPCC simulator).
 const UNIT: f64 = 512.0;
+/// Bits of a floating-point number that those before it share: all but an exponent and four of its
+/// fraction.
+const SHARED_BITS: u32 = f64::MANTISSA_DIGITS - 1 - 4;
 
 impl Codes {
     /// The powers of `base` up to the largest U, and one beyond that none is rounded to.
     pub fn new(base: f64) -> Codes {
         let last = Codes::largest(base) as u32 + 1;
-        Codes { powers: (0..=last).map(|code| libm::pow(base, f64::from(code))).collect() }
+        let powers: Vec<f64> = (0..=last).map(|code| libm::pow(base, f64::from(code))).collect();
+        let first =
+            |place: usize| f64::from_bits(1.0_f64.to_bits() + ((place as u64) << SHARED_BITS));
+        let below = (0..=Codes::place(UNIT * UNIT) + 1)
+            .map(|place| powers.partition_point(|power| *power <= first(place)) as u16)
+            .collect();
+        Codes { powers, below }
+    }
+
+    /// Where `below` has a number of 1 or more.
+    #[inline]
+    fn place(number: f64) -> usize {
+        ((number.to_bits() - 1.0_f64.to_bits()) >> SHARED_BITS) as usize
     }
 
     /// Bytes that the field takes.
@@ -205,8 +222,13 @@ impl Codes {
     #[inline]
     pub fn encode(&self, utilisation: f64, random: u16) -> u16 {
         let most = self.powers[self.powers.len() - 2];
-        let units = libm::ceil(utilisation * UNIT).clamp(1.0, most);
-        let above = self.powers.partition_point(|power| *power <= units);
+        let exact = utilisation * UNIT;
+        let whole = exact as u64 as f64;
+        let units = (whole + f64::from(u8::from(whole < exact))).clamp(1.0, most);
+        let place = Codes::place(units);
+        let known = usize::from(self.below[place]);
+        let rest = &self.powers[known..usize::from(self.below[place + 1])];
+        let above = known + rest.partition_point(|power| *power <= units);
         let (lower, upper) = (self.powers[above - 1], self.powers[above]);
         let rounds_up = f64::from(random) < (units - lower) / (upper - lower) * 65_536.0;
         (above - usize::from(!rounds_up)) as u16
@@ -226,25 +248,56 @@ const MOST_LEADING: u32 = 16;
 /// One, as a logarithm.
 const ONE: f64 = (1_u32 << FRACTION) as f64;
 
-/// Logarithms to base 2; that of 0 is never asked for.
-static LOGARITHMS: LazyLock<Vec<u32>> = LazyLock::new(|| {
-    (0..=1_u32 << MOST_LEADING).map(|n| (libm::log2(f64::from(n.max(1))) * ONE) as u32).collect()
-});
+/// The lower half of a logarithm's fractional bits, the others less one.
+const FINE: u32 = 7;
 
-/// The logarithm to base 2 of `number`, which is not 0, rounded at random to so many leading bits.
-#[inline]
-fn logarithm(number: u64, leading: u32, random: &mut Stream) -> f64 {
-    let shift = (u64::BITS - number.leading_zeros()).saturating_sub(leading);
-    let rest = (1_u64 << shift) - 1;
-    let rounds_up = number & rest > random.next() & rest;
-    let rounded = (number >> shift) + u64::from(rounds_up);
-    f64::from(LOGARITHMS[rounded as usize] + (shift << FRACTION))
+/// What a switch looks up.
+#[derive(Debug)]
+struct Tables {
+    /// Logarithms to base 2; that of 0 is never asked for.
+    logarithms: Vec<u32>,
+    /// 2 to the power of the upper bits of a logarithm's fraction, and of the lower ones.
+    coarse: [f64; 1 << (FRACTION - FINE)],
+    fine: [f64; 1 << FINE],
 }
 
-/// 2 to the power of a logarithm.
+static TABLES: LazyLock<Tables> = LazyLock::new(|| {
+    let logarithm = |number: usize| (libm::log2(number.max(1) as f64) * ONE) as u32;
+    let power = |logarithm: usize| libm::exp2(logarithm as f64 / ONE);
+    Tables {
+        logarithms: (0..=1 << MOST_LEADING).map(logarithm).collect(),
+        coarse: std::array::from_fn(|upper| power(upper << FINE)),
+        fine: std::array::from_fn(power),
+    }
+});
+
+impl Tables {
+    /// The logarithm to base 2 of `number`, which is not 0, rounded at random to so many leading bits.
+    #[inline]
+    fn logarithm(&self, number: u64, leading: u32, random: &mut Stream) -> u32 {
+        let shift = (u64::BITS - number.leading_zeros()).saturating_sub(leading);
+        let rest = (1_u64 << shift) - 1;
+        let rounds_up = number & rest > random.next() & rest;
+        let rounded = (number >> shift) + u64::from(rounds_up);
+        self.logarithms[rounded as usize] + (shift << FRACTION)
+    }
+
+    /// 2 to the power of a logarithm, or the sum of a few.
+    #[inline]
+    fn power(&self, logarithm: u32) -> f64 {
+        let fraction = logarithm & ((1 << FRACTION) - 1);
+        let (coarse, fine) = ((fraction >> FINE) as usize, (fraction & ((1 << FINE) - 1)) as usize);
+        let whole = u64::from(logarithm >> FRACTION) << (f64::MANTISSA_DIGITS - 1);
+        let whole = f64::from_bits(1.0_f64.to_bits() + whole);
+        self.coarse[coarse] * self.fine[fine] * whole
+    }
+}
+
+/// The whole number nearest to one that is not negative; a half is rounded up.
 #[inline]
-fn power(logarithm: f64) -> f64 {
-    libm::exp2(logarithm / ONE)
+fn nearest(number: f64) -> u64 {
+    let whole = number as u64;
+    whole + u64::from(number - whole as f64 >= 0.5)
 }
 
 /// Queues are counted in units of 256 bytes.
@@ -256,6 +309,7 @@ const KEPT: f64 = 8192.0;
 #[derive(Debug)]
 pub struct Meter {
     codes: Codes,
+    tables: &'static Tables,
     /// Leading bits that logarithms are taken of.
     leading: u32,
     /// T, nanoseconds.
@@ -268,6 +322,7 @@ impl Meter {
     pub fn new(params: &HpccPintParams, facts: &SwitchFacts<'_>) -> Meter {
         Meter {
             codes: Codes::new(params.log_base),
+            tables: &TABLES,
             leading: if params.variant == "ns3" { MOST_LEADING } else { 9 },
             base_rtt: facts.network_rtt.ns().max(1),
             seed: facts.seed,
@@ -283,10 +338,12 @@ pub struct PortMeter {
     /// When the last packet began to leave, and its size in bytes; 0 before the first.
     last: Time,
     last_bytes: u64,
-    /// Logarithms of what does not change: T in nanoseconds, and 1 / B for B in bytes per
-    /// nanosecond.
-    log_rtt: f64,
-    log_byte_time: f64,
+    /// What does not change, T in nanoseconds and B in bytes per nanosecond: 1 / (B T^2) for a unit
+    /// that queues are counted in, 1 / (B T), and 1 / T for a unit that U is kept in. (Switches add
+    /// their logarithms.)
+    queue_share: f64,
+    sent_share: f64,
+    kept_share: f64,
     random: Stream,
 }
 
@@ -294,12 +351,14 @@ impl PortMeter {
     /// A port of this rate that has sent nothing; `base_rtt` is T in nanoseconds.
     fn new(rate: Rate, base_rtt: u64, switch_seed: u64, port: PortId) -> PortMeter {
         let bytes_per_ns = rate.bps() as f64 / 8e9;
+        let base_rtt = base_rtt as f64;
         PortMeter {
             utilisation: 0.0,
             last: Time::ZERO,
             last_bytes: 0,
-            log_rtt: libm::log2(base_rtt as f64) * ONE,
-            log_byte_time: -libm::log2(bytes_per_ns) * ONE,
+            queue_share: f64::from(1_u32 << QUEUE_SHIFT) / (bytes_per_ns * base_rtt * base_rtt),
+            sent_share: 1.0 / (bytes_per_ns * base_rtt),
+            kept_share: 1.0 / (base_rtt * KEPT),
             random: Stream::of_port(switch_seed, port),
         }
     }
@@ -307,25 +366,24 @@ impl PortMeter {
     /// A data packet begins to leave and `queue` bytes stay behind: U <- (T - dt) / T U +
     /// qlen dt / (B T^2) + byte / (B T), where `byte` left at the start of the time dt that has
     /// passed since.
-    fn measure(&mut self, now: Time, base_rtt: u64, leading: u32, queue: u64) {
+    #[inline]
+    fn measure(&mut self, now: Time, meter: &Meter, queue: u64) {
+        let Meter { tables, base_rtt, leading, .. } = *meter;
         let span = (now - self.last).ns().min(base_rtt);
         let random = &mut self.random;
-        let mut logarithm = |number| logarithm(number, leading, random);
+        let mut logarithm = |number| tables.logarithm(number, leading, random);
         let mut sum = 0.0;
         let units = queue >> QUEUE_SHIFT;
         if units > 0 && span > 0 {
-            let logs = logarithm(span) + logarithm(units);
-            let queue_term = power(logs + self.log_byte_time - 2.0 * self.log_rtt);
-            sum += queue_term * f64::from(1_u32 << QUEUE_SHIFT);
+            sum += tables.power(logarithm(span) + logarithm(units)) * self.queue_share;
         }
         if self.last_bytes > 0 {
-            let log = logarithm(self.last_bytes);
-            sum += power(log + self.log_byte_time - self.log_rtt);
+            sum += tables.power(logarithm(self.last_bytes)) * self.sent_share;
         }
-        let kept = libm::round(self.utilisation * KEPT) as u64;
+        let kept = nearest(self.utilisation * KEPT);
         if span < base_rtt && kept > 0 {
             let logs = logarithm(base_rtt - span) + logarithm(kept);
-            sum += power(logs - self.log_rtt) / KEPT;
+            sum += tables.power(logs) * self.kept_share;
         }
         self.utilisation = sum;
     }
@@ -352,7 +410,7 @@ impl Cp<HpccPint> for Meter {
         if packet.header.kind == PacketKind::Data
             && let Body::Meta(digest) = &mut packet.body
         {
-            port.measure(cx.now, self.base_rtt, self.leading, view.queue_bytes);
+            port.measure(cx.now, self, view.queue_bytes);
             if digest.chosen {
                 let random = (port.random.next() >> 48) as u16;
                 digest.code = digest.code.max(self.codes.encode(port.utilisation, random));
