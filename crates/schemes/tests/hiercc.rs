@@ -160,6 +160,18 @@ fn credits_go_by_weight_at_the_links_rate() {
 }
 
 #[test]
+fn credits_go_round_all_racks_that_want_some() {
+    let mut link = Downlink::new(LINE, Bytes::new(1000), 130);
+    for rack in (0..130).filter(|rack| rack % 3 != 1) {
+        link.hear(us(1), &claim(rack, 1, 2_000));
+    }
+    let granted: Vec<u32> = (0..174).map(|_| link.grant(link.due()).0).collect();
+    let round: Vec<u32> = (0..130).filter(|rack| rack % 3 != 1).collect();
+    assert_eq!(granted, [&round[..], &round[..]].concat());
+    assert_eq!(link.due(), Time::NEVER);
+}
+
+#[test]
 fn a_voq_gets_credits_until_they_reach_what_it_sent() {
     let mut link = downlink();
     link.hear(us(1), &claim(0, 1, 1_001));

@@ -50,6 +50,8 @@ pub struct Downlink {
     entries: Vec<Entry>,
     /// Entries with C_sent < S.
     wanting: u32,
+    /// A bit for each of them that may still get credits in this round.
+    in_turn: Vec<u64>,
     cursor: usize,
     /// Credits granted so far, and bytes without any, fill the link until then.
     filled: Time,
@@ -64,6 +66,7 @@ impl Downlink {
             credit: credit.get(),
             entries: vec![Entry::default(); racks],
             wanting: 0,
+            in_turn: vec![0; racks.div_ceil(64)],
             cursor: 0,
             filled: Time::ZERO,
             due: Time::NEVER,
@@ -78,6 +81,7 @@ impl Downlink {
         entry.flows = claim.flows;
         entry.sent = entry.sent.max(claim.sent);
         self.wanting += u32::from(!wanted && entry.wants());
+        self.note(claim.rack as usize);
         self.arm(now);
     }
 
@@ -106,6 +110,7 @@ impl Downlink {
         entry.granted += self.credit;
         let address = entry.address;
         self.wanting -= u32::from(!entry.wants());
+        self.note(rack);
         self.cursor = rack + 1;
         self.filled = self.filled.max(now) + self.rate.time_for(Bytes::new(self.credit));
         self.arm(now);
@@ -121,17 +126,30 @@ impl Downlink {
         if let Some(rack) = self.search() {
             return rack;
         }
-        for entry in &mut self.entries {
-            entry.turns = entry.flows;
+        for rack in 0..self.entries.len() {
+            self.entries[rack].turns = self.entries[rack].flows;
+            self.note(rack);
         }
         self.search().expect("a VOQ wants a credit, and has a flow at least")
     }
 
+    /// Whether the VOQ of a rack may get a credit in this round changed, perhaps.
+    fn note(&mut self, rack: usize) {
+        let entry = &self.entries[rack];
+        let bit = u64::from(entry.turns > 0 && entry.wants()) << (rack % 64);
+        let word = &mut self.in_turn[rack / 64];
+        *word = *word & !(1 << (rack % 64)) | bit;
+    }
+
+    /// The first one in turn from the cursor on.
     fn search(&self) -> Option<usize> {
-        let racks = self.entries.len();
-        (self.cursor..self.cursor + racks).map(|rack| rack % racks).find(|&rack| {
-            let entry = &self.entries[rack];
-            entry.turns > 0 && entry.wants()
-        })
+        let (word, bit) = (self.cursor / 64, self.cursor % 64);
+        let words = self.in_turn.len();
+        let first = self.in_turn.get(word).map_or(0, |bits| bits & u64::MAX << bit);
+        let rest = (word + 1..words).chain(0..words.min(word + 1));
+        std::iter::once((word, first))
+            .chain(rest.map(|word| (word, self.in_turn[word])))
+            .find(|(_, bits)| *bits != 0)
+            .map(|(word, bits)| word * 64 + bits.trailing_zeros() as usize)
     }
 }
