@@ -269,6 +269,14 @@ impl<const N: usize> IntStack<N> {
         self.records[hop].record(self.rates[hop])
     }
 
+    /// Puts a record in the place of the one of this hop, which it returns; all zero where none was
+    /// pushed.
+    pub(crate) fn replace(&mut self, hop: usize, record: &IntRecord) -> IntRecord {
+        let old = self.at(hop);
+        (self.records[hop], self.rates[hop]) = (Packed::new(record), record.rate);
+        old
+    }
+
     /// Each record with the one of `earlier` of the same port, if `earlier` is of the same path.
     #[inline]
     pub fn beside<'a>(

@@ -8,7 +8,7 @@
 
 use super::HpccParams;
 use crate::contract::{Allow, LinkRates, Observable, PathFacts};
-use crate::int::{IntFormat, IntRecord, IntStack};
+use crate::int::{IntFormat, IntStack};
 use crate::window::RateWindow;
 use units::{Bytes, Rate, Time};
 
@@ -48,12 +48,12 @@ pub struct ReactionPoint<const N: usize> {
     /// lastUpdateSeq: an ACK beyond this byte moves the reference rate. 0 before the first ACK.
     last_update: u64,
     /// L.
-    path: u16,
-    records: [IntRecord; N],
-    /// When the last ones came.
+    records: IntStack<N>,
+    /// When they came.
     recorded_at: Time,
     hold_until: Time,
-    permission: Allow,
+    rate: Rate,
+    window: Bytes,
 }
 
 impl<const N: usize> ReactionPoint<N> {
@@ -86,22 +86,18 @@ impl<const N: usize> ReactionPoint<N> {
             limit,
             tracks: vec![track; tracks].into(),
             last_update: 0,
-            path: 0,
-            records: [IntRecord::default(); N],
+            records: IntStack::default(),
             recorded_at: Time::ZERO,
             hold_until: Time::ZERO,
-            permission: Allow {
-                rate: path.line_rate,
-                window: limit.at(line_rate),
-                ..Allow::EVERYTHING
-            },
+            rate: path.line_rate,
+            window: limit.at(line_rate),
         }
     }
 
     /// Rate and window.
     #[inline]
     pub fn permission(&self) -> Allow {
-        self.permission
+        Allow { rate: self.rate, window: self.window, ..Allow::EVERYTHING }
     }
 
     /// U, the largest of them where each hop has its own.
@@ -145,8 +141,9 @@ impl<const N: usize> ReactionPoint<N> {
             return;
         }
         let stale = self.format.is_stale(now, self.recorded_at);
-        if self.last_update == 0 || records.path() != self.path || stale {
-            self.store(now, records);
+        if self.last_update == 0 || records.path() != self.records.path() || stale {
+            // The first ACK, or the first on another path.
+            (self.records, self.recorded_at) = (*records, now);
         } else if records.hops() <= self.max_hops && self.measure(now, records, full) {
             adjust(self);
             self.react(now, full);
@@ -179,14 +176,6 @@ impl<const N: usize> ReactionPoint<N> {
         }
     }
 
-    /// The first ACK, or the first on another path.
-    fn store(&mut self, now: Time, ack: &IntStack<N>) {
-        (self.path, self.recorded_at) = (ack.path(), now);
-        for (old, new) in self.records.iter_mut().zip(ack.records()) {
-            *old = new;
-        }
-    }
-
     /// MeasureInflight; whether any hop has news.
     fn measure(&mut self, now: Time, ack: &IntStack<N>, full: bool) -> bool {
         self.recorded_at = now;
@@ -195,12 +184,12 @@ impl<const N: usize> ReactionPoint<N> {
             track.fresh = false;
         }
         let (mut busiest, mut busiest_span, mut any) = (0.0, 0.0, false);
-        for (hop, (new, old)) in ack.records().zip(&mut self.records).enumerate() {
+        for (hop, new) in ack.records().enumerate() {
             if self.sample_feedback && !full && new.queue_bytes == 0 {
                 continue;
             }
             any = true;
-            let old = std::mem::replace(old, new);
+            let old = self.records.replace(hop, &new);
             let span = nanoseconds(self.format.span(&new, &old));
             // (There a span of zero gives an infinite load of no weight, and no number from then
             // on; packets take longer than its nanosecond.)
@@ -254,18 +243,19 @@ impl<const N: usize> ReactionPoint<N> {
                 *track = next;
             }
         }
-        self.permission.rate = Rate::from_bps(lowest);
+        self.rate = Rate::from_bps(lowest);
         if self.limit.follows_rate() {
-            self.permission.window = self.limit.at(lowest);
+            self.window = self.limit.at(lowest);
         }
     }
 
     /// What a probe sees.
     pub fn observe(&self, what: Observable) -> Option<f64> {
         match what {
-            Observable::Rate => Some(self.permission.rate.bps() as f64),
-            Observable::Window => (self.permission.window != Bytes::UNLIMITED)
-                .then_some(self.permission.window.get() as f64),
+            Observable::Rate => Some(self.rate.bps() as f64),
+            Observable::Window => {
+                (self.window != Bytes::UNLIMITED).then_some(self.window.get() as f64)
+            }
             Observable::Alpha => Some(self.utilisation()),
         }
     }

@@ -58,7 +58,9 @@ pub struct ReactionPoint<const N: usize> {
     /// When they came.
     recorded_at: Time,
     hold_until: Time,
-    permission: Allow,
+    /// What follows from W: R, the pacing rate, and the window in whole bytes.
+    rate: Rate,
+    limit: Bytes,
 }
 
 impl<const N: usize> ReactionPoint<N> {
@@ -107,7 +109,8 @@ impl<const N: usize> ReactionPoint<N> {
             records: IntStack::default(),
             recorded_at: Time::ZERO,
             hold_until: Time::ZERO,
-            permission: Allow::EVERYTHING,
+            rate: line_rate,
+            limit: Bytes::UNLIMITED,
         };
         rp.set_window(full_window);
         rp
@@ -131,7 +134,7 @@ impl<const N: usize> ReactionPoint<N> {
     /// Rate and window.
     #[inline]
     pub fn permission(&self) -> Allow {
-        self.permission
+        Allow { rate: self.rate, window: self.limit, ..Allow::EVERYTHING }
     }
     /// T.
     #[inline]
@@ -301,11 +304,8 @@ impl<const N: usize> ReactionPoint<N> {
         } else {
             Rate::from_bps((self.window * PS_BITS / self.base_rtt) as u64)
         };
-        self.permission = Allow {
-            rate: rate.clamp(self.min_rate, self.line_rate),
-            // A window below one packet would stop the sender; then the pace alone limits it.
-            window: Bytes::new(self.window as u64).max(self.payload),
-            ..Allow::EVERYTHING
-        };
+        self.rate = rate.clamp(self.min_rate, self.line_rate);
+        // A window below one packet would stop the sender; then the pace alone limits it.
+        self.limit = Bytes::new(self.window as u64).max(self.payload);
     }
 }
