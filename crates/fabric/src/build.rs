@@ -175,8 +175,8 @@ fn port<S: Scheme>(setup: &Setup, common: &Common<S>, end: &LinkEnd) -> Port {
         if common.graph.is_host(end.peer) { setup.host.latency } else { setup.switch.latency };
     let scheduler = Scheduler::new(setup.classes.strict, Arc::clone(&common.quanta));
     let mut port = Port::new(common, end, latency, scheduler);
-    for class in S::classes(&common.params, &common.wire_facts) {
-        port.shape(&class);
+    for class in &common.own_classes {
+        port.shape(class);
     }
     port
 }

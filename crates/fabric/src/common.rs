@@ -8,7 +8,7 @@ use crate::qp::NO_FLOW;
 use crate::quirks::{Clock, Quirks};
 use crate::routing::{Graph, LinkEnd, Routes, Sizes, flow_hash};
 use crate::run::Refusal;
-use schemes::contract::{Cp, HostPlace, LinkRates, PathFacts, Room, WireFacts};
+use schemes::contract::{ClassSpec, Cp, HostPlace, LinkRates, PathFacts, Room, WireFacts};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use units::{Bytes, NodeId, Rate, Time};
@@ -53,6 +53,8 @@ pub(crate) struct Common<S: Scheme> {
     pub(crate) rates: LinkRates,
     pub(crate) flows: Vec<FlowRow>,
     pub(crate) rooms: [Room; 8],
+    /// The scheme's own traffic classes.
+    pub(crate) own_classes: Vec<ClassSpec>,
     pub(crate) classes: ClassConfig,
     /// Theirs, for all ports.
     pub(crate) quanta: Arc<[u32; 8]>,
@@ -101,7 +103,8 @@ impl<S: Scheme> Common<S> {
             least_bytes: Bytes::new(u64::from(setup.wire.control_bytes(0))),
         };
         let mut rooms = [Room::Lossless; 8];
-        for class in S::classes(&params, &wire_facts) {
+        let own_classes = if S::CLASSES { S::classes(&params, &wire_facts) } else { Vec::new() };
+        for class in &own_classes {
             rooms[class.priority.index()] = class.room;
         }
         Ok(Common {
@@ -112,6 +115,7 @@ impl<S: Scheme> Common<S> {
             graph,
             routes,
             rooms,
+            own_classes,
             classes: setup.classes,
             quanta: Arc::new(setup.classes.quanta),
             host: setup.host,
@@ -159,8 +163,7 @@ impl<S: Scheme> Common<S> {
 
     /// Whether the scheme needs no queues, holds or shapers in switches that CIOQ switches lack.
     pub(crate) fn goes_with_input_queues(&self) -> bool {
-        let classes = S::classes(&self.params, &self.wire_facts);
-        !(S::Cp::SUB_QUEUES || S::Cp::RECIRCULATES || S::Cp::HOLDS) && classes.is_empty()
+        !(S::Cp::SUB_QUEUES || S::Cp::RECIRCULATES || S::Cp::HOLDS) && self.own_classes.is_empty()
     }
 
     /// Wire bytes of a data packet.

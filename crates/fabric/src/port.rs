@@ -99,6 +99,8 @@ struct Queue {
 /// Priorities that may not use the whole link.
 #[derive(Clone, Debug)]
 struct Shaper {
+    /// Priorities that it shapes.
+    shaped: u16,
     /// Link rate over the priority's share, in 65536ths; 0 where it is not shaped.
     stretch: [u64; 8],
     /// Packets that may go at once after a silence, less one.
@@ -106,6 +108,15 @@ struct Shaper {
     /// When so many are saved up again.
     full: [Time; 8],
     earliest: [Time; 8],
+}
+
+/// Which bits are set.
+fn ones(mut bits: u16) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = (bits != 0).then(|| bits.trailing_zeros() as usize);
+        bits &= bits.wrapping_sub(1);
+        bit
+    })
 }
 
 impl Shaper {
@@ -164,8 +175,15 @@ impl Port {
         if class.share < 1.0 {
             let shaper = self.shaper.get_or_insert_with(|| {
                 let start = [Time::ZERO; 8];
-                Box::new(Shaper { stretch: [0; 8], saved: [0; 8], full: start, earliest: start })
+                Box::new(Shaper {
+                    shaped: 0,
+                    stretch: [0; 8],
+                    saved: [0; 8],
+                    full: start,
+                    earliest: start,
+                })
             });
+            shaper.shaped |= 1 << class.priority.index();
             shaper.stretch[class.priority.index()] = (65_536.0 / class.share) as u64;
             shaper.saved[class.priority.index()] = u64::from(class.burst.saturating_sub(1));
         }
@@ -239,9 +257,9 @@ impl Port {
     pub(crate) fn unshaped(&self, open: u16, now: Time) -> u16 {
         match &self.shaper {
             None => open,
-            Some(shaper) => (0..8).fold(open, |open, priority| {
-                if shaper.earliest[priority] > now { open & !(1 << priority) } else { open }
-            }),
+            Some(shaper) => ones(open & shaper.shaped)
+                .filter(|&priority| shaper.earliest[priority] > now)
+                .fold(open, |open, priority| open & !(1 << priority)),
         }
     }
 
@@ -253,14 +271,11 @@ impl Port {
         }
         match &self.shaper {
             None => self.free_at,
-            Some(shaper) => {
-                if open & PFC_BIT != 0 {
-                    return self.free_at;
-                }
-                let ready = (0..8).filter(|priority| open & 1 << priority != 0);
-                let earliest = ready.map(|priority| shaper.earliest[priority]).min();
-                self.free_at.max(earliest.unwrap_or(Time::ZERO))
+            Some(shaper) if open & !shaper.shaped == 0 => {
+                let earliest = ones(open).map(|priority| shaper.earliest[priority]).min();
+                self.free_at.max(earliest.expect("something is open"))
             }
+            Some(_) => self.free_at,
         }
     }
 
@@ -388,28 +403,19 @@ impl Port {
         (kind, priority, size): (Kind, u8, u16),
         handle: Handle,
     ) {
-        self.transmit_unshaped(window, start, (kind, size), handle);
-        if let Some(shaper) = &mut self.shaper {
+        if self.byte_time == 0 {
+            self.transmit_inexactly(window, start, (kind, size), handle);
+        } else {
+            let end = start + Time::from_ps(u64::from(size) * self.byte_time);
+            self.occupy(start, end, size);
+            let class = self.count_kind(kind);
+            window.send_alone(&self.link, end + self.delay, class, handle);
+        }
+        if S::CLASSES
+            && let Some(shaper) = &mut self.shaper
+        {
             shaper.sent(priority as usize & 7, start, self.free_at);
         }
-    }
-
-    /// The same where no priority is shaped.
-    #[inline(always)]
-    pub(crate) fn transmit_unshaped<S: Scheme>(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        start: Time,
-        (kind, size): (Kind, u16),
-        handle: Handle,
-    ) {
-        if self.byte_time == 0 {
-            return self.transmit_inexactly(window, start, (kind, size), handle);
-        }
-        let end = start + Time::from_ps(u64::from(size) * self.byte_time);
-        self.occupy(start, end, size);
-        let class = self.count_kind(kind);
-        window.send_alone(&self.link, end + self.delay, class, handle);
     }
 
     /// The same where times on the wire are rounded, so that a packet may take none.

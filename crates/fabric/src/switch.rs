@@ -31,7 +31,7 @@ use crate::red::Red;
 use crate::routing::Here;
 use crate::sub_queue::SubQueues;
 use engine::{Window, fetch};
-use schemes::contract::{Cp, Full, Level, Order, PortView, Room, SwitchFx};
+use schemes::contract::{Cp, Full, Level, Order, PortView, SwitchFx};
 use std::sync::Arc;
 use units::Time;
 
@@ -92,8 +92,8 @@ pub(crate) struct Switch<S: Scheme> {
     sub_queues: Vec<SubQueues>,
     /// Shapers or gates have a say in what leaves.
     gated: bool,
-    /// Nothing has a say in what leaves but priorities and pauses: an idle port may pass packets on at
-    /// once.
+    /// Nothing has a say in what leaves but priorities, pauses and shapers: an idle port may pass packets
+    /// on at once.
     plain: bool,
     /// RED decides as packets begin to leave.
     marks_at_dequeue: bool,
@@ -118,8 +118,9 @@ pub(crate) struct Switch<S: Scheme> {
 }
 
 impl<S: Scheme> Switch<S> {
-    /// Whether the scheme's congestion point is one that a plain switch can have.
-    const MAY_BE_PLAIN: bool = matches!(LevelOf::<S>::ORDER, Order::Lazy)
+    /// Whether a plain switch can have the scheme's congestion point; one without any can be plain under
+    /// each scheme.
+    const PLAIN_WITH_POINT: bool = matches!(LevelOf::<S>::ORDER, Order::Lazy)
         && !<S::Cp as Cp<S>>::RECIRCULATES
         && !<S::Cp as Cp<S>>::SEES_ARRIVALS
         && !<S::Cp as Cp<S>>::ROUTES;
@@ -139,7 +140,7 @@ impl<S: Scheme> Switch<S> {
         losses: Option<Box<Losses>>,
     ) -> Switch<S> {
         let count = ports.len();
-        let strict = LevelOf::<S>::ORDER == Order::Strict;
+        let strict = LevelOf::<S>::ORDER == Order::Strict && cp.is_some();
         let views = if strict {
             ports
                 .iter()
@@ -163,13 +164,12 @@ impl<S: Scheme> Switch<S> {
         Switch {
             node,
             gated,
-            plain: Self::MAY_BE_PLAIN
+            plain: (cp.is_none() || Self::PLAIN_WITH_POINT)
                 && common.short_ways
                 && losses.is_none()
-                && !gated
+                && sub_queues.is_empty()
                 && recorder.as_ref().is_none_or(|recorder| !recorder.takes_packets())
-                && !common.marks_at_enqueue
-                && common.rooms.iter().all(|room| *room == Room::Lossless),
+                && !common.marks_at_enqueue,
             marks_at_dequeue: common.marks_at_dequeue,
             here: common.routes.here(node, 0),
             epoch: 0,
@@ -236,7 +236,7 @@ impl<S: Scheme> Switch<S> {
                 // Nothing but arrivals happens until then, unless one of them sets a timer (it is
                 // held, or has the congestion point want to be woken).
                 let quiet = self.next_timer().min(self.probes.next()).min(until);
-                if self.is_plain() {
+                if self.plain {
                     self.pass_on(window, quiet);
                 } else {
                     let last = quiet.min(until - Time::from_ps(1));
@@ -259,7 +259,7 @@ impl<S: Scheme> Switch<S> {
                 break;
             }
             if next == arrival {
-                if self.is_plain() && next < timer.min(probe) {
+                if self.plain && next < timer.min(probe) {
                     self.pass_next_on(window, in_order);
                 } else {
                     let (time, port, handle) = window.next_arrival().expect("there is one");
@@ -297,12 +297,6 @@ impl<S: Scheme> Switch<S> {
         self.mmu.is_pausing() || (LevelOf::<S>::ORDER == Order::Strict && self.cp.is_some())
     }
 
-    /// Whether the short ways of a plain switch are open.
-    #[inline(always)]
-    fn is_plain(&self) -> bool {
-        Self::MAY_BE_PLAIN && self.plain
-    }
-
     #[inline]
     fn next_timer(&self) -> Time {
         let cp = self.cp.as_ref().map_or(Time::NEVER, |cp| cp.next_timer());
@@ -312,7 +306,7 @@ impl<S: Scheme> Switch<S> {
     /// Has `port` send what it sends before `time`.
     #[inline]
     fn drain(&mut self, window: &mut Window<'_, '_, Packet<S>>, port: usize, time: Time) {
-        if self.is_plain() {
+        if self.plain {
             return self.drain_plain(window, port, time);
         }
         while self.due.at(port) < time {

@@ -43,6 +43,8 @@ pub trait Scheme: Sized + Send + Sync + 'static {
     const MAX_HOPS: usize = usize::MAX;
     /// Most rates that links may have: those that its packets can tell apart.
     const MAX_RATES: usize = usize::MAX;
+    /// It has traffic classes of its own; without it [`classes`](Scheme::classes) is not asked.
+    const CLASSES: bool = false;
 
     /// Its parameters.
     type Params: Params;

@@ -103,6 +103,7 @@ impl Scheme for ExpressPass {
         },
     ];
     const SYMMETRIC_PATHS: bool = true;
+    const CLASSES: bool = true;
 
     type Params = ExpressPassParams;
     type Meta = Credit;

@@ -142,7 +142,7 @@ impl<S: Scheme> Switch<S> {
             return self.discard(window, in_port, handle);
         };
         let (priority, size) = (packet.header.priority, u64::from(packet.header.size));
-        if !self.plain && !self.has_room(window, now, out, priority) {
+        if !self.has_room(window, now, out, priority) {
             return self.discard(window, in_port, handle);
         }
         if in_port == NO_INGRESS {
@@ -220,8 +220,8 @@ impl<S: Scheme> Switch<S> {
         }
     }
 
-    /// Whether a drop-tail class of `out` takes another packet.
-    #[cold]
+    /// Whether `out` takes another packet of its class.
+    #[inline]
     pub(super) fn has_room(
         &mut self,
         window: &mut Window<'_, '_, Packet<S>>,
@@ -229,7 +229,22 @@ impl<S: Scheme> Switch<S> {
         out: usize,
         priority: u8,
     ) -> bool {
-        let Room::DropTail(limit) = self.common.rooms[priority as usize] else { return true };
+        match self.common.rooms[priority as usize & 7] {
+            Room::Lossless => true,
+            Room::DropTail(limit) => self.is_below(window, now, out, priority, limit),
+        }
+    }
+
+    /// Whether fewer packets of a class than `limit` wait at `out`.
+    #[inline(never)]
+    fn is_below(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        out: usize,
+        priority: u8,
+        limit: u32,
+    ) -> bool {
         self.drain(window, out, now);
         self.ports[out].class_packets(priority) < limit
     }

@@ -81,7 +81,7 @@ impl<S: Scheme> Switch<S> {
         port: usize,
     ) {
         let now = self.due.at(port);
-        let (queue, mut handle) = if !PLAIN && self.gated {
+        let (queue, mut handle) = if (!PLAIN || S::CLASSES) && self.gated {
             match self.take_gated(window, port, now) {
                 Some(taken) => taken,
                 // A gate that was to open by now did not.
@@ -104,14 +104,10 @@ impl<S: Scheme> Switch<S> {
         let marks = self.marks_at_dequeue;
         let packet = window.packets.get_mut(&mut handle);
         let (ingress, on_the_wire) = (packet.header.ingress, packet.header.on_the_wire());
-        let (kind, priority, size) = on_the_wire;
+        let (_, priority, size) = on_the_wire;
         let mut egress = self.egress(port);
         egress.leaves(now, marks, packet);
-        if PLAIN {
-            egress.port.transmit_unshaped(window, now, (kind, size), handle);
-        } else {
-            egress.port.transmit(window, now, on_the_wire, handle);
-        }
+        egress.port.transmit(window, now, on_the_wire, handle);
         self.next_departure::<PLAIN>(window, port, now);
         if ingress != NO_INGRESS {
             if self.mmu.release(ingress, priority, u64::from(size)) {
@@ -155,7 +151,7 @@ impl<S: Scheme> Switch<S> {
         port: usize,
         now: Time,
     ) {
-        if !PLAIN && self.gated {
+        if (!PLAIN || S::CLASSES) && self.gated {
             return self.schedule_gated(window, port, now);
         }
         let this = &self.ports[port];

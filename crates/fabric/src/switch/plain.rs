@@ -68,6 +68,10 @@ impl<S: Scheme> Switch<S> {
         let packet = window.packets.get_mut(&mut handle);
         let (kind, priority, size) = packet.header.on_the_wire();
         self.audit.arrived += u64::from(size);
+        if S::CLASSES && !self.has_room(window, now, out, priority) {
+            self.discard(window, place.port(window), handle);
+            return false;
+        }
         let bytes = u64::from(size);
         if !self.mmu.is_calm(bytes)
             && !self.mmu.is_far_from_limits(place.port(window), priority, bytes)
@@ -91,12 +95,17 @@ impl<S: Scheme> Switch<S> {
             self.drain_plain(window, out, now);
             open = self.ports[out].is_open(now);
         }
-        let passes = open && place.is_last_of_instant(window) && in_turn;
+        let passes = open
+            && place.is_last_of_instant(window)
+            && in_turn
+            && (!S::CLASSES || self.ports[out].unshaped(1 << priority, now) != 0);
         let packet = window.packets.get_mut(&mut handle);
         if passes {
             let port = &mut self.ports[out];
             let mut leaves = true;
-            if let Some(cp) = &mut self.cp {
+            if Self::PLAIN_WITH_POINT
+                && let Some(cp) = &mut self.cp
+            {
                 packet.header.ingress = place.port(window);
                 let state = &mut self.cp_ports[out];
                 let view = port.view(out, priority);
@@ -112,7 +121,7 @@ impl<S: Scheme> Switch<S> {
             }
             if leaves {
                 port.count_through(size);
-                port.transmit_unshaped(window, now, (kind, size), handle);
+                port.transmit(window, now, (kind, priority, size), handle);
                 return true;
             }
         }

@@ -841,6 +841,7 @@ toy! {
     fn ctl_priority(_: &Plain<Log<Time>>, _: &Notice) -> Option<Priority> {
         Some(Priority::new(5))
     }
+    const CLASSES: bool = true;
     fn classes(_: &Plain<Log<Time>>, _: &WireFacts) -> Vec<ClassSpec> {
         vec![ClassSpec { priority: Priority::new(5), room: Room::DropTail(4), share: 1.0, burst: 1 }]
     }
@@ -906,6 +907,7 @@ toy! {
     no_ctl!();
     no_host!();
     no_cp!();
+    const CLASSES: bool = true;
     fn classes(_: &Plain<()>, _: &WireFacts) -> Vec<ClassSpec> {
         vec![ClassSpec { priority: Priority::new(3), room: Room::Lossless, share: 0.5, burst: 1 }]
     }
@@ -943,6 +945,7 @@ toy! {
     fn ctl_priority(_: &Plain<Log<Time>>, _: &Notice) -> Option<Priority> {
         Some(Priority::new(5))
     }
+    const CLASSES: bool = true;
     fn classes(_: &Plain<Log<Time>>, wire: &WireFacts) -> Vec<ClassSpec> {
         let sizes = [wire.packet_bytes, wire.ack_bytes, wire.least_bytes];
         assert_eq!(sizes, [FULL, ACK, LEAST].map(Bytes::new));
