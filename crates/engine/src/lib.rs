@@ -3,7 +3,8 @@
 //! A [`Device`] owns all its state. Devices act on one another only by putting packets on
 //! [`Link`]s, and a link takes time. So whatever a device does within a span no longer than the
 //! shortest link can't reach another device within that span: the devices of a *window* are
-//! independent, threads take them in any order, and a barrier ends the window.
+//! independent, threads take them in any order, and a barrier ends the window. Each thread works its own
+//! devices, which stay in its caches, and in the end what others have not come to.
 //!
 //! The result is the same on any number of threads because nothing that depends on threads is ever
 //! compared: a device handles its arrivals in the order of (time, class, port, position on the
@@ -29,6 +30,7 @@ mod link;
 mod mailbox;
 mod reference;
 mod run;
+mod share;
 mod sort;
 mod window;
 mod worker;

@@ -1,9 +1,11 @@
 //! Where packets wait between the window they were sent in and the one they arrive in.
 //!
 //! There is a box for each (slot, sending thread, receiving device). Slots go round by three: in
-//! window `w` the threads write into the slots of `w+1` and `w+2` and empty the slot of `w`. What
-//! is due later still goes to the receiving thread's calendar. So no two threads ever touch a box
-//! in the same window, and the barrier between windows orders their touching it in turn.
+//! window `w` the threads write into the slots of `w+1` and `w+2`, and whoever takes a group to work it
+//! empties its boxes in the slot of `w`. What is due later still goes to the calendar of the thread
+//! that owns the receiver, which puts it into a box of its own before it lets others take groups. So no
+//! two threads ever touch a box at the same time, and the barrier between windows, or the taking of a
+//! group, orders their touching it in turn.
 
 use crate::key::{self, Mix};
 use std::cell::UnsafeCell;
@@ -15,8 +17,8 @@ pub(crate) const SLOTS: usize = 3;
 /// A cell that one thread at a time touches, by the protocol above.
 pub(crate) struct Turns<T>(UnsafeCell<T>);
 
-// SAFETY: the protocol of this module: in each window at most one thread touches a given cell, and
-// the barrier between windows makes its writes visible to the next.
+// SAFETY: the protocol of this module: one thread at a time touches a given cell, and the barrier between
+// windows, or the taking of a group, makes its writes visible to the next.
 unsafe impl<T: Send> Sync for Turns<T> {}
 
 impl<T> Turns<T> {
@@ -54,6 +56,9 @@ pub(crate) struct Mail {
     noted: Vec<Turns<Vec<u32>>>,
     /// By parity of the window, sending thread, receiving thread.
     far: Vec<Turns<Vec<Far>>>,
+    /// By parity of the window, working thread, owner: groups that were worked for their owner, and when
+    /// they want to be worked next.
+    worked: Vec<Turns<Vec<(u32, Time)>>>,
 }
 
 impl Mail {
@@ -64,6 +69,7 @@ impl Mail {
             boxes: (0..SLOTS * threads * devices).map(|_| Turns::new(Vec::new())).collect(),
             noted: (0..SLOTS * threads * threads).map(|_| Turns::new(Vec::new())).collect(),
             far: (0..2 * threads * threads).map(|_| Turns::new(Vec::new())).collect(),
+            worked: (0..2 * threads * threads).map(|_| Turns::new(Vec::new())).collect(),
         }
     }
     #[inline]
@@ -82,6 +88,15 @@ impl Mail {
     #[inline]
     pub(crate) fn far(&self, parity: usize, from: usize, to: usize) -> &Turns<Vec<Far>> {
         &self.far[(parity * self.threads + from) * self.threads + to]
+    }
+    #[inline]
+    pub(crate) fn worked(
+        &self,
+        parity: usize,
+        by: usize,
+        owner: usize,
+    ) -> &Turns<Vec<(u32, Time)>> {
+        &self.worked[(parity * self.threads + by) * self.threads + owner]
     }
 }
 

@@ -3,8 +3,10 @@ use crate::barrier::Barrier;
 use crate::grid::Grid;
 use crate::key::Ties;
 use crate::mailbox::{Mail, Turns};
+use crate::share::Share;
 use crate::window::Device;
 use crate::worker::{Shared, Worker};
+use std::sync::atomic::AtomicU64;
 use units::Time;
 
 /// How devices are grouped and shared out among threads.
@@ -12,7 +14,7 @@ use units::Time;
 pub struct Layout {
     /// Each group's devices. A device is in exactly one group.
     pub groups: Vec<Vec<u32>>,
-    /// The thread of each group.
+    /// The thread of each group. In the end others may work it, too, so that none waits for long.
     pub owner: Vec<u16>,
     /// How many threads there are.
     pub threads: usize,
@@ -96,6 +98,8 @@ pub fn run<D: Device>(
         }
     }
     let threads = layout.threads.max(1);
+    let own = |thread| layout.owner.iter().filter(|owner| usize::from(**owner) == thread).count();
+    let device_wake: Vec<AtomicU64> = devices.iter().map(|_| AtomicU64::new(0)).collect();
     let devices: Vec<Turns<D>> = devices.into_iter().map(Turns::new).collect();
     let shared = Shared {
         devices: &devices,
@@ -104,6 +108,8 @@ pub fn run<D: Device>(
         owner: &owner,
         mail: &Mail::new(devices.len(), threads),
         arena: &arena,
+        shares: &(0..threads).map(|thread| Share::new(own(thread))).collect::<Vec<_>>(),
+        device_wake: &device_wake,
         barrier: &Barrier::new(threads),
         grid: Grid::new(layout.lookahead),
         goal: limits.goal,

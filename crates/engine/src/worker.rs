@@ -1,4 +1,6 @@
-//! What one thread does: window after window, its own groups, then the barrier.
+//! What one thread does: window after window, its own groups and what others leave it, then the barrier.
+
+mod several;
 
 use crate::arena::{Arena, Packets};
 use crate::barrier::{Barrier, Broken};
@@ -7,10 +9,13 @@ use crate::grid::Grid;
 use crate::key;
 use crate::mailbox::{Far, Mail, Post, SLOTS, Turns};
 use crate::run::{Layout, Outcome, Progress, Watch};
+use crate::share::Share;
 use crate::sort::Sorter;
-use crate::window::{AHEAD, Arrivals, Device, Inside, Window};
+use crate::window::{AHEAD, Arrivals, Device, Window};
+use several::{Inbox, places};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 use units::Time;
@@ -22,6 +27,11 @@ pub(crate) struct Shared<'a, D: Device> {
     pub(crate) group_of: &'a [u32],
     pub(crate) owner: &'a [u16],
     pub(crate) mail: &'a Mail,
+    /// By thread.
+    pub(crate) shares: &'a [Share],
+    /// By device, where its group has several: when it wants to be worked next, ps. Written by who works
+    /// the group.
+    pub(crate) device_wake: &'a [AtomicU64],
     pub(crate) arena: &'a Arena<D::Packet>,
     pub(crate) barrier: &'a Barrier,
     pub(crate) grid: Grid,
@@ -38,6 +48,13 @@ impl<D: Device> Clone for Shared<'_, D> {
 }
 impl<D: Device> Copy for Shared<'_, D> {}
 
+impl<D: Device> Shared<'_, D> {
+    #[inline]
+    fn device_wake(&self, device: u32) -> Time {
+        Time::from_ps(self.device_wake[device as usize].load(Ordering::Relaxed))
+    }
+}
+
 /// What a thread tells the others at the end of a window. Two of each, used in turn, so that a slow
 /// reader is not overtaken.
 #[derive(Default)]
@@ -48,6 +65,10 @@ pub(crate) struct Report {
     delivered: [AtomicU64; 2],
     cancel: [AtomicBool; 2],
 }
+
+/// Each time a thread takes one of so many parts of the groups that it has left, where others may take
+/// some.
+const PARTS: u32 = 8;
 
 /// Stands for the devices of a group that has not one alone.
 const SEVERAL: u32 = u32::MAX;
@@ -65,9 +86,15 @@ pub(crate) struct Worker<'a, D: Device> {
     later: BinaryHeap<Reverse<(Time, u32)>>,
     /// Groups that want to be worked in the next window.
     soon: Vec<u32>,
-    /// A bit for each group that is to be worked in this window, and they in order.
+    /// A bit for each group that is to be worked in this window.
     listed: Vec<u64>,
-    active: Vec<u32>,
+    /// Windows so far.
+    windows: u64,
+    /// Places in its share that it has taken and not begun.
+    taken: Range<u32>,
+    /// Groups of others that this thread worked in this window: when the first of them wants to be
+    /// worked next.
+    next_elsewhere: Time,
     /// Packets due beyond the mailboxes, by window.
     calendar: BTreeMap<u64, Vec<Far>>,
     arrivals: Vec<u64>,
@@ -76,8 +103,6 @@ pub(crate) struct Worker<'a, D: Device> {
     inbox: Vec<Inbox>,
     /// its place among them by device,
     place: Vec<u32>,
-    /// when each device wants to be worked next, by device,
-    device_wake: Vec<Time>,
     /// and what they sent to each other in a step.
     sent: Vec<(u32, Time, u64)>,
     finished: u64,
@@ -86,17 +111,6 @@ pub(crate) struct Worker<'a, D: Device> {
     begun: Instant,
     /// What all threads had done when last they met.
     seen: Progress,
-}
-
-/// The arrivals of a group's device within a window, as they become known.
-#[derive(Default)]
-struct Inbox {
-    mailed: Vec<u64>,
-    taken: usize,
-    /// From within the group, the next one last.
-    inside: Vec<u64>,
-    /// When the device has something to do.
-    due: Time,
 }
 
 impl<'a, D: Device> Worker<'a, D> {
@@ -118,13 +132,14 @@ impl<'a, D: Device> Worker<'a, D> {
             // Everybody gets a first window, in which it says when it wants the next.
             soon: (0..groups as u32).filter(mine).collect(),
             listed: vec![0; groups.div_ceil(64)],
-            active: Vec::new(),
+            windows: 0,
+            taken: 0..0,
+            next_elsewhere: Time::NEVER,
             calendar: BTreeMap::new(),
             arrivals: Vec::new(),
             sorter: Sorter::new(),
             inbox: (0..largest).map(|_| Inbox::default()).collect(),
             place: places(shared.layout, shared.devices.len()),
-            device_wake: vec![Time::ZERO; shared.devices.len()],
             sent: Vec::new(),
             finished: 0,
             delivered: 0,
@@ -138,12 +153,12 @@ impl<'a, D: Device> Worker<'a, D> {
     pub(crate) fn run(mut self) -> Result<Outcome, Broken> {
         let Shared { grid, stop, goal, .. } = self.shared;
         let mut posted = [false; SLOTS - 1];
-        let (mut window, mut windows, mut cancelled) = (0u64, 0u64, false);
+        let (mut window, mut cancelled) = (0u64, false);
         let mut end = Time::ZERO;
         let mut total = 0;
         while grid.start(window) < stop && !cancelled && goal != Some(0) {
-            windows += 1;
-            let parity = (windows & 1) as usize;
+            self.windows += 1;
+            let parity = (self.windows & 1) as usize;
             let next_slots = [(window + 1) as usize % SLOTS, (window + 2) as usize % SLOTS];
             let ends = [1, 2, 3].map(|ahead| grid.start(window + ahead));
             let mut post = Post {
@@ -161,19 +176,22 @@ impl<'a, D: Device> Worker<'a, D> {
             };
             let from = grid.start(window);
             self.collect(window, parity ^ 1);
-            let mut active = std::mem::take(&mut self.active);
-            for (place, &group) in active.iter().enumerate() {
+            self.next_elsewhere = Time::NEVER;
+            // What is taken is worked: nothing more is taken after a vain try.
+            let mut this = self.take_group();
+            let mut next = if this.is_some() { self.take_group() } else { None };
+            while let Some(group) = this {
                 // Far apart in memory, and each is worked for longer than a fetch takes.
-                if let Some(&next) = active.get(place + 2) {
-                    self.fetch_devices(next, window);
+                let later = if next.is_some() { self.take_group() } else { None };
+                if let Some(group) = later {
+                    self.fetch_devices(group, window);
                 }
-                if let Some(&next) = active.get(place + 1) {
-                    self.fetch_work(next, window);
+                if let Some(group) = next {
+                    self.fetch_work(group, window);
                 }
                 self.work_group(group, window, from, &mut post);
+                (this, next) = (next, later);
             }
-            active.clear();
-            self.active = active;
             end = post.ends[0];
 
             let next = self.next_event(&post);
@@ -208,7 +226,7 @@ impl<'a, D: Device> Worker<'a, D> {
                 }
             }
         }
-        Ok(Outcome { end: end.min(stop), finished: total, cancelled, windows })
+        Ok(Outcome { end: end.min(stop), finished: total, cancelled, windows: self.windows })
     }
 
     /// The groups to work in this window: those that got mail and those that want to.
@@ -247,6 +265,18 @@ impl<'a, D: Device> Worker<'a, D> {
             list(&mut self.listed, group);
         }
         let end = grid.start(window + 1);
+        for by in 0..self.shared.reports.len() {
+            // SAFETY: as for what is far.
+            let worked = unsafe { mail.worked(parity, by, self.thread).get() };
+            for (group, wake) in worked.drain(..) {
+                self.wake[group as usize] = wake;
+                if wake < end {
+                    list(&mut self.listed, group);
+                } else if wake != Time::NEVER {
+                    self.sleep(group, wake);
+                }
+            }
+        }
         while let Some(&Reverse((time, group))) = self.later.peek()
             && time < end
         {
@@ -259,12 +289,28 @@ impl<'a, D: Device> Worker<'a, D> {
             }
         }
         // Neighbours in memory one after the other: they share pages, and mostly a pod.
-        for (word, bits) in self.listed.iter_mut().enumerate() {
-            while *bits != 0 {
-                self.active.push(word as u32 * 64 + bits.trailing_zeros());
-                *bits &= *bits - 1;
-            }
+        let words = self.listed.iter_mut().enumerate();
+        let groups = words.flat_map(|(word, bits)| ones(std::mem::take(bits), word as u32 * 64));
+        self.shared.shares[self.thread].lay_out(self.windows, groups);
+    }
+
+    /// The next group to work: one of its own, else one that another thread has not come to.
+    #[inline]
+    fn take_group(&mut self) -> Option<u32> {
+        let own = &self.shared.shares[self.thread];
+        if self.taken.is_empty() {
+            self.taken = own.take_first(if self.shared.shares.len() == 1 { 1 } else { PARTS });
         }
+        match self.taken.next() {
+            Some(place) => Some(own.group(place)),
+            None => self.take_from_others(),
+        }
+    }
+
+    #[inline(never)]
+    fn take_from_others(&self) -> Option<u32> {
+        let (before, from_own) = self.shared.shares.split_at(self.thread);
+        from_own[1..].iter().chain(before).find_map(|share| share.take_last(self.windows))
     }
 
     /// Has `group` worked again when `time` comes.
@@ -300,8 +346,8 @@ impl<'a, D: Device> Worker<'a, D> {
     fn fetch_work(&self, group: u32, window: u64) {
         let Shared { devices, mail, reports, .. } = self.shared;
         if let Some(device) = self.lone(group) {
-            // SAFETY: a group's devices and the boxes of this window's slot for them are its
-            // owner's alone, and no other reference to them is alive between two groups.
+            // SAFETY: a group's devices and the boxes of this window's slot for them are
+            // who took it's alone, and no other reference to them is alive between two groups.
             let device_to_come = unsafe { devices[device as usize].get() };
             device_to_come.fetch();
             for from in 0..reports.len() {
@@ -323,6 +369,13 @@ impl<'a, D: Device> Worker<'a, D> {
                 self.work_several(group, devices, window, from, post)
             }
         };
+        let owner = usize::from(self.shared.layout.owner[group as usize]);
+        if owner != self.thread {
+            self.next_elsewhere = self.next_elsewhere.min(wake);
+            // SAFETY: this thread alone writes its lists of this parity in this window.
+            unsafe { post.mail.worked(post.parity, self.thread, owner).get() }.push((group, wake));
+            return;
+        }
         self.wake[group as usize] = wake;
         if wake < post.ends[1] {
             self.soon.push(group);
@@ -344,7 +397,7 @@ impl<'a, D: Device> Worker<'a, D> {
         };
         self.sorter.sort(arrivals);
         self.delivered += arrivals.len() as u64;
-        // SAFETY: a group is worked by its owner only, once in a window.
+        // SAFETY: a group is worked by who took it, once in a window.
         let this = unsafe { self.shared.devices[device as usize].get() };
         this.arrange(&mut Arrivals {
             packets: &self.packets,
@@ -366,72 +419,6 @@ impl<'a, D: Device> Worker<'a, D> {
         wake
     }
 
-    /// The device of a group that is due first is worked until another could send it something: the
-    /// next one in order may, over their shortest link, or one of those that it sends to may answer.
-    fn work_several(
-        &mut self,
-        group: u32,
-        devices: &[u32],
-        window: u64,
-        from: Time,
-        post: &mut Post<'a>,
-    ) -> Time {
-        let until = post.ends[0];
-        let shortest = self.shared.layout.inside[group as usize];
-        let mut inside =
-            Inside { number: group, group_of: self.shared.group_of, until, sent: Vec::new() };
-        std::mem::swap(&mut inside.sent, &mut self.sent);
-        let inboxes = &mut self.inbox[..devices.len()];
-        for (inbox, &device) in inboxes.iter_mut().zip(devices) {
-            let threads = self.shared.reports.len();
-            gather(self.shared.mail, threads, window, device, &mut inbox.mailed);
-            self.sorter.sort(&mut inbox.mailed);
-            inbox.taken = 0;
-            debug_assert!(inbox.inside.is_empty());
-            inbox.due = inbox.next(from).min(self.device_wake[device as usize]).max(from);
-        }
-        loop {
-            let (place, due, second) = first_due(inboxes);
-            if due >= until {
-                break;
-            }
-            let (inbox, device) = (&mut inboxes[place], devices[place]);
-            let answered = due.saturating_add(shortest).saturating_add(shortest);
-            let end = second.saturating_add(shortest).min(answered).min(until);
-            self.arrivals.clear();
-            inbox.take_before(end, from, &mut self.arrivals);
-            self.delivered += self.arrivals.len() as u64;
-            // SAFETY: a group is worked by its owner only, one device at a time.
-            let this = unsafe { self.shared.devices[device as usize].get() };
-            this.arrange(&mut Arrivals {
-                packets: &self.packets,
-                base: from,
-                mix: post.mix,
-                entries: &mut self.arrivals,
-            });
-            let mut view = Window {
-                packets: &mut self.packets,
-                base: from,
-                until: end,
-                arrivals: &self.arrivals,
-                post: &mut *post,
-                group: Some(&mut inside),
-                finished: &mut self.finished,
-            };
-            let wake = this.advance(&mut view);
-            self.device_wake[device as usize] = wake;
-            inbox.due = inbox.next(from).min(wake);
-            for (device, arrival, tail) in inside.sent.drain(..) {
-                let inbox = &mut inboxes[self.place[device as usize] as usize];
-                inbox.put(key::entry((arrival - from).ps(), tail));
-                inbox.due = inbox.due.min(arrival);
-            }
-        }
-        std::mem::swap(&mut inside.sent, &mut self.sent);
-        let wakes = devices.iter().map(|&device| self.device_wake[device as usize]);
-        wakes.min().unwrap_or(Time::NEVER)
-    }
-
     /// The earliest time at which anything this thread knows of will happen.
     fn next_event(&self, post: &Post<'_>) -> Time {
         let mut next = match post.posted {
@@ -439,6 +426,7 @@ impl<'a, D: Device> Worker<'a, D> {
             [false, true] => post.ends[1],
             [false, false] => post.earliest_far,
         };
+        next = next.min(self.next_elsewhere);
         for &group in &self.soon {
             next = next.min(self.wake[group as usize]);
         }
@@ -479,52 +467,13 @@ impl<'a, D: Device> Worker<'a, D> {
     }
 }
 
-impl Inbox {
-    /// When the next packet arrives.
-    #[inline]
-    fn next(&self, from: Time) -> Time {
-        let time = |entry: Option<&u64>| entry.map_or(Time::NEVER, |&entry| key::time(entry, from));
-        time(self.mailed.get(self.taken)).min(time(self.inside.last()))
-    }
-
-    /// A packet comes from within the group.
-    #[inline]
-    fn put(&mut self, entry: u64) {
-        let earlier = self.inside.iter().rev().take_while(|&&other| other < entry).count();
-        self.inside.insert(self.inside.len() - earlier, entry);
-    }
-
-    /// Moves the arrivals before `end` to `arrivals`, in order.
-    #[inline]
-    fn take_before(&mut self, end: Time, from: Time, arrivals: &mut Vec<u64>) {
-        let is_due = |entry: &u64| key::time(*entry, from) < end;
-        let rest = &self.mailed[self.taken..];
-        let mailed = &rest[..rest.iter().take_while(|entry| is_due(entry)).count()];
-        self.taken += mailed.len();
-        let mut mailed = mailed.iter().copied().peekable();
-        while let Some(&inside) = self.inside.last().filter(|entry| is_due(entry)) {
-            while let Some(before) = mailed.next_if(|&entry| entry < inside) {
-                arrivals.push(before);
-            }
-            arrivals.push(inside);
-            self.inside.pop();
-        }
-        arrivals.extend(mailed);
-    }
-}
-
-/// The place of the inbox that is due first, when, and when the next one is.
-#[inline]
-fn first_due(inboxes: &[Inbox]) -> (usize, Time, Time) {
-    let (mut first, mut due, mut second) = (0, Time::NEVER, Time::NEVER);
-    for (place, inbox) in inboxes.iter().enumerate() {
-        if inbox.due < due {
-            (first, due, second) = (place, inbox.due, due);
-        } else {
-            second = second.min(inbox.due);
-        }
-    }
-    (first, due, second)
+/// The bits that are set, counted from `first`.
+fn ones(mut bits: u64, first: u32) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let bit = (bits != 0).then(|| first + bits.trailing_zeros());
+        bits &= bits.wrapping_sub(1);
+        bit
+    })
 }
 
 /// Has `group` worked in this window.
@@ -533,25 +482,14 @@ fn list(listed: &mut [u64], group: u32) {
     listed[group as usize / 64] |= 1 << (group % 64);
 }
 
-/// The place of each device in its group.
-fn places(layout: &Layout, devices: usize) -> Vec<u32> {
-    let mut places = vec![0; devices];
-    for group in &layout.groups {
-        for (place, &device) in group.iter().enumerate() {
-            places[device as usize] = place as u32;
-        }
-    }
-    places
-}
-
 /// Empties the boxes of `device` for this window into `arrivals`.
 #[inline]
 fn gather(mail: &Mail, threads: usize, window: u64, device: u32, arrivals: &mut Vec<u64>) {
     arrivals.clear();
     let slot = window as usize % SLOTS;
     for from in 0..threads {
-        // SAFETY: the boxes of this window's slot are complete since the last barrier, and this
-        // thread owns the device.
+        // SAFETY: the boxes of this window's slot are complete since the last barrier, or since their
+        // thread laid out its share, and this thread took the device's group.
         let mailbox = unsafe { mail.mailbox(slot, from, device).get() };
         arrivals.append(mailbox);
     }
