@@ -54,6 +54,17 @@ impl Barrier {
         }
     }
 
+    /// Whether there are several threads, and a core for each.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.threads > 1 && !self.crowded
+    }
+
+    /// Whether all threads wait but the one that asks.
+    #[inline]
+    pub(crate) fn is_last(&self) -> bool {
+        self.arrived.load(Ordering::Relaxed) + 1 == self.threads
+    }
+
     /// Returns when all threads have called it. What they wrote before is visible after. `begun`: when
     /// this thread began to work after the last time.
     pub(crate) fn wait(&self, begun: Instant) -> Result<(), Broken> {

@@ -90,6 +90,8 @@ pub(crate) struct Worker<'a, D: Device> {
     listed: Vec<u64>,
     /// Windows so far.
     windows: u64,
+    /// It takes from others: all have a core. Else who gets one does well to work what it has at hand.
+    helps: bool,
     /// Places in its share that it has taken and not begun.
     taken: Range<u32>,
     /// Groups of others that this thread worked in this window: when the first of them wants to be
@@ -133,6 +135,7 @@ impl<'a, D: Device> Worker<'a, D> {
             soon: (0..groups as u32).filter(mine).collect(),
             listed: vec![0; groups.div_ceil(64)],
             windows: 0,
+            helps: shared.barrier.is_shared(),
             taken: 0..0,
             next_elsewhere: Time::NEVER,
             calendar: BTreeMap::new(),
@@ -299,16 +302,21 @@ impl<'a, D: Device> Worker<'a, D> {
     fn take_group(&mut self) -> Option<u32> {
         let own = &self.shared.shares[self.thread];
         if self.taken.is_empty() {
-            self.taken = own.take_first(if self.shared.shares.len() == 1 { 1 } else { PARTS });
+            self.taken = own.take_first(if self.helps { PARTS } else { 1 });
         }
         match self.taken.next() {
             Some(place) => Some(own.group(place)),
-            None => self.take_from_others(),
+            None if self.helps => self.take_from_others(),
+            None => None,
         }
     }
 
     #[inline(never)]
     fn take_from_others(&self) -> Option<u32> {
+        if self.shared.barrier.is_last() {
+            // Who waits at the barrier has left nothing.
+            return None;
+        }
         let (before, from_own) = self.shared.shares.split_at(self.thread);
         from_own[1..].iter().chain(before).find_map(|share| share.take_last(self.windows))
     }
