@@ -22,8 +22,9 @@ struct Entry {
     address: Address,
     /// F.
     flows: u32,
-    /// Credits that it may still get in this round.
+    /// Credits that it may still get in the round that it was last looked at in.
     turns: u32,
+    round: u64,
     /// S.
     sent: u64,
     /// C_sent, bytes of credits granted.
@@ -32,7 +33,14 @@ struct Entry {
 
 impl Entry {
     fn wants(&self) -> bool {
-        self.granted < self.sent
+        self.granted < self.sent && self.flows > 0
+    }
+
+    /// Another round has begun since it was last looked at, perhaps.
+    fn enter(&mut self, round: u64) {
+        if self.round != round {
+            (self.round, self.turns) = (round, self.flows);
+        }
     }
 }
 
@@ -50,8 +58,10 @@ pub struct Downlink {
     entries: Vec<Entry>,
     /// Entries with C_sent < S.
     wanting: u32,
-    /// A bit for each of them that may still get credits in this round.
+    /// A bit for each of them, and for each that may still get credits in this round.
+    wants: Vec<u64>,
     in_turn: Vec<u64>,
+    round: u64,
     cursor: usize,
     /// Credits granted so far, and bytes without any, fill the link until then.
     filled: Time,
@@ -66,7 +76,9 @@ impl Downlink {
             credit: credit.get(),
             entries: vec![Entry::default(); racks],
             wanting: 0,
+            wants: vec![0; racks.div_ceil(64)],
             in_turn: vec![0; racks.div_ceil(64)],
+            round: 0,
             cursor: 0,
             filled: Time::ZERO,
             due: Time::NEVER,
@@ -77,6 +89,7 @@ impl Downlink {
     pub fn hear(&mut self, now: Time, claim: &Claim) {
         let entry = &mut self.entries[claim.rack as usize];
         let wanted = entry.wants();
+        entry.enter(self.round);
         entry.address = claim.address;
         entry.flows = claim.flows;
         entry.sent = entry.sent.max(claim.sent);
@@ -106,6 +119,7 @@ impl Downlink {
     pub fn grant(&mut self, now: Time) -> (u32, Address) {
         let rack = self.next();
         let entry = &mut self.entries[rack];
+        entry.enter(self.round);
         entry.turns -= 1;
         entry.granted += self.credit;
         let address = entry.address;
@@ -126,19 +140,19 @@ impl Downlink {
         if let Some(rack) = self.search() {
             return rack;
         }
-        for rack in 0..self.entries.len() {
-            self.entries[rack].turns = self.entries[rack].flows;
-            self.note(rack);
-        }
+        self.round += 1;
+        self.in_turn.copy_from_slice(&self.wants);
         self.search().expect("a VOQ wants a credit, and has a flow at least")
     }
 
-    /// Whether the VOQ of a rack may get a credit in this round changed, perhaps.
+    /// Whether the VOQ of a rack wants credits, or may still get some in this round, changed, perhaps.
     fn note(&mut self, rack: usize) {
         let entry = &self.entries[rack];
-        let bit = u64::from(entry.turns > 0 && entry.wants()) << (rack % 64);
-        let word = &mut self.in_turn[rack / 64];
-        *word = *word & !(1 << (rack % 64)) | bit;
+        let (word, bit) = (rack / 64, rack % 64);
+        let put =
+            |bits: &mut u64, is_so: bool| *bits = *bits & !(1 << bit) | u64::from(is_so) << bit;
+        put(&mut self.wants[word], entry.wants());
+        put(&mut self.in_turn[word], entry.wants() && entry.turns > 0);
     }
 
     /// The first one in turn from the cursor on.
