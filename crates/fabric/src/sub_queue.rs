@@ -13,6 +13,16 @@ struct SubQueue {
     priority: u8,
 }
 
+/// Which sub-queues may send now.
+pub(crate) struct Open {
+    /// Priorities that have one.
+    pub(crate) priorities: u16,
+    /// For each of them the place in the round of the first that may.
+    pub(crate) places: [u32; 8],
+    /// When the first gate opens that only waits for time.
+    pub(crate) wait: Time,
+}
+
 /// The sub-queues of a port.
 #[derive(Debug, Default)]
 pub(crate) struct SubQueues {
@@ -44,28 +54,31 @@ impl SubQueues {
         queue.fifo.push(packets, handle);
     }
 
-    /// Priorities of which a sub-queue may send now, and the earliest time at which a gate that
-    /// only waits for time opens.
+    /// Which may send now.
     pub(crate) fn open<S: Scheme>(
         &self,
         packets: &Packets<'_, Packet<S>>,
         paused: u16,
         gate: impl Fn(u32, &Packet<S>) -> Gate,
-    ) -> (u8, Time) {
-        let (mut open, mut wait) = (0, Time::NEVER);
-        for &number in &self.round {
+    ) -> Open {
+        let mut open = Open { priorities: 0, places: [0; 8], wait: Time::NEVER };
+        for (place, &number) in self.round.iter().enumerate() {
             let queue = &self.queues[number as usize];
-            if paused & 1 << queue.priority != 0 || open & 1 << queue.priority != 0 {
+            let bit = 1 << queue.priority;
+            if (paused | open.priorities) & bit != 0 {
                 continue;
             }
             let head = queue.fifo.peek(packets).expect("only filled ones are in the round");
             match gate(number, head) {
-                Gate::Open => open |= 1 << queue.priority,
-                Gate::Until(time) => wait = wait.min(time),
+                Gate::Open => {
+                    open.priorities |= bit;
+                    open.places[queue.priority as usize & 7] = place as u32;
+                }
+                Gate::Until(time) => open.wait = open.wait.min(time),
                 Gate::Shut => {}
             }
         }
-        (open, wait)
+        open
     }
 
     /// Whether a sub-queue rather than the port's own queue of this priority goes now: they
@@ -94,19 +107,13 @@ impl SubQueues {
         Some(handle)
     }
 
-    /// Takes the head of the next open sub-queue of a priority.
+    /// Takes the head of the open sub-queue at this place in the round.
     pub(crate) fn pop<S: Scheme>(
         &mut self,
         packets: &Packets<'_, Packet<S>>,
-        priority: usize,
-        gate: impl Fn(u32, &Packet<S>) -> Gate,
+        place: u32,
     ) -> Handle {
-        let place = self.round.iter().position(|&number| {
-            let queue = &self.queues[number as usize];
-            queue.priority as usize == priority
-                && queue.fifo.peek(packets).is_some_and(|head| gate(number, head) == Gate::Open)
-        });
-        let number = self.round.remove(place.expect("one was open")).expect("it has a place");
+        let number = self.round.remove(place as usize).expect("it has a place");
         let queue = &mut self.queues[number as usize];
         let handle = queue.fifo.pop(packets).expect("only filled ones are in the round");
         if !queue.fifo.is_empty() {

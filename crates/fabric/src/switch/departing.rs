@@ -52,17 +52,17 @@ impl<S: Scheme> Switch<S> {
     ) {
         let this = &self.ports[port];
         let own = this.open();
-        let due = if self.sub_queues.is_empty() {
+        let due = if self.sub_queues.is_empty() || (own != 0 && !this.is_shaped()) {
+            // What has no gate may go as soon as the wire is free.
             this.due(own)
         } else {
             let cp = self.cp.as_ref().expect("sub-queues belong to a congestion point");
             let at = this.free_at.max(now);
-            let (open, wait) =
-                self.sub_queues[port].open(window.packets, this.paused, |queue, head| {
-                    cp.gate(&self.cp_ports[port], queue, head, at)
-                });
-            let ready = this.due(own | u16::from(open));
-            if wait == Time::NEVER { ready } else { ready.min(wait.max(at)) }
+            let open = self.sub_queues[port].open(window.packets, this.paused, |queue, head| {
+                cp.gate(&self.cp_ports[port], queue, head, at)
+            });
+            let ready = this.due(own | open.priorities);
+            if open.wait == Time::NEVER { ready } else { ready.min(open.wait.max(at)) }
         };
         self.due.set(port, due);
     }
@@ -213,8 +213,8 @@ impl<S: Scheme> Switch<S> {
         let cp = self.cp.as_ref().expect("sub-queues belong to a congestion point");
         let sub_queues = &mut self.sub_queues[port];
         let gate = |queue, head: &Packet<S>| cp.gate(&self.cp_ports[port], queue, head, now);
-        let (ready, _) = sub_queues.open(packets, this.paused, gate);
-        let from_sub_queues = this.unshaped(u16::from(ready), now);
+        let ready = sub_queues.open(packets, this.paused, gate);
+        let from_sub_queues = this.unshaped(ready.priorities, now);
         open |= from_sub_queues;
         if open == 0 {
             return None;
@@ -223,8 +223,11 @@ impl<S: Scheme> Switch<S> {
         let queue = this.pick(packets, open, Some(self.common.full_packet));
         let turn =
             from_sub_queues & 1 << queue != 0 && sub_queues.takes_turn(queue, this.has(queue));
-        let handle =
-            if turn { sub_queues.pop(packets, queue, gate) } else { this.dequeue(packets, queue) };
+        let handle = if turn {
+            sub_queues.pop(packets, ready.places[queue & 7])
+        } else {
+            this.dequeue(packets, queue)
+        };
         Some((queue, handle))
     }
 }
