@@ -6,7 +6,7 @@ mod by_rank;
 /// Sorts a window's entries.
 pub(crate) struct Sorter {
     #[cfg(target_arch = "x86_64")]
-    by_rank: Option<by_rank::ByRank>,
+    by_rank: Option<Box<by_rank::ByRank>>,
 }
 
 impl Sorter {
@@ -20,8 +20,8 @@ impl Sorter {
     #[inline]
     pub(crate) fn sort(&mut self, entries: &mut [u64]) {
         #[cfg(target_arch = "x86_64")]
-        if self.by_rank.as_mut().is_some_and(|by_rank| by_rank.sort(entries)) {
-            return;
+        if let Some(by_rank) = &mut self.by_rank {
+            return by_rank.sort(entries);
         }
         entries.sort_unstable();
     }
@@ -35,12 +35,22 @@ mod tests {
     proptest! {
         #[test]
         fn as_by_comparison(
-            mut entries in prop::collection::vec(any::<u64>(), 0..150),
+            mut entries in prop_oneof![
+                prop::collection::vec(any::<u64>(), 0..150),
+                prop::collection::vec(any::<u64>(), 0..1200),
+            ],
             few_keys: bool,
+            crowded: bool,
+            shift in 0u32..64,
         ) {
             if few_keys {
                 entries.iter_mut().for_each(|entry| *entry &= 0xf000_0000_ffff_ffff);
             }
+            if crowded {
+                // Most of them within a short time.
+                entries.iter_mut().skip(3).for_each(|entry| *entry >>= 6);
+            }
+            entries.iter_mut().for_each(|entry| *entry >>= shift);
             let mut expected = entries.clone();
             expected.sort_unstable();
             Sorter::new().sort(&mut entries);
