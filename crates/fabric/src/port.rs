@@ -427,7 +427,9 @@ impl Port {
         (kind, size): (Kind, u16),
         handle: Handle,
     ) {
-        let end = start + self.serialisation(u64::from(size));
+        let (usual, usually) = self.usual[usize::from(kind != Kind::Data)];
+        let size_64 = u64::from(size);
+        let end = start + if size_64 == usual { usually } else { self.serialisation(size_64) };
         self.occupy(start, end, size);
         let class = self.count_kind(kind);
         window.send(&mut self.link, end + self.delay, class, handle);

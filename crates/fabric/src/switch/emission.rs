@@ -9,7 +9,7 @@
 //! first: what started it had been scheduled before the other port's next packet was.
 
 use super::Switch;
-use crate::packet::{Packet, Scheme};
+use crate::packet::{Kind, Packet, Scheme};
 use crate::port::Port;
 use engine::Arrivals;
 use std::cmp::Reverse;
@@ -25,7 +25,7 @@ pub(super) struct Train {
     end: Time,
     /// A host sends them.
     from_host: bool,
-    /// Of the cable; and what the usual sizes take on it, as the port has it.
+    /// Of the cable; and what the usual sizes take on it, those of data and of others, as the port has it.
     propagation: Time,
     usual: [(u64, Time); 2],
 }
@@ -47,48 +47,44 @@ impl<S: Scheme> Switch<S> {
         if self.trains.is_empty() {
             return;
         }
-        let mut begin = 0;
         let mut keys = std::mem::take(&mut self.emissions);
-        while begin < arrivals.len() {
-            keys.clear();
-            let instant = arrivals.get(begin).0;
-            while let Some(index) = Some(begin + keys.len()).filter(|&at| at < arrivals.len())
-                && arrivals.get(index).0 == instant
-            {
-                arrivals.look_ahead(index);
-                let (time, port, packet) = arrivals.get(index);
-                let train = &mut self.trains[port as usize];
-                let end = time.saturating_sub(train.propagation);
-                let size = u64::from(packet.header.size);
-                let on_the_wire = match train.usual.iter().find(|(usual, _)| *usual == size) {
-                    Some(&(_, time)) => time,
-                    None => self.ports[port as usize].serialisation(size),
-                };
-                let sent = end.saturating_sub(on_the_wire);
-                let in_train = sent == train.end;
-                if !in_train {
-                    train.start = sent;
-                }
-                let scheduled = if train.from_host {
-                    sent.saturating_sub(Time::from_ns(packet.header.ingress.into()))
-                } else if in_train {
-                    train.sent
-                } else {
-                    train.end
-                };
-                (train.sent, train.end) = (sent, end);
-                keys.push((sent, scheduled, Reverse(train.start), port));
+        let mut instant = Time::NEVER;
+        for index in 0..arrivals.len() {
+            arrivals.look_ahead(index);
+            let (time, port, packet) = arrivals.get(index);
+            if time != instant {
+                keys.clear();
+                instant = time;
             }
+            let train = &mut self.trains[port as usize];
+            let end = time.saturating_sub(train.propagation);
+            let (kind, _, size) = packet.header.on_the_wire();
+            let (usual, usually) = train.usual[usize::from(kind != Kind::Data)];
+            let size = u64::from(size);
+            let on_the_wire =
+                if size == usual { usually } else { self.ports[port as usize].serialisation(size) };
+            let sent = end.saturating_sub(on_the_wire);
+            let in_train = sent == train.end;
+            if !in_train {
+                train.start = sent;
+            }
+            let scheduled = if train.from_host {
+                sent.saturating_sub(Time::from_ns(packet.header.ingress.into()))
+            } else if in_train {
+                train.sent
+            } else {
+                train.end
+            };
+            (train.sent, train.end) = (sent, end);
+            keys.push((sent, scheduled, Reverse(train.start), port));
             // Few arrive at one instant, and most of them in order.
-            for unsorted in 1..keys.len() {
-                let mut place = unsorted;
-                while place > 0 && keys[place - 1] > keys[place] {
-                    keys.swap(place - 1, place);
-                    arrivals.swap(begin + place - 1, begin + place);
-                    place -= 1;
-                }
+            let mut place = keys.len() - 1;
+            let begin = index - place;
+            while place > 0 && keys[place - 1] > keys[place] {
+                keys.swap(place - 1, place);
+                arrivals.swap(begin + place - 1, begin + place);
+                place -= 1;
             }
-            begin += keys.len();
         }
         self.emissions = keys;
     }
