@@ -44,14 +44,14 @@ impl ByRank {
     /// Sorts `entries`.
     #[inline]
     pub(super) fn sort(&mut self, entries: &mut [u64]) {
-        match entries.len() {
-            ..FEWEST => entries.sort_unstable(),
-            FEWEST..=MOST => {
-                self.dealt[..entries.len()].copy_from_slice(entries);
-                self.sort_span(0, entries);
-            }
-            ..=MOST_DEALT => self.deal(entries),
-            _ => entries.sort_unstable(),
+        let count = entries.len();
+        if !(FEWEST..=MOST_DEALT).contains(&count) {
+            entries.sort_unstable();
+        } else if count > MOST {
+            self.deal(entries);
+        } else {
+            self.dealt[..count].copy_from_slice(entries);
+            self.sort_span(0, entries);
         }
     }
 
