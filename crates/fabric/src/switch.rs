@@ -306,7 +306,7 @@ impl<S: Scheme> Switch<S> {
     /// Has `port` send what it sends before `time`.
     #[inline]
     fn drain(&mut self, window: &mut Window<'_, '_, Packet<S>>, port: usize, time: Time) {
-        if self.plain {
+        if self.plain && self.due.at(port) < time {
             return self.drain_plain(window, port, time);
         }
         while self.due.at(port) < time {

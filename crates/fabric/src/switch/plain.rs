@@ -90,7 +90,7 @@ impl<S: Scheme> Switch<S> {
             next_departure > now && !self.mmu.pauses(place.port(window), priority)
         });
         let mut open = self.ports[out].is_open(now);
-        if !open {
+        if !open && self.due.at(out) < now {
             // Perhaps it will have sent all by then that waits.
             self.drain_plain(window, out, now);
             open = self.ports[out].is_open(now);
