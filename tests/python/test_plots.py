@@ -64,6 +64,31 @@ def test_several_results_share_a_picture(three_runs: list[rocelab.Result]) -> No
     assert len(looks) == 3
 
 
+def drawn_times(drawn: Figure) -> list[float]:
+    return [float(x) for axes in drawn.axes for line in axes.lines for x in line.get_xdata()]
+
+
+@pytest.mark.parametrize("starts", [("0us", "60us"), ("60us", "0us")], ids=["rising", "falling"])
+def test_panels_share_a_range_of_time_that_holds_all_samples(starts: tuple[str, str]) -> None:
+    flows = [
+        {"src": src, "dst": "h3", "size": "200KB", "start": start}
+        for src, start in zip(("h0", "h1"), starts, strict=True)
+    ]
+    scenario = rocelab.Scenario.from_toml(INCAST).with_(
+        traffic=[{"kind": "flows", "flows": flows}],
+        probe=[{"name": "rate", "kind": "rate", "flows": [0, 1], "interval": "1us"}],
+    )
+    runs = [rocelab.run(scenario.with_(scheme=name)) for name in ("dcqcn", "hpcc")]
+    drawn = rocelab.plot.series(runs, "rate")
+    assert len(drawn.axes) == 2
+    times = drawn_times(drawn)
+    assert max(times) > 60 > min(times)
+    for axes in drawn.axes:
+        left, right = axes.get_xlim()
+        assert left == min(times)
+        assert max(times) <= right < 1.2 * max(times)
+
+
 def test_the_same_picture_has_the_same_bytes(incast: rocelab.Result, tmp_path: Path) -> None:
     for directory in ("a", "b"):
         rocelab.plot.save(incast.plot.fct(), tmp_path / directory / "fct")

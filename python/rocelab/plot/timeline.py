@@ -123,6 +123,8 @@ def series(
             if not one_panel:
                 axes.set_title(where, loc="right", y=0.99, pad=2)
         panels[-1].set_xlabel(f"Time ({time_unit})")
+        # Once for all panels: a limit that is set keeps what is drawn later from moving the others.
+        panels[-1].set_xlim(left=min(float(line.time_ps[0]) for line in lines) / ps)
         if len(shown) < len(places):
             note = f"the {len(shown)} highest of {len(places)}"
             panels[0].set_title(note, loc="left", color="#555555", pad=2)
@@ -224,7 +226,6 @@ def _draw(
             linewidth=1.0,
             label=names[index],
         )
-    axes.set_xlim(left=min(float(line.time_ps[0]) for line in lines) / ps)
     axes.set_ylim(0, None if any(line.peak for line in lines) else 1)
 
 
