@@ -89,6 +89,39 @@ def test_panels_share_a_range_of_time_that_holds_all_samples(starts: tuple[str, 
         assert max(times) <= right < 1.2 * max(times)
 
 
+def legend_texts(drawn: Figure) -> list[str]:
+    (legend,) = drawn.legends
+    return [text.get_text() for text in legend.get_texts()]
+
+
+def test_legend_names_results_that_only_a_later_panel_shows(incast: rocelab.Result) -> None:
+    def with_queues(scheme: str, ports: list[str]) -> rocelab.Result:
+        probe = {"name": "queue", "kind": "queue", "ports": ports, "interval": "1us"}
+        return rocelab.run(incast.scenario.with_(scheme=scheme, probe=[probe]))
+
+    runs = [with_queues("dcqcn", ["s0:h4"]), with_queues("hpcc", ["s0:h3"])]
+    drawn = rocelab.plot.queue(runs)
+    assert [axes.get_title(loc="right") for axes in drawn.axes] == ["s0:h4", "s0:h3"]
+    assert legend_texts(drawn) == ["dcqcn", "hpcc"]
+
+
+def test_legend_of_many_results_leaves_room_for_the_panels(
+    incast: rocelab.Result, tmp_path: Path
+) -> None:
+    names = [one["name"] for one in rocelab.schemes() if not one["input_queues"]]
+    runs = [rocelab.run(incast.scenario.with_(scheme=name)) for name in names]
+    for function in (rocelab.plot.fct, rocelab.plot.tags, rocelab.plot.throughput):
+        few, many = function(runs[:3]), function(runs)
+        # A layout without room would be an error here: it comes with a warning.
+        heights = []
+        for drawn in (few, many):
+            assert_picture(rocelab.plot.save(drawn, tmp_path / "picture"))
+            heights.append(drawn.axes[-1].get_window_extent().height)
+        assert legend_texts(many) == names
+        assert heights[1] > 0.9 * heights[0]
+        assert many.legends[0].get_window_extent().width < many.bbox.width
+
+
 def test_the_same_picture_has_the_same_bytes(incast: rocelab.Result, tmp_path: Path) -> None:
     for directory in ("a", "b"):
         rocelab.plot.save(incast.plot.fct(), tmp_path / directory / "fct")

@@ -14,7 +14,7 @@ from rocelab.plot.style import (
     caveats,
     figure,
     labels,
-    legend_above,
+    legend,
     style,
 )
 
@@ -55,11 +55,13 @@ def by_size(named: Sequence[tuple[str, Sequence[Bin]]], notes: Sequence[str] = (
         if len(named) == 1:
             ((_, bins),) = named
             drawn, (axes,) = figure(notes=notes)
-            for index, percent in enumerate(PERCENTILES):
-                _line(axes, bins, percent, f"p{percent}", index)
+            names = [f"p{percent}" for percent in PERCENTILES]
+            for index, (percent, name) in enumerate(zip(PERCENTILES, names, strict=True)):
+                _line(axes, bins, percent, name, index)
             axes.set_ylabel("FCT slowdown")
             panels = [axes]
         else:
+            names = [name for name, _ in named]
             drawn, panels = figure(rows=len(PERCENTILES), notes=notes)
             for axes, percent in zip(panels, PERCENTILES, strict=True):
                 for index, (name, bins) in enumerate(named):
@@ -69,7 +71,7 @@ def by_size(named: Sequence[tuple[str, Sequence[Bin]]], notes: Sequence[str] = (
             log_slowdown(axes)
         panels[-1].set_xlabel("Flow size")
         log_sizes(panels[-1])
-        legend_above(panels[0])
+        legend(drawn, panels, names)
     return drawn
 
 
@@ -98,7 +100,7 @@ def tags(results: Result | Sequence[Result]) -> Figure:
         axes.grid(visible=False, axis="x")
         axes.set_ylabel("FCT slowdown (p50, p95, p99)")
         log_slowdown(axes)
-        legend_above(axes)
+        legend(drawn, [axes], names)
     return drawn
 
 

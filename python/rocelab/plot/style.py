@@ -30,6 +30,8 @@ DPI = 300
 
 _NOTE_WIDTH = 66
 """Letters of a note in a line of a column's width."""
+_LEGEND_WIDTH = 50
+"""Letters of a legend in a line of a column's width."""
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 LINES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 0.8)), (0, (8, 2)))
@@ -131,20 +133,30 @@ def labels(results: Sequence[Result]) -> list[str]:
     return [f"{name} {index}" for index, name in enumerate(choices[0], start=1)]
 
 
-def legend_above(axes: Axes, columns: int = 3) -> None:
-    """A legend of the lines of ``axes`` above the panel, where it hides nothing."""
-    drawn: list[Any] = [line for line in axes.lines if not str(line.get_label()).startswith("_")]
-    if len(drawn) > 1:
-        markers_alone = all(handle.get_linestyle() == "None" for handle in drawn)
-        axes.legend(
-            handles=drawn,
-            loc="lower left",
-            bbox_to_anchor=(0.0, 1.0),
-            borderaxespad=0.2,
-            borderpad=0.2,
-            ncols=min(columns, len(drawn)),
-            handlelength=1.0 if markers_alone else None,
-        )
+def legend(drawn: Figure, panels: Sequence[Axes], names: Sequence[str]) -> None:
+    """One legend for all ``panels``, above them, of those of ``names`` that some panel shows.
+
+    As many columns as have room; ``drawn`` grows by the rows that are more than two.
+    """
+    if len(names) < 2:
+        return
+    shown: dict[str, Any] = {}
+    for axes in panels:
+        shown.update(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+    handles = [shown[name] for name in names if name in shown]
+    markers_alone = all(handle.get_linestyle() == "None" for handle in handles)
+    handle_length = 1.0 if markers_alone else 2.2
+    # Lengths are in letters, of which a column's width holds so many.
+    longest = max(map(len, names))
+    columns = min(3, len(handles), max(1, int(_LEGEND_WIDTH / (longest + handle_length * 1.6 + 3))))
+    rows = -(-len(handles) // columns)
+    width, height = drawn.get_size_inches()
+    drawn.set_size_inches(width, height + 0.16 * max(0, rows - 2))
+    written = drawn.legend(
+        handles=handles, loc="outside upper center", ncols=columns, handlelength=handle_length
+    )
+    for text in written.get_texts():
+        text.set_parse_math(False)
 
 
 def save(

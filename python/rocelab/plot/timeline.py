@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rocelab.catalogue import probe_kinds
 from rocelab.errors import ResultError
-from rocelab.plot.style import COLOURS, LINES, caveats, figure, labels, style
+from rocelab.plot.style import COLOURS, LINES, caveats, figure, labels, legend, style
 
 if TYPE_CHECKING:
     import polars as pl
@@ -128,12 +128,7 @@ def series(
         if len(shown) < len(places):
             note = f"the {len(shown)} highest of {len(places)}"
             panels[0].set_title(note, loc="left", color="#555555", pad=2)
-        handles, texts = panels[0].get_legend_handles_labels()
-        legend = dict(zip(texts, handles, strict=True))
-        if len(legend) > 1:
-            drawn.legend(
-                handles=list(legend.values()), loc="outside upper center", ncols=min(3, len(legend))
-            )
+        legend(drawn, panels, shown if len(runs) == 1 else names)
     return drawn
 
 
