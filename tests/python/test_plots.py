@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
@@ -65,7 +66,9 @@ def test_several_results_share_a_picture(three_runs: list[rocelab.Result]) -> No
 
 
 def drawn_times(drawn: Figure) -> list[float]:
-    return [float(x) for axes in drawn.axes for line in axes.lines for x in line.get_xdata()]
+    return [
+        float(x) for axes in drawn.axes for line in axes.lines for x in np.asarray(line.get_xdata())
+    ]
 
 
 @pytest.mark.parametrize("starts", [("0us", "60us"), ("60us", "0us")], ids=["rising", "falling"])
@@ -103,6 +106,18 @@ def test_legend_names_results_that_only_a_later_panel_shows(incast: rocelab.Resu
     drawn = rocelab.plot.queue(runs)
     assert [axes.get_title(loc="right") for axes in drawn.axes] == ["s0:h4", "s0:h3"]
     assert legend_texts(drawn) == ["dcqcn", "hpcc"]
+
+
+def test_many_results_look_different(incast: rocelab.Result) -> None:
+    runs = [rocelab.run(incast.scenario.with_(run__seed=seed)) for seed in range(22)]
+    (tags,) = rocelab.plot.tags(runs).axes
+    named = [line for line in tags.lines if not str(line.get_label()).startswith("_")]
+    assert len({(line.get_color(), line.get_marker()) for line in named}) == 22
+    looks = [style.look(index) for index in range(49)]
+    assert len({(one.colour, one.marker) for one in looks}) == 49
+    assert len({(one.colour, str(one.line)) for one in looks}) == 49
+    for part in zip(*looks[:7], strict=True):
+        assert len(set(part)) == 7
 
 
 def test_legend_of_many_results_leaves_room_for_the_panels(

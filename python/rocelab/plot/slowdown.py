@@ -7,16 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rocelab.errors import ResultError
-from rocelab.plot.style import (
-    COLOURS,
-    LINES,
-    MARKERS,
-    caveats,
-    figure,
-    labels,
-    legend,
-    style,
-)
+from rocelab.plot.style import caveats, figure, labels, legend, look, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,7 +81,7 @@ def tags(results: Result | Sequence[Result]) -> Figure:
             spots = [(at + shift, tagged[tag]) for at, tag in enumerate(found) if tag in tagged]
             x = [spot for spot, _ in spots]
             low, bar, high = ([percentile(v, p) for _, v in spots] for p in PERCENTILES)
-            colour, marker = COLOURS[index % len(COLOURS)], MARKERS[index % len(MARKERS)]
+            colour, _, marker = look(index)
             axes.vlines(x, low, high, color=colour, linewidth=1)
             axes.plot(x, bar, linestyle="", marker="_", markersize=6, color=colour)
             axes.plot(x, high, linestyle="", marker=marker, markerfacecolor="white", color=colour)
@@ -119,12 +110,13 @@ def slowdowns_by_tag(run: Result) -> dict[str, list[float]]:
 def _line(axes: Axes, bins: Sequence[Bin], percent: int, label: str, index: int) -> None:
     # A line through two or three sizes would claim what nobody measured.
     connected = len(bins) > 3
+    colour, line, marker = look(index)
     axes.plot(
         [entry["upper_bytes"] for entry in bins],
         [entry[f"p{percent}"] for entry in bins],
-        color=COLOURS[index % len(COLOURS)],
-        linestyle=LINES[index % len(LINES)] if connected else "",
-        marker=MARKERS[index % len(MARKERS)],
+        color=colour,
+        linestyle=line if connected else "",
+        marker=marker,
         label=label,
     )
 

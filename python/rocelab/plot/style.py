@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rocelab.errors import ResultError
 
@@ -36,6 +36,7 @@ _LEGEND_WIDTH = 50
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 LINES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 0.8)), (0, (8, 2)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+"""As many as there are colours, and as many line styles: the first seven looks share nothing."""
 
 _SETTINGS: Any = {
     "font.family": "DejaVu Sans",
@@ -60,6 +61,23 @@ _SETTINGS: Any = {
     "svg.hashsalt": "rocelab",
     "svg.fonttype": "path",
 }
+
+
+class Look(NamedTuple):
+    """How one of several things in a picture is drawn."""
+
+    colour: str
+    line: Any
+    marker: str
+
+
+def look(index: int) -> Look:
+    """The look of the thing number ``index`` from 0; the first 49 differ."""
+    turn, place = divmod(index, len(COLOURS))
+    # Each turn through the colours begins three lines and markers later: so no colour gets two
+    # lines that are hard to tell apart, such as dotted and densely dotted, in the first 21 looks.
+    other = (place + 3 * turn) % len(LINES)
+    return Look(COLOURS[place], LINES[other], MARKERS[other])
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rocelab.catalogue import probe_kinds
 from rocelab.errors import ResultError
-from rocelab.plot.style import COLOURS, LINES, caveats, figure, labels, legend, style
+from rocelab.plot.style import caveats, figure, labels, legend, look, style
 
 if TYPE_CHECKING:
     import polars as pl
@@ -141,11 +141,11 @@ def _bars(
     with style():
         drawn, (axes,) = figure(height_in=0.7 + 0.22 * len(rows), notes=notes)
         for row, line in enumerate(rows):
-            colour = line.run if len(names) > 1 else places.index(line.where)
+            number = line.run if len(names) > 1 else places.index(line.where)
             axes.broken_barh(
                 [(begin / ps, (end - begin) / ps) for begin, end in _spans(line)],
                 (row - 0.35, 0.7),
-                color=COLOURS[colour % len(COLOURS)],
+                color=look(number).colour,
                 linewidth=0,
                 # Not moved to whole pixels: a pixel's shade tells how much of it was paused.
                 snap=False,
@@ -213,11 +213,12 @@ def _draw(
     """Draws ``lines``, each in the look and under the name of its index."""
     for line in lines:
         index = index_of(line)
+        chosen = look(index)
         axes.plot(
             line.time_ps / ps,
             line.values / value_scale,
-            color=COLOURS[index % len(COLOURS)],
-            linestyle=LINES[index % len(LINES)],
+            color=chosen.colour,
+            linestyle=chosen.line,
             linewidth=1.0,
             label=names[index],
         )
