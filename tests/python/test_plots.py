@@ -137,6 +137,22 @@ def test_legend_of_many_results_leaves_room_for_the_panels(
         assert many.legends[0].get_window_extent().width < many.bbox.width
 
 
+@pytest.mark.parametrize("count", [1, 3])
+def test_markers_of_slowdowns_are_whole(three_runs: list[rocelab.Result], count: int) -> None:
+    size = "300KB"
+    traffic = {"kind": "incast", "senders": 4, "receiver": "h4", "size": size}
+    runs = [rocelab.run(run.scenario.with_(traffic=[traffic])) for run in three_runs[:count]]
+    for function in (rocelab.plot.fct, rocelab.plot.tags):
+        drawn = function(runs)
+        drawn.draw_without_rendering()
+        for axes in drawn.axes:
+            top = axes.get_window_extent().y1
+            for line in axes.lines:
+                radius = line.get_markersize() / 2 * drawn.dpi / 72
+                for y in np.asarray(line.get_ydata()):
+                    assert axes.transData.transform((1, y))[1] + radius < top
+
+
 def test_the_same_picture_has_the_same_bytes(incast: rocelab.Result, tmp_path: Path) -> None:
     for directory in ("a", "b"):
         rocelab.plot.save(incast.plot.fct(), tmp_path / directory / "fct")

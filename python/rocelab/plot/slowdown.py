@@ -142,7 +142,8 @@ def log_slowdown(axes: Axes) -> None:
     axes.set_yscale("log")
     low, high = axes.get_ylim()
     low, high = min(low, 0.95), max(high, 2.2)
-    axes.set_ylim(low, high)
+    # Where all values lie together far above 1, matplotlib's own margin is no marker high.
+    axes.set_ylim(low, high * (high / low) ** 0.05)
     subs = (1.0,) if high / low > 200 else (1.0, 2.0, 5.0)
     axes.yaxis.set_major_locator(LogLocator(subs=subs))
     axes.yaxis.set_minor_locator(NullLocator())
