@@ -153,6 +153,54 @@ def test_markers_of_slowdowns_are_whole(three_runs: list[rocelab.Result], count:
                     assert axes.transData.transform((1, y))[1] + radius < top
 
 
+LONG_TAGS = [
+    "background-websearch",
+    "incast-16-to-1",
+    "victim-flow-long",
+    "storage_read_reqs",
+    "_hidden",
+    "a tag that is far too long to stand below a panel as it is",
+]
+
+
+@pytest.mark.parametrize(
+    "tags",
+    [["incast", "victim"], LONG_TAGS, [f"{tag} {turn}" for turn in range(3) for tag in LONG_TAGS]],
+    ids=["two", "six", "eighteen"],
+)
+def test_names_of_tags_are_apart(incast: rocelab.Result, tags: list[str], tmp_path: Path) -> None:
+    traffic = [
+        {"kind": "incast", "senders": 2, "receiver": "h4", "size": "10KB", "tag": tag}
+        for tag in tags
+    ]
+    result = rocelab.run(incast.scenario.with_(traffic=traffic))
+    drawn = result.plot.tags()
+    rocelab.plot.save(drawn, tmp_path / "tags")
+    (axes,) = drawn.axes
+    drawn.draw_without_rendering()
+    assert axes.get_window_extent().height > 0.5 * style.HEIGHT_IN * drawn.dpi
+    places = [text.get_window_extent() for text in axes.get_xticklabels()]
+    assert len(places) == len(tags)
+    assert min(place.x0 for place in places) >= 0
+    names = [text.get_text() for text in axes.get_xticklabels()]
+    assert len(set(names)) == len(tags)
+    # Boxes of turned texts overlap where these do not, so look along their baselines.
+    slant = np.radians(axes.get_xticklabels()[0].get_rotation())
+    spots = [place.x1 if slant else (place.x0 + place.x1) / 2 for place in places]
+    for left, right in zip(range(len(tags)), range(1, len(tags)), strict=False):
+        if slant:
+            height = 8 / 72 * drawn.dpi
+            assert (spots[right] - spots[left]) * np.sin(slant) > 0.9 * height
+        else:
+            assert places[left].x1 < places[right].x0
+
+
+def test_a_tag_is_no_formula(incast: rocelab.Result, tmp_path: Path) -> None:
+    traffic = {"kind": "incast", "senders": 2, "receiver": "h4", "size": "10KB", "tag": "$\\frac$"}
+    drawn = rocelab.run(incast.scenario.with_(traffic=[traffic])).plot.tags()
+    assert_picture(rocelab.plot.save(drawn, tmp_path / "tags"))
+
+
 def test_the_same_picture_has_the_same_bytes(incast: rocelab.Result, tmp_path: Path) -> None:
     for directory in ("a", "b"):
         rocelab.plot.save(incast.plot.fct(), tmp_path / directory / "fct")

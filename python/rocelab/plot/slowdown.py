@@ -21,6 +21,12 @@ Bin = Mapping[str, Any]
 PERCENTILES = (50, 95, 99)
 """The percentiles that are drawn; by nearest rank."""
 
+_LONGEST_TAG = 24
+"""Letters of a tag below a panel; of longer ones the middle is left out."""
+_TAGS_WIDTH = 40
+"""Letters side by side in all below a panel."""
+_SLANTED_AT_MOST = 10
+
 
 def fct(results: Result | Sequence[Result]) -> Figure:
     """FCT slowdown by flow size: p50, p95 and p99 over size bins of equal flow count.
@@ -86,13 +92,38 @@ def tags(results: Result | Sequence[Result]) -> Figure:
             axes.plot(x, bar, linestyle="", marker="_", markersize=6, color=colour)
             axes.plot(x, high, linestyle="", marker=marker, markerfacecolor="white", color=colour)
             axes.plot(x, low, linestyle="", marker=marker, color=colour, label=name)
-        axes.set_xticks(range(len(found)), found)
+        _name_tags(drawn, axes, found)
         axes.set_xlim(-0.5, len(found) - 0.5)
         axes.grid(visible=False, axis="x")
         axes.set_ylabel("FCT slowdown (p50, p95, p99)")
         log_slowdown(axes)
         legend(drawn, [axes], names)
     return drawn
+
+
+def _name_tags(drawn: Figure, axes: Axes, found: Sequence[str]) -> None:
+    """Writes the tags below the panel: level where they have room, else turned."""
+    names = [_short(tag) for tag in found]
+    longest = max(map(len, names))
+    axes.set_xticks(range(len(names)), names, parse_math=False)
+    if longest * len(names) <= _TAGS_WIDTH:
+        return
+    # Beside each other, slanted lines need more room than upright ones.
+    slant = 30 if len(names) <= _SLANTED_AT_MOST else 90
+    axes.tick_params(axis="x", labelrotation=slant)
+    for text in axes.get_xticklabels():
+        text.set(ha="right", va="top" if slant < 90 else "center", rotation_mode="anchor")
+    width, height = drawn.get_size_inches()
+    drawn.set_size_inches(width, height + 0.07 * longest * math.sin(math.radians(slant)))
+
+
+def _short(tag: str) -> str:
+    """``tag`` in one line without the middle of what is too long; tags differ at their ends."""
+    line = " ".join(tag.split())
+    if len(line) <= _LONGEST_TAG:
+        return line
+    half = _LONGEST_TAG // 2
+    return f"{line[:half]}…{line[1 - half :]}"
 
 
 def percentile(values: Sequence[float], percent: int) -> float:
