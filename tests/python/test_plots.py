@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from matplotlib.figure import Figure
 
@@ -199,6 +200,42 @@ def test_a_tag_is_no_formula(incast: rocelab.Result, tmp_path: Path) -> None:
     traffic = {"kind": "incast", "senders": 2, "receiver": "h4", "size": "10KB", "tag": "$\\frac$"}
     drawn = rocelab.run(incast.scenario.with_(traffic=[traffic])).plot.tags()
     assert_picture(rocelab.plot.save(drawn, tmp_path / "tags"))
+
+
+def test_pauses_of_the_ports_that_were_paused_longest() -> None:
+    incasts = [
+        {"kind": "incast", "senders": [f"h{n}"], "receiver": "h9", "size": size}
+        for n, size in enumerate(["100KB"] * 4 + ["2MB"] * 5)
+    ]
+    probe = {"name": "pause", "kind": "pause", "interval": "1us", "nodes": ["h*"]}
+    topology = {"kind": "star", "hosts": 10, "host_rate": "100Gbps", "host_delay": "1us"}
+    result = rocelab.run(
+        rocelab.Scenario(
+            topology=topology,
+            traffic=incasts,
+            probe=[probe],
+            scheme={"name": "none"},
+            switch={"buffer": "1MB"},
+        )
+    )
+    samples = result.series["pause"].to_polars().group_by("node").agg(pl.col("pause").sum())
+    paused = dict(samples.iter_rows())
+    assert sum(time > 0 for time in paused.values()) > 6
+    (axes,) = result.plot.series("pause").axes
+    drawn = [text.get_text().split(":")[0] for text in axes.get_yticklabels()]
+    left_out = set(paused) - set(drawn)
+    assert len(drawn) == 6
+    assert drawn == sorted(drawn)
+    assert min(paused[node] for node in drawn) >= max(paused[node] for node in left_out)
+    assert axes.get_title(loc="left") == "the 6 longest paused of 10"
+
+
+def test_where_nothing_was_paused_the_picture_says_so(incast: rocelab.Result) -> None:
+    probe = {"name": "pause", "kind": "pause", "interval": "1us", "nodes": ["h*"]}
+    result = rocelab.run(incast.scenario.with_(probe=[probe]))
+    assert result.summary["pause_frames"] == 0
+    (axes,) = result.plot.series("pause").axes
+    assert axes.get_title(loc="left") == "none of 5 was paused"
 
 
 def test_the_same_picture_has_the_same_bytes(incast: rocelab.Result, tmp_path: Path) -> None:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from rocelab.table import Series
 
 LINES_AT_MOST = 6
-"""Lines in the one panel of one result; of more, those with the highest peaks are drawn."""
+"""Lines in the one panel of one result; of more, those with the highest peaks are drawn, of pauses
+those that were paused longest."""
 PANELS_AT_MOST = 3
 """Panels, each with a line for each of several results; likewise."""
 
@@ -100,13 +101,13 @@ def series(
             lines.extend(_split(index, frame, entry.column, _port_names(run)))
     if not lines:
         raise ResultError(f"no {kind} to draw: the series are empty or nothing was chosen")
-    places = _by_peak(lines)
+    places = _highest_first(lines, _paused_ps if kind == "pause" else _peak)
     shown = places[: LINES_AT_MOST if len(runs) == 1 else PANELS_AT_MOST]
     # Back in the order of their names, which is how people look for them.
     shown.sort(key=[line.where for line in lines].index)
     lines = [line for line in lines if line.where in shown]
     if kind == "pause":
-        return _bars(lines, names, shown, caveats(runs))
+        return _bars(lines, names, shown, len(places), caveats(runs))
     one_panel = len(runs) == 1 or len(shown) == 1
     value_unit, value_scale = _scale(unit, max(line.peak for line in lines))
     time_unit, ps = _time_scale(lines)
@@ -126,16 +127,19 @@ def series(
         # Once for all panels: a limit that is set keeps what is drawn later from moving the others.
         panels[-1].set_xlim(left=min(float(line.time_ps[0]) for line in lines) / ps)
         if len(shown) < len(places):
-            note = f"the {len(shown)} highest of {len(places)}"
-            panels[0].set_title(note, loc="left", color="#555555", pad=2)
+            _remark(panels[0], f"the {len(shown)} highest of {len(places)}")
         legend(drawn, panels, shown if len(runs) == 1 else names)
     return drawn
 
 
 def _bars(
-    lines: Sequence[_Line], names: Sequence[str], places: Sequence[str], notes: Sequence[str]
+    lines: Sequence[_Line],
+    names: Sequence[str],
+    places: Sequence[str],
+    of_places: int,
+    notes: Sequence[str],
 ) -> Figure:
-    """When something was not zero: a row of bars for each line, the first on top."""
+    """When something was paused: a row of bars for each line, the first on top."""
     rows = sorted(lines, key=lambda line: (places.index(line.where), line.run))
     time_unit, ps = _time_scale(lines)
     with style():
@@ -156,6 +160,10 @@ def _bars(
         axes.set_xlim(0, max(float(line.time_ps[-1]) for line in rows) / ps or 1.0)
         axes.grid(visible=False, axis="y")
         axes.set_xlabel(f"Time paused ({time_unit})")
+        if not any(map(_paused_ps, rows)):
+            _remark(axes, f"none of {of_places} was paused")
+        elif len(places) < of_places:
+            _remark(axes, f"the {len(places)} longest paused of {of_places}")
     return drawn
 
 
@@ -194,12 +202,25 @@ def _of_kind(run: Result, name: str, kind: str) -> list[Series]:
     )
 
 
-def _by_peak(lines: Sequence[_Line]) -> list[str]:
-    """The places of ``lines``, the one with the highest peak first."""
-    peaks: dict[str, float] = {}
+def _peak(line: _Line) -> float:
+    return line.peak
+
+
+def _paused_ps(line: _Line) -> float:
+    return sum(end - begin for begin, end in _spans(line))
+
+
+def _highest_first(lines: Sequence[_Line], height: Callable[[_Line], float]) -> list[str]:
+    """The places of ``lines``, the one with the greatest ``height`` first."""
+    heights: dict[str, float] = {}
     for line in lines:
-        peaks[line.where] = max(peaks.get(line.where, 0.0), line.peak)
-    return sorted(peaks, key=lambda where: -peaks[where])
+        heights[line.where] = max(heights.get(line.where, 0.0), height(line))
+    return sorted(heights, key=lambda where: -heights[where])
+
+
+def _remark(axes: Axes, text: str) -> None:
+    """Says above the left of a panel what it leaves out."""
+    axes.set_title(text, loc="left", color="#555555", pad=2)
 
 
 def _draw(
