@@ -55,6 +55,23 @@ def test_axes_say_what_they_show(incast: rocelab.Result) -> None:
     assert [line.get_label() for line in fct.lines] == ["p50", "p95", "p99"]
 
 
+def test_a_picture_says_what_its_legend_does_not(
+    incast: rocelab.Result, three_runs: list[rocelab.Result]
+) -> None:
+    def said(drawn: Figure) -> list[str]:
+        return [axes.get_title(loc="right") for axes in drawn.axes]
+
+    assert said(incast.plot.fct()) == said(incast.plot.tags()) == ["dcqcn"]
+    assert said(incast.plot.throughput()) == ["dcqcn"]
+    assert said(incast.plot.queue()) == ["dcqcn, s0:h4"]
+    assert said(rocelab.plot.fct(three_runs)) == ["", "", ""]
+    assert said(rocelab.plot.queue(three_runs)) == ["s0:h4"]
+    probe = {"name": "pause", "kind": "pause", "interval": "1us", "nodes": ["h0"]}
+    paused = [rocelab.run(run.scenario.with_(probe=[probe])) for run in three_runs]
+    assert said(rocelab.plot.series(paused[0], "pause")) == ["none"]
+    assert said(rocelab.plot.series(paused, "pause")) == ["h0:s0"]
+
+
 def test_several_results_share_a_picture(three_runs: list[rocelab.Result]) -> None:
     panels = rocelab.plot.fct(three_runs).axes
     assert [axes.get_ylabel() for axes in panels] == [f"p{p} slowdown" for p in (50, 95, 99)]

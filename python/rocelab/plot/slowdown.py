@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rocelab.errors import ResultError
-from rocelab.plot.style import caveats, figure, labels, legend, look, style
+from rocelab.plot.style import caveats, figure, labels, legend, look, style, title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,13 +40,18 @@ def fct(results: Result | Sequence[Result]) -> Figure:
         if not run.summary["slowdown"]["bins"]:
             raise ResultError(f"{name}: no flow completed, so there are no slowdowns to draw")
     bins = (run.summary["slowdown"]["bins"] for run in runs)
-    return by_size(list(zip(names, bins, strict=True)), caveats(runs))
+    drawn = by_size(list(zip(names, bins, strict=True)), caveats(runs))
+    if len(runs) == 1:
+        with style():
+            title(drawn.axes[0], names[0])
+    return drawn
 
 
 def by_size(named: Sequence[tuple[str, Sequence[Bin]]], notes: Sequence[str] = ()) -> Figure:
     """The picture of :func:`fct` from lists of bins with their names, with ``notes`` below.
 
-    A bin has ``upper_bytes`` and the percentiles ``p50``, ``p95`` and ``p99``.
+    A bin has ``upper_bytes`` and the percentiles ``p50``, ``p95`` and ``p99``. The name of a single
+    list is not shown.
     """
     with style():
         if len(named) == 1:
@@ -98,6 +103,8 @@ def tags(results: Result | Sequence[Result]) -> Figure:
         axes.set_ylabel("FCT slowdown (p50, p95, p99)")
         log_slowdown(axes)
         legend(drawn, [axes], names)
+        if len(runs) == 1:
+            title(axes, names[0])
     return drawn
 
 

@@ -151,6 +151,11 @@ def labels(results: Sequence[Result]) -> list[str]:
     return [f"{name} {index}" for index, name in enumerate(choices[0], start=1)]
 
 
+def title(axes: Axes, *parts: str) -> None:
+    """Says above the right of a panel what it shows, as far as the legend does not."""
+    axes.set_title(", ".join(filter(None, parts)), loc="right", y=1.0, pad=2, parse_math=False)
+
+
 def legend(drawn: Figure, panels: Sequence[Axes], names: Sequence[str]) -> None:
     """One legend for all ``panels``, above them, of those of ``names`` that some panel shows.
 

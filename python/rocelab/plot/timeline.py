@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rocelab.catalogue import probe_kinds
 from rocelab.errors import ResultError
-from rocelab.plot.style import caveats, figure, labels, legend, look, style
+from rocelab.plot.style import caveats, figure, labels, legend, look, style, title
 
 if TYPE_CHECKING:
     import polars as pl
@@ -108,10 +108,11 @@ def series(
     lines = [line for line in lines if line.where in shown]
     if kind == "pause":
         return _bars(lines, names, shown, len(places), caveats(runs))
+    run_name = names[0] if len(runs) == 1 else ""
     one_panel = len(runs) == 1 or len(shown) == 1
     value_unit, value_scale = _scale(unit, max(line.peak for line in lines))
     time_unit, ps = _time_scale(lines)
-    title = _TITLES.get(kind, kind.capitalize())
+    quantity = _TITLES.get(kind, kind.capitalize())
     with style():
         drawn, panels = figure(rows=1 if one_panel else len(shown), notes=caveats(runs))
         for axes, where in zip(panels, shown, strict=False):
@@ -120,9 +121,8 @@ def series(
                 _draw(axes, chosen, ps, value_scale, shown, lambda line: shown.index(line.where))
             else:
                 _draw(axes, chosen, ps, value_scale, names, lambda line: line.run)
-            axes.set_ylabel(f"{title} ({value_unit})" if value_unit else title)
-            if not one_panel:
-                axes.set_title(where, loc="right", y=0.99, pad=2)
+            axes.set_ylabel(f"{quantity} ({value_unit})" if value_unit else quantity)
+            title(axes, run_name, where if len(shown) == 1 or not one_panel else "")
         panels[-1].set_xlabel(f"Time ({time_unit})")
         # Once for all panels: a limit that is set keeps what is drawn later from moving the others.
         panels[-1].set_xlim(left=min(float(line.time_ps[0]) for line in lines) / ps)
@@ -160,6 +160,7 @@ def _bars(
         axes.set_xlim(0, max(float(line.time_ps[-1]) for line in rows) / ps or 1.0)
         axes.grid(visible=False, axis="y")
         axes.set_xlabel(f"Time paused ({time_unit})")
+        title(axes, names[0] if len(names) == 1 else places[0] if len(places) == 1 else "")
         if not any(map(_paused_ps, rows)):
             _remark(axes, f"none of {of_places} was paused")
         elif len(places) < of_places:
@@ -220,7 +221,7 @@ def _highest_first(lines: Sequence[_Line], height: Callable[[_Line], float]) -> 
 
 def _remark(axes: Axes, text: str) -> None:
     """Says above the left of a panel what it leaves out."""
-    axes.set_title(text, loc="left", color="#555555", pad=2)
+    axes.set_title(text, loc="left", color="#555555", y=1.0, pad=2)
 
 
 def _draw(
