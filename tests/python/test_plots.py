@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
+import matplotlib
 import numpy as np
 import polars as pl
 import pytest
@@ -15,6 +16,7 @@ import rocelab
 from conftest import INCAST, Command
 from rocelab.plot import style
 from rocelab.plot.gallery import draw_all
+from rocelab.plot.picture import Picture
 
 PORT_KINDS = ("queue", "throughput", "utilisation", "pause", "port-state")
 FLOW_KINDS = ("rate", "window", "alpha", "latency")
@@ -26,9 +28,15 @@ def three_runs() -> list[rocelab.Result]:
     return [rocelab.run(scenario.with_(scheme=name)) for name in ("none", "dcqcn", "hpcc")]
 
 
+def png_size(png: bytes) -> tuple[int, int]:
+    assert png.startswith(b"\x89PNG")
+    width, height = struct.unpack(">II", png[16:24])
+    return width, height
+
+
 def assert_picture(paths: list[Path]) -> None:
     png, svg = paths
-    width, _ = struct.unpack(">II", png.read_bytes()[16:24])
+    width, _ = png_size(png.read_bytes())
     assert width == pytest.approx(style.WIDTH_IN * style.DPI, abs=2)
     text = svg.read_text()
     assert text.startswith("<?xml")
@@ -41,6 +49,27 @@ def test_pictures_of_one_result(incast: rocelab.Result, tmp_path: Path) -> None:
         assert isinstance(drawn, Figure)
         assert_picture(rocelab.plot.save(drawn, tmp_path / name))
     assert isinstance(incast.plot.series("queue"), Figure)
+
+
+def test_notebooks_show_a_picture(incast: rocelab.Result) -> None:
+    drawn = incast.plot.queue()
+    assert isinstance(drawn, Picture)
+    width, height = png_size(drawn._repr_png_())
+    assert 500 < width < 1000
+    assert 300 < height < width
+
+
+def test_savefig_is_as_sharp_as_save(incast: rocelab.Result, tmp_path: Path) -> None:
+    drawn = incast.plot.fct()
+    (saved,) = rocelab.plot.save(drawn, tmp_path / "save", ["png"])
+    other = tmp_path / "savefig.png"
+    # A reader's own settings change neither.
+    with matplotlib.rc_context({"savefig.facecolor": "black", "xtick.labelsize": 20}):
+        drawn.savefig(other)
+    assert png_size(other.read_bytes()) == png_size(saved.read_bytes())
+    assert other.read_bytes() == saved.read_bytes()
+    drawn.savefig(other, dpi=100)
+    assert png_size(other.read_bytes())[0] == pytest.approx(100 * style.WIDTH_IN, abs=1)
 
 
 def test_axes_say_what_they_show(incast: rocelab.Result) -> None:

@@ -1,6 +1,7 @@
 """Pictures of results. Each function takes one result or several and returns a Figure.
 
-matplotlib is imported when the first picture is drawn.
+matplotlib is imported when the first picture is drawn. Notebooks show the figure that a cell ends
+with; ``%matplotlib inline`` is not needed.
 """
 
 from rocelab.plot.slowdown import fct, tags

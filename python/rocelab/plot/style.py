@@ -27,6 +27,8 @@ HEIGHT_IN = 2.2
 """Height of a picture with one panel."""
 DPI = 300
 """Resolution of bitmaps."""
+SCREEN_DPI = 150
+"""Resolution in notebooks."""
 
 _NOTE_WIDTH = 66
 """Letters of a note in a line of a column's width."""
@@ -99,10 +101,10 @@ def figure(
 
     ``notes`` stand below the panels, which they do not make smaller.
     """
-    from matplotlib.figure import Figure
+    from rocelab.plot.picture import Picture
 
     height = height_in or HEIGHT_IN * (1 if rows == 1 else 0.4 + 0.55 * rows)
-    drawn = Figure(figsize=(WIDTH_IN, height), layout="constrained")
+    drawn = Picture(figsize=(WIDTH_IN, height), layout="constrained")
     axes = drawn.subplots(rows, 1, sharex=True, squeeze=False)
     footnotes(drawn, notes)
     return drawn, list(axes[:, 0])

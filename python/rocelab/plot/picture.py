@@ -1,0 +1,28 @@
+"""The figure that every picture is."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from rocelab.plot.style import DPI, SCREEN_DPI, style
+
+
+class Picture(Figure):
+    """A figure that notebooks show as it is, and that saves itself in our look and resolution."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
+        super().__init__(*args, **{"dpi": SCREEN_DPI, **kwargs})
+
+    def savefig(self, fname: Any, **kwargs: Any) -> None:  # noqa: ANN401
+        """As matplotlib's, in the resolution of :func:`rocelab.plot.save` unless told otherwise."""
+        with style():
+            super().savefig(fname, **{"dpi": DPI, **kwargs})
+
+    def _repr_png_(self) -> bytes:
+        """What IPython asks for; only pyplot's own figures have it without this."""
+        buffer = io.BytesIO()
+        self.savefig(buffer, format="png", dpi=SCREEN_DPI)
+        return buffer.getvalue()
