@@ -5,6 +5,7 @@ import struct
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -282,6 +283,35 @@ def test_where_nothing_was_paused_the_picture_says_so(incast: rocelab.Result) ->
     assert result.summary["pause_frames"] == 0
     (axes,) = result.plot.series("pause").axes
     assert axes.get_title(loc="left") == "none of 5 was paused"
+
+
+def test_results_come_in_any_iterable(three_runs: list[rocelab.Result]) -> None:
+    for function in (rocelab.plot.fct, rocelab.plot.tags, rocelab.plot.queue):
+        by_name = {run.summary["scheme"]: run for run in three_runs}
+        for runs in (iter(three_runs), by_name.values(), tuple(three_runs)):
+            assert legend_texts(function(runs)) == ["none", "dcqcn", "hpcc"]
+        wrong: Any
+        for wrong in (by_name, ["out/hpcc"], "out/hpcc", None, 3):
+            with pytest.raises(TypeError, match="expected a Result or an iterable of them, found"):
+                function(wrong)
+        with pytest.raises(rocelab.ResultError, match="no result"):
+            function([])
+
+
+def test_formats_are_one_or_several(incast: rocelab.Result, tmp_path: Path) -> None:
+    drawn = incast.plot.fct()
+    for formats, expected in (
+        ("pdf", ["pdf"]),
+        (["png"], ["png"]),
+        (("svg", "pdf"), ["svg", "pdf"]),
+    ):
+        paths = rocelab.plot.save(drawn, tmp_path / "fct", formats)
+        assert paths == [tmp_path / f"fct.{kind}" for kind in expected]
+        assert all(path.is_file() for path in paths)
+    for formats in ("p", ["png", "doc"]):
+        with pytest.raises(rocelab.ResultError, match=r"no picture format .* there are: .*svg"):
+            rocelab.plot.save(drawn, tmp_path / "none", formats)
+    assert not list(tmp_path.glob("none*"))
 
 
 def test_the_same_picture_has_the_same_bytes(incast: rocelab.Result, tmp_path: Path) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rocelab.errors import ResultError
-from rocelab.plot.style import caveats, figure, labels, legend, look, style, title
+from rocelab.plot.style import as_list, caveats, figure, labels, legend, look, style, title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,13 +28,13 @@ _TAGS_WIDTH = 40
 _SLANTED_AT_MOST = 10
 
 
-def fct(results: Result | Sequence[Result]) -> Figure:
+def fct(results: Result | Iterable[Result]) -> Figure:
     """FCT slowdown by flow size: p50, p95 and p99 over size bins of equal flow count.
 
     A point stands at its bin's largest size. Several results share a picture with a panel for each
     percentile.
     """
-    runs = _as_list(results)
+    runs = as_list(results)
     names = labels(runs)
     for run, name in zip(runs, names, strict=True):
         if not run.summary["slowdown"]["bins"]:
@@ -77,9 +77,9 @@ def by_size(named: Sequence[tuple[str, Sequence[Bin]]], notes: Sequence[str] = (
     return drawn
 
 
-def tags(results: Result | Sequence[Result]) -> Figure:
+def tags(results: Result | Iterable[Result]) -> Figure:
     """FCT slowdown by tag: for each the median (filled), p95 (bar) and p99 (open)."""
-    runs = _as_list(results)
+    runs = as_list(results)
     names = labels(runs)
     by_run = [slowdowns_by_tag(run) for run in runs]
     found = list(dict.fromkeys(tag for tagged in by_run for tag in tagged))
@@ -193,7 +193,3 @@ def _bytes(nbytes: float) -> str:
         if nbytes >= factor:
             return f"{nbytes / factor:g} {unit}"
     return f"{nbytes:g} B"
-
-
-def _as_list(results: Result | Sequence[Result]) -> list[Result]:
-    return list(results) if isinstance(results, Sequence) else [results]

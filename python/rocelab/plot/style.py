@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -136,6 +136,17 @@ def footnotes(drawn: Figure, notes: Sequence[str]) -> None:
     drawn.supxlabel("\n".join(lines), x=0.01, ha="left", fontsize=6)
 
 
+def as_list(results: Result | Iterable[Result]) -> list[Result]:
+    """``results`` as a list, also where it is one alone."""
+    from rocelab.result import Result
+
+    runs: list[Any] = list(results) if isinstance(results, Iterable) else [results]
+    for one in runs:
+        if not isinstance(one, Result):
+            raise TypeError(f"expected a Result or an iterable of them, found {type(one).__name__}")
+    return runs
+
+
 def labels(results: Sequence[Result]) -> list[str]:
     """What to call each of ``results`` in one picture: as short as tells them apart."""
     if not results:
@@ -187,16 +198,22 @@ def legend(drawn: Figure, panels: Sequence[Axes], names: Sequence[str]) -> None:
 def save(
     drawn: Figure,
     stem: Path | str,
-    formats: Sequence[str] = ("png", "svg"),
+    formats: str | Sequence[str] = ("png", "svg"),
     *,
     dpi: int = DPI,
 ) -> list[Path]:
     """Writes ``drawn`` to ``stem`` with each format's ending; returns the paths.
 
+    ``formats`` are one or several of those that matplotlib has, such as ``png``, ``svg``, ``pdf``.
     ``dpi`` is the resolution of bitmaps. The same picture gives the same bytes.
     """
     paths = []
-    for kind in formats:
+    kinds = [formats] if isinstance(formats, str) else list(formats)
+    known = drawn.canvas.get_supported_filetypes()
+    for kind in kinds:
+        if kind not in known:
+            raise ResultError(f"no picture format {kind!r}; there are: {', '.join(sorted(known))}")
+    for kind in kinds:
         path = Path(f"{stem}.{kind}")
         buffer = io.BytesIO()
         metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rocelab.catalogue import probe_kinds
 from rocelab.errors import ResultError
-from rocelab.plot.style import caveats, figure, labels, legend, look, style, title
+from rocelab.plot.style import as_list, caveats, figure, labels, legend, look, style, title
 
 if TYPE_CHECKING:
     import polars as pl
@@ -54,7 +54,7 @@ class _Line:
 
 
 def queue(
-    results: Result | Sequence[Result],
+    results: Result | Iterable[Result],
     *,
     nodes: Sequence[str] | None = None,
     ports: Sequence[int] | None = None,
@@ -64,7 +64,7 @@ def queue(
 
 
 def throughput(
-    results: Result | Sequence[Result],
+    results: Result | Iterable[Result],
     *,
     nodes: Sequence[str] | None = None,
     ports: Sequence[int] | None = None,
@@ -74,7 +74,7 @@ def throughput(
 
 
 def series(
-    results: Result | Sequence[Result],
+    results: Result | Iterable[Result],
     kind: str,
     *,
     nodes: Sequence[str] | None = None,
@@ -87,7 +87,7 @@ def series(
     share a panel; with several results each port or flow has a panel, in which colour and line
     style tell the results apart.
     """
-    runs = list(results) if isinstance(results, Sequence) else [results]
+    runs = as_list(results)
     names = labels(runs)
     lines: list[_Line] = []
     unit = ""
