@@ -342,6 +342,24 @@ def test_what_was_not_recorded_cannot_be_drawn(incast: rocelab.Result) -> None:
     assert isinstance(recorded.plot.series("rate"), Figure)
 
 
+def test_a_series_without_rows_is_harmless_and_said(incast: rocelab.Result, tmp_path: Path) -> None:
+    probe = {"name": "window", "kind": "window", "interval": "1us", "flows": [0]}
+    scenario = incast.scenario.with_(probe=[probe])
+    # DCQCN has no window.
+    dcqcn, hpcc = (rocelab.run(scenario.with_(scheme=name)) for name in ("dcqcn", "hpcc"))
+    assert not len(dcqcn.series["window"])
+    with pytest.raises(
+        rocelab.ResultError, match="no window to draw: dcqcn recorded none"
+    ) as caught:
+        dcqcn.plot.series("window")
+    assert caught.value.hint
+    assert "window" not in {path.stem for path in draw_all([dcqcn], tmp_path / "one")}
+    drawn = rocelab.plot.series([dcqcn, hpcc], "window")
+    assert "dcqcn: no window to draw" in footnote(drawn)
+    assert legend_texts(drawn) == ["hpcc"]
+    assert "window" in {path.stem for path in draw_all([dcqcn, hpcc], tmp_path / "both")}
+
+
 def test_hint_lists_the_kinds_there_are(incast: rocelab.Result) -> None:
     with pytest.raises(rocelab.ResultError, match="no series of kind windw") as caught:
         incast.plot.series("windw")

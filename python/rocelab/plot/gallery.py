@@ -17,14 +17,15 @@ if TYPE_CHECKING:
 def draw_all(results: Sequence[Result], directory: Path) -> list[Path]:
     """Draws slowdown by size and by tag, and each kind of series that all ``results`` have.
 
-    Returns the paths of what was written.
+    A kind of which no result has samples is left out. Returns the paths of what was written.
     """
     paths: list[Path] = []
     if all(result.summary["flows_done"] for result in results):
         paths += save(fct(results), directory / "fct")
         if any(result.flows.to_polars()["tag"].n_unique() > 1 for result in results):
             paths += save(tags(results), directory / "tags")
-    kinds = [{one.kind for one in result.series.values() if len(one)} for result in results]
-    for kind in sorted(set.intersection(*kinds)):
+    probed = [{one.kind for one in result.series.values()} for result in results]
+    sampled = {one.kind for result in results for one in result.series.values() if len(one)}
+    for kind in sorted(sampled.intersection(*probed)):
         paths += save(series(results, kind), directory / kind)
     return paths

@@ -85,7 +85,7 @@ def series(
 
     ``nodes``, ``ports`` and ``flows`` choose among the lines. The ports or flows of one result
     share a panel; with several results each port or flow has a panel, in which colour and line
-    style tell the results apart.
+    style tell the results apart. A result without samples to draw is named below.
     """
     runs = as_list(results)
     names = labels(runs)
@@ -100,21 +100,26 @@ def series(
                     frame = frame.filter(frame[column].is_in(list(wanted)))
             lines.extend(_split(index, frame, entry.column, _port_names(run)))
     if not lines:
-        raise ResultError(f"no {kind} to draw: the series are empty or nothing was chosen")
+        raise _nothing_to_draw(runs, names, kind)
+    notes = caveats(runs)
+    drawn_runs = {line.run for line in lines}
+    absent = [name for run, name in enumerate(names) if run not in drawn_runs]
+    if absent:
+        notes.append(f"{', '.join(absent)}: no {kind} to draw")
     places = _highest_first(lines, _paused_ps if kind == "pause" else _peak)
     shown = places[: LINES_AT_MOST if len(runs) == 1 else PANELS_AT_MOST]
     # Back in the order of their names, which is how people look for them.
     shown.sort(key=[line.where for line in lines].index)
     lines = [line for line in lines if line.where in shown]
     if kind == "pause":
-        return _bars(lines, names, shown, len(places), caveats(runs))
+        return _bars(lines, names, shown, len(places), notes)
     run_name = names[0] if len(runs) == 1 else ""
     one_panel = len(runs) == 1 or len(shown) == 1
     value_unit, value_scale = _scale(unit, max(line.peak for line in lines))
     time_unit, ps = _time_scale(lines)
     quantity = _TITLES.get(kind, kind.capitalize())
     with style():
-        drawn, panels = figure(rows=1 if one_panel else len(shown), notes=caveats(runs))
+        drawn, panels = figure(rows=1 if one_panel else len(shown), notes=notes)
         for axes, where in zip(panels, shown, strict=False):
             chosen = lines if one_panel else [line for line in lines if line.where == where]
             if len(runs) == 1:
@@ -209,6 +214,16 @@ def _peak(line: _Line) -> float:
 
 def _paused_ps(line: _Line) -> float:
     return sum(end - begin for begin, end in _spans(line))
+
+
+def _nothing_to_draw(runs: Sequence[Result], names: Sequence[str], kind: str) -> ResultError:
+    recorded = [entry for run in runs for entry in run.series.values() if entry.kind == kind]
+    if any(len(entry) for entry in recorded):
+        return ResultError(f"no {kind} to draw: nothing was chosen")
+    return ResultError(
+        f"no {kind} to draw: {', '.join(names)} recorded none",
+        hint=f"a series is empty where the scheme has no {kind} or the run ended too early",
+    )
 
 
 def _highest_first(lines: Sequence[_Line], height: Callable[[_Line], float]) -> list[str]:
