@@ -222,7 +222,7 @@ def _nothing_to_draw(runs: Sequence[Result], names: Sequence[str], kind: str) ->
         return ResultError(f"no {kind} to draw: nothing was chosen")
     return ResultError(
         f"no {kind} to draw: {', '.join(names)} recorded none",
-        hint=f"a series is empty where the scheme has no {kind} or the run ended too early",
+        hint=f"a series is empty where the scheme has no {kind} or no sample was due",
     )
 
 
