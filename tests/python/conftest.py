@@ -132,6 +132,12 @@ def incast() -> rocelab.Result:
 
 
 @pytest.fixture(scope="session")
+def three_runs() -> list[rocelab.Result]:
+    scenario = rocelab.Scenario.from_toml(INCAST)
+    return [rocelab.run(scenario.with_(scheme=name)) for name in ("none", "dcqcn", "hpcc")]
+
+
+@pytest.fixture(scope="session")
 def long_scenario() -> str:
     """A scenario that runs for a minute or more unless it is stopped."""
     return POISSON.format(stop="500ms")

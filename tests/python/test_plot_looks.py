@@ -1,0 +1,145 @@
+"""Whether pictures can be read: legends, looks, room for what is written and drawn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import rocelab
+from conftest import INCAST
+from pictures import assert_picture, legend_texts
+from rocelab.plot import style
+
+
+def drawn_times(drawn: Figure) -> list[float]:
+    return [
+        float(x) for axes in drawn.axes for line in axes.lines for x in np.asarray(line.get_xdata())
+    ]
+
+
+@pytest.mark.parametrize("starts", [("0us", "60us"), ("60us", "0us")], ids=["rising", "falling"])
+def test_panels_share_a_range_of_time_that_holds_all_samples(starts: tuple[str, str]) -> None:
+    flows = [
+        {"src": src, "dst": "h3", "size": "200KB", "start": start}
+        for src, start in zip(("h0", "h1"), starts, strict=True)
+    ]
+    scenario = rocelab.Scenario.from_toml(INCAST).with_(
+        traffic=[{"kind": "flows", "flows": flows}],
+        probe=[{"name": "rate", "kind": "rate", "flows": [0, 1], "interval": "1us"}],
+    )
+    runs = [rocelab.run(scenario.with_(scheme=name)) for name in ("dcqcn", "hpcc")]
+    drawn = rocelab.plot.series(runs, "rate")
+    assert len(drawn.axes) == 2
+    times = drawn_times(drawn)
+    assert max(times) > 60 > min(times)
+    for axes in drawn.axes:
+        left, right = axes.get_xlim()
+        assert left == min(times)
+        assert max(times) <= right < 1.2 * max(times)
+
+
+def test_legend_names_results_that_only_a_later_panel_shows(incast: rocelab.Result) -> None:
+    def with_queues(scheme: str, ports: list[str]) -> rocelab.Result:
+        probe = {"name": "queue", "kind": "queue", "ports": ports, "interval": "1us"}
+        return rocelab.run(incast.scenario.with_(scheme=scheme, probe=[probe]))
+
+    runs = [with_queues("dcqcn", ["s0:h4"]), with_queues("hpcc", ["s0:h3"])]
+    drawn = rocelab.plot.queue(runs)
+    assert [axes.get_title(loc="right") for axes in drawn.axes] == ["s0:h4", "s0:h3"]
+    assert legend_texts(drawn) == ["dcqcn", "hpcc"]
+
+
+def test_many_results_look_different(incast: rocelab.Result) -> None:
+    runs = [rocelab.run(incast.scenario.with_(run__seed=seed)) for seed in range(22)]
+    (tags,) = rocelab.plot.tags(runs).axes
+    named = [line for line in tags.lines if not str(line.get_label()).startswith("_")]
+    assert len({(line.get_color(), line.get_marker()) for line in named}) == 22
+    looks = [style.look(index) for index in range(49)]
+    assert len({(one.colour, one.marker) for one in looks}) == 49
+    assert len({(one.colour, str(one.line)) for one in looks}) == 49
+    for part in zip(*looks[:7], strict=True):
+        assert len(set(part)) == 7
+
+
+def test_legend_of_many_results_leaves_room_for_the_panels(
+    incast: rocelab.Result, tmp_path: Path
+) -> None:
+    names = [one["name"] for one in rocelab.schemes() if not one["input_queues"]]
+    runs = [rocelab.run(incast.scenario.with_(scheme=name)) for name in names]
+    for function in (rocelab.plot.fct, rocelab.plot.tags, rocelab.plot.throughput):
+        few, many = function(runs[:3]), function(runs)
+        # A layout without room would be an error here: it comes with a warning.
+        heights = []
+        for drawn in (few, many):
+            assert_picture(rocelab.plot.save(drawn, tmp_path / "picture"))
+            heights.append(drawn.axes[-1].get_window_extent().height)
+        assert legend_texts(many) == names
+        assert heights[1] > 0.9 * heights[0]
+        assert many.legends[0].get_window_extent().width < many.bbox.width
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_markers_of_slowdowns_are_whole(three_runs: list[rocelab.Result], count: int) -> None:
+    size = "300KB"
+    traffic = {"kind": "incast", "senders": 4, "receiver": "h4", "size": size}
+    runs = [rocelab.run(run.scenario.with_(traffic=[traffic])) for run in three_runs[:count]]
+    for function in (rocelab.plot.fct, rocelab.plot.tags):
+        drawn = function(runs)
+        drawn.draw_without_rendering()
+        for axes in drawn.axes:
+            top = axes.get_window_extent().y1
+            for line in axes.lines:
+                radius = line.get_markersize() / 2 * drawn.dpi / 72
+                for y in np.asarray(line.get_ydata()):
+                    assert axes.transData.transform((1, y))[1] + radius < top
+
+
+LONG_TAGS = [
+    "background-websearch",
+    "incast-16-to-1",
+    "victim-flow-long",
+    "storage_read_reqs",
+    "_hidden",
+    "a tag that is far too long to stand below a panel as it is",
+]
+
+
+@pytest.mark.parametrize(
+    "tags",
+    [["incast", "victim"], LONG_TAGS, [f"{tag} {turn}" for turn in range(3) for tag in LONG_TAGS]],
+    ids=["two", "six", "eighteen"],
+)
+def test_names_of_tags_are_apart(incast: rocelab.Result, tags: list[str], tmp_path: Path) -> None:
+    traffic = [
+        {"kind": "incast", "senders": 2, "receiver": "h4", "size": "10KB", "tag": tag}
+        for tag in tags
+    ]
+    result = rocelab.run(incast.scenario.with_(traffic=traffic))
+    drawn = result.plot.tags()
+    rocelab.plot.save(drawn, tmp_path / "tags")
+    (axes,) = drawn.axes
+    drawn.draw_without_rendering()
+    assert axes.get_window_extent().height > 0.5 * style.HEIGHT_IN * drawn.dpi
+    places = [text.get_window_extent() for text in axes.get_xticklabels()]
+    assert len(places) == len(tags)
+    assert min(place.x0 for place in places) >= 0
+    names = [text.get_text() for text in axes.get_xticklabels()]
+    assert len(set(names)) == len(tags)
+    # Boxes of turned texts overlap where these do not, so look along their baselines.
+    slant = np.radians(axes.get_xticklabels()[0].get_rotation())
+    spots = [place.x1 if slant else (place.x0 + place.x1) / 2 for place in places]
+    for left, right in zip(range(len(tags)), range(1, len(tags)), strict=False):
+        if slant:
+            height = 8 / 72 * drawn.dpi
+            assert (spots[right] - spots[left]) * np.sin(slant) > 0.9 * height
+        else:
+            assert places[left].x1 < places[right].x0
+
+
+def test_a_tag_is_no_formula(incast: rocelab.Result, tmp_path: Path) -> None:
+    traffic = {"kind": "incast", "senders": 2, "receiver": "h4", "size": "10KB", "tag": "$\\frac$"}
+    drawn = rocelab.run(incast.scenario.with_(traffic=[traffic])).plot.tags()
+    assert_picture(rocelab.plot.save(drawn, tmp_path / "tags"))
