@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from rocelab.result import Result
 
 
@@ -62,7 +65,10 @@ class Interrupted(KeyboardInterrupt):
     """A run was stopped with Ctrl-C. ``result`` holds what it had done, marked partial."""
 
     result: Result
+    files: list[Path]
+    """The files that were written, where the run was an experiment of the HPCC simulator."""
 
-    def __init__(self, result: Result) -> None:
+    def __init__(self, result: Result, files: Sequence[Path] = ()) -> None:
         super().__init__("the run was interrupted")
         self.result = result
+        self.files = list(files)

@@ -54,5 +54,5 @@ class Experiment:
         result = Result.from_run(raw, scenario)
         written = self._read.write(raw, self.directory, into)
         if interrupted:
-            raise Interrupted(result)
+            raise Interrupted(result, written)
         return result, written

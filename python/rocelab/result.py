@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rocelab.quantity import duration
 from rocelab.scenario import Scenario
 from rocelab.table import ArrowStream, Series, Table
 
@@ -80,6 +81,21 @@ class Result:
     def partial(self) -> bool:
         """Whether the run was interrupted."""
         return bool(self.summary["partial"])
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the user should know: the summary's warnings, and which probes saw nothing."""
+        empty = {entry["name"] for entry in self.summary["series"] if not entry["rows"]}
+        warnings = list(self.summary["warnings"])
+        if empty:
+            end = duration(self.summary["simulated_ns"] * 1000)
+            warnings += [
+                f"probe {probe['name']!r} has no rows: it looked for {probe['kind']} every "
+                f"{probe['interval']} from {probe['start']} on, and the run ended at {end}"
+                for probe in self.scenario.to_dict()["probe"]
+                if probe["name"] in empty
+            ]
+        return warnings
 
     @property
     def directory(self) -> Path | None:

@@ -233,3 +233,16 @@ def test_losses_in_a_lossless_class_are_told(command: Command, tmp_path: Path) -
     assert rocelab.open(out).drops == drops
     quiet = command("run", path, "--out", out, "--force", "--quiet")
     assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")
+
+
+def test_probes_without_rows_are_told(command: Command, incast_file: Path, tmp_path: Path) -> None:
+    probe = '[[probe]]\nname = "late"\nkind = "queue"\nports = ["s0:h4"]\ninterval = "1us"\n'
+    incast_file.write_text(incast_file.read_text() + probe + 'start = "5ms"\n')
+    out = tmp_path / "result"
+    done = command("run", incast_file, "--out", out)
+    assert done.returncode == 0, done.stderr
+    (told,) = done.stderr.splitlines()
+    assert told.startswith("warning: probe 'late' has no rows: it looked for queue every 1us from ")
+    result = rocelab.open(out)
+    assert result.warnings == [told.removeprefix("warning: ")]
+    assert result.summary["warnings"] == []

@@ -143,6 +143,21 @@ def test_oddities_are_told_unless_quiet(command: Command, case: Path) -> None:
     assert command("hpcc", "config.txt", "--quiet", cwd=case).stderr == ""
 
 
+def test_warnings_of_the_run_are_told_unless_quiet(command: Command, case: Path) -> None:
+    # Both senders at once, and no room for what is on its way when PFC pauses them.
+    (case / "flow.txt").write_text("2\n0 2 3 100 500000 2.0\n1 2 3 100 500000 2.0\n")
+    lossy = ("--set", "pfc.headroom=0B", "--set", "switch.buffer=100KB")
+    done = command("hpcc", "config.txt", *lossy, "--json", cwd=case)
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
+    assert summary["lossless_drops"] > 0
+    assert summary["warnings"]
+    assert set(summary["warnings"]) <= {
+        line.removeprefix("warning: ") for line in done.stderr.splitlines()
+    }
+    assert command("hpcc", "config.txt", *lossy, "--quiet", cwd=case).stderr == ""
+
+
 @pytest.mark.parametrize(
     ("file", "old", "new", "place"),
     [
@@ -226,10 +241,11 @@ def test_ctrl_c_leaves_a_partial_result(case: Path) -> None:
     )
     wait_until_running(running)
     running.send_signal(signal.SIGINT)
-    _, stderr = running.communicate(timeout=60)
+    stdout, stderr = running.communicate(timeout=60)
     assert running.returncode == 130, stderr
     assert stderr.splitlines()[-1] == b"interrupted: the files hold a partial result"
     assert b"Traceback" not in stderr
+    assert re.search(rb"^  files +out/fct.txt  out/pfc.txt  out/qlen.txt$", stdout, re.MULTILINE)
     assert (case / "out/fct.txt").read_text() == ""
 
 

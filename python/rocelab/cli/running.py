@@ -14,6 +14,8 @@ from rocelab.quantity import count, duration, size
 from rocelab.scenario import Scenario, load_with_settings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rocelab.result import Result
 
 ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO.toml", show_default=False)]
@@ -58,13 +60,7 @@ def run(
         result = stopped.result
         interrupted = True
     result.save(directory, force=force)
-    if not quiet:
-        for warning in result.summary["warnings"]:
-            print(f"warning: {warning}", file=sys.stderr)
-    if as_json:
-        print(json.dumps(result.summary, indent=2, ensure_ascii=False))
-    elif not quiet:
-        print(describe(result, ("result", str(directory))))
+    _tell(result, ("result", str(directory)), as_json=as_json, quiet=quiet)
     if interrupted:
         print(f"interrupted: {directory} holds a partial result", file=sys.stderr)
         raise typer.Exit(130)
@@ -107,8 +103,7 @@ def hpcc(
 
     experiment = Experiment(config)
     if not quiet:
-        for warning in experiment.warnings:
-            print(f"warning: {warning}", file=sys.stderr)
+        _warn(experiment.warnings)
     changes = _changes(settings)
     if to_scenario:
         print(experiment.scenario(changes).to_toml(), end="")
@@ -119,12 +114,9 @@ def hpcc(
             settings=changes, threads=threads, progress=not quiet, into=out
         )
     except Interrupted as stopped:
-        result, written = stopped.result, []
+        result, written = stopped.result, stopped.files
         interrupted = True
-    if as_json:
-        print(json.dumps(result.summary, indent=2, ensure_ascii=False))
-    elif not quiet:
-        print(describe(result, ("files", "  ".join(map(str, written)))))
+    _tell(result, ("files", "  ".join(map(str, written))), as_json=as_json, quiet=quiet)
     if interrupted:
         print("interrupted: the files hold a partial result", file=sys.stderr)
         raise typer.Exit(130)
@@ -186,6 +178,21 @@ def _load(path: Path, settings: list[str] | None, seed: int | None) -> Scenario:
     if seed is not None:
         changes.append(("run.seed", str(seed)))
     return load_with_settings(path, changes)
+
+
+def _tell(result: Result, place: tuple[str, str], *, as_json: bool, quiet: bool) -> None:
+    """Warnings and the summary of a run, as the options want them."""
+    if not quiet:
+        _warn(result.warnings)
+    if as_json:
+        print(json.dumps(result.summary, indent=2, ensure_ascii=False))
+    elif not quiet:
+        print(describe(result, place))
+
+
+def _warn(warnings: Sequence[str]) -> None:
+    for warning in warnings:
+        print(f"warning: {warning}", file=sys.stderr)
 
 
 def describe(result: Result, place: tuple[str, str]) -> str:
