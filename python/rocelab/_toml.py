@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
 from pathlib import PurePath
 
 from rocelab.errors import ConfigError
@@ -15,13 +16,16 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 def value(data: object, key: str) -> str:
     """``data`` as an inline TOML value; ``key`` is where it stands, for the error."""
+    if hasattr(data, "tolist"):
+        # An array or a scalar of NumPy.
+        data = data.tolist()
     match data:
         case bool():
             return "true" if data else "false"
-        case int():
-            return str(data)
-        case float() if math.isfinite(data):
-            return repr(data)
+        case Integral():
+            return str(int(data))
+        case Real() if math.isfinite(data):
+            return repr(float(data))
         case str() | PurePath():
             return _string(str(data))
         case Mapping():

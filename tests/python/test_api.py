@@ -5,8 +5,10 @@ import subprocess
 import sys
 import threading
 import tomllib
+from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -87,6 +89,37 @@ def test_config_error_says_where(incast_file: Path) -> None:
 def test_data_that_toml_cannot_say_is_refused() -> None:
     with pytest.raises(rocelab.ConfigError, match=r"topology\.hosts: a set cannot"):
         rocelab.Scenario(topology={**TOPOLOGY, "hosts": {1}})
+
+
+def test_numbers_of_any_library_are_numbers() -> None:
+    data: dict[str, object] = {
+        "float": np.float64(0.1),
+        "float32": np.float32(0.5),
+        "int": np.int64(-3),
+        "flag": np.bool_(True),
+        "text": np.str_("h0"),
+        "list": np.arange(3),
+        "matrix": np.array([[0.0, 0.5], [1e9, 1.0]]),
+        "fraction": Fraction(1, 4),
+    }
+    assert tomllib.loads(_toml.document(data)) == {
+        "float": 0.1,
+        "float32": 0.5,
+        "int": -3,
+        "flag": True,
+        "text": "h0",
+        "list": [0, 1, 2],
+        "matrix": [[0, 0.5], [1e9, 1]],
+        "fraction": 0.25,
+    }
+    scenario = rocelab.Scenario.from_toml(INCAST)
+    swept = [scenario.with_(run__seed=seed) for seed in np.arange(1, 3)]
+    assert [one.to_dict()["run"]["seed"] for one in swept] == [1, 2]
+    changed = scenario.with_(wire__error_rate=np.float64(0.1))
+    assert changed.to_dict()["wire"]["error_rate"] == 0.1
+    for wrong in (np.float64("nan"), np.float64("inf"), np.complex128(1j), 1j):
+        with pytest.raises(rocelab.ConfigError, match=r"wire\.error_rate: a \w+ cannot stand"):
+            scenario.with_(wire__error_rate=wrong)
 
 
 def test_progress_is_reported(incast: rocelab.Result) -> None:
