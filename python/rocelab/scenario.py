@@ -109,6 +109,10 @@ class Scenario:
         """The scenario as the simulator takes it."""
         return self._checked
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # What was given, not the whole: with the defaults filled in, `with_` would change less.
+        return Scenario._of, (self._text, self._origin, self._overrides)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scenario) and self.to_toml() == other.to_toml()
 

@@ -95,12 +95,13 @@ def _target(directory: Path, *, force: bool) -> Path:
     if any(target.iterdir()):
         if not (target / _SUMMARY).is_file():
             raise ResultError(
-                f"{directory}: exists and is not a result of rocelab", hint="choose another --out"
+                f"{directory}: exists and is not a result of rocelab",
+                hint="choose another directory",
             )
         if not force:
             raise ResultError(
                 f"{directory}: a result is there already",
-                hint="--force replaces it; --out chooses another directory",
+                hint="--force, in Python force=True, replaces it; or choose another directory",
             )
     # A directory takes its place, and these two can not be moved out of the way.
     here = Path(os.path.realpath(os.curdir))

@@ -51,6 +51,11 @@ class Table:
             self._frame = stream if isinstance(stream, pl.DataFrame) else pl.DataFrame(stream)
         return self._frame
 
+    def __getstate__(self) -> dict[str, object]:
+        # A table is pickled as what it holds: its source is a file, or memory of the simulator.
+        frame = self.to_polars()
+        return {**self.__dict__, "_source": None, "_loaded": frame, "_frame": frame}
+
     @property
     def columns(self) -> list[str]:
         """The names of the columns, in order."""

@@ -1,14 +1,21 @@
 from __future__ import annotations
 
+import copy
+import multiprocessing
+import pickle
 import signal
 import subprocess
 import sys
 import threading
 import tomllib
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -214,8 +221,49 @@ def test_saved_result_reads_back(incast: rocelab.Result, tmp_path: Path) -> None
     assert series.to_polars().equals(incast.series["bottleneck"].to_polars())
     assert back.scenario.to_toml() == incast.scenario.to_toml()
     assert back.drops == []
-    with pytest.raises(rocelab.ResultError, match="already"):
+    with pytest.raises(rocelab.ResultError, match="already") as caught:
         back.save(tmp_path / "a")
+    assert caught.value.hint
+    assert "force=True" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))],  # noqa: S301 - its own
+    ids=["copy", "pickle"],
+)
+def test_scenarios_and_results_are_copied(
+    incast: rocelab.Result, incast_file: Path, tmp_path: Path, copied: Callable[[Any], Any]
+) -> None:
+    scenario = rocelab.load(incast_file, set={"run.seed": 7})
+    again = copied(scenario)
+    assert (again, again.name) == (scenario, "incast")
+    # Another scheme leaves the parameters of the first behind.
+    assert again.with_(scheme__name="hpcc") == scenario.with_(scheme__name="hpcc")
+    incast.save(tmp_path / "saved")
+    for result in (rocelab.run(scenario), rocelab.open(tmp_path / "saved")):
+        other = copied(result)
+        assert other.summary == result.summary
+        assert other.scenario == result.scenario
+        assert other.directory == result.directory
+        assert other.flows.to_polars().equals(result.flows.to_polars())
+        assert pl.DataFrame(other.ports).equals(result.ports.to_polars())
+        series = other.series["bottleneck"]
+        assert (series.kind, series.unit, series.column) == ("queue", "bytes", "queue_bytes")
+        assert series.to_polars().equals(result.series["bottleneck"].to_polars())
+        assert rocelab.open(other.save(tmp_path / "copy", force=True)).drops == result.drops
+
+
+def test_other_processes_run_scenarios() -> None:
+    scenario = rocelab.Scenario.from_toml(INCAST)
+    seeds = [scenario.with_(run__seed=seed) for seed in (1, 2)]
+    spawning = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(2, mp_context=spawning) as pool:
+        results = list(pool.map(rocelab.run, seeds))
+        refused = pool.submit(scenario.with_, run__sede=3).exception()
+    assert [result.summary["seed"] for result in results] == [1, 2]
+    assert isinstance(refused, rocelab.ConfigError)
+    assert refused.key == "run.sede"
 
 
 def test_catalogues_agree_with_each_other() -> None:
