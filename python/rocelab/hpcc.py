@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 
 from rocelab import _rocelab
-from rocelab.errors import Interrupted
+from rocelab.errors import ConfigError, Interrupted
 from rocelab.result import Result
 from rocelab.scenario import Scenario, parse_with_settings
 from rocelab.simulate import Progress, run_raw
@@ -31,7 +31,14 @@ class Experiment:
 
     def scenario(self, settings: Sequence[tuple[str, str]] = ()) -> Scenario:
         """The scenario that does the same; ``settings`` change keys of it."""
-        return parse_with_settings(self._read.to_toml(), settings)
+        try:
+            return parse_with_settings(self._read.to_toml(), settings)
+        except ConfigError as error:
+            if error.key in {key for key, _ in settings}:
+                raise
+            raise ConfigError(
+                error.message, file=str(self.config), key=error.key, hint=error.hint
+            ) from None
 
     def run(
         self,

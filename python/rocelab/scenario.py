@@ -13,6 +13,9 @@ from rocelab.errors import ConfigError
 Data = Mapping[str, object]
 """A table of a scenario file."""
 
+Settings = tuple[tuple[str, str], ...]
+"""Keys and the values they are set to, as TOML writes them."""
+
 
 class Scenario:
     """A scenario that passed all checks; it never changes.
@@ -22,12 +25,14 @@ class Scenario:
     Raises :class:`ConfigError` where it makes no sense.
     """
 
-    __slots__ = ("_checked", "_origin", "_overrides", "_text")
+    __slots__ = ("_checked", "_generated", "_origin", "_overrides", "_text")
 
     _text: str
     _origin: Path | None
-    _overrides: tuple[tuple[str, str], ...]
+    _overrides: Settings
     _checked: _rocelab.Scenario
+    _generated: bool
+    """Whether the text was made by a program, so that its lines tell the user nothing."""
 
     def __init__(
         self,
@@ -50,21 +55,27 @@ class Scenario:
             **tables,
         }
         given = {key: value for key, value in data.items() if value is not None}
-        self._fill(_toml.document(given), None, ())
+        self._fill(_toml.document(given), None, (), generated=True)
 
     @classmethod
     def _of(
-        cls, text: str, origin: Path | None, overrides: tuple[tuple[str, str], ...]
+        cls, text: str, origin: Path | None, overrides: Settings, generated: bool = False
     ) -> Scenario:
         scenario = cls.__new__(cls)
-        scenario._fill(text, origin, overrides)
+        scenario._fill(text, origin, overrides, generated)
         return scenario
 
-    def _fill(self, text: str, origin: Path | None, overrides: tuple[tuple[str, str], ...]) -> None:
-        self._checked = _rocelab.Scenario.parse(text, origin, list(overrides))
+    def _fill(self, text: str, origin: Path | None, overrides: Settings, generated: bool) -> None:
+        try:
+            self._checked = _rocelab.Scenario.parse(text, origin, list(overrides))
+        except ConfigError as error:
+            if not generated:
+                raise
+            raise ConfigError(error.message, key=error.key, hint=error.hint) from None
         self._text = text
         self._origin = origin
         self._overrides = overrides
+        self._generated = generated
 
     @classmethod
     def from_toml(
@@ -87,7 +98,8 @@ class Scenario:
         Two underscores stand for a dot: ``with_(run__seed=2)``.
         """
         named = {key.replace("__", "."): value for key, value in changes.items()}
-        return Scenario._of(self._text, self._origin, self._overrides + _overrides(named))
+        overrides = self._overrides + _overrides(named)
+        return Scenario._of(self._text, self._origin, overrides, self._generated)
 
     def to_toml(self) -> str:
         """The whole scenario as TOML: everything that has a default is filled in."""
@@ -111,7 +123,8 @@ class Scenario:
 
     def __reduce__(self) -> tuple[object, ...]:
         # What was given, not the whole: with the defaults filled in, `with_` would change less.
-        return Scenario._of, (self._text, self._origin, self._overrides)
+        given = (self._text, self._origin, self._overrides, self._generated)
+        return Scenario._of, given
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scenario) and self.to_toml() == other.to_toml()
@@ -144,11 +157,14 @@ def load_with_settings(path: Path, settings: Sequence[tuple[str, str]]) -> Scena
 
 
 def parse_with_settings(text: str, settings: Sequence[tuple[str, str]]) -> Scenario:
-    """The scenario that ``text`` describes with keys set as on the command line."""
-    return Scenario._of(text, None, tuple(settings))
+    """The scenario of ``text``, made by a program, with keys set as on the command line.
+
+    Errors do not tell its lines, which the user has not seen.
+    """
+    return Scenario._of(text, None, tuple(settings), generated=True)
 
 
-def _load(path: Path, overrides: tuple[tuple[str, str], ...]) -> Scenario:
+def _load(path: Path, overrides: Settings) -> Scenario:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -160,6 +176,6 @@ def _load(path: Path, overrides: tuple[tuple[str, str], ...]) -> Scenario:
     return Scenario._of(text, path, overrides)
 
 
-def _overrides(changes: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
+def _overrides(changes: Mapping[str, object]) -> Settings:
     """Keys and values as the scenario reader takes them: values as TOML writes them."""
     return tuple((key, _toml.value(change, key)) for key, change in changes.items())

@@ -93,6 +93,13 @@ def test_config_error_says_where(incast_file: Path) -> None:
     assert "hosts" in error.hint
 
 
+def test_errors_of_scenarios_in_code_tell_no_line() -> None:
+    with pytest.raises(rocelab.ConfigError) as caught:
+        rocelab.Scenario(topology={**TOPOLOGY, "host_rate": "1000Tbps"})
+    assert caught.value.line is None
+    assert str(caught.value).startswith("topology.host_rate: 1000Tbps is out of range")
+
+
 def test_data_that_toml_cannot_say_is_refused() -> None:
     with pytest.raises(rocelab.ConfigError, match=r"topology\.hosts: a set cannot"):
         rocelab.Scenario(topology={**TOPOLOGY, "hosts": {1}})

@@ -187,6 +187,22 @@ def test_bad_input_is_a_line_and_writes_nothing(
     assert files(case) == INPUTS
 
 
+def test_values_that_no_scenario_may_have_name_the_configuration(
+    command: Command, case: Path
+) -> None:
+    text = CONFIG.replace("CC_MODE 3", "CC_MODE 1")
+    (case / "config.txt").write_text(text)
+    setting = ("--set", "scheme.params.rate_ai=20bps")
+    done = command("hpcc", "config.txt", "--quiet", *setting, cwd=case)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: scheme.params.rate_ai: 20bps is out of range")
+    (case / "config.txt").write_text(text.replace("RATE_AI 50Mb/s", "RATE_AI 20"))
+    done = command("hpcc", "config.txt", "--quiet", cwd=case)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: config.txt: scheme.params.rate_ai: 20bps is out of range")
+    assert files(case) == INPUTS
+
+
 @pytest.mark.parametrize(
     ("old", "new", "key"),
     [
