@@ -22,7 +22,21 @@ class Experiment:
     def __init__(self, config: str | PathLike[str], directory: str | PathLike[str] = "") -> None:
         self.config = Path(config)
         self.directory = Path(directory)
-        self._read = _rocelab.HpccExperiment(self.config, self.directory)
+        try:
+            self._read = _rocelab.HpccExperiment(self.config, self.directory)
+        except ConfigError as error:
+            error.hint = error.hint or self._elsewhere(error)
+            raise
+
+    def _elsewhere(self, error: ConfigError) -> str | None:
+        """Advice where a file that is missing lies beside the configuration."""
+        if error.file is None or Path(error.file).exists():
+            return None
+        beside = self.config.parent
+        for found in (beside / error.file, beside / Path(error.file).name):
+            if found.is_file():
+                return f"names are relative to the working directory; there is {found}"
+        return None
 
     @property
     def warnings(self) -> list[str]:

@@ -236,6 +236,21 @@ def test_a_configuration_that_is_not_there(command: Command, tmp_path: Path) -> 
     assert len(done.stderr.splitlines()) == 1
 
 
+def test_a_file_beside_the_configuration_is_pointed_to(
+    command: Command, case: Path, tmp_path: Path
+) -> None:
+    done = command("hpcc", "case/config.txt", cwd=tmp_path)
+    assert done.returncode == 2
+    error, hint = done.stderr.splitlines()
+    assert error.startswith("error: ./topology.txt: cannot read")
+    assert hint.startswith("hint: names are relative to the working directory")
+    assert hint.endswith("case/topology.txt")
+    (case / "config.txt").write_text(CONFIG.replace("FILE topology.txt", "FILE mix/topology.txt"))
+    assert command("hpcc", "config.txt", cwd=case).stderr.splitlines()[1:] == [
+        hint.replace("case/", "")
+    ]
+
+
 def test_files_that_cannot_be_written(command: Command, case: Path) -> None:
     (case / "out").write_text("in the way", encoding="ascii")
     done = command("hpcc", "config.txt", "--quiet", cwd=case)
