@@ -59,7 +59,7 @@ class Result:
         result = cls(
             flows=Table(lambda: raw.flows),
             ports=Table(lambda: raw.ports),
-            series=series_of(summary, tables.__getitem__),
+            series=series_of(summary, lambda entry: tables[entry["name"]]),
             summary=summary,
             drops=json.loads(raw.drops),
             scenario_toml=scenario.to_toml(),
@@ -129,12 +129,12 @@ class Result:
 
 
 def series_of(
-    summary: Mapping[str, Any], source: Callable[[str], ArrowStream]
+    summary: Mapping[str, Any], source: Callable[[dict[str, Any]], ArrowStream]
 ) -> dict[str, Series]:
-    """The series that ``summary`` lists; ``source`` gives the table for a name."""
+    """The series that ``summary`` lists; ``source`` gives the table for an entry."""
     return {
         entry["name"]: Series(
-            partial(source, entry["name"]),
+            partial(source, entry),
             name=entry["name"],
             kind=entry["kind"],
             unit=entry["unit"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -73,7 +74,8 @@ def run_raw(
 ) -> tuple[_rocelab.RunResult, bool]:
     """What :func:`run` makes its result of, and whether Ctrl-C cut it short."""
     if threads is not None:
-        check_count("threads", threads)
+        # More than a machine word holds are as good as that many.
+        threads = min(check_count("threads", threads), sys.maxsize)
     if progress is True:
         from rocelab.progress import bar
 
@@ -83,14 +85,15 @@ def run_raw(
     return _rocelab.run(scenario.checked, threads, callback, experiment)
 
 
-def check_count(name: str, number: int) -> None:
-    """Raises where ``number``, the argument called ``name``, is no integer of 1 or more."""
+def check_count(name: str, number: int) -> int:
+    """``number``, the argument called ``name``; raises where that is no integer of 1 or more."""
     try:
         number = operator.index(number)
     except TypeError:
         raise TypeError(f"{name}: must be an integer, not {number!r}") from None
     if number < 1:
         raise ConfigError(f"must be 1 or more, not {number}", key=name)
+    return number
 
 
 def _timed(show: Callable[[Progress], None]) -> Callable[[int, int, int, int, int], None]:

@@ -12,11 +12,11 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rocelab.errors import ResultError
 from rocelab.result import Result, series_of
@@ -34,6 +34,23 @@ _FLOWS = "flows.parquet"
 _PORTS = "ports.parquet"
 _SERIES = "series"
 _DROPS = "drops.json"
+
+_NEEDED = {
+    _SUMMARY: ("name", "scheme", "caveat", "partial", "simulated_ns", "series", "warnings"),
+    _FLOWS: (
+        "flow_id",
+        "tag",
+        "src",
+        "dst",
+        "size_bytes",
+        "start_ps",
+        "fct_ps",
+        "slowdown",
+        "done",
+    ),
+    _PORTS: ("node", "port", "peer", "rate_bps", "pause_frames_sent", "max_queue_bytes"),
+}
+"""Columns and keys that are looked at here; a file without them is none of a result."""
 
 _ROWS_PER_GROUP = 1 << 18
 """Rows in a Parquet row group: fixed, as the bytes must not depend on the machine."""
@@ -206,8 +223,9 @@ def open_result(directory: str | os.PathLike[str]) -> Result:
     directory = Path(directory)
     summary_path = directory / _SUMMARY
     try:
-        summary = json.loads(summary_path.read_text(encoding="utf-8"))
-        scenario_toml = (directory / _SCENARIO).read_text(encoding="utf-8")
+        summary = json.loads(_text(summary_path))
+        scenario_toml = _text(directory / _SCENARIO)
+        drops = _drops(directory / _DROPS)
     except FileNotFoundError as error:
         raise ResultError(
             f"{directory}: not a result directory: {Path(error.filename).name} is missing",
@@ -224,25 +242,55 @@ def open_result(directory: str | os.PathLike[str]) -> Result:
             f"{directory}: written by rocelab {summary.get('version')}, which this one cannot read",
             hint="use a newer rocelab",
         )
-    drops = directory / _DROPS
+    missing = [key for key in _NEEDED[_SUMMARY] if key not in summary]
+    if missing:
+        raise ResultError(f"{summary_path}: damaged: has no {', '.join(missing)}")
     return Result(
-        flows=Table(partial(_read_parquet, directory / _FLOWS)),
-        ports=Table(partial(_read_parquet, directory / _PORTS)),
+        flows=Table(partial(_read_parquet, directory / _FLOWS, _NEEDED[_FLOWS])),
+        ports=Table(partial(_read_parquet, directory / _PORTS, _NEEDED[_PORTS])),
         series=series_of(
-            summary, lambda name: _read_parquet(directory / _SERIES / f"{name}.parquet")
+            summary,
+            lambda entry: _read_parquet(
+                directory / _SERIES / f"{entry['name']}.parquet", ("time_ps", entry["column"])
+            ),
         ),
         summary=summary,
-        drops=json.loads(drops.read_text(encoding="utf-8")) if drops.exists() else [],
+        drops=drops,
         scenario_toml=scenario_toml,
         directory=directory,
     )
 
 
-def _read_parquet(path: Path) -> pl.DataFrame:
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ResultError(f"{path}: damaged: not a text file (byte {error.start})") from None
+
+
+def _drops(path: Path) -> list[dict[str, Any]]:
+    """The drops that ``path`` lists; none where there is no such file."""
+    try:
+        drops: list[dict[str, Any]] = json.loads(_text(path))
+    except FileNotFoundError:
+        return []
+    except ValueError as error:
+        raise ResultError(f"{path}: damaged: {error}") from None
+    return drops
+
+
+def _read_parquet(path: Path, needed: Sequence[str]) -> pl.DataFrame:
     import polars as pl
 
     try:
-        return pl.read_parquet(path)
+        frame = pl.read_parquet(path)
     except (OSError, pl.exceptions.PolarsError) as error:
         reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
         raise ResultError(f"{path}: cannot read: {reason}") from None
+    missing = [column for column in needed if column not in frame.columns]
+    if missing:
+        raise ResultError(
+            f"{path}: damaged: has no column {', '.join(missing)}",
+            hint="is it the file of another table?",
+        )
+    return frame

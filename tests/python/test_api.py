@@ -150,6 +150,11 @@ def test_run_takes_no_path(incast_file: Path) -> None:
             rocelab.run(wrong)  # type: ignore[arg-type]
 
 
+def test_more_threads_than_a_word_holds(incast: rocelab.Result) -> None:
+    result = rocelab.run(rocelab.Scenario.from_toml(INCAST), threads=10**30)
+    assert result.summary["digest"] == incast.summary["digest"]
+
+
 @pytest.mark.parametrize("threads", [0, -1, -(10**30)])
 def test_run_takes_one_thread_or_more(threads: int) -> None:
     with pytest.raises(rocelab.ConfigError, match=f"threads: must be 1 or more, not {threads}"):

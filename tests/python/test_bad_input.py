@@ -358,6 +358,56 @@ def test_damaged_result(command: Command, incast_file: Path, tmp_path: Path) -> 
     assert_one_error(done.stderr)
 
 
+@pytest.mark.parametrize(
+    ("file", "content", "words"),
+    [
+        ("summary.json", b"{", "damaged: "),
+        ("summary.json", b"[]", "not a summary of rocelab"),
+        ("summary.json", b'{"schema": 1}', "damaged: has no name"),
+        ("summary.json", b"\xff", "damaged: not a text file"),
+        ("scenario.toml", b"\xff", "damaged: not a text file"),
+        ("drops.json", b"[", "damaged: "),
+    ],
+)
+def test_damaged_file_of_a_result(
+    command: Command,
+    incast: rocelab.Result,
+    tmp_path: Path,
+    file: str,
+    content: bytes,
+    words: str,
+) -> None:
+    out = incast.save(tmp_path / "out")
+    (out / file).write_bytes(content)
+    done = command("plot", out)
+    assert done.returncode == 2
+    assert_one_error(done.stderr)
+    assert f"{out / file}: {words}" in done.stderr
+
+
+@pytest.mark.parametrize("what", ["plot", "fct"])
+def test_a_table_of_another_kind(
+    command: Command, incast: rocelab.Result, tmp_path: Path, what: str
+) -> None:
+    out = incast.save(tmp_path / "out")
+    flows = out / "flows.parquet"
+    flows.write_bytes((out / "ports.parquet").read_bytes())
+    done = command(what, out)
+    assert done.returncode == 2
+    assert_one_error(done.stderr)
+    assert f"{flows}: damaged: has no column flow_id, tag" in done.stderr
+
+
+def test_a_series_of_another_kind(command: Command, incast: rocelab.Result, tmp_path: Path) -> None:
+    out = incast.save(tmp_path / "out")
+    series = out / "series" / "bottleneck.parquet"
+    series.write_bytes((out / "series" / "goodput.parquet").read_bytes())
+    done = command("plot", out)
+    assert done.returncode == 2
+    assert_one_error(done.stderr)
+    assert f"{series}: damaged: has no column queue_bytes" in done.stderr
+
+
 def test_result_of_a_newer_version(command: Command, incast_file: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     command("run", incast_file, "--out", out)
