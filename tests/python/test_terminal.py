@@ -70,3 +70,19 @@ def test_progress_bar_on_a_terminal(tmp_path: Path, long_scenario: str) -> None:
     assert b"packet-hops/s" in seen
     assert b"flows" in seen
     assert b"long" in seen
+
+
+def test_ctrl_c_while_the_command_is_imported() -> None:
+    script = (
+        "import sys\n"
+        "from rocelab.cli import main\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'typer': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

@@ -9,66 +9,21 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated, NoReturn
+from typing import NoReturn
 
-import typer
-
-from rocelab import __version__
-from rocelab.cli.catalogue import list_, schema
-from rocelab.cli.compare import compare
-from rocelab.cli.fct import fct
-from rocelab.cli.measure import bench
-from rocelab.cli.pictures import plot
-from rocelab.cli.reproduce import reproduce
-from rocelab.cli.running import hpcc, run, validate, validate_hpcc
 from rocelab.errors import RocelabError
 
 BAD_INPUT = 2
-
-app = typer.Typer(
-    name="rocelab",
-    help="A laboratory for congestion control in lossless RDMA (RoCEv2) networks.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command()(run)
-app.command()(validate)
-app.command()(hpcc)
-app.command()(validate_hpcc)
-app.command()(schema)
-app.command("list")(list_)
-app.command()(plot)
-app.command()(fct)
-app.command()(bench)
-app.command()(reproduce)
-app.command()(compare)
-
-
-def _print_version(asked: bool) -> None:
-    if asked:
-        print(f"rocelab {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _options(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version and stop."
-        ),
-    ] = False,
-) -> None:
-    del version
+INTERRUPTED = 130
 
 
 def main() -> NoReturn:
     """Runs the command line; errors become a line or two and an exit code."""
     try:
         try:
+            # Here, as Ctrl-C may come while it is imported.
+            from rocelab.cli.app import app
+
             app()
         except SystemExit as end:
             # Typer makes an exit code of its own of a reader that has gone.
@@ -88,4 +43,6 @@ def main() -> NoReturn:
         if isinstance(error, BrokenPipeError):
             sys.exit(0)
         print(f"error: {error.strerror or error}", file=sys.stderr)
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
     sys.exit(BAD_INPUT)

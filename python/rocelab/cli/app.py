@@ -1,0 +1,55 @@
+"""The commands that there are."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from rocelab import __version__
+from rocelab.cli.catalogue import list_, schema
+from rocelab.cli.compare import compare
+from rocelab.cli.fct import fct
+from rocelab.cli.measure import bench
+from rocelab.cli.pictures import plot
+from rocelab.cli.reproduce import reproduce
+from rocelab.cli.running import hpcc, run, validate, validate_hpcc
+
+app = typer.Typer(
+    name="rocelab",
+    help="A laboratory for congestion control in lossless RDMA (RoCEv2) networks.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(run)
+app.command()(validate)
+app.command()(hpcc)
+app.command()(validate_hpcc)
+app.command()(schema)
+app.command("list")(list_)
+app.command()(plot)
+app.command()(fct)
+app.command()(bench)
+app.command()(reproduce)
+app.command()(compare)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        print(f"rocelab {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and stop."
+        ),
+    ] = False,
+) -> None:
+    del version
