@@ -136,7 +136,7 @@ def test_figure(command: Command, hundred: Path, tmp_path: Path, kind: str) -> N
 def test_line_ends_do_not_matter(hundred: Path, tmp_path: Path) -> None:
     text = hundred.read_text()
     other = tmp_path / "crlf.txt"
-    other.write_bytes(text.strip().replace("\n", "\r\n").encode())
+    other.write_bytes(text.replace("\n", "\r\n").encode())
     assert read(other) == read(hundred)
 
 
@@ -145,9 +145,11 @@ BAD = [
     ("not a number", line(1, 1).replace("10000", "x"), [":1: ", "whole numbers"]),
     ("negative", line(-1, 1), [":1: ", "whole numbers"]),
     ("huge", line(10**400, 1), [":1: ", "whole numbers"]),
-    ("no ideal", line(1, 1, ideal=0), [":1: ", "standalone FCT is 0"]),
+    ("no ideal", line(1, 1, ideal=0) + "\n", [":1: ", "standalone FCT is 0"]),
+    ("fewer columns", f"{line(1, 1)}\n{line(1, 1)[:40]}\n", [":2: a flow has 8 columns"]),
+    ("cut short", f"{line(1, 1)}\n{line(1, 1)[:-1]}", [":2: ", "has no end", "cut short"]),
     ("empty", "", ["no flow finished before 3 s"]),
-    ("too late", line(1, 1, start=4 * 10**9), ["no flow finished before 3 s"]),
+    ("too late", line(1, 1, start=4 * 10**9) + "\n", ["no flow finished before 3 s"]),
 ]
 
 
