@@ -35,6 +35,8 @@ SIZES: tuple[tuple[str, float, float], ...] = (
     ("from_1MB", 10**6, math.inf),
 )
 """Classes of sizes in bytes: name, from, to before."""
+_NUMBERED = re.compile(r"n([0-9]{1,9})")
+"""The name of a node in a scenario made of the simulator's files."""
 _DELAY = re.compile(r"([0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]+)?)([pnum]?s)")
 _UNITS_NS = {"ps": 1e-3, "ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 
@@ -52,7 +54,8 @@ class Flow:
     port: str
     """Its destination port; in a result of rocelab, its tag."""
     ends: tuple[int, int] | None = None
-    """The numbers of the two hosts, where they are known: those of ``fct.txt`` are."""
+    """The numbers of the two hosts, where they are known: those of ``fct.txt`` are, and those of
+    a result whose scenario was made of the simulator's files."""
 
 
 def read(path: Path) -> list[Flow]:
@@ -121,18 +124,25 @@ def _result(directory: Path) -> list[Flow]:
     from rocelab.store import open_result
 
     done = open_result(directory).flows.to_polars().drop_nulls("slowdown")
-    columns = ("size_bytes", "slowdown", "start_ps", "fct_ps", "tag")
+    columns = ("size_bytes", "slowdown", "start_ps", "fct_ps", "tag", "src", "dst")
     return [
-        Flow(size, slowdown, (start + fct) / 1e12, tag)
-        for size, slowdown, start, fct, tag in done.select(columns).iter_rows()
+        Flow(size, slowdown, (start + fct) / 1e12, tag, _numbers(src, dst))
+        for size, slowdown, start, fct, tag, src, dst in done.select(columns).iter_rows()
     ]
+
+
+def _numbers(src: str, dst: str) -> tuple[int, int] | None:
+    """The numbers of two hosts, where their names have them."""
+    ends = _NUMBERED.fullmatch(src), _NUMBERED.fullmatch(dst)
+    return (int(ends[0][1]), int(ends[1][1])) if ends[0] and ends[1] else None
 
 
 def by_size(flows: Sequence[Flow]) -> list[dict[str, Any]]:
     """The groups, smallest flows first; none is empty, so few flows have fewer groups.
 
-    A group has ``part`` (the share of flows up to its end, in per cent), ``upper_bytes``,
-    ``flows``, ``p50``, ``p95`` and ``p99``. Flows of equal size are in order of their slowdown.
+    A group has ``part`` (the share of flows up to its end, in per cent), ``lower_bytes`` and
+    ``upper_bytes``, its smallest and largest size, ``flows``, ``p50``, ``p95`` and ``p99``. Flows
+    of equal size are in order of their slowdown.
     """
     ordered = sorted((flow.size, max(flow.slowdown, 1.0)) for flow in flows)
     groups = []
@@ -144,6 +154,7 @@ def by_size(flows: Sequence[Flow]) -> list[dict[str, Any]]:
         groups.append(
             {
                 "part": 100 * (index + 1) // GROUPS,
+                "lower_bytes": ordered[begin][0],
                 "upper_bytes": ordered[end - 1][0],
                 "flows": end - begin,
                 # The script's own rank, not the nearest.
@@ -151,6 +162,35 @@ def by_size(flows: Sequence[Flow]) -> list[dict[str, Any]]:
             }
         )
     return groups
+
+
+def side_by_side(
+    ours: Sequence[dict[str, Any]], theirs: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """All groups of both, those of the same part of the flows in one row.
+
+    Its keys end in ``_a`` and ``_b``, and are ``None`` where one side has no such group. The
+    percentiles have the difference of b from a (``_percent``) where the sizes of both overlap;
+    elsewhere that is ``None``, too, as other sizes have other slowdowns.
+    """
+    ours_by, theirs_by = ({group["part"]: group for group in each} for each in (ours, theirs))
+    rows = []
+    for part in sorted({*ours_by, *theirs_by}):
+        a, b = ours_by.get(part, {}), theirs_by.get(part, {})
+        like = (
+            a
+            and b
+            and a["lower_bytes"] <= b["upper_bytes"]
+            and b["lower_bytes"] <= a["upper_bytes"]
+        )
+        row = {"part": part}
+        for key in ("lower_bytes", "upper_bytes", "flows"):
+            row |= {f"{key}_a": a.get(key), f"{key}_b": b.get(key)}
+        for key in (f"p{percent}" for percent in PERCENTILES):
+            difference = 100 * (b[key] / a[key] - 1) if like else None
+            row |= {f"{key}_a": a.get(key), f"{key}_b": b.get(key), f"{key}_percent": difference}
+        rows.append(row)
+    return rows
 
 
 def read_sites(path: Path) -> list[int]:
@@ -183,17 +223,23 @@ def read_sites(path: Path) -> list[int]:
     return [root(node) for node in range(len(sites))]
 
 
-def by_place(flows: Sequence[Flow], sites: Sequence[int]) -> list[dict[str, Any]]:
+def by_place(flows: Sequence[Flow], sites: Sequence[int], path: Path) -> list[dict[str, Any]]:
     """Slowdowns within (``intra``) and between data centres (``inter``), and their quotients.
 
     A row has ``place``, ``flows``, ``mean`` (whose quotient is the unfairness), percentiles by
     nearest rank and the means of four classes of sizes; ``None`` where there is no flow. Slowdowns
-    are as they were written.
+    are as they were written. Errors name ``path``, where the flows are from.
     """
     places: dict[str, list[Flow]] = {"intra": [], "inter": []}
     for flow in flows:
-        if flow.ends is None or max(flow.ends) >= len(sites):
-            raise ResultError("the flows are not those of the topology")
+        if flow.ends is None:
+            raise ResultError(
+                f"{path}: its hosts have names, those of a topology file numbers",
+                hint="choose flows with --tag; or take the fct.txt of `rocelab hpcc`, or a result "
+                "of the scenario that its --to-scenario prints",
+            )
+        if max(flow.ends) >= len(sites):
+            raise ResultError(f"{path}: the flows are not those of the topology")
         src, dst = (sites[end] for end in flow.ends)
         places["intra" if src == dst else "inter"].append(flow)
     intra, inter = (_means(each) for each in places.values())

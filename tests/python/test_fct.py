@@ -39,11 +39,13 @@ def test_twenty_groups_of_equal_count(command: Command, hundred: Path) -> None:
     assert len(groups) == 20
     # Slowdowns below 1 count as 1.
     assert groups[0] == {
-        "part": 5, "upper_bytes": 5000, "flows": 5, "p50": 1.0, "p95": 1.0, "p99": 1.0
+        "part": 5, "lower_bytes": 1000, "upper_bytes": 5000, "flows": 5,
+        "p50": 1.0, "p95": 1.0, "p99": 1.0,
     }  # fmt: skip
     # 96 to 100 KB: ranks int(5 p) are 2, 4 and 4.
     assert groups[19] == {
-        "part": 100, "upper_bytes": 100_000, "flows": 5, "p50": 9.8, "p95": 10.0, "p99": 10.0
+        "part": 100, "lower_bytes": 96_000, "upper_bytes": 100_000, "flows": 5,
+        "p50": 9.8, "p95": 10.0, "p99": 10.0,
     }  # fmt: skip
 
 
@@ -106,11 +108,33 @@ def test_two_side_by_side(command: Command, hundred: Path, tmp_path: Path) -> No
     assert cells[6:9] == cells[9:] == ["10.000", "12.000", "+20.0%"]
     last = json.loads(command("fct", hundred, other, "--json").stdout)[19]
     assert last["p50_percent"] == pytest.approx(20)
-    # Where flows differ, both sizes are shown.
+    # Where flows differ, both sizes are shown, and only groups whose sizes overlap are compared.
     fewer = write(tmp_path / "fewer.txt", lines[:60])
-    titles = command("fct", hundred, fewer).stdout.splitlines()[2]
+    done = command("fct", hundred, fewer)
+    titles, *rows = done.stdout.splitlines()[2:]
     assert "size a" in titles
     assert "flows b" in titles
+    # 1 to 5 and 1 to 3 KB, 6 to 10 and 4 to 6 KB, 11 to 15 and 7 to 9 KB.
+    assert [row.split()[7] for row in rows[:3]] == ["+0.0%", "+0.0%", "-"]
+    assert done.stderr.startswith("18 of 20 rows are not compared: ")
+
+
+def test_unlike_flows_are_all_shown_and_not_compared(command: Command, tmp_path: Path) -> None:
+    few = write(tmp_path / "few.txt", [line(50_000_000, 2000), line(50_000_000, 3000)])
+    many = write(tmp_path / "many.txt", [line(64_000, 5000)] * 3 + [line(1000, 4000)])
+    done = command("fct", few, many, "--json")
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)
+    assert [(row["part"], row["flows_a"], row["flows_b"]) for row in rows] == [
+        (25, None, 1),
+        (50, 1, 1),
+        (75, None, 1),
+        (100, 1, 1),
+    ]
+    assert [row["p50_b"] for row in rows] == [4.0, 5.0, 5.0, 5.0]
+    assert [row["p50_a"] for row in rows] == [None, 2.0, None, 3.0]
+    assert {row["p99_percent"] for row in rows} == {None}
+    assert done.stderr.startswith("4 of 4 rows are not compared: ")
 
 
 def test_a_result_of_ours(command: Command, incast: rocelab.Result, tmp_path: Path) -> None:
@@ -120,6 +144,39 @@ def test_a_result_of_ours(command: Command, incast: rocelab.Result, tmp_path: Pa
     flows = incast.flows.to_polars()
     assert groups[0]["p50"] == flows["slowdown"][3]
     assert {flow.port for flow in read(directory)} == {"incast", "victim"}
+    (victim,) = json.loads(command("fct", directory, "--tag", "victim", "--json").stdout)
+    assert (victim["flows"], victim["upper_bytes"]) == (1, 100_000)
+    refused = command("fct", directory, "--type", 1)
+    assert refused.returncode == 2
+    assert refused.stderr.splitlines() == [
+        f"error: {directory}: no flow with tag 200",
+        "hint: its flows have incast, victim; choose with --tag",
+    ]
+    topology = write(tmp_path / "topology.txt", [TOPOLOGY])
+    refused = command("fct", directory, "--topology", topology)
+    assert refused.returncode == 2
+    assert refused.stderr.startswith(f"error: {directory}: its hosts have names")
+
+
+def test_places_of_a_result_whose_hosts_have_numbers(command: Command, tmp_path: Path) -> None:
+    nodes = [{"name": f"n{n}", "kind": "host" if n < 3 else "switch"} for n in range(5)]
+    ends = [("n0", "n3"), ("n1", "n3"), ("n2", "n4"), ("n3", "n4")]
+    links = [
+        {"a": a, "b": b, "rate": "100Gbps", "delay": "500us" if a == "n3" else "1us"}
+        for a, b in ends
+    ]
+    pairs = [("n0", "n1"), ("n0", "n2"), ("n1", "n2")]
+    scenario = rocelab.Scenario(
+        topology={"kind": "custom", "nodes": nodes, "links": links},
+        traffic=[
+            {"kind": "flows", "flows": [{"src": a, "dst": b, "size": "1KB"} for a, b in pairs]}
+        ],
+    )
+    directory = rocelab.run(scenario).save(tmp_path / "result")
+    topology = write(tmp_path / "topology.txt", [TOPOLOGY])
+    done = command("fct", directory, "--topology", topology, "--json")
+    assert done.returncode == 0, done.stderr
+    assert [row["flows"] for row in json.loads(done.stdout)[:2]] == [1, 2]
 
 
 @pytest.mark.parametrize("kind", ["png", "svg"])
@@ -171,7 +228,8 @@ def test_bad_arguments(command: Command, hundred: Path, tmp_path: Path) -> None:
         ([tmp_path / "none"], "No such file"),
         ([tmp_path / "empty"], "neither fct.txt nor flows.parquet"),
         ([tmp_path / "binary"], "columns"),
-        ([hundred, "--type", 1], "no flow of type 1 (to port 200)"),
+        ([hundred, "--type", 1], "no flow with port 200\nhint: its flows have 100;"),
+        ([hundred, "--type", 1, "--tag", "100"], "choose one"),
         ([hundred, "--csv", "--json"], "choose one"),
         ([hundred, "--out", tmp_path / "a.gif"], ".png, .svg or .pdf"),
         ([hundred, "--out", hundred / "a.png"], "cannot write"),

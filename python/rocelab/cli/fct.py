@@ -20,6 +20,9 @@ _FORMATS = (".png", ".svg", ".pdf")
 _LONGEST_NAME = 24
 """Two longer ones do not fit side by side."""
 
+_MOST_NAMES = 10
+"""Tags that an error lists."""
+
 
 def fct(
     path: Annotated[
@@ -43,6 +46,10 @@ def fct(
             help="0: flows to port 100 alone, 1: those to port 200 (incast); default: all.",
         ),
     ] = None,
+    tag: Annotated[
+        str | None,
+        typer.Option(help="Only flows with this tag; in an fct.txt, those to this port."),
+    ] = None,
     cut: Annotated[
         float, typer.Option(metavar="SECONDS", help="Only flows that finish before it.")
     ] = 3.0,
@@ -61,24 +68,28 @@ def fct(
     ] = None,
 ) -> None:
     """FCT slowdown by flow size, as the HPCC simulator's analysis has it; one or two compared."""
-    from rocelab.fct import by_place, by_size, read_sites
+    from rocelab.fct import PORTS, by_place, by_size, read_sites, side_by_side
 
     if as_csv and as_json:
         raise ResultError("--csv and --json: choose one")
+    if kind is not None and tag is not None:
+        raise ResultError("--type and --tag: choose one")
     if out is not None and out.suffix not in _FORMATS:
         raise ResultError(f"--out {out}: must end in .png, .svg or .pdf")
     paths = [path] if other is None else [path, other]
-    flows = [_flows(each, kind, cut) for each in paths]
+    chosen = tag if kind is None else PORTS[kind]
+    flows = [_flows(each, chosen, cut) for each in paths]
     groups = [by_size(each) for each in flows]
     if topology is not None:
         sites = read_sites(topology)
         rows = [
             ({} if other is None else {"file": name}) | row
-            for name, each in zip("ab", flows, strict=False)
-            for row in by_place(each, sites)
+            for name, file, each in zip("ab", paths, flows, strict=False)
+            for row in by_place(each, sites, file)
         ]
     else:
-        rows = groups[0] if other is None else _side_by_side(*groups)
+        rows = groups[0] if other is None else side_by_side(*groups)
+        _tell_unlike(rows)
     if as_json:
         print(json.dumps(rows, indent=2))
     elif as_csv:
@@ -93,43 +104,34 @@ def fct(
         _draw(out, list(zip(_names(paths), groups, strict=True)), paths)
 
 
-def _flows(path: Path, kind: int | None, cut: float) -> list[Any]:
-    from rocelab.fct import PORTS, read
+def _flows(path: Path, tag: str | None, cut: float) -> list[Any]:
+    from rocelab.fct import is_result, read
 
     flows = read(path)
-    chosen = [flow for flow in flows if kind is None or flow.port == PORTS[kind]]
+    chosen = [flow for flow in flows if tag is None or flow.port == tag]
+    if flows and not chosen:
+        what = "tag" if is_result(path) else "port"
+        known = ", ".join(sorted({flow.port for flow in flows})[:_MOST_NAMES])
+        raise ResultError(
+            f"{path}: no flow with {what} {tag}", hint=f"its flows have {known}; choose with --tag"
+        )
     within = [flow for flow in chosen if flow.end_s < cut]
     if not within:
-        what = "flow" if kind is None else f"flow of type {kind} (to port {PORTS[kind]})"
-        raise ResultError(f"{path}: no {what} finished before {cut:g} s")
+        raise ResultError(f"{path}: no flow finished before {cut:g} s")
     if len(within) < len(chosen):
         late = len(chosen) - len(within)
         print(f"{path}: {late} of {len(chosen)} flows end at {cut:g} s or later", file=sys.stderr)
     return within
 
 
-def _side_by_side(
-    ours: Sequence[dict[str, Any]], theirs: Sequence[dict[str, Any]]
-) -> list[dict[str, Any]]:
-    """Groups of the same part of the flows; percentiles with the difference of b from a."""
-    from rocelab.fct import PERCENTILES
-
-    by_part = {group["part"]: group for group in theirs}
-    rows = []
-    for a in ours:
-        b = by_part.get(a["part"])
-        if b is None:
-            continue
-        row = {"part": a["part"]}
-        for key in ("upper_bytes", "flows"):
-            row |= {f"{key}_a": a[key], f"{key}_b": b[key]}
-        for key in (f"p{percent}" for percent in PERCENTILES):
-            difference = 100 * (b[key] / a[key] - 1)
-            row |= {f"{key}_a": a[key], f"{key}_b": b[key], f"{key}_percent": difference}
-        rows.append(row)
-    if not rows:
-        raise ResultError("too few flows: the two have no group of sizes in common")
-    return rows
+def _tell_unlike(rows: Sequence[dict[str, Any]]) -> None:
+    unlike = sum(row.get("p50_percent", 0) is None for row in rows)
+    if unlike:
+        print(
+            f"{unlike} of {len(rows)} rows are not compared: sizes that do not overlap, or a group "
+            "that only one of the two has",
+            file=sys.stderr,
+        )
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> str:
