@@ -12,7 +12,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -248,17 +248,29 @@ def open_result(directory: str | os.PathLike[str]) -> Result:
     return Result(
         flows=Table(partial(_read_parquet, directory / _FLOWS, _NEEDED[_FLOWS])),
         ports=Table(partial(_read_parquet, directory / _PORTS, _NEEDED[_PORTS])),
-        series=series_of(
-            summary,
-            lambda entry: _read_parquet(
-                directory / _SERIES / f"{entry['name']}.parquet", ("time_ps", entry["column"])
-            ),
-        ),
+        series=series_of(summary, lambda entry: _read_parquet(*_series_file(directory, entry))),
         summary=summary,
         drops=drops,
         scenario_toml=scenario_toml,
         directory=directory,
     )
+
+
+def check_tables(directory: Path, summary: Mapping[str, Any]) -> None:
+    """Raises :class:`ResultError` where a table's file is missing, cut short or another one.
+
+    Only the ends of the files are read.
+    """
+    for name in (_FLOWS, _PORTS):
+        _check_columns(directory / name, _NEEDED[name])
+    for entry in summary["series"]:
+        _check_columns(*_series_file(directory, entry))
+
+
+def _series_file(directory: Path, entry: Mapping[str, Any]) -> tuple[Path, Sequence[str]]:
+    """Where a series that the summary lists is kept, and the columns it must have."""
+    path = directory / _SERIES / f"{entry['name']}.parquet"
+    return path, ("time_ps", entry["column"])
 
 
 def _text(path: Path) -> str:
@@ -282,15 +294,30 @@ def _drops(path: Path) -> list[dict[str, Any]]:
 def _read_parquet(path: Path, needed: Sequence[str]) -> pl.DataFrame:
     import polars as pl
 
-    try:
-        frame = pl.read_parquet(path)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
-        raise ResultError(f"{path}: cannot read: {reason}") from None
-    missing = [column for column in needed if column not in frame.columns]
+    _check_columns(path, needed)
+    with _unreadable(path):
+        return pl.read_parquet(path)
+
+
+def _check_columns(path: Path, needed: Sequence[str]) -> None:
+    import polars as pl
+
+    with _unreadable(path):
+        schema = pl.read_parquet_schema(path)
+    missing = [column for column in needed if column not in schema]
     if missing:
         raise ResultError(
             f"{path}: damaged: has no column {', '.join(missing)}",
             hint="is it the file of another table?",
         )
-    return frame
+
+
+@contextmanager
+def _unreadable(path: Path) -> Iterator[None]:
+    import polars as pl
+
+    try:
+        yield
+    except (OSError, pl.exceptions.PolarsError) as error:
+        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
+        raise ResultError(f"{path}: cannot read: {reason}") from None

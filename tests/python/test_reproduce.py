@@ -256,6 +256,32 @@ def test_numbers() -> None:
     assert judged(agree).verdict == "holds"
 
 
+def test_damaged_entries_of_the_cache_are_made_anew(
+    incast: rocelab.Result, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    scenario = incast.scenario
+    scenarios = {f"{seed}": scenario.with_(run__seed=seed) for seed in range(5)}
+    before = runner.run_all(scenarios, tmp_path)
+    digests = {name: run.summary["digest"] for name, run in before.items()}
+    homes = [run.directory for run in before.values() if run.directory]
+    (homes[0] / "summary.json").write_text("{")
+    (homes[1] / "summary.json").unlink()
+    flows = homes[2] / "flows.parquet"
+    flows.write_bytes(flows.read_bytes()[:-10])
+    (homes[3] / "series" / "goodput.parquet").unlink()
+    capfd.readouterr()
+    again = runner.run_all(scenarios, tmp_path)
+    assert {name: run.summary["digest"] for name, run in again.items()} == digests
+    assert all(len(run.flows) == 4 for run in again.values())
+    told = capfd.readouterr().err.splitlines()
+    assert len(told) == 4
+    for home, text in zip(homes, told, strict=False):
+        assert text.startswith(f"{home}")
+        assert text.endswith("; its run is made anew")
+    runner.run_all(scenarios, tmp_path)
+    assert capfd.readouterr().err == ""
+
+
 LONG = "fncc/fig14"
 """Many runs of a minute and more."""
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
@@ -19,7 +21,7 @@ from rocelab.progress import runs_bar
 from rocelab.result import Result
 from rocelab.scenario import Scenario
 from rocelab.simulate import Progress, check_count, run
-from rocelab.store import open_result
+from rocelab.store import check_tables, open_result
 
 _TICK_S = 0.1
 """How often Ctrl-C is looked at."""
@@ -39,19 +41,29 @@ def run_all(
 ) -> dict[str, Result]:
     """The results of ``scenarios``, from the cache in ``directory`` or by ``jobs`` runs at a time.
 
-    On Ctrl-C what is complete stays in the cache.
+    An entry of the cache that is damaged is made anew. On Ctrl-C what is complete stays there.
     """
     if jobs is not None:
         check_count("jobs", jobs)
     homes = {name: directory / _key(scenario) for name, scenario in scenarios.items()}
-    missing = {
-        homes[name]: scenario
-        for name, scenario in scenarios.items()
-        if not (homes[name] / "summary.json").is_file()
-    }
+    missing = {homes[name]: scenario for name, scenario in scenarios.items()}
+    missing = {home: scenario for home, scenario in missing.items() if not _is_kept(home)}
     if missing:
         _run(missing, jobs or os.cpu_count() or 1, progress=progress)
     return {name: open_result(home) for name, home in homes.items()}
+
+
+def _is_kept(home: Path) -> bool:
+    """Whether the cache has a sound result there; one that is not is removed."""
+    if not home.exists():
+        return False
+    try:
+        check_tables(home, open_result(home).summary)
+    except ResultError as error:
+        print(f"{error}; its run is made anew", file=sys.stderr)
+        shutil.rmtree(home, ignore_errors=True)
+        return False
+    return True
 
 
 def _run(missing: Mapping[Path, Scenario], jobs: int, *, progress: bool) -> None:
