@@ -112,8 +112,8 @@ class Result:
     def save(self, directory: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Writes the result to ``directory``, which appears only when it is whole.
 
-        With ``force`` a result that is there is replaced. Raises :class:`ResultError` where it
-        cannot be written.
+        With ``force`` a result that is there is replaced; other files in its directory, such as
+        pictures, stay. Raises :class:`ResultError` where it cannot be written.
         """
         from rocelab.store import save
 

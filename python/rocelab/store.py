@@ -2,7 +2,8 @@
 
 A directory holds ``scenario.toml``, ``summary.json``, ``flows.parquet``, ``ports.parquet``,
 ``series/NAME.parquet`` and, where lossless classes lost packets, ``drops.json``. The same scenario
-and seed give the same bytes in every Parquet file.
+and seed give the same bytes in every Parquet file. What else is there, as pictures, stays when a
+result is replaced.
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ _FLOWS = "flows.parquet"
 _PORTS = "ports.parquet"
 _SERIES = "series"
 _DROPS = "drops.json"
+
+_PARTS = (_SUMMARY, _SCENARIO, _FLOWS, _PORTS, _SERIES, _DROPS)
+"""What a result consists of; in ``series`` that is the Parquet files."""
 
 _NEEDED = {
     _SUMMARY: ("name", "scheme", "caveat", "partial", "simulated_ns", "series", "warnings"),
@@ -152,7 +156,7 @@ def _write_all(result: Result, directory: Path) -> None:
 
 
 def _put_in_place(temporary: Path, directory: Path) -> None:
-    """Gives ``temporary`` its name, in place of a result that has it."""
+    """Gives ``temporary`` its name, in place of a result that has it; other files there stay."""
     if not directory.exists() or not any(directory.iterdir()):
         temporary.rename(directory)
         return
@@ -169,7 +173,27 @@ def _put_in_place(temporary: Path, directory: Path) -> None:
         with suppress(OSError):
             old.rmdir()
         raise
+    try:
+        _move_others(old, directory)
+    except OSError as error:
+        raise ResultError(
+            f"{directory}: cannot write: {error.strerror or error}",
+            hint=f"the result is replaced; other files that were there are in {old}",
+        ) from None
     shutil.rmtree(old, ignore_errors=True)
+
+
+def _move_others(old: Path, directory: Path) -> None:
+    """Moves to ``directory`` what is in ``old`` and no part of a result."""
+    for entry in list(old.iterdir()):
+        if entry.name not in _PARTS:
+            entry.rename(directory / entry.name)
+    series = old / _SERIES
+    others = list(series.iterdir()) if series.is_dir() else []
+    for entry in others:
+        if entry.suffix != ".parquet":
+            (directory / _SERIES).mkdir(exist_ok=True)
+            entry.rename(directory / _SERIES / entry.name)
 
 
 def _put_back(old: Path, directory: Path) -> None:

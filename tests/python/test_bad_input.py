@@ -305,6 +305,53 @@ def test_an_old_result_that_cannot_be_put_back_is_kept(
     assert rocelab.open(old).summary == incast.summary
 
 
+def with_others(out: Path) -> dict[str, str]:
+    """Puts files of others into a result; returns their names and content."""
+    others = {"notes.txt": "mine", "plots/fct.png": "picture", "series/readme": "also mine"}
+    for name, text in others.items():
+        (out / name).parent.mkdir(exist_ok=True)
+        (out / name).write_text(text)
+    return others
+
+
+def test_replacing_a_result_keeps_other_files(incast: rocelab.Result, tmp_path: Path) -> None:
+    out = incast.save(tmp_path / "out")
+    others = with_others(out)
+    (out / "drops.json").write_text("[]")
+    unprobed = incast.scenario.to_dict()
+    del unprobed["probe"]
+    other = rocelab.run(rocelab.Scenario(**{**unprobed, "name": "unprobed"}))
+    other.save(out, force=True)
+    assert rocelab.open(out).summary["name"] == "unprobed"
+    files = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
+    parts = {"scenario.toml", "summary.json", "flows.parquet", "ports.parquet"}
+    assert files == parts | set(others)
+    assert {name: (out / name).read_text() for name in others} == others
+    assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
+
+
+def test_other_files_that_cannot_be_moved_are_kept(
+    incast: rocelab.Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = incast.save(tmp_path / "out")
+    others = with_others(out)
+    rename = Path.rename
+
+    def fail(path: Path, target: Path) -> Path:
+        if target.name in ("notes.txt", "plots", "readme"):
+            raise OSError(errno.EBUSY, "Device or resource busy")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", fail)
+    with pytest.raises(rocelab.ResultError, match="Device or resource busy") as caught:
+        incast.save(out, force=True)
+    assert rocelab.open(out).summary == incast.summary
+    (old,) = (entry for entry in tmp_path.iterdir() if entry != out)
+    assert caught.value.hint
+    assert str(old) in caught.value.hint
+    assert {name: (old / name).read_text() for name in others} == others
+
+
 def test_a_link_to_a_directory_stays_a_link(incast: rocelab.Result, tmp_path: Path) -> None:
     (tmp_path / "disk").mkdir()
     link = tmp_path / "link"

@@ -36,7 +36,11 @@ def run(
     seed: Annotated[int | None, typer.Option(help="Seed; as --set run.seed=N.")] = None,
     settings: Settings = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace the result that is there.")
+        bool,
+        typer.Option(
+            "--force",
+            help="Replace the result that is there; other files in DIR, pictures too, stay.",
+        ),
     ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the summary alone, as JSON.")
