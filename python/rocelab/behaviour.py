@@ -388,8 +388,7 @@ _INTRODUCTION = """\
 # How the schemes behave
 
 Written by `{command}`. Each scheme has the preset named at the end of the page, and all else is as
-it is by default; links have 1 us. The simulator is deterministic, so these numbers are exact, and a
-test holds them. [Two flows over time](figures/two-flows.png) shows the same laws at work.
+it is by default; links have 1 us. The simulator is deterministic, so these numbers are exact.
 
 - *slowest*, *fastest*: the smallest and the largest share of the rivals, in link time; *Jain* is
   the index of their shares. They are means over the last 4 of 16 ms, where nothing else is said, as
