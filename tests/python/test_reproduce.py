@@ -256,6 +256,16 @@ def test_numbers() -> None:
     assert judged(agree).verdict == "holds"
 
 
+def test_moments_are_judged_from_the_join_on(tmp_path: Path) -> None:
+    ((_, figure),) = reproduce.chosen(["fncc/fig9"])
+    (claim,) = (claim for claim in figure.claims if claim.id == "reaction-times")
+    cases = {name: case for name, case in figure.cases(True).items() if name.startswith("100 ")}
+    outcome = claim.judge(run_all(cases, tmp_path))
+    # Of a join at 300 us: 317 us would be within 15 % of 330.
+    assert outcome.measured == "HPCC 17, DCQCN 44, RoCC 37 us"
+    assert (outcome.verdict, outcome.by) == ("differs", "HPCC -43 %, RoCC -47 %")
+
+
 def test_damaged_entries_of_the_cache_are_made_anew(
     incast: rocelab.Result, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -150,6 +150,10 @@ def _reaction_us(case: str, runs: Runs) -> float:
     return first(points, _JOIN_US, below=_REACTED * sum(before) / len(before))
 
 
+def _reacts_after_us(case: str, runs: Runs) -> float:
+    return _reaction_us(case, runs) - _JOIN_US
+
+
 def _settled_us(case: str, gbps: int, runs: Runs) -> float:
     """From when on both flows are within 15 % of half of eta times the line rate."""
     return settled([rate(case, flow)(runs) for flow in (0, 1)], _JOIN_US, gbps * 0.475, 0.15)
@@ -252,10 +256,11 @@ FIG3 = Figure(
     ],
 )
 
-_REACTIONS_US = {"FNCC": 300.0, "HPCC": 330.0, "DCQCN": 346.0, "RoCC": 370.0}
+_REACTS_AFTER_US = {"HPCC": 30.0, "DCQCN": 46.0, "RoCC": 70.0}
+"""The paper's moments of the first reaction less that of the join; FNCC's is about 0."""
 _REACTION_TEXT = "FNCC 300, HPCC 330, DCQCN 346, RoCC 370 us"
 _REACTION = "a reaction is the first flow's rate 5 % below its mean before the join, every 1 us"
-_REACTIONS = {name: partial(_reaction_us, f"100 {name}") for name in _REACTIONS_US}
+_REACTIONS = {name: partial(_reaction_us, f"100 {name}") for name in ("FNCC", *_REACTS_AFTER_US)}
 
 FIG9 = Figure(
     id="fig9",
@@ -286,10 +291,18 @@ FIG9 = Figure(
         ),
         Claim(
             "reaction-times",
-            "The moments of the first reaction",
-            _REACTION_TEXT,
-            verdict.close(_REACTIONS, _REACTIONS_US, "us"),
-            assumption=_REACTION,
+            "How long after the join the first reaction comes",
+            "FNCC about 0, HPCC 30, DCQCN 46, RoCC 70 us",
+            # From the join on: of the moments themselves 15 % would be 50 us.
+            verdict.close(
+                {name: partial(_reacts_after_us, f"100 {name}") for name in _REACTS_AFTER_US},
+                _REACTS_AFTER_US,
+                "us",
+            ),
+            assumption=f"{_REACTION}; 15 % of FNCC's 0 is nothing, so its order alone is judged",
+            reason="with a cut of 5 % HPCC's delay is what the way of the news and its law give in "
+            "closed form (fig12). What counts as a reaction turns it: from 36 to 47 % HPCC's is 26 "
+            "to 34, DCQCN's 44 and RoCC's 77 us, and FNCC's 16",
         ),
         *(
             Claim(
