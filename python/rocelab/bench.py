@@ -45,7 +45,7 @@ def measure(
     """
     if case not in case_names():
         raise ConfigError(f"no case {case!r}", hint=f"cases: {', '.join(case_names())}")
-    check_count("threads", threads)
+    threads = check_count("threads", threads)
     check_count("repeat", repeat)
     command = [sys.executable, "-m", "rocelab.bench", case, str(threads), str(repeat)]
     if scheme is not None:

@@ -74,8 +74,7 @@ def run_raw(
 ) -> tuple[_rocelab.RunResult, bool]:
     """What :func:`run` makes its result of, and whether Ctrl-C cut it short."""
     if threads is not None:
-        # More than a machine word holds are as good as that many.
-        threads = min(check_count("threads", threads), sys.maxsize)
+        threads = check_count("threads", threads)
     if progress is True:
         from rocelab.progress import bar
 
@@ -86,14 +85,17 @@ def run_raw(
 
 
 def check_count(name: str, number: int) -> int:
-    """``number``, the argument called ``name``; raises where that is no integer of 1 or more."""
+    """``number``, the argument called ``name``, or as much of it as a machine word holds.
+
+    Raises where it is no integer of 1 or more.
+    """
     try:
         number = operator.index(number)
     except TypeError:
         raise TypeError(f"{name}: must be an integer, not {number!r}") from None
     if number < 1:
         raise ConfigError(f"must be 1 or more, not {number}", key=name)
-    return number
+    return min(number, sys.maxsize)
 
 
 def _timed(show: Callable[[Progress], None]) -> Callable[[int, int, int, int, int], None]:

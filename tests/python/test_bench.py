@@ -76,3 +76,8 @@ def test_table_has_a_line_for_each_case() -> None:
     header, line = bench.table([one]).splitlines()
     assert header.split()[:2] == ["case", "scheme"]
     assert line.split() == ["x", "hpcc", "128", "1", "20.0", "50.0", "50"]
+
+
+def test_more_threads_than_a_word_holds() -> None:
+    measured = bench.measure("incast-64", threads=10**30, repeat=1)
+    assert measured["packet_hops"] > 10**5
