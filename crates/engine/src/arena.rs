@@ -119,6 +119,9 @@ pub struct Packets<'a, P: Copy + Send> {
     free: Vec<u32>,
 }
 
+// SAFETY: `start` is the arena's, which may be reached from any thread.
+unsafe impl<P: Copy + Send> Send for Packets<'_, P> {}
+
 impl<'a, P: Copy + Send> Packets<'a, P> {
     #[inline(always)]
     fn slot(&self, raw: u32) -> *mut Slot<P> {

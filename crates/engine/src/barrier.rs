@@ -1,6 +1,6 @@
 //! The end of a window: every thread waits for every other.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -9,28 +9,22 @@ use std::time::{Duration, Instant};
 /// another process, and a core that sleeps is where the system moves one of the two; one that is spun
 /// on, or offered for a moment, is not.
 const PATIENCE: Duration = Duration::from_micros(200);
-/// The same while it is in doubt whether all threads have a core.
-const PATIENCE_IN_DOUBT: Duration = Duration::from_micros(2);
 /// Spins between two looks at the clock.
 const SPINS: u32 = 64;
-/// Each wait for one that has none adds so much to the doubt, each other wait takes 1 from it.
-const LOST_CORE: u32 = 1024;
-/// From here on it is in doubt.
-const DOUBT: u32 = 2 * LOST_CORE;
 
 #[derive(Debug)]
 pub(crate) struct Barrier {
     threads: usize,
     /// There are fewer cores than threads: somebody always waits for one.
     crowded: bool,
-    /// How much it is in doubt whether all threads have a core.
-    doubt: AtomicU32,
     arrived: AtomicUsize,
     round: AtomicUsize,
     /// Threads that sleep, and what they sleep on.
     sleepers: AtomicUsize,
     bed: Mutex<()>,
     woken: Condvar,
+    /// How often those that rest were called.
+    calls: AtomicUsize,
     broken: AtomicBool,
 }
 
@@ -44,12 +38,12 @@ impl Barrier {
         Barrier {
             threads,
             crowded: threads > cores,
-            doubt: AtomicU32::new(0),
             arrived: AtomicUsize::new(0),
             round: AtomicUsize::new(0),
             sleepers: AtomicUsize::new(0),
             bed: Mutex::new(()),
             woken: Condvar::new(),
+            calls: AtomicUsize::new(0),
             broken: AtomicBool::new(false),
         }
     }
@@ -66,10 +60,11 @@ impl Barrier {
     }
 
     /// Returns when all threads have called it. What they wrote before is visible after. `begun`: when
-    /// this thread began to work after the last time.
-    pub(crate) fn wait(&self, begun: Instant) -> Result<(), Broken> {
+    /// this thread began to work after the last time. Says how long it waited for one that had lost its
+    /// core.
+    pub(crate) fn wait(&self, begun: Instant) -> Result<Duration, Broken> {
         if self.threads == 1 {
-            return Ok(());
+            return Ok(Duration::ZERO);
         }
         let round = self.round.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
@@ -77,35 +72,42 @@ impl Barrier {
             // In one order with a sleeper's announcement: it sees the new round, or is seen here.
             self.round.store(round + 1, Ordering::SeqCst);
             self.wake();
-            return Ok(());
+            return Ok(Duration::ZERO);
         }
         let over = || self.round.load(Ordering::SeqCst) != round;
-        let broken = || self.broken.load(Ordering::SeqCst);
+        let come = || over() || self.is_broken();
+        let mut lost = Duration::ZERO;
         if self.crowded {
-            while !over() && !broken() {
+            while !come() {
                 std::thread::yield_now();
             }
         } else {
-            self.wait_on_own_core(begun, || over() || broken());
+            let arrived = Instant::now();
+            if !spin(PATIENCE + (arrived - begun), come) {
+                self.sleep(come);
+                lost = arrived.elapsed();
+            }
         }
-        if over() { Ok(()) } else { Err(Broken) }
+        if over() { Ok(lost) } else { Err(Broken) }
     }
 
-    fn wait_on_own_core(&self, begun: Instant, come: impl Fn() -> bool) {
-        let doubt = self.doubt.load(Ordering::Relaxed);
-        let patience = if doubt < DOUBT { PATIENCE + begun.elapsed() } else { PATIENCE_IN_DOUBT };
-        let in_time = spin(patience, &come);
-        if !in_time && doubt < DOUBT {
-            self.doubt.store(doubt + LOST_CORE, Ordering::Relaxed);
-        } else if doubt > 0 {
-            self.doubt.store(doubt - 1, Ordering::Relaxed);
-        }
-        if !in_time {
-            self.sleepers.fetch_add(1, Ordering::SeqCst);
-            let bed = self.bed.lock().unwrap_or_else(PoisonError::into_inner);
-            drop(self.woken.wait_while(bed, |()| !come()));
-            self.sleepers.fetch_sub(1, Ordering::SeqCst);
-        }
+    /// Sleeps until all have been called so many times.
+    pub(crate) fn rest(&self, calls: usize) {
+        self.sleep(|| self.calls.load(Ordering::SeqCst) >= calls || self.is_broken());
+    }
+
+    /// Wakes those that rest.
+    pub(crate) fn call(&self) {
+        self.calls.fetch_add(1, Ordering::SeqCst);
+        self.wake();
+    }
+
+    /// Sleeps until `come`, which whoever brings it about says by a call of `wake`.
+    fn sleep(&self, come: impl Fn() -> bool) {
+        self.sleepers.fetch_add(1, Ordering::SeqCst);
+        let bed = self.bed.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(self.woken.wait_while(bed, |()| !come()));
+        self.sleepers.fetch_sub(1, Ordering::SeqCst);
     }
 
     fn wake(&self) {
@@ -114,6 +116,10 @@ impl Barrier {
             drop(self.bed.lock());
             self.woken.notify_all();
         }
+    }
+
+    fn is_broken(&self) -> bool {
+        self.broken.load(Ordering::SeqCst)
     }
 
     /// Lets the waiting threads go with an error.
@@ -143,8 +149,9 @@ fn spin(patience: Duration, come: impl Fn() -> bool) -> bool {
 mod tests {
     use super::*;
 
-    /// The counts of two threads that meet `rounds` times, one of which comes late every tenth time.
-    fn meet(barrier: &Barrier, rounds: usize) -> Vec<[usize; 2]> {
+    /// Two threads that meet `rounds` times: the counts that one sees, and how long it waited for the
+    /// other, which comes late every tenth time.
+    fn meet(barrier: &Barrier, rounds: usize) -> (Vec<[usize; 2]>, Duration) {
         let counts = [AtomicUsize::new(0), AtomicUsize::new(0)];
         let seen = || [0, 1].map(|thread: usize| counts[thread].load(Ordering::Relaxed));
         std::thread::scope(|scope| {
@@ -159,16 +166,16 @@ mod tests {
                     barrier.wait(begun).unwrap();
                 }
             });
-            let mut all = Vec::new();
+            let (mut all, mut waited) = (Vec::new(), Duration::ZERO);
             for _ in 0..rounds {
                 let begun = Instant::now();
                 counts[0].fetch_add(1, Ordering::Relaxed);
-                barrier.wait(begun).unwrap();
+                waited += barrier.wait(begun).unwrap();
                 all.push(seen());
                 barrier.wait(begun).unwrap();
             }
             late.join().unwrap();
-            all
+            (all, waited)
         })
     }
 
@@ -177,21 +184,35 @@ mod tests {
         for crowded in [false, true] {
             let barrier = Barrier { crowded, ..Barrier::new(2) };
             let expected: Vec<[usize; 2]> = (1..=200).map(|round| [round, round]).collect();
-            assert_eq!(meet(&barrier, 200), expected);
+            let (seen, waited) = meet(&barrier, 200);
+            assert_eq!(seen, expected);
             assert_eq!(barrier.sleepers.load(Ordering::Relaxed), 0);
-            // A thread that is late again and again is one without a core.
-            assert_eq!(barrier.doubt.load(Ordering::Relaxed) >= LOST_CORE, !crowded);
+            // Where all should have a core, who is late that often is one without.
+            assert_eq!(waited > Duration::from_millis(2), !crowded);
         }
     }
 
     #[test]
-    fn doubt_passes() {
-        let barrier = Barrier { crowded: false, ..Barrier::new(2) };
-        barrier.doubt.store(2 * DOUBT, Ordering::Relaxed);
-        for _ in 0..3 * DOUBT {
-            barrier.wait_on_own_core(Instant::now(), || true);
-        }
-        assert_eq!(barrier.doubt.load(Ordering::Relaxed), 0);
+    fn who_rests_comes_when_called() {
+        let barrier = Barrier::new(2);
+        let calls = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for call in 1..=20 {
+                    barrier.rest(call);
+                    assert!(calls.load(Ordering::SeqCst) >= call);
+                    barrier.wait(Instant::now()).unwrap();
+                }
+            });
+            for call in 1..=20 {
+                if call % 2 == 0 {
+                    std::thread::sleep(Duration::from_micros(300));
+                }
+                calls.store(call, Ordering::SeqCst);
+                barrier.call();
+                barrier.wait(Instant::now()).unwrap();
+            }
+        });
     }
 
     #[test]

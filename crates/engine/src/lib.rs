@@ -23,6 +23,7 @@
 
 pub mod arena;
 mod barrier;
+mod crew;
 mod fetch;
 mod grid;
 mod key;

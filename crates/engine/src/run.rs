@@ -1,5 +1,6 @@
 use crate::arena::Arena;
 use crate::barrier::Barrier;
+use crate::crew::Crew;
 use crate::grid::Grid;
 use crate::key::Ties;
 use crate::mailbox::{Mail, Turns};
@@ -117,35 +118,29 @@ pub fn run<D: Device>(
         reports: &(0..threads).map(|_| Default::default()).collect::<Vec<_>>(),
         watch,
     };
-    let outcome = if threads == 1 {
-        Worker::new(shared, 0).run().expect("one thread waits for nobody")
+    let workers = (0..threads).map(|thread| Worker::new(shared, thread)).collect();
+    let crew = Crew::new(workers, shared.barrier);
+    if threads == 1 {
+        crew.run(0).expect("one thread waits for nobody");
     } else {
         std::thread::scope(|scope| {
-            let workers: Vec<_> = (0..threads)
-                .map(|thread| {
-                    scope.spawn(move || {
-                        let guard = BreakOnPanic(shared.barrier);
-                        let outcome = Worker::new(shared, thread).run();
-                        std::mem::forget(guard);
-                        outcome
-                    })
-                })
-                .collect();
-            let mut outcome = None;
-            let mut panic = None;
-            for worker in workers {
-                match worker.join() {
-                    Ok(Ok(result)) => outcome = Some(result),
-                    Ok(Err(_)) => {}
-                    Err(payload) => panic = Some(payload),
+            let crew = &crew;
+            let work = |thread| {
+                move || {
+                    let guard = BreakOnPanic(shared.barrier);
+                    let result = crew.run(thread);
+                    std::mem::forget(guard);
+                    result
                 }
-            }
-            if let Some(payload) = panic {
+            };
+            let threads: Vec<_> = (0..threads).map(|thread| scope.spawn(work(thread))).collect();
+            let ends: Vec<_> = threads.into_iter().map(|thread| thread.join()).collect();
+            if let Some(payload) = ends.into_iter().find_map(Result::err) {
                 std::panic::resume_unwind(payload);
             }
-            outcome.expect("the threads ended together")
-        })
-    };
+        });
+    }
+    let outcome = crew.into_worker().outcome();
     (devices.into_iter().map(Turns::into_inner).collect(), outcome)
 }
 

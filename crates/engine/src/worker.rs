@@ -3,7 +3,7 @@
 mod several;
 
 use crate::arena::{Arena, Packets};
-use crate::barrier::{Barrier, Broken};
+use crate::barrier::Barrier;
 use crate::fetch::{LINE, fetch};
 use crate::grid::Grid;
 use crate::key;
@@ -17,7 +17,6 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Instant;
 use units::Time;
 
 /// What all threads see of a run.
@@ -109,10 +108,16 @@ pub(crate) struct Worker<'a, D: Device> {
     sent: Vec<(u32, Time, u64)>,
     finished: u64,
     delivered: u64,
-    /// When it began to work this window.
-    begun: Instant,
-    /// What all threads had done when last they met.
+    /// The window at hand.
+    window: u64,
+    /// When the last one that was worked ends, or the run.
+    end: Time,
+    /// In the window before it posted into the one after the window at hand.
+    carried: bool,
+    /// What all had done when last they met.
     seen: Progress,
+    cancelled: bool,
+    over: bool,
 }
 
 impl<'a, D: Device> Worker<'a, D> {
@@ -146,90 +151,101 @@ impl<'a, D: Device> Worker<'a, D> {
             sent: Vec::new(),
             finished: 0,
             delivered: 0,
-            begun: Instant::now(),
+            window: 0,
+            end: Time::ZERO,
+            carried: false,
             seen: Progress::default(),
+            cancelled: false,
+            over: shared.stop == Time::ZERO || shared.goal == Some(0),
             shared,
             thread,
         }
     }
 
-    pub(crate) fn run(mut self) -> Result<Outcome, Broken> {
-        let Shared { grid, stop, goal, .. } = self.shared;
-        let mut posted = [false; SLOTS - 1];
-        let (mut window, mut cancelled) = (0u64, false);
-        let mut end = Time::ZERO;
-        let mut total = 0;
-        while grid.start(window) < stop && !cancelled && goal != Some(0) {
-            self.windows += 1;
-            let parity = (self.windows & 1) as usize;
-            let next_slots = [(window + 1) as usize % SLOTS, (window + 2) as usize % SLOTS];
-            let ends = [1, 2, 3].map(|ahead| grid.start(window + ahead));
-            let mut post = Post {
-                mail: self.shared.mail,
-                owner: self.shared.owner,
-                thread: self.thread,
-                mix: self.shared.layout.ties.mix(),
-                ends,
-                reach: (ends[2] - ends[0]).ps(),
-                next_slots,
-                rows: next_slots.map(|slot| self.shared.mail.row(slot, self.thread)),
-                parity,
-                posted,
-                earliest_far: Time::NEVER,
-            };
-            let from = grid.start(window);
-            self.collect(window, parity ^ 1);
-            self.next_elsewhere = Time::NEVER;
-            // What is taken is worked: nothing more is taken after a vain try.
-            let mut this = self.take_group();
-            let mut next = if this.is_some() { self.take_group() } else { None };
-            while let Some(group) = this {
-                // Far apart in memory, and each is worked for longer than a fetch takes.
-                let later = if next.is_some() { self.take_group() } else { None };
-                if let Some(group) = later {
-                    self.fetch_devices(group, window);
-                }
-                if let Some(group) = next {
-                    self.fetch_work(group, window);
-                }
-                self.work_group(group, window, from, &mut post);
-                (this, next) = (next, later);
-            }
-            end = post.ends[0];
+    /// Whether the run goes on.
+    pub(crate) fn goes_on(&self) -> bool {
+        !self.over
+    }
 
-            let next = self.next_event(&post);
-            let carried = post.posted[1];
-            let (all_next, all_finished, all_cancelled) = self.agree(parity, next)?;
-            total = all_finished;
-            cancelled = all_cancelled;
-            if grid.ends_microsecond(window) && goal.is_some_and(|goal| total >= goal) {
-                break;
+    /// How the run ended.
+    pub(crate) fn outcome(&self) -> Outcome {
+        let end = self.end.min(self.shared.stop);
+        let Progress { finished, .. } = self.seen;
+        Outcome { end, finished, cancelled: self.cancelled, windows: self.windows }
+    }
+
+    /// Works the window at hand, and reports.
+    pub(crate) fn work(&mut self) {
+        let Shared { grid, .. } = self.shared;
+        let window = self.window;
+        self.windows += 1;
+        let parity = (self.windows & 1) as usize;
+        let next_slots = [(window + 1) as usize % SLOTS, (window + 2) as usize % SLOTS];
+        let ends = [1, 2, 3].map(|ahead| grid.start(window + ahead));
+        let mut post = Post {
+            mail: self.shared.mail,
+            owner: self.shared.owner,
+            thread: self.thread,
+            mix: self.shared.layout.ties.mix(),
+            ends,
+            reach: (ends[2] - ends[0]).ps(),
+            next_slots,
+            rows: next_slots.map(|slot| self.shared.mail.row(slot, self.thread)),
+            parity,
+            posted: [self.carried, false],
+            earliest_far: Time::NEVER,
+        };
+        let from = grid.start(window);
+        self.collect(window, parity ^ 1);
+        self.next_elsewhere = Time::NEVER;
+        // What is taken is worked: nothing more is taken after a vain try.
+        let mut this = self.take_group();
+        let mut next = if this.is_some() { self.take_group() } else { None };
+        while let Some(group) = this {
+            // Far apart in memory, and each is worked for longer than a fetch takes.
+            let later = if next.is_some() { self.take_group() } else { None };
+            if let Some(group) = later {
+                self.fetch_devices(group, window);
             }
-            let before = window;
-            window = (window + 1).max(if all_next == Time::NEVER {
-                match goal {
-                    // Nothing will ever happen: the goal can't be reached any more.
-                    Some(goal) if total < goal => grid.window_of(stop),
-                    Some(_) => window + 1,
-                    None => grid.window_of(stop),
-                }
-            } else {
-                grid.window_of(all_next)
-            });
-            // A window that was skipped to empties its own slot; there is nothing in the others.
-            posted = [carried && window == before + 1, false];
-            if grid.start(window) >= stop && !cancelled {
-                end = stop;
+            if let Some(group) = next {
+                self.fetch_work(group, window);
             }
-            // A reached goal ends the run at the microsecond, even where nothing happens until then.
-            if goal.is_some_and(|goal| total >= goal) {
-                end = end.round_up(Time::from_us(1));
-                if grid.start(window) >= end {
-                    break;
-                }
-            }
+            self.work_group(group, window, from, &mut post);
+            (this, next) = (next, later);
         }
-        Ok(Outcome { end: end.min(stop), finished: total, cancelled, windows: self.windows })
+        self.end = ends[0];
+        self.carried = post.posted[1];
+        self.report(parity, self.next_event(&post));
+    }
+
+    /// Goes on to the next window, when all have reported: where anything happens again, the same for all.
+    pub(crate) fn conclude(&mut self) {
+        let Shared { grid, stop, goal, .. } = self.shared;
+        let next = self.read_reports((self.windows & 1) as usize);
+        let is_reached = goal.is_some_and(|goal| self.seen.finished >= goal);
+        if grid.ends_microsecond(self.window) && is_reached {
+            self.over = true;
+            return;
+        }
+        let before = self.window;
+        self.window = (before + 1).max(match next {
+            // Nothing will ever happen: a goal can't be reached any more.
+            Time::NEVER if is_reached => before + 1,
+            Time::NEVER => grid.window_of(stop),
+            next => grid.window_of(next),
+        });
+        // A window that was skipped to empties its own slot; there is nothing in the others.
+        self.carried &= self.window == before + 1;
+        let start = grid.start(self.window);
+        if start >= stop && !self.cancelled {
+            self.end = stop;
+        }
+        // A reached goal ends the run at the microsecond, even where nothing happens until then.
+        if is_reached {
+            self.end = self.end.round_up(Time::from_us(1));
+            self.over = start >= self.end;
+        }
+        self.over |= start >= stop || self.cancelled;
     }
 
     /// The groups to work in this window: those that got mail and those that want to.
@@ -264,21 +280,16 @@ impl<'a, D: Device> Worker<'a, D> {
                 list(&mut self.listed, self.shared.group_of[device as usize]);
             }
         }
-        for group in self.soon.drain(..) {
-            list(&mut self.listed, group);
-        }
         let end = grid.start(window + 1);
         for by in 0..self.shared.reports.len() {
             // SAFETY: as for what is far.
             let worked = unsafe { mail.worked(parity, by, self.thread).get() };
             for (group, wake) in worked.drain(..) {
-                self.wake[group as usize] = wake;
-                if wake < end {
-                    list(&mut self.listed, group);
-                } else if wake != Time::NEVER {
-                    self.sleep(group, wake);
-                }
+                self.wakes(group, wake, end);
             }
+        }
+        for group in self.soon.drain(..) {
+            list(&mut self.listed, group);
         }
         while let Some(&Reverse((time, group))) = self.later.peek()
             && time < end
@@ -321,6 +332,18 @@ impl<'a, D: Device> Worker<'a, D> {
         from_own[1..].iter().chain(before).find_map(|share| share.take_last(self.windows))
     }
 
+    /// `group` wants to be worked next at `wake`; it is listed with those of the window that ends at
+    /// `end`, the next one that is collected, if that is in time.
+    #[inline]
+    fn wakes(&mut self, group: u32, wake: Time, end: Time) {
+        self.wake[group as usize] = wake;
+        if wake < end {
+            self.soon.push(group);
+        } else if wake != Time::NEVER {
+            self.sleep(group, wake);
+        }
+    }
+
     /// Has `group` worked again when `time` comes.
     #[inline]
     fn sleep(&mut self, group: u32, time: Time) {
@@ -354,8 +377,8 @@ impl<'a, D: Device> Worker<'a, D> {
     fn fetch_work(&self, group: u32, window: u64) {
         let Shared { devices, mail, reports, .. } = self.shared;
         if let Some(device) = self.lone(group) {
-            // SAFETY: a group's devices and the boxes of this window's slot for them are
-            // who took it's alone, and no other reference to them is alive between two groups.
+            // SAFETY: a group's devices, and the boxes of this window's slot for them, belong to who
+            // took it alone, and no other reference to them is alive between two groups.
             let device_to_come = unsafe { devices[device as usize].get() };
             device_to_come.fetch();
             for from in 0..reports.len() {
@@ -384,25 +407,13 @@ impl<'a, D: Device> Worker<'a, D> {
             unsafe { post.mail.worked(post.parity, self.thread, owner).get() }.push((group, wake));
             return;
         }
-        self.wake[group as usize] = wake;
-        if wake < post.ends[1] {
-            self.soon.push(group);
-        } else if wake != Time::NEVER {
-            self.sleep(group, wake);
-        }
+        self.wakes(group, wake, post.ends[1]);
     }
 
     #[inline]
     fn work_single(&mut self, device: u32, window: u64, from: Time, post: &mut Post<'a>) -> Time {
         let Shared { mail, reports, .. } = self.shared;
-        let arrivals = if reports.len() == 1 {
-            // SAFETY: the only box of this window's slot for the device; what is sent meanwhile
-            // goes into others.
-            unsafe { mail.mailbox(window as usize % SLOTS, 0, device).get() }
-        } else {
-            gather(mail, reports.len(), window, device, &mut self.arrivals);
-            &mut self.arrivals
-        };
+        let arrivals = mailed(mail, reports.len(), window, device, &mut self.arrivals);
         self.sorter.sort(arrivals);
         self.delivered += arrivals.len() as u64;
         // SAFETY: a group is worked by who took it, once in a window.
@@ -447,8 +458,8 @@ impl<'a, D: Device> Worker<'a, D> {
         next
     }
 
-    /// Ends the window: all threads learn the next event of all, and what is done.
-    fn agree(&mut self, parity: usize, next: Time) -> Result<(Time, u64, bool), Broken> {
+    /// Says what the others must know to go on.
+    fn report(&mut self, parity: usize, next: Time) {
         let Shared { reports, watch, .. } = self.shared;
         let report = &reports[self.thread];
         report.next[parity].store(next.ps(), Ordering::Relaxed);
@@ -456,22 +467,24 @@ impl<'a, D: Device> Worker<'a, D> {
         report.delivered[parity].store(self.delivered, Ordering::Relaxed);
         let cancel = self.thread == 0 && !watch(self.seen);
         report.cancel[parity].store(cancel, Ordering::Relaxed);
-        self.shared.barrier.wait(self.begun)?;
-        self.begun = Instant::now();
+    }
+
+    /// What all have done, and the next event of all.
+    fn read_reports(&mut self, parity: usize) -> Time {
         let mut next = u64::MAX;
-        let (mut finished, mut delivered, mut cancelled) = (0, 0, false);
-        for report in reports {
+        let (mut finished, mut delivered) = (0, 0);
+        for report in self.shared.reports {
             next = next.min(report.next[parity].load(Ordering::Relaxed));
             finished += report.finished[parity].load(Ordering::Relaxed);
             delivered += report.delivered[parity].load(Ordering::Relaxed);
-            cancelled |= report.cancel[parity].load(Ordering::Relaxed);
+            self.cancelled |= report.cancel[parity].load(Ordering::Relaxed);
         }
         self.seen.finished = finished;
         self.seen.delivered = delivered;
         if next != u64::MAX {
             self.seen.time = Time::from_ps(next);
         }
-        Ok((Time::from_ps(next), finished, cancelled))
+        Time::from_ps(next)
     }
 }
 
@@ -490,15 +503,29 @@ fn list(listed: &mut [u64], group: u32) {
     listed[group as usize / 64] |= 1 << (group % 64);
 }
 
-/// Empties the boxes of `device` for this window into `arrivals`.
+/// What arrives at `device` in this window: the one box that has anything, else all of them, emptied into
+/// `gathered`.
 #[inline]
-fn gather(mail: &Mail, threads: usize, window: u64, device: u32, arrivals: &mut Vec<u64>) {
-    arrivals.clear();
+fn mailed<'m>(
+    mail: &'m Mail,
+    threads: usize,
+    window: u64,
+    device: u32,
+    gathered: &'m mut Vec<u64>,
+) -> &'m mut Vec<u64> {
     let slot = window as usize % SLOTS;
-    for from in 0..threads {
-        // SAFETY: the boxes of this window's slot are complete since the last barrier, or since their
-        // thread laid out its share, and this thread took the device's group.
-        let mailbox = unsafe { mail.mailbox(slot, from, device).get() };
-        arrivals.append(mailbox);
+    // SAFETY: the boxes of this window's slot are complete since the last barrier, or since their
+    // thread laid out its share, and this thread took the device's group.
+    let mut boxes = (0..threads).map(|from| unsafe { mail.mailbox(slot, from, device).get() });
+    if threads == 1 {
+        return boxes.next().expect("a thread has a box");
     }
+    let mut filled = boxes.filter(|mailbox| !mailbox.is_empty());
+    gathered.clear();
+    let Some(first) = filled.next() else { return gathered };
+    let Some(second) = filled.next() else { return first };
+    gathered.append(first);
+    gathered.append(second);
+    filled.for_each(|mailbox| gathered.append(mailbox));
+    gathered
 }

@@ -3,8 +3,11 @@
 //! A toy network of devices that mix what they see into a running hash, so that any change in the
 //! order or time of any event shows in the end.
 
-use engine::{Class, Device, Layout, Limits, Link, Ties, Window, run, run_by_the_book};
+use engine::{Class, Device, Layout, Limits, Link, Progress, Ties, Window, run, run_by_the_book};
 use proptest::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::ThreadId;
+use std::time::Duration;
 use units::Time;
 
 #[derive(Clone, Copy)]
@@ -201,4 +204,60 @@ fn a_panic_in_a_device_reaches_the_caller() {
         run(vec![Bomb, Bomb], &layout, limits, &|_| true);
     });
     assert!(result.is_err());
+}
+
+/// Keeps the first thread from its window every so often, as another process on its core would.
+fn nap_every(windows: u64, nap: Duration) -> impl Fn(Progress) -> bool + Sync {
+    let calls = AtomicU64::new(0);
+    move |_| {
+        if calls.fetch_add(1, Ordering::Relaxed) % windows == windows - 1 {
+            std::thread::sleep(nap);
+        }
+        true
+    }
+}
+
+#[test]
+fn threads_that_lose_their_core_change_nothing() {
+    let edges: Edges = (0..12)
+        .flat_map(|from| [(from, (from + 1) % 12, 20), (from, (from * 5 + 2) % 12, 27)])
+        .collect();
+    let limits = Limits { stop: Time::from_us(400), goal: None };
+    let singles: Vec<usize> = (0..12).collect();
+    let run_with = |threads, naps: &(dyn Fn(Progress) -> bool + Sync)| {
+        let layout = layout(12, &edges, &singles, threads);
+        let (devices, outcome) = run(devices(12, &edges), &layout, limits, naps);
+        (devices.iter().map(|device| mix(device.hash, device.seen)).collect::<Vec<u64>>(), outcome)
+    };
+    let undisturbed = run_with(1, &|_| true);
+    for threads in [2, 3] {
+        for windows in [7, 50] {
+            // Long enough to be noticed, and so short that all soon try again.
+            let naps = nap_every(windows, Duration::from_micros(300));
+            assert_eq!(run_with(threads, &naps), undisturbed);
+        }
+    }
+}
+
+#[test]
+fn who_has_a_core_works_alone_after_a_loss() {
+    if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
+        return;
+    }
+    /// Notes by whom it was worked in each window.
+    struct Witness(Vec<ThreadId>);
+    impl Device for Witness {
+        type Packet = ();
+        fn advance(&mut self, window: &mut Window<'_, '_, ()>) -> Time {
+            self.0.push(std::thread::current().id());
+            window.until()
+        }
+    }
+    let limits = Limits { stop: Time::from_us(39), goal: None };
+    let layout = Layout::singles(2, 2, Time::from_us(1));
+    let devices = vec![Witness(Vec::new()), Witness(Vec::new())];
+    let (devices, _) = run(devices, &layout, limits, &nap_every(20, Duration::from_millis(5)));
+    let after = 25..39;
+    assert_eq!(devices[0].0[after.clone()], devices[1].0[after.clone()]);
+    assert!(devices[0].0[after.clone()].iter().all(|thread| *thread == devices[0].0[after.start]));
 }

@@ -9,10 +9,11 @@ use std::arch::x86_64::{
     _mm256_storeu_si256, _mm256_sub_epi32,
 };
 
-/// Fewer or more than these are sorted faster by comparison.
+/// Fewer than these are sorted faster by comparison.
 const FEWEST: usize = 12;
+/// More than these are dealt out before they are ranked.
 const MOST: usize = 64;
-/// More than these are not dealt out.
+/// More than these are sorted by comparison.
 const MOST_DEALT: usize = 1024;
 /// They are dealt out so that this many share a span of time, up to twice as many.
 const FEWEST_IN_SPAN: usize = 16;

@@ -1,6 +1,6 @@
 //! Groups of several devices, which short links join: how a thread works them one after the other.
 
-use super::{Worker, gather};
+use super::{Worker, mailed};
 use crate::key;
 use crate::mailbox::Post;
 use crate::run::Layout;
@@ -32,15 +32,17 @@ impl<'a, D: Device> Worker<'a, D> {
     ) -> Time {
         let shared = self.shared;
         let until = post.ends[0];
-        let shortest = self.shared.layout.inside[group as usize];
+        let shortest = shared.layout.inside[group as usize];
         let mut inside =
-            Inside { number: group, group_of: self.shared.group_of, until, sent: Vec::new() };
+            Inside { number: group, group_of: shared.group_of, until, sent: Vec::new() };
         std::mem::swap(&mut inside.sent, &mut self.sent);
         let inboxes = &mut self.inbox[..devices.len()];
         for (inbox, &device) in inboxes.iter_mut().zip(devices) {
-            let threads = self.shared.reports.len();
-            gather(self.shared.mail, threads, window, device, &mut inbox.mailed);
-            self.sorter.sort(&mut inbox.mailed);
+            let threads = shared.reports.len();
+            let arrivals = mailed(shared.mail, threads, window, device, &mut self.arrivals);
+            self.sorter.sort(arrivals);
+            inbox.mailed.clear();
+            std::mem::swap(&mut inbox.mailed, arrivals);
             inbox.taken = 0;
             debug_assert!(inbox.inside.is_empty());
             inbox.due = inbox.next(from).min(shared.device_wake(device)).max(from);
@@ -57,7 +59,7 @@ impl<'a, D: Device> Worker<'a, D> {
             inbox.take_before(end, from, &mut self.arrivals);
             self.delivered += self.arrivals.len() as u64;
             // SAFETY: a group is worked by who took it, one device at a time.
-            let this = unsafe { self.shared.devices[device as usize].get() };
+            let this = unsafe { shared.devices[device as usize].get() };
             this.arrange(&mut Arrivals {
                 packets: &self.packets,
                 base: from,
@@ -74,7 +76,7 @@ impl<'a, D: Device> Worker<'a, D> {
                 finished: &mut self.finished,
             };
             let wake = this.advance(&mut view);
-            self.shared.device_wake[device as usize].store(wake.ps(), Ordering::Relaxed);
+            shared.device_wake[device as usize].store(wake.ps(), Ordering::Relaxed);
             inbox.due = inbox.next(from).min(wake);
             for (device, arrival, tail) in inside.sent.drain(..) {
                 let inbox = &mut inboxes[self.place[device as usize] as usize];

@@ -1,0 +1,136 @@
+//! The threads of a run, and whose work each of them does.
+//!
+//! Each thread does one worker's, window after window, and waits for the others in between. Where one
+//! of them has lost its core to another process, each window takes as long as the system lets it wait.
+//! Then the first thread does everybody's work for a spell, on the one core that it needs, and the others
+//! sleep. No result depends on who does it.
+
+use crate::barrier::{Barrier, Broken};
+use crate::mailbox::Turns;
+use crate::window::Device;
+use crate::worker::Worker;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// One thread works alone for so many times what was lost. In the end all try again, which where the
+/// core is still taken loses as much once more.
+const SPELL: u32 = 128;
+/// No spell is longer, so that it is soon noticed that the core is free again.
+const LONGEST_SPELL: Duration = Duration::from_secs(1);
+
+/// The workers of a run, one for each thread.
+pub(crate) struct Crew<'a, D: Device> {
+    workers: Vec<Turns<Worker<'a, D>>>,
+    barrier: &'a Barrier,
+    /// The longest wait for a thread without a core since the first thread looked, ns.
+    lost: AtomicU64,
+    /// Whether the first thread goes on alone, by parity of the window.
+    alone: [AtomicBool; 2],
+}
+
+impl<'a, D: Device> Crew<'a, D> {
+    pub(crate) fn new(workers: Vec<Worker<'a, D>>, barrier: &'a Barrier) -> Crew<'a, D> {
+        Crew {
+            workers: workers.into_iter().map(Turns::new).collect(),
+            barrier,
+            lost: AtomicU64::new(0),
+            alone: Default::default(),
+        }
+    }
+
+    /// Any of the workers; in the end all say the same.
+    pub(crate) fn into_worker(self) -> Worker<'a, D> {
+        let worker = self.workers.into_iter().next().expect("there is a thread");
+        worker.into_inner()
+    }
+
+    /// What a thread does from the beginning of the run to its end.
+    pub(crate) fn run(&self, thread: usize) -> Result<(), Broken> {
+        let mut pace = Pace::new(self.workers.len());
+        let mut spells = 0;
+        for window in 0_usize.. {
+            // SAFETY: a thread touches its own worker, but while the first thread works alone: then the
+            // others do nothing between two meetings.
+            let worker = || unsafe { self.workers[thread].get() };
+            if !worker().goes_on() {
+                break;
+            }
+            let begun = Instant::now();
+            let alone = &self.alone[window & 1];
+            if thread == 0 {
+                let lost = Duration::from_nanos(self.lost.swap(0, Ordering::Relaxed));
+                alone.store(pace.is_lost_on(lost), Ordering::Relaxed);
+            }
+            worker().work();
+            let lost = self.barrier.wait(begun)?;
+            if !alone.load(Ordering::Relaxed) {
+                worker().conclude();
+            } else {
+                spells += 1;
+                if thread == 0 {
+                    self.work_alone(pace.spell);
+                } else {
+                    self.barrier.rest(spells);
+                }
+                self.barrier.wait(begun)?;
+                pace.resume();
+            }
+            if !lost.is_zero() {
+                self.lost.fetch_max(lost.as_nanos() as u64, Ordering::Relaxed);
+            }
+        }
+        Ok(())
+    }
+
+    /// Concludes the window at hand for all, and does everybody's work for so long, and on until the
+    /// others have a core again.
+    fn work_alone(&self, spell: Duration) {
+        let begun = Instant::now();
+        // SAFETY: the other threads wait at the barrier, or are on their way from one to the next.
+        let workers = || self.workers.iter().map(|worker| unsafe { worker.get() });
+        workers().for_each(Worker::conclude);
+        let mut is_called = false;
+        while workers().all(|worker| worker.goes_on()) && !(is_called && self.barrier.is_last()) {
+            workers().for_each(Worker::work);
+            workers().for_each(Worker::conclude);
+            if !is_called && begun.elapsed() >= spell {
+                self.barrier.call();
+                is_called = true;
+            }
+        }
+        if !is_called {
+            self.barrier.call();
+        }
+    }
+}
+
+/// When it is better that one thread works alone, and for how long.
+struct Pace {
+    threads: u32,
+    /// When all began to work together, or lost time the last time.
+    since: Instant,
+    /// How long the first thread works alone when next it does.
+    spell: Duration,
+}
+
+impl Pace {
+    fn new(threads: usize) -> Pace {
+        Pace { threads: threads as u32, since: Instant::now(), spell: Duration::ZERO }
+    }
+
+    /// So much time was lost. Whether that is more than what was gained by working together, of which
+    /// each thread beyond the first counts half.
+    fn is_lost_on(&mut self, lost: Duration) -> bool {
+        if lost.is_zero() {
+            return false;
+        }
+        let together = self.since.elapsed().saturating_sub(lost);
+        self.resume();
+        self.spell = (lost * SPELL).min(LONGEST_SPELL);
+        together * (self.threads - 1) / 2 < lost
+    }
+
+    fn resume(&mut self) {
+        self.since = Instant::now();
+    }
+}
