@@ -110,13 +110,9 @@ struct Shaper {
     earliest: [Time; 8],
 }
 
-/// Which bits are set.
-fn ones(mut bits: u16) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let bit = (bits != 0).then(|| bits.trailing_zeros() as usize);
-        bits &= bits.wrapping_sub(1);
-        bit
-    })
+/// The priorities whose bits are set.
+fn ones(bits: u16) -> impl Iterator<Item = usize> {
+    (0..8).filter(move |priority| bits & 1 << priority != 0)
 }
 
 impl Shaper {
@@ -427,9 +423,7 @@ impl Port {
         (kind, size): (Kind, u16),
         handle: Handle,
     ) {
-        let (usual, usually) = self.usual[usize::from(kind != Kind::Data)];
-        let size_64 = u64::from(size);
-        let end = start + if size_64 == usual { usually } else { self.serialisation(size_64) };
+        let end = start + self.serialisation(u64::from(size));
         self.occupy(start, end, size);
         let class = self.count_kind(kind);
         window.send(&mut self.link, end + self.delay, class, handle);
@@ -511,10 +505,15 @@ impl Port {
     /// The counters, a pause that still lasts at `end` included.
     pub(crate) fn final_counters(&self, end: Time) -> PortCounters {
         let mut counters = self.counters;
-        if self.paused != 0 && !self.down {
-            counters.paused += end.saturating_sub(self.paused_since);
+        if let Some(since) = self.paused_since() {
+            counters.paused += end.saturating_sub(since);
         }
         counters
+    }
+
+    /// Since when the peer pauses it.
+    pub(crate) fn paused_since(&self) -> Option<Time> {
+        (self.paused != 0 && !self.down).then_some(self.paused_since)
     }
 
     /// The port as a scheme sees it where no packet is at hand.

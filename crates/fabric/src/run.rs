@@ -27,6 +27,8 @@ pub struct PortReport {
     pub rate: Rate,
     /// What it counted.
     pub counters: crate::port::PortCounters,
+    /// Since when some priority of it is paused, where the run ended so.
+    pub paused_since: Option<Time>,
 }
 
 /// What came out of a run.
@@ -223,6 +225,7 @@ fn collect<S: Scheme>(common: &Common<S>, devices: Vec<NodeDevice<S>>, outcome: 
             peer: NodeId::new(ends[port].peer),
             rate: ends[port].rate,
             counters: this.final_counters(outcome.end),
+            paused_since: this.paused_since(),
         };
         match device {
             NodeDevice::Host(mut host) => {

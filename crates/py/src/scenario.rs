@@ -1,6 +1,6 @@
 //! Scenarios.
 
-use crate::errors::config_error;
+use crate::errors::{config_error, refused};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -33,6 +33,11 @@ impl Scenario {
     #[getter]
     fn name(&self) -> &str {
         &self.valid.name
+    }
+
+    /// Checks that its scheme can run on its network, which it builds.
+    fn check(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| rocelab::check(&self.valid)).map_err(|error| refused(py, &error))
     }
 
     /// The whole scenario, defaults filled in, as TOML.

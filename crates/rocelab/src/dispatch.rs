@@ -9,7 +9,8 @@ use schemes::registry::params_of;
 use std::time::Instant;
 use units::Bytes;
 
-/// Builds and runs with one scheme's type.
+/// Builds with one scheme's type, or builds and runs.
+type CheckAs = fn(&Scenario, &Setup) -> Result<(), Refusal>;
 type RunAs = fn(&Scenario, &Setup, usize, &mut Instant, Watch<'_>) -> Result<Output, Refusal>;
 /// Told how far the run has come; says whether it goes on.
 pub(crate) type Watch<'a> = &'a (dyn Fn(Progress) -> bool + Sync);
@@ -31,15 +32,43 @@ pub(crate) fn run(
         };
     }
     let types: &[RunAs] = schemes::for_each_scheme!(of_name);
-    // Each type of a scheme has room for longer paths than the one before.
+    let outcomes = types.iter().map(|run_as| run_as(scenario, setup, threads, started, watch));
+    first_that_fits(scenario, outcomes)
+}
+
+/// Builds, and says what `run` would refuse.
+pub(crate) fn check(scenario: &Scenario, setup: &Setup) -> Result<(), Error> {
+    macro_rules! of_name {
+        ($($module:ident: $first:ty $(, $deeper:ty)*;)*) => {
+            match scenario.scheme.info.name {
+                $(<$first as Scheme>::NAME => &[check_as::<$first> $(, check_as::<$deeper>)*],)*
+                name => unreachable!("{name} is not registered, yet the scenario is valid"),
+            }
+        };
+    }
+    let types: &[CheckAs] = schemes::for_each_scheme!(of_name);
+    first_that_fits(scenario, types.iter().map(|check_as| check_as(scenario, setup)))
+}
+
+/// The outcome of the first type that was not refused: each type of a scheme has room for longer paths
+/// than the one before.
+fn first_that_fits<T>(
+    scenario: &Scenario,
+    outcomes: impl Iterator<Item = Result<T, Refusal>>,
+) -> Result<T, Error> {
     let mut refusal = None;
-    for run_as in types {
-        match run_as(scenario, setup, threads, started, watch) {
-            Ok(output) => return Ok(output),
+    for outcome in outcomes {
+        match outcome {
+            Ok(fits) => return Ok(fits),
             Err(refused) => refusal = Some(refused),
         }
     }
-    Err(match refusal.expect("every scheme has a type") {
+    Err(explain(scenario, refusal.expect("every scheme has a type")))
+}
+
+/// What to do about a refusal.
+fn explain(scenario: &Scenario, refusal: Refusal) -> Error {
+    match refusal {
         Refusal::LongPaths { switches, room } => Error {
             key: "topology",
             message: format!(
@@ -114,7 +143,7 @@ pub(crate) fn run(
             key: "scheme.params",
             message: format!("{error} (switch {})", scenario.network.node(node).name),
         },
-    })
+    }
 }
 
 fn run_as<S: Scheme>(
@@ -124,11 +153,19 @@ fn run_as<S: Scheme>(
     started: &mut Instant,
     watch: Watch<'_>,
 ) -> Result<Output, Refusal> {
+    let ready = build::<S>(scenario, setup)?;
+    *started = Instant::now();
+    Ok(ready.run(threads, watch))
+}
+
+fn check_as<S: Scheme>(scenario: &Scenario, setup: &Setup) -> Result<(), Refusal> {
+    build::<S>(scenario, setup).map(drop)
+}
+
+fn build<S: Scheme>(scenario: &Scenario, setup: &Setup) -> Result<Ready<S>, Refusal> {
     let host_rate = scenario.network.lowest_host_rate();
     let overrides = scenario.scheme.overrides();
     let params = params_of::<S>(&scenario.scheme.preset, host_rate, &overrides)
         .expect("a valid scenario has valid parameters");
-    let ready = Ready::<S>::new(setup, params)?;
-    *started = Instant::now();
-    Ok(ready.run(threads, watch))
+    Ready::<S>::new(setup, params)
 }

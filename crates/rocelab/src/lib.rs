@@ -24,6 +24,7 @@
 //! assert_eq!(result.summary.flows_done, 2);
 //! ```
 
+mod deadlock;
 mod dispatch;
 pub mod hpcc;
 mod report;
@@ -140,6 +141,14 @@ pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, Error
     progress.packet_hops.store(result.summary.packet_hops, Ordering::Relaxed);
     progress.flows_done.store(result.summary.flows_done, Ordering::Relaxed);
     Ok(result)
+}
+
+/// Checks what [`run`] does before it begins: that the scheme can run on this network. Builds it.
+///
+/// # Errors
+/// As [`run`].
+pub fn check(scenario: &Scenario) -> Result<(), Error> {
+    dispatch::check(scenario, &setup::setup(scenario, &RunOptions::default()))
 }
 
 /// Hosts from which on a second thread gains more than the barriers cost.

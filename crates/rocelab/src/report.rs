@@ -1,11 +1,11 @@
 //! From what the fabric counted to tables and the summary.
 
-use crate::{Recorded, RunResult, VERSION};
+use crate::{Recorded, RunResult, VERSION, deadlock};
 use fabric::{FlowOutcome, Output, ProbeKind, ProbeTargets, Setup};
 use results::{Drop, FlowTable, PortTable, Series, Summary, UNFINISHED};
 use scenario::{Message, NodeKind, Scenario};
 use std::sync::Arc;
-use units::Time;
+use units::{NodeId, Time};
 
 pub(crate) fn report(
     scenario: &Scenario,
@@ -183,8 +183,16 @@ fn summary(
     let left = flows.len() as u64 - flows_done;
     if left > 0 && scenario.run.stop == scenario::Stop::FlowsDone && !output.outcome.cancelled {
         warnings.push(format!(
-            "{left} flows were not done at the limit of {}; raise run.limit, or look for a deadlock",
+            "{left} flows were not done at the limit of {}; raise run.limit",
             scenario.run.limit
+        ));
+    }
+    if let Some((circle, since)) = deadlock::find(output, scenario.network.nodes.len()) {
+        let name = |node: &NodeId| scenario.network.node(*node).name.as_str();
+        let names: Vec<&str> = circle.iter().chain(circle.first()).map(name).collect();
+        warnings.push(format!(
+            "deadlock: PFC pauses links in a circle, all of them from {since} to the end: {}",
+            names.join(" > ")
         ));
     }
     Summary {

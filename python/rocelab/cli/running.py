@@ -72,7 +72,9 @@ def run(
 
 def validate(scenario: ScenarioFile, settings: Settings = None) -> None:
     """Check a scenario without running it; print it complete, with every default filled in."""
-    print(_load(scenario, settings, None).to_toml(), end="")
+    loaded = _load(scenario, settings, None)
+    loaded.checked.check()
+    print(loaded.to_toml(), end="")
 
 
 def hpcc(

@@ -202,7 +202,7 @@ pub struct EcnSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pmax: Option<f64>,
     /// The port rate that `kmin` and `kmax` are given for: other ports scale them with their rate.
-    /// Without it all ports have the same; where `kmin` and `kmax` come from the preset, so does it.
+    /// Without it all ports have the same where both are given, else it comes from the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Quantity<Rate>>,
     /// Thresholds of ports of certain rates, instead of the above.

@@ -1,0 +1,69 @@
+//! PFC can deadlock where switches wait for each other in a circle, and then the summary says so.
+
+mod common;
+
+use common::run_with;
+
+/// Four switches in a ring with a host each, and flows to the host opposite, by either way.
+const RING: &str = r#"
+    [topology]
+    kind = "custom"
+    nodes = [
+        { name = "s0", kind = "switch" }, { name = "h0", kind = "host" },
+        { name = "s1", kind = "switch" }, { name = "h1", kind = "host" },
+        { name = "s2", kind = "switch" }, { name = "h2", kind = "host" },
+        { name = "s3", kind = "switch" }, { name = "h3", kind = "host" },
+    ]
+    links = [
+        { a = "s0", b = "s1", rate = "100Gbps", delay = "1us" },
+        { a = "s1", b = "s2", rate = "100Gbps", delay = "1us" },
+        { a = "s2", b = "s3", rate = "100Gbps", delay = "1us" },
+        { a = "s3", b = "s0", rate = "100Gbps", delay = "1us" },
+        { a = "h0", b = "s0", rate = "400Gbps", delay = "1us" },
+        { a = "h1", b = "s1", rate = "400Gbps", delay = "1us" },
+        { a = "h2", b = "s2", rate = "400Gbps", delay = "1us" },
+        { a = "h3", b = "s3", rate = "400Gbps", delay = "1us" },
+    ]
+    [switch]
+    buffer = "2MB"
+    [pfc]
+    threshold = "static"
+    xoff = "100KB"
+    [scheme]
+    name = "none"
+    [[traffic]]
+    kind = "flows"
+    flows = [
+        { src = "h0", dst = "h2", size = "5MB" }, { src = "h0", dst = "h2", size = "5MB" },
+        { src = "h0", dst = "h2", size = "5MB" }, { src = "h0", dst = "h2", size = "5MB" },
+        { src = "h1", dst = "h3", size = "5MB" }, { src = "h1", dst = "h3", size = "5MB" },
+        { src = "h1", dst = "h3", size = "5MB" }, { src = "h1", dst = "h3", size = "5MB" },
+        { src = "h2", dst = "h0", size = "5MB" }, { src = "h2", dst = "h0", size = "5MB" },
+        { src = "h2", dst = "h0", size = "5MB" }, { src = "h2", dst = "h0", size = "5MB" },
+        { src = "h3", dst = "h1", size = "5MB" }, { src = "h3", dst = "h1", size = "5MB" },
+        { src = "h3", dst = "h1", size = "5MB" }, { src = "h3", dst = "h1", size = "5MB" },
+    ]
+"#;
+
+fn warnings(set: &[(&str, &str)]) -> (u64, Vec<String>) {
+    let summary = run_with(RING, set).summary;
+    (summary.flows_done, summary.warnings)
+}
+
+#[test]
+fn a_circle_of_pauses_is_told_however_the_run_ends() {
+    for end in ["run.stop", "run.limit"] {
+        let (done, warnings) = warnings(&[(end, "10ms")]);
+        let deadlock: Vec<_> = warnings.iter().filter(|line| line.contains("deadlock")).collect();
+        assert_eq!((done, deadlock.len()), (0, 1), "{warnings:?}");
+        let circle = ["s0", "s1", "s2", "s3"].iter().all(|switch| deadlock[0].contains(switch));
+        assert!(circle, "{warnings:?}");
+    }
+}
+
+#[test]
+fn without_a_circle_nothing_is_told() {
+    let tree = [("routing.hash", "spanning-trees"), ("routing.trees", "1")];
+    let (done, warnings) = warnings(&tree);
+    assert!(done > 0 && warnings.is_empty(), "{done} {warnings:?}");
+}
