@@ -238,6 +238,7 @@ fn switch<S: Scheme>(
         ports: &facts,
         hosts: &common.places,
         network_rtt: common.routes.network_rtt,
+        packet_bytes: Bytes::new(u64::from(common.full_packet)),
         rates: &common.rates,
         seed: stream::seed(setup.seed, "switch", u64::from(node)),
     };
@@ -258,7 +259,8 @@ fn switch<S: Scheme>(
         Some(_) => u64::MAX / 2,
         None => setup.nodes[node as usize].buffer.unwrap_or(setup.switch.buffer).get(),
     };
-    let mut mmu = Mmu::new(buffer, &setup.pfc, headroom, rates, &setup.quirks);
+    let mut mmu =
+        Mmu::new(buffer, &setup.pfc, common.data_priorities, headroom, rates, &setup.quirks);
     for (number, _) in ends.iter().enumerate().filter(|(_, end)| !end.pfc) {
         mmu.leave_unprotected(number);
     }

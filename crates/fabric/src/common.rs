@@ -52,6 +52,8 @@ pub(crate) struct Common<S: Scheme> {
     /// Those of all links.
     pub(crate) rates: LinkRates,
     pub(crate) flows: Vec<FlowRow>,
+    /// The priorities that have data, as a bit mask.
+    pub(crate) data_priorities: u8,
     pub(crate) rooms: [Room; 8],
     /// The scheme's own traffic classes.
     pub(crate) own_classes: Vec<ClassSpec>,
@@ -109,6 +111,7 @@ impl<S: Scheme> Common<S> {
         }
         Ok(Common {
             flows: flow_rows(&graph, setup),
+            data_priorities: setup.messages.iter().fold(0, |all, one| all | 1 << one.priority),
             places: places::of_hosts(&graph),
             rates: LinkRates::new(graph.rates()),
             params,

@@ -4,7 +4,8 @@
 //! Bytes are counted for each (ingress port, priority). With static thresholds an ingress pauses
 //! at Xoff bytes and may fill Xoff plus its headroom. With a dynamic threshold each ingress port
 //! first uses a reserve of its own, then the shared part as far as alpha times what is free of it,
-//! and then its headroom; it pauses when it uses the headroom.
+//! and then its headroom; it pauses when it uses the headroom. Data that PFC does not protect may fill
+//! what is then left of the buffer, and takes nothing that a protected ingress counts on.
 
 use crate::network::{PfcConfig, Threshold};
 use crate::quirks::Quirks;
@@ -17,18 +18,26 @@ struct Ingress {
     bytes: u64,
     /// The part of them in the headroom (dynamic threshold only).
     in_headroom: u64,
+    /// What it may use before it counts as shared.
+    reserve: u32,
     paused: bool,
     /// PFC protects it.
     lossless: bool,
 }
 
+/// All of it: nothing counts as shared.
+const WITHOUT_BOUND: u32 = u32::MAX;
+
 impl Ingress {
-    /// How many of the `size` bytes above the first `below` count as shared: those above the reserve, if
-    /// PFC protects them.
     #[inline(always)]
-    fn shared_from(&self, below: u64, size: u64, reserve: u64) -> u64 {
-        let shared = (below + size).max(reserve) - below.max(reserve);
-        if self.lossless { shared } else { 0 }
+    fn reserve(&self) -> u64 {
+        if self.reserve == WITHOUT_BOUND { u64::MAX } else { u64::from(self.reserve) }
+    }
+
+    /// How many of the `size` bytes above the first `below` count as shared: those above the reserve.
+    #[inline(always)]
+    fn shared_from(&self, below: u64, size: u64) -> u64 {
+        (below + size).max(self.reserve()) - below.max(self.reserve())
     }
 }
 
@@ -49,6 +58,8 @@ pub(crate) enum Admission {
 pub(crate) struct Mmu {
     buffer: u64,
     used: u64,
+    /// What ingresses that PFC does not protect may use together for data.
+    lossy_room: u64,
     /// While the whole buffer holds no more than this, no ingress can be near a limit.
     calm: u64,
     lossless: u8,
@@ -64,15 +75,15 @@ pub(crate) struct Mmu {
     alphas: Vec<u32>,
     shared: i64,
     shared_used: u64,
-    /// What a port and priority may use before it counts as shared: without bound where nothing is.
-    reserve: u64,
     quirks: Quirks,
 }
 
 impl Mmu {
+    /// `data`: the priorities that have data, as a bit mask.
     pub(crate) fn new(
         buffer: u64,
         pfc: &PfcConfig,
+        data: u8,
         headroom: Vec<u64>,
         rates: Vec<Rate>,
         quirks: &Quirks,
@@ -88,6 +99,7 @@ impl Mmu {
         let mut mmu = Mmu {
             buffer: if quirks.shifted_threshold { u64::MAX } else { buffer },
             used: 0,
+            lossy_room: 0,
             calm: 0,
             lossless: pfc.lossless,
             threshold: pfc.threshold,
@@ -96,15 +108,20 @@ impl Mmu {
             alphas,
             shared: 0,
             shared_used: 0,
-            reserve: match pfc.threshold {
-                Threshold::Static { .. } => u64::MAX,
-                Threshold::Dynamic { reserve, .. } => reserve.get(),
-            },
             headroom,
             quirks: *quirks,
         };
+        let only_ingress_limits = quirks.shifted_threshold;
         for (place, ingress) in mmu.ingress.iter_mut().enumerate() {
-            ingress.lossless = pfc.lossless & 1 << (place / ports) != 0;
+            let is_in = |mask: u8| mask & 1 << (place / ports) != 0;
+            ingress.lossless = is_in(pfc.lossless);
+            ingress.reserve = match pfc.threshold {
+                Threshold::Dynamic { reserve, .. } if ingress.lossless => {
+                    u32::try_from(reserve.get()).unwrap_or(WITHOUT_BOUND)
+                }
+                Threshold::Dynamic { .. } if is_in(data) && !only_ingress_limits => 0,
+                _ => WITHOUT_BOUND,
+            };
         }
         mmu.shared = buffer as i64 - mmu.kept_apart() as i64;
         mmu.calm = match pfc.threshold {
@@ -116,19 +133,36 @@ impl Mmu {
                 ((free * alpha / ((1 << 16) + alpha)) as u64).saturating_sub(1)
             }
         };
-        mmu.calm = mmu.calm.min(mmu.buffer);
+        mmu.leave_room();
         mmu
     }
 
-    /// Bytes of the buffer that are not for all: headroom of each port (and lossless priority), and
-    /// what each port has for itself.
+    /// Finds what is left for ingresses that PFC does not protect: with static thresholds the buffer
+    /// without Xoff and headroom of all others (without headroom alone where both do not fit, as nothing
+    /// is safe then), else the shared part.
+    fn leave_room(&mut self) {
+        let kept = match self.threshold {
+            Threshold::Static { xoff, .. } => {
+                let lossless = self.ingress.iter().filter(|ingress| ingress.lossless).count();
+                let kept = self.kept_apart() + xoff.get() * lossless as u64;
+                if kept <= self.buffer { kept } else { self.kept_apart() }
+            }
+            Threshold::Dynamic { .. } if self.quirks.threshold_wraps => 0,
+            Threshold::Dynamic { .. } => self.kept_apart(),
+        };
+        self.lossy_room = self.buffer.saturating_sub(kept);
+        self.calm = self.calm.min(self.lossy_room);
+    }
+
+    /// Bytes of the buffer that are not for all: headroom of each port and lossless priority, and what
+    /// each of them has for itself.
     pub(crate) fn kept_apart(&self) -> u64 {
         let reserved = match self.threshold {
             Threshold::Static { .. } => 0,
             Threshold::Dynamic { reserve, .. } => reserve.get() * self.headroom.len() as u64,
         };
         let shares = if self.quirks.shifted_threshold { 1 } else { self.lossless.count_ones() };
-        self.headroom.iter().sum::<u64>() * u64::from(shares) + reserved
+        (self.headroom.iter().sum::<u64>() + reserved) * u64::from(shares)
     }
 
     /// Where an ingress is kept: those of a priority lie together.
@@ -168,8 +202,13 @@ impl Mmu {
     pub(crate) fn leave_unprotected(&mut self, port: usize) {
         for priority in 0..8 {
             let place = self.place(port as u16, priority);
-            self.ingress[place].lossless = false;
+            let ingress = &mut self.ingress[place];
+            if ingress.lossless && ingress.reserve != WITHOUT_BOUND {
+                ingress.reserve = 0;
+            }
+            ingress.lossless = false;
         }
+        self.leave_room();
     }
 
     /// Whether storing a packet of `size` bytes surely neither pauses nor drops, even if nothing has
@@ -188,7 +227,7 @@ impl Mmu {
     fn is_far(&self, port: u16, priority: u8, size: u64) -> bool {
         let ingress = &self.ingress[self.place(port, priority)];
         if !ingress.lossless {
-            return true;
+            return self.used + size <= self.lossy_room;
         }
         match self.threshold {
             Threshold::Static { xoff, .. } => ingress.bytes + size < xoff.get(),
@@ -205,8 +244,8 @@ impl Mmu {
     #[inline]
     pub(crate) fn store(&mut self, port: u16, priority: u8, size: u64) {
         let place = self.place(port, priority);
-        let (ingress, reserve) = (&mut self.ingress[place], self.reserve);
-        self.shared_used += ingress.shared_from(ingress.bytes, size, reserve);
+        let ingress = &mut self.ingress[place];
+        self.shared_used += ingress.shared_from(ingress.bytes, size);
         ingress.bytes += size;
         self.used += size;
     }
@@ -223,49 +262,77 @@ impl Mmu {
         if self.quirks.threshold_wraps { u64::from(free as u32) } else { free.max(0) as u64 }
     }
 
-    /// Asks for room for a packet of `size` bytes. Counters must be up to date.
-    pub(crate) fn admit(&mut self, port: u16, priority: u8, size: u64) -> Admission {
-        let place = self.place(port, priority);
+    /// Why there is no room for a packet of `size` bytes, of data or not, if so. Counters must be up to
+    /// date.
+    pub(crate) fn refusal(
+        &self,
+        port: u16,
+        priority: u8,
+        size: u64,
+        is_data: bool,
+    ) -> Option<Admission> {
         if self.used + size > self.buffer {
-            return Admission::BufferFull;
+            return Some(Admission::BufferFull);
         }
-        let threshold = self.dynamic_threshold(port, 0);
-        let ingress = &mut self.ingress[place];
+        let ingress = &self.ingress[self.place(port, priority)];
         if !ingress.lossless {
-            ingress.bytes += size;
-            self.used += size;
-            return Admission::Stored;
+            let is_full = || match self.threshold {
+                Threshold::Static { .. } => self.lossy() + size > self.lossy_room,
+                Threshold::Dynamic { .. } => size > self.free(self.shared_used),
+            };
+            let is_refused = is_data && self.used + size > self.lossy_room && is_full();
+            return is_refused.then_some(Admission::BufferFull);
         }
         let headroom = self.headroom[port as usize];
-        let above = match self.threshold {
-            Threshold::Static { xoff, .. } => {
-                if ingress.bytes + size > xoff.get() + headroom {
-                    return Admission::HeadroomFull;
-                }
-                ingress.bytes += size;
-                ingress.bytes >= xoff.get()
+        let full = match self.threshold {
+            Threshold::Static { xoff, .. } => ingress.bytes + size > xoff.get() + headroom,
+            Threshold::Dynamic { .. } => {
+                self.needs_headroom(port, ingress, size) && ingress.in_headroom + size > headroom
             }
-            Threshold::Dynamic { reserve, .. } => {
-                let below = ingress.bytes - ingress.in_headroom;
-                let shared_before = below.saturating_sub(reserve.get());
-                let shared_after = (below + size).saturating_sub(reserve.get());
-                if shared_after > threshold {
-                    if ingress.in_headroom + size > headroom {
-                        return Admission::HeadroomFull;
-                    }
-                    ingress.in_headroom += size;
+        };
+        full.then_some(Admission::HeadroomFull)
+    }
+
+    /// Bytes stored that PFC does not protect.
+    fn lossy(&self) -> u64 {
+        self.ingress.iter().filter(|ingress| !ingress.lossless).map(|ingress| ingress.bytes).sum()
+    }
+
+    /// Dynamic threshold: whether a packet goes into the headroom.
+    fn needs_headroom(&self, port: u16, ingress: &Ingress, size: u64) -> bool {
+        let below = ingress.bytes - ingress.in_headroom;
+        (below + size).saturating_sub(ingress.reserve()) > self.dynamic_threshold(port, 0)
+    }
+
+    /// Asks for room for a packet of `size` bytes, of data or not. Counters must be up to date.
+    pub(crate) fn admit(&mut self, port: u16, priority: u8, size: u64, is_data: bool) -> Admission {
+        if let Some(refused) = self.refusal(port, priority, size, is_data) {
+            return refused;
+        }
+        let place = self.place(port, priority);
+        let before = self.ingress[place];
+        if !before.lossless {
+            self.store(port, priority, size);
+            return Admission::Stored;
+        }
+        let above = match self.threshold {
+            Threshold::Static { xoff, .. } => before.bytes + size >= xoff.get(),
+            Threshold::Dynamic { .. } => {
+                if self.needs_headroom(port, &before, size) {
+                    self.ingress[place].in_headroom += size;
                 } else {
-                    self.shared_used += shared_after - shared_before;
+                    let below = before.bytes - before.in_headroom;
+                    self.shared_used += before.shared_from(below, size);
                 }
-                ingress.bytes += size;
-                let (in_headroom, shared) =
-                    (ingress.in_headroom, ingress.bytes - ingress.in_headroom);
+                let in_headroom = self.ingress[place].in_headroom;
+                let shared = before.bytes + size - in_headroom;
                 in_headroom > 0
-                    || shared.saturating_sub(reserve.get()) >= self.dynamic_threshold(port, 0)
+                    || shared.saturating_sub(before.reserve()) >= self.dynamic_threshold(port, 0)
             }
         };
         self.used += size;
         let ingress = &mut self.ingress[place];
+        ingress.bytes += size;
         if above && !ingress.paused {
             ingress.paused = true;
             self.pausing += 1;
@@ -279,7 +346,7 @@ impl Mmu {
     pub(crate) fn release(&mut self, port: u16, priority: u8, size: u64) -> bool {
         let place = self.place(port, priority);
         self.used -= size;
-        let (ingress, reserve) = (&mut self.ingress[place], self.reserve);
+        let ingress = &mut self.ingress[place];
         // With static thresholds nothing counts as in the headroom, or as shared.
         let mut from_shared = size;
         if ingress.in_headroom != 0 {
@@ -288,7 +355,7 @@ impl Mmu {
             from_shared -= from_headroom;
         }
         let left = ingress.bytes - size - ingress.in_headroom;
-        self.shared_used -= ingress.shared_from(left, from_shared, reserve);
+        self.shared_used -= ingress.shared_from(left, from_shared);
         ingress.bytes -= size;
         if !ingress.paused {
             return false;
@@ -347,7 +414,7 @@ mod tests {
 
     fn mmu(buffer: u64, config: &PfcConfig, headroom: Vec<u64>) -> Mmu {
         let rates = vec![Rate::from_gbps(100); headroom.len()];
-        Mmu::new(buffer, config, headroom, rates, &Quirks::default())
+        Mmu::new(buffer, config, 1 << 0 | 1 << 2 | 1 << 3, headroom, rates, &Quirks::default())
     }
 
     fn fixed(xoff: u64, xon: u64) -> PfcConfig {
@@ -361,13 +428,13 @@ mod tests {
     #[test]
     fn fixed_thresholds_pause_at_xoff_resume_at_xon_and_drop_beyond_the_headroom() {
         let mut mmu = mmu(1 << 20, &fixed(3_000, 1_000), vec![2_000; 2]);
-        assert_eq!(mmu.admit(0, 3, 1_000), Admission::Stored);
-        assert_eq!(mmu.admit(0, 3, 1_000), Admission::Stored);
+        assert_eq!(mmu.admit(0, 3, 1_000, true), Admission::Stored);
+        assert_eq!(mmu.admit(0, 3, 1_000, true), Admission::Stored);
         assert!(!mmu.is_far_from_limits(0, 3, 1_000));
-        assert_eq!(mmu.admit(0, 3, 1_000), Admission::StoredPause);
-        assert_eq!(mmu.admit(0, 3, 2_000), Admission::Stored);
-        assert_eq!(mmu.admit(0, 3, 1), Admission::HeadroomFull);
-        assert_eq!(mmu.admit(1, 3, 1_000), Admission::Stored, "the other port is its own");
+        assert_eq!(mmu.admit(0, 3, 1_000, true), Admission::StoredPause);
+        assert_eq!(mmu.admit(0, 3, 2_000, true), Admission::Stored);
+        assert_eq!(mmu.admit(0, 3, 1, true), Admission::HeadroomFull);
+        assert_eq!(mmu.admit(1, 3, 1_000, true), Admission::Stored, "the other port is its own");
         assert!(!mmu.release(0, 3, 3_000));
         assert!(mmu.release(0, 3, 1_000), "down to Xon");
         assert!(!mmu.is_pausing());
@@ -377,13 +444,44 @@ mod tests {
     fn a_port_left_unprotected_fills_the_buffer_and_pauses_nobody() {
         let mut mmu = mmu(10_000, &fixed(3_000, 1_000), vec![2_000, 0]);
         mmu.leave_unprotected(1);
-        for _ in 0..10 {
-            assert_eq!(mmu.admit(1, 3, 1_000), Admission::Stored);
+        for _ in 0..5 {
+            assert_eq!(mmu.admit(1, 3, 1_000, true), Admission::Stored);
         }
-        assert_eq!(mmu.admit(1, 3, 1), Admission::BufferFull);
+        assert_eq!(mmu.admit(1, 3, 1, true), Admission::BufferFull, "3000 + 2000 are port 0's");
         assert!(!mmu.is_lossless(1, 3) && mmu.is_lossless(0, 3) && !mmu.is_lossless(0, 2));
         mmu.release(1, 3, 1_000);
         assert_eq!(mmu.kept_apart(), 2_000);
+    }
+
+    #[test]
+    fn what_pfc_does_not_protect_takes_nothing_from_what_it_does() {
+        let dynamic = PfcConfig {
+            lossless: 1 << 3 | 1 << 4,
+            threshold: Threshold::Dynamic {
+                alpha: 1 << 16,
+                at: Rate::from_gbps(100),
+                resume_offset: Bytes::new(100),
+                reserve: Bytes::new(500),
+            },
+            headroom: Headroom::Auto,
+        };
+        // Kept apart, by port and lossless priority: Xoff and headroom, or reserve and headroom.
+        let two_lossless = PfcConfig { lossless: 1 << 3 | 1 << 4, ..fixed(3_000, 1_000) };
+        for (config, room) in [(two_lossless, 10_000), (dynamic, 20_000)] {
+            let mut mmu = mmu(30_000, &config, vec![2_000; 2]);
+            for port in [0, 1].into_iter().cycle().take(room / 1_000) {
+                assert_eq!(mmu.admit(port, 0, 1_000, true), Admission::Stored);
+            }
+            assert_eq!(mmu.admit(0, 0, 1, true), Admission::BufferFull);
+            assert_eq!(mmu.refusal(0, 0, 1, false), None, "an ACK");
+            assert!(!mmu.is_far_from_limits(0, 0, 1));
+            for (port, priority) in [(0, 3), (0, 4), (1, 3), (1, 4)] {
+                let stored = [Admission::Stored, Admission::StoredPause];
+                for _ in 0..4 {
+                    assert!(stored.contains(&mmu.admit(port, priority, 500, true)));
+                }
+            }
+        }
     }
 
     #[test]
@@ -400,12 +498,16 @@ mod tests {
         };
         // Shared part: 11000 - 2 x 500 - 2 x 2000 = 6000.
         let mut mmu = mmu(11_000, &dynamic, vec![2_000; 2]);
-        assert_eq!(mmu.admit(0, 3, 500), Admission::Stored, "the reserve");
-        assert_eq!(mmu.admit(0, 3, 1_900), Admission::Stored, "1900 < (6000 - 1900) / 2");
+        assert_eq!(mmu.admit(0, 3, 500, true), Admission::Stored, "the reserve");
+        assert_eq!(mmu.admit(0, 3, 1_900, true), Admission::Stored, "1900 < (6000 - 1900) / 2");
         // 2000 of the shared part used leaves a threshold of 2000.
-        assert_eq!(mmu.admit(0, 3, 100), Admission::StoredPause, "2000 = (6000 - 2000) / 2");
-        assert_eq!(mmu.admit(0, 3, 100), Admission::Stored, "into the headroom");
-        assert_eq!(mmu.admit(1, 3, 2_400), Admission::StoredPause, "1900 > (6000 - 3900) / 2");
+        assert_eq!(mmu.admit(0, 3, 100, true), Admission::StoredPause, "2000 = (6000 - 2000) / 2");
+        assert_eq!(mmu.admit(0, 3, 100, true), Admission::Stored, "into the headroom");
+        assert_eq!(
+            mmu.admit(1, 3, 2_400, true),
+            Admission::StoredPause,
+            "1900 > (6000 - 3900) / 2"
+        );
         assert!(!mmu.release(0, 3, 100), "headroom empty, 2000 shared > (6000 - 3900) / 2");
         assert!(!mmu.release(0, 3, 600));
         assert!(mmu.release(0, 3, 600), "800 + 100 <= (6000 - 2700) / 2");
@@ -428,10 +530,10 @@ mod tests {
             headroom: Headroom::Auto,
         };
         let quirks = Quirks { shifted_threshold: true, threshold_wraps: true, ..Quirks::default() };
-        let mut mmu = Mmu::new(1 << 20, &config, vec![1 << 20; 2], vec![at; 2], &quirks);
+        let mut mmu = Mmu::new(1 << 20, &config, 1 << 3, vec![1 << 20; 2], vec![at; 2], &quirks);
         assert_eq!(mmu.free(0), (1 << 32) - (1 << 20) - 8192);
         for _ in 0..10_000 {
-            assert_eq!(mmu.admit(0, 3, 1_048), Admission::Stored);
+            assert_eq!(mmu.admit(0, 3, 1_048, true), Admission::Stored);
         }
     }
 
@@ -459,7 +561,7 @@ mod tests {
                     stored.push((port, priority, size));
                     continue;
                 }
-                match mmu.admit(port, priority, size) {
+                match mmu.admit(port, priority, size, true) {
                     Admission::Stored | Admission::StoredPause => {
                         stored.push((port, priority, size));
                     }

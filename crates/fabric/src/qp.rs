@@ -3,7 +3,7 @@
 use crate::packet::{Address, Scheme};
 use crate::quirks::Clock;
 use engine::fetch;
-use schemes::contract::{Allow, Rp};
+use schemes::contract::{Allow, CodePoint, Rp};
 use units::{Bytes, Rate, Time};
 
 /// No message.
@@ -143,6 +143,8 @@ pub(crate) struct Receiver<S: Scheme> {
     /// A NACK for `expected` has been sent; no other before this time.
     pub(crate) next_nack: Time,
     pub(crate) since_ack: u16,
+    /// The gravest mark since the last ACK.
+    pub(crate) mark: CodePoint,
     /// The last message of the QP has arrived.
     pub(crate) over: bool,
     pub(crate) address: Address,

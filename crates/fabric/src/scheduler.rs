@@ -54,7 +54,7 @@ impl Scheduler {
             self.current = (self.current + 1) % 8;
             let next = self.current as usize;
             if ready & 1 << next != 0 {
-                self.deficits[next] += self.quanta[next];
+                self.deficits[next] = self.deficits[next].saturating_add(self.quanta[next]);
             }
         }
     }

@@ -235,3 +235,30 @@ fn a_poisson_stream_of_packets_waits_as_long_as_an_m_d_1_queue() {
         "mean wait {mean:.0} ps with standard error {error:.0}; M/D/1: {expected:.0}"
     );
 }
+
+/// Where a full packet is longer than the thresholds that a scheme derives from the rate, a flow that has
+/// the network for itself still has its links' rate.
+#[test]
+fn a_lone_flow_is_not_congestion_however_slow_the_links() {
+    for scheme in ["mercury", "mercury+hpcc", "hiercc", "dcqcn", "hpcc"] {
+        for (rate, payload) in [("1Gbps", "1KB"), ("10Gbps", "9000B"), ("25Gbps", "4096B")] {
+            let result = run_with(
+                r#"
+                [topology]
+                kind = "star"
+                hosts = 2
+                host_rate = "25Gbps"
+                host_delay = "1us"
+                [[traffic]]
+                kind = "flows"
+                flows = [{ src = "h0", dst = "h1", size = "2MB" }]
+                [scheme]
+                name = "none"
+                "#,
+                &[("scheme", scheme), ("topology.host_rate", rate), ("wire.payload", payload)],
+            );
+            let slowdown = result.flows.slowdown(0).expect("it is done");
+            assert!(slowdown < 1.1, "{scheme} at {rate} with {payload}: {slowdown}");
+        }
+    }
+}

@@ -153,7 +153,7 @@ const GOLDEN: [(&str, &str); 19] = [
     ("mercury+timely", "7dd146cc43c28de406dfc90acae08449"),
     ("mercury+hpcc", "43aea62d682f57d53f88cb505983197e"),
     ("hiercc", "6efce4454a67032ea63c057b3ae08cc3"),
-    ("rcm", "529c46660957d476f3e2c428ad523341"),
+    ("rcm", "05ded5048d8a8c0262cbdee4f373b883"),
     ("dcqcn+tcd", "dc5dc1284152839aa59ba324f96a5345"),
     ("hpcc+tcd", "38af4b3aedab3ad3d785b424b3318ed1"),
     ("pacc", "bc24ccad5320a157fec2a12108f7d028"),

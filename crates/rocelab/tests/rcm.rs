@@ -177,3 +177,52 @@ fn other_schemes_run_on_cioq_switches() {
         assert_eq!(result.summary.lossless_drops, 0, "{scheme}");
     }
 }
+
+/// A host's second flow takes the place of its first one in the host's memory, and leaves for elsewhere
+/// while switches still remember the first.
+#[test]
+fn a_flow_that_begins_as_another_ends_has_its_own_way() {
+    let result = run_with(
+        r#"
+        [topology]
+        kind = "custom"
+        nodes = [
+            { name = "h", kind = "host" },
+            { name = "a", kind = "host" },
+            { name = "b", kind = "host" },
+            { name = "s", kind = "switch", tier = 1 },
+            { name = "m0", kind = "switch", tier = 2 },
+            { name = "m1", kind = "switch", tier = 2 },
+            { name = "m2", kind = "switch", tier = 2 },
+            { name = "m3", kind = "switch", tier = 2 },
+            { name = "sa", kind = "switch", tier = 1 },
+            { name = "sb", kind = "switch", tier = 1 },
+        ]
+        links = [
+            { a = "h", b = "s", rate = "100Gbps", delay = "1us" },
+            { a = "a", b = "sa", rate = "100Gbps", delay = "1us" },
+            { a = "b", b = "sb", rate = "100Gbps", delay = "1us" },
+            { a = "s", b = "m0", rate = "100Gbps", delay = "1us" },
+            { a = "s", b = "m1", rate = "100Gbps", delay = "1us" },
+            { a = "s", b = "m2", rate = "100Gbps", delay = "1us" },
+            { a = "s", b = "m3", rate = "100Gbps", delay = "1us" },
+            { a = "sa", b = "m0", rate = "100Gbps", delay = "1us" },
+            { a = "sa", b = "m1", rate = "100Gbps", delay = "1us" },
+            { a = "sb", b = "m2", rate = "100Gbps", delay = "1us" },
+            { a = "sb", b = "m3", rate = "100Gbps", delay = "1us" },
+        ]
+        [[traffic]]
+        kind = "flows"
+        flows = [
+            { src = "h", dst = "a", size = "20KB" },
+            { src = "h", dst = "b", size = "20KB", start = "40us" },
+        ]
+        [scheme]
+        name = "rcm"
+        [run]
+        stop = "1ms"
+        "#,
+        &[],
+    );
+    assert_eq!(result.summary.flows_done, 2);
+}

@@ -50,7 +50,8 @@ crate::params! {
             "APNet'21 section 3.2: left";
         /// Bytes that a credit allows.
         credit: Bytes, "Delta", Kind::Bytes, LENGTH, "APNet'21 sections 3.2, 5";
-        /// Queue length that a VOQ converges to.
+        /// Queue length that a VOQ converges to. Where it is less than a full packet, all three lengths are
+        /// taken so many times that it is not.
         target_queue: Bytes, "q0", Kind::Bytes, LENGTH, "APNet'21 section 5, at 25 Gb/s";
         /// Share of the queue above q0 that is to drain in a round trip of the first hop.
         beta: f64, "beta", Kind::Number,
@@ -75,6 +76,21 @@ crate::params! {
         /// VOQs for the whole network, or for the sender's pod; PFC alone is between pods then.
         scope: &'static str, "", Kind::Choice(&["network", "pod"]), None,
             "APNet'21 section 4: network";
+    }
+}
+
+impl HierccParams {
+    /// The same with q0, V_low and V_high so many times as long that a packet is not more than q0: at low
+    /// rates a packet that waits alone would slow its sender down.
+    fn with_room_for(&self, packet: Bytes) -> HierccParams {
+        let times = packet.get().div_ceil(self.target_queue.get().max(1)).max(1);
+        let longer = |queue: Bytes| Bytes::new(queue.get() * times);
+        HierccParams {
+            target_queue: longer(self.target_queue),
+            resume_queue: longer(self.resume_queue),
+            stop_queue: longer(self.stop_queue),
+            ..self.clone()
+        }
     }
 }
 

@@ -51,7 +51,8 @@ crate::params! {
         /// CNPs carry a window.
         window_notification: bool, "", params::Kind::Flag, None,
             "Window-based congestion notification";
-        /// Queue above which a port of 100 Gb/s is congested; at others in proportion to the rate.
+        /// Queue above which a port of 100 Gb/s is congested; at others in proportion to the rate, and a
+        /// full packet at least.
         congestion_threshold: Bytes, "", params::Kind::Bytes,
             Some((Value::Bytes(Bytes::new(100)), Value::Bytes(Bytes::new(100_000_000)))),
             "decided: Kmin of the DCQCN preset; the paper gives no value";

@@ -233,9 +233,7 @@ impl FlowTable {
         let first = address.hash as usize;
         for probe in 0..PROBES.min(self.entries.len()) {
             let entry = &mut self.entries[first.wrapping_add(probe) & mask];
-            let same = (entry.address.src, entry.address.sender_slot)
-                == (address.src, address.sender_slot);
-            if entry.count == 0 || same {
+            if entry.count == 0 || entry.address.qp() == address.qp() {
                 self.used += usize::from(entry.count == 0);
                 entry.count += 1;
                 // A QP's latest message is the one that can still be answered.

@@ -239,7 +239,7 @@ impl FlowId {
     /// The flow of a packet.
     #[inline]
     pub fn of(address: &Address) -> FlowId {
-        FlowId(u64::from(address.src) << 32 | u64::from(address.sender_slot))
+        FlowId(address.qp())
     }
 }
 

@@ -70,8 +70,8 @@ crate::params! {
         fresh_time: Time, "", params::Kind::Time, SPAN, "THEMIS prototype";
         /// A port that puts a packet back sends nothing until another joins (prototype only).
         stall: bool, "", params::Kind::Flag, None, "THEMIS prototype";
-        /// Flows that an external switch tells apart, rounded up to a power of two; it does nothing
-        /// for others.
+        /// Flows that an external switch tells apart, rounded up to a power of two; others are notified
+        /// without an interval, and never blocked.
         flow_entries: u64, "", params::Kind::Count,
             Some((Value::Count(16), Value::Count(1 << 20))), "decided";
     }
@@ -167,7 +167,7 @@ impl Scheme for Themis {
         let external = &params.external;
         facts.ports.iter().any(|port| is_long(external, port)).then(|| match external.form {
             "prototype" => Either::Prototype(Prototype::new(external)),
-            _ => Either::Paper(ExternalSwitch::over_dcqcn(external, facts.ports)),
+            _ => Either::Paper(ExternalSwitch::over_dcqcn(params, facts.ports)),
         })
     }
 }
@@ -194,7 +194,7 @@ pub struct Resubmission {
     begun: Time,
     /// Resubmissions so far.
     passes: u32,
-    /// Wire bytes of its flow that came before it; they wrap around.
+    /// Its place in the [`Backlog`](external_switch::Backlog).
     place: u32,
 }
 
@@ -233,6 +233,21 @@ impl Cp<Themis> for Either {
                 switch.on_arrival(cx.now, &mut packet.header);
                 Verdict::Forward
             }
+        }
+    }
+    fn on_enqueue(
+        &mut self,
+        cx: &mut Full<'_, Themis>,
+        port: &mut Long,
+        _view: &PortView,
+        packet: &mut Packet<Themis>,
+    ) {
+        if let Either::Paper(switch) = self
+            && port.0
+            && packet.header.kind == Kind::Data
+            && switch.notifies(cx.now, &mut packet.header)
+        {
+            notify(cx, packet.header.address);
         }
     }
     fn on_depart(

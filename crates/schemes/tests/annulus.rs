@@ -35,6 +35,7 @@ fn tor(tier: u8, changes: &[(String, Value)]) -> Option<CongestionPoint> {
             ports: &ports,
             hosts: &[],
             network_rtt: Time::from_us(8),
+            packet_bytes: Bytes::new(1_082),
             rates: &LinkRates::new([]),
             seed: 1,
         },

@@ -203,6 +203,7 @@ impl Switch {
             ports: &[port(0), port(1)],
             hosts: &[],
             network_rtt: us(12),
+            packet_bytes: Bytes::new(1_082),
             rates: &LinkRates::new([]),
             seed: 1,
         };

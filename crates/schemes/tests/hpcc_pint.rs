@@ -88,6 +88,7 @@ impl Bench {
                     ports: &[facts],
                     hosts: &[],
                     network_rtt: RTT,
+                    packet_bytes: Bytes::new(1_082),
                     rates: &LinkRates::new([]),
                     seed: 7 + u64::from(node),
                 };

@@ -413,6 +413,7 @@ fn ports_without_a_code_are_refused() {
             ports: &[PortFacts { rate: LINE, ..port }, port],
             hosts: &[],
             network_rtt: us(8),
+            packet_bytes: Bytes::new(1_082),
             rates: &LinkRates::new([]),
             seed: 1,
         };

@@ -141,6 +141,7 @@ impl Switch {
             ports: &[facts],
             hosts: &[],
             network_rtt: us(32),
+            packet_bytes: Bytes::new(1_082),
             rates: &LinkRates::new([]),
             seed: 1,
         };

@@ -56,7 +56,7 @@ fn the_reference_follows_the_rate_of_the_port() {
 }
 
 fn address(slot: u32, hash: u32) -> Address {
-    Address { src: 1, dst: 2, flow: 100 + slot, sender_slot: slot, receiver_slot: 0, hash }
+    Address { src: 1, dst: 2, flow: 100 + slot, sender_slot: slot, receiver_slot: slot, hash }
 }
 
 fn drained(table: &mut FlowTable) -> Vec<(u32, u32)> {

@@ -249,6 +249,7 @@ fn switch(params: &RcmParams) -> RcmSwitch {
         ports: &ports,
         hosts: &[],
         network_rtt: us(8),
+        packet_bytes: Bytes::new(1_500),
         rates: &LinkRates::new([]),
         seed: 1,
     };
@@ -269,7 +270,7 @@ fn view(port: u16, bytes: u64) -> PortView {
 /// A packet of host `src` that came through `ingress`.
 fn data(src: u32, ingress: u16) -> Packet<Rcm> {
     let header = Header {
-        address: Address { src, ..Address::default() },
+        address: Address { src, receiver_slot: src, ..Address::default() },
         sequence: 0,
         sent_at: Time::ZERO,
         size: 1_000,
@@ -288,7 +289,7 @@ fn data(src: u32, ingress: u16) -> Packet<Rcm> {
 }
 
 fn id(src: u32) -> FlowId {
-    FlowId(u64::from(src) << 32)
+    FlowId(u64::from(src))
 }
 
 /// What a call has the switch do.
@@ -396,6 +397,24 @@ fn the_edge_holds_harmful_flows_alone() {
     let until = us(1) + ns(800);
     assert_eq!(Cp::<Rcm>::next_timer(&switch), until);
     assert_eq!(crossing(&switch, 5, until), Crossing::Open);
+}
+
+/// A second congestion finds nothing left of the first, though no packet came to see that it was over.
+#[test]
+fn a_window_lasts_no_longer_than_its_congestion() {
+    let mut switch = switch(&params());
+    for begin in [us(1), us(200), us(400)] {
+        hear(&mut switch, begin, 2, notice(63, &[id(5)]));
+        let crossing = |switch: &RcmSwitch| crossing(switch, 2, &data(5, 0).header, begin);
+        // Each time 10 KB are measured, and 2.5 KB are left.
+        cross(&mut switch, begin, (5, 0), 2, 4, 0);
+        assert_eq!(crossing(&switch), Crossing::Open, "at {begin}");
+        cross(&mut switch, begin, (6, 1), 2, 5, 0);
+        cross(&mut switch, begin, (5, 0), 2, 1, 0);
+        assert_eq!(crossing(&switch), Crossing::Open, "at {begin}");
+        cross(&mut switch, begin, (5, 0), 2, 3, 0);
+        assert_eq!(crossing(&switch), Crossing::Held, "at {begin}");
+    }
 }
 
 /// At a root they may go where nobody else does.

@@ -209,6 +209,7 @@ fn each_flow_with_a_packet_in_the_queue_is_told_once() {
         ports: &[facts],
         hosts: &[],
         network_rtt: us(8),
+        packet_bytes: Bytes::new(1_082),
         rates: &LinkRates::new([]),
         seed: 1,
     };

@@ -15,7 +15,7 @@ use schemes::themis::prototype::Prototype;
 use schemes::themis::{Either, Long, Themis, ThemisParams};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use units::{NodeId, PortId, Rate, Time};
+use units::{Bytes, NodeId, PortId, Rate, Time};
 
 /// 1048 bytes at 1.6 Tb/s.
 const PACKET: Time = Time::from_ps(5_240);
@@ -42,6 +42,7 @@ impl External {
             ports: &facts,
             hosts: &[],
             network_rtt: us(1012),
+            packet_bytes: Bytes::new(1_082),
             rates: &LinkRates::new([]),
             seed: 1,
         };
@@ -55,15 +56,16 @@ impl External {
         self.cp.on_arrival(&mut cx, PortId::new(port), packet)
     }
 
+    /// A packet from inside joins the queue of a port.
+    fn joins(&mut self, now: Time, port: u16, packet: &mut Packet<Themis>) {
+        assert_eq!(self.arrives(now, INSIDE, packet), Verdict::Forward);
+        let view = view(port);
+        let mut cx = Full::new(now, &mut self.effects, &[]);
+        self.cp.on_enqueue(&mut cx, &mut self.ports[usize::from(port)], &view, packet);
+    }
+
     fn departs(&mut self, now: Time, port: u16, packet: &mut Packet<Themis>) {
-        let view = PortView {
-            port: PortId::new(port),
-            rate: Rate::from_gbps(400),
-            queue_bytes: 0,
-            class_bytes: 0,
-            tx_bytes: 0,
-            last_departure: Time::ZERO,
-        };
+        let view = view(port);
         let departure = Departure { now, effects: &mut self.effects, views: &[] };
         let mut cx = Strict::depart(departure);
         self.cp.on_depart(&mut cx, &mut self.ports[usize::from(port)], &view, packet);
@@ -87,6 +89,17 @@ impl External {
             (now, passes) = (until, passes + 1);
         }
         (now, passes)
+    }
+}
+
+fn view(port: u16) -> PortView {
+    PortView {
+        port: PortId::new(port),
+        rate: Rate::from_gbps(400),
+        queue_bytes: 0,
+        class_bytes: 0,
+        tx_bytes: 0,
+        last_departure: Time::ZERO,
     }
 }
 
@@ -141,6 +154,7 @@ fn only_switches_with_long_links_take_part() {
         ports: facts,
         hosts: &[],
         network_rtt: us(9),
+        packet_bytes: Bytes::new(1_082),
         rates: &LinkRates::new([]),
         seed: 1,
     };
@@ -152,13 +166,17 @@ fn a_mark_on_its_way_out_is_cleared_and_notified_once_an_interval() {
     let mut external = External::new(&params("themis", &[]));
     for (at, made) in [(us(0), 1), (us(20), 0), (us(49), 0), (us(51), 1), (us(100), 0)] {
         let mut packet = marked(1);
-        assert_eq!(external.arrives(at, INSIDE, &mut packet), Verdict::Forward);
+        external.joins(at, AFAR, &mut packet);
         assert_eq!(packet.header.code_point, CodePoint::Capable);
         assert_eq!(external.cnps(), made, "at {at}");
     }
     // Another flow has its own interval.
-    external.arrives(us(100), INSIDE, &mut marked(2));
+    external.joins(us(100), AFAR, &mut marked(2));
     assert_eq!(external.cnps(), 1);
+    // What stays in this data centre keeps its mark.
+    let mut packet = marked(5);
+    external.joins(us(100), INSIDE, &mut packet);
+    assert_eq!((external.cnps(), packet.header.code_point), (0, CodePoint::CongestionExperienced));
     // Marks of this switch's own queue count where they leave, but not towards the hosts here.
     let mut packet = marked(3);
     external.departs(us(100), AFAR, &mut packet);
@@ -171,22 +189,17 @@ fn a_mark_on_its_way_out_is_cleared_and_notified_once_an_interval() {
 #[test]
 fn notifications_from_afar_keep_to_the_same_interval() {
     let mut external = External::new(&params("themis", &[]));
-    external.arrives(us(0), INSIDE, &mut marked(1));
+    external.joins(us(0), AFAR, &mut marked(1));
     assert_eq!(external.arrives(us(30), AFAR, &mut cnp(1)), Verdict::Consume);
     assert_eq!(external.arrives(us(51), AFAR, &mut cnp(1)), Verdict::Forward);
     assert_eq!(external.arrives(us(52), AFAR, &mut cnp(1)), Verdict::Consume);
     external.cnps();
-    external.arrives(us(60), INSIDE, &mut marked(1));
+    external.joins(us(60), AFAR, &mut marked(1));
     assert_eq!(external.cnps(), 0, "the CNP let through at 51 us counts");
-    // An ACK is let through without its echo.
-    let mut ack = echo(1);
-    assert_eq!(external.arrives(us(70), AFAR, &mut ack), Verdict::Forward);
-    assert_eq!(ack.header.echo, CodePoint::Capable);
-    assert!(!ack.header.mark, "what comes from afar is not reacted to");
 
     let mut external = External::new(&params("themis", &[("notify", Value::Flag(false))]));
     let mut packet = marked(1);
-    external.arrives(us(0), INSIDE, &mut packet);
+    external.joins(us(0), AFAR, &mut packet);
     assert_eq!((external.cnps(), packet.header.code_point), (0, CodePoint::CongestionExperienced));
     assert_eq!(external.arrives(us(1), AFAR, &mut cnp(1)), Verdict::Forward);
     assert_eq!(external.arrives(us(2), AFAR, &mut cnp(1)), Verdict::Forward);
@@ -206,7 +219,7 @@ fn a_cnp_blocks_its_flow_until_the_passes_add_up() {
     // A marked CNP changes nothing, a second one adds 50 us: 100 passes are 100.524 us.
     external.arrives(us(100), INSIDE, &mut word);
     assert_eq!(external.goes_on(us(110), &mut data(1, 1000)).1, 50);
-    external.arrives(us(200), INSIDE, &mut echo(1));
+    external.arrives(us(200), INSIDE, &mut cnp(1));
     assert_eq!(external.goes_on(us(210), &mut data(1, 2000)).1, 100);
     // At most a millisecond, of which half is left 500 us after the last CNP, at 929 us: a packet
     // that came at 430 us has then waited 499.6 us, in 497 passes, and goes after the 498th.
@@ -214,6 +227,50 @@ fn a_cnp_blocks_its_flow_until_the_passes_add_up() {
         external.arrives(us(400 + at), INSIDE, &mut cnp(1));
     }
     assert_eq!(external.goes_on(us(430), &mut data(1, 3000)).1, 498);
+}
+
+#[test]
+fn an_echo_is_a_notification_where_receivers_send_no_cnps() {
+    let blocks = |notification| {
+        let mut external =
+            External::new(&params("themis", &[("notification", Value::Choice(notification))]));
+        let mut ack = echo(1);
+        assert_eq!(external.arrives(us(0), INSIDE, &mut ack), Verdict::Forward);
+        let passes = external.goes_on(us(10), &mut data(1, 0)).1;
+        // From afar it is let through, within the interval without its echo.
+        external.joins(us(100), AFAR, &mut marked(1));
+        let mut late = echo(1);
+        assert_eq!(external.arrives(us(110), AFAR, &mut late), Verdict::Forward);
+        assert!(!late.header.mark, "what comes from afar is not reacted to");
+        (ack.header.mark, passes, late.header.echo)
+    };
+    assert_eq!(blocks("ack-echo"), (true, 50, CodePoint::Capable));
+    assert_eq!(blocks("cnp"), (false, 0, CodePoint::CongestionExperienced));
+}
+
+/// A flow that sends on while its blocking time falls is let go.
+#[test]
+fn a_flow_that_never_pauses_is_blocked_no_longer_than_the_law_says() {
+    let mut external = External::new(&params("themis", &[]));
+    for at in 0..10 {
+        external.arrives(us(at), INSIDE, &mut cnp(1));
+    }
+    let mut queue = BinaryHeap::new();
+    for number in 0..10_000 {
+        queue.push(Reverse((us(10 + number), number)));
+    }
+    let mut packets: Vec<_> = (0..10_000).map(|number| data(1, number)).collect();
+    let mut waited = vec![Time::ZERO; 10_000];
+    while let Some(Reverse((now, number))) = queue.pop() {
+        match external.arrives(now, AFAR, &mut packets[number as usize]) {
+            Verdict::Hold(until) => queue.push(Reverse((until, number))),
+            _ => waited[number as usize] = now - us(10 + number),
+        }
+    }
+    // 500 us at first; 250 from 509 us on; 0 after nine halvings.
+    assert!(waited[0] >= us(499), "{}", waited[0]);
+    assert!(waited[600] < us(300), "{}", waited[600]);
+    assert_eq!(waited[5_500], Time::ZERO);
 }
 
 #[test]
@@ -236,13 +293,19 @@ fn a_longer_queue_needs_fewer_passes() {
     let mut external = External::new(&params("themis", &[]));
     external.arrives(us(0), INSIDE, &mut cnp(1));
     external.arrives(us(0), INSIDE, &mut cnp(2));
-    // 1000 packets of another blocked flow are a queue of 5.24 us.
-    for sequence in 0..1000 {
-        external.arrives(us(1), AFAR, &mut data(2, sequence * 1000));
+    // 1000 packets of another blocked flow come round one after the other.
+    let mut others: Vec<_> = (0..1000).map(|sequence| data(2, sequence * 1000)).collect();
+    let round = us(1) + PACKET + us(1);
+    for other in &mut others {
+        assert_eq!(external.arrives(us(1), AFAR, other), Verdict::Hold(round));
     }
-    let mut packet = data(1, 0);
-    let first = external.arrives(us(1), AFAR, &mut packet);
-    assert_eq!(first, Verdict::Hold(us(1) + PACKET * 1001 + us(1)));
+    for (place, other) in others.iter_mut().enumerate() {
+        let queue = PACKET * (place as u64 + 1);
+        assert_eq!(external.arrives(round, AFAR, other), Verdict::Hold(round + queue + us(1)));
+    }
+    // They are a queue of 5.24 us.
+    let first = external.arrives(round, AFAR, &mut data(1, 0));
+    assert_eq!(first, Verdict::Hold(round + PACKET * 1001 + us(1)));
 }
 
 #[test]

@@ -103,6 +103,7 @@ impl External {
             // The sender has a port of 100 Gb/s, the receiver one of 400.
             hosts: &[place, HostPlace { rate: LINE, ..place }],
             network_rtt: us(1012),
+            packet_bytes: Bytes::new(1_082),
             rates: &LinkRates::new([]),
             seed: 1,
         };

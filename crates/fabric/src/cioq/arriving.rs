@@ -69,7 +69,7 @@ impl<S: Scheme> CioqSwitch<S> {
         if !calm {
             let room = self.inputs.total(input, priority) + size <= self.input_room;
             admission = if room || self.mmu.is_lossless(in_port, priority) {
-                self.mmu.admit(in_port, priority, size)
+                self.mmu.admit(in_port, priority, size, header.kind == Kind::Data)
             } else {
                 Admission::BufferFull
             };

@@ -73,8 +73,11 @@ impl<S: Scheme> Host<S> {
         receiver.np.on_data(&mut cx, header, meta);
         let acknowledge =
             header.ack_requested || u32::from(receiver.since_ack) >= self.common.host.ack_every;
+        // An ACK echoes the gravest mark of all that it acknowledges.
+        receiver.mark = receiver.mark.max(header.code_point);
+        let mark = receiver.mark;
         if acknowledge {
-            receiver.since_ack = 0;
+            (receiver.since_ack, receiver.mark) = (0, CodePoint::Capable);
         }
         let mut over = false;
         if header.last {
@@ -100,6 +103,7 @@ impl<S: Scheme> Host<S> {
         }
         if acknowledge {
             let packet = window.packets.get_mut(&mut handle);
+            packet.header.code_point = mark;
             self.answer(&mut packet.header, Kind::Ack, expected, hash);
             self.send_answer(window, now, handle);
         } else {
@@ -129,6 +133,7 @@ impl<S: Scheme> Host<S> {
             expected: 0,
             next_nack: Time::ZERO,
             since_ack: 0,
+            mark: CodePoint::Capable,
             over: false,
             address: header.address,
             timer_at: Time::NEVER,

@@ -35,12 +35,36 @@ impl<S: Scheme> Switch<S> {
         }
         let link_control = packet.header.kind == Kind::LinkCtl;
         self.audit.arrived += u64::from(packet.header.size);
+        if S::Cp::HOLDS
+            && packet.header.kind == Kind::Data
+            && let Some(refused) = self.refusal(window, now, in_port, &handle)
+        {
+            return self.turn_away(window, now, in_port, handle, refused);
+        }
+        let packet = window.packets.get_mut(&mut handle);
         match self.verdict(now, in_port, packet) {
             Verdict::Forward if !link_control => self.forward(window, now, in_port, handle),
             Verdict::Forward => self.take_aside(window, now, in_port, Verdict::Consume, handle),
             other => self.take_aside(window, now, in_port, other, handle),
         }
         self.apply_effects(window, now);
+    }
+
+    /// Why there is no room for a packet, if so. Who holds packets counts on what it held, and so does not
+    /// see those that are refused.
+    fn refusal(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        in_port: u16,
+        handle: &Handle,
+    ) -> Option<Admission> {
+        let Header { kind, priority, size, .. } = window.packets.get(handle).header;
+        if self.mmu.is_far_from_limits(in_port, priority, u64::from(size)) {
+            return None;
+        }
+        self.drain_all(window, now);
+        self.mmu.refusal(in_port, priority, u64::from(size), kind == Kind::Data)
     }
 
     /// A packet that just arrived does not go on.
@@ -203,20 +227,36 @@ impl<S: Scheme> Switch<S> {
         // The counters are upper bounds while ports lag behind: have them catch up.
         self.drain_all(window, now);
         let header = window.packets.get(&handle).header;
-        let priority = header.priority;
-        match self.mmu.admit(in_port, priority, u64::from(header.size)) {
+        let Header { kind, priority, size, .. } = header;
+        match self.mmu.admit(in_port, priority, u64::from(size), kind == Kind::Data) {
             Admission::Stored => keep(self, window, handle),
             Admission::StoredPause => {
                 keep(self, window, handle);
                 self.send_pfc(window, now, in_port as usize, priority, true);
             }
-            refused => {
-                if let Some(recorder) = &mut self.recorder {
-                    recorder.packet(now, in_port, Happening::Dropped, 0, &header);
-                }
-                self.discard(window, in_port, handle);
-                self.refuse(now, in_port, &header, refused);
-            }
+            refused => self.turn_away(window, now, in_port, handle, refused),
+        }
+    }
+
+    /// Drops a packet that finds no room in the buffer, and lists that where PFC should have prevented it.
+    #[cold]
+    fn turn_away(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        in_port: u16,
+        handle: Handle,
+        refused: Admission,
+    ) {
+        let header = window.packets.get(&handle).header;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.packet(now, in_port, Happening::Dropped, 0, &header);
+        }
+        self.discard(window, in_port, handle);
+        if self.mmu.is_lossless(in_port, header.priority) {
+            let why = (refused, "buffer full");
+            let place = (now, self.node, in_port);
+            self.audit.lossless_drop(&mut self.drops_listed, place, &header, why);
         }
     }
 
@@ -263,16 +303,6 @@ impl<S: Scheme> Switch<S> {
             self.audit.removed += u64::from(header.size);
         } else {
             self.audit.own_drops += 1;
-        }
-    }
-
-    /// Lists a drop that PFC should have prevented.
-    #[cold]
-    pub(super) fn refuse(&mut self, time: Time, port: u16, header: &Header, refused: Admission) {
-        if self.mmu.is_lossless(port, header.priority) {
-            let why = (refused, "buffer full");
-            let place = (time, self.node, port);
-            self.audit.lossless_drop(&mut self.drops_listed, place, header, why);
         }
     }
 

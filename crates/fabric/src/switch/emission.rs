@@ -5,11 +5,12 @@
 //! is, sent. Of two packets that were also sent at the same instant by different ports, the one
 //! goes first whose sending was scheduled earlier: that of a packet in a train (it began when the one
 //! before it ended) when the one before it began, that of another at the latest when the one before
-//! it ended; hosts tell, in a field of the header that switches write anew. Where that is the same too, two ports send trains in step, and the younger train goes
-//! first: what started it had been scheduled before the other port's next packet was.
+//! it ended; hosts tell, in a field of the header that switches write anew. Where that is the same
+//! too, two ports send trains in step, and the younger train goes first: what started it had been
+//! scheduled before the other port's next packet was.
 
 use super::Switch;
-use crate::packet::{Kind, Packet, Scheme};
+use crate::packet::{Packet, Scheme};
 use crate::port::Port;
 use engine::Arrivals;
 use std::cmp::Reverse;
@@ -58,11 +59,11 @@ impl<S: Scheme> Switch<S> {
             }
             let train = &mut self.trains[port as usize];
             let end = time.saturating_sub(train.propagation);
-            let (kind, _, size) = packet.header.on_the_wire();
-            let (usual, usually) = train.usual[usize::from(kind != Kind::Data)];
-            let size = u64::from(size);
-            let on_the_wire =
-                if size == usual { usually } else { self.ports[port as usize].serialisation(size) };
+            let size = u64::from(packet.header.size);
+            let on_the_wire = match train.usual.iter().find(|(usual, _)| *usual == size) {
+                Some(&(_, time)) => time,
+                None => self.ports[port as usize].serialisation(size),
+            };
             let sent = end.saturating_sub(on_the_wire);
             let in_train = sent == train.end;
             if !in_train {

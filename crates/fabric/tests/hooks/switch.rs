@@ -367,20 +367,27 @@ fn a_packet_may_go_back_to_the_tail() {
 // ---- on_enqueue ----
 
 toy! {
-    /// The switch marks what finds 5000 B waiting; the sender writes down the marks.
-    Marking: Log<u64>, (), NoCtl, (), MarkReader, PlainReceiver, Marker;
+    /// The switch marks what finds 5000 B waiting, or the second packet of each eight; the sender writes
+    /// down the marks.
+    Marking: Marks, (), NoCtl, (), MarkReader, PlainReceiver, Marker;
     no_ctl!();
     no_host!();
-    fn cp(_: &Plain<Log<u64>>, _: &SwitchFacts<'_>) -> Option<Marker> {
-        Some(Marker)
+    fn cp(marks: &Plain<Marks>, _: &SwitchFacts<'_>) -> Option<Marker> {
+        Some(Marker { at_queue: marks.0.at_queue })
     }
+}
+
+#[derive(Clone, Debug)]
+struct Marks {
+    log: Log<u64>,
+    at_queue: bool,
 }
 
 #[derive(Debug)]
 struct MarkReader;
 
 impl Rp<Marking> for MarkReader {
-    fn open(_: &Plain<Log<u64>>, _: &mut (), _: &PathFacts, _: Time) -> MarkReader {
+    fn open(_: &Plain<Marks>, _: &mut (), _: &PathFacts, _: Time) -> MarkReader {
         MarkReader
     }
     fn allow(&self) -> Allow {
@@ -388,18 +395,20 @@ impl Rp<Marking> for MarkReader {
     }
     fn on_ack(&mut self, cx: &mut HostCx<'_, Marking>, ack: &Ack<'_, Marking>) {
         if ack.echo == CodePoint::CongestionExperienced {
-            cx.params.0.push(ack.next_expected);
+            cx.params.0.log.push(ack.next_expected);
         }
     }
 }
 
 #[derive(Debug)]
-struct Marker;
+struct Marker {
+    at_queue: bool,
+}
 
 impl Cp<Marking> for Marker {
     type Level = PortLocal;
     type Port = ();
-    fn port(&self, _: &Plain<Log<u64>>, _: &PortFacts) {}
+    fn port(&self, _: &Plain<Marks>, _: &PortFacts) {}
     fn on_enqueue(
         &mut self,
         _: &mut Local,
@@ -408,7 +417,9 @@ impl Cp<Marking> for Marker {
         packet: &mut Packet<Marking>,
     ) {
         assert!(view.class_bytes <= view.queue_bytes);
-        if is_data(packet) && view.class_bytes >= 5_000 {
+        let is_second = { packet.header.sequence } / 1_000 % 8 == 1;
+        let wanted = if self.at_queue { view.class_bytes >= 5_000 } else { is_second };
+        if is_data(packet) && wanted {
             packet.header.code_point = CodePoint::CongestionExperienced;
         }
     }
@@ -437,7 +448,7 @@ fn a_mark_at_enqueue_reaches_the_sender() {
     setup.message(0, 2, 20_000, Time::ZERO);
     setup.message(1, 2, 20_000, Time::ZERO);
     let log = Log::default();
-    run::<Marking>(&setup, Plain(log.clone()), 1);
+    run::<Marking>(&setup, Plain(Marks { log: log.clone(), at_queue: true }), 1);
     let packets = two_in_step(20);
     let marked = (0..packets.len())
         .filter(|&at| {
@@ -447,6 +458,22 @@ fn a_mark_at_enqueue_reaches_the_sender() {
         .count();
     assert!((20..36).contains(&marked), "the case is one where some are marked: {marked}");
     assert_eq!(log.all().len(), marked);
+}
+
+/// Protects marks where there is not an ACK for each packet.
+#[test]
+fn an_ack_echoes_the_marks_of_all_that_it_acknowledges() {
+    for (ack_every, expected) in
+        [(1, [2_000, 10_000, 18_000]), (4, [4_000, 12_000, 20_000]), (16, [16_000, 20_000, 0])]
+    {
+        let mut setup = star(2, G100, US);
+        setup.host.ack_every = ack_every;
+        setup.message(0, 1, 20_000, Time::ZERO);
+        let log = Log::default();
+        run::<Marking>(&setup, Plain(Marks { log: log.clone(), at_queue: false }), 1);
+        let echoed: Vec<u64> = expected.into_iter().filter(|bytes| *bytes > 0).collect();
+        assert_eq!(log.all(), echoed, "an ACK for {ack_every}");
+    }
 }
 
 // ---- on_depart with a look at another port ----

@@ -105,6 +105,8 @@ pub struct SwitchFacts<'a> {
     pub hosts: &'a [HostPlace],
     /// The largest base round trip of any pair of hosts.
     pub network_rtt: Time,
+    /// Wire bytes of a full data packet.
+    pub packet_bytes: Bytes,
     /// What codes of rates stand for.
     pub rates: &'a LinkRates,
     /// Seed of the switch's own random stream.

@@ -49,12 +49,20 @@ pub struct Address {
     pub dst: u32,
     /// The message.
     pub flow: u32,
-    /// Where the sender finds the QP.
+    /// Where the sender finds the QP. Another QP of the sender may be there later.
     pub sender_slot: u32,
-    /// Where the receiver finds the QP.
+    /// Where the receiver finds the QP: its number among all that the receiver ever has.
     pub receiver_slot: u32,
     /// Hash of the five-tuple.
     pub hash: u32,
+}
+
+impl Address {
+    /// What only this QP has, as the five-tuple: the receiver, and the QP's number there.
+    #[inline]
+    pub fn qp(&self) -> u64 {
+        u64::from(self.dst) << 32 | u64::from(self.receiver_slot)
+    }
 }
 
 /// The header of every packet. Which of `address.src` and `address.dst` it travels to is said by

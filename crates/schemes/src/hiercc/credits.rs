@@ -56,9 +56,8 @@ pub struct Downlink {
     credit: u64,
     /// By rack.
     entries: Vec<Entry>,
-    /// Entries with C_sent < S.
-    wanting: u32,
-    /// A bit for each of them, and for each that may still get credits in this round.
+    /// A bit for each entry with C_sent < S, and for each of them that may still get credits in this
+    /// round.
     wants: Vec<u64>,
     in_turn: Vec<u64>,
     round: u64,
@@ -75,7 +74,6 @@ impl Downlink {
             rate,
             credit: credit.get(),
             entries: vec![Entry::default(); racks],
-            wanting: 0,
             wants: vec![0; racks.div_ceil(64)],
             in_turn: vec![0; racks.div_ceil(64)],
             round: 0,
@@ -88,12 +86,10 @@ impl Downlink {
     /// A packet of a VOQ arrived. One that others have overtaken on another path has an old S.
     pub fn hear(&mut self, now: Time, claim: &Claim) {
         let entry = &mut self.entries[claim.rack as usize];
-        let wanted = entry.wants();
         entry.enter(self.round);
         entry.address = claim.address;
         entry.flows = claim.flows;
         entry.sent = entry.sent.max(claim.sent);
-        self.wanting += u32::from(!wanted && entry.wants());
         self.note(claim.rack as usize);
         self.arm(now);
     }
@@ -123,7 +119,6 @@ impl Downlink {
         entry.turns -= 1;
         entry.granted += self.credit;
         let address = entry.address;
-        self.wanting -= u32::from(!entry.wants());
         self.note(rack);
         self.cursor = rack + 1;
         self.filled = self.filled.max(now) + self.rate.time_for(Bytes::new(self.credit));
@@ -132,7 +127,8 @@ impl Downlink {
     }
 
     fn arm(&mut self, now: Time) {
-        self.due = if self.wanting == 0 { Time::NEVER } else { self.filled.max(now) };
+        let nobody = self.wants.iter().all(|bits| *bits == 0);
+        self.due = if nobody { Time::NEVER } else { self.filled.max(now) };
     }
 
     /// The VOQ whose turn it is.

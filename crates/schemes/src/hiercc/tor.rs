@@ -64,7 +64,7 @@ impl TorSwitch {
         let by_host = params.voq == "host";
         let keys = if by_host { facts.hosts.len() } else { racks };
         Some(TorSwitch {
-            params: params.clone(),
+            params: params.with_room_for(facts.packet_bytes),
             by_host,
             within_pod: params.scope == "pod",
             counts_joined: params.sent == "joined",
@@ -73,7 +73,7 @@ impl TorSwitch {
             hosts: facts.hosts.to_vec(),
             rack_hosts,
             round_trip: facts.network_rtt.saturating_sub(own),
-            packet: cable.rate.bytes_in(cable.transit.saturating_sub(cable.delay)),
+            packet: facts.packet_bytes,
             rates: facts.ports.iter().map(|port| port.rate).collect(),
             downlinks: facts.ports.iter().map(downlink).collect(),
             numbers: vec![NO_VOQ; keys],

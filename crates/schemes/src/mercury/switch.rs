@@ -241,6 +241,7 @@ pub struct CongestionPoint {
     window_notification: bool,
     by_pair: bool,
     notice_interval: Time,
+    packet: u64,
     rates: LinkRates,
 }
 
@@ -254,6 +255,7 @@ impl CongestionPoint {
             window_notification: params.window_notification,
             by_pair: params.flow_key == "host-pair",
             notice_interval: params.notice_interval,
+            packet: facts.packet_bytes.get(),
             rates: facts.rates.clone(),
         }
     }
@@ -261,8 +263,11 @@ impl CongestionPoint {
     /// FID.
     #[inline]
     fn key(&self, address: &Address) -> u64 {
-        let second = if self.by_pair { address.dst } else { address.sender_slot };
-        u64::from(address.src) << 32 | u64::from(second)
+        if self.by_pair {
+            u64::from(address.src) << 32 | u64::from(address.dst)
+        } else {
+            address.qp()
+        }
     }
 
     /// Win, in bytes: the flow's share of the rate for a base round trip (Algorithm 2, lines 10 to
@@ -284,7 +289,8 @@ impl<B: Base> Cp<Mercury<B>> for CongestionPoint {
     fn port(&self, params: &B::Joined, facts: &PortFacts) -> PortState {
         let own = B::feedback(params);
         let share = facts.rate.bps() as f64 / Rate::from_gbps(100).bps() as f64;
-        let threshold = (own.congestion_threshold.get() as f64 * share) as u64;
+        // A packet that waits alone is no congestion, however slow the port.
+        let threshold = ((own.congestion_threshold.get() as f64 * share) as u64).max(self.packet);
         PortState {
             rate: facts.rate,
             rate_code: self.rates.code(facts.rate),

@@ -10,9 +10,6 @@ use crate::contract::{
 };
 use units::{PortId, Time};
 
-/// The largest packet there is: what a harmful flow may always send.
-const PACKET: u64 = 1500;
-
 /// A port's place in the congestion region (section 3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
@@ -111,7 +108,7 @@ impl RcmSwitch {
             cam: Cam::new(params),
             cam_sampling: Sampling::new(cam_interval, params.sample_jitter, seed(3, port)),
             remote: Remote::default(),
-            window: SendWindow::new(params, port.rate, PACKET),
+            window: SendWindow::new(params, port.rate, facts.packet_bytes.get()),
             unsent: Vec::new(),
             harmful: 0,
         };
@@ -224,17 +221,17 @@ impl RcmSwitch {
         }
     }
 
-    /// Ends RCC where congestion is over; whether it did.
-    fn calm_down(&mut self, port: usize, now: Time) -> bool {
-        let over = self.outputs[port].window.is_on() && self.role(port, now) == Role::None;
-        if over {
+    /// Ends RCC where congestion is over: before anything new is found or told, which begins it anew.
+    #[inline]
+    fn calm_down(&mut self, port: usize, now: Time) {
+        if self.outputs[port].window.is_on() && self.role(port, now) == Role::None {
             self.outputs[port].window.quit();
         }
-        over
     }
 
     /// A CN from the neighbour downstream of a port.
     fn hear(&mut self, port: usize, notice: &Notice, now: Time) {
+        self.calm_down(port, now);
         let until = now + self.params.memory;
         let remote = &mut self.outputs[port].remote;
         remote.notices = if remote.is_valid(now) { remote.notices + 1 } else { 1 };
@@ -351,6 +348,7 @@ impl Cp<Rcm> for RcmSwitch {
         // The first of the longest.
         let outputs = view.voqs.iter().enumerate().rev();
         let blamed = outputs.max_by_key(|(_, bytes)| **bytes).map_or(0, |(output, _)| output);
+        self.calm_down(blamed, cx.now);
         let before = std::mem::replace(&mut self.inputs[input].blamed, blamed);
         self.find_blame(before);
         self.find_blame(blamed);
@@ -390,6 +388,7 @@ impl Cp<Rcm> for RcmSwitch {
         }
         let (port, now, size) = (port.index(), cx.now, u64::from(header.size));
         let flow = FlowId::of(&header.address);
+        self.calm_down(port, now);
         let output = &mut self.outputs[port];
         if output.cam_sampling.pass(size) {
             output.cam.write(now, flow, header.ingress);

@@ -54,7 +54,7 @@ impl FlowTable {
     #[inline]
     fn find(&self, address: &Address) -> usize {
         let mut place = self.home(address);
-        while self.places[place].0 != 0 && key(&self.places[place].1) != key(address) {
+        while self.places[place].0 != 0 && self.places[place].1.qp() != address.qp() {
             place = self.after(place);
         }
         place
@@ -82,7 +82,7 @@ impl FlowTable {
 
     #[inline]
     fn home(&self, address: &Address) -> usize {
-        let mixed = key(address).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mixed = address.qp().wrapping_mul(0x9e37_79b9_7f4a_7c15);
         (mixed >> 32) as usize & (self.places.len() - 1)
     }
 
@@ -90,10 +90,4 @@ impl FlowTable {
     fn after(&self, place: usize) -> usize {
         (place + 1) & (self.places.len() - 1)
     }
-}
-
-/// A QP: the receiver, and its number there.
-#[inline]
-fn key(address: &Address) -> u64 {
-    u64::from(address.dst) << 32 | u64::from(address.receiver_slot)
 }

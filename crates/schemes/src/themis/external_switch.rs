@@ -30,7 +30,7 @@ pub trait Reaction: Clone + Default + Send + 'static {
         held: &mut Resubmission,
     ) -> Step;
     /// The packet is resubmitted, and comes round at `until`.
-    fn resubmitted(&mut self, _held: &Resubmission, _until: Time) {}
+    fn resubmitted(&mut self, header: &Header, held: &Resubmission, until: Time);
 }
 
 /// What becomes of a data packet that came over the long link.
@@ -42,6 +42,43 @@ pub enum Step {
     GoesRound,
     /// It waits for others of its flow, which go first; it is looked at again at this time.
     Waits(Time),
+}
+
+/// The packets of a flow that came and are not gone: wire bytes, which wrap around.
+#[derive(Clone, Debug, Default)]
+pub struct Backlog {
+    came: u32,
+    gone: u32,
+}
+
+impl Backlog {
+    /// A packet came.
+    pub fn join(&mut self, header: &Header, held: &mut Resubmission) {
+        held.place = self.came;
+        self.came = self.came.wrapping_add(u32::from(header.size));
+    }
+
+    /// Bytes of the flow that go before a packet.
+    #[inline]
+    pub fn ahead_of(&self, held: &Resubmission) -> u32 {
+        held.place.wrapping_sub(self.gone)
+    }
+
+    /// Whether a packet came last.
+    #[inline]
+    pub fn is_last(&self, header: &Header, held: &Resubmission) -> bool {
+        held.place.wrapping_add(u32::from(header.size)) == self.came
+    }
+
+    /// The first packet goes.
+    pub fn leave(&mut self, header: &Header) {
+        self.gone = self.gone.wrapping_add(u32::from(header.size));
+    }
+
+    /// Whether all are gone.
+    pub fn is_empty(&self) -> bool {
+        self.came == self.gone
+    }
 }
 
 /// The external switch.
@@ -82,6 +119,12 @@ impl<R: Reaction> ExternalSwitch<R> {
             lines: ports.iter().map(line).collect(),
             flows: FlowTable::new(params.flow_entries),
         }
+    }
+
+    /// What all flows share.
+    #[inline]
+    pub fn law(&self) -> &R::Law {
+        &self.law
     }
 
     /// Whether a port leads to another data centre.
@@ -130,7 +173,7 @@ impl<R: Reaction> ExternalSwitch<R> {
         let bytes = Bytes::new(u64::from(header.size));
         line.round_at = line.round_at.max(now) + line.rate.time_for(bytes);
         let until = line.round_at + self.pass_time;
-        flow.resubmitted(held, until);
+        flow.resubmitted(header, held, until);
         Verdict::Hold(until)
     }
 }

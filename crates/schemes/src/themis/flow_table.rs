@@ -23,7 +23,7 @@ impl<T: Clone + Default> FlowTable<T> {
     /// The entry of a flow, if it has one.
     #[inline]
     pub(super) fn get(&mut self, address: &Address) -> Option<&mut T> {
-        let key = key(address);
+        let key = address.qp();
         let place = self.places(key).find(|&place| self.entries[place].0 == key)?;
         Some(&mut self.entries[place].1)
     }
@@ -34,7 +34,7 @@ impl<T: Clone + Default> FlowTable<T> {
         address: &Address,
         is_idle: impl Fn(&T) -> bool,
     ) -> Option<&mut T> {
-        let key = key(address);
+        let key = address.qp();
         let taken = self.places(key).find(|&place| self.entries[place].0 == key);
         let place = taken.or_else(|| {
             let free = self.places(key).find(|&place| {
@@ -53,10 +53,4 @@ impl<T: Clone + Default> FlowTable<T> {
         let first = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize;
         (0..PROBES).map(move |probe| first.wrapping_add(probe) & mask)
     }
-}
-
-/// A QP: the receiver, and its number there.
-#[inline]
-fn key(address: &Address) -> u64 {
-    u64::from(address.dst) << 32 | u64::from(address.receiver_slot)
 }

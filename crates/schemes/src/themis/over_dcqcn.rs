@@ -1,19 +1,22 @@
 //! The external switch over DCQCN, as in the poster's sections 2.1 and 2.2.
 //!
-//! Notification point: CE counts where the packet arrives from the data centre, and again where it
-//! leaves over the long link, for what this switch's own queue marked. An ACK that echoes a mark is
-//! treated as a CNP: where a CNP would be held back, it loses its echo.
+//! Notification point: CE counts where the packet joins the queue of the long link, and again where it
+//! leaves it, for what this queue marked. Where receivers notify by the echo of ACKs, an ACK that echoes
+//! a mark is treated as a CNP: where a CNP would be held back, it loses its echo.
 //!
 //! Reaction point. How T_block follows from the frequency of CNPs is open. Decided, with the shape of
 //! the authors' later code: each CNP adds `block_step`, up to `block_most`; each `quiet_time` without
 //! a CNP halves it, and what is left of it below `pass_time` is nothing. T_block is as of the last look
 //! at the packet.
 //!
-//! Order is kept as the poster has it: a packet is resubmitted at least as often as any of its flow
-//! before it that is not gone. As all of a port's packets share one queue, it can't pass them then.
+//! Order: a packet is resubmitted until all of its flow before it are gone, and first comes round right
+//! behind the one before it, so that a flow's packets follow one another in the queue and may all leave in
+//! one round. The poster's rule, no fewer resubmissions than any packet before it had, says the same where
+//! T_block rises; where it falls, a flow that never pauses would be blocked for the longest T_block that
+//! it ever had.
 
-use super::external_switch::{ExternalSwitch, Reaction, Step};
-use super::{ExternalParams, Resubmission, Themis, is_notification, notify};
+use super::external_switch::{Backlog, ExternalSwitch, Reaction, Step};
+use super::{Resubmission, Themis, ThemisParams, is_notification};
 use crate::contract::{Body, CodePoint, Full, Header, Kind, Packet, PortFacts, Verdict};
 use units::{PortId, Time};
 
@@ -25,6 +28,8 @@ pub struct BlockLaw {
     most: Time,
     quiet: Time,
     least: Time,
+    /// ACKs that echo a mark are CNPs.
+    heeds_echoes: bool,
 }
 
 /// What is known of a flow.
@@ -33,10 +38,9 @@ pub struct Flow {
     /// No CNP to its source before this time.
     silent_until: Time,
     block: Block,
-    /// The most resubmissions that any of its packets in the queue needs.
-    passes: u32,
-    /// When the last of them comes round.
-    busy_until: Time,
+    backlog: Backlog,
+    /// When the last packet of the backlog comes round.
+    last_round: Time,
 }
 
 /// T_block of a flow.
@@ -71,7 +75,7 @@ impl Reaction for Flow {
     type Law = BlockLaw;
 
     fn is_idle(&self, now: Time, law: &BlockLaw) -> bool {
-        now > self.busy_until
+        self.backlog.is_empty()
             && now >= self.silent_until
             && self.block.clone().at(now, law) == Time::ZERO
     }
@@ -79,38 +83,43 @@ impl Reaction for Flow {
         &mut self,
         now: Time,
         law: &BlockLaw,
-        _header: &Header,
+        header: &Header,
         held: &mut Resubmission,
     ) -> Step {
         if held.passes == 0 {
             held.begun = now;
-            if now > self.busy_until {
-                self.passes = 0;
+            let follows = !self.backlog.is_empty();
+            self.backlog.join(header, held);
+            if follows {
+                return Step::Waits(self.last_round);
             }
         }
-        if now - held.begun < self.block.at(now, law) || held.passes < self.passes {
-            Step::GoesRound
-        } else {
-            Step::GoesOn
+        if now - held.begun < self.block.at(now, law) || self.backlog.ahead_of(held) != 0 {
+            return Step::GoesRound;
         }
+        self.backlog.leave(header);
+        Step::GoesOn
     }
-    fn resubmitted(&mut self, held: &Resubmission, until: Time) {
-        self.passes = self.passes.max(held.passes);
-        self.busy_until = until;
+    fn resubmitted(&mut self, header: &Header, held: &Resubmission, until: Time) {
+        if self.backlog.is_last(header, held) {
+            self.last_round = until;
+        }
     }
 }
 
 impl ExternalSwitch<Flow> {
     /// The external switch with these ports, over DCQCN.
-    pub fn over_dcqcn(params: &ExternalParams, ports: &[PortFacts]) -> ExternalSwitch<Flow> {
+    pub fn over_dcqcn(params: &ThemisParams, ports: &[PortFacts]) -> ExternalSwitch<Flow> {
+        let external = &params.external;
         let law = BlockLaw {
-            notify_interval: params.notify_interval,
-            step: params.block_step,
-            most: params.block_most,
-            quiet: params.quiet_time,
-            least: params.pass_time,
+            notify_interval: external.notify_interval,
+            step: external.block_step,
+            most: external.block_most,
+            quiet: external.quiet_time,
+            least: external.pass_time,
+            heeds_echoes: params.dcqcn.notification == "ack-echo",
         };
-        ExternalSwitch::new(params, ports, law)
+        ExternalSwitch::new(external, ports, law)
     }
 
     pub(super) fn on_arrival(
@@ -121,15 +130,13 @@ impl ExternalSwitch<Flow> {
     ) -> Verdict {
         let header = &mut packet.header;
         let from_afar = self.is_long(in_port);
+        let heeded = self.law().heeds_echoes || header.kind == Kind::Ctl;
         if header.kind == Kind::Data {
             if from_afar {
                 let Body::Meta(held) = &mut packet.body else { unreachable!("data carries meta") };
                 return self.resubmit(cx.now, in_port, &packet.header, held);
             }
-            if self.notifies(cx.now, header) {
-                notify(cx, header.address);
-            }
-        } else if is_notification(header) {
+        } else if heeded && is_notification(header) {
             if !from_afar {
                 self.react(cx.now, header);
             } else if self.notifies && !self.passes_on(cx.now, header) {

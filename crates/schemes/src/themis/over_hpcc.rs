@@ -31,7 +31,7 @@
 //! Those that wait are looked at halfway to their turn, and once in 4 T at least, so that a pace that
 //! rises by more than twice meanwhile may find them late by as much.
 
-use super::external_switch::{ExternalSwitch, Reaction, Step};
+use super::external_switch::{Backlog, ExternalSwitch, Reaction, Step};
 use super::{ExternalParams, Resubmission, is_long};
 use crate::contract::{
     Ack, Allow, Body, Cp, Emit, Emits, Header, HostCx, HostFacts, Kind, LinkRates, Local,
@@ -174,9 +174,7 @@ pub struct SecondHalf<const N: usize> {
     /// When the next packet may go at the pace, and when the one that is resubmitted comes round.
     due: Time,
     round_at: Time,
-    /// Wire bytes that came, and that are gone; they wrap around.
-    came: u32,
-    gone: u32,
+    backlog: Backlog,
     seen: Time,
 }
 
@@ -237,7 +235,7 @@ impl<const N: usize> Reaction for SecondHalf<N> {
     type Law = SecondLaw;
 
     fn is_idle(&self, now: Time, law: &SecondLaw) -> bool {
-        self.came == self.gone && now >= self.seen + law.quiet
+        self.backlog.is_empty() && now >= self.seen + law.quiet
     }
     fn step(
         &mut self,
@@ -246,16 +244,14 @@ impl<const N: usize> Reaction for SecondHalf<N> {
         header: &Header,
         held: &mut Resubmission,
     ) -> Step {
-        let size = u32::from(header.size);
         let is_new = held.passes == 0;
         if is_new {
-            held.place = self.came;
-            self.came = self.came.wrapping_add(size);
+            self.backlog.join(header, held);
             self.seen = now;
         }
         let pace = self.pace();
         let full = pace >= self.line_rate;
-        let ahead = held.place.wrapping_sub(self.gone);
+        let ahead = self.backlog.ahead_of(held);
         if ahead != 0 {
             // Halfway to its turn: in time for a pace that doubles. T is a round of the law.
             let turn = self.due.max(now) + pace.time_for(Bytes::new(u64::from(ahead)));
@@ -266,16 +262,17 @@ impl<const N: usize> Reaction for SecondHalf<N> {
         if now < self.due && !full {
             return Step::GoesRound;
         }
-        self.gone = self.gone.wrapping_add(size);
+        self.backlog.leave(header);
         if is_new {
             self.due = self.due.max(now);
         }
         // A packet that comes round late does not put off those behind it.
-        self.due = if full { now } else { self.due + pace.time_for(Bytes::new(u64::from(size))) };
+        self.due =
+            if full { now } else { self.due + pace.time_for(Bytes::new(u64::from(header.size))) };
         self.pass_on(now, header);
         Step::GoesOn
     }
-    fn resubmitted(&mut self, _held: &Resubmission, until: Time) {
+    fn resubmitted(&mut self, _header: &Header, _held: &Resubmission, until: Time) {
         self.round_at = until;
     }
 }

@@ -88,6 +88,7 @@ impl<S: Scheme> Switch<S> {
             ports: &facts,
             hosts: &hosts,
             network_rtt: RTT,
+            packet_bytes: Bytes::new(1_082),
             rates: &LinkRates::new([]),
             seed: 7,
         };
