@@ -12,6 +12,30 @@ from rocelab.result import Result
 from rocelab.scenario import Scenario, parse_with_settings
 from rocelab.simulate import Progress, run_raw
 
+_KEYS = {
+    "run.stop": "SIMULATOR_STOP_TIME",
+    "topology": "TOPOLOGY_FILE",
+    "traffic": "FLOW_FILE",
+    "failure": "LINK_DOWN",
+    "wire.payload": "PACKET_PAYLOAD_SIZE",
+    "wire.error_rate": "ERROR_RATE_PER_LINK",
+    "switch.buffer": "BUFFER_SIZE",
+    "scheme.params.rate_ai": "RATE_AI",
+    "scheme.params.rate_hai": "RATE_HAI",
+    "scheme.params.min_rate": "MIN_RATE",
+    "scheme.params.gain": "EWMA_GAIN",
+    "scheme.params.alpha_timer": "ALPHA_RESUME_INTERVAL",
+    "scheme.params.decrease_interval": "RATE_DECREASE_INTERVAL",
+    "scheme.params.increase_timer": "RP_TIMER",
+    "scheme.params.recovery_steps": "FAST_RECOVERY_TIMES",
+    "scheme.params.eta": "U_TARGET",
+    "scheme.params.max_stage": "MI_THRESH",
+    "scheme.params.log_base": "PINT_LOG_BASE",
+    "scheme.params.probability": "PINT_PROB",
+    "scheme.params.int_multi": "INT_MULTI",
+}
+"""Keys of a scenario, or their beginnings, and those of the configuration that they come from."""
+
 
 class Experiment:
     """A configuration of the HPCC simulator and the files that it names, read and checked.
@@ -50,9 +74,23 @@ class Experiment:
         except ConfigError as error:
             if error.key in {key for key, _ in settings}:
                 raise
+            key, line = self._place(error.key or "")
             raise ConfigError(
-                error.message, file=str(self.config), key=error.key, hint=error.hint
+                error.message, file=str(self.config), key=key, line=line, hint=error.hint
             ) from None
+
+    def _place(self, key: str) -> tuple[str, int | None]:
+        """What a key of the scenario is called in the configuration, and the line that it is in."""
+        name = next((_KEYS[known] for known in _KEYS if f"{key}.".startswith(f"{known}.")), None)
+        if name is None:
+            return key, None
+        text = self.config.read_text(encoding="utf-8", errors="replace")
+        lines = enumerate(map(str.split, text.splitlines()), 1)
+        # The last one counts.
+        said = {words[0]: (line, words[1:]) for line, words in lines if words}
+        if name == "RATE_AI" and said.get("CC_MODE", (0, []))[1] == ["8"]:
+            name = "DCTCP_RATE_AI"
+        return name, said[name][0] if name in said else None
 
     def run(
         self,

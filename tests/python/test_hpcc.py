@@ -199,7 +199,8 @@ def test_values_that_no_scenario_may_have_name_the_configuration(
     (case / "config.txt").write_text(text.replace("RATE_AI 50Mb/s", "RATE_AI 20"))
     done = command("hpcc", "config.txt", "--quiet", cwd=case)
     assert done.returncode == 2
-    assert done.stderr.startswith("error: config.txt: scheme.params.rate_ai: 20bps is out of range")
+    line = 1 + text.splitlines().index("RATE_AI 50Mb/s")
+    assert done.stderr.startswith(f"error: config.txt:{line}: RATE_AI: 20bps is out of range")
     assert files(case) == INPUTS
 
 

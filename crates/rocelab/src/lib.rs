@@ -126,7 +126,9 @@ pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, Error
     progress.flows.store(setup.messages.len() as u64, Ordering::Relaxed);
     let end = if setup.until_done { 0 } else { setup.stop.ps() };
     progress.end_ps.store(end, Ordering::Relaxed);
-    let threads = options.threads.unwrap_or_else(|| default_threads(scenario)).max(1);
+    let threads = options.threads.unwrap_or_else(|| default_threads(scenario));
+    // Each has a node at least.
+    let threads = threads.clamp(1, scenario.network.nodes.len().max(1));
     let watch = |now: fabric::Progress| {
         progress.simulated_ps.store(now.time.ps(), Ordering::Relaxed);
         progress.packet_hops.store(now.delivered, Ordering::Relaxed);
