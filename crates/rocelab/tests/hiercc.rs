@@ -321,3 +321,38 @@ fn the_budget_of_voqs_is_reported() {
     assert_eq!(voqs(&[("scheme.params.voq", "rack")]), (4 * 4, 4), "ToRs x ToRs");
     assert_eq!(voqs(&[("scheme.params.scope", "pod")]), (4 * 32, 2), "hosts of a pod x ToRs");
 }
+
+/// What is lost, credits and the word to go on among it, delays flows and does not end them.
+#[test]
+fn flows_end_though_credits_are_lost() {
+    let result = run_with(
+        r#"
+        [topology]
+        kind = "leaf-spine"
+        leaves = 2
+        spines = 2
+        hosts_per_leaf = 4
+        host_rate = "25Gbps"
+        host_delay = "1us"
+        rate = "100Gbps"
+        delay = "1us"
+        [[traffic]]
+        kind = "flows"
+        flows = [
+            { src = "h0", dst = "h4", size = "5MB" },
+            { src = "h1", dst = "h4", size = "5MB" },
+            { src = "h2", dst = "h5", size = "5MB" },
+            { src = "h3", dst = "h2", size = "5MB" },
+        ]
+        [wire]
+        error_rate = 1e-3
+        [scheme]
+        name = "hiercc"
+        [run]
+        limit = "2s"
+        "#,
+        &[],
+    );
+    assert_eq!(result.summary.flows_done, 4);
+    assert!(result.summary.lost_packets > 10);
+}

@@ -70,6 +70,9 @@ crate::params! {
             "decided here: a hundredth of the hosts' rate";
         /// A flow of which no packet came for this long counts no more.
         flow_timeout: Time, "", Kind::Time, SPAN, "decided here";
+        /// A VOQ that got no credit for so long, and a sender that was stopped and heard nothing, begin
+        /// anew: what they wait for was lost.
+        loss_timeout: Time, "", Kind::Time, SPAN, "decided here: the paper has no losses";
         /// A VOQ for each receiving host, or for each receiving rack.
         voq: &'static str, "", Kind::Choice(&["host", "rack"]), None,
             "APNet'21 sections 3.1, 4: host";
@@ -150,6 +153,7 @@ impl Scheme for Hiercc {
             mark_interval: Time::from_us(10),
             min_rate: Rate::from_bps(host_rate.bps() / 100),
             flow_timeout: Time::from_us(100),
+            loss_timeout: Time::from_ms(10),
             voq: "host",
             scope: "network",
         }
@@ -205,9 +209,11 @@ pub enum Control {
 #[derive(Clone, Debug)]
 pub struct ReactionPoint {
     mark_interval: Time,
+    loss_timeout: Time,
     next_mark: Time,
     rate: Rate,
-    stopped: bool,
+    /// Stopped, it goes on then at the latest.
+    stopped_until: Time,
 }
 
 impl ReactionPoint {
@@ -215,9 +221,10 @@ impl ReactionPoint {
     pub fn new(params: &HierccParams, path: &PathFacts) -> ReactionPoint {
         ReactionPoint {
             mark_interval: params.mark_interval,
+            loss_timeout: params.loss_timeout,
             next_mark: Time::ZERO,
             rate: path.line_rate,
-            stopped: false,
+            stopped_until: Time::ZERO,
         }
     }
 }
@@ -231,8 +238,7 @@ impl Rp<Hiercc> for ReactionPoint {
     }
     #[inline]
     fn allow(&self) -> Allow {
-        let granted = if self.stopped { 0 } else { u64::MAX };
-        Allow { rate: self.rate, granted, ..Allow::EVERYTHING }
+        Allow { rate: self.rate, hold_until: self.stopped_until, ..Allow::EVERYTHING }
     }
     #[inline]
     fn on_send(&mut self, cx: &mut HostCx<'_, Hiercc>, data: &mut Header, _stamp: &mut Stamp) {
@@ -241,16 +247,18 @@ impl Rp<Hiercc> for ReactionPoint {
             self.next_mark = cx.now + self.mark_interval;
         }
     }
-    fn on_ctl(&mut self, _cx: &mut HostCx<'_, Hiercc>, control: &Control) {
+    fn on_ctl(&mut self, cx: &mut HostCx<'_, Hiercc>, control: &Control) {
         match *control {
-            Control::Rate(rate) if rate == Rate::ZERO => self.stopped = true,
-            Control::Rate(rate) => (self.rate, self.stopped) = (rate, false),
+            Control::Rate(rate) if rate == Rate::ZERO => {
+                self.stopped_until = cx.now + self.loss_timeout;
+            }
+            Control::Rate(rate) => (self.rate, self.stopped_until) = (rate, Time::ZERO),
             Control::Credit(_) => debug_assert!(false, "a credit is for a ToR"),
         }
     }
-    fn observe(&self, _now: Time, what: Observable) -> Option<f64> {
+    fn observe(&self, now: Time, what: Observable) -> Option<f64> {
         match what {
-            Observable::Rate if self.stopped => Some(0.0),
+            Observable::Rate if now < self.stopped_until => Some(0.0),
             Observable::Rate => Some(self.rate.bps() as f64),
             Observable::Window | Observable::Alpha => None,
         }

@@ -86,12 +86,12 @@ fn a_voq_sends_what_it_has_credits_for() {
     }
     assert_eq!((voq.queue(), voq.sent(false), voq.sent(true)), (4_400, 0, 4_400));
     assert!(voq.may_send(1_100));
-    voq.leave(1, 1_100);
-    voq.leave(2, 1_100);
+    voq.leave(us(1), 1, 1_100);
+    voq.leave(us(1), 2, 1_100);
     assert_eq!((voq.credits(), voq.sent(false)), (800, 2_200));
     assert!(!voq.may_send(1_100) && voq.may_send(800));
     assert_eq!(voq.ports().collect::<Vec<_>>(), [2]);
-    voq.credit(1_000);
+    voq.credit(us(1), 1_000);
     assert!(voq.may_send(1_100));
 }
 
@@ -100,11 +100,26 @@ fn a_voq_with_all_its_credits_sends_packets_that_are_larger() {
     let mut voq = Voq::new(1_000, 1, FirstHop::new(&paper(), LINE, Time::ZERO));
     voq.join(0, 1_500);
     assert!(voq.may_send(1_500));
-    voq.leave(0, 1_500);
-    voq.credit(1_000);
+    voq.leave(us(1), 0, 1_500);
+    voq.credit(us(1), 1_000);
     assert!(!voq.may_send(1_500), "500 are still out");
-    voq.credit(1_000);
+    voq.credit(us(1), 1_000);
     assert!(voq.may_send(1_500));
+}
+
+#[test]
+fn a_voq_whose_credits_were_lost_begins_anew() {
+    let mut voq = Voq::new(2_000, 1, FirstHop::new(&paper(), LINE, Time::ZERO));
+    for _ in 0..3 {
+        voq.join(0, 1_500);
+    }
+    voq.leave(us(1), 0, 1_500);
+    assert!(!voq.begin_anew(us(10_000), 1_500, us(10_000)), "they may still come");
+    voq.credit(us(10_000), 500);
+    assert!(!voq.begin_anew(us(10_001), 1_500, us(10_000)), "something moved");
+    assert!(voq.begin_anew(us(20_000), 1_500, us(10_000)));
+    assert_eq!(voq.credits(), 2_000);
+    assert!(!voq.begin_anew(us(40_000), 1_500, us(10_000)), "it has enough");
 }
 
 fn address(src: u32, sender_slot: u32) -> Address {
@@ -225,13 +240,14 @@ fn a_sender_marks_every_10_us_and_does_as_it_is_told() {
     };
     let marked = [0, 1, 9, 10, 19, 25, 34, 35].map(|now| at(&mut sender, us(now), None));
     assert_eq!(marked, [true, false, false, true, false, true, false, true]);
-    assert_eq!((sender.allow().rate, sender.allow().granted), (LINE, u64::MAX));
+    assert_eq!((sender.allow().rate, sender.allow().hold_until), (LINE, Time::ZERO));
     at(&mut sender, us(40), Some(Control::Rate(Rate::from_gbps(3))));
     assert_eq!(sender.allow().rate, Rate::from_gbps(3));
     at(&mut sender, us(41), Some(Control::Rate(Rate::ZERO)));
-    assert_eq!(sender.allow().granted, 0, "stopped");
+    assert_eq!(sender.allow().hold_until, us(10_041), "stopped, but not for ever");
     at(&mut sender, us(42), Some(Control::Rate(Rate::from_gbps(2))));
-    assert_eq!((sender.allow().rate, sender.allow().granted), (Rate::from_gbps(2), u64::MAX));
+    let goes_on = (sender.allow().rate, sender.allow().hold_until);
+    assert_eq!(goes_on, (Rate::from_gbps(2), Time::ZERO));
 }
 
 fn header() -> Header {

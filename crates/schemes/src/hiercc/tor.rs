@@ -155,6 +155,11 @@ impl TorSwitch {
         self.flows.see(now, in_port, number, &header.address);
         let voq = &mut self.voqs[number as usize];
         voq.join(out, u64::from(header.size));
+        if voq.begin_anew(now, u64::from(header.size), self.params.loss_timeout) {
+            for port in voq.ports() {
+                cx.wake(PortId::new(port as u16));
+            }
+        }
         if voq.stopped {
             if header.mark {
                 self.stop_messages += 1;
@@ -180,7 +185,7 @@ impl TorSwitch {
         let (now, header) = (cx.now, &packet.header);
         let number = self.voq_for(header.address.dst);
         let voq = &mut self.voqs[number as usize];
-        voq.leave(out, u64::from(header.size));
+        voq.leave(now, out, u64::from(header.size));
         if voq.stopped {
             if voq.queue() < self.params.resume_queue.get() {
                 voq.stopped = false;
@@ -219,7 +224,7 @@ impl TorSwitch {
 
     fn credit(&mut self, cx: &mut Full<'_, Hiercc>, number: u32, bytes: u64) {
         let voq = &mut self.voqs[number as usize];
-        voq.credit(bytes);
+        voq.credit(cx.now, bytes);
         for port in voq.ports() {
             cx.wake(PortId::new(port as u16));
         }

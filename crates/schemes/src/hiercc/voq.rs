@@ -86,6 +86,8 @@ pub struct Voq {
     left: u64,
     /// Its packets at each port.
     waiting: Vec<u32>,
+    /// When a credit last came, or a packet last left.
+    moved: Time,
     /// Its senders have been stopped.
     pub(super) stopped: bool,
     pub(super) first_hop: FirstHop,
@@ -101,6 +103,7 @@ impl Voq {
             joined: 0,
             left: 0,
             waiting: vec![0; ports],
+            moved: Time::ZERO,
             stopped: false,
             first_hop,
         }
@@ -115,7 +118,8 @@ impl Voq {
     }
 
     /// A packet leaves it through `port`, and its credits go.
-    pub fn leave(&mut self, port: usize, size: u64) {
+    pub fn leave(&mut self, now: Time, port: usize, size: u64) {
+        self.moved = now;
         self.queue -= size;
         self.left += size;
         self.waiting[port] -= 1;
@@ -123,7 +127,8 @@ impl Voq {
     }
 
     /// A credit came.
-    pub fn credit(&mut self, bytes: u64) {
+    pub fn credit(&mut self, now: Time, bytes: u64) {
+        self.moved = now;
         self.credits += bytes as i64;
         self.first_hop.credit(bytes);
     }
@@ -133,6 +138,16 @@ impl Voq {
     #[inline]
     pub fn may_send(&self, size: u64) -> bool {
         self.credits >= self.initial.min(size as i64)
+    }
+
+    /// Has C0 again where it has too few credits for a packet of `size` bytes and nothing has moved for so
+    /// long that credits must have been lost; whether it was so.
+    pub fn begin_anew(&mut self, now: Time, size: u64, loss_timeout: Time) -> bool {
+        let lost = !self.may_send(size) && now >= self.moved + loss_timeout;
+        if lost {
+            self.credits = self.initial;
+        }
+        lost
     }
 
     /// Bytes that wait in it.
