@@ -1,4 +1,4 @@
-//! What one thread does: window after window, its own groups and what others leave it, then the barrier.
+//! What is done in each window: its own groups and what others leave it.
 
 mod several;
 
@@ -72,6 +72,9 @@ const PARTS: u32 = 8;
 /// Stands for the devices of a group that has not one alone.
 const SEVERAL: u32 = u32::MAX;
 
+/// What one thread does in each window; another may do it in its stead. They lie side by side, and no two
+/// share a cache line.
+#[repr(align(128))]
 pub(crate) struct Worker<'a, D: Device> {
     shared: Shared<'a, D>,
     thread: usize,
