@@ -9,11 +9,37 @@ use schemes::registry::params_of;
 use std::time::Instant;
 use units::Bytes;
 
-/// Builds with one scheme's type, or builds and runs.
-type CheckAs = fn(&Scenario, &Setup) -> Result<(), Refusal>;
-type RunAs = fn(&Scenario, &Setup, usize, &mut Instant, Watch<'_>) -> Result<Output, Refusal>;
 /// Told how far the run has come; says whether it goes on.
 pub(crate) type Watch<'a> = &'a (dyn Fn(Progress) -> bool + Sync);
+
+/// What is done with one type of a scheme.
+struct As {
+    /// Builds.
+    check: fn(&Scenario, &Setup) -> Result<(), Refusal>,
+    /// Builds and runs.
+    run: fn(&Scenario, &Setup, usize, &mut Instant, Watch<'_>) -> Result<Output, Refusal>,
+}
+
+/// The types that carry the scheme of a scenario.
+fn types(scenario: &Scenario) -> &'static [As] {
+    macro_rules! of_name {
+        ($($module:ident: $first:ty $(, $deeper:ty)*;)*) => {
+            match scenario.scheme.info.name {
+                $(<$first as Scheme>::NAME => {
+                    const { &[As::of::<$first>() $(, As::of::<$deeper>())*] }
+                })*
+                name => unreachable!("{name} is not registered, yet the scenario is valid"),
+            }
+        };
+    }
+    schemes::for_each_scheme!(of_name)
+}
+
+impl As {
+    const fn of<S: Scheme>() -> As {
+        As { check: check_as::<S>, run: run_as::<S> }
+    }
+}
 
 /// Builds and runs; `started` becomes the time at which the run proper began.
 pub(crate) fn run(
@@ -23,31 +49,15 @@ pub(crate) fn run(
     started: &mut Instant,
     watch: Watch<'_>,
 ) -> Result<Output, Error> {
-    macro_rules! of_name {
-        ($($module:ident: $first:ty $(, $deeper:ty)*;)*) => {
-            match scenario.scheme.info.name {
-                $(<$first as Scheme>::NAME => &[run_as::<$first> $(, run_as::<$deeper>)*],)*
-                name => unreachable!("{name} is not registered, yet the scenario is valid"),
-            }
-        };
-    }
-    let types: &[RunAs] = schemes::for_each_scheme!(of_name);
-    let outcomes = types.iter().map(|run_as| run_as(scenario, setup, threads, started, watch));
+    let types = types(scenario).iter();
+    let outcomes = types.map(|one| (one.run)(scenario, setup, threads, started, watch));
     first_that_fits(scenario, outcomes)
 }
 
 /// Builds, and says what `run` would refuse.
 pub(crate) fn check(scenario: &Scenario, setup: &Setup) -> Result<(), Error> {
-    macro_rules! of_name {
-        ($($module:ident: $first:ty $(, $deeper:ty)*;)*) => {
-            match scenario.scheme.info.name {
-                $(<$first as Scheme>::NAME => &[check_as::<$first> $(, check_as::<$deeper>)*],)*
-                name => unreachable!("{name} is not registered, yet the scenario is valid"),
-            }
-        };
-    }
-    let types: &[CheckAs] = schemes::for_each_scheme!(of_name);
-    first_that_fits(scenario, types.iter().map(|check_as| check_as(scenario, setup)))
+    let outcomes = types(scenario).iter().map(|one| (one.check)(scenario, setup));
+    first_that_fits(scenario, outcomes)
 }
 
 /// The outcome of the first type that was not refused: each type of a scheme has room for longer paths
