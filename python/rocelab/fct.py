@@ -90,8 +90,8 @@ def rows(path: Path) -> Iterator[tuple[int, list[str]]]:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise ResultError(f"{path}: cannot read: {error.strerror or error}") from None
-    *lines, rest = text.split("\n")
-    for number, line in enumerate([*lines, rest], start=1):
+    lines = text.split("\n")
+    for number, line in enumerate(lines, start=1):
         words = line.split()
         if not words:
             continue
@@ -103,7 +103,7 @@ def rows(path: Path) -> Iterator[tuple[int, list[str]]]:
             )
         if not all(word.isascii() and word.isdigit() and len(word) <= 20 for word in words[2:]):
             raise ResultError(f"{place}: needs whole numbers after the two addresses")
-        if number > len(lines):
+        if number == len(lines):
             # Its last number may lack digits and be a number all the same.
             raise ResultError(
                 f"{place}: the last line has no end, so the file is cut short",

@@ -13,7 +13,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -318,9 +318,10 @@ def _drops(path: Path) -> list[dict[str, Any]]:
 def _read_parquet(path: Path, needed: Sequence[str]) -> pl.DataFrame:
     import polars as pl
 
-    _check_columns(path, needed)
     with _unreadable(path):
-        return pl.read_parquet(path)
+        frame = pl.read_parquet(path)
+    _need(path, frame.columns, needed)
+    return frame
 
 
 def _check_columns(path: Path, needed: Sequence[str]) -> None:
@@ -328,7 +329,11 @@ def _check_columns(path: Path, needed: Sequence[str]) -> None:
 
     with _unreadable(path):
         schema = pl.read_parquet_schema(path)
-    missing = [column for column in needed if column not in schema]
+    _need(path, schema, needed)
+
+
+def _need(path: Path, columns: Container[str], needed: Sequence[str]) -> None:
+    missing = [column for column in needed if column not in columns]
     if missing:
         raise ResultError(
             f"{path}: damaged: has no column {', '.join(missing)}",

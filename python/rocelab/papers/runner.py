@@ -46,24 +46,25 @@ def run_all(
     if jobs is not None:
         check_count("jobs", jobs)
     homes = {name: directory / _key(scenario) for name, scenario in scenarios.items()}
-    missing = {homes[name]: scenario for name, scenario in scenarios.items()}
-    missing = {home: scenario for home, scenario in missing.items() if not _is_kept(home)}
+    results = {home: _kept(home) for home in dict.fromkeys(homes.values())}
+    missing = {homes[name]: one for name, one in scenarios.items() if results[homes[name]] is None}
     if missing:
         _run(missing, jobs or os.cpu_count() or 1, progress=progress)
-    return {name: open_result(home) for name, home in homes.items()}
+    return {name: results[home] or open_result(home) for name, home in homes.items()}
 
 
-def _is_kept(home: Path) -> bool:
-    """Whether the cache has a sound result there; one that is not is removed."""
+def _kept(home: Path) -> Result | None:
+    """The result that the cache has there, if it is sound; one that is not is removed."""
     if not home.exists():
-        return False
+        return None
     try:
-        check_tables(home, open_result(home).summary)
+        result = open_result(home)
+        check_tables(home, result.summary)
     except ResultError as error:
         print(f"{error}; its run is made anew", file=sys.stderr)
         shutil.rmtree(home, ignore_errors=True)
-        return False
-    return True
+        return None
+    return result
 
 
 def _run(missing: Mapping[Path, Scenario], jobs: int, *, progress: bool) -> None:

@@ -156,9 +156,7 @@ impl TorSwitch {
         let voq = &mut self.voqs[number as usize];
         voq.join(out, u64::from(header.size));
         if voq.begin_anew(now, u64::from(header.size), self.params.loss_timeout) {
-            for port in voq.ports() {
-                cx.wake(PortId::new(port as u16));
-            }
+            wake(cx, voq);
         }
         if voq.stopped {
             if header.mark {
@@ -225,9 +223,14 @@ impl TorSwitch {
     fn credit(&mut self, cx: &mut Full<'_, Hiercc>, number: u32, bytes: u64) {
         let voq = &mut self.voqs[number as usize];
         voq.credit(cx.now, bytes);
-        for port in voq.ports() {
-            cx.wake(PortId::new(port as u16));
-        }
+        wake(cx, voq);
+    }
+}
+
+/// Has the ports look again whether packets of a VOQ may leave.
+fn wake(cx: &mut Full<'_, Hiercc>, voq: &Voq) {
+    for port in voq.ports() {
+        cx.wake(PortId::new(port as u16));
     }
 }
 

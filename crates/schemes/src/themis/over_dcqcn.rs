@@ -130,13 +130,12 @@ impl ExternalSwitch<Flow> {
     ) -> Verdict {
         let header = &mut packet.header;
         let from_afar = self.is_long(in_port);
-        let heeded = self.law().heeds_echoes || header.kind == Kind::Ctl;
         if header.kind == Kind::Data {
             if from_afar {
                 let Body::Meta(held) = &mut packet.body else { unreachable!("data carries meta") };
                 return self.resubmit(cx.now, in_port, &packet.header, held);
             }
-        } else if heeded && is_notification(header) {
+        } else if is_notification(header) && (header.kind == Kind::Ctl || self.law().heeds_echoes) {
             if !from_afar {
                 self.react(cx.now, header);
             } else if self.notifies && !self.passes_on(cx.now, header) {
