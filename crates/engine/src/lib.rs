@@ -9,7 +9,8 @@
 //! The result is the same on any number of threads because nothing that depends on threads is ever
 //! compared: a device handles its arrivals in the order of (time, class, port, position on the
 //! link), where ports take turns at going first, and the handle of a packet or the moment it was
-//! pushed never decides.
+//! pushed never decides. A device whose parts have nothing to do with each other for a window may have its
+//! arrivals dealt out among them, each in order.
 //!
 //! Devices joined by short links (the hosts of a rack and their switch) may form a *group*: one
 //! thread works it, one device after the other in steps as short as its own links need, while windows
@@ -24,6 +25,7 @@
 pub mod arena;
 mod barrier;
 mod crew;
+mod deal;
 mod fetch;
 mod grid;
 mod key;
@@ -37,9 +39,11 @@ mod window;
 mod worker;
 
 pub use arena::{Fifo, Handle, Packets};
+pub use deal::Dealt;
 pub use fetch::fetch;
 pub use key::Ties;
 pub use link::{Class, Link};
+pub use mailbox::Lane;
 pub use reference::run_by_the_book;
 pub use run::{Layout, Limits, Outcome, Progress, Watch, run};
 pub use window::{Arrivals, Device, Place, Window};

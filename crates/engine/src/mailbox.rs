@@ -7,7 +7,9 @@
 //! two threads ever touch a box at the same time, and the barrier between windows, or the taking of a
 //! group, orders their touching it in turn.
 
+use crate::fetch::{fetch, fetch_at};
 use crate::key::{self, Mix};
+use crate::link::Link;
 use std::cell::UnsafeCell;
 use units::Time;
 
@@ -100,6 +102,25 @@ impl Mail {
     }
 }
 
+/// The boxes at the end of a link, in the slots of the next two windows.
+pub struct Lane<'a> {
+    boxes: [&'a Turns<Vec<u64>>; SLOTS - 1],
+    pub(crate) device: u32,
+    pub(crate) port: u16,
+}
+
+impl Lane<'_> {
+    /// Has the processor fetch where the next packets go.
+    #[inline]
+    pub fn fetch(&self) {
+        for mailbox in self.boxes {
+            // SAFETY: as for [`Post::put`].
+            let mailbox = unsafe { mailbox.get() };
+            fetch_at(mailbox.as_ptr_range().end.cast(), 1);
+        }
+    }
+}
+
 /// A thread's side of the mail during one window.
 pub(crate) struct Post<'a> {
     pub(crate) mail: &'a Mail,
@@ -121,7 +142,7 @@ pub(crate) struct Post<'a> {
     pub(crate) earliest_far: Time,
 }
 
-impl Post<'_> {
+impl<'a> Post<'a> {
     /// Whether there is a box for what arrives then.
     #[inline(always)]
     pub(crate) fn reaches(&self, arrival: Time) -> bool {
@@ -133,13 +154,48 @@ impl Post<'_> {
     pub(crate) fn put(&mut self, device: u32, arrival: Time, tail: u64) {
         debug_assert!(self.reaches(arrival));
         let ahead = usize::from(arrival >= self.ends[1]);
+        self.put_into(&self.rows[ahead][device as usize], ahead, device, arrival, tail);
+    }
+
+    /// The same over a link of which the boxes have been found.
+    #[inline(always)]
+    pub(crate) fn put_by(&mut self, lane: &Lane<'_>, arrival: Time, tail: u64) {
+        debug_assert!(self.reaches(arrival));
+        let ahead = usize::from(arrival >= self.ends[1]);
+        self.put_into(lane.boxes[ahead], ahead, lane.device, arrival, tail);
+    }
+
+    #[inline(always)]
+    fn put_into(
+        &mut self,
+        mailbox: &Turns<Vec<u64>>,
+        ahead: usize,
+        device: u32,
+        arrival: Time,
+        tail: u64,
+    ) {
         // SAFETY: this thread alone writes the boxes it sends through into the slots of the next
         // two windows; the receiver comes after the barrier.
-        let mailbox = unsafe { self.rows[ahead][device as usize].get() };
+        let mailbox = unsafe { mailbox.get() };
         if mailbox.is_empty() {
             self.note(ahead, device);
         }
         mailbox.push(key::entry(arrival.ps() - self.ends[ahead].ps(), tail));
+    }
+
+    /// Has the processor fetch where they are.
+    #[inline]
+    pub(crate) fn fetch_lane(&self, link: &Link) {
+        for row in self.rows {
+            fetch(&row[link.device as usize], 1);
+        }
+    }
+
+    /// Finds the boxes at the end of a link.
+    #[inline]
+    pub(crate) fn lane(&self, link: &Link) -> Lane<'a> {
+        let boxes = self.rows.map(|row| &row[link.device as usize]);
+        Lane { boxes, device: link.device, port: link.port }
     }
 
     /// The first packet of a window for a device.

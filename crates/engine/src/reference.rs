@@ -5,6 +5,7 @@
 //! the same; tests compare the two.
 
 use crate::arena::Arena;
+use crate::deal::Dealer;
 use crate::key;
 use crate::mailbox::{Mail, Post, SLOTS};
 use crate::run::{Layout, Limits, Outcome};
@@ -34,7 +35,7 @@ pub fn run_by_the_book<D: Device>(
     let mut events: BinaryHeap<Reverse<(Time, u32, Option<u64>)>> =
         (0..devices.len() as u32).map(|device| Reverse((Time::ZERO, device, None))).collect();
     let mut wake = vec![Time::ZERO; devices.len()];
-    let (mut finished, mut steps) = (0, 0);
+    let (mut finished, mut steps, mut dealer) = (0, 0, Dealer::new());
     let mut goal_end = None;
     if limits.goal == Some(0) {
         goal_end = Some(Time::ZERO);
@@ -80,6 +81,7 @@ pub fn run_by_the_book<D: Device>(
             arrivals: &entries,
             post: &mut post,
             group: Some(&mut inside),
+            dealer: &mut dealer,
             finished: &mut finished,
         };
         let next = this.advance(&mut window);

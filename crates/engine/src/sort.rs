@@ -3,6 +3,9 @@
 #[cfg(target_arch = "x86_64")]
 mod by_rank;
 
+/// Where groups are sorted from one place to another, both have so much room at the end.
+pub(crate) const SPARE: usize = 8;
+
 /// Sorts a window's entries.
 pub(crate) struct Sorter {
     #[cfg(target_arch = "x86_64")]
@@ -25,6 +28,21 @@ impl Sorter {
         }
         entries.sort_unstable();
     }
+
+    /// Sorts each group of `from`, where each of `ends` ends one, into the same place of `to`. Both have
+    /// [`SPARE`] entries more; what is in `from` afterwards is of no use.
+    pub(crate) fn sort_groups(&mut self, from: &mut [u64], to: &mut [u64], ends: &[u32]) {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(by_rank) = &mut self.by_rank {
+            return by_rank.sort_groups(from, to, ends);
+        }
+        let mut begin = 0;
+        for end in ends.iter().map(|&end| end as usize) {
+            to[begin..end].copy_from_slice(&from[begin..end]);
+            to[begin..end].sort_unstable();
+            begin = end;
+        }
+    }
 }
 
 #[cfg(test)]
@@ -42,6 +60,7 @@ mod tests {
             few_keys: bool,
             crowded: bool,
             shift in 0u32..64,
+            group_sizes in prop::collection::vec(0usize..20, 0..20),
         ) {
             if few_keys {
                 entries.iter_mut().for_each(|entry| *entry &= 0xf000_0000_ffff_ffff);
@@ -53,8 +72,27 @@ mod tests {
             entries.iter_mut().for_each(|entry| *entry >>= shift);
             let mut expected = entries.clone();
             expected.sort_unstable();
+            let given = entries.clone();
             Sorter::new().sort(&mut entries);
-            prop_assert_eq!(entries, expected);
+            prop_assert_eq!(&entries, &expected);
+
+            let ends: Vec<u32> = group_sizes
+                .iter()
+                .scan(0, |end, size| {
+                    *end = (*end + size).min(given.len());
+                    Some(*end as u32)
+                })
+                .collect();
+            let mut expected = given.clone();
+            let mut begin = 0;
+            for &end in &ends {
+                expected[begin..end as usize].sort_unstable();
+                begin = end as usize;
+            }
+            let (mut from, mut to) = (given, vec![0; expected.len() + SPARE]);
+            from.extend([u64::MAX; SPARE]);
+            Sorter::new().sort_groups(&mut from, &mut to, &ends);
+            prop_assert_eq!(&to[..begin], &expected[..begin]);
         }
     }
 }

@@ -1,7 +1,8 @@
 use crate::arena::{Handle, Packets};
+use crate::deal::{Dealer, Dealt};
 use crate::key::{self, Mix};
 use crate::link::{Class, Link};
-use crate::mailbox::Post;
+use crate::mailbox::{Lane, Post};
 use units::Time;
 
 /// How many arrivals ahead packets are fetched.
@@ -16,6 +17,13 @@ pub trait Device: Send {
     /// window gives them, and its own events. Returns the time of its next own event, at or after
     /// the window's end, or [`Time::NEVER`].
     fn advance(&mut self, window: &mut Window<'_, '_, Self::Packet>) -> Time;
+
+    /// The same with arrivals in no order, for who deals them out by [`Window::deal`]; `None` where nothing
+    /// has been done, and [`advance`](Device::advance) shall do it.
+    #[inline]
+    fn advance_dealing(&mut self, _window: &mut Window<'_, '_, Self::Packet>) -> Option<Time> {
+        None
+    }
 
     /// Has the processor fetch what [`advance`](Device::advance) will touch first; called shortly
     /// before it, with the device itself at hand.
@@ -84,6 +92,11 @@ impl Place {
     pub fn port<P: Copy + Send>(self, window: &Window<'_, '_, P>) -> u16 {
         key::port(window.post.mix, self.entry, self.time)
     }
+    /// Whether `next` arrives later.
+    #[inline(always)]
+    pub fn is_before(self, next: u64) -> bool {
+        key::is_later(next, self.entry)
+    }
     /// Whether nothing that is still to be taken arrives at the same instant.
     #[inline(always)]
     pub fn is_last_of_instant<P: Copy + Send>(self, window: &Window<'_, '_, P>) -> bool {
@@ -101,6 +114,7 @@ pub struct Window<'w, 'run, P: Copy + Send> {
     pub(crate) post: &'w mut Post<'run>,
     /// The group that the device belongs to, where it has several devices.
     pub(crate) group: Option<&'w mut Inside<'run>>,
+    pub(crate) dealer: &'w mut Dealer,
     pub(crate) finished: &'w mut u64,
 }
 
@@ -114,7 +128,7 @@ pub(crate) struct Inside<'run> {
     pub(crate) sent: Vec<(u32, Time, u64)>,
 }
 
-impl<P: Copy + Send> Window<'_, '_, P> {
+impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     /// The end of the window: events at this time or later wait.
     #[inline]
     pub fn until(&self) -> Time {
@@ -171,6 +185,34 @@ impl<P: Copy + Send> Window<'_, '_, P> {
         Some((time, Place { time, entry }, Handle::from_raw(key::handle(entry))))
     }
 
+    /// How many arrivals are still to be taken.
+    #[inline]
+    pub fn waiting(&self) -> usize {
+        self.arrivals.len()
+    }
+
+    /// Deals the arrivals of the window out into `groups` groups, in order within each, if there are any and
+    /// each belongs to one of them. Whoever handles one must handle all, each once; and give them back by
+    /// [`put_back`](Window::put_back).
+    #[inline(always)]
+    pub fn deal(&mut self, groups: usize, group_of: impl FnMut(&P) -> u16) -> Option<Dealt> {
+        let complete = self.dealer.deal(self.packets, self.arrivals, groups, group_of);
+        complete.then(|| std::mem::take(&mut self.dealer.dealt))
+    }
+
+    /// Takes back what was dealt out.
+    #[inline]
+    pub fn put_back(&mut self, dealt: Dealt) {
+        self.dealer.dealt = dealt;
+    }
+
+    /// One of those that were dealt out: when, where, what.
+    #[inline(always)]
+    pub fn dealt(&self, entry: u64) -> (Time, Place, Handle) {
+        let time = key::time(entry, self.base);
+        (time, Place { time, entry }, Handle::from_raw(key::handle(entry)))
+    }
+
     /// Takes the next arrival if it comes no later than `limit`.
     #[inline]
     pub fn next_arrival_by(&mut self, limit: Time) -> Option<(Time, u16, Handle)> {
@@ -190,6 +232,30 @@ impl<P: Copy + Send> Window<'_, '_, P> {
     #[inline(always)]
     pub fn send_alone(&mut self, link: &Link, arrival: Time, class: Class, handle: Handle) {
         self.send_as(link, arrival, class, 0, handle);
+    }
+
+    /// Has the processor fetch what [`lane`](Window::lane) will look at.
+    #[inline]
+    pub fn fetch_lane(&self, link: &Link) {
+        self.post.fetch_lane(link);
+    }
+
+    /// The way over a link, for [`send_by`](Window::send_by).
+    #[inline]
+    pub fn lane(&self, link: &Link) -> Lane<'run> {
+        self.post.lane(link)
+    }
+
+    /// As [`send_alone`](Window::send_alone), where several packets go over one link.
+    #[inline(always)]
+    pub fn send_by(&mut self, lane: &Lane<'run>, arrival: Time, class: Class, handle: Handle) {
+        let mix = self.post.mix;
+        let tail = key::tail(mix, arrival, class as u8, lane.port, 0, handle.into_raw());
+        if self.post.reaches(arrival) {
+            self.post.put_by(lane, arrival, tail);
+        } else {
+            self.send_elsewhere(lane.device, arrival, tail);
+        }
     }
 
     #[inline(always)]

@@ -4,13 +4,13 @@ mod several;
 
 use crate::arena::{Arena, Packets};
 use crate::barrier::Barrier;
+use crate::deal::Dealer;
 use crate::fetch::{LINE, fetch};
 use crate::grid::Grid;
 use crate::key;
 use crate::mailbox::{Far, Mail, Post, SLOTS, Turns};
 use crate::run::{Layout, Outcome, Progress, Watch};
 use crate::share::Share;
-use crate::sort::Sorter;
 use crate::window::{AHEAD, Arrivals, Device, Window};
 use several::{Inbox, places};
 use std::cmp::Reverse;
@@ -102,7 +102,7 @@ pub(crate) struct Worker<'a, D: Device> {
     /// Packets due beyond the mailboxes, by window.
     calendar: BTreeMap<u64, Vec<Far>>,
     arrivals: Vec<u64>,
-    sorter: Sorter,
+    dealer: Dealer,
     /// For groups of several devices: one for each device of the group at work,
     inbox: Vec<Inbox>,
     /// its place among them by device,
@@ -148,7 +148,7 @@ impl<'a, D: Device> Worker<'a, D> {
             next_elsewhere: Time::NEVER,
             calendar: BTreeMap::new(),
             arrivals: Vec::new(),
-            sorter: Sorter::new(),
+            dealer: Dealer::new(),
             inbox: (0..largest).map(|_| Inbox::default()).collect(),
             place: places(shared.layout, shared.devices.len()),
             sent: Vec::new(),
@@ -417,16 +417,9 @@ impl<'a, D: Device> Worker<'a, D> {
     fn work_single(&mut self, device: u32, window: u64, from: Time, post: &mut Post<'a>) -> Time {
         let Shared { mail, reports, .. } = self.shared;
         let arrivals = mailed(mail, reports.len(), window, device, &mut self.arrivals);
-        self.sorter.sort(arrivals);
         self.delivered += arrivals.len() as u64;
         // SAFETY: a group is worked by who took it, once in a window.
         let this = unsafe { self.shared.devices[device as usize].get() };
-        this.arrange(&mut Arrivals {
-            packets: &self.packets,
-            base: from,
-            mix: post.mix,
-            entries: arrivals,
-        });
         let mut view = Window {
             packets: &mut self.packets,
             base: from,
@@ -434,9 +427,31 @@ impl<'a, D: Device> Worker<'a, D> {
             arrivals,
             post,
             group: None,
+            dealer: &mut self.dealer,
             finished: &mut self.finished,
         };
-        let wake = this.advance(&mut view);
+        let wake = match this.advance_dealing(&mut view) {
+            Some(wake) => wake,
+            None => {
+                self.dealer.sorter.sort(arrivals);
+                this.arrange(&mut Arrivals {
+                    packets: &self.packets,
+                    base: from,
+                    mix: post.mix,
+                    entries: arrivals,
+                });
+                this.advance(&mut Window {
+                    packets: &mut self.packets,
+                    base: from,
+                    until: post.ends[0],
+                    arrivals,
+                    post,
+                    group: None,
+                    dealer: &mut self.dealer,
+                    finished: &mut self.finished,
+                })
+            }
+        };
         arrivals.clear();
         wake
     }

@@ -42,6 +42,13 @@ impl<S: Scheme> Device for NodeDevice<S> {
             NodeDevice::Cioq(switch) => switch.advance(window),
         }
     }
+    #[inline]
+    fn advance_dealing(&mut self, window: &mut Window<'_, '_, Packet<S>>) -> Option<Time> {
+        match self {
+            NodeDevice::Switch(switch) => switch.advance_by_port(window),
+            NodeDevice::Host(_) | NodeDevice::Cioq(_) => None,
+        }
+    }
     fn fetch(&self) {
         match self {
             NodeDevice::Host(host) => host.fetch(),

@@ -21,12 +21,12 @@ pub(crate) type LevelOf<S> = <<S as Scheme>::Cp as Cp<S>>::Level;
 pub(crate) struct Egress<'a, S: Scheme> {
     pub(crate) number: usize,
     pub(crate) port: &'a mut Port,
-    // Whole vectors: where they lie is looked up by who needs it, not by all.
-    pub(crate) red: &'a mut Vec<Red>,
+    /// Where anything is marked.
+    pub(crate) red: Option<&'a mut Red>,
     /// Where marks are drawn from, if not from a stream of each port.
     pub(crate) draws: Option<&'a mut Draws>,
-    pub(crate) cp: Option<&'a mut S::Cp>,
-    pub(crate) states: &'a mut Vec<<S::Cp as Cp<S>>::Port>,
+    /// The congestion point, and what it keeps of the port.
+    pub(crate) cp: Option<(&'a mut S::Cp, &'a mut <S::Cp as Cp<S>>::Port)>,
     pub(crate) effects: &'a mut SwitchFx<S::Ctl>,
     /// All ports as the scheme sees them, where the order is strict.
     pub(crate) views: &'a Vec<PortView>,
@@ -38,11 +38,11 @@ impl<S: Scheme> Egress<'_, S> {
     #[inline(always)]
     fn mark(&mut self, queue: u64, priority: u8, packet: &mut Packet<S>, now: Time) {
         if packet.header.kind == Kind::Data
-            && self.cp.as_ref().is_none_or(|cp| {
+            && self.cp.as_ref().is_none_or(|(cp, state)| {
                 let view = self.port.view(self.number, priority);
-                cp.may_mark(&self.states[self.number], &view, packet, now)
+                cp.may_mark(state, &view, packet, now)
             })
-            && self.red[self.number].marks(queue, self.draws.as_deref_mut())
+            && self.red.as_mut().is_some_and(|red| red.marks(queue, self.draws.as_deref_mut()))
         {
             packet.header.code_point = CodePoint::CongestionExperienced;
             self.port.counters.ecn_marked_packets += 1;
@@ -74,11 +74,11 @@ impl<S: Scheme> Egress<'_, S> {
     /// So does the congestion point.
     #[inline(always)]
     pub(crate) fn tells_join(&mut self, now: Time, packet: &mut Packet<S>) {
-        if let Some(cp) = &mut self.cp {
+        if let Some((cp, state)) = &mut self.cp {
             let view = self.port.view(self.number, packet.header.priority);
             let full = Full::new(now, self.effects, self.views);
             let mut cx = LevelOf::<S>::arrive(full);
-            cp.on_enqueue(&mut cx, &mut self.states[self.number], &view, packet);
+            cp.on_enqueue(&mut cx, state, &view, packet);
         }
     }
 
@@ -94,20 +94,27 @@ impl<S: Scheme> Egress<'_, S> {
             self.mark(self.port.class_bytes(priority), priority, packet, now);
             if kind != Kind::Data
                 && let Some(draws) = &mut self.draws
+                && let Some(red) = &mut self.red
             {
                 // The HPCC simulator draws for ACKs, too; their marks mean nothing.
-                self.red[self.number].marks(self.port.class_bytes(priority), Some(draws));
+                red.marks(self.port.class_bytes(priority), Some(draws));
             }
         }
-        if let Some(cp) = &mut self.cp {
-            let view = self.port.view(self.number, priority);
-            let departure = Departure { now, effects: self.effects, views: self.views };
-            let mut cx = LevelOf::<S>::depart(departure);
-            cp.on_depart(&mut cx, &mut self.states[self.number], &view, packet);
-        }
+        self.tells_leave(now, packet);
         if let Some(recorder) = &mut self.recorder {
             let (bytes, number) = (self.port.class_bytes(priority), self.number);
             recorder.packet(now, number as u16, Happening::Dequeued, bytes, &packet.header);
+        }
+    }
+
+    /// The congestion point hears that a packet begins to leave.
+    #[inline(always)]
+    pub(crate) fn tells_leave(&mut self, now: Time, packet: &mut Packet<S>) {
+        if let Some((cp, state)) = &mut self.cp {
+            let view = self.port.view(self.number, packet.header.priority);
+            let departure = Departure { now, effects: self.effects, views: self.views };
+            let mut cx = LevelOf::<S>::depart(departure);
+            cp.on_depart(&mut cx, state, &view, packet);
         }
     }
 
@@ -122,12 +129,11 @@ impl<S: Scheme> Egress<'_, S> {
 
     /// The congestion point hears what changed.
     pub(crate) fn tells_pfc(&mut self, now: Time, header: &Header) {
-        if let Some(cp) = &mut self.cp {
+        if let Some((cp, state)) = &mut self.cp {
             let view = self.port.view(self.number, header.priority);
             let full = Full::new(now, self.effects, self.views);
             let mut cx = LevelOf::<S>::arrive(full);
-            let (state, priority) = (&mut self.states[self.number], Priority::new(header.priority));
-            cp.on_pfc(&mut cx, state, &view, priority, is_pause(header));
+            cp.on_pfc(&mut cx, state, &view, Priority::new(header.priority), is_pause(header));
         }
     }
 }

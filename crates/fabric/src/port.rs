@@ -5,7 +5,7 @@ use crate::packet::{Kind, Packet, Scheme, class_by_emission, class_of};
 use crate::quirks::Clock;
 use crate::routing::LinkEnd;
 use crate::scheduler::{PFC, PFC_BIT, Scheduler};
-use engine::{Class, Fifo, Handle, Link, Packets, Window};
+use engine::{Class, Fifo, Handle, Lane, Link, Packets, Window};
 use schemes::contract::ClassSpec;
 use units::{PortId, Rate, Time};
 
@@ -403,15 +403,32 @@ impl Port {
             self.transmit_inexactly(window, start, (kind, size), handle);
         } else {
             let end = start + Time::from_ps(u64::from(size) * self.byte_time);
-            self.occupy(start, end, size);
-            let class = self.count_kind(kind);
-            window.send_alone(&self.link, end + self.delay, class, handle);
+            let (arrival, class) = self.put_on_wire(start, end, (kind, size));
+            window.send_alone(&self.link, arrival, class, handle);
         }
         if S::CLASSES
             && let Some(shaper) = &mut self.shaper
         {
             shaper.sent(priority as usize & 7, start, self.free_at);
         }
+    }
+
+    /// The same where several go over its link one after the other, and no class is shaped.
+    #[inline(always)]
+    pub(crate) fn transmit_by<'run, S: Scheme>(
+        &mut self,
+        window: &mut Window<'_, 'run, Packet<S>>,
+        lane: &Lane<'run>,
+        start: Time,
+        (kind, size): (Kind, u16),
+        handle: Handle,
+    ) {
+        if self.byte_time == 0 {
+            return self.transmit_inexactly(window, start, (kind, size), handle);
+        }
+        let end = start + Time::from_ps(u64::from(size) * self.byte_time);
+        let (arrival, class) = self.put_on_wire(start, end, (kind, size));
+        window.send_by(lane, arrival, class, handle);
     }
 
     /// The same where times on the wire are rounded, so that a packet may take none.
@@ -424,9 +441,8 @@ impl Port {
         handle: Handle,
     ) {
         let end = start + self.serialisation(u64::from(size));
-        self.occupy(start, end, size);
-        let class = self.count_kind(kind);
-        window.send(&mut self.link, end + self.delay, class, handle);
+        let (arrival, class) = self.put_on_wire(start, end, (kind, size));
+        window.send(&mut self.link, arrival, class, handle);
     }
 
     /// Puts a PFC frame on the wire at `start`.
@@ -452,13 +468,15 @@ impl Port {
         self.counters.tx_packets += 1;
     }
 
-    /// Counts a packet that is not a PFC frame; returns what decides whether it goes first at the peer.
+    /// A packet that is not a PFC frame takes the wire; returns when it arrives, and what decides whether
+    /// it goes first at the peer.
     #[inline(always)]
-    fn count_kind(&mut self, kind: Kind) -> Class {
+    fn put_on_wire(&mut self, start: Time, end: Time, (kind, size): (Kind, u16)) -> (Time, Class) {
         debug_assert!(kind != Kind::Pfc);
+        self.occupy(start, end, size);
         let is_data = kind == Kind::Data;
         self.counters.tx_data_packets += u64::from(is_data);
-        if is_data { self.data_class } else { self.other_class }
+        (end + self.delay, if is_data { self.data_class } else { self.other_class })
     }
 
     /// The peer paused a priority or let it go on. Returns whether that changed anything.

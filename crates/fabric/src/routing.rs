@@ -536,6 +536,16 @@ impl Routes {
         self.members[begin + share(spread(hash ^ here.salt), count)].get()
     }
 
+    /// The look-ups of a switch for many packets, where they are simple ones.
+    pub(crate) fn ways(&self, here: &Here) -> Option<Ways<'_>> {
+        self.addresses.is_none().then(|| Ways {
+            places: &self.places,
+            row: &self.table[here.begin..][..self.attachments],
+            members: &self.members,
+            salt: here.salt,
+        })
+    }
+
     /// The same where it takes longer.
     #[inline(never)]
     fn next_port_among(&self, here: &Here, ends: (u32, u32), hash: u32) -> u16 {
@@ -563,9 +573,7 @@ impl Routes {
     fn named_set(&self, row_begin: usize, host: u32) -> (u32, bool) {
         let place = self.places[host as usize];
         let entry = self.table[row_begin + place.attachment as usize];
-        // All ones where it is local: which it is can't be guessed.
-        let local = ((entry as i32) >> 31) as u32;
-        ((entry & !LOCAL) + ((place.index & local) << COUNT_BITS), local != 0)
+        (set_at(entry, place), entry & LOCAL != 0)
     }
 
     /// The one of them that is taken for what goes from host `from` to host `to` with this hash.
@@ -632,6 +640,38 @@ impl Routes {
             node = end.peer;
         }
     }
+}
+
+/// What a switch looks up for each packet.
+pub(crate) struct Ways<'a> {
+    places: &'a [Place],
+    /// Its row of the table.
+    row: &'a [u32],
+    members: &'a [PortId],
+    salt: u32,
+}
+
+impl Ways<'_> {
+    /// The port to host `to` for this hash, as [`Routes::next_port`]; [`NOWHERE`] also where that takes a
+    /// closer look.
+    #[inline(always)]
+    pub(crate) fn port(&self, to: u32, hash: u32) -> u16 {
+        let place = self.places[to as usize];
+        let set = set_at(self.row[place.attachment as usize], place);
+        let (begin, count) = ((set >> COUNT_BITS) as usize, set & COUNT_MASK);
+        if count == 0 {
+            return NOWHERE;
+        }
+        self.members[begin + share(spread(hash ^ self.salt), count)].get()
+    }
+}
+
+/// The name of the set of ports that lead to a host, where the table has `entry` for its attachment.
+#[inline(always)]
+fn set_at(entry: u32, place: Place) -> u32 {
+    // All ones where it is local: which it is can't be guessed.
+    let local = ((entry as i32) >> 31) as u32;
+    (entry & !LOCAL) + ((place.index & local) << COUNT_BITS)
 }
 
 /// The place of a hash among `count`.

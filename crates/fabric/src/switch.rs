@@ -10,6 +10,7 @@
 //! ports lag behind; when a bound comes near a limit, all ports catch up first.
 
 mod arriving;
+mod by_port;
 mod departing;
 mod emission;
 mod failing;
@@ -95,6 +96,8 @@ pub(crate) struct Switch<S: Scheme> {
     /// Nothing has a say in what leaves but priorities, pauses and shapers: an idle port may pass packets
     /// on at once.
     plain: bool,
+    /// Each port may be worked alone.
+    separate_ports: bool,
     /// RED decides as packets begin to leave.
     marks_at_dequeue: bool,
     /// Where its next hops are, which changes when a link fails somewhere.
@@ -161,9 +164,10 @@ impl<S: Scheme> Switch<S> {
             "packets go back to the tail of ordinary queues only"
         );
         let gated = !sub_queues.is_empty() || ports.iter().any(Port::is_shaped);
-        Switch {
+        let mut switch = Switch {
             node,
             gated,
+            separate_ports: false,
             plain: (cp.is_none() || Self::PLAIN_WITH_POINT)
                 && common.short_ways
                 && losses.is_none()
@@ -200,7 +204,9 @@ impl<S: Scheme> Switch<S> {
             drops_listed: Vec::new(),
             audit: SwitchAudit::default(),
             own_bytes: 0,
-        }
+        };
+        switch.separate_ports = switch.has_separate_ports();
+        switch
     }
 
     /// Has the processor fetch what most packets touch.
@@ -338,10 +344,9 @@ impl<S: Scheme> Switch<S> {
         Egress {
             number: port,
             port: &mut self.ports[port],
-            red: &mut self.red,
+            red: self.red.get_mut(port),
             draws: self.draws.as_deref_mut(),
-            cp: self.cp.as_mut(),
-            states: &mut self.cp_ports,
+            cp: self.cp.as_mut().map(|cp| (cp, &mut self.cp_ports[port])),
             effects: &mut self.effects,
             views: &self.views,
             recorder: self.recorder.as_deref_mut(),

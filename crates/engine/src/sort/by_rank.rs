@@ -4,9 +4,12 @@
 //! on guesses that fail. Counting for each how many come before it needs none, and a processor with AVX2
 //! compares eight at once. Where there are hundreds, they are dealt out by time before.
 
+use super::SPARE;
 use std::arch::x86_64::{
-    __m256i, _mm256_cmpgt_epi32, _mm256_loadu_si256, _mm256_set1_epi32, _mm256_setzero_si256,
-    _mm256_storeu_si256, _mm256_sub_epi32,
+    __m256i, _mm256_add_epi32, _mm256_blendv_epi8, _mm256_castps_si256, _mm256_castsi256_ps,
+    _mm256_cmpgt_epi32, _mm256_loadu_si256, _mm256_permute4x64_epi64, _mm256_permutevar8x32_epi32,
+    _mm256_set1_epi32, _mm256_setr_epi32, _mm256_setzero_si256, _mm256_shuffle_ps,
+    _mm256_storeu_si256, _mm256_sub_epi32, _mm256_xor_si256,
 };
 
 /// Fewer than these are sorted faster by comparison.
@@ -85,6 +88,28 @@ impl ByRank {
         }
     }
 
+    /// Sorts each group of `from`, where each of `ends` ends one, into the same place of `to`. Both have
+    /// [`SPARE`] entries more.
+    pub(super) fn sort_groups(&mut self, from: &mut [u64], to: &mut [u64], ends: &[u32]) {
+        // SAFETY: the processor has AVX2, or there were no `self`.
+        unsafe { self.sort_groups_fast(from, to, ends) }
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn sort_groups_fast(&mut self, from: &mut [u64], to: &mut [u64], ends: &[u32]) {
+        let mut begin = 0;
+        for end in ends.iter().map(|&end| end as usize) {
+            let few = (from[begin..].first_chunk(), to[begin..].first_chunk_mut());
+            let (Some(few), Some(sorted)) = few else { panic!("there is room at the end") };
+            let count = end - begin;
+            if count > 0 && (count > SPARE || !sort_few(few, sorted, count)) {
+                self.sort(&mut from[begin..end]);
+                to[begin..end].copy_from_slice(&from[begin..end]);
+            }
+            begin = end;
+        }
+    }
+
     /// Sorts what was dealt out from `begin` on into `sorted`.
     #[inline]
     fn sort_span(&mut self, begin: usize, sorted: &mut [u64]) {
@@ -107,13 +132,55 @@ impl ByRank {
     }
 }
 
+/// Sorts the first `count` of `from` into `to`; tells whether they have different keys. Touches as many
+/// whatever the count, so that nothing depends on a guess of it.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn sort_few(from: &[u64; SPARE], to: &mut [u64; SPARE], count: usize) -> bool {
+    let places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    let counts = _mm256_cmpgt_epi32(_mm256_set1_epi32(count as i32), places);
+    let [low, high] = [0, 4].map(|half| {
+        // SAFETY: a half is a vector.
+        _mm256_castsi256_ps(unsafe { _mm256_loadu_si256(from.as_ptr().add(half).cast()) })
+    });
+    // The upper half of each, in order; what does not count comes last.
+    let keys = _mm256_castps_si256(_mm256_shuffle_ps::<0b11_01_11_01>(low, high));
+    let keys = _mm256_permute4x64_epi64::<0b11_01_10_00>(keys);
+    let keys = _mm256_xor_si256(keys, _mm256_set1_epi32(i32::MIN));
+    let keys = _mm256_blendv_epi8(_mm256_set1_epi32(i32::MAX), keys, counts);
+    let mut lower = _mm256_setzero_si256();
+    let mut place = _mm256_setzero_si256();
+    for _ in 0..SPARE {
+        let other = _mm256_permutevar8x32_epi32(keys, place);
+        // True is -1.
+        lower = _mm256_sub_epi32(lower, _mm256_cmpgt_epi32(keys, other));
+        place = _mm256_add_epi32(place, _mm256_set1_epi32(1));
+    }
+    let mut ranks = [0u32; SPARE];
+    // SAFETY: they are a vector.
+    unsafe { _mm256_storeu_si256(ranks.as_mut_ptr().cast(), lower) };
+    let mut taken = 0u32;
+    // What does not count goes first, and gives way.
+    for (&entry, &rank) in from.iter().zip(&ranks).rev() {
+        to[rank as usize % SPARE] = entry;
+        taken |= 1 << rank;
+    }
+    // Those that have the same key have the same rank.
+    taken | u32::MAX << count == u32::MAX
+}
+
+/// The key of an entry. Signed, as AVX2 compares.
+#[inline(always)]
+fn signed_key(entry: u64) -> i32 {
+    ((entry >> KEY_SHIFT) as u32 ^ 1 << 31) as i32
+}
+
 /// Counts for each of `entries`, at most [`MOST`], how many have a lower key.
 #[target_feature(enable = "avx2")]
 fn rank(entries: &[u64], ranks: &mut [i32; MOST]) {
-    // Signed, as AVX2 compares.
     let mut keys = [i32::MAX; MOST];
-    for (key, entry) in keys.iter_mut().zip(entries) {
-        *key = ((entry >> KEY_SHIFT) as u32 ^ 1 << 31) as i32;
+    for (key, &entry) in keys.iter_mut().zip(entries) {
+        *key = signed_key(entry);
     }
     let blocks = ranks.chunks_exact_mut(BLOCK).zip(keys.chunks_exact(BLOCK));
     for (ranks, mine) in blocks.take(entries.len().div_ceil(BLOCK)) {

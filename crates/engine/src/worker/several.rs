@@ -40,7 +40,7 @@ impl<'a, D: Device> Worker<'a, D> {
         for (inbox, &device) in inboxes.iter_mut().zip(devices) {
             let threads = shared.reports.len();
             let arrivals = mailed(shared.mail, threads, window, device, &mut self.arrivals);
-            self.sorter.sort(arrivals);
+            self.dealer.sorter.sort(arrivals);
             inbox.mailed.clear();
             std::mem::swap(&mut inbox.mailed, arrivals);
             inbox.taken = 0;
@@ -73,6 +73,7 @@ impl<'a, D: Device> Worker<'a, D> {
                 arrivals: &self.arrivals,
                 post: &mut *post,
                 group: Some(&mut inside),
+                dealer: &mut self.dealer,
                 finished: &mut self.finished,
             };
             let wake = this.advance(&mut view);

@@ -16,10 +16,9 @@ impl<S: Scheme> CioqSwitch<S> {
         Egress {
             number: port,
             port: &mut self.ports[port],
-            red: &mut self.red,
+            red: self.red.get_mut(port),
             draws: None,
-            cp: self.cp.as_mut(),
-            states: &mut self.cp_ports,
+            cp: self.cp.as_mut().map(|cp| (cp, &mut self.cp_ports[port])),
             effects: &mut self.effects,
             views: &self.views,
             recorder: self.recorder.as_deref_mut(),

@@ -101,7 +101,8 @@ pub struct Departure<'a, S: Scheme> {
     pub views: &'a [PortView],
 }
 
-/// Marks and stamps only: RED, INT, a ternary detector.
+/// Marks and stamps only: RED, INT, a ternary detector. Nothing goes from one port to another, so hooks of
+/// one port may be called for times that have passed at another: what they share must not depend on it.
 #[derive(Clone, Copy, Debug)]
 pub struct PortLocal;
 

@@ -1,0 +1,87 @@
+//! Dealing the arrivals of a window out into groups that have nothing to do with each other.
+
+use crate::arena::Packets;
+use crate::key;
+use crate::sort::{SPARE, Sorter};
+
+/// How many arrivals ahead packets are fetched.
+const AHEAD: usize = 8;
+
+/// Arrivals by group, in order within each.
+#[derive(Default)]
+pub struct Dealt {
+    entries: Vec<u64>,
+    /// Where each group ends among them.
+    ends: Vec<u32>,
+}
+
+impl Dealt {
+    /// The arrivals of a group, for [`Window::dealt`](crate::Window::dealt).
+    #[inline]
+    pub fn group(&self, group: usize) -> &[u64] {
+        let begin = group.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.entries[begin as usize..self.ends[group] as usize]
+    }
+}
+
+/// Deals out, and sorts.
+pub(crate) struct Dealer {
+    pub(crate) sorter: Sorter,
+    pub(crate) dealt: Dealt,
+    /// The group of each arrival.
+    groups: Vec<u16>,
+    /// Arrivals by group.
+    unsorted: Vec<u64>,
+}
+
+impl Dealer {
+    pub(crate) fn new() -> Dealer {
+        Dealer {
+            sorter: Sorter::new(),
+            dealt: Dealt::default(),
+            groups: Vec::new(),
+            unsorted: Vec::new(),
+        }
+    }
+
+    /// Deals `arrivals` out into `count` groups; tells whether there are any and each belongs to one of them.
+    #[inline(never)]
+    pub(crate) fn deal<P: Copy + Send>(
+        &mut self,
+        packets: &Packets<'_, P>,
+        arrivals: &[u64],
+        count: usize,
+        mut group_of: impl FnMut(&P) -> u16,
+    ) -> bool {
+        let Some(last) = arrivals.len().checked_sub(1) else { return false };
+        let Dealt { entries, ends } = &mut self.dealt;
+        ends.clear();
+        ends.resize(count, 0);
+        let length = arrivals.len() + SPARE;
+        if entries.len() < length {
+            entries.resize(length, 0);
+            self.unsorted.resize(length, 0);
+            self.groups.resize(length, 0);
+        }
+        let ends = &mut ends[..];
+        let groups = &mut self.groups[..arrivals.len()];
+        for (place, (&entry, group)) in arrivals.iter().zip(&mut *groups).enumerate() {
+            packets.prefetch(key::handle(arrivals[(place + AHEAD).min(last)]));
+            *group = group_of(packets.peek(key::handle(entry)));
+            let Some(members) = ends.get_mut(usize::from(*group)) else { return false };
+            *members += 1;
+        }
+        let mut begin = 0;
+        for end in &mut *ends {
+            begin += std::mem::replace(end, begin);
+        }
+        let unsorted = &mut self.unsorted[..arrivals.len()];
+        for (&entry, &group) in arrivals.iter().zip(&*groups) {
+            let place = &mut ends[usize::from(group)];
+            unsorted[*place as usize] = entry;
+            *place += 1;
+        }
+        self.sorter.sort_groups(&mut self.unsorted, entries, ends);
+        true
+    }
+}

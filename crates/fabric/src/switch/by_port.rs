@@ -1,0 +1,178 @@
+//! The shortest way of packets through a plain switch. Where nothing but arrivals happens in a window, and
+//! they can't bring any ingress near a limit, ports have nothing to do with each other: each is worked alone,
+//! from the beginning of the window to its end.
+
+use super::{LevelOf, Switch};
+use crate::egress::Egress;
+use crate::mmu::Mmu;
+use crate::packet::{NO_INGRESS, Packet, Scheme};
+use crate::routing::NOWHERE;
+use crate::scheduler::PFC_BIT;
+use engine::{Lane, Window};
+use schemes::contract::{Level, Order};
+use units::Time;
+
+/// For fewer arrivals per port it is not worth while.
+const FEWEST: usize = 2;
+
+impl<S: Scheme> Switch<S> {
+    /// Whether a congestion point allows it.
+    const POINTS_ARE_LOCAL: bool =
+        !LevelOf::<S>::EMITS && matches!(LevelOf::<S>::ORDER, Order::Lazy);
+
+    /// Whether nobody sees in which order ports do what they do.
+    pub(super) fn has_separate_ports(&self) -> bool {
+        self.plain
+            && !S::CLASSES
+            && (self.cp.is_none() || Self::POINTS_ARE_LOCAL)
+            && self.draws.is_none()
+            && self.recorder.is_none()
+            && self.trains.is_empty()
+    }
+
+    /// Handles a window port by port, with arrivals in no order, and returns when something is due after it;
+    /// `None` where it must be handled otherwise.
+    #[inline(never)]
+    pub(crate) fn advance_by_port(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+    ) -> Option<Time> {
+        let count = window.waiting();
+        let next = self.next_timer().min(self.probes.next()).min(self.epoch_end);
+        // Packets of the scheme's own may be larger than data: that is seen below.
+        let expected = count as u64 * u64::from(self.common.full_packet);
+        if !self.separate_ports
+            || count < FEWEST * self.ports.len()
+            || next < window.until()
+            || self.mmu.is_pausing()
+            || !self.mmu.is_calm(expected)
+        {
+            return None;
+        }
+        for port in &self.ports {
+            window.fetch_lane(&port.link);
+        }
+        let mut bytes = 0;
+        let ways = self.common.routes.ways(&self.here)?;
+        let dealt = window.deal(self.ports.len(), |Packet { header, .. }| {
+            bytes += u64::from(header.size);
+            let way = ways.port(header.destination(), header.address.hash);
+            if header.kind.is_passed_on() { way } else { NOWHERE }
+        })?;
+        if bytes > expected {
+            window.put_back(dealt);
+            return None;
+        }
+        self.audit.arrived += bytes;
+        let mut due = next;
+        for out in 0..self.ports.len() {
+            if let Some(port) = self.ports.get(out + 1) {
+                window.lane(&port.link).fetch();
+            }
+            due = due.min(self.work_port(window, out, dealt.group(out)));
+        }
+        window.put_back(dealt);
+        Some(due)
+    }
+
+    /// Passes on what arrives in a window for a port, and what waits there; returns when the next packet
+    /// leaves after it.
+    #[inline(always)]
+    fn work_port(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        out: usize,
+        mut arrivals: &[u64],
+    ) -> Time {
+        let until = window.until();
+        if arrivals.is_empty() && self.due.at(out) >= until {
+            return self.due.at(out);
+        }
+        // They go first, and leave nothing for others to see.
+        while self.ports[out].waiting & PFC_BIT != 0 && self.due.at(out) < until {
+            self.depart(window, out);
+        }
+        let mut alone = Alone {
+            lane: window.lane(&self.ports[out].link),
+            marks: self.marks_at_dequeue,
+            egress: Egress {
+                number: out,
+                port: &mut self.ports[out],
+                red: self.red.get_mut(out),
+                draws: None,
+                cp: self.cp.as_mut().map(|cp| (cp, &mut self.cp_ports[out])),
+                effects: &mut self.effects,
+                views: &self.views,
+                recorder: None,
+            },
+            mmu: &mut self.mmu,
+        };
+        while let Some((&entry, rest)) = arrivals.split_first() {
+            arrivals = rest;
+            let (now, place, mut handle) = window.dealt(entry);
+            alone.drain(window, now);
+            let packet = window.packets.get_mut(&mut handle);
+            let (kind, priority, size) = packet.header.on_the_wire();
+            if alone.egress.cp.is_some() {
+                packet.header.ingress = place.port(window);
+                alone.egress.tells_join(now, packet);
+            }
+            let port = &mut *alone.egress.port;
+            if port.is_open(now) && rest.first().is_none_or(|&next| place.is_before(next)) {
+                // It leaves at once. RED does not mark where nothing is left waiting.
+                alone.egress.tells_leave(now, packet);
+                let port = &mut *alone.egress.port;
+                port.count_through(size);
+                port.transmit_by(window, &alone.lane, now, (kind, size), handle);
+            } else {
+                packet.header.ingress = place.port(window);
+                alone.mmu.store(packet.header.ingress, priority, u64::from(size));
+                if port.open() == 0 && port.paused & 1 << priority == 0 {
+                    port.free_at = port.free_at.max(now);
+                }
+                port.enqueue(window.packets, priority, size, handle);
+            }
+        }
+        alone.drain(window, until);
+        let port = &*alone.egress.port;
+        let due = port.due(port.open());
+        self.due.set(out, due);
+        due
+    }
+}
+
+/// A port with which nothing else has anything to do for a while.
+struct Alone<'a, 'run, S: Scheme> {
+    egress: Egress<'a, S>,
+    mmu: &'a mut Mmu,
+    lane: Lane<'run>,
+    /// RED decides as packets begin to leave.
+    marks: bool,
+}
+
+impl<'run, S: Scheme> Alone<'_, 'run, S> {
+    /// Sends what is sent before `time`.
+    #[inline(always)]
+    fn drain(&mut self, window: &mut Window<'_, 'run, Packet<S>>, time: Time) {
+        while self.egress.port.open() != 0 && self.egress.port.free_at < time {
+            self.depart(window);
+        }
+    }
+
+    /// Sends the next packet.
+    #[inline(never)]
+    fn depart(&mut self, window: &mut Window<'_, 'run, Packet<S>>) {
+        let Alone { egress, mmu, lane, marks } = self;
+        let now = egress.port.free_at;
+        let queue = egress.port.pick(window.packets, egress.port.open(), None);
+        let mut handle = egress.port.dequeue(window.packets, queue);
+        let packet = window.packets.get_mut(&mut handle);
+        let (kind, priority, size) = packet.header.on_the_wire();
+        let ingress = packet.header.ingress;
+        egress.leaves(now, *marks, packet);
+        egress.port.transmit_by(window, lane, now, (kind, size), handle);
+        debug_assert!(ingress != NO_INGRESS, "such a switch makes nothing but PFC frames");
+        let goes_on = mmu.release(ingress, priority, u64::from(size));
+        debug_assert!(!goes_on, "no ingress has its peer paused");
+    }
+}
