@@ -13,7 +13,7 @@ use schemes::contract::{Level, Order};
 use units::Time;
 
 /// For fewer arrivals per port it is not worth while.
-const FEWEST: usize = 2;
+const FEWEST: usize = 3;
 
 impl<S: Scheme> Switch<S> {
     /// Whether a congestion point allows it.
