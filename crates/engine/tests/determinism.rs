@@ -170,6 +170,89 @@ proptest! {
     }
 }
 
+/// Sends tokens to a sink, or is the sink and notes by value what arrives.
+struct Ends {
+    link: Option<Link>,
+    hash: u64,
+    last: Time,
+    /// The sink has its arrivals dealt out, into so many groups.
+    groups: Option<usize>,
+    noted: Vec<Vec<(Time, u16, u64)>>,
+    dealt: u64,
+}
+
+/// Different values of tokens.
+const VALUES: u64 = 5;
+
+impl Device for Ends {
+    type Packet = Token;
+
+    fn advance(&mut self, window: &mut Window<'_, '_, Token>) -> Time {
+        while let Some((now, port, handle)) = window.next_arrival() {
+            let token = window.packets.remove(handle);
+            self.noted[token.value as usize].push((now, port, token.value));
+        }
+        let until = window.until();
+        if let Some(link) = &mut self.link {
+            for _ in 0..self.hash % 9 {
+                self.hash = mix(self.hash, until.ps());
+                let token = Token { value: self.hash % VALUES, hops_left: 0 };
+                // Coarse, so that tokens of several links often arrive at the same instant.
+                self.last = self.last.max(until) + Time::from_ns(250 * (1 + self.hash % 3));
+                let handle = window.packets.insert(token);
+                window.send_by(&window.lane(link), self.last, Class::Data, handle);
+            }
+            self.hash = mix(self.hash, 1);
+        }
+        until
+    }
+
+    fn advance_dealing(&mut self, window: &mut Window<'_, '_, Token>) -> Option<Time> {
+        let groups = self.groups?;
+        let dealt = window.deal(groups, |token| token.value as u16)?;
+        for group in 0..groups {
+            for &entry in dealt.group(group) {
+                let (now, place, handle) = window.dealt(entry);
+                let port = place.port(window);
+                let token = window.packets.remove(handle);
+                self.noted[group].push((now, port, token.value));
+                self.dealt += 1;
+            }
+        }
+        window.put_back(dealt);
+        Some(window.until())
+    }
+}
+
+#[test]
+fn arrivals_that_are_dealt_out_keep_their_order_and_none_is_lost() {
+    let sink = |senders: u32, groups| {
+        let end = |number: u32| Ends {
+            link: (number > 0).then(|| Link::new(0, number as u16)),
+            hash: u64::from(number),
+            last: Time::ZERO,
+            groups: if number == 0 { groups } else { None },
+            noted: vec![Vec::new(); VALUES as usize],
+            dealt: 0,
+        };
+        let limits = Limits { stop: Time::from_us(500), goal: None };
+        let layout = Layout::singles(senders as usize + 1, 2, Time::from_us(1));
+        let (devices, _) = run((0..=senders).map(end).collect(), &layout, limits, &|_| true);
+        let sink = devices.into_iter().next().expect("it is the first");
+        (sink.noted, sink.dealt)
+    };
+    // Groups of a few, of dozens, and of more than a hundred.
+    for senders in [1, 7, 40, 250] {
+        let (in_order, none) = sink(senders, None);
+        let all: usize = in_order.iter().map(Vec::len).sum();
+        assert!(none == 0 && all > 300 * senders as usize);
+        assert_eq!(sink(senders, Some(VALUES as usize)), (in_order.clone(), all as u64));
+        // Some token belongs to no group in most windows: then all are handled in order.
+        let (noted, dealt) = sink(senders, Some(VALUES as usize - 1));
+        assert!(noted == in_order && dealt < all as u64);
+    }
+}
+
 #[test]
 fn tokens_are_neither_lost_nor_made() {
     // Every token ends at its last hop, so all that were emitted finish.
