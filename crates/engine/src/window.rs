@@ -18,8 +18,15 @@ pub trait Device: Send {
     /// the window's end, or [`Time::NEVER`].
     fn advance(&mut self, window: &mut Window<'_, '_, Self::Packet>) -> Time;
 
-    /// The same with arrivals in no order, for who deals them out by [`Window::deal`]; `None` where nothing
-    /// has been done, and [`advance`](Device::advance) shall do it.
+    /// Whether it wants to deal so many arrivals out.
+    #[inline]
+    fn deals(&self, _arrivals: usize) -> bool {
+        false
+    }
+
+    /// The same as [`advance`](Device::advance) with arrivals in no order, where it said that it
+    /// [`deals`](Device::deals) them out ([`Window::deal`]). `None` where nothing has been done, and `advance`
+    /// shall do it.
     #[inline]
     fn advance_dealing(&mut self, _window: &mut Window<'_, '_, Self::Packet>) -> Option<Time> {
         None
@@ -28,7 +35,7 @@ pub trait Device: Send {
     /// Has the processor fetch what [`advance`](Device::advance) will touch first; called shortly
     /// before it, with the device itself at hand.
     #[inline]
-    fn fetch(&self) {}
+    fn fetch(&self, _arrivals: usize) {}
 
     /// Sees the arrivals of a window before it is asked to handle them, each once, and may put those
     /// of the same instant into another order.

@@ -383,7 +383,7 @@ impl<'a, D: Device> Worker<'a, D> {
             // SAFETY: a group's devices, and the boxes of this window's slot for them, belong to who
             // took it alone, and no other reference to them is alive between two groups.
             let device_to_come = unsafe { devices[device as usize].get() };
-            device_to_come.fetch();
+            let mut arrivals = 0;
             for from in 0..reports.len() {
                 // SAFETY: as above.
                 let mailbox = unsafe { mail.mailbox(window as usize % SLOTS, from, device).get() };
@@ -391,7 +391,9 @@ impl<'a, D: Device> Worker<'a, D> {
                 for &entry in mailbox.iter().take(AHEAD + 2) {
                     self.packets.prefetch(key::handle(entry));
                 }
+                arrivals += mailbox.len();
             }
+            device_to_come.fetch(arrivals);
         }
     }
 
@@ -420,38 +422,40 @@ impl<'a, D: Device> Worker<'a, D> {
         self.delivered += arrivals.len() as u64;
         // SAFETY: a group is worked by who took it, once in a window.
         let this = unsafe { self.shared.devices[device as usize].get() };
-        let mut view = Window {
+        let until = post.ends[0];
+        if this.deals(arrivals.len()) {
+            let wake = this.advance_dealing(&mut Window {
+                packets: &mut self.packets,
+                base: from,
+                until,
+                arrivals,
+                post,
+                group: None,
+                dealer: &mut self.dealer,
+                finished: &mut self.finished,
+            });
+            if let Some(wake) = wake {
+                arrivals.clear();
+                return wake;
+            }
+        }
+        self.dealer.sorter.sort(arrivals);
+        this.arrange(&mut Arrivals {
+            packets: &self.packets,
+            base: from,
+            mix: post.mix,
+            entries: arrivals,
+        });
+        let wake = this.advance(&mut Window {
             packets: &mut self.packets,
             base: from,
-            until: post.ends[0],
+            until,
             arrivals,
             post,
             group: None,
             dealer: &mut self.dealer,
             finished: &mut self.finished,
-        };
-        let wake = match this.advance_dealing(&mut view) {
-            Some(wake) => wake,
-            None => {
-                self.dealer.sorter.sort(arrivals);
-                this.arrange(&mut Arrivals {
-                    packets: &self.packets,
-                    base: from,
-                    mix: post.mix,
-                    entries: arrivals,
-                });
-                this.advance(&mut Window {
-                    packets: &mut self.packets,
-                    base: from,
-                    until: post.ends[0],
-                    arrivals,
-                    post,
-                    group: None,
-                    dealer: &mut self.dealer,
-                    finished: &mut self.finished,
-                })
-            }
-        };
+        });
         arrivals.clear();
         wake
     }

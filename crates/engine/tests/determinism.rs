@@ -207,6 +207,10 @@ impl Device for Ends {
         until
     }
 
+    fn deals(&self, arrivals: usize) -> bool {
+        self.groups.is_some() && arrivals > 0
+    }
+
     fn advance_dealing(&mut self, window: &mut Window<'_, '_, Token>) -> Option<Time> {
         let groups = self.groups?;
         let dealt = window.deal(groups, |token| token.value as u16)?;

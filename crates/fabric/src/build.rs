@@ -43,16 +43,20 @@ impl<S: Scheme> Device for NodeDevice<S> {
         }
     }
     #[inline]
+    fn deals(&self, arrivals: usize) -> bool {
+        matches!(self, NodeDevice::Switch(switch) if switch.deals(arrivals))
+    }
+    #[inline]
     fn advance_dealing(&mut self, window: &mut Window<'_, '_, Packet<S>>) -> Option<Time> {
         match self {
             NodeDevice::Switch(switch) => switch.advance_by_port(window),
             NodeDevice::Host(_) | NodeDevice::Cioq(_) => None,
         }
     }
-    fn fetch(&self) {
+    fn fetch(&self, arrivals: usize) {
         match self {
             NodeDevice::Host(host) => host.fetch(),
-            NodeDevice::Switch(switch) => switch.fetch(),
+            NodeDevice::Switch(switch) => switch.fetch(arrivals),
             NodeDevice::Cioq(switch) => switch.fetch(),
         }
     }

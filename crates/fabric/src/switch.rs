@@ -209,8 +209,11 @@ impl<S: Scheme> Switch<S> {
         switch
     }
 
-    /// Has the processor fetch what most packets touch.
-    pub(crate) fn fetch(&self) {
+    /// Has the processor fetch what most packets touch, where there are so many that it is worth while.
+    pub(crate) fn fetch(&self, arrivals: usize) {
+        if arrivals < self.ports.len() {
+            return;
+        }
         for port in &self.ports {
             fetch(port, 3);
         }

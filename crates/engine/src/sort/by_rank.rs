@@ -7,13 +7,15 @@
 use super::SPARE;
 use std::arch::x86_64::{
     __m256i, _mm256_add_epi32, _mm256_blendv_epi8, _mm256_castps_si256, _mm256_castsi256_ps,
-    _mm256_cmpgt_epi32, _mm256_loadu_si256, _mm256_permute4x64_epi64, _mm256_permutevar8x32_epi32,
-    _mm256_set1_epi32, _mm256_setr_epi32, _mm256_setzero_si256, _mm256_shuffle_ps,
-    _mm256_storeu_si256, _mm256_sub_epi32, _mm256_xor_si256,
+    _mm256_cmpgt_epi32, _mm256_cmpgt_epi64, _mm256_loadu_si256, _mm256_maskload_epi64,
+    _mm256_maskstore_epi64, _mm256_permute4x64_epi64, _mm256_permutevar8x32_epi32,
+    _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_setr_epi32, _mm256_setr_epi64x,
+    _mm256_setzero_si256, _mm256_shuffle_ps, _mm256_storeu_si256, _mm256_sub_epi32,
+    _mm256_xor_si256,
 };
 
-/// Fewer than these are sorted faster by comparison.
-const FEWEST: usize = 12;
+/// Fewer than these are sorted as [`SPARE`] of them.
+const FEWEST: usize = SPARE + 1;
 /// More than these are dealt out before they are ranked.
 const MOST: usize = 64;
 /// More than these are sorted by comparison.
@@ -49,7 +51,10 @@ impl ByRank {
     #[inline]
     pub(super) fn sort(&mut self, entries: &mut [u64]) {
         let count = entries.len();
-        if !(FEWEST..=MOST_DEALT).contains(&count) {
+        if count < FEWEST {
+            // SAFETY: the processor has AVX2, or there were no `self`.
+            unsafe { sort_few_in_place(entries) }
+        } else if count > MOST_DEALT {
             entries.sort_unstable();
         } else if count > MOST {
             self.deal(entries);
@@ -167,6 +172,37 @@ fn sort_few(from: &[u64; SPARE], to: &mut [u64; SPARE], count: usize) -> bool {
     }
     // Those that have the same key have the same rank.
     taken | u32::MAX << count == u32::MAX
+}
+
+/// Sorts at most [`SPARE`] entries, also without a guess how many they are.
+#[target_feature(enable = "avx2")]
+fn sort_few_in_place(entries: &mut [u64]) {
+    let count = entries.len();
+    if count < 2 {
+        return;
+    }
+    let counts = _mm256_set1_epi64x(count as i64);
+    let places = [_mm256_setr_epi64x(0, 1, 2, 3), _mm256_setr_epi64x(4, 5, 6, 7)];
+    let masks = places.map(|places| _mm256_cmpgt_epi64(counts, places));
+    let halves = entries.as_mut_ptr().cast::<__m256i>();
+    let (mut few, mut sorted) = ([0; SPARE], [0; SPARE]);
+    for (half, mask) in masks.into_iter().enumerate() {
+        // SAFETY: of a half nothing is read but entries, and `few` has two halves.
+        unsafe {
+            let values = _mm256_maskload_epi64(halves.wrapping_add(half).cast(), mask);
+            _mm256_storeu_si256(few.as_mut_ptr().cast::<__m256i>().add(half), values);
+        }
+    }
+    if !sort_few(&few, &mut sorted, count) {
+        return entries.sort_unstable();
+    }
+    for (half, mask) in masks.into_iter().enumerate() {
+        // SAFETY: as above.
+        unsafe {
+            let values = _mm256_loadu_si256(sorted.as_ptr().cast::<__m256i>().add(half));
+            _mm256_maskstore_epi64(halves.wrapping_add(half).cast(), mask, values);
+        }
+    }
 }
 
 /// The key of an entry. Signed, as AVX2 compares.

@@ -30,6 +30,12 @@ impl<S: Scheme> Switch<S> {
             && self.trains.is_empty()
     }
 
+    /// Whether it wants so many arrivals dealt out by port.
+    #[inline]
+    pub(crate) fn deals(&self, arrivals: usize) -> bool {
+        self.separate_ports && arrivals >= FEWEST * self.ports.len()
+    }
+
     /// Handles a window port by port, with arrivals in no order, and returns when something is due after it;
     /// `None` where it must be handled otherwise.
     #[inline(never)]
@@ -41,12 +47,7 @@ impl<S: Scheme> Switch<S> {
         let next = self.next_timer().min(self.probes.next()).min(self.epoch_end);
         // Packets of the scheme's own may be larger than data: that is seen below.
         let expected = count as u64 * u64::from(self.common.full_packet);
-        if !self.separate_ports
-            || count < FEWEST * self.ports.len()
-            || next < window.until()
-            || self.mmu.is_pausing()
-            || !self.mmu.is_calm(expected)
-        {
+        if next < window.until() || self.mmu.is_pausing() || !self.mmu.is_calm(expected) {
             return None;
         }
         for port in &self.ports {
