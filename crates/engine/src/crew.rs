@@ -3,7 +3,7 @@
 //! Each thread does one worker's, window after window, and waits for the others in between. Where one
 //! of them has lost its core to another process, each window takes as long as the system lets it wait.
 //! Then the first thread does everybody's work for a spell, on the one core that it needs, and the others
-//! sleep. No result depends on who does it.
+//! sleep. So does it at the beginning, until they come. No result depends on who does it.
 
 use crate::barrier::{Barrier, Broken};
 use crate::mailbox::Turns;
@@ -17,6 +17,9 @@ use std::time::{Duration, Instant};
 const SPELL: u32 = 128;
 /// No spell is longer, so that it is soon noticed that the core is free again.
 const LONGEST_SPELL: Duration = Duration::from_secs(1);
+
+/// A thread that has a core is there so soon after the first.
+const PUNCTUAL: Duration = Duration::from_micros(500);
 
 /// The workers of a run, one for each thread.
 pub(crate) struct Crew<'a, D: Device> {
@@ -46,6 +49,11 @@ impl<'a, D: Device> Crew<'a, D> {
 
     /// What a thread does from the beginning of the run to its end.
     pub(crate) fn run(&self, thread: usize) -> Result<(), Broken> {
+        let begun = Instant::now();
+        if thread == 0 && self.barrier.is_shared() {
+            self.begin_alone();
+        }
+        self.barrier.wait(begun)?;
         let mut pace = Pace::new(self.workers.len());
         let mut spells = 0;
         for window in 0_usize.. {
@@ -82,17 +90,29 @@ impl<'a, D: Device> Crew<'a, D> {
         Ok(())
     }
 
+    /// The first thread begins before the others come. Who comes late has no core, and is left out for a
+    /// spell.
+    fn begin_alone(&self) {
+        let begun = Instant::now();
+        let mut end = None;
+        while self.goes_on() && end.is_none_or(|end| Instant::now() < end) {
+            self.work_for_all();
+            if end.is_none() && self.barrier.is_last() {
+                let late = begun.elapsed();
+                let spell = if late > PUNCTUAL { spell_after(late) } else { Duration::ZERO };
+                end = Some(begun + spell);
+            }
+        }
+    }
+
     /// Concludes the window at hand for all, and does everybody's work for so long, and on until the
     /// others have a core again.
     fn work_alone(&self, spell: Duration) {
         let begun = Instant::now();
-        // SAFETY: the other threads wait at the barrier, or are on their way from one to the next.
-        let workers = || self.workers.iter().map(|worker| unsafe { worker.get() });
-        workers().for_each(Worker::conclude);
+        self.each(Worker::conclude);
         let mut is_called = false;
-        while workers().all(|worker| worker.goes_on()) && !(is_called && self.barrier.is_last()) {
-            workers().for_each(Worker::work);
-            workers().for_each(Worker::conclude);
+        while self.goes_on() && !(is_called && self.barrier.is_last()) {
+            self.work_for_all();
             if !is_called && begun.elapsed() >= spell {
                 self.barrier.call();
                 is_called = true;
@@ -102,6 +122,29 @@ impl<'a, D: Device> Crew<'a, D> {
             self.barrier.call();
         }
     }
+
+    /// Does everybody's work in the window at hand, and goes on to the next.
+    fn work_for_all(&self) {
+        self.each(Worker::work);
+        self.each(Worker::conclude);
+    }
+
+    fn each(&self, act: impl Fn(&mut Worker<'a, D>)) {
+        // SAFETY: the first thread works alone: the others wait at the barrier, or are on their way from
+        // one to the next.
+        self.workers.iter().for_each(|worker| act(unsafe { worker.get() }));
+    }
+
+    /// The same for all workers.
+    fn goes_on(&self) -> bool {
+        // SAFETY: as above.
+        unsafe { self.workers[0].get() }.goes_on()
+    }
+}
+
+/// For how long one thread works alone when so much was lost.
+fn spell_after(lost: Duration) -> Duration {
+    (lost * SPELL).min(LONGEST_SPELL)
 }
 
 /// When it is better that one thread works alone, and for how long.
@@ -126,7 +169,7 @@ impl Pace {
         }
         let together = self.since.elapsed().saturating_sub(lost);
         self.resume();
-        self.spell = (lost * SPELL).min(LONGEST_SPELL);
+        self.spell = spell_after(lost);
         together * (self.threads - 1) / 2 < lost
     }
 

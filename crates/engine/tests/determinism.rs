@@ -326,25 +326,42 @@ fn threads_that_lose_their_core_change_nothing() {
     }
 }
 
+/// Notes by whom it was worked in each window.
+struct Witness(Vec<ThreadId>);
+
+impl Device for Witness {
+    type Packet = ();
+    fn advance(&mut self, window: &mut Window<'_, '_, ()>) -> Time {
+        self.0.push(std::thread::current().id());
+        window.until()
+    }
+}
+
+/// By whom two devices were worked in each window of so many, by two threads.
+fn who_works(windows: u64, watch: &(dyn Fn(Progress) -> bool + Sync)) -> [Vec<ThreadId>; 2] {
+    let limits = Limits { stop: Time::from_us(windows), goal: None };
+    let layout = Layout::singles(2, 2, Time::from_us(1));
+    let devices = vec![Witness(Vec::new()), Witness(Vec::new())];
+    let (devices, _) = run(devices, &layout, limits, watch);
+    <[Witness; 2]>::try_from(devices).ok().expect("there are two").map(|witness| witness.0)
+}
+
+#[test]
+fn the_first_thread_begins_alone() {
+    if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
+        return;
+    }
+    let [first, second] = who_works(10, &|_| true);
+    assert_eq!(first[0], second[0]);
+}
+
 #[test]
 fn who_has_a_core_works_alone_after_a_loss() {
     if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
         return;
     }
-    /// Notes by whom it was worked in each window.
-    struct Witness(Vec<ThreadId>);
-    impl Device for Witness {
-        type Packet = ();
-        fn advance(&mut self, window: &mut Window<'_, '_, ()>) -> Time {
-            self.0.push(std::thread::current().id());
-            window.until()
-        }
-    }
-    let limits = Limits { stop: Time::from_us(39), goal: None };
-    let layout = Layout::singles(2, 2, Time::from_us(1));
-    let devices = vec![Witness(Vec::new()), Witness(Vec::new())];
-    let (devices, _) = run(devices, &layout, limits, &nap_every(20, Duration::from_millis(5)));
+    let [first, second] = who_works(39, &nap_every(20, Duration::from_millis(5)));
     let after = 25..39;
-    assert_eq!(devices[0].0[after.clone()], devices[1].0[after.clone()]);
-    assert!(devices[0].0[after.clone()].iter().all(|thread| *thread == devices[0].0[after.start]));
+    assert_eq!(first[after.clone()], second[after.clone()]);
+    assert!(first[after.clone()].iter().all(|thread| *thread == first[after.start]));
 }
