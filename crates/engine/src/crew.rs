@@ -18,9 +18,6 @@ const SPELL: u32 = 128;
 /// No spell is longer, so that it is soon noticed that the core is free again.
 const LONGEST_SPELL: Duration = Duration::from_secs(1);
 
-/// A thread that has a core is there so soon after the first.
-const PUNCTUAL: Duration = Duration::from_micros(500);
-
 /// The workers of a run, one for each thread.
 pub(crate) struct Crew<'a, D: Device> {
     workers: Vec<Turns<Worker<'a, D>>>,
@@ -90,18 +87,11 @@ impl<'a, D: Device> Crew<'a, D> {
         Ok(())
     }
 
-    /// The first thread begins before the others come. Who comes late has no core, and is left out for a
-    /// spell.
+    /// The first thread begins before the others come, which may take milliseconds: the system puts threads
+    /// that it makes on any core at first.
     fn begin_alone(&self) {
-        let begun = Instant::now();
-        let mut end = None;
-        while self.goes_on() && end.is_none_or(|end| Instant::now() < end) {
+        while self.goes_on() && !self.barrier.is_last() {
             self.work_for_all();
-            if end.is_none() && self.barrier.is_last() {
-                let late = begun.elapsed();
-                let spell = if late > PUNCTUAL { spell_after(late) } else { Duration::ZERO };
-                end = Some(begun + spell);
-            }
         }
     }
 
@@ -142,11 +132,6 @@ impl<'a, D: Device> Crew<'a, D> {
     }
 }
 
-/// For how long one thread works alone when so much was lost.
-fn spell_after(lost: Duration) -> Duration {
-    (lost * SPELL).min(LONGEST_SPELL)
-}
-
 /// When it is better that one thread works alone, and for how long.
 struct Pace {
     threads: u32,
@@ -169,7 +154,7 @@ impl Pace {
         }
         let together = self.since.elapsed().saturating_sub(lost);
         self.resume();
-        self.spell = spell_after(lost);
+        self.spell = (lost * SPELL).min(LONGEST_SPELL);
         together * (self.threads - 1) / 2 < lost
     }
 

@@ -347,15 +347,6 @@ fn who_works(windows: u64, watch: &(dyn Fn(Progress) -> bool + Sync)) -> [Vec<Th
 }
 
 #[test]
-fn the_first_thread_begins_alone() {
-    if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
-        return;
-    }
-    let [first, second] = who_works(10, &|_| true);
-    assert_eq!(first[0], second[0]);
-}
-
-#[test]
 fn who_has_a_core_works_alone_after_a_loss() {
     if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
         return;
