@@ -192,6 +192,17 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
         Some((time, Place { time, entry }, Handle::from_raw(key::handle(entry))))
     }
 
+    /// Its beginning.
+    #[inline]
+    pub fn begin(&self) -> Time {
+        self.base
+    }
+
+    /// Whether anything arrives at its beginning, in whatever order arrivals are.
+    pub fn begins_with_arrival(&self) -> bool {
+        self.arrivals.iter().any(|&entry| key::time(entry, self.base) == self.base)
+    }
+
     /// How many arrivals are still to be taken.
     #[inline]
     pub fn waiting(&self) -> usize {

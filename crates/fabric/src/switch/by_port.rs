@@ -43,6 +43,14 @@ impl<S: Scheme> Switch<S> {
         &mut self,
         window: &mut Window<'_, '_, Packet<S>>,
     ) -> Option<Time> {
+        if self.probes.next() == window.begin()
+            && self.next_timer() > window.begin()
+            && !window.begins_with_arrival()
+        {
+            // Nothing else happens at this instant but departures, which come before.
+            self.drain_all(window, window.begin() + Time::from_ps(1));
+            self.sample(window.begin());
+        }
         let count = window.waiting();
         let next = self.next_timer().min(self.probes.next()).min(self.epoch_end);
         // Packets of the scheme's own may be larger than data: that is seen below.
