@@ -40,6 +40,11 @@ impl Case {
             threshold = "static"
             xoff = "{xoff_kb}KB"
             xon = "{xon}KB"
+            [[probe]]
+            name = "queues"
+            kind = "queue"
+            nodes = ["*"]
+            interval = "1us"
             [[traffic]]
             kind = "incast"
             senders = {senders}
@@ -132,6 +137,7 @@ proptest! {
                     "{} on {} threads", scheme.name, threads
                 );
                 prop_assert_eq!(&fast.summary.digest, &slow.summary.digest);
+                prop_assert_eq!(&fast.series, &slow.series, "{}", scheme.name);
             }
         }
     }
