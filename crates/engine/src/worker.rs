@@ -418,26 +418,29 @@ impl<'a, D: Device> Worker<'a, D> {
     #[inline]
     fn work_single(&mut self, device: u32, window: u64, from: Time, post: &mut Post<'a>) -> Time {
         let Shared { mail, reports, .. } = self.shared;
-        let arrivals = mailed(mail, reports.len(), window, device, &mut self.arrivals);
+        let mut gathered = std::mem::take(&mut self.arrivals);
+        let arrivals = mailed(mail, reports.len(), window, device, &mut gathered);
+        let wake = self.work_arrivals(device, arrivals, from, post);
+        arrivals.clear();
+        self.arrivals = gathered;
+        wake
+    }
+
+    #[inline]
+    fn work_arrivals(
+        &mut self,
+        device: u32,
+        arrivals: &mut [u64],
+        from: Time,
+        post: &mut Post<'a>,
+    ) -> Time {
         self.delivered += arrivals.len() as u64;
         // SAFETY: a group is worked by who took it, once in a window.
         let this = unsafe { self.shared.devices[device as usize].get() };
-        let until = post.ends[0];
-        if this.deals(arrivals.len()) {
-            let wake = this.advance_dealing(&mut Window {
-                packets: &mut self.packets,
-                base: from,
-                until,
-                arrivals,
-                post,
-                group: None,
-                dealer: &mut self.dealer,
-                finished: &mut self.finished,
-            });
-            if let Some(wake) = wake {
-                arrivals.clear();
-                return wake;
-            }
+        if this.deals(arrivals.len())
+            && let Some(wake) = this.advance_dealing(&mut self.window_of(arrivals, from, post))
+        {
+            return wake;
         }
         self.dealer.sorter.sort(arrivals);
         this.arrange(&mut Arrivals {
@@ -446,18 +449,27 @@ impl<'a, D: Device> Worker<'a, D> {
             mix: post.mix,
             entries: arrivals,
         });
-        let wake = this.advance(&mut Window {
+        this.advance(&mut self.window_of(arrivals, from, post))
+    }
+
+    /// The window at hand as a device sees it that is alone in its group.
+    #[inline]
+    fn window_of<'w>(
+        &'w mut self,
+        arrivals: &'w [u64],
+        from: Time,
+        post: &'w mut Post<'a>,
+    ) -> Window<'w, 'a, D::Packet> {
+        Window {
             packets: &mut self.packets,
             base: from,
-            until,
+            until: post.ends[0],
             arrivals,
             post,
             group: None,
             dealer: &mut self.dealer,
             finished: &mut self.finished,
-        });
-        arrivals.clear();
-        wake
+        }
     }
 
     /// The earliest time at which anything this thread knows of will happen.
