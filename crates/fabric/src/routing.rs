@@ -528,12 +528,10 @@ impl Routes {
     #[inline(always)]
     pub(crate) fn next_port(&self, here: &Here, (from, to): (u32, u32), hash: u32) -> u16 {
         let (set, _) = self.named_set(here.begin, to);
-        let (begin, count) = ((set >> COUNT_BITS) as usize, set & COUNT_MASK);
-        if count == 0 || self.addresses.is_some() {
+        if set & COUNT_MASK == 0 || self.addresses.is_some() {
             return self.next_port_among(here, (from, to), hash);
         }
-        // Of one port the first is taken, whatever the hash: cheaper than a guess whether it is one.
-        self.members[begin + share(spread(hash ^ here.salt), count)].get()
+        one_of(&self.members, set, hash ^ here.salt)
     }
 
     /// The look-ups of a switch for many packets, where they are simple ones.
@@ -658,12 +656,16 @@ impl Ways<'_> {
     pub(crate) fn port(&self, to: u32, hash: u32) -> u16 {
         let place = self.places[to as usize];
         let set = set_at(self.row[place.attachment as usize], place);
-        let (begin, count) = ((set >> COUNT_BITS) as usize, set & COUNT_MASK);
-        if count == 0 {
-            return NOWHERE;
-        }
-        self.members[begin + share(spread(hash ^ self.salt), count)].get()
+        if set & COUNT_MASK == 0 { NOWHERE } else { one_of(self.members, set, hash ^ self.salt) }
     }
+}
+
+/// The port of a set that is taken for a salted hash. Of one port the first is, whatever the hash: cheaper
+/// than a guess whether it is one.
+#[inline(always)]
+fn one_of(members: &[PortId], set: u32, hash: u32) -> u16 {
+    let (begin, count) = ((set >> COUNT_BITS) as usize, set & COUNT_MASK);
+    members[begin + share(spread(hash), count)].get()
 }
 
 /// The name of the set of ports that lead to a host, where the table has `entry` for its attachment.

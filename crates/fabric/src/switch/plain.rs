@@ -43,7 +43,7 @@ impl<S: Scheme> Switch<S> {
 
     /// The port that a packet leaves through; [`NOWHERE`] also where it is not meant to be passed on.
     #[inline(always)]
-    pub(super) fn way(&self, packet: &Packet<S>) -> u16 {
+    fn way(&self, packet: &Packet<S>) -> u16 {
         let Address { src, dst, hash, .. } = packet.header.address;
         let ends = if packet.header.to_source { (dst, src) } else { (src, dst) };
         let way = self.common.routes.next_port(&self.here, ends, hash);
