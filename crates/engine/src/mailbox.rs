@@ -7,7 +7,7 @@
 //! two threads ever touch a box at the same time, and the barrier between windows, or the taking of a
 //! group, orders their touching it in turn.
 
-use crate::fetch::{fetch, fetch_at};
+use crate::fetch::fetch_at;
 use crate::key::{self, Mix};
 use crate::link::Link;
 use std::cell::UnsafeCell;
@@ -181,14 +181,6 @@ impl<'a> Post<'a> {
             self.note(ahead, device);
         }
         mailbox.push(key::entry(arrival.ps() - self.ends[ahead].ps(), tail));
-    }
-
-    /// Has the processor fetch where they are.
-    #[inline]
-    pub(crate) fn fetch_lane(&self, link: &Link) {
-        for row in self.rows {
-            fetch(&row[link.device as usize], 1);
-        }
     }
 
     /// Finds the boxes at the end of a link.

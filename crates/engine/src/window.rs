@@ -107,7 +107,7 @@ impl Place {
     /// Whether nothing that is still to be taken arrives at the same instant.
     #[inline(always)]
     pub fn is_last_of_instant<P: Copy + Send>(self, window: &Window<'_, '_, P>) -> bool {
-        window.arrivals.first().is_none_or(|&next| key::is_later(next, self.entry))
+        window.arrivals.first().is_none_or(|&next| self.is_before(next))
     }
 }
 
@@ -250,12 +250,6 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     #[inline(always)]
     pub fn send_alone(&mut self, link: &Link, arrival: Time, class: Class, handle: Handle) {
         self.send_as(link, arrival, class, 0, handle);
-    }
-
-    /// Has the processor fetch what [`lane`](Window::lane) will look at.
-    #[inline]
-    pub fn fetch_lane(&self, link: &Link) {
-        self.post.fetch_lane(link);
     }
 
     /// The way over a link, for [`send_by`](Window::send_by).

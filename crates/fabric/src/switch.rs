@@ -277,8 +277,7 @@ impl<S: Scheme> Switch<S> {
             } else if next == timer {
                 self.on_timer(window, timer);
             } else {
-                self.drain_all(window, probe + Time::from_ps(1));
-                self.sample(probe);
+                self.sample(window, probe);
             }
         }
         let departure = self.drain_all(window, until);
@@ -448,7 +447,9 @@ impl<S: Scheme> Switch<S> {
         }
     }
 
-    fn sample(&mut self, now: Time) {
+    /// Probes look, after the departures of this instant.
+    fn sample(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
+        self.drain_all(window, now + Time::from_ps(1));
         let states = &self.cp_ports;
         let cp = self.cp.as_ref();
         let ports = &self.ports;

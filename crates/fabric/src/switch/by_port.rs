@@ -47,9 +47,8 @@ impl<S: Scheme> Switch<S> {
             && self.next_timer() > window.begin()
             && !window.begins_with_arrival()
         {
-            // Nothing else happens at this instant but departures, which come before.
-            self.drain_all(window, window.begin() + Time::from_ps(1));
-            self.sample(window.begin());
+            // Nothing else happens at this instant but departures.
+            self.sample(window, window.begin());
         }
         let count = window.waiting();
         let next = self.next_timer().min(self.probes.next()).min(self.epoch_end);
@@ -57,9 +56,6 @@ impl<S: Scheme> Switch<S> {
         let expected = count as u64 * u64::from(self.common.full_packet);
         if next < window.until() || self.mmu.is_pausing() || !self.mmu.is_calm(expected) {
             return None;
-        }
-        for port in &self.ports {
-            window.fetch_lane(&port.link);
         }
         let mut bytes = 0;
         let ways = self.common.routes.ways(&self.here)?;
