@@ -3,7 +3,7 @@
 //! Each thread does one worker's, window after window, and waits for the others in between. Where one
 //! of them has lost its core to another process, each window takes as long as the system lets it wait.
 //! Then the first thread does everybody's work for a spell, on the one core that it needs, and the others
-//! sleep. So does it at the beginning, until they come. No result depends on who does it.
+//! sleep. It does so at the beginning, too, until they have come. No result depends on who does it.
 
 use crate::barrier::{Barrier, Broken};
 use crate::mailbox::Turns;
@@ -87,8 +87,8 @@ impl<'a, D: Device> Crew<'a, D> {
         Ok(())
     }
 
-    /// The first thread begins before the others come, which may take milliseconds: the system puts threads
-    /// that it makes on any core at first.
+    /// The first thread begins before the others come: it may be milliseconds until the system gives them a
+    /// core.
     fn begin_alone(&self) {
         while self.goes_on() && !self.barrier.is_last() {
             self.work_for_all();
