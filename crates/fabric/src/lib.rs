@@ -35,6 +35,7 @@ mod scheduler;
 mod stream;
 mod sub_queue;
 mod switch;
+mod tournament;
 
 pub use engine::{Outcome, Progress};
 pub use host::FlowOutcome;

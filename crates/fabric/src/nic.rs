@@ -1,8 +1,8 @@
 //! A host's port: its queues of control packets, and the QPs that want to send data through it.
 
 use crate::port::Port;
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use crate::tournament::Tournament;
+use std::collections::VecDeque;
 use units::Time;
 
 /// A port of a host.
@@ -11,8 +11,8 @@ pub(crate) struct Nic {
     /// QPs that may send, by priority, next one first.
     ready: [VecDeque<u32>; 8],
     pub(crate) ready_mask: u16,
-    /// QPs that wait for their pacing time.
-    paced: BinaryHeap<Reverse<(Time, u32)>>,
+    /// When QPs want to be looked at, as their pacing time may have come.
+    paced: Tournament,
     /// Where QPs are not listed but looked through.
     pub(crate) scan: Option<Box<Scan>>,
     /// When the next packet begins at the earliest.
@@ -71,7 +71,7 @@ impl Nic {
             scan,
             ready: Default::default(),
             ready_mask: 0,
-            paced: BinaryHeap::new(),
+            paced: Tournament::default(),
             due: Time::NEVER,
         }
     }
@@ -101,20 +101,28 @@ impl Nic {
         }
     }
 
+    /// Has a QP looked at by `time`.
     #[inline]
     pub(crate) fn pace(&mut self, time: Time, qp: u32) {
-        self.paced.push(Reverse((time, qp)));
+        if time < self.paced.at(qp) {
+            self.paced.set(qp, time);
+        }
     }
 
-    /// A QP whose pacing time has come by `now`.
+    /// A QP whose pacing time may have come by `now`.
     #[inline]
-    pub(crate) fn next_paced(&mut self, now: Time) -> Option<(Time, u32)> {
-        let &Reverse((time, qp)) = self.paced.peek()?;
-        if time > now {
+    pub(crate) fn next_paced(&mut self, now: Time) -> Option<u32> {
+        if self.paced.earliest() > now {
             return None;
         }
-        self.paced.pop();
-        Some((time, qp))
+        let qp = self.paced.first()?;
+        self.paced.set(qp, Time::NEVER);
+        Some(qp)
+    }
+
+    /// Forgets a QP that is over.
+    pub(crate) fn forget(&mut self, qp: u32) {
+        self.paced.set(qp, Time::NEVER);
     }
 
     /// Whether nothing but a packet of `priority` would be sent at `now`.
@@ -129,7 +137,7 @@ impl Nic {
     /// Whether no QP is listed, and none has its pacing time by `now`.
     #[inline]
     pub(crate) fn has_no_rival(&self, now: Time) -> bool {
-        self.ready_mask == 0 && self.paced.peek().is_none_or(|&Reverse((time, _))| time > now)
+        self.ready_mask == 0 && self.paced.earliest() > now
     }
 
     /// Something happened at `now` that may let a packet go.
@@ -162,9 +170,6 @@ impl Nic {
             return;
         }
         let open = (self.port.waiting | self.ready_mask) & !self.port.paused;
-        self.due = self.port.due(open);
-        if let Some(&Reverse((time, _))) = self.paced.peek() {
-            self.due = self.due.min(time.max(self.port.free_at));
-        }
+        self.due = self.port.due(open).min(self.paced.earliest().max(self.port.free_at));
     }
 }

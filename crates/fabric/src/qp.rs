@@ -56,8 +56,7 @@ pub(crate) struct Sender<S: Scheme> {
     pub(crate) since_ack_request: u16,
     /// Up to here an ACK has been asked for.
     pub(crate) ack_requested_to: u64,
-    /// Times that wait in the host's heaps; entries with another time are stale.
-    pub(crate) paced_at: Time,
+    /// Times that wait in the host's heap; entries with another time are stale.
     pub(crate) timer_at: Time,
     pub(crate) timeout_at: Time,
     pub(crate) last_progress: Time,
@@ -85,7 +84,6 @@ impl<S: Scheme> Sender<S> {
             last_size: 0,
             since_ack_request: 0,
             ack_requested_to: 0,
-            paced_at: Time::NEVER,
             timer_at: Time::NEVER,
             timeout_at: Time::NEVER,
             last_progress: Time::ZERO,

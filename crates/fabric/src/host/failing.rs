@@ -55,7 +55,6 @@ impl<S: Scheme> Host<S> {
             let ends = (address.src, address.dst);
             sender.nic = routes.ecmp(self.node, candidates, ends, address.hash).get() as u8;
             sender.listed = false;
-            sender.paced_at = Time::NEVER;
             opened.push((address.flow, slot));
         }
         for slot in finished {

@@ -173,12 +173,8 @@ impl<S: Scheme> Host<S> {
         if nic.scan.is_some() {
             return self.scan(window, now, number);
         }
-        while let Some((time, slot)) = nic.next_paced(now) {
-            let Some(sender) = self.senders.get_mut(slot) else { continue };
-            if sender.paced_at != time {
-                continue;
-            }
-            sender.paced_at = Time::NEVER;
+        while let Some(slot) = nic.next_paced(now) {
+            let sender = self.senders.get_mut(slot).expect("a QP that is over is forgotten");
             if sender.listed {
                 continue;
             }
@@ -196,10 +192,7 @@ impl<S: Scheme> Host<S> {
                     sender.listed = true;
                     nic.list(sender.priority, slot);
                 }
-                Some(at) => {
-                    sender.paced_at = at;
-                    nic.pace(at, slot);
-                }
+                Some(at) => nic.pace(at, slot),
                 None => {}
             }
         }
@@ -216,6 +209,7 @@ impl<S: Scheme> Host<S> {
             let sender = self.senders.get_mut(slot).expect("a listed QP is there");
             sender.listed = false;
             if !sender.open {
+                nic.forget(slot);
                 self.senders.remove(slot);
                 return self.nics[number].schedule();
             }
@@ -339,8 +333,7 @@ impl<S: Scheme> Host<S> {
             if at <= nic.port.free_at {
                 sender.listed = true;
                 nic.list(sender.priority, slot);
-            } else if at < sender.paced_at {
-                sender.paced_at = at;
+            } else {
                 nic.pace(at, slot);
             }
         }
@@ -514,6 +507,7 @@ impl<S: Scheme> Host<S> {
         // A QP that went back is listed until its turn comes, also if an ACK overtook it.
         sender.open = false;
         if !sender.listed {
+            self.nics[usize::from(sender.nic)].forget(slot);
             self.senders.remove(slot);
         }
     }
@@ -549,11 +543,8 @@ pub(super) fn place<S: Scheme>(sender: &mut Sender<S>, nic: &mut Nic, now: Time,
         sender.listed = true;
         nic.port.free_at = nic.port.free_at.max(now);
         nic.list(sender.priority, slot);
-    } else if at < sender.paced_at {
-        sender.paced_at = at;
-        nic.pace(at, slot);
     } else {
-        return;
+        nic.pace(at, slot);
     }
     nic.schedule();
 }
