@@ -10,6 +10,7 @@ use super::HpccParams;
 use crate::contract::{Allow, LinkRates, Observable, PathFacts};
 use crate::int::{IntFormat, IntStack};
 use crate::window::RateWindow;
+use std::sync::Arc;
 use units::{Bytes, Rate, Time};
 
 /// What a rate follows from: the busiest link of a path, or each of its hops.
@@ -24,9 +25,9 @@ struct Track {
     fresh: bool,
 }
 
-/// The reaction point, one per QP. Its methods are plain, so that other schemes can build on it.
-#[derive(Clone, Debug)]
-pub struct ReactionPoint<const N: usize> {
+/// What of the law is the same for all QPs with the same line rate and the same T; they share it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Law {
     eta: f64,
     max_stage: u64,
     fast_reaction: bool,
@@ -43,6 +44,13 @@ pub struct ReactionPoint<const N: usize> {
     min_rate: u64,
     increase: u64,
     limit: RateWindow,
+    per_hop: bool,
+}
+
+/// The reaction point, one per QP. Its methods are plain, so that other schemes can build on it.
+#[derive(Clone, Debug)]
+pub struct ReactionPoint<const N: usize> {
+    law: Arc<Law>,
     /// One for the path, or one for each hop.
     tracks: Box<[Track]>,
     /// lastUpdateSeq: an ACK beyond this byte moves the reference rate. 0 before the first ACK.
@@ -56,9 +64,9 @@ pub struct ReactionPoint<const N: usize> {
     window: Bytes,
 }
 
-impl<const N: usize> ReactionPoint<N> {
-    /// The reaction point of a QP that begins: at line rate, with U = 1.
-    pub fn new(params: &HpccParams, path: &PathFacts) -> ReactionPoint<N> {
+impl Law {
+    /// The law for a QP on this path.
+    pub fn new(params: &HpccParams, path: &PathFacts) -> Law {
         let rtt = if params.base_rtt == "path" { path.base_rtt } else { path.network_rtt };
         let limit = RateWindow::new(params.window, path);
         let full_window = limit.full().unwrap_or_else(|| path.line_rate.bytes_in(rtt).get());
@@ -68,9 +76,7 @@ impl<const N: usize> ReactionPoint<N> {
         } else {
             params.rate_ai.bps()
         };
-        let track = Track { utilisation: 1.0, reference: line_rate, inc_stage: 0, fresh: false };
-        let tracks = if params.rate_per_hop { N.max(1) } else { 1 };
-        ReactionPoint {
+        Law {
             eta: params.eta,
             max_stage: params.max_stage,
             fast_reaction: params.fast_reaction,
@@ -84,12 +90,25 @@ impl<const N: usize> ReactionPoint<N> {
             min_rate: params.min_rate.bps().min(line_rate),
             increase,
             limit,
+            per_hop: params.rate_per_hop,
+        }
+    }
+}
+
+impl<const N: usize> ReactionPoint<N> {
+    /// The reaction point of a QP that begins: at line rate, with U = 1.
+    pub fn new(law: Arc<Law>) -> ReactionPoint<N> {
+        let Law { line_rate, limit, per_hop, .. } = *law;
+        let track = Track { utilisation: 1.0, reference: line_rate, inc_stage: 0, fresh: false };
+        let tracks = if per_hop { N.max(1) } else { 1 };
+        ReactionPoint {
+            law,
             tracks: vec![track; tracks].into(),
             last_update: 0,
             records: IntStack::default(),
             recorded_at: Time::ZERO,
             hold_until: Time::ZERO,
-            rate: path.line_rate,
+            rate: Rate::from_bps(line_rate),
             window: limit.at(line_rate),
         }
     }
@@ -113,7 +132,7 @@ impl<const N: usize> ReactionPoint<N> {
     /// Takes U as eta at most: what was measured is no reason to cut.
     pub fn excuse(&mut self) {
         for track in &mut self.tracks {
-            track.utilisation = track.utilisation.min(self.eta);
+            track.utilisation = track.utilisation.min(self.law.eta);
         }
     }
 
@@ -137,14 +156,14 @@ impl<const N: usize> ReactionPoint<N> {
         adjust: impl FnOnce(&mut ReactionPoint<N>),
     ) {
         let full = acknowledged > self.last_update;
-        if !full && !self.fast_reaction {
+        if !full && !self.law.fast_reaction {
             return;
         }
-        let stale = self.format.is_stale(now, self.recorded_at);
+        let stale = self.law.format.is_stale(now, self.recorded_at);
         if self.last_update == 0 || records.path() != self.records.path() || stale {
             // The first ACK, or the first on another path.
             (self.records, self.recorded_at) = (*records, now);
-        } else if records.hops() <= self.max_hops && self.measure(now, records, full) {
+        } else if records.hops() <= self.law.max_hops && self.measure(now, records, full) {
             adjust(self);
             self.react(now, full);
         }
@@ -178,6 +197,7 @@ impl<const N: usize> ReactionPoint<N> {
 
     /// MeasureInflight; whether any hop has news.
     fn measure(&mut self, now: Time, ack: &IntStack<N>, full: bool) -> bool {
+        let law = &*self.law;
         self.recorded_at = now;
         let per_hop = self.tracks.len() > 1;
         for track in &mut self.tracks {
@@ -185,23 +205,23 @@ impl<const N: usize> ReactionPoint<N> {
         }
         let (mut busiest, mut busiest_span, mut any) = (0.0, 0.0, false);
         for (hop, new) in ack.records().enumerate() {
-            if self.sample_feedback && !full && new.queue_bytes == 0 {
+            if law.sample_feedback && !full && new.queue_bytes == 0 {
                 continue;
             }
             any = true;
             let old = self.records.replace(hop, &new);
-            let span = nanoseconds(self.format.span(&new, &old));
+            let span = nanoseconds(law.format.span(&new, &old));
             // (There a span of zero gives an infinite load of no weight, and no number from then
             // on; packets take longer than its nanosecond.)
-            let rate = self.rates.rate(new.rate);
+            let rate = law.rates.rate(new.rate);
             if span > 0.0 && rate != Rate::ZERO {
                 let rate = rate.bps() as f64;
                 let tx_rate =
-                    (self.format.sent_between(&new, &old) * 8) as f64 / (span * NANOSECOND);
+                    (law.format.sent_between(&new, &old) * 8) as f64 / (span * NANOSECOND);
                 let queue = new.queue_bytes.min(old.queue_bytes) as f64;
-                let load = tx_rate / rate + queue * self.line_rate as f64 / rate / self.full_window;
+                let load = tx_rate / rate + queue * law.line_rate as f64 / rate / law.full_window;
                 if per_hop {
-                    self.tracks[hop].average(load, span, self.base_rtt);
+                    self.tracks[hop].average(load, span, law.base_rtt);
                 } else if load > busiest {
                     (busiest, busiest_span) = (load, span);
                 }
@@ -211,7 +231,7 @@ impl<const N: usize> ReactionPoint<N> {
             }
         }
         if any && !per_hop {
-            self.tracks[0].average(busiest, busiest_span, self.base_rtt);
+            self.tracks[0].average(busiest, busiest_span, law.base_rtt);
             self.tracks[0].fresh = true;
         }
         any
@@ -222,12 +242,13 @@ impl<const N: usize> ReactionPoint<N> {
         if now < self.hold_until {
             return;
         }
-        let mut lowest = self.line_rate;
+        let Law { eta, max_stage, increase, min_rate, line_rate, limit, .. } = *self.law;
+        let mut lowest = line_rate;
         for track in &mut self.tracks {
             let mut next = *track;
             if track.fresh {
-                let load = track.utilisation / self.eta;
-                let base = if load >= 1.0 || track.inc_stage >= self.max_stage {
+                let load = track.utilisation / eta;
+                let base = if load >= 1.0 || track.inc_stage >= max_stage {
                     next.inc_stage = 0;
                     // A quotient beyond all rates becomes the largest number, and is bounded.
                     (track.reference as f64 / load) as u64
@@ -235,8 +256,8 @@ impl<const N: usize> ReactionPoint<N> {
                     next.inc_stage += 1;
                     track.reference
                 };
-                let rate = base.saturating_add(self.increase);
-                next.reference = rate.clamp(self.min_rate, self.line_rate);
+                let rate = base.saturating_add(increase);
+                next.reference = rate.clamp(min_rate, line_rate);
             }
             lowest = lowest.min(next.reference);
             if full {
@@ -244,8 +265,8 @@ impl<const N: usize> ReactionPoint<N> {
             }
         }
         self.rate = Rate::from_bps(lowest);
-        if self.limit.follows_rate() {
-            self.window = self.limit.at(lowest);
+        if limit.follows_rate() {
+            self.window = limit.at(lowest);
         }
     }
 

@@ -3,6 +3,7 @@
 use super::HpccParams;
 use crate::contract::{Allow, LinkRates, PathFacts};
 use crate::int::{IntFormat, IntStack};
+use std::sync::Arc;
 use units::{Bytes, Rate, Time};
 
 /// Picoseconds in a second times bits in a byte.
@@ -24,9 +25,9 @@ pub struct Busiest {
     pub inflight: f64,
 }
 
-/// The reaction point, one per QP. Its methods are plain, so that other schemes can build on it.
-#[derive(Clone, Debug)]
-pub struct ReactionPoint<const N: usize> {
+/// What of the algorithm is the same for all QPs with the same line rate and the same T; they share it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Law {
     eta: f64,
     max_stage: u64,
     fast_reaction: bool,
@@ -43,7 +44,64 @@ pub struct ReactionPoint<const N: usize> {
     payload: Bytes,
     format: IntFormat,
     rates: LinkRates,
+}
 
+impl Law {
+    /// The law for a QP on this path.
+    pub fn new(params: &HpccParams, path: &PathFacts) -> Law {
+        let rtt = if params.base_rtt == "path" { path.base_rtt } else { path.network_rtt };
+        Law::with_rtt(params, path.line_rate, rtt, path.payload, &path.rates)
+    }
+
+    /// The same for a loop that takes `rtt`, whatever the path: T.
+    pub fn with_rtt(
+        params: &HpccParams,
+        line_rate: Rate,
+        rtt: Time,
+        payload: Bytes,
+        rates: &LinkRates,
+    ) -> Law {
+        let base_rtt = rtt.ps().max(1) as f64;
+        let bytes_at = |rate: Rate| rate.bps() as f64 * base_rtt / PS_BITS;
+        let full_window = bytes_at(line_rate);
+        let increase = if params.rate_ai == Rate::ZERO {
+            full_window * (1.0 - params.eta) / params.expected_flows as f64
+        } else {
+            bytes_at(params.rate_ai)
+        };
+        let min_rate = params.min_rate.min(line_rate);
+        Law {
+            eta: params.eta,
+            max_stage: params.max_stage,
+            fast_reaction: params.fast_reaction,
+            base_rtt,
+            full_window,
+            least_window: bytes_at(min_rate),
+            increase,
+            min_rate,
+            line_rate,
+            payload,
+            format: params.format(),
+            rates: rates.clone(),
+        }
+    }
+
+    /// The same with records of another format than the parameters say.
+    pub fn with_format(self, format: IntFormat) -> Law {
+        Law { format, ..self }
+    }
+
+    /// The paper leaves the window unbounded; the HPCC simulator keeps the rate between its lowest
+    /// and the line rate, and so do we.
+    fn bounded(&self, window: f64) -> f64 {
+        window.clamp(self.least_window, self.full_window)
+    }
+}
+
+/// The reaction point, one per QP. Its methods are plain, so that other schemes can build on it.
+#[derive(Clone, Debug)]
+pub struct ReactionPoint<const N: usize> {
+    law: Arc<Law>,
     /// W, bytes.
     window: f64,
     /// W^c, bytes.
@@ -65,41 +123,10 @@ pub struct ReactionPoint<const N: usize> {
 
 impl<const N: usize> ReactionPoint<N> {
     /// The reaction point of a QP that begins: W_init = B_NIC T, so at line rate (section 3.2).
-    pub fn new(params: &HpccParams, path: &PathFacts) -> ReactionPoint<N> {
-        let rtt = if params.base_rtt == "path" { path.base_rtt } else { path.network_rtt };
-        ReactionPoint::with_rtt(params, path.line_rate, rtt, path.payload, &path.rates)
-    }
-
-    /// The same for a loop that takes `rtt`, whatever the path: T.
-    pub fn with_rtt(
-        params: &HpccParams,
-        line_rate: Rate,
-        rtt: Time,
-        payload: Bytes,
-        rates: &LinkRates,
-    ) -> ReactionPoint<N> {
-        let base_rtt = rtt.ps().max(1) as f64;
-        let bytes_at = |rate: Rate| rate.bps() as f64 * base_rtt / PS_BITS;
-        let full_window = bytes_at(line_rate);
-        let increase = if params.rate_ai == Rate::ZERO {
-            full_window * (1.0 - params.eta) / params.expected_flows as f64
-        } else {
-            bytes_at(params.rate_ai)
-        };
-        let min_rate = params.min_rate.min(line_rate);
+    pub fn new(law: Arc<Law>) -> ReactionPoint<N> {
+        let (full_window, rate) = (law.full_window, law.line_rate);
         let mut rp = ReactionPoint {
-            eta: params.eta,
-            max_stage: params.max_stage,
-            fast_reaction: params.fast_reaction,
-            base_rtt,
-            full_window,
-            least_window: bytes_at(min_rate),
-            increase,
-            min_rate,
-            line_rate,
-            payload,
-            format: params.format(),
-            rates: rates.clone(),
+            law,
             window: full_window,
             reference: full_window,
             // The paper gives no start; the HPCC simulator takes a link that is just full.
@@ -109,7 +136,7 @@ impl<const N: usize> ReactionPoint<N> {
             records: IntStack::default(),
             recorded_at: Time::ZERO,
             hold_until: Time::ZERO,
-            rate: line_rate,
+            rate,
             limit: Bytes::UNLIMITED,
         };
         rp.set_window(full_window);
@@ -119,15 +146,17 @@ impl<const N: usize> ReactionPoint<N> {
     /// T turns out to be shorter: windows shrink in proportion, and rates stay as they are.
     pub fn shorten(&mut self, rtt: Time) {
         let base_rtt = rtt.ps().max(1) as f64;
-        let by = base_rtt / self.base_rtt;
+        let by = base_rtt / self.law.base_rtt;
         if by >= 1.0 {
             return;
         }
-        self.base_rtt = base_rtt;
-        let ReactionPoint { full_window, least_window, increase, window, reference, .. } = self;
-        for bytes in [full_window, least_window, increase, window, reference] {
+        let law = Arc::make_mut(&mut self.law);
+        law.base_rtt = base_rtt;
+        for bytes in [&mut law.full_window, &mut law.least_window, &mut law.increase] {
             *bytes *= by;
         }
+        self.window *= by;
+        self.reference *= by;
         self.set_window(self.window);
     }
 
@@ -139,7 +168,7 @@ impl<const N: usize> ReactionPoint<N> {
     /// T.
     #[inline]
     pub fn base_rtt(&self) -> Time {
-        Time::from_ps(self.base_rtt as u64)
+        Time::from_ps(self.law.base_rtt as u64)
     }
     /// U, the average of the busiest link's normalised bytes in flight.
     #[inline]
@@ -149,7 +178,7 @@ impl<const N: usize> ReactionPoint<N> {
     /// Takes U as eta at most: what was measured is no reason to cut.
     #[inline]
     pub fn excuse(&mut self) {
-        self.utilisation = self.utilisation.min(self.eta);
+        self.utilisation = self.utilisation.min(self.law.eta);
     }
     /// W, in bytes.
     #[inline]
@@ -161,14 +190,10 @@ impl<const N: usize> ReactionPoint<N> {
     pub fn reference(&self) -> f64 {
         self.reference
     }
-    /// The same with records of another format than the parameters say.
-    pub fn with_format(self, format: IntFormat) -> ReactionPoint<N> {
-        ReactionPoint { format, ..self }
-    }
     /// Sets W^c, in bytes, within its bounds; for schemes that know better.
     #[inline]
     pub fn set_reference(&mut self, reference: f64) {
-        self.reference = self.bounded(reference);
+        self.reference = self.law.bounded(reference);
     }
 
     /// An ACK up to `next_expected` that is neither a NACK nor a duplicate (NewAck, lines 21 to 27).
@@ -194,7 +219,7 @@ impl<const N: usize> ReactionPoint<N> {
         let full = next_expected > self.last_update;
         // Without fast reaction the ACKs in between are not even measured, so that the next
         // measurement spans the round trip.
-        if !full && !self.fast_reaction {
+        if !full && !self.law.fast_reaction {
             return;
         }
         if let Some(busiest) = self.measure(now, records)
@@ -233,19 +258,20 @@ impl<const N: usize> ReactionPoint<N> {
     /// with: on the first ACK, after the path has changed or nothing has come for long, or without any
     /// switch.
     pub fn measure(&mut self, now: Time, ack: &IntStack<N>) -> Option<Busiest> {
-        if self.format.is_stale(now, self.recorded_at) {
+        let Law { format, rates, base_rtt, .. } = &*self.law;
+        if format.is_stale(now, self.recorded_at) {
             self.records = IntStack::default();
         }
         // The largest u so far as bits, which for what is not negative sort as it does, and one more: 0
         // is none. Which link is the busiest can't be guessed, and there is nothing to jump over.
         let (mut most, mut hop_of_most, mut span_of_most) = (0, 0, 0);
         for (hop, (new, old)) in ack.beside(&self.records).enumerate() {
-            let span = self.format.span(&new, &old).ps();
-            let bytes_per_ps = self.rates.bytes_per_ps(new.rate);
+            let span = format.span(&new, &old).ps();
+            let bytes_per_ps = rates.bytes_per_ps(new.rate);
             // Lines 4 and 5; the smaller queue of the two filters out noise.
-            let tx_rate = float(self.format.sent_between(&new, &old)) / float(span);
+            let tx_rate = float(format.sent_between(&new, &old)) / float(span);
             let queue = float(new.queue_bytes.min(old.queue_bytes));
-            let inflight = queue / (bytes_per_ps * self.base_rtt) + tx_rate / bytes_per_ps;
+            let inflight = queue / (bytes_per_ps * base_rtt) + tx_rate / bytes_per_ps;
             // Two records of one instant say nothing of a rate; nor do records that run backwards,
             // if ACKs ever overtake each other.
             let tells = span != 0 && bytes_per_ps != 0.0;
@@ -263,7 +289,7 @@ impl<const N: usize> ReactionPoint<N> {
         let busiest = Busiest { hop: hop_of_most, inflight: f64::from_bits(most - 1) };
         let span = float(span_of_most);
         // Lines 8 and 9.
-        let weight = span.min(self.base_rtt) / self.base_rtt;
+        let weight = span.min(*base_rtt) / base_rtt;
         self.utilisation = (1.0 - weight) * self.utilisation + weight * busiest.inflight;
         Some(busiest)
     }
@@ -271,14 +297,15 @@ impl<const N: usize> ReactionPoint<N> {
     /// ComputeWind (lines 11 to 20) and the pacing rate R = W / T (line 27). `full`: the reference
     /// window follows.
     pub fn compute_window(&mut self, full: bool) {
-        let multiplicative = self.utilisation >= self.eta || self.inc_stage >= self.max_stage;
+        let Law { eta, max_stage, increase, .. } = *self.law;
+        let multiplicative = self.utilisation >= eta || self.inc_stage >= max_stage;
         let base = if multiplicative {
             // An idle path has U = 0: the quotient is infinite, and bounded like any other.
-            self.reference / (self.utilisation / self.eta)
+            self.reference / (self.utilisation / eta)
         } else {
             self.reference
         };
-        self.set_window(base + self.increase);
+        self.set_window(base + increase);
         if full {
             self.inc_stage = if multiplicative { 0 } else { self.inc_stage + 1 };
             self.reference = self.window;
@@ -290,22 +317,17 @@ impl<const N: usize> ReactionPoint<N> {
         self.hold_until = until;
     }
 
-    /// The paper leaves the window unbounded; the HPCC simulator keeps the rate between its lowest
-    /// and the line rate, and so do we.
-    fn bounded(&self, window: f64) -> f64 {
-        window.clamp(self.least_window, self.full_window)
-    }
-
     fn set_window(&mut self, window: f64) {
-        self.window = self.bounded(window);
-        let rate = if self.window == self.full_window {
+        let Law { base_rtt, full_window, min_rate, line_rate, .. } = *self.law;
+        self.window = self.law.bounded(window);
+        let rate = if self.window == full_window {
             // Not a bit per second below it, by rounding.
-            self.line_rate
+            line_rate
         } else {
-            Rate::from_bps((self.window * PS_BITS / self.base_rtt) as u64)
+            Rate::from_bps((self.window * PS_BITS / base_rtt) as u64)
         };
-        self.rate = rate.clamp(self.min_rate, self.line_rate);
+        self.rate = rate.clamp(min_rate, line_rate);
         // A window below one packet would stop the sender; then the pace alone limits it.
-        self.limit = Bytes::new(self.window as u64).max(self.payload);
+        self.limit = Bytes::new(self.window as u64).max(self.law.payload);
     }
 }

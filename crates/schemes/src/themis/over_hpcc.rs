@@ -38,10 +38,10 @@ use crate::contract::{
     Observable, Packet, PathFacts, PlainReceiver, PortFacts, PortView, RateCode, Rp, Scheme,
     Signal, SwitchFacts, Target, Verdict,
 };
-use crate::hpcc::window::ReactionPoint;
-use crate::hpcc::{Hpcc, HpccParams, SIMULATOR_ONLY, brings_news};
+use crate::hpcc::{Hpcc, HpccParams, Law, ReactionPoint, SIMULATOR_ONLY, Shared, brings_news};
 use crate::int::{CarriesInt, IntRecord, IntStack, StampInt};
 use crate::registry::Preset;
+use std::sync::Arc;
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
 /// Parameters of an external switch that mean nothing where INT records are the signal.
@@ -82,7 +82,7 @@ impl<const N: usize> Scheme for ThemisHpcc<N> {
     type Params = ThemisHpccParams;
     type Meta = Carried<N>;
     type Ctl = Notice<N>;
-    type Host = ();
+    type Host = Shared<Law>;
     type Rp = Sender<N>;
     type Np = PlainReceiver;
     type Cp = Switch<N>;
@@ -102,7 +102,9 @@ impl<const N: usize> Scheme for ThemisHpcc<N> {
     fn ctl_bytes(_notice: &Notice<N>) -> u32 {
         66 + 2 + 8 * N as u32
     }
-    fn host(_params: &ThemisHpccParams, _facts: &HostFacts) {}
+    fn host(_params: &ThemisHpccParams, _facts: &HostFacts) -> Shared<Law> {
+        Shared::default()
+    }
     fn cp(params: &ThemisHpccParams, facts: &SwitchFacts<'_>) -> Option<Switch<N>> {
         let stamp = StampInt::new(facts);
         let external = &params.external;
@@ -217,7 +219,8 @@ impl<const N: usize> SecondHalf<N> {
                 let rtt = now - since;
                 let law = || {
                     let SecondLaw { hpcc, codes, .. } = own;
-                    ReactionPoint::with_rtt(hpcc, self.line_rate, rtt, Bytes::ZERO, codes)
+                    let law = Law::with_rtt(hpcc, self.line_rate, rtt, Bytes::ZERO, codes);
+                    ReactionPoint::new(Arc::new(law))
                 };
                 self.law.get_or_insert_with(law).shorten(rtt);
             }
@@ -388,9 +391,14 @@ impl<const N: usize> Rp<ThemisHpcc<N>> for Sender<N> {
     /// As HPCC's.
     const REPACE: bool = true;
 
-    fn open(params: &ThemisHpccParams, _host: &mut (), path: &PathFacts, _now: Time) -> Sender<N> {
+    fn open(
+        params: &ThemisHpccParams,
+        laws: &mut Shared<Law>,
+        path: &PathFacts,
+        _now: Time,
+    ) -> Sender<N> {
         Sender {
-            whole: ReactionPoint::new(&params.hpcc, path),
+            whole: ReactionPoint::new(laws.share(Law::new(&params.hpcc, path))),
             first_half: None,
             line_rate: path.line_rate,
             base_rtt: path.base_rtt,
@@ -426,7 +434,8 @@ impl<const N: usize> Rp<ThemisHpcc<N>> for Sender<N> {
         let rtt = cx.now - notice.sent_at;
         let (line_rate, payload, rates) = (self.line_rate, self.payload, &self.rates);
         let first = self.first_half.get_or_insert_with(|| {
-            ReactionPoint::with_rtt(&cx.params.hpcc, line_rate, rtt, payload, rates)
+            let law = Law::with_rtt(&cx.params.hpcc, line_rate, rtt, payload, rates);
+            ReactionPoint::new(Arc::new(law))
         });
         first.shorten(rtt);
         first.new_ack(cx.now, notice.end, self.sent, &notice.int);
