@@ -91,6 +91,12 @@ impl Nic {
         qp
     }
 
+    /// The QPs that will probably be looked at soon, with those that are listed at a priority.
+    #[inline]
+    pub(crate) fn coming(&self, priority: usize) -> impl Iterator<Item = u32> {
+        self.ready[priority].get(1).copied().into_iter().chain(self.paced.first())
+    }
+
     /// Forgets all QPs.
     pub(crate) fn clear(&mut self) {
         self.ready.iter_mut().for_each(VecDeque::clear);

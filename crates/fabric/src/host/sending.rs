@@ -206,6 +206,10 @@ impl<S: Scheme> Host<S> {
             self.send_control(window, now, number, queue);
         } else {
             let slot = nic.take(queue);
+            // Where there are many, they are far apart in memory, and come while this one is worked.
+            for coming in nic.coming(queue) {
+                self.senders.fetch(coming);
+            }
             let sender = self.senders.get_mut(slot).expect("a listed QP is there");
             sender.listed = false;
             if !sender.open {
