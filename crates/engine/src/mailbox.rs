@@ -11,6 +11,7 @@ use crate::fetch::fetch_at;
 use crate::key::{self, Mix};
 use crate::link::Link;
 use std::cell::UnsafeCell;
+use std::hint::select_unpredictable;
 use units::Time;
 
 /// How many windows ahead a box can be, the current one included.
@@ -149,19 +150,24 @@ impl<'a> Post<'a> {
         arrival.ps().wrapping_sub(self.ends[0].ps()) < self.reach
     }
 
+    /// In which of the next two windows that is. It can't be guessed.
+    #[inline(always)]
+    fn ahead(&self, arrival: Time) -> usize {
+        debug_assert!(self.reaches(arrival));
+        select_unpredictable(arrival >= self.ends[1], 1, 0)
+    }
+
     /// Puts a packet into the box of the window in which it arrives; `tail` is the rest of its entry.
     #[inline(always)]
     pub(crate) fn put(&mut self, device: u32, arrival: Time, tail: u64) {
-        debug_assert!(self.reaches(arrival));
-        let ahead = usize::from(arrival >= self.ends[1]);
+        let ahead = self.ahead(arrival);
         self.put_into(&self.rows[ahead][device as usize], ahead, device, arrival, tail);
     }
 
     /// The same over a link of which the boxes have been found.
     #[inline(always)]
     pub(crate) fn put_by(&mut self, lane: &Lane<'_>, arrival: Time, tail: u64) {
-        debug_assert!(self.reaches(arrival));
-        let ahead = usize::from(arrival >= self.ends[1]);
+        let ahead = self.ahead(arrival);
         self.put_into(lane.boxes[ahead], ahead, lane.device, arrival, tail);
     }
 

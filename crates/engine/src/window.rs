@@ -3,6 +3,7 @@ use crate::deal::{Dealer, Dealt};
 use crate::key::{self, Mix};
 use crate::link::{Class, Link};
 use crate::mailbox::{Lane, Post};
+use std::hint::select_unpredictable;
 use units::Time;
 
 /// How many arrivals ahead packets are fetched.
@@ -107,7 +108,9 @@ impl Place {
     /// Whether nothing that is still to be taken arrives at the same instant.
     #[inline(always)]
     pub fn is_last_of_instant<P: Copy + Send>(self, window: &Window<'_, '_, P>) -> bool {
-        window.arrivals.first().is_none_or(|&next| self.is_before(next))
+        // Whether there is another can't be guessed.
+        let coming = window.arrivals;
+        self.is_before(select_unpredictable(coming.is_empty(), &[u64::MAX][..], coming)[0])
     }
 }
 

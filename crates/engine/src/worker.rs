@@ -387,11 +387,13 @@ impl<'a, D: Device> Worker<'a, D> {
             for from in 0..reports.len() {
                 // SAFETY: as above.
                 let mailbox = unsafe { mail.mailbox(window as usize % SLOTS, from, device).get() };
-                // As many as are looked at before the device has the next ones fetched.
-                for &entry in mailbox.iter().take(AHEAD + 2) {
-                    self.packets.prefetch(key::handle(entry));
-                }
                 arrivals += mailbox.len();
+                let Some(last) = mailbox.len().checked_sub(1) else { continue };
+                // As many as are looked at before the device has the next ones fetched. Whether there are so
+                // many can't be guessed.
+                for place in 0..AHEAD + 2 {
+                    self.packets.prefetch(key::handle(mailbox[place.min(last)]));
+                }
             }
             device_to_come.fetch(arrivals);
         }

@@ -35,7 +35,7 @@ impl<S: Scheme> Switch<S> {
                     return;
                 }
             }
-            if known == 0 {
+            if known < AT_ONCE {
                 return;
             }
         }
