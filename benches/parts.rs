@@ -4,10 +4,9 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use engine::{Class, Device, Layout, Limits, Link, Window, run};
 use schemes::contract::{LinkRates, PathFacts, Scheme};
 use schemes::hpcc::Hpcc;
-use schemes::hpcc::window::{Law, ReactionPoint};
+use schemes::hpcc::window::ReactionPoint;
 use schemes::int::{IntRecord, IntStack};
 use std::hint::black_box;
-use std::sync::Arc;
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
 /// Passes on what it gets, after 100 ns on the wire.
@@ -74,7 +73,7 @@ fn hpcc(criterion: &mut Criterion) {
         rates: LinkRates::new([]),
     };
     let params = Hpcc::<5>::preset("hpcc-paper", line);
-    let mut law = ReactionPoint::<5>::new(Arc::new(Law::new(&params, &path)));
+    let mut law = ReactionPoint::<5>::new(&params, &path);
     let mut round = 0u64;
     criterion.bench_function("HPCC's window, an ACK with 5 hops", |bencher| {
         bencher.iter(|| {

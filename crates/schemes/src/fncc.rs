@@ -32,7 +32,7 @@ use crate::contract::{
     Ack, Allow, Body, Cp, Full, Header, HostCx, HostFacts, Kind, LinkRates, NoCtl, Np, Observable,
     Packet, PathFacts, PortFacts, PortView, RateCode, Rp, Scheme, Signal, Strict, SwitchFacts,
 };
-use crate::hpcc::{self, Hpcc, HpccParams, SIMULATOR_ONLY, Shared};
+use crate::hpcc::{self, Hpcc, HpccParams, SIMULATOR_ONLY};
 use crate::int::{IntFormat, IntRecord, IntStack};
 use crate::params::{self, Value};
 use crate::registry::Preset;
@@ -103,7 +103,7 @@ impl<const N: usize> Scheme for Fncc<N> {
     type Params = FnccParams;
     type Meta = Report<N>;
     type Ctl = NoCtl;
-    type Host = Host;
+    type Host = Concurrency;
     type Rp = ReactionPoint<N>;
     type Np = NotificationPoint;
     type Cp = IntTable;
@@ -128,8 +128,8 @@ impl<const N: usize> Scheme for Fncc<N> {
     fn ctl_bytes(ctl: &NoCtl) -> u32 {
         match *ctl {}
     }
-    fn host(_params: &FnccParams, facts: &HostFacts) -> Host {
-        Host { concurrency: Concurrency::new(facts.network_rtt), laws: Shared::default() }
+    fn host(_params: &FnccParams, facts: &HostFacts) -> Concurrency {
+        Concurrency::new(facts.network_rtt)
     }
     fn cp(params: &FnccParams, facts: &SwitchFacts<'_>) -> Option<IntTable> {
         Some(IntTable::new(&params.notification, facts))
@@ -144,13 +144,6 @@ pub struct Report<const N: usize> {
     pub int: IntStack<N>,
     /// N, the receiver's concurrent flows.
     pub flows: u16,
-}
-
-/// What a host keeps: of the flows that it receives, and of those that it sends.
-#[derive(Clone, Debug)]
-pub struct Host {
-    concurrency: Concurrency,
-    laws: Shared<hpcc::Law>,
 }
 
 /// A receiver's concurrent flows: those with data in this or the previous period.
@@ -210,17 +203,16 @@ pub struct NotificationPoint {
 }
 
 impl<const N: usize> Np<Fncc<N>> for NotificationPoint {
-    fn open(_params: &FnccParams, _host: &mut Host, _now: Time) -> NotificationPoint {
+    fn open(_params: &FnccParams, _host: &mut Concurrency, _now: Time) -> NotificationPoint {
         NotificationPoint::default()
     }
     #[inline]
     fn on_data(&mut self, cx: &mut HostCx<'_, Fncc<N>>, _data: &Header, report: &mut Report<N>) {
-        let concurrency = &mut cx.host.concurrency;
-        concurrency.arrived(cx.now, &mut self.seen);
-        report.flows = concurrency.flows();
+        cx.host.arrived(cx.now, &mut self.seen);
+        report.flows = cx.host.flows();
     }
     fn on_message_end(&mut self, cx: &mut HostCx<'_, Fncc<N>>) {
-        cx.host.concurrency.ended(&mut self.seen);
+        cx.host.ended(&mut self.seen);
     }
 }
 
@@ -351,16 +343,12 @@ enum Speedup {
 
 impl<const N: usize> ReactionPoint<N> {
     /// The reaction point of a QP that begins.
-    pub fn new(
-        params: &FnccParams,
-        laws: &mut Shared<hpcc::Law>,
-        path: &PathFacts,
-    ) -> ReactionPoint<N> {
+    pub fn new(params: &FnccParams, path: &PathFacts) -> ReactionPoint<N> {
         let own = &params.notification;
         let law = hpcc::Law::new(&params.hpcc, path).with_format(own.format());
         let rtt = if params.hpcc.base_rtt == "path" { path.base_rtt } else { path.network_rtt };
         ReactionPoint {
-            hpcc: hpcc::ReactionPoint::new(laws.share(law)),
+            hpcc: hpcc::ReactionPoint::under(law),
             speedup: match own.last_hop_speedup {
                 "per-ack" => Speedup::PerAck,
                 "per-round-trip" => Speedup::PerRoundTrip,
@@ -423,11 +411,11 @@ impl<const N: usize> Rp<Fncc<N>> for ReactionPoint<N> {
 
     fn open(
         params: &FnccParams,
-        host: &mut Host,
+        _host: &mut Concurrency,
         path: &PathFacts,
         _now: Time,
     ) -> ReactionPoint<N> {
-        ReactionPoint::new(params, &mut host.laws, path)
+        ReactionPoint::new(params, path)
     }
     #[inline]
     fn allow(&self) -> Allow {

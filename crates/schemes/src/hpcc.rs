@@ -9,11 +9,9 @@
 //! - `ns3`, [`rate`], the HPCC simulator's: the rate R = W / T, and the window W_init R / R_max that
 //!   goes with it. The same law, rounded as there.
 
-mod laws;
 pub mod rate;
 pub mod window;
 
-pub use laws::{Laws, Shared};
 pub use window::{Busiest, Law, ReactionPoint};
 
 use crate::contract::{
@@ -128,7 +126,7 @@ impl<const N: usize> Scheme for Hpcc<N> {
     type Params = HpccParams;
     type Meta = IntStack<N>;
     type Ctl = NoCtl;
-    type Host = Laws;
+    type Host = ();
     type Rp = Variant<N>;
     type Np = PlainReceiver;
     type Cp = StampInt;
@@ -188,9 +186,7 @@ impl<const N: usize> Scheme for Hpcc<N> {
     fn ctl_bytes(ctl: &NoCtl) -> u32 {
         match *ctl {}
     }
-    fn host(_params: &HpccParams, _facts: &HostFacts) -> Laws {
-        Laws::default()
-    }
+    fn host(_params: &HpccParams, _facts: &HostFacts) {}
     fn cp(params: &HpccParams, facts: &SwitchFacts<'_>) -> Option<StampInt> {
         Some(StampInt::with_format(facts, params.format()))
     }
@@ -208,16 +204,10 @@ pub enum Variant<const N: usize> {
 
 impl<const N: usize> Variant<N> {
     /// The reaction point of a QP that begins.
-    pub fn new(params: &HpccParams, laws: &mut Laws, path: &PathFacts) -> Variant<N> {
+    pub fn new(params: &HpccParams, path: &PathFacts) -> Variant<N> {
         match params.variant {
-            "ns3" => {
-                let law = laws.ns3.share(rate::Law::new(params, path));
-                Variant::Ns3(rate::ReactionPoint::new(law))
-            }
-            _ => {
-                let law = laws.paper.share(window::Law::new(params, path));
-                Variant::Paper(window::ReactionPoint::new(law))
-            }
+            "ns3" => Variant::Ns3(rate::ReactionPoint::new(params, path)),
+            _ => Variant::Paper(window::ReactionPoint::new(params, path)),
         }
     }
 
@@ -318,8 +308,8 @@ impl<const N: usize> Rp<Hpcc<N>> for Variant<N> {
     /// As in the HPCC simulator, whose pacer moves the next packet when the rate changes.
     const REPACE: bool = true;
 
-    fn open(params: &HpccParams, laws: &mut Laws, path: &PathFacts, _now: Time) -> Variant<N> {
-        Variant::new(params, laws, path)
+    fn open(params: &HpccParams, _host: &mut (), path: &PathFacts, _now: Time) -> Variant<N> {
+        Variant::new(params, path)
     }
     #[inline]
     fn allow(&self) -> Allow {

@@ -14,12 +14,12 @@ use crate::contract::{
     Packet, PathFacts, PlainReceiver, PortFacts, PortLocal, PortView, Rp, Scheme, Signal,
     SwitchFacts,
 };
-use crate::hpcc::{Hpcc, HpccParams, Laws, Variant};
+use crate::hpcc::{Hpcc, HpccParams, Variant};
 use crate::params::{Kind, Value};
 use crate::random::{Stream, mix};
 use crate::registry::Preset;
 use crate::window::CHOICES;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use units::{PortId, Rate, Time};
 
 crate::params! {
@@ -108,7 +108,7 @@ impl Scheme for HpccPint {
     type Params = HpccPintParams;
     type Meta = Digest;
     type Ctl = NoCtl;
-    type Host = Host;
+    type Host = Arc<Codes>;
     type Rp = ReactionPoint;
     type Np = PlainReceiver;
     type Cp = Meter;
@@ -145,8 +145,8 @@ impl Scheme for HpccPint {
     fn ctl_bytes(ctl: &NoCtl) -> u32 {
         match *ctl {}
     }
-    fn host(params: &HpccPintParams, _facts: &HostFacts) -> Host {
-        Host { codes: Codes::new(params.log_base), laws: Laws::default() }
+    fn host(params: &HpccPintParams, _facts: &HostFacts) -> Arc<Codes> {
+        Arc::new(Codes::new(params.log_base))
     }
     fn cp(params: &HpccPintParams, facts: &SwitchFacts<'_>) -> Option<Meter> {
         Some(Meter::new(params, facts))
@@ -171,13 +171,6 @@ impl Digest {
         let chance = (mix(packet) >> 48) as f64 / 65_536.0;
         Digest { code: 0, chosen: chance < probability }
     }
-}
-
-/// What a host keeps: what its QPs go by.
-#[derive(Debug)]
-pub struct Host {
-    codes: Codes,
-    laws: Laws,
 }
 
 /// The field's values: powers of the base, in 512ths.
@@ -444,11 +437,11 @@ impl Rp<HpccPint> for ReactionPoint {
 
     fn open(
         params: &HpccPintParams,
-        host: &mut Host,
+        _host: &mut Arc<Codes>,
         path: &PathFacts,
         _now: Time,
     ) -> ReactionPoint {
-        ReactionPoint { hpcc: Variant::new(&params.hpcc(), &mut host.laws, path) }
+        ReactionPoint { hpcc: Variant::new(&params.hpcc(), path) }
     }
     #[inline]
     fn allow(&self) -> Allow {
@@ -461,7 +454,7 @@ impl Rp<HpccPint> for ReactionPoint {
     #[inline]
     fn on_ack(&mut self, cx: &mut HostCx<'_, HpccPint>, ack: &Ack<'_, HpccPint>) {
         if ack.meta.chosen {
-            let utilisation = cx.host.codes.decode(ack.meta.code);
+            let utilisation = cx.host.decode(ack.meta.code);
             self.hpcc.acknowledge_with_utilisation(cx.now, ack, utilisation);
         }
     }

@@ -11,7 +11,7 @@ use crate::contract::{
     Scheme, Signal, Stack, SwitchFacts,
 };
 use crate::dcqcn::Dcqcn;
-use crate::hpcc::{Hpcc, HpccParams, Laws, Variant};
+use crate::hpcc::{Hpcc, HpccParams, Variant};
 use crate::int::{IntStack, StampInt};
 use crate::params::ParamError;
 use crate::registry::Preset;
@@ -60,7 +60,7 @@ impl<const N: usize> Scheme for HpccTcd<N> {
     type Params = HpccTcdParams;
     type Meta = IntStack<N>;
     type Ctl = NoCtl;
-    type Host = Laws;
+    type Host = ();
     type Rp = ExcusingReactionPoint<N>;
     type Np = PlainReceiver;
     type Cp = Stack<Tcd, StampInt>;
@@ -80,9 +80,7 @@ impl<const N: usize> Scheme for HpccTcd<N> {
     fn ctl_bytes(ctl: &NoCtl) -> u32 {
         match *ctl {}
     }
-    fn host(_params: &HpccTcdParams, _facts: &HostFacts) -> Laws {
-        Laws::default()
-    }
+    fn host(_params: &HpccTcdParams, _facts: &HostFacts) {}
     fn cp(params: &HpccTcdParams, facts: &SwitchFacts<'_>) -> Option<Stack<Tcd, StampInt>> {
         let stamp = StampInt::with_format(facts, params.hpcc.format());
         Some(Stack(Tcd(params.tcd.clone()), stamp))
@@ -98,11 +96,11 @@ impl<const N: usize> Rp<HpccTcd<N>> for ExcusingReactionPoint<N> {
 
     fn open(
         params: &HpccTcdParams,
-        laws: &mut Laws,
+        _host: &mut (),
         path: &PathFacts,
         _now: Time,
     ) -> ExcusingReactionPoint<N> {
-        ExcusingReactionPoint(Variant::new(&params.hpcc, laws, path))
+        ExcusingReactionPoint(Variant::new(&params.hpcc, path))
     }
     #[inline]
     fn allow(&self) -> Allow {

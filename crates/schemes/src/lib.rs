@@ -28,6 +28,7 @@ mod random;
 pub mod rcm;
 pub mod registry;
 pub mod rocc;
+mod shared;
 pub mod swift;
 pub mod tcd;
 pub mod themis;

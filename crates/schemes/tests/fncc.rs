@@ -9,7 +9,6 @@ use schemes::contract::{
     PortView, Scheme, SwitchFacts,
 };
 use schemes::fncc::{Concurrency, Fncc, FnccParams, IntTable, ReactionPoint, Report};
-use schemes::hpcc::Shared;
 use schemes::int::{IntFormat, IntRecord, IntStack};
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
@@ -59,7 +58,7 @@ fn close(got: f64, expected: f64, share: f64) {
 /// begins no round trip (`full` false) or does. In between the last hop sent 150 000 B, a BDP, and
 /// `last` bytes waited there at both times; the other hop sent as much with `other` waiting.
 fn after(params: &FnccParams, flows: u16, last: u64, other: u64, full: bool) -> ReactionPoint<5> {
-    let mut rp = ReactionPoint::new(params, &mut Shared::default(), &path());
+    let mut rp = ReactionPoint::new(params, &path());
     rp.new_ack(us(10), 1_000, 50_000, &report(flows, &[(8, 0, last), (7, 0, other)]));
     let acknowledged = if full { 60_000 } else { 2_000 };
     let second = report(flows, &[(20, 150_000, last), (19, 150_000, other)]);
@@ -120,7 +119,7 @@ fn records_of_64_bits_lose_nothing_where_they_wrap_around() {
     let [first_int, second_int] =
         [first, second].map(|report| report.int.records().next().unwrap());
     assert!(second_int.time < first_int.time && second_int.tx_bytes < first_int.tx_bytes);
-    let mut rp = ReactionPoint::new(&params, &mut Shared::default(), &path());
+    let mut rp = ReactionPoint::new(&params, &path());
     rp.new_ack(us(16_780), 1_000, 50_000, &first);
     rp.new_ack(us(16_792), 2_000, 200_000, &second);
     // Bytes to the next 128, queues to the next 80 of 75 000.

@@ -6,9 +6,8 @@ mod records;
 use proptest::prelude::*;
 use records::record;
 use schemes::contract::{Ack, CodePoint, HostCx, LinkRates, Packet, PathFacts, Rp, Scheme, Signal};
-use schemes::hpcc::{Hpcc, HpccParams, Law, Laws, ReactionPoint, Variant};
+use schemes::hpcc::{Hpcc, HpccParams, ReactionPoint, Variant};
 use schemes::int::{IntFormat, IntRecord, IntStack};
-use std::sync::Arc;
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
 const LINE: Rate = Rate::from_gbps(100);
@@ -58,7 +57,7 @@ fn close(got: f64, expected: f64) {
 /// After the first ACK, which only stores: full window, U = 1, and the reference window's round
 /// trip ends at byte 50 000.
 fn begun(params: &HpccParams) -> ReactionPoint<5> {
-    let mut rp = ReactionPoint::new(Arc::new(Law::new(params, &path())));
+    let mut rp = ReactionPoint::new(params, &path());
     rp.new_ack(us(10), 1000, 50_000, &records(&[(1, 0, 0), (2, 0, 20_000)]));
     assert_eq!(rp.permission().rate, LINE);
     assert_eq!(rp.permission().window, Bytes::new(100_000));
@@ -229,8 +228,7 @@ fn without_fast_reaction_only_full_round_trips_count() {
 
 #[test]
 fn the_base_rtt_may_be_the_paths_own() {
-    let params = HpccParams { base_rtt: "path", ..paper() };
-    let rp = ReactionPoint::<5>::new(Arc::new(Law::new(&params, &path())));
+    let rp = ReactionPoint::<5>::new(&HpccParams { base_rtt: "path", ..paper() }, &path());
     assert_eq!(rp.permission().window, Bytes::new(50_000));
 }
 
@@ -251,8 +249,7 @@ fn nacks_and_repeated_acks_are_passed_over() {
         meta: &meta,
     };
     let mut outbox = Vec::new();
-    let mut cx =
-        HostCx { now: us(20), params: &params, host: &mut Laws::default(), outbox: &mut outbox };
+    let mut cx = HostCx { now: us(20), params: &params, host: &mut (), outbox: &mut outbox };
     rp.on_ack(&mut cx, &ack);
     ack.nack = false;
     ack.newly_acked = Bytes::ZERO;

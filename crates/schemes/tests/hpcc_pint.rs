@@ -5,7 +5,8 @@ use schemes::contract::{
     Ack, Address, Body, CodePoint, Cp, Header, HostCx, HostFacts, Kind, LinkRates, Local,
     Observable, Packet, PathFacts, PortFacts, PortView, Rp, Scheme, SwitchFacts, WireFacts,
 };
-use schemes::hpcc_pint::{Codes, Host, HpccPint, HpccPintParams, ReactionPoint};
+use schemes::hpcc_pint::{Codes, HpccPint, HpccPintParams, ReactionPoint};
+use std::sync::Arc;
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
 const LINE: Rate = Rate::from_gbps(100);
@@ -37,7 +38,7 @@ fn blank(kind: Kind, sequence: u64, size: u16) -> Header {
 /// A QP's sender and the ports of a path, each of a switch of its own.
 struct Bench {
     params: HpccPintParams,
-    host: Host,
+    codes: Arc<Codes>,
     rp: ReactionPoint,
     ports: Vec<(<HpccPint as Scheme>::Cp, <<HpccPint as Scheme>::Cp as Cp<HpccPint>>::Port)>,
     next: u64,
@@ -96,14 +97,14 @@ impl Bench {
                 (cp, port)
             })
             .collect();
-        let mut host = HpccPint::host(&params, &host);
-        let rp = ReactionPoint::open(&params, &mut host, &path, Time::ZERO);
-        Bench { params, host, rp, ports, next: 0 }
+        let mut codes = HpccPint::host(&params, &host);
+        let rp = ReactionPoint::open(&params, &mut codes, &path, Time::ZERO);
+        Bench { params, codes, rp, ports, next: 0 }
     }
 
     fn cx<'a>(
         params: &'a HpccPintParams,
-        host: &'a mut Host,
+        host: &'a mut Arc<Codes>,
         outbox: &'a mut Vec<schemes::contract::NoCtl>,
     ) -> HostCx<'a, HpccPint> {
         HostCx { now: Time::ZERO, params, host, outbox }
@@ -115,7 +116,7 @@ impl Bench {
         self.next += 1000;
         let mut meta = <HpccPint as Scheme>::Meta::default();
         let mut outbox = Vec::new();
-        let mut cx = Bench::cx(&self.params, &mut self.host, &mut outbox);
+        let mut cx = Bench::cx(&self.params, &mut self.codes, &mut outbox);
         self.rp.on_send(&mut cx, &mut header, &mut meta);
         Packet { header, body: Body::Meta(meta) }
     }
@@ -152,7 +153,7 @@ impl Bench {
             meta,
         };
         let mut outbox = Vec::new();
-        let mut cx = Bench::cx(&self.params, &mut self.host, &mut outbox);
+        let mut cx = Bench::cx(&self.params, &mut self.codes, &mut outbox);
         self.rp.on_ack(&mut cx, &ack);
     }
 

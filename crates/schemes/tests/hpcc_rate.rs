@@ -7,11 +7,10 @@ use records::record;
 use schemes::contract::{
     Ack, CodePoint, HostCx, LinkRates, PathFacts, PortFacts, Rp, Scheme, Signal, SwitchFacts,
 };
-use schemes::hpcc::rate::{Law, ReactionPoint};
-use schemes::hpcc::{Hpcc, HpccParams, Laws, Variant};
+use schemes::hpcc::rate::ReactionPoint;
+use schemes::hpcc::{Hpcc, HpccParams, Variant};
 use schemes::int::{IntFormat, IntRecord, IntStack};
 use schemes::params::ParamError;
-use std::sync::Arc;
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
 const LINE: Rate = Rate::from_gbps(100);
@@ -58,7 +57,7 @@ fn records<const N: usize>(hops: &[(u64, u64, u64)]) -> IntStack<N> {
 fn golden() -> ReactionPoint<5> {
     let params = HpccParams { rate_ai: Rate::from_mbps(50), ..Hpcc::<5>::preset("hpcc-ns3", LINE) };
     assert_eq!((params.int_format, params.int_multi), ("hpcc-ns3", 4));
-    ReactionPoint::new(Arc::new(Law::new(&params, &path(Time::from_ns(12_320)))))
+    ReactionPoint::new(&params, &path(Time::from_ns(12_320)))
 }
 
 #[track_caller]
@@ -156,7 +155,7 @@ fn a_growing_queue_has_the_simulators_rates() {
 /// After the first ACK, which only stores: line rate, U = 1, and the reference's round trip ends at
 /// byte 50 000.
 fn begun(params: &HpccParams) -> ReactionPoint<5> {
-    let mut rp = ReactionPoint::new(Arc::new(Law::new(params, &path(us(8)))));
+    let mut rp = ReactionPoint::new(params, &path(us(8)));
     rp.acknowledge(us(10), 1000, 50_000, &records(&[(1, 0, 0), (2, 0, 20_000)]));
     assert_eq!((rp.permission().rate, rp.reference(), rp.utilisation()), (LINE, LINE, 1.0));
     rp
@@ -232,7 +231,7 @@ fn the_rate_keeps_its_bounds() {
 /// Acknowledges as the fabric does.
 fn hear<const N: usize>(rp: &mut Variant<N>, params: &HpccParams, ack: &Ack<'_, Hpcc<N>>) {
     let mut outbox = Vec::new();
-    let mut cx = HostCx { now: us(20), params, host: &mut Laws::default(), outbox: &mut outbox };
+    let mut cx = HostCx { now: us(20), params, host: &mut (), outbox: &mut outbox };
     rp.on_ack(&mut cx, ack);
 }
 
@@ -253,7 +252,7 @@ fn ack<const N: usize>(meta: &IntStack<N>, next_expected: u64, sent: u64) -> Ack
 fn nacks_and_repeated_acks_count_and_the_round_trips_end_stays() {
     let params = ns3();
     for nack in [false, true] {
-        let mut rp = Variant::new(&params, &mut Laws::default(), &path(us(8)));
+        let mut rp = Variant::new(&params, &path(us(8)));
         let first = records(&[(1, 0, 0), (2, 0, 20_000)]);
         hear(&mut rp, &params, &ack(&first, 1000, 50_000));
         let second = second();
@@ -279,7 +278,7 @@ fn nacks_and_repeated_acks_count_and_the_round_trips_end_stays() {
 #[test]
 fn the_first_ack_only_stores_whatever_it_is() {
     let params = ns3();
-    let mut rp = Variant::new(&params, &mut Laws::default(), &path(us(8)));
+    let mut rp = Variant::new(&params, &path(us(8)));
     let (first, second) = (records(&[(1, 0, 0), (2, 0, 20_000)]), second());
     // A NACK of byte 0: nothing is sent by then, so the next one is a first one too.
     hear(&mut rp, &params, &Ack { nack: true, ..ack(&first, 0, 50_000) });
@@ -326,7 +325,7 @@ fn hops_may_have_rates_of_their_own() {
 #[test]
 fn paths_of_more_than_five_switches_keep_their_rate() {
     for (hops, reacts) in [(5, true), (6, false)] {
-        let mut rp = ReactionPoint::<10>::new(Arc::new(Law::new(&ns3(), &path(us(8)))));
+        let mut rp = ReactionPoint::<10>::new(&ns3(), &path(us(8)));
         rp.acknowledge(us(10), 1000, 50_000, &records(&vec![(1, 0, 0); hops]));
         rp.acknowledge(us(20), 60_000, 110_000, &records(&vec![(9, 120_000, 0); hops]));
         assert_eq!(rp.permission().rate < LINE, reacts, "{hops} switches");

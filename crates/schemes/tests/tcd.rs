@@ -8,7 +8,6 @@ use schemes::contract::{
 };
 use schemes::dcqcn::{Cnp, Dcqcn, Law};
 use schemes::dcqcn_tcd::{DcqcnTcd, HoldingReactionPoint, Notification, TernaryNotificationPoint};
-use schemes::hpcc::Laws;
 use schemes::hpcc_tcd::{ExcusingReactionPoint, HpccTcd};
 use schemes::int::IntStack;
 use schemes::params::{ParamError, Params, Value};
@@ -434,7 +433,7 @@ mod hpcc {
             packet_bytes: Bytes::new(1124),
             rates: LinkRates::new([]),
         };
-        let mut rp = ExcusingReactionPoint::<5>::open(&params, &mut Laws::default(), &path, us(0));
+        let mut rp = ExcusingReactionPoint::<5>::open(&params, &mut (), &path, us(0));
         let mut round = 0;
         let mut window_after = |echo| {
             round += 1;
@@ -451,8 +450,7 @@ mod hpcc {
             };
             let now = us(8 * round + 2);
             let mut outbox = Vec::new();
-            let mut cx =
-                HostCx { now, params: &params, host: &mut Laws::default(), outbox: &mut outbox };
+            let mut cx = HostCx { now, params: &params, host: &mut (), outbox: &mut outbox };
             rp.on_ack(&mut cx, &ack);
             (
                 rp.observe(now, Observable::Window).unwrap(),

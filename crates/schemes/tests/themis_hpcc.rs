@@ -11,7 +11,7 @@ use schemes::contract::{
     Kind, Level, LinkRates, Packet, PathFacts, PortFacts, PortView, Rp, Scheme, SwitchEffect,
     SwitchFacts, Target, Verdict,
 };
-use schemes::hpcc::{Hpcc, HpccParams, Shared};
+use schemes::hpcc::{Hpcc, HpccParams};
 use schemes::int::IntStack;
 use schemes::params::{Params, Value};
 use schemes::registry::params_of;
@@ -342,16 +342,11 @@ struct Host {
 impl Host {
     fn new() -> Host {
         let params = params(&[]);
-        let rp = Sender::open(&params, &mut Shared::default(), &path(), Time::ZERO);
+        let rp = Sender::open(&params, &mut (), &path(), Time::ZERO);
         Host { params, rp, outbox: Vec::new() }
     }
     fn at(&mut self, now: Time, hook: impl FnOnce(&mut Sender<8>, &mut HostCx<'_, Scheme8>)) {
-        let mut cx = HostCx {
-            now,
-            params: &self.params,
-            host: &mut Shared::default(),
-            outbox: &mut self.outbox,
-        };
+        let mut cx = HostCx { now, params: &self.params, host: &mut (), outbox: &mut self.outbox };
         hook(&mut self.rp, &mut cx);
     }
     fn sends(&mut self, now: Time, sequence: u64) {

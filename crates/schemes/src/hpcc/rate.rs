@@ -9,6 +9,7 @@
 use super::HpccParams;
 use crate::contract::{Allow, LinkRates, Observable, PathFacts};
 use crate::int::{IntFormat, IntStack};
+use crate::shared::Shared;
 use crate::window::RateWindow;
 use std::sync::Arc;
 use units::{Bytes, Rate, Time};
@@ -25,9 +26,13 @@ struct Track {
     fresh: bool,
 }
 
+static LAWS: Shared<Law> = Shared::new();
+
 /// What of the law is the same for all QPs with the same line rate and the same T; they share it.
+/// On cache lines of its own, as its users are counted beside it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Law {
+#[repr(align(64))]
+struct Law {
     eta: f64,
     max_stage: u64,
     fast_reaction: bool,
@@ -66,7 +71,7 @@ pub struct ReactionPoint<const N: usize> {
 
 impl Law {
     /// The law for a QP on this path.
-    pub fn new(params: &HpccParams, path: &PathFacts) -> Law {
+    fn new(params: &HpccParams, path: &PathFacts) -> Law {
         let rtt = if params.base_rtt == "path" { path.base_rtt } else { path.network_rtt };
         let limit = RateWindow::new(params.window, path);
         let full_window = limit.full().unwrap_or_else(|| path.line_rate.bytes_in(rtt).get());
@@ -97,7 +102,8 @@ impl Law {
 
 impl<const N: usize> ReactionPoint<N> {
     /// The reaction point of a QP that begins: at line rate, with U = 1.
-    pub fn new(law: Arc<Law>) -> ReactionPoint<N> {
+    pub fn new(params: &HpccParams, path: &PathFacts) -> ReactionPoint<N> {
+        let law = LAWS.share(Law::new(params, path));
         let Law { line_rate, limit, per_hop, .. } = *law;
         let track = Track { utilisation: 1.0, reference: line_rate, inc_stage: 0, fresh: false };
         let tracks = if per_hop { N.max(1) } else { 1 };

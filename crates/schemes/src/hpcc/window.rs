@@ -3,6 +3,7 @@
 use super::HpccParams;
 use crate::contract::{Allow, LinkRates, PathFacts};
 use crate::int::{IntFormat, IntStack};
+use crate::shared::Shared;
 use std::sync::Arc;
 use units::{Bytes, Rate, Time};
 
@@ -25,8 +26,12 @@ pub struct Busiest {
     pub inflight: f64,
 }
 
+static LAWS: Shared<Law> = Shared::new();
+
 /// What of the algorithm is the same for all QPs with the same line rate and the same T; they share it.
+/// On cache lines of its own, as its users are counted beside it.
 #[derive(Clone, Debug, PartialEq)]
+#[repr(align(64))]
 pub struct Law {
     eta: f64,
     max_stage: u64,
@@ -123,7 +128,13 @@ pub struct ReactionPoint<const N: usize> {
 
 impl<const N: usize> ReactionPoint<N> {
     /// The reaction point of a QP that begins: W_init = B_NIC T, so at line rate (section 3.2).
-    pub fn new(law: Arc<Law>) -> ReactionPoint<N> {
+    pub fn new(params: &HpccParams, path: &PathFacts) -> ReactionPoint<N> {
+        ReactionPoint::under(Law::new(params, path))
+    }
+
+    /// The same under this law.
+    pub fn under(law: Law) -> ReactionPoint<N> {
+        let law = LAWS.share(law);
         let (full_window, rate) = (law.full_window, law.line_rate);
         let mut rp = ReactionPoint {
             law,

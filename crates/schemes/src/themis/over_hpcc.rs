@@ -38,10 +38,9 @@ use crate::contract::{
     Observable, Packet, PathFacts, PlainReceiver, PortFacts, PortView, RateCode, Rp, Scheme,
     Signal, SwitchFacts, Target, Verdict,
 };
-use crate::hpcc::{Hpcc, HpccParams, Law, ReactionPoint, SIMULATOR_ONLY, Shared, brings_news};
+use crate::hpcc::{Hpcc, HpccParams, Law, ReactionPoint, SIMULATOR_ONLY, brings_news};
 use crate::int::{CarriesInt, IntRecord, IntStack, StampInt};
 use crate::registry::Preset;
-use std::sync::Arc;
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
 /// Parameters of an external switch that mean nothing where INT records are the signal.
@@ -82,7 +81,7 @@ impl<const N: usize> Scheme for ThemisHpcc<N> {
     type Params = ThemisHpccParams;
     type Meta = Carried<N>;
     type Ctl = Notice<N>;
-    type Host = Shared<Law>;
+    type Host = ();
     type Rp = Sender<N>;
     type Np = PlainReceiver;
     type Cp = Switch<N>;
@@ -102,9 +101,7 @@ impl<const N: usize> Scheme for ThemisHpcc<N> {
     fn ctl_bytes(_notice: &Notice<N>) -> u32 {
         66 + 2 + 8 * N as u32
     }
-    fn host(_params: &ThemisHpccParams, _facts: &HostFacts) -> Shared<Law> {
-        Shared::default()
-    }
+    fn host(_params: &ThemisHpccParams, _facts: &HostFacts) {}
     fn cp(params: &ThemisHpccParams, facts: &SwitchFacts<'_>) -> Option<Switch<N>> {
         let stamp = StampInt::new(facts);
         let external = &params.external;
@@ -220,7 +217,7 @@ impl<const N: usize> SecondHalf<N> {
                 let law = || {
                     let SecondLaw { hpcc, codes, .. } = own;
                     let law = Law::with_rtt(hpcc, self.line_rate, rtt, Bytes::ZERO, codes);
-                    ReactionPoint::new(Arc::new(law))
+                    ReactionPoint::under(law)
                 };
                 self.law.get_or_insert_with(law).shorten(rtt);
             }
@@ -391,14 +388,9 @@ impl<const N: usize> Rp<ThemisHpcc<N>> for Sender<N> {
     /// As HPCC's.
     const REPACE: bool = true;
 
-    fn open(
-        params: &ThemisHpccParams,
-        laws: &mut Shared<Law>,
-        path: &PathFacts,
-        _now: Time,
-    ) -> Sender<N> {
+    fn open(params: &ThemisHpccParams, _host: &mut (), path: &PathFacts, _now: Time) -> Sender<N> {
         Sender {
-            whole: ReactionPoint::new(laws.share(Law::new(&params.hpcc, path))),
+            whole: ReactionPoint::new(&params.hpcc, path),
             first_half: None,
             line_rate: path.line_rate,
             base_rtt: path.base_rtt,
@@ -435,7 +427,7 @@ impl<const N: usize> Rp<ThemisHpcc<N>> for Sender<N> {
         let (line_rate, payload, rates) = (self.line_rate, self.payload, &self.rates);
         let first = self.first_half.get_or_insert_with(|| {
             let law = Law::with_rtt(&cx.params.hpcc, line_rate, rtt, payload, rates);
-            ReactionPoint::new(Arc::new(law))
+            ReactionPoint::under(law)
         });
         first.shorten(rtt);
         first.new_ack(cx.now, notice.end, self.sent, &notice.int);

@@ -1,0 +1,47 @@
+//! What many QPs have in common is kept once.
+
+use std::sync::{Arc, Mutex, Weak};
+
+/// Values that are in use somewhere in the process. All QPs of a network mostly go by the same numbers, and
+/// these stay in a processor's first cache where all read the same ones.
+pub(crate) struct Shared<T>(Mutex<Vec<Weak<T>>>);
+
+impl<T: PartialEq> Shared<T> {
+    /// Not more are looked through: where each path has its own, there may be as many as QPs.
+    const MOST: usize = 16;
+
+    pub(crate) const fn new() -> Shared<T> {
+        Shared(Mutex::new(Vec::new()))
+    }
+
+    /// An equal value that is in use, else this one.
+    pub(crate) fn share(&self, value: T) -> Arc<T> {
+        let mut known = self.0.lock().expect("nobody panics with the values");
+        if let Some(same) = known.iter().filter_map(Weak::upgrade).find(|same| **same == value) {
+            return same;
+        }
+        let value = Arc::new(value);
+        known.retain(|other| other.strong_count() > 0);
+        if known.len() < Self::MOST {
+            known.push(Arc::downgrade(&value));
+        }
+        value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_values_are_kept_once_as_long_as_they_are_used() {
+        static NUMBERS: Shared<f64> = Shared::new();
+        let [one, two, again] = [1.0, 2.0, 1.0].map(|number| NUMBERS.share(number));
+        assert!(Arc::ptr_eq(&one, &again) && !Arc::ptr_eq(&one, &two));
+        drop((one, again));
+        let many: Vec<_> = (0..40).map(|number| NUMBERS.share(f64::from(number))).collect();
+        assert!(many.iter().enumerate().all(|(number, kept)| **kept == number as f64));
+        assert!(Arc::ptr_eq(&two, &many[2]));
+        assert!(NUMBERS.0.lock().unwrap().len() <= Shared::<f64>::MOST);
+    }
+}
