@@ -113,7 +113,7 @@ impl Scheme for Annulus {
         Cnp::FRAME_BYTES
     }
     fn host(params: &AnnulusParams, _facts: &HostFacts) -> Arc<Law> {
-        Arc::new(Law::new(&params.dcqcn))
+        Law::shared(&params.dcqcn)
     }
     fn cp(params: &AnnulusParams, facts: &SwitchFacts<'_>) -> Option<CongestionPoint> {
         let near = &params.near;

@@ -29,6 +29,7 @@ use crate::contract::{
 };
 use crate::params::{Kind, Value};
 use crate::registry::{EcnLaw, Preset};
+use crate::shared::Shared;
 use crate::window::{self, RateWindow};
 use std::sync::Arc;
 use units::{Bytes, Rate, Time};
@@ -217,7 +218,7 @@ impl Scheme for Dcqcn {
         Cnp::FRAME_BYTES
     }
     fn host(params: &DcqcnParams, _facts: &HostFacts) -> Arc<Law> {
-        Arc::new(Law::new(params))
+        Law::shared(params)
     }
     fn cp(_params: &DcqcnParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
         None
@@ -233,9 +234,12 @@ impl Cnp {
     pub const FRAME_BYTES: u32 = 78;
 }
 
-/// The parameters in the form in which a reaction point works with them; the QPs of a host share
-/// it.
-#[derive(Clone, Debug)]
+static LAWS: Shared<Law> = Shared::new();
+
+/// The parameters in the form in which a reaction point works with them; the QPs of a network share it.
+/// On cache lines of its own, as its users are counted beside it.
+#[derive(Clone, Debug, PartialEq)]
+#[repr(align(64))]
 pub struct Law {
     form: Form,
     ack_echo: bool,
@@ -262,8 +266,8 @@ enum Form {
 
 impl Law {
     /// The law with these parameters.
-    pub fn new(params: &DcqcnParams) -> Law {
-        Law {
+    pub fn shared(params: &DcqcnParams) -> Arc<Law> {
+        LAWS.share(Law {
             form: if params.variant == "mellanox" { Form::Mellanox } else { Form::Paper },
             ack_echo: params.notification == "ack-echo",
             window: params.window,
@@ -279,7 +283,7 @@ impl Law {
             rate_hai: params.rate_hai.bps(),
             min_rate: params.min_rate.bps(),
             first_cnp_rate: params.first_cnp_rate,
-        }
+        })
     }
 }
 

@@ -86,7 +86,7 @@ impl Scheme for DcqcnTcd {
         Cnp::FRAME_BYTES
     }
     fn host(params: &DcqcnTcdParams, _facts: &HostFacts) -> Arc<Law> {
-        Arc::new(Law::new(&params.dcqcn))
+        Law::shared(&params.dcqcn)
     }
     fn cp(params: &DcqcnTcdParams, _facts: &SwitchFacts<'_>) -> Option<Tcd> {
         Some(Tcd(params.tcd.clone()))

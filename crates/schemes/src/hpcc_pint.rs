@@ -18,6 +18,7 @@ use crate::hpcc::{Hpcc, HpccParams, Variant};
 use crate::params::{Kind, Value};
 use crate::random::{Stream, mix};
 use crate::registry::Preset;
+use crate::shared::Shared;
 use crate::window::CHOICES;
 use std::sync::{Arc, LazyLock};
 use units::{PortId, Rate, Time};
@@ -146,7 +147,7 @@ impl Scheme for HpccPint {
         match *ctl {}
     }
     fn host(params: &HpccPintParams, _facts: &HostFacts) -> Arc<Codes> {
-        Arc::new(Codes::new(params.log_base))
+        CODES.share(Codes::new(params.log_base))
     }
     fn cp(params: &HpccPintParams, facts: &SwitchFacts<'_>) -> Option<Meter> {
         Some(Meter::new(params, facts))
@@ -173,8 +174,10 @@ impl Digest {
     }
 }
 
+static CODES: Shared<Codes> = Shared::new();
+
 /// The field's values: powers of the base, in 512ths.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Codes {
     powers: Vec<f64>,
     /// How many powers lie below numbers that begin with these bits, from 1 on.

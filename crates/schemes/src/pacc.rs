@@ -114,7 +114,7 @@ impl Scheme for Pacc {
         Cnp::FRAME_BYTES
     }
     fn host(params: &PaccParams, _facts: &HostFacts) -> Arc<Law> {
-        Arc::new(Law::new(&params.dcqcn))
+        Law::shared(&params.dcqcn)
     }
     fn cp(params: &PaccParams, facts: &SwitchFacts<'_>) -> Option<CongestionPoint> {
         Some(CongestionPoint::new(&params.feedback, facts.seed))

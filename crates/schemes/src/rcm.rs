@@ -218,7 +218,7 @@ impl Scheme for Rcm {
         matches!(control, Control::Region(_)).then_some(Priority::new(7))
     }
     fn host(params: &RcmParams, _facts: &HostFacts) -> Arc<Law> {
-        Arc::new(Law::new(&params.dcqcn))
+        Law::shared(&params.dcqcn)
     }
     fn cp(params: &RcmParams, facts: &SwitchFacts<'_>) -> Option<RcmSwitch> {
         Some(RcmSwitch::new(&params.region, facts))

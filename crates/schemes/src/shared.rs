@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, Weak};
 
-/// Values that are in use somewhere in the process. All QPs of a network mostly go by the same numbers, and
-/// these stay in a processor's first cache where all read the same ones.
+/// Values that are in use somewhere in the process. The QPs of a network mostly go by the same numbers: where all
+/// read the same ones, these stay in a processor's first cache.
 pub(crate) struct Shared<T>(Mutex<Vec<Weak<T>>>);
 
 impl<T: PartialEq> Shared<T> {

@@ -161,7 +161,7 @@ impl Scheme for Themis {
         Cnp::FRAME_BYTES
     }
     fn host(params: &ThemisParams, _facts: &HostFacts) -> Arc<Law> {
-        Arc::new(Law::new(&params.dcqcn))
+        Law::shared(&params.dcqcn)
     }
     fn cp(params: &ThemisParams, facts: &SwitchFacts<'_>) -> Option<Either> {
         let external = &params.external;

@@ -4,7 +4,6 @@
 use proptest::prelude::*;
 use schemes::contract::{CodePoint, LinkRates, Observable, PathFacts, Rp, Scheme, Signal};
 use schemes::dcqcn::{Dcqcn, DcqcnParams, Law, NotificationPoint, ReactionPoint};
-use std::sync::Arc;
 use units::{Bytes, Rate, Time};
 
 fn us(n: u64) -> Time {
@@ -26,7 +25,7 @@ fn path(line_rate: Rate) -> PathFacts {
 }
 
 fn with(params: &DcqcnParams, line_rate: Rate) -> ReactionPoint {
-    ReactionPoint::new(&Arc::new(Law::new(params)), &path(line_rate))
+    ReactionPoint::new(&Law::shared(params), &path(line_rate))
 }
 
 fn preset(name: &str, gbps: u64) -> ReactionPoint {

@@ -15,7 +15,6 @@ use schemes::registry::params_of;
 use schemes::tcd::{Detector, State, TcdParams};
 use schemes::timely::TimelyParams;
 use schemes::timely_tcd::{TernaryReactionPoint, TimelyTcd};
-use std::sync::Arc;
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
 fn us(n: u64) -> Time {
@@ -135,7 +134,7 @@ mod dcqcn {
     /// dcqcn-paper at 40 Gb/s: K = T = 55 us, g = 1/256.
     fn sender() -> HoldingReactionPoint {
         let params = DcqcnTcd::preset("dcqcn-paper+tcd", Rate::from_gbps(40));
-        let law = Arc::new(Law::new(&params.dcqcn));
+        let law = Law::shared(&params.dcqcn);
         HoldingReactionPoint::new(&params, &law, &path())
     }
 
@@ -198,7 +197,7 @@ mod dcqcn {
     fn a_ue_does_not_undo_a_cut_to_come() {
         let line = Rate::from_gbps(100);
         let params = DcqcnTcd::preset("dcqcn-hpcc+tcd", line);
-        let law = Arc::new(Law::new(&params.dcqcn));
+        let law = Law::shared(&params.dcqcn);
         let path = PathFacts { line_rate: line, ..path() };
         let mut rp = HoldingReactionPoint::new(&params, &law, &path);
         rp.on_congestion(us(10));
