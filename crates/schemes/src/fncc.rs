@@ -348,7 +348,7 @@ impl<const N: usize> ReactionPoint<N> {
         let law = hpcc::Law::new(&params.hpcc, path).with_format(own.format());
         let rtt = if params.hpcc.base_rtt == "path" { path.base_rtt } else { path.network_rtt };
         ReactionPoint {
-            hpcc: hpcc::ReactionPoint::under(law),
+            hpcc: hpcc::ReactionPoint::under(law.shared()),
             speedup: match own.last_hop_speedup {
                 "per-ack" => Speedup::PerAck,
                 "per-round-trip" => Speedup::PerRoundTrip,

@@ -96,6 +96,11 @@ impl Law {
         Law { format, ..self }
     }
 
+    /// The same, kept once for all who go by it.
+    pub fn shared(self) -> Arc<Law> {
+        LAWS.share(self)
+    }
+
     /// The paper leaves the window unbounded; the HPCC simulator keeps the rate between its lowest
     /// and the line rate, and so do we.
     fn bounded(&self, window: f64) -> f64 {
@@ -129,12 +134,11 @@ pub struct ReactionPoint<const N: usize> {
 impl<const N: usize> ReactionPoint<N> {
     /// The reaction point of a QP that begins: W_init = B_NIC T, so at line rate (section 3.2).
     pub fn new(params: &HpccParams, path: &PathFacts) -> ReactionPoint<N> {
-        ReactionPoint::under(Law::new(params, path))
+        ReactionPoint::under(Law::new(params, path).shared())
     }
 
     /// The same under this law.
-    pub fn under(law: Law) -> ReactionPoint<N> {
-        let law = LAWS.share(law);
+    pub fn under(law: Arc<Law>) -> ReactionPoint<N> {
         let (full_window, rate) = (law.full_window, law.line_rate);
         let mut rp = ReactionPoint {
             law,

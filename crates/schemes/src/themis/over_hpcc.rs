@@ -41,6 +41,7 @@ use crate::contract::{
 use crate::hpcc::{Hpcc, HpccParams, Law, ReactionPoint, SIMULATOR_ONLY, brings_news};
 use crate::int::{CarriesInt, IntRecord, IntStack, StampInt};
 use crate::registry::Preset;
+use std::sync::Arc;
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
 /// Parameters of an external switch that mean nothing where INT records are the signal.
@@ -217,7 +218,7 @@ impl<const N: usize> SecondHalf<N> {
                 let law = || {
                     let SecondLaw { hpcc, codes, .. } = own;
                     let law = Law::with_rtt(hpcc, self.line_rate, rtt, Bytes::ZERO, codes);
-                    ReactionPoint::under(law)
+                    ReactionPoint::under(Arc::new(law))
                 };
                 self.law.get_or_insert_with(law).shorten(rtt);
             }
@@ -427,7 +428,7 @@ impl<const N: usize> Rp<ThemisHpcc<N>> for Sender<N> {
         let (line_rate, payload, rates) = (self.line_rate, self.payload, &self.rates);
         let first = self.first_half.get_or_insert_with(|| {
             let law = Law::with_rtt(&cx.params.hpcc, line_rate, rtt, payload, rates);
-            ReactionPoint::under(law)
+            ReactionPoint::under(Arc::new(law))
         });
         first.shorten(rtt);
         first.new_ack(cx.now, notice.end, self.sent, &notice.int);
