@@ -25,6 +25,10 @@ use std::sync::Arc;
 use units::{Bytes, NodeId, PortId, Time};
 
 /// A node of the network.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a switch is visited too often to lie behind a pointer"
+)]
 pub(crate) enum NodeDevice<S: Scheme> {
     Host(Host<S>),
     Switch(Switch<S>),
@@ -90,7 +94,7 @@ fn probes_by_node<S: Scheme>(setup: &Setup, common: &Common<S>) -> (ByNode, ByNo
             interval: probe.interval,
             end: probe.end,
             next: probe.start,
-            fresh: true,
+            instant: 0,
         };
         let mut targets: BTreeMap<u32, Vec<(u32, u32)>> = BTreeMap::new();
         let by_node = match &probe.targets {

@@ -31,6 +31,7 @@ mod record;
 mod red;
 mod routing;
 mod run;
+mod samples;
 mod scheduler;
 mod stream;
 mod sub_queue;
@@ -44,9 +45,9 @@ pub use network::{
     NodeKind, Paths, PfcConfig, Probe, ProbeKind, ProbeTargets, Setup, SwitchConfig, Threshold,
 };
 pub use port::PortCounters;
-pub use probe::Sample;
 pub use quirks::Quirks;
 pub use record::{Happening, PacketEvent, PfcEvent, QueueBlock, QueueClock, Records};
 pub use run::{Output, PortReport, Ready, Refusal};
+pub use samples::{Sample, Samples};
 pub use schemes::contract::{CodePoint, Kind};
 pub use switch::{LosslessDrop, SwitchAudit};

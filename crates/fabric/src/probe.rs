@@ -3,20 +3,8 @@
 
 use crate::network::ProbeKind;
 use crate::port::Port;
+use crate::samples::Log;
 use units::Time;
-
-/// A sample of a probe.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sample {
-    /// Index of the probe in the setup.
-    pub probe: u32,
-    /// Index of the target in the probe's list.
-    pub target: u32,
-    /// When.
-    pub time: Time,
-    /// The value, in the probe's unit.
-    pub value: f64,
-}
 
 /// When a probe samples.
 #[derive(Clone, Copy, Debug)]
@@ -26,13 +14,18 @@ pub(crate) struct Clock {
     pub(crate) interval: Time,
     pub(crate) end: Time,
     pub(crate) next: Time,
-    /// Nothing has been looked at yet.
-    pub(crate) fresh: bool,
+    /// How often it has been looked at.
+    pub(crate) instant: u32,
 }
 
 impl Clock {
+    /// Nothing has been looked at yet.
+    fn is_fresh(&self) -> bool {
+        self.instant == 0
+    }
+
     fn advance(&mut self) {
-        self.fresh = false;
+        self.instant += 1;
         self.next += self.interval;
         if self.next > self.end {
             self.next = Time::NEVER;
@@ -45,7 +38,6 @@ impl Clock {
 pub(crate) struct PortProbes {
     next: Time,
     probes: Vec<PortProbe>,
-    pub(crate) samples: Vec<Sample>,
 }
 
 #[derive(Debug)]
@@ -54,6 +46,7 @@ struct PortProbe {
     /// Target's index in the probe, port (or flow, where the scheme's switch is asked for one), bytes
     /// sent at the last sample.
     targets: Vec<(u32, u32, u64)>,
+    log: Log,
 }
 
 impl PortProbes {
@@ -63,9 +56,10 @@ impl PortProbes {
             .map(|(clock, targets)| PortProbe {
                 clock,
                 targets: targets.into_iter().map(|(target, port)| (target, port, 0)).collect(),
+                log: Log::default(),
             })
             .collect();
-        let mut all = PortProbes { next: Time::NEVER, probes, samples: Vec::new() };
+        let mut all = PortProbes { next: Time::NEVER, probes };
         all.find_next();
         all
     }
@@ -77,6 +71,11 @@ impl PortProbes {
     #[inline]
     pub(crate) fn next(&self) -> Time {
         self.next
+    }
+
+    /// What they saw, by probe.
+    pub(crate) fn into_logs(self) -> impl Iterator<Item = (u32, Log)> {
+        self.probes.into_iter().map(|probe| (probe.clock.probe, probe.log))
     }
 
     /// Takes the samples due at `now`.
@@ -99,8 +98,7 @@ impl PortProbes {
                 };
                 if ask {
                     if let Some(value) = state(clock.kind, *number) {
-                        let (probe, target) = (clock.probe, *target);
-                        self.samples.push(Sample { probe, target, time: now, value });
+                        probe.log.push(clock.instant, *target, value);
                     }
                     continue;
                 }
@@ -111,7 +109,7 @@ impl PortProbes {
                     ProbeKind::Queue => port.queue_bytes as f64,
                     ProbeKind::Pause => f64::from(u8::from(port.paused != 0)),
                     // What an interval saw is known at its end.
-                    ProbeKind::Throughput | ProbeKind::Utilisation if clock.fresh => {
+                    ProbeKind::Throughput | ProbeKind::Utilisation if clock.is_fresh() => {
                         *sent_before = port.counters.tx_bytes;
                         continue;
                     }
@@ -127,8 +125,7 @@ impl PortProbes {
                     }
                     _ => unreachable!("a probe of flows on a port"),
                 };
-                let (probe, target) = (clock.probe, *target);
-                self.samples.push(Sample { probe, target, time: now, value });
+                probe.log.push(clock.instant, *target, value);
             }
             probe.clock.advance();
         }
@@ -141,13 +138,14 @@ impl PortProbes {
 pub(crate) struct FlowProbes {
     next: Time,
     probes: Vec<FlowProbe>,
-    pub(crate) samples: Vec<Sample>,
 }
 
 #[derive(Debug)]
 struct FlowProbe {
     clock: Clock,
+    /// By flow.
     targets: Vec<FlowTarget>,
+    log: Log,
 }
 
 #[derive(Debug)]
@@ -164,9 +162,8 @@ impl FlowProbes {
     pub(crate) fn new(probes: Vec<(Clock, Vec<(u32, u32)>)>) -> FlowProbes {
         let probes: Vec<FlowProbe> = probes
             .into_iter()
-            .map(|(clock, targets)| FlowProbe {
-                clock,
-                targets: targets
+            .map(|(clock, targets)| {
+                let mut targets: Vec<FlowTarget> = targets
                     .into_iter()
                     .map(|(target, flow)| FlowTarget {
                         target,
@@ -175,10 +172,12 @@ impl FlowProbes {
                         delays: Time::ZERO,
                         bytes: 0,
                     })
-                    .collect(),
+                    .collect();
+                targets.sort_by_key(|target| target.flow);
+                FlowProbe { clock, targets, log: Log::default() }
             })
             .collect();
-        let mut all = FlowProbes { next: Time::NEVER, probes, samples: Vec::new() };
+        let mut all = FlowProbes { next: Time::NEVER, probes };
         all.find_next();
         all
     }
@@ -192,6 +191,11 @@ impl FlowProbes {
         self.next
     }
 
+    /// What they saw, by probe.
+    pub(crate) fn into_logs(self) -> impl Iterator<Item = (u32, Log)> {
+        self.probes.into_iter().map(|probe| (probe.clock.probe, probe.log))
+    }
+
     /// Whether any probe counts what receivers get.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
@@ -201,12 +205,14 @@ impl FlowProbes {
     /// A data packet of `flow` arrived in order.
     pub(crate) fn received(&mut self, flow: u32, delay: Time, payload: u16) {
         for probe in &mut self.probes {
-            for target in &mut probe.targets {
-                if target.flow == flow {
-                    target.packets += 1;
-                    target.delays += delay;
-                    target.bytes += u64::from(payload);
+            let first = probe.targets.partition_point(|target| target.flow < flow);
+            for target in &mut probe.targets[first..] {
+                if target.flow != flow {
+                    break;
                 }
+                target.packets += 1;
+                target.delays += delay;
+                target.bytes += u64::from(payload);
             }
         }
     }
@@ -220,7 +226,7 @@ impl FlowProbes {
             let clock = probe.clock;
             for target in &mut probe.targets {
                 let value = match clock.kind {
-                    ProbeKind::Throughput | ProbeKind::Latency if clock.fresh => None,
+                    ProbeKind::Throughput | ProbeKind::Latency if clock.is_fresh() => None,
                     ProbeKind::Throughput => {
                         Some(target.bytes as f64 * 8.0 / clock.interval.as_secs_f64())
                     }
@@ -230,8 +236,7 @@ impl FlowProbes {
                 };
                 (target.packets, target.delays, target.bytes) = (0, Time::ZERO, 0);
                 if let Some(value) = value {
-                    let (probe, target) = (clock.probe, target.target);
-                    self.samples.push(Sample { probe, target, time: now, value });
+                    probe.log.push(clock.instant, target.target, value);
                 }
             }
             probe.clock.advance();

@@ -5,8 +5,9 @@ use crate::host::FlowOutcome;
 use crate::network::Setup;
 use crate::packet::Scheme;
 use crate::port::Port;
-use crate::probe::{PortProbes, Sample};
+use crate::probe::PortProbes;
 use crate::record::{PacketEvent, PfcEvent, QueueBlock, Recorder};
+use crate::samples::Samples;
 use crate::switch::{LosslessDrop, Switch, SwitchAudit};
 use engine::{Limits, Outcome, Watch};
 use schemes::params::ParamError;
@@ -40,8 +41,8 @@ pub struct Output {
     pub ideal: Vec<Time>,
     /// By node, then port.
     pub ports: Vec<PortReport>,
-    /// By probe, then time, then target.
-    pub samples: Vec<Sample>,
+    /// What the probes saw.
+    pub samples: Samples,
     /// PFC frames that arrived, by time and node.
     pub pfc_events: Vec<PfcEvent>,
     /// What happened to packets, by time and node.
@@ -69,6 +70,7 @@ pub struct Ready<S: Scheme> {
     common: Arc<Common<S>>,
     devices: Vec<NodeDevice<S>>,
     limits: Limits,
+    samples: Samples,
 }
 
 impl<S: Scheme> Ready<S> {
@@ -97,7 +99,8 @@ impl<S: Scheme> Ready<S> {
         }
         let goal = setup.until_done.then_some(setup.messages.len() as u64);
         let devices = build::devices(setup, &common)?;
-        Ok(Ready { common, devices, limits: Limits { stop: setup.stop, goal } })
+        let limits = Limits { stop: setup.stop, goal };
+        Ok(Ready { common, devices, limits, samples: Samples::new(&setup.probes) })
     }
 
     /// Runs it on at most `threads` threads.
@@ -105,10 +108,10 @@ impl<S: Scheme> Ready<S> {
         let layout = build::layout(&self.common, threads);
         if !self.common.short_ways {
             let (devices, outcome) = engine::run_by_the_book(self.devices, &layout, self.limits);
-            return collect(&self.common, devices, outcome);
+            return collect(&self.common, devices, outcome, self.samples);
         }
         let (devices, outcome) = engine::run(self.devices, &layout, self.limits, watch);
-        collect(&self.common, devices, outcome)
+        collect(&self.common, devices, outcome, self.samples)
     }
 }
 
@@ -187,7 +190,7 @@ impl SwitchParts {
         for (name, count) in self.counters {
             *output.counters.entry(name).or_default() += count;
         }
-        output.samples.append(&mut self.probes.samples);
+        output.samples.add(self.probes.into_logs());
         if let Some(recorder) = &mut self.recorder {
             output.pfc_events.append(&mut recorder.pfc);
             output.packet_events.append(&mut recorder.packets);
@@ -200,12 +203,17 @@ impl SwitchParts {
     }
 }
 
-fn collect<S: Scheme>(common: &Common<S>, devices: Vec<NodeDevice<S>>, outcome: Outcome) -> Output {
+fn collect<S: Scheme>(
+    common: &Common<S>,
+    devices: Vec<NodeDevice<S>>,
+    outcome: Outcome,
+    samples: Samples,
+) -> Output {
     let mut output = Output {
         flows: vec![FlowOutcome::NONE; common.flows.len()],
         ideal: common.ideal_fcts(),
         ports: Vec::new(),
-        samples: Vec::new(),
+        samples,
         pfc_events: Vec::new(),
         packet_events: Vec::new(),
         queue_blocks: Vec::new(),
@@ -238,8 +246,8 @@ fn collect<S: Scheme>(common: &Common<S>, devices: Vec<NodeDevice<S>>, outcome: 
                 for (name, count) in host.counters() {
                     *output.counters.entry(name).or_default() += count;
                 }
-                output.samples.append(&mut host.port_probes.samples);
-                output.samples.append(&mut host.flow_probes.samples);
+                output.samples.add(host.port_probes.into_logs());
+                output.samples.add(host.flow_probes.into_logs());
                 if let Some(recorder) = &mut host.recorder {
                     output.pfc_events.append(&mut recorder.pfc);
                     output.packet_events.append(&mut recorder.packets);
@@ -261,7 +269,6 @@ fn collect<S: Scheme>(common: &Common<S>, devices: Vec<NodeDevice<S>>, outcome: 
             }
         }
     }
-    output.samples.sort_by_key(|sample| (sample.probe, sample.time, sample.target));
     output.pfc_events.sort_by_key(|event| event.time);
     output.packet_events.sort_by_key(|event| event.time);
     output.queue_blocks.sort_by_key(|block| block.time);

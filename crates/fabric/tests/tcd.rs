@@ -210,8 +210,8 @@ fn congestion_is_found_once_pfc_is_over() {
     setup.probes =
         kinds.map(|kind| Probe { kind, interval, start, end, targets: targets.clone() }).to_vec();
     let (output, _) = watch(&setup);
-    let of = |probe| output.samples.iter().filter(move |sample| sample.probe == probe);
-    let last_pause = of(1).rfind(|sample| sample.value == 1.0).expect("a pause").time;
+    let of = |probe| output.samples.of(probe);
+    let last_pause = of(1).filter(|sample| sample.value == 1.0).last().expect("a pause").time;
     let after = |value: fn(f64) -> bool| {
         let found = of(0).find(|sample| sample.time > last_pause && value(sample.value));
         (found.expect("it leaves the state").time - last_pause).ns()
@@ -239,7 +239,7 @@ fn on_periods_at_epsilon_last_max_on() {
     setup.probes =
         vec![Probe { kind: ProbeKind::Pause, interval, start, end, targets: targets.clone() }];
     let (output, _) = watch(&setup);
-    let samples: Vec<f64> = output.samples.iter().map(|sample| sample.value).collect();
+    let samples: Vec<f64> = output.samples.of(0).map(|sample| sample.value).collect();
     let spans: Vec<usize> = samples.chunk_by(|a, b| a == b).map(<[f64]>::len).collect();
     // The first and the last were cut off.
     let longest = *spans[1..spans.len() - 1].iter().max().expect("it was paused") as u64 * 100;

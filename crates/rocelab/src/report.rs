@@ -124,29 +124,34 @@ fn one_series(
         ProbeKind::FlowRate => ("flow-rate", "bps"),
         ProbeKind::InputQueue => ("input-queue", "bytes"),
     };
-    let first = output.samples.partition_point(|sample| (sample.probe as usize) < probe);
-    let samples = &output.samples[first..];
-    let samples = &samples[..samples.partition_point(|sample| sample.probe as usize == probe)];
+    let samples = output.samples.count(probe);
+    let targets = &setup.probes[probe].targets;
+    let (at_ports, of_flows) = match targets {
+        ProbeTargets::Ports(_) => (samples, 0),
+        ProbeTargets::Flows(_) => (0, samples),
+    };
     let mut series = Series {
         name: wanted.name.clone(),
         kind: kind.to_owned(),
         unit: unit.to_owned(),
-        time_ps: samples.iter().map(|sample| sample.time.ps()).collect(),
-        node: Vec::new(),
-        port: Vec::new(),
-        flow: Vec::new(),
-        value: samples.iter().map(|sample| sample.value).collect(),
+        time_ps: Vec::with_capacity(samples),
+        node: Vec::with_capacity(at_ports),
+        port: Vec::with_capacity(at_ports),
+        flow: Vec::with_capacity(of_flows),
+        value: Vec::with_capacity(samples),
         node_names: Arc::clone(names),
     };
-    match &setup.probes[probe].targets {
-        ProbeTargets::Ports(ports) => {
-            let targets = samples.iter().map(|sample| ports[sample.target as usize]);
-            (series.node, series.port) =
-                targets.map(|(node, port)| (node.get(), port.get())).unzip();
-        }
-        ProbeTargets::Flows(flows) => {
-            let targets = samples.iter().map(|sample| flows[sample.target as usize].get());
-            series.flow = targets.collect();
+    for sample in output.samples.of(probe) {
+        let target = sample.target as usize;
+        series.time_ps.push(sample.time.ps());
+        series.value.push(sample.value);
+        match targets {
+            ProbeTargets::Ports(ports) => {
+                let (node, port) = ports[target];
+                series.node.push(node.get());
+                series.port.push(port.get());
+            }
+            ProbeTargets::Flows(flows) => series.flow.push(flows[target].get()),
         }
     }
     series
