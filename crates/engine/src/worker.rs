@@ -69,6 +69,9 @@ pub(crate) struct Report {
 /// some.
 const PARTS: u32 = 8;
 
+/// Windows for which groups that want to be worked are listed, the one at hand among them.
+const SOON: usize = 4;
+
 /// Stands for the devices of a group that has not one alone.
 const SEVERAL: u32 = u32::MAX;
 
@@ -83,11 +86,15 @@ pub(crate) struct Worker<'a, D: Device> {
     lone: Vec<u32>,
     /// When each group wants to be worked next, by group. Groups of other threads stay unused.
     wake: Vec<Time>,
+    /// By window, the one at hand and those after it in turn: groups that wanted to be worked then. Some
+    /// may want otherwise by now, and are in another list, too.
+    soon: [Vec<u32>; SOON],
+    /// When these windows end.
+    ends: [Time; SOON],
     /// The earliest entry of each group in `later`.
     queued: Vec<Time>,
+    /// Groups that want to be worked after these windows.
     later: BinaryHeap<Reverse<(Time, u32)>>,
-    /// Groups that want to be worked in the next window.
-    soon: Vec<u32>,
     /// A bit for each group that is to be worked in this window.
     listed: Vec<u64>,
     /// Windows so far.
@@ -137,10 +144,11 @@ impl<'a, D: Device> Worker<'a, D> {
                 .map(|devices| if let &[device] = devices.as_slice() { device } else { SEVERAL })
                 .collect(),
             wake: vec![Time::ZERO; groups],
+            // Everybody gets a first window, in which it says when it wants the next.
+            soon: [(0..groups as u32).filter(mine).collect(), vec![], vec![], vec![]],
+            ends: [Time::ZERO; SOON],
             queued: vec![Time::NEVER; groups],
             later: BinaryHeap::new(),
-            // Everybody gets a first window, in which it says when it wants the next.
-            soon: (0..groups as u32).filter(mine).collect(),
             listed: vec![0; groups.div_ceil(64)],
             windows: 0,
             helps: shared.barrier.is_shared(),
@@ -184,7 +192,8 @@ impl<'a, D: Device> Worker<'a, D> {
         self.windows += 1;
         let parity = (self.windows & 1) as usize;
         let next_slots = [(window + 1) as usize % SLOTS, (window + 2) as usize % SLOTS];
-        let ends = [1, 2, 3].map(|ahead| grid.start(window + ahead));
+        self.ends = [1, 2, 3, 4].map(|ahead| grid.start(window + ahead));
+        let ends = [self.ends[0], self.ends[1], self.ends[2]];
         let mut post = Post {
             mail: self.shared.mail,
             owner: self.shared.owner,
@@ -283,16 +292,18 @@ impl<'a, D: Device> Worker<'a, D> {
                 list(&mut self.listed, self.shared.group_of[device as usize]);
             }
         }
-        let end = grid.start(window + 1);
         for by in 0..self.shared.reports.len() {
             // SAFETY: as for what is far.
             let worked = unsafe { mail.worked(parity, by, self.thread).get() };
             for (group, wake) in worked.drain(..) {
-                self.wakes(group, wake, end);
+                self.wakes(group, wake);
             }
         }
-        for group in self.soon.drain(..) {
-            list(&mut self.listed, group);
+        let end = self.ends[0];
+        for group in self.soon[window as usize % SOON].drain(..) {
+            if self.wake[group as usize] < end {
+                list(&mut self.listed, group);
+            }
         }
         while let Some(&Reverse((time, group))) = self.later.peek()
             && time < end
@@ -335,13 +346,14 @@ impl<'a, D: Device> Worker<'a, D> {
         from_own[1..].iter().chain(before).find_map(|share| share.take_last(self.windows))
     }
 
-    /// `group` wants to be worked next at `wake`; it is listed with those of the window that ends at
-    /// `end`, the next one that is collected, if that is in time.
+    /// `group` wants to be worked next at `wake`.
     #[inline]
-    fn wakes(&mut self, group: u32, wake: Time, end: Time) {
+    fn wakes(&mut self, group: u32, wake: Time) {
         self.wake[group as usize] = wake;
-        if wake < end {
-            self.soon.push(group);
+        // In how many windows can't be guessed.
+        let ahead = self.ends.iter().filter(|&&end| end <= wake).count();
+        if ahead < SOON {
+            self.soon[(self.window as usize + ahead) % SOON].push(group);
         } else if wake != Time::NEVER {
             self.sleep(group, wake);
         }
@@ -414,7 +426,7 @@ impl<'a, D: Device> Worker<'a, D> {
             unsafe { post.mail.worked(post.parity, self.thread, owner).get() }.push((group, wake));
             return;
         }
-        self.wakes(group, wake, post.ends[1]);
+        self.wakes(group, wake);
     }
 
     #[inline]
@@ -477,12 +489,13 @@ impl<'a, D: Device> Worker<'a, D> {
     /// The earliest time at which anything this thread knows of will happen.
     fn next_event(&self, post: &Post<'_>) -> Time {
         let mut next = match post.posted {
-            [true, _] => post.ends[0],
+            // Nothing can be earlier.
+            [true, _] => return post.ends[0],
             [false, true] => post.ends[1],
             [false, false] => post.earliest_far,
         };
         next = next.min(self.next_elsewhere);
-        for &group in &self.soon {
+        for &group in self.soon.iter().flatten() {
             next = next.min(self.wake[group as usize]);
         }
         if let Some(&Reverse((time, _))) = self.later.peek() {
