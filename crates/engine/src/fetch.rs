@@ -9,7 +9,15 @@ pub fn fetch<T: ?Sized>(value: &T, lines: usize) {
     fetch_at(std::ptr::from_ref(value).cast(), lines);
 }
 
-/// The same for an address that may be any.
+/// Has the processor fetch all of `value`, wherever in a cache line it begins.
+#[inline(always)]
+pub fn fetch_whole<T>(value: &T) {
+    let start: *const u8 = std::ptr::from_ref(value).cast();
+    fetch_at(start, size_of::<T>().div_ceil(LINE));
+    fetch_at(start.wrapping_add(size_of::<T>().saturating_sub(1)), 1);
+}
+
+/// As [`fetch`], for an address that may be any.
 #[inline(always)]
 pub(crate) fn fetch_at(start: *const u8, lines: usize) {
     #[cfg(target_arch = "x86_64")]

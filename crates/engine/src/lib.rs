@@ -40,7 +40,7 @@ mod worker;
 
 pub use arena::{Fifo, Handle, Packets};
 pub use deal::Dealt;
-pub use fetch::fetch;
+pub use fetch::{fetch, fetch_whole};
 pub use key::Ties;
 pub use link::{Class, Link};
 pub use mailbox::Lane;

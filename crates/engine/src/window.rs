@@ -171,6 +171,13 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
         self.arrivals.get(places).map(|&entry| self.packets.peek(key::handle(entry)))
     }
 
+    /// The packets that arrive next, `count` of them if there are so many.
+    #[inline(always)]
+    pub fn first(&self, count: usize) -> impl Iterator<Item = &P> {
+        let arrivals = &self.arrivals[..count.min(self.arrivals.len())];
+        arrivals.iter().map(|&entry| self.packets.peek(key::handle(entry)))
+    }
+
     /// The packets that arrive next, `count` of them if there are so many, for whoever takes them with
     /// [`take_before`](Window::take_before): it has those fetched that come after them.
     #[inline(always)]

@@ -174,6 +174,9 @@ impl<S: Scheme> Host<S> {
 
     /// Handles all that is due before `until`; returns when something is due then.
     fn advance_until(&mut self, window: &mut Window<'_, '_, Packet<S>>, until: Time) -> Time {
+        for packet in window.first(2) {
+            self.fetch_end(&packet.header);
+        }
         loop {
             let arrival = window.next_arrival_time();
             let timer = self.next_timer();

@@ -126,6 +126,12 @@ impl Nic {
         Some(qp)
     }
 
+    /// The QP whose pacing time comes next.
+    #[inline]
+    pub(crate) fn next_in_pace(&self) -> Option<u32> {
+        self.paced.first()
+    }
+
     /// Forgets a QP that is over.
     pub(crate) fn forget(&mut self, qp: u32) {
         self.paced.set(qp, Time::NEVER);

@@ -2,7 +2,7 @@
 
 use crate::packet::{Address, Scheme};
 use crate::quirks::Clock;
-use engine::fetch;
+use engine::fetch_whole;
 use schemes::contract::{Allow, CodePoint, Rp};
 use units::{Bytes, Rate, Time};
 
@@ -182,7 +182,7 @@ impl<T> Slots<T> {
     #[inline]
     pub(crate) fn fetch(&self, number: u32) {
         if let Some(slot) = self.slots.get(number as usize) {
-            fetch(slot, size_of::<T>().div_ceil(64));
+            fetch_whole(slot);
         }
     }
     #[inline]

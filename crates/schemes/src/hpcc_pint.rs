@@ -147,7 +147,7 @@ impl Scheme for HpccPint {
         match *ctl {}
     }
     fn host(params: &HpccPintParams, _facts: &HostFacts) -> Arc<Codes> {
-        CODES.share(Codes::new(params.log_base))
+        Codes::shared(params.log_base)
     }
     fn cp(params: &HpccPintParams, facts: &SwitchFacts<'_>) -> Option<Meter> {
         Some(Meter::new(params, facts))
@@ -191,6 +191,11 @@ const UNIT: f64 = 512.0;
 const SHARED_BITS: u32 = f64::MANTISSA_DIGITS - 1 - 4;
 
 impl Codes {
+    /// The same for all who code by this base.
+    fn shared(base: f64) -> Arc<Codes> {
+        CODES.share_or_make(|codes| codes.powers[1] == base, || Codes::new(base))
+    }
+
     /// The powers of `base` up to the largest U, and one beyond that none is rounded to.
     pub fn new(base: f64) -> Codes {
         let last = Codes::largest(base) as u32 + 1;

@@ -1,6 +1,6 @@
 //! What many QPs have in common is kept once.
 
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 /// Values that are in use somewhere in the process. The QPs of a network mostly go by the same numbers: where all
 /// read the same ones, these stay in a processor's first cache.
@@ -16,10 +16,25 @@ impl<T: PartialEq> Shared<T> {
 
     /// An equal value that is in use, else this one.
     pub(crate) fn share(&self, value: T) -> Arc<T> {
-        let mut known = self.0.lock().expect("nobody panics with the values");
-        if let Some(same) = known.iter().filter_map(Weak::upgrade).find(|same| **same == value) {
-            return same;
-        }
+        let mut known = self.known();
+        find(&known, |same| *same == value).unwrap_or_else(|| Self::keep(&mut known, value))
+    }
+
+    /// A value in use of which `is_wanted` holds, else the one that `make` makes: for what takes long to make.
+    pub(crate) fn share_or_make(
+        &self,
+        is_wanted: impl Fn(&T) -> bool,
+        make: impl FnOnce() -> T,
+    ) -> Arc<T> {
+        let mut known = self.known();
+        find(&known, is_wanted).unwrap_or_else(|| Self::keep(&mut known, make()))
+    }
+
+    fn known(&self) -> MutexGuard<'_, Vec<Weak<T>>> {
+        self.0.lock().expect("nobody panics with the values")
+    }
+
+    fn keep(known: &mut Vec<Weak<T>>, value: T) -> Arc<T> {
         let value = Arc::new(value);
         known.retain(|other| other.strong_count() > 0);
         if known.len() < Self::MOST {
@@ -27,6 +42,10 @@ impl<T: PartialEq> Shared<T> {
         }
         value
     }
+}
+
+fn find<T>(known: &[Weak<T>], is_wanted: impl Fn(&T) -> bool) -> Option<Arc<T>> {
+    known.iter().filter_map(Weak::upgrade).find(|value| is_wanted(value))
 }
 
 #[cfg(test)]
@@ -38,6 +57,8 @@ mod tests {
         static NUMBERS: Shared<f64> = Shared::new();
         let [one, two, again] = [1.0, 2.0, 1.0].map(|number| NUMBERS.share(number));
         assert!(Arc::ptr_eq(&one, &again) && !Arc::ptr_eq(&one, &two));
+        let made = NUMBERS.share_or_make(|number| *number > 1.5, || unreachable!("there is one"));
+        assert!(Arc::ptr_eq(&two, &made));
         drop((one, again));
         let many: Vec<_> = (0..40).map(|number| NUMBERS.share(f64::from(number))).collect();
         assert!(many.iter().enumerate().all(|(number, kept)| **kept == number as f64));

@@ -174,6 +174,9 @@ impl<S: Scheme> Host<S> {
             return self.scan(window, now, number);
         }
         while let Some(slot) = nic.next_paced(now) {
+            if let Some(coming) = nic.next_in_pace() {
+                self.senders.fetch(coming);
+            }
             let sender = self.senders.get_mut(slot).expect("a QP that is over is forgotten");
             if sender.listed {
                 continue;
