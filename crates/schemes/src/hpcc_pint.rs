@@ -191,7 +191,7 @@ const UNIT: f64 = 512.0;
 const SHARED_BITS: u32 = f64::MANTISSA_DIGITS - 1 - 4;
 
 impl Codes {
-    /// The same for all who code by this base.
+    /// The table of this base, which all hosts and switches share.
     fn shared(base: f64) -> Arc<Codes> {
         CODES.share_or_make(|codes| codes.powers[1] == base, || Codes::new(base))
     }
@@ -316,7 +316,7 @@ const KEPT: f64 = 8192.0;
 /// The congestion point of a switch.
 #[derive(Debug)]
 pub struct Meter {
-    codes: Codes,
+    codes: Arc<Codes>,
     tables: &'static Tables,
     /// Leading bits that logarithms are taken of.
     leading: u32,
@@ -329,7 +329,7 @@ impl Meter {
     /// A switch of a network whose largest base round trip is T.
     pub fn new(params: &HpccPintParams, facts: &SwitchFacts<'_>) -> Meter {
         Meter {
-            codes: Codes::new(params.log_base),
+            codes: Codes::shared(params.log_base),
             tables: &TABLES,
             leading: if params.variant == "ns3" { MOST_LEADING } else { 9 },
             base_rtt: facts.network_rtt.ns().max(1),
@@ -471,5 +471,19 @@ impl Rp<HpccPint> for ReactionPoint {
     }
     fn observe(&self, _now: Time, what: Observable) -> Option<f64> {
         self.hpcc.observe(what)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_network_has_one_table_of_codes() {
+        for base in [1.01, 1.0127, 2.0] {
+            let (one, other) = (Codes::shared(base), Codes::shared(base));
+            assert!(Arc::ptr_eq(&one, &other));
+            assert_eq!(*one, Codes::new(base));
+        }
     }
 }
