@@ -20,15 +20,16 @@ pub enum Ties {
     /// A different one at each time, so that no port is always served first.
     #[default]
     TakeTurns,
-    /// The one with the lowest number.
-    LowestPort,
+    /// The one with the lowest number, before the device puts those of an instant into an
+    /// [order of its own](crate::Device::arrange).
+    Arranged,
 }
 
 impl Ties {
     pub(crate) fn mix(self) -> Mix {
         Mix(match self {
             Ties::TakeTurns => 0x9e37_79b9_7f4a_7c15,
-            Ties::LowestPort => 0,
+            Ties::Arranged => 0,
         })
     }
 }
@@ -109,7 +110,7 @@ mod tests {
             assert_eq!(handle(entry), raw);
         }
         let at = |since, class, port| {
-            entry(since, tail(Ties::LowestPort.mix(), Time::from_ps(since), class, port, 0, 9))
+            entry(since, tail(Ties::Arranged.mix(), Time::from_ps(since), class, port, 0, 9))
         };
         assert!(at(1, 2, 0) < at(2, 0, 0), "time before class");
         assert!(at(1, 0, 900) < at(1, 1, 3), "class before port");

@@ -6,7 +6,7 @@
 
 use crate::arena::Arena;
 use crate::deal::Dealer;
-use crate::key;
+use crate::key::{self, Ties};
 use crate::mailbox::{Mail, Post, SLOTS};
 use crate::run::{Layout, Limits, Outcome};
 use crate::window::{Arrivals, Device, Inside, Window};
@@ -58,7 +58,14 @@ pub fn run_by_the_book<D: Device>(
         }
         entries.sort_unstable();
         let this = &mut devices[device as usize];
-        this.arrange(&mut Arrivals { packets: &packets, base: now, mix, entries: &mut entries });
+        if layout.ties == Ties::Arranged {
+            this.arrange(&mut Arrivals {
+                packets: &packets,
+                base: now,
+                mix,
+                entries: &mut entries,
+            });
+        }
         let mut inside =
             Inside { number: 0, group_of: &group_of, until: Time::NEVER, sent: Vec::new() };
         let mut post = Post {

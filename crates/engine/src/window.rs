@@ -38,8 +38,8 @@ pub trait Device: Send {
     #[inline]
     fn fetch(&self, _arrivals: usize) {}
 
-    /// Sees the arrivals of a window before it is asked to handle them, each once, and may put those
-    /// of the same instant into another order.
+    /// Where [ties](crate::Ties::Arranged) are so: sees the arrivals of a window before it is asked to handle them,
+    /// each once, and may put those of the same instant into another order.
     #[inline]
     fn arrange(&mut self, _arrivals: &mut Arrivals<'_, '_, Self::Packet>) {}
 }

@@ -7,7 +7,7 @@ use crate::barrier::Barrier;
 use crate::deal::Dealer;
 use crate::fetch::{LINE, fetch};
 use crate::grid::Grid;
-use crate::key;
+use crate::key::{self, Ties};
 use crate::mailbox::{Far, Mail, Post, SLOTS, Turns};
 use crate::run::{Layout, Outcome, Progress, Watch};
 use crate::share::Share;
@@ -457,12 +457,10 @@ impl<'a, D: Device> Worker<'a, D> {
             return wake;
         }
         self.dealer.sorter.sort(arrivals);
-        this.arrange(&mut Arrivals {
-            packets: &self.packets,
-            base: from,
-            mix: post.mix,
-            entries: arrivals,
-        });
+        if self.shared.layout.ties == Ties::Arranged {
+            let (packets, mix) = (&self.packets, post.mix);
+            this.arrange(&mut Arrivals { packets, base: from, mix, entries: arrivals });
+        }
         this.advance(&mut self.window_of(arrivals, from, post))
     }
 

@@ -375,7 +375,7 @@ pub(crate) fn layout<S: Scheme>(common: &Common<S>, threads: usize) -> Layout {
     let threads = threads.clamp(1, groups.len());
     let owners = owners(common, threads);
     let owner = groups.iter().map(|group| owners[group[0] as usize]).collect();
-    let ties = if common.quirks.emission_order { Ties::LowestPort } else { Ties::TakeTurns };
+    let ties = if common.quirks.emission_order { Ties::Arranged } else { Ties::TakeTurns };
     Layout { groups, owner, threads, lookahead, inside, ties }
 }
 

@@ -1,7 +1,7 @@
 //! Groups of several devices, which short links join: how a thread works them one after the other.
 
 use super::{Worker, mailed};
-use crate::key;
+use crate::key::{self, Ties};
 use crate::mailbox::Post;
 use crate::run::Layout;
 use crate::window::{Arrivals, Device, Inside, Window};
@@ -11,13 +11,18 @@ use units::Time;
 /// The arrivals of a group's device within a window, as they become known.
 #[derive(Default)]
 pub(super) struct Inbox {
-    mailed: Vec<u64>,
+    /// In order, and then as many [`NONE`] as are looked at side by side.
+    arrivals: Vec<u64>,
     taken: usize,
-    /// From within the group, the next one last.
-    inside: Vec<u64>,
     /// When the device has something to do.
     due: Time,
 }
+
+/// Later than any arrival.
+const NONE: u64 = u64::MAX;
+
+/// So many arrivals are looked at side by side: how many of them come before something can't be guessed.
+const BESIDE: usize = 3;
 
 impl<'a, D: Device> Worker<'a, D> {
     /// The device of a group that is due first is worked until another could send it something: the
@@ -41,10 +46,10 @@ impl<'a, D: Device> Worker<'a, D> {
             let threads = shared.reports.len();
             let arrivals = mailed(shared.mail, threads, window, device, &mut self.arrivals);
             self.dealer.sorter.sort(arrivals);
-            inbox.mailed.clear();
-            std::mem::swap(&mut inbox.mailed, arrivals);
+            inbox.arrivals.clear();
+            std::mem::swap(&mut inbox.arrivals, arrivals);
+            inbox.arrivals.extend([NONE; BESIDE]);
             inbox.taken = 0;
-            debug_assert!(inbox.inside.is_empty());
             inbox.due = inbox.next(from).min(shared.device_wake(device)).max(from);
         }
         loop {
@@ -55,22 +60,19 @@ impl<'a, D: Device> Worker<'a, D> {
             let (inbox, device) = (&mut inboxes[place], devices[place]);
             let answered = due.saturating_add(shortest).saturating_add(shortest);
             let end = second.saturating_add(shortest).min(answered).min(until);
-            self.arrivals.clear();
-            inbox.take_before(end, from, &mut self.arrivals);
-            self.delivered += self.arrivals.len() as u64;
+            let arrivals = inbox.take_before(key::entry((end - from).ps(), 0));
+            self.delivered += arrivals.len() as u64;
             // SAFETY: a group is worked by who took it, one device at a time.
             let this = unsafe { shared.devices[device as usize].get() };
-            this.arrange(&mut Arrivals {
-                packets: &self.packets,
-                base: from,
-                mix: post.mix,
-                entries: &mut self.arrivals,
-            });
+            if shared.layout.ties == Ties::Arranged {
+                let (packets, mix) = (&self.packets, post.mix);
+                this.arrange(&mut Arrivals { packets, base: from, mix, entries: arrivals });
+            }
             let mut view = Window {
                 packets: &mut self.packets,
                 base: from,
                 until: end,
-                arrivals: &self.arrivals,
+                arrivals,
                 post: &mut *post,
                 group: Some(&mut inside),
                 dealer: &mut self.dealer,
@@ -94,33 +96,39 @@ impl Inbox {
     /// When the next packet arrives.
     #[inline]
     fn next(&self, from: Time) -> Time {
-        let time = |entry: Option<&u64>| entry.map_or(Time::NEVER, |&entry| key::time(entry, from));
-        time(self.mailed.get(self.taken)).min(time(self.inside.last()))
+        match self.arrivals[self.taken] {
+            NONE => Time::NEVER,
+            entry => key::time(entry, from),
+        }
+    }
+
+    /// How many of those that were not taken come before `entry`.
+    #[inline]
+    fn before(&self, entry: u64) -> usize {
+        let mut count = 0;
+        loop {
+            let beside = &self.arrivals[self.taken + count..][..BESIDE];
+            let more = beside.iter().map(|&other| usize::from(other < entry)).sum::<usize>();
+            count += more;
+            if more < BESIDE {
+                return count;
+            }
+        }
     }
 
     /// A packet comes from within the group.
     #[inline]
     fn put(&mut self, entry: u64) {
-        let earlier = self.inside.iter().rev().take_while(|&&other| other < entry).count();
-        self.inside.insert(self.inside.len() - earlier, entry);
+        self.arrivals.insert(self.taken + self.before(entry), entry);
     }
 
-    /// Moves the arrivals before `end` to `arrivals`, in order.
+    /// Takes the arrivals before the time of `end`.
     #[inline]
-    fn take_before(&mut self, end: Time, from: Time, arrivals: &mut Vec<u64>) {
-        let is_due = |entry: &u64| key::time(*entry, from) < end;
-        let rest = &self.mailed[self.taken..];
-        let mailed = &rest[..rest.iter().take_while(|entry| is_due(entry)).count()];
-        self.taken += mailed.len();
-        let mut mailed = mailed.iter().copied().peekable();
-        while let Some(&inside) = self.inside.last().filter(|entry| is_due(entry)) {
-            while let Some(before) = mailed.next_if(|&entry| entry < inside) {
-                arrivals.push(before);
-            }
-            arrivals.push(inside);
-            self.inside.pop();
-        }
-        arrivals.extend(mailed);
+    fn take_before(&mut self, end: u64) -> &mut [u64] {
+        let count = self.before(end);
+        let from = self.taken;
+        self.taken += count;
+        &mut self.arrivals[from..from + count]
     }
 }
 
@@ -129,11 +137,10 @@ impl Inbox {
 fn first_due(inboxes: &[Inbox]) -> (usize, Time, Time) {
     let (mut first, mut due, mut second) = (0, Time::NEVER, Time::NEVER);
     for (place, inbox) in inboxes.iter().enumerate() {
-        if inbox.due < due {
-            (first, due, second) = (place, inbox.due, due);
-        } else {
-            second = second.min(inbox.due);
-        }
+        // Who is first can't be guessed.
+        first = std::hint::select_unpredictable(inbox.due < due, place, first);
+        second = second.min(due.max(inbox.due));
+        due = due.min(inbox.due);
     }
     (first, due, second)
 }
