@@ -334,7 +334,7 @@ impl Np<Annulus> for NotificationPoint {
         NotificationPoint::new(&params.dcqcn)
     }
     #[inline]
-    fn on_data(&mut self, cx: &mut HostCx<'_, Annulus>, data: &Header, _meta: &mut ()) {
+    fn on_arrival(&mut self, cx: &mut HostCx<'_, Annulus>, data: &Header, _meta: &()) {
         if self.answers(cx.now, data.code_point) {
             cx.send(Notice::Congestion);
         }

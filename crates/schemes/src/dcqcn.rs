@@ -669,7 +669,7 @@ impl Np<Dcqcn> for NotificationPoint {
         NotificationPoint::new(params)
     }
     #[inline]
-    fn on_data(&mut self, cx: &mut HostCx<'_, Dcqcn>, data: &Header, _meta: &mut ()) {
+    fn on_arrival(&mut self, cx: &mut HostCx<'_, Dcqcn>, data: &Header, _meta: &()) {
         if self.answers(cx.now, data.code_point) {
             cx.send(Cnp);
         }

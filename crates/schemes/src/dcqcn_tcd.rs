@@ -228,7 +228,7 @@ impl Np<DcqcnTcd> for TernaryNotificationPoint {
         TernaryNotificationPoint::new(&params.dcqcn)
     }
     #[inline]
-    fn on_data(&mut self, cx: &mut HostCx<'_, DcqcnTcd>, data: &Header, _meta: &mut ()) {
+    fn on_arrival(&mut self, cx: &mut HostCx<'_, DcqcnTcd>, data: &Header, _meta: &()) {
         if let Some(notification) = self.answer(cx.now, data.code_point) {
             cx.send(notification);
         }

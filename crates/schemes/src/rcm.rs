@@ -314,7 +314,7 @@ impl Np<Rcm> for NotificationPoint {
         NotificationPoint::new(&params.dcqcn)
     }
     #[inline]
-    fn on_data(&mut self, cx: &mut HostCx<'_, Rcm>, data: &Header, _meta: &mut ()) {
+    fn on_arrival(&mut self, cx: &mut HostCx<'_, Rcm>, data: &Header, _meta: &()) {
         if self.answers(cx.now, data.code_point) {
             cx.send(Control::Congestion);
         }

@@ -331,7 +331,7 @@ impl Np<Themis> for NotificationPoint {
         NotificationPoint::new(&params.dcqcn)
     }
     #[inline]
-    fn on_data(&mut self, cx: &mut HostCx<'_, Themis>, data: &Header, _meta: &mut Resubmission) {
+    fn on_arrival(&mut self, cx: &mut HostCx<'_, Themis>, data: &Header, _meta: &Resubmission) {
         if self.answers(cx.now, data.code_point) {
             cx.send(Cnp);
         }

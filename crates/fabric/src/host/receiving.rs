@@ -35,8 +35,11 @@ impl<S: Scheme> Host<S> {
                 return self.send_answer(window, now, handle);
             }
         };
+        let Body::Meta(meta) = &mut packet.body else { unreachable!("data carries meta") };
         let receiver = self.receivers.get_mut(slot).expect("its seat is taken");
         if header.sequence != receiver.expected {
+            self.with_np(window, now, slot, |np, cx| np.on_arrival(cx, header, meta));
+            let receiver = self.receivers.get_mut(slot).expect("its seat is taken");
             let expected = receiver.expected;
             let ahead = header.sequence > expected;
             self.out_of_order += u64::from(ahead);
@@ -63,13 +66,13 @@ impl<S: Scheme> Host<S> {
         receiver.expected += payload;
         receiver.since_ack += 1;
         let (expected, hash) = (receiver.expected, receiver.hash_back);
-        let Body::Meta(meta) = &mut packet.body else { unreachable!("data carries meta") };
         let mut cx = HostCx {
             now,
             params: &self.common.params,
             host: &mut self.state,
             outbox: &mut self.outbox,
         };
+        receiver.np.on_arrival(&mut cx, header, meta);
         receiver.np.on_data(&mut cx, header, meta);
         let acknowledge =
             header.ack_requested || u32::from(receiver.since_ack) >= self.common.host.ack_every;

@@ -157,7 +157,7 @@ impl Np<ExpressPass> for NotificationPoint {
         NotificationPoint::new(host)
     }
     #[inline]
-    fn on_data(&mut self, cx: &mut HostCx<'_, ExpressPass>, _data: &Header, meta: &mut Credit) {
+    fn on_arrival(&mut self, cx: &mut HostCx<'_, ExpressPass>, _data: &Header, meta: &Credit) {
         self.hear(cx.now, *meta);
     }
     fn on_ctl(&mut self, cx: &mut HostCx<'_, ExpressPass>, control: &Control) {

@@ -376,6 +376,7 @@ impl<S: Scheme> World<S> {
                     return;
                 }
                 let Packet { header, body: Body::Meta(mut meta) } = packet else { return };
+                self.at_receiver(|np, cx| np.on_arrival(cx, &header, &meta));
                 if header.sequence != self.expected {
                     return;
                 }
