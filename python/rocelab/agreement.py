@@ -27,6 +27,8 @@ class Agreement:
     """Flows that finished there."""
     missing: int
     """Those of them that did not finish here."""
+    extra: int
+    """Flows that finished here alone."""
     equal: int
     """Those whose FCT is the same to the nanosecond."""
     largest_percent: float
@@ -67,8 +69,9 @@ def compare(case: Path, name: str, seeds: int) -> Agreement:
     with tempfile.TemporaryDirectory() as scratch:
         into = Path(scratch)
         result, _ = experiment.run(into=into)
-        here = _fcts(into / _name(experiment, "fct"))
-        pfc_here = _lines(into / _name(experiment, "pfc"))
+        outputs = experiment.outputs(into)
+        here = _fcts(outputs["FCT_OUTPUT_FILE"])
+        pfc_here = _lines(outputs["PFC_OUTPUT_FILE"])
         common = [flow for flow in there if flow in here]
         differences = [abs(here[flow] / there[flow] - 1) for flow in common]
         means = [fmean(here.values())] if here else []
@@ -76,7 +79,8 @@ def compare(case: Path, name: str, seeds: int) -> Agreement:
         if any(differences) and seeds > 1:
             for seed in range(2, seeds + 1):
                 experiment.run(settings=[("run.seed", str(seed))], into=into)
-                means.append(fmean(_fcts(into / _name(experiment, "fct")).values()))
+                if finished := _fcts(outputs["FCT_OUTPUT_FILE"]):
+                    means.append(fmean(finished.values()))
             target = fmean(there.values())
             covered = min(means) <= target <= max(means)
             mean_percent = 100 * (fmean(means) / target - 1)
@@ -85,6 +89,7 @@ def compare(case: Path, name: str, seeds: int) -> Agreement:
         scheme=result.summary["scheme"],
         flows=len(there),
         missing=len(there) - len(common),
+        extra=len(here) - len(common),
         equal=sum(difference == 0 for difference in differences),
         largest_percent=100 * max(differences, default=0.0),
         pauses_there=_pauses(pfc_there),
@@ -111,7 +116,13 @@ def table(cases: Sequence[Agreement]) -> str:
     )
     lines = [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"]
     for row in cases:
-        difference = "none" if row.equal == row.flows else f"{row.largest_percent:.3g} %"
+        flows, common = str(row.flows), row.flows - row.missing
+        for number, what in ((row.missing, "missing here"), (row.extra, "extra here")):
+            if number:
+                flows += f", {number} {what}"
+        difference = "none" if row.equal == common else f"{row.largest_percent:.3g} %"
+        if row.flows and not common:
+            difference = "-"
         if row.mean_percent is not None:
             inside = "within" if row.covered else "outside"
             difference += (
@@ -122,14 +133,22 @@ def table(cases: Sequence[Agreement]) -> str:
             pauses += ", each at its time and place"
         queue = f"{row.queue_there:,}" if row.queue_there is not None else "?"
         lines.append(
-            f"| {row.case} | {row.scheme} | {row.flows} | {row.equal} | {difference} | {pauses} "
+            f"| {row.case} | {row.scheme} | {flows} | {row.equal} | {difference} | {pauses} "
             f"| {queue} / {row.queue_here:,} B |"
         )
     return "\n".join(lines)
 
 
 def _fcts(path: Path) -> dict[Flow, int]:
-    return {tuple(words[:6]): int(words[6]) for _, words in rows(path)}
+    fcts: dict[Flow, int] = {}
+    for number, words in rows(path):
+        fct = int(words[6])
+        if fct == 0:
+            raise ResultError(
+                f"{path}:{number}: the FCT is 0", hint="a flow takes 1 ns or more: is it complete?"
+            )
+        fcts[tuple(words[:6])] = fct
+    return fcts
 
 
 def _lines(path: Path) -> list[str]:
@@ -144,19 +163,11 @@ def _pauses(lines: Sequence[str]) -> int:
     return sum(line.endswith(" 1") for line in lines)
 
 
-def _name(experiment: Experiment, kind: str) -> str:
-    """The name of an output file, as the configuration has it."""
-    key = f"{kind.upper()}_OUTPUT_FILE"
-    words = experiment.config.read_text().split()
-    places = [place for place, word in enumerate(words[:-1]) if word == key]
-    return Path(words[places[-1] + 1]).name if places else f"{kind}.txt"
-
-
 def _longest_queue(path: Path) -> int | None:
     if not path.is_file():
         return None
     try:
         value = json.loads(path.read_text(encoding="utf-8")).get("max_port_q_bytes")
         return None if value is None else int(value)
-    except (OSError, ValueError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, TypeError, AttributeError, OverflowError) as error:
         raise ResultError(f"{path}: cannot read: {error}") from None

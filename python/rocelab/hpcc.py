@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
+import itertools
+import os
 from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
@@ -36,6 +39,8 @@ _KEYS = {
 }
 """Keys of a scenario, or their beginnings, and those of the configuration that they come from."""
 
+_OUTPUTS = ("FCT_OUTPUT_FILE", "PFC_OUTPUT_FILE", "QLEN_MON_FILE", "TRACE_OUTPUT_FILE")
+
 
 class Experiment:
     """A configuration of the HPCC simulator and the files that it names, read and checked.
@@ -66,6 +71,19 @@ class Experiment:
     def warnings(self) -> list[str]:
         """What is odd about the files, and what is served in another way than there."""
         return self._read.warnings
+
+    def outputs(self, into: str | PathLike[str] | None = None) -> dict[str, Path]:
+        """Where :meth:`run` writes, by the key of the configuration that names the file."""
+        words = self.config.read_bytes().removeprefix(codecs.BOM_UTF8).split()
+        # The last one counts.
+        said = dict(itertools.pairwise(words))
+        named = {"FCT_OUTPUT_FILE": "fct.txt", "PFC_OUTPUT_FILE": "pfc.txt"}
+        named |= {key: os.fsdecode(said[key.encode()]) for key in _OUTPUTS if key.encode() in said}
+        if not int(said.get(b"ENABLE_TRACE", b"1")):
+            named.pop("TRACE_OUTPUT_FILE", None)
+        if into is None:
+            return {key: self.directory / name for key, name in named.items()}
+        return {key: Path(into) / Path(name).name for key, name in named.items()}
 
     def scenario(self, settings: Sequence[tuple[str, str]] = ()) -> Scenario:
         """The scenario that does the same; ``settings`` change keys of it."""

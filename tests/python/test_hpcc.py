@@ -312,9 +312,36 @@ def test_disagreement_of_a_case(command: Command, known: Path) -> None:
     done = command("validate-hpcc", known, "--json")
     assert done.returncode == 0, done.stderr
     (row,) = json.loads(done.stdout)
-    assert (row["flows"], row["missing"], row["equal"]) == (5, 1, 3)
+    assert (row["flows"], row["missing"], row["extra"], row["equal"]) == (5, 1, 0, 3)
     assert row["largest_percent"] == pytest.approx(100 * (1 - 12376 / 12500))
     assert row["same_pfc"] is True
+
+
+def test_flows_that_one_side_alone_finished_are_told(command: Command, known: Path) -> None:
+    fct = known / "case" / "fct.txt"
+    first, *rest = fct.read_text().splitlines(keepends=True)
+
+    def cells() -> list[str]:
+        done = command("validate-hpcc", known)
+        assert done.returncode == 0, done.stderr
+        return [cell.strip() for cell in done.stdout.splitlines()[2].strip("|").split("|")][2:5]
+
+    fct.write_text("".join(rest))
+    assert cells() == ["3, 1 extra here", "3", "none"]
+    (row,) = json.loads(command("validate-hpcc", known, "--json").stdout)
+    assert (row["flows"], row["missing"], row["extra"], row["equal"]) == (3, 0, 1, 3)
+    fct.write_text("".join([*rest, first.replace(" 10000 ", " 10099 ")]))
+    assert cells() == ["4, 1 missing here, 1 extra here", "3", "none"]
+    fct.write_text(first.replace(" 10000 ", " 10099 "))
+    assert cells() == ["1, 1 missing here, 4 extra here", "0", "-"]
+
+
+def test_a_case_may_hold_other_letters(command: Command, known: Path) -> None:
+    with (known / "case" / "config.txt").open("ab") as config:
+        config.write(b"# Z\xfcrich\n")
+    done = command("validate-hpcc", known)
+    assert done.returncode == 0, done.stderr
+    assert "| case | hpcc | 4 | 4 | none |" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -322,6 +349,7 @@ def test_disagreement_of_a_case(command: Command, known: Path) -> None:
     [
         ("fct.txt", "0b000001 0b000301 10000\n", "fct.txt:1"),
         ("fct.txt", "0b000001 0b000301 10000 100 1 2000000000 soon 12016\n", "fct.txt:1"),
+        ("fct.txt", "0b000001 0b000301 10000 100 1 2000000000 0 12016\n", "fct.txt:1"),
         ("summary.json", "[", "summary.json"),
         ("config.txt", "CC_MODE 3\n", "config.txt"),
         ("pfc.txt", None, "pfc.txt"),
