@@ -14,6 +14,7 @@ from rocelab.errors import ConfigError, Interrupted
 from rocelab.result import Result
 from rocelab.scenario import Scenario, parse_with_settings
 from rocelab.simulate import Progress, run_raw
+from rocelab.store import check_file
 
 _KEYS = {
     "run.stop": "SIMULATOR_STOP_TIME",
@@ -38,6 +39,9 @@ _KEYS = {
     "scheme.params.int_multi": "INT_MULTI",
 }
 """Keys of a scenario, or their beginnings, and those of the configuration that they come from."""
+
+_FILES = {"topology": "TOPOLOGY_FILE", "traffic": "FLOW_FILE"}
+"""Tables of a scenario that are files of their own, and the keys that name those."""
 
 _OUTPUTS = ("FCT_OUTPUT_FILE", "PFC_OUTPUT_FILE", "QLEN_MON_FILE", "TRACE_OUTPUT_FILE")
 
@@ -85,8 +89,37 @@ class Experiment:
             return {key: self.directory / name for key, name in named.items()}
         return {key: Path(into) / Path(name).name for key, name in named.items()}
 
+    def _check_outputs(self, into: str | PathLike[str] | None) -> None:
+        """Raises where a run's files could not all be written."""
+        # What comes from a pipe can be read once.
+        outputs = self.outputs(into) if self.config.is_file() else {}
+        keys: dict[str, str] = {}
+        for key, path in outputs.items():
+            other = keys.setdefault(os.path.realpath(path), key)
+            if other != key:
+                hint = "give them other names"
+                if into is not None:
+                    hint += "; or leave out --out, in Python into, if their directories differ"
+                raise ConfigError(
+                    f"{other} and {key} would both be {path}", file=str(self.config), hint=hint
+                )
+        for path in outputs.values():
+            check_file(path)
+
     def scenario(self, settings: Sequence[tuple[str, str]] = ()) -> Scenario:
-        """The scenario that does the same; ``settings`` change keys of it."""
+        """The scenario that does the same; ``settings`` change keys of it.
+
+        Nodes and flows are those of the files: the keys of ``topology`` and ``traffic`` stay.
+        """
+        for key, _ in settings:
+            source = _FILES.get(key.split(".")[0])
+            if source is not None:
+                raise ConfigError(
+                    f"comes from the file that {source} names, and so do the files of a run",
+                    key=key,
+                    hint="change that file; or change and run the scenario that "
+                    "`rocelab hpcc --to-scenario` prints",
+                )
         try:
             return parse_with_settings(self._read.to_toml(), settings)
         except ConfigError as error:
@@ -125,6 +158,7 @@ class Experiment:
         the files of the partial result have been written.
         """
         scenario = self.scenario(settings)
+        self._check_outputs(into)
         raw, interrupted = run_raw(
             scenario, threads=threads, progress=progress, experiment=self._read
         )

@@ -63,14 +63,41 @@ _ROWS_PER_GROUP = 1 << 18
 def check_target(directory: Path, *, force: bool) -> None:
     """Raises :class:`ResultError` where ``save`` would refuse ``directory``; leaves nothing."""
     with _refusals(directory):
-        target = _target(directory, force=force)
-        ancestor = next(parent for parent in target.parents if parent.exists())
-        if not ancestor.is_dir():
-            raise ResultError(f"{directory}: {ancestor} is not a directory")
-        names = target.relative_to(ancestor).parts
-        longest = max(names, key=lambda name: len(os.fsencode(name)))
-        # Whether a directory can be made, nothing tells as well as making one.
-        _make_temporary(longest, ancestor).rmdir()
+        _check_room(directory, _target(directory, force=force))
+
+
+def check_file(path: Path, *, in_place: bool = False) -> None:
+    """Raises :class:`ResultError` where a file could not be put at ``path``; leaves nothing.
+
+    With ``in_place`` one that is there is written to; without, another takes its place.
+    """
+    with _refusals(path):
+        if path.is_dir():
+            raise ResultError(f"{path}: is a directory")
+        if in_place and path.exists():
+            path.open("ab").close()
+        else:
+            _check_room(path, Path(os.path.realpath(path.parent)) / path.name)
+
+
+def check_directory(directory: Path) -> None:
+    """Raises :class:`ResultError` where no file could be put in ``directory``; leaves nothing."""
+    with _refusals(directory):
+        target = Path(os.path.realpath(directory))
+        if target.exists() and not target.is_dir():
+            raise ResultError(f"{directory}: is not a directory")
+        _check_room(directory, target / "file")
+
+
+def _check_room(told: Path, target: Path) -> None:
+    """Raises where ``target``, which errors call ``told``, and what is above it cannot be made."""
+    ancestor = next(parent for parent in target.parents if parent.exists())
+    if not ancestor.is_dir():
+        raise ResultError(f"{told}: {ancestor} is not a directory")
+    names = target.relative_to(ancestor).parts
+    longest = max(names, key=lambda name: len(os.fsencode(name)))
+    # Whether a directory can be made, nothing tells as well as making one.
+    _make_temporary(longest, ancestor).rmdir()
 
 
 def save(result: Result, directory: Path, *, force: bool) -> Path:

@@ -261,6 +261,67 @@ def test_files_that_cannot_be_written(command: Command, case: Path) -> None:
     assert (case / "out").read_text() == "in the way"
 
 
+ENDLESS = {
+    "flow": "1\n0 2 3 100 90000000000 2.0\n",
+    "config": CONFIG.replace("SIMULATOR_STOP_TIME 2.05", "SIMULATOR_STOP_TIME 120"),
+}
+"""A run that takes longer than a command may."""
+
+
+@pytest.mark.parametrize(
+    ("setting", "out", "words"),
+    [
+        ("FCT_OUTPUT_FILE out/fct.txt", "there", "there/fct.txt: "),
+        ("FCT_OUTPUT_FILE out/fct.txt", "there/deep", "there/deep/fct.txt: "),
+        ("PFC_OUTPUT_FILE there/pfc.txt", None, "there/pfc.txt: "),
+        ("QLEN_MON_FILE /proc/rocelab/qlen.txt", None, "/proc/rocelab/qlen.txt: "),
+        ("FCT_OUTPUT_FILE folder", None, "folder: is a directory"),
+        ("ENABLE_TRACE 1 TRACE_OUTPUT_FILE folder", None, "folder: is a directory"),
+    ],
+)
+def test_files_that_cannot_be_written_are_known_before_the_run(
+    command: Command, case: Path, setting: str, out: str | None, words: str
+) -> None:
+    (case / "flow.txt").write_text(ENDLESS["flow"])
+    (case / "config.txt").write_text(f"{ENDLESS['config']}{setting}\nTRACE_FILE flow.txt\n")
+    (case / "there").write_text("in the way")
+    (case / "folder").mkdir()
+    before = sorted(case.rglob("*"))
+    done = command("hpcc", "config.txt", "--quiet", *(["--out", out] if out else []), cwd=case)
+    assert (done.returncode, done.stdout) == (2, "")
+    (error,) = done.stderr.splitlines()
+    assert error.startswith(f"error: {words}")
+    assert sorted(case.rglob("*")) == before
+
+
+def test_no_file_takes_the_place_of_another(command: Command, case: Path) -> None:
+    names = "FCT_OUTPUT_FILE fct/run1.txt\nPFC_OUTPUT_FILE pfc/run1.txt\n"
+    with (case / "config.txt").open("a") as config:
+        config.write(names)
+    done = command("hpcc", "config.txt", "--quiet", "--out", "else", cwd=case)
+    assert (done.returncode, done.stdout) == (2, "")
+    error, hint = done.stderr.splitlines()
+    assert error == (
+        "error: config.txt: FCT_OUTPUT_FILE and PFC_OUTPUT_FILE would both be else/run1.txt"
+    )
+    assert hint.startswith("hint: give them other names; or leave out --out")
+    assert files(case) == INPUTS
+    done = command("hpcc", "config.txt", "--quiet", cwd=case)
+    assert done.returncode == 0, done.stderr
+    assert files(case) == INPUTS | {"fct/run1.txt", "pfc/run1.txt", "out/qlen.txt"}
+
+
+@pytest.mark.parametrize("key", ["traffic", "traffic.0.flows", "topology", "topology.links.0.rate"])
+def test_nodes_and_flows_are_those_of_the_files(command: Command, case: Path, key: str) -> None:
+    done = command("hpcc", "config.txt", "--quiet", "--set", f"{key}=[]", cwd=case)
+    assert (done.returncode, done.stdout) == (2, "")
+    error, hint = done.stderr.splitlines()
+    file = "FLOW_FILE" if key.startswith("traffic") else "TOPOLOGY_FILE"
+    assert error.startswith(f"error: {key}: comes from the file that {file} names")
+    assert hint.startswith("hint: change that file")
+    assert files(case) == INPUTS
+
+
 def test_ctrl_c_leaves_a_partial_result(case: Path) -> None:
     (case / "flow.txt").write_text("1\n0 2 3 100 90000000000 2.0\n", encoding="ascii")
     config = CONFIG.replace("SIMULATOR_STOP_TIME 2.05", "SIMULATOR_STOP_TIME 12")
