@@ -39,8 +39,23 @@ _DROPS = "drops.json"
 _PARTS = (_SUMMARY, _SCENARIO, _FLOWS, _PORTS, _SERIES, _DROPS)
 """What a result consists of; in ``series`` that is the Parquet files."""
 
+_SUMMARY_KEYS: dict[str, type | tuple[type, ...]] = {
+    "name": str,
+    "scheme": str,
+    "caveat": (str, type(None)),
+    "partial": bool,
+    "simulated_ns": int,
+    "flows": int,
+    "flows_done": int,
+    "slowdown": dict,
+    "series": list,
+    "warnings": list,
+}
+_SERIES_KEYS = {"name": str, "kind": str, "unit": str, "column": str, "rows": int}
+_BIN_KEYS = dict.fromkeys(("upper_bytes", "p50", "p95", "p99"), (int, float))
+"""What is looked at here of a summary, of a series that it lists and of a bin of slowdowns."""
+
 _NEEDED = {
-    _SUMMARY: ("name", "scheme", "caveat", "partial", "simulated_ns", "series", "warnings"),
     _FLOWS: (
         "flow_id",
         "tag",
@@ -54,7 +69,7 @@ _NEEDED = {
     ),
     _PORTS: ("node", "port", "peer", "rate_bps", "pause_frames_sent", "max_queue_bytes"),
 }
-"""Columns and keys that are looked at here; a file without them is none of a result."""
+"""Columns that are looked at here; a file without them is none of a result."""
 
 _ROWS_PER_GROUP = 1 << 18
 """Rows in a Parquet row group: fixed, as the bytes must not depend on the machine."""
@@ -293,9 +308,7 @@ def open_result(directory: str | os.PathLike[str]) -> Result:
             f"{directory}: written by rocelab {summary.get('version')}, which this one cannot read",
             hint="use a newer rocelab",
         )
-    missing = [key for key in _NEEDED[_SUMMARY] if key not in summary]
-    if missing:
-        raise ResultError(f"{summary_path}: damaged: has no {', '.join(missing)}")
+    _check_summary(summary_path, summary)
     return Result(
         flows=Table(partial(_read_parquet, directory / _FLOWS, _NEEDED[_FLOWS])),
         ports=Table(partial(_read_parquet, directory / _PORTS, _NEEDED[_PORTS])),
@@ -305,6 +318,35 @@ def open_result(directory: str | os.PathLike[str]) -> Result:
         scenario_toml=scenario_toml,
         directory=directory,
     )
+
+
+def _check_summary(path: Path, summary: dict[str, Any]) -> None:
+    """Raises :class:`ResultError` where what is looked at of a summary is not as it should be."""
+    _check_keys(path, summary, _SUMMARY_KEYS, "")
+    for number, entry in enumerate(summary["series"]):
+        _check_keys(path, entry, _SERIES_KEYS, f"series.{number}")
+    _check_keys(path, summary["slowdown"], {"bins": list}, "slowdown")
+    for number, entry in enumerate(summary["slowdown"]["bins"]):
+        _check_keys(path, entry, _BIN_KEYS, f"slowdown.bins.{number}")
+    if not all(isinstance(warning, str) for warning in summary["warnings"]):
+        raise ResultError(f"{path}: damaged: warnings: not all are text")
+
+
+def _check_keys(
+    path: Path, data: object, keys: Mapping[str, type | tuple[type, ...]], place: str
+) -> None:
+    """Raises where ``data``, which stands at ``place`` in ``path``, lacks one of ``keys``."""
+    where = f"{place}: " if place else ""
+    if not isinstance(data, dict):
+        raise ResultError(f"{path}: damaged: {where}not a table")
+    missing = [key for key in keys if key not in data]
+    if missing:
+        raise ResultError(f"{path}: damaged: {where}has no {', '.join(missing)}")
+    for key, kind in keys.items():
+        if not isinstance(data[key], kind):
+            raise ResultError(
+                f"{path}: damaged: {where}{key} cannot be {json.dumps(data[key])[:40]}"
+            )
 
 
 def check_tables(directory: Path, summary: Mapping[str, Any]) -> None:
@@ -334,11 +376,13 @@ def _text(path: Path) -> str:
 def _drops(path: Path) -> list[dict[str, Any]]:
     """The drops that ``path`` lists; none where there is no such file."""
     try:
-        drops: list[dict[str, Any]] = json.loads(_text(path))
+        drops = json.loads(_text(path))
     except FileNotFoundError:
         return []
     except ValueError as error:
         raise ResultError(f"{path}: damaged: {error}") from None
+    if not isinstance(drops, list):
+        raise ResultError(f"{path}: damaged: not a list")
     return drops
 
 
@@ -372,6 +416,8 @@ def _need(path: Path, columns: Container[str], needed: Sequence[str]) -> None:
 def _unreadable(path: Path) -> Iterator[None]:
     import polars as pl
 
+    if path.is_dir():
+        raise ResultError(f"{path}: cannot read: is a directory")
     try:
         yield
     except (OSError, pl.exceptions.PolarsError) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import resource
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 
 import rocelab
 from conftest import INCAST, Command
+from rocelab.cli.pictures import plot
 from rocelab.store import check_target
 
 STAR = '[topology]\nkind = "star"\nhosts = 4\nhost_rate = "100Gbps"\nhost_delay = "1us"\n'
@@ -414,6 +416,7 @@ def test_damaged_result(command: Command, incast_file: Path, tmp_path: Path) -> 
         ("summary.json", b"\xff", "damaged: not a text file"),
         ("scenario.toml", b"\xff", "damaged: not a text file"),
         ("drops.json", b"[", "damaged: "),
+        ("drops.json", b"5", "damaged: not a list"),
     ],
 )
 def test_damaged_file_of_a_result(
@@ -430,6 +433,75 @@ def test_damaged_file_of_a_result(
     assert done.returncode == 2
     assert_one_error(done.stderr)
     assert f"{out / file}: {words}" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("series", 5, "series cannot be 5"),
+        ("series", [{}], "series.0: has no name, kind, unit, column, rows"),
+        ("series", [3], "series.0: not a table"),
+        ("slowdown", None, "slowdown cannot be null"),
+        ("slowdown", {}, "slowdown: has no bins"),
+        ("slowdown", {"bins": [{"upper_bytes": "x"}]}, "slowdown.bins.0: has no p50, p95, p99"),
+        ("flows_done", "all", 'flows_done cannot be "all"'),
+        ("warnings", [1], "warnings: not all are text"),
+        ("slowdown", ..., "has no slowdown"),
+    ],
+)
+def test_a_summary_of_another_kind(
+    incast: rocelab.Result, tmp_path: Path, key: str, value: object, words: str
+) -> None:
+    out = incast.save(tmp_path / "out")
+    summary = {**incast.summary, key: value}
+    if value is ...:
+        del summary[key]
+    (out / "summary.json").write_text(json.dumps(summary))
+    with pytest.raises(rocelab.ResultError) as caught:
+        rocelab.open(out)
+    assert str(caught.value) == f"{out / 'summary.json'}: damaged: {words}"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["flows.parquet", "ports.parquet", "series/bottleneck.parquet", "series/goodput.parquet"],
+)
+@pytest.mark.parametrize("damage", ["cut", "directory", "missing"])
+def test_nothing_is_drawn_of_a_result_with_a_damaged_table(
+    incast: rocelab.Result,
+    tmp_path: Path,
+    name: str,
+    damage: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out = incast.save(tmp_path / "out")
+    table = out / name
+    content = table.read_bytes()
+    table.unlink()
+    if damage == "cut":
+        table.write_bytes(content[: len(content) // 2])
+    elif damage == "directory":
+        table.mkdir()
+    with pytest.raises(rocelab.ResultError) as caught:
+        plot([out], None)
+    text = str(caught.value)
+    assert text.startswith(f"{table}: cannot read: ")
+    assert damage != "directory" or text == f"{table}: cannot read: is a directory"
+    assert not (out / "plots").exists()
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("where", ["file", "file/deep"])
+def test_pictures_need_a_directory(
+    command: Command, incast: rocelab.Result, tmp_path: Path, where: str
+) -> None:
+    out = incast.save(tmp_path / "out")
+    (tmp_path / "file").write_text("in the way")
+    done = command("plot", out, "--out", tmp_path / where)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert_one_error(done.stderr)
+    assert f"{tmp_path / where}: " in done.stderr
+    assert "is not a directory" in done.stderr
 
 
 @pytest.mark.parametrize("what", ["plot", "fct"])

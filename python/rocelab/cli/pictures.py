@@ -21,10 +21,15 @@ def plot(
 ) -> None:
     """Draw results, several in one picture; print the paths of the pictures (PNG and SVG)."""
     from rocelab.plot.gallery import draw_all
-    from rocelab.store import open_result
+    from rocelab.store import check_directory, check_tables, open_result
 
     target = out or (results[0] / "plots" if len(results) == 1 else Path("plots"))
-    paths = draw_all([open_result(directory) for directory in results], target)
+    opened = [open_result(directory) for directory in results]
+    # All of it, as a picture is written before the next one's table is read.
+    for directory, result in zip(results, opened, strict=True):
+        check_tables(directory, result.summary)
+    check_directory(target)
+    paths = draw_all(opened, target)
     if not paths:
         raise ResultError(
             "nothing to draw: no flow completed and no series that all results have holds samples"
