@@ -181,12 +181,30 @@ def test_unknown_names(
     assert not (tmp_path / "cache").exists()
 
 
-def test_a_page_that_cannot_be_written(command: Command, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("option", "name", "words"),
+    [
+        ("--csv", "rows.txt", "must end in .csv"),
+        ("--page", "page.txt", "must end in .md"),
+        ("--csv", "file/rows.csv", "is not a directory"),
+        ("--page", "folder.md", "is a directory"),
+        ("--page", "no/page.md", "there is no directory"),
+    ],
+)
+def test_files_that_cannot_be_written_are_known_before_the_runs(
+    command: Command, tmp_path: Path, option: str, name: str, words: str
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    (tmp_path / "folder.md").mkdir()
+    before = sorted(tmp_path.rglob("*"))
     arguments = ("none", "--network", "two-to-one", "--rate", "40", "--cache", tmp_path / "cache")
-    done = command("compare", *arguments, "--page", tmp_path / "no" / "page.md")
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: ")
-    assert len(done.stderr.splitlines()) == 1
+    done = command("compare", *arguments, option, tmp_path / name)
+    assert (done.returncode, done.stdout) == (2, "")
+    (error,) = done.stderr.splitlines()
+    assert error.startswith("error: ")
+    assert f"{tmp_path / name}: " in error
+    assert words in error
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_jain() -> None:

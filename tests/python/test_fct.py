@@ -223,6 +223,7 @@ def test_bad_files(command: Command, tmp_path: Path, text: str, words: list[str]
 
 def test_bad_arguments(command: Command, hundred: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
+    (tmp_path / "folder.png").mkdir()
     (tmp_path / "binary").write_bytes(bytes(range(256)))
     for arguments, words in (
         ([tmp_path / "none"], "No such file"),
@@ -232,14 +233,17 @@ def test_bad_arguments(command: Command, hundred: Path, tmp_path: Path) -> None:
         ([hundred, "--type", 1, "--tag", "100"], "choose one"),
         ([hundred, "--csv", "--json"], "choose one"),
         ([hundred, "--out", tmp_path / "a.gif"], ".png, .svg or .pdf"),
-        ([hundred, "--out", hundred / "a.png"], "cannot write"),
-        ([hundred, "--cut", "nan"], "no flow finished before nan s"),
+        ([hundred, "--out", hundred / "a.png"], f"a.png: {hundred} is not a directory"),
+        ([hundred, "--out", tmp_path / "folder.png"], "folder.png: is a directory"),
+        ([hundred, "--cut", "nan"], "--cut nan: must be above 0"),
+        ([hundred, "--cut", "-1"], "--cut -1: must be above 0"),
         ([hundred, "--type", 2], "2"),
     ):
         done = command("fct", *arguments)
         assert done.returncode == 2, done.stderr
         assert words in done.stderr
         assert "Traceback" not in done.stderr
+        assert done.stdout == ""
 
 
 TOPOLOGY = """5 2 4

@@ -43,12 +43,22 @@ def compare(
     """Compare schemes in five small networks: shares, queues, pauses, time to settle."""
     from rocelab import behaviour
     from rocelab.papers.runner import default_cache
+    from rocelab.store import check_file
 
     known = {one.id: one for one in behaviour.NETWORKS}
     for name in network or []:
         if name not in known:
             raise ConfigError(f"no network {name!r}", hint=f"networks: {', '.join(known)}")
+    if csv and csv.suffix != ".csv":
+        raise ResultError(f"--csv {csv}: must end in .csv")
+    if page and page.suffix != ".md":
+        raise ResultError(f"--page {page}: must end in .md")
     chosen = behaviour.presets(names or [])
+    for path in (csv, page):
+        if path:
+            if not path.parent.exists():
+                raise ResultError(f"{path}: there is no directory {path.parent}")
+            check_file(path, in_place=True)
     with cached_runs():
         rows = behaviour.compare(
             chosen,

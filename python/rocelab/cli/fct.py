@@ -69,13 +69,18 @@ def fct(
 ) -> None:
     """FCT slowdown by flow size, as the HPCC simulator's analysis has it; one or two compared."""
     from rocelab.fct import PORTS, by_place, by_size, read_sites, side_by_side
+    from rocelab.store import check_file
 
     if as_csv and as_json:
         raise ResultError("--csv and --json: choose one")
     if kind is not None and tag is not None:
         raise ResultError("--type and --tag: choose one")
-    if out is not None and out.suffix not in _FORMATS:
-        raise ResultError(f"--out {out}: must end in .png, .svg or .pdf")
+    if not cut > 0:
+        raise ResultError(f"--cut {cut:g}: must be above 0", hint="in seconds; inf for all flows")
+    if out is not None:
+        if out.suffix not in _FORMATS:
+            raise ResultError(f"--out {out}: must end in .png, .svg or .pdf")
+        check_file(out, in_place=True)
     paths = [path] if other is None else [path, other]
     chosen = tag if kind is None else PORTS[kind]
     flows = [_flows(each, chosen, cut) for each in paths]
