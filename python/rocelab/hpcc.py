@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import itertools
 import os
+import re
 from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
@@ -24,6 +25,12 @@ _KEYS = {
     "wire.payload": "PACKET_PAYLOAD_SIZE",
     "wire.error_rate": "ERROR_RATE_PER_LINK",
     "switch.buffer": "BUFFER_SIZE",
+    "ecn.by_rate.kmin": "KMIN_MAP",
+    "ecn.by_rate.kmax": "KMAX_MAP",
+    "ecn.by_rate.pmax": "PMAX_MAP",
+    "ecn.kmin": "KMIN_MAP",
+    "ecn.kmax": "KMAX_MAP",
+    "ecn.pmax": "PMAX_MAP",
     "scheme.params.rate_ai": "RATE_AI",
     "scheme.params.rate_hai": "RATE_HAI",
     "scheme.params.min_rate": "MIN_RATE",
@@ -38,7 +45,12 @@ _KEYS = {
     "scheme.params.probability": "PINT_PROB",
     "scheme.params.int_multi": "INT_MULTI",
 }
-"""Keys of a scenario, or their beginnings, and those of the configuration that they come from."""
+"""Keys of a scenario, or their beginnings, and those of the configuration that they come from.
+
+Indices of lists are left out.
+"""
+
+_LINK = re.compile(r"topology\.links\.([0-9]+)\.([a-z_]+)")
 
 _FILES = {"topology": "TOPOLOGY_FILE", "traffic": "FLOW_FILE"}
 """Tables of a scenario that are files of their own, and the keys that name those."""
@@ -78,9 +90,7 @@ class Experiment:
 
     def outputs(self, into: str | PathLike[str] | None = None) -> dict[str, Path]:
         """Where :meth:`run` writes, by the key of the configuration that names the file."""
-        words = self.config.read_bytes().removeprefix(codecs.BOM_UTF8).split()
-        # The last one counts.
-        said = dict(itertools.pairwise(words))
+        said = self._said()
         named = {"FCT_OUTPUT_FILE": "fct.txt", "PFC_OUTPUT_FILE": "pfc.txt"}
         named |= {key: os.fsdecode(said[key.encode()]) for key in _OUTPUTS if key.encode() in said}
         if not int(said.get(b"ENABLE_TRACE", b"1")):
@@ -88,6 +98,11 @@ class Experiment:
         if into is None:
             return {key: self.directory / name for key, name in named.items()}
         return {key: Path(into) / Path(name).name for key, name in named.items()}
+
+    def _said(self) -> dict[bytes, bytes]:
+        """What follows each word of the configuration; the last one counts."""
+        words = self.config.read_bytes().removeprefix(codecs.BOM_UTF8).split()
+        return dict(itertools.pairwise(words))
 
     def _check_outputs(self, into: str | PathLike[str] | None) -> None:
         """Raises where a run's files could not all be written."""
@@ -125,6 +140,9 @@ class Experiment:
         except ConfigError as error:
             if error.key in {key for key, _ in settings}:
                 raise
+            link = _LINK.fullmatch(error.key or "")
+            if link and self.config.is_file():
+                raise self._link_error(error, int(link[1]), link[2]) from None
             key, line = self._place(error.key or "")
             raise ConfigError(
                 error.message, file=str(self.config), key=key, line=line, hint=error.hint
@@ -132,6 +150,7 @@ class Experiment:
 
     def _place(self, key: str) -> tuple[str, int | None]:
         """What a key of the scenario is called in the configuration, and the line that it is in."""
+        key = ".".join(step for step in key.split(".") if not step.isdigit())
         name = next((_KEYS[known] for known in _KEYS if f"{key}.".startswith(f"{known}.")), None)
         if name is None:
             return key, None
@@ -142,6 +161,16 @@ class Experiment:
         if name == "RATE_AI" and said.get("CC_MODE", (0, []))[1] == ["8"]:
             name = "DCTCP_RATE_AI"
         return name, said[name][0] if name in said else None
+
+    def _link_error(self, error: ConfigError, number: int, what: str) -> ConfigError:
+        """What is wrong with a link, counted from 0, said of the topology file."""
+        said = self._said()
+        file = self.directory / os.fsdecode(said[b"TOPOLOGY_FILE"])
+        lines = enumerate(file.read_bytes().split(b"\n"), 1)
+        places = [(line, word) for line, text in lines for word in text.split()]
+        # Three numbers, of which the second is that of the switches, those, and five for each link.
+        line, _ = places[3 + int(places[1][1]) + 5 * number]
+        return ConfigError(error.message, file=str(file), line=line, key=what, hint=error.hint)
 
     def run(
         self,

@@ -205,6 +205,29 @@ def test_values_that_no_scenario_may_have_name_the_configuration(
 
 
 @pytest.mark.parametrize(
+    ("file", "old", "new", "error"),
+    [
+        ("config.txt", " 400\n", " 4000\n", "config.txt:33: KMIN_MAP: 4MB is above kmax"),
+        ("config.txt", " 0.2\n", " 0\n", "config.txt:34: PMAX_MAP: must be above 0"),
+        ("topology.txt", "1 3 100Gbps 1500ns", "1 3 100Gbps 0ns", "topology.txt:4: delay: must be"),
+    ],
+)
+def test_what_the_scenario_refuses_is_said_of_the_files(
+    command: Command, case: Path, file: str, old: str, new: str, error: str
+) -> None:
+    config = CONFIG.replace("CC_MODE 3", "CC_MODE 1")
+    # The mark that some editors put in front.
+    (case / "config.txt").write_text(config, encoding="utf-8-sig")
+    text = (case / file).read_text(encoding="utf-8")
+    assert old in text
+    (case / file).write_text(text.replace(old, new, 1), encoding="utf-8")
+    done = command("hpcc", "config.txt", "--quiet", cwd=case)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"error: {error}")
+    assert files(case) == INPUTS
+
+
+@pytest.mark.parametrize(
     ("old", "new", "key"),
     [
         ("RP_TIMER 300\n", "", "RP_TIMER"),
