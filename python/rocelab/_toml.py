@@ -30,7 +30,7 @@ def value(data: object, key: str) -> str:
             return _string(str(data))
         case Mapping():
             entries = (
-                f"{_key(name)} = {value(item, f'{key}.{name}')}" for name, item in data.items()
+                f"{_key(name, key)} = {value(item, f'{key}.{name}')}" for name, item in data.items()
             )
             return "{" + ", ".join(entries) + "}"
         case Sequence() if not isinstance(data, bytes):
@@ -44,10 +44,12 @@ def value(data: object, key: str) -> str:
 
 def document(data: Mapping[str, object]) -> str:
     """``data`` as a TOML document with a line for each top-level key."""
-    return "".join(f"{_key(name)} = {value(item, name)}\n" for name, item in data.items())
+    return "".join(f"{_key(name, '')} = {value(item, name)}\n" for name, item in data.items())
 
 
-def _key(name: str) -> str:
+def _key(name: object, place: str) -> str:
+    if not isinstance(name, str):
+        raise ConfigError(f"a key must be a string, got {name!r}", key=place)
     return name if _BARE_KEY.fullmatch(name) else _string(name)
 
 

@@ -100,6 +100,11 @@ def test_errors_of_scenarios_in_code_tell_no_line() -> None:
     assert str(caught.value).startswith("topology.host_rate: 1000Tbps is out of range")
 
 
+def test_keys_are_strings() -> None:
+    with pytest.raises(rocelab.ConfigError, match=r"topology: a key must be a string, got 1"):
+        rocelab.Scenario(topology={1: 2})  # type: ignore[dict-item]
+
+
 def test_data_that_toml_cannot_say_is_refused() -> None:
     with pytest.raises(rocelab.ConfigError, match=r"topology\.hosts: a set cannot"):
         rocelab.Scenario(topology={**TOPOLOGY, "hosts": {1}})
