@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import numpy as np
@@ -143,3 +144,39 @@ def test_a_tag_is_no_formula(incast: rocelab.Result, tmp_path: Path) -> None:
     traffic = {"kind": "incast", "senders": 2, "receiver": "h4", "size": "10KB", "tag": "$\\frac$"}
     drawn = rocelab.run(incast.scenario.with_(traffic=[traffic])).plot.tags()
     assert_picture(rocelab.plot.save(drawn, tmp_path / "tags"))
+
+
+def test_labels_of_stacked_panels_are_no_longer_than_the_panels(incast: rocelab.Result) -> None:
+    probe = [{"name": "q", "kind": "flow-queue", "flows": ["incast"], "interval": "1us"}]
+    scenario = incast.scenario.with_(
+        scheme="hiercc",
+        probe=probe,
+        topology={
+            "kind": "leaf-spine",
+            "leaves": 2,
+            "spines": 2,
+            "hosts_per_leaf": 4,
+            **dict.fromkeys(("host_rate", "rate"), "100Gbps"),
+            **dict.fromkeys(("host_delay", "delay"), "1us"),
+        },
+    )
+    runs = [rocelab.run(scenario.with_(run__seed=seed)) for seed in (1, 2)]
+    for drawn in (
+        rocelab.plot.series(runs[0], "flow-queue"),
+        rocelab.plot.series(runs, "flow-queue"),
+    ):
+        drawn.savefig(io.BytesIO(), format="png", dpi=72)
+        for axes in drawn.axes:
+            assert "own (" in axes.get_ylabel()
+            label = axes.yaxis.label.get_window_extent()
+            assert label.height <= 1.05 * axes.get_window_extent().height
+
+
+def test_large_numbers_have_prefixes_and_no_offset(incast: rocelab.Result) -> None:
+    probe = [{"name": "p", "kind": "port-state", "nodes": ["*"], "interval": "1us"}]
+    run = rocelab.run(incast.scenario.with_(scheme="rocc", probe=probe))
+    drawn = rocelab.plot.series(run, "port-state")
+    drawn.savefig(io.BytesIO(), format="png", dpi=72)
+    (axes,) = drawn.axes
+    assert axes.yaxis.get_offset_text().get_text() == ""
+    assert any(text.get_text() == "100G" for text in axes.get_yticklabels())

@@ -32,6 +32,10 @@ SCREEN_DPI = 150
 
 _NOTE_WIDTH = 66
 """Letters of a note in a line of a column's width."""
+_LABEL_WIDTH = 22
+"""Letters of a y label in a line beside the one panel of a picture."""
+_STACKED_LABEL_WIDTH = 19
+"""The same beside one of several panels, which are lower."""
 _LEGEND_WIDTH = 50
 """Letters of a legend in a line of a column's width."""
 
@@ -58,6 +62,9 @@ _SETTINGS: Any = {
     "grid.linewidth": 0.4,
     "grid.color": "#d9d9d9",
     "axes.axisbelow": True,
+    # Numbers in full: an offset or a power of ten above an axis would meet titles and remarks.
+    "axes.formatter.useoffset": False,
+    "axes.formatter.limits": (-99, 99),
     "lines.linewidth": 1.2,
     "lines.markersize": 3.5,
     "svg.hashsalt": "rocelab",
@@ -167,6 +174,13 @@ def labels(results: Sequence[Result]) -> list[str]:
 def title(axes: Axes, *parts: str) -> None:
     """Says above the right of a panel what it shows, as far as the legend does not."""
     axes.set_title(", ".join(filter(None, parts)), loc="right", y=1.0, pad=2, parse_math=False)
+
+
+def y_label(axes: Axes, text: str, panels: int) -> None:
+    """Says beside one of ``panels`` what it shows, in lines no longer than it is high."""
+    letters = _LABEL_WIDTH if panels == 1 else _STACKED_LABEL_WIDTH
+    lines = textwrap.wrap(text, letters, break_long_words=False, break_on_hyphens=False)
+    axes.set_ylabel("\n".join(lines), parse_math=False)
 
 
 def legend(drawn: Figure, panels: Sequence[Axes], names: Sequence[str]) -> None:

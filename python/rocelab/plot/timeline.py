@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING
 
 from rocelab.catalogue import probe_kinds
 from rocelab.errors import ResultError
-from rocelab.plot.style import as_list, caveats, figure, labels, legend, look, style, title
+from rocelab.plot.style import (
+    as_list,
+    caveats,
+    figure,
+    labels,
+    legend,
+    look,
+    style,
+    title,
+    y_label,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,6 +34,9 @@ LINES_AT_MOST = 6
 those that were paused longest."""
 PANELS_AT_MOST = 3
 """Panels, each with a line for each of several results; likewise."""
+
+_PREFIXED_FROM = 1e5
+"""From here on numbers whose unit has no larger ones get prefixes: 100G."""
 
 _PS_PER = (("s", 1e12), ("ms", 1e9), ("us", 1e6), ("ns", 1e3))
 _SCALES = {
@@ -113,6 +126,8 @@ def series(
     lines = [line for line in lines if line.where in shown]
     if kind == "pause":
         return _bars(lines, names, shown, len(places), notes)
+    from matplotlib.ticker import EngFormatter
+
     run_name = names[0] if len(runs) == 1 else ""
     one_panel = len(runs) == 1 or len(shown) == 1
     value_unit, value_scale = _scale(unit, max(line.peak for line in lines))
@@ -120,13 +135,17 @@ def series(
     quantity = _TITLES.get(kind, kind.capitalize())
     with style():
         drawn, panels = figure(rows=1 if one_panel else len(shown), notes=notes)
+        highest = max(line.peak for line in lines) / value_scale
         for axes, where in zip(panels, shown, strict=False):
             chosen = lines if one_panel else [line for line in lines if line.where == where]
             if len(runs) == 1:
                 _draw(axes, chosen, ps, value_scale, shown, lambda line: shown.index(line.where))
             else:
                 _draw(axes, chosen, ps, value_scale, names, lambda line: line.run)
-            axes.set_ylabel(f"{quantity} ({value_unit})" if value_unit else quantity)
+            label = f"{quantity} ({value_unit})" if value_unit else quantity
+            y_label(axes, label, len(panels))
+            if highest >= _PREFIXED_FROM:
+                axes.yaxis.set_major_formatter(EngFormatter(sep=""))
             title(axes, run_name, where if len(shown) == 1 or not one_panel else "")
         panels[-1].set_xlabel(f"Time ({time_unit})")
         # Once for all panels: a limit that is set keeps what is drawn later from moving the others.
