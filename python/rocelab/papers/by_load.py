@@ -80,10 +80,12 @@ def panel(
     read: Callable[[str], Reading],
     x: str = "Load (%)",
     *,
-    thin: Container[str] = (),
+    second_set: Container[str] = (),
 ) -> Panel:
     """A line over the load for each scheme, means over the seeds."""
-    shown = [Line(name, _line(workload, name, read), thin=name in thin) for name in schemes]
+    shown = [
+        Line(name, _line(workload, name, read), second_set=name in second_set) for name in schemes
+    ]
     return Panel(title, x, y, shown, marked=True)
 
 

@@ -16,8 +16,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
 
-_LEVEL_LABELS = 12
-"""The numbers of more bars than these would overlap side by side."""
+_NUMBER_PT = 6
+"""Size of the numbers above bars."""
+_DIGIT_EM = 0.64
+"""Width of a digit in the font of the pictures, in its size."""
+_NUMBER = "{:.3g}"
+_BARS_WIDE = 0.8
+"""How much of the way to the next word the bars of one take together."""
+_SECOND_SET = "--"
+"""Line style of the second of two sets of a scheme, which share a colour."""
+_PLOT_SHARE = 0.85
+"""Of a panel's width, what is left beside the y axis with its label."""
+_HEADROOM = 1.05
+"""How far an axis that begins at 0 goes beyond what it shows, so that no mark is cut off."""
 
 
 def data(figure: Figure, runs: Runs) -> pl.DataFrame:
@@ -74,16 +85,16 @@ def picture(
 
 def _panel(axes: Axes, panel: Panel, frame: pl.DataFrame, looks: Mapping[str, int]) -> None:
     bars = frame["word"].null_count() < len(frame)
+    turned = bars and not _numbers_fit(frame, len(panel.lines))
     for index, line in enumerate(panel.lines):
         rows = frame.filter(pl.col("index") == index)
         look = looks[line.name]
         if bars:
-            width = 0.8 / len(panel.lines)
+            width = _BARS_WIDE / len(panel.lines)
             shift = (index - (len(panel.lines) - 1) / 2) * width
             spots = [at + shift for at in range(len(rows))]
             drawn = axes.bar(spots, rows["y"], width, color=COLOURS[look], label=line.name)
-            turned = len(rows) * len(panel.lines) > _LEVEL_LABELS
-            axes.bar_label(drawn, fmt="{:.3g}", fontsize=6, padding=1, rotation=90 * turned)
+            axes.bar_label(drawn, fmt=_NUMBER, fontsize=_NUMBER_PT, padding=1, rotation=90 * turned)
             axes.set_xticks(range(len(rows)), rows["word"].to_list())
             axes.grid(visible=False, axis="x")
             axes.margins(y=0.2 if turned else 0.12)
@@ -92,9 +103,10 @@ def _panel(axes: Axes, panel: Panel, frame: pl.DataFrame, looks: Mapping[str, in
                 rows["x"],
                 rows["y"],
                 color=COLOURS[look],
-                linestyle=LINES[look],
+                linestyle=_SECOND_SET if line.second_set else LINES[look],
                 linewidth=0.6 if line.thin else 1.2,
                 marker=MARKERS[look] if panel.by_size or panel.marked else "",
+                markerfacecolor="white" if line.second_set else COLOURS[look],
                 label=line.name,
             )
     axes.set_title(panel.title, loc="left")
@@ -103,10 +115,25 @@ def _panel(axes: Axes, panel: Panel, frame: pl.DataFrame, looks: Mapping[str, in
     if panel.by_size:
         log_sizes(axes)
         log_slowdown(axes)
-    else:
+    elif bars:
         axes.set_ylim(bottom=0)
+    else:
+        # Nothing here is below 0; where all is 0 there is no height to go by.
+        axes.set_ylim(0, max(axes.dataLim.ymax, 0) * _HEADROOM or 1)
     if panel.x_range:
         axes.set_xlim(panel.x_range)
+
+
+def _numbers_fit(frame: pl.DataFrame, lines: int) -> bool:
+    """Whether the numbers of ``lines`` bars side by side at each word have room beside another."""
+    words = frame["word"].n_unique()
+    numbers = [_NUMBER.format(value) for value in frame["y"]]
+    # A point is half as wide as a digit.
+    digits = max(len(number) - number.count(".") / 2 for number in numbers)
+    # As matplotlib places bars: words are 1 apart, and a twentieth is left free at both ends.
+    span = (words - 1 + _BARS_WIDE) * 1.1
+    bar_in = WIDTH_IN * _PLOT_SHARE * _BARS_WIDE / lines / span
+    return (digits + 0.5) * _DIGIT_EM * _NUMBER_PT / 72 <= bar_in
 
 
 def _legend(drawn: Picture, panels: Sequence[Axes], names: Sequence[str], columns: int) -> None:

@@ -31,6 +31,8 @@ class Line:
     """What it shows, in the units of the axes."""
     thin: bool = False
     """Drawn thin: the second of two that belong together."""
+    second_set: bool = False
+    """Dashed, with open marks: another set of parameters of a scheme with the same colour."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,8 @@ class Figure:
     claims: Sequence[Claim]
     columns: int = 2
     """Panels side by side."""
+    quick: str = ""
+    """What the quick version has in place of the full one, where ``cases`` make a difference."""
 
 
 @dataclass(frozen=True)

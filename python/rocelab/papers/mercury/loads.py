@@ -98,6 +98,7 @@ FIG10 = Figure(
     id="fig10",
     title="Hadoop at 80 % load in the small network",
     cases=_smalls,
+    quick="arrivals for 100 ms in place of 500, two seeds in place of five",
     panels=[
         Panel(
             f"({letter}) {name}",
@@ -152,6 +153,9 @@ def _large(quick: bool, workload: str, load: int, seed: int, scheme: str) -> Sce
     )
 
 
+_QUICK = "32 hosts in place of 320, arrivals for 2 ms in place of 10, three loads in place of six"
+
+
 def _larges(workloads: tuple[str, ...], quick: bool) -> dict[str, Scenario]:
     return by_load.cases(
         workloads,
@@ -180,7 +184,7 @@ _SHORTER = (
     "packets carry INT besides; with 400 KB, the ns-3 set, it is as in the paper"
 )
 _SEEDS = 2
-_THIN = frozenset(NS3.values())
+_SECOND_SETS = frozenset(NS3.values())
 _FOUND: Mapping[str, Mapping[str, float | tuple[float, float]]] = {
     by_load.AVERAGE: {
         "CacheFollower": (-21.1, -38.5),
@@ -244,6 +248,7 @@ def _at_loads(id_: str, statistic: str, words: str) -> Figure:
         id=id_,
         title=f"{words[0].upper()}{words[1:]} against load, four workloads",
         cases=partial(_larges, tuple(_WORKLOADS)),
+        quick=_QUICK,
         panels=[
             by_load.panel(
                 f"({letter}) {workload}",
@@ -251,7 +256,7 @@ def _at_loads(id_: str, statistic: str, words: str) -> Figure:
                 workload,
                 NINE,
                 by_load.fct(statistic),
-                thin=_THIN,
+                second_set=_SECOND_SETS,
             )
             for letter, workload in zip("abcd", _WORKLOADS, strict=True)
         ],
@@ -341,6 +346,7 @@ def _by_length(id_: str, workload: str) -> Figure:
         id=id_,
         title=f"FCT of short and of long flows, {workload}",
         cases=partial(_larges, (workload,)),
+        quick=_QUICK,
         panels=[
             by_load.panel(
                 f"({letter}) {kind.capitalize()} flows, {words}",
@@ -348,7 +354,7 @@ def _by_length(id_: str, workload: str) -> Figure:
                 workload,
                 NINE,
                 by_load.fct(statistic, sizes),
-                thin=_THIN,
+                second_set=_SECOND_SETS,
             )
             for letter, (kind, sizes, statistic, words) in zip("abcd", shown, strict=True)
         ],
