@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import io
+import itertools
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +20,7 @@ from conftest import Command, wait_until_running
 from rocelab import Scenario
 from rocelab.errors import ConfigError
 from rocelab.papers import baselines, by_load, draw, rcm, reproduce, runner, verdict
-from rocelab.papers.model import Outcome, Reading, Runs
+from rocelab.papers.model import Figure, Line, Outcome, Panel, Points, Reading, Runs
 from rocelab.papers.runner import run_all
 
 FIGURE = "fncc/fig3"
@@ -136,13 +139,53 @@ def test_lines_of_a_figure_look_different() -> None:
     for paper in reproduce.PAPERS:
         for figure in paper.figures:
             lines = {
-                line.name: (paper.looks[line.name], line.thin)
+                line.name: (paper.looks[line.name], line.thin, line.second_set)
                 for panel in figure.panels
                 for line in panel.lines
             }
             assert len(set(lines.values())) == len(lines), figure.id
             assert len({panel.title for panel in figure.panels}) == len(figure.panels)
             assert len({claim.id for claim in figure.claims}) == len(figure.claims)
+
+
+def test_a_quick_version_says_what_it_changes() -> None:
+    for paper in reproduce.PAPERS:
+        for figure in paper.figures:
+            assert (figure.cases(False) != figure.cases(True)) == bool(figure.quick), figure.id
+
+
+def test_lines_from_zero_end_below_the_top_and_second_sets_are_open() -> None:
+    lines = [
+        Line("one", lambda _runs: ([30.0, 80.0], [99.0, 100.0])),
+        Line("one, other set", lambda _runs: ([30.0, 80.0], [99.5, 99.0]), second_set=True),
+    ]
+    figure = Figure("x", "x", lambda _: {}, [Panel("x", "x", "y", lines, marked=True)], [])
+    looks = {line.name: 0 for line in lines}
+    (axes,) = draw.picture(figure, draw.data(figure, {}), looks, []).axes
+    assert axes.get_ylim() == pytest.approx((0, 105))
+    first, second = axes.lines
+    assert first.get_color() == second.get_color()
+    assert first.get_linestyle() != second.get_linestyle()
+    assert first.get_markerfacecolor() != second.get_markerfacecolor()
+
+
+@pytest.mark.parametrize(("words", "turned"), [(2, False), (3, False), (6, True), (9, True)])
+def test_numbers_of_bars_are_apart_and_all_the_same_way(words: int, turned: bool) -> None:
+    def points(value: float) -> Callable[[Runs], Points]:
+        return lambda _runs: ([f"w{n}" for n in range(words)], [value] * words)
+
+    # The second one has fewer bars, which is no reason to write its numbers another way.
+    short: Points = (["w0"], [12.3])
+    lines = [Line("a", points(12.3)), Line("b", points(45.6)), Line("c", lambda _runs: short)]
+    figure = Figure("x", "x", lambda _: {}, [Panel("x", "", "y", lines)], [])
+    looks = {line.name: n for n, line in enumerate(lines)}
+    drawn = draw.picture(figure, draw.data(figure, {}), looks, [])
+    drawn.savefig(io.BytesIO(), format="png")
+    (axes,) = drawn.axes
+    assert {text.get_rotation() for text in axes.texts} == {90.0 * turned}
+    boxes = sorted((text.get_window_extent() for text in axes.texts), key=lambda box: box.x0)
+    for left, right in itertools.pairwise(boxes):
+        assert not left.overlaps(right)
 
 
 def test_orders() -> None:

@@ -433,6 +433,7 @@ _FIG5 = Figure(
     id="fig5",
     title="FCT against load, CacheFollower",
     cases=_larges,
+    quick="64 hosts in place of 320, arrivals for 4 ms in place of 10, three loads in place of six",
     panels=[
         by_load.panel(
             f"({letter}) {words}",

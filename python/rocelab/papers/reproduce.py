@@ -92,7 +92,7 @@ def reproduce(
     ]
     notes = _notes(runs)
     if quick and figure.cases(False) != figure.cases(True):
-        notes.insert(0, "Quick version: fewer or shorter runs.")
+        notes.insert(0, f"Quick version: {figure.quick}.")
     save(draw.picture(figure, frame, paper.looks, notes), directory / "figure")
     parquet = io.BytesIO()
     frame.write_parquet(parquet, compression="zstd", compression_level=3)

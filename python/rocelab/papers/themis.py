@@ -151,6 +151,9 @@ def _experiments(schemes: Sequence[str]) -> Callable[[bool], Mapping[str, Scenar
     return lambda quick: seeds.cases(range(1, 2 if quick else 6), schemes, _experiment)
 
 
+_ONE_DRAW = "one draw of flows in place of five"
+
+
 _TABLES: Mapping[str, Mapping[str, float]] = {
     "DCQCN": {"Intra-DC": 33.179, "Inter-DC": 1.7787, "Unfairness": 18.654},
     "HPCC": {"Intra-DC": 56.946, "Inter-DC": 2.3561, "Unfairness": 24.170},
@@ -186,8 +189,8 @@ def _broken(name: str) -> str:
 
 
 _FLOWS = (
-    "mean of five draws of flows, as the prototype's were drawn; they are far apart, DCQCN's "
-    "unfairness is 12 to 28, THEMIS's 6.0 to 7.8"
+    "mean of five draws of flows (quick version: one draw), as the prototype's were drawn; they "
+    "are far apart, DCQCN's unfairness is 12 to 28, THEMIS's 6.0 to 7.8"
 )
 _ON_THEIRS = (
     "on the published flows, with five seeds for the marks, DCQCN has 34.3 to 39.0 intra, 1.75 to "
@@ -221,6 +224,7 @@ _TAB1 = Figure(
     id="tab1",
     title="FCT slowdown within and between data centres without THEMIS",
     cases=_experiments(_IN_TAB1),
+    quick=_ONE_DRAW,
     panels=_table_panels(_IN_TAB1),
     columns=3,
     claims=[
@@ -259,6 +263,7 @@ _TAB2 = Figure(
     id="tab2",
     title="FCT slowdown within and between data centres with THEMIS's prototype",
     cases=_experiments(_IN_TAB2),
+    quick=_ONE_DRAW,
     panels=_table_panels(_IN_TAB2),
     columns=3,
     claims=[
@@ -388,7 +393,8 @@ _WARM = (
 )
 _FLOOR = {
     "THEMIS": "with all loops short, over 2 km, DCQCN's unfairness is still more than half of that "
-    "over 100 km (equal-loops): the same queue weighs more on a flow that takes microseconds",
+    "over 100 km (the line DCQCN, 2 km): the same queue weighs more on a flow that takes "
+    "microseconds",
     "THEMIS prototype": "as for THEMIS; and its reaction point does next to nothing (ablation), so "
     "that congestion near the destination stays as unfair as it was",
 }
@@ -426,6 +432,7 @@ _STEADY_FIGURE = Figure(
     id="steady",
     title="Requests and responses, one response of six between data centres",
     cases=_steadies,
+    quick="2 ms in place of 5, one seed in place of five",
     columns=3,
     panels=[
         by_load.panel(
@@ -550,6 +557,7 @@ _ABLATION = Figure(
     id="ablation",
     title="Notification point, reaction point and both, by where the congestion is",
     cases=_sides,
+    quick="two seeds in place of five",
     panels=[
         Panel(
             f"({letter}) {metric}, congestion {side}",

@@ -75,6 +75,8 @@ def _fct_figure(
         id=id_,
         title=title,
         cases=partial(_fat_trees, workload),
+        quick="16 hosts in place of 128, arrivals for two fifths of the time, two seeds in place "
+        "of five",
         panels=by_size.panels(THREE),
         claims=[
             *(
