@@ -9,9 +9,9 @@
 //! numbered, and data carries the number of its credit.
 //!
 //! What a credit calls forth must fit on the link beside the credits of the other way. In the paper
-//! that is a data packet; in RoCE it is the packet and, the other way, its ACK, so by default credits
-//! are spaced for both (`ack_room`). With the paper's spacing data and ACKs are 7 % more than a link
-//! carries that is full both ways, and what the scheme is for is lost: queues grow to PFC's thresholds.
+//! that is a data packet; in RoCE it is the packet and, the other way, its ACK. With the paper's spacing,
+//! which is the default, data and ACKs are 7 % more than a link carries that is full both ways, and what
+//! the scheme is for is lost: queues grow to PFC's thresholds. With `ack_room` credits are spaced for both.
 //!
 //! Credits that find nothing to send are wasted: those under way when the last data has gone. The
 //! counters `credits_sent`, `credits_used` and `credits_wasted` tell of them; what was sent and is in

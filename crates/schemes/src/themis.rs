@@ -2,7 +2,7 @@
 //! Networks", Liu et al. (poster).
 //!
 //! Two data centres, each behind an external switch, and a long link between those. A sender hears of
-//! congestion in the other data centre a thousand times later than its neighbours there, and they
+//! congestion in the other data centre hundreds of times later than its neighbours there, and they
 //! alone make room for it. THEMIS leaves hosts and inner switches as they are, with DCQCN, and has
 //! the external switches answer before the far end can:
 //!

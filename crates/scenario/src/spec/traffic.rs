@@ -103,7 +103,8 @@ pub struct PoissonSpec {
     /// Flow-size distribution from a file of lines `bytes,probability`, relative to the scenario.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload_file: Option<String>,
-    /// Offered load as a fraction of each host's link rate, in (0, 1].
+    /// Offered load as a fraction of each host's link rate, in (0, 1]; payload alone: headers and ACKs
+    /// come on top.
     pub load: f64,
     /// When arrivals begin.
     #[serde(default)]
@@ -148,7 +149,8 @@ pub struct RequestResponseSpec {
     /// Flow-size distribution from a file of lines `bytes,probability`, relative to the scenario.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload_file: Option<String>,
-    /// Load that the responses offer as a fraction of each host's link rate, in (0, 1].
+    /// Load that the responses offer as a fraction of each host's link rate, in (0, 1]; payload alone:
+    /// headers and ACKs come on top.
     pub load: f64,
     /// Size of a request; 0B for responses that nobody asks for.
     #[serde(default = "small_request")]
