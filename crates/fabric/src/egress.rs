@@ -127,6 +127,15 @@ impl<S: Scheme> Egress<'_, S> {
         self.port.set_paused(priority, pause, now)
     }
 
+    /// The congestion point hears that a packet which waited is dropped.
+    pub(crate) fn tells_drop(&mut self, now: Time, packet: &Packet<S>) {
+        if let Some((cp, state)) = &mut self.cp {
+            let view = self.port.view(self.number, packet.header.priority);
+            let full = Full::new(now, self.effects, self.views);
+            cp.on_drop(&mut LevelOf::<S>::arrive(full), state, &view, packet);
+        }
+    }
+
     /// The congestion point hears what changed.
     pub(crate) fn tells_pfc(&mut self, now: Time, header: &Header) {
         if let Some((cp, state)) = &mut self.cp {

@@ -6,8 +6,8 @@ use arrow_schema::ArrowError;
 use serde::Serialize;
 use std::sync::Arc;
 
-/// What one probe saw, as columns. Either `node` and `port` say where a value was read, or `flow`
-/// says of which flow; the others are empty. With `node` alone, `port` is empty too.
+/// What one probe saw, as columns. Either `flow` says of which flow a value was read, or `node` and
+/// `port` say where; the others are empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
     /// The probe's name, and that of the file.
@@ -16,6 +16,8 @@ pub struct Series {
     pub kind: String,
     /// What it is measured in: `bytes`, `bps`, `s`; empty for a plain number.
     pub unit: String,
+    /// Values are of flows, not of ports.
+    pub of_flows: bool,
     /// When each value was read.
     pub time_ps: Vec<u64>,
     /// Node: index into `node_names`.
@@ -71,14 +73,12 @@ impl Series {
         let value_column = self.value_column();
         let mut columns: Vec<(&str, ArrayRef, bool)> =
             vec![("time_ps", Arc::new(UInt64Array::from(self.time_ps.clone())), false)];
-        if self.flow.is_empty() {
+        if self.of_flows {
+            columns.push(("flow_id", Arc::new(UInt32Array::from(self.flow.clone())), false));
+        } else {
             let nodes = self.node.iter().map(|&id| id as usize);
             columns.push(("node", names_of(nodes, &self.node_names), false));
-            if !self.port.is_empty() || self.node.is_empty() {
-                columns.push(("port", Arc::new(UInt16Array::from(self.port.clone())), false));
-            }
-        } else {
-            columns.push(("flow_id", Arc::new(UInt32Array::from(self.flow.clone())), false));
+            columns.push(("port", Arc::new(UInt16Array::from(self.port.clone())), false));
         }
         columns.push((&value_column, Arc::new(Float64Array::from(self.value.clone())), false));
         RecordBatch::try_from_iter_with_nullable(columns)
@@ -112,14 +112,18 @@ mod tests {
         series.kind = "port-state".to_owned();
         series.unit.clear();
         assert_eq!(names(&series), ["time_ps", "node", "port", "port_state"]);
-        series.port.clear();
-        assert_eq!(names(&series), ["time_ps", "node", "port_state"]);
-        series.node.clear();
-        series.flow = vec![4, 4];
+        (series.node, series.port) = (vec![], vec![]);
+        (series.of_flows, series.flow) = (true, vec![4, 4]);
         series.kind = "alpha".to_owned();
         assert_eq!(names(&series), ["time_ps", "flow_id", "alpha"]);
         series.kind = "flow-queue".to_owned();
         series.unit = "bytes".to_owned();
         assert_eq!(names(&series), ["time_ps", "flow_id", "flow_queue_bytes"]);
+        (series.time_ps, series.flow, series.value) = (vec![], vec![], vec![]);
+        assert_eq!(
+            names(&series),
+            ["time_ps", "flow_id", "flow_queue_bytes"],
+            "with no sample, too"
+        );
     }
 }

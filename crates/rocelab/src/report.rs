@@ -126,18 +126,17 @@ fn one_series(
     };
     let samples = output.samples.count(probe);
     let targets = &setup.probes[probe].targets;
-    let (at_ports, of_flows) = match targets {
-        ProbeTargets::Ports(_) => (samples, 0),
-        ProbeTargets::Flows(_) => (0, samples),
-    };
+    let of_flows = matches!(targets, ProbeTargets::Flows(_));
+    let (at_ports, at_flows) = if of_flows { (0, samples) } else { (samples, 0) };
     let mut series = Series {
         name: wanted.name.clone(),
         kind: kind.to_owned(),
         unit: unit.to_owned(),
+        of_flows,
         time_ps: Vec::with_capacity(samples),
         node: Vec::with_capacity(at_ports),
         port: Vec::with_capacity(at_ports),
-        flow: Vec::with_capacity(of_flows),
+        flow: Vec::with_capacity(at_flows),
         value: Vec::with_capacity(samples),
         node_names: Arc::clone(names),
     };
@@ -222,7 +221,7 @@ fn summary(
         slowdown: results::slowdown_statistics(flows),
         unfairness: results::unfairness(flows),
         pause_frames: ports.pause_frames_sent.iter().sum(),
-        paused_ns: ports.paused_ps.iter().sum::<u64>() / 1000,
+        paused_ns: ports.paused_ps.iter().map(|paused| paused / 1000).sum(),
         drops: ports.dropped_packets.iter().sum(),
         lost_packets: ports.lost_packets.iter().sum(),
         lossless_drops: output.lossless_drops,

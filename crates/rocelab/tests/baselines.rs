@@ -437,3 +437,43 @@ fn marks_on_packets_behind_a_gap_are_answered() {
         assert!(rate < 20e9, "flow {flow}: {rate:.3e} b/s");
     }
 }
+
+/// Protects RoCC's flow table: packets dropped as their link fails have left, so that once all flows are
+/// done nobody is told rates any more.
+#[test]
+fn rocc_forgets_the_flows_of_a_failed_link() {
+    let hops = |stop: &str| {
+        let result = run(&format!(
+            r#"
+            [run]
+            stop = "{stop}"
+            [topology]
+            kind = "leaf-spine"
+            leaves = 2
+            spines = 2
+            hosts_per_leaf = 4
+            host_rate = "100Gbps"
+            host_delay = "1us"
+            rate = "100Gbps"
+            delay = "1us"
+            [[traffic]]
+            kind = "flows"
+            flows = [
+                {{ src = "h0", dst = "h4", size = "2MB" }},
+                {{ src = "h1", dst = "h5", size = "2MB" }},
+                {{ src = "h2", dst = "h6", size = "2MB" }},
+                {{ src = "h3", dst = "h7", size = "2MB" }},
+            ]
+            [scheme]
+            name = "rocc"
+            [[failure]]
+            link = "leaf0:spine1"
+            at = "100us"
+            "#
+        ));
+        assert_eq!(result.summary.flows_done, 4);
+        assert!(result.summary.lost_packets > 0);
+        result.summary.packet_hops
+    };
+    assert_eq!(hops("4ms"), hops("8ms"));
+}

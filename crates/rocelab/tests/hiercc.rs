@@ -356,3 +356,42 @@ fn flows_end_though_credits_are_lost() {
     assert_eq!(result.summary.flows_done, 4);
     assert!(result.summary.lost_packets > 10);
 }
+
+/// Protects VOQs that span ports: packets dropped as a link fails are no longer waiting, so that those that
+/// go on over the other link come to the host at its rate.
+#[test]
+fn a_failed_link_leaves_nothing_in_a_voq() {
+    let result = run_with(
+        r#"
+        [topology]
+        kind = "leaf-spine"
+        leaves = 2
+        spines = 2
+        hosts_per_leaf = 8
+        host_rate = "25Gbps"
+        host_delay = "1us"
+        rate = "100Gbps"
+        delay = "1us"
+        [scheme]
+        name = "hiercc"
+        [[traffic]]
+        kind = "incast"
+        senders = ["h0..h7"]
+        receiver = "h8"
+        size = "100MB"
+        [[failure]]
+        link = "leaf0:spine0"
+        at = "8us"
+        [[probe]]
+        name = "goodput"
+        kind = "throughput"
+        ports = ["leaf1:h8"]
+        interval = "10us"
+        start = "1ms"
+    "#,
+        &[("run.stop", "3ms")],
+    );
+    assert!(result.summary.lost_packets > 0);
+    let goodput = mean(values(&result, "goodput"));
+    assert!(goodput > 15e9, "{goodput:.3e} b/s");
+}

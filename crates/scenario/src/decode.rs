@@ -59,7 +59,17 @@ impl de::Error for DecodeError {
         DecodeError::new(message.to_string())
     }
     fn invalid_type(got: Unexpected<'_>, expected: &dyn Expected) -> DecodeError {
-        DecodeError::new(format!("needs {}, got {}", wanted(expected), shown(got)))
+        let (wanted, got) = match (expected.to_string().as_str(), got) {
+            ("u32", Unexpected::Signed(number @ 0..)) => {
+                (format!("a whole number up to {}", u32::MAX), number.to_string())
+            }
+            // What TOML can't hold as a number arrives as text.
+            ("u64", Unexpected::Str(text)) if text.parse::<u128>().is_ok() => {
+                (format!("a whole number up to {}", i64::MAX), text.to_owned())
+            }
+            _ => (wanted(expected), shown(got)),
+        };
+        DecodeError::new(format!("needs {wanted}, got {got}"))
     }
     fn invalid_value(got: Unexpected<'_>, expected: &dyn Expected) -> DecodeError {
         DecodeError::invalid_type(got, expected)
@@ -109,7 +119,7 @@ fn shown(got: Unexpected<'_>) -> String {
         Unexpected::Bool(flag) => flag.to_string(),
         Unexpected::Unsigned(number) => number.to_string(),
         Unexpected::Signed(number) => number.to_string(),
-        Unexpected::Float(number) => number.to_string(),
+        Unexpected::Float(number) => format!("{number:?}"),
         Unexpected::Str(text) => format!("{text:?}"),
         Unexpected::Seq => "a list".to_owned(),
         Unexpected::Map | Unexpected::StructVariant => "a table".to_owned(),

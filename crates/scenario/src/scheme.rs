@@ -69,7 +69,17 @@ pub(crate) fn resolve(spec: &mut SchemeSpec, host_rate: Rate) -> Result<SchemeCh
         };
         overrides.push((name.clone(), read(param, written, &key)?));
     }
-    let values = (info.resolve)(&preset, host_rate, &overrides).map_err(|error| refused(&error))?;
+    let values = (info.resolve)(&preset, host_rate, &overrides).map_err(|error| {
+        let from_preset = matches!(&error, ParamError::OutOfRange(name, ..)
+            if overrides.iter().all(|(given, _)| given != name));
+        let refused = refused(&error);
+        if !from_preset {
+            return refused;
+        }
+        refused.hint(format!(
+            "preset {preset} takes it from the rate of hosts, {host_rate}; give it a value"
+        ))
+    })?;
     spec.params = values.iter().map(|(name, value)| ((*name).to_owned(), write(*value))).collect();
     Ok(SchemeChoice { info, preset, values })
 }

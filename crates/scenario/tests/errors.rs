@@ -391,6 +391,15 @@ fn one_run_has_one_scheme() {
 fn settings_must_make_sense() {
     says(&set("schema", "2"), &["schema: version 2 is unknown"]);
     says(&set("run.seed", "-1"), &["run.seed: needs a whole number, 0 or more, got -1"]);
+    says(
+        &set("run.seed", "9223372036854775808"),
+        &["run.seed: needs a whole number up to 9223372036854775807, got 9223372036854775808"],
+    );
+    says(
+        &set("topology.hosts", "4294967296"),
+        &["topology.hosts: needs a whole number up to 4294967295, got 4294967296"],
+    );
+    says(&set("run.seed", "1e3"), &["run.seed: needs a whole number, 0 or more, got 1000.0"]);
     says(&set("run.stop", "0ns"), &["run.stop: must be above zero"]);
     says(
         &set("wire.payload", "63B"),
@@ -579,4 +588,41 @@ fn of_two_ways_one_may_fail() {
     assert_eq!((failing, scenario.wire.error_rate), (1, 1e-6));
     let again = parse(&scenario.to_toml(), None, &[]).unwrap();
     assert_eq!(again, scenario, "the effective scenario says the same");
+}
+
+/// Protects runs from what presets make of extreme rates: either a scheme takes it, or it says which
+/// parameter it does not take.
+#[test]
+fn presets_keep_their_parameters_bounds_at_any_rate() {
+    let mut refused = 0;
+    for scheme in schemes::registry::all() {
+        for preset in scheme.presets {
+            for rate in ["1Kbps", "100Mbps", "25Gbps", "400Gbps", "11Tbps", "100Tbps"] {
+                let given = [
+                    ("scheme.name", scheme.name),
+                    ("scheme.preset", preset.name),
+                    ("topology.host_rate", rate),
+                    ("switch.buffer", "10GB"),
+                ];
+                let given = given.map(|(key, value)| (key.to_owned(), value.to_owned()));
+                match parse(&format!("{STAR}{FLOW}"), None, &given) {
+                    Ok(scenario) => {
+                        let values = scenario.scheme.overrides();
+                        let again = (scheme.resolve)(
+                            preset.name,
+                            scenario.network.lowest_host_rate(),
+                            &values,
+                        );
+                        assert!(again.is_ok(), "{} at {rate}: {again:?}", preset.name);
+                    }
+                    Err(error) if error.to_string().contains("scheme.params.") => {
+                        says(&error.to_string(), &["is out of range", "the rate of hosts"]);
+                        refused += 1;
+                    }
+                    Err(_) => {}
+                }
+            }
+        }
+    }
+    assert!(refused > 0, "some preset of some scheme has no room for some rate");
 }

@@ -328,6 +328,15 @@ fn every_request_has_its_response() {
     assert!((load / 0.5 - 1.0).abs() < 0.1, "{load}");
 }
 
+/// Protects counts: with a quota there are as many responses as were asked for, whatever their shares.
+#[test]
+fn a_quota_makes_all_the_responses_that_were_asked_for() {
+    for flows in [7, 100, 1000] {
+        let scenario = requests(&format!("flows = {flows}\nmix = \"quota\"\nrequest = \"0B\""));
+        assert_eq!(scenario.messages.len(), flows);
+    }
+}
+
 #[test]
 fn a_quota_brings_what_is_rarer_first() {
     let scenario = requests("flows = 6000\nmix = \"quota\"\nrequest = \"0B\"");

@@ -452,6 +452,15 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
         _packet: &mut Packet<S>,
     ) {
     }
+    /// A packet that waited at a port is dropped instead of leaving, as the port's link failed.
+    fn on_drop(
+        &mut self,
+        _cx: &mut <Self::Level as Level>::Arrive<'_, S>,
+        _port: &mut Self::Port,
+        _view: &PortView,
+        _packet: &Packet<S>,
+    ) {
+    }
     /// The peer of a port paused or resumed one of its priorities.
     fn on_pfc(
         &mut self,

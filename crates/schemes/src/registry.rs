@@ -107,6 +107,12 @@ pub fn params_of<S: Scheme>(
     for (name, value) in overrides {
         params.set(name, *value)?;
     }
+    // What a preset makes of the hosts' rate has bounds, too.
+    for spec in S::Params::specs() {
+        if let Some(value) = params.get(spec.name) {
+            params.set(spec.name, value)?;
+        }
+    }
     S::check(&params)?;
     Ok(params)
 }

@@ -282,6 +282,17 @@ impl Cp<Rocc> for CongestionPoint {
             port.flows.depart(&packet.header.address);
         }
     }
+    fn on_drop(
+        &mut self,
+        _cx: &mut Emit<'_, Rocc>,
+        port: &mut EgressQueue,
+        _view: &PortView,
+        packet: &Packet<Rocc>,
+    ) {
+        if packet.header.kind == PacketKind::Data {
+            port.flows.depart(&packet.header.address);
+        }
+    }
     fn next_timer(&self) -> Time {
         self.next
     }

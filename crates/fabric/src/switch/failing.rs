@@ -28,7 +28,8 @@ impl<S: Scheme> Switch<S> {
         self.due.set(port, Time::NEVER);
         self.losses.as_mut().expect("its links may fail").fail(port);
         while let Some(handle) = self.take_any(window, port) {
-            let header = window.packets.remove(handle).header;
+            let packet = window.packets.remove(handle);
+            let header = packet.header;
             if let Some(recorder) = &mut self.recorder {
                 recorder.packet(now, port as u16, Happening::Dropped, 0, &header);
                 recorder.shrinks(now, port, self.ports[port].queue_bytes);
@@ -39,6 +40,7 @@ impl<S: Scheme> Switch<S> {
                 continue;
             }
             this.count_out(header.priority, header.size);
+            self.egress(port).tells_drop(now, &packet);
             if header.ingress != NO_INGRESS {
                 let size = u64::from(header.size);
                 self.audit.removed += size;
@@ -50,6 +52,7 @@ impl<S: Scheme> Switch<S> {
         if LevelOf::<S>::ORDER == Order::Strict && !self.views.is_empty() {
             self.views[port] = self.ports[port].view_without_packet(port);
         }
+        self.apply_effects(window, now);
     }
 
     fn take_any(&mut self, window: &Window<'_, '_, Packet<S>>, port: usize) -> Option<Handle> {

@@ -109,10 +109,14 @@ impl Mix {
     fn new(spec: &RequestResponseSpec, expected: f64) -> Mix {
         match spec.mix {
             DestinationMix::Steady => Mix::Steady(spec.inter),
-            DestinationMix::Quota => Mix::Quota {
-                intra: (expected * (1.0 - spec.inter)) as u64,
-                inter: (expected * spec.inter) as u64,
-            },
+            DestinationMix::Quota => {
+                let inter = (expected * spec.inter) as u64;
+                let intra = match spec.flows {
+                    Some(all) => all - inter.min(all),
+                    None => (expected * (1.0 - spec.inter)) as u64,
+                };
+                Mix::Quota { intra, inter }
+            }
         }
     }
 

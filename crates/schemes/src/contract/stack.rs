@@ -121,6 +121,16 @@ impl<S: Scheme, L: Level, A: Cp<S, Level = L>, B: Cp<S, Level = L>> Cp<S> for St
         self.1.on_depart(cx, &mut port.1, view, packet);
         self.0.on_depart(cx, &mut port.0, view, packet);
     }
+    fn on_drop(
+        &mut self,
+        cx: &mut L::Arrive<'_, S>,
+        port: &mut Self::Port,
+        view: &PortView,
+        packet: &Packet<S>,
+    ) {
+        self.0.on_drop(cx, &mut port.0, view, packet);
+        self.1.on_drop(cx, &mut port.1, view, packet);
+    }
     fn on_pfc(
         &mut self,
         cx: &mut L::Arrive<'_, S>,

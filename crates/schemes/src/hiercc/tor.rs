@@ -184,6 +184,22 @@ impl TorSwitch {
         let number = self.voq_for(header.address.dst);
         let voq = &mut self.voqs[number as usize];
         voq.leave(now, out, u64::from(header.size));
+        self.shrank(cx, number);
+        let voq = &self.voqs[number as usize];
+        let stamp = Stamp {
+            flows: self.flows.count(number).max(1),
+            rack: self.rack,
+            sent: voq.sent(self.counts_joined),
+        };
+        packet.body = Body::Meta(stamp);
+        if self.is_downlink(out) {
+            self.hear(now, out, packet, stamp);
+        }
+    }
+
+    /// A VOQ has fewer bytes than before: its senders may go on.
+    fn shrank(&mut self, cx: &mut Full<'_, Hiercc>, number: u32) {
+        let voq = &mut self.voqs[number as usize];
         if voq.stopped {
             if voq.queue() < self.params.resume_queue.get() {
                 voq.stopped = false;
@@ -195,16 +211,7 @@ impl TorSwitch {
             }
         } else {
             // While they are stopped flows are remembered, however long: they are to go on.
-            self.flows.forget(number, now.saturating_sub(self.params.flow_timeout));
-        }
-        let stamp = Stamp {
-            flows: self.flows.count(number).max(1),
-            rack: self.rack,
-            sent: voq.sent(self.counts_joined),
-        };
-        packet.body = Body::Meta(stamp);
-        if self.is_downlink(out) {
-            self.hear(now, out, packet, stamp);
+            self.flows.forget(number, cx.now.saturating_sub(self.params.flow_timeout));
         }
     }
 
@@ -302,6 +309,21 @@ impl Cp<Hiercc> for TorSwitch {
     ) {
         if self.takes(PortId::new(packet.header.ingress), packet) {
             self.leave(cx, view.port.index(), packet);
+        }
+    }
+    fn on_drop(
+        &mut self,
+        cx: &mut Full<'_, Hiercc>,
+        (): &mut (),
+        view: &PortView,
+        packet: &Packet<Hiercc>,
+    ) {
+        let header = &packet.header;
+        if self.takes(PortId::new(header.ingress), packet) {
+            let number = self.voq_for(header.address.dst);
+            let voq = &mut self.voqs[number as usize];
+            voq.drop_one(view.port.index(), u64::from(header.size));
+            self.shrank(cx, number);
         }
     }
     #[inline]

@@ -126,6 +126,13 @@ impl Voq {
         self.credits -= size as i64;
     }
 
+    /// A packet of it is dropped that waited at `port`.
+    pub fn drop_one(&mut self, port: usize, size: u64) {
+        self.queue -= size;
+        self.joined -= size;
+        self.waiting[port] -= 1;
+    }
+
     /// A credit came.
     pub fn credit(&mut self, now: Time, bytes: u64) {
         self.moved = now;

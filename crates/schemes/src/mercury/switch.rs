@@ -348,6 +348,19 @@ impl<B: Base> Cp<Mercury<B>> for CongestionPoint {
             B::stamp(meta, self.node, cx.now, port.rate_code, view);
         }
     }
+    fn on_drop(
+        &mut self,
+        _cx: &mut Emit<'_, Mercury<B>>,
+        port: &mut PortState,
+        view: &PortView,
+        packet: &Packet<Mercury<B>>,
+    ) {
+        let header = &packet.header;
+        if header.kind == Kind::Data {
+            port.queues[usize::from(header.priority & 7)] = view.class_bytes;
+            port.flows.leave(self.key(&header.address), u64::from(header.size));
+        }
+    }
     fn on_pfc(
         &mut self,
         cx: &mut Emit<'_, Mercury<B>>,
