@@ -87,7 +87,7 @@ impl Detector {
         let feedback = (queue - self.equilibrium) + self.weight * (queue - self.before);
         self.feedback = feedback.min(self.most());
         self.before = queue;
-        let was = self.congested_until != Time::ZERO;
+        let was = self.is_congested(now);
         self.calm = if self.feedback > 0.0 { 0 } else { self.calm + 1 };
         let congested = self.feedback > 0.0 || (was && self.calm < self.calm_samples);
         self.congested_until = if congested { now + self.memory } else { Time::ZERO };
