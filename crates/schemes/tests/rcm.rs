@@ -66,6 +66,8 @@ fn feedback_is_offset_and_growth() {
     assert!(!detector.is_congested(us(5)));
     detector.sample(us(6), 60_000);
     assert!(detector.is_congested(us(6) + ns(49_999)) && !detector.is_congested(us(56)));
+    detector.sample(us(3_000), 1_000);
+    assert!(!detector.is_congested(us(3_000)), "that was long ago");
 }
 
 /// Bytes from one sample to the next: 15 KB times 150, 75, 50, 37.5, 30, 25, 21.5, 18.5 over 150.
