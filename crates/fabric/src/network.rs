@@ -175,6 +175,21 @@ pub struct EcnConfig {
     pub at_enqueue: bool,
 }
 
+impl EcnConfig {
+    /// The law of ports of a rate.
+    pub fn law_at(&self, rate: Rate) -> EcnLaw {
+        if let Some((_, law)) = self.by_rate.iter().find(|(of, _)| *of == rate) {
+            return *law;
+        }
+        let Some(at) = self.at else { return self.law };
+        let share = |bytes: Bytes| {
+            let bytes = u128::from(bytes.get()) * u128::from(rate.bps()) / u128::from(at.bps());
+            Bytes::new(bytes as u64)
+        };
+        EcnLaw { kmin: share(self.law.kmin), kmax: share(self.law.kmax), pmax: self.law.pmax }
+    }
+}
+
 /// RED's parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EcnLaw {

@@ -3,7 +3,7 @@
 
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
-use units::{Bytes, Rate};
+use units::Rate;
 
 use crate::mrg::Draws;
 use crate::network::EcnConfig;
@@ -21,18 +21,8 @@ pub(crate) struct Red {
 
 impl Red {
     pub(crate) fn new(config: &EcnConfig, rate: Rate, random: Pcg64Mcg) -> Red {
-        let own = config.by_rate.iter().find(|(of, _)| *of == rate);
-        let (law, at) = match own {
-            Some((_, law)) => (*law, None),
-            None => (config.law, config.at),
-        };
-        let scale = |bytes: Bytes| match at {
-            Some(at) => {
-                (u128::from(bytes.get()) * u128::from(rate.bps()) / u128::from(at.bps())) as u64
-            }
-            None => bytes.get(),
-        };
-        let (kmin, kmax) = (scale(law.kmin), scale(law.kmax));
+        let law = config.law_at(rate);
+        let (kmin, kmax) = (law.kmin.get(), law.kmax.get());
         let span = kmax.saturating_sub(kmin).max(1);
         let slope = (law.pmax * (1u64 << 48) as f64 / span as f64) as u64;
         Red { kmin, kmax, pmax: law.pmax, slope, random }
@@ -61,6 +51,7 @@ impl Red {
 mod tests {
     use super::*;
     use crate::network::EcnLaw;
+    use units::Bytes;
 
     #[test]
     fn probability_rises_in_proportion_and_thresholds_scale_with_the_port() {

@@ -39,7 +39,7 @@ pub(crate) fn report(
         packets: std::mem::take(&mut output.packet_events),
         queues: std::mem::take(&mut output.queue_blocks),
     };
-    let summary = summary(scenario, &output, &flows, &ports, &series, threads, wall_s);
+    let summary = summary(scenario, setup, &output, &flows, &ports, &series, threads, wall_s);
     RunResult { flows, ports, series, drops, recorded, summary }
 }
 
@@ -156,8 +156,26 @@ fn one_series(
     series
 }
 
+/// A rate at which no port of a switch ever marks, if there is one, and why.
+fn marks_nothing(scenario: &Scenario, setup: &Setup) -> Option<String> {
+    let ecn = setup.ecn.as_ref()?;
+    let (room, what) = match scenario.switch.cioq {
+        Some(cioq) => (cioq.output_queue, "switch.output_queue"),
+        None => (scenario.switch.buffer, "switch.buffer"),
+    };
+    let rates = setup.cables.iter().map(|cable| cable.rate);
+    let rate = rates.filter(|&rate| ecn.law_at(rate).kmin >= room).min()?;
+    Some(format!(
+        "nothing is marked at ports of {rate}: ecn.kmin is {} there, and no queue gets longer than {room}; \
+         raise {what}, or lower ecn.kmin and ecn.kmax",
+        ecn.law_at(rate).kmin
+    ))
+}
+
+#[expect(clippy::too_many_arguments, reason = "made in one place")]
 fn summary(
     scenario: &Scenario,
+    setup: &Setup,
     output: &Output,
     flows: &FlowTable,
     ports: &PortTable,
@@ -184,6 +202,7 @@ fn summary(
             "{unprotected} flows use a priority that PFC does not protect; see classes.lossless"
         ));
     }
+    warnings.extend(marks_nothing(scenario, setup));
     let left = flows.len() as u64 - flows_done;
     if left > 0 && scenario.run.stop == scenario::Stop::FlowsDone && !output.outcome.cancelled {
         warnings.push(format!(
