@@ -543,8 +543,8 @@ _LITTLE_TO_GAIN = (
 _FEW_PATHS = (
     "what turns it was not found. Within a pod there are few paths to collide on; with each group "
     "spread over all pods both gain more, data mining down to 90.3 % of DCQCN's mean in the quick "
-    "version and enterprise to 84.8, in pods 96.1 and 93.4, and their order stays. So it does with "
-    "an injection of 80 %, 96.5 and 94.6"
+    "version and enterprise to 87.3, in pods 96.1 and 93.1, and their order stays. So it does with "
+    "an injection of 80 %, 96.5 and 94.2"
 )
 
 
