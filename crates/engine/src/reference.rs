@@ -6,10 +6,10 @@
 
 use crate::arena::Arena;
 use crate::deal::Dealer;
-use crate::key::{self, Ties};
+use crate::key;
 use crate::mailbox::{Mail, Post, SLOTS};
 use crate::run::{Layout, Limits, Outcome};
-use crate::window::{Arrivals, Device, Inside, Window};
+use crate::window::{Device, Inside, Window, arrange};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use units::Time;
@@ -58,14 +58,7 @@ pub fn run_by_the_book<D: Device>(
         }
         entries.sort_unstable();
         let this = &mut devices[device as usize];
-        if layout.ties == Ties::Arranged {
-            this.arrange(&mut Arrivals {
-                packets: &packets,
-                base: now,
-                mix,
-                entries: &mut entries,
-            });
-        }
+        arrange(this, layout.ties, &packets, now, &mut entries);
         let mut inside =
             Inside { number: 0, group_of: &group_of, until: Time::NEVER, sent: Vec::new() };
         let mut post = Post {

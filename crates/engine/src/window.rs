@@ -1,6 +1,6 @@
 use crate::arena::{Handle, Packets};
 use crate::deal::{Dealer, Dealt};
-use crate::key::{self, Mix};
+use crate::key::{self, Mix, Ties};
 use crate::link::{Class, Link};
 use crate::mailbox::{Lane, Post};
 use std::hint::select_unpredictable;
@@ -38,10 +38,24 @@ pub trait Device: Send {
     #[inline]
     fn fetch(&self, _arrivals: usize) {}
 
-    /// Where [ties](crate::Ties::Arranged) are so: sees the arrivals of a window before it is asked to handle them,
-    /// each once, and may put those of the same instant into another order.
+    /// Where [ties](Ties::Arranged) are so: sees the arrivals of a window before it is asked to
+    /// handle them, each once, and may put those of the same instant into another order.
     #[inline]
     fn arrange(&mut self, _arrivals: &mut Arrivals<'_, '_, Self::Packet>) {}
+}
+
+/// Lets a device arrange the arrivals of a window that begins at `base`, where ties are so.
+#[inline(always)]
+pub(crate) fn arrange<D: Device>(
+    device: &mut D,
+    ties: Ties,
+    packets: &Packets<'_, D::Packet>,
+    base: Time,
+    entries: &mut [u64],
+) {
+    if ties == Ties::Arranged {
+        device.arrange(&mut Arrivals { packets, base, mix: ties.mix(), entries });
+    }
 }
 
 /// The arrivals of a window, in order.
@@ -169,13 +183,6 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     #[inline]
     pub fn look_ahead(&self, places: usize) -> Option<&P> {
         self.arrivals.get(places).map(|&entry| self.packets.peek(key::handle(entry)))
-    }
-
-    /// The packets that arrive next, `count` of them if there are so many.
-    #[inline(always)]
-    pub fn first(&self, count: usize) -> impl Iterator<Item = &P> {
-        let arrivals = &self.arrivals[..count.min(self.arrivals.len())];
-        arrivals.iter().map(|&entry| self.packets.peek(key::handle(entry)))
     }
 
     /// The packets that arrive next, `count` of them if there are so many, for whoever takes them with

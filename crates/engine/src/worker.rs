@@ -7,11 +7,11 @@ use crate::barrier::Barrier;
 use crate::deal::Dealer;
 use crate::fetch::{LINE, fetch};
 use crate::grid::Grid;
-use crate::key::{self, Ties};
+use crate::key;
 use crate::mailbox::{Far, Mail, Post, SLOTS, Turns};
 use crate::run::{Layout, Outcome, Progress, Watch};
 use crate::share::Share;
-use crate::window::{AHEAD, Arrivals, Device, Window};
+use crate::window::{AHEAD, Device, Window, arrange};
 use several::{Inbox, places};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -457,10 +457,7 @@ impl<'a, D: Device> Worker<'a, D> {
             return wake;
         }
         self.dealer.sorter.sort(arrivals);
-        if self.shared.layout.ties == Ties::Arranged {
-            let (packets, mix) = (&self.packets, post.mix);
-            this.arrange(&mut Arrivals { packets, base: from, mix, entries: arrivals });
-        }
+        arrange(this, self.shared.layout.ties, &self.packets, from, arrivals);
         this.advance(&mut self.window_of(arrivals, from, post))
     }
 

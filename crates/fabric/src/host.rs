@@ -49,6 +49,9 @@ enum Timer {
     Timeout,
 }
 
+/// So many arrivals before its packet the end of a QP is fetched.
+const AHEAD: usize = 2;
+
 /// Where a receiver is to be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Seat {
@@ -174,8 +177,11 @@ impl<S: Scheme> Host<S> {
 
     /// Handles all that is due before `until`; returns when something is due then.
     fn advance_until(&mut self, window: &mut Window<'_, '_, Packet<S>>, until: Time) -> Time {
-        for packet in window.first(2) {
-            self.fetch_end(&packet.header);
+        // Those that come too soon to be looked at ahead of others.
+        for place in 0..AHEAD {
+            if let Some(packet) = window.look_ahead(place) {
+                self.fetch_end(&packet.header);
+            }
         }
         loop {
             let arrival = window.next_arrival_time();
@@ -186,7 +192,7 @@ impl<S: Scheme> Host<S> {
                 break;
             }
             if time == arrival {
-                if let Some(packet) = window.look_ahead(2) {
+                if let Some(packet) = window.look_ahead(AHEAD) {
                     self.fetch_end(&packet.header);
                 }
                 let (time, port, handle) = window.next_arrival().expect("there is one");

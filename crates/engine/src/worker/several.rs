@@ -1,10 +1,10 @@
 //! Groups of several devices, which short links join: how a thread works them one after the other.
 
 use super::{Worker, mailed};
-use crate::key::{self, Ties};
+use crate::key;
 use crate::mailbox::Post;
 use crate::run::Layout;
-use crate::window::{Arrivals, Device, Inside, Window};
+use crate::window::{Device, Inside, Window, arrange};
 use std::sync::atomic::Ordering;
 use units::Time;
 
@@ -64,10 +64,7 @@ impl<'a, D: Device> Worker<'a, D> {
             self.delivered += arrivals.len() as u64;
             // SAFETY: a group is worked by who took it, one device at a time.
             let this = unsafe { shared.devices[device as usize].get() };
-            if shared.layout.ties == Ties::Arranged {
-                let (packets, mix) = (&self.packets, post.mix);
-                this.arrange(&mut Arrivals { packets, base: from, mix, entries: arrivals });
-            }
+            arrange(this, shared.layout.ties, &self.packets, from, arrivals);
             let mut view = Window {
                 packets: &mut self.packets,
                 base: from,
