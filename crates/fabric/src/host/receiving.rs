@@ -38,27 +38,24 @@ impl<S: Scheme> Host<S> {
         let Body::Meta(meta) = &mut packet.body else { unreachable!("data carries meta") };
         let receiver = self.receivers.get_mut(slot).expect("its seat is taken");
         if header.sequence != receiver.expected {
-            self.with_np(window, now, slot, |np, cx| np.on_arrival(cx, header, meta));
-            let receiver = self.receivers.get_mut(slot).expect("its seat is taken");
-            let expected = receiver.expected;
+            let (expected, hash) = (receiver.expected, receiver.hash_back);
             let ahead = header.sequence > expected;
             self.out_of_order += u64::from(ahead);
-            let answered = if ahead {
-                now < receiver.next_nack || !self.common.host.nack
+            let is_answered = if ahead {
+                now >= receiver.next_nack && self.common.host.nack
             } else {
-                self.common.quirks.silent_duplicates
+                !self.common.quirks.silent_duplicates
             };
-            if answered {
-                window.packets.discard(handle);
-                return;
+            if is_answered {
+                let interval = self.common.host.nack_interval;
+                receiver.next_nack = if ahead { now.saturating_add(interval) } else { Time::ZERO };
             }
-            if ahead {
-                receiver.next_nack = now.saturating_add(self.common.host.nack_interval);
-            } else {
-                receiver.next_nack = Time::ZERO;
+            // It may be the last that its seat was kept for.
+            self.with_np(window, now, slot, |np, cx| np.on_arrival(cx, header, meta));
+            if !is_answered {
+                return window.packets.discard(handle);
             }
             let kind = if ahead { Kind::Nack } else { Kind::Ack };
-            let hash = receiver.hash_back;
             self.answer(&mut packet.header, kind, expected, hash);
             return self.send_answer(window, now, handle);
         }
