@@ -94,7 +94,7 @@ impl Nic {
     /// The QPs that will probably be looked at soon, with those that are listed at a priority.
     #[inline]
     pub(crate) fn coming(&self, priority: usize) -> impl Iterator<Item = u32> {
-        self.ready[priority].get(1).copied().into_iter().chain(self.paced.first())
+        self.ready[priority].get(1).copied().into_iter().chain(self.next_in_pace())
     }
 
     /// Forgets all QPs.
