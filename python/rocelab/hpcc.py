@@ -58,6 +58,12 @@ _FILES = {"topology": "TOPOLOGY_FILE", "traffic": "FLOW_FILE"}
 _OUTPUTS = ("FCT_OUTPUT_FILE", "PFC_OUTPUT_FILE", "QLEN_MON_FILE", "TRACE_OUTPUT_FILE")
 
 
+def _words(file: Path) -> list[tuple[int, str]]:
+    """The words of a file of the simulator, which are all that counts there, with their lines."""
+    lines = enumerate(file.read_bytes().removeprefix(codecs.BOM_UTF8).split(b"\n"), 1)
+    return [(line, os.fsdecode(word)) for line, text in lines for word in text.split()]
+
+
 class Experiment:
     """A configuration of the HPCC simulator and the files that it names, read and checked.
 
@@ -92,17 +98,17 @@ class Experiment:
         """Where :meth:`run` writes, by the key of the configuration that names the file."""
         said = self._said()
         named = {"FCT_OUTPUT_FILE": "fct.txt", "PFC_OUTPUT_FILE": "pfc.txt"}
-        named |= {key: os.fsdecode(said[key.encode()]) for key in _OUTPUTS if key.encode() in said}
-        if not int(said.get(b"ENABLE_TRACE", b"1")):
+        named |= {key: said[key][1] for key in _OUTPUTS if key in said}
+        if "ENABLE_TRACE" in said and not int(said["ENABLE_TRACE"][1]):
             named.pop("TRACE_OUTPUT_FILE", None)
         if into is None:
             return {key: self.directory / name for key, name in named.items()}
         return {key: Path(into) / Path(name).name for key, name in named.items()}
 
-    def _said(self) -> dict[bytes, bytes]:
-        """What follows each word of the configuration; the last one counts."""
-        words = self.config.read_bytes().removeprefix(codecs.BOM_UTF8).split()
-        return dict(itertools.pairwise(words))
+    def _said(self) -> dict[str, tuple[int, str]]:
+        """The line of each word of the configuration and the word after it; the last one counts."""
+        pairs = itertools.pairwise(_words(self.config))
+        return {word: (line, following) for (line, word), (_, following) in pairs}
 
     def _check_outputs(self, into: str | PathLike[str] | None) -> None:
         """Raises where a run's files could not all be written."""
@@ -154,20 +160,15 @@ class Experiment:
         name = next((_KEYS[known] for known in _KEYS if f"{key}.".startswith(f"{known}.")), None)
         if name is None:
             return key, None
-        text = self.config.read_text(encoding="utf-8", errors="replace")
-        lines = enumerate(map(str.split, text.splitlines()), 1)
-        # The last one counts.
-        said = {words[0]: (line, words[1:]) for line, words in lines if words}
-        if name == "RATE_AI" and said.get("CC_MODE", (0, []))[1] == ["8"]:
+        said = self._said()
+        if name == "RATE_AI" and said.get("CC_MODE", (0, ""))[1] == "8":
             name = "DCTCP_RATE_AI"
         return name, said[name][0] if name in said else None
 
     def _link_error(self, error: ConfigError, number: int, what: str) -> ConfigError:
         """What is wrong with a link, counted from 0, said of the topology file."""
-        said = self._said()
-        file = self.directory / os.fsdecode(said[b"TOPOLOGY_FILE"])
-        lines = enumerate(file.read_bytes().split(b"\n"), 1)
-        places = [(line, word) for line, text in lines for word in text.split()]
+        file = self.directory / self._said()["TOPOLOGY_FILE"][1]
+        places = _words(file)
         # Three numbers, of which the second is that of the switches, those, and five for each link.
         line, _ = places[3 + int(places[1][1]) + 5 * number]
         return ConfigError(error.message, file=str(file), line=line, key=what, hint=error.hint)
