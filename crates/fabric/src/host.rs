@@ -429,15 +429,22 @@ impl<S: Scheme> Host<S> {
         ctl: &S::Ctl,
     ) {
         if header.to_source {
-            let slot = header.address.sender_slot;
-            let known = self.senders.get(slot).is_some_and(|sender| {
-                sender.address.receiver_slot == header.address.receiver_slot
-                    && sender.address.dst == header.address.dst
-            });
-            if known {
-                self.with_rp(window, now, slot, |sender, cx| sender.rp.on_ctl(cx, ctl));
-                self.reconsider(now, slot);
-            } else {
+            let address = header.address;
+            let at = address.sender_slot;
+            let for_all = S::is_for_all_qps(&self.common.params, ctl);
+            let slots = if for_all { 0..self.senders.places() } else { at..at + 1 };
+            let mut known = false;
+            for slot in slots {
+                if self.senders.get(slot).is_some_and(|sender| {
+                    sender.address.dst == address.dst
+                        && (for_all || sender.address.receiver_slot == address.receiver_slot)
+                }) {
+                    known = true;
+                    self.with_rp(window, now, slot, |sender, cx| sender.rp.on_ctl(cx, ctl));
+                    self.reconsider(now, slot);
+                }
+            }
+            if !known {
                 S::on_stray(&mut self.state, ctl);
             }
             return;

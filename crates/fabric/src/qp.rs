@@ -178,6 +178,11 @@ impl<T> Slots<T> {
         self.slots[number as usize] = None;
         self.free.push(number);
     }
+    /// One more than the highest number that there has been.
+    #[inline]
+    pub(crate) fn places(&self) -> u32 {
+        self.slots.len() as u32
+    }
     /// Has the processor fetch a value, if there is one of this number.
     #[inline]
     pub(crate) fn fetch(&self, number: u32) {

@@ -195,8 +195,8 @@ fn chain(scheme: &str, set: &[(&str, &str)]) -> RunResult {
         rate = "40Gbps"
         delay = "4us"
         [pfc]
-        xoff = "80KB"
-        xon = "78KB"
+        xoff = "40KB"
+        xon = "38KB"
         [[traffic]]
         tag = "long"
         kind = "flows"
@@ -311,4 +311,51 @@ fn windows_keep_the_queue_of_a_burst_shorter() {
     let with = peak(&run_with(&text, &[]));
     let without = peak(&run_with(&text, &[("scheme.params.window_notification", "false")]));
     assert!(with < 0.8 * without, "{with} B with windows, {without} B without");
+}
+
+/// Protects what a CNP is for: the flow is a pair of hosts, so that each of its QPs gets the window; where
+/// it is a QP each has its own.
+#[test]
+fn all_qps_between_two_hosts_get_the_window() {
+    let text = r#"
+        [run]
+        stop = "1ms"
+        [topology]
+        kind = "dumbbell"
+        switches = 1
+        senders = 2
+        receivers = 1
+        host_rate = "40Gbps"
+        host_delay = "4us"
+        rate = "40Gbps"
+        delay = "4us"
+        [[traffic]]
+        kind = "flows"
+        flows = [
+            { src = "h0", dst = "h2", size = "10GB" },
+            { src = "h1", dst = "h2", size = "10GB" },
+            { src = "h0", dst = "h2", size = "10GB", start = "20us" },
+        ]
+        tag = "long"
+        [scheme]
+        name = "mercury"
+        [[probe]]
+        name = "window"
+        kind = "window"
+        interval = "1us"
+        flows = ["long"]
+    "#;
+    let windows = |set: &[(&str, &str)]| {
+        let result = run_with(text, set);
+        // Only hosts may have been paused, so that every congested port is a root.
+        assert_eq!(result.summary.counters["cnps_off_root"], 0);
+        let of = |flow| values(series(&result, "window"), flow);
+        let since = |flow| of(flow).into_iter().filter(|(us, _)| *us > 100).collect::<Vec<_>>();
+        (since(0), since(2))
+    };
+    let (first, second) = windows(&[]);
+    assert!(first.iter().any(|(_, window)| *window < 60_000.0), "of 82 KB");
+    assert!(first == second);
+    let (first, second) = windows(&[("scheme.params.flow_key", "five-tuple")]);
+    assert!(first != second);
 }

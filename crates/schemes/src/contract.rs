@@ -82,6 +82,11 @@ pub trait Scheme: Sized + Send + Sync + 'static {
     fn ctl_priority(_params: &Self::Params, _ctl: &Self::Ctl) -> Option<Priority> {
         None
     }
+    /// `ctl`, for a sender, is for all its QPs to the same receiver, also where that which it is addressed to
+    /// is over.
+    fn is_for_all_qps(_params: &Self::Params, _ctl: &Self::Ctl) -> bool {
+        false
+    }
     /// Traffic classes that need more than the scenario says: a drop-tail room, a shaper. They hold
     /// at every port, of switches and of hosts. A run is refused where data, ACKs, other control
     /// packets or PFC use a drop-tail one.

@@ -11,7 +11,9 @@
 //! port is congested when its queue is above the threshold, without window notification its CNPs are
 //! plain ones.
 //!
-//! The switch is in `mercury/switch.rs`. At the sender, on a CNP:
+//! The switch is in `mercury/switch.rs`. As data joins a congested port, all flows that have bytes there
+//! and have not been told lately get a CNP, and where flows are pairs of hosts all QPs from the one to the
+//! other do. At the sender, on a CNP:
 //!
 //! - The law below reacts as to any notification (DCQCN cuts its rate; TIMELY and HPCC know none).
 //! - cwnd becomes the window of the CNP, within a packet and the initial C baseRTT. Ports may
@@ -22,13 +24,19 @@
 //! # What is counted
 //! The simulator knows which ports are the roots of congestion: those that would be congested if
 //! nobody had ever paused them. `cnps_off_root` are CNPs of other ports, `misidentified_flows` the
-//! QPs that got CNPs, and none from a root.
+//! QPs that got CNPs, and none from a root. A CNP counts for each QP that it reaches.
 
 mod base;
+mod detector;
+mod flow_table;
+mod pauses;
 mod switch;
 
 pub use base::{Base, MercuryHpccParams, MercuryParams, MercuryTimelyParams};
-pub use switch::{CongestionPoint, Detector, FlowTable, PortState, State};
+pub use detector::{Detector, State};
+pub use flow_table::FlowTable;
+pub use pauses::Pauses;
+pub use switch::{CongestionPoint, PortState};
 
 use crate::contract::{
     Ack, Allow, Header, HostCx, HostFacts, Observable, PathFacts, PlainReceiver, Rp, Scheme,
@@ -73,6 +81,13 @@ crate::params! {
     }
 }
 
+impl FeedbackParams {
+    /// Flows are pairs of hosts.
+    fn by_pair(&self) -> bool {
+        self.flow_key == "host-pair"
+    }
+}
+
 /// The scheme `mercury` on top of `B`.
 #[derive(Debug)]
 pub struct Mercury<B>(PhantomData<B>);
@@ -108,6 +123,9 @@ impl<B: Base> Scheme for Mercury<B> {
     }
     fn ctl_bytes(_notice: &Notice) -> u32 {
         Cnp::FRAME_BYTES
+    }
+    fn is_for_all_qps(params: &B::Joined, _notice: &Notice) -> bool {
+        B::feedback(params).by_pair()
     }
     fn host(params: &B::Joined, facts: &HostFacts) -> Host<B::Host> {
         let base = B::host(B::base(params), facts);

@@ -8,8 +8,8 @@ use schemes::contract::{
 };
 use schemes::dcqcn::Dcqcn;
 use schemes::mercury::{
-    CongestionPoint, Detector, FlowTable, Host, Mercury, MercuryParams, Notice, PortState, Sender,
-    State,
+    CongestionPoint, Detector, FlowTable, Host, Mercury, MercuryParams, Notice, Pauses, PortState,
+    Sender, State,
 };
 use std::sync::Arc;
 use units::{Bytes, NodeId, PortId, Priority, Rate, Time};
@@ -84,30 +84,81 @@ fn an_undetermined_port_is_determined_when_its_queue_does_not_shrink() {
     assert_eq!(port.state(), State::Undetermined, "paused again");
 }
 
+/// A flow table, where the flow `key` is of the sender `key`.
+struct Table(FlowTable);
+
+impl Table {
+    fn join(&mut self, now: Time, key: u64, bytes: u64) {
+        self.0.join(now, key, Address { src: key as u32, ..Address::default() }, bytes);
+    }
+
+    /// Who is told that the port is congested, and what bytes they have.
+    fn told(&mut self, now: Time) -> Vec<(u32, u64)> {
+        let mut told = Vec::new();
+        self.0.notify(now, us(50), |address, bytes| told.push((address.src, bytes)));
+        told
+    }
+}
+
 #[test]
 fn a_flow_table_is_exact_until_it_is_full() {
-    let mut table = FlowTable::new(4);
-    for key in 1..=4 {
-        assert_eq!(table.join(us(1), key, 100 * key, true, us(50)), Some(100 * key));
+    let mut table = Table(FlowTable::new(4));
+    for key in 1..=5 {
+        table.join(us(1), key, 100 * key);
     }
     // A fifth flow finds no entry; the sum has it all the same.
-    assert_eq!(table.join(us(1), 5, 500, true, us(50)), None);
-    assert_eq!((table.bytes(5), table.total()), (0, 1500));
-    // Another CNP to the flow 2 only after the silence.
-    assert_eq!(table.join(us(50), 2, 100, true, us(50)), None);
-    assert_eq!(table.join(us(51), 2, 100, true, us(50)), Some(400));
-    // Where it is not congested nobody is told, and no silence begins.
-    assert_eq!(table.join(us(102), 3, 100, false, us(50)), None);
-    assert_eq!(table.join(us(102), 3, 100, true, us(50)), Some(500));
-    // The flow 1 is gone, and 5 takes its entry.
-    table.leave(1, 100);
-    assert_eq!(table.join(us(103), 5, 500, true, us(50)), Some(500));
-    assert_eq!(table.join(us(103), 1, 100, true, us(50)), None);
+    assert_eq!((table.0.bytes(5), table.0.total()), (0, 1500));
+    assert_eq!(table.told(us(1)), [(1, 100), (2, 200), (3, 300), (4, 400)]);
+    // The flow 1 is gone, and 5 takes its entry, but not its silence.
+    table.0.leave(1, 100);
+    table.join(us(3), 5, 500);
+    table.join(us(3), 1, 100);
+    assert_eq!(table.told(us(3)), [(5, 500)]);
     // What joined without an entry leaves without harm.
-    table.leave(5, 500);
-    table.leave(5, 500);
-    table.leave(1, 100);
-    assert_eq!((table.bytes(5), table.total()), (0, 400 + 500 + 400));
+    table.0.leave(5, 500);
+    table.0.leave(5, 500);
+    table.0.leave(1, 100);
+    assert_eq!((table.0.bytes(5), table.0.total()), (0, 200 + 300 + 400));
+}
+
+#[test]
+fn all_flows_with_bytes_are_told_each_after_its_silence() {
+    let mut table = Table(FlowTable::new(64));
+    table.join(us(1), 1, 100);
+    table.join(us(2), 2, 200);
+    assert_eq!(table.told(us(3)), [(1, 100), (2, 200)], "whoever joined last");
+    table.join(us(4), 3, 300);
+    assert_eq!(table.told(us(4)), [(3, 300)], "the others lately");
+    table.join(us(52), 2, 50);
+    assert_eq!(table.told(us(52)), []);
+    // Also those of which nothing has come since.
+    assert_eq!(table.told(us(53)), [(1, 100), (2, 250)]);
+    assert_eq!(table.told(us(54)), [(3, 300)]);
+    // One that has no bytes is not told, but when some have come.
+    table.0.leave(1, 100);
+    assert_eq!(table.told(us(103)), [(2, 250)]);
+    table.join(us(110), 1, 10);
+    assert_eq!(table.told(us(110)), [(1, 10), (3, 300)]);
+    assert_eq!(table.told(us(159)), [(2, 250)]);
+    assert_eq!(table.told(us(160)), [(1, 10), (3, 300)]);
+}
+
+#[test]
+fn what_pauses_kept_is_no_more_than_what_waits() {
+    // 40 Gb/s: 5000 B a microsecond.
+    let mut pauses = Pauses::default();
+    assert_eq!(pauses.kept(us(10), LINE, 7_000), 0);
+    pauses.pause(us(10), 7_000);
+    assert_eq!(pauses.kept(us(11), LINE, 9_000), 5_000);
+    // A pause that is repeated goes on.
+    pauses.pause(us(11), 9_000);
+    assert_eq!(pauses.kept(us(20), LINE, 12_000), 12_000, "it would be empty");
+    pauses.resume(us(21), LINE, 14_000);
+    // What has come since would still be there.
+    assert_eq!(pauses.kept(us(21), LINE, 20_000), 14_000);
+    // The queue has been down to 3000 B.
+    assert_eq!(pauses.kept(us(25), LINE, 3_000), 3_000);
+    assert_eq!(pauses.kept(us(26), LINE, 8_000), 3_000);
 }
 
 struct Switch {
@@ -162,19 +213,17 @@ impl Switch {
     }
 
     /// A thousand bytes from host `src` join: who is told what.
-    fn join(&mut self, now: Time, src: u32) -> Option<(u32, Notice)> {
+    fn join(&mut self, now: Time, src: u32) -> Vec<(u32, Notice)> {
         let view = self.view();
         let full = Full::new(now, &mut self.effects, &[]);
         let mut cx = <Emits as Level>::arrive::<Scheme0>(full);
         self.cp.on_enqueue(&mut cx, &mut self.port, &view, &mut data(src));
         self.queue += 1_000;
-        match self.effects.pop() {
-            None => None,
-            Some(SwitchEffect::ToHost(address, Target::Source, notice)) => {
-                Some((address.src, notice))
-            }
-            Some(_) => panic!("Mercury only notifies senders"),
-        }
+        let notices = self.effects.drain(..).map(|effect| match effect {
+            SwitchEffect::ToHost(address, Target::Source, notice) => (address.src, notice),
+            _ => panic!("Mercury only notifies senders"),
+        });
+        notices.collect()
     }
 
     fn leave(&mut self, now: Time, src: u32) {
@@ -219,24 +268,41 @@ fn data(src: u32) -> Packet<Scheme0> {
 #[test]
 fn a_congested_port_gives_each_flow_its_share_of_the_queue() {
     let mut switch = Switch::new(|_| {});
-    for _ in 0..5 {
-        assert_eq!(switch.join(us(1), 1), None, "up to the threshold");
-    }
-    assert_eq!(switch.state(), Some(0.0));
-    // All 6000 B are the first flow's: C baseRTT.
-    let told = |src, window| Some((src, Notice { window, from_root: true }));
-    assert_eq!(switch.join(us(1), 1), told(1, 160_000));
-    assert_eq!(switch.state(), Some(1.0));
-    // 1000 of 7000 B: 160 000 / 7.
-    assert_eq!(switch.join(us(1), 2), told(2, 22_857));
-    assert_eq!(switch.join(us(2), 2), None, "told lately");
     for _ in 0..4 {
-        switch.leave(us(2), 1);
+        assert_eq!(switch.join(us(1), 1), []);
     }
-    assert_eq!(switch.join(us(50), 1), None);
-    // Each has 3000 B of 6000. No root: without pauses the port
-    // would have sent all but the last by now.
-    assert_eq!(switch.join(us(51), 2), Some((2, Notice { window: 80_000, from_root: false })));
+    assert_eq!(switch.join(us(1), 2), [], "up to the threshold");
+    assert_eq!(switch.state(), Some(0.0));
+    // Of 6000 B the first flow has 4000, of C baseRTT as many of so many.
+    let told = |src, window| (src, Notice { window, from_root: true });
+    assert_eq!(switch.join(us(1), 2), [told(1, 106_666), told(2, 53_333)]);
+    assert_eq!(switch.state(), Some(1.0));
+    assert_eq!(switch.join(us(2), 2), [], "told lately");
+    // 1000 of 8000 B.
+    assert_eq!(switch.join(us(3), 3), [told(3, 20_000)]);
+    for _ in 0..3 {
+        switch.leave(us(4), 1);
+    }
+    // Each has 1000 or 4000 B of 6000: also the flow that is not sending is told.
+    assert_eq!(switch.join(us(51), 2), [told(2, 106_666), told(1, 26_666)]);
+    assert_eq!(switch.join(us(53), 2), [told(3, 22_857)]);
+}
+
+#[test]
+fn priorities_have_nothing_to_do_with_each_other() {
+    let mut switch = Switch::new(|_| {});
+    for _ in 0..5 {
+        assert_eq!(switch.join(us(1), 1), []);
+    }
+    let mut other = data(2);
+    other.header.priority = 4;
+    let view = PortView { class_bytes: 0, ..switch.view() };
+    let full = Full::new(us(1), &mut switch.effects, &[]);
+    let mut cx = <Emits as Level>::arrive::<Scheme0>(full);
+    switch.cp.on_enqueue(&mut cx, &mut switch.port, &view, &mut other);
+    assert!(switch.effects.is_empty());
+    // All of that priority's bytes are the flow's.
+    assert_eq!(switch.join(us(1), 1), [(1, Notice { window: 160_000, from_root: true })]);
 }
 
 #[test]
@@ -259,7 +325,8 @@ fn a_port_that_pfc_may_have_filled_tells_nobody() {
     // T after the resume the queue has not shrunk from the 10 000 B: the port is congested.
     switch.leave(us(121), 1);
     assert_eq!(switch.state(), Some(1.0));
-    assert_eq!(switch.join(us(122), 2).map(|(src, _)| src), Some(2));
+    let told = switch.join(us(122), 2);
+    assert_eq!(told.iter().map(|(src, _)| *src).collect::<Vec<_>>(), [1, 2]);
 
     // Without the detection the victims are told, by a port that is no root.
     let (_, told) = paused(false);
@@ -270,7 +337,7 @@ fn a_port_that_pfc_may_have_filled_tells_nobody() {
 #[test]
 fn a_plain_cnp_has_no_window() {
     let mut switch = Switch::new(|params| params.feedback.window_notification = false);
-    let told: Vec<_> = (0..6).filter_map(|_| switch.join(us(1), 1)).collect();
+    let told: Vec<_> = (0..6).flat_map(|_| switch.join(us(1), 1)).collect();
     assert_eq!(told, [(1, Notice { window: 0, from_root: true })]);
 }
 
