@@ -76,10 +76,10 @@ impl<S: Scheme> Device for NodeDevice<S> {
 /// the packet that crossed the threshold. That packet itself; what comes while the pause frame
 /// waits for the packet on the wire, is sent, and travels; the packet that the peer had just begun;
 /// and what is on the cable then. Pause frames of the other priorities may go first.
-fn headroom(end: &LinkEnd, setup: &Setup, full_packet: u32, peer_latency: Time) -> u64 {
+fn headroom(end: &LinkEnd, setup: &Setup, longest_packet: u32, peer_latency: Time) -> u64 {
     let frames = u64::from(setup.pfc.lossless.count_ones()) * u64::from(setup.wire.pfc_bytes());
     let travelling = end.rate.bytes_in(end.delay * 2 + peer_latency).get() + 1;
-    3 * u64::from(full_packet) + frames + travelling
+    3 * u64::from(longest_packet) + frames + travelling
 }
 
 /// Probes by node: what they record, and of which of the node's ports or flows.
@@ -210,7 +210,7 @@ fn switch<S: Scheme>(
         .map(|end| match setup.pfc.headroom {
             _ if !end.pfc => 0,
             Headroom::Fixed(given) => given.get(),
-            Headroom::Auto => headroom(end, setup, common.full_packet, setup.switch.latency),
+            Headroom::Auto => headroom(end, setup, common.longest_packet, setup.switch.latency),
             Headroom::CableBdp(times) => end.rate.bytes_in(end.delay).get() * u64::from(times),
         })
         .collect();

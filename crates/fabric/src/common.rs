@@ -77,6 +77,8 @@ pub(crate) struct Common<S: Scheme> {
     pub(crate) marks_at_dequeue: bool,
     /// Wire bytes of a full data packet, an ACK, a PFC frame.
     pub(crate) full_packet: u32,
+    /// Of data or ACKs none is longer: the first packet of a message says where its bytes go.
+    pub(crate) longest_packet: u32,
     pub(crate) wire_facts: WireFacts,
     pub(crate) ack_size: u16,
     pub(crate) pfc_bytes: u16,
@@ -142,6 +144,7 @@ impl<S: Scheme> Common<S> {
             marks_at_enqueue: setup.ecn.as_ref().is_some_and(|ecn| ecn.at_enqueue),
             marks_at_dequeue: setup.ecn.as_ref().is_some_and(|ecn| !ecn.at_enqueue),
             full_packet,
+            longest_packet: setup.wire.data_bytes(setup.payload, true, data_meta).max(ack_size),
             blank: Packet {
                 header: blank(Kind::Data, Address::default(), 0, 0),
                 body: Body::Meta(S::Meta::default()),

@@ -134,3 +134,35 @@ fn the_automatic_headroom_is_enough_where_pause_frames_must_wait() {
         }
     }
 }
+
+/// Protects the same from messages of one packet: those are all first packets, the longest there are. Nothing
+/// leaves the switch meanwhile, and two packets stay below Xoff by a byte.
+#[test]
+fn the_automatic_headroom_is_enough_for_first_packets() {
+    // What the host has just begun as the frame comes depends on its cable.
+    for delay in (1_000..1_090).map(Time::from_ns) {
+        let mut setup = empty();
+        let (sender, receiver, other) = (setup.host(), setup.host(), setup.host());
+        let switch = setup.switch(1);
+        setup.cable(sender, switch, Rate::from_gbps(100), delay);
+        setup.cable(receiver, switch, Rate::from_mbps(1), delay);
+        setup.cable(other, switch, Rate::from_gbps(100), US);
+        let (xoff, xon) = (Bytes::new(2 * FIRST + 1), Bytes::new(1_000));
+        setup.pfc.threshold = Threshold::Static { xoff, xon };
+        setup.until_done = false;
+        setup.stop = US * 50;
+        for _ in 0..60 {
+            setup.message(sender, receiver, 1_000, Time::ZERO);
+        }
+        // The first packet leaves at once; the fourth crosses Xoff just after the switch has begun to send one
+        // to the sender, which is not to answer that at once.
+        let crossing = Time::from_ps(4 * FIRST * 80) + delay;
+        let begun = Time::from_ps(FIRST * 80 + 10) + US;
+        setup.message(other, sender, 2_000, crossing - begun);
+        setup.host.ack_every = 2;
+        setup.messages.sort_by_key(|message| message.start);
+        let output = run::<NoControl>(&setup, NoParams { window: "none" }, 1);
+        assert_eq!(output.lossless_drops, 0, "{delay:?}: {:?}", output.drops);
+        assert!(pauses(&output) > 0);
+    }
+}

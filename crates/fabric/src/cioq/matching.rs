@@ -355,6 +355,6 @@ impl<S: Scheme> CioqSwitch<S> {
     /// No packet is larger, in bytes.
     #[inline]
     fn largest_packet(&self) -> u64 {
-        u64::from(self.common.full_packet.max(LARGEST_CONTROL))
+        u64::from(self.common.longest_packet.max(LARGEST_CONTROL))
     }
 }
