@@ -6,7 +6,8 @@ import codecs
 import itertools
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from rocelab import _rocelab
 from rocelab.errors import ConfigError, Interrupted
 from rocelab.result import Result
 from rocelab.scenario import Scenario, parse_with_settings
-from rocelab.simulate import Progress, run_raw
+from rocelab.simulate import Progress, check_count, run_raw
 from rocelab.store import check_file
 
 _KEYS = {
@@ -141,8 +142,14 @@ class Experiment:
                     hint="change that file; or change and run the scenario that "
                     "`rocelab hpcc --to-scenario` prints",
                 )
-        try:
+        with self._said_of_the_files(settings):
             return parse_with_settings(self._read.to_toml(), settings)
+
+    @contextmanager
+    def _said_of_the_files(self, settings: Sequence[tuple[str, str]]) -> Iterator[None]:
+        """What is wrong with the scenario is said of the files, unless ``settings`` have it."""
+        try:
+            yield
         except ConfigError as error:
             if error.key in {key for key, _ in settings}:
                 raise
@@ -189,9 +196,12 @@ class Experiment:
         """
         scenario = self.scenario(settings)
         self._check_outputs(into)
-        raw, interrupted = run_raw(
-            scenario, threads=threads, progress=progress, experiment=self._read
-        )
+        if threads is not None:
+            threads = check_count("threads", threads)
+        with self._said_of_the_files(settings):
+            raw, interrupted = run_raw(
+                scenario, threads=threads, progress=progress, experiment=self._read
+            )
         result = Result.from_run(raw, scenario)
         written = self._read.write(raw, self.directory, into)
         if interrupted:

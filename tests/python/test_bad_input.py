@@ -106,6 +106,30 @@ def test_bad_scenario(command: Command, tmp_path: Path, scenario: str, words: li
     assert command("validate", path).returncode == 2
 
 
+@pytest.mark.parametrize("what", ["run", "validate"])
+@pytest.mark.parametrize(
+    ("more", "key"),
+    [
+        ('[switch]\nlatency = "1ms"\n', "switch.buffer"),
+        ('[switch]\narchitecture = "cioq"\nlatency = "1ms"\n', "switch.input_queue"),
+    ],
+)
+def test_what_building_the_network_finds_is_said_of_the_file(
+    command: Command, tmp_path: Path, what: str, more: str, key: str
+) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_text(STAR + flow() + more, encoding="utf-8")
+    done = command(what, path, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert_one_error(done.stderr)
+    assert done.stderr.startswith(f"error: {path}: {key}: ")
+    assert "is too small for PFC" in done.stderr
+    scenario = rocelab.load(path).to_dict()
+    with pytest.raises(rocelab.ConfigError) as caught:
+        rocelab.run(rocelab.Scenario(**scenario))
+    assert (caught.value.file, caught.value.key) == (None, key), "made by a program"
+
+
 def assert_one_error(stderr: str) -> None:
     lines = stderr.splitlines()
     assert lines, "no error"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import shutil
@@ -225,6 +226,23 @@ def test_what_the_scenario_refuses_is_said_of_the_files(
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"error: {error}")
     assert files(case) == INPUTS
+
+
+def test_what_building_the_network_finds_is_said_of_the_files(command: Command, case: Path) -> None:
+    # A chain of more switches than HPCC has room for in its packets.
+    switches = range(2, 42)
+    links = [(0, 2), *itertools.pairwise(switches), (41, 1)]
+    lines = ["42 40 41", " ".join(map(str, switches))]
+    lines += [f"{a} {b} 100Gbps 1500ns 0" for a, b in links]
+    (case / "topology.txt").write_text("\n".join(lines) + "\n")
+    (case / "flow.txt").write_text("1\n0 1 3 100 1000 2.0\n")
+    done = command("hpcc", "config.txt", "--quiet", cwd=case)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(
+        "error: config.txt:1: TOPOLOGY_FILE: paths have up to 40 switches"
+    )
+    done = command("hpcc", "config.txt", "--quiet", "--threads", "0", cwd=case)
+    assert done.stderr.startswith("error: threads: must be 1 or more")
 
 
 @pytest.mark.parametrize(

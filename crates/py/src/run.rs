@@ -140,7 +140,7 @@ pub(crate) fn run(
             }
             Ok((result, interrupted))
         }
-        Ok(Err(Failure::Refused(error))) => Err(refused(py, &error)),
+        Ok(Err(Failure::Refused(error))) => Err(refused(py, &error, scenario.origin.as_deref())),
         Ok(Err(Failure::Tables(error))) => Err(simulation_error(py, error.to_string())),
         Err(panic) => Err(bug(py, &*panic)),
     }

@@ -9,6 +9,8 @@ use std::sync::Arc;
 #[pyclass(frozen, module = "rocelab._rocelab")]
 pub(crate) struct Scenario {
     pub(crate) valid: Arc<::scenario::Scenario>,
+    /// The file it came from.
+    pub(crate) origin: Option<PathBuf>,
 }
 
 #[pymethods]
@@ -24,7 +26,7 @@ impl Scenario {
     ) -> PyResult<Scenario> {
         let parsed = py.detach(|| ::scenario::parse(text, origin.as_deref(), &overrides));
         match parsed {
-            Ok(valid) => Ok(Scenario { valid: Arc::new(valid) }),
+            Ok(valid) => Ok(Scenario { valid: Arc::new(valid), origin }),
             Err(error) => Err(config_error(py, &error)),
         }
     }
@@ -37,7 +39,8 @@ impl Scenario {
 
     /// Checks that its scheme can run on its network, which it builds.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| rocelab::check(&self.valid)).map_err(|error| refused(py, &error))
+        py.detach(|| rocelab::check(&self.valid))
+            .map_err(|error| refused(py, &error, self.origin.as_deref()))
     }
 
     /// The whole scenario, defaults filled in, as TOML.
