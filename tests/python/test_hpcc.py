@@ -135,6 +135,18 @@ def test_settings_and_threads(command: Command, case: Path) -> None:
     assert exact["digest"] != plain["digest"]
 
 
+def test_quirks_of_a_scan_go_with_it(command: Command, case: Path) -> None:
+    off = [("--set", f"quirks.{key}=false") for key in ("scan_queue_pairs", "missed_wake_up")]
+    done = command("hpcc", "config.txt", "--quiet", *itertools.chain(*off), cwd=case)
+    assert (done.returncode, done.stdout) == (2, "")
+    error, hint = done.stderr.splitlines()
+    assert error.startswith("error: quirks.stale_turn: goes with scan_queue_pairs = true")
+    assert hint.startswith("hint: turn quirks.scan_queue_pairs on")
+    off.append(("--set", "quirks.stale_turn=false"))
+    done = command("hpcc", "config.txt", *itertools.chain(*off), cwd=case)
+    assert done.returncode == 0, done.stderr
+
+
 def test_oddities_are_told_unless_quiet(command: Command, case: Path) -> None:
     with (case / "config.txt").open("a", encoding="ascii") as config:
         config.write("NO_SUCH_KEY 1\n")

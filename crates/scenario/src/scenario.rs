@@ -100,6 +100,7 @@ impl Scenario {
         let run = resolve_run(&spec.run)?;
         let classes = settings::classes(&spec.classes)?;
         let wire = settings::wire(&spec.wire)?;
+        settings::quirks(&spec.quirks)?;
 
         let mut network = topology::resolve(&mut spec.topology, base)?;
         let host = settings::host(&mut spec.host, &network)?;

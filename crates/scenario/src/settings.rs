@@ -146,6 +146,19 @@ const MOST_PACKETS_PER_ACK: u32 = 10_000;
 /// A larger switch buffer than this is a mistake.
 const LARGEST_BUFFER: Bytes = Bytes::new(1 << 50);
 
+/// Refuses what would do nothing.
+pub(crate) fn quirks(spec: &QuirksSpec) -> Result<()> {
+    let of_scan = [("missed_wake_up", spec.missed_wake_up), ("stale_turn", spec.stale_turn)];
+    match of_scan.iter().find(|(_, on)| *on && !spec.scan_queue_pairs) {
+        Some((key, _)) => Err(ScenarioError::new(
+            format!("quirks.{key}"),
+            "goes with scan_queue_pairs = true, but it is false",
+        )
+        .hint(format!("turn quirks.scan_queue_pairs on, or quirks.{key} off"))),
+        None => Ok(()),
+    }
+}
+
 pub(crate) fn wire(spec: &WireSpec) -> Result<Wire> {
     let payload = spec.payload.0.get();
     if !(64..=9000).contains(&payload) {

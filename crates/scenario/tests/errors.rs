@@ -270,6 +270,25 @@ fn cioq_switches_must_make_sense() {
 }
 
 #[test]
+fn quirks_of_a_scan_need_the_scan() {
+    for key in ["missed_wake_up", "stale_turn"] {
+        let with = |scan| star(&format!("{FLOW}[quirks]\n{scan}{key} = true"));
+        for scan in ["", "scan_queue_pairs = false\n"] {
+            let line = 12 + scan.lines().count();
+            says(
+                &with(scan),
+                &[
+                    &format!("line {line}: quirks.{key}: goes with scan_queue_pairs = true"),
+                    &format!("hint: turn quirks.scan_queue_pairs on, or quirks.{key} off"),
+                ],
+            );
+        }
+        let text = format!("{STAR}{FLOW}[quirks]\nscan_queue_pairs = true\n{key} = true");
+        assert!(parse(&text, None, &[]).is_ok());
+    }
+}
+
+#[test]
 fn traffic_must_make_sense() {
     says(&star(""), &["traffic: there is no message to send"]);
     says(&set("traffic.0.flows.0.dst", "h0"), &["traffic.0.flows.0.dst: h0 cannot send to itself"]);

@@ -28,10 +28,10 @@ pub struct QuirksSpec {
     /// Have each NIC look through all its QPs in the order of their opening, whatever their
     /// priority.
     pub scan_queue_pairs: bool,
-    /// With `scan_queue_pairs`: let a QP whose window is closed keep the NIC from waking for the
+    /// Needs `scan_queue_pairs`: let a QP whose window is closed keep the NIC from waking for the
     /// others, and do not wake it where a timer changes a rate.
     pub missed_wake_up: bool,
-    /// With `scan_queue_pairs`: do not correct the NIC's place when finished QPs leave its table.
+    /// Needs `scan_queue_pairs`: do not correct the NIC's place when finished QPs leave its table.
     pub stale_turn: bool,
     /// Double the dynamic threshold's alpha with each doubling of a port's rate over this one, up to
     /// 1; give headroom to ports and not to priorities; check nothing but the ingress limits.
