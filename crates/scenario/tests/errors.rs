@@ -371,6 +371,13 @@ fn traffic_must_make_sense() {
     says(&incast("senders = [\"h0..s0\"]"), &["senders.0: `h0..s0` is no range"]);
     says(&incast("senders = [\"h0\", \"h0\"]"), &["senders.1: `h0` is listed twice"]);
     says(&incast("senders = 2\nrepeat = 3"), &["traffic.0.period: is missing"]);
+    says(&incast("senders = 2\nrepeat = 0"), &["traffic.0.repeat: must be above zero"]);
+    says(
+        &incast("senders = 2\nperiod = \"1us\""),
+        &["line 11: traffic.0.period: does nothing without `repeat`; hint: `repeat` is how many"],
+    );
+    let one = "[[traffic]]\nkind = \"incast\"\nsize = \"1KB\"\nsenders = 2\nrepeat = 1\n";
+    assert!(parse(&format!("{STAR}{one}period = \"1us\""), None, &[]).is_ok(), "one of a sweep");
     says(
         &incast("senders = 2\nrepeat = 4000000000\nperiod = \"1us\""),
         &["makes about 8000000000 messages"],

@@ -210,10 +210,10 @@ pub struct IncastSpec {
     /// When the first incast begins.
     #[serde(default)]
     pub start: Quantity<Time>,
-    /// How many incasts there are.
-    #[serde(default = "one")]
-    pub repeat: u32,
-    /// From one incast to the next.
+    /// How many incasts there are; default: 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<u32>,
+    /// From one incast to the next, which needs `repeat`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period: Option<Quantity<Time>>,
 }
@@ -261,10 +261,6 @@ pub struct BurstsSpec {
     pub period: Quantity<Time>,
     /// How many bursts there are.
     pub count: u32,
-}
-
-fn one() -> u32 {
-    1
 }
 
 fn small_request() -> Quantity<Bytes> {

@@ -24,10 +24,10 @@ pub(super) fn incast(
     };
     let size = check_size(spec.size, || entry.key("size"))?;
     let start = check_time(spec.start, || entry.key("start"))?;
-    let period = repetition(spec, entry)?;
-    entry.check_count(senders.count() * u64::from(spec.repeat), sink)?;
+    let (repeat, period) = repetition(spec, entry)?;
+    entry.check_count(senders.count() * u64::from(repeat), sink)?;
     // Each incast has a stream of its own: how many there are changes none of them.
-    for repetition in 0..u64::from(spec.repeat) {
+    for repetition in 0..u64::from(repeat) {
         let mut stream = Stream::new(context.seed, "incast", &[entry.entity, repetition]);
         let at = start.saturating_add(times(period, repetition));
         let mut draw = |hosts: &[NodeId]| hosts[stream.below(hosts.len() as u64) as usize];
@@ -107,19 +107,27 @@ impl Senders {
     }
 }
 
-fn repetition(spec: &IncastSpec, entry: &Entry) -> Result<Time> {
-    if spec.repeat == 0 {
+/// How many incasts there are, and the time from one to the next.
+fn repetition(spec: &mut IncastSpec, entry: &Entry) -> Result<(u32, Time)> {
+    if spec.period.is_some() && spec.repeat.is_none() {
+        // Who writes a period wants more than one; who writes `repeat = 1`, one.
+        return Err(ScenarioError::new(entry.key("period"), "does nothing without `repeat`")
+            .hint("`repeat` is how many incasts there are"));
+    }
+    let repeat = *spec.repeat.get_or_insert(1);
+    if repeat == 0 {
         return Err(ScenarioError::new(entry.key("repeat"), "must be above zero"));
     }
-    match spec.period {
+    let period = match spec.period {
         Some(period) if period.0 == Time::ZERO => {
             Err(ScenarioError::new(entry.key("period"), "must be above zero"))
         }
         Some(period) => check_time(period, || entry.key("period")),
-        None if spec.repeat > 1 => Err(ScenarioError::new(entry.key("period"), "is missing")
+        None if repeat > 1 => Err(ScenarioError::new(entry.key("period"), "is missing")
             .hint("with `repeat`, `period` is the time from one incast to the next")),
         None => Ok(Time::ZERO),
-    }
+    };
+    Ok((repeat, period?))
 }
 
 pub(super) fn permutation(
