@@ -416,6 +416,17 @@ def test_agreement_of_a_case(command: Command, known: Path) -> None:
     assert files(known / "case") == INPUTS | {"fct.txt", "pfc.txt"}, "nothing was added"
 
 
+@pytest.mark.parametrize("place", ["file", "file/deep", "/proc/rocelab"])
+def test_pictures_of_cases_need_a_directory(command: Command, known: Path, place: str) -> None:
+    (known / "file").write_text("in the way")
+    done = command("validate-hpcc", known, "--figures", place, cwd=known)
+    assert (done.returncode, done.stdout) == (2, "")
+    # No case is named: none was run.
+    (error,) = done.stderr.splitlines()
+    assert error.startswith(f"error: {place}: ")
+    assert files(known) == {"file", *(f"case/{name}" for name in (*INPUTS, "fct.txt", "pfc.txt"))}
+
+
 def test_disagreement_of_a_case(command: Command, known: Path) -> None:
     fct = known / "case" / "fct.txt"
     text = fct.read_text()

@@ -25,6 +25,8 @@ from rocelab.papers.runner import run_all
 
 FIGURE = "fncc/fig3"
 """Six short runs."""
+LONG = "fncc/fig14"
+"""Many runs of a minute and more."""
 
 
 def reading(value: float | list[float]) -> Reading:
@@ -123,6 +125,30 @@ def test_out_that_cannot_be_written(command: Command, tmp_path: Path) -> None:
     assert done.returncode == 2
     assert done.stderr.startswith("error: ")
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("option", "place", "words"),
+    [
+        ("--page", "folder.md", "folder.md: is a directory"),
+        ("--page", "none/page.md", "none/page.md: there is no directory none"),
+        ("--page", "file/page.md", "file/page.md: "),
+        ("--page", "page.txt", "--page page.txt: must end in .md"),
+        ("--out", "file", f"file/{FIGURE}: "),
+        ("--out", "/proc/rocelab", f"/proc/rocelab/{FIGURE}: cannot write"),
+    ],
+)
+def test_places_that_cannot_be_written_are_known_before_the_runs(
+    command: Command, tmp_path: Path, option: str, place: str, words: str
+) -> None:
+    (tmp_path / "folder.md").mkdir()
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    before = sorted(tmp_path.rglob("*"))
+    done = command("reproduce", FIGURE, LONG, option, place, "--cache", "cache", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    (error,) = done.stderr.splitlines()
+    assert error.startswith(f"error: {words}")
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_a_paper_stands_for_its_figures() -> None:
@@ -333,10 +359,6 @@ def test_damaged_entries_of_the_cache_are_made_anew(
         assert text.endswith("; its run is made anew")
     runner.run_all(scenarios, tmp_path)
     assert capfd.readouterr().err == ""
-
-
-LONG = "fncc/fig14"
-"""Many runs of a minute and more."""
 
 
 def test_ctrl_c_stops_all_runs(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from rocelab.cli.reproduce import cached_runs
-from rocelab.errors import ConfigError, ResultError
+from rocelab.cli.reproduce import cached_runs, check_text_file, write_text
+from rocelab.errors import ConfigError
 
 
 def compare(
@@ -43,22 +43,14 @@ def compare(
     """Compare schemes in five small networks: shares, queues, pauses, time to settle."""
     from rocelab import behaviour
     from rocelab.papers.runner import default_cache
-    from rocelab.store import check_file
 
     known = {one.id: one for one in behaviour.NETWORKS}
     for name in network or []:
         if name not in known:
             raise ConfigError(f"no network {name!r}", hint=f"networks: {', '.join(known)}")
-    if csv and csv.suffix != ".csv":
-        raise ResultError(f"--csv {csv}: must end in .csv")
-    if page and page.suffix != ".md":
-        raise ResultError(f"--page {page}: must end in .md")
     chosen = behaviour.presets(names or [])
-    for path in (csv, page):
-        if path:
-            if not path.parent.exists():
-                raise ResultError(f"{path}: there is no directory {path.parent}")
-            check_file(path, in_place=True)
+    check_text_file("--csv", csv, ".csv")
+    check_text_file("--page", page, ".md")
     with cached_runs():
         rows = behaviour.compare(
             chosen,
@@ -72,17 +64,10 @@ def compare(
     options += [f" --rate {gbps}" for gbps in rate or []]
     command = " ".join(["rocelab compare", *(names or [])]) + "".join(options)
     if csv:
-        _write(csv, behaviour.to_csv(rows))
+        write_text(csv, behaviour.to_csv(rows))
     if page:
-        _write(page, behaviour.page(rows, command))
+        write_text(page, behaviour.page(rows, command))
     if as_json:
         print(json.dumps(behaviour.as_data(rows), indent=2))
     else:
         print(behaviour.table(rows))
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ResultError(f"{path}: cannot write: {error.strerror or error}") from None

@@ -24,6 +24,27 @@ def cached_runs() -> Iterator[None]:
         raise typer.Exit(130) from None
 
 
+def check_text_file(option: str, path: Path | None, ending: str) -> None:
+    """Raises where ``path``, given with ``option``, could not be written; before the runs."""
+    from rocelab.store import check_file
+
+    if path is None:
+        return
+    if path.suffix != ending:
+        raise ResultError(f"{option} {path}: must end in {ending}")
+    if not path.parent.exists():
+        raise ResultError(f"{path}: there is no directory {path.parent}")
+    check_file(path, in_place=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes what :func:`check_text_file` found a place for."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ResultError(f"{path}: cannot write: {error.strerror or error}") from None
+
+
 def reproduce(
     figures: Annotated[
         list[str] | None,
@@ -55,15 +76,20 @@ def reproduce(
     """Make figures of published papers again and judge the papers' claims."""
     from rocelab.papers import reproduce as papers
     from rocelab.papers.runner import default_cache
+    from rocelab.store import check_directory
 
     if as_list:
         print("\n".join(papers.ids()))
         return
     if not figures:
         raise ConfigError("no figure given", hint="`rocelab reproduce --list` has all")
+    chosen = papers.chosen(figures)
+    check_text_file("--page", page, ".md")
+    for paper, figure in chosen:
+        check_directory(out / paper.id / figure.id)
     made = []
     with cached_runs():
-        for paper, figure in papers.chosen(figures):
+        for paper, figure in chosen:
             one = papers.reproduce(
                 paper,
                 figure,
@@ -82,7 +108,4 @@ def reproduce(
         )
     if page:
         command = " ".join(["rocelab reproduce", *figures, *(["--quick"] if quick else [])])
-        try:
-            page.write_text(papers.page(made, command), encoding="utf-8")
-        except OSError as error:
-            raise ResultError(f"{page}: cannot write: {error.strerror or error}") from None
+        write_text(page, papers.page(made, command))

@@ -155,9 +155,13 @@ def validate_hpcc(
 
     from rocelab.agreement import compare, find_cases, table
     from rocelab.overlay import draw, has_series
+    from rocelab.store import check_directory
 
+    cases = find_cases(directory)
+    if figures is not None:
+        check_directory(figures)
     rows = []
-    for case in find_cases(directory):
+    for case in cases:
         inside = case.relative_to(directory)
         name = str(inside) if inside.name else directory.resolve().name
         print(name, file=sys.stderr)
