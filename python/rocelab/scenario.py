@@ -90,7 +90,7 @@ class Scenario:
         Files that it names are looked for beside ``origin``, the file it came from. ``set`` gives
         other values to keys: ``{"run.seed": 2}``.
         """
-        return cls._of(text, None if origin is None else Path(origin), _overrides(set or {}))
+        return cls._of(text, None if origin is None else Path(origin), _overrides(set))
 
     def with_(self, **changes: object) -> Scenario:
         """This scenario with other values for some keys: ``with_(**{"run.seed": 2})``.
@@ -145,7 +145,7 @@ def load(
 
     For example ``rocelab.load("incast.toml", set={"scheme.name": "hpcc", "run.seed": 2})``.
     """
-    return _load(Path(path), _overrides(set or {}))
+    return _load(Path(path), _overrides(set))
 
 
 def load_with_settings(path: Path, settings: Sequence[tuple[str, str]]) -> Scenario:
@@ -176,6 +176,15 @@ def _load(path: Path, overrides: Settings) -> Scenario:
     return Scenario._of(text, path, overrides)
 
 
-def _overrides(changes: Mapping[str, object]) -> Settings:
+def _overrides(changes: Mapping[str, object] | None) -> Settings:
     """Keys and values as the scenario reader takes them: values as TOML writes them."""
+    if changes is None:
+        return ()
+    if not isinstance(changes, Mapping):
+        raise TypeError(f"set: must be a dictionary of keys and values, not {changes!r}")
+    for key in changes:
+        if not isinstance(key, str):
+            raise ConfigError(
+                f"a key must be a string, got {key!r}", key="set", hint="such as 'run.seed'"
+            )
     return tuple((key, _toml.value(change, key)) for key, change in changes.items())

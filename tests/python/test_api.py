@@ -105,6 +105,19 @@ def test_keys_are_strings() -> None:
         rocelab.Scenario(topology={1: 2})  # type: ignore[dict-item]
 
 
+def test_keys_to_set_are_strings(incast_file: Path) -> None:
+    text = incast_file.read_text(encoding="utf-8")
+    wrong: Any = {1: 2}
+    with pytest.raises(rocelab.ConfigError, match=r"set: a key must be a string, got 1"):
+        rocelab.load(incast_file, set=wrong)
+    with pytest.raises(rocelab.ConfigError, match=r"set: a key must be a string, got 1"):
+        rocelab.Scenario.from_toml(text, set=wrong)
+    wrong = ["run.seed=2"]
+    with pytest.raises(TypeError, match=r"set: must be a dictionary"):
+        rocelab.load(incast_file, set=wrong)
+    assert rocelab.load(incast_file, set={}) == rocelab.load(incast_file)
+
+
 def test_data_that_toml_cannot_say_is_refused() -> None:
     with pytest.raises(rocelab.ConfigError, match=r"topology\.hosts: a set cannot"):
         rocelab.Scenario(topology={**TOPOLOGY, "hosts": {1}})
