@@ -230,7 +230,9 @@ def test_orders_over_seeds_must_exceed_the_spread() -> None:
     apart = {"a": reading([1.0, 10.0]), "b": reading([2.0, 11.0])}
     assert judged(verdict.lowest(apart, "a", "")).verdict == "holds"
     mixed = {"a": reading([1.0, 10.0]), "b": reading([4.0, 9.0])}
-    assert judged(verdict.lowest(mixed, "a", "")) == Outcome("a 5.5, b 6.5", "differs", "a = b")
+    assert judged(verdict.lowest(mixed, "a", "")) == Outcome(
+        "a 5.50 ± 6.36, b 6.50 ± 3.54", "differs", "a = b"
+    )
 
 
 @pytest.mark.parametrize(
@@ -323,6 +325,19 @@ def test_numbers() -> None:
     assert judged(close) == Outcome("a 114, b 84 us", "differs", "b -16 %")
     agree = verdict.agree({"a": reading(100.0), "b": reading(100.5)}, "us")
     assert judged(agree).verdict == "holds"
+
+
+def test_what_is_measured_over_seeds_has_its_spread() -> None:
+    old = reading([1000.0, 1004.0])
+    lower = judged(verdict.change(reading([799.0, 801.0]), old, -20.0, "KB"))
+    assert lower.measured == "-20.2 % (800 ± 1 against 1,002 ± 3 KB)"
+    kept = judged(verdict.below({"a": reading([11.7, 12.3])}, 15, "us"))
+    assert kept == Outcome("a 12.0 ± 0.4 us", "holds")
+    assert judged(verdict.agree({"": reading([0.5, 0.5])}, "")).measured == "0.500 ± 0.000"
+    # One seed has no spread, and what never happens has none.
+    assert judged(verdict.below({"a": reading([12.0])}, 15, "us")).measured == "a 12 us"
+    never = {"a": reading([5.0, float("inf")])}
+    assert judged(verdict.above(never, 3, "us")).measured == "a never us"
 
 
 def test_moments_are_judged_from_the_join_on(tmp_path: Path) -> None:

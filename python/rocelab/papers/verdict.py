@@ -43,8 +43,8 @@ def below(readings: Readings, bound: float, unit: str) -> Judge:
     """Each is below ``bound``."""
 
     def judge(runs: Runs) -> Outcome:
-        values = _means(readings, runs)
-        wrong = [f"{name} not below {bound:g}" for name, value in values.items() if value >= bound]
+        values = _read(readings, runs)
+        wrong = [f"{name} not below {bound:g}" for name in values if _mean(values[name]) >= bound]
         return _outcome(values, wrong, unit)
 
     return judge
@@ -54,8 +54,8 @@ def above(readings: Readings, bound: float, unit: str) -> Judge:
     """Each is above ``bound``."""
 
     def judge(runs: Runs) -> Outcome:
-        values = _means(readings, runs)
-        wrong = [f"{name} not above {bound:g}" for name, value in values.items() if value <= bound]
+        values = _read(readings, runs)
+        wrong = [f"{name} not above {bound:g}" for name in values if _mean(values[name]) <= bound]
         return _outcome(values, wrong, unit)
 
     return judge
@@ -65,7 +65,7 @@ def change(new: Reading, old: Reading, paper_percent: float, unit: str) -> Judge
     """``new`` is that many per cent above ``old``; below it where negative."""
 
     def judge(runs: Runs) -> Outcome:
-        return _change(_Change(_mean(new(runs)), _mean(old(runs))), paper_percent, unit)
+        return _change(_Change(new(runs), old(runs)), paper_percent, unit)
 
     return judge
 
@@ -127,41 +127,41 @@ def lowest_at_all(curves: Mapping[str, Curve], name: str, unit: str) -> Judge:
 
 def close(readings: Readings, paper: Mapping[str, float], unit: str) -> Judge:
     """Each is the paper's number, within the tolerance."""
-    return lambda runs: _close(_means(readings, runs), paper, unit)
+    return lambda runs: _close(_read(readings, runs), paper, unit)
 
 
 def agree(readings: Readings, unit: str) -> Judge:
     """All are the first one's number, within the tolerance."""
 
     def judge(runs: Runs) -> Outcome:
-        values = _means(readings, runs)
-        return _close(values, dict.fromkeys(values, next(iter(values.values()))), unit)
+        values = _read(readings, runs)
+        return _close(values, dict.fromkeys(values, _mean(next(iter(values.values())))), unit)
 
     return judge
 
 
 @dataclass(frozen=True)
 class _Change:
-    after: float
-    before: float
+    after: Value
+    before: Value
     where: str = ""
 
     @property
     def percent(self) -> float:
-        return 100 * (self.after / self.before - 1)
+        return 100 * (_mean(self.after) / _mean(self.before) - 1)
 
 
 def _changes(new: Curve, olds: Mapping[str, Curve], runs: Runs) -> list[_Change]:
-    after = _curve(new, runs)
+    after = new(runs)
     return [
         _Change(after[at], before, f" {name}{f' at {at}' if at else ''}")
         for name, old in olds.items()
-        for at, before in _curve(old, runs).items()
+        for at, before in old(runs).items()
     ]
 
 
 def _change(ours: _Change, paper_percent: float, unit: str) -> Outcome:
-    both = f"{_number(ours.after)} against{ours.where} {_number(ours.before)} {unit}".strip()
+    both = f"{_spread(ours.after)} against{ours.where} {_spread(ours.before)} {unit}".strip()
     text = f"{ours.percent:+.1f} % ({both})"
     by = f"{ours.percent - paper_percent:+.1f} points"
     if ours.percent * paper_percent <= 0:
@@ -171,12 +171,8 @@ def _change(ours: _Change, paper_percent: float, unit: str) -> Outcome:
     return Outcome(text, "holds")
 
 
-def _curve(curve: Curve, runs: Runs) -> dict[str, float]:
-    return {at: _mean(value) for at, value in curve(runs).items()}
-
-
-def _close(values: Mapping[str, float], paper: Mapping[str, float], unit: str) -> Outcome:
-    off = {name: values[name] / paper[name] - 1 for name in values}
+def _close(values: Mapping[str, Value], paper: Mapping[str, float], unit: str) -> Outcome:
+    off = {name: _mean(values[name]) / paper[name] - 1 for name in values}
     wrong = [
         f"{name} {100 * by:+.0f} %".strip() for name, by in off.items() if not abs(by) <= TOLERANCE
     ]
@@ -185,10 +181,10 @@ def _close(values: Mapping[str, float], paper: Mapping[str, float], unit: str) -
 
 def _ordered(readings: Readings, pairs: Sequence[tuple[str, str]], unit: str) -> Judge:
     def judge(runs: Runs) -> Outcome:
-        values = {name: reading(runs) for name, reading in readings.items()}
+        values = _read(readings, runs)
         found = [(low, _relation(values[low], values[high]), high) for low, high in pairs]
         wrong = [" ".join(words) for words in found if words[1] != "<"]
-        return _outcome({name: _mean(value) for name, value in values.items()}, wrong, unit)
+        return _outcome(values, wrong, unit)
 
     return judge
 
@@ -206,14 +202,14 @@ def _relation(low: Value, high: Value) -> str:
     return "<" if mean > 0 else ">"
 
 
-def _outcome(values: Mapping[str, float], wrong: Sequence[str], unit: str) -> Outcome:
-    words = [f"{name} {_number(value)}".strip() for name, value in values.items()]
+def _outcome(values: Mapping[str, Value], wrong: Sequence[str], unit: str) -> Outcome:
+    words = [f"{name} {_spread(value)}".strip() for name, value in values.items()]
     text = f"{', '.join(words)} {unit}".strip()
     return Outcome(text, "differs", ", ".join(wrong)) if wrong else Outcome(text, "holds")
 
 
-def _means(readings: Readings, runs: Runs) -> dict[str, float]:
-    return {name: _mean(reading(runs)) for name, reading in readings.items()}
+def _read(readings: Readings, runs: Runs) -> dict[str, Value]:
+    return {name: reading(runs) for name, reading in readings.items()}
 
 
 def _values(value: Value) -> list[float]:
@@ -229,3 +225,14 @@ def _number(value: float) -> str:
     if math.isinf(value):
         return "never"
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def _spread(value: Value) -> str:
+    """As :func:`_number`; over several seeds with the standard deviation, in the same digits."""
+    values = _values(value)
+    if len(values) == 1 or not all(map(math.isfinite, values)):
+        return _number(_mean(value))
+    mean = _mean(value)
+    text = _number(mean) if abs(mean) >= 100 else f"{mean:#.3g}".rstrip(".")
+    decimals = len(text.partition(".")[2])
+    return f"{text} ± {statistics.stdev(values):,.{decimals}f}"
