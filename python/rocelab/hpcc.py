@@ -100,8 +100,6 @@ class Experiment:
         said = self._said()
         named = {"FCT_OUTPUT_FILE": "fct.txt", "PFC_OUTPUT_FILE": "pfc.txt"}
         named |= {key: said[key][1] for key in _OUTPUTS if key in said}
-        if "ENABLE_TRACE" in said and not int(said["ENABLE_TRACE"][1]):
-            named.pop("TRACE_OUTPUT_FILE", None)
         if into is None:
             return {key: self.directory / name for key, name in named.items()}
         return {key: Path(into) / Path(name).name for key, name in named.items()}

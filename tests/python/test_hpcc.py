@@ -84,6 +84,8 @@ def files(directory: Path) -> set[str]:
 
 
 INPUTS = {"config.txt", "topology.txt", "flow.txt"}
+OUTPUTS = {"fct.txt", "pfc.txt", "qlen.txt", "mix.tr"}
+"""The last is the trace, which has a header alone unless ENABLE_TRACE."""
 
 
 def test_files_in_files_out(command: Command, case: Path) -> None:
@@ -91,7 +93,7 @@ def test_files_in_files_out(command: Command, case: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "4 of 4 done" in done.stdout
     assert "out/fct.txt" in done.stdout
-    assert files(case) == INPUTS | {"out/fct.txt", "out/pfc.txt", "out/qlen.txt"}
+    assert files(case) == INPUTS | {f"out/{name}" for name in OUTPUTS}
     rows = [line.split() for line in (case / "out/fct.txt").read_text().splitlines()]
     assert {int(row[4]): int(row[6]) for row in rows} == LONE
     assert (case / "out/pfc.txt").read_text() == ""
@@ -101,7 +103,7 @@ def test_files_go_where_they_are_told_to(command: Command, case: Path, tmp_path:
     done = command("hpcc", "config.txt", "--out", tmp_path / "else", "--quiet", cwd=case)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert files(case) == INPUTS
-    assert files(tmp_path / "else") == {"fct.txt", "pfc.txt", "qlen.txt"}
+    assert files(tmp_path / "else") == OUTPUTS
 
 
 def test_the_printed_scenario_gives_the_same_run(
@@ -329,7 +331,7 @@ ENDLESS = {
         ("PFC_OUTPUT_FILE there/pfc.txt", None, "there/pfc.txt: "),
         ("QLEN_MON_FILE /proc/rocelab/qlen.txt", None, "/proc/rocelab/qlen.txt: "),
         ("FCT_OUTPUT_FILE folder", None, "folder: is a directory"),
-        ("ENABLE_TRACE 1 TRACE_OUTPUT_FILE folder", None, "folder: is a directory"),
+        ("TRACE_OUTPUT_FILE folder", None, "folder: is a directory"),
     ],
 )
 def test_files_that_cannot_be_written_are_known_before_the_run(
@@ -361,7 +363,7 @@ def test_no_file_takes_the_place_of_another(command: Command, case: Path) -> Non
     assert files(case) == INPUTS
     done = command("hpcc", "config.txt", "--quiet", cwd=case)
     assert done.returncode == 0, done.stderr
-    assert files(case) == INPUTS | {"fct/run1.txt", "pfc/run1.txt", "out/qlen.txt"}
+    assert files(case) == INPUTS | {"fct/run1.txt", "pfc/run1.txt", "out/qlen.txt", "out/mix.tr"}
 
 
 @pytest.mark.parametrize("key", ["traffic", "traffic.0.flows", "topology", "topology.links.0.rate"])
@@ -391,7 +393,9 @@ def test_ctrl_c_leaves_a_partial_result(case: Path) -> None:
     assert running.returncode == 130, stderr
     assert stderr.splitlines()[-1] == b"interrupted: the files hold a partial result"
     assert b"Traceback" not in stderr
-    assert re.search(rb"^  files +out/fct.txt  out/pfc.txt  out/qlen.txt$", stdout, re.MULTILINE)
+    assert re.search(
+        rb"^  files +out/fct.txt  out/pfc.txt  out/qlen.txt  out/mix.tr$", stdout, re.MULTILINE
+    )
     assert (case / "out/fct.txt").read_text() == ""
 
 

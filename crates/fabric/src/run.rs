@@ -13,7 +13,7 @@ use engine::{Limits, Outcome, Watch};
 use schemes::params::ParamError;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use units::{NodeId, PortId, Rate, Time};
+use units::{Bytes, NodeId, PortId, Rate, Time};
 
 /// A port at the end of a run.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +63,8 @@ pub struct Output {
     pub outcome: Outcome,
     /// The largest base round trip of any pair of hosts.
     pub network_rtt: Time,
+    /// The largest base round trip times lowest rate of any pair, where paths are shortest.
+    pub network_bdp: Option<Bytes>,
 }
 
 /// A run that can start.
@@ -224,6 +226,7 @@ fn collect<S: Scheme>(
         counters: BTreeMap::new(),
         outcome,
         network_rtt: common.routes.network_rtt,
+        network_bdp: common.routes.network_bdp,
     };
     for (node, device) in devices.into_iter().enumerate() {
         let ends = common.graph.ports(node as u32);

@@ -26,7 +26,7 @@ pub struct Config {
     pub flow_file: PathBuf,
     /// `TRACE_FILE`, the nodes to trace, as written.
     pub trace_file: Option<PathBuf>,
-    /// `TRACE_OUTPUT_FILE`, the packet trace.
+    /// `TRACE_OUTPUT_FILE`, the packet trace; nothing but its header unless `ENABLE_TRACE`.
     pub trace_output_file: Option<PathBuf>,
     /// `FCT_OUTPUT_FILE`; `fct.txt`.
     pub fct_output_file: PathBuf,

@@ -6,7 +6,7 @@
 //! |---|---|
 //! | 4 | number of ports |
 //! | 2, 1, 8 for each | node, port, rate in bits per second |
-//! | 4 | the largest window in bytes |
+//! | 4 | the largest window in bytes: the largest BDP of any pair of hosts |
 //!
 //! Then a record of [`RECORD_BYTES`] for each event, a C struct with its natural gaps:
 //!

@@ -88,7 +88,7 @@ pub struct RunResult {
     pub summary: results::Summary,
 }
 
-/// Single events of a run, in the order of their times.
+/// Single events of a run, in the order of their times, and what goes with them into files.
 #[derive(Clone, Debug, Default)]
 pub struct Recorded {
     /// PFC frames that arrived.
@@ -97,6 +97,8 @@ pub struct Recorded {
     pub packets: Vec<fabric::PacketEvent>,
     /// How long queues were.
     pub queues: Vec<fabric::QueueBlock>,
+    /// The largest base round trip times lowest rate of any pair of hosts, where paths are shortest.
+    pub network_bdp: Option<units::Bytes>,
 }
 
 /// Why a valid scenario can't be run.

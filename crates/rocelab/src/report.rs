@@ -38,6 +38,7 @@ pub(crate) fn report(
         pfc: std::mem::take(&mut output.pfc_events),
         packets: std::mem::take(&mut output.packet_events),
         queues: std::mem::take(&mut output.queue_blocks),
+        network_bdp: output.network_bdp,
     };
     let summary = summary(scenario, setup, &output, &flows, &ports, &series, threads, wall_s);
     RunResult { flows, ports, series, drops, recorded, summary }

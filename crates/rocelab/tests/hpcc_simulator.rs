@@ -5,6 +5,7 @@
 mod hpcc;
 
 use hpcc::Run;
+use hpcc_files::packet_trace;
 use rocelab::hpcc::{Files, scenario_of, write};
 use rocelab::{RunOptions, RunResult};
 use std::fs;
@@ -84,7 +85,8 @@ fn the_files_of_a_run_are_written_and_read_back() {
     let written = write(&run.experiment, &files, &run.files.0, None).unwrap();
     let names: Vec<&Path> =
         written.iter().map(|path| path.strip_prefix(&run.files.0).unwrap()).collect();
-    assert_eq!(names, ["out/fct.txt", "out/pfc.txt", "out/qlen.txt"].map(Path::new));
+    let all = ["out/fct.txt", "out/pfc.txt", "out/qlen.txt", "out/mix.tr"];
+    assert_eq!(names, all.map(Path::new));
     let read = |name: &str| fs::read(run.files.0.join("out").join(name)).unwrap();
     let fct = hpcc_files::fct::parse(&read("fct.txt")).unwrap();
     assert_eq!(fct.len(), 6);
@@ -94,7 +96,13 @@ fn the_files_of_a_run_are_written_and_read_back() {
     );
     assert_eq!(hpcc_files::pfc::parse(&read("pfc.txt")).unwrap().len(), 52);
     assert!(String::from_utf8(read("qlen.txt")).unwrap().starts_with("time: 2000000000\n7 1 1\n"));
-    assert_eq!(fs::read_dir(run.files.0.join("out")).unwrap().count(), 3, "nothing half-written");
+    let trace = read("mix.tr");
+    let trace = packet_trace::Reader::new(trace.as_slice()).unwrap();
+    assert_eq!(trace.header().ports.len(), 14, "two for each link");
+    // 4 us of delay and 1000 bytes over two links, at 100 Gb/s.
+    assert_eq!(trace.header().window, (4_000 + 2 * 80) * 100 / 8);
+    assert_eq!(trace.count(), 0, "ENABLE_TRACE 0");
+    assert_eq!(fs::read_dir(run.files.0.join("out")).unwrap().count(), 4, "nothing half-written");
 }
 
 #[test]

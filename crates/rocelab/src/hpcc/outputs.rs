@@ -98,7 +98,8 @@ pub fn write(
     if let Some(path) = &config.qlen_mon_file {
         put(path, &|out| write_qlen(out, &files.recorded))?;
     }
-    if let Some(path) = config.trace_output_file.as_ref().filter(|_| config.enable_trace) {
+    // Where nothing is traced, it has its header all the same.
+    if let Some(path) = &config.trace_output_file {
         put(path, &|out| write_trace(out, experiment, files))?;
     }
     Ok(written)
@@ -162,7 +163,7 @@ fn write_trace(out: &mut dyn Write, experiment: &Experiment, files: &Files) -> i
             .flat_map(|link| [(link.a, link.a_port, link.rate), (link.b, link.b_port, link.rate)])
             .map(|(node, port, rate)| PortRate { node: node.get() as u16, port: port as u8, rate })
             .collect(),
-        window: 0,
+        window: files.recorded.network_bdp.map_or(0, |bdp| bdp.get() as u32),
     };
     let mut trace = packet_trace::Writer::new(out, &header)?;
     for event in &files.recorded.packets {
