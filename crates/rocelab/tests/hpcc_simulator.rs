@@ -52,13 +52,18 @@ fn two_long_flows_share_as_there() {
 
 /// Six hosts send to one through a switch with a buffer of 1 MiB.
 fn incast(law: &str) -> Run {
+    incast_with(law, "")
+}
+
+/// The same with more in the configuration.
+fn incast_with(law: &str, more: &str) -> Run {
     let mut topology = "8 1 7\n7\n".to_owned();
     for host in 0..7 {
         topology += &format!("{host} 7 100Gbps 1000ns 0\n");
     }
     let flows: Vec<String> =
         (0..6).map(|host| format!("{host} 6 3 100 200000 2.0000000{host}0")).collect();
-    Run::new("incast", law, &topology, &flows, "BUFFER_SIZE 1")
+    Run::new("incast", law, &topology, &flows, &format!("BUFFER_SIZE 1 {more}"))
 }
 
 #[test]
@@ -76,6 +81,19 @@ fn pauses_are_as_many_and_the_marks_the_same() {
     let hpcc = incast("hpcc");
     assert_eq!(hpcc.fcts(), [118_641, 115_905, 115_460, 104_786, 104_688, 104_243]);
     assert_eq!(hpcc.result.summary.pause_frames, 0);
+}
+
+/// A pause of no time is none. Buffers stay as large as they are.
+#[test]
+fn without_pauses_full_buffers_drop() {
+    // Headers of small packets make more of the flows than the buffer holds.
+    let run = incast_with("none", "PAUSE_TIME 0 PACKET_PAYLOAD_SIZE 500");
+    let (_, warnings) = scenario_of(&run.experiment, "x");
+    assert!(warnings.iter().any(|warning| warning.to_string().contains("PAUSE_TIME 0 pauses")));
+    let summary = &run.result.summary;
+    assert_eq!(summary.pause_frames, 0);
+    assert!(summary.drops > 0, "1.3 MB come, five sixths of them too early");
+    assert!(summary.max_queue_bytes > 1_000_000 && summary.max_queue_bytes <= 1 << 20);
 }
 
 #[test]

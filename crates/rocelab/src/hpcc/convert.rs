@@ -58,6 +58,13 @@ pub fn scenario_of(experiment: &Experiment, name: &str) -> (Spec, Vec<Warning>) 
             config.l2_ack_interval.get()
         )));
     }
+    let pauses = config.pause_time != Time::ZERO;
+    if !pauses {
+        warnings.push(Warning::new(
+            "PAUSE_TIME 0 pauses nobody: switches drop what finds the whole buffer full; the original's \
+             drop what exceeds the threshold and headroom of an ingress",
+        ));
+    }
     let nodes = topology.is_switch.iter().zip(buffers).enumerate();
     let nodes = nodes.map(|(node, (&is_switch, buffer))| NodeSpec {
         name: node_name(NodeId::new(node as u32)),
@@ -112,7 +119,7 @@ pub fn scenario_of(experiment: &Experiment, name: &str) -> (Spec, Vec<Warning>) 
         },
         switch: SwitchSpec { buffer: Quantity(config.buffer_size), ..SwitchSpec::default() },
         pfc: PfcSpec {
-            enabled: config.pause_time != Time::ZERO,
+            enabled: pauses,
             threshold: Some(ThresholdKind::Dynamic),
             alpha: Some(ALPHA),
             resume_offset: Some(Quantity(RESUME_OFFSET)),
@@ -139,7 +146,8 @@ pub fn scenario_of(experiment: &Experiment, name: &str) -> (Spec, Vec<Warning>) 
             scan_queue_pairs: true,
             missed_wake_up: true,
             stale_turn: true,
-            shifted_threshold: Some(Quantity(nic_rate)),
+            // It checks nothing but the limits of ingresses that PFC protects.
+            shifted_threshold: pauses.then_some(Quantity(nic_rate)),
             // Its external switches never pause; what it measured rests on that.
             threshold_wraps: config.enable_themis.is_some(),
             ns3_streams: true,
