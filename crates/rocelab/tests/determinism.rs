@@ -152,7 +152,7 @@ const GOLDEN: [(&str, &str); 19] = [
     ("mercury", "00614246d8fafd8d14586577d1a063f0"),
     ("mercury+timely", "6e4f9763be29b2de11229f0a042037f2"),
     ("mercury+hpcc", "1419045945a79f93e65eeb18369bd76e"),
-    ("hiercc", "6efce4454a67032ea63c057b3ae08cc3"),
+    ("hiercc", "f3ae315371c826747ce698072ccc7929"),
     ("rcm", "05ded5048d8a8c0262cbdee4f373b883"),
     ("dcqcn+tcd", "dc5dc1284152839aa59ba324f96a5345"),
     ("hpcc+tcd", "38af4b3aedab3ad3d785b424b3318ed1"),

@@ -357,6 +357,58 @@ fn flows_end_though_credits_are_lost() {
     assert!(result.summary.lost_packets > 10);
 }
 
+/// Losses cost what they cost without credits, and no more: C0 is 16 packets here, and in a millisecond six
+/// credits are lost and 12 packets of data. A VOQ that starves is still for 10 ms.
+#[test]
+fn losses_do_not_eat_up_the_credits() {
+    let goodput = |set: &[(&str, &str)]| {
+        let result = run_with(
+            r#"
+            [topology]
+            kind = "leaf-spine"
+            leaves = 2
+            spines = 2
+            hosts_per_leaf = 4
+            host_rate = "25Gbps"
+            host_delay = "1us"
+            rate = "100Gbps"
+            delay = "1us"
+            [host]
+            retransmit_timeout = "100us"
+            [[traffic]]
+            kind = "flows"
+            flows = [
+                { src = "h0", dst = "h4", size = "1GB" },
+                { src = "h1", dst = "h5", size = "1GB" },
+                { src = "h2", dst = "h3", size = "1GB" },
+            ]
+            [scheme]
+            name = "hiercc"
+            [[probe]]
+            name = "goodput"
+            kind = "goodput"
+            interval = "10ms"
+            start = "10ms"
+            nodes = ["h0", "h1", "h2"]
+            [run]
+            stop = "21ms"
+            "#,
+            set,
+        );
+        values(&result, "goodput").to_vec()
+    };
+    let damages = ("wire.error_rate", "1e-3");
+    let without = goodput(&[damages, ("scheme", "none")]);
+    for voq in ["host", "rack"] {
+        let form = ("scheme.params.voq", voq);
+        let (sound, lossy) = (goodput(&[form]), goodput(&[form, damages]));
+        for (flow, lossy) in lossy.into_iter().enumerate() {
+            assert!(lossy > 0.95 * without[flow], "{voq}, flow {flow}: {lossy:.3e} b/s");
+            assert!(lossy > 0.85 * sound[flow], "{voq}, flow {flow}: {lossy:.3e} b/s");
+        }
+    }
+}
+
 /// Protects VOQs that span ports: packets dropped as a link fails are no longer waiting, so that those that
 /// go on over the other link come to the host at its rate.
 #[test]

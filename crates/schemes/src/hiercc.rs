@@ -15,13 +15,18 @@
 //! pods. The default takes C0 from the downlink's rate and that round trip, with a packet on top, and
 //! keeps the bound. The third counts in S what has joined the VOQ, too, so that credits come ahead, and gives the bound
 //! up.
+//!
+//! The paper has no losses: its credits say how many bytes more, and one that is lost would be missing for
+//! good. Decided here: a credit carries C_sent, all that its downlink has granted so far, as data carries all of S. So
+//! the next credit makes up for one that was lost, one that was overtaken gives nothing, and the bytes of lost data are
+//! claimed by the next packet's S. Where nothing comes next, `loss_timeout` helps.
 
 mod credits;
 mod flows;
 mod tor;
 mod voq;
 
-pub use credits::{Claim, Downlink};
+pub use credits::{Claim, Downlink, Grant};
 pub use flows::Flows;
 pub use tor::TorSwitch;
 pub use voq::{FirstHop, Voq};
@@ -167,7 +172,7 @@ impl Scheme for Hiercc {
             return Err(ParamError::Conflict("target_queue", bound));
         }
         if params.voq == "rack" && params.sent == "joined" {
-            let why = "what joined a rack's VOQ is not known by host: sent must be \"left\"";
+            let why = "what joined a rack's VOQ is not counted by host: sent must be \"left\"";
             return Err(ParamError::Conflict("voq", why.to_owned()));
         }
         Ok(())
@@ -192,15 +197,17 @@ pub struct Stamp {
     pub flows: u32,
     /// The sending rack, which a ToR knows from the sender's address.
     pub rack: u32,
-    /// S, the bytes that the VOQ has sent, with this packet.
+    /// S, the bytes that the VOQ has sent to the packet's receiver, with this packet. A rack's VOQ has
+    /// several receivers, and counts for each.
     pub sent: u64,
 }
 
 /// What ToRs say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// To the other ToR: the VOQ of the packet that it answers may send so many bytes more.
-    Credit(u32),
+    /// To the other ToR: C_sent, the bytes that the downlink to the receiver of the packet that it answers
+    /// has granted to that packet's VOQ so far.
+    Credit(u64),
     /// To a sender: R(t), its rate; zero stops it.
     Rate(Rate),
 }

@@ -80,46 +80,93 @@ fn the_rate_follows_credits_arrivals_and_the_queue() {
 
 #[test]
 fn a_voq_sends_what_it_has_credits_for() {
-    let mut voq = Voq::new(3_000, 4, FirstHop::new(&paper(), LINE, Time::ZERO));
+    let mut voq = Voq::new(3_000, 1, 4, FirstHop::new(&paper(), LINE, Time::ZERO));
     for port in [1, 2, 2, 2] {
         voq.join(port, 1_100);
     }
-    assert_eq!((voq.queue(), voq.sent(false), voq.sent(true)), (4_400, 0, 4_400));
+    assert_eq!((voq.queue(), voq.sent(0, false), voq.sent(0, true)), (4_400, 0, 4_400));
     assert!(voq.may_send(1_100));
-    voq.leave(us(1), 1, 1_100);
-    voq.leave(us(1), 2, 1_100);
-    assert_eq!((voq.credits(), voq.sent(false)), (800, 2_200));
+    voq.leave(us(1), 0, 1, 1_100);
+    voq.leave(us(1), 0, 2, 1_100);
+    assert_eq!((voq.credits(), voq.sent(0, false)), (800, 2_200));
     assert!(!voq.may_send(1_100) && voq.may_send(800));
     assert_eq!(voq.ports().collect::<Vec<_>>(), [2]);
-    voq.credit(us(1), 1_000);
+    voq.credit(us(1), 0, 1_000);
     assert!(voq.may_send(1_100));
 }
 
 #[test]
 fn a_voq_with_all_its_credits_sends_packets_that_are_larger() {
-    let mut voq = Voq::new(1_000, 1, FirstHop::new(&paper(), LINE, Time::ZERO));
+    let mut voq = Voq::new(1_000, 1, 1, FirstHop::new(&paper(), LINE, Time::ZERO));
     voq.join(0, 1_500);
     assert!(voq.may_send(1_500));
-    voq.leave(us(1), 0, 1_500);
-    voq.credit(us(1), 1_000);
+    voq.leave(us(1), 0, 0, 1_500);
+    voq.credit(us(1), 0, 1_000);
     assert!(!voq.may_send(1_500), "500 are still out");
-    voq.credit(us(1), 1_000);
+    voq.credit(us(1), 0, 2_000);
     assert!(voq.may_send(1_500));
 }
 
 #[test]
 fn a_voq_whose_credits_were_lost_begins_anew() {
-    let mut voq = Voq::new(2_000, 1, FirstHop::new(&paper(), LINE, Time::ZERO));
+    let mut voq = Voq::new(2_000, 1, 1, FirstHop::new(&paper(), LINE, Time::ZERO));
     for _ in 0..3 {
         voq.join(0, 1_500);
     }
-    voq.leave(us(1), 0, 1_500);
+    voq.leave(us(1), 0, 0, 1_500);
     assert!(!voq.begin_anew(us(10_000), 1_500, us(10_000)), "they may still come");
-    voq.credit(us(10_000), 500);
+    voq.credit(us(10_000), 0, 500);
     assert!(!voq.begin_anew(us(10_001), 1_500, us(10_000)), "something moved");
     assert!(voq.begin_anew(us(20_000), 1_500, us(10_000)));
     assert_eq!(voq.credits(), 2_000);
     assert!(!voq.begin_anew(us(40_000), 1_500, us(10_000)), "it has enough");
+    // What was lost is told with the next credit, and C0 has made up for it.
+    voq.credit(us(40_000), 0, 1_500);
+    assert_eq!(voq.credits(), 2_000, "of old");
+    voq.leave(us(40_000), 0, 0, 1_500);
+    voq.credit(us(40_001), 0, 3_000);
+    assert_eq!(voq.credits(), 2_000, "never more than C0");
+}
+
+#[test]
+fn the_next_credit_makes_up_for_a_lost_one() {
+    let mut link = downlink();
+    let mut voq = Voq::new(4_000, 1, 1, FirstHop::new(&paper(), LINE, Time::ZERO));
+    for _ in 0..3 {
+        voq.join(0, 1_000);
+        voq.leave(us(1), 0, 0, 1_000);
+    }
+    link.hear(us(1), &claim(0, 1, voq.sent(0, false)));
+    let mut grant = || link.grant(link.due()).granted;
+    let (_lost, second, third) = (grant(), grant(), grant());
+    assert_eq!(voq.credits(), 1_000);
+    voq.credit(us(2), 0, third);
+    assert_eq!(voq.credits(), 4_000, "all three");
+    voq.credit(us(3), 0, second);
+    assert_eq!(voq.credits(), 4_000, "the second was overtaken");
+}
+
+/// The VOQ for a rack has a credit loop with each of its downlinks.
+#[test]
+fn downlinks_that_share_a_voq_have_accounts_of_their_own() {
+    let mut voq = Voq::new(4_000, 2, 1, FirstHop::new(&paper(), LINE, Time::ZERO));
+    for (receiver, size) in [(0, 1_000), (1, 1_500), (0, 1_000)] {
+        voq.join(0, size);
+        voq.leave(us(1), receiver, 0, size);
+    }
+    assert_eq!([0, 1].map(|receiver| voq.sent(receiver, false)), [2_000, 1_500]);
+    voq.credit(us(2), 0, 2_000);
+    assert_eq!(voq.credits(), 2_500);
+    voq.credit(us(2), 1, 1_000);
+    assert_eq!(voq.credits(), 3_500, "each counts from nothing");
+    // Written off is what the second lacks; the first goes on as it was.
+    assert!(voq.begin_anew(us(20_000), 4_000, us(10_000)));
+    voq.credit(us(20_001), 1, 1_500);
+    assert_eq!(voq.credits(), 4_000);
+    voq.join(0, 1_000);
+    voq.leave(us(20_001), 0, 0, 1_000);
+    voq.credit(us(20_002), 0, 3_000);
+    assert_eq!(voq.credits(), 4_000);
 }
 
 fn address(src: u32, sender_slot: u32) -> Address {
@@ -169,8 +216,8 @@ fn credits_go_by_weight_at_the_links_rate() {
     for (number, expected) in [0, 2, 0, 2, 0, 0, 2, 0, 0].into_iter().enumerate() {
         let now = us(1) + ns(320) * number as u64;
         assert_eq!(link.due(), now);
-        let (rack, back) = link.grant(now);
-        assert_eq!((rack, back.src), (expected, expected * 10), "credit {number}");
+        let grant = link.grant(now);
+        assert_eq!((grant.rack, grant.address.src), (expected, expected * 10), "credit {number}");
     }
 }
 
@@ -180,7 +227,7 @@ fn credits_go_round_all_racks_that_want_some() {
     for rack in (0..130).filter(|rack| rack % 3 != 1) {
         link.hear(us(1), &claim(rack, 1, 2_000));
     }
-    let granted: Vec<u32> = (0..174).map(|_| link.grant(link.due()).0).collect();
+    let granted: Vec<u32> = (0..174).map(|_| link.grant(link.due()).rack).collect();
     let round: Vec<u32> = (0..130).filter(|rack| rack % 3 != 1).collect();
     assert_eq!(granted, [&round[..], &round[..]].concat());
     assert_eq!(link.due(), Time::NEVER);
@@ -190,11 +237,11 @@ fn credits_go_round_all_racks_that_want_some() {
 fn a_voq_gets_credits_until_they_reach_what_it_sent() {
     let mut link = downlink();
     link.hear(us(1), &claim(0, 1, 1_001));
-    assert_eq!(link.grant(us(1)).0, 0);
+    assert_eq!(link.grant(us(1)).granted, 1_000);
     // A packet that was overtaken on another path tells an old S.
     link.hear(us(1), &claim(0, 1, 900));
     assert_eq!(link.due(), us(1) + ns(320), "1000 < 1001");
-    assert_eq!(link.grant(link.due()).0, 0);
+    assert_eq!(link.grant(link.due()).granted, 2_000);
     assert_eq!(link.due(), Time::NEVER, "2000 > 1001");
     link.hear(us(9), &claim(0, 1, 2_000));
     assert_eq!(link.due(), Time::NEVER, "2000 = 2000");

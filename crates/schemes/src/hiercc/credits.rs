@@ -16,6 +16,17 @@ pub struct Claim {
     pub address: Address,
 }
 
+/// A credit, at the receiving ToR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// The rack whose VOQ gets it.
+    pub rack: u32,
+    /// The addresses of the packet that the VOQ was last heard of by.
+    pub address: Address,
+    /// C_sent with this credit, bytes.
+    pub granted: u64,
+}
+
 /// A VOQ in the table of a downlink.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
@@ -94,11 +105,6 @@ impl Downlink {
         self.arm(now);
     }
 
-    /// S of a rack's VOQ as far as it is known.
-    pub fn sent(&self, rack: u32) -> u64 {
-        self.entries[rack as usize].sent
-    }
-
     /// The link carries so many bytes without credits.
     pub fn carry(&mut self, now: Time, bytes: u64) {
         self.filled = self.filled.max(now) + self.rate.time_for(Bytes::new(bytes));
@@ -111,19 +117,19 @@ impl Downlink {
         self.due
     }
 
-    /// The credit that is due at `now`: for which rack's VOQ, and an address in that rack.
-    pub fn grant(&mut self, now: Time) -> (u32, Address) {
+    /// The credit that is due at `now`.
+    pub fn grant(&mut self, now: Time) -> Grant {
         let rack = self.next();
         let entry = &mut self.entries[rack];
         entry.enter(self.round);
         entry.turns -= 1;
         entry.granted += self.credit;
-        let address = entry.address;
+        let grant = Grant { rack: rack as u32, address: entry.address, granted: entry.granted };
         self.note(rack);
         self.cursor = rack + 1;
         self.filled = self.filled.max(now) + self.rate.time_for(Bytes::new(self.credit));
         self.arm(now);
-        (rack as u32, address)
+        grant
     }
 
     fn arm(&mut self, now: Time) {

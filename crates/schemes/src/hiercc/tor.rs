@@ -1,7 +1,7 @@
 //! The ToR switch: sends from its VOQs what has credits, steers their senders, and grants credits for
 //! its downlinks.
 
-use super::{Claim, Control, Downlink, FirstHop, Flows, Hiercc, HierccParams, Stamp, Voq};
+use super::{Claim, Control, Downlink, FirstHop, Flows, Grant, Hiercc, HierccParams, Stamp, Voq};
 use crate::contract::{
     Body, Cp, FlowObservable, Full, Gate, HostPlace, Kind, Packet, PortFacts, PortView, Ports,
     Strict, SwitchFacts, Target, Verdict,
@@ -26,6 +26,8 @@ pub struct TorSwitch {
     rack: u32,
     pod: u32,
     hosts: Vec<HostPlace>,
+    /// By host: which of its VOQ's receivers it is.
+    receivers: Vec<u32>,
     /// Hosts of each rack.
     rack_hosts: Vec<u64>,
     round_trip: Time,
@@ -51,9 +53,13 @@ impl TorSwitch {
     pub fn new(params: &HierccParams, facts: &SwitchFacts<'_>) -> Option<TorSwitch> {
         let here = facts.hosts.iter().find(|host| host.tor == facts.node)?;
         let racks = facts.hosts.iter().map(|host| host.rack).max()? as usize + 1;
+        let by_host = params.voq == "host";
         let mut rack_hosts = vec![0; racks];
+        let mut receivers = Vec::with_capacity(facts.hosts.len());
         for host in facts.hosts {
-            rack_hosts[host.rack as usize] += 1;
+            let known = &mut rack_hosts[host.rack as usize];
+            receivers.push(if by_host { 0 } else { *known as u32 });
+            *known += 1;
         }
         // What the round trip of hosts takes on their own cables, ACKs counted as no bytes.
         let cable = facts.ports.iter().find(|port| port.peer_is_host)?;
@@ -61,7 +67,6 @@ impl TorSwitch {
         let downlink = |port: &PortFacts| {
             port.peer_is_host.then(|| Downlink::new(port.rate, params.credit, racks))
         };
-        let by_host = params.voq == "host";
         let keys = if by_host { facts.hosts.len() } else { racks };
         Some(TorSwitch {
             params: params.with_room_for(facts.packet_bytes),
@@ -71,6 +76,7 @@ impl TorSwitch {
             rack: here.rack,
             pod: here.pod,
             hosts: facts.hosts.to_vec(),
+            receivers,
             rack_hosts,
             round_trip: facts.network_rtt.saturating_sub(own),
             packet: facts.packet_bytes,
@@ -130,8 +136,12 @@ impl TorSwitch {
         if self.params.fill_path && to.rack != self.rack {
             initial = initial.max(to.rate.bytes_in(self.round_trip) + self.packet);
         }
-        let hosts = if !self.by_host { self.rack_hosts[to.rack as usize] } else { 1 };
-        initial.get() * hosts
+        initial.get() * self.receivers_beside(dst)
+    }
+
+    /// How many receivers the VOQ for `dst` has.
+    fn receivers_beside(&self, dst: u32) -> u64 {
+        if self.by_host { 1 } else { self.rack_hosts[self.hosts[dst as usize].rack as usize] }
     }
 
     /// The VOQ for `dst`, made where it is the first packet's.
@@ -141,7 +151,8 @@ impl TorSwitch {
             self.numbers[key] = self.voqs.len() as u32;
             let first_hop = FirstHop::new(&self.params, line, now);
             let ports = self.downlinks.len();
-            self.voqs.push(Voq::new(self.initial_credits(dst), ports, first_hop));
+            let receivers = self.receivers_beside(dst) as usize;
+            self.voqs.push(Voq::new(self.initial_credits(dst), receivers, ports, first_hop));
             self.flows.add_voq();
         }
         self.numbers[key]
@@ -182,14 +193,15 @@ impl TorSwitch {
     fn leave(&mut self, cx: &mut Full<'_, Hiercc>, out: usize, packet: &mut Packet<Hiercc>) {
         let (now, header) = (cx.now, &packet.header);
         let number = self.voq_for(header.address.dst);
+        let receiver = self.receivers[header.address.dst as usize] as usize;
         let voq = &mut self.voqs[number as usize];
-        voq.leave(now, out, u64::from(header.size));
+        voq.leave(now, receiver, out, u64::from(header.size));
         self.shrank(cx, number);
         let voq = &self.voqs[number as usize];
         let stamp = Stamp {
             flows: self.flows.count(number).max(1),
             rack: self.rack,
-            sent: voq.sent(self.counts_joined),
+            sent: voq.sent(receiver, self.counts_joined),
         };
         packet.body = Body::Meta(stamp);
         if self.is_downlink(out) {
@@ -215,21 +227,19 @@ impl TorSwitch {
         }
     }
 
-    /// A packet that was in a VOQ goes to a host of this rack. `sent` of a VOQ that is a rack's says
-    /// nothing of this host: then what arrives for it is counted.
+    /// A packet that was in a VOQ goes to a host of this rack.
     fn hear(&mut self, now: Time, out: usize, packet: &Packet<Hiercc>, stamp: Stamp) {
-        let Stamp { flows, rack, mut sent } = stamp;
+        let Stamp { flows, rack, sent } = stamp;
         let downlink = self.downlinks[out].as_mut().expect("it is a downlink");
-        if !self.by_host {
-            sent = downlink.sent(rack) + u64::from(packet.header.size);
-        }
         downlink.hear(now, &Claim { rack, flows, sent, address: packet.header.address });
         self.next = self.next.min(downlink.due());
     }
 
-    fn credit(&mut self, cx: &mut Full<'_, Hiercc>, number: u32, bytes: u64) {
+    /// A credit of the downlink to host `dst`, with its C_sent.
+    fn credit(&mut self, cx: &mut Full<'_, Hiercc>, dst: u32, granted: u64) {
+        let number = self.voq_for(dst);
         let voq = &mut self.voqs[number as usize];
-        voq.credit(cx.now, bytes);
+        voq.credit(cx.now, self.receivers[dst as usize] as usize, granted);
         wake(cx, voq);
     }
 }
@@ -255,12 +265,12 @@ impl Cp<Hiercc> for TorSwitch {
         _in_port: PortId,
         packet: &mut Packet<Hiercc>,
     ) -> Verdict {
-        let Body::Ctl(Control::Credit(bytes)) = packet.body else { return Verdict::Forward };
+        let Body::Ctl(Control::Credit(granted)) = packet.body else { return Verdict::Forward };
         let address = &packet.header.address;
         if self.hosts[address.src as usize].rack != self.rack {
             return Verdict::Forward;
         }
-        self.credit(cx, self.voq_for(address.dst), u64::from(bytes));
+        self.credit(cx, address.dst, granted);
         Verdict::Consume
     }
     #[inline]
@@ -331,22 +341,17 @@ impl Cp<Hiercc> for TorSwitch {
         self.next
     }
     fn on_timer(&mut self, cx: &mut Full<'_, Hiercc>, _ports: &mut dyn Ports<()>) {
-        let bytes = self.params.credit.get();
         self.next = Time::NEVER;
         for port in 0..self.downlinks.len() {
             let Some(downlink) = &mut self.downlinks[port] else { continue };
-            let granted = (downlink.due() <= cx.now).then(|| downlink.grant(cx.now));
+            let grant = (downlink.due() <= cx.now).then(|| downlink.grant(cx.now));
             self.next = self.next.min(downlink.due());
-            match granted {
-                None => {}
-                Some((rack, address)) if rack == self.rack => {
-                    self.credits_sent += 1;
-                    self.credit(cx, self.voq_for(address.dst), bytes);
-                }
-                Some((_, address)) => {
-                    self.credits_sent += 1;
-                    cx.to_host(address, Target::Source, Control::Credit(bytes as u32));
-                }
+            let Some(Grant { rack, address, granted }) = grant else { continue };
+            self.credits_sent += 1;
+            if rack == self.rack {
+                self.credit(cx, address.dst, granted);
+            } else {
+                cx.to_host(address, Target::Source, Control::Credit(granted));
             }
         }
     }

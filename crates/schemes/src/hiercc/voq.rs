@@ -75,6 +75,15 @@ impl FirstHop {
     }
 }
 
+/// What a VOQ and a downlink owe each other.
+#[derive(Clone, Copy, Debug, Default)]
+struct Account {
+    /// Bytes that have left the VOQ for the downlink.
+    left: u64,
+    /// C_sent of the downlink as far as it was heard of, or written off.
+    granted: u64,
+}
+
 /// A VOQ. Where its packets wait is the fabric's matter: it may have some at several ports.
 #[derive(Clone, Debug)]
 pub struct Voq {
@@ -83,7 +92,8 @@ pub struct Voq {
     credits: i64,
     queue: u64,
     joined: u64,
-    left: u64,
+    /// One for each receiver. Credits are C0, and what all downlinks granted, less what has left.
+    accounts: Vec<Account>,
     /// Its packets at each port.
     waiting: Vec<u32>,
     /// When a credit last came, or a packet last left.
@@ -94,14 +104,15 @@ pub struct Voq {
 }
 
 impl Voq {
-    /// An empty VOQ with `initial` credits (C0), at a switch with so many ports.
-    pub fn new(initial: u64, ports: usize, first_hop: FirstHop) -> Voq {
+    /// An empty VOQ with `initial` credits (C0) for so many receivers (one, or all of a rack), at a
+    /// switch with so many ports.
+    pub fn new(initial: u64, receivers: usize, ports: usize, first_hop: FirstHop) -> Voq {
         Voq {
             initial: initial as i64,
             credits: initial as i64,
             queue: 0,
             joined: 0,
-            left: 0,
+            accounts: vec![Account::default(); receivers],
             waiting: vec![0; ports],
             moved: Time::ZERO,
             stopped: false,
@@ -117,11 +128,11 @@ impl Voq {
         self.first_hop.arrive(size);
     }
 
-    /// A packet leaves it through `port`, and its credits go.
-    pub fn leave(&mut self, now: Time, port: usize, size: u64) {
+    /// A packet for a receiver leaves it through `port`, and its credits go.
+    pub fn leave(&mut self, now: Time, receiver: usize, port: usize, size: u64) {
         self.moved = now;
         self.queue -= size;
-        self.left += size;
+        self.accounts[receiver].left += size;
         self.waiting[port] -= 1;
         self.credits -= size as i64;
     }
@@ -133,11 +144,15 @@ impl Voq {
         self.waiting[port] -= 1;
     }
 
-    /// A credit came.
-    pub fn credit(&mut self, now: Time, bytes: u64) {
+    /// A credit of a receiver's downlink came, with its C_sent. It is worth what it says more than was
+    /// known: also what was lost before it, and nothing where a later one has overtaken it.
+    pub fn credit(&mut self, now: Time, receiver: usize, granted: u64) {
         self.moved = now;
-        self.credits += bytes as i64;
-        self.first_hop.credit(bytes);
+        let known = &mut self.accounts[receiver].granted;
+        let more = granted.saturating_sub(*known);
+        *known += more;
+        self.credits += more as i64;
+        self.first_hop.credit(more);
     }
 
     /// Whether a packet of `size` bytes may leave. With no credit under way it always may, also
@@ -149,10 +164,19 @@ impl Voq {
 
     /// Has C0 again where it has too few credits for a packet of `size` bytes and nothing has moved for so
     /// long that credits must have been lost; whether it was so.
+    ///
+    /// What the downlinks have not granted of what has left is written off: it counts as granted. The
+    /// downlinks will grant it as soon as they hear of S again, or have done so and will tell with the
+    /// next credit; up to there a credit gives nothing, also one of old that comes after all. Else the
+    /// VOQ would have those bytes on top of C0 for good.
     pub fn begin_anew(&mut self, now: Time, size: u64, loss_timeout: Time) -> bool {
         let lost = !self.may_send(size) && now >= self.moved + loss_timeout;
         if lost {
-            self.credits = self.initial;
+            for account in &mut self.accounts {
+                let missing = account.left.saturating_sub(account.granted);
+                account.granted += missing;
+                self.credits += missing as i64;
+            }
         }
         lost
     }
@@ -168,9 +192,9 @@ impl Voq {
         self.credits
     }
 
-    /// S: what has left it, or what has joined it.
-    pub fn sent(&self, counts_joined: bool) -> u64 {
-        if counts_joined { self.joined } else { self.left }
+    /// S: what has left it for a receiver, or what has joined it.
+    pub fn sent(&self, receiver: usize, counts_joined: bool) -> u64 {
+        if counts_joined { self.joined } else { self.accounts[receiver].left }
     }
 
     /// The ports at which packets of it wait.
