@@ -210,6 +210,33 @@ fn harmful_flows_wait_for_the_next_window() {
     assert_eq!(window.held_until(ns(1_000)), None, "W has been sent");
 }
 
+/// At a root harmful flows may send all of W while nobody else does. When others come, that is no debt:
+/// they wait for what one packet took too much, and have Wc in each window from then on.
+#[test]
+fn what_harmful_flows_send_in_idle_time_is_forgotten() {
+    let mut window = SendWindow::new(&region(), LINE, 1_000);
+    window.cut(63);
+    send(&mut window, us(0), 5_000, true, true);
+    send(&mut window, us(0), 5_000, false, true);
+    // W 10 KB, Wc 2.5 KB: 20 windows, each of ten packets of harmful flows.
+    for packet in 0..200 {
+        send(&mut window, ns(80) * packet, 1_000, true, true);
+    }
+    let others_come = us(16);
+    for number in 0..4 {
+        let begin = others_come + ns(800) * number;
+        send(&mut window, begin, 1_000, false, true);
+        // All that they may send.
+        let mut harmful = 0;
+        while window.held_until(begin).is_none() {
+            send(&mut window, begin, 500, true, true);
+            harmful += 500;
+        }
+        let expected = if number == 0 { 1_500 } else { 2_500 };
+        assert_eq!(harmful, expected, "in window {number}");
+    }
+}
+
 #[test]
 fn flows_keep_their_port_until_they_pause() {
     let mut table = FlowTable::new(1, us(50));

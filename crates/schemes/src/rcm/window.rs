@@ -123,9 +123,10 @@ impl SendWindow {
             }
             State::Limits { sent, harmful, ends } => {
                 if now >= *ends || *sent as f64 >= self.window {
-                    // What the last packet took too much is missing now.
+                    // What the last packet took too much is missing now, and no more: the rest they sent
+                    // where nobody else did, or before Wc was cut.
                     let excess = (*harmful as f64 - self.limit).max(0.0) as u64;
-                    (*sent, *harmful) = (0, excess);
+                    (*sent, *harmful) = (0, excess.min(self.packet));
                     *ends = now + self.rate.time_for(units::Bytes::new(self.window as u64));
                 }
                 *sent += size;
