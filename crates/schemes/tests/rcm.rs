@@ -189,6 +189,27 @@ fn the_measure_ends_at_a_queue() {
     assert_eq!(window.parts(), Some((100_000.0, 750.0, 99_250.0)));
 }
 
+/// However far Wc has been cut, a packet is no debt.
+#[test]
+fn a_packet_may_go_in_each_window() {
+    let params = RegionParams { cuts: "compound", ..region() };
+    let mut window = SendWindow::new(&params, LINE, 1_000);
+    window.cut(63);
+    send(&mut window, us(0), 5_000, true, true);
+    send(&mut window, us(0), 5_000, false, true);
+    for _ in 0..5 {
+        window.cut(63);
+    }
+    assert!(window.parts().is_some_and(|(_, limit, _)| limit < 100.0));
+    for number in 0..5 {
+        let begin = us(1) + ns(800) * number;
+        send(&mut window, begin, 500, false, true);
+        assert_eq!(window.held_until(begin), None, "in window {number}");
+        send(&mut window, begin, 1_000, true, true);
+        assert!(window.held_until(begin).is_some());
+    }
+}
+
 /// Harmful flows wait once they have sent Wc, until W has been sent or could have been.
 #[test]
 fn harmful_flows_wait_for_the_next_window() {

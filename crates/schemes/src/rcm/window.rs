@@ -100,6 +100,7 @@ impl SendWindow {
     pub fn sent(&mut self, packet: &Crossed, all_sent: impl FnOnce() -> (bool, usize)) {
         let Crossed { now, size, harmful: is_harmful } = *packet;
         let of_harmful = if is_harmful { size } else { 0 };
+        let (allowed, period) = (self.allowed(), self.period());
         match &mut self.state {
             State::Off => {}
             State::Measures { sent, harmful } => {
@@ -125,14 +126,20 @@ impl SendWindow {
                 if now >= *ends || *sent as f64 >= self.window {
                     // What the last packet took too much is missing now, and no more: the rest they sent
                     // where nobody else did, or before Wc was cut.
-                    let excess = (*harmful as f64 - self.limit).max(0.0) as u64;
+                    let excess = (*harmful as f64 - allowed).max(0.0) as u64;
                     (*sent, *harmful) = (0, excess.min(self.packet));
-                    *ends = now + self.rate.time_for(units::Bytes::new(self.window as u64));
+                    *ends = now + period;
                 }
                 *sent += size;
                 *harmful += of_harmful;
             }
         }
+    }
+
+    /// Wc, which never falls below a packet.
+    #[inline]
+    fn allowed(&self) -> f64 {
+        self.limit.max(self.packet as f64)
     }
 
     /// W at the port's rate.
@@ -144,8 +151,7 @@ impl SendWindow {
     #[inline]
     pub fn held_until(&self, now: Time) -> Option<Time> {
         let State::Limits { sent, harmful, ends } = self.state else { return None };
-        // Wc never falls below a packet.
-        let spent = harmful as f64 >= self.limit.max(self.packet as f64);
+        let spent = harmful as f64 >= self.allowed();
         (spent && now < ends && (sent as f64) < self.window).then_some(ends)
     }
 }
