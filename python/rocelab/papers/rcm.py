@@ -387,10 +387,6 @@ _MARKED = (
     "adapter's defaults comes back slowly: it has more without marking, or with an increase timer "
     "of 55 us in place of 300; see the claims below"
 )
-_UNMARKED = (
-    "RCC alone holds the four of the incast to 90 of 100 Gb/s together, and the victim, which "
-    "sends at line rate, takes what they leave of its uplink"
-)
 
 
 def _nearly_half(id_: str, text: str, scheme: str, more: str = "", reason: str = _MARKED) -> Claim:
@@ -426,7 +422,7 @@ _FIG7 = Figure(
             "The same without marking",
             "RCM, no marking",
             "; RCC alone, hosts send at line rate",
-            _UNMARKED,
+            "",
         ),
         _nearly_half(
             "rcm-timer",
