@@ -153,7 +153,7 @@ const GOLDEN: [(&str, &str); 19] = [
     ("mercury+timely", "6e4f9763be29b2de11229f0a042037f2"),
     ("mercury+hpcc", "1419045945a79f93e65eeb18369bd76e"),
     ("hiercc", "f3ae315371c826747ce698072ccc7929"),
-    ("rcm", "b9047a21434cb3a7e54dba14b744c338"),
+    ("rcm", "d044bc2051242fa88b4a70057dd04a3d"),
     ("dcqcn+tcd", "dc5dc1284152839aa59ba324f96a5345"),
     ("hpcc+tcd", "38af4b3aedab3ad3d785b424b3318ed1"),
     ("pacc", "bc24ccad5320a157fec2a12108f7d028"),
