@@ -2,6 +2,7 @@
 
 use crate::cioq::CioqSwitch;
 use crate::common::Common;
+use crate::graph::LinkEnd;
 use crate::host::Host;
 use crate::losses::Losses;
 use crate::mmu::Mmu;
@@ -13,7 +14,6 @@ use crate::port::Port;
 use crate::probe::{Clock, FlowProbes, PortProbes};
 use crate::record::Recorder;
 use crate::red::Red;
-use crate::routing::LinkEnd;
 use crate::run::Refusal;
 use crate::scheduler::Scheduler;
 use crate::stream;

@@ -1,12 +1,13 @@
 //! What all nodes of a run know and none changes.
 
+use crate::graph::{Graph, LinkEnd};
 use crate::ideal::{PacketBytes, completion_time};
 use crate::network::{ClassConfig, HostConfig, Paths, Setup};
 use crate::packet::{Address, Body, Kind, Packet, Scheme, blank};
 use crate::places;
 use crate::qp::NO_FLOW;
 use crate::quirks::{Clock, Quirks};
-use crate::routing::{Graph, LinkEnd, Routes, Sizes, flow_hash};
+use crate::routing::{Routes, Sizes, flow_hash};
 use crate::run::Refusal;
 use schemes::contract::{ClassSpec, Cp, HostPlace, LinkRates, PathFacts, Room, WireFacts};
 use std::collections::BTreeMap;

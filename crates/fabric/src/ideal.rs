@@ -1,7 +1,7 @@
 //! What a message would take alone in the network.
 
+use crate::graph::{Graph, LinkEnd};
 use crate::network::HostConfig;
-use crate::routing::{Graph, LinkEnd};
 use units::{Bytes, Time};
 
 /// Wire bytes of a message's packets: first, middle ones, last, and of an ACK.

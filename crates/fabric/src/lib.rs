@@ -13,6 +13,7 @@ mod cioq;
 mod common;
 mod due;
 mod egress;
+mod graph;
 mod held;
 mod host;
 mod ideal;

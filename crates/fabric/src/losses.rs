@@ -3,7 +3,7 @@
 //! A failure ends an *epoch*: from its time on all nodes go by routes without the link. The ports at
 //! its ends send nothing more; what waits for them is dropped, what is on the way is lost.
 
-use crate::routing::Graph;
+use crate::graph::Graph;
 use crate::stream;
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;

@@ -1,6 +1,6 @@
 //! Racks and pods.
 
-use crate::routing::Graph;
+use crate::graph::Graph;
 use schemes::contract::HostPlace;
 use units::{NodeId, Rate};
 

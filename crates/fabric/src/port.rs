@@ -1,9 +1,9 @@
 //! The sending side of a port: queues, the wire, and what is counted.
 
 use crate::common::Common;
+use crate::graph::LinkEnd;
 use crate::packet::{Kind, Packet, Scheme, class_by_emission, class_of};
 use crate::quirks::Clock;
-use crate::routing::LinkEnd;
 use crate::scheduler::{PFC, PFC_BIT, Scheduler};
 use engine::{Class, Fifo, Handle, Lane, Link, Packets, Window};
 use schemes::contract::ClassSpec;

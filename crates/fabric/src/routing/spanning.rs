@@ -8,7 +8,8 @@
 //!
 //! A set of ports in the tables then has one port for each tree, in the order of the trees.
 
-use super::{Attachments, COUNT_BITS, Graph, LOCAL, NO_ROW, Sets, Sizes, Table};
+use super::table::{Attachments, COUNT_BITS, LOCAL, NO_ROW, Sets, Sizes, Table};
+use crate::graph::Graph;
 use crate::run::Refusal;
 use units::{PortId, Time};
 
