@@ -100,38 +100,37 @@ impl SendWindow {
     pub fn sent(&mut self, packet: &Crossed, all_sent: impl FnOnce() -> (bool, usize)) {
         let Crossed { now, size, harmful: is_harmful } = *packet;
         let of_harmful = if is_harmful { size } else { 0 };
-        let (allowed, period) = (self.allowed(), self.period());
-        match &mut self.state {
+        match self.state {
             State::Off => {}
             State::Measures { sent, harmful } => {
-                *sent += size;
-                *harmful += of_harmful;
-                if *sent < self.least {
+                let (sent, harmful) = (sent + size, harmful + of_harmful);
+                self.state = State::Measures { sent, harmful };
+                if sent < self.least {
                     return;
                 }
                 let (all, flows) = all_sent();
-                if !all && *sent < self.most {
+                if !all && sent < self.most {
                     return;
                 }
-                self.window = *sent as f64;
+                self.window = sent as f64;
                 // A harmful flow may always send a packet, or it would never be seen again.
                 let floor = (self.packet * flows.max(1) as u64) as f64;
-                self.measured = (*harmful as f64).max(floor.min(self.window));
+                self.measured = (harmful as f64).max(floor.min(self.window));
                 self.limit = self.measured;
                 let ends = now + self.period();
                 self.state = State::Limits { sent: 0, harmful: 0, ends };
                 self.cut(self.degree);
             }
-            State::Limits { sent, harmful, ends } => {
-                if now >= *ends || *sent as f64 >= self.window {
+            State::Limits { mut sent, mut harmful, mut ends } => {
+                if now >= ends || sent as f64 >= self.window {
                     // What the last packet took too much is missing now, and no more: the rest they sent
                     // where nobody else did, or before Wc was cut.
-                    let excess = (*harmful as f64 - allowed).max(0.0) as u64;
-                    (*sent, *harmful) = (0, excess.min(self.packet));
-                    *ends = now + period;
+                    let excess = (harmful as f64 - self.allowed()).max(0.0) as u64;
+                    (sent, harmful) = (0, excess.min(self.packet));
+                    ends = now + self.period();
                 }
-                *sent += size;
-                *harmful += of_harmful;
+                self.state =
+                    State::Limits { sent: sent + size, harmful: harmful + of_harmful, ends };
             }
         }
     }
