@@ -6,8 +6,8 @@ use super::flow_table::FlowTable;
 use super::pauses::Pauses;
 use super::{Base, FeedbackParams, Mercury, Notice};
 use crate::contract::{
-    Address, Body, Cp, Emit, Emits, Kind, LinkRates, Local, Packet, PortFacts, PortView, RateCode,
-    SwitchFacts, Target,
+    Address, Body, Cp, Emit, Emits, Header, Kind, LinkRates, Local, Packet, PortFacts, PortView,
+    RateCode, SwitchFacts, Target,
 };
 use units::{NodeId, Priority, Rate, Time};
 
@@ -18,8 +18,6 @@ pub struct PortState {
     rate_code: RateCode,
     /// Bytes, above which a queue is congestion.
     threshold: u64,
-    check_period: Time,
-    flow_entries: usize,
     /// By priority, from when data of it or a pause first came.
     classes: [Option<Box<Class>>; 8],
 }
@@ -34,21 +32,6 @@ struct Class {
     flows: FlowTable,
 }
 
-impl PortState {
-    #[inline]
-    fn class(&mut self, priority: usize) -> &mut Class {
-        let class = &mut self.classes[priority];
-        class.get_or_insert_with(|| {
-            Box::new(Class {
-                detector: Detector::new(self.rate, self.threshold, self.check_period),
-                queue: 0,
-                pauses: Pauses::default(),
-                flows: FlowTable::new(self.flow_entries),
-            })
-        })
-    }
-}
-
 /// The congestion point of a switch.
 #[derive(Clone, Debug)]
 pub struct CongestionPoint {
@@ -58,7 +41,9 @@ pub struct CongestionPoint {
     state_detection: bool,
     window_notification: bool,
     by_pair: bool,
+    check_period: Time,
     notice_interval: Time,
+    flow_entries: usize,
     packet: u64,
     rates: LinkRates,
 }
@@ -72,10 +57,34 @@ impl CongestionPoint {
             state_detection: params.state_detection,
             window_notification: params.window_notification,
             by_pair: params.by_pair(),
+            check_period: params.check_period,
             notice_interval: params.notice_interval,
+            flow_entries: params.flow_entries as usize,
             packet: facts.packet_bytes.get(),
             rates: facts.rates.clone(),
         }
+    }
+
+    /// What is kept of a priority at a port.
+    #[inline]
+    fn class<'p>(&self, port: &'p mut PortState, priority: u8) -> &'p mut Class {
+        port.classes[usize::from(priority & 7)].get_or_insert_with(|| {
+            Box::new(Class {
+                detector: Detector::new(port.rate, port.threshold, self.check_period),
+                queue: 0,
+                pauses: Pauses::default(),
+                flows: FlowTable::new(self.flow_entries),
+            })
+        })
+    }
+
+    /// Data no longer waits at a port, where `queue` bytes of its priority do.
+    #[inline]
+    fn leave<'p>(&self, port: &'p mut PortState, header: &Header, queue: u64) -> &'p mut Class {
+        let class = self.class(port, header.priority);
+        class.queue = queue;
+        class.flows.leave(self.key(&header.address), u64::from(header.size));
+        class
     }
 
     /// FID.
@@ -113,8 +122,6 @@ impl<B: Base> Cp<Mercury<B>> for CongestionPoint {
             rate: facts.rate,
             rate_code: self.rates.code(facts.rate),
             threshold,
-            check_period: own.check_period,
-            flow_entries: own.flow_entries as usize,
             classes: Default::default(),
         }
     }
@@ -132,7 +139,7 @@ impl<B: Base> Cp<Mercury<B>> for CongestionPoint {
         }
         let (now, rate, threshold) = (cx.now, port.rate, port.threshold);
         let (size, queue) = (u64::from(header.size), view.class_bytes + u64::from(header.size));
-        let class = port.class(usize::from(header.priority & 7));
+        let class = self.class(port, header.priority);
         class.queue = queue;
         class.detector.arrive(size);
         class.flows.join(now, self.key(&header.address), header.address, size);
@@ -160,10 +167,8 @@ impl<B: Base> Cp<Mercury<B>> for CongestionPoint {
         if header.kind != Kind::Data {
             return;
         }
-        let class = port.class(usize::from(header.priority & 7));
-        class.queue = view.class_bytes;
+        let class = self.leave(port, header, view.class_bytes);
         class.detector.depart(cx.now, view.class_bytes);
-        class.flows.leave(self.key(&header.address), u64::from(header.size));
         if let Body::Meta(meta) = &mut packet.body {
             B::stamp(meta, self.node, cx.now, port.rate_code, view);
         }
@@ -175,11 +180,8 @@ impl<B: Base> Cp<Mercury<B>> for CongestionPoint {
         view: &PortView,
         packet: &Packet<Mercury<B>>,
     ) {
-        let header = &packet.header;
-        if header.kind == Kind::Data {
-            let class = port.class(usize::from(header.priority & 7));
-            class.queue = view.class_bytes;
-            class.flows.leave(self.key(&header.address), u64::from(header.size));
+        if packet.header.kind == Kind::Data {
+            self.leave(port, &packet.header, view.class_bytes);
         }
     }
     fn on_pfc(
@@ -191,7 +193,7 @@ impl<B: Base> Cp<Mercury<B>> for CongestionPoint {
         paused: bool,
     ) {
         let rate = port.rate;
-        let class = port.class(priority.index());
+        let class = self.class(port, priority.get());
         if paused {
             class.detector.pause(cx.now);
             class.pauses.pause(cx.now, view.class_bytes);
