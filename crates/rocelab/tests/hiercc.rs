@@ -322,11 +322,11 @@ fn the_budget_of_voqs_is_reported() {
     assert_eq!(voqs(&[("scheme.params.scope", "pod")]), (4 * 32, 2), "hosts of a pod x ToRs");
 }
 
-/// What is lost, credits and the word to go on among it, delays flows and does not end them.
-#[test]
-fn flows_end_though_credits_are_lost() {
-    let result = run_with(
-        r#"
+/// Eight hosts in two racks, with two ways between those.
+fn in_two_racks(rest: &str, set: &[(&str, &str)]) -> RunResult {
+    let network = r#"
+        [scheme]
+        name = "hiercc"
         [topology]
         kind = "leaf-spine"
         leaves = 2
@@ -336,6 +336,15 @@ fn flows_end_though_credits_are_lost() {
         host_delay = "1us"
         rate = "100Gbps"
         delay = "1us"
+    "#;
+    run_with(&format!("{network}{rest}"), set)
+}
+
+/// What is lost, credits and the word to go on among it, delays flows and does not end them.
+#[test]
+fn flows_end_though_credits_are_lost() {
+    let result = in_two_racks(
+        r#"
         [[traffic]]
         kind = "flows"
         flows = [
@@ -346,8 +355,6 @@ fn flows_end_though_credits_are_lost() {
         ]
         [wire]
         error_rate = 1e-3
-        [scheme]
-        name = "hiercc"
         [run]
         limit = "2s"
         "#,
@@ -362,17 +369,8 @@ fn flows_end_though_credits_are_lost() {
 #[test]
 fn losses_do_not_eat_up_the_credits() {
     let goodput = |set: &[(&str, &str)]| {
-        let result = run_with(
+        let result = in_two_racks(
             r#"
-            [topology]
-            kind = "leaf-spine"
-            leaves = 2
-            spines = 2
-            hosts_per_leaf = 4
-            host_rate = "25Gbps"
-            host_delay = "1us"
-            rate = "100Gbps"
-            delay = "1us"
             [host]
             retransmit_timeout = "100us"
             [[traffic]]
@@ -382,8 +380,6 @@ fn losses_do_not_eat_up_the_credits() {
                 { src = "h1", dst = "h5", size = "1GB" },
                 { src = "h2", dst = "h3", size = "1GB" },
             ]
-            [scheme]
-            name = "hiercc"
             [[probe]]
             name = "goodput"
             kind = "goodput"
