@@ -15,7 +15,7 @@ from rocelab import _rocelab
 from rocelab.errors import ConfigError, Interrupted
 from rocelab.result import Result
 from rocelab.scenario import Scenario, parse_with_settings
-from rocelab.simulate import Progress, check_count, run_raw
+from rocelab.simulate import Progress, check_threads, run_raw
 from rocelab.store import check_file
 
 _KEYS = {
@@ -195,8 +195,7 @@ class Experiment:
         """
         scenario = self.scenario(settings)
         self._check_outputs(into)
-        if threads is not None:
-            threads = check_count("threads", threads)
+        threads = check_threads(threads)
         with self._said_of_the_files(settings):
             raw, interrupted = run_raw(
                 scenario, threads=threads, progress=progress, experiment=self._read

@@ -58,7 +58,7 @@ def run(
         raise TypeError(
             f"run takes a Scenario, not {scenario!r}; rocelab.load(path) makes one of a file"
         )
-    raw, interrupted = run_raw(scenario, threads=threads, progress=progress)
+    raw, interrupted = run_raw(scenario, threads=check_threads(threads), progress=progress)
     result = Result.from_run(raw, scenario)
     if interrupted:
         raise Interrupted(result)
@@ -72,9 +72,10 @@ def run_raw(
     progress: bool | Callable[[Progress], None],
     experiment: _rocelab.HpccExperiment | None = None,
 ) -> tuple[_rocelab.RunResult, bool]:
-    """What :func:`run` makes its result of, and whether Ctrl-C cut it short."""
-    if threads is not None:
-        threads = check_count("threads", threads)
+    """What :func:`run` makes its result of, and whether Ctrl-C cut it short.
+
+    ``threads`` has passed :func:`check_threads`.
+    """
     if progress is True:
         from rocelab.progress import bar
 
@@ -82,6 +83,11 @@ def run_raw(
             return run_raw(scenario, threads=threads, progress=show, experiment=experiment)
     callback = _timed(progress) if progress else None
     return _rocelab.run(scenario.checked, threads, callback, experiment)
+
+
+def check_threads(threads: int | None) -> int | None:
+    """``threads`` as :func:`check_count` has it, or None where the run is to choose."""
+    return None if threads is None else check_count("threads", threads)
 
 
 def check_count(name: str, number: int) -> int:
