@@ -7,7 +7,7 @@
 //! in time slots.
 
 use super::inputs::Head;
-use super::port_set::{PortSets, Words};
+use super::port_set::PortSets;
 use engine::fetch;
 use units::{Bytes, Rate, Time};
 
@@ -19,15 +19,6 @@ pub(super) struct Grant {
     pub(super) priority: usize,
     /// The packet.
     pub(super) head: Head,
-}
-
-/// A packet that crosses.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Transfer {
-    pub(super) input: usize,
-    pub(super) output: usize,
-    /// When both are free again.
-    pub(super) until: Time,
 }
 
 /// An input or an output.
@@ -51,18 +42,11 @@ pub(super) struct Crossbar {
     strict: u8,
     inputs: Vec<Side>,
     outputs: Vec<Side>,
-    /// What crosses, and what has crossed since [`free`](Crossbar::free) last looked.
-    transfers: Vec<Transfer>,
-    /// [`INPUTS`] and [`OUTPUTS`] that were not free when [`free`](Crossbar::free) last looked or
-    /// were connected since; [`OFFERED`] inputs.
-    sets: PortSets,
-    /// By input, where it is offered any: the best of its grants.
+    /// Inputs that are offered any output,
+    offered: PortSets,
+    /// and by input, the best of its grants.
     offers: Vec<Grant>,
 }
-
-const INPUTS: usize = 0;
-const OUTPUTS: usize = 1;
-const OFFERED: usize = 2;
 
 impl Crossbar {
     pub(super) fn new(ports: usize, rate: Rate, strict: u8) -> Crossbar {
@@ -72,8 +56,7 @@ impl Crossbar {
             strict,
             inputs: vec![Side::default(); ports],
             outputs: vec![Side::default(); ports],
-            transfers: Vec::with_capacity(2 * ports),
-            sets: PortSets::new(3, ports),
+            offered: PortSets::new(1, ports),
             offers: vec![Grant::default(); ports],
         }
     }
@@ -85,58 +68,22 @@ impl Crossbar {
         }
     }
 
-    /// Frees those whose packets have crossed by `now`, and adds to `changed` the outputs for which
-    /// that may mean something: themselves, and those that an input has packets for (`wants`).
+    /// When an input is free.
     #[inline]
-    pub(super) fn free(&mut self, now: Time, wants: &PortSets, changed: &mut PortSets) {
-        self.sets.clear();
-        let mut place = 0;
-        while let Some(&Transfer { input, output, until }) = self.transfers.get(place) {
-            if until <= now {
-                changed.add(wants.set(input));
-                changed.insert(0, output);
-                self.transfers.swap_remove(place);
-            } else {
-                self.sets.insert(INPUTS, input);
-                self.sets.insert(OUTPUTS, output);
-                place += 1;
-            }
-        }
+    pub(super) fn input_free(&self, input: usize) -> Time {
+        self.inputs[input].free
     }
 
-    /// What crosses.
+    /// When an output is free.
     #[inline]
-    pub(super) fn transfers(&self) -> &[Transfer] {
-        &self.transfers
-    }
-
-    /// Whether an output is not free.
-    #[inline]
-    pub(super) fn is_busy(&self, output: usize) -> bool {
-        self.sets.contains(OUTPUTS, output)
-    }
-
-    /// Inputs that are not free.
-    #[inline]
-    pub(super) fn busy_inputs(&self) -> &Words {
-        self.sets.set(INPUTS)
-    }
-
-    /// Outputs that are not free.
-    #[inline]
-    pub(super) fn busy_outputs(&self) -> &Words {
-        self.sets.set(OUTPUTS)
+    pub(super) fn output_free(&self, output: usize) -> Time {
+        self.outputs[output].free
     }
 
     /// When both are.
     #[inline]
     pub(super) fn both_free(&self, input: usize, output: usize) -> Time {
         self.inputs[input].free.max(self.outputs[output].free)
-    }
-
-    #[inline]
-    pub(super) fn output_free(&self, output: usize) -> Time {
-        self.outputs[output].free
     }
 
     /// The priority that an output serves first among `waiting`, which is not empty: the highest
@@ -162,10 +109,10 @@ impl Crossbar {
     #[inline]
     pub(super) fn offer(&mut self, grant: Grant) -> bool {
         let input = grant.input;
-        let rivals = self.sets.contains(OFFERED, input);
+        let rivals = self.offered.contains(0, input);
         if !rivals || self.rank(&grant) < self.rank(&self.offers[input]) {
             self.offers[input] = grant;
-            self.sets.insert(OFFERED, input);
+            self.offered.insert(0, input);
         }
         rivals
     }
@@ -183,32 +130,15 @@ impl Crossbar {
     /// Takes what the first input that is offered something accepts.
     #[inline]
     pub(super) fn accept(&mut self) -> Option<Grant> {
-        let input = self.sets.first(OFFERED, 0)?;
-        self.sets.remove(OFFERED, input);
+        let input = self.offered.first(0, 0)?;
+        self.offered.remove(0, input);
         Some(self.offers[input])
     }
 
     /// A packet of `size` bytes crosses from now on between two that are free; `first` where it was
-    /// matched in the first round.
+    /// matched in the first round. Returns when both are free again.
     #[inline]
-    pub(super) fn connect(&mut self, grant: &Grant, size: u64, now: Time, first: bool) {
-        self.sets.insert(INPUTS, grant.input);
-        self.sets.insert(OUTPUTS, grant.output);
-        self.join(grant, size, now, first);
-    }
-
-    /// The same for a packet that is not matched, as nobody else may cross now.
-    #[inline]
-    pub(super) fn connect_alone(&mut self, grant: &Grant, size: u64, now: Time) {
-        if self.transfers.len() == 2 * self.inputs.len() {
-            // Nobody waited for what became free, or it would have been looked at.
-            self.transfers.retain(|transfer| transfer.until > now);
-        }
-        self.join(grant, size, now, true);
-    }
-
-    #[inline]
-    fn join(&mut self, grant: &Grant, size: u64, now: Time, first: bool) {
+    pub(super) fn connect(&mut self, grant: &Grant, size: u64, now: Time, first: bool) -> Time {
         let Grant { input, output, priority, .. } = *grant;
         let priority = priority & 7;
         let takes = match self.byte_time {
@@ -216,7 +146,6 @@ impl Crossbar {
             byte_time => Time::from_ps(size * byte_time),
         };
         let until = now + takes;
-        self.transfers.push(Transfer { input, output, until });
         let last = self.inputs.len() - 1;
         let after = |port: usize| if port == last { 0 } else { port as u16 + 1 };
         let (from, to) = (&mut self.inputs[input], &mut self.outputs[output]);
@@ -228,6 +157,7 @@ impl Crossbar {
         if self.strict & 1 << priority == 0 {
             to.turn = (priority as u8 + 1) % 8;
         }
+        until
     }
 }
 
@@ -261,26 +191,14 @@ mod tests {
     #[test]
     fn a_packet_takes_both_ends_for_its_time_and_only_first_rounds_move_pointers() {
         let mut crossbar = Crossbar::new(4, Rate::from_gbps(200), 0);
-        crossbar.connect(&grant(2, 1, 3), 1000, Time::from_ns(5), false);
-        assert_eq!(crossbar.output_free(1), Time::from_ns(45));
-        assert_eq!(crossbar.both_free(2, 3), Time::from_ns(45));
+        let until = crossbar.connect(&grant(2, 1, 3), 1000, Time::from_ns(5), false);
+        assert_eq!((until, crossbar.output_free(1)), (Time::from_ns(45), Time::from_ns(45)));
+        assert_eq!((crossbar.both_free(2, 3), crossbar.input_free(2)), (until, until));
         assert_eq!((crossbar.both_free(1, 2), crossbar.first_claim(1, 3)), (Time::ZERO, 0));
-        assert!(crossbar.is_busy(1) && !crossbar.is_busy(2));
-        let (mut wants, mut changed) = (PortSets::new(4, 4), PortSets::new(1, 4));
-        crossbar.free(Time::from_ns(45), &wants, &mut changed);
-        changed.clear();
         crossbar.connect(&grant(3, 1, 3), 1000, Time::from_ns(45), true);
         assert_eq!(crossbar.first_claim(1, 3), 0, "the input after the last one");
         assert_eq!(crossbar.first_priority(1, 0b1010), 1, "priority 3 had its turn");
         assert_eq!(crossbar.first_priority(0, 0b1010), 1);
         assert_eq!(crossbar.first_priority(1, 0b1_1010), 4);
-        wants.insert(3, 2);
-        wants.insert(0, 3);
-        crossbar.free(Time::from_ns(84), &wants, &mut changed);
-        assert_eq!((crossbar.busy_inputs(), crossbar.busy_outputs()), (&[8][..], &[2][..]));
-        assert!(changed.is_empty(0));
-        crossbar.free(Time::from_ns(85), &wants, &mut changed);
-        assert_eq!((crossbar.busy_inputs(), crossbar.busy_outputs()), (&[0][..], &[0][..]));
-        assert_eq!(changed.set(0), &[0b0110][..], "output 1, and what input 3 has packets for");
     }
 }

@@ -3,16 +3,16 @@
 //! iSLIP asks all free outputs in each round what they would take. An output that found nothing finds
 //! nothing until a packet comes for it, an input with packets for it becomes free, or, where its queue
 //! was full, a packet leaves that or the input whose packet did not fit takes another away (the next
-//! one's may be smaller). Only outputs of which that is so are asked, and nobody is at a time at which
-//! there is none.
+//! one's may be smaller). So each output has a time from which on it is worth asking again, and is not
+//! asked before.
 //!
 //! It is the same for what the congestion point holds: packets are asked after when something of that
 //! changes for their output, when what may go last finds the queue empty, and after each timer and
 //! wake of the congestion point.
 
 use super::CioqSwitch;
-use super::crossbar::{Grant, Transfer};
-use super::port_set::{PortSets, following_but, next_but, next_in_both};
+use super::crossbar::Grant;
+use super::port_set::PortSets;
 use crate::egress::LevelOf;
 use crate::packet::{Packet, Scheme};
 use engine::{Handle, Window};
@@ -22,8 +22,9 @@ use units::{PortId, Time};
 /// What is known of outputs between one look at the crossbar and the next.
 #[derive(Debug)]
 pub(super) struct Pending {
-    /// Something changed.
-    changed: PortSets,
+    /// From when on they are worth asking: not before they are free, [`Time::NEVER`] where nothing
+    /// waits.
+    ask_at: Vec<Time>,
     /// What waits does not fit into the queue.
     full: PortSets,
     /// What waits may cross when the queue is empty.
@@ -37,7 +38,15 @@ pub(super) struct Pending {
 impl Pending {
     pub(super) fn new(ports: usize, thorough: bool) -> Pending {
         let set = || PortSets::new(1, ports);
-        Pending { changed: set(), full: set(), last: set(), open: set(), thorough }
+        let ask_at = vec![Time::NEVER; ports];
+        Pending { ask_at, full: set(), last: set(), open: set(), thorough }
+    }
+
+    /// An output is worth asking from `time` on.
+    #[inline]
+    fn ask(&mut self, output: usize, time: Time) {
+        let ask_at = &mut self.ask_at[output];
+        *ask_at = time.min(*ask_at);
     }
 
     #[inline]
@@ -61,12 +70,9 @@ impl<S: Scheme> CioqSwitch<S> {
     /// A packet for `out` has joined the queue of `input`.
     #[inline]
     pub(super) fn joined_input(&mut self, now: Time, input: usize, out: usize) {
-        let free = self.crossbar.both_free(input, out);
-        if free <= now {
-            self.pending.changed.insert(0, out);
-        }
-        // What becomes free later is a change then.
-        self.cross_at = self.cross_at.min(free.max(now));
+        let at = self.crossbar.both_free(input, out).max(now);
+        self.pending.ask(out, at);
+        self.cross_at = self.cross_at.min(at);
     }
 
     /// When a packet that leaves the queue of `port` may let another cross, as far as is known.
@@ -93,42 +99,103 @@ impl<S: Scheme> CioqSwitch<S> {
     /// A packet left the queue of `port` at `now`.
     #[inline]
     pub(super) fn left(&mut self, port: usize, now: Time) {
-        let Pending { full, last, changed, .. } = &mut self.pending;
+        let Pending { full, last, .. } = &self.pending;
         let emptied = last.contains(0, port) && self.ports[port].queue_bytes == 0;
-        if !emptied && !full.contains(0, port) {
-            return;
-        }
-        changed.insert(0, port);
-        if Self::STRICT {
-            self.cross_at = self.cross_at.min(self.crossbar.output_free(port).max(now));
+        if emptied || full.contains(0, port) {
+            let at = self.crossbar.output_free(port).max(now);
+            self.pending.ask(port, at);
+            if Self::STRICT {
+                self.cross_at = self.cross_at.min(at);
+            }
         }
     }
 
     /// The congestion point may say something else of what waits.
     pub(super) fn look_again(&mut self, now: Time) {
-        self.pending.changed.add(self.inputs.wanted.set(0));
+        let mut next = self.inputs.wanted.first(0, 0);
+        while let Some(output) = next {
+            if self.crossbar.output_free(output) <= now {
+                self.pending.ask(output, now);
+            }
+            next = self.inputs.wanted.first(0, output + 1);
+        }
         self.cross_at = self.cross_at.min(now);
     }
 
     /// Matches inputs and outputs until nothing more may cross at `now`.
     pub(super) fn cross_all(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
         self.cross_at = Time::NEVER;
-        if !Self::STRICT {
-            self.drain_all(window, now + Time::from_ps(1));
-        }
-        self.crossbar.free(now, &self.inputs.wants, &mut self.pending.changed);
-        let Pending { open, changed, thorough, .. } = &mut self.pending;
-        if *thorough && !S::Cp::INPUT_QUEUES {
-            changed.add(self.inputs.wanted.set(0));
-        }
-        open.assign(self.inputs.wanted.set(0), changed, self.crossbar.busy_outputs());
-        changed.clear();
+        self.open_outputs(window, now);
         let mut first = true;
         while self.round(window, now, first) {
             first = false;
         }
+        while let Some(output) = self.pending.open.first(0, 0) {
+            self.pending.open.remove(0, output);
+            self.ask_when_inputs_are_free(output, now);
+        }
         self.find_next_crossing();
         self.apply_effects(window, now);
+    }
+
+    /// Finds the outputs that are worth asking at `now`, and has them send what they send until then.
+    #[inline]
+    fn open_outputs(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
+        let thorough = self.pending.thorough;
+        let after = now + Time::from_ps(1);
+        if !Self::STRICT {
+            if thorough {
+                self.drain_all(window, after);
+            } else {
+                self.drain_awaited(window, after);
+            }
+        }
+        let mut next = self.inputs.wanted.first(0, 0);
+        while let Some(output) = next {
+            next = self.inputs.wanted.first(0, output + 1);
+            let free = self.crossbar.output_free(output) <= now;
+            let all = thorough && !S::Cp::INPUT_QUEUES;
+            if self.pending.ask_at[output] <= now || (all && free) {
+                debug_assert!(free, "nobody asks an output that takes a packet");
+                if !Self::STRICT {
+                    self.drain(window, output, after);
+                }
+                self.pending.ask_at[output] = Time::NEVER;
+                self.pending.open.insert(0, output);
+            }
+        }
+    }
+
+    /// Has the ports of which a packet that leaves may let another cross send what they send before
+    /// `time`.
+    #[inline]
+    fn drain_awaited(&mut self, window: &mut Window<'_, '_, Packet<S>>, time: Time) {
+        let mut from = 0;
+        while let Some(output) = self.inputs.wanted.first(0, from) {
+            let Pending { full, last, .. } = &self.pending;
+            if full.contains(0, output) || last.contains(0, output) {
+                self.drain(window, output, time);
+            }
+            from = output + 1;
+        }
+    }
+
+    /// An output that took nothing is worth asking when an input with packets for it becomes free.
+    #[inline]
+    fn ask_when_inputs_are_free(&mut self, output: usize, now: Time) {
+        let mut at = Time::NEVER;
+        let mut priorities = self.inputs.priorities[output];
+        while priorities != 0 {
+            let waiting = output * 8 + priorities.trailing_zeros() as usize;
+            priorities &= priorities - 1;
+            let mut next = self.inputs.waiting.first(waiting, 0);
+            while let Some(input) = next {
+                let free = self.crossbar.input_free(input);
+                at = if free > now { at.min(free) } else { at };
+                next = self.inputs.waiting.first(waiting, input + 1);
+            }
+        }
+        self.pending.ask(output, at);
     }
 
     /// A round of the matching, `first` or not; whether another may add something.
@@ -153,7 +220,10 @@ impl<S: Scheme> CioqSwitch<S> {
                 Claim::Full => again = true,
                 // It finds none in the rounds after this one either: what crosses elsewhere neither
                 // brings it packets nor frees inputs.
-                Claim::Nothing => self.pending.open.remove(0, output),
+                Claim::Nothing => {
+                    self.pending.open.remove(0, output);
+                    self.ask_when_inputs_are_free(output, now);
+                }
             }
         }
         let mut crossed = false;
@@ -183,13 +253,13 @@ impl<S: Scheme> CioqSwitch<S> {
             priorities &= !(1 << priority);
             let from = self.crossbar.first_claim(output, priority);
             let mut member = None;
-            while let Some(input) = following_but(
-                self.inputs.waiting.set(output * 8 + priority),
-                self.crossbar.busy_inputs(),
-                from,
-                member,
-            ) {
+            while let Some(input) =
+                self.inputs.waiting.following(output * 8 + priority, from, member)
+            {
                 member = Some(input);
+                if self.crossbar.input_free(input) > now {
+                    continue;
+                }
                 let voq = (input, priority, output);
                 let Some(head) = self.inputs.head::<S>(window.packets, cp, voq, now) else {
                     continue;
@@ -231,27 +301,40 @@ impl<S: Scheme> CioqSwitch<S> {
         let Grant { input, output, priority, head } = *grant;
         let voq = (input, priority, output);
         let handle = self.inputs.pop(window.packets, voq, head);
-        self.crossbar.connect(grant, head.size, now, first);
+        let until = self.crossbar.connect(grant, head.size, now, first);
         self.crossed += head.size;
         self.enqueue(window, now, output, handle);
         if self.mmu.release(input as u16, priority as u8, head.size) {
             self.send_pfc(window, now, input, priority as u8, false);
         }
-        let Pending { open, last, full, .. } = &mut self.pending;
-        open.remove(0, output);
-        last.remove(0, output);
-        full.remove(0, output);
-        let wants = self.inputs.wants.set(input);
+        self.connected(output, until);
         let mut concerned = false;
-        let mut next = next_in_both(full.set(0), wants, 0);
-        while let Some(output) = next {
-            if !self.crossbar.is_busy(output) {
-                open.insert(0, output);
+        let mut next = self.inputs.wants.first(input, 0);
+        while let Some(other) = next {
+            let free = self.crossbar.output_free(other);
+            if free <= until {
+                self.pending.ask(other, until);
+            }
+            if free <= now && self.pending.full.contains(0, other) {
+                self.pending.open.insert(0, other);
                 concerned = true;
             }
-            next = next_in_both(full.set(0), wants, output + 1);
+            next = self.inputs.wants.first(input, other + 1);
         }
         concerned
+    }
+
+    /// An output takes a packet until then.
+    #[inline]
+    fn connected(&mut self, output: usize, until: Time) {
+        let waits = self.inputs.priorities[output] != 0;
+        // Where nothing fits, nothing will before a packet leaves.
+        let fits = waits && self.may_take(output);
+        let Pending { ask_at, open, last, full, .. } = &mut self.pending;
+        ask_at[output] = if fits { until } else { Time::NEVER };
+        full.put(output, waits && !fits);
+        open.remove(0, output);
+        last.remove(0, output);
     }
 
     /// Takes a packet that just arrived to the queue of its output, or straight on.
@@ -266,7 +349,7 @@ impl<S: Scheme> CioqSwitch<S> {
         let packet = window.packets.get_mut(&mut handle);
         let (kind, class, size) = packet.header.on_the_wire();
         let grant = Grant { input, output, priority, head: Default::default() };
-        self.crossbar.connect_alone(&grant, u64::from(size), now);
+        self.crossbar.connect(&grant, u64::from(size), now, true);
         let passes = !Self::STRICT
             && self.ports[output].is_idle(class, now)
             && !self.common.marks_at_enqueue
@@ -308,31 +391,16 @@ impl<S: Scheme> CioqSwitch<S> {
 
     /// When the crossbar may be able to take a packet that it can't take now.
     fn find_next_crossing(&mut self) {
-        let mut at = Time::NEVER;
-        for &Transfer { input, output, until } in self.crossbar.transfers() {
-            if self.inputs.priorities[output] != 0 {
-                // Where nothing fits, nothing will before a packet leaves.
-                if self.may_take(output) {
-                    at = at.min(until);
-                } else {
-                    self.pending.full.insert(0, output);
-                }
+        let mut at = self.cross_at;
+        let mut next = self.inputs.wanted.first(0, 0);
+        while let Some(output) = next {
+            at = at.min(self.pending.ask_at[output]);
+            if !Self::STRICT {
+                at = at.min(self.leaves_at(output));
             }
-            let (wants, busy) = (self.inputs.wants.set(input), self.crossbar.busy_outputs());
-            if next_but(wants, busy, 0).is_some() {
-                at = at.min(until);
-            }
+            next = self.inputs.wanted.first(0, output + 1);
         }
-        if !Self::STRICT {
-            for outputs in [&self.pending.full, &self.pending.last] {
-                let mut next = outputs.first(0, 0);
-                while let Some(output) = next {
-                    at = at.min(self.leaves_at(output));
-                    next = outputs.first(0, output + 1);
-                }
-            }
-        }
-        self.cross_at = self.cross_at.min(at);
+        self.cross_at = at;
     }
 
     /// Whether a packet that waits for an output may fit into its queue.
