@@ -512,12 +512,13 @@ impl Port {
         self.down
     }
 
-    /// Takes one of the packets that wait here, whatever its queue; which one is not its turn.
+    /// Takes one of the packets that wait here, and tells of which queue; which one is not its turn.
     pub(crate) fn take_any<S: Scheme>(
         &mut self,
         packets: &Packets<'_, Packet<S>>,
-    ) -> Option<Handle> {
-        (self.waiting != 0).then(|| self.dequeue(packets, self.waiting.trailing_zeros() as usize))
+    ) -> Option<(usize, Handle)> {
+        let queue = self.waiting.trailing_zeros() as usize;
+        (self.waiting != 0).then(|| (queue, self.dequeue(packets, queue)))
     }
 
     /// The counters, a pause that still lasts at `end` included.

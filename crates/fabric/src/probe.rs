@@ -107,7 +107,7 @@ impl PortProbes {
                 let value = match clock.kind {
                     ProbeKind::InputQueue => came_in(number) as f64,
                     ProbeKind::Queue => port.queue_bytes as f64,
-                    ProbeKind::Pause => f64::from(u8::from(port.paused != 0)),
+                    ProbeKind::Pause => f64::from(u8::from(port.paused_since().is_some())),
                     // What an interval saw is known at its end.
                     ProbeKind::Throughput | ProbeKind::Utilisation if clock.is_fresh() => {
                         *sent_before = port.counters.tx_bytes;

@@ -3,9 +3,9 @@
 mod common;
 
 use common::{Build, FIRST, FULL, G100, US, balances, empty, essence, fct, port, run};
-use fabric::{Output, Paths, Quirks, Setup, Threshold};
+use fabric::{Output, Paths, Probe, ProbeKind, ProbeTargets, Quirks, Setup, Threshold};
 use schemes::none::{NoControl, NoParams};
-use units::{Bytes, NodeId, Time};
+use units::{Bytes, NodeId, PortId, Time};
 
 const RAW: NoParams = NoParams { window: "none" };
 
@@ -178,4 +178,49 @@ fn a_link_that_damages_everything_delivers_nothing() {
     assert_eq!(output.flows[0].fct, Time::NEVER);
     assert_eq!(port(&output, 1, 0).lost_packets, 10);
     assert_eq!(lost(&output), 10);
+}
+
+/// Nobody pauses a port whose link has failed.
+#[test]
+fn a_failed_port_is_not_paused() {
+    let mut setup = leaf_spine(2, 2, 1);
+    let (leaf, spine) = (2, 4);
+    setup.message(0, 1, 1_000_000, Time::ZERO);
+    fail(&mut setup, leaf, spine, Time::from_us(10));
+    let ports = (0..3).map(|port| (NodeId::new(leaf), PortId::new(port))).collect();
+    setup.probes.push(Probe {
+        kind: ProbeKind::Pause,
+        interval: US,
+        start: US,
+        end: US * 50,
+        targets: ProbeTargets::Ports(ports),
+    });
+    let output = run::<NoControl>(&setup, RAW, 1);
+    assert_eq!(output.samples.count(0), 150);
+    assert!(output.samples.of(0).all(|sample| sample.value == 0.0));
+}
+
+/// A host's port that fails gives up its ACKs, whatever queue they wait in.
+#[test]
+fn acks_that_wait_in_a_queue_of_their_own_are_dropped() {
+    let mut setup = empty();
+    let (near, far) = (setup.host(), setup.host());
+    let switches = [setup.switch(1), setup.switch(1)];
+    for &switch in &switches {
+        setup.cable(near, switch, G100, US);
+        setup.cable(far, switch, G100, US);
+    }
+    setup.host.retransmit_timeout = Time::from_us(200);
+    setup.quirks = Quirks { scan_queue_pairs: true, acks_ignore_pause: true, ..Quirks::default() };
+    for _ in 0..4 {
+        setup.message(near, far, 500_000, Time::ZERO);
+        setup.message(far, near, 500_000, Time::ZERO);
+    }
+    // One of these times finds an ACK that waits for the end of a packet.
+    for step in 0..20 {
+        fail(&mut setup, far, switches[0], Time::from_us(20) + Time::from_ns(10) * step);
+        let output = run::<NoControl>(&setup, RAW, 1);
+        (0..setup.messages.len()).for_each(|flow| assert!(fct(&output, flow) > 0));
+        assert_eq!(balances(&output), Ok(()));
+    }
 }

@@ -29,9 +29,9 @@ impl<S: Scheme> Host<S> {
         let this = &mut self.nics[port].port;
         this.take_down(now);
         self.losses.as_mut().expect("its links may fail").fail(port);
-        while let Some(handle) = this.take_any(window.packets) {
+        while let Some((queue, handle)) = this.take_any(window.packets) {
             let header = window.packets.remove(handle).header;
-            this.count_out(header.priority, header.size);
+            this.count_out(queue as u8, header.size);
             this.counters.lost_packets += 1;
             if let Some(recorder) = &mut self.recorder {
                 recorder.packet(now, port as u16, Happening::Dropped, 0, &header);

@@ -56,7 +56,7 @@ impl<S: Scheme> Switch<S> {
     }
 
     fn take_any(&mut self, window: &Window<'_, '_, Packet<S>>, port: usize) -> Option<Handle> {
-        let own = self.ports[port].take_any(window.packets);
+        let own = self.ports[port].take_any(window.packets).map(|(_, handle)| handle);
         own.or_else(|| self.sub_queues.get_mut(port)?.take_any(window.packets))
     }
 
