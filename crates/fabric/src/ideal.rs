@@ -92,11 +92,13 @@ fn tandem(stages: &[Stage], count: u64) -> Time {
                 for stage in &stages[leave..] {
                     middle += stage.times[1];
                     slowest = slowest.max(stage.times[1]);
-                    longest = longest.max(first + middle + slowest * (count - 3) + last);
+                    // Of terabytes over a slow link, more than a time can be.
+                    let rest = Time::from_ps(slowest.ps().saturating_mul(count - 3));
+                    longest = longest.max((first + middle + last).saturating_add(rest));
                     last -= stage.times[2];
                 }
             }
-            longest + after
+            longest.saturating_add(after)
         }
     }
 }

@@ -184,7 +184,7 @@ impl EcnConfig {
         let Some(at) = self.at else { return self.law };
         let share = |bytes: Bytes| {
             let bytes = u128::from(bytes.get()) * u128::from(rate.bps()) / u128::from(at.bps());
-            Bytes::new(bytes as u64)
+            Bytes::new(u64::try_from(bytes).unwrap_or(u64::MAX))
         };
         EcnLaw { kmin: share(self.law.kmin), kmax: share(self.law.kmax), pmax: self.law.pmax }
     }

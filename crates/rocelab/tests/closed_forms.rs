@@ -262,3 +262,30 @@ fn a_lone_flow_is_not_congestion_however_slow_the_links() {
         }
     }
 }
+
+/// What takes longer than a time can be is as long as one: larger messages never seem faster.
+#[test]
+fn ideal_times_do_not_wrap() {
+    let ideal = |size: &str| {
+        run(&format!(
+            r#"
+            [topology]
+            kind = "star"
+            hosts = 2
+            host_rate = "1Kbps"
+            host_delay = "1us"
+            [[traffic]]
+            kind = "flows"
+            flows = [{{ src = "h0", dst = "h1", size = "{size}" }}]
+            [scheme]
+            name = "none"
+            [run]
+            stop = "1us"
+            "#
+        ))
+        .flows
+        .ideal_fct_ps[0]
+    };
+    let sizes = ["1GB", "2GB", "3GB", "1000GB"].map(ideal);
+    assert!(sizes.is_sorted(), "{sizes:?}");
+}
