@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 /// another process, and a core that sleeps is where the system moves one of the two; one that is spun
 /// on, or offered for a moment, is not.
 const PATIENCE: Duration = Duration::from_micros(200);
+/// How often a thread offers its core before it goes to sleep, where there are fewer than threads.
+const YIELDS: u32 = 16;
 /// Spins between two looks at the clock.
 const SPINS: u32 = 64;
 
@@ -78,8 +80,13 @@ impl Barrier {
         let come = || over() || self.is_broken();
         let mut lost = Duration::ZERO;
         if self.crowded {
-            while !come() {
+            // Where other processes want the cores, too, to yield is not enough.
+            let comes = || {
                 std::thread::yield_now();
+                come()
+            };
+            if !(0..YIELDS).any(|_| comes()) {
+                self.sleep(come);
             }
         } else {
             let arrived = Instant::now();
