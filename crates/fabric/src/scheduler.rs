@@ -35,7 +35,7 @@ impl Scheduler {
     }
 
     /// The one whose turn it is. `head` tells the size of a priority's next packet.
-    /// A priority that has nothing to send loses its turn and its deficit.
+    /// A priority that has nothing to send while others compete loses its turn and its deficit.
     pub(crate) fn round_robin(&mut self, ready: u8, head: impl Fn(usize) -> u32) -> usize {
         for (priority, deficit) in self.deficits.iter_mut().enumerate() {
             if ready & 1 << priority == 0 {
