@@ -66,14 +66,15 @@ fn first_that_fits<T>(
     scenario: &Scenario,
     outcomes: impl Iterator<Item = Result<T, Refusal>>,
 ) -> Result<T, Error> {
-    let mut refusal = None;
+    let mut longest = None;
     for outcome in outcomes {
         match outcome {
             Ok(fits) => return Ok(fits),
-            Err(refused) => refusal = Some(refused),
+            Err(refused @ Refusal::LongPaths { .. }) => longest = Some(refused),
+            Err(refused) => return Err(explain(scenario, refused)),
         }
     }
-    Err(explain(scenario, refusal.expect("every scheme has a type")))
+    Err(explain(scenario, longest.expect("every scheme has a type")))
 }
 
 /// What to do about a refusal.
@@ -90,8 +91,8 @@ fn explain(scenario: &Scenario, refusal: Refusal) -> Error {
         Refusal::ManyRates { rates, room } => Error {
             key: "topology",
             message: format!(
-                "links have {rates} different rates, {} can tell {room} apart in its packets; give \
-                 some of them the same",
+                "packets of {} have codes for {room} rates, and {rates} would be needed, those of the 64-bit \
+                 format of INT among them; give some links the same rate",
                 scenario.scheme.info.name
             ),
         },
@@ -126,7 +127,7 @@ fn explain(scenario: &Scenario, refusal: Refusal) -> Error {
         Refusal::SmallBuffer { node, needed } => Error {
             key: "switch.buffer",
             message: format!(
-                "{} is too small for PFC: the headroom of {}'s ports takes {needed} bytes; enlarge \
+                "{} is too small for PFC: headroom and reserve of {}'s ports take {needed} bytes; enlarge \
                  the buffer, set pfc.headroom, or have fewer lossless priorities",
                 scenario.switch.buffer,
                 scenario.network.node(node).name
