@@ -463,15 +463,18 @@ impl<S: Scheme> Host<S> {
             self.port_probes.sample(now, |port| &nics[port].port, |_| 0, |_, _| None);
         }
         if self.flow_probes.next() == now {
-            let senders = &self.senders;
+            // By the message that each is at.
+            let mut senders: Vec<(u32, &Sender<S>)> =
+                self.senders.iter().map(|(_, sender)| (sender.oldest.flow, sender)).collect();
+            senders.sort_unstable_by_key(|(flow, _)| *flow);
             self.flow_probes.sample(now, |flow, kind| {
                 let what = match kind {
                     ProbeKind::Rate => Observable::Rate,
                     ProbeKind::Window => Observable::Window,
                     _ => Observable::Alpha,
                 };
-                let (_, sender) = senders.iter().find(|(_, sender)| sender.oldest.flow == flow)?;
-                sender.rp.observe(now, what)
+                let place = senders.binary_search_by_key(&flow, |(flow, _)| *flow).ok()?;
+                senders[place].1.rp.observe(now, what)
             });
         }
     }

@@ -7,6 +7,7 @@ use crate::graph::Graph;
 use crate::stream;
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
+use std::cmp::Ordering;
 use units::Time;
 
 /// The links to a node, as far as they lose packets.
@@ -18,8 +19,8 @@ pub(crate) struct Losses {
 /// A link to a node.
 #[derive(Debug)]
 struct Incoming {
-    /// Probability that a packet arrives damaged, in 2^-32.
-    damaged: u64,
+    /// Probability that a packet arrives damaged, in 2^-64.
+    damaged: u128,
     random: Pcg64Mcg,
     failed: bool,
 }
@@ -32,7 +33,7 @@ impl Losses {
             return None;
         }
         let incoming = ends.iter().enumerate().map(|(port, end)| Incoming {
-            damaged: (end.error_rate * (1u64 << 32) as f64) as u64,
+            damaged: (end.error_rate * 2f64.powi(64)) as u128,
             random: stream::stream(seed, "errors", u64::from(node) << 16 | port as u64),
             failed: false,
         });
@@ -47,6 +48,15 @@ impl Losses {
     /// Whether a packet that comes over the link of `port` is lost.
     pub(crate) fn take(&mut self, port: u16) -> bool {
         let link = &mut self.ports[port as usize];
-        link.failed || (link.damaged != 0 && u64::from(link.random.next_u32()) < link.damaged)
+        if link.failed || link.damaged == 0 {
+            return link.failed;
+        }
+        // Its upper half decides, almost always.
+        let mut draw = || u128::from(link.random.next_u32());
+        match draw().cmp(&(link.damaged >> 32)) {
+            Ordering::Less => true,
+            Ordering::Equal => draw() < link.damaged & u128::from(u32::MAX),
+            Ordering::Greater => false,
+        }
     }
 }
