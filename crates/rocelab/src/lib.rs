@@ -29,6 +29,7 @@ mod dispatch;
 pub mod hpcc;
 mod report;
 mod setup;
+mod warnings;
 
 use scenario::Scenario;
 use std::fmt;

@@ -1,11 +1,11 @@
 //! From what the fabric counted to tables and the summary.
 
-use crate::{Recorded, RunResult, VERSION, deadlock};
+use crate::{Recorded, RunResult, VERSION, warnings};
 use fabric::{FlowOutcome, Output, ProbeKind, ProbeTargets, Setup};
 use results::{Drop, FlowTable, PortTable, Series, Summary, UNFINISHED};
 use scenario::{Message, NodeKind, Scenario};
 use std::sync::Arc;
-use units::{NodeId, Time};
+use units::Time;
 
 pub(crate) fn report(
     scenario: &Scenario,
@@ -157,22 +157,6 @@ fn one_series(
     series
 }
 
-/// A rate at which no port of a switch ever marks, if there is one, and why.
-fn marks_nothing(scenario: &Scenario, setup: &Setup) -> Option<String> {
-    let ecn = setup.ecn.as_ref()?;
-    let (room, what) = match scenario.switch.cioq {
-        Some(cioq) => (cioq.output_queue, "switch.output_queue"),
-        None => (scenario.switch.buffer, "switch.buffer"),
-    };
-    let rates = setup.cables.iter().map(|cable| cable.rate);
-    let rate = rates.filter(|&rate| ecn.law_at(rate).kmin >= room).min()?;
-    Some(format!(
-        "nothing is marked at ports of {rate}: ecn.kmin is {} there, and no queue gets longer than {room}; \
-         raise {what}, or lower ecn.kmin and ecn.kmax",
-        ecn.law_at(rate).kmin
-    ))
-}
-
 #[expect(clippy::too_many_arguments, reason = "made in one place")]
 fn summary(
     scenario: &Scenario,
@@ -187,38 +171,6 @@ fn summary(
     let count = |kind| scenario.network.nodes.iter().filter(|node| node.kind == kind).count();
     let packet_hops: u64 = ports.tx_packets.iter().sum();
     let flows_done = flows.done();
-    let mut warnings = Vec::new();
-    if output.lossless_drops > 0 {
-        warnings.push(format!(
-            "{} packets of lossless classes were dropped: PFC did not protect them (see drops)",
-            output.lossless_drops
-        ));
-    }
-    let unprotected = scenario.messages.iter();
-    let unprotected =
-        unprotected.filter(|message| !scenario.classes.lossless.contains(&message.priority));
-    let unprotected = unprotected.count();
-    if scenario.pfc.enabled && unprotected > 0 {
-        warnings.push(format!(
-            "{unprotected} flows use a priority that PFC does not protect; see classes.lossless"
-        ));
-    }
-    warnings.extend(marks_nothing(scenario, setup));
-    let left = flows.len() as u64 - flows_done;
-    if left > 0 && scenario.run.stop == scenario::Stop::FlowsDone && !output.outcome.cancelled {
-        warnings.push(format!(
-            "{left} flows were not done at the limit of {}; raise run.limit",
-            scenario.run.limit
-        ));
-    }
-    if let Some((circle, since)) = deadlock::find(output, scenario.network.nodes.len()) {
-        let name = |node: &NodeId| scenario.network.node(*node).name.as_str();
-        let names: Vec<&str> = circle.iter().chain(circle.first()).map(name).collect();
-        warnings.push(format!(
-            "deadlock: PFC pauses links in a circle, all of them from {since} to the end: {}",
-            names.join(" > ")
-        ));
-    }
     Summary {
         schema: results::SCHEMA_VERSION,
         name: scenario.name.clone(),
@@ -250,6 +202,6 @@ fn summary(
         counters: output.counters.iter().map(|(&name, &count)| (name.to_owned(), count)).collect(),
         digest: results::digest(flows, ports),
         series: series.iter().map(Series::info).collect(),
-        warnings,
+        warnings: warnings::of(scenario, setup, output, flows),
     }
 }

@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::{run, run_with};
+use common::run;
 
 /// Completion times, in ns, of flows given as source, size and start.
 fn completion_times(flows: &[(&str, &str, &str)]) -> Vec<u64> {
@@ -81,32 +81,4 @@ fn lone_flows_take_as_long() {
 fn two_flows_that_meet_take_as_long() {
     let flows = [("h0", "200KB", "0ns"), ("h1", "200KB", "4999ns")];
     assert_eq!(completion_times(&flows), [42_304, 42_808]);
-}
-
-/// Protects from comparing marks that never come: where no queue can reach Kmin, the summary says so.
-#[test]
-fn marking_that_cannot_happen_is_told() {
-    let incast = r#"
-        [topology]
-        kind = "star"
-        hosts = 5
-        host_rate = "100Gbps"
-        host_delay = "1us"
-        [[traffic]]
-        kind = "incast"
-        senders = 4
-        receiver = "h4"
-        size = "50KB"
-        [scheme]
-        name = "dcqcn"
-        preset = "dcqcn-hpcc"
-    "#;
-    let warnings = |set: &[(&str, &str)]| run_with(incast, set).summary.warnings;
-    assert_eq!(warnings(&[]), Vec::<String>::new());
-    let queue = warnings(&[("switch.architecture", "cioq")]);
-    assert!(queue[0].contains("100Gbps") && queue[0].contains("switch.output_queue"), "{queue:?}");
-    let room = ("switch.output_queue", "2MB");
-    assert_eq!(warnings(&[("switch.architecture", "cioq"), room]), Vec::<String>::new());
-    let buffer = warnings(&[("switch.buffer", "400KB"), ("pfc.enabled", "false")]);
-    assert!(buffer[0].contains("switch.buffer"), "{buffer:?}");
 }

@@ -50,8 +50,8 @@ pub use probe::{Probe, ProbeKind, Targets};
 pub use scenario::{Run, Scenario, Stop};
 pub use scheme::SchemeChoice;
 pub use settings::{
-    Cioq, Classes, Ecn, Headroom, HostSettings, MarkAt, PauseDuration, Pfc, Routing,
-    SwitchSettings, Threshold, Wire, WireProfile,
+    Cioq, Classes, Ecn, Headroom, HostSettings, MarkAt, Pfc, Routing, SwitchSettings, Threshold,
+    Wire, WireProfile,
 };
 pub use spec::QuirksSpec;
 pub use traffic::{After, LATEST, MOST_MESSAGES, Message, ROCE_PORT};

@@ -88,7 +88,7 @@ impl Scenario {
         }
         let name = spec.name.get_or_insert_with(|| "scenario".to_owned()).clone();
         if name.is_empty()
-            || name.len() > 200
+            || name.chars().count() > 200
             || name.starts_with('.')
             || name.chars().any(|c| c.is_control() || c == '/')
         {
@@ -103,13 +103,21 @@ impl Scenario {
         settings::quirks(&spec.quirks)?;
 
         let mut network = topology::resolve(&mut spec.topology, base)?;
-        let host = settings::host(&mut spec.host, &network)?;
         let scheme = scheme::resolve(&mut spec.scheme, network.lowest_host_rate())?;
         let switch = settings::switch(&mut spec.switch, scheme.info, &spec.quirks)?;
         let law = scheme.info.preset(&scheme.preset).and_then(|preset| preset.ecn.as_ref());
         let ecn = settings::ecn(&mut spec.ecn, law, scheme.info.name, &scheme.preset)?;
         let routing = settings::routing(&mut spec.routing, scheme.info, &network, &spec.quirks)?;
         let pfc = settings::pfc(&mut spec.pfc, &switch, &classes, &wire, &network, &spec.quirks)?;
+
+        let lossless = pfc.enabled
+            && classes.lossless.contains(&classes.data)
+            && spec.failure.is_empty()
+            && network
+                .links
+                .iter()
+                .all(|link| link.pfc && link.error_rate.unwrap_or(wire.error_rate) == 0.0);
+        let host = settings::host(&mut spec.host, &network, lossless.then_some(switch.buffer))?;
 
         let nodes = Selector::new(&network);
         let context = Context {
@@ -197,7 +205,8 @@ fn check_sound_links(network: &Network, wire: &Wire) -> Result<()> {
     let loses = network.links.iter().any(|link| link.error_rate.unwrap_or(wire.error_rate) > 0.0);
     let key = match (fails, loses) {
         (true, _) => "failure",
-        (_, true) => "wire.error_rate",
+        (_, true) if wire.error_rate > 0.0 => "wire.error_rate",
+        (_, true) => "topology",
         (false, false) => return Ok(()),
     };
     let why = "CIOQ switches have sound links only";

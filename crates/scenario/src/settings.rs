@@ -6,8 +6,8 @@ use crate::spec::{
     AckClass, Architecture, ClassesSpec, EcnSpec, HashKind, HostSpec, PfcSpec, Quantity,
     QuirksSpec, RoutingSpec, SwitchSpec, ThresholdKind, Timeout, WireSpec,
 };
-pub use crate::spec::{Headroom, MarkAt, PauseDuration, WireProfile};
-use crate::traffic::{check_priority, check_time};
+pub use crate::spec::{Headroom, MarkAt, WireProfile};
+use crate::traffic::{LATEST, check_priority, check_time};
 use schemes::registry::{EcnLaw, SchemeInfo};
 use units::{Bytes, Rate, Time};
 
@@ -68,8 +68,6 @@ pub struct Pfc {
     pub threshold: Threshold,
     /// Buffer for what still arrives after a pause.
     pub headroom: Headroom,
-    /// How long a pause lasts.
-    pub duration: PauseDuration,
 }
 
 /// When an ingress queue (a port and priority) pauses its upstream.
@@ -184,18 +182,40 @@ pub(crate) fn check_error_rate(rate: f64, key: impl Fn() -> String) -> Result<f6
 const RETRANSMIT_TIMEOUT: Time = Time::from_ms(1);
 /// Twice the round trip over two links of the longest delay, or four times that over one.
 const LONGEST_LINKS: u64 = 8;
+/// Where nothing is lost, a packet may wait behind so many full buffers of switches, all of which drain
+/// through one host's link; what is sent again for nothing would only make it longer.
+const FULL_BUFFERS: u64 = 8;
 
-pub(crate) fn host(spec: &mut HostSpec, network: &Network) -> Result<HostSettings> {
+/// The default retransmission timeout.
+fn usual_timeout(network: &Network, lossless_buffer: Option<Bytes>) -> Time {
+    let longest = network.links.iter().map(|link| link.delay).max().unwrap_or(Time::ZERO);
+    let rate = network.lowest_host_rate();
+    let drains = match lossless_buffer {
+        Some(buffer) if rate != Rate::ZERO => {
+            let largest = network.nodes.iter().filter_map(|node| node.buffer).max();
+            rate.time_for(largest.map_or(buffer, |largest| largest.max(buffer)))
+        }
+        _ => Time::ZERO,
+    };
+    let most = |time: Time, times: u64| Time::from_ps(time.ps().saturating_mul(times));
+    RETRANSMIT_TIMEOUT.max(most(longest, LONGEST_LINKS)).max(most(drains, FULL_BUFFERS)).min(LATEST)
+}
+
+/// `lossless_buffer`: the buffer of a switch, where no data is ever lost.
+pub(crate) fn host(
+    spec: &mut HostSpec,
+    network: &Network,
+    lossless_buffer: Option<Bytes>,
+) -> Result<HostSettings> {
     if !(1..=MOST_PACKETS_PER_ACK).contains(&spec.ack_every) {
         return Err(ScenarioError::new(
             "host.ack_every",
             format!("{} is out of range; allowed: 1 to {MOST_PACKETS_PER_ACK}", spec.ack_every),
         ));
     }
-    let longest = network.links.iter().map(|link| link.delay).max().unwrap_or(Time::ZERO);
     let retransmit_timeout = *spec
         .retransmit_timeout
-        .get_or_insert(Timeout::After(RETRANSMIT_TIMEOUT.max(longest * LONGEST_LINKS)));
+        .get_or_insert_with(|| Timeout::After(usual_timeout(network, lossless_buffer)));
     Ok(HostSettings {
         ack_every: spec.ack_every,
         retransmit_timeout: timeout(retransmit_timeout, "host.retransmit_timeout")?,
@@ -323,6 +343,12 @@ pub(crate) fn pfc(
                 Some(_) => share(room, 7, 10),
                 None => Bytes::new(320_000),
             };
+            if spec.xoff.is_none() && usual == Bytes::ZERO {
+                return Err(ScenarioError::new(
+                    "switch.input_queue",
+                    format!("{room} is too small: a port pauses at seven tenths of it"),
+                ));
+            }
             let xoff = spec.xoff.get_or_insert(Quantity(usual)).0;
             let below = match switch.cioq {
                 Some(_) => share(xoff, 5, 7),
@@ -372,8 +398,9 @@ pub(crate) fn pfc(
                     format!("must be above 0 and at most 64, got {alpha}"),
                 ));
             }
-            let resume_offset = spec.resume_offset.get_or_insert(Quantity(Bytes::new(3_000))).0;
-            let reserve = spec.reserve.get_or_insert(Quantity(Bytes::new(4_000))).0;
+            let usual = |bytes| Quantity(Bytes::new(bytes).min(switch.buffer));
+            let resume_offset = spec.resume_offset.get_or_insert(usual(3_000)).0;
+            let reserve = spec.reserve.get_or_insert(usual(4_000)).0;
             for (key, value) in [("pfc.resume_offset", resume_offset), ("pfc.reserve", reserve)] {
                 if value > switch.buffer {
                     return Err(ScenarioError::new(
@@ -385,8 +412,7 @@ pub(crate) fn pfc(
             Threshold::Dynamic { alpha, resume_offset, reserve }
         }
     };
-    let pfc =
-        Pfc { enabled: spec.enabled, threshold, headroom: spec.headroom, duration: spec.duration };
+    let pfc = Pfc { enabled: spec.enabled, threshold, headroom: spec.headroom };
     let limited = switch.cioq.is_none() && !quirks.threshold_wraps;
     if pfc.enabled && !classes.lossless.is_empty() && limited {
         check_headroom(&pfc, switch, classes, wire, network, quirks)?;

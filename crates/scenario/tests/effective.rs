@@ -98,7 +98,6 @@ fn every_key_has_its_value() {
         "reserve = ",
         "resume_offset = ",
         "headroom = \"auto\"",
-        "duration = \"latched\"",
         "enabled = true",
         "kmin = ",
         "kmax = ",
@@ -119,12 +118,18 @@ fn every_key_has_its_value() {
 #[test]
 fn the_retransmission_timeout_waits_for_long_links() {
     let timeout = |set: &[(&str, &str)]| with("incast-victim.toml", set).host.retransmit_timeout;
-    assert_eq!(timeout(&[]), Time::from_ms(1));
+    let lossy = ("wire.error_rate", "1e-9");
+    assert_eq!(timeout(&[lossy]), Time::from_ms(1));
     // A round trip over 500 us takes more than 1 ms.
-    let mut far = vec![("topology.delay", "500us"), ("switch.buffer", "500MB")];
+    let mut far = vec![lossy, ("topology.delay", "500us"), ("switch.buffer", "500MB")];
     assert_eq!(timeout(&far), Time::from_ms(4));
     far.push(("host.retransmit_timeout", "2ms"));
     assert_eq!(timeout(&far), Time::from_ms(2));
+    // Eight buffers of 32 MB at 100 Gb/s.
+    assert_eq!(timeout(&[]), Time::from_us(20_480));
+    for may_lose in [("pfc.enabled", "false"), ("classes.lossless", "[]")] {
+        assert_eq!(timeout(&[may_lose]), Time::from_ms(1), "{may_lose:?}");
+    }
 }
 
 #[test]
@@ -259,4 +264,31 @@ proptest! {
         let truncated: String = chars[..at].iter().collect();
         let _ = parse(&truncated, None, &[]);
     }
+}
+
+/// Small buffers go with PFC's usual thresholds.
+#[test]
+fn usual_thresholds_fit_into_small_buffers() {
+    let text = r#"
+        [topology]
+        kind = "star"
+        hosts = 3
+        host_rate = "100Gbps"
+        host_delay = "1us"
+        [[traffic]]
+        kind = "incast"
+        senders = 2
+        size = "10KB"
+        [scheme]
+        name = "none"
+        [switch]
+        buffer = "2KB"
+        [pfc]
+        enabled = false
+    "#;
+    let scenario = parse(text, None, &[]).expect("a valid scenario");
+    let Threshold::Dynamic { resume_offset, reserve, .. } = scenario.pfc.threshold else {
+        panic!("the usual threshold is dynamic")
+    };
+    assert_eq!((resume_offset, reserve), (Bytes::new(2_000), Bytes::new(2_000)));
 }

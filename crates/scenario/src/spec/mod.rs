@@ -18,8 +18,8 @@ pub use probe::{ProbeKind, ProbeSpec};
 pub use quantity::{Quantity, Unit};
 pub use quirks::QuirksSpec;
 pub use settings::{
-    Architecture, ClassesSpec, EcnRateSpec, EcnSpec, HashKind, HostSpec, MarkAt, PauseDuration,
-    PfcSpec, RoutingSpec, SwitchSpec, ThresholdKind, WireProfile, WireSpec,
+    Architecture, ClassesSpec, EcnRateSpec, EcnSpec, HashKind, HostSpec, MarkAt, PfcSpec,
+    RoutingSpec, SwitchSpec, ThresholdKind, WireProfile, WireSpec,
 };
 pub use topology::{
     CoreWiring, CrossDcSpec, CustomSpec, DumbbellSpec, FatTreeSpec, FileSpec, LeafSpineSpec,

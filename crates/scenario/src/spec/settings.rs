@@ -46,7 +46,9 @@ pub struct HostSpec {
     /// Data packets for each ACK.
     pub ack_every: u32,
     /// Resend from the first unacknowledged packet after this long without an ACK, or "never";
-    /// default: 1ms, and not less than eight times the delay of the longest link.
+    /// default: 1ms, and not less than eight times the delay of the longest link; where no data is ever
+    /// lost (PFC on all links, none that fails or damages packets), not less than the slowest host's link
+    /// takes for eight times a switch's buffer either.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmit_timeout: Option<Timeout>,
     /// Time from the arrival of a packet to the host's answer.
@@ -146,8 +148,6 @@ pub struct PfcSpec {
     /// Buffer for what still arrives after a pause: "auto" (from rate and delay of each link), a
     /// size, or "3bdp" (three times what the cable holds).
     pub headroom: Headroom,
-    /// How long a pause lasts.
-    pub duration: PauseDuration,
 }
 
 impl Default for PfcSpec {
@@ -161,7 +161,6 @@ impl Default for PfcSpec {
             resume_offset: None,
             reserve: None,
             headroom: Headroom::Auto,
-            duration: PauseDuration::Latched,
         }
     }
 }
@@ -174,15 +173,6 @@ pub enum ThresholdKind {
     Static,
     /// A share of what is left of the shared buffer.
     Dynamic,
-}
-
-/// How long a pause lasts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum PauseDuration {
-    /// Until the resume.
-    #[default]
-    Latched,
 }
 
 /// ECN marking at switches (RED on the egress queue).

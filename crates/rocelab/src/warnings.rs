@@ -1,0 +1,154 @@
+//! What a reader of a result should know before trusting it.
+
+use crate::deadlock;
+use fabric::{Output, Setup};
+use results::FlowTable;
+use scenario::{NodeKind, Scenario, Stop};
+use std::collections::BTreeSet;
+use units::{NodeId, Rate};
+
+/// The warnings of a run, in sentences.
+pub(crate) fn of(
+    scenario: &Scenario,
+    setup: &Setup,
+    output: &Output,
+    flows: &FlowTable,
+) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if output.lossless_drops > 0 {
+        warnings.push(format!(
+            "{} packets of lossless classes were dropped: PFC did not protect them (see drops)",
+            output.lossless_drops
+        ));
+    }
+    warnings.extend(unprotected(scenario));
+    warnings.extend(marks_nothing(scenario, setup));
+    warnings.extend(one_threshold(scenario, setup));
+    warnings.extend(several_host_rates(scenario));
+    warnings.extend(not_done(scenario, output, flows));
+    warnings.extend(sent_for_nothing(scenario, output, flows));
+    warnings.extend(deadlocked(scenario, output));
+    warnings
+}
+
+/// Flows that PFC does not protect.
+fn unprotected(scenario: &Scenario) -> Option<String> {
+    let lossless = &scenario.classes.lossless;
+    let messages = scenario.messages.iter();
+    let count = messages.filter(|message| !lossless.contains(&message.priority)).count();
+    (scenario.pfc.enabled && count > 0).then(|| {
+        format!("{count} flows use a priority that PFC does not protect; see classes.lossless")
+    })
+}
+
+/// A rate at which no port of a switch ever marks, if there is one, and why.
+fn marks_nothing(scenario: &Scenario, setup: &Setup) -> Option<String> {
+    let ecn = setup.ecn.as_ref()?;
+    let (room, what) = match scenario.switch.cioq {
+        Some(cioq) => (cioq.output_queue, "switch.output_queue"),
+        None => (scenario.switch.buffer, "switch.buffer"),
+    };
+    let rates = setup.cables.iter().map(|cable| cable.rate);
+    let rate = rates.filter(|&rate| ecn.law_at(rate).kmin >= room).min()?;
+    Some(format!(
+        "nothing is marked at ports of {rate}: ecn.kmin is {} there, and no queue gets longer than {room}; \
+         raise {what}, or lower ecn.kmin and ecn.kmax",
+        ecn.law_at(rate).kmin
+    ))
+}
+
+/// A threshold that grows with the rate of ports, as the preset's other one does.
+fn one_threshold(scenario: &Scenario, setup: &Setup) -> Option<String> {
+    let ecn = scenario.ecn.as_ref()?;
+    let law = scenario.scheme.info.preset(&scenario.scheme.preset)?.ecn.as_ref()?;
+    let key = match (ecn.kmin == law.kmin, ecn.kmax == law.kmax) {
+        (false, true) => "kmin",
+        (true, false) => "kmax",
+        _ => return None,
+    };
+    let scales = ecn.at == Some(law.at) && ecn.by_rate.is_empty();
+    (scales && setup.cables.iter().any(|cable| cable.rate != law.at)).then(|| {
+        format!(
+            "ecn.{key} is for ports of {}, as the preset's other threshold, and grows with the rate of \
+             others; give both for what holds at all ports, or ecn.at",
+            law.at
+        )
+    })
+}
+
+/// Parameters that follow the rate of hosts, where hosts have several.
+fn several_host_rates(scenario: &Scenario) -> Option<String> {
+    let network = &scenario.network;
+    let is_host = |id: NodeId| network.node(id).kind == NodeKind::Host;
+    let links = network.links.iter().filter(|link| is_host(link.a) || is_host(link.b));
+    let rates: BTreeSet<Rate> = links.map(|link| link.rate).collect();
+    let (lowest, highest) = (*rates.first()?, *rates.last()?);
+    let scheme = &scenario.scheme;
+    let preset_at = |rate| (scheme.info.resolve)(&scheme.preset, rate, &[]).ok();
+    let (at_lowest, at_highest) = (preset_at(lowest)?, preset_at(highest)?);
+    let values = scheme.values.iter().zip(at_lowest.iter().zip(&at_highest));
+    let follow: Vec<String> = values
+        .filter(|(value, (low, high))| value == low && low != high)
+        .map(|((name, value), _)| format!("{name} = {value}"))
+        .collect();
+    (!follow.is_empty()).then(|| {
+        format!(
+            "hosts have ports of {lowest} to {highest}, and parameters that follow their rate are those \
+             for the lowest, at all hosts: {}; scheme.params can have others",
+            follow.join(", ")
+        )
+    })
+}
+
+/// Flows that are missing in the statistics of completion times.
+fn not_done(scenario: &Scenario, output: &Output, flows: &FlowTable) -> Option<String> {
+    let (done, all) = (flows.done(), flows.flow_id.len() as u64);
+    let left = all - done;
+    if left == 0 || output.outcome.cancelled {
+        return None;
+    }
+    match scenario.run.stop {
+        Stop::FlowsDone => Some(format!(
+            "{left} flows were not done at the limit of {}; raise run.limit",
+            scenario.run.limit
+        )),
+        // A few are always under way; where none is done, none was meant to be.
+        Stop::At(stop) => (done > 0 && left * LEFT_OUT > all).then(|| {
+            format!(
+                "{left} of {all} flows were not done at {stop}, long ones most of all: statistics of \
+                 completion times are those of the others"
+            )
+        }),
+    }
+}
+
+/// One of so many flows that are left out is told.
+const LEFT_OUT: u64 = 100;
+
+/// Data sent again though nothing was lost.
+fn sent_for_nothing(scenario: &Scenario, output: &Output, flows: &FlowTable) -> Option<String> {
+    let lost = output
+        .ports
+        .iter()
+        .any(|port| port.counters.dropped_packets > 0 || port.counters.lost_packets > 0);
+    let again: u64 = flows.retransmitted_bytes.iter().sum();
+    (again > 0 && !lost && output.out_of_order == 0).then(|| {
+        format!(
+            "{again} bytes were sent again though nothing was lost: ACKs take longer than \
+             host.retransmit_timeout, which is {}",
+            scenario.host.retransmit_timeout
+        )
+    })
+}
+
+/// Links that PFC pauses in a circle.
+fn deadlocked(scenario: &Scenario, output: &Output) -> Option<String> {
+    let (circle, since) = deadlock::find(output, scenario.network.nodes.len())?;
+    let name = |node: &NodeId| scenario.network.node(*node).name.as_str();
+    let names: Vec<&str> = circle.iter().chain(circle.first()).map(name).collect();
+    Some(format!(
+        "deadlock: PFC pauses links in a circle, all of them from {:.1} us to the end: {}",
+        since.as_secs_f64() * 1e6,
+        names.join(" > ")
+    ))
+}
