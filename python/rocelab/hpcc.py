@@ -16,6 +16,7 @@ from rocelab.errors import ConfigError, Interrupted
 from rocelab.result import Result
 from rocelab.scenario import Scenario, parse_with_settings
 from rocelab.simulate import Progress, check_threads, run_raw
+from rocelab.stopping import held_back
 from rocelab.store import check_file
 
 _KEYS = {
@@ -201,7 +202,12 @@ class Experiment:
                 scenario, threads=threads, progress=progress, experiment=self._read
             )
         result = Result.from_run(raw, scenario)
-        written = self._read.write(raw, self.directory, into)
+        try:
+            with held_back():
+                written = self._read.write(raw, self.directory, into)
+        except KeyboardInterrupt:
+            # It waited until they were written.
+            interrupted = True
         if interrupted:
             raise Interrupted(result, written)
         return result, written

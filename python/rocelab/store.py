@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from rocelab.errors import ResultError
 from rocelab.result import Result, series_of
+from rocelab.stopping import held_back
 from rocelab.table import Table
 
 if TYPE_CHECKING:
@@ -116,7 +117,15 @@ def _check_room(told: Path, target: Path) -> None:
 
 
 def save(result: Result, directory: Path, *, force: bool) -> Path:
-    """Writes ``result`` to ``directory``; returns it."""
+    """Writes ``result`` to ``directory``; returns it. Ctrl-C and SIGTERM wait until it is there."""
+    import polars as pl  # noqa: F401 (before signals are held back)
+
+    with held_back():
+        _save(result, directory, force=force)
+    return directory
+
+
+def _save(result: Result, directory: Path, *, force: bool) -> None:
     check_target(directory, force=force)
     target = Path(os.path.realpath(directory))
     made = [parent for parent in target.parents if not parent.exists()]
@@ -136,7 +145,6 @@ def save(result: Result, directory: Path, *, force: bool) -> Path:
         for parent in made:
             with suppress(OSError):
                 parent.rmdir()
-    return directory
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 import rocelab
 from conftest import INCAST
-from rocelab import _rocelab, _toml
+from rocelab import _rocelab, _toml, store
 
 TOPOLOGY = {"kind": "star", "hosts": 5, "host_rate": "100Gbps", "host_delay": "1us"}
 
@@ -255,6 +255,37 @@ def test_saved_result_reads_back(incast: rocelab.Result, tmp_path: Path) -> None
         back.save(tmp_path / "a")
     assert caught.value.hint
     assert "force=True" in caught.value.hint
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_wait_until_a_result_is_saved(
+    incast: rocelab.Result,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    number: signal.Signals,
+) -> None:
+    class HeardError(Exception):
+        pass
+
+    def hear(*_: object) -> None:
+        raise HeardError
+
+    def write(path: Path, data: bytes) -> None:
+        for _ in range(2):
+            signal.raise_signal(number)
+        plain_write(path, data)
+
+    plain_write = store._write
+    monkeypatch.setattr(store, "_write", write)
+    before = signal.signal(number, hear)
+    try:
+        with pytest.raises(HeardError):
+            incast.save(tmp_path / "saved")
+        assert signal.getsignal(number) is hear
+    finally:
+        signal.signal(number, before)
+    assert rocelab.open(tmp_path / "saved").flows.to_polars().equals(incast.flows.to_polars())
+    assert [entry.name for entry in tmp_path.iterdir()] == ["saved"]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -388,7 +389,9 @@ def test_ctrl_c_leaves_a_partial_result(case: Path) -> None:
         stderr=subprocess.PIPE,
     )
     wait_until_running(running)
-    running.send_signal(signal.SIGINT)
+    for _ in range(2):
+        running.send_signal(signal.SIGINT)
+        time.sleep(0.05)
     stdout, stderr = running.communicate(timeout=60)
     assert running.returncode == 130, stderr
     assert stderr.splitlines()[-1] == b"interrupted: the files hold a partial result"

@@ -390,6 +390,9 @@ def test_ctrl_c_stops_all_runs(tmp_path: Path) -> None:
     begin = time.monotonic()
     # As a terminal does it: every process of the group hears it.
     os.killpg(process.pid, signal.SIGINT)
+    time.sleep(0.05)
+    # And once more, from who has no patience.
+    os.killpg(process.pid, signal.SIGINT)
     try:
         stdout, stderr = process.communicate(timeout=30)
     finally:

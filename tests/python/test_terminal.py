@@ -14,6 +14,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import rocelab
 from conftest import wait_until_running
 
 
@@ -41,6 +42,52 @@ def test_ctrl_c_leaves_a_partial_result(tmp_path: Path, long_scenario: str, thre
     assert len(flows) == summary["flows"]
     assert flows["done"].sum() == summary["flows_done"] < summary["flows"]
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["long.toml", "out"]
+
+
+@pytest.mark.parametrize("gap_s", [0, 0.02, 0.05, 0.1, 0.3])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_that_follow_change_nothing(
+    tmp_path: Path, long_scenario: str, number: signal.Signals, gap_s: float
+) -> None:
+    scenario = tmp_path / "long.toml"
+    scenario.write_text(long_scenario, encoding="utf-8")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rocelab", "run", scenario, "--out", tmp_path / "out"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    wait_until_running(process)
+    for _ in range(2):
+        process.send_signal(number)
+        time.sleep(gap_s)
+    _, stderr = process.communicate(timeout=30)
+    assert process.returncode == 130, stderr
+    result = rocelab.open(tmp_path / "out")
+    assert result.partial
+    assert len(result.flows) == result.summary["flows"]
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["long.toml", "out"]
+
+
+def test_ctrl_c_while_a_whole_result_is_saved(tmp_path: Path, incast_file: Path) -> None:
+    script = (
+        "import signal, sys\n"
+        "from rocelab import store\n"
+        "from rocelab.cli import main\n"
+        "write = store._write\n"
+        "store._write = lambda *args: (signal.raise_signal(signal.SIGINT), write(*args))\n"
+        "main()\n"
+    )
+    out = tmp_path / "out"
+    done = subprocess.run(
+        [sys.executable, "-c", script, "run", incast_file, "--out", out],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 130
+    assert done.stderr.endswith(f"interrupted: {out} holds the whole result\n")
+    assert "flows" in done.stdout
+    assert not rocelab.open(out).partial
 
 
 def test_progress_bar_on_a_terminal(tmp_path: Path, long_scenario: str) -> None:

@@ -2,12 +2,13 @@
 
 Data goes to the standard output, all else to the standard error stream. Exit codes: 0 done, 2 bad
 input or a file that cannot be read or written, 130 interrupted. A reader that takes no more of the
-output (``rocelab list | head``) ends the command without a word, and with 0.
+output (``rocelab list | head``) ends the command without a word, and with 0. SIGTERM is as Ctrl-C.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from typing import NoReturn
 
@@ -20,6 +21,8 @@ INTERRUPTED = 130
 def main() -> NoReturn:
     """Runs the command line; errors become a line or two and an exit code."""
     try:
+        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             # Here, as Ctrl-C may come while it is imported.
             from rocelab.cli.app import app

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
 from rocelab.errors import ConfigError, Interrupted
 from rocelab.quantity import count, duration, size
 from rocelab.scenario import Scenario, load_with_settings
+from rocelab.stopping import stoppable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +50,10 @@ def run(
         bool, typer.Option("--quiet", "-q", help="Print errors alone; no progress bar.")
     ] = False,
 ) -> None:
-    """Run a scenario and write its result directory."""
+    """Run a scenario and write its result directory.
+
+    Ctrl-C and SIGTERM stop the run and leave a partial result.
+    """
     # Late, so that --help and --version need not wait for it.
     from rocelab.simulate import run as simulate
     from rocelab.store import check_target
@@ -57,17 +61,16 @@ def run(
     loaded = _load(scenario, settings, seed)
     directory = out if out is not None else Path("out") / loaded.name
     check_target(directory, force=force)
-    interrupted = False
-    try:
-        result = simulate(loaded, threads=threads, progress=not quiet)
-    except Interrupted as stopped:
-        result = stopped.result
-        interrupted = True
-    result.save(directory, force=force)
-    _tell(result, ("result", str(directory)), as_json=as_json, quiet=quiet)
-    if interrupted:
-        print(f"interrupted: {directory} holds a partial result", file=sys.stderr)
-        raise typer.Exit(130)
+    with stoppable() as stop:
+        try:
+            result = simulate(loaded, threads=threads, progress=not quiet)
+        except Interrupted as stopped:
+            result = stopped.result
+        stop.too_late = True
+        result.save(directory, force=force)
+        _tell(result, ("result", str(directory)), as_json=as_json, quiet=quiet)
+        if stop.heard:
+            _interrupted(f"{directory} holds", result)
 
 
 def validate(scenario: ScenarioFile, settings: Settings = None) -> None:
@@ -102,6 +105,8 @@ def hpcc(
 ) -> None:
     """Run an experiment of the HPCC ns-3 simulator: its files in, its files out.
 
+    Ctrl-C and SIGTERM stop the run and leave the files of a partial result.
+
     Names in the configuration are relative to the working directory. What that simulator does
     differently is a switch in the scenario's [quirks], to be changed with --set.
     """
@@ -114,18 +119,17 @@ def hpcc(
     if to_scenario:
         print(experiment.scenario(changes).to_toml(), end="")
         return
-    interrupted = False
-    try:
-        result, written = experiment.run(
-            settings=changes, threads=threads, progress=not quiet, into=out
-        )
-    except Interrupted as stopped:
-        result, written = stopped.result, stopped.files
-        interrupted = True
-    _tell(result, ("files", "  ".join(map(str, written))), as_json=as_json, quiet=quiet)
-    if interrupted:
-        print("interrupted: the files hold a partial result", file=sys.stderr)
-        raise typer.Exit(130)
+    with stoppable() as stop:
+        try:
+            result, written = experiment.run(
+                settings=changes, threads=threads, progress=not quiet, into=out
+            )
+        except Interrupted as stopped:
+            result, written = stopped.result, stopped.files
+        stop.too_late = True
+        _tell(result, ("files", "  ".join(map(str, written))), as_json=as_json, quiet=quiet)
+        if stop.heard:
+            _interrupted("the files hold", result)
 
 
 def validate_hpcc(
@@ -198,6 +202,13 @@ def _tell(result: Result, place: tuple[str, str], *, as_json: bool, quiet: bool)
         print(json.dumps(result.summary, indent=2, ensure_ascii=False))
     elif not quiet:
         print(describe(result, place))
+
+
+def _interrupted(where: str, result: Result) -> NoReturn:
+    """Ends a command that was told to stop; ``where`` says what has become of the ``result``."""
+    what = "a partial" if result.partial else "the whole"
+    print(f"interrupted: {where} {what} result", file=sys.stderr)
+    raise typer.Exit(130)
 
 
 def _warn(warnings: Sequence[str]) -> None:

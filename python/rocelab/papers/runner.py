@@ -21,6 +21,7 @@ from rocelab.progress import runs_bar
 from rocelab.result import Result
 from rocelab.scenario import Scenario
 from rocelab.simulate import Progress, check_count, run
+from rocelab.stopping import held_back
 from rocelab.store import check_tables, open_result
 
 _TICK_S = 0.1
@@ -68,14 +69,22 @@ def _kept(home: Path) -> Result | None:
 
 
 def _run(missing: Mapping[Path, Scenario], jobs: int, *, progress: bool) -> None:
+    import polars as pl  # noqa: F401 (before signals are held back)
+
     stop = threading.Event()
-    with runs_bar(len(missing), shown=progress) as show, ThreadPoolExecutor(jobs) as pool:
+    with (
+        # What is being saved when the runs are stopped is saved to its end.
+        held_back() as signals,
+        runs_bar(len(missing), shown=progress) as show,
+        ThreadPoolExecutor(jobs) as pool,
+    ):
         try:
             pending = {
                 pool.submit(_one, scenario, home, stop, show) for home, scenario in missing.items()
             }
             while pending:
-                # Not without end: Polars' handler of SIGINT has the system restart such a wait.
+                if signals:
+                    raise KeyboardInterrupt
                 done, pending = wait(pending, _TICK_S, FIRST_COMPLETED)
                 for future in done:
                     future.result()
