@@ -11,8 +11,8 @@ from __future__ import annotations
 import io
 import json
 import os
+import secrets
 import shutil
-import tempfile
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -134,7 +134,6 @@ def _save(result: Result, directory: Path, *, force: bool) -> None:
         with _refusals(directory):
             target.parent.mkdir(parents=True, exist_ok=True)
             temporary = _make_temporary(target.name, target.parent)
-            temporary.chmod(0o777 & ~_umask())
             _write_all(result, temporary)
             _put_in_place(temporary, target)
             _sync(target.parent)
@@ -187,7 +186,12 @@ def _target(directory: Path, *, force: bool) -> Path:
 
 def _make_temporary(name: str, parent: Path) -> Path:
     """A new directory in ``parent``, hidden, with ``name`` in its name."""
-    return Path(tempfile.mkdtemp(prefix=f".{name}.", dir=parent))
+    # Others may read it as the umask says; what tempfile makes, nobody else may.
+    while True:
+        temporary = parent / f".{name}.{secrets.token_hex(4)}"
+        with suppress(FileExistsError):
+            temporary.mkdir()
+            return temporary
 
 
 def _write_all(result: Result, directory: Path) -> None:
@@ -281,12 +285,6 @@ def _sync(directory: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def open_result(directory: str | os.PathLike[str]) -> Result:

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import copy
 import multiprocessing
+import os
 import pickle
 import signal
+import stat
 import subprocess
 import sys
 import threading
@@ -255,6 +257,24 @@ def test_saved_result_reads_back(incast: rocelab.Result, tmp_path: Path) -> None
         back.save(tmp_path / "a")
     assert caught.value.hint
     assert "force=True" in caught.value.hint
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o027])
+def test_who_may_read_a_result_is_as_the_umask_says(
+    incast: rocelab.Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mask: int
+) -> None:
+    def change(_: int) -> int:
+        pytest.fail("other threads would make files under this mask")
+
+    before = os.umask(mask)
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "umask", change)
+            saved = incast.save(tmp_path / "saved")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(saved.stat().st_mode) == 0o777 & ~mask
+    assert stat.S_IMODE((saved / "series").stat().st_mode) == 0o777 & ~mask
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
