@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class RocelabError(Exception):
-    """The base of all errors that rocelab raises."""
+    """The base of all errors that rocelab raises. Their text ends with the hint."""
 
     hint: str | None
     """What to do about it, where there is advice."""
@@ -21,9 +21,13 @@ class RocelabError(Exception):
         super().__init__(message)
         self.hint = hint
 
+    def __str__(self) -> str:
+        text = super().__str__()
+        return f"{text}\nhint: {self.hint}" if self.hint else text
+
 
 class ConfigError(RocelabError, ValueError):
-    """A scenario was refused. The text reads ``file:line: key: what is wrong``."""
+    """A scenario was refused. The text begins ``file:line: key: what is wrong``."""
 
     message: str
     """What is wrong, alone."""

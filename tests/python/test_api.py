@@ -93,6 +93,17 @@ def test_config_error_says_where(incast_file: Path) -> None:
     assert str(error).startswith(f"{incast_file}:3: topology.hostz: ")
     assert error.hint
     assert "hosts" in error.hint
+    assert str(error).endswith(f"\nhint: {error.hint}")
+
+
+def test_a_typo_in_a_sweep_shows_what_was_meant() -> None:
+    scenario = rocelab.Scenario.from_toml(INCAST)
+    with pytest.raises(rocelab.ConfigError, match="unknown key\nhint: did you mean `name`"):
+        scenario.with_(scheme__nme="hpcc")
+    with pytest.raises(rocelab.ConfigError) as caught:
+        scenario.with_(scheme__nme="hpcc")
+    again = pickle.loads(pickle.dumps(caught.value))  # noqa: S301 - its own
+    assert str(again) == str(caught.value)
 
 
 def test_errors_of_scenarios_in_code_tell_no_line() -> None:

@@ -38,8 +38,6 @@ def main() -> NoReturn:
             sys.stdout.flush()
     except RocelabError as error:
         print(f"error: {error}", file=sys.stderr)
-        if error.hint:
-            print(f"hint: {error.hint}", file=sys.stderr)
     except OSError as error:
         # What could not be written now would fail again at the end of the process.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -62,7 +62,7 @@ def _kept(home: Path) -> Result | None:
         result = open_result(home)
         check_tables(home, result.summary)
     except ResultError as error:
-        print(f"{error}; its run is made anew", file=sys.stderr)
+        print(f"{error.args[0]}; its run is made anew", file=sys.stderr)
         shutil.rmtree(home, ignore_errors=True)
         return None
     return result
