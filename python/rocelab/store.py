@@ -53,7 +53,7 @@ _SUMMARY_KEYS: dict[str, type | tuple[type, ...]] = {
     "warnings": list,
 }
 _SERIES_KEYS = {"name": str, "kind": str, "unit": str, "column": str, "rows": int}
-_BIN_KEYS = dict.fromkeys(("upper_bytes", "p50", "p95", "p99"), (int, float))
+_BIN_KEYS = dict.fromkeys(("upper_bytes", "flows", "p50", "p95", "p99"), (int, float))
 """What is looked at here of a summary, of a series that it lists and of a bin of slowdowns."""
 
 _NEEDED = {

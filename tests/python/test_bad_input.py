@@ -467,7 +467,11 @@ def test_damaged_file_of_a_result(
         ("series", [3], "series.0: not a table"),
         ("slowdown", None, "slowdown cannot be null"),
         ("slowdown", {}, "slowdown: has no bins"),
-        ("slowdown", {"bins": [{"upper_bytes": "x"}]}, "slowdown.bins.0: has no p50, p95, p99"),
+        (
+            "slowdown",
+            {"bins": [{"upper_bytes": "x"}]},
+            "slowdown.bins.0: has no flows, p50, p95, p99",
+        ),
         ("flows_done", "all", 'flows_done cannot be "all"'),
         ("warnings", [1], "warnings: not all are text"),
         ("slowdown", ..., "has no slowdown"),

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 import rocelab
 from conftest import INCAST, Command
 from pictures import assert_picture, legend_texts, png_size
-from rocelab.plot import style
+from rocelab.plot import slowdown, style
 from rocelab.plot.gallery import draw_all
 from rocelab.plot.picture import Picture
 
@@ -313,6 +313,49 @@ def footnote(drawn: Figure) -> str:
     return " ".join(drawn.get_supxlabel().split())
 
 
+def test_slowdowns_say_how_many_flows_were_not_done(
+    command: Command, three_runs: list[rocelab.Result], tmp_path: Path
+) -> None:
+    scenario = three_runs[1].scenario.with_(run__stop="60us", traffic__1__flows__0__size="10KB")
+    cut_short = rocelab.run(scenario)
+    assert (cut_short.summary["flows_done"], cut_short.summary["flows"]) == (1, 4)
+    for function in (rocelab.plot.fct, rocelab.plot.tags):
+        assert "1 of 4 flows done" in footnote(function(cut_short))
+        assert "flows done" not in footnote(function(three_runs[0]))
+        both = footnote(function([cut_short, three_runs[2]]))
+        assert "Flows done: dcqcn 1 of 4." in both
+    drawn = tmp_path / "drawn.svg"
+    assert command("fct", cut_short.save(tmp_path / "cut"), "--out", drawn).returncode == 0
+    assert "1 of 4 flows done" in drawn.read_text()
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        ([100, 200], ""),
+        ([99, 100], "Bins have 99 to 100 flows: p99 is the maximum of those with fewer than 100."),
+        ([36, 36], "Bins have 36 flows: p99 is their maximum."),
+        ([1], "Bins have 1 flow: p95 and p99 are their maximum."),
+        (
+            [9, 36],
+            "Bins have 9 to 36 flows: p95 is the maximum of those with fewer than 20, p99 of all.",
+        ),
+    ],
+)
+def test_slowdowns_say_which_percentiles_are_the_maximum(counts: list[int], said: str) -> None:
+    bins = [
+        {"upper_bytes": 1000 * at, "flows": flows, "p50": 1.0, "p95": 2.0, "p99": 3.0}
+        for at, flows in enumerate(counts, 1)
+    ]
+    assert footnote(slowdown.by_size([("a", bins)])) == said
+    assert footnote(slowdown.by_size([("a", bins), ("b", bins)])) == said
+
+
+def test_tags_of_few_flows_say_so_too(incast: rocelab.Result) -> None:
+    said = "Tags have 1 to 3 flows: p95 and p99 are their maximum."
+    assert footnote(incast.plot.tags()).startswith(said)
+
+
 def test_every_picture_tells_the_caveats_of_its_schemes(
     reconstructed: rocelab.Result, three_runs: list[rocelab.Result]
 ) -> None:
@@ -330,7 +373,7 @@ def test_every_picture_tells_the_caveats_of_its_schemes(
     for name, function in draw.items():
         for runs in ([reconstructed], [plain, reconstructed]):
             assert said in footnote(function(runs)), name
-        assert footnote(function(plain)) == "", name
+        assert said not in footnote(function(plain)), name
     assert said in footnote(reconstructed.plot.series("pause"))
     both = footnote(rocelab.plot.queue([reconstructed, *three_runs, reconstructed]))
     assert both.count(said) == 1

@@ -7,7 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rocelab.errors import ResultError
-from rocelab.plot.style import as_list, caveats, figure, labels, legend, look, style, title
+from rocelab.plot.style import (
+    as_list,
+    caveats,
+    figure,
+    labels,
+    legend,
+    look,
+    style,
+    title,
+    unfinished,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,6 +30,9 @@ Bin = Mapping[str, Any]
 
 PERCENTILES = (50, 95, 99)
 """The percentiles that are drawn; by nearest rank."""
+
+_NEEDED = {95: 20, 99: 100}
+"""Of fewer values than these, the percentile is the largest."""
 
 _LONGEST_TAG = 24
 """Letters of a tag below a panel; of longer ones the middle is left out."""
@@ -40,7 +53,8 @@ def fct(results: Result | Iterable[Result]) -> Figure:
         if not run.summary["slowdown"]["bins"]:
             raise ResultError(f"{name}: no flow completed, so there are no slowdowns to draw")
     bins = (run.summary["slowdown"]["bins"] for run in runs)
-    drawn = by_size(list(zip(names, bins, strict=True)), caveats(runs))
+    notes = [*unfinished(runs, names), *caveats(runs)]
+    drawn = by_size(list(zip(names, bins, strict=True)), notes)
     if len(runs) == 1:
         with style():
             title(drawn.axes[0], names[0])
@@ -50,9 +64,11 @@ def fct(results: Result | Iterable[Result]) -> Figure:
 def by_size(named: Sequence[tuple[str, Sequence[Bin]]], notes: Sequence[str] = ()) -> Figure:
     """The picture of :func:`fct` from lists of bins with their names, with ``notes`` below.
 
-    A bin has ``upper_bytes`` and the percentiles ``p50``, ``p95`` and ``p99``. The name of a single
-    list is not shown.
+    A bin has ``upper_bytes``, ``flows`` and the percentiles ``p50``, ``p95`` and ``p99``. The name
+    of a single list is not shown.
     """
+    counts = [entry["flows"] for _, bins in named for entry in bins]
+    notes = [*_maxima("Bins", counts), *notes]
     with style():
         if len(named) == 1:
             ((_, bins),) = named
@@ -85,8 +101,10 @@ def tags(results: Result | Iterable[Result]) -> Figure:
     found = list(dict.fromkeys(tag for tagged in by_run for tag in tagged))
     if not found:
         raise ResultError("no flow completed, so there are no slowdowns to draw")
+    counts = [len(values) for tagged in by_run for values in tagged.values()]
+    notes = [*_maxima("Tags", counts), *unfinished(runs, names), *caveats(runs)]
     with style():
-        drawn, (axes,) = figure(notes=caveats(runs))
+        drawn, (axes,) = figure(notes=notes)
         for index, (tagged, name) in enumerate(zip(by_run, names, strict=True)):
             shift = (index - (len(runs) - 1) / 2) * 0.6 / len(runs)
             spots = [(at + shift, tagged[tag]) for at, tag in enumerate(found) if tag in tagged]
@@ -136,6 +154,24 @@ def _short(tag: str) -> str:
 def percentile(values: Sequence[float], percent: int) -> float:
     """The smallest of the sorted ``values`` that at least ``percent`` per cent do not exceed."""
     return values[math.ceil(len(values) * percent / 100) - 1]
+
+
+def _maxima(groups: str, counts: Sequence[int]) -> list[str]:
+    """Says which percentiles of ``groups`` with so many flows each are just their maximum."""
+    low, high = min(counts, default=0), max(counts, default=0)
+    few = {percent: needed for percent, needed in _NEEDED.items() if low < needed}
+    if not few:
+        return []
+    span = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    said = f"{groups} have {span} flow{'' if high == 1 else 's'}"
+    names = [f"p{percent}" for percent in few]
+    if all(high < needed for needed in few.values()):
+        verb = "is" if len(names) == 1 else "are"
+        return [f"{said}: {' and '.join(names)} {verb} their maximum."]
+    which = ["all" if high < least else f"those with fewer than {least}" for least in few.values()]
+    first, *others = zip(names, which, strict=True)
+    parts = [f"{first[0]} is the maximum of {first[1]}", *(f"{a} of {b}" for a, b in others)]
+    return [f"{said}: {', '.join(parts)}."]
 
 
 def slowdowns_by_tag(run: Result) -> dict[str, list[float]]:

@@ -132,6 +132,19 @@ def caveats(results: Sequence[Result]) -> list[str]:
     ]
 
 
+def unfinished(results: Sequence[Result | None], names: Sequence[str]) -> list[str]:
+    """How many flows were done, of those of ``results`` where that is not all of them."""
+    counts = {
+        name: f"{result.summary['flows_done']:,} of {result.summary['flows']:,}"
+        for name, result in zip(names, results, strict=True)
+        if result and result.summary["flows_done"] < result.summary["flows"]
+    }
+    if len(results) == 1:
+        return [f"{count} flows done." for count in counts.values()]
+    told = ", ".join(f"{name} {count}" for name, count in counts.items())
+    return [f"Flows done: {told}."] if told else []
+
+
 def footnotes(drawn: Figure, notes: Sequence[str]) -> None:
     """Writes ``notes`` in small letters below all panels of ``drawn``, which grows by them."""
     if not notes:
