@@ -130,14 +130,67 @@ def test_where_nothing_was_paused_the_picture_says_so(incast: rocelab.Result) ->
 def test_results_come_in_any_iterable(three_runs: list[rocelab.Result]) -> None:
     for function in (rocelab.plot.fct, rocelab.plot.tags, rocelab.plot.queue):
         by_name = {run.summary["scheme"]: run for run in three_runs}
-        for runs in (iter(three_runs), by_name.values(), tuple(three_runs)):
+        for runs in (iter(three_runs), by_name.values(), tuple(three_runs), by_name):
             assert legend_texts(function(runs)) == ["none", "dcqcn", "hpcc"]
         wrong: Any
-        for wrong in (by_name, ["out/hpcc"], "out/hpcc", None, 3):
-            with pytest.raises(TypeError, match="expected a Result or an iterable of them, found"):
+        for wrong in ({"hpcc": "out/hpcc"}, ["out/hpcc"], "out/hpcc", None, 3):
+            with pytest.raises(TypeError, match=r"expected a Result, .* found"):
                 function(wrong)
-        with pytest.raises(rocelab.ResultError, match="no result"):
-            function([])
+        for wrong in ([], {}):
+            with pytest.raises(rocelab.ResultError, match="no result"):
+                function(wrong)
+
+
+def test_labels_are_shown_as_they_are(three_runs: list[rocelab.Result], tmp_path: Path) -> None:
+    probe = {"name": "pause", "kind": "pause", "interval": "1us", "nodes": ["h0"]}
+    paused = [rocelab.run(run.scenario.with_(probe=[probe])) for run in three_runs]
+    labels = ["eta = 0.9", "_hidden", "$\\frac$"]
+    named = dict(zip(labels, three_runs, strict=True))
+    for function in (rocelab.plot.fct, rocelab.plot.tags, rocelab.plot.queue):
+        drawn = function(named)
+        assert legend_texts(drawn) == labels
+        assert_picture(rocelab.plot.save(drawn, tmp_path / "picture"))
+    bars = rocelab.plot.series(dict(zip(labels, paused, strict=True)), "pause")
+    assert [text.get_text() for text in bars.axes[0].get_yticklabels()] == labels
+    assert_picture(rocelab.plot.save(bars, tmp_path / "picture"))
+    (alone,) = rocelab.plot.fct({"alone": three_runs[0]}).axes
+    assert alone.get_title(loc="right") == "alone"
+    assert draw_all(named, tmp_path / "all")
+
+
+def test_results_of_one_scheme_are_told_apart_by_their_names(
+    command: Command, incast: rocelab.Result, tmp_path: Path
+) -> None:
+    def legend(runs: Sequence[rocelab.Result]) -> list[str]:
+        return legend_texts(rocelab.plot.fct(runs))
+
+    def presets(name: str) -> dict[str, Any]:
+        return {"name": "dcqcn", "preset": name}
+
+    plain, other = (
+        rocelab.run(incast.scenario.with_(scheme=presets(name)))
+        for name in ("dcqcn-paper", "dcqcn-hpcc")
+    )
+    assert legend([plain, other]) == ["dcqcn (dcqcn-paper)", "dcqcn (dcqcn-hpcc)"]
+    named = [
+        rocelab.run(run.scenario.with_(name=name))
+        for run, name in ((plain, "deep"), (other, "shallow"))
+    ]
+    assert legend(named) == ["deep", "shallow"]
+    more = [
+        rocelab.run(named[0].scenario.with_(**change))
+        for change in ({"scheme": "hpcc"}, {"name": "shallow"})
+    ]
+    assert legend([more[0], named[0], more[1]]) == ["hpcc, deep", "dcqcn, deep", "dcqcn, shallow"]
+    saved = [rocelab.open(plain.save(tmp_path / name)) for name in ("x/a", "x/b", "y/b")]
+    assert legend(saved[:2]) == ["a", "b"]
+    assert legend(saved[1:]) == [str(tmp_path / name) for name in ("x/b", "y/b")]
+    assert legend([plain, plain]) == ["dcqcn 1", "dcqcn 2"]
+    done = command("plot", "b", "../x/a", "--out", tmp_path / "plots", cwd=tmp_path / "x")
+    assert done.returncode == 0, done.stderr
+    drawn = (tmp_path / "plots" / "fct.svg").read_text()
+    assert "<!-- a -->" in drawn
+    assert "<!-- b -->" in drawn
 
 
 def test_formats_are_one_or_several(incast: rocelab.Result, tmp_path: Path) -> None:

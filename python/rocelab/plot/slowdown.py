@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rocelab.errors import ResultError
 from rocelab.plot.style import (
-    as_list,
     caveats,
     figure,
-    labels,
     legend,
     look,
+    named,
     style,
     title,
     unfinished,
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from rocelab.plot.style import Results
     from rocelab.result import Result
 
 Bin = Mapping[str, Any]
@@ -41,14 +41,13 @@ _TAGS_WIDTH = 40
 _SLANTED_AT_MOST = 10
 
 
-def fct(results: Result | Iterable[Result]) -> Figure:
+def fct(results: Results) -> Figure:
     """FCT slowdown by flow size: p50, p95 and p99 over size bins of equal flow count.
 
     A point stands at its bin's largest size. Several results share a picture with a panel for each
-    percentile.
+    percentile; a dictionary gives them their labels: ``fct({"eta 0.9": one, "eta 0.95": other})``.
     """
-    runs = as_list(results)
-    names = labels(runs)
+    runs, names = named(results)
     for run, name in zip(runs, names, strict=True):
         if not run.summary["slowdown"]["bins"]:
             raise ResultError(f"{name}: no flow completed, so there are no slowdowns to draw")
@@ -61,17 +60,17 @@ def fct(results: Result | Iterable[Result]) -> Figure:
     return drawn
 
 
-def by_size(named: Sequence[tuple[str, Sequence[Bin]]], notes: Sequence[str] = ()) -> Figure:
+def by_size(lists: Sequence[tuple[str, Sequence[Bin]]], notes: Sequence[str] = ()) -> Figure:
     """The picture of :func:`fct` from lists of bins with their names, with ``notes`` below.
 
     A bin has ``upper_bytes``, ``flows`` and the percentiles ``p50``, ``p95`` and ``p99``. The name
     of a single list is not shown.
     """
-    counts = [entry["flows"] for _, bins in named for entry in bins]
+    counts = [entry["flows"] for _, bins in lists for entry in bins]
     notes = [*_maxima("Bins", counts), *notes]
     with style():
-        if len(named) == 1:
-            ((_, bins),) = named
+        if len(lists) == 1:
+            ((_, bins),) = lists
             drawn, (axes,) = figure(notes=notes)
             names = [f"p{percent}" for percent in PERCENTILES]
             for index, (percent, name) in enumerate(zip(PERCENTILES, names, strict=True)):
@@ -79,10 +78,10 @@ def by_size(named: Sequence[tuple[str, Sequence[Bin]]], notes: Sequence[str] = (
             axes.set_ylabel("FCT slowdown")
             panels = [axes]
         else:
-            names = [name for name, _ in named]
+            names = [name for name, _ in lists]
             drawn, panels = figure(rows=len(PERCENTILES), notes=notes)
             for axes, percent in zip(panels, PERCENTILES, strict=True):
-                for index, (name, bins) in enumerate(named):
+                for index, (name, bins) in enumerate(lists):
                     _line(axes, bins, percent, name, index)
                 axes.set_ylabel(f"p{percent} slowdown")
         for axes in panels:
@@ -93,10 +92,9 @@ def by_size(named: Sequence[tuple[str, Sequence[Bin]]], notes: Sequence[str] = (
     return drawn
 
 
-def tags(results: Result | Iterable[Result]) -> Figure:
+def tags(results: Results) -> Figure:
     """FCT slowdown by tag: for each the median (filled), p95 (bar) and p99 (open)."""
-    runs = as_list(results)
-    names = labels(runs)
+    runs, names = named(results)
     by_run = [slowdowns_by_tag(run) for run in runs]
     found = list(dict.fromkeys(tag for tagged in by_run for tag in tagged))
     if not found:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import io
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from rocelab.errors import ResultError
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from rocelab.result import Result
+
+    Results: TypeAlias = Result | Iterable[Result] | Mapping[str, Result]
 
 WIDTH_IN = 3.4
 """Width of a column in a two-column paper."""
@@ -153,30 +155,41 @@ def footnotes(drawn: Figure, notes: Sequence[str]) -> None:
     letters = int(_NOTE_WIDTH * width / WIDTH_IN)
     lines = [line for note in notes for line in textwrap.wrap(note, letters)]
     drawn.set_size_inches(width, height + 0.12 * (len(lines) + 1))
-    drawn.supxlabel("\n".join(lines), x=0.01, ha="left", fontsize=6)
+    drawn.supxlabel("\n".join(lines), x=0.01, ha="left", fontsize=6, parse_math=False)
 
 
-def as_list(results: Result | Iterable[Result]) -> list[Result]:
-    """``results`` as a list, also where it is one alone."""
+def named(results: Results) -> tuple[list[Result], list[str]]:
+    """``results`` as a list, also where it is one alone, and what to call each in a picture."""
     from rocelab.result import Result
 
-    runs: list[Any] = list(results) if isinstance(results, Iterable) else [results]
+    runs: list[Any]
+    if isinstance(results, Mapping):
+        runs = list(results.values())
+    else:
+        runs = list(results) if isinstance(results, Iterable) else [results]
     for one in runs:
         if not isinstance(one, Result):
-            raise TypeError(f"expected a Result or an iterable of them, found {type(one).__name__}")
-    return runs
-
-
-def labels(results: Sequence[Result]) -> list[str]:
-    """What to call each of ``results`` in one picture: as short as tells them apart."""
-    if not results:
+            raise TypeError(
+                "expected a Result, an iterable of them or a dictionary of them by label, "
+                f"found {type(one).__name__}"
+            )
+    if not runs:
         raise ResultError("no result to draw")
+    return runs, list(map(str, results)) if isinstance(results, Mapping) else _labels(runs)
+
+
+def _labels(results: Sequence[Result]) -> list[str]:
+    """What to call each of ``results``: as short as tells them apart."""
+    summaries = [result.summary for result in results]
+    paths = [str(result.directory or "") for result in results]
     choices = (
-        [str(result.summary["scheme"]) for result in results],
-        [f"{result.summary['scheme']} ({result.summary['preset']})" for result in results],
-        [str(result.summary["name"]) for result in results],
-        [result.directory.name if result.directory else "" for result in results],
-        [f"{result.summary['name']}, seed {result.summary['seed']}" for result in results],
+        [str(one["scheme"]) for one in summaries],
+        [str(one["name"]) for one in summaries],
+        [f"{one['scheme']} ({one['preset']})" for one in summaries],
+        [f"{one['scheme']}, {one['name']}" for one in summaries],
+        [path and Path(path).absolute().name for path in paths],
+        [f"{one['name']}, seed {one['seed']}" for one in summaries],
+        paths,
     )
     for names in choices:
         if len(set(names)) == len(names) and all(names):
@@ -203,10 +216,10 @@ def legend(drawn: Figure, panels: Sequence[Axes], names: Sequence[str]) -> None:
     """
     if len(names) < 2:
         return
-    shown: dict[str, Any] = {}
-    for axes in panels:
-        shown.update(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
-    handles = [shown[name] for name in names if name in shown]
+    # Not what matplotlib finds by itself: it leaves out names that begin with an underscore.
+    shown: dict[str, Any] = {str(line.get_label()): line for axes in panels for line in axes.lines}
+    names = [name for name in names if name in shown]
+    handles = [shown[name] for name in names]
     markers_alone = all(handle.get_linestyle() == "None" for handle in handles)
     handle_length = 1.0 if markers_alone else 2.2
     # Lengths are in letters, of which a column's width holds so many.
@@ -216,7 +229,7 @@ def legend(drawn: Figure, panels: Sequence[Axes], names: Sequence[str]) -> None:
     width, height = drawn.get_size_inches()
     drawn.set_size_inches(width, height + 0.16 * max(0, rows - 2))
     written = drawn.legend(
-        handles=handles, loc="outside upper center", ncols=columns, handlelength=handle_length
+        handles, names, loc="outside upper center", ncols=columns, handlelength=handle_length
     )
     for text in written.get_texts():
         text.set_parse_math(False)

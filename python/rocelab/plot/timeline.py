@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rocelab.catalogue import probe_kinds
 from rocelab.errors import ResultError
 from rocelab.plot.style import (
-    as_list,
     caveats,
     figure,
-    labels,
     legend,
     look,
+    named,
     style,
     title,
     y_label,
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from rocelab.plot.style import Results
     from rocelab.result import Result
     from rocelab.table import Series
 
@@ -67,7 +67,7 @@ class _Line:
 
 
 def queue(
-    results: Result | Iterable[Result],
+    results: Results,
     *,
     nodes: Sequence[str] | None = None,
     ports: Sequence[int] | None = None,
@@ -77,7 +77,7 @@ def queue(
 
 
 def throughput(
-    results: Result | Iterable[Result],
+    results: Results,
     *,
     nodes: Sequence[str] | None = None,
     ports: Sequence[int] | None = None,
@@ -87,7 +87,7 @@ def throughput(
 
 
 def series(
-    results: Result | Iterable[Result],
+    results: Results,
     kind: str,
     *,
     nodes: Sequence[str] | None = None,
@@ -98,10 +98,10 @@ def series(
 
     ``nodes``, ``ports`` and ``flows`` choose among the lines. The ports or flows of one result
     share a panel; with several results each port or flow has a panel, in which colour and line
-    style tell the results apart. A result without samples to draw is named below.
+    style tell the results apart, by its keys where ``results`` is a dictionary. A result
+    without samples to draw is named below.
     """
-    runs = as_list(results)
-    names = labels(runs)
+    runs, names = named(results)
     lines: list[_Line] = []
     unit = ""
     for index, (run, name) in enumerate(zip(runs, names, strict=True)):
@@ -178,7 +178,9 @@ def _bars(
                 # Not moved to whole pixels: a pixel's shade tells how much of it was paused.
                 snap=False,
             )
-        axes.set_yticks(range(len(rows)), [_name(line, names, places) for line in rows])
+        axes.set_yticks(
+            range(len(rows)), [_name(line, names, places) for line in rows], parse_math=False
+        )
         axes.set_ylim(len(rows) - 0.5, -0.5)
         # One sample at time 0 is no span of time.
         axes.set_xlim(0, max(float(line.time_ps[-1]) for line in rows) / ps or 1.0)
