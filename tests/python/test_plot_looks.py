@@ -43,14 +43,19 @@ def test_panels_share_a_range_of_time_that_holds_all_samples(starts: tuple[str, 
 
 
 def test_legend_names_results_that_only_a_later_panel_shows(incast: rocelab.Result) -> None:
-    def with_queues(scheme: str, ports: list[str]) -> rocelab.Result:
-        probe = {"name": "queue", "kind": "queue", "ports": ports, "interval": "1us"}
-        return rocelab.run(incast.scenario.with_(scheme=scheme, probe=[probe]))
+    def with_queues(scheme: str, port: str, receiver: str) -> rocelab.Result:
+        probe = {"name": "queue", "kind": "queue", "ports": [port], "interval": "1us"}
+        traffic = {"kind": "incast", "senders": ["h1", "h2"], "receiver": receiver, "size": "1MB"}
+        return rocelab.run(incast.scenario.with_(scheme=scheme, probe=[probe], traffic=[traffic]))
 
-    runs = [with_queues("dcqcn", ["s0:h4"]), with_queues("hpcc", ["s0:h3"])]
+    runs = [with_queues("dcqcn", "s0:h4", "h4"), with_queues("hpcc", "s0:h3", "h3")]
     drawn = rocelab.plot.queue(runs)
     assert [axes.get_title(loc="right") for axes in drawn.axes] == ["s0:h4", "s0:h3"]
     assert legend_texts(drawn) == ["dcqcn", "hpcc"]
+    runs[1] = with_queues("hpcc", "s0:h3", "h4")
+    drawn = rocelab.plot.queue(runs)
+    assert [axes.get_title(loc="right") for axes in drawn.axes] == ["s0:h4"]
+    assert "hpcc: no queue is drawn" in drawn.get_supxlabel()
 
 
 def test_many_results_look_different(incast: rocelab.Result) -> None:

@@ -91,6 +91,59 @@ def test_several_results_share_a_picture(three_runs: list[rocelab.Result]) -> No
     assert len(looks) == 3
 
 
+def test_the_same_flows_in_all_pictures(incast: rocelab.Result) -> None:
+    sizes = ["100KB", "1MB", "200KB", "500KB", "300KB", "2MB", "400KB", "600KB"]
+    kinds = ("rate", "goodput", "latency")
+    scenario = incast.scenario.with_(
+        traffic=[
+            {"kind": "flows", "flows": [{"src": f"h{n % 4}", "dst": "h4", "size": size}]}
+            for n, size in enumerate(sizes)
+        ],
+        probe=[
+            {"name": f"{kind}{n}", "kind": kind, "interval": "1us", "flows": [n]}
+            for kind in kinds
+            for n in reversed(range(8))
+        ],
+    )
+    runs = [rocelab.run(scenario.with_(scheme=name)) for name in ("dcqcn", "hpcc")]
+    for kind in kinds:
+        panels = rocelab.plot.series(runs, kind).axes
+        assert [axes.get_title(loc="right") for axes in panels] == [f"flow {n}" for n in range(5)]
+        assert panels[0].get_title(loc="left") == "the first 5 of 8"
+        few = rocelab.plot.series(runs, kind, flows=[0, 3, 5, 7]).axes
+        assert [axes.get_title(loc="right") for axes in few] == [f"flow {n}" for n in (0, 3, 5, 7)]
+        assert few[0].get_title(loc="left") == ""
+        alone = rocelab.plot.series(runs[0], kind)
+        assert legend_texts(alone) == [f"flow {n}" for n in range(6)]
+        assert alone.axes[0].get_title(loc="left") == "the first 6 of 8"
+
+
+def test_ports_that_were_idle_have_no_panel(incast: rocelab.Result) -> None:
+    kinds = ("queue", "throughput")
+
+    def probed(receiver: str, names: Sequence[str]) -> list[rocelab.Result]:
+        probe = [
+            {"name": kind, "kind": kind, "interval": "1us", "ports": [f"s0:{n}" for n in names]}
+            for kind in kinds
+        ]
+        senders = ["h1", "h2"]
+        traffic = {"kind": "incast", "senders": senders, "receiver": receiver, "size": "300KB"}
+        scenario = incast.scenario.with_(traffic=[traffic], probe=probe)
+        return [rocelab.run(scenario.with_(scheme=name)) for name in ("none", "hpcc")]
+
+    runs = probed("h4", ["h3", "h4"])
+    for kind in kinds:
+        for drawn in (rocelab.plot.series(runs, kind), runs[0].plot.series(kind)):
+            (axes,) = drawn.axes
+            assert "s0:h4" in axes.get_title(loc="right")
+            assert axes.get_title(loc="left") == "1 more stayed at 0"
+    # Where all were idle, that is what there is to see.
+    idle = rocelab.plot.throughput(runs, nodes=["s0"], ports=[3]).axes
+    assert [axes.get_title(loc="right") for axes in idle] == ["s0:h3"]
+    nothing = rocelab.plot.throughput(probed("h0", ["h3", "h4"])).axes
+    assert [axes.get_title(loc="right") for axes in nothing] == ["s0:h3", "s0:h4"]
+
+
 def test_pauses_of_the_ports_that_were_paused_longest() -> None:
     incasts = [
         {"kind": "incast", "senders": [f"h{n}"], "receiver": "h9", "size": size}
@@ -250,7 +303,7 @@ def test_a_series_without_rows_is_harmless_and_said(incast: rocelab.Result, tmp_
     assert caught.value.hint
     assert "window" not in {path.stem for path in draw_all([dcqcn], tmp_path / "one")}
     drawn = rocelab.plot.series([dcqcn, hpcc], "window")
-    assert "dcqcn: no window to draw" in footnote(drawn)
+    assert "dcqcn: no window is drawn" in footnote(drawn)
     assert legend_texts(drawn) == ["hpcc"]
     assert "window" in {path.stem for path in draw_all([dcqcn, hpcc], tmp_path / "both")}
 

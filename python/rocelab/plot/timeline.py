@@ -30,10 +30,9 @@ if TYPE_CHECKING:
     from rocelab.table import Series
 
 LINES_AT_MOST = 6
-"""Lines in the one panel of one result; of more, those with the highest peaks are drawn, of pauses
-those that were paused longest."""
-PANELS_AT_MOST = 3
-"""Panels, each with a line for each of several results; likewise."""
+"""Lines in the one panel of one result."""
+PANELS_AT_MOST = 5
+"""Panels, each with a line for each of several results."""
 
 _PREFIXED_FROM = 1e5
 """From here on numbers whose unit has no larger ones get prefixes: 100G."""
@@ -61,6 +60,7 @@ _TITLES = {
 class _Line:
     run: int
     where: str
+    flow: int | None
     time_ps: pl.Series
     values: pl.Series
     peak: float
@@ -98,8 +98,9 @@ def series(
 
     ``nodes``, ``ports`` and ``flows`` choose among the lines. The ports or flows of one result
     share a panel; with several results each port or flow has a panel, in which colour and line
-    style tell the results apart, by its keys where ``results`` is a dictionary. A result
-    without samples to draw is named below.
+    style tell the results apart, by its keys where ``results`` is a dictionary. Flows are
+    the first that there are, ports those with the highest peaks; ports that stayed at 0 are left
+    out. A result of which nothing is drawn is named below.
     """
     runs, names = named(results)
     lines: list[_Line] = []
@@ -114,18 +115,16 @@ def series(
             lines.extend(_split(index, frame, entry.column, _port_names(run)))
     if not lines:
         raise _nothing_to_draw(runs, names, kind)
+    at_most = LINES_AT_MOST if len(runs) == 1 else PANELS_AT_MOST
+    shown, remark = _places(lines, at_most, paused=kind == "pause")
+    lines = [line for line in lines if line.where in shown]
     notes = caveats(runs)
     drawn_runs = {line.run for line in lines}
     absent = [name for run, name in enumerate(names) if run not in drawn_runs]
     if absent:
-        notes.append(f"{', '.join(absent)}: no {kind} to draw")
-    places = _highest_first(lines, _paused_ps if kind == "pause" else _peak)
-    shown = places[: LINES_AT_MOST if len(runs) == 1 else PANELS_AT_MOST]
-    # Back in the order of their names, which is how people look for them.
-    shown.sort(key=[line.where for line in lines].index)
-    lines = [line for line in lines if line.where in shown]
+        notes.append(f"{', '.join(absent)}: no {kind} is drawn")
     if kind == "pause":
-        return _bars(lines, names, shown, len(places), notes)
+        return _bars(lines, names, shown, remark, notes)
     from matplotlib.ticker import EngFormatter
 
     run_name = names[0] if len(runs) == 1 else ""
@@ -150,8 +149,7 @@ def series(
         panels[-1].set_xlabel(f"Time ({time_unit})")
         # Once for all panels: a limit that is set keeps what is drawn later from moving the others.
         panels[-1].set_xlim(left=min(float(line.time_ps[0]) for line in lines) / ps)
-        if len(shown) < len(places):
-            _remark(panels[0], f"the {len(shown)} highest of {len(places)}")
+        _remark(panels[0], remark)
         legend(drawn, panels, shown if len(runs) == 1 else names)
     return drawn
 
@@ -160,7 +158,7 @@ def _bars(
     lines: Sequence[_Line],
     names: Sequence[str],
     places: Sequence[str],
-    of_places: int,
+    remark: str,
     notes: Sequence[str],
 ) -> Figure:
     """When something was paused: a row of bars for each line, the first on top."""
@@ -187,10 +185,7 @@ def _bars(
         axes.grid(visible=False, axis="y")
         axes.set_xlabel(f"Time paused ({time_unit})")
         title(axes, names[0] if len(names) == 1 else places[0] if len(places) == 1 else "")
-        if not any(map(_paused_ps, rows)):
-            _remark(axes, f"none of {of_places} was paused")
-        elif len(places) < of_places:
-            _remark(axes, f"the {len(places)} longest paused of {of_places}")
+        _remark(axes, remark)
     return drawn
 
 
@@ -247,12 +242,35 @@ def _nothing_to_draw(runs: Sequence[Result], names: Sequence[str], kind: str) ->
     )
 
 
-def _highest_first(lines: Sequence[_Line], height: Callable[[_Line], float]) -> list[str]:
-    """The places of ``lines``, the one with the greatest ``height`` first."""
+def _places(lines: Sequence[_Line], at_most: int, *, paused: bool) -> tuple[list[str], str]:
+    """The places of ``lines`` to draw, and a remark about those that are left out.
+
+    Flows are the first ones, so that all pictures show the same. Ports are those with the highest
+    peaks, or that were ``paused`` longest; those with none are left out, unless all have none.
+    """
+    height = _paused_ps if paused else _peak
+    flows: dict[str, int] = {}
     heights: dict[str, float] = {}
     for line in lines:
+        if line.flow is not None:
+            flows[line.where] = line.flow
         heights[line.where] = max(heights.get(line.where, 0.0), height(line))
-    return sorted(heights, key=lambda where: -heights[where])
+    total = len(heights)
+    if flows:
+        shown = sorted(flows, key=flows.__getitem__)[:at_most]
+        return shown, f"the first {at_most} of {total}" if at_most < total else ""
+    busy = [where for where in heights if heights[where]]
+    highest = sorted(busy or heights, key=lambda where: -heights[where])[:at_most]
+    # In the order of their names, which is how people look for them.
+    shown = [where for where in heights if where in highest]
+    if paused and not busy:
+        return shown, f"none of {total} was paused"
+    if at_most < len(busy or heights):
+        return shown, f"the {at_most} {'longest paused' if paused else 'highest'} of {total}"
+    if len(shown) < total:
+        idle = "not paused" if paused else "stayed at 0"
+        return shown, f"{total - len(shown)} more {idle}"
+    return shown, ""
 
 
 def _remark(axes: Axes, text: str) -> None:
@@ -309,9 +327,10 @@ def _split(
             where = f"flow {key[0]}"
         else:
             where = str(key[0]) if len(key) == 1 else port_names[key[0], key[1]]
+        flow = key[0] if keys == ["flow_id"] else None
         values = rows[column]
         peak = max(values.to_list(), default=0.0)
-        lines.append(_Line(run, where, rows["time_ps"], values, peak))
+        lines.append(_Line(run, where, flow, rows["time_ps"], values, peak))
     return lines
 
 
