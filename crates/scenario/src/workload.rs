@@ -7,15 +7,16 @@ use std::sync::LazyLock;
 /// The largest message: 4 TB.
 pub const LARGEST_MESSAGE: u64 = 4_000_000_000_000;
 
-/// A flow-size distribution: the probability of at most so many bytes, linear between points.
+/// A flow-size distribution: the probability of at most so many bytes, linear between points. Two points
+/// with the same size are a step: that share of flows has this size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cdf {
     points: Vec<(u64, f64)>,
 }
 
 impl Cdf {
-    /// The distribution through these points: bytes strictly increasing, probabilities from 0 to
-    /// 1 and never decreasing. The error says which point is at fault.
+    /// The distribution through these points: probabilities from 0 to 1, neither they nor sizes ever
+    /// decreasing, and one of them increasing. The error says which point is at fault.
     pub fn new(points: Vec<(u64, f64)>) -> std::result::Result<Cdf, String> {
         let (Some(first), Some(last)) = (points.first(), points.last()) else {
             return Err("a distribution needs at least two points".to_owned());
@@ -27,7 +28,7 @@ impl Cdf {
             return Err(format!("the probability at {bytes} bytes is {p}"));
         }
         for (index, pair) in points.windows(2).enumerate() {
-            if pair[1].0 <= pair[0].0 {
+            if pair[1].0 < pair[0].0 || pair[1] == pair[0] {
                 return Err(format!(
                     "is not monotone: {} bytes after {} bytes (point {})",
                     pair[1].0,
@@ -44,9 +45,6 @@ impl Cdf {
                 ));
             }
         }
-        if last.1 == 100.0 {
-            return Err("ends at 100: probabilities are fractions, not percent".to_owned());
-        }
         if last.1 != 1.0 {
             return Err(format!("must end at probability 1, ends at {}", last.1));
         }
@@ -59,7 +57,8 @@ impl Cdf {
         Ok(Cdf { points })
     }
 
-    /// Reads lines `bytes,probability`; `#` starts a comment, and a line of column names may lead.
+    /// Reads lines `bytes,probability`; `#` starts a comment, and a line of column names may lead. A file
+    /// that ends at 100, as those of the HPCC simulator do, has percent.
     pub fn read(text: &str) -> std::result::Result<Cdf, String> {
         let mut points = Vec::new();
         for (index, line) in text.lines().enumerate() {
@@ -84,6 +83,9 @@ impl Cdf {
                     return Err(format!("line {}: {probability:?} is not a number", index + 1));
                 }
             }
+        }
+        if points.last().is_some_and(|&(_, last)| last == 100.0) {
+            points.iter_mut().for_each(|(_, percent)| *percent /= 100.0);
         }
         Cdf::new(points)
     }
@@ -265,15 +267,37 @@ mod tests {
     }
 
     #[test]
+    fn equal_sizes_are_a_step() {
+        let cdf =
+            Cdf::new(vec![(1_000, 0.0), (1_000, 0.75), (50_000, 0.75), (50_000, 1.0)]).unwrap();
+        assert_eq!(cdf.mean(), 0.75 * 1_000.0 + 0.25 * 50_000.0);
+        let mut stream = Stream::new(1, "test", &[]);
+        let drawn: Vec<u64> = (0..10_000).map(|_| cdf.draw(&mut stream)).collect();
+        assert!(drawn.iter().all(|size| [1_000, 50_000].contains(size)));
+        let small = drawn.iter().filter(|&&size| size == 1_000).count();
+        assert!((7_300..7_700).contains(&small), "{small}");
+    }
+
+    #[test]
+    fn files_in_percent_are_read() {
+        let percent = Cdf::read("0 0\n10000 15\n30000000 100").unwrap();
+        assert_eq!(percent, Cdf::read("0,0\n10000,0.15\n30000000,1").unwrap());
+    }
+
+    #[test]
     fn bad_tables_are_refused() {
         let why = |points: &[(u64, f64)]| Cdf::new(points.to_vec()).unwrap_err();
         assert!(why(&[]).contains("two points"));
         assert!(why(&[(5, 1.0)]).contains("two points"));
-        assert!(why(&[(0, 0.0), (10, 0.5), (10, 1.0)]).contains("not monotone: 10 bytes after 10"));
+        assert!(
+            why(&[(0, 0.0), (9, 0.5), (9, 0.5), (10, 1.0)])
+                .contains("not monotone: 9 bytes after 9")
+        );
+        assert!(why(&[(0, 0.0), (9, 0.5), (8, 1.0)]).contains("not monotone: 8 bytes after 9"));
         assert!(why(&[(0, 0.0), (10, 0.5), (20, 0.4), (30, 1.0)]).contains("0.4 after 0.5"));
         assert!(why(&[(0, 0.0), (10, 0.9)]).contains("must end at probability 1"));
         assert!(why(&[(0, 0.1), (10, 1.0)]).contains("must start at probability 0"));
-        assert!(why(&[(0, 0.0), (10, 100.0)]).contains("fractions, not percent"));
+        assert!(why(&[(0, 0.0), (10, 100.0)]).contains("must end at probability 1, ends at 100"));
         assert!(why(&[(0, 0.0), (10, f64::NAN), (20, 1.0)]).contains("NaN"));
         assert!(why(&[(0, 0.0), (u64::MAX, 1.0)]).contains("at most 4 TB"));
         assert!(Cdf::read("bytes,cdf\n0,0\n10,x").unwrap_err().starts_with("line 3"));

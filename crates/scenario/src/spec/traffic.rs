@@ -97,10 +97,12 @@ pub struct PoissonSpec {
     /// Flow-size distribution by name, as `rocelab list workloads` prints it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<String>,
-    /// Flow-size distribution as points [bytes, probability of at most so many], linear between.
+    /// Flow-size distribution as points [bytes, probability of at most so many], linear between; two
+    /// points of one size are a step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cdf: Option<Vec<(u64, f64)>>,
-    /// Flow-size distribution from a file of lines `bytes,probability`, relative to the scenario.
+    /// Flow-size distribution from a file of lines `bytes,probability`, relative to the scenario; the
+    /// HPCC simulator's `bytes percent` will do, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload_file: Option<String>,
     /// Offered load as a fraction of each host's link rate, in (0, 1]; payload alone: headers and ACKs
@@ -143,10 +145,12 @@ pub struct RequestResponseSpec {
     /// Flow-size distribution by name, as `rocelab list workloads` prints it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<String>,
-    /// Flow-size distribution as points [bytes, probability of at most so many], linear between.
+    /// Flow-size distribution as points [bytes, probability of at most so many], linear between; two
+    /// points of one size are a step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cdf: Option<Vec<(u64, f64)>>,
-    /// Flow-size distribution from a file of lines `bytes,probability`, relative to the scenario.
+    /// Flow-size distribution from a file of lines `bytes,probability`, relative to the scenario; the
+    /// HPCC simulator's `bytes percent` will do, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload_file: Option<String>,
     /// Load that the responses offer as a fraction of each host's link rate, in (0, 1]; payload alone:
