@@ -452,7 +452,13 @@ impl<S: Scheme> Host<S> {
         let slot = match self.seats[header.address.receiver_slot as usize] {
             Seat::At(slot) => slot,
             Seat::Empty => self.sit(now, header),
-            Seat::Done(_) => return S::on_stray(&mut self.state, ctl),
+            Seat::Done(all) => {
+                S::on_stray(&mut self.state, ctl);
+                if S::is_answered(&self.common.params, ctl) {
+                    self.acknowledge_all(window, now, *header, all);
+                }
+                return;
+            }
         };
         self.with_np(window, now, slot, |np, cx| np.on_ctl(cx, ctl));
     }

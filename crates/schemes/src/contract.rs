@@ -87,6 +87,11 @@ pub trait Scheme: Sized + Send + Sync + 'static {
     fn is_for_all_qps(_params: &Self::Params, _ctl: &Self::Ctl) -> bool {
         false
     }
+    /// `ctl`, from a sender, asks for what lets it send: where all has arrived it is answered with an ACK of
+    /// all, as data would be.
+    fn is_answered(_params: &Self::Params, _ctl: &Self::Ctl) -> bool {
+        false
+    }
     /// Traffic classes that need more than the scenario says: a drop-tail room, a shaper. They hold
     /// at every port, of switches and of hosts. A run is refused where data, ACKs, other control
     /// packets or PFC use a drop-tail one.

@@ -161,6 +161,9 @@ impl Scheme for ExpressPass {
     fn ctl_priority(params: &ExpressPassParams, control: &Control) -> Option<Priority> {
         matches!(control, Control::Credit(_)).then(|| priority(params))
     }
+    fn is_answered(_params: &ExpressPassParams, control: &Control) -> bool {
+        matches!(control, Control::Request(_))
+    }
     /// Credits take 84 of 84 + 1538 bytes in the paper: one for each full data packet, which goes
     /// the other way (section 3.1).
     fn classes(params: &ExpressPassParams, wire: &WireFacts) -> Vec<ClassSpec> {

@@ -194,7 +194,8 @@ fn requests_are_repeated_until_a_credit_comes() {
     assert_eq!(sender.hook(us(100), |rp, cx| rp.on_timer(cx)), [Control::Request(100)]);
     assert_eq!(sender.rp.next_timer(), us(200));
     sender.credit(us(110));
-    assert_eq!(sender.rp.next_timer(), Time::NEVER);
+    // This credit may be one of an earlier request, and the last one lost.
+    assert_eq!(sender.rp.next_timer(), us(210));
     // More of the same while credits come needs no request; after the stop it does.
     assert_eq!(sender.post(us(111), 101_000), []);
     let said: Vec<Control> = (0..100).flat_map(|n| sender.credit(us(112 + n / 20))).collect();

@@ -160,6 +160,24 @@ impl<S: Scheme> Host<S> {
         header.ack_requested = false;
     }
 
+    /// Answers a control packet of a QP of which all has arrived: the last ACK was lost.
+    #[cold]
+    pub(super) fn acknowledge_all(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        mut header: Header,
+        all: u64,
+    ) {
+        // As for data of the QP.
+        header.priority = self.common.flows[header.address.flow as usize].priority;
+        let hash = self.common.hash_back(&header.address);
+        self.answer(&mut header, Kind::Ack, all, hash);
+        let body = Body::Meta(S::Meta::default());
+        let handle = window.packets.insert(Packet { header, body });
+        self.send_answer(window, now, handle);
+    }
+
     /// Calls a hook of a receiver's notification point and does what it asked for.
     pub(super) fn with_np(
         &mut self,

@@ -73,8 +73,10 @@ impl ReactionPoint {
     }
 
     fn ask(&mut self, cx: &mut HostCx<'_, ExpressPass>) {
-        self.state = State::Asked;
-        self.asked_at = cx.now;
+        if self.state != State::Fed {
+            self.state = State::Asked;
+            self.asked_at = cx.now;
+        }
         self.ask_again = cx.now + self.request_timeout;
         cx.send(Control::Request(u32::try_from(self.uncovered()).unwrap_or(u32::MAX)));
     }
@@ -102,9 +104,12 @@ impl ReactionPoint {
             return;
         }
         self.credits.push_back(credit);
+        if matches!(self.state, State::Asked | State::Fed) {
+            // It may be one from before the last stop, and the request lost.
+            self.ask_again = cx.now + self.request_timeout;
+        }
         if self.state == State::Asked {
             self.state = State::Fed;
-            self.ask_again = Time::NEVER;
             self.round_trip = cx.now - self.asked_at;
             self.round_begin = cx.now;
             self.round_credits = 1;
