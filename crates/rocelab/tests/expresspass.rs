@@ -33,3 +33,16 @@ fn messages_end_though_their_last_acks_are_lost() {
         assert_eq!(summary.flows_done, 300, "seed {seed}");
     }
 }
+
+/// A stop that is lost: the receiver ends by itself.
+#[test]
+fn credits_end_though_stops_are_lost() {
+    for seed in ["1", "2", "3"] {
+        let sent = |stop| {
+            let counters =
+                run_with(SHORT, &[("run.seed", seed), ("run.stop", stop)]).summary.counters;
+            counters["credits_sent"]
+        };
+        assert_eq!(sent("5ms"), sent("10ms"), "seed {seed}");
+    }
+}

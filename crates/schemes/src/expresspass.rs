@@ -67,7 +67,8 @@ crate::params! {
         /// Credits leave room on the link for an ACK, too, for each data packet.
         ack_room: bool, "", Kind::Flag, None,
             "SIGCOMM'17 section 3.1, whose hosts send no ACKs; true is ours, for RoCE's";
-        /// A credit request is repeated when no credit came for this long.
+        /// A credit request is repeated when no credit came for this long; a receiver that has all stops
+        /// when no data did.
         request_timeout: Time, "", Kind::Time,
             Some((Value::Time(Time::from_us(1)), Value::Time(Time::from_ms(1000)))),
             "ns2-xpass, retransmit_timeout_";

@@ -416,3 +416,30 @@ fn a_request_begins_a_stop_ends_and_a_new_request_begins_anew() {
     close(np.rate(), 0.121_093_75);
     assert_eq!(ExpressPass::counters(&shared)[0], ("credits_sent", 2));
 }
+
+#[test]
+fn a_receiver_whose_stop_was_lost_ends_by_itself() {
+    let params = preset("expresspass-xpass");
+    let mut shared = host(&params);
+    let mut np = NotificationPoint::new(&mut shared);
+    let mut outbox = Vec::new();
+    let mut cx = HostCx { now: us(0), params: &params, host: &mut shared, outbox: &mut outbox };
+    np.on_ctl(&mut cx, &Control::Request(1));
+    np.hear(us(10), Credit { number: 0, sent_at: us(0) });
+    // While data is missing it goes on, however long none comes.
+    cx.now = us(1000);
+    np.on_timer(&mut cx);
+    assert_eq!(cx.outbox.len(), 2);
+    // Then as long as a sender waits that asks.
+    np.on_message_end(&mut cx);
+    np.hear(us(1010), Credit { number: 1, sent_at: us(1000) });
+    cx.now = us(1109);
+    np.on_timer(&mut cx);
+    assert_eq!(cx.outbox.len(), 3);
+    cx.now = us(1110);
+    np.on_timer(&mut cx);
+    assert_eq!((cx.outbox.len(), Np::<ExpressPass>::next_timer(&np)), (3, Time::NEVER));
+    // Another request begins anew.
+    np.on_ctl(&mut cx, &Control::Request(1));
+    assert_eq!(cx.outbox.len(), 4);
+}

@@ -14,6 +14,10 @@ pub struct NotificationPoint {
     random: Stream,
     /// When the next credit goes; never without a request.
     next_credit: Time,
+    /// The messages that it has begun to receive are whole.
+    has_all: bool,
+    /// When it last heard from the sender.
+    heard_at: Time,
     /// Numbers of the next credit to send and of the next one that data should carry.
     next_number: u32,
     expected: u32,
@@ -44,6 +48,8 @@ impl NotificationPoint {
             law: Arc::clone(&host.law),
             random,
             next_credit: Time::NEVER,
+            has_all: false,
+            heard_at: Time::ZERO,
             next_number: 0,
             expected: 0,
             rate: 1.0,
@@ -68,6 +74,7 @@ impl NotificationPoint {
 
     /// A request for so many packets: credits begin at once.
     pub fn begin(&mut self, now: Time, packets: u32) {
+        self.heard_at = now;
         if self.next_credit != Time::NEVER {
             // Repeated, while credits are under way.
             return;
@@ -91,6 +98,7 @@ impl NotificationPoint {
 
     /// Data arrived with the credit that let it go.
     pub fn hear(&mut self, now: Time, credit: Credit) {
+        self.heard_at = now;
         // Wraps; one from before the last request tells nothing.
         let gap = credit.number.wrapping_sub(self.expected);
         if gap < u32::MAX / 2 {
@@ -101,6 +109,12 @@ impl NotificationPoint {
         let sample = now.saturating_sub(credit.sent_at).ps() as f64;
         let weight = if self.rtt == 0.0 { 1.0 } else { RTT_WEIGHT };
         self.rtt = (1.0 - weight) * self.rtt + weight * sample;
+    }
+
+    /// Whether nobody wants its credits: it has all, and the stop was lost.
+    fn is_forgotten(&self, now: Time) -> bool {
+        let patience = self.law.params.request_timeout.max(Time::from_ps(2 * self.rtt as u64));
+        self.has_all && now >= self.heard_at + patience
     }
 
     /// The credit that is due at `now`.
@@ -160,6 +174,13 @@ impl Np<ExpressPass> for NotificationPoint {
     fn on_arrival(&mut self, cx: &mut HostCx<'_, ExpressPass>, _data: &Header, meta: &Credit) {
         self.hear(cx.now, *meta);
     }
+    #[inline]
+    fn on_data(&mut self, _cx: &mut HostCx<'_, ExpressPass>, _data: &Header, _meta: &mut Credit) {
+        self.has_all = false;
+    }
+    fn on_message_end(&mut self, _cx: &mut HostCx<'_, ExpressPass>) {
+        self.has_all = true;
+    }
     fn on_ctl(&mut self, cx: &mut HostCx<'_, ExpressPass>, control: &Control) {
         match control {
             Control::Request(packets) => {
@@ -177,6 +198,9 @@ impl Np<ExpressPass> for NotificationPoint {
         self.next_credit
     }
     fn on_timer(&mut self, cx: &mut HostCx<'_, ExpressPass>) {
+        if self.is_forgotten(cx.now) {
+            return self.stop();
+        }
         cx.host.sent += 1;
         cx.send(Control::Credit(self.credit(cx.now)));
     }
