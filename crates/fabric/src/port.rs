@@ -285,6 +285,11 @@ impl Port {
         self.class_packets[priority as usize]
     }
 
+    /// Packets that wait, PFC frames aside.
+    pub(crate) fn packets(&self) -> u32 {
+        self.class_packets.iter().sum()
+    }
+
     /// Counts a packet as waiting; where it waits is the caller's matter.
     #[inline]
     pub(crate) fn count_in(&mut self, priority: u8, size: u16) {

@@ -91,6 +91,8 @@ pub(crate) struct Switch<S: Scheme> {
     /// All ports as the scheme sees them; kept where the order is strict.
     views: Vec<PortView>,
     sub_queues: Vec<SubQueues>,
+    /// By port, the packets put back in a row, and when; kept where packets go back.
+    put_back: Vec<(Time, u32)>,
     /// Shapers or gates have a say in what leaves.
     gated: bool,
     /// Nothing has a say in what leaves but priorities, pauses and shapers: an idle port may pass packets
@@ -198,6 +200,11 @@ impl<S: Scheme> Switch<S> {
             effects: Vec::new(),
             views,
             sub_queues,
+            put_back: if <S::Cp as Cp<S>>::RECIRCULATES {
+                vec![(Time::NEVER, 0); count]
+            } else {
+                Vec::new()
+            },
             held: Box::default(),
             probes,
             recorder,

@@ -145,6 +145,56 @@ fn themis_does_the_same_on_any_number_of_threads() {
     }
 }
 
+/// Packets that go back wait at a port whose link fails, and their rounds with them.
+#[test]
+fn the_prototypes_rounds_end_where_a_link_fails() {
+    let text = r#"
+        [topology]
+        kind = "custom"
+        nodes = [
+            { name = "h0", kind = "host" }, { name = "h1", kind = "host" },
+            { name = "h2", kind = "host" }, { name = "h3", kind = "host" },
+            { name = "t0", kind = "switch" }, { name = "t1", kind = "switch" },
+            { name = "e0", kind = "switch" }, { name = "e1", kind = "switch" },
+            { name = "a0", kind = "switch" }, { name = "a1", kind = "switch" },
+        ]
+        links = [
+            { a = "h0", b = "t0", rate = "100Gbps", delay = "1us" },
+            { a = "h1", b = "t0", rate = "100Gbps", delay = "1us" },
+            { a = "t0", b = "e0", rate = "400Gbps", delay = "1us" },
+            { a = "e0", b = "e1", rate = "400Gbps", delay = "100us" },
+            { a = "e1", b = "a0", rate = "40Gbps", delay = "1us" },
+            { a = "e1", b = "a1", rate = "40Gbps", delay = "1us" },
+            { a = "a0", b = "t1", rate = "100Gbps", delay = "1us" },
+            { a = "a1", b = "t1", rate = "100Gbps", delay = "1us" },
+            { a = "h2", b = "t1", rate = "100Gbps", delay = "1us" },
+            { a = "h3", b = "t1", rate = "100Gbps", delay = "1us" },
+        ]
+        [switch]
+        buffer = "200MB"
+        [scheme]
+        name = "themis"
+        preset = "themis-prototype"
+        params = { stall = false }
+        [[traffic]]
+        kind = "flows"
+        flows = [
+            { src = "h0", dst = "h2", size = "10MB" },
+            { src = "h1", dst = "h3", size = "10MB" },
+            { src = "h0", dst = "h3", size = "10MB" },
+            { src = "h1", dst = "h2", size = "10MB" },
+        ]
+        [[failure]]
+        link = "e1:a0"
+        at = "150us"
+        [run]
+        limit = "200ms"
+    "#;
+    let summary = run(text).summary;
+    assert!(summary.lost_packets > 0, "the case is one with a failure");
+    assert_eq!(summary.flows_done, summary.flows);
+}
+
 #[test]
 fn a_response_is_posted_when_its_request_has_arrived() {
     let posted = |service: &str| {

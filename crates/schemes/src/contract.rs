@@ -272,7 +272,8 @@ pub enum Verdict {
 pub enum Turn {
     /// It leaves.
     Leaves,
-    /// It goes back to the tail, and the port looks at the next one at the same instant.
+    /// It goes back to the tail, and the port looks at the next one at the same instant; where all have
+    /// gone back twice in a row it rests as below.
     GoesBack,
     /// It goes back to the tail, and the port sends nothing until another packet joins one of its
     /// queues or its peer lets it go on.

@@ -269,6 +269,17 @@ impl Cp<Themis> for Either {
             notify(cx, header.address);
         }
     }
+    fn on_drop(
+        &mut self,
+        _cx: &mut Full<'_, Themis>,
+        _port: &mut Long,
+        _view: &PortView,
+        packet: &Packet<Themis>,
+    ) {
+        if let Either::Prototype(switch) = self {
+            switch.on_drop(&packet.header);
+        }
+    }
     fn turn(&mut self, port: &mut Long, packet: &Packet<Themis>, now: Time) -> Turn {
         match self {
             Either::Prototype(switch) if !port.0 => switch.turn(now, &packet.header),

@@ -356,6 +356,34 @@ fn the_prototypes_round_puts_back_what_comes_before_its_first_returns() {
     assert!(leaves(&mut prototype, 156, 8));
 }
 
+#[test]
+fn a_round_of_the_prototype_ends_with_a_packet_that_it_waits_for() {
+    let packet = |sequence: u64| header(Kind::Data, 1, sequence * 1000);
+    let armed = || {
+        let mut prototype = Prototype::new(&params("themis-prototype", &[]).external);
+        prototype.on_arrival(us(0), &mut echo(1).header);
+        prototype
+    };
+    let leaves = |prototype: &mut Prototype, sequence| {
+        prototype.turn(us(90), &packet(sequence)) == Turn::Leaves
+    };
+    // 1 to 3 went back; the first or the last of them is dropped. The notification is too old for another.
+    for (dropped, goes_on) in [(1, true), (2, false), (3, true)] {
+        let mut prototype = armed();
+        assert_eq!([1, 2, 3].map(|packet| leaves(&mut prototype, packet)), [false; 3]);
+        prototype.on_drop(&packet(dropped));
+        assert_eq!(leaves(&mut prototype, 4), goes_on, "{dropped}");
+    }
+    // The first has come round, and others wait for the last.
+    let mut prototype = armed();
+    assert_eq!(
+        [1, 2, 1, 3].map(|packet| leaves(&mut prototype, packet)),
+        [false, false, true, false]
+    );
+    prototype.on_drop(&packet(3));
+    assert!(leaves(&mut prototype, 4));
+}
+
 proptest! {
     /// Flows leave in the order in which they came, whatever their blocking times do, and all leave.
     #[test]

@@ -180,7 +180,12 @@ impl<S: Scheme> Switch<S> {
         let this = &mut self.ports[port];
         this.put_back(window.packets, queue, handle);
         this.free_at = this.free_at.max(now);
-        if turn == Turn::GoesBackAndRests {
+        let (at, in_a_row) = &mut self.put_back[port];
+        *in_a_row = if *at == now { *in_a_row + 1 } else { 1 };
+        *at = now;
+        // All went back, and again, with what the first time began: none would ever leave at this instant.
+        let in_vain = *in_a_row > 2 * this.packets();
+        if turn == Turn::GoesBackAndRests || in_vain {
             self.due.set(port, Time::NEVER);
         } else if self.gated {
             self.schedule_gated(window, port, now);

@@ -364,6 +364,53 @@ fn a_packet_may_go_back_to_the_tail() {
     balances(&output).unwrap();
 }
 
+toy! {
+    /// Data goes back to the tail until two packets have joined the port.
+    Gathering: (), (), NoCtl, (), LineRate, PlainReceiver, Gatherer;
+    no_ctl!();
+    no_host!();
+    fn cp(_: &Plain<()>, _: &SwitchFacts<'_>) -> Option<Gatherer> {
+        Some(Gatherer)
+    }
+}
+
+#[derive(Debug)]
+struct Gatherer;
+
+impl Cp<Gathering> for Gatherer {
+    type Level = PortLocal;
+    type Port = u32;
+    const RECIRCULATES: bool = true;
+    fn port(&self, _: &Plain<()>, _: &PortFacts) -> u32 {
+        0
+    }
+    fn on_enqueue(
+        &mut self,
+        _: &mut Local,
+        joined: &mut u32,
+        _: &PortView,
+        _: &mut Packet<Gathering>,
+    ) {
+        *joined += 1;
+    }
+    fn turn(&mut self, joined: &mut u32, packet: &Packet<Gathering>, _: Time) -> Turn {
+        if *joined < 2 && is_data(packet) { Turn::GoesBack } else { Turn::Leaves }
+    }
+}
+
+/// Protects time: a port all of whose packets go back does not look at them for ever at one instant, but
+/// rests until another joins.
+#[test]
+fn a_port_rests_where_all_goes_back() {
+    let mut setup = star(3, G100, US);
+    setup.message(0, 2, 1_000, Time::ZERO);
+    setup.message(1, 2, 1_000, US * 10);
+    let output = run::<Gathering>(&setup, Plain(()), 1);
+    assert_eq!(fct(&output, 0), 10_000_000 + alone(1, 2), "it leaves as the other comes");
+    assert_eq!(fct(&output, 1), FIRST * BYTE + alone(1, 2));
+    balances(&output).unwrap();
+}
+
 // ---- on_enqueue ----
 
 toy! {

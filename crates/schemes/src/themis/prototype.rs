@@ -15,6 +15,8 @@
 //! A packet that goes back ends the port's turn: it sends nothing until another packet joins it
 //! (`stall`).
 //!
+//! Where a link fails, a round that waits for a packet dropped there ends.
+//!
 //! Different here: a CNP takes the route of any packet to that source, not the port through which the
 //! data came; the end of the last round's train is tracked by the packets' own numbers and not in
 //! steps of 1000 bytes; sequence numbers of 0 are told from none.
@@ -136,6 +138,23 @@ impl Prototype {
             }
         };
         if leaves { Turn::Leaves } else { self.goes_back }
+    }
+
+    /// A packet that waited is dropped. A round must not wait for it: it ends.
+    pub fn on_drop(&mut self, header: &Header) {
+        if header.kind != Kind::Data {
+            return;
+        }
+        let Some(flow) = self.flows.get(&header.address) else { return };
+        let sequence = header.sequence;
+        let waits_for_it = match flow.round {
+            Round::Idle | Round::Armed => false,
+            Round::Under { first, biggest } => sequence == first || sequence == biggest,
+            Round::Ordering { biggest } => sequence == biggest,
+        };
+        if waits_for_it {
+            flow.round = Round::Idle;
+        }
     }
 
     fn flow(&mut self, now: Time, header: &Header) -> Option<&mut Flow> {
