@@ -324,14 +324,10 @@ impl<const N: usize> Cp<Fncc<N>> for IntTable {
 pub struct ReactionPoint<const N: usize> {
     hpcc: hpcc::ReactionPoint<N>,
     speedup: Speedup,
-    fast_reaction: bool,
     rates: LinkRates,
     threshold: f64,
     /// beta T / 8: times a rate in bits per second, the window that LHCS shares out, in bytes.
     share: f64,
-    /// lastUpdateSeq.
-    last_update: u64,
-    hold_until: Time,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -354,12 +350,9 @@ impl<const N: usize> ReactionPoint<N> {
                 "per-round-trip" => Speedup::PerRoundTrip,
                 _ => Speedup::Off,
             },
-            fast_reaction: params.hpcc.fast_reaction,
             rates: path.rates.clone(),
             threshold: own.last_hop_threshold,
             share: own.last_hop_share * rtt.ps() as f64 / 8e12,
-            last_update: 0,
-            hold_until: Time::ZERO,
         }
     }
 
@@ -376,32 +369,24 @@ impl<const N: usize> ReactionPoint<N> {
         next_to_send: u64,
         report: &Report<N>,
     ) {
-        let full = next_expected > self.last_update;
-        if !full && !self.fast_reaction {
-            return;
-        }
-        if let Some(busiest) = self.hpcc.measure(now, &report.int)
-            && now >= self.hold_until
-        {
+        let ReactionPoint { hpcc, speedup, rates, threshold, share } = self;
+        let int = &report.int;
+        hpcc.new_ack_with(now, next_expected, next_to_send, int, |hpcc, busiest, full| {
             // UpdateWc, lines 22 to 28. U_j is the newest value, not its average.
-            let wanted = match self.speedup {
+            let wanted = match speedup {
                 Speedup::Off => false,
                 Speedup::PerAck => true,
                 Speedup::PerRoundTrip => full,
             };
             if wanted
                 && busiest.hop == 0
-                && busiest.inflight > self.threshold
-                && let Some(last_hop) = report.int.records().next()
+                && busiest.inflight > *threshold
+                && let Some(last_hop) = int.records().next()
             {
-                let rate = self.rates.rate(last_hop.rate).bps() as f64;
-                self.hpcc.set_reference(rate * self.share / f64::from(report.flows.max(1)));
+                let rate = rates.rate(last_hop.rate).bps() as f64;
+                hpcc.set_reference(rate * *share / f64::from(report.flows.max(1)));
             }
-            self.hpcc.compute_window(full);
-        }
-        if full {
-            self.last_update = next_to_send;
-        }
+        });
     }
 }
 
@@ -429,7 +414,7 @@ impl<const N: usize> Rp<Fncc<N>> for ReactionPoint<N> {
     }
     fn on_signal(&mut self, _now: Time, signal: Signal) {
         match signal {
-            Signal::Hold(until) => self.hold_until = until,
+            Signal::Hold(until) => self.hpcc.hold(until),
             // It knows no notification, as HPCC.
             Signal::Cut => {}
         }

@@ -241,7 +241,9 @@ impl<const N: usize> Variant<N> {
         let acknowledged = ack.next_expected;
         match self {
             Variant::Paper(rp) if brings_news(ack) => {
-                rp.new_ack_with(now, acknowledged, ack.next_to_send, ack.meta, |rp, _| rp.excuse());
+                rp.new_ack_with(now, acknowledged, ack.next_to_send, ack.meta, |rp, _, _| {
+                    rp.excuse()
+                });
             }
             Variant::Paper(_) => {}
             Variant::Ns3(rp) => {

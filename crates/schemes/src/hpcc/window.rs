@@ -219,17 +219,18 @@ impl<const N: usize> ReactionPoint<N> {
         next_to_send: u64,
         records: &IntStack<N>,
     ) {
-        self.new_ack_with(now, next_expected, next_to_send, records, |_, _| {});
+        self.new_ack_with(now, next_expected, next_to_send, records, |_, _, _| {});
     }
 
-    /// The same, where `adjust` has a say between measuring and computing the window.
+    /// The same, where `adjust` has a say between measuring and computing the window; it is also told
+    /// whether W^c follows.
     pub fn new_ack_with(
         &mut self,
         now: Time,
         next_expected: u64,
         next_to_send: u64,
         records: &IntStack<N>,
-        adjust: impl FnOnce(&mut ReactionPoint<N>, Busiest),
+        adjust: impl FnOnce(&mut ReactionPoint<N>, Busiest, bool),
     ) {
         let full = next_expected > self.last_update;
         // Without fast reaction the ACKs in between are not even measured, so that the next
@@ -240,7 +241,7 @@ impl<const N: usize> ReactionPoint<N> {
         if let Some(busiest) = self.measure(now, records)
             && now >= self.hold_until
         {
-            adjust(self, busiest);
+            adjust(self, busiest, full);
             self.compute_window(full);
         }
         if full {
