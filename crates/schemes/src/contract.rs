@@ -155,6 +155,19 @@ pub struct Ack<'a, S: Scheme> {
     pub meta: &'a S::Meta,
 }
 
+impl<S: Scheme> Ack<'_, S> {
+    /// Whether it acknowledges anything; NACKs and repeated ACKs tell of packets that were thrown away.
+    #[inline]
+    pub fn brings_news(&self) -> bool {
+        !self.nack && self.newly_acked != Bytes::ZERO
+    }
+    /// First byte not sent yet; after a NACK the sender goes back, and what lies beyond is not sent.
+    #[inline]
+    pub fn sent_up_to(&self) -> u64 {
+        if self.nack { self.next_expected } else { self.next_to_send }
+    }
+}
+
 /// What a wrapper tells the reaction point inside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {

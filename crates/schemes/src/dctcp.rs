@@ -301,10 +301,9 @@ impl Rp<Dctcp> for ReactionPoint {
     }
     #[inline]
     fn on_ack(&mut self, cx: &mut HostCx<'_, Dctcp>, ack: &Ack<'_, Dctcp>) {
-        // After a NACK the sender goes back: what lies beyond is not sent yet.
-        let sent = if ack.nack { ack.next_expected } else { ack.next_to_send };
         let marked = ack.echo == CodePoint::CongestionExperienced;
-        self.acknowledge(cx.now, ack.next_expected, ack.newly_acked.get(), sent, marked);
+        let (new, sent) = (ack.newly_acked.get(), ack.sent_up_to());
+        self.acknowledge(cx.now, ack.next_expected, new, sent, marked);
     }
     fn on_signal(&mut self, now: Time, signal: Signal) {
         match signal {

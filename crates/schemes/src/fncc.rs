@@ -36,7 +36,7 @@ use crate::hpcc::{self, Hpcc, HpccParams, SIMULATOR_ONLY};
 use crate::int::{IntFormat, IntRecord, IntStack};
 use crate::params::{self, Value};
 use crate::registry::Preset;
-use units::{Bytes, NodeId, PortId, Rate, Time};
+use units::{NodeId, PortId, Rate, Time};
 use wire::int::FnccAck;
 
 crate::params! {
@@ -408,7 +408,7 @@ impl<const N: usize> Rp<Fncc<N>> for ReactionPoint<N> {
     }
     #[inline]
     fn on_ack(&mut self, cx: &mut HostCx<'_, Fncc<N>>, ack: &Ack<'_, Fncc<N>>) {
-        if !ack.nack && ack.newly_acked != Bytes::ZERO {
+        if ack.brings_news() {
             self.new_ack(cx.now, ack.next_expected, ack.next_to_send, ack.meta);
         }
     }

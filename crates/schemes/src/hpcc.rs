@@ -22,7 +22,7 @@ use crate::int::{IntFormat, IntStack, StampInt};
 use crate::params::{Kind, ParamError, Value};
 use crate::registry::Preset;
 use crate::window::CHOICES;
-use units::{Bytes, Rate, Time};
+use units::{Rate, Time};
 
 crate::params! {
     /// Parameters of HPCC.
@@ -224,11 +224,11 @@ impl<const N: usize> Variant<N> {
     #[inline]
     pub fn acknowledge<S: Scheme<Meta = IntStack<N>>>(&mut self, now: Time, ack: &Ack<'_, S>) {
         match self {
-            Variant::Paper(rp) if brings_news(ack) => {
+            Variant::Paper(rp) if ack.brings_news() => {
                 rp.new_ack(now, ack.next_expected, ack.next_to_send, ack.meta);
             }
             Variant::Paper(_) => {}
-            Variant::Ns3(rp) => rp.acknowledge(now, ack.next_expected, sent_up_to(ack), ack.meta),
+            Variant::Ns3(rp) => rp.acknowledge(now, ack.next_expected, ack.sent_up_to(), ack.meta),
         }
     }
 
@@ -240,14 +240,15 @@ impl<const N: usize> Variant<N> {
     ) {
         let acknowledged = ack.next_expected;
         match self {
-            Variant::Paper(rp) if brings_news(ack) => {
+            Variant::Paper(rp) if ack.brings_news() => {
                 rp.new_ack_with(now, acknowledged, ack.next_to_send, ack.meta, |rp, _, _| {
                     rp.excuse()
                 });
             }
             Variant::Paper(_) => {}
             Variant::Ns3(rp) => {
-                rp.acknowledge_with(now, acknowledged, sent_up_to(ack), ack.meta, |rp| rp.excuse());
+                let sent = ack.sent_up_to();
+                rp.acknowledge_with(now, acknowledged, sent, ack.meta, |rp| rp.excuse());
             }
         }
     }
@@ -261,14 +262,14 @@ impl<const N: usize> Variant<N> {
         utilisation: f64,
     ) {
         match self {
-            Variant::Paper(rp) if brings_news(ack) => {
+            Variant::Paper(rp) if ack.brings_news() => {
                 let acknowledged = ack.next_expected;
                 rp.new_ack_with_utilisation(now, acknowledged, ack.next_to_send, utilisation);
             }
             Variant::Paper(_) => {}
             Variant::Ns3(rp) => {
                 let acknowledged = ack.next_expected;
-                rp.acknowledge_with_utilisation(now, acknowledged, sent_up_to(ack), utilisation);
+                rp.acknowledge_with_utilisation(now, acknowledged, ack.sent_up_to(), utilisation);
             }
         }
     }
@@ -294,16 +295,6 @@ impl<const N: usize> Variant<N> {
             Variant::Ns3(rp) => rp.observe(what),
         }
     }
-}
-
-/// A NACK or a repeated ACK tells of a packet that was thrown away.
-pub(crate) fn brings_news<S: Scheme>(ack: &Ack<'_, S>) -> bool {
-    !ack.nack && ack.newly_acked != Bytes::ZERO
-}
-
-/// After a NACK the sender goes back: what lies beyond is not sent yet.
-fn sent_up_to<S: Scheme>(ack: &Ack<'_, S>) -> u64 {
-    if ack.nack { ack.next_expected } else { ack.next_to_send }
 }
 
 impl<const N: usize> Rp<Hpcc<N>> for Variant<N> {

@@ -340,9 +340,7 @@ impl Rp<Timely> for ReactionPoint {
     }
     #[inline]
     fn on_ack(&mut self, cx: &mut HostCx<'_, Timely>, ack: &Ack<'_, Timely>) {
-        // After a NACK the sender goes back: what lies beyond is not sent yet.
-        let sent = if ack.nack { ack.next_expected } else { ack.next_to_send };
-        self.acknowledge(cx.params, cx.now, ack.next_expected, sent, ack.rtt);
+        self.acknowledge(cx.params, cx.now, ack.next_expected, ack.sent_up_to(), ack.rtt);
     }
     fn on_signal(&mut self, _now: Time, signal: Signal) {
         match signal {

@@ -167,8 +167,7 @@ impl Rp<TimelyTcd> for TernaryReactionPoint {
     }
     #[inline]
     fn on_ack(&mut self, cx: &mut HostCx<'_, TimelyTcd>, ack: &Ack<'_, TimelyTcd>) {
-        // After a NACK the sender goes back: what lies beyond is not sent yet.
-        let sent = if ack.nack { ack.next_expected } else { ack.next_to_send };
+        let sent = ack.sent_up_to();
         let params = &cx.params.timely;
         self.acknowledge(params, cx.now, ack.next_expected, sent, ack.rtt, ack.echo);
     }

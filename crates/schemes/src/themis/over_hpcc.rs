@@ -38,7 +38,7 @@ use crate::contract::{
     Observable, Packet, PathFacts, PlainReceiver, PortFacts, PortView, RateCode, Rp, Scheme,
     Signal, SwitchFacts, Target, Verdict,
 };
-use crate::hpcc::{Hpcc, HpccParams, Law, ReactionPoint, SIMULATOR_ONLY, brings_news};
+use crate::hpcc::{Hpcc, HpccParams, Law, ReactionPoint, SIMULATOR_ONLY};
 use crate::int::{CarriesInt, IntRecord, IntStack, StampInt};
 use crate::registry::Preset;
 use std::sync::Arc;
@@ -419,7 +419,7 @@ impl<const N: usize> Rp<ThemisHpcc<N>> for Sender<N> {
     }
     #[inline]
     fn on_ack(&mut self, cx: &mut HostCx<'_, ThemisHpcc<N>>, ack: &Ack<'_, ThemisHpcc<N>>) {
-        if brings_news(ack) {
+        if ack.brings_news() {
             self.whole.new_ack(cx.now, ack.next_expected, ack.next_to_send, &ack.meta.int);
         }
     }
