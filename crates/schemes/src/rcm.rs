@@ -162,7 +162,7 @@ impl Scheme for Rcm {
     type Meta = ();
     type Ctl = Control;
     type Host = Arc<Law>;
-    type Rp = Sender;
+    type Rp = ReactionPoint;
     type Np = NotificationPoint;
     type Cp = RcmSwitch;
 
@@ -270,42 +270,38 @@ impl Notice {
     }
 }
 
-/// The reaction point: DCQCN's.
-#[derive(Clone, Debug)]
-pub struct Sender(ReactionPoint);
-
-impl Rp<Rcm> for Sender {
-    fn open(_params: &RcmParams, host: &mut Arc<Law>, path: &PathFacts, _now: Time) -> Sender {
-        Sender(ReactionPoint::new(host, path))
+impl Rp<Rcm> for ReactionPoint {
+    fn open(_params: &RcmParams, host: &mut Arc<Law>, path: &PathFacts, _now: Time) -> Self {
+        ReactionPoint::new(host, path)
     }
     #[inline]
     fn allow(&self) -> Allow {
-        self.0.permission()
+        self.permission()
     }
     #[inline]
     fn on_send(&mut self, cx: &mut HostCx<'_, Rcm>, data: &mut Header, _meta: &mut ()) {
-        self.0.count_bytes(cx.now, u64::from(data.size));
+        self.count_bytes(cx.now, u64::from(data.size));
     }
     #[inline]
     fn on_ack(&mut self, cx: &mut HostCx<'_, Rcm>, ack: &Ack<'_, Rcm>) {
-        self.0.hear_echo(cx.now, ack.echo);
+        self.hear_echo(cx.now, ack.echo);
     }
     fn on_ctl(&mut self, cx: &mut HostCx<'_, Rcm>, control: &Control) {
         debug_assert_eq!(*control, Control::Congestion, "CNs are for switches");
-        self.0.notify(cx.now);
+        self.notify(cx.now);
     }
     fn on_signal(&mut self, now: Time, signal: Signal) {
-        self.0.signal(now, signal);
+        self.signal(now, signal);
     }
     #[inline]
     fn next_timer(&self) -> Time {
-        self.0.next_rise()
+        self.next_rise()
     }
     fn on_timer(&mut self, cx: &mut HostCx<'_, Rcm>) {
-        self.0.catch_up(cx.now);
+        self.catch_up(cx.now);
     }
     fn observe(&self, now: Time, what: Observable) -> Option<f64> {
-        self.0.observed(now, what)
+        self.observed(now, what)
     }
 }
 
