@@ -206,7 +206,8 @@ def values(name: str) -> str:
             if len({show(at[rate][key]) for rate in RATES}) > 1
         ]
     if scaled:
-        text += "\nWhat follows the rate of the hosts' ports (of the slowest, where they differ; a warning says so):\n\n"
+        text += "\nWhat follows the rate of the hosts' ports (of the slowest, where they differ; a "
+        text += "warning says so):\n\n"
         text += table(["preset", "parameter", *RATES], scaled)
     return text
 
