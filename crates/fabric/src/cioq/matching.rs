@@ -143,40 +143,25 @@ impl<S: Scheme> CioqSwitch<S> {
     fn open_outputs(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
         let thorough = self.pending.thorough;
         let after = now + Time::from_ps(1);
-        if !Self::STRICT {
-            if thorough {
-                self.drain_all(window, after);
-            } else {
-                self.drain_awaited(window, after);
-            }
+        if thorough {
+            self.drain_all(window, after);
         }
         let mut next = self.inputs.wanted.first(0, 0);
         while let Some(output) = next {
             next = self.inputs.wanted.first(0, output + 1);
+            let Pending { ask_at, full, last, .. } = &self.pending;
+            // A packet that leaves it may be what others wait for.
+            let awaited = full.contains(0, output) || last.contains(0, output);
+            if !Self::STRICT && (awaited || ask_at[output] <= now) {
+                self.drain(window, output, after);
+            }
             let free = self.crossbar.output_free(output) <= now;
             let all = thorough && !S::Cp::INPUT_QUEUES;
             if self.pending.ask_at[output] <= now || (all && free) {
                 debug_assert!(free, "nobody asks an output that takes a packet");
-                if !Self::STRICT {
-                    self.drain(window, output, after);
-                }
                 self.pending.ask_at[output] = Time::NEVER;
                 self.pending.open.insert(0, output);
             }
-        }
-    }
-
-    /// Has the ports of which a packet that leaves may let another cross send what they send before
-    /// `time`.
-    #[inline]
-    fn drain_awaited(&mut self, window: &mut Window<'_, '_, Packet<S>>, time: Time) {
-        let mut from = 0;
-        while let Some(output) = self.inputs.wanted.first(0, from) {
-            let Pending { full, last, .. } = &self.pending;
-            if full.contains(0, output) || last.contains(0, output) {
-                self.drain(window, output, time);
-            }
-            from = output + 1;
         }
     }
 
