@@ -18,6 +18,7 @@ use crate::qp::{Receiver, Sender, Slots};
 use crate::record::{Happening, Recorder};
 use engine::{Handle, Window, fetch};
 use schemes::contract::{Address, Np, Observable, Room, Rp};
+use std::cell::LazyCell;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
@@ -469,10 +470,13 @@ impl<S: Scheme> Host<S> {
             self.port_probes.sample(now, |port| &nics[port].port, |_| 0, |_, _| None);
         }
         if self.flow_probes.next() == now {
-            // By the message that each is at.
-            let mut senders: Vec<(u32, &Sender<S>)> =
-                self.senders.iter().map(|(_, sender)| (sender.oldest.flow, sender)).collect();
-            senders.sort_unstable_by_key(|(flow, _)| *flow);
+            // By the message that each is at. What has arrived is known without them.
+            let senders = LazyCell::new(|| {
+                let by_flow = self.senders.iter().map(|(_, sender)| (sender.oldest.flow, sender));
+                let mut by_flow: Vec<(u32, &Sender<S>)> = by_flow.collect();
+                by_flow.sort_unstable_by_key(|(flow, _)| *flow);
+                by_flow
+            });
             self.flow_probes.sample(now, |flow, kind| {
                 let what = match kind {
                     ProbeKind::Rate => Observable::Rate,
