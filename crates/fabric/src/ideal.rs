@@ -93,7 +93,7 @@ fn tandem(stages: &[Stage], count: u64) -> Time {
                     middle += stage.times[1];
                     slowest = slowest.max(stage.times[1]);
                     // Of terabytes over a slow link, more than a time can be.
-                    let rest = Time::from_ps(slowest.ps().saturating_mul(count - 3));
+                    let rest = slowest.saturating_mul(count - 3);
                     longest = longest.max((first + middle + last).saturating_add(rest));
                     last -= stage.times[2];
                 }

@@ -197,8 +197,10 @@ fn usual_timeout(network: &Network, lossless_buffer: Option<Bytes>) -> Time {
         }
         _ => Time::ZERO,
     };
-    let most = |time: Time, times: u64| Time::from_ps(time.ps().saturating_mul(times));
-    RETRANSMIT_TIMEOUT.max(most(longest, LONGEST_LINKS)).max(most(drains, FULL_BUFFERS)).min(LATEST)
+    RETRANSMIT_TIMEOUT
+        .max(longest.saturating_mul(LONGEST_LINKS))
+        .max(drains.saturating_mul(FULL_BUFFERS))
+        .min(LATEST)
 }
 
 /// `lossless_buffer`: the buffer of a switch, where no data is ever lost.

@@ -59,6 +59,11 @@ impl Time {
     pub const fn saturating_add(self, other: Time) -> Time {
         Time(self.0.saturating_add(other.0))
     }
+    /// `self * n`, [`Time::NEVER`] where that overflows.
+    #[inline]
+    pub const fn saturating_mul(self, n: u64) -> Time {
+        Time(self.0.saturating_mul(n))
+    }
     /// The first multiple of `step` at or after `self`.
     #[inline]
     pub const fn round_up(self, step: Time) -> Time {
