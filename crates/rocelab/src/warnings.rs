@@ -3,9 +3,8 @@
 use crate::deadlock;
 use fabric::{Output, Setup};
 use results::FlowTable;
-use scenario::{NodeKind, Scenario, Stop};
-use std::collections::BTreeSet;
-use units::{NodeId, Rate};
+use scenario::{Scenario, Stop};
+use units::NodeId;
 
 /// The warnings of a run, in sentences.
 pub(crate) fn of(
@@ -78,11 +77,8 @@ fn one_threshold(scenario: &Scenario, setup: &Setup) -> Option<String> {
 
 /// Parameters that follow the rate of hosts, where hosts have several.
 fn several_host_rates(scenario: &Scenario) -> Option<String> {
-    let network = &scenario.network;
-    let is_host = |id: NodeId| network.node(id).kind == NodeKind::Host;
-    let links = network.links.iter().filter(|link| is_host(link.a) || is_host(link.b));
-    let rates: BTreeSet<Rate> = links.map(|link| link.rate).collect();
-    let (lowest, highest) = (*rates.first()?, *rates.last()?);
+    let rates = || scenario.network.host_rates();
+    let (lowest, highest) = (rates().min()?, rates().max()?);
     let scheme = &scenario.scheme;
     let preset_at = |rate| (scheme.info.resolve)(&scheme.preset, rate, &[]).ok();
     let (at_lowest, at_highest) = (preset_at(lowest)?, preset_at(highest)?);

@@ -129,11 +129,16 @@ impl Network {
         (0..self.nodes.len()).map(|node| sites.of(node)).collect()
     }
 
+    /// The rates of the hosts' ports.
+    pub fn host_rates(&self) -> impl Iterator<Item = Rate> {
+        let is_host = |id: NodeId| self.node(id).kind == NodeKind::Host;
+        let links = self.links.iter().filter(move |link| is_host(link.a) || is_host(link.b));
+        links.map(|link| link.rate)
+    }
+
     /// The lowest rate of a host's port.
     pub fn lowest_host_rate(&self) -> Rate {
-        let is_host = |id: NodeId| self.node(id).kind == NodeKind::Host;
-        let rates = self.links.iter().filter(|link| is_host(link.a) || is_host(link.b));
-        rates.map(|link| link.rate).min().unwrap_or(Rate::ZERO)
+        self.host_rates().min().unwrap_or(Rate::ZERO)
     }
 
     /// Checks what every network must satisfy beyond each link's rate and delay, for which see
