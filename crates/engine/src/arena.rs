@@ -9,6 +9,7 @@
 
 use crate::fetch::{LINE, fetch_at};
 use memmap2::{MmapOptions, MmapRaw};
+use std::hint::select_unpredictable;
 use std::marker::PhantomData;
 use std::sync::Mutex;
 
@@ -213,7 +214,7 @@ pub struct Fifo {
 
 impl Default for Fifo {
     fn default() -> Fifo {
-        Fifo { head: NIL, tail: NIL }
+        Fifo { head: NIL, tail: 0 }
     }
 }
 
@@ -228,14 +229,13 @@ impl Fifo {
     #[inline]
     pub fn push<P: Copy + Send>(&mut self, packets: &Packets<'_, P>, handle: Handle) {
         let raw = handle.into_raw();
-        // SAFETY: the queue now owns the packet (its handle is spent), as it owns its tail.
+        let (head, tail) = (&raw mut self.head, packets.slot(self.tail));
+        // SAFETY: the queue now owns the packet (its handle is spent), as it owns its tail, which is not
+        // touched where the queue is empty.
         unsafe {
             (*packets.slot(raw)).next = NIL;
-            if self.head == NIL {
-                self.head = raw;
-            } else {
-                (*packets.slot(self.tail)).next = raw;
-            }
+            // Whether anything waits can't be guessed.
+            *select_unpredictable(*head == NIL, head, &raw mut (*tail).next) = raw;
         }
         self.tail = raw;
     }
@@ -249,10 +249,8 @@ impl Fifo {
         let raw = self.head;
         // SAFETY: the queue owns its packets.
         self.head = unsafe { (*packets.slot(raw)).next };
-        if self.head != NIL {
-            // Its packet may have been waiting for long; it goes next.
-            packets.prefetch(self.head);
-        }
+        // The next packet may have been waiting for long. Whether there is one can't be guessed.
+        packets.prefetch(select_unpredictable(self.head == NIL, raw, self.head));
         Some(Handle(raw))
     }
 

@@ -353,9 +353,8 @@ impl Port {
     ) -> Handle {
         let fifo = &mut self.queues[queue].fifo;
         let handle = fifo.pop(packets).expect("the queue's bit says it waits");
-        if fifo.is_empty() {
-            self.waiting &= !(1 << queue);
-        }
+        // Whether it was the last can't be guessed.
+        self.waiting &= !(u16::from(fifo.is_empty()) << queue);
         handle
     }
 

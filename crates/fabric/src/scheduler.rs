@@ -1,5 +1,6 @@
 //! Which of a port's priorities goes next: strict ones first, the others by deficit round robin.
 
+use std::hint::select_unpredictable;
 use std::sync::Arc;
 
 /// Bit of the queue of PFC frames, ahead of all priorities and never paused.
@@ -28,10 +29,10 @@ impl Scheduler {
     pub(crate) fn only_choice(&self, ready: u16) -> Option<usize> {
         debug_assert!(ready != 0);
         let strict = ready & self.strict;
-        let first = if strict != 0 { strict } else { ready };
-        // Which of the two it is can't be guessed.
-        let sure = (strict != 0) | ready.is_power_of_two();
-        sure.then(|| first.ilog2() as usize)
+        // Whether there is a strict one can't be guessed.
+        let first = select_unpredictable(strict != 0, strict, ready);
+        let rivals = first & (first - 1) & !self.strict;
+        (rivals == 0).then(|| first.ilog2() as usize)
     }
 
     /// The one whose turn it is. `head` tells the size of a priority's next packet.
