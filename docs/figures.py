@@ -12,8 +12,8 @@ from PIL import Image
 
 import rocelab
 from rocelab.papers import baselines, draw
-from rocelab.papers.runner import default_cache, run_all
 from rocelab.plot.style import caveats
+from rocelab.runner import default_cache, run_all
 
 HERE = Path(__file__).parent / "figures"
 DPI = 90

@@ -19,8 +19,8 @@ from typing import Any
 from rocelab import catalogue
 from rocelab.errors import ConfigError
 from rocelab.papers.measure import series, within
-from rocelab.papers.runner import run_all
 from rocelab.result import Result
+from rocelab.runner import run_all
 from rocelab.scenario import Scenario
 
 RATES_GBPS = (40, 100)

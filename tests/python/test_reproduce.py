@@ -17,11 +17,11 @@ import pytest
 
 import rocelab
 from conftest import Command, wait_until_running
-from rocelab import Scenario
+from rocelab import Scenario, runner
 from rocelab.errors import ConfigError
-from rocelab.papers import baselines, by_load, draw, rcm, reproduce, runner, verdict
+from rocelab.papers import baselines, by_load, draw, rcm, reproduce, verdict
 from rocelab.papers.model import Figure, Line, Outcome, Panel, Points, Reading, Runs
-from rocelab.papers.runner import run_all
+from rocelab.runner import run_all
 
 FIGURE = "fncc/fig3"
 """Six short runs."""

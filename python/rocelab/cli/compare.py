@@ -42,7 +42,7 @@ def compare(
 ) -> None:
     """Compare schemes in five small networks: shares, queues, pauses, time to settle."""
     from rocelab import behaviour
-    from rocelab.papers.runner import default_cache
+    from rocelab.runner import default_cache
 
     known = {one.id: one for one in behaviour.NETWORKS}
     for name in network or []:

@@ -75,7 +75,7 @@ def reproduce(
 ) -> None:
     """Make figures of published papers again and judge the papers' claims."""
     from rocelab.papers import reproduce as papers
-    from rocelab.papers.runner import default_cache
+    from rocelab.runner import default_cache
     from rocelab.store import check_directory
 
     if as_list:

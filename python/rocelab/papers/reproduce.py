@@ -13,8 +13,8 @@ from typing import Any
 from rocelab.errors import ConfigError, ResultError
 from rocelab.papers import baselines, draw, fncc, hiercc, mercury, rcm, themis
 from rocelab.papers.model import Figure, Paper, Runs
-from rocelab.papers.runner import run_all
 from rocelab.plot.style import caveats, save
+from rocelab.runner import run_all
 
 PAPERS: tuple[Paper, ...] = (
     fncc.PAPER,

@@ -1,6 +1,6 @@
-"""Runs of a reproduction: side by side, and each only once.
+"""Runs side by side, and a cache that has each run made only once.
 
-A result is kept in a cache directory under a hash of its complete scenario and of the simulator.
+There a result is kept under a hash of its complete scenario and of the simulator.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ import os
 import shutil
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 from rocelab import _rocelab
 from rocelab.errors import ResultError
@@ -23,6 +24,10 @@ from rocelab.scenario import Scenario
 from rocelab.simulate import Progress, check_count, run
 from rocelab.stopping import held_back
 from rocelab.store import check_tables, open_result
+
+Name = TypeVar("Name", bound=Hashable)
+Tick = Callable[[Progress], None]
+"""What is told how far a run has come."""
 
 _TICK_S = 0.1
 """How often Ctrl-C is looked at."""
@@ -44,13 +49,20 @@ def run_all(
 
     An entry of the cache that is damaged is made anew. On Ctrl-C what is complete stays there.
     """
-    if jobs is not None:
-        check_count("jobs", jobs)
     homes = {name: directory / _key(scenario) for name, scenario in scenarios.items()}
     results = {home: _kept(home) for home in dict.fromkeys(homes.values())}
     missing = {homes[name]: one for name, one in scenarios.items() if results[homes[name]] is None}
-    if missing:
-        _run(missing, jobs or os.cpu_count() or 1, progress=progress)
+
+    def make(home: Path, tick: Tick) -> None:
+        result = run(missing[home], threads=1, progress=tick)
+        try:
+            result.save(home, force=True)
+        except ResultError:
+            # Another process may have been faster.
+            if not (home / "summary.json").is_file():
+                raise
+
+    side_by_side(list(missing), make, jobs=jobs, progress=progress)
     return {name: results[home] or open_result(home) for name, home in homes.items()}
 
 
@@ -68,20 +80,42 @@ def _kept(home: Path) -> Result | None:
     return result
 
 
-def _run(missing: Mapping[Path, Scenario], jobs: int, *, progress: bool) -> None:
+def side_by_side(
+    names: Sequence[Name],
+    make: Callable[[Name, Tick], None],
+    *,
+    jobs: int | None = None,
+    progress: bool = False,
+) -> None:
+    """Calls ``make`` for each of ``names``, in ``jobs`` threads; default: one for each processor.
+
+    What ``make`` is given besides is to be told of its run's progress, and stops the run where
+    another one failed. On Ctrl-C all runs are stopped; what is being saved is saved to its end.
+    """
+    if jobs is not None:
+        check_count("jobs", jobs)
+    if not names:
+        return
     import polars as pl  # noqa: F401 (before signals are held back)
 
     stop = threading.Event()
     with (
-        # What is being saved when the runs are stopped is saved to its end.
         held_back() as signals,
-        runs_bar(len(missing), shown=progress) as show,
-        ThreadPoolExecutor(jobs) as pool,
+        runs_bar(len(names), shown=progress) as show,
+        ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool,
     ):
+
+        def one(name: Name) -> None:
+            def tick(state: Progress) -> None:
+                if stop.is_set():
+                    raise _StoppedError
+                show(name, state.fraction)
+
+            make(name, tick)
+            show(name, 1.0)
+
         try:
-            pending = {
-                pool.submit(_one, scenario, home, stop, show) for home, scenario in missing.items()
-            }
+            pending = {pool.submit(one, name) for name in names}
             while pending:
                 if signals:
                     raise KeyboardInterrupt
@@ -99,30 +133,12 @@ class _StoppedError(Exception):
     """Another run failed, or the user has had enough."""
 
 
-def _one(
-    scenario: Scenario, home: Path, stop: threading.Event, show: Callable[[Path, float], None]
-) -> None:
-    def tick(state: Progress) -> None:
-        if stop.is_set():
-            raise _StoppedError
-        show(home, state.fraction)
-
-    result = run(scenario, threads=1, progress=tick)
-    try:
-        result.save(home, force=True)
-    except ResultError:
-        # Another process may have been faster.
-        if not (home / "summary.json").is_file():
-            raise
-    show(home, 1.0)
-
-
 def _key(scenario: Scenario) -> str:
-    text = f"{_simulator()}\n{scenario.to_toml()}"
+    text = f"{simulator()}\n{scenario.to_toml()}"
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 @cache
-def _simulator() -> str:
+def simulator() -> str:
     """What tells one build of the simulator from another."""
     return hashlib.sha256(Path(_rocelab.__file__).read_bytes()).hexdigest()
