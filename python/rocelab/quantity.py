@@ -2,9 +2,32 @@
 
 from __future__ import annotations
 
+import re
+
 _TIMES = ((10**12, "s"), (10**9, "ms"), (10**6, "us"), (10**3, "ns"))
 _SIZES = ((10**9, "GB"), (10**6, "MB"), (10**3, "KB"))
+_RATES = ((10**9, "Gb/s"), (10**6, "Mb/s"), (10**3, "kb/s"))
 _COUNTS = ((10**9, " G"), (10**6, " M"), (10**3, " k"))
+
+_SCALED: dict[str, tuple[int, tuple[tuple[int, str], ...], str]] = {
+    "bytes": (1, _SIZES, "B"),
+    "bps": (1, _RATES, "b/s"),
+    "s": (10**12, _TIMES, "ps"),
+    "ns": (10**3, _TIMES, "ps"),
+    "ps": (1, _TIMES, "ps"),
+}
+"""How many of the smallest unit a unit is, the units from the largest on, and the smallest."""
+
+_QUANTITY = re.compile(r"([0-9]+(?:\.[0-9]+)?) *([A-Za-z]+)")
+_UNITS = {
+    **{name: (factor, "ps") for factor, name in (*_TIMES, (1, "ps"))},
+    **{name: (factor, "B") for factor, name in (*_SIZES, (1, "B"))},
+    **{f"{letter}iB": (1024**power, "B") for power, letter in enumerate("KMG", 1)},
+    **{f"{letter}bps": (1000**power, "bps") for power, letter in enumerate(("", *"KMGT"))},
+    "m": (1, "m"),
+    "km": (1000, "m"),
+}
+"""As in scenario files."""
 
 
 def duration(ps: float) -> str:
@@ -15,6 +38,29 @@ def duration(ps: float) -> str:
 def size(nbytes: float) -> str:
     """Bytes with a unit that suits them: ``300 KB``; KB is 1000 bytes."""
     return _scaled(nbytes, _SIZES, "B")
+
+
+def unit(name: str, largest: float) -> tuple[str, float]:
+    """The unit that suits numbers up to ``largest`` of the unit ``name``, and what to divide by.
+
+    Names are those at the ends of columns: ``bytes``, ``bps``, ``ps``, ``ns``, ``s``.
+    """
+    if name not in _SCALED:
+        return name, 1.0
+    here, units, smallest = _SCALED[name]
+    for factor, larger in units:
+        if largest * here >= factor:
+            return larger, factor / here
+    return smallest, 1 / here
+
+
+def parse(text: str) -> tuple[float, str] | None:
+    """What ``text`` such as ``"320KB"`` says, and in which of the units B, bps, ps and m."""
+    found = _QUANTITY.fullmatch(text.strip())
+    if found is None or found[2] not in _UNITS:
+        return None
+    factor, base = _UNITS[found[2]]
+    return float(found[1]) * factor, base
 
 
 def count(number: float) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rocelab import quantity
 from rocelab.catalogue import probe_kinds
 from rocelab.errors import ResultError
 from rocelab.plot.style import (
@@ -38,11 +39,6 @@ _PREFIXED_FROM = 1e5
 """From here on numbers whose unit has no larger ones get prefixes: 100G."""
 
 _PS_PER = (("s", 1e12), ("ms", 1e9), ("us", 1e6), ("ns", 1e3))
-_SCALES = {
-    "bytes": (("GB", 1e9), ("MB", 1e6), ("KB", 1e3), ("B", 1.0)),
-    "bps": (("Gb/s", 1e9), ("Mb/s", 1e6), ("kb/s", 1e3), ("b/s", 1.0)),
-    "s": (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)),
-}
 _TITLES = {
     "queue": "Queue length",
     "pause": "Paused",
@@ -129,9 +125,9 @@ def series(
 
     run_name = names[0] if len(runs) == 1 else ""
     one_panel = len(runs) == 1 or len(shown) == 1
-    value_unit, value_scale = _scale(unit, max(line.peak for line in lines))
+    value_unit, value_scale = quantity.unit(unit, max(line.peak for line in lines))
     time_unit, ps = _time_scale(lines)
-    quantity = _TITLES.get(kind, kind.capitalize())
+    what = _TITLES.get(kind, kind.capitalize())
     with style():
         drawn, panels = figure(rows=1 if one_panel else len(shown), notes=notes)
         highest = max(line.peak for line in lines) / value_scale
@@ -141,7 +137,7 @@ def series(
                 _draw(axes, chosen, ps, value_scale, shown, lambda line: shown.index(line.where))
             else:
                 _draw(axes, chosen, ps, value_scale, names, lambda line: line.run)
-            label = f"{quantity} ({value_unit})" if value_unit else quantity
+            label = f"{what} ({value_unit})" if value_unit else what
             y_label(axes, label, len(panels))
             if highest >= _PREFIXED_FROM:
                 axes.yaxis.set_major_formatter(EngFormatter(sep=""))
@@ -332,10 +328,3 @@ def _split(
         peak = max(values.to_list(), default=0.0)
         lines.append(_Line(run, where, flow, rows["time_ps"], values, peak))
     return lines
-
-
-def _scale(unit: str, peak: float) -> tuple[str, float]:
-    scales = _SCALES.get(unit)
-    if scales is None:
-        return unit, 1.0
-    return next(((name, factor) for name, factor in scales if peak >= factor), scales[-1])
