@@ -49,6 +49,7 @@ def run_all(
 
     An entry of the cache that is damaged is made anew. On Ctrl-C what is complete stays there.
     """
+    check_jobs(jobs)
     homes = {name: directory / _key(scenario) for name, scenario in scenarios.items()}
     results = {home: _kept(home) for home in dict.fromkeys(homes.values())}
     missing = {homes[name]: one for name, one in scenarios.items() if results[homes[name]] is None}
@@ -64,6 +65,12 @@ def run_all(
 
     side_by_side(list(missing), make, jobs=jobs, progress=progress)
     return {name: results[home] or open_result(home) for name, home in homes.items()}
+
+
+def check_jobs(jobs: int | None) -> None:
+    """Raises where so many runs cannot go at a time; None is one for each processor."""
+    if jobs is not None:
+        check_count("jobs", jobs)
 
 
 def _kept(home: Path) -> Result | None:
@@ -87,13 +94,11 @@ def side_by_side(
     jobs: int | None = None,
     progress: bool = False,
 ) -> None:
-    """Calls ``make`` for each of ``names``, in ``jobs`` threads; default: one for each processor.
+    """Calls ``make`` for each of ``names``, in ``jobs`` threads, which :func:`check_jobs` passed.
 
     What ``make`` is given besides is to be told of its run's progress, and stops the run where
     another one failed. On Ctrl-C all runs are stopped; what is being saved is saved to its end.
     """
-    if jobs is not None:
-        check_count("jobs", jobs)
     if not names:
         return
     import polars as pl  # noqa: F401 (before signals are held back)
