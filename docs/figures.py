@@ -1,7 +1,7 @@
 """Draws the pictures of these pages: two flows over time, all schemes together and each alone.
 
 ``python docs/figures.py`` needs the ``rocelab`` package of the same tree. What it draws is
-``rocelab reproduce baselines/two-flows``, in a resolution for screens.
+``rocelab reproduce baselines/two-flows``, in a resolution for screens, and the sweep of its page.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from rocelab.plot.style import caveats
 from rocelab.runner import default_cache, run_all
 
 HERE = Path(__file__).parent / "figures"
+EXAMPLES = Path(__file__).parents[1] / "examples"
 DPI = 90
+SWEEP_DPI = 150
 COLOURS = 64
 
 
@@ -34,6 +36,15 @@ def main() -> None:
         drawn = draw.picture(figure, draw.data(figure, shown), baselines.PAPER.looks, notes)
         (path,) = rocelab.plot.save(drawn, HERE / name, ["png"], dpi=DPI)
         _shrink(path)
+    _sweep()
+
+
+def _sweep() -> None:
+    scenario = rocelab.load(EXAMPLES / "fat-tree-websearch.toml", set={"topology.k": 4})
+    over = {"scheme.name": ["hpcc", "dcqcn", "timely"], "traffic.0.load": [0.3, 0.5, 0.7]}
+    drawn = rocelab.sweep(scenario, over, seeds=5).plot("slowdown_p99")
+    (path,) = rocelab.plot.save(drawn, HERE / "sweep", ["png"], dpi=SWEEP_DPI)
+    _shrink(path)
 
 
 def _shrink(path: Path) -> None:

@@ -31,6 +31,7 @@ from rocelab.result import Result
 from rocelab.scenario import Scenario, load
 from rocelab.simulate import Progress, run
 from rocelab.store import open_result as open  # noqa: A004 - read as `rocelab.open(dir)`
+from rocelab.sweeps import Sweep, sweep
 from rocelab.table import Series, Table
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "Scenario",
     "Series",
     "SimulationError",
+    "Sweep",
     "Table",
     "__version__",
     "load",
@@ -51,6 +53,7 @@ __all__ = [
     "run",
     "schema",
     "schemes",
+    "sweep",
     "topologies",
     "workloads",
 ]

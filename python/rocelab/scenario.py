@@ -98,8 +98,7 @@ class Scenario:
         Two underscores stand for a dot: ``with_(run__seed=2)``.
         """
         named = {key.replace("__", "."): value for key, value in changes.items()}
-        overrides = self._overrides + _overrides(named)
-        return Scenario._of(self._text, self._origin, overrides, self._generated)
+        return with_settings(self, _overrides(named))
 
     def to_toml(self) -> str:
         """The whole scenario as TOML: everything that has a default is filled in."""
@@ -154,6 +153,12 @@ def load_with_settings(path: Path, settings: Sequence[tuple[str, str]]) -> Scena
     There a value is written as in TOML, or as a bare word.
     """
     return _load(path, tuple(settings))
+
+
+def with_settings(scenario: Scenario, settings: Settings) -> Scenario:
+    """``scenario`` with further keys set as on the command line."""
+    overrides = scenario._overrides + settings
+    return Scenario._of(scenario._text, scenario._origin, overrides, scenario._generated)
 
 
 def parse_with_settings(text: str, settings: Sequence[tuple[str, str]]) -> Scenario:

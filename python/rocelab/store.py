@@ -287,6 +287,20 @@ def _sync(directory: Path) -> None:
         os.close(handle)
 
 
+def put(path: Path, data: bytes) -> None:
+    """Writes a file, whole or not at all; one that is there is replaced."""
+    temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}"
+    with _refusals(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            _write(temporary, data)
+            temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+        _sync(path.parent)
+
+
 def open_result(directory: str | os.PathLike[str]) -> Result:
     """The result in ``directory``. Tables are read when they are first looked at.
 

@@ -14,6 +14,7 @@ from rocelab.cli.measure import bench
 from rocelab.cli.pictures import plot
 from rocelab.cli.reproduce import reproduce
 from rocelab.cli.running import hpcc, run, validate, validate_hpcc
+from rocelab.cli.sweep import sweep
 
 app = typer.Typer(
     name="rocelab",
@@ -35,6 +36,7 @@ app.command()(fct)
 app.command()(bench)
 app.command()(reproduce)
 app.command()(compare)
+app.command()(sweep)
 
 
 def _print_version(asked: bool) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from rocelab.cli.reproduce import cached_runs, check_text_file, write_text
+from rocelab.cli.reproduce import check_text_file, kept_runs, write_text
 from rocelab.errors import ConfigError
 
 
@@ -51,7 +51,7 @@ def compare(
     chosen = behaviour.presets(names or [])
     check_text_file("--csv", csv, ".csv")
     check_text_file("--page", page, ".md")
-    with cached_runs():
+    with kept_runs("the cache"):
         rows = behaviour.compare(
             chosen,
             cache=cache or default_cache(),

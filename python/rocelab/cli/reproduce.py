@@ -15,12 +15,12 @@ from rocelab.errors import ConfigError, ResultError
 
 
 @contextmanager
-def cached_runs() -> Iterator[None]:
-    """On Ctrl-C, says what is left of the runs and ends the command."""
+def kept_runs(place: str) -> Iterator[None]:
+    """On Ctrl-C, says where what is left of the runs is and ends the command."""
     try:
         yield
     except KeyboardInterrupt:
-        print("interrupted: runs that are complete stay in the cache", file=sys.stderr)
+        print(f"interrupted: runs that are complete stay in {place}", file=sys.stderr)
         raise typer.Exit(130) from None
 
 
@@ -88,7 +88,7 @@ def reproduce(
     for paper, figure in chosen:
         check_directory(out / paper.id / figure.id)
     made = []
-    with cached_runs():
+    with kept_runs("the cache"):
         for paper, figure in chosen:
             one = papers.reproduce(
                 paper,

@@ -58,7 +58,7 @@ def run(
     from rocelab.simulate import run as simulate
     from rocelab.store import check_target
 
-    loaded = _load(scenario, settings, seed)
+    loaded = load_scenario(scenario, settings, seed)
     directory = out if out is not None else Path("out") / loaded.name
     check_target(directory, force=force)
     with stoppable() as stop:
@@ -75,7 +75,7 @@ def run(
 
 def validate(scenario: ScenarioFile, settings: Settings = None) -> None:
     """Check a scenario without running it; print it complete, with every default filled in."""
-    loaded = _load(scenario, settings, None)
+    loaded = load_scenario(scenario, settings, None)
     loaded.checked.check()
     print(loaded.to_toml(), end="")
 
@@ -187,7 +187,8 @@ def _changes(settings: list[str] | None) -> list[tuple[str, str]]:
     return changes
 
 
-def _load(path: Path, settings: list[str] | None, seed: int | None) -> Scenario:
+def load_scenario(path: Path, settings: list[str] | None, seed: int | None) -> Scenario:
+    """The scenario of a command's arguments; ``seed`` is that of ``--seed``."""
     changes = _changes(settings)
     if seed is not None:
         changes.append(("run.seed", str(seed)))

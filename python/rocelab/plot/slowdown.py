@@ -113,7 +113,7 @@ def tags(results: Results) -> Figure:
             axes.plot(x, bar, linestyle="", marker="_", markersize=6, color=colour)
             axes.plot(x, high, linestyle="", marker=marker, markerfacecolor="white", color=colour)
             axes.plot(x, low, linestyle="", marker=marker, color=colour, label=name)
-        _name_tags(drawn, axes, found)
+        name_places(drawn, axes, found)
         axes.set_xlim(-0.5, len(found) - 0.5)
         axes.grid(visible=False, axis="x")
         axes.set_ylabel("FCT slowdown (p50, p95, p99)")
@@ -124,9 +124,9 @@ def tags(results: Results) -> Figure:
     return drawn
 
 
-def _name_tags(drawn: Figure, axes: Axes, found: Sequence[str]) -> None:
-    """Writes the tags below the panel: level where they have room, else turned."""
-    names = [_short(tag) for tag in found]
+def name_places(drawn: Figure, axes: Axes, words: Sequence[str]) -> None:
+    """Writes words below the panel, at 0, 1 and so on: level where they have room, else turned."""
+    names = [_short(word) for word in words]
     longest = max(map(len, names))
     axes.set_xticks(range(len(names)), names, parse_math=False)
     if longest * len(names) <= _TAGS_WIDTH:
@@ -209,17 +209,24 @@ def log_sizes(axes: Axes) -> None:
 
 def log_slowdown(axes: Axes) -> None:
     """Makes y a logarithmic axis of slowdowns."""
+    axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    axes.set_ylim(min(low, 0.95), max(high, 2.2))
+    log_values(axes)
+
+
+def log_values(axes: Axes) -> None:
+    """Makes y, as long as it is, a logarithmic axis with numbers in full."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     axes.set_yscale("log")
     low, high = axes.get_ylim()
-    low, high = min(low, 0.95), max(high, 2.2)
-    # Where all values lie together far above 1, matplotlib's own margin is no marker high.
+    # Where all values lie together far above the lowest, matplotlib's own margin is no marker high.
     axes.set_ylim(low, high * (high / low) ** 0.05)
     subs = (1.0,) if high / low > 200 else (1.0, 2.0, 5.0)
     axes.yaxis.set_major_locator(LogLocator(subs=subs))
     axes.yaxis.set_minor_locator(NullLocator())
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda slowdown, _: f"{slowdown:g}"))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
 
 
 def _bytes(nbytes: float) -> str:

@@ -1,0 +1,152 @@
+"""``rocelab sweep``."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rocelab import quantity
+from rocelab.cli.reproduce import kept_runs
+from rocelab.cli.running import ScenarioFile, Settings, load_scenario
+from rocelab.grid import combinations, read_axis
+from rocelab.sweeps import SHOWN, Plan, Sweep, run_plan
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rocelab.metrics import Metric
+
+
+def sweep(
+    scenario: ScenarioFile,
+    over: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=V1,V2,...",
+            help="A key and its values, as --set has them; repeatable: all combinations are run.",
+        ),
+    ] = None,
+    seeds: Annotated[
+        int,
+        typer.Option(metavar="N", help="Runs of each combination: run.seed and those after it."),
+    ] = 1,
+    settings: Settings = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where to; default: out/NAME-sweep.")
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help=f"What to print and draw; repeatable; default: {', '.join(SHOWN)}.",
+        ),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(help="Runs at a time; default: one for each processor.")
+    ] = None,
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Run again what is there of other scenarios or simulators."),
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="A list of combinations, as JSON.")
+    ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print errors alone; no progress bar.")
+    ] = False,
+) -> None:
+    """Run a scenario over values and seeds: a table of means, pictures, a result for each run.
+
+    Runs that DIR holds already are not run again, also after Ctrl-C.
+    """
+    from rocelab.metrics import METRICS, chosen, of_probes
+
+    base = load_scenario(scenario, settings, None)
+    plan = Plan(base, [read_axis(one) for one in over or []], seeds)
+    # Before the runs, when nothing is known of the probes but their names.
+    probes = {probe["name"]: "" for probe in base.to_dict().get("probe", [])}
+    names = [one.name for one in chosen(metric or SHOWN, [*METRICS, *of_probes(probes)])]
+    place = out or Path("out") / f"{base.name}-sweep"
+    with kept_runs(f"{place}; the same command runs the others"):
+        done = run_plan(plan, out=place, force=force, jobs=jobs, progress=not quiet)
+        shown = chosen(names, done.metrics)
+        pictures = _draw(done, shown, place / "plots")
+    if not quiet:
+        for warning in done.warnings:
+            print(f"warning: {warning}", file=sys.stderr)
+    if as_json:
+        print(json.dumps(_rows(done, shown), indent=2, ensure_ascii=False))
+    elif not quiet:
+        print(_table(done, shown))
+        drawn = f", {len(pictures)} pictures in {place / 'plots'}" if pictures else ""
+        print(f"\n{len(done.results)} runs in {place}{drawn}")
+
+
+def _draw(done: Sweep, metrics: Sequence[Metric], directory: Path) -> list[Path]:
+    """The pictures of those metrics that can be drawn."""
+    from rocelab.plot.style import save
+
+    pictures: list[Path] = []
+    statistics = done.statistics.to_polars()
+    for metric in metrics:
+        if done.plan.axes and statistics[metric.name].is_not_null().any():
+            pictures += save(done.plot(metric.name), directory / metric.name)
+    return pictures
+
+
+def _rows(done: Sweep, metrics: Sequence[Metric]) -> list[dict[str, Any]]:
+    """The statistics of ``metrics`` alone."""
+    keys = [*(axis.key for axis in done.plan.axes), "runs"]
+    columns = [name for one in metrics for name in (one.name, f"{one.name}_ci95")]
+    return done.statistics.to_polars().select(keys + columns).to_dicts()
+
+
+def _table(done: Sweep, metrics: Sequence[Metric]) -> str:
+    """A line for each combination: its values, and means with their confidence intervals."""
+    rows = done.statistics.to_polars()
+    axes = done.plan.axes
+    columns = [
+        [axis.key, *(one[number].label for one in combinations(axes))]
+        for number, axis in enumerate(axes)
+    ]
+    for metric in metrics:
+        means = rows[metric.name].to_list()
+        unit, scale = quantity.unit(metric.unit, max((mean or 0 for mean in means), default=0))
+        pairs = list(zip(means, rows[f"{metric.name}_ci95"].to_list(), strict=True))
+        scaled = [
+            None if mean is None else (mean / scale, None if half is None else half / scale)
+            for mean, half in pairs
+        ]
+        name = metric.name.removesuffix(f"_{metric.unit}")
+        head = f"{name} ({unit})" if unit else name
+        columns.append([head, *_cells(scaled)])
+    widths = [max(map(len, column)) for column in columns]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if number < len(axes) else cell.rjust(width)
+            for number, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in zip(*columns, strict=True)
+    )
+
+
+def _cells(numbers: Sequence[tuple[float, float | None] | None]) -> list[str]:
+    """Means with what is behind their plus and minus; all of a column with the same decimals."""
+    means = [abs(one[0]) for one in numbers if one]
+    whole = all(value == int(value) for one in numbers if one for value in one if value is not None)
+    # Three digits of the smallest, but no more than five of the largest.
+    decimals = min(
+        (2 - math.floor(math.log10(mean)) for mean in means if mean), default=0, key=lambda n: -n
+    )
+    largest = max(means, default=0)
+    most = 4 - math.floor(math.log10(largest)) if largest else 0
+    places = 0 if whole else max(0, min(decimals, most))
+    return [
+        "-" if one is None else " ± ".join(f"{n:,.{places}f}" for n in one if n is not None)
+        for one in numbers
+    ]

@@ -1,0 +1,180 @@
+"""What a sweep varies: keys of a scenario, their values, and all combinations of them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from urllib.parse import quote
+
+from rocelab import _toml
+from rocelab.errors import ConfigError
+from rocelab.quantity import parse
+
+_LONGEST_NAME = 200
+"""Letters of a directory's name; file systems have 255 and a few are for names beside it."""
+_PLAIN = "+:@"
+"""What else than letters, digits and ``_.-~`` stands in the name of a directory as it is."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value of a key."""
+
+    key: str
+    text: str
+    """As ``--set`` takes it."""
+
+    @cached_property
+    def data(self) -> object:
+        """What it is: a TOML value, or the bare word where it is none."""
+        import tomllib
+
+        try:
+            found = tomllib.loads(f"v = {self.text}")
+        except tomllib.TOMLDecodeError:
+            return self.text
+        return found["v"] if len(found) == 1 else self.text
+
+    @cached_property
+    def label(self) -> str:
+        """What people call it: words without quotes, numbers as short as can be."""
+        return self.data if isinstance(self.data, str) else _toml.value(self.data, self.key)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A key and the values that it takes, of which no two are called the same."""
+
+    key: str
+    values: tuple[Value, ...]
+
+    @property
+    def numbers(self) -> dict[str, float] | None:
+        """By their labels, what the values are worth on an axis; None where they are words."""
+        found: dict[str, float] = {}
+        units = set()
+        for value in self.values:
+            if isinstance(value.data, int | float) and not isinstance(value.data, bool):
+                number, unit = float(value.data), ""
+            elif isinstance(value.data, str) and (parsed := parse(value.data)):
+                number, unit = parsed
+            else:
+                return None
+            found[value.label] = number
+            units.add(unit)
+        return found if len(units) == 1 else None
+
+    @property
+    def column(self) -> list[object]:
+        """The values as a column of a table has them: all numbers, all flags, or all text."""
+        data = [value.data for value in self.values]
+        if all(isinstance(one, bool) for one in data):
+            return data
+        if all(isinstance(one, int | float) and not isinstance(one, bool) for one in data):
+            whole = all(isinstance(one, int) for one in data)
+            return data if whole else [float(value.label) for value in self.values]
+        return [value.label for value in self.values]
+
+
+Combination = tuple[Value, ...]
+"""A value of each axis, in their order."""
+
+
+def axis(key: str, texts: Sequence[str]) -> Axis:
+    """The axis of a key and its values, which are written as for ``--set``."""
+    if key == "run.seed":
+        raise ConfigError(
+            "seeds are not values to vary", key=key, hint="--seeds, seeds=, is theirs"
+        )
+    values = tuple(Value(key, text) for text in texts)
+    if not values:
+        raise ConfigError("no value to vary it over", key=key)
+    known = set()
+    for value in values:
+        if not value.text:
+            raise ConfigError("one of the values is empty", key=key, hint='"" is an empty text')
+        if value.label in known:
+            raise ConfigError(f"{value.label} is there twice", key=key)
+        known.add(value.label)
+    return Axis(key, values)
+
+
+def read_axis(text: str) -> Axis:
+    """The axis of ``KEY=V1,V2,...``; commas in brackets and quotes are parts of a value."""
+    key, equals, values = text.partition("=")
+    if not equals or not key.strip():
+        raise ConfigError(
+            f"--over {text}: needs a key and its values",
+            hint="such as --over scheme.name=dcqcn,hpcc",
+        )
+    return axis(key.strip(), [one.strip() for one in _split(values)])
+
+
+def axes_of(over: Mapping[str, Sequence[object]]) -> list[Axis]:
+    """The axes of keys and their values as plain data."""
+    if not isinstance(over, Mapping):
+        raise TypeError(f"over: must be a dictionary of keys and their values, not {over!r}")
+    axes = []
+    for key, values in over.items():
+        if not isinstance(key, str):
+            raise ConfigError(f"a key must be a string, got {key!r}", key="over")
+        if hasattr(values, "tolist"):
+            # An array of NumPy.
+            values = values.tolist()
+        if isinstance(values, str | Mapping) or not isinstance(values, Sequence):
+            raise ConfigError(f"needs a list of values, got {values!r}", key=key)
+        axes.append(axis(key, [_toml.value(value, key) for value in values]))
+    return axes
+
+
+def check_axes(axes: Sequence[Axis]) -> None:
+    """Raises where a key is varied twice."""
+    keys = [one.key for one in axes]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise ConfigError("is varied twice", key=key, hint="give all its values at once")
+
+
+def combinations(axes: Sequence[Axis]) -> list[Combination]:
+    """All of them; the last axis changes first."""
+    return list(product(*(one.values for one in axes)))
+
+
+def name(axes: Sequence[Axis], combination: Combination) -> str:
+    """What people call a combination: ``scheme.name=hpcc,traffic.0.load=0.5``."""
+    pairs = zip(axes, combination, strict=True)
+    return ",".join(f"{axis.key}={value.label}" for axis, value in pairs)
+
+
+def directory(axes: Sequence[Axis], combination: Combination) -> str:
+    """The same as the name of a directory, which no other combination has."""
+    pairs = zip(axes, combination, strict=True)
+    text = ",".join(f"{quote(axis.key, '')}={quote(value.label, _PLAIN)}" for axis, value in pairs)
+    if len(text) <= _LONGEST_NAME:
+        return text
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    return f"{text[: _LONGEST_NAME - 17]}-{digest}"
+
+
+def _split(text: str) -> list[str]:
+    """``text`` at the commas that are in no brackets and no quotes."""
+    parts, begin, depth, quoted = [], 0, 0, ""
+    for at, letter in enumerate(text):
+        if quoted:
+            # A quote after a backslash does not end a text, unless that is in single quotes.
+            escaped = quoted == '"' and (at - len(text[:at].rstrip("\\"))) % 2
+            if letter == quoted and not escaped:
+                quoted = ""
+        elif letter in "\"'" and (depth or not text[begin:at].strip()):
+            quoted = letter
+        elif letter in "[{":
+            depth += 1
+        elif letter in "]}":
+            depth -= 1
+        elif letter == "," and depth <= 0:
+            parts.append(text[begin:at])
+            begin = at + 1
+    return [*parts, text[begin:]]

@@ -1,0 +1,199 @@
+"""A number of many runs against what was varied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rocelab import quantity
+from rocelab.errors import ResultError
+from rocelab.grid import Axis, Combination, Value, combinations
+from rocelab.plot.slowdown import log_values, name_places
+from rocelab.plot.style import caveats, figure, legend, look, style, title, y_label
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.transforms import Transform
+
+    from rocelab.metrics import Metric
+    from rocelab.sweeps import Sweep
+
+_TICKS_AT_MOST = 8
+"""Values that are named below the panel."""
+_WIDE = 10
+"""From this quotient of the largest and the smallest on the x axis is logarithmic."""
+_HIGH = 20
+"""The same of the y axis."""
+_SPREAD = 0.6
+"""How much of the way to the next word the points of one take together."""
+_ASIDE_PT = 2.5
+"""From one line to the next at the same number, if all of them keep within the following."""
+_ALL_ASIDE_PT = 14
+_MARGIN = 0.08
+"""Room at both ends of the numbers, as a share of the way between."""
+_HEADROOM = 1.05
+"""How far an axis that begins at 0 goes beyond what it shows."""
+
+Point = tuple[float, float, float]
+"""Place on the x axis, mean, and half the width of the mean's interval; 0 where there is none."""
+
+
+def swept(sweep: Sweep, metric: Metric) -> Figure:
+    """The picture of :meth:`rocelab.Sweep.plot`."""
+    axes = sweep.plan.axes
+    if not axes:
+        raise ResultError("only the seed was varied, so there is nothing to draw it against")
+    rows = sweep.statistics.to_polars()
+    means = rows[metric.name].to_list()
+    halves = rows[f"{metric.name}_ci95"].to_list()
+    known = {
+        combination: (mean, half or 0.0)
+        for combination, mean, half in zip(combinations(axes), means, halves, strict=True)
+        if mean is not None
+    }
+    if not known:
+        raise ResultError(f"no {metric.name} to draw: each combination has a run without it")
+    unit, scale = quantity.unit(metric.unit, max(mean for mean, _ in known.values()))
+    varied = _across(axes)
+    places = varied.numbers
+    lines = _lines(axes, varied, known, scale)
+    points = [point for line in lines.values() for point in line]
+    # Lines keep to their places where no bars are to be told apart.
+    step_pt = min(_ASIDE_PT, _ALL_ASIDE_PT / len(lines)) if any(half for *_, half in points) else 0
+    from matplotlib.transforms import Affine2D, ScaledTranslation
+
+    with style():
+        drawn, (panel,) = figure(notes=_notes(sweep, len(means) - len(known)))
+        for index, (name, line) in enumerate(lines.items()):
+            aside = index - (len(lines) - 1) / 2
+            if places:
+                beside: Transform = ScaledTranslation(
+                    aside * step_pt / 72, 0, drawn.dpi_scale_trans
+                )
+                _draw(panel, line, name, index, panel.transData + beside, lined=True)
+            else:
+                beside = Affine2D().translate(aside * _SPREAD / len(lines), 0)
+                _draw(panel, line, name, index, beside + panel.transData, lined=False)
+        if places:
+            _number_axis(panel, places)
+        else:
+            name_places(drawn, panel, [value.label for value in varied.values])
+            panel.set_xlim(-0.5, len(varied.values) - 0.5)
+            panel.grid(visible=False, axis="x")
+        panel.set_xlabel(varied.key, parse_math=False)
+        y_label(panel, f"{metric.title} ({unit})" if unit else metric.title, 1)
+        _value_axis(panel, points)
+        legend(drawn, [panel], list(lines))
+        fixed = [one for one in axes if len(one.values) == 1 and one is not varied]
+        title(panel, sweep.plan.scenario.name, *(_word(one, one.values[0]) for one in fixed))
+    return drawn
+
+
+def _across(axes: Sequence[Axis]) -> Axis:
+    """The axis that is drawn as x: the first of several numbers, else the first of several."""
+    several = [axis for axis in axes if len(axis.values) > 1] or axes
+    return next((axis for axis in several if axis.numbers), several[0])
+
+
+def _lines(
+    axes: Sequence[Axis],
+    varied: Axis,
+    known: Mapping[Combination, tuple[float, float]],
+    scale: float,
+) -> dict[str, list[Point]]:
+    """The points of each combination of the keys other than that of the x axis, by its name."""
+    number = axes.index(varied)
+    places = varied.numbers or {value.label: at for at, value in enumerate(varied.values)}
+    lines: dict[str, list[Point]] = {}
+    for combination, (mean, half) in known.items():
+        words = [
+            _word(axis, value)
+            for axis, value in zip(axes, combination, strict=True)
+            if axis is not varied and len(axis.values) > 1
+        ]
+        place = places[combination[number].label]
+        lines.setdefault(", ".join(words), []).append((place, mean / scale, half / scale))
+    return {name: sorted(points) for name, points in lines.items()}
+
+
+def _word(axis: Axis, value: Value) -> str:
+    """What to call a value where its key is not named: words by themselves."""
+    if axis.numbers is None and isinstance(value.data, str):
+        return value.label
+    return f"{axis.key.rsplit('.', 1)[-1]} {value.label}"
+
+
+def _draw(
+    panel: Axes, points: Sequence[Point], name: str, index: int, where: Transform, *, lined: bool
+) -> None:
+    """Draws the line number ``index``, or its points alone."""
+    x, means, halves = zip(*points, strict=True)
+    colour, line, marker = look(index)
+    panel.errorbar(
+        x,
+        means,
+        yerr=halves,
+        fmt="none",
+        ecolor=colour,
+        elinewidth=0.8,
+        capsize=2,
+        transform=where,
+    )
+    panel.plot(
+        x,
+        means,
+        color=colour,
+        linestyle=line if lined else "",
+        marker=marker,
+        label=name,
+        transform=where,
+    )
+
+
+def _number_axis(panel: Axes, places: Mapping[str, float]) -> None:
+    """Names the values that were run, as many as have room, and no others."""
+    from matplotlib.ticker import NullLocator
+
+    ordered = sorted(places, key=places.__getitem__)
+    low, high = places[ordered[0]], places[ordered[-1]]
+    if low > 0 and high / low >= _WIDE:
+        panel.set_xscale("log")
+        margin = (high / low) ** _MARGIN
+        panel.set_xlim(low / margin, high * margin)
+    else:
+        margin = (high - low or 1) * _MARGIN
+        panel.set_xlim(low - margin, high + margin)
+    step = -(-len(ordered) // _TICKS_AT_MOST)
+    named = ordered[::step]
+    panel.set_xticks([places[label] for label in named], named, parse_math=False)
+    panel.xaxis.set_minor_locator(NullLocator())
+
+
+def _value_axis(panel: Axes, points: Sequence[Point]) -> None:
+    """From 0 on, or logarithmic where the means are far apart."""
+    low, high = min(mean for _, mean, _ in points), max(mean for _, mean, _ in points)
+    top = max(mean + half for _, mean, half in points)
+    if low > 0 and high / low >= _HIGH:
+        # Where an interval begins near 0 or below, its bar ends at the edge.
+        bottom = min(max(mean - half, mean / 2) for _, mean, half in points) * 0.8
+        panel.set_ylim(bottom, top)
+        log_values(panel)
+    elif low >= 0:
+        panel.set_ylim(0, top * _HEADROOM or 1)
+
+
+def _notes(sweep: Sweep, absent: int) -> list[str]:
+    seeds = len(sweep.plan.seeds)
+    notes = []
+    if seeds > 1:
+        notes = [f"Means over {seeds} seeds; bars: 95 % confidence intervals."]
+    if absent:
+        notes.append(f"Not drawn: {absent} of the combinations, which have a run without a value.")
+    cut = [one for one in sweep.results if one.summary["flows_done"] < one.summary["flows"]]
+    if cut:
+        notes.append(
+            f"In {len(cut)} of {len(sweep.results)} runs not all flows were done; those that were "
+            "not are in no slowdown and no FCT."
+        )
+    return [*notes, *caveats(sweep.results)]

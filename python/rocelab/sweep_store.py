@@ -1,0 +1,124 @@
+"""The directory of a sweep: tables, what was asked for, and a result directory for each run.
+
+A run that is there is known by its complete scenario and by the hash of the simulator that made it,
+which stands in its directory and is written after all else.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rocelab import __version__
+from rocelab.errors import ResultError
+from rocelab.runner import simulator
+from rocelab.store import check_directory, check_tables, check_target, open_result, put
+
+if TYPE_CHECKING:
+    from rocelab.result import Result
+    from rocelab.sweeps import Plan, Sweep
+
+SCHEMA_VERSION = 1
+"""The layout of a sweep's directory."""
+
+_SWEEP = "sweep.json"
+_RUNS = "runs"
+_SIMULATOR = "simulator.sha256"
+"""In each run's directory."""
+
+
+def missing(directory: Path, wanted: Iterable[tuple[str, str]], *, force: bool) -> set[str]:
+    """Which runs ``directory`` lacks, of those that ``wanted`` has with place and scenario.
+
+    Raises :class:`ResultError` where it is no place for a sweep, or where another run has a place;
+    with ``force`` such a run counts as missing.
+    """
+    check_directory(directory)
+    if directory.exists() and any(directory.iterdir()) and not (directory / _SWEEP).is_file():
+        raise ResultError(
+            f"{directory}: exists and is not a sweep of rocelab",
+            hint="choose another directory",
+        )
+    places, others = set(), []
+    for place, scenario in wanted:
+        home = directory / place
+        kept = _kept(home, scenario)
+        if not kept:
+            places.add(place)
+        if kept is False:
+            others.append(home)
+        if not kept and home.exists():
+            check_target(home, force=True)
+    if others and not force:
+        raise ResultError(
+            f"{directory}: {len(others)} of its runs are of another scenario or simulator, such as "
+            f"{others[0]}",
+            hint="--force, in Python force=True, runs them again; or choose another directory",
+        )
+    return places
+
+
+def _kept(home: Path, scenario: str) -> bool | None:
+    """Whether the run there is the one of ``scenario``; None where there is no whole one."""
+    if not home.exists():
+        return None
+    try:
+        result = open_result(home)
+        check_tables(home, result.summary)
+    except ResultError as error:
+        print(f"{error.args[0]}; its run is made anew", file=sys.stderr)
+        return None
+    if result.scenario_toml != scenario:
+        return False
+    try:
+        maker = (home / _SIMULATOR).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+    return None if result.partial else maker == simulator()
+
+
+def keep(result: Result, home: Path) -> None:
+    """Writes a run to its place."""
+    result.save(home, force=True)
+    put(home / _SIMULATOR, f"{simulator()}\n".encode())
+
+
+def write_plan(directory: Path, plan: Plan) -> None:
+    """Says what was asked for, before there is anything else."""
+    put(directory / _SWEEP, _json(_asked(plan, partial=True)))
+
+
+def write_tables(directory: Path, sweep: Sweep) -> None:
+    """Writes all that is not in the directories of the runs."""
+    runs = sweep.runs.to_polars()
+    parquet, csv = io.BytesIO(), io.BytesIO()
+    runs.write_parquet(parquet, compression="zstd", compression_level=3)
+    runs.write_csv(csv)
+    put(directory / f"{_RUNS}.parquet", parquet.getvalue())
+    put(directory / f"{_RUNS}.csv", csv.getvalue())
+    told = {
+        **_asked(sweep.plan, partial=False),
+        "units": {metric.name: metric.unit for metric in sweep.metrics},
+        "statistics": sweep.statistics.to_polars().to_dicts(),
+    }
+    put(directory / _SWEEP, _json(told))
+
+
+def _asked(plan: Plan, *, partial: bool) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA_VERSION,
+        "version": __version__,
+        "simulator": simulator(),
+        "partial": partial,
+        "over": {axis.key: [value.data for value in axis.values] for axis in plan.axes},
+        "seeds": list(plan.seeds),
+        "scenario": plan.scenario.to_dict(),
+    }
+
+
+def _json(data: object) -> bytes:
+    return (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode()

@@ -1,0 +1,309 @@
+"""Runs of one scenario over a grid of values and seeds, with statistics over the seeds."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rocelab import grid
+from rocelab.errors import ConfigError
+from rocelab.grid import Axis, Combination
+from rocelab.scenario import Scenario, with_settings
+from rocelab.simulate import check_count, run
+from rocelab.table import Table
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
+
+    from rocelab.metrics import Metric
+    from rocelab.result import Result
+    from rocelab.runner import Tick
+
+SHOWN = ("slowdown_mean", "slowdown_p99", "max_queue_bytes", "pause_frames")
+"""The metrics that the command prints and draws unless others are named."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A run of a sweep."""
+
+    combination: Combination
+    seed: int
+    place: str
+    """Its result directory within that of the sweep."""
+
+
+class Plan:
+    """What a sweep runs."""
+
+    scenario: Scenario
+    """What stays the same."""
+    axes: Sequence[Axis]
+    seeds: Sequence[int]
+    cases: Sequence[Case]
+    """All runs: combinations in the order of the axes, of each all seeds."""
+
+    def __init__(self, scenario: Scenario, axes: Sequence[Axis], seeds: int) -> None:
+        """``seeds`` is how many, from the scenario's own on."""
+        grid.check_axes(axes)
+        count = check_count("seeds", seeds)
+        if not axes and count == 1:
+            raise ConfigError(
+                "a sweep of one run",
+                hint="vary a key with --over (over=), or the seed with --seeds",
+            )
+        self.scenario = scenario
+        self.axes = tuple(axes)
+        first = scenario.to_dict()["run"]["seed"]
+        self.seeds = range(first, first + count)
+        self.cases = [
+            Case(combination, seed, (Path("runs") / home / str(seed)).as_posix())
+            for combination in grid.combinations(axes)
+            for home in (grid.directory(axes, combination),)
+            for seed in self.seeds
+        ]
+
+    def scenario_of(self, case: Case) -> Scenario:
+        """The scenario of a run."""
+        pairs = zip(self.axes, case.combination, strict=True)
+        settings = [(axis.key, value.text) for axis, value in pairs]
+        return with_settings(self.scenario, (*settings, ("run.seed", str(case.seed))))
+
+    def checked(self, case: Case) -> Scenario:
+        """The same, after all checks; an error names the combination."""
+        try:
+            scenario = self.scenario_of(case)
+            if case.seed == self.seeds[0]:
+                scenario.checked.check()
+        except ConfigError as error:
+            if not self.axes:
+                raise
+            raise ConfigError(
+                f"{error.message}; with {grid.name(self.axes, case.combination)}",
+                file=error.file,
+                key=error.key,
+                line=error.line,
+                hint=error.hint,
+            ) from None
+        return scenario
+
+
+class Sweep:
+    """The runs of a sweep and what they come to."""
+
+    plan: Plan
+    """What was run."""
+    results: list[Result]
+    """A result for each run, in the order of the rows of ``runs``."""
+    runs: Table
+    """One row for each run: the keys that vary, the seed, the metrics, the digest."""
+    statistics: Table
+    """One row for each combination: of each metric the mean over the seeds and, in the column
+    with ``_ci95`` after its name, half the width of the mean's 95 % confidence interval."""
+
+    def __init__(self, plan: Plan, results: Sequence[Result]) -> None:
+        self.plan = plan
+        self.results = list(results)
+        self.runs = Table(self._runs)
+        self.statistics = Table(self._statistics)
+
+    @property
+    def metrics(self) -> list[Metric]:
+        """The numbers that the tables have of each run."""
+        from rocelab.metrics import METRICS, of_probes
+
+        series = [one for result in self.results for one in result.series.values()]
+        return [*METRICS, *of_probes({one.name: one.unit for one in series})]
+
+    def _runs(self) -> pl.DataFrame:
+        import polars as pl
+
+        from rocelab.store import open_result
+
+        metrics = self.metrics
+        numbers: dict[str, list[int | float | None]] = {one.name: [] for one in metrics}
+        for result in self.results:
+            # The tables that are read for it are not kept: there may be many.
+            once = open_result(result.directory) if result.directory else result
+            for metric in metrics:
+                numbers[metric.name].append(metric.read(once))
+        cases = self.plan.cases
+        return pl.DataFrame(
+            [
+                *self._keys(len(self.plan.seeds)),
+                pl.Series("seed", [case.seed for case in cases], pl.Int64),
+                *(
+                    pl.Series(one.name, numbers[one.name], pl.Int64 if one.whole else pl.Float64)
+                    for one in metrics
+                ),
+                pl.Series("digest", [one.summary["digest"] for one in self.results], pl.String),
+                pl.Series("directory", [case.place for case in cases], pl.String),
+            ]
+        )
+
+    def _statistics(self) -> pl.DataFrame:
+        import polars as pl
+
+        from rocelab.confidence import interval
+
+        runs = self.runs.to_polars()
+        seeds = len(self.plan.seeds)
+        combinations = len(runs) // seeds
+        columns = [*self._keys(1), pl.Series("runs", [seeds] * combinations, pl.Int64)]
+        for metric in self.metrics:
+            values = runs[metric.name].to_list()
+            means: list[float | None] = []
+            halves: list[float | None] = []
+            for begin in range(0, len(values), seeds):
+                several = values[begin : begin + seeds]
+                # The mean of those that have one would be that of the better ones.
+                mean, half = (None, None) if None in several else interval(several)
+                means.append(mean)
+                halves.append(half)
+            columns.append(pl.Series(metric.name, means, pl.Float64))
+            columns.append(pl.Series(f"{metric.name}_ci95", halves, pl.Float64))
+        return pl.DataFrame(columns)
+
+    def _keys(self, times: int) -> list[pl.Series]:
+        """A column for each key, its value of each combination so many ``times``."""
+        import polars as pl
+
+        combinations = grid.combinations(self.plan.axes)
+        columns = []
+        for number, axis in enumerate(self.plan.axes):
+            worth = dict(zip(axis.values, axis.column, strict=True))
+            values = [worth[one[number]] for one in combinations for _ in range(times)]
+            columns.append(pl.Series(axis.key, values))
+        return columns
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the user should know: warnings of the runs, those alike but for their numbers once.
+
+        And whether the seed changed anything.
+        """
+        kinds: dict[str, tuple[str, str, int]] = {}
+        for case, result in zip(self.plan.cases, self.results, strict=True):
+            for text in result.warnings:
+                kind = re.sub(r"[0-9][0-9.,]*", "0", text)
+                place, first, count = kinds.get(kind, (case.place, text, 0))
+                kinds[kind] = (place, first, count + 1)
+        warnings = [
+            f"{count} of {len(self.results)} runs, the first in {place}: {text}"
+            for place, text, count in kinds.values()
+        ]
+        outcomes = {
+            (case.combination, result.summary["digest"])
+            for case, result in zip(self.plan.cases, self.results, strict=True)
+        }
+        seeds = len(self.plan.seeds)
+        if seeds > 1 and len(outcomes) * seeds == len(self.results):
+            warnings.append("all seeds give the same: nothing here is drawn at random")
+        return warnings
+
+    def plot(self, metric: str = "slowdown_p99") -> Figure:
+        """A metric, by its column's name, against the first key whose values are numbers.
+
+        There is a line for each combination of the other keys; without numbers there are points by
+        the values of the first key. Bars are 95 % confidence intervals.
+        """
+        from rocelab.metrics import chosen
+        from rocelab.plot.swept import swept
+
+        (one,) = chosen([metric], self.metrics)
+        return swept(self, one)
+
+    def save(self, directory: str | os.PathLike[str], *, force: bool = False) -> Path:
+        """Writes tables and results to ``directory``, which may hold a sweep already.
+
+        Runs that it holds stay; with ``force`` those of other scenarios or of another simulator
+        are replaced if they have the place of one of these. Raises :class:`ResultError` where it
+        cannot be written.
+        """
+        from rocelab import sweep_store
+
+        place = Path(directory)
+        results = {
+            case.place: result for case, result in zip(self.plan.cases, self.results, strict=True)
+        }
+        wanted = ((home, result.scenario_toml) for home, result in results.items())
+        for home in sorted(sweep_store.missing(place, wanted, force=force)):
+            sweep_store.keep(results[home], place / home)
+        sweep_store.write_tables(place, self)
+        return place
+
+    def __repr__(self) -> str:
+        combinations = len(self.results) // len(self.plan.seeds)
+        return (
+            f"<rocelab.Sweep {self.plan.scenario.name!r}: {len(self.results)} runs, "
+            f"{combinations} combinations>"
+        )
+
+
+def sweep(
+    scenario: Scenario,
+    over: Mapping[str, Sequence[object]] | None = None,
+    *,
+    seeds: int = 1,
+    out: str | os.PathLike[str] | None = None,
+    force: bool = False,
+    jobs: int | None = None,
+    progress: bool = False,
+) -> Sweep:
+    """Runs ``scenario`` with all combinations of the values in ``over``, each with ``seeds`` seeds.
+
+    ``over`` has keys as scenario files name them, and their values:
+    ``{"scheme.name": ["hpcc", "dcqcn"], "traffic.0.load": [0.3, 0.5]}``. Seeds are the scenario's
+    own and those after it. All scenarios are checked before the first one is run.
+
+    ``jobs`` runs go at a time, one for each processor unless given, each on one thread. With
+    ``out`` results and tables are written to that directory, each result when its run ends, and a
+    run that is there already is not run again; ``force`` replaces those of other scenarios or of
+    another simulator. Without, results stay in memory until they are saved.
+    """
+    if not isinstance(scenario, Scenario):
+        raise TypeError(
+            f"sweep takes a Scenario, not {scenario!r}; rocelab.load(path) makes one of a file"
+        )
+    plan = Plan(scenario, grid.axes_of(over or {}), seeds)
+    place = None if out is None else Path(out)
+    return run_plan(plan, out=place, force=force, jobs=jobs, progress=progress)
+
+
+def run_plan(
+    plan: Plan, *, out: Path | None, force: bool, jobs: int | None, progress: bool
+) -> Sweep:
+    """Makes all runs of ``plan`` that are not in ``out``, as :func:`sweep` does."""
+    from rocelab import sweep_store
+    from rocelab.runner import check_jobs, side_by_side
+    from rocelab.store import open_result
+
+    check_jobs(jobs)
+    # One after the other: networks may be large.
+    wanted = ((case.place, plan.checked(case).to_toml()) for case in plan.cases)
+    if out is None:
+        places = {place for place, _ in wanted}
+    else:
+        places = sweep_store.missing(out, wanted, force=force)
+        sweep_store.write_plan(out, plan)
+    results: dict[str, Result] = {}
+
+    def make(case: Case, tick: Tick) -> None:
+        result = run(plan.scenario_of(case), threads=1, progress=tick)
+        if out is None:
+            results[case.place] = result
+        else:
+            sweep_store.keep(result, out / case.place)
+
+    todo = [case for case in plan.cases if case.place in places]
+    side_by_side(todo, make, jobs=jobs, progress=progress)
+    if out is None:
+        return Sweep(plan, [results[case.place] for case in plan.cases])
+    done = Sweep(plan, [open_result(out / case.place) for case in plan.cases])
+    sweep_store.write_tables(out, done)
+    return done
