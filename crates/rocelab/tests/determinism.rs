@@ -145,7 +145,7 @@ const GOLDEN: [(&str, &str); 19] = [
     ("timely", "8ce5ac37c847c6a643c6547b84b28b8d"),
     ("dctcp", "e23b0bedb1cef6681888e9f706226a35"),
     ("hpcc-pint", "c6b4d5c71dbbb6824e6d9f568dfa7325"),
-    ("expresspass", "a3d49577889eee8446a8c4022e0c0b5f"),
+    ("expresspass", "452d347cad9ba7ef65d9cc92007ebfdc"),
     ("rocc", "a5c78f3f1436155172d93c856d234662"),
     ("swift", "3354dd6277991f2c087551067d5b0160"),
     ("fncc", "b8629a73be8a295ca8eebdcd3b6d60b2"),

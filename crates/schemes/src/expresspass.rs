@@ -92,7 +92,7 @@ impl Scheme for ExpressPass {
     const PRESETS: &'static [Preset] = &[
         Preset {
             name: "expresspass-xpass",
-            summary: "The authors' simulator in its large-scale set-up: a slow start of 1/16",
+            summary: "The authors' simulator in its large-scale set-up",
             source: "ns2-xpass, large-scale-fattree.tcl",
             ecn: None,
         },
@@ -117,7 +117,7 @@ impl Scheme for ExpressPass {
     fn preset(name: &str, _host_rate: Rate) -> ExpressPassParams {
         let code = ExpressPassParams {
             feedback: "code",
-            initial_rate: 0.0625,
+            initial_rate: 0.5,
             ramp_packets: 40,
             initial_w: 0.0625,
             min_w: 0.01,
@@ -134,7 +134,6 @@ impl Scheme for ExpressPass {
         match name {
             "expresspass-paper" => ExpressPassParams {
                 feedback: "paper",
-                initial_rate: 0.5,
                 ramp_packets: 1,
                 initial_w: 0.5,
                 target_loss: 0.1,

@@ -294,7 +294,7 @@ fn period(
 
 #[test]
 fn the_codes_feedback_control() {
-    let params = preset("expresspass-xpass");
+    let params = ExpressPassParams { initial_rate: 1.0 / 16.0, ..preset("expresspass-xpass") };
     let mut np = NotificationPoint::new(&mut host(&params));
     np.begin(us(0), 1000);
     let mut number = 0;
@@ -349,9 +349,9 @@ fn the_papers_feedback_control() {
 fn rates_keep_their_bounds() {
     let params = preset("expresspass-xpass");
     let mut np = NotificationPoint::new(&mut host(&params));
-    // One packet of the forty from which on a QP begins at 1/16.
+    // One packet of the forty from which on a QP begins at half the highest rate.
     np.begin(us(0), 1);
-    close(np.rate(), 1.0 / 640.0);
+    close(np.rate(), 1.0 / 80.0);
     let mut number = 0;
     for end in 1..40 {
         period(&mut np, &mut number, 10 * end, 10, 0);
@@ -395,7 +395,7 @@ fn credits_are_paced_with_jitter() {
 
 #[test]
 fn a_request_begins_a_stop_ends_and_a_new_request_begins_anew() {
-    let params = preset("expresspass-xpass");
+    let params = ExpressPassParams { initial_rate: 1.0 / 16.0, ..preset("expresspass-xpass") };
     let mut shared = host(&params);
     let mut np = NotificationPoint::new(&mut shared);
     let mut outbox = Vec::new();
