@@ -99,6 +99,50 @@ fn the_papers_c0_does_not_fill_the_path_between_pods_and_the_others_do() {
     }
 }
 
+/// R_line is the sender's: a rack's fast host is not held to the rate of a slow one that used the VOQ
+/// before it.
+#[test]
+fn a_slow_host_does_not_slow_the_others_of_its_rack_down() {
+    let result = run_with(
+        r#"
+        [topology]
+        kind = "custom"
+        nodes = [
+            { name = "slow", kind = "host" },
+            { name = "fast", kind = "host" },
+            { name = "to", kind = "host" },
+            { name = "tor0", kind = "switch", tier = 1 },
+            { name = "tor1", kind = "switch", tier = 1 },
+        ]
+        links = [
+            { a = "slow", b = "tor0", rate = "25Gbps", delay = "1us" },
+            { a = "fast", b = "tor0", rate = "100Gbps", delay = "1us" },
+            { a = "tor0", b = "tor1", rate = "100Gbps", delay = "1us" },
+            { a = "to", b = "tor1", rate = "100Gbps", delay = "1us" },
+        ]
+        [scheme]
+        name = "hiercc"
+        [run]
+        stop = "1ms"
+        [[traffic]]
+        kind = "flows"
+        flows = [
+            { src = "slow", dst = "to", size = "1KB" },
+            { src = "fast", dst = "to", size = "1GB", start = "100us" },
+        ]
+        [[probe]]
+        name = "used"
+        kind = "utilisation"
+        interval = "10us"
+        start = "500us"
+        ports = ["tor1:to"]
+        "#,
+        &[],
+    );
+    let used = mean(values(&result, "used"));
+    assert!(used > 0.9, "{used} of the link");
+}
+
 /// A C0 that fills the path fills it whatever the size of packets: the VOQ of a flow alone, whose host
 /// is no faster than the downlink, stays empty but for the packet that is on its way.
 #[test]

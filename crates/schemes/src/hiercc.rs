@@ -11,7 +11,7 @@
 //! racks x C0 bytes wait at a downlink.
 //!
 //! That loop has three forms, as presets. With S and C0 as in the paper a VOQ moves no more than C0
-//! in a round trip between ToRs: 10 KB in 8.4 us is 9.6 Gb/s, and can't fill a 25 Gb/s link between
+//! in a round trip between ToRs: 10 KB in 8.4 us is 9.5 Gb/s, and can't fill a 25 Gb/s link between
 //! pods. The default takes C0 from the downlink's rate and that round trip, with a packet on top, and
 //! keeps the bound. The third counts in S what has joined the VOQ, too, so that credits come ahead, and gives the bound
 //! up.
@@ -61,6 +61,9 @@ crate::params! {
         /// Share of the queue above q0 that is to drain in a round trip of the first hop.
         beta: f64, "beta", Kind::Number,
             Some((Value::Number(0.001), Value::Number(1.0))), "APNet'21 section 5";
+        /// Where equation 1 gives the line rate: below q0, or where the packet that asks waits alone.
+        full_rate: &'static str, "", Kind::Choice(&["below-target", "empty"]), None,
+            "decided here: APNet'21 equation 1 prints Q < 0";
         /// Round trip between a sender and its ToR. The rate is computed every RTT_hop / beta.
         hop_rtt: Time, "RTT_hop", Kind::Time, SPAN, "APNet'21 section 3.3";
         /// A VOQ longer than this stops its senders.
@@ -152,6 +155,7 @@ impl Scheme for Hiercc {
             credit: Bytes::new(1000),
             target_queue: at_25(20),
             beta: 0.2,
+            full_rate: "below-target",
             hop_rtt: Time::from_us(2),
             stop_queue: at_25(70),
             resume_queue: at_25(50),

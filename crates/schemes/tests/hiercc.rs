@@ -60,7 +60,7 @@ fn the_rate_follows_credits_arrivals_and_the_queue() {
     let mut interval = |now: u64, arrived, credited, queue| {
         hop.arrive(arrived);
         hop.credit(credited);
-        hop.update(us(now), queue);
+        hop.update(us(now), queue, 1_100);
         hop.rate()
     };
     // 50 Gb/s came, 25 Gb/s of credits, 10 KB too much: 25 x (25 - 8) / 50.
@@ -76,6 +76,24 @@ fn the_rate_follows_credits_arrivals_and_the_queue() {
     // Below q0: the line rate, and never more.
     assert_eq!(interval(50, 25_000, 31_250, 19_999), LINE);
     assert_eq!(interval(60, 12_500, 31_250, 20_000), LINE);
+}
+
+/// With `full_rate = "empty"` the rate rises towards q0 from below, too.
+#[test]
+fn below_q0_equation_1_lets_the_queue_grow_unless_it_is_empty() {
+    let params = HierccParams { full_rate: "empty", ..paper() };
+    let mut hop = FirstHop::new(&params, LINE, Time::ZERO);
+    let mut interval = |now: u64, arrived, credited, queue| {
+        hop.arrive(arrived);
+        hop.credit(credited);
+        hop.update(us(now), queue, 1_100);
+        hop.rate()
+    };
+    // 50 Gb/s came, 17 Gb/s of credits, 10 KB too little: 25 x (17 + 8) / 50.
+    assert_eq!(interval(10, 62_500, 21_250, 10_000), Rate::from_mbps(12_500));
+    // The packet that asks is not alone; 18.8 KB too little are 15.04 Gb/s: 12.5 x 20.04 / 25.
+    assert_eq!(interval(20, 31_250, 6_250, 1_200), Rate::from_mbps(10_020));
+    assert_eq!(interval(30, 31_250, 0, 1_100), LINE);
 }
 
 #[test]

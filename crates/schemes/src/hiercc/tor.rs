@@ -33,7 +33,8 @@ pub struct TorSwitch {
     round_trip: Time,
     /// A full packet.
     packet: Bytes,
-    rates: Vec<Rate>,
+    /// R_line: of the rack's fastest host.
+    line: Rate,
     /// By port: the scheduler of a downlink.
     downlinks: Vec<Option<Downlink>>,
     /// By receiving host, or rack: place among `voqs`.
@@ -80,7 +81,12 @@ impl TorSwitch {
             rack_hosts,
             round_trip: facts.network_rtt.saturating_sub(own),
             packet: facts.packet_bytes,
-            rates: facts.ports.iter().map(|port| port.rate).collect(),
+            line: facts
+                .ports
+                .iter()
+                .filter(|port| port.peer_is_host)
+                .map(|port| port.rate)
+                .max()?,
             downlinks: facts.ports.iter().map(downlink).collect(),
             numbers: vec![NO_VOQ; keys],
             voqs: Vec::new(),
@@ -145,11 +151,11 @@ impl TorSwitch {
     }
 
     /// The VOQ for `dst`, made where it is the first packet's.
-    fn open_voq(&mut self, now: Time, dst: u32, line: Rate) -> u32 {
+    fn open_voq(&mut self, now: Time, dst: u32) -> u32 {
         let key = self.key(dst);
         if self.numbers[key] == NO_VOQ {
             self.numbers[key] = self.voqs.len() as u32;
-            let first_hop = FirstHop::new(&self.params, line, now);
+            let first_hop = FirstHop::new(&self.params, self.line, now);
             let ports = self.downlinks.len();
             let receivers = self.receivers_beside(dst) as usize;
             self.voqs.push(Voq::new(self.initial_credits(dst), receivers, ports, first_hop));
@@ -161,12 +167,12 @@ impl TorSwitch {
     /// A packet from a host joins its VOQ.
     fn join(&mut self, cx: &mut Full<'_, Hiercc>, out: usize, packet: &Packet<Hiercc>) {
         let header = &packet.header;
-        let (in_port, now) = (header.ingress as usize, cx.now);
-        let number = self.open_voq(now, header.address.dst, self.rates[in_port]);
+        let (in_port, now, size) = (header.ingress as usize, cx.now, u64::from(header.size));
+        let number = self.open_voq(now, header.address.dst);
         self.flows.see(now, in_port, number, &header.address);
         let voq = &mut self.voqs[number as usize];
-        voq.join(out, u64::from(header.size));
-        if voq.begin_anew(now, u64::from(header.size), self.params.loss_timeout) {
+        voq.join(out, size);
+        if voq.begin_anew(now, size, self.params.loss_timeout) {
             wake(cx, voq);
         }
         if voq.stopped {
@@ -182,7 +188,7 @@ impl TorSwitch {
                 cx.to_host(*address, Target::Source, Control::Rate(Rate::ZERO));
             }
         } else if header.mark {
-            voq.first_hop.update(now, voq.queue());
+            voq.first_hop.update(now, voq.queue(), size);
             self.rate_messages += 1;
             let rate = voq.first_hop.rate();
             cx.to_host(header.address, Target::Source, Control::Rate(rate));

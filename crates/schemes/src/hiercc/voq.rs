@@ -16,6 +16,8 @@ pub struct FirstHop {
     credited: u64,
     interval: Time,
     target: f64,
+    /// R is the line rate below the target.
+    full_below_target: bool,
     /// Rate that drains a byte above q0: beta / RTT_hop, in bits per second.
     drain: f64,
 }
@@ -32,6 +34,7 @@ impl FirstHop {
             credited: 0,
             interval: Time::from_ps((params.hop_rtt.ps() as f64 / params.beta) as u64),
             target: params.target_queue.get() as f64,
+            full_below_target: params.full_rate == "below-target",
             drain: params.beta * 8.0 / params.hop_rtt.as_secs_f64(),
         }
     }
@@ -46,18 +49,20 @@ impl FirstHop {
         self.credited += bytes;
     }
 
-    /// R(t), with `queue` bytes in the VOQ. It is computed anew (equation 1) where RTT_hop / beta has
+    /// R(t), with `queue` bytes in the VOQ, `own` of them of the packet that asks. It is computed anew (equation 1) where RTT_hop / beta has
     /// passed since it last was: whoever asks first after that ends the interval.
     ///
-    /// The paper prints the first condition as Q < 0, which can't be; read as Q < q0. An interval
-    /// without arrivals leaves R as it is.
-    pub fn update(&mut self, now: Time, queue: u64) {
+    /// The paper prints the first condition as Q < 0, which can't be; read as Q < q0, or, as the parameter
+    /// `full_rate` has it, as nothing else waiting. An interval without arrivals leaves R as it is.
+    pub fn update(&mut self, now: Time, queue: u64, own: u64) {
         let span = now.saturating_sub(self.begin);
         if span < self.interval {
             return;
         }
+        let alone = queue <= own;
         let queue = queue as f64;
-        if queue < self.target {
+        let is_short = if self.full_below_target { queue < self.target } else { alone };
+        if is_short {
             self.rate = self.line;
         } else if self.arrived > 0 {
             let per_second = 8.0 / span.as_secs_f64();
