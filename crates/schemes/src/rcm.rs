@@ -112,7 +112,7 @@ crate::params! {
         /// CNs that a port gets in a row before SAR moves flows from it.
         detour_notices: u64, "", Kind::Count,
             Some((Value::Count(1), Value::Count(1000))), "decided; NPC'17 section 3.4: several";
-        /// Or the share of the greatest Fb that its own must reach.
+        /// Or the share of the greatest Fb that its own must exceed.
         detour_degree: f64, "", Kind::Number, SHARE, "decided";
         /// A flow of which nothing came for so long is a new one.
         flow_gap: Time, "", Kind::Time, SPAN, "decided";
@@ -152,7 +152,8 @@ impl Scheme for Rcm {
         },
         Preset {
             name: "rcm-letter",
-            summary: "Any flow in the CAM is harmful, each sample cuts anew, any other flow is moved",
+            summary: "Any flow in the CAM is harmful, each sample cuts anew, held flows wait for the window's end, \
+                      any other flow is moved",
             source: "NPC'17 sections 3.3, 3.4, to the letter; values as `rcm`",
             ecn: Dcqcn::PRESETS[0].ecn,
         },
@@ -189,7 +190,7 @@ impl Scheme for Rcm {
                 least_window: Bytes::new(10_000),
                 most_window: Bytes::new(100_000),
                 cuts: if letter { "compound" } else { "measured" },
-                release: "root",
+                release: if letter { "never" } else { "root" },
                 detour: if letter { "any" } else { "new-flows" },
                 detour_notices: 2,
                 detour_degree: 0.5,
