@@ -93,13 +93,28 @@ Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def wait_until_running(process: subprocess.Popen[bytes], threads: int = 1) -> None:
-    """Returns when the process has had so many threads besides its first for a moment."""
+    """Returns when so many threads of the process besides its first have worked for a while."""
     deadline = time.monotonic() + 30
-    while len(list(Path(f"/proc/{process.pid}/task").iterdir())) < 1 + threads:
+    while sum(_worked_s(process.pid, task) >= 0.1 for task in _others(process.pid)) < threads:
         assert process.poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.02)
-    time.sleep(0.5)
+
+
+def _others(pid: int) -> list[int]:
+    tasks = (int(task.name) for task in Path(f"/proc/{pid}/task").iterdir())
+    return [task for task in tasks if task != pid]
+
+
+def _worked_s(pid: int, task: int) -> float:
+    """Processor time that a thread has had."""
+    try:
+        text = Path(f"/proc/{pid}/task/{task}/stat").read_text(encoding="utf-8")
+    except OSError:
+        # It is over.
+        return 0.0
+    # The name, in brackets, may hold anything; the third field follows, and the 14th is wanted.
+    return int(text.rpartition(")")[2].split()[11]) / os.sysconf("SC_CLK_TCK")
 
 
 @pytest.fixture

@@ -385,8 +385,7 @@ def test_ctrl_c_stops_all_runs(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
-    # Two that wait for a run each, and the two that run.
-    wait_until_running(process, threads=4)
+    wait_until_running(process, threads=2)
     begin = time.monotonic()
     # As a terminal does it: every process of the group hears it.
     os.killpg(process.pid, signal.SIGINT)
