@@ -1,13 +1,15 @@
 //! From a setup to devices, and how they are shared out.
 
+use crate::chassis::{Chassis, SwitchAudit};
 use crate::cioq::CioqSwitch;
 use crate::common::Common;
+use crate::due::Due;
 use crate::graph::LinkEnd;
 use crate::host::Host;
 use crate::losses::Losses;
 use crate::mmu::Mmu;
 use crate::mrg::Draws;
-use crate::network::{Cioq, Headroom, NodeKind, PfcConfig, ProbeTargets, Setup, Threshold};
+use crate::network::{Cioq, Headroom, NodeKind, ProbeTargets, Setup, Threshold};
 use crate::nic::{Nic, Scan};
 use crate::packet::{Packet, Scheme};
 use crate::port::Port;
@@ -203,37 +205,82 @@ fn switch<S: Scheme>(
     ports: Vec<Port>,
     probes: PortProbes,
 ) -> Result<NodeDevice<S>, Refusal> {
-    let ends = common.graph.ports(node);
-    let PfcConfig { threshold, .. } = setup.pfc;
-    let headroom: Vec<u64> = ends
-        .iter()
-        .map(|end| match setup.pfc.headroom {
-            _ if !end.pfc => 0,
-            Headroom::Fixed(given) => given.get(),
-            Headroom::Auto => headroom(end, setup, common.longest_packet, setup.switch.latency),
-            Headroom::CableBdp(times) => end.rate.bytes_in(end.delay).get() * u64::from(times),
-        })
-        .collect();
-    let red = match &setup.ecn {
-        None => Vec::new(),
-        Some(ecn) => ends
-            .iter()
-            .enumerate()
-            .map(|(number, end)| {
-                let entity = u64::from(node) << 16 | number as u64;
-                Red::new(ecn, end.rate, stream::stream(setup.seed, "red", entity))
-            })
-            .collect(),
+    let chassis = chassis(setup, common, node, ports, probes)?;
+    Ok(match &setup.switch.cioq {
+        Some(cioq) => NodeDevice::Cioq(Box::new(CioqSwitch::new(chassis, cioq))),
+        None => {
+            let losses = Losses::new(&common.graph, node, setup.seed);
+            NodeDevice::Switch(Switch::new(chassis, losses))
+        }
+    })
+}
+
+/// What a switch has, whatever its architecture.
+fn chassis<S: Scheme>(
+    setup: &Setup,
+    common: &Arc<Common<S>>,
+    node: u32,
+    ports: Vec<Port>,
+    probes: PortProbes,
+) -> Result<Chassis<S>, Refusal> {
+    let red = red(setup, node, common.graph.ports(node));
+    let (cp, cp_ports) = congestion_point(setup, common, node, &red)?;
+    let mut chassis = Chassis {
+        mmu: mmu(setup, common, node)?,
+        red,
+        draws: setup.quirks.ns3_streams.then(|| {
+            let before = (0..node).filter(|&other| !common.graph.is_host(other)).count() as u64;
+            Box::new(Draws::new(common.graph.nodes() as u64, before, setup.seed))
+        }),
+        cp,
+        cp_ports,
+        effects: Vec::new(),
+        views: Vec::new(),
+        due: Due::new(ports.len()),
+        here: common.routes.here(node, 0),
+        probes,
+        recorder: Recorder::new(&setup.records, NodeId::new(node), ports.len()),
+        drops_listed: Vec::new(),
+        audit: SwitchAudit::default(),
+        common: Arc::clone(common),
+        node,
+        ports,
     };
-    let (xoff, xon, resume_offset) = match threshold {
+    if chassis.is_strict() {
+        let ports = chassis.ports.iter().enumerate();
+        chassis.views = ports.map(|(number, port)| port.view_without_packet(number)).collect();
+    }
+    Ok(chassis)
+}
+
+/// RED at each port of a switch; none where nothing is marked.
+fn red(setup: &Setup, node: u32, ends: &[LinkEnd]) -> Vec<Red> {
+    let Some(ecn) = &setup.ecn else { return Vec::new() };
+    let ends = ends.iter().enumerate();
+    ends.map(|(number, end)| {
+        let entity = u64::from(node) << 16 | number as u64;
+        Red::new(ecn, end.rate, stream::stream(setup.seed, "red", entity))
+    })
+    .collect()
+}
+
+/// The scheme's part of a switch, and its part of each port.
+type CongestionPoint<S> = (Option<<S as Scheme>::Cp>, Vec<<<S as Scheme>::Cp as Cp<S>>::Port>);
+
+fn congestion_point<S: Scheme>(
+    setup: &Setup,
+    common: &Common<S>,
+    node: u32,
+    red: &[Red],
+) -> Result<CongestionPoint<S>, Refusal> {
+    let (xoff, xon, resume_offset) = match setup.pfc.threshold {
         Threshold::Static { xoff, xon } => (xoff, xon, xoff - xon),
         Threshold::Dynamic { resume_offset, .. } => {
             (Bytes::UNLIMITED, Bytes::UNLIMITED, resume_offset)
         }
     };
-    let facts: Vec<PortFacts> = ends
-        .iter()
-        .enumerate()
+    let ends = common.graph.ports(node).iter().enumerate();
+    let ports: Vec<PortFacts> = ends
         .map(|(number, end)| PortFacts {
             port: PortId::new(number as u16),
             rate: end.rate,
@@ -247,33 +294,47 @@ fn switch<S: Scheme>(
             transit: common.link_time(end, common.full_packet),
         })
         .collect();
-    let switch_facts = SwitchFacts {
+    let facts = SwitchFacts {
         node: NodeId::new(node),
         tier: common.graph.tiers[node as usize],
-        ports: &facts,
+        ports: &ports,
         hosts: &common.places,
         network_rtt: common.routes.network_rtt,
         packet_bytes: Bytes::new(u64::from(common.full_packet)),
         rates: &common.rates,
         seed: stream::seed(setup.seed, "switch", u64::from(node)),
     };
-    S::check_switch(&common.params, &switch_facts)
-        .map_err(|error| Refusal::Switch { node: switch_facts.node, error })?;
-    let cp = S::cp(&common.params, &switch_facts);
+    S::check_switch(&common.params, &facts)
+        .map_err(|error| Refusal::Switch { node: facts.node, error })?;
+    let cp = S::cp(&common.params, &facts);
     let cp_ports = match &cp {
-        Some(cp) => facts.iter().map(|facts| cp.port(&common.params, facts)).collect(),
+        Some(cp) => ports.iter().map(|facts| cp.port(&common.params, facts)).collect(),
         None => Vec::new(),
     };
-    let rates = ends.iter().map(|end| end.rate).collect();
-    let cioq = setup.switch.cioq;
-    if let Some(cioq) = &cioq {
-        check_input_queues(setup, cioq, &headroom, NodeId::new(node))?;
-    }
-    let buffer = match &cioq {
+    Ok((cp, cp_ports))
+}
+
+/// The limits of a switch's buffer, headroom included.
+fn mmu<S: Scheme>(setup: &Setup, common: &Common<S>, node: u32) -> Result<Mmu, Refusal> {
+    let ends = common.graph.ports(node);
+    let headroom: Vec<u64> = ends
+        .iter()
+        .map(|end| match setup.pfc.headroom {
+            _ if !end.pfc => 0,
+            Headroom::Fixed(given) => given.get(),
+            Headroom::Auto => headroom(end, setup, common.longest_packet, setup.switch.latency),
+            Headroom::CableBdp(times) => end.rate.bytes_in(end.delay).get() * u64::from(times),
+        })
+        .collect();
+    let buffer = match &setup.switch.cioq {
         // Each input queue has its own room.
-        Some(_) => u64::MAX / 2,
+        Some(cioq) => {
+            check_input_queues(setup, cioq, &headroom, NodeId::new(node))?;
+            u64::MAX / 2
+        }
         None => setup.nodes[node as usize].buffer.unwrap_or(setup.switch.buffer).get(),
     };
+    let rates = ends.iter().map(|end| end.rate).collect();
     let mut mmu =
         Mmu::new(buffer, &setup.pfc, common.data_priorities, headroom, rates, &setup.quirks);
     for (number, _) in ends.iter().enumerate().filter(|(_, end)| !end.pfc) {
@@ -283,30 +344,7 @@ fn switch<S: Scheme>(
     if setup.pfc.lossless != 0 && needed >= buffer && !setup.quirks.threshold_wraps {
         return Err(Refusal::SmallBuffer { node: NodeId::new(node), needed });
     }
-    let recorder = Recorder::new(&setup.records, NodeId::new(node), ports.len());
-    if let Some(cioq) = &cioq {
-        let common = Arc::clone(common);
-        return Ok(NodeDevice::Cioq(Box::new(CioqSwitch::new(
-            common, node, cioq, ports, mmu, red, cp, cp_ports, probes, recorder,
-        ))));
-    }
-    let draws = setup.quirks.ns3_streams.then(|| {
-        let before = (0..node).filter(|&other| !common.graph.is_host(other)).count() as u64;
-        Box::new(Draws::new(common.graph.nodes() as u64, before, setup.seed))
-    });
-    Ok(NodeDevice::Switch(Switch::new(
-        Arc::clone(common),
-        node,
-        ports,
-        mmu,
-        red,
-        draws,
-        cp,
-        cp_ports,
-        probes,
-        recorder,
-        Losses::new(&common.graph, node, setup.seed),
-    )))
+    Ok(mmu)
 }
 
 /// Refuses what CIOQ switches do not have, and input queues without room for what still comes after

@@ -26,35 +26,22 @@ mod matching;
 mod port_set;
 mod sending;
 
-use crate::common::Common;
-use crate::due::Due;
-use crate::egress::{AllPorts, LevelOf};
-use crate::mmu::Mmu;
+use crate::chassis::{Chassis, SwitchAudit};
+use crate::egress::LevelOf;
 use crate::network::Cioq;
 use crate::packet::{Packet, Scheme};
 use crate::port::Port;
-use crate::probe::PortProbes;
-use crate::record::Recorder;
-use crate::red::Red;
-use crate::routing::Here;
-use crate::switch::{LosslessDrop, SwitchAudit};
 use crossbar::Crossbar;
-use engine::{Window, fetch};
+use engine::Window;
 use inputs::Inputs;
 use matching::Pending;
-use schemes::contract::{Cp, Full, Level, Order, PortView, SwitchFx};
-use std::sync::Arc;
+use schemes::contract::{Cp, Level, Order};
 use units::Time;
 
 /// A CIOQ switch.
 pub(crate) struct CioqSwitch<S: Scheme> {
-    common: Arc<Common<S>>,
-    node: u32,
-    /// Where its next hops are.
-    here: Here,
-    pub(crate) ports: Vec<Port>,
-    /// When each port's next packet begins.
-    due: Due,
+    /// Its MMU counts the bytes of each ingress.
+    pub(crate) chassis: Chassis<S>,
     inputs: Inputs,
     crossbar: Crossbar,
     /// When a packet may cross that could not before.
@@ -63,18 +50,6 @@ pub(crate) struct CioqSwitch<S: Scheme> {
     /// Bytes of a priority that an input queue and an output queue hold.
     input_room: u64,
     output_room: u64,
-    /// Counts the bytes of each ingress.
-    mmu: Mmu,
-    red: Vec<Red>,
-    cp: Option<S::Cp>,
-    cp_ports: Vec<<S::Cp as Cp<S>>::Port>,
-    effects: SwitchFx<S::Ctl>,
-    /// All ports as the scheme sees them; kept where the order is strict.
-    views: Vec<PortView>,
-    pub(crate) probes: PortProbes,
-    pub(crate) recorder: Option<Box<Recorder>>,
-    pub(crate) drops_listed: Vec<LosslessDrop>,
-    pub(crate) audit: SwitchAudit,
     /// Bytes that have crossed and not left.
     crossed: u64,
 }
@@ -83,72 +58,38 @@ impl<S: Scheme> CioqSwitch<S> {
     /// Departures are events.
     const STRICT: bool = matches!(LevelOf::<S>::ORDER, Order::Strict);
 
-    #[expect(clippy::too_many_arguments, reason = "made in one place")]
-    pub(crate) fn new(
-        common: Arc<Common<S>>,
-        node: u32,
-        config: &Cioq,
-        ports: Vec<Port>,
-        mmu: Mmu,
-        red: Vec<Red>,
-        cp: Option<S::Cp>,
-        cp_ports: Vec<<S::Cp as Cp<S>>::Port>,
-        probes: PortProbes,
-        recorder: Option<Box<Recorder>>,
-    ) -> CioqSwitch<S> {
+    pub(crate) fn new(chassis: Chassis<S>, config: &Cioq) -> CioqSwitch<S> {
+        let Chassis { common, ports, .. } = &chassis;
         let count = ports.len();
         let fastest = ports.iter().map(Port::rate).max().unwrap_or(units::Rate::ZERO);
         let rate = units::Rate::from_bps((fastest.bps() as f64 * config.speedup) as u64);
-        let seen = if Self::STRICT { count } else { 0 };
         CioqSwitch {
-            here: common.routes.here(node, 0),
-            due: Due::new(count),
             inputs: Inputs::new(count),
             crossbar: Crossbar::new(count, rate, common.classes.strict),
             cross_at: Time::NEVER,
             pending: Pending::new(count, !common.short_ways),
             input_room: config.input_queue.get(),
             output_room: config.output_queue.get(),
-            views: ports[..seen]
-                .iter()
-                .enumerate()
-                .map(|(number, port)| port.view_without_packet(number))
-                .collect(),
-            common,
-            node,
-            ports,
-            mmu,
-            red,
-            cp,
-            cp_ports,
-            effects: Vec::new(),
-            probes,
-            recorder,
-            drops_listed: Vec::new(),
-            audit: SwitchAudit::default(),
             crossed: 0,
+            chassis,
         }
     }
 
     /// Has the processor fetch what most packets touch.
     pub(crate) fn fetch(&self) {
-        for port in &self.ports {
-            fetch(port, 3);
-        }
-        self.due.fetch();
-        self.mmu.fetch();
+        self.chassis.fetch();
         self.crossbar.fetch();
         self.inputs.fetch();
-        self.common.routes.fetch(&self.here);
     }
 
     pub(crate) fn advance(&mut self, window: &mut Window<'_, '_, Packet<S>>) -> Time {
         let until = window.until();
         loop {
             let arrival = window.next_arrival_time();
-            let timer = self.next_timer();
-            let (due, port) = if Self::STRICT { self.due.earliest() } else { (Time::NEVER, 0) };
-            let probe = self.probes.next();
+            let timer = self.chassis.next_timer();
+            let (due, port) =
+                if Self::STRICT { self.chassis.due.earliest() } else { (Time::NEVER, 0) };
+            let probe = self.chassis.probes.next();
             let own = timer.min(due).min(self.cross_at).min(probe);
             let next = arrival.min(own);
             if next >= until {
@@ -167,55 +108,23 @@ impl<S: Scheme> CioqSwitch<S> {
                 self.cross_all(window, next);
             } else {
                 self.drain_all(window, probe + Time::from_ps(1));
-                self.sample(probe);
+                self.chassis.sample(probe);
             }
         }
     }
 
-    #[inline]
-    fn next_timer(&self) -> Time {
-        self.cp.as_ref().map_or(Time::NEVER, |cp| cp.next_timer())
-    }
-
     fn on_timer(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
         self.drain_all(window, now);
-        let cp = self.cp.as_mut().expect("it has a timer");
-        let full = Full::new(now, &mut self.effects, &self.views);
-        let mut cx = LevelOf::<S>::arrive(full);
-        cp.on_timer(&mut cx, &mut AllPorts::new(&mut self.cp_ports, &self.ports));
-        drop(cx);
-        assert!(cp.next_timer() > now, "a congestion point's timer must move on");
+        self.chassis.on_timer(now);
         if S::Cp::INPUT_QUEUES {
             self.look_again(now);
         }
         self.apply_effects(window, now);
     }
 
-    fn sample(&mut self, now: Time) {
-        let (states, ports) = (&self.cp_ports, &self.ports);
-        let (cp, flows) = (self.cp.as_ref(), &self.common.flows);
-        self.probes.sample(
-            now,
-            |port| &ports[port],
-            |port| self.mmu.of_port(port),
-            |kind, target| match kind.at_first_switch() {
-                None => cp?.observe(&states[target as usize], now),
-                Some(what) => {
-                    let flow = &flows[target as usize];
-                    cp?.observe_flow(flow.src, flow.dst, now, what)
-                }
-            },
-        );
-    }
-
-    /// What the scheme counted here.
-    pub(crate) fn counters(&self) -> Vec<(&'static str, u64)> {
-        self.cp.as_ref().map_or(Vec::new(), |cp| cp.counters())
-    }
-
     /// The audit at the end of a run.
     pub(crate) fn final_audit(&self) -> SwitchAudit {
-        debug_assert_eq!(self.inputs.used(), self.mmu.used());
-        SwitchAudit { stored: self.inputs.used() + self.crossed, ..self.audit }
+        debug_assert_eq!(self.inputs.used(), self.chassis.mmu.used());
+        SwitchAudit { stored: self.inputs.used() + self.crossed, ..self.chassis.audit }
     }
 }

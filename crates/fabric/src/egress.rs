@@ -1,6 +1,7 @@
 //! What any switch does with a packet at the queues of a port, as it joins one and as it leaves, with
 //! PFC frames that come to a port, and with what the scheme has it send.
 
+use crate::chassis::{LosslessDrop, SwitchAudit};
 use crate::common::Common;
 use crate::mmu::Admission;
 use crate::mrg::Draws;
@@ -8,11 +9,8 @@ use crate::packet::{Body, CodePoint, Header, Kind, Packet, Scheme, blank, is_pau
 use crate::port::Port;
 use crate::record::{Happening, Recorder};
 use crate::red::Red;
-use crate::switch::{LosslessDrop, SwitchAudit};
-use schemes::contract::{
-    Cp, Departure, Full, Level, PortView, Ports, SwitchEffect, SwitchFx, Target,
-};
-use units::{PortId, Priority, Time};
+use schemes::contract::{Cp, Departure, Full, Level, PortView, SwitchEffect, SwitchFx, Target};
+use units::{Priority, Time};
 
 /// The level of scheme `S`'s congestion point.
 pub(crate) type LevelOf<S> = <<S as Scheme>::Cp as Cp<S>>::Level;
@@ -206,29 +204,5 @@ impl SwitchAudit {
             let (flow, size, priority) = (header.address.flow, header.size, header.priority);
             listed.push(LosslessDrop { time, node, port, priority, flow, size, reason });
         }
-    }
-}
-
-/// All ports of a switch, for a timer hook.
-pub(crate) struct AllPorts<'a, P> {
-    states: &'a mut [P],
-    ports: &'a [Port],
-    /// Of the port that was asked for last.
-    view: Option<PortView>,
-}
-
-impl<'a, P> AllPorts<'a, P> {
-    pub(crate) fn new(states: &'a mut [P], ports: &'a [Port]) -> AllPorts<'a, P> {
-        AllPorts { states, ports, view: None }
-    }
-}
-
-impl<P> Ports<P> for AllPorts<'_, P> {
-    fn count(&self) -> usize {
-        self.ports.len()
-    }
-    fn port(&mut self, port: PortId) -> (&mut P, &PortView) {
-        let port = port.index();
-        (&mut self.states[port], self.view.insert(self.ports[port].view_without_packet(port)))
     }
 }

@@ -9,6 +9,7 @@
 //! Nothing on a packet's way allocates, hashes strings, or calls through a `dyn`.
 
 mod build;
+mod chassis;
 mod cioq;
 mod common;
 mod due;
@@ -39,6 +40,7 @@ mod sub_queue;
 mod switch;
 mod tournament;
 
+pub use chassis::{LosslessDrop, SwitchAudit};
 pub use engine::{Outcome, Progress};
 pub use host::FlowOutcome;
 pub use network::{
@@ -51,4 +53,3 @@ pub use record::{Happening, PacketEvent, PfcEvent, QueueBlock, QueueClock, Recor
 pub use run::{Output, PortReport, Ready, Refusal};
 pub use samples::{Sample, Samples};
 pub use schemes::contract::{CodePoint, Kind};
-pub use switch::{LosslessDrop, SwitchAudit};

@@ -1,14 +1,12 @@
 use crate::build::{self, NodeDevice};
-use crate::cioq::CioqSwitch;
+use crate::chassis::{Chassis, LosslessDrop, SwitchAudit};
 use crate::common::Common;
 use crate::host::FlowOutcome;
 use crate::network::Setup;
 use crate::packet::Scheme;
 use crate::port::Port;
-use crate::probe::PortProbes;
-use crate::record::{PacketEvent, PfcEvent, QueueBlock, Recorder};
+use crate::record::{PacketEvent, PfcEvent, QueueBlock};
 use crate::samples::Samples;
-use crate::switch::{LosslessDrop, Switch, SwitchAudit};
 use engine::{Limits, Outcome, Watch};
 use schemes::params::ParamError;
 use std::collections::BTreeMap;
@@ -175,33 +173,29 @@ pub enum Refusal {
     },
 }
 
-/// What a switch leaves, whatever its architecture.
-struct SwitchParts {
-    ports: Vec<Port>,
-    probes: PortProbes,
-    recorder: Option<Box<Recorder>>,
-    drops_listed: Vec<LosslessDrop>,
-    counters: Vec<(&'static str, u64)>,
-    audit: SwitchAudit,
-}
-
-impl SwitchParts {
-    fn collect(mut self, output: &mut Output, report: impl Fn(usize, &Port) -> PortReport) {
-        let ports = self.ports.iter().enumerate();
-        output.ports.extend(ports.map(|(port, this)| report(port, this)));
-        for (name, count) in self.counters {
-            *output.counters.entry(name).or_default() += count;
+impl Output {
+    /// Takes what a switch leaves.
+    fn add_switch<S: Scheme>(
+        &mut self,
+        chassis: Chassis<S>,
+        audit: SwitchAudit,
+        report: impl Fn(usize, &Port) -> PortReport,
+    ) {
+        for (name, count) in chassis.counters() {
+            *self.counters.entry(name).or_default() += count;
         }
-        output.samples.add(self.probes.into_logs());
-        if let Some(recorder) = &mut self.recorder {
-            output.pfc_events.append(&mut recorder.pfc);
-            output.packet_events.append(&mut recorder.packets);
-            let bytes = |port: usize| self.ports[port].queue_bytes;
-            output.queue_blocks.append(&mut recorder.blocks(output.outcome.end, bytes));
+        let Chassis { ports, probes, recorder, mut drops_listed, .. } = chassis;
+        self.ports.extend(ports.iter().enumerate().map(|(port, this)| report(port, this)));
+        self.samples.add(probes.into_logs());
+        if let Some(mut recorder) = recorder {
+            self.pfc_events.append(&mut recorder.pfc);
+            self.packet_events.append(&mut recorder.packets);
+            let bytes = |port: usize| ports[port].queue_bytes;
+            self.queue_blocks.append(&mut recorder.blocks(self.outcome.end, bytes));
         }
-        output.drops.append(&mut self.drops_listed);
-        output.lossless_drops += self.audit.lossless_drops;
-        output.audits.push(self.audit);
+        self.drops.append(&mut drops_listed);
+        self.lossless_drops += audit.lossless_drops;
+        self.audits.push(audit);
     }
 }
 
@@ -258,17 +252,11 @@ fn collect<S: Scheme>(
             }
             NodeDevice::Switch(switch) => {
                 let audit = switch.final_audit();
-                let counters = switch.counters();
-                let Switch { ports, probes, recorder, drops_listed, .. } = switch;
-                let parts = SwitchParts { ports, probes, recorder, drops_listed, counters, audit };
-                parts.collect(&mut output, report);
+                output.add_switch(switch.chassis, audit, report);
             }
             NodeDevice::Cioq(switch) => {
                 let audit = switch.final_audit();
-                let counters = switch.counters();
-                let CioqSwitch { ports, probes, recorder, drops_listed, .. } = *switch;
-                let parts = SwitchParts { ports, probes, recorder, drops_listed, counters, audit };
-                parts.collect(&mut output, report);
+                output.add_switch(switch.chassis, audit, report);
             }
         }
     }

@@ -1,6 +1,7 @@
 //! What becomes of a packet that arrives at a CIOQ switch: its verdict, its way, its room, its queue.
 
 use super::CioqSwitch;
+use crate::chassis::Chassis;
 use crate::egress::LevelOf;
 use crate::mmu::Admission;
 use crate::packet::{Address, Header, Kind, Packet, Scheme};
@@ -19,7 +20,7 @@ impl<S: Scheme> CioqSwitch<S> {
     ) {
         let packet = window.packets.get_mut(&mut handle);
         packet.header.ingress = in_port;
-        if let Some(recorder) = &mut self.recorder {
+        if let Some(recorder) = &mut self.chassis.recorder {
             recorder.packet(now, in_port, Happening::Received, 0, &packet.header);
         }
         if packet.header.kind == Kind::Pfc {
@@ -28,18 +29,19 @@ impl<S: Scheme> CioqSwitch<S> {
         }
         let size = u64::from(packet.header.size);
         let link_control = packet.header.kind == Kind::LinkCtl;
-        self.audit.arrived += size;
-        let verdict = match self.cp.as_mut().filter(|_| S::Cp::SEES_ARRIVALS) {
+        let Chassis { cp, effects, views, audit, .. } = &mut self.chassis;
+        audit.arrived += size;
+        let verdict = match cp.as_mut().filter(|_| S::Cp::SEES_ARRIVALS) {
             None => Verdict::Forward,
             Some(cp) => {
-                let full = Full::new(now, &mut self.effects, &self.views);
-                cp.on_arrival(&mut LevelOf::<S>::arrive(full), PortId::new(in_port), packet)
+                let mut cx = LevelOf::<S>::arrive(Full::new(now, effects, views));
+                cp.on_arrival(&mut cx, PortId::new(in_port), packet)
             }
         };
         match verdict {
             Verdict::Forward if !link_control => self.admit(window, now, in_port, handle),
             Verdict::Forward | Verdict::Consume => {
-                self.audit.removed += size;
+                self.chassis.audit.removed += size;
                 window.packets.discard(handle);
             }
             Verdict::Drop => self.discard(window, in_port, handle),
@@ -63,13 +65,13 @@ impl<S: Scheme> CioqSwitch<S> {
         let (priority, size) = (header.priority, u64::from(header.size));
         let input = in_port as usize;
         let voq = (input, priority as usize, out);
-        let calm = self.mmu.is_far_from_limits(in_port, priority, size)
+        let calm = self.chassis.mmu.is_far_from_limits(in_port, priority, size)
             && self.inputs.total(input, priority) + size <= self.input_room;
         let mut admission = Admission::Stored;
         if !calm {
             let room = self.inputs.total(input, priority) + size <= self.input_room;
-            admission = if room || self.mmu.is_lossless(in_port, priority) {
-                self.mmu.admit(in_port, priority, size, header.kind == Kind::Data)
+            admission = if room || self.chassis.mmu.is_lossless(in_port, priority) {
+                self.chassis.mmu.admit(in_port, priority, size, header.kind == Kind::Data)
             } else {
                 Admission::BufferFull
             };
@@ -77,15 +79,15 @@ impl<S: Scheme> CioqSwitch<S> {
                 return self.refuse(window, now, in_port, handle, admission);
             }
         }
+        let Chassis { cp, effects, views, .. } = &mut self.chassis;
         if S::Cp::INPUT_QUEUES
-            && let Some(cp) = &mut self.cp
+            && let Some(cp) = cp
         {
             // It is counted while it is looked at.
             self.inputs.lay(voq, size);
             let voqs = self.inputs.voqs(input, priority);
             let view = InputView { port: PortId::new(in_port), voqs };
-            let full = Full::new(now, &mut self.effects, &self.views);
-            let mut cx = LevelOf::<S>::arrive(full);
+            let mut cx = LevelOf::<S>::arrive(Full::new(now, effects, views));
             cp.on_input(&mut cx, &view, PortId::new(out as u16), header);
             drop(cx);
             self.inputs.take_back(voq, size);
@@ -94,7 +96,7 @@ impl<S: Scheme> CioqSwitch<S> {
             if self.may_cross_alone(window, now, input, out, header) {
                 return self.cross_alone(window, now, voq, handle);
             }
-            self.mmu.store(in_port, priority, size);
+            self.chassis.mmu.store(in_port, priority, size);
         }
         self.inputs.push(window.packets, voq, size, handle);
         self.joined_input(now, input, out);
@@ -120,23 +122,25 @@ impl<S: Scheme> CioqSwitch<S> {
             || self.crossbar.both_free(input, out) > now
             || self.pending.is_thorough()
             || window.next_arrival_time() <= now
-            || self.next_timer() <= now
-            || !self.effects.is_empty()
+            || self.chassis.next_timer() <= now
+            || !self.chassis.effects.is_empty()
         {
             return false;
         }
         if Self::STRICT {
-            if self.due.earliest().0 <= now {
+            if self.chassis.due.earliest().0 <= now {
                 return false;
             }
         } else {
             self.drain(window, out, now + Time::from_ps(1));
         }
-        let waits = self.ports[out].class_bytes(header.priority);
+        let waits = self.chassis.ports[out].class_bytes(header.priority);
         if waits != 0 && waits + u64::from(header.size) > self.output_room {
             return false;
         }
-        let Some(cp) = self.cp.as_ref().filter(|_| S::Cp::INPUT_QUEUES) else { return true };
+        let Some(cp) = self.chassis.cp.as_ref().filter(|_| S::Cp::INPUT_QUEUES) else {
+            return true;
+        };
         let out = PortId::new(out as u16);
         header.kind != Kind::Data
             || !cp.restrains(out, now)
@@ -147,21 +151,20 @@ impl<S: Scheme> CioqSwitch<S> {
     #[inline]
     pub(super) fn choose(&mut self, packet: &Packet<S>, now: Time, from_outside: bool) -> usize {
         let header = &packet.header;
-        let routes = &self.common.routes;
         let Address { src, dst, hash, .. } = header.address;
         let ends = if header.to_source { (dst, src) } else { (src, dst) };
-        // Links do not fail here, so that there is a way.
-        let by_hash = || usize::from(routes.next_port(&self.here, ends, hash));
-        let Some(cp) = self.cp.as_mut().filter(|_| S::Cp::ROUTES || S::Cp::INPUT_QUEUES) else {
-            return by_hash();
+        let Chassis { common, node, cp, effects, views, here, .. } = &mut self.chassis;
+        let routes = &common.routes;
+        let Some(cp) = cp.as_mut().filter(|_| S::Cp::ROUTES || S::Cp::INPUT_QUEUES) else {
+            // Links do not fail here, so that there is a way.
+            return usize::from(routes.next_port(here, ends, hash));
         };
-        let full = Full::new(now, &mut self.effects, &self.views);
-        let mut cx = LevelOf::<S>::arrive(full);
-        let candidates = routes.candidates_from(&self.here, ends.1);
+        let mut cx = LevelOf::<S>::arrive(Full::new(now, effects, views));
+        let candidates = routes.candidates_from(here, ends.1);
         let routed = if S::Cp::ROUTES { cp.route(&mut cx, packet, candidates) } else { None };
         let chosen = match routed {
             Some(chosen) => chosen,
-            None => routes.ecmp(self.node, candidates, ends, hash),
+            None => routes.ecmp(*node, candidates, ends, hash),
         };
         if S::Cp::INPUT_QUEUES && from_outside {
             return cp.detour(&mut cx, header, candidates, chosen).index();
@@ -171,8 +174,8 @@ impl<S: Scheme> CioqSwitch<S> {
 
     fn discard(&mut self, window: &mut Window<'_, '_, Packet<S>>, in_port: u16, handle: Handle) {
         let header = window.packets.remove(handle).header;
-        self.ports[in_port as usize].counters.dropped_packets += 1;
-        self.audit.removed += u64::from(header.size);
+        self.chassis.ports[in_port as usize].counters.dropped_packets += 1;
+        self.chassis.audit.removed += u64::from(header.size);
     }
 
     /// Drops a packet for want of room, and lists that where PFC should have prevented it.
@@ -186,14 +189,14 @@ impl<S: Scheme> CioqSwitch<S> {
         refused: Admission,
     ) {
         let header = window.packets.get(&handle).header;
-        if let Some(recorder) = &mut self.recorder {
+        if let Some(recorder) = &mut self.chassis.recorder {
             recorder.packet(time, port, Happening::Dropped, 0, &header);
         }
         self.discard(window, port, handle);
-        if self.mmu.is_lossless(port, header.priority) {
+        let Chassis { mmu, node, drops_listed, audit, .. } = &mut self.chassis;
+        if mmu.is_lossless(port, header.priority) {
             let why = (refused, "input queue full");
-            let place = (time, self.node, port);
-            self.audit.lossless_drop(&mut self.drops_listed, place, &header, why);
+            audit.lossless_drop(drops_listed, (time, *node, port), &header, why);
         }
     }
 }

@@ -13,6 +13,7 @@
 use super::CioqSwitch;
 use super::crossbar::Grant;
 use super::port_set::PortSets;
+use crate::chassis::Chassis;
 use crate::egress::LevelOf;
 use crate::packet::{Packet, Scheme};
 use engine::{Handle, Window};
@@ -79,10 +80,11 @@ impl<S: Scheme> CioqSwitch<S> {
     #[inline]
     fn leaves_at(&self, port: usize) -> Time {
         let Pending { full, last, .. } = &self.pending;
+        let Chassis { ports, due, .. } = &self.chassis;
         if full.contains(0, port) {
-            self.due.at(port).max(self.crossbar.output_free(port))
+            due.at(port).max(self.crossbar.output_free(port))
         } else if last.contains(0, port) {
-            self.due.at(port).max(self.ports[port].empty_from(self.largest_packet()))
+            due.at(port).max(ports[port].empty_from(self.largest_packet()))
         } else {
             Time::NEVER
         }
@@ -100,7 +102,7 @@ impl<S: Scheme> CioqSwitch<S> {
     #[inline]
     pub(super) fn left(&mut self, port: usize, now: Time) {
         let Pending { full, last, .. } = &self.pending;
-        let emptied = last.contains(0, port) && self.ports[port].queue_bytes == 0;
+        let emptied = last.contains(0, port) && self.chassis.ports[port].queue_bytes == 0;
         if emptied || full.contains(0, port) {
             let at = self.crossbar.output_free(port).max(now);
             self.pending.ask(port, at);
@@ -231,7 +233,7 @@ impl<S: Scheme> CioqSwitch<S> {
         }
         let restrains =
             |cp: &&S::Cp| S::Cp::INPUT_QUEUES && cp.restrains(PortId::new(output as u16), now);
-        let cp = self.cp.as_ref().filter(restrains);
+        let cp = self.chassis.cp.as_ref().filter(restrains);
         let mut priorities = self.inputs.priorities[output];
         while priorities != 0 {
             let priority = self.crossbar.first_priority(output, priorities);
@@ -250,10 +252,10 @@ impl<S: Scheme> CioqSwitch<S> {
                     continue;
                 };
                 let grant = Grant { input, output, priority, head };
-                let waits = self.ports[output].class_bytes(priority as u8);
+                let waits = self.chassis.ports[output].class_bytes(priority as u8);
                 if head.last {
                     waits_for_last = true;
-                    let idle = last.is_none() && self.ports[output].queue_bytes == 0;
+                    let idle = last.is_none() && self.chassis.ports[output].queue_bytes == 0;
                     last = if idle { Some(grant) } else { last };
                 } else if waits == 0 || waits + head.size <= self.output_room {
                     return Claim::Packet(grant);
@@ -289,7 +291,7 @@ impl<S: Scheme> CioqSwitch<S> {
         let until = self.crossbar.connect(grant, head.size, now, first);
         self.crossed += head.size;
         self.enqueue(window, now, output, handle);
-        if self.mmu.release(input as u16, priority as u8, head.size) {
+        if self.chassis.mmu.release(input as u16, priority as u8, head.size) {
             self.send_pfc(window, now, input, priority as u8, false);
         }
         self.connected(output, until);
@@ -336,29 +338,27 @@ impl<S: Scheme> CioqSwitch<S> {
         let grant = Grant { input, output, priority, head: Default::default() };
         self.crossbar.connect(&grant, u64::from(size), now, true);
         let passes = !Self::STRICT
-            && self.ports[output].is_idle(class, now)
-            && !self.common.marks_at_enqueue
-            && self.recorder.is_none();
+            && self.chassis.ports[output].is_idle(class, now)
+            && !self.chassis.common.marks_at_enqueue
+            && self.chassis.recorder.is_none();
         if !passes {
             self.crossed += u64::from(size);
             self.enqueue(window, now, output, handle);
         } else {
             // RED does not mark where nothing is left waiting.
-            let port = &mut self.ports[output];
+            let Chassis { ports, cp, cp_ports, effects, views, audit, .. } = &mut self.chassis;
+            let port = &mut ports[output];
             let view = port.view(output, class);
-            if let Some(cp) = &mut self.cp {
-                let full = Full::new(now, &mut self.effects, &self.views);
-                let mut cx = LevelOf::<S>::arrive(full);
-                cp.on_enqueue(&mut cx, &mut self.cp_ports[output], &view, packet);
+            if let Some(cp) = cp {
+                let mut cx = LevelOf::<S>::arrive(Full::new(now, effects, views));
+                cp.on_enqueue(&mut cx, &mut cp_ports[output], &view, packet);
             }
-            if self.effects.is_empty() {
+            if effects.is_empty() {
                 port.count_through(size);
-                self.audit.departed += u64::from(size);
-                if let Some(cp) = &mut self.cp {
-                    let departure =
-                        Departure { now, effects: &mut self.effects, views: &self.views };
-                    let mut cx = LevelOf::<S>::depart(departure);
-                    cp.on_depart(&mut cx, &mut self.cp_ports[output], &view, packet);
+                audit.departed += u64::from(size);
+                if let Some(cp) = cp {
+                    let mut cx = LevelOf::<S>::depart(Departure { now, effects, views });
+                    cp.on_depart(&mut cx, &mut cp_ports[output], &view, packet);
                 }
                 return port.transmit(window, now, (kind, class, size), handle);
             }
@@ -367,7 +367,7 @@ impl<S: Scheme> CioqSwitch<S> {
             port.enqueue(window.packets, class, size, handle);
             self.joined(output, class, now);
         }
-        if !self.effects.is_empty() {
+        if !self.chassis.effects.is_empty() {
             // Departures at this instant come before what is sent now.
             self.drain_others(window, output, now + Time::from_ps(1));
             self.apply_effects(window, now);
@@ -391,7 +391,7 @@ impl<S: Scheme> CioqSwitch<S> {
     /// Whether a packet that waits for an output may fit into its queue.
     #[inline]
     fn may_take(&self, output: usize) -> bool {
-        let (port, largest) = (&self.ports[output], self.largest_packet());
+        let (port, largest) = (&self.chassis.ports[output], self.largest_packet());
         let mut priorities = self.inputs.priorities[output];
         while priorities != 0 {
             let priority = priorities.trailing_zeros() as usize;
@@ -408,6 +408,6 @@ impl<S: Scheme> CioqSwitch<S> {
     /// No packet is larger, in bytes.
     #[inline]
     fn largest_packet(&self) -> u64 {
-        u64::from(self.common.longest_packet.max(LARGEST_CONTROL))
+        u64::from(self.chassis.common.longest_packet.max(LARGEST_CONTROL))
     }
 }

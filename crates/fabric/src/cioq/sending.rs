@@ -1,7 +1,8 @@
 //! What a CIOQ switch sends: its output queues, PFC frames, packets of its own.
 
 use super::CioqSwitch;
-use crate::egress::{Egress, LevelOf, Made};
+use crate::chassis::Chassis;
+use crate::egress::{LevelOf, Made};
 use crate::packet::{Header, NO_INGRESS, Packet, Scheme, pfc_frame};
 use crate::record::Happening;
 use crate::scheduler::PFC;
@@ -10,21 +11,6 @@ use schemes::contract::{Level, SwitchEffect};
 use units::Time;
 
 impl<S: Scheme> CioqSwitch<S> {
-    /// A port, and what has a say there.
-    #[inline(always)]
-    pub(super) fn egress(&mut self, port: usize) -> Egress<'_, S> {
-        Egress {
-            number: port,
-            port: &mut self.ports[port],
-            red: self.red.get_mut(port),
-            draws: None,
-            cp: self.cp.as_mut().map(|cp| (cp, &mut self.cp_ports[port])),
-            effects: &mut self.effects,
-            views: &self.views,
-            recorder: self.recorder.as_deref_mut(),
-        }
-    }
-
     /// Has `port` send what it sends before `time`.
     #[inline(always)]
     pub(super) fn drain(
@@ -33,7 +19,7 @@ impl<S: Scheme> CioqSwitch<S> {
         port: usize,
         time: Time,
     ) {
-        while self.due.at(port) < time {
+        while self.chassis.due.at(port) < time {
             self.depart(window, port);
         }
     }
@@ -41,7 +27,7 @@ impl<S: Scheme> CioqSwitch<S> {
     /// Has all ports send what they send before `time`; returns when the next packet leaves after.
     pub(super) fn drain_all(&mut self, window: &mut Window<'_, '_, Packet<S>>, time: Time) -> Time {
         if Self::STRICT {
-            return self.due.earliest().0;
+            return self.chassis.due.earliest().0;
         }
         self.drain_others(window, usize::MAX, time)
     }
@@ -54,11 +40,11 @@ impl<S: Scheme> CioqSwitch<S> {
         time: Time,
     ) -> Time {
         let (mut next, mut from) = (Time::NEVER, 0);
-        while let Some(port) = self.due.next_busy(from) {
+        while let Some(port) = self.chassis.due.next_busy(from) {
             if port != but {
                 self.drain(window, port, time);
             }
-            next = next.min(self.due.at(port));
+            next = next.min(self.chassis.due.at(port));
             from = port + 1;
         }
         next
@@ -77,9 +63,9 @@ impl<S: Scheme> CioqSwitch<S> {
         }
         let packet = window.packets.get_mut(&mut handle);
         let (priority, size) = (packet.header.priority, packet.header.size);
-        let marks = self.common.marks_at_enqueue;
-        self.egress(out).joins(now, marks, packet);
-        self.ports[out].enqueue(window.packets, priority, size, handle);
+        let marks = self.chassis.common.marks_at_enqueue;
+        self.chassis.egress(out).joins(now, marks, packet);
+        self.chassis.ports[out].enqueue(window.packets, priority, size, handle);
         self.joined(out, priority, now);
     }
 
@@ -87,63 +73,58 @@ impl<S: Scheme> CioqSwitch<S> {
     #[inline]
     pub(super) fn joined(&mut self, port: usize, priority: u8, now: Time) {
         // A port that already had something to send sends next when it would have.
-        let this = &mut self.ports[port];
-        if self.due.at(port) == Time::NEVER && this.paused & 1 << priority == 0 {
+        let Chassis { ports, due, .. } = &mut self.chassis;
+        let this = &mut ports[port];
+        if due.at(port) == Time::NEVER && this.paused & 1 << priority == 0 {
             this.free_at = this.free_at.max(now);
-            self.due.set(port, this.free_at);
+            due.set(port, this.free_at);
             self.becomes_due(port);
         }
-        self.look_at(port);
-    }
-
-    /// Keeps the view of a port up to date.
-    #[inline]
-    fn look_at(&mut self, port: usize) {
-        if Self::STRICT {
-            self.views[port] = self.ports[port].view_without_packet(port);
-        }
+        self.chassis.look_at(port);
     }
 
     /// What may leave `port` changed at `now`.
     fn refresh(&mut self, port: usize, now: Time) {
-        let this = &mut self.ports[port];
+        let Chassis { ports, due, .. } = &mut self.chassis;
+        let this = &mut ports[port];
         // A wire that was idle until now is free from now: nothing can begin in the past.
         this.free_at = this.free_at.max(now);
-        let due = if this.open() == 0 { Time::NEVER } else { this.free_at };
-        self.due.set(port, due);
+        due.set(port, if this.open() == 0 { Time::NEVER } else { this.free_at });
         if !Self::STRICT {
             self.becomes_due(port);
         }
-        self.look_at(port);
+        self.chassis.look_at(port);
     }
 
     /// Has `port` begin to send its next packet, at the time it is due.
     pub(super) fn depart(&mut self, window: &mut Window<'_, '_, Packet<S>>, port: usize) {
-        let now = self.due.at(port);
-        let this = &mut self.ports[port];
+        let now = self.chassis.due.at(port);
+        let this = &mut self.chassis.ports[port];
         let queue = this.pick(window.packets, this.open(), None);
         let mut handle = this.dequeue(window.packets, queue);
         if queue == PFC {
-            if let Some(recorder) = &mut self.recorder {
+            if let Some(recorder) = &mut self.chassis.recorder {
                 let header = &window.packets.get(&handle).header;
                 recorder.packet(now, port as u16, Happening::Dequeued, 0, header);
             }
             this.transmit_pfc(window, now, handle);
         } else {
             let packet = window.packets.get_mut(&mut handle);
-            let on_the_wire = packet.header.on_the_wire();
-            let marks = self.common.marks_at_dequeue;
-            self.egress(port).leaves(now, marks, packet);
-            if packet.header.ingress != NO_INGRESS {
-                self.audit.departed += u64::from(packet.header.size);
-                self.crossed -= u64::from(packet.header.size);
+            let (ingress, on_the_wire) = (packet.header.ingress, packet.header.on_the_wire());
+            let (_, _, size) = on_the_wire;
+            let marks = self.chassis.common.marks_at_dequeue;
+            let mut egress = self.chassis.egress(port);
+            egress.leaves(now, marks, packet);
+            egress.port.transmit(window, now, on_the_wire, handle);
+            if ingress != NO_INGRESS {
+                self.chassis.audit.departed += u64::from(size);
+                self.crossed -= u64::from(size);
             }
-            self.ports[port].transmit(window, now, on_the_wire, handle);
         }
-        let this = &self.ports[port];
-        let due = if this.open() == 0 { Time::NEVER } else { this.free_at };
-        self.due.set(port, due);
-        self.look_at(port);
+        let Chassis { ports, due, .. } = &mut self.chassis;
+        let this = &ports[port];
+        due.set(port, if this.open() == 0 { Time::NEVER } else { this.free_at });
+        self.chassis.look_at(port);
         self.left(port, now);
     }
 
@@ -157,11 +138,11 @@ impl<S: Scheme> CioqSwitch<S> {
         if !Self::STRICT {
             self.drain(window, port, now);
         }
-        let changed = self.egress(port).hears_pfc(now, header);
+        let changed = self.chassis.egress(port).hears_pfc(now, header);
         self.refresh(port, now);
-        self.audit.unmatched_pfc += u64::from(!changed);
+        self.chassis.audit.unmatched_pfc += u64::from(!changed);
         if changed {
-            self.egress(port).tells_pfc(now, header);
+            self.chassis.egress(port).tells_pfc(now, header);
             self.apply_effects(window, now);
         }
     }
@@ -177,19 +158,20 @@ impl<S: Scheme> CioqSwitch<S> {
         if !Self::STRICT {
             self.drain(window, port, now);
         }
-        let frame = window.packets.insert(pfc_frame(priority, pause, self.common.pfc_bytes));
-        if let Some(recorder) = &mut self.recorder {
+        let frame =
+            window.packets.insert(pfc_frame(priority, pause, self.chassis.common.pfc_bytes));
+        if let Some(recorder) = &mut self.chassis.recorder {
             let header = &window.packets.get(&frame).header;
             recorder.packet(now, port as u16, Happening::Enqueued, 0, header);
         }
-        self.ports[port].enqueue_pfc(window.packets, frame, pause);
+        self.chassis.ports[port].enqueue_pfc(window.packets, frame, pause);
         self.refresh(port, now);
     }
 
     /// Does what the hooks asked for.
     #[inline]
     pub(super) fn apply_effects(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
-        if LevelOf::<S>::EMITS && !self.effects.is_empty() {
+        if LevelOf::<S>::EMITS && !self.chassis.effects.is_empty() {
             self.apply_all(window, now);
         }
     }
@@ -197,13 +179,13 @@ impl<S: Scheme> CioqSwitch<S> {
     #[cold]
     fn apply_all(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
         // Effects of effects (an enqueue hook that sends) are collected meanwhile.
-        while !self.effects.is_empty() {
-            let mut effects = std::mem::take(&mut self.effects);
+        while !self.chassis.effects.is_empty() {
+            let mut effects = std::mem::take(&mut self.chassis.effects);
             for effect in effects.drain(..) {
                 self.apply(window, now, effect);
             }
-            if self.effects.is_empty() {
-                self.effects = effects;
+            if self.chassis.effects.is_empty() {
+                self.chassis.effects = effects;
             }
         }
     }
@@ -215,7 +197,7 @@ impl<S: Scheme> CioqSwitch<S> {
         now: Time,
         effect: SwitchEffect<S::Ctl>,
     ) {
-        match Made::of(&self.common, effect) {
+        match Made::of(&self.chassis.common, effect) {
             Made::ToHost(packet) => {
                 let out = self.choose(&packet, now, false);
                 let handle = window.packets.insert(packet);

@@ -1,12 +1,14 @@
 //! What becomes of a packet that arrives at a switch: its verdict, its way, its room, its queue.
 
-use super::{LevelOf, Switch};
+use super::Switch;
+use crate::chassis::Chassis;
+use crate::egress::LevelOf;
 use crate::mmu::Admission;
 use crate::packet::{Address, Header, Kind, NO_INGRESS, Packet, Scheme};
 use crate::record::Happening;
 use crate::routing::NOWHERE;
 use engine::{Handle, Window};
-use schemes::contract::{Cp, Full, Level, Order, Room, Verdict};
+use schemes::contract::{Cp, Full, Level, Room, Verdict};
 use units::{PortId, Time};
 
 impl<S: Scheme> Switch<S> {
@@ -26,7 +28,7 @@ impl<S: Scheme> Switch<S> {
         }
         let packet = window.packets.get_mut(&mut handle);
         packet.header.ingress = in_port;
-        if let Some(recorder) = &mut self.recorder {
+        if let Some(recorder) = &mut self.chassis.recorder {
             recorder.packet(now, in_port, Happening::Received, 0, &packet.header);
         }
         if packet.header.kind == Kind::Pfc {
@@ -34,7 +36,7 @@ impl<S: Scheme> Switch<S> {
             return self.on_pfc(window, now, in_port as usize, &header);
         }
         let link_control = packet.header.kind == Kind::LinkCtl;
-        self.audit.arrived += u64::from(packet.header.size);
+        self.chassis.audit.arrived += u64::from(packet.header.size);
         if S::Cp::HOLDS
             && packet.header.kind == Kind::Data
             && let Some(refused) = self.refusal(window, now, in_port, &handle)
@@ -60,11 +62,11 @@ impl<S: Scheme> Switch<S> {
         handle: &Handle,
     ) -> Option<Admission> {
         let Header { kind, priority, size, .. } = window.packets.get(handle).header;
-        if self.mmu.is_far_from_limits(in_port, priority, u64::from(size)) {
+        if self.chassis.mmu.is_far_from_limits(in_port, priority, u64::from(size)) {
             return None;
         }
         self.drain_all(window, now);
-        self.mmu.refusal(in_port, priority, u64::from(size), kind == Kind::Data)
+        self.chassis.mmu.refusal(in_port, priority, u64::from(size), kind == Kind::Data)
     }
 
     /// A packet that just arrived does not go on.
@@ -80,7 +82,7 @@ impl<S: Scheme> Switch<S> {
         match verdict {
             Verdict::Forward => unreachable!("it goes on"),
             Verdict::Consume => {
-                self.audit.removed += u64::from(window.packets.get(&handle).header.size);
+                self.chassis.audit.removed += u64::from(window.packets.get(&handle).header.size);
                 window.packets.discard(handle);
             }
             Verdict::Drop => self.discard(window, in_port, handle),
@@ -90,11 +92,11 @@ impl<S: Scheme> Switch<S> {
 
     #[inline]
     pub(super) fn verdict(&mut self, now: Time, in_port: u16, packet: &mut Packet<S>) -> Verdict {
-        match self.cp.as_mut().filter(|_| S::Cp::SEES_ARRIVALS) {
+        let Chassis { cp, effects, views, .. } = &mut self.chassis;
+        match cp.as_mut().filter(|_| S::Cp::SEES_ARRIVALS) {
             None => Verdict::Forward,
             Some(cp) => {
-                let full = Full::new(now, &mut self.effects, &self.views);
-                let mut cx = LevelOf::<S>::arrive(full);
+                let mut cx = LevelOf::<S>::arrive(Full::new(now, effects, views));
                 cp.on_arrival(&mut cx, PortId::new(in_port), packet)
             }
         }
@@ -138,13 +140,13 @@ impl<S: Scheme> Switch<S> {
             (verdict @ (Verdict::Forward | Verdict::Consume | Verdict::Drop), _) => {
                 self.drain_all(window, now);
                 let size = u64::from(header.size);
-                if self.mmu.release(in_port, header.priority, size) {
+                if self.chassis.mmu.release(in_port, header.priority, size) {
                     self.send_pfc(window, now, in_port as usize, header.priority, false);
                 }
                 if verdict != Verdict::Consume {
                     self.discard(window, in_port, handle);
                 } else {
-                    self.audit.removed += size;
+                    self.chassis.audit.removed += size;
                     window.packets.discard(handle);
                 }
             }
@@ -172,8 +174,8 @@ impl<S: Scheme> Switch<S> {
         if in_port == NO_INGRESS {
             return self.enqueue(window, now, in_port, out, handle);
         }
-        if self.mmu.is_far_from_limits(in_port, priority, size) {
-            self.mmu.store(in_port, priority, size);
+        if self.chassis.mmu.is_far_from_limits(in_port, priority, size) {
+            self.chassis.mmu.store(in_port, priority, size);
             return self.enqueue(window, now, in_port, out, handle);
         }
         self.forward_near_limits(window, now, in_port, out, handle);
@@ -184,18 +186,18 @@ impl<S: Scheme> Switch<S> {
     fn choose(&mut self, packet: &Packet<S>, now: Time) -> Option<usize> {
         let Address { src, dst, hash, .. } = packet.header.address;
         let ends = if packet.header.to_source { (dst, src) } else { (src, dst) };
-        let routes = &self.common.routes;
+        let Chassis { common, cp, effects, views, here, .. } = &mut self.chassis;
+        let routes = &common.routes;
         if S::Cp::ROUTES
-            && let Some(cp) = &mut self.cp
+            && let Some(cp) = cp
         {
-            let full = Full::new(now, &mut self.effects, &self.views);
-            let candidates = routes.candidates(self.node, ends.1, self.epoch);
-            let chosen = cp.route(&mut LevelOf::<S>::arrive(full), packet, candidates);
+            let mut cx = LevelOf::<S>::arrive(Full::new(now, effects, views));
+            let chosen = cp.route(&mut cx, packet, routes.candidates_from(here, ends.1));
             if let Some(chosen) = chosen {
                 return Some(chosen.index());
             }
         }
-        let out = routes.next_port(&self.here, ends, hash);
+        let out = routes.next_port(here, ends, hash);
         (out != NOWHERE).then_some(usize::from(out))
     }
 
@@ -228,7 +230,7 @@ impl<S: Scheme> Switch<S> {
         self.drain_all(window, now);
         let header = window.packets.get(&handle).header;
         let Header { kind, priority, size, .. } = header;
-        match self.mmu.admit(in_port, priority, u64::from(size), kind == Kind::Data) {
+        match self.chassis.mmu.admit(in_port, priority, u64::from(size), kind == Kind::Data) {
             Admission::Stored => keep(self, window, handle),
             Admission::StoredPause => {
                 keep(self, window, handle);
@@ -249,14 +251,14 @@ impl<S: Scheme> Switch<S> {
         refused: Admission,
     ) {
         let header = window.packets.get(&handle).header;
-        if let Some(recorder) = &mut self.recorder {
+        if let Some(recorder) = &mut self.chassis.recorder {
             recorder.packet(now, in_port, Happening::Dropped, 0, &header);
         }
         self.discard(window, in_port, handle);
-        if self.mmu.is_lossless(in_port, header.priority) {
+        let Chassis { mmu, node, drops_listed, audit, .. } = &mut self.chassis;
+        if mmu.is_lossless(in_port, header.priority) {
             let why = (refused, "buffer full");
-            let place = (now, self.node, in_port);
-            self.audit.lossless_drop(&mut self.drops_listed, place, &header, why);
+            audit.lossless_drop(drops_listed, (now, *node, in_port), &header, why);
         }
     }
 
@@ -269,7 +271,7 @@ impl<S: Scheme> Switch<S> {
         out: usize,
         priority: u8,
     ) -> bool {
-        match self.common.rooms[priority as usize & 7] {
+        match self.chassis.common.rooms[priority as usize & 7] {
             Room::Lossless => true,
             Room::DropTail(limit) => self.is_below(window, now, out, priority, limit),
         }
@@ -286,7 +288,7 @@ impl<S: Scheme> Switch<S> {
         limit: u32,
     ) -> bool {
         self.drain(window, out, now);
-        self.ports[out].class_packets(priority) < limit
+        self.chassis.ports[out].class_packets(priority) < limit
     }
 
     /// Drops a packet that came through `in_port`, or was made here.
@@ -299,10 +301,10 @@ impl<S: Scheme> Switch<S> {
     ) {
         let header = window.packets.remove(handle).header;
         if in_port != NO_INGRESS {
-            self.ports[in_port as usize].counters.dropped_packets += 1;
-            self.audit.removed += u64::from(header.size);
+            self.chassis.ports[in_port as usize].counters.dropped_packets += 1;
+            self.chassis.audit.removed += u64::from(header.size);
         } else {
-            self.audit.own_drops += 1;
+            self.chassis.audit.own_drops += 1;
         }
     }
 
@@ -318,15 +320,15 @@ impl<S: Scheme> Switch<S> {
         self.drain(window, out, now);
         let packet = window.packets.get_mut(&mut handle);
         let (priority, size) = (packet.header.priority, packet.header.size);
-        let marks = self.common.marks_at_enqueue;
-        self.egress(out).joins(now, marks, packet);
+        let marks = self.chassis.common.marks_at_enqueue;
+        self.chassis.egress(out).joins(now, marks, packet);
         let mut sub_queue = 0;
         if !self.sub_queues.is_empty()
-            && let Some(cp) = &self.cp
+            && let Some(cp) = &self.chassis.cp
         {
             sub_queue = cp.sub_queue(PortId::new(in_port), PortId::new(out as u16), packet);
         }
-        let port = &mut self.ports[out];
+        let port = &mut self.chassis.ports[out];
         if sub_queue == 0 {
             port.enqueue(window.packets, priority, size, handle);
         } else {
@@ -334,8 +336,6 @@ impl<S: Scheme> Switch<S> {
             self.sub_queues[out].push(window.packets, sub_queue, priority, handle);
         }
         self.joined(window, out, priority, now);
-        if LevelOf::<S>::ORDER == Order::Strict && !self.views.is_empty() {
-            self.views[out] = self.ports[out].view_without_packet(out);
-        }
+        self.chassis.look_at(out);
     }
 }

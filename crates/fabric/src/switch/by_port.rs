@@ -3,6 +3,7 @@
 //! from the beginning of the window to its end.
 
 use super::{LevelOf, Switch};
+use crate::chassis::Chassis;
 use crate::egress::Egress;
 use crate::mmu::Mmu;
 use crate::packet::{NO_INGRESS, Packet, Scheme};
@@ -24,16 +25,16 @@ impl<S: Scheme> Switch<S> {
     pub(super) fn has_separate_ports(&self) -> bool {
         self.plain
             && !S::CLASSES
-            && (self.cp.is_none() || Self::POINTS_ARE_LOCAL)
-            && self.draws.is_none()
-            && self.recorder.is_none()
+            && (self.chassis.cp.is_none() || Self::POINTS_ARE_LOCAL)
+            && self.chassis.draws.is_none()
+            && self.chassis.recorder.is_none()
             && self.trains.is_empty()
     }
 
     /// Whether it wants so many arrivals dealt out by port.
     #[inline]
     pub(crate) fn deals(&self, arrivals: usize) -> bool {
-        self.separate_ports && arrivals >= FEWEST * self.ports.len()
+        self.separate_ports && arrivals >= FEWEST * self.chassis.ports.len()
     }
 
     /// Handles a window port by port, with arrivals in no order, and returns when something is due after it;
@@ -43,7 +44,7 @@ impl<S: Scheme> Switch<S> {
         &mut self,
         window: &mut Window<'_, '_, Packet<S>>,
     ) -> Option<Time> {
-        if self.probes.next() == window.begin()
+        if self.chassis.probes.next() == window.begin()
             && self.next_timer() > window.begin()
             && !window.begins_with_arrival()
         {
@@ -51,15 +52,16 @@ impl<S: Scheme> Switch<S> {
             self.sample(window, window.begin());
         }
         let count = window.waiting();
-        let next = self.next_timer().min(self.probes.next()).min(self.epoch_end);
+        let next = self.next_timer().min(self.chassis.probes.next()).min(self.epoch_end);
+        let Chassis { common, mmu, here, ports, .. } = &self.chassis;
         // Packets of the scheme's own may be larger than data: that is seen below.
-        let expected = count as u64 * u64::from(self.common.full_packet);
-        if next < window.until() || self.mmu.is_pausing() || !self.mmu.is_calm(expected) {
+        let expected = count as u64 * u64::from(common.full_packet);
+        if next < window.until() || mmu.is_pausing() || !mmu.is_calm(expected) {
             return None;
         }
         let mut bytes = 0;
-        let ways = self.common.routes.ways(&self.here)?;
-        let dealt = window.deal(self.ports.len(), |Packet { header, .. }| {
+        let ways = common.routes.ways(here)?;
+        let dealt = window.deal(ports.len(), |Packet { header, .. }| {
             bytes += u64::from(header.size);
             let way = ways.port(header.destination(), header.address.hash);
             if header.kind.is_passed_on() { way } else { NOWHERE }
@@ -68,10 +70,10 @@ impl<S: Scheme> Switch<S> {
             window.put_back(dealt);
             return None;
         }
-        self.audit.arrived += bytes;
+        self.chassis.audit.arrived += bytes;
         let mut due = next;
-        for out in 0..self.ports.len() {
-            if let Some(port) = self.ports.get(out + 1) {
+        for out in 0..self.chassis.ports.len() {
+            if let Some(port) = self.chassis.ports.get(out + 1) {
                 window.lane(&port.link).fetch();
             }
             due = due.min(self.work_port(window, out, dealt.group(out)));
@@ -90,27 +92,29 @@ impl<S: Scheme> Switch<S> {
         mut arrivals: &[u64],
     ) -> Time {
         let until = window.until();
-        if arrivals.is_empty() && self.due.at(out) >= until {
-            return self.due.at(out);
+        if arrivals.is_empty() && self.chassis.due.at(out) >= until {
+            return self.chassis.due.at(out);
         }
         // They go first, and leave nothing for others to see.
-        while self.ports[out].waiting & PFC_BIT != 0 && self.due.at(out) < until {
+        while self.chassis.ports[out].waiting & PFC_BIT != 0 && self.chassis.due.at(out) < until {
             self.depart(window, out);
         }
+        let Chassis { ports, mmu, red, cp, cp_ports, effects, views, .. } = &mut self.chassis;
+        let port = &mut ports[out];
         let mut alone = Alone {
-            lane: window.lane(&self.ports[out].link),
+            lane: window.lane(&port.link),
             marks: self.marks_at_dequeue,
             egress: Egress {
                 number: out,
-                port: &mut self.ports[out],
-                red: self.red.get_mut(out),
+                port,
+                red: red.get_mut(out),
                 draws: None,
-                cp: self.cp.as_mut().map(|cp| (cp, &mut self.cp_ports[out])),
-                effects: &mut self.effects,
-                views: &self.views,
+                cp: cp.as_mut().map(|cp| (cp, &mut cp_ports[out])),
+                effects,
+                views,
                 recorder: None,
             },
-            mmu: &mut self.mmu,
+            mmu,
         };
         while let Some((&entry, rest)) = arrivals.split_first() {
             arrivals = rest;
@@ -141,7 +145,7 @@ impl<S: Scheme> Switch<S> {
         alone.drain(window, until);
         let port = &*alone.egress.port;
         let due = port.due(port.open());
-        self.due.set(out, due);
+        self.chassis.due.set(out, due);
         due
     }
 }

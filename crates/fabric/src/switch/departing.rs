@@ -1,6 +1,7 @@
 //! What leaves a port of a switch, and when.
 
 use super::{LevelOf, Switch};
+use crate::chassis::Chassis;
 use crate::packet::{NO_INGRESS, Packet, Scheme};
 use crate::record::Happening;
 use crate::scheduler::PFC;
@@ -11,14 +12,14 @@ use units::Time;
 impl<S: Scheme> Switch<S> {
     /// What may leave `port` changed at `now`; it has been drained to `now`.
     pub(super) fn refresh(&mut self, window: &Window<'_, '_, Packet<S>>, port: usize, now: Time) {
-        let this = &mut self.ports[port];
+        let Chassis { ports, due, .. } = &mut self.chassis;
+        let this = &mut ports[port];
         // A wire that was idle until now is free from now: nothing can begin in the past.
         this.free_at = this.free_at.max(now);
         if self.gated {
             self.schedule_gated(window, port, now);
         } else {
-            let due = if this.open() == 0 { Time::NEVER } else { this.free_at };
-            self.due.set(port, due);
+            due.set(port, if this.open() == 0 { Time::NEVER } else { this.free_at });
         }
     }
 
@@ -35,10 +36,11 @@ impl<S: Scheme> Switch<S> {
             return self.refresh(window, port, now);
         }
         // A port that already had something to send sends next when it would have.
-        let this = &mut self.ports[port];
-        if self.due.at(port) == Time::NEVER && this.paused & 1 << priority == 0 {
+        let Chassis { ports, due, .. } = &mut self.chassis;
+        let this = &mut ports[port];
+        if due.at(port) == Time::NEVER && this.paused & 1 << priority == 0 {
             this.free_at = this.free_at.max(now);
-            self.due.begin(port, this.free_at);
+            due.begin(port, this.free_at);
         }
     }
 
@@ -50,21 +52,22 @@ impl<S: Scheme> Switch<S> {
         port: usize,
         now: Time,
     ) {
-        let this = &self.ports[port];
+        let Chassis { ports, due, cp, cp_ports, .. } = &mut self.chassis;
+        let this = &ports[port];
         let own = this.open();
-        let due = if self.sub_queues.is_empty() || (own != 0 && !this.is_shaped()) {
+        let next = if self.sub_queues.is_empty() || (own != 0 && !this.is_shaped()) {
             // What has no gate may go as soon as the wire is free.
             this.due(own)
         } else {
-            let cp = self.cp.as_ref().expect("sub-queues belong to a congestion point");
+            let cp = cp.as_ref().expect("sub-queues belong to a congestion point");
             let at = this.free_at.max(now);
             let open = self.sub_queues[port].open(window.packets, this.paused, |queue, head| {
-                cp.gate(&self.cp_ports[port], queue, head, at)
+                cp.gate(&cp_ports[port], queue, head, at)
             });
             let ready = this.due(own | open.priorities);
             if open.wait == Time::NEVER { ready } else { ready.min(open.wait.max(at)) }
         };
-        self.due.set(port, due);
+        due.set(port, next);
     }
 
     /// Has `port` begin to send its next packet, at the time it is due.
@@ -80,7 +83,7 @@ impl<S: Scheme> Switch<S> {
         window: &mut Window<'_, '_, Packet<S>>,
         port: usize,
     ) {
-        let now = self.due.at(port);
+        let now = self.chassis.due.at(port);
         let (queue, mut handle) = if (!PLAIN || S::CLASSES) && self.gated {
             match self.take_gated(window, port, now) {
                 Some(taken) => taken,
@@ -88,7 +91,7 @@ impl<S: Scheme> Switch<S> {
                 None => return self.schedule_gated(window, port, now + Time::from_ps(1)),
             }
         } else {
-            let this = &mut self.ports[port];
+            let this = &mut self.chassis.ports[port];
             let queue = this.pick(window.packets, this.open(), None);
             (queue, this.dequeue(window.packets, queue))
         };
@@ -105,19 +108,19 @@ impl<S: Scheme> Switch<S> {
         let packet = window.packets.get_mut(&mut handle);
         let (ingress, on_the_wire) = (packet.header.ingress, packet.header.on_the_wire());
         let (_, priority, size) = on_the_wire;
-        let mut egress = self.egress(port);
+        let mut egress = self.chassis.egress(port);
         egress.leaves(now, marks, packet);
         egress.port.transmit(window, now, on_the_wire, handle);
         self.next_departure::<PLAIN>(window, port, now);
         if ingress != NO_INGRESS {
-            if self.mmu.release(ingress, priority, u64::from(size)) {
+            if self.chassis.mmu.release(ingress, priority, u64::from(size)) {
                 self.send_pfc(window, now, ingress as usize, priority, false);
             }
         } else {
             self.own_bytes += u64::from(size);
         }
-        if !PLAIN && LevelOf::<S>::ORDER == Order::Strict && !self.views.is_empty() {
-            self.views[port] = self.ports[port].view_without_packet(port);
+        if !PLAIN && LevelOf::<S>::ORDER == Order::Strict {
+            self.chassis.look_at(port);
             self.apply_effects(window, now);
         }
     }
@@ -131,16 +134,14 @@ impl<S: Scheme> Switch<S> {
         port: usize,
         frame: Handle,
     ) {
-        if let Some(recorder) = &mut self.recorder {
+        if let Some(recorder) = &mut self.chassis.recorder {
             let header = &window.packets.get(&frame).header;
             recorder.packet(now, port as u16, Happening::Dequeued, 0, header);
         }
         self.own_bytes += u64::from(window.packets.get(&frame).header.size);
-        self.ports[port].transmit_pfc(window, now, frame);
+        self.chassis.ports[port].transmit_pfc(window, now, frame);
         self.next_departure::<false>(window, port, now);
-        if LevelOf::<S>::ORDER == Order::Strict && !self.views.is_empty() {
-            self.views[port] = self.ports[port].view_without_packet(port);
-        }
+        self.chassis.look_at(port);
     }
 
     /// A packet of `port` began to leave at `now`: sets when the next one does.
@@ -154,11 +155,12 @@ impl<S: Scheme> Switch<S> {
         if (!PLAIN || S::CLASSES) && self.gated {
             return self.schedule_gated(window, port, now);
         }
-        let this = &self.ports[port];
+        let Chassis { ports, due, .. } = &mut self.chassis;
+        let this = &ports[port];
         if this.open() == 0 {
-            self.due.rest(port);
+            due.rest(port);
         } else {
-            self.due.follow(port, this.free_at);
+            due.follow(port, this.free_at);
         }
     }
 
@@ -172,12 +174,13 @@ impl<S: Scheme> Switch<S> {
         queue: usize,
         handle: Handle,
     ) -> Option<Handle> {
-        let Some(cp) = &mut self.cp else { return Some(handle) };
-        let turn = cp.turn(&mut self.cp_ports[port], window.packets.get(&handle), now);
+        let Chassis { ports, due, cp, cp_ports, .. } = &mut self.chassis;
+        let Some(cp) = cp else { return Some(handle) };
+        let turn = cp.turn(&mut cp_ports[port], window.packets.get(&handle), now);
         if turn == Turn::Leaves {
             return Some(handle);
         }
-        let this = &mut self.ports[port];
+        let this = &mut ports[port];
         this.put_back(window.packets, queue, handle);
         this.free_at = this.free_at.max(now);
         let (at, in_a_row) = &mut self.put_back[port];
@@ -186,11 +189,11 @@ impl<S: Scheme> Switch<S> {
         // All went back, and again, with what the first time began: none would ever leave at this instant.
         let in_vain = *in_a_row > 2 * this.packets();
         if turn == Turn::GoesBackAndRests || in_vain {
-            self.due.set(port, Time::NEVER);
+            due.set(port, Time::NEVER);
         } else if self.gated {
             self.schedule_gated(window, port, now);
         } else {
-            self.due.set(port, this.free_at);
+            due.set(port, this.free_at);
         }
         None
     }
@@ -205,7 +208,8 @@ impl<S: Scheme> Switch<S> {
         now: Time,
     ) -> Option<(usize, Handle)> {
         let packets = &*window.packets;
-        let this = &mut self.ports[port];
+        let Chassis { common, ports, cp, cp_ports, .. } = &mut self.chassis;
+        let this = &mut ports[port];
         this.free_at = this.free_at.max(now);
         let mut open = this.unshaped(this.open(), now);
         if self.sub_queues.is_empty() {
@@ -215,9 +219,9 @@ impl<S: Scheme> Switch<S> {
             let queue = this.pick(packets, open, None);
             return Some((queue, this.dequeue(packets, queue)));
         }
-        let cp = self.cp.as_ref().expect("sub-queues belong to a congestion point");
+        let cp = cp.as_ref().expect("sub-queues belong to a congestion point");
         let sub_queues = &mut self.sub_queues[port];
-        let gate = |queue, head: &Packet<S>| cp.gate(&self.cp_ports[port], queue, head, now);
+        let gate = |queue, head: &Packet<S>| cp.gate(&cp_ports[port], queue, head, now);
         let ready = sub_queues.open(packets, this.paused, gate);
         let from_sub_queues = this.unshaped(ready.priorities, now);
         open |= from_sub_queues;
@@ -225,7 +229,7 @@ impl<S: Scheme> Switch<S> {
             return None;
         }
         // Sub-queues are alike in their share whatever the size of their heads.
-        let queue = this.pick(packets, open, Some(self.common.full_packet));
+        let queue = this.pick(packets, open, Some(common.full_packet));
         let turn =
             from_sub_queues & 1 << queue != 0 && sub_queues.takes_turn(queue, this.has(queue));
         let handle = if turn {

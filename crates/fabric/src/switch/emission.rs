@@ -62,7 +62,7 @@ impl<S: Scheme> Switch<S> {
             let size = u64::from(packet.header.size);
             let on_the_wire = match train.usual.iter().find(|(usual, _)| *usual == size) {
                 Some(&(_, time)) => time,
-                None => self.ports[port as usize].serialisation(size),
+                None => self.chassis.ports[port as usize].serialisation(size),
             };
             let sent = end.saturating_sub(on_the_wire);
             let in_train = sent == train.end;

@@ -1,10 +1,10 @@
 //! What a switch does when a link fails, its own or another.
 
-use super::{LevelOf, Switch};
+use super::Switch;
+use crate::chassis::Chassis;
 use crate::packet::{Kind, NO_INGRESS, Packet, Scheme};
 use crate::record::Happening;
 use engine::{Handle, Window};
-use schemes::contract::{Level, Order};
 use units::Time;
 
 impl<S: Scheme> Switch<S> {
@@ -13,10 +13,12 @@ impl<S: Scheme> Switch<S> {
     pub(super) fn begin_epoch(&mut self, window: &mut Window<'_, '_, Packet<S>>) {
         let now = self.epoch_end;
         self.epoch += 1;
-        self.epoch_end = self.common.graph.end_of(self.epoch);
-        self.here = self.common.routes.here(self.node, self.epoch);
-        for port in 0..self.ports.len() {
-            if self.common.graph.ports(self.node)[port].fails_at == now {
+        let Chassis { common, node, here, .. } = &mut self.chassis;
+        self.epoch_end = common.graph.end_of(self.epoch);
+        *here = common.routes.here(*node, self.epoch);
+        for port in 0..self.chassis.ports.len() {
+            let end = self.chassis.common.graph.ports(self.chassis.node)[port];
+            if end.fails_at == now {
                 self.cut(window, now, port);
             }
         }
@@ -24,39 +26,37 @@ impl<S: Scheme> Switch<S> {
 
     /// The link of `port` fails: what waits for it is dropped.
     fn cut(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time, port: usize) {
-        self.ports[port].take_down(now);
-        self.due.set(port, Time::NEVER);
+        self.chassis.ports[port].take_down(now);
+        self.chassis.due.set(port, Time::NEVER);
         self.losses.as_mut().expect("its links may fail").fail(port);
         while let Some(handle) = self.take_any(window, port) {
             let packet = window.packets.remove(handle);
             let header = packet.header;
-            if let Some(recorder) = &mut self.recorder {
+            if let Some(recorder) = &mut self.chassis.recorder {
                 recorder.packet(now, port as u16, Happening::Dropped, 0, &header);
-                recorder.shrinks(now, port, self.ports[port].queue_bytes);
+                recorder.shrinks(now, port, self.chassis.ports[port].queue_bytes);
             }
-            let this = &mut self.ports[port];
+            let this = &mut self.chassis.ports[port];
             this.counters.lost_packets += 1;
             if header.kind == Kind::Pfc {
                 continue;
             }
             this.count_out(header.priority, header.size);
-            self.egress(port).tells_drop(now, &packet);
+            self.chassis.egress(port).tells_drop(now, &packet);
             if header.ingress != NO_INGRESS {
                 let size = u64::from(header.size);
-                self.audit.removed += size;
-                if self.mmu.release(header.ingress, header.priority, size) {
+                self.chassis.audit.removed += size;
+                if self.chassis.mmu.release(header.ingress, header.priority, size) {
                     self.send_pfc(window, now, header.ingress as usize, header.priority, false);
                 }
             }
         }
-        if LevelOf::<S>::ORDER == Order::Strict && !self.views.is_empty() {
-            self.views[port] = self.ports[port].view_without_packet(port);
-        }
+        self.chassis.look_at(port);
         self.apply_effects(window, now);
     }
 
     fn take_any(&mut self, window: &Window<'_, '_, Packet<S>>, port: usize) -> Option<Handle> {
-        let own = self.ports[port].take_any(window.packets).map(|(_, handle)| handle);
+        let own = self.chassis.ports[port].take_any(window.packets).map(|(_, handle)| handle);
         own.or_else(|| self.sub_queues.get_mut(port)?.take_any(window.packets))
     }
 
@@ -68,7 +68,7 @@ impl<S: Scheme> Switch<S> {
         in_port: u16,
         handle: Handle,
     ) {
-        self.ports[in_port as usize].counters.lost_packets += 1;
+        self.chassis.ports[in_port as usize].counters.lost_packets += 1;
         window.packets.discard(handle);
     }
 }

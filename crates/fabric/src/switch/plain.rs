@@ -3,6 +3,7 @@
 //! that can't matter there.
 
 use super::{LevelOf, Switch};
+use crate::chassis::Chassis;
 use crate::packet::{Address, Packet, Scheme};
 use crate::routing::NOWHERE;
 use engine::{Handle, Place, Window};
@@ -46,7 +47,7 @@ impl<S: Scheme> Switch<S> {
     fn way(&self, packet: &Packet<S>) -> u16 {
         let Address { src, dst, hash, .. } = packet.header.address;
         let ends = if packet.header.to_source { (dst, src) } else { (src, dst) };
-        let way = self.common.routes.next_port(&self.here, ends, hash);
+        let way = self.chassis.common.routes.next_port(&self.chassis.here, ends, hash);
         if packet.header.kind.is_passed_on() { way } else { NOWHERE }
     }
 
@@ -67,14 +68,14 @@ impl<S: Scheme> Switch<S> {
         let out = usize::from(out);
         let packet = window.packets.get_mut(&mut handle);
         let (kind, priority, size) = packet.header.on_the_wire();
-        self.audit.arrived += u64::from(size);
+        self.chassis.audit.arrived += u64::from(size);
         if S::CLASSES && !self.has_room(window, now, out, priority) {
             self.discard(window, place.port(window), handle);
             return false;
         }
         let bytes = u64::from(size);
-        if !self.mmu.is_calm(bytes)
-            && !self.mmu.is_far_from_limits(place.port(window), priority, bytes)
+        if !self.chassis.mmu.is_calm(bytes)
+            && !self.chassis.mmu.is_far_from_limits(place.port(window), priority, bytes)
         {
             let in_port = place.port(window);
             packet.header.ingress = in_port;
@@ -87,35 +88,35 @@ impl<S: Scheme> Switch<S> {
         // peer paused, no other port may send at this instant, and this departure must not end a
         // pause.
         let in_turn = pausing.is_none_or(|next_departure| {
-            next_departure > now && !self.mmu.pauses(place.port(window), priority)
+            next_departure > now && !self.chassis.mmu.pauses(place.port(window), priority)
         });
-        let mut open = self.ports[out].is_open(now);
-        if !open && self.due.at(out) < now {
+        let mut open = self.chassis.ports[out].is_open(now);
+        if !open && self.chassis.due.at(out) < now {
             // Perhaps it will have sent all by then that waits.
             self.drain_plain(window, out, now);
-            open = self.ports[out].is_open(now);
+            open = self.chassis.ports[out].is_open(now);
         }
         let passes = open
             && place.is_last_of_instant(window)
             && in_turn
-            && (!S::CLASSES || self.ports[out].unshaped(1 << priority, now) != 0);
+            && (!S::CLASSES || self.chassis.ports[out].unshaped(1 << priority, now) != 0);
         let packet = window.packets.get_mut(&mut handle);
         if passes {
-            let port = &mut self.ports[out];
+            let Chassis { ports, cp, cp_ports, effects, views, .. } = &mut self.chassis;
+            let port = &mut ports[out];
             let mut leaves = true;
             if Self::PLAIN_WITH_POINT
-                && let Some(cp) = &mut self.cp
+                && let Some(cp) = cp
             {
                 packet.header.ingress = place.port(window);
-                let state = &mut self.cp_ports[out];
+                let state = &mut cp_ports[out];
                 let view = port.view(out, priority);
-                let full = Full::new(now, &mut self.effects, &self.views);
+                let full = Full::new(now, effects, views);
                 cp.on_enqueue(&mut LevelOf::<S>::arrive(full), state, &view, packet);
                 // What the congestion point has the switch send may go first.
-                leaves = !LevelOf::<S>::EMITS || self.effects.is_empty();
+                leaves = !LevelOf::<S>::EMITS || effects.is_empty();
                 if leaves {
-                    let departure =
-                        Departure { now, effects: &mut self.effects, views: &self.views };
+                    let departure = Departure { now, effects, views };
                     cp.on_depart(&mut LevelOf::<S>::depart(departure), state, &view, packet);
                 }
             }
@@ -127,8 +128,8 @@ impl<S: Scheme> Switch<S> {
         }
         let in_port = place.port(window);
         packet.header.ingress = in_port;
-        self.mmu.store(in_port, priority, bytes);
-        let mut egress = self.egress(out);
+        self.chassis.mmu.store(in_port, priority, bytes);
+        let mut egress = self.chassis.egress(out);
         egress.records_join(now, packet);
         if !passes {
             egress.tells_join(now, packet);
@@ -148,7 +149,7 @@ impl<S: Scheme> Switch<S> {
         port: usize,
         time: Time,
     ) {
-        while self.due.at(port) < time {
+        while self.chassis.due.at(port) < time {
             self.depart_as::<true>(window, port);
         }
     }
