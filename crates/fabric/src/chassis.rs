@@ -4,16 +4,16 @@
 use crate::common::Common;
 use crate::due::Due;
 use crate::egress::{Egress, LevelOf};
-use crate::mmu::Mmu;
+use crate::mmu::{Admission, Mmu};
 use crate::mrg::Draws;
-use crate::packet::Scheme;
+use crate::packet::{Address, Header, NO_INGRESS, Packet, Scheme, is_pause, pfc_frame};
 use crate::port::Port;
 use crate::probe::PortProbes;
-use crate::record::Recorder;
+use crate::record::{Happening, Recorder};
 use crate::red::Red;
 use crate::routing::Here;
-use engine::fetch;
-use schemes::contract::{Cp, Full, Level, Order, PortView, Ports, SwitchFx};
+use engine::{Handle, Window, fetch};
+use schemes::contract::{Cp, Full, Level, Order, PortView, Ports, SwitchFx, Verdict};
 use std::sync::Arc;
 use units::{PortId, Time};
 
@@ -35,6 +35,9 @@ pub struct LosslessDrop {
     /// What was full.
     pub reason: &'static str,
 }
+
+/// How many lossless drops a switch lists; all are counted.
+const DROPS_LISTED: usize = 16;
 
 /// What went into and out of a switch, in bytes, PFC frames and its own packets not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -114,6 +117,19 @@ impl<S: Scheme> Chassis<S> {
         }
     }
 
+    /// What the congestion point says of a packet that arrives.
+    #[inline]
+    pub(crate) fn verdict(&mut self, now: Time, in_port: u16, packet: &mut Packet<S>) -> Verdict {
+        match self.cp.as_mut().filter(|_| S::Cp::SEES_ARRIVALS) {
+            None => Verdict::Forward,
+            Some(cp) => {
+                let full = Full::new(now, &mut self.effects, &self.views);
+                let mut cx = LevelOf::<S>::arrive(full);
+                cp.on_arrival(&mut cx, PortId::new(in_port), packet)
+            }
+        }
+    }
+
     /// When the congestion point wants to be woken.
     #[inline]
     pub(crate) fn next_timer(&self) -> Time {
@@ -135,6 +151,136 @@ impl<S: Scheme> Chassis<S> {
     pub(crate) fn look_at(&mut self, port: usize) {
         if LevelOf::<S>::ORDER == Order::Strict && !self.views.is_empty() {
             self.views[port] = self.ports[port].view_without_packet(port);
+        }
+    }
+
+    /// A packet joined a queue of `port`, which has been drained to `now`; whether the port has
+    /// something to send only since then.
+    #[inline]
+    pub(crate) fn joined(&mut self, port: usize, priority: u8, now: Time) -> bool {
+        // A port that already had something to send sends next when it would have.
+        let this = &mut self.ports[port];
+        let begins = self.due.at(port) == Time::NEVER && this.paused & 1 << priority == 0;
+        if begins {
+            this.free_at = this.free_at.max(now);
+            self.due.begin(port, this.free_at);
+        }
+        begins
+    }
+
+    /// A packet of `port` began to leave: sets when the next one does.
+    #[inline(always)]
+    pub(crate) fn next_departure(&mut self, port: usize) {
+        let this = &self.ports[port];
+        if this.open() == 0 {
+            self.due.rest(port);
+        } else {
+            self.due.follow(port, this.free_at);
+        }
+    }
+
+    /// What may leave `port` changed at `now`; it has been drained to `now`.
+    pub(crate) fn refresh(&mut self, port: usize, now: Time) {
+        let this = &mut self.ports[port];
+        // A wire that was idle until now is free from now: nothing can begin in the past.
+        this.free_at = this.free_at.max(now);
+        let due = if this.open() == 0 { Time::NEVER } else { this.free_at };
+        self.due.set(port, due);
+    }
+
+    /// A PFC frame came to a port, which has been drained to `now`; whether it changed anything.
+    pub(crate) fn hears_pfc(&mut self, now: Time, port: usize, header: &Header) -> bool {
+        let (pause, priority) = (is_pause(header), header.priority);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.pfc(now, port as u16, priority, pause);
+        }
+        let changed = self.ports[port].set_paused(priority, pause, now);
+        self.audit.unmatched_pfc += u64::from(!changed);
+        changed
+    }
+
+    /// Adds a PFC frame to those that are to leave a port, which has been drained to `now`.
+    pub(crate) fn enqueue_pfc(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        port: usize,
+        priority: u8,
+        pause: bool,
+    ) {
+        let frame = window.packets.insert(pfc_frame(priority, pause, self.common.pfc_bytes));
+        if let Some(recorder) = &mut self.recorder {
+            let header = &window.packets.get(&frame).header;
+            recorder.packet(now, port as u16, Happening::Enqueued, 0, header);
+        }
+        self.ports[port].enqueue_pfc(window.packets, frame, pause);
+    }
+
+    /// Has a PFC frame leave through a port.
+    #[cold]
+    pub(crate) fn transmit_pfc(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        port: usize,
+        frame: Handle,
+    ) {
+        if let Some(recorder) = &mut self.recorder {
+            let header = &window.packets.get(&frame).header;
+            recorder.packet(now, port as u16, Happening::Dequeued, 0, header);
+        }
+        self.ports[port].transmit_pfc(window, now, frame);
+    }
+
+    /// Takes a packet in, which goes no further.
+    pub(crate) fn consume(&mut self, window: &mut Window<'_, '_, Packet<S>>, handle: Handle) {
+        self.audit.removed += u64::from(window.packets.get(&handle).header.size);
+        window.packets.discard(handle);
+    }
+
+    /// Drops a packet that came through `in_port`, or was made here.
+    #[cold]
+    pub(crate) fn discard(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        in_port: u16,
+        handle: Handle,
+    ) {
+        let header = window.packets.remove(handle).header;
+        if in_port != NO_INGRESS {
+            self.ports[in_port as usize].counters.dropped_packets += 1;
+            self.audit.removed += u64::from(header.size);
+        } else {
+            self.audit.own_drops += 1;
+        }
+    }
+
+    /// Drops a packet for want of room, and lists that where PFC should have prevented it; `full`: what
+    /// is where it is not the headroom.
+    #[cold]
+    pub(crate) fn turn_away(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        time: Time,
+        port: u16,
+        handle: Handle,
+        (refused, full): (Admission, &'static str),
+    ) {
+        let header = window.packets.get(&handle).header;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.packet(time, port, Happening::Dropped, 0, &header);
+        }
+        self.discard(window, port, handle);
+        let Header { priority, size, address: Address { flow, .. }, .. } = header;
+        if !self.mmu.is_lossless(port, priority) {
+            return;
+        }
+        self.audit.lossless_drops += 1;
+        if self.drops_listed.len() < DROPS_LISTED {
+            let reason = if refused == Admission::HeadroomFull { "headroom full" } else { full };
+            let node = self.node;
+            let drop = LosslessDrop { time, node, port, priority, flow, size, reason };
+            self.drops_listed.push(drop);
         }
     }
 

@@ -1,9 +1,7 @@
-//! What any switch does with a packet at the queues of a port, as it joins one and as it leaves, with
-//! PFC frames that come to a port, and with what the scheme has it send.
+//! What any switch does with a packet at the queues of a port, as it joins one and as it leaves, and with
+//! what the scheme has it send.
 
-use crate::chassis::{LosslessDrop, SwitchAudit};
 use crate::common::Common;
-use crate::mmu::Admission;
 use crate::mrg::Draws;
 use crate::packet::{Body, CodePoint, Header, Kind, Packet, Scheme, blank, is_pause};
 use crate::port::Port;
@@ -116,15 +114,6 @@ impl<S: Scheme> Egress<'_, S> {
         }
     }
 
-    /// A PFC frame came to the port; whether it changed anything.
-    pub(crate) fn hears_pfc(&mut self, now: Time, header: &Header) -> bool {
-        let (pause, priority) = (is_pause(header), header.priority);
-        if let Some(recorder) = &mut self.recorder {
-            recorder.pfc(now, self.number as u16, priority, pause);
-        }
-        self.port.set_paused(priority, pause, now)
-    }
-
     /// The congestion point hears that a packet which waited is dropped.
     pub(crate) fn tells_drop(&mut self, now: Time, packet: &Packet<S>) {
         if let Some((cp, state)) = &mut self.cp {
@@ -134,7 +123,7 @@ impl<S: Scheme> Egress<'_, S> {
         }
     }
 
-    /// The congestion point hears what changed.
+    /// The congestion point hears what a PFC frame changed.
     pub(crate) fn tells_pfc(&mut self, now: Time, header: &Header) {
         if let Some((cp, state)) = &mut self.cp {
             let view = self.port.view(self.number, header.priority);
@@ -182,27 +171,4 @@ fn control_header<S: Scheme>(common: &Common<S>, kind: Kind, ctl: &S::Ctl) -> He
     let priority = priority.map_or(common.classes.control, Priority::get);
     let size = common.wire.control_bytes(S::ctl_bytes(ctl)) as u16;
     blank(kind, Default::default(), priority, size)
-}
-
-/// How many lossless drops a switch lists; all are counted.
-const DROPS_LISTED: usize = 16;
-
-impl SwitchAudit {
-    /// Counts a drop that PFC should have prevented, and lists it; `full`: what is where it is not
-    /// the headroom.
-    #[cold]
-    pub(crate) fn lossless_drop(
-        &mut self,
-        listed: &mut Vec<LosslessDrop>,
-        (time, node, port): (Time, u32, u16),
-        header: &Header,
-        (refused, full): (Admission, &'static str),
-    ) {
-        self.lossless_drops += 1;
-        if listed.len() < DROPS_LISTED {
-            let reason = if refused == Admission::HeadroomFull { "headroom full" } else { full };
-            let (flow, size, priority) = (header.address.flow, header.size, header.priority);
-            listed.push(LosslessDrop { time, node, port, priority, flow, size, reason });
-        }
-    }
 }

@@ -20,9 +20,8 @@ use crate::chassis::{Chassis, SwitchAudit};
 use crate::egress::{LevelOf, Made};
 use crate::held::Held;
 use crate::losses::Losses;
-use crate::packet::{Header, NO_INGRESS, Packet, Scheme, pfc_frame};
+use crate::packet::{Header, NO_INGRESS, Packet, Scheme};
 use crate::port::Port;
-use crate::record::Happening;
 use crate::sub_queue::SubQueues;
 use engine::Window;
 use schemes::contract::{Cp, Level, Order};
@@ -251,9 +250,8 @@ impl<S: Scheme> Switch<S> {
         header: &Header,
     ) {
         self.drain(window, port, now);
-        let changed = self.chassis.egress(port).hears_pfc(now, header);
+        let changed = self.chassis.hears_pfc(now, port, header);
         self.refresh(window, port, now);
-        self.chassis.audit.unmatched_pfc += u64::from(!changed);
         if changed {
             self.chassis.egress(port).tells_pfc(now, header);
             self.apply_effects(window, now);
@@ -271,17 +269,11 @@ impl<S: Scheme> Switch<S> {
         if let Some(draws) = &mut self.chassis.draws {
             draws.skip();
         }
-        let frame =
-            window.packets.insert(pfc_frame(priority, pause, self.chassis.common.pfc_bytes));
         if self.chassis.ports[port].is_down() {
-            return window.packets.discard(frame);
+            return;
         }
         self.drain(window, port, now);
-        if let Some(recorder) = &mut self.chassis.recorder {
-            let header = &window.packets.get(&frame).header;
-            recorder.packet(now, port as u16, Happening::Enqueued, 0, header);
-        }
-        self.chassis.ports[port].enqueue_pfc(window.packets, frame, pause);
+        self.chassis.enqueue_pfc(window, now, port, priority, pause);
         self.refresh(window, port, now);
     }
 

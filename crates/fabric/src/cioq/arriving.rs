@@ -27,24 +27,12 @@ impl<S: Scheme> CioqSwitch<S> {
             let header = window.packets.remove(handle).header;
             return self.on_pfc(window, now, in_port as usize, &header);
         }
-        let size = u64::from(packet.header.size);
         let link_control = packet.header.kind == Kind::LinkCtl;
-        let Chassis { cp, effects, views, audit, .. } = &mut self.chassis;
-        audit.arrived += size;
-        let verdict = match cp.as_mut().filter(|_| S::Cp::SEES_ARRIVALS) {
-            None => Verdict::Forward,
-            Some(cp) => {
-                let mut cx = LevelOf::<S>::arrive(Full::new(now, effects, views));
-                cp.on_arrival(&mut cx, PortId::new(in_port), packet)
-            }
-        };
-        match verdict {
+        self.chassis.audit.arrived += u64::from(packet.header.size);
+        match self.chassis.verdict(now, in_port, packet) {
             Verdict::Forward if !link_control => self.admit(window, now, in_port, handle),
-            Verdict::Forward | Verdict::Consume => {
-                self.chassis.audit.removed += size;
-                window.packets.discard(handle);
-            }
-            Verdict::Drop => self.discard(window, in_port, handle),
+            Verdict::Forward | Verdict::Consume => self.chassis.consume(window, handle),
+            Verdict::Drop => self.chassis.discard(window, in_port, handle),
             Verdict::Hold(_) => unreachable!("refused when the network was built"),
         }
         self.apply_effects(window, now);
@@ -76,7 +64,8 @@ impl<S: Scheme> CioqSwitch<S> {
                 Admission::BufferFull
             };
             if !matches!(admission, Admission::Stored | Admission::StoredPause) {
-                return self.refuse(window, now, in_port, handle, admission);
+                let why = (admission, "input queue full");
+                return self.chassis.turn_away(window, now, in_port, handle, why);
             }
         }
         let Chassis { cp, effects, views, .. } = &mut self.chassis;
@@ -170,33 +159,5 @@ impl<S: Scheme> CioqSwitch<S> {
             return cp.detour(&mut cx, header, candidates, chosen).index();
         }
         chosen.index()
-    }
-
-    fn discard(&mut self, window: &mut Window<'_, '_, Packet<S>>, in_port: u16, handle: Handle) {
-        let header = window.packets.remove(handle).header;
-        self.chassis.ports[in_port as usize].counters.dropped_packets += 1;
-        self.chassis.audit.removed += u64::from(header.size);
-    }
-
-    /// Drops a packet for want of room, and lists that where PFC should have prevented it.
-    #[cold]
-    fn refuse(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        time: Time,
-        port: u16,
-        handle: Handle,
-        refused: Admission,
-    ) {
-        let header = window.packets.get(&handle).header;
-        if let Some(recorder) = &mut self.chassis.recorder {
-            recorder.packet(time, port, Happening::Dropped, 0, &header);
-        }
-        self.discard(window, port, handle);
-        let Chassis { mmu, node, drops_listed, audit, .. } = &mut self.chassis;
-        if mmu.is_lossless(port, header.priority) {
-            let why = (refused, "input queue full");
-            audit.lossless_drop(drops_listed, (time, *node, port), &header, why);
-        }
     }
 }

@@ -1,10 +1,8 @@
 //! What a CIOQ switch sends: its output queues, PFC frames, packets of its own.
 
 use super::CioqSwitch;
-use crate::chassis::Chassis;
 use crate::egress::{LevelOf, Made};
-use crate::packet::{Header, NO_INGRESS, Packet, Scheme, pfc_frame};
-use crate::record::Happening;
+use crate::packet::{Header, NO_INGRESS, Packet, Scheme};
 use crate::scheduler::PFC;
 use engine::{Handle, Window};
 use schemes::contract::{Level, SwitchEffect};
@@ -72,12 +70,7 @@ impl<S: Scheme> CioqSwitch<S> {
     /// A packet joined a queue of `port` at `now`.
     #[inline]
     pub(super) fn joined(&mut self, port: usize, priority: u8, now: Time) {
-        // A port that already had something to send sends next when it would have.
-        let Chassis { ports, due, .. } = &mut self.chassis;
-        let this = &mut ports[port];
-        if due.at(port) == Time::NEVER && this.paused & 1 << priority == 0 {
-            this.free_at = this.free_at.max(now);
-            due.set(port, this.free_at);
+        if self.chassis.joined(port, priority, now) {
             self.becomes_due(port);
         }
         self.chassis.look_at(port);
@@ -85,14 +78,8 @@ impl<S: Scheme> CioqSwitch<S> {
 
     /// What may leave `port` changed at `now`.
     fn refresh(&mut self, port: usize, now: Time) {
-        let Chassis { ports, due, .. } = &mut self.chassis;
-        let this = &mut ports[port];
-        // A wire that was idle until now is free from now: nothing can begin in the past.
-        this.free_at = this.free_at.max(now);
-        due.set(port, if this.open() == 0 { Time::NEVER } else { this.free_at });
-        if !Self::STRICT {
-            self.becomes_due(port);
-        }
+        self.chassis.refresh(port, now);
+        self.becomes_due(port);
         self.chassis.look_at(port);
     }
 
@@ -103,11 +90,7 @@ impl<S: Scheme> CioqSwitch<S> {
         let queue = this.pick(window.packets, this.open(), None);
         let mut handle = this.dequeue(window.packets, queue);
         if queue == PFC {
-            if let Some(recorder) = &mut self.chassis.recorder {
-                let header = &window.packets.get(&handle).header;
-                recorder.packet(now, port as u16, Happening::Dequeued, 0, header);
-            }
-            this.transmit_pfc(window, now, handle);
+            self.chassis.transmit_pfc(window, now, port, handle);
         } else {
             let packet = window.packets.get_mut(&mut handle);
             let (ingress, on_the_wire) = (packet.header.ingress, packet.header.on_the_wire());
@@ -121,9 +104,7 @@ impl<S: Scheme> CioqSwitch<S> {
                 self.crossed -= u64::from(size);
             }
         }
-        let Chassis { ports, due, .. } = &mut self.chassis;
-        let this = &ports[port];
-        due.set(port, if this.open() == 0 { Time::NEVER } else { this.free_at });
+        self.chassis.next_departure(port);
         self.chassis.look_at(port);
         self.left(port, now);
     }
@@ -138,9 +119,8 @@ impl<S: Scheme> CioqSwitch<S> {
         if !Self::STRICT {
             self.drain(window, port, now);
         }
-        let changed = self.chassis.egress(port).hears_pfc(now, header);
+        let changed = self.chassis.hears_pfc(now, port, header);
         self.refresh(port, now);
-        self.chassis.audit.unmatched_pfc += u64::from(!changed);
         if changed {
             self.chassis.egress(port).tells_pfc(now, header);
             self.apply_effects(window, now);
@@ -158,13 +138,7 @@ impl<S: Scheme> CioqSwitch<S> {
         if !Self::STRICT {
             self.drain(window, port, now);
         }
-        let frame =
-            window.packets.insert(pfc_frame(priority, pause, self.chassis.common.pfc_bytes));
-        if let Some(recorder) = &mut self.chassis.recorder {
-            let header = &window.packets.get(&frame).header;
-            recorder.packet(now, port as u16, Happening::Enqueued, 0, header);
-        }
-        self.chassis.ports[port].enqueue_pfc(window.packets, frame, pause);
+        self.chassis.enqueue_pfc(window, now, port, priority, pause);
         self.refresh(port, now);
     }
 

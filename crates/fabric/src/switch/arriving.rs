@@ -11,6 +11,9 @@ use engine::{Handle, Window};
 use schemes::contract::{Cp, Full, Level, Room, Verdict};
 use units::{PortId, Time};
 
+/// What is full where a packet finds no room, and it is not the headroom.
+const FULL: &str = "buffer full";
+
 impl<S: Scheme> Switch<S> {
     /// A packet arrived.
     #[inline(never)]
@@ -41,10 +44,10 @@ impl<S: Scheme> Switch<S> {
             && packet.header.kind == Kind::Data
             && let Some(refused) = self.refusal(window, now, in_port, &handle)
         {
-            return self.turn_away(window, now, in_port, handle, refused);
+            return self.chassis.turn_away(window, now, in_port, handle, (refused, FULL));
         }
         let packet = window.packets.get_mut(&mut handle);
-        match self.verdict(now, in_port, packet) {
+        match self.chassis.verdict(now, in_port, packet) {
             Verdict::Forward if !link_control => self.forward(window, now, in_port, handle),
             Verdict::Forward => self.take_aside(window, now, in_port, Verdict::Consume, handle),
             other => self.take_aside(window, now, in_port, other, handle),
@@ -81,24 +84,9 @@ impl<S: Scheme> Switch<S> {
     ) {
         match verdict {
             Verdict::Forward => unreachable!("it goes on"),
-            Verdict::Consume => {
-                self.chassis.audit.removed += u64::from(window.packets.get(&handle).header.size);
-                window.packets.discard(handle);
-            }
-            Verdict::Drop => self.discard(window, in_port, handle),
+            Verdict::Consume => self.chassis.consume(window, handle),
+            Verdict::Drop => self.chassis.discard(window, in_port, handle),
             Verdict::Hold(until) => self.hold_arrival(window, now, in_port, until, handle),
-        }
-    }
-
-    #[inline]
-    pub(super) fn verdict(&mut self, now: Time, in_port: u16, packet: &mut Packet<S>) -> Verdict {
-        let Chassis { cp, effects, views, .. } = &mut self.chassis;
-        match cp.as_mut().filter(|_| S::Cp::SEES_ARRIVALS) {
-            None => Verdict::Forward,
-            Some(cp) => {
-                let mut cx = LevelOf::<S>::arrive(Full::new(now, effects, views));
-                cp.on_arrival(&mut cx, PortId::new(in_port), packet)
-            }
         }
     }
 
@@ -132,7 +120,7 @@ impl<S: Scheme> Switch<S> {
     ) {
         let packet = window.packets.get_mut(&mut handle);
         let header = packet.header;
-        let verdict = self.verdict(now, in_port, packet);
+        let verdict = self.chassis.verdict(now, in_port, packet);
         let way = if verdict == Verdict::Forward { self.choose(packet, now) } else { None };
         match (verdict, way) {
             (Verdict::Forward, Some(out)) => self.enqueue(window, now, in_port, out, handle),
@@ -143,11 +131,10 @@ impl<S: Scheme> Switch<S> {
                 if self.chassis.mmu.release(in_port, header.priority, size) {
                     self.send_pfc(window, now, in_port as usize, header.priority, false);
                 }
-                if verdict != Verdict::Consume {
-                    self.discard(window, in_port, handle);
+                if verdict == Verdict::Consume {
+                    self.chassis.consume(window, handle);
                 } else {
-                    self.chassis.audit.removed += size;
-                    window.packets.discard(handle);
+                    self.chassis.discard(window, in_port, handle);
                 }
             }
         }
@@ -165,11 +152,11 @@ impl<S: Scheme> Switch<S> {
     ) {
         let packet = window.packets.get_mut(&mut handle);
         let Some(out) = self.choose(packet, now) else {
-            return self.discard(window, in_port, handle);
+            return self.chassis.discard(window, in_port, handle);
         };
         let (priority, size) = (packet.header.priority, u64::from(packet.header.size));
         if !self.has_room(window, now, out, priority) {
-            return self.discard(window, in_port, handle);
+            return self.chassis.discard(window, in_port, handle);
         }
         if in_port == NO_INGRESS {
             return self.enqueue(window, now, in_port, out, handle);
@@ -236,29 +223,7 @@ impl<S: Scheme> Switch<S> {
                 keep(self, window, handle);
                 self.send_pfc(window, now, in_port as usize, priority, true);
             }
-            refused => self.turn_away(window, now, in_port, handle, refused),
-        }
-    }
-
-    /// Drops a packet that finds no room in the buffer, and lists that where PFC should have prevented it.
-    #[cold]
-    fn turn_away(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        now: Time,
-        in_port: u16,
-        handle: Handle,
-        refused: Admission,
-    ) {
-        let header = window.packets.get(&handle).header;
-        if let Some(recorder) = &mut self.chassis.recorder {
-            recorder.packet(now, in_port, Happening::Dropped, 0, &header);
-        }
-        self.discard(window, in_port, handle);
-        let Chassis { mmu, node, drops_listed, audit, .. } = &mut self.chassis;
-        if mmu.is_lossless(in_port, header.priority) {
-            let why = (refused, "buffer full");
-            audit.lossless_drop(drops_listed, (now, *node, in_port), &header, why);
+            refused => self.chassis.turn_away(window, now, in_port, handle, (refused, FULL)),
         }
     }
 
@@ -289,23 +254,6 @@ impl<S: Scheme> Switch<S> {
     ) -> bool {
         self.drain(window, out, now);
         self.chassis.ports[out].class_packets(priority) < limit
-    }
-
-    /// Drops a packet that came through `in_port`, or was made here.
-    #[cold]
-    pub(super) fn discard(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        in_port: u16,
-        handle: Handle,
-    ) {
-        let header = window.packets.remove(handle).header;
-        if in_port != NO_INGRESS {
-            self.chassis.ports[in_port as usize].counters.dropped_packets += 1;
-            self.chassis.audit.removed += u64::from(header.size);
-        } else {
-            self.chassis.audit.own_drops += 1;
-        }
     }
 
     /// Adds a packet to a queue of `out`.

@@ -3,7 +3,6 @@
 use super::{LevelOf, Switch};
 use crate::chassis::Chassis;
 use crate::packet::{NO_INGRESS, Packet, Scheme};
-use crate::record::Happening;
 use crate::scheduler::PFC;
 use engine::{Handle, Window};
 use schemes::contract::{Cp, Level, Order, Turn};
@@ -12,14 +11,9 @@ use units::Time;
 impl<S: Scheme> Switch<S> {
     /// What may leave `port` changed at `now`; it has been drained to `now`.
     pub(super) fn refresh(&mut self, window: &Window<'_, '_, Packet<S>>, port: usize, now: Time) {
-        let Chassis { ports, due, .. } = &mut self.chassis;
-        let this = &mut ports[port];
-        // A wire that was idle until now is free from now: nothing can begin in the past.
-        this.free_at = this.free_at.max(now);
+        self.chassis.refresh(port, now);
         if self.gated {
             self.schedule_gated(window, port, now);
-        } else {
-            due.set(port, if this.open() == 0 { Time::NEVER } else { this.free_at });
         }
     }
 
@@ -33,14 +27,9 @@ impl<S: Scheme> Switch<S> {
         now: Time,
     ) {
         if self.gated {
-            return self.refresh(window, port, now);
-        }
-        // A port that already had something to send sends next when it would have.
-        let Chassis { ports, due, .. } = &mut self.chassis;
-        let this = &mut ports[port];
-        if due.at(port) == Time::NEVER && this.paused & 1 << priority == 0 {
-            this.free_at = this.free_at.max(now);
-            due.begin(port, this.free_at);
+            self.refresh(window, port, now);
+        } else {
+            self.chassis.joined(port, priority, now);
         }
     }
 
@@ -134,12 +123,8 @@ impl<S: Scheme> Switch<S> {
         port: usize,
         frame: Handle,
     ) {
-        if let Some(recorder) = &mut self.chassis.recorder {
-            let header = &window.packets.get(&frame).header;
-            recorder.packet(now, port as u16, Happening::Dequeued, 0, header);
-        }
         self.own_bytes += u64::from(window.packets.get(&frame).header.size);
-        self.chassis.ports[port].transmit_pfc(window, now, frame);
+        self.chassis.transmit_pfc(window, now, port, frame);
         self.next_departure::<false>(window, port, now);
         self.chassis.look_at(port);
     }
@@ -153,14 +138,9 @@ impl<S: Scheme> Switch<S> {
         now: Time,
     ) {
         if (!PLAIN || S::CLASSES) && self.gated {
-            return self.schedule_gated(window, port, now);
-        }
-        let Chassis { ports, due, .. } = &mut self.chassis;
-        let this = &ports[port];
-        if this.open() == 0 {
-            due.rest(port);
+            self.schedule_gated(window, port, now);
         } else {
-            due.follow(port, this.free_at);
+            self.chassis.next_departure(port);
         }
     }
 
