@@ -14,10 +14,9 @@ use super::CioqSwitch;
 use super::crossbar::Grant;
 use super::port_set::PortSets;
 use crate::chassis::Chassis;
-use crate::egress::LevelOf;
 use crate::packet::{Packet, Scheme};
 use engine::{Handle, Window};
-use schemes::contract::{Cp, Departure, Full, Level};
+use schemes::contract::Cp;
 use units::{PortId, Time};
 
 /// What is known of outputs between one look at the crossbar and the next.
@@ -346,25 +345,18 @@ impl<S: Scheme> CioqSwitch<S> {
             self.enqueue(window, now, output, handle);
         } else {
             // RED does not mark where nothing is left waiting.
-            let Chassis { ports, cp, cp_ports, effects, views, audit, .. } = &mut self.chassis;
-            let port = &mut ports[output];
-            let view = port.view(output, class);
-            if let Some(cp) = cp {
-                let mut cx = LevelOf::<S>::arrive(Full::new(now, effects, views));
-                cp.on_enqueue(&mut cx, &mut cp_ports[output], &view, packet);
-            }
-            if effects.is_empty() {
-                port.count_through(size);
-                audit.departed += u64::from(size);
-                if let Some(cp) = cp {
-                    let mut cx = LevelOf::<S>::depart(Departure { now, effects, views });
-                    cp.on_depart(&mut cx, &mut cp_ports[output], &view, packet);
-                }
-                return port.transmit(window, now, (kind, class, size), handle);
+            let mut egress = self.chassis.egress(output);
+            egress.tells_join(now, packet);
+            if egress.effects.is_empty() {
+                egress.tells_leave(now, packet);
+                egress.port.count_through(size);
+                egress.port.transmit(window, now, (kind, class, size), handle);
+                self.chassis.audit.departed += u64::from(size);
+                return;
             }
             // What the switch sends itself at this instant may go first.
             self.crossed += u64::from(size);
-            port.enqueue(window.packets, class, size, handle);
+            egress.port.enqueue(window.packets, class, size, handle);
             self.joined(output, class, now);
         }
         if !self.chassis.effects.is_empty() {

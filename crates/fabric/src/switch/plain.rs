@@ -3,11 +3,10 @@
 //! that can't matter there.
 
 use super::{LevelOf, Switch};
-use crate::chassis::Chassis;
 use crate::packet::{Address, Packet, Scheme};
 use crate::routing::NOWHERE;
 use engine::{Handle, Place, Window};
-use schemes::contract::{Cp, Departure, Full, Level};
+use schemes::contract::Level;
 use units::Time;
 
 /// How many arrivals' ways are looked up at once. A processor looks several up side by side as long as
@@ -102,27 +101,20 @@ impl<S: Scheme> Switch<S> {
             && (!S::CLASSES || self.chassis.ports[out].unshaped(1 << priority, now) != 0);
         let packet = window.packets.get_mut(&mut handle);
         if passes {
-            let Chassis { ports, cp, cp_ports, effects, views, .. } = &mut self.chassis;
-            let port = &mut ports[out];
+            let mut egress = self.chassis.egress(out);
             let mut leaves = true;
-            if Self::PLAIN_WITH_POINT
-                && let Some(cp) = cp
-            {
+            if Self::PLAIN_WITH_POINT && egress.cp.is_some() {
                 packet.header.ingress = place.port(window);
-                let state = &mut cp_ports[out];
-                let view = port.view(out, priority);
-                let full = Full::new(now, effects, views);
-                cp.on_enqueue(&mut LevelOf::<S>::arrive(full), state, &view, packet);
+                egress.tells_join(now, packet);
                 // What the congestion point has the switch send may go first.
-                leaves = !LevelOf::<S>::EMITS || effects.is_empty();
+                leaves = !LevelOf::<S>::EMITS || egress.effects.is_empty();
                 if leaves {
-                    let departure = Departure { now, effects, views };
-                    cp.on_depart(&mut LevelOf::<S>::depart(departure), state, &view, packet);
+                    egress.tells_leave(now, packet);
                 }
             }
             if leaves {
-                port.count_through(size);
-                port.transmit(window, now, (kind, priority, size), handle);
+                egress.port.count_through(size);
+                egress.port.transmit(window, now, (kind, priority, size), handle);
                 return true;
             }
         }
