@@ -197,7 +197,7 @@ impl Routes {
     }
 
     /// The one of them that is taken for what goes from host `from` to host `to` with this hash.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn ecmp(
         &self,
         node: u32,

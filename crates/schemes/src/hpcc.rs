@@ -221,7 +221,7 @@ impl<const N: usize> Variant<N> {
     }
 
     /// An ACK or NACK that brings records.
-    #[inline]
+    #[inline(always)]
     pub fn acknowledge<S: Scheme<Meta = IntStack<N>>>(&mut self, now: Time, ack: &Ack<'_, S>) {
         match self {
             Variant::Paper(rp) if ack.brings_news() => {
@@ -308,7 +308,7 @@ impl<const N: usize> Rp<Hpcc<N>> for Variant<N> {
     fn allow(&self) -> Allow {
         self.permission()
     }
-    #[inline]
+    #[inline(always)]
     fn on_ack(&mut self, cx: &mut HostCx<'_, Hpcc<N>>, ack: &Ack<'_, Hpcc<N>>) {
         self.acknowledge(cx.now, ack);
     }
