@@ -77,11 +77,12 @@ impl<S: Scheme> Device for NodeDevice<S> {
 /// Room above Xoff that a port needs so that nothing is ever dropped: what may still come after
 /// the packet that crossed the threshold. That packet itself; what comes while the pause frame
 /// waits for the packet on the wire, is sent, and travels; the packet that the peer had just begun;
-/// and what is on the cable then. Pause frames of the other priorities may go first.
-fn headroom(end: &LinkEnd, setup: &Setup, longest_packet: u32, peer_latency: Time) -> u64 {
+/// what is on the cable then; and what has come and is not handled yet, as the switch has a latency
+/// for all but PFC frames. Pause frames of the other priorities may go first.
+fn headroom(end: &LinkEnd, setup: &Setup, longest_packet: u32) -> u64 {
     let frames = u64::from(setup.pfc.lossless.count_ones()) * u64::from(setup.wire.pfc_bytes());
-    let travelling = end.rate.bytes_in(end.delay * 2 + peer_latency).get() + 1;
-    3 * u64::from(longest_packet) + frames + travelling
+    let on_the_way = end.rate.bytes_in(end.delay * 2 + setup.switch.latency).get() + 1;
+    3 * u64::from(longest_packet) + frames + on_the_way
 }
 
 /// Probes by node: what they record, and of which of the node's ports or flows.
@@ -322,7 +323,7 @@ fn mmu<S: Scheme>(setup: &Setup, common: &Common<S>, node: u32) -> Result<Mmu, R
         .map(|end| match setup.pfc.headroom {
             _ if !end.pfc => 0,
             Headroom::Fixed(given) => given.get(),
-            Headroom::Auto => headroom(end, setup, common.longest_packet, setup.switch.latency),
+            Headroom::Auto => headroom(end, setup, common.longest_packet),
             Headroom::CableBdp(times) => end.rate.bytes_in(end.delay).get() * u64::from(times),
         })
         .collect();
