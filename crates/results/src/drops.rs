@@ -11,7 +11,7 @@ pub struct Drop {
     pub node: String,
     /// The port it had come in by.
     pub port: u16,
-    /// Why: `headroom full` or `buffer full`.
+    /// What was full: `headroom full`, `buffer full`, `input queue full`.
     pub reason: String,
     /// Its priority.
     pub priority: u8,
