@@ -1,6 +1,7 @@
 //! Random streams, one for each purpose and entity.
 
 use rand_pcg::Pcg64Mcg;
+use units::splitmix;
 
 /// The seed of the stream for `purpose` at `entity` in a run with `seed`.
 ///
@@ -23,8 +24,5 @@ pub(crate) fn stream(run_seed: u64, purpose: &str, entity: u64) -> Pcg64Mcg {
 }
 
 fn mix(word: u64) -> u64 {
-    let word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ word >> 31
+    splitmix::mix(word.wrapping_add(splitmix::STEP))
 }

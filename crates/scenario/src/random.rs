@@ -4,6 +4,7 @@
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::Rng;
 use std::collections::BTreeMap;
+use units::splitmix;
 
 /// A stream of random numbers (PCG XSL RR 128/64).
 pub(crate) struct Stream(Pcg64);
@@ -86,11 +87,8 @@ impl Mixer {
         self.0 = Mixer(self.0 ^ word).next();
     }
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.0 = self.0.wrapping_add(splitmix::STEP);
+        splitmix::mix(self.0)
     }
 }
 

@@ -16,11 +16,12 @@ use crate::contract::{
 };
 use crate::hpcc::{Hpcc, HpccParams, Variant};
 use crate::params::{Kind, Value};
-use crate::random::{Stream, mix};
+use crate::random::Stream;
 use crate::registry::Preset;
 use crate::shared::Shared;
 use crate::window::CHOICES;
 use std::sync::{Arc, LazyLock};
+use units::splitmix::mix;
 use units::{PortId, Rate, Time};
 
 crate::params! {

@@ -1,9 +1,9 @@
 //! Random numbers for control laws: streams that depend on a seed from the facts and on nothing else.
 
 use units::PortId;
+use units::splitmix::{STEP, mix};
 
-/// SplitMix64: a counter, and a bijection that scrambles it. Eight bytes, which a switch has to
-/// spare for each of its ports.
+/// SplitMix64. Eight bytes, which a switch has to spare for each of its ports.
 #[derive(Clone, Debug)]
 pub(crate) struct Stream(u64);
 
@@ -30,17 +30,6 @@ impl Stream {
     pub(crate) fn fraction(&mut self) -> f64 {
         (self.next() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
     }
-}
-
-/// What the counter goes on by: odd, so that it passes through all values.
-const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
-
-/// SplitMix64's finaliser: every bit of the result depends on all of `word`.
-#[inline]
-pub(crate) fn mix(word: u64) -> u64 {
-    let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ word >> 31
 }
 
 #[cfg(test)]

@@ -3,11 +3,14 @@
 //! Time is an integer number of picoseconds (a byte at 400 Gb/s takes exactly 20 ps), rates are
 //! bits per second, sizes are bytes. No quantity is ever a float: products go through `u128` and
 //! divisions that do not come out even round up, so a packet never leaves early.
+//!
+//! What all random streams are keyed with is here too, as everyone uses it: [`splitmix`].
 
 mod ids;
 mod quantity;
 mod rate;
 mod size;
+pub mod splitmix;
 mod time;
 
 pub use ids::{FlowId, NodeId, PortId, Priority};

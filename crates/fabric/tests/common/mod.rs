@@ -9,6 +9,7 @@ use fabric::{
     PortCounters, Quirks, Ready, Setup, SwitchConfig, Threshold,
 };
 use schemes::contract::Scheme;
+use units::splitmix;
 use units::{Bytes, NodeId, Rate, Time};
 
 /// Wire bytes of a data packet with `payload` bytes: 14 Ethernet, 20 IPv4, 8 UDP, 12 BTH, 4 ICRC,
@@ -236,11 +237,8 @@ impl Dice {
         Dice(seed)
     }
     pub fn word(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let word = self.0;
-        let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        word ^ word >> 31
+        self.0 = self.0.wrapping_add(splitmix::STEP);
+        splitmix::mix(self.0)
     }
     /// From `low` to `high`, both included.
     pub fn between(&mut self, low: u64, high: u64) -> u64 {

@@ -1,9 +1,9 @@
 //! What a port knows of its flows, and whom it has notified.
 
 use crate::contract::Address;
-use crate::random::mix;
 use std::collections::VecDeque;
 use units::Time;
+use units::splitmix::mix;
 
 /// Entries that a flow may have; one that finds none of them free is not notified meanwhile.
 const PROBES: usize = 8;

@@ -1,7 +1,7 @@
 //! SAR's memory of flows (section 3.4).
 
 use super::FlowId;
-use crate::random::mix;
+use units::splitmix::mix;
 use units::{PortId, Time};
 
 #[derive(Clone, Copy, Debug, Default)]
