@@ -90,24 +90,33 @@ pub(crate) fn setup(scenario: &Scenario, options: &RunOptions) -> Setup {
     }
 }
 
-/// UDP source ports count up from this for each pair of hosts, a QP each.
-const FIRST_SOURCE_PORT: u16 = 10_000;
+/// UDP source ports as the HPCC simulator numbers them: each pair of hosts has its own, a QP each, in
+/// the order of the flows.
+#[derive(Default)]
+pub(crate) struct SourcePorts(BTreeMap<(NodeId, NodeId), u16>);
+
+impl SourcePorts {
+    const FIRST: u16 = 10_000;
+
+    /// That of the next QP from `src` to `dst`.
+    pub(crate) fn next(&mut self, src: NodeId, dst: NodeId) -> u16 {
+        let next = self.0.entry((src, dst)).or_insert(SourcePorts::FIRST);
+        std::mem::replace(next, next.wrapping_add(1))
+    }
+}
 
 fn messages(scenario: &Scenario) -> Vec<Message> {
-    let mut next_port: BTreeMap<(NodeId, NodeId), u16> = BTreeMap::new();
+    let mut ports = SourcePorts::default();
     let mut port_of_qp: BTreeMap<u32, u16> = BTreeMap::new();
     let ports_count = scenario.quirks.node_hash;
     scenario
         .messages
         .iter()
         .map(|message| {
-            let mut source_port = FIRST_SOURCE_PORT;
+            let mut source_port = SourcePorts::FIRST;
             if ports_count {
-                source_port = *port_of_qp.entry(message.qp).or_insert_with(|| {
-                    let next =
-                        next_port.entry((message.src, message.dst)).or_insert(FIRST_SOURCE_PORT);
-                    std::mem::replace(next, next.wrapping_add(1))
-                });
+                let port = port_of_qp.entry(message.qp);
+                source_port = *port.or_insert_with(|| ports.next(message.src, message.dst));
             }
             Message {
                 src: message.src,

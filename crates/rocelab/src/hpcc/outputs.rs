@@ -1,19 +1,16 @@
 //! From results to the files of the HPCC simulator.
 
+use crate::setup::SourcePorts;
 use crate::{Recorded, RunResult};
 use fabric::{CodePoint, Happening, Kind, PacketEvent};
 use hpcc_files::packet_trace::{self, Event, PortRate, Record};
 use hpcc_files::{CcMode, Experiment, address, fct, pfc, qlen};
 use results::UNFINISHED;
-use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use units::{Bytes, NodeId, Time};
-
-/// UDP source ports count up from this for each pair of hosts.
-const FIRST_SOURCE_PORT: u16 = 10_000;
 
 /// The files of a run, ready to be written.
 #[derive(Clone, Debug)]
@@ -60,12 +57,9 @@ impl Files {
 
 /// Source and destination port of each flow.
 fn ports(experiment: &Experiment) -> Vec<(u16, u16)> {
-    let mut next: BTreeMap<(NodeId, NodeId), u16> = BTreeMap::new();
-    let ports = experiment.flows.iter().map(|flow| {
-        let next = next.entry((flow.src, flow.dst)).or_insert(FIRST_SOURCE_PORT);
-        (std::mem::replace(next, next.wrapping_add(1)), flow.dport)
-    });
-    ports.collect()
+    let mut sources = SourcePorts::default();
+    let flows = experiment.flows.iter();
+    flows.map(|flow| (sources.next(flow.src, flow.dst), flow.dport)).collect()
 }
 
 /// Writes the files that the configuration names, or files of the same names into `into`; returns
