@@ -27,6 +27,7 @@ class Scenario:
         text: str,
         origin: str | PathLike[str] | None,
         overrides: list[tuple[str, str]],
+        generated: bool,
     ) -> Scenario: ...
     @property
     def name(self) -> str: ...

@@ -66,12 +66,7 @@ class Scenario:
         return scenario
 
     def _fill(self, text: str, origin: Path | None, overrides: Settings, generated: bool) -> None:
-        try:
-            self._checked = _rocelab.Scenario.parse(text, origin, list(overrides))
-        except ConfigError as error:
-            if not generated:
-                raise
-            raise ConfigError(error.message, key=error.key, hint=error.hint) from None
+        self._checked = _rocelab.Scenario.parse(text, origin, list(overrides), generated)
         self._text = text
         self._origin = origin
         self._overrides = overrides

@@ -108,26 +108,38 @@ def test_bad_scenario(command: Command, tmp_path: Path, scenario: str, words: li
 
 @pytest.mark.parametrize("what", ["run", "validate"])
 @pytest.mark.parametrize(
-    ("more", "key"),
+    ("more", "line", "key", "words"),
     [
-        ('[switch]\nlatency = "1ms"\n', "switch.buffer"),
-        ('[switch]\narchitecture = "cioq"\nlatency = "1ms"\n', "switch.input_queue"),
+        ('[switch]\nlatency = "1ms"\n', 9, "switch.buffer", "is too small for PFC"),
+        (
+            '[switch]\narchitecture = "cioq"\nlatency = "1ms"\ninput_queue = "1MB"\n',
+            12,
+            "switch.input_queue",
+            "is too small for PFC",
+        ),
+        (
+            '[scheme]\nname = "expresspass"\n[switch]\narchitecture = "cioq"\n',
+            12,
+            "switch.architecture",
+            "CIOQ switches have no place",
+        ),
     ],
 )
-def test_what_building_the_network_finds_is_said_of_the_file(
-    command: Command, tmp_path: Path, what: str, more: str, key: str
+def test_what_building_the_network_finds_is_said_of_the_line(
+    command: Command, tmp_path: Path, what: str, more: str, line: int, key: str, words: str
 ) -> None:
     path = tmp_path / "bad.toml"
     path.write_text(STAR + flow() + more, encoding="utf-8")
     done = command(what, path, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert_one_error(done.stderr)
-    assert done.stderr.startswith(f"error: {path}: {key}: ")
-    assert "is too small for PFC" in done.stderr
+    assert done.stderr.startswith(f"error: {path}:{line}: {key}: ")
+    assert words in done.stderr
     scenario = rocelab.load(path).to_dict()
     with pytest.raises(rocelab.ConfigError) as caught:
         rocelab.run(rocelab.Scenario(**scenario))
-    assert (caught.value.file, caught.value.key) == (None, key), "made by a program"
+    error = caught.value
+    assert (error.file, error.line, error.key) == (None, None, key), "made by a program"
 
 
 def assert_one_error(stderr: str) -> None:

@@ -50,14 +50,6 @@ pub(crate) fn write_error(py: Python<'_>, path: &Path, error: &std::io::Error) -
     exception(py, "ResultError", message, |_| Ok(()))
 }
 
-/// A scenario from the file `origin`, if from one, that cannot be run, as `ConfigError`.
-pub(crate) fn refused(py: Python<'_>, error: &rocelab::Error, origin: Option<&Path>) -> PyErr {
-    exception(py, "ConfigError", error.message.clone(), |details| {
-        details.set_item("file", origin.map(|file| file.to_string_lossy()))?;
-        details.set_item("key", error.key)
-    })
-}
-
 /// A run that failed, as `SimulationError`.
 pub(crate) fn simulation_error(py: Python<'_>, message: String) -> PyErr {
     exception(py, "SimulationError", message, |_| Ok(()))

@@ -1,9 +1,10 @@
 //! The door to the simulator: runs with the interpreter released, reports progress, obeys Ctrl-C.
 
-use crate::errors::{bug, refused, simulation_error};
+use crate::errors::{bug, simulation_error};
 use crate::hpcc::HpccExperiment;
 use crate::scenario::Scenario;
 use crate::table::Table;
+use ::scenario::ScenarioError;
 use hpcc_files::Experiment;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -81,7 +82,7 @@ impl RunResult {
 /// Why there is no result.
 enum Failure {
     /// The scheme cannot run on this network.
-    Refused(rocelab::Error),
+    Refused(ScenarioError),
     /// The tables do not fit together.
     Tables(ArrowError),
 }
@@ -140,7 +141,7 @@ pub(crate) fn run(
             }
             Ok((result, interrupted))
         }
-        Ok(Err(Failure::Refused(error))) => Err(refused(py, &error, scenario.origin.as_deref())),
+        Ok(Err(Failure::Refused(error))) => Err(scenario.refused(py, error)),
         Ok(Err(Failure::Tables(error))) => Err(simulation_error(py, error.to_string())),
         Err(panic) => Err(bug(py, &*panic)),
     }

@@ -1,6 +1,7 @@
 //! Scenarios.
 
-use crate::errors::{config_error, refused};
+use crate::errors::config_error;
+use ::scenario::ScenarioError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,25 +10,41 @@ use std::sync::Arc;
 #[pyclass(frozen, module = "rocelab._rocelab")]
 pub(crate) struct Scenario {
     pub(crate) valid: Arc<::scenario::Scenario>,
-    /// The file it came from.
-    pub(crate) origin: Option<PathBuf>,
+    /// Whether its text is a program's: its lines tell the user nothing.
+    generated: bool,
+}
+
+impl Scenario {
+    /// Why it cannot be run, as `ConfigError`.
+    pub(crate) fn refused(&self, py: Python<'_>, error: ScenarioError) -> PyErr {
+        refused(py, error, self.generated)
+    }
+}
+
+fn refused(py: Python<'_>, mut error: ScenarioError, generated: bool) -> PyErr {
+    if generated && error.file.is_none() {
+        error.line = None;
+    }
+    config_error(py, &error)
 }
 
 #[pymethods]
 impl Scenario {
     /// Parses and checks `text`. Files it names are looked for beside `origin`, the file the text
-    /// came from; `overrides` are pairs of dotted key and value.
+    /// came from; `overrides` are pairs of dotted key and value. Errors do not tell the lines of a text
+    /// that was `generated`.
     #[staticmethod]
     fn parse(
         py: Python<'_>,
         text: &str,
         origin: Option<PathBuf>,
         overrides: Vec<(String, String)>,
+        generated: bool,
     ) -> PyResult<Scenario> {
         let parsed = py.detach(|| ::scenario::parse(text, origin.as_deref(), &overrides));
         match parsed {
-            Ok(valid) => Ok(Scenario { valid: Arc::new(valid), origin }),
-            Err(error) => Err(config_error(py, &error)),
+            Ok(valid) => Ok(Scenario { valid: Arc::new(valid), generated }),
+            Err(error) => Err(refused(py, error, generated)),
         }
     }
 
@@ -39,8 +56,7 @@ impl Scenario {
 
     /// Checks that its scheme can run on its network, which it builds.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| rocelab::check(&self.valid))
-            .map_err(|error| refused(py, &error, self.origin.as_deref()))
+        py.detach(|| rocelab::check(&self.valid)).map_err(|error| self.refused(py, error))
     }
 
     /// The whole scenario, defaults filled in, as TOML.

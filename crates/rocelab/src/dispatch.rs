@@ -1,9 +1,8 @@
 //! The one place where the scheme's name becomes a type: one instantiation of the fabric for each
 //! line (and INT depth) of the registry.
 
-use crate::Error;
 use fabric::{Output, Progress, Ready, Refusal, Setup};
-use scenario::Scenario;
+use scenario::{Scenario, ScenarioError};
 use schemes::contract::Scheme;
 use schemes::registry::params_of;
 use std::time::Instant;
@@ -48,14 +47,14 @@ pub(crate) fn run(
     threads: usize,
     started: &mut Instant,
     watch: Watch<'_>,
-) -> Result<Output, Error> {
+) -> Result<Output, ScenarioError> {
     let types = types(scenario).iter();
     let outcomes = types.map(|one| (one.run)(scenario, setup, threads, started, watch));
     first_that_fits(scenario, outcomes)
 }
 
 /// Builds, and says what `run` would refuse.
-pub(crate) fn check(scenario: &Scenario, setup: &Setup) -> Result<(), Error> {
+pub(crate) fn check(scenario: &Scenario, setup: &Setup) -> Result<(), ScenarioError> {
     let outcomes = types(scenario).iter().map(|one| (one.check)(scenario, setup));
     first_that_fits(scenario, outcomes)
 }
@@ -65,7 +64,7 @@ pub(crate) fn check(scenario: &Scenario, setup: &Setup) -> Result<(), Error> {
 fn first_that_fits<T>(
     scenario: &Scenario,
     outcomes: impl Iterator<Item = Result<T, Refusal>>,
-) -> Result<T, Error> {
+) -> Result<T, ScenarioError> {
     let mut longest = None;
     for outcome in outcomes {
         match outcome {
@@ -77,84 +76,84 @@ fn first_that_fits<T>(
     Err(explain(scenario, longest.expect("every scheme has a type")))
 }
 
-/// What to do about a refusal.
-fn explain(scenario: &Scenario, refusal: Refusal) -> Error {
-    match refusal {
-        Refusal::LongPaths { switches, room } => Error {
-            key: "topology",
-            message: format!(
-                "paths have up to {switches} switches, {} has room for {room} in its packets; use \
-                 a topology with shorter paths",
-                scenario.scheme.info.name
+/// What is wrong and what to do about it.
+fn explain(scenario: &Scenario, refusal: Refusal) -> ScenarioError {
+    let scheme = scenario.scheme.info.name;
+    let name = |node| &scenario.network.node(node).name;
+    let error = match refusal {
+        Refusal::LongPaths { switches, room } => ScenarioError::new(
+            "topology",
+            format!("paths have up to {switches} switches, {scheme} has room for {room} in its packets"),
+        )
+        .hint("use a topology with shorter paths"),
+        Refusal::ManyRates { rates, room } => ScenarioError::new(
+            "topology",
+            format!(
+                "packets of {scheme} have codes for {room} rates, and {rates} would be needed, those of \
+                 the 64-bit format of INT among them"
             ),
-        },
-        Refusal::ManyRates { rates, room } => Error {
-            key: "topology",
-            message: format!(
-                "packets of {} have codes for {room} rates, and {rates} would be needed, those of the 64-bit \
-                 format of INT among them; give some links the same rate",
-                scenario.scheme.info.name
+        )
+        .hint("give some links the same rate"),
+        Refusal::ClassTaken { priority } => ScenarioError::new(
+            "classes",
+            format!(
+                "{scheme} keeps priority {priority} for packets of its own that may be dropped, and \
+                 something else uses it"
             ),
-        },
-        Refusal::ClassTaken { priority } => Error {
-            key: "classes",
-            message: format!(
-                "{} keeps priority {priority} for packets of its own that may be dropped; data, ACKs, \
-                 control packets and lossless classes must use others",
-                scenario.scheme.info.name
+        )
+        .hint("give data, ACKs, control packets and lossless classes other priorities"),
+        Refusal::TwoWays { src, dst } => ScenarioError::new(
+            "routing.hash",
+            format!(
+                "{scheme} needs data and ACKs on the same path, and with \"symmetric\" those between \
+                 {} and {} take two, as the topology is not regular enough",
+                name(src),
+                name(dst)
             ),
-        },
-        Refusal::TwoWays { src, dst } => Error {
-            key: "routing.hash",
-            message: format!(
-                "{} needs data and ACKs on the same path, and with \"symmetric\" those between {} \
-                 and {} take two, as the topology is not regular enough; use \"spanning-trees\"",
-                scenario.scheme.info.name,
-                scenario.network.node(src).name,
-                scenario.network.node(dst).name
+        )
+        .hint("use \"spanning-trees\""),
+        Refusal::NoSpanningTree => ScenarioError::new(
+            "routing.hash",
+            "\"spanning-trees\" needs a tree of switches with all hosts on it, and no host wired to \
+             a host",
+        ),
+        Refusal::ManyTreeRoutes => ScenarioError::new(
+            "routing.trees",
+            "the routes of so many spanning trees do not fit",
+        )
+        .hint("take fewer"),
+        Refusal::SmallBuffer { node, needed } => ScenarioError::new(
+            "switch.buffer",
+            format!(
+                "{} is too small for PFC: headroom and reserve of {}'s ports take {needed} bytes",
+                scenario.network.node(node).buffer.unwrap_or(scenario.switch.buffer),
+                name(node)
             ),
-        },
-        Refusal::NoSpanningTree => Error {
-            key: "routing.hash",
-            message: "\"spanning-trees\" needs a tree of switches with all hosts on it, and no \
-                      host wired to a host"
-                .to_owned(),
-        },
-        Refusal::ManyTreeRoutes => Error {
-            key: "routing.trees",
-            message: "the routes of so many spanning trees do not fit; take fewer".to_owned(),
-        },
-        Refusal::SmallBuffer { node, needed } => Error {
-            key: "switch.buffer",
-            message: format!(
-                "{} is too small for PFC: headroom and reserve of {}'s ports take {needed} bytes; enlarge \
-                 the buffer, set pfc.headroom, or have fewer lossless priorities",
-                scenario.switch.buffer,
-                scenario.network.node(node).name
-            ),
-        },
-        Refusal::SmallInputQueue { node, needed } => Error {
-            key: "switch.input_queue",
-            message: format!(
-                "{} is too small for PFC: Xoff and the headroom of a port of {} take {needed} bytes; \
-                 enlarge it, or lower pfc.xoff or pfc.headroom",
+        )
+        .hint("enlarge the buffer, set pfc.headroom, or have fewer lossless priorities"),
+        Refusal::SmallInputQueue { node, needed } => ScenarioError::new(
+            "switch.input_queue",
+            format!(
+                "{} is too small for PFC: Xoff and the headroom of a port of {} take {needed} bytes",
                 scenario.switch.cioq.map_or(Bytes::ZERO, |cioq| cioq.input_queue),
-                scenario.network.node(node).name
+                name(node)
             ),
-        },
-        Refusal::NoInputQueues => Error {
-            key: "switch.architecture",
-            message: format!(
-                "{} keeps queues of its own, or holds packets, in shared-memory switches; CIOQ \
-                 switches have no place for them",
-                scenario.scheme.info.name
+        )
+        .hint("enlarge it, or lower pfc.xoff or pfc.headroom"),
+        Refusal::NoInputQueues => ScenarioError::new(
+            "switch.architecture",
+            format!(
+                "{scheme} keeps queues of its own, or holds packets, in shared-memory switches; CIOQ \
+                 switches have no place for them"
             ),
-        },
-        Refusal::Switch { node, error } => Error {
-            key: "scheme.params",
-            message: format!("{error} (switch {})", scenario.network.node(node).name),
-        },
-    }
+        )
+        .hint("take \"shared-memory\", or another scheme"),
+        Refusal::Switch { node, error } => {
+            let error = ScenarioError::from(&error);
+            ScenarioError { message: format!("{} (switch {})", error.message, name(node)), ..error }
+        }
+    };
+    scenario.locate(error)
 }
 
 fn run_as<S: Scheme>(

@@ -31,8 +31,7 @@ mod report;
 mod setup;
 mod warnings;
 
-use scenario::Scenario;
-use std::fmt;
+use scenario::{Scenario, ScenarioError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
@@ -102,28 +101,11 @@ pub struct Recorded {
     pub network_bdp: Option<units::Bytes>,
 }
 
-/// Why a valid scenario can't be run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error {
-    /// The key of the scenario that it is about.
-    pub key: &'static str,
-    /// What is wrong and what would mend it.
-    pub message: String,
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.key, self.message)
-    }
-}
-
-impl std::error::Error for Error {}
-
 /// Runs a scenario.
 ///
 /// # Errors
 /// Where the scheme can't run on this network (paths longer than its packets have room for).
-pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, Error> {
+pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, ScenarioError> {
     let setup = setup::setup(scenario, options);
     let progress = &options.progress;
     progress.flows.store(setup.messages.len() as u64, Ordering::Relaxed);
@@ -152,7 +134,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, Error
 ///
 /// # Errors
 /// As [`run`].
-pub fn check(scenario: &Scenario) -> Result<(), Error> {
+pub fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
     dispatch::check(scenario, &setup::setup(scenario, &RunOptions::default()))
 }
 

@@ -157,7 +157,7 @@ fn ports_that_the_int_format_has_no_code_for_are_refused() {
     };
     assert_eq!(
         run("hpcc-ns3").unwrap_err().to_string(),
-        "scheme.params: `int_format`: hpcc-ns3 has codes for ports of 25, 50, 100, 200 and 400 Gbps \
+        "line 15: scheme.params.int_format: hpcc-ns3 has codes for ports of 25, 50, 100, 200 and 400 Gbps \
          only, not for 40Gbps; use \"full\", or \"hpcc-ns3-uncoded\" for its mistake (switch s0)"
     );
     assert_eq!(run("full").unwrap().summary.flows_done, 2);

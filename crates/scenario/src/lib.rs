@@ -37,6 +37,7 @@ mod scenario;
 mod scheme;
 mod select;
 mod settings;
+mod source;
 pub mod spec;
 mod topology;
 mod traffic;
@@ -57,6 +58,7 @@ pub use spec::QuirksSpec;
 pub use traffic::{After, LATEST, MOST_MESSAGES, Message, ROCE_PORT};
 
 use error::Result;
+use source::Source;
 use std::path::Path;
 use tree::{Tree, Value};
 
@@ -100,11 +102,18 @@ fn understand(
         let stem = origin.and_then(Path::file_stem).and_then(|stem| stem.to_str());
         spec.name = stem.map(str::to_owned);
     }
-    Scenario::from_spec(spec, origin.and_then(Path::parent)).map_err(|error| {
+    match Scenario::from_spec(spec, origin.and_then(Path::parent)) {
+        Ok(scenario) => {
+            let file = origin.map(Path::to_path_buf);
+            Ok(scenario.written_in(Source { file, keys: Some(tree.without_lists()) }))
+        }
         // A line of another file is that file's.
-        let line = if error.file.is_none() { tree.line_of(&error.key) } else { None };
-        error.at_line(line)
-    })
+        Err(error) if error.file.is_some() => Err(error),
+        Err(error) => {
+            let line = tree.line_of(&error.key);
+            Err(error.at_line(line))
+        }
+    }
 }
 
 /// A run has one scheme: refuses several, and reads `scheme = "hpcc"` as its name.

@@ -7,6 +7,7 @@ use crate::probe::{self, Probe};
 use crate::scheme::{self, SchemeChoice};
 use crate::select::Selector;
 use crate::settings::{self, Classes, Ecn, HostSettings, Pfc, Routing, SwitchSettings, Wire};
+use crate::source::Source;
 use crate::spec::{QuirksSpec, RunSpec, SCHEMA_VERSION, Spec, StopSpec};
 use crate::topology;
 use crate::traffic::{self, Context, Message, Traffic, check_time};
@@ -54,6 +55,8 @@ pub struct Scenario {
     pub quirks: QuirksSpec,
     /// The specification with every default filled in.
     spec: Spec,
+    /// Where it was written.
+    source: Source,
 }
 
 /// Seed and end of a run.
@@ -163,7 +166,19 @@ impl Scenario {
             probes,
             quirks: spec.quirks.clone(),
             spec,
+            source: Source::default(),
         })
+    }
+
+    /// The same with the place where it was written.
+    pub(crate) fn written_in(self, source: Source) -> Scenario {
+        Scenario { source, ..self }
+    }
+
+    /// `error`, which was found in this scenario after it was read, with its file and line.
+    #[must_use]
+    pub fn locate(&self, error: ScenarioError) -> ScenarioError {
+        self.source.locate(error)
     }
 
     /// The specification with every default filled in.

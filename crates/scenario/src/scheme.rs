@@ -72,7 +72,7 @@ pub(crate) fn resolve(spec: &mut SchemeSpec, host_rate: Rate) -> Result<SchemeCh
     let values = (info.resolve)(&preset, host_rate, &overrides).map_err(|error| {
         let from_preset = matches!(&error, ParamError::OutOfRange(name, ..)
             if overrides.iter().all(|(given, _)| given != name));
-        let refused = refused(&error);
+        let refused = ScenarioError::from(&error);
         if !from_preset {
             return refused;
         }
@@ -84,24 +84,26 @@ pub(crate) fn resolve(spec: &mut SchemeSpec, host_rate: Rate) -> Result<SchemeCh
     Ok(SchemeChoice { info, preset, values })
 }
 
-fn refused(error: &ParamError) -> ScenarioError {
-    match error {
-        ParamError::UnknownPreset(name, known) => {
-            ScenarioError::new("scheme.preset", format!("unknown preset `{name}`"))
-                .hint(known_words(name, known.iter().copied()))
-        }
-        ParamError::UnknownParam(name, _) => {
-            ScenarioError::new(format!("scheme.params.{name}"), error.to_string())
-        }
-        ParamError::OutOfRange(name, value, low, high) => ScenarioError::new(
-            format!("scheme.params.{name}"),
-            format!("{value} is out of range; allowed: {low} to {high}"),
-        ),
-        ParamError::Conflict(name, why) => {
-            ScenarioError::new(format!("scheme.params.{name}"), why.clone())
-        }
-        ParamError::WrongKind(name, _) => {
-            ScenarioError::new(format!("scheme.params.{name}"), error.to_string())
+impl From<&ParamError> for ScenarioError {
+    fn from(error: &ParamError) -> ScenarioError {
+        match error {
+            ParamError::UnknownPreset(name, known) => {
+                ScenarioError::new("scheme.preset", format!("unknown preset `{name}`"))
+                    .hint(known_words(name, known.iter().copied()))
+            }
+            ParamError::UnknownParam(name, _) => {
+                ScenarioError::new(format!("scheme.params.{name}"), error.to_string())
+            }
+            ParamError::OutOfRange(name, value, low, high) => ScenarioError::new(
+                format!("scheme.params.{name}"),
+                format!("{value} is out of range; allowed: {low} to {high}"),
+            ),
+            ParamError::Conflict(name, why) => {
+                ScenarioError::new(format!("scheme.params.{name}"), why.clone())
+            }
+            ParamError::WrongKind(name, _) => {
+                ScenarioError::new(format!("scheme.params.{name}"), error.to_string())
+            }
         }
     }
 }

@@ -70,6 +70,18 @@ impl Tree {
         node.line
     }
 
+    /// The same with empty lists.
+    pub fn without_lists(self) -> Tree {
+        let value = match self.value {
+            Value::List(_) => Value::List(Vec::new()),
+            Value::Table(table) => Value::Table(
+                table.into_iter().map(|(key, value)| (key, value.without_lists())).collect(),
+            ),
+            plain => plain,
+        };
+        Tree { value, line: self.line }
+    }
+
     /// Writes `text` at the path `key`, making the tables on the way.
     pub fn set(&mut self, key: &str, text: &str) -> Result<()> {
         let value = override_value(text);
