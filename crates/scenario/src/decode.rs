@@ -106,6 +106,9 @@ fn wanted(expected: &dyn Expected) -> String {
         "a string" => "a text in quotes".to_owned(),
         "a boolean" => "true or false".to_owned(),
         "a sequence" => "a list".to_owned(),
+        _ if expected.starts_with("an array of length ") => {
+            expected.replacen("an array of length", "a list of", 1)
+        }
         _ if expected.starts_with("struct ") || expected == "a map" => "a table".to_owned(),
         _ if expected.starts_with("newtype variant") => {
             format!("a table with a `{KIND}` and its keys")

@@ -95,7 +95,11 @@ pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
         .into_iter()
         .map(|candidate| (strsim::damerau_levenshtein(&word, &candidate.to_lowercase()), candidate))
         .min_by_key(|(distance, _)| *distance)
-        .filter(|(distance, candidate)| *distance <= 1 + candidate.len().max(word.len()) / 3)
+        .filter(|(distance, candidate)| {
+            // Words without a letter in common are as far apart as the longer one is long.
+            let longer = candidate.chars().count().max(word.chars().count());
+            *distance < longer && *distance <= 1 + longer / 3
+        })
         .map(|(_, candidate)| candidate)
 }
 

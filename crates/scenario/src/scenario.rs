@@ -2,7 +2,7 @@
 
 use crate::error::{Result, ScenarioError};
 use crate::failure;
-use crate::network::Network;
+use crate::network::{Link, Network};
 use crate::probe::{self, Probe};
 use crate::scheme::{self, SchemeChoice};
 use crate::select::Selector;
@@ -97,7 +97,11 @@ impl Scenario {
         {
             return Err(ScenarioError::new(
                 "name",
-                "must be 1 to 200 characters without a slash, and not begin with a dot",
+                format!("{name:?} cannot be a scenario's name"),
+            )
+            .hint(
+                "the directory of its result is called so: give it a `name` of 1 to 200 \
+                     characters, none of them `/` or a control character, no `.` first",
             ));
         }
         let run = resolve_run(&spec.run)?;
@@ -216,14 +220,27 @@ fn resolve_run(spec: &RunSpec) -> Result<Run> {
 
 /// CIOQ switches know no links that fail or lose packets.
 fn check_sound_links(network: &Network, wire: &Wire) -> Result<()> {
-    let fails = network.links.iter().any(|link| link.fails_at != Time::NEVER);
-    let loses = network.links.iter().any(|link| link.error_rate.unwrap_or(wire.error_rate) > 0.0);
-    let key = match (fails, loses) {
-        (true, _) => "failure",
-        (_, true) if wire.error_rate > 0.0 => "wire.error_rate",
-        (_, true) => "topology",
-        (false, false) => return Ok(()),
-    };
     let why = "CIOQ switches have sound links only";
-    Err(ScenarioError::new(key, why).hint("take switch.architecture = \"shared-memory\""))
+    let refuse = |key: String, why: String| {
+        Err(ScenarioError::new(key, why).hint("take switch.architecture = \"shared-memory\""))
+    };
+    if network.links.iter().any(|link| link.fails_at != Time::NEVER) {
+        return refuse("failure".to_owned(), why.to_owned());
+    }
+    let rate = |link: &Link| link.error_rate.unwrap_or(wire.error_rate);
+    match network.links.iter().enumerate().find(|(_, link)| rate(link) > 0.0) {
+        None => Ok(()),
+        Some((_, Link { error_rate: None, .. })) => {
+            refuse("wire.error_rate".to_owned(), why.to_owned())
+        }
+        // Only links that are listed have rates of their own.
+        Some((index, link)) => refuse(
+            format!("topology.links.{index}.error_rate"),
+            format!(
+                "{}:{} damages packets, and {why}",
+                network.node(link.a).name,
+                network.node(link.b).name
+            ),
+        ),
+    }
 }

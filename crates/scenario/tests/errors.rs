@@ -88,6 +88,11 @@ fn unknown_values_name_the_nearest() {
         &["line 13: scheme.params.g: unknown parameter", "known: window"],
     );
     says(&set("scheme.params.g", "1"), &["scheme.name: is missing"]);
+    // Nothing in common is not near.
+    says(&topology("kind = \"x\"\n"), &["unknown value `x`; hint: known: star, dumbbell"]);
+    let custom = "kind = \"custom\"\nnodes = [{ name = \"a\", kind = \"host\" }]\n\
+                  links = [{ a = \"a\", b = \"x\", rate = \"1Gbps\", delay = \"1us\" }]\n";
+    says(&topology(custom), &["topology.links.0.b: unknown node `x`; hint: known: a"]);
     says(&set("run.stop", "flow-done"), &["run.stop: needs \"flows-done\" or a quantity"]);
 }
 
@@ -258,6 +263,14 @@ fn cioq_switches_must_make_sense() {
         &["pfc.xoff: 101KB is more than an input queue of 100KB"],
     );
     says(&cioq("[wire]\nerror_rate = 0.1"), &["wire.error_rate: CIOQ switches have sound links"]);
+    let damaged = "[topology]\nkind = \"custom\"\n\
+                   nodes = [{ name = \"a\", kind = \"host\" }, { name = \"b\", kind = \"host\" }]\n\
+                   links = [\n{ a = \"a\", b = \"b\", rate = \"1Gbps\", delay = \"1us\", \
+                   error_rate = 0.1 },\n]\n[run]\nstop = \"1us\"\n";
+    says(
+        &error(&format!("{damaged}[switch]\narchitecture = \"cioq\"\n")),
+        &["line 5: topology.links.0.error_rate: a:b damages packets, and CIOQ switches"],
+    );
     says(&cioq("[quirks]\nnode_hash = true"), &["switch.architecture: the HPCC simulator"]);
     says(
         &with("[switch]\nspeedup = 2.0"),
@@ -432,7 +445,13 @@ fn settings_must_make_sense() {
         &["wire.payload: 63B is out of range; allowed: 64B to 9000B"],
     );
     says(&set("host.ack_every", "0"), &["host.ack_every: 0 is out of range; allowed: 1 to 10000"]);
-    says(&set("name", ".."), &["name: must be", "not begin with a dot"]);
+    for name in ["", "..", "a/b"] {
+        says(
+            &set("name", &format!("\"{name}\"")),
+            &[&format!("name: {name:?} cannot be a scenario's name; hint: "), "no `.` first"],
+        );
+    }
+    says(&star("[classes]\nweights = [1, 2]"), &["classes.weights: needs a list of 8, got 2"]);
     let probe = |stop: &str, interval: &str| {
         error(&format!(
             "{STAR}{FLOW}[run]\nstop = \"{stop}\"\n[[probe]]\nname = \"a\"\nkind = \"queue\"\n\
@@ -580,6 +599,14 @@ fn files_are_named() {
     says(
         &scenario::load(&path).unwrap_err().to_string(),
         &["net.json: nodes.0.name: needs a text in quotes, got 3"],
+    );
+    let net = dir.join("net.toml");
+    let node = "{ name = \"a\", kind = \"host\" },\n";
+    std::fs::write(&net, format!("nodes = [\n{node}{node}]\nlinks = []\n")).unwrap();
+    std::fs::write(&path, "[topology]\nkind = \"file\"\npath = \"net.toml\"\n").unwrap();
+    says(
+        &scenario::load(&path).unwrap_err().to_string(),
+        &["net.toml:3: nodes.1.name: duplicate node `a`"],
     );
     std::fs::remove_dir_all(&dir).unwrap();
 }

@@ -6,14 +6,15 @@ use crate::error::{Result, ScenarioError, known_words};
 use crate::files;
 use crate::network::{Link, Network, Node, NodeKind, check_link, distances_from_hosts};
 use crate::settings::check_error_rate;
+use crate::source::Source;
 use crate::spec::{CustomSpec, FileSpec, Quantity};
 use crate::tree::Tree;
 use std::collections::BTreeMap;
 use std::path::Path;
 use units::{NodeId, Time, parse_length};
 
-/// Reads the file that `spec` names.
-pub(super) fn read(spec: &FileSpec, base: Option<&Path>) -> Result<CustomSpec> {
+/// Reads the file that `spec` names; says where what it says is written.
+pub(super) fn read(spec: &FileSpec, base: Option<&Path>) -> Result<(CustomSpec, Source)> {
     let (path, text) = files::read(&spec.path, base, "topology.path")?;
     let parsed = match path.extension().and_then(|ending| ending.to_str()) {
         Some("json") => Tree::from_json(&text),
@@ -25,7 +26,9 @@ pub(super) fn read(spec: &FileSpec, base: Option<&Path>) -> Result<CustomSpec> {
             ));
         }
     };
-    parsed.and_then(|tree| decode(&tree)).map_err(|error| error.in_file(Some(&path)))
+    let read = parsed.and_then(|tree| Ok((decode(&tree)?, tree)));
+    let (custom, tree) = read.map_err(|error| error.in_file(Some(&path)))?;
+    Ok((custom, Source { file: Some(path), keys: Some(tree) }))
 }
 
 /// Builds the network and completes `spec`: delays for lengths, tiers for switches.

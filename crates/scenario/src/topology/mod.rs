@@ -13,10 +13,18 @@ use units::{NodeId, Rate, Time};
 /// Builds the network, checks it, and completes `spec` to what was built: a file is replaced by
 /// what it says. Relative paths are relative to `base`.
 pub(crate) fn resolve(spec: &mut TopologySpec, base: Option<&Path>) -> Result<Network> {
-    if let TopologySpec::File(file) = spec {
-        *spec = TopologySpec::Custom(custom::read(file, base)?);
-    }
     match spec {
+        TopologySpec::File(file) => {
+            let (mut custom, source) = custom::read(file, base)?;
+            let network = custom::build(&mut custom).map_err(|error| {
+                // The file's keys are those of the table.
+                let key = error.key.strip_prefix("topology").unwrap_or(&error.key);
+                let key = key.trim_start_matches('.').to_owned();
+                source.locate(ScenarioError { key, ..error })
+            });
+            *spec = TopologySpec::Custom(custom);
+            return network;
+        }
         TopologySpec::Custom(custom) => return custom::build(custom),
         TopologySpec::CrossDc(cross_dc) => return cross_dc::build(cross_dc, base),
         _ => {}
