@@ -66,7 +66,10 @@ class ResultError(RocelabError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """A run was stopped with Ctrl-C. ``result`` holds what it had done, marked partial."""
+    """A run was stopped with Ctrl-C. ``result`` holds what it had done, marked partial.
+
+    A second Ctrl-C before that is there raises a plain KeyboardInterrupt instead.
+    """
 
     result: Result
     files: list[Path]

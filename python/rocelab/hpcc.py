@@ -192,7 +192,8 @@ class Experiment:
 
         They go where the configuration says, or into the directory ``into`` under the same names.
         Returns the result and where the files are. Raises :class:`Interrupted` on Ctrl-C, after
-        the files of the partial result have been written.
+        the files of the partial result have been written; as :func:`rocelab.run`, a plain
+        KeyboardInterrupt on another one before it is there.
         """
         scenario = self.scenario(settings)
         self._check_outputs(into)

@@ -51,8 +51,9 @@ def run(
     on the standard error stream, or is called ten times a second. Other Python threads go on
     meanwhile.
 
-    Raises :class:`Interrupted`, a KeyboardInterrupt that carries the partial result, on Ctrl-C;
-    :class:`SimulationError` where the run fails.
+    Raises :class:`Interrupted`, a KeyboardInterrupt that carries the partial result, on Ctrl-C, and
+    a plain KeyboardInterrupt on another one while that result is being made: it is lost.
+    Raises :class:`SimulationError` where the run fails.
     """
     if not isinstance(scenario, Scenario):
         raise TypeError(

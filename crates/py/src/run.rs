@@ -92,7 +92,8 @@ type Outcome = thread::Result<Result<RunResult, Failure>>;
 
 /// Runs `scenario`. Every tenth of a second `progress` is called with the simulated time and its
 /// end (both in ps, the end 0 while unknown), packet-hops, flows done and flows. Returns the result
-/// and whether Ctrl-C cut it short. With an `experiment` the result can be written as its files.
+/// and whether Ctrl-C cut it short; another Ctrl-C before it is there raises what Python does on it, at
+/// once, and the run ends by itself. With an `experiment` the result can be written as its files.
 #[pyfunction]
 #[pyo3(signature = (scenario, threads=None, progress=None, experiment=None))]
 pub(crate) fn run(
