@@ -16,11 +16,11 @@ import polars as pl
 import pytest
 
 import rocelab
-from conftest import Command, wait_until_running
+from conftest import INCAST, Command, wait_until_running
 from rocelab import Scenario, runner
 from rocelab.errors import ConfigError
 from rocelab.papers import baselines, by_load, draw, rcm, reproduce, verdict
-from rocelab.papers.model import Figure, Line, Outcome, Panel, Points, Reading, Runs
+from rocelab.papers.model import Figure, Line, Outcome, Panel, Paper, Points, Reading, Runs
 from rocelab.runner import run_all
 
 FIGURE = "fncc/fig3"
@@ -425,6 +425,27 @@ def test_a_run_that_fails_stops_the_others(
         runner.run_all(scenarios, tmp_path / "cache", jobs=2)
     assert time.monotonic() - begin < 10
     assert not list((tmp_path / "cache").glob("*/summary.json"))
+
+
+def test_flows_that_were_not_done_are_told_below_the_figures_of_papers(tmp_path: Path) -> None:
+    whole = Scenario.from_toml(INCAST)
+    line = Line("flows", lambda runs: ([float(n) for n in range(len(runs))], [1.0] * len(runs)))
+
+    def notes(id_: str, cases: dict[str, Scenario]) -> list[str]:
+        panel = Panel("flows", "run", "", [line])
+        figure = Figure(id_, "Flows", lambda _quick: cases, [panel], [])
+        paper = Paper("paper", "", [figure], {"flows": 0}, [])
+        made = reproduce.reproduce(paper, figure, tmp_path, cache=tmp_path / "cache")
+        told = json.loads((made.directory / "claims.json").read_text(encoding="utf-8"))["notes"]
+        return [note for note in told if note.startswith("Flows done")]
+
+    cut = whole.with_(run__stop="45us")
+    assert notes("whole", {"a": whole}) == []
+    assert notes("cut", {"a": whole, "b": cut, "c": whole.with_(scheme__name="none")}) == [
+        "Flows done: dcqcn 5 of 8."
+    ]
+    # Flows that are meant to go on.
+    assert notes("endless", {"a": whole.with_(run__stop="5us")}) == []
 
 
 def test_caveats_stand_below_the_figures_of_papers(tmp_path: Path) -> None:

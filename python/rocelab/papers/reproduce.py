@@ -186,9 +186,29 @@ _WORDS = {"holds": "hold", "weaker": "weaker", "differs": "differ"}
 
 
 def _notes(runs: Runs) -> list[str]:
-    """What a reader of the picture must know: caveats of the schemes, warnings of the runs."""
+    """What a reader of the picture must know: flows that were not done, caveats, warnings."""
     warnings = [text for run in runs.values() for text in run.summary["warnings"]]
-    return list(dict.fromkeys([*caveats(list(runs.values())), *warnings]))
+    return list(dict.fromkeys([*_unfinished(runs), *caveats(list(runs.values())), *warnings]))
+
+
+def _unfinished(runs: Runs) -> list[str]:
+    """How many flows of each scheme were done, over all its runs, where that is not all of them.
+
+    Where none was, none was meant to be.
+    """
+    counts: dict[str, tuple[int, int]] = {}
+    for run in runs.values():
+        done, flows = counts.get(run.summary["scheme"], (0, 0))
+        counts[run.summary["scheme"]] = (
+            done + run.summary["flows_done"],
+            flows + run.summary["flows"],
+        )
+    told = [
+        f"{scheme} {done:,} of {flows:,}"
+        for scheme, (done, flows) in counts.items()
+        if 0 < done < flows
+    ]
+    return [f"Flows done: {', '.join(told)}."] if told else []
 
 
 def _make(directory: Path) -> None:
