@@ -39,7 +39,7 @@ impl Device for Relay {
 fn engine(criterion: &mut Criterion) {
     const RELAYS: u32 = 64;
     const TOKENS: u32 = 8;
-    let limits = Limits { stop: Time::from_us(200), goal: None };
+    let limits = Limits { stop: Time::from_us(200), goal: None, room: u64::MAX };
     let layout = Layout::singles(RELAYS as usize, 1, CABLE);
     // A round of a token takes 1.1 us a hop, and no relay is ever busy all the time.
     let hops = u64::from(RELAYS * TOKENS) * 200_000 / 1_100;

@@ -9,7 +9,7 @@ use crate::deal::Dealer;
 use crate::key;
 use crate::mailbox::{Mail, Post, SLOTS};
 use crate::run::{Layout, Limits, Outcome};
-use crate::window::{Device, Inside, Window, arrange};
+use crate::window::{Device, Inside, Records, Window, arrange};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use units::Time;
@@ -36,6 +36,7 @@ pub fn run_by_the_book<D: Device>(
         (0..devices.len() as u32).map(|device| Reverse((Time::ZERO, device, None))).collect();
     let mut wake = vec![Time::ZERO; devices.len()];
     let (mut finished, mut steps, mut dealer) = (0, 0, Dealer::new());
+    let mut records = Records::NONE;
     let mut goal_end = None;
     if limits.goal == Some(0) {
         goal_end = Some(Time::ZERO);
@@ -83,6 +84,7 @@ pub fn run_by_the_book<D: Device>(
             group: Some(&mut inside),
             dealer: &mut dealer,
             finished: &mut finished,
+            records: &mut records,
         };
         let next = this.advance(&mut window);
         if next < wake[device as usize] {
@@ -92,10 +94,12 @@ pub fn run_by_the_book<D: Device>(
         for (to, arrival, tail) in inside.sent {
             events.push(Reverse((arrival, to, Some(tail))));
         }
+        records.limit(records.entries, limits.room, now + INSTANT);
         if goal_end.is_none() && limits.goal.is_some_and(|goal| finished >= goal) {
             goal_end = Some((now + INSTANT).round_up(Time::from_us(1)));
         }
     }
     let end = goal_end.unwrap_or(stop).min(stop);
-    (devices, Outcome { end, finished, cancelled: false, windows: steps })
+    let Records { full_from, .. } = records;
+    (devices, Outcome { end, finished, cancelled: false, windows: steps, full_from })
 }

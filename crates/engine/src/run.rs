@@ -50,6 +50,9 @@ pub struct Limits {
     pub stop: Time,
     /// The run ends at the first whole microsecond at or after this many units are finished.
     pub goal: Option<u64>,
+    /// From the first whole microsecond on at or after this many entries are recorded, there is no room for
+    /// more ([`Window::has_room`](crate::Window::has_room)).
+    pub room: u64,
 }
 
 /// How far a run has come, at the end of a window.
@@ -77,6 +80,8 @@ pub struct Outcome {
     pub cancelled: bool,
     /// Windows in which something happened.
     pub windows: u64,
+    /// From when on there was no room for records; [`Time::NEVER`] where there was.
+    pub full_from: Time,
 }
 
 /// Runs `devices` until the limits, or until `watch` says no, and gives them back as they then are.
@@ -114,6 +119,7 @@ pub fn run<D: Device>(
         barrier: &Barrier::new(threads),
         grid: Grid::new(layout.lookahead),
         goal: limits.goal,
+        room: limits.room,
         stop: limits.stop.min(Time::from_ps(u64::MAX / 4)).round_up(Time::from_us(1)),
         reports: &(0..threads).map(|_| Default::default()).collect::<Vec<_>>(),
         watch,

@@ -140,6 +140,27 @@ pub struct Window<'w, 'run, P: Copy + Send> {
     pub(crate) group: Option<&'w mut Inside<'run>>,
     pub(crate) dealer: &'w mut Dealer,
     pub(crate) finished: &'w mut u64,
+    pub(crate) records: &'w mut Records,
+}
+
+/// What devices record as the run goes on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Records {
+    /// Entries so far.
+    pub(crate) entries: u64,
+    /// From then on there is no room for more.
+    pub(crate) full_from: Time,
+}
+
+impl Records {
+    pub(crate) const NONE: Records = Records { entries: 0, full_from: Time::NEVER };
+
+    /// So many `entries` there are in all, before `end`, and there is `room` for so many.
+    pub(crate) fn limit(&mut self, entries: u64, room: u64, end: Time) {
+        if entries >= room {
+            self.full_from = self.full_from.min(end.round_up(Time::from_us(1)));
+        }
+    }
 }
 
 /// Deliveries within a group.
@@ -314,5 +335,17 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     #[inline]
     pub fn finish(&mut self, units: u64) {
         *self.finished += units;
+    }
+
+    /// Counts entries that the device has recorded, and keeps.
+    #[inline]
+    pub fn record(&mut self, entries: u64) {
+        self.records.entries += entries;
+    }
+
+    /// Whether there is room for more of them, in the whole window.
+    #[inline]
+    pub fn has_room(&self) -> bool {
+        self.base < self.records.full_from
     }
 }

@@ -11,7 +11,7 @@ use crate::key;
 use crate::mailbox::{Far, Mail, Post, SLOTS, Turns};
 use crate::run::{Layout, Outcome, Progress, Watch};
 use crate::share::Share;
-use crate::window::{AHEAD, Device, Window, arrange};
+use crate::window::{AHEAD, Device, Records, Window, arrange};
 use several::{Inbox, places};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -35,6 +35,7 @@ pub(crate) struct Shared<'a, D: Device> {
     pub(crate) barrier: &'a Barrier,
     pub(crate) grid: Grid,
     pub(crate) goal: Option<u64>,
+    pub(crate) room: u64,
     pub(crate) stop: Time,
     pub(crate) reports: &'a [Report],
     pub(crate) watch: Watch<'a>,
@@ -62,6 +63,7 @@ pub(crate) struct Report {
     next: [AtomicU64; 2],
     finished: [AtomicU64; 2],
     delivered: [AtomicU64; 2],
+    recorded: [AtomicU64; 2],
     cancel: [AtomicBool; 2],
 }
 
@@ -118,6 +120,8 @@ pub(crate) struct Worker<'a, D: Device> {
     sent: Vec<(u32, Time, u64)>,
     finished: u64,
     delivered: u64,
+    /// Its own entries, and when those of all leave no room.
+    records: Records,
     /// The window at hand.
     window: u64,
     /// When the last one that was worked ends, or the run.
@@ -162,6 +166,7 @@ impl<'a, D: Device> Worker<'a, D> {
             sent: Vec::new(),
             finished: 0,
             delivered: 0,
+            records: Records::NONE,
             window: 0,
             end: Time::ZERO,
             carried: false,
@@ -182,7 +187,8 @@ impl<'a, D: Device> Worker<'a, D> {
     pub(crate) fn outcome(&self) -> Outcome {
         let end = self.end.min(self.shared.stop);
         let Progress { finished, .. } = self.seen;
-        Outcome { end, finished, cancelled: self.cancelled, windows: self.windows }
+        let Records { full_from, .. } = self.records;
+        Outcome { end, finished, cancelled: self.cancelled, windows: self.windows, full_from }
     }
 
     /// Works the window at hand, and reports.
@@ -478,6 +484,7 @@ impl<'a, D: Device> Worker<'a, D> {
             group: None,
             dealer: &mut self.dealer,
             finished: &mut self.finished,
+            records: &mut self.records,
         }
     }
 
@@ -509,6 +516,7 @@ impl<'a, D: Device> Worker<'a, D> {
         report.next[parity].store(next.ps(), Ordering::Relaxed);
         report.finished[parity].store(self.finished, Ordering::Relaxed);
         report.delivered[parity].store(self.delivered, Ordering::Relaxed);
+        report.recorded[parity].store(self.records.entries, Ordering::Relaxed);
         let cancel = self.thread == 0 && !watch(self.seen);
         report.cancel[parity].store(cancel, Ordering::Relaxed);
     }
@@ -516,15 +524,17 @@ impl<'a, D: Device> Worker<'a, D> {
     /// What all have done, and the next event of all.
     fn read_reports(&mut self, parity: usize) -> Time {
         let mut next = u64::MAX;
-        let (mut finished, mut delivered) = (0, 0);
+        let (mut finished, mut delivered, mut recorded) = (0, 0, 0);
         for report in self.shared.reports {
             next = next.min(report.next[parity].load(Ordering::Relaxed));
             finished += report.finished[parity].load(Ordering::Relaxed);
             delivered += report.delivered[parity].load(Ordering::Relaxed);
+            recorded += report.recorded[parity].load(Ordering::Relaxed);
             self.cancelled |= report.cancel[parity].load(Ordering::Relaxed);
         }
         self.seen.finished = finished;
         self.seen.delivered = delivered;
+        self.records.limit(recorded, self.shared.room, self.end);
         if next != u64::MAX {
             self.seen.time = Time::from_ps(next);
         }

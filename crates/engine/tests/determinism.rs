@@ -145,7 +145,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
     fn threads_and_grouping_change_nothing((count, edges, group_of) in network()) {
-        let limits = Limits { stop: Time::from_us(300), goal: None };
+        let limits = Limits { stop: Time::from_us(300), goal: None, room: u64::MAX };
         let singles: Vec<usize> = (0..count).collect();
         let one = digest(count, &edges, &layout(count, &edges, &singles, 1), limits);
         prop_assert_eq!(&by_the_book(count, &edges, limits), &one);
@@ -159,7 +159,7 @@ proptest! {
 
     #[test]
     fn a_goal_stops_all_groupings_at_the_same_microsecond((count, edges, group_of) in network()) {
-        let limits = Limits { stop: Time::from_ms(50), goal: Some(5) };
+        let limits = Limits { stop: Time::from_ms(50), goal: Some(5), room: u64::MAX };
         let singles: Vec<usize> = (0..count).collect();
         let one = digest(count, &edges, &layout(count, &edges, &singles, 1), limits);
         prop_assert_eq!(&by_the_book(count, &edges, limits), &one);
@@ -239,7 +239,7 @@ fn arrivals_that_are_dealt_out_keep_their_order_and_none_is_lost() {
             noted: vec![Vec::new(); VALUES as usize],
             dealt: 0,
         };
-        let limits = Limits { stop: Time::from_us(500), goal: None };
+        let limits = Limits { stop: Time::from_us(500), goal: None, room: u64::MAX };
         let layout = Layout::singles(senders as usize + 1, 2, Time::from_us(1));
         let (devices, _) = run((0..=senders).map(end).collect(), &layout, limits, &|_| true);
         let sink = devices.into_iter().next().expect("it is the first");
@@ -262,7 +262,7 @@ fn tokens_are_neither_lost_nor_made() {
     // Every token ends at its last hop, so all that were emitted finish.
     let edges: Edges = vec![(0, 1, 20), (1, 2, 7), (2, 0, 10_000), (0, 2, 3)];
     let layout = layout(3, &edges, &[0, 1, 2], 2);
-    let limits = Limits { stop: Time::from_ms(100), goal: None };
+    let limits = Limits { stop: Time::from_ms(100), goal: None, room: u64::MAX };
     let (_, end, finished) = digest(3, &edges, &layout, limits);
     assert_eq!((finished, end), (60, Time::from_ms(100)));
 }
@@ -270,7 +270,7 @@ fn tokens_are_neither_lost_nor_made() {
 #[test]
 fn a_cancelled_run_ends_early_and_says_so() {
     let edges: Edges = vec![(0, 1, 20), (1, 0, 20)];
-    let limits = Limits { stop: Time::from_ms(100), goal: None };
+    let limits = Limits { stop: Time::from_ms(100), goal: None, room: u64::MAX };
     let (_, outcome) = run(devices(2, &edges), &layout(2, &edges, &[0, 1], 2), limits, &|_| false);
     assert!(outcome.cancelled && outcome.end < Time::from_us(2));
 }
@@ -286,7 +286,7 @@ fn a_panic_in_a_device_reaches_the_caller() {
         }
     }
     let result = std::panic::catch_unwind(|| {
-        let limits = Limits { stop: Time::from_ms(1), goal: None };
+        let limits = Limits { stop: Time::from_ms(1), goal: None, room: u64::MAX };
         let layout = Layout::singles(2, 2, Time::from_us(1));
         run(vec![Bomb, Bomb], &layout, limits, &|_| true);
     });
@@ -309,7 +309,7 @@ fn threads_that_lose_their_core_change_nothing() {
     let edges: Edges = (0..12)
         .flat_map(|from| [(from, (from + 1) % 12, 20), (from, (from * 5 + 2) % 12, 27)])
         .collect();
-    let limits = Limits { stop: Time::from_us(400), goal: None };
+    let limits = Limits { stop: Time::from_us(400), goal: None, room: u64::MAX };
     let singles: Vec<usize> = (0..12).collect();
     let run_with = |threads, naps: &(dyn Fn(Progress) -> bool + Sync)| {
         let layout = layout(12, &edges, &singles, threads);
@@ -339,7 +339,7 @@ impl Device for Witness {
 
 /// By whom two devices were worked in each window of so many, by two threads.
 fn who_works(windows: u64, watch: &(dyn Fn(Progress) -> bool + Sync)) -> [Vec<ThreadId>; 2] {
-    let limits = Limits { stop: Time::from_us(windows), goal: None };
+    let limits = Limits { stop: Time::from_us(windows), goal: None, room: u64::MAX };
     let layout = Layout::singles(2, 2, Time::from_us(1));
     let devices = vec![Witness(Vec::new()), Witness(Vec::new())];
     let (devices, _) = run(devices, &layout, limits, watch);

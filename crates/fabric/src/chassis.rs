@@ -284,11 +284,14 @@ impl<S: Scheme> Chassis<S> {
         }
     }
 
-    /// Probes look, after the departures of this instant.
-    pub(crate) fn sample(&mut self, now: Time) {
+    /// Probes look, after the departures of this instant, or stop.
+    pub(crate) fn sample(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
+        if !window.has_room() {
+            return self.probes.stop();
+        }
         let (states, ports, mmu) = (&self.cp_ports, &self.ports, &self.mmu);
         let (cp, flows) = (self.cp.as_ref(), &self.common.flows);
-        self.probes.sample(
+        let taken = self.probes.sample(
             now,
             |port| &ports[port],
             |port| mmu.of_port(port),
@@ -300,6 +303,7 @@ impl<S: Scheme> Chassis<S> {
                 }
             },
         );
+        window.record(taken);
     }
 
     /// What the scheme counted here.

@@ -108,7 +108,7 @@ impl<S: Scheme> CioqSwitch<S> {
                 self.cross_all(window, next);
             } else {
                 self.drain_all(window, probe + Time::from_ps(1));
-                self.chassis.sample(probe);
+                self.chassis.sample(window, probe);
             }
         }
     }

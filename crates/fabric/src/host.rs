@@ -207,7 +207,7 @@ impl<S: Scheme> Host<S> {
                 self.on_timer(window, time);
             } else {
                 self.drain(window, time + Time::from_ps(1));
-                self.sample(time);
+                self.sample(window, time);
             }
         }
         self.drain(window, until);
@@ -464,10 +464,15 @@ impl<S: Scheme> Host<S> {
         self.with_np(window, now, slot, |np, cx| np.on_ctl(cx, ctl));
     }
 
-    fn sample(&mut self, now: Time) {
+    fn sample(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
+        if !window.has_room() {
+            self.port_probes.stop();
+            return self.flow_probes.stop();
+        }
         if self.port_probes.next() == now {
             let nics = &self.nics;
-            self.port_probes.sample(now, |port| &nics[port].port, |_| 0, |_, _| None);
+            let port = |port: usize| &nics[port].port;
+            window.record(self.port_probes.sample(now, port, |_| 0, |_, _| None));
         }
         if self.flow_probes.next() == now {
             // By the message that each is at. What has arrived is known without them.
@@ -477,7 +482,7 @@ impl<S: Scheme> Host<S> {
                 by_flow.sort_unstable_by_key(|(flow, _)| *flow);
                 by_flow
             });
-            self.flow_probes.sample(now, |flow, kind| {
+            let taken = self.flow_probes.sample(now, |flow, kind| {
                 let what = match kind {
                     ProbeKind::Rate => Observable::Rate,
                     ProbeKind::Window => Observable::Window,
@@ -486,6 +491,7 @@ impl<S: Scheme> Host<S> {
                 let place = senders.binary_search_by_key(&flow, |(flow, _)| *flow).ok()?;
                 senders[place].1.rp.observe(now, what)
             });
+            window.record(taken);
         }
     }
 }

@@ -331,6 +331,8 @@ pub struct Setup {
     pub until_done: bool,
     /// Time series to record.
     pub probes: Vec<Probe>,
+    /// Samples of all probes: from the whole microsecond on at which there are so many, none are taken.
+    pub most_samples: u64,
     /// Single events to record.
     pub records: Records,
     /// Has the run worked by the book: event by event on the reference engine, without the fabric's

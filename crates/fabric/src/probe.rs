@@ -78,14 +78,15 @@ impl PortProbes {
         self.probes.into_iter().map(|probe| (probe.clock.probe, probe.log))
     }
 
-    /// Takes the samples due at `now`.
+    /// Takes the samples due at `now`; says how many.
     pub(crate) fn sample<'p>(
         &mut self,
         now: Time,
         port: impl Fn(usize) -> &'p Port,
         came_in: impl Fn(usize) -> u64,
         state: impl Fn(ProbeKind, u32) -> Option<f64>,
-    ) {
+    ) -> u64 {
+        let mut taken = 0;
         for probe in &mut self.probes {
             if probe.clock.next != now {
                 continue;
@@ -99,6 +100,7 @@ impl PortProbes {
                 if ask {
                     if let Some(value) = state(clock.kind, *number) {
                         probe.log.push(clock.instant, *target, value);
+                        taken += 1;
                     }
                     continue;
                 }
@@ -126,10 +128,17 @@ impl PortProbes {
                     _ => unreachable!("a probe of flows on a port"),
                 };
                 probe.log.push(clock.instant, *target, value);
+                taken += 1;
             }
             probe.clock.advance();
         }
         self.find_next();
+        taken
+    }
+
+    /// They look no more.
+    pub(crate) fn stop(&mut self) {
+        self.next = Time::NEVER;
     }
 }
 
@@ -217,8 +226,13 @@ impl FlowProbes {
         }
     }
 
-    /// Takes the samples due at `now`; `observe` gives a sender's quantity.
-    pub(crate) fn sample(&mut self, now: Time, observe: impl Fn(u32, ProbeKind) -> Option<f64>) {
+    /// Takes the samples due at `now`, and says how many; `observe` gives a sender's quantity.
+    pub(crate) fn sample(
+        &mut self,
+        now: Time,
+        observe: impl Fn(u32, ProbeKind) -> Option<f64>,
+    ) -> u64 {
+        let mut taken = 0;
         for probe in &mut self.probes {
             if probe.clock.next != now {
                 continue;
@@ -237,10 +251,17 @@ impl FlowProbes {
                 (target.packets, target.delays, target.bytes) = (0, Time::ZERO, 0);
                 if let Some(value) = value {
                     probe.log.push(clock.instant, target.target, value);
+                    taken += 1;
                 }
             }
             probe.clock.advance();
         }
         self.find_next();
+        taken
+    }
+
+    /// They look no more.
+    pub(crate) fn stop(&mut self) {
+        self.next = Time::NEVER;
     }
 }

@@ -99,7 +99,7 @@ impl<S: Scheme> Ready<S> {
         }
         let goal = setup.until_done.then_some(setup.messages.len() as u64);
         let devices = build::devices(setup, &common)?;
-        let limits = Limits { stop: setup.stop, goal };
+        let limits = Limits { stop: setup.stop, goal, room: setup.most_samples };
         Ok(Ready { common, devices, limits, samples: Samples::new(&setup.probes) })
     }
 

@@ -326,7 +326,7 @@ impl<S: Scheme> Switch<S> {
     /// Probes look, after the departures of this instant.
     fn sample(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
         self.drain_all(window, now + Time::from_ps(1));
-        self.chassis.sample(now);
+        self.chassis.sample(window, now);
     }
 
     /// The audit at the end of a run.

@@ -85,6 +85,7 @@ pub(crate) fn setup(scenario: &Scenario, options: &RunOptions) -> Setup {
         stop,
         until_done,
         probes: scenario.probes.iter().map(probe).collect(),
+        most_samples: scenario.run.most_samples.into(),
         records: options.records.clone(),
         by_the_book: options.by_the_book,
     }

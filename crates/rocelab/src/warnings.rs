@@ -25,6 +25,7 @@ pub(crate) fn of(
     warnings.extend(one_threshold(scenario, setup));
     warnings.extend(several_host_rates(scenario));
     warnings.extend(not_done(scenario, output, flows));
+    warnings.extend(full(scenario, output));
     warnings.extend(sent_for_nothing(scenario, output, flows));
     warnings.extend(deadlocked(scenario, output));
     warnings
@@ -116,6 +117,18 @@ fn not_done(scenario: &Scenario, output: &Output, flows: &FlowTable) -> Option<S
             )
         }),
     }
+}
+
+/// Probes that stopped before the run did.
+fn full(scenario: &Scenario, output: &Output) -> Option<String> {
+    let from = output.outcome.full_from;
+    (from < output.outcome.end).then(|| {
+        format!(
+            "probes took no samples from {from} on, as there were {} by then; sample less often, for a \
+             shorter time, or at fewer places, or raise run.most_samples",
+            scenario.run.most_samples
+        )
+    })
 }
 
 /// One of so many flows that are left out is told.

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{run, run_with};
+use rocelab::RunOptions;
 use units::Time;
 
 /// Protects from comparing marks that never come: where no queue can reach Kmin, the summary says so.
@@ -137,4 +138,65 @@ fn a_timeout_below_the_delay_of_full_switches_is_told() {
         short.iter().any(|told| told.contains("sent again though nothing was lost")),
         "{short:?}"
     );
+}
+
+/// Protects memory from probes of runs that do not end: they stop at the same instant on any number of
+/// threads, nothing else changes, and the summary says so.
+#[test]
+fn probes_stop_before_they_fill_the_memory() {
+    // Racks are groups here.
+    let text = r#"
+        [topology]
+        kind = "leaf-spine"
+        leaves = 2
+        spines = 2
+        hosts_per_leaf = 2
+        host_rate = "100Gbps"
+        host_delay = "100ns"
+        rate = "100Gbps"
+        delay = "1us"
+        [scheme]
+        name = "dcqcn"
+        [[traffic]]
+        kind = "permutation"
+        size = "300KB"
+        [[probe]]
+        name = "queue"
+        kind = "queue"
+        interval = "10ns"
+        nodes = ["*"]
+        [[probe]]
+        name = "rate"
+        kind = "rate"
+        interval = "7ns"
+        nodes = ["*"]
+    "#;
+    let run = |most: &str, options: RunOptions| {
+        let set = [("run.most_samples".to_owned(), most.to_owned())];
+        let scenario = scenario::parse(text, None, &set).unwrap();
+        rocelab::run(&scenario, &options).unwrap()
+    };
+    let with = |threads| RunOptions { threads: Some(threads), ..RunOptions::default() };
+    let whole = run("1000000", with(1));
+    assert_eq!(whole.summary.warnings, Vec::<String>::new());
+    let one = run("20000", with(1));
+    assert_eq!(one.summary.digest, whole.summary.digest);
+    for (series, all) in one.series.iter().zip(&whole.series) {
+        let (last, count) = (series.time_ps.last().copied().unwrap(), series.time_ps.len());
+        assert!((9_990_000..10_000_000).contains(&last), "{}: {last}", series.name);
+        assert_eq!(
+            (&series.time_ps[..], &series.value[..]),
+            (&all.time_ps[..count], &all.value[..count]),
+            "{}",
+            series.name
+        );
+    }
+    let [warning] = &one.summary.warnings[..] else { panic!("{:?}", one.summary.warnings) };
+    assert!(warning.starts_with("probes took no samples from 10us on"), "{warning}");
+    assert!(warning.ends_with("raise run.most_samples"), "{warning}");
+    for options in [with(2), RunOptions { by_the_book: true, ..with(1) }] {
+        let other = run("20000", options);
+        assert_eq!(other.summary.warnings, one.summary.warnings);
+        assert_eq!(other.series, one.series);
+    }
 }

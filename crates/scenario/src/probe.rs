@@ -2,6 +2,7 @@
 
 use crate::error::{Result, ScenarioError, known_words};
 use crate::network::Port;
+use crate::scenario::{Run, Stop};
 use crate::select::Selector;
 pub use crate::spec::ProbeKind;
 use crate::spec::{FlowSelector, ProbeSpec};
@@ -46,16 +47,18 @@ impl Targets {
 
 /// Nothing in a network changes faster than this.
 const SHORTEST_INTERVAL: Time = Time::from_ns(1);
-/// Two gigabytes of samples are a mistake.
-const MOST_SAMPLES: u128 = 100_000_000;
 
-/// Finds what every probe samples; the run ends at `stop` if that is known.
+/// Finds what every probe samples in `run`.
 pub(crate) fn resolve(
     specs: &[ProbeSpec],
     nodes: &Selector<'_>,
     traffic: &Traffic,
-    stop: Option<Time>,
+    run: &Run,
 ) -> Result<Vec<Probe>> {
+    let stop = match run.stop {
+        Stop::FlowsDone => None,
+        Stop::At(stop) => Some(stop),
+    };
     let ports = if specs.is_empty() { Vec::new() } else { nodes.network().ports() };
     let mut names = BTreeSet::new();
     let mut probes = Vec::with_capacity(specs.len());
@@ -95,12 +98,18 @@ pub(crate) fn resolve(
         if let Some(last) = end.into_iter().chain(stop).min() {
             let samples = u128::from(last.saturating_sub(start).ps() / interval.ps());
             let samples = samples * targets.count() as u128;
-            if samples > MOST_SAMPLES {
+            if samples > run.most_samples.into() {
                 return Err(ScenarioError::new(
                     key("interval"),
-                    format!("the probe would take {samples} samples, more than {MOST_SAMPLES}"),
+                    format!(
+                        "the probe would take {samples} samples, more than {}",
+                        run.most_samples
+                    ),
                 )
-                .hint("sample less often, for a shorter time, or at fewer places"));
+                .hint(
+                    "sample less often, for a shorter time, or at fewer places; or raise \
+                     run.most_samples, where there is memory for them",
+                ));
             }
         }
         probes.push(Probe {

@@ -68,6 +68,8 @@ pub struct Run {
     pub stop: Stop,
     /// Give up at this simulated time; with [`Stop::At`] that time.
     pub limit: Time,
+    /// Most samples of all probes; with more they stop, and the run goes on.
+    pub most_samples: u32,
 }
 
 /// When a run stops.
@@ -142,7 +144,7 @@ impl Scenario {
             return Err(ScenarioError::new("traffic", "there is no message to send")
                 .hint("give a [[traffic]], or a time as `run.stop`"));
         }
-        let probes = probe::resolve(&spec.probe, &nodes, &traffic, context.stop)?;
+        let probes = probe::resolve(&spec.probe, &nodes, &traffic, &run)?;
         let failures = failure::resolve(&spec.failure, &nodes)?;
         drop(nodes);
         for (link, fails_at) in network.links.iter_mut().zip(failures) {
@@ -215,7 +217,7 @@ fn resolve_run(spec: &RunSpec) -> Result<Run> {
             (Stop::At(stop), stop)
         }
     };
-    Ok(Run { seed: spec.seed, stop, limit })
+    Ok(Run { seed: spec.seed, stop, limit, most_samples: spec.most_samples })
 }
 
 /// CIOQ switches know no links that fail or lose packets.

@@ -74,6 +74,7 @@ impl<'a, D: Device> Worker<'a, D> {
                 group: Some(&mut inside),
                 dealer: &mut self.dealer,
                 finished: &mut self.finished,
+                records: &mut self.records,
             };
             let wake = this.advance(&mut view);
             shared.device_wake[device as usize].store(wake.ps(), Ordering::Relaxed);

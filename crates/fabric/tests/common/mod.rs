@@ -56,6 +56,7 @@ pub fn empty() -> Setup {
         stop: Time::from_ms(100),
         until_done: true,
         probes: Vec::new(),
+        most_samples: u64::MAX,
         by_the_book: false,
         records: fabric::Records::default(),
     }

@@ -122,11 +122,19 @@ pub struct RunSpec {
     pub stop: StopSpec,
     /// With "flows-done": give up at this simulated time.
     pub limit: Quantity<Time>,
+    /// Most samples of all probes together: from the microsecond on at which there are so many, probes take
+    /// none, while the run goes on. Each takes 16 bytes of memory, and some 75 when the run ends.
+    pub most_samples: u32,
 }
 
 impl Default for RunSpec {
     fn default() -> RunSpec {
-        RunSpec { seed: 1, stop: StopSpec::FlowsDone, limit: Quantity(Time::from_ms(10_000)) }
+        RunSpec {
+            seed: 1,
+            stop: StopSpec::FlowsDone,
+            limit: Quantity(Time::from_ms(10_000)),
+            most_samples: 100_000_000,
+        }
     }
 }
 
