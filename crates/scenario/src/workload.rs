@@ -51,6 +51,9 @@ impl Cdf {
         if first.1 != 0.0 {
             return Err(format!("must start at probability 0, starts at {}", first.1));
         }
+        if last.0 == 0 {
+            return Err("has no size above 0 bytes".to_owned());
+        }
         if last.0 > LARGEST_MESSAGE {
             return Err(format!("reaches {} bytes; a message has at most 4 TB", last.0));
         }
@@ -297,6 +300,7 @@ mod tests {
         assert!(why(&[(0, 0.0), (10, 0.5), (20, 0.4), (30, 1.0)]).contains("0.4 after 0.5"));
         assert!(why(&[(0, 0.0), (10, 0.9)]).contains("must end at probability 1"));
         assert!(why(&[(0, 0.1), (10, 1.0)]).contains("must start at probability 0"));
+        assert_eq!(why(&[(0, 0.0), (0, 1.0)]), "has no size above 0 bytes");
         assert!(why(&[(0, 0.0), (10, 100.0)]).contains("must end at probability 1, ends at 100"));
         assert!(why(&[(0, 0.0), (10, f64::NAN), (20, 1.0)]).contains("NaN"));
         assert!(why(&[(0, 0.0), (u64::MAX, 1.0)]).contains("at most 4 TB"));
