@@ -13,6 +13,9 @@ from rocelab.errors import ConfigError
 Data = Mapping[str, object]
 """A table of a scenario file."""
 
+_LARGEST = 1 << 30
+"""Letters of a file; larger ones are no scenario."""
+
 Settings = tuple[tuple[str, str], ...]
 """Keys and the values they are set to, as TOML writes them."""
 
@@ -166,13 +169,17 @@ def parse_with_settings(text: str, settings: Sequence[tuple[str, str]]) -> Scena
 
 def _load(path: Path, overrides: Settings) -> Scenario:
     try:
-        text = path.read_text(encoding="utf-8")
+        # Devices and pipes may have no end.
+        with path.open(encoding="utf-8") as file:
+            text = file.read(_LARGEST + 1)
     except FileNotFoundError:
         raise ConfigError("no such file", file=str(path)) from None
     except UnicodeDecodeError as error:
         raise ConfigError(f"not a text file (byte {error.start})", file=str(path)) from None
     except OSError as error:
         raise ConfigError(error.strerror or str(error), file=str(path)) from None
+    if len(text) > _LARGEST:
+        raise ConfigError("larger than 1 GiB", file=str(path))
     return Scenario._of(text, path, overrides)
 
 

@@ -162,6 +162,12 @@ def test_directory_for_a_file(command: Command, tmp_path: Path) -> None:
     assert_one_error(done.stderr)
 
 
+def test_a_file_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rocelab.scenario._LARGEST", 1000)
+    with pytest.raises(rocelab.ConfigError, match="/dev/zero: larger than"):
+        rocelab.load("/dev/zero")
+
+
 def test_binary_file(command: Command, tmp_path: Path) -> None:
     path = tmp_path / "binary.toml"
     path.write_bytes(b"\xff\xfe\x00")

@@ -1,6 +1,8 @@
 //! Files that a scenario names.
 
 use crate::error::{Result, ScenarioError};
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Larger files are no scenario and no workload.
@@ -24,9 +26,17 @@ pub(crate) fn read_path(path: &Path) -> std::result::Result<String, String> {
     if metadata.is_dir() {
         return Err(format!("cannot read {shown}: it is a directory"));
     }
+    let too_large = || Err(format!("cannot read {shown}: it is larger than 1 GiB"));
     if metadata.len() > LARGEST {
-        return Err(format!("cannot read {shown}: it is larger than 1 GiB"));
+        return too_large();
     }
-    let bytes = std::fs::read(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
+    let mut bytes = Vec::new();
+    // Devices and pipes may have no end, and say nothing of their size.
+    File::open(path)
+        .and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes))
+        .map_err(|error| format!("cannot read {shown}: {error}"))?;
+    if bytes.len() as u64 > LARGEST {
+        return too_large();
+    }
     String::from_utf8(bytes).map_err(|_| format!("cannot read {shown}: it is not UTF-8 text"))
 }
