@@ -69,7 +69,14 @@ class Scenario:
         return scenario
 
     def _fill(self, text: str, origin: Path | None, overrides: Settings, generated: bool) -> None:
-        self._checked = _rocelab.Scenario.parse(text, origin, list(overrides), generated)
+        try:
+            self._checked = _rocelab.Scenario.parse(text, origin, list(overrides), generated)
+        except UnicodeEncodeError as error:
+            # Such as an argument of the command line that is no text.
+            odd = error.object[error.start : error.end]
+            raise ConfigError(
+                f"{odd!r} is no letter", file=None if origin is None else str(origin)
+            ) from None
         self._text = text
         self._origin = origin
         self._overrides = overrides

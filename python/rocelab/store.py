@@ -409,8 +409,9 @@ def _drops(path: Path) -> list[dict[str, Any]]:
 def _read_parquet(path: Path, needed: Sequence[str]) -> pl.DataFrame:
     import polars as pl
 
-    with _unreadable(path):
-        frame = pl.read_parquet(path)
+    # As a file: Polars takes no names that are not UTF-8.
+    with _unreadable(path), path.open("rb") as file:
+        frame = pl.read_parquet(file)
     _need(path, frame.columns, needed)
     return frame
 
@@ -418,8 +419,8 @@ def _read_parquet(path: Path, needed: Sequence[str]) -> pl.DataFrame:
 def _check_columns(path: Path, needed: Sequence[str]) -> None:
     import polars as pl
 
-    with _unreadable(path):
-        schema = pl.read_parquet_schema(path)
+    with _unreadable(path), path.open("rb") as file:
+        schema = pl.read_parquet_schema(file)
     _need(path, schema, needed)
 
 

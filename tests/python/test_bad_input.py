@@ -176,8 +176,9 @@ def test_binary_file(command: Command, tmp_path: Path) -> None:
     assert_one_error(done.stderr)
 
 
-def test_malformed_set(command: Command, incast_file: Path) -> None:
-    done = command("run", incast_file, "--set", "seed")
+@pytest.mark.parametrize("setting", ["seed", "name=\udcff", "\udcff=1"])
+def test_malformed_set(command: Command, incast_file: Path, setting: str) -> None:
+    done = command("run", incast_file, "--set", setting)
     assert done.returncode == 2
     assert_one_error(done.stderr)
 
@@ -394,6 +395,17 @@ def test_other_files_that_cannot_be_moved_are_kept(
     assert caught.value.hint
     assert str(old) in caught.value.hint
     assert {name: (old / name).read_text() for name in others} == others
+
+
+def test_names_that_are_no_text(command: Command, incast_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "\udcff"
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = command("run", incast_file, "--set", "name=ä", "--out", out, env=ascii_only)
+    assert (done.returncode, done.stderr) == (0, "")
+    result = rocelab.open(out)
+    assert result.summary["name"] == "ä"
+    assert result.flows.to_polars()["done"].all()
+    assert len(result.series["bottleneck"]) > 0
 
 
 def test_a_link_to_a_directory_stays_a_link(incast: rocelab.Result, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ output (``rocelab list | head``) ends the command without a word, and with 0. SI
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -23,6 +24,9 @@ def main() -> NoReturn:
     try:
         if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
             signal.signal(signal.SIGTERM, signal.default_int_handler)
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            # Letters that it cannot show are no reason to fail after a run.
+            sys.stdout.reconfigure(errors="backslashreplace")
         try:
             # Here, as Ctrl-C may come while it is imported.
             from rocelab.cli.app import app
