@@ -53,15 +53,16 @@ impl PortCounters {
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Port {
-    /// Priorities with packets waiting, and the PFC bit.
-    pub(crate) waiting: u16,
-    /// Priorities that the peer paused.
-    pub(crate) paused: u16,
     /// What goes first at the peer among arrivals of the same instant.
     data_class: Class,
     other_class: Class,
+    /// Priorities with packets waiting, and the PFC bit. Not where four bytes could begin: compilers would
+    /// then read four, of which two may just have been written, and that takes long.
+    pub(crate) waiting: u16,
     pfc_class: Class,
     clock: Clock,
+    /// Priorities that the peer paused.
+    pub(crate) paused: u16,
     /// When the wire is free; the next packet begins then or when it becomes ready.
     pub(crate) free_at: Time,
     /// Picoseconds a byte takes; 0 where that is not a whole number, or not how time is counted.

@@ -1,5 +1,6 @@
 //! Times of many, the earliest of them at hand.
 
+use std::hint::select_unpredictable;
 use units::Time;
 
 /// Times by number, [`Time::NEVER`] where there is none. Each node of a tree holds the earlier time of the
@@ -7,7 +8,18 @@ use units::Time;
 #[derive(Debug, Default)]
 pub(crate) struct Tournament {
     /// The root at 1, below `node` come `2 node` and `2 node + 1`; the second half are the leaves.
-    nodes: Vec<Time>,
+    nodes: Vec<Entry>,
+}
+
+/// A time, and whose it is.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    time: Time,
+    number: u32,
+}
+
+impl Entry {
+    const NONE: Entry = Entry { time: Time::NEVER, number: 0 };
 }
 
 impl Tournament {
@@ -20,7 +32,7 @@ impl Tournament {
     #[inline]
     pub(crate) fn at(&self, number: u32) -> Time {
         let leaf = self.leaves() + number as usize;
-        self.nodes.get(leaf).copied().unwrap_or(Time::NEVER)
+        self.nodes.get(leaf).map_or(Time::NEVER, |entry| entry.time)
     }
 
     #[inline]
@@ -29,10 +41,14 @@ impl Tournament {
             self.grow(number as usize + 1);
         }
         let mut node = self.leaves() + number as usize;
-        let mut earliest = time;
-        self.nodes[node] = time;
+        let mut earliest = Entry { time, number };
+        self.nodes[node] = earliest;
         while node > 1 {
-            earliest = earliest.min(self.nodes[node ^ 1]);
+            let other = self.nodes[node ^ 1];
+            let (own, is_right) = (earliest.time, node % 2 == 1);
+            let wins = (other.time < own) | ((other.time == own) & is_right);
+            earliest.time = select_unpredictable(wins, other.time, own);
+            earliest.number = select_unpredictable(wins, other.number, earliest.number);
             node /= 2;
             self.nodes[node] = earliest;
         }
@@ -41,35 +57,28 @@ impl Tournament {
     /// The earliest time.
     #[inline]
     pub(crate) fn earliest(&self) -> Time {
-        self.nodes.get(1).copied().unwrap_or(Time::NEVER)
+        self.nodes.get(1).map_or(Time::NEVER, |entry| entry.time)
     }
 
     /// Whose it is; of several, the one with the lowest number.
     #[inline]
     pub(crate) fn first(&self) -> Option<u32> {
-        let earliest = self.earliest();
-        if earliest == Time::NEVER {
-            return None;
-        }
-        let mut node = 1;
-        while node < self.leaves() {
-            node = 2 * node + usize::from(self.nodes[2 * node] != earliest);
-        }
-        Some((node - self.leaves()) as u32)
+        let earliest = self.nodes.get(1)?;
+        (earliest.time != Time::NEVER).then_some(earliest.number)
     }
 
     /// Forgets all times.
     pub(crate) fn clear(&mut self) {
-        self.nodes.fill(Time::NEVER);
+        self.nodes.fill(Entry::NONE);
     }
 
     #[cold]
     fn grow(&mut self, count: usize) {
-        let times = self.nodes.split_off(self.leaves());
+        let leaves = self.nodes.split_off(self.leaves());
         self.nodes.clear();
-        self.nodes.resize(2 * count.next_power_of_two(), Time::NEVER);
-        for (number, time) in times.into_iter().enumerate() {
-            self.set(number as u32, time);
+        self.nodes.resize(2 * count.next_power_of_two(), Entry::NONE);
+        for (number, entry) in leaves.into_iter().enumerate() {
+            self.set(number as u32, entry.time);
         }
     }
 }
