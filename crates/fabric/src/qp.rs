@@ -9,8 +9,10 @@ use units::{Bytes, Rate, Time};
 /// No message.
 pub(crate) const NO_FLOW: u32 = u32::MAX;
 
-/// A message of a QP's stream: its first byte and the one after its last.
+/// A message of a QP's stream: its first byte and the one after its last. Without gaps, as QPs are many
+/// and have two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(Rust, packed(4))]
 pub(crate) struct Part {
     pub(crate) flow: u32,
     pub(crate) start: u64,

@@ -34,7 +34,7 @@ static LAWS: Shared<Law> = Shared::new();
 #[repr(align(64))]
 pub struct Law {
     eta: f64,
-    max_stage: u64,
+    max_stage: u32,
     fast_reaction: bool,
     /// T, picoseconds.
     base_rtt: f64,
@@ -77,7 +77,7 @@ impl Law {
         let min_rate = params.min_rate.min(line_rate);
         Law {
             eta: params.eta,
-            max_stage: params.max_stage,
+            max_stage: params.max_stage as u32,
             fast_reaction: params.fast_reaction,
             base_rtt,
             full_window,
@@ -118,7 +118,7 @@ pub struct ReactionPoint<const N: usize> {
     reference: f64,
     /// U.
     utilisation: f64,
-    inc_stage: u64,
+    inc_stage: u32,
     /// lastUpdateSeq: the first byte sent under the present reference window.
     last_update: u64,
     /// L; empty until the first ACK.
@@ -126,9 +126,8 @@ pub struct ReactionPoint<const N: usize> {
     /// When they came.
     recorded_at: Time,
     hold_until: Time,
-    /// What follows from W: R, the pacing rate, and the window in whole bytes.
+    /// R, the pacing rate, which follows from W.
     rate: Rate,
-    limit: Bytes,
 }
 
 impl<const N: usize> ReactionPoint<N> {
@@ -152,7 +151,6 @@ impl<const N: usize> ReactionPoint<N> {
             recorded_at: Time::ZERO,
             hold_until: Time::ZERO,
             rate,
-            limit: Bytes::UNLIMITED,
         };
         rp.set_window(full_window);
         rp
@@ -178,7 +176,9 @@ impl<const N: usize> ReactionPoint<N> {
     /// Rate and window.
     #[inline]
     pub fn permission(&self) -> Allow {
-        Allow { rate: self.rate, window: self.limit, ..Allow::EVERYTHING }
+        // A window below one packet would stop the sender; then the pace alone limits it.
+        let window = Bytes::new(self.window as u64).max(self.law.payload);
+        Allow { rate: self.rate, window, ..Allow::EVERYTHING }
     }
     /// T.
     #[inline]
@@ -343,7 +343,5 @@ impl<const N: usize> ReactionPoint<N> {
             Rate::from_bps((self.window * PS_BITS / base_rtt) as u64)
         };
         self.rate = rate.clamp(min_rate, line_rate);
-        // A window below one packet would stop the sender; then the pace alone limits it.
-        self.limit = Bytes::new(self.window as u64).max(self.law.payload);
     }
 }
