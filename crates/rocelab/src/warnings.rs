@@ -97,6 +97,9 @@ fn several_host_rates(scenario: &Scenario) -> Option<String> {
     })
 }
 
+/// One of so many flows that are left out is told.
+const LEFT_OUT: u64 = 100;
+
 /// Flows that are missing in the statistics of completion times.
 fn not_done(scenario: &Scenario, output: &Output, flows: &FlowTable) -> Option<String> {
     let (done, all) = (flows.done(), flows.flow_id.len() as u64);
@@ -130,9 +133,6 @@ fn full(scenario: &Scenario, output: &Output) -> Option<String> {
         )
     })
 }
-
-/// One of so many flows that are left out is told.
-const LEFT_OUT: u64 = 100;
 
 /// Data sent again though nothing was lost.
 fn sent_for_nothing(scenario: &Scenario, output: &Output, flows: &FlowTable) -> Option<String> {

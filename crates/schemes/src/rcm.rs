@@ -152,8 +152,8 @@ impl Scheme for Rcm {
         },
         Preset {
             name: "rcm-letter",
-            summary: "Any flow in the CAM is harmful, each sample cuts anew, held flows wait for the window's end, \
-                      any other flow is moved",
+            summary: "Any flow in the CAM is harmful, each sample cuts anew, held flows wait for the \
+                      window's end, any other flow is moved",
             source: "NPC'17 sections 3.3, 3.4, to the letter; values as `rcm`",
             ecn: Dcqcn::PRESETS[0].ecn,
         },

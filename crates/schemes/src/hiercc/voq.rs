@@ -49,8 +49,9 @@ impl FirstHop {
         self.credited += bytes;
     }
 
-    /// R(t), with `queue` bytes in the VOQ, `own` of them of the packet that asks. It is computed anew (equation 1) where RTT_hop / beta has
-    /// passed since it last was: whoever asks first after that ends the interval.
+    /// R(t), with `queue` bytes in the VOQ, `own` of them of the packet that asks. It is computed anew
+    /// (equation 1) where RTT_hop / beta has passed since it last was: whoever asks first after that ends
+    /// the interval.
     ///
     /// The paper prints the first condition as Q < 0, which can't be; read as Q < q0, or, as the parameter
     /// `full_rate` has it, as nothing else waiting. An interval without arrivals leaves R as it is.
@@ -59,16 +60,15 @@ impl FirstHop {
         if span < self.interval {
             return;
         }
-        let alone = queue <= own;
-        let queue = queue as f64;
-        let is_short = if self.full_below_target { queue < self.target } else { alone };
+        let beyond = queue as f64 - self.target;
+        let is_short = if self.full_below_target { beyond < 0.0 } else { queue <= own };
         if is_short {
             self.rate = self.line;
         } else if self.arrived > 0 {
             let per_second = 8.0 / span.as_secs_f64();
             let (r_credit, r_arrive) =
                 (self.credited as f64 * per_second, self.arrived as f64 * per_second);
-            let rate = self.rate * (r_credit - self.drain * (queue - self.target)) / r_arrive;
+            let rate = self.rate * (r_credit - self.drain * beyond) / r_arrive;
             self.rate = rate.clamp(self.least, self.line);
         }
         (self.begin, self.arrived, self.credited) = (now, 0, 0);
