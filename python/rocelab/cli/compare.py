@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from rocelab.cli.reproduce import check_text_file, kept_runs, write_text
+from rocelab.cli.reproduce import Cache, Jobs, check_text_file, kept_runs, write_text
 from rocelab.errors import ConfigError
 
 
@@ -28,15 +28,8 @@ def compare(
     page: Annotated[
         Path | None, typer.Option(metavar="FILE.md", help="Write it as a Markdown page.")
     ] = None,
-    cache: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="Where results are kept; default: rocelab in the user's cache."
-        ),
-    ] = None,
-    jobs: Annotated[
-        int | None, typer.Option(help="Runs at a time; default: one for each processor.")
-    ] = None,
+    cache: Cache = None,
+    jobs: Jobs = None,
     as_json: Annotated[bool, typer.Option("--json", help="A list of rows, as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
 ) -> None:

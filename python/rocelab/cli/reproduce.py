@@ -13,6 +13,14 @@ import typer
 
 from rocelab.errors import ConfigError, ResultError
 
+Cache = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR", help="Where results are kept; default: rocelab in the user's cache."
+    ),
+]
+Jobs = Annotated[int | None, typer.Option(help="Runs at a time; default: one for each processor.")]
+
 
 @contextmanager
 def kept_runs(place: str) -> Iterator[None]:
@@ -57,15 +65,8 @@ def reproduce(
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="Where to; each figure has a directory in it.")
     ] = Path("out/reproduce"),
-    cache: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="Where results are kept; default: rocelab in the user's cache."
-        ),
-    ] = None,
-    jobs: Annotated[
-        int | None, typer.Option(help="Runs at a time; default: one for each processor.")
-    ] = None,
+    cache: Cache = None,
+    jobs: Jobs = None,
     page: Annotated[
         Path | None,
         typer.Option(metavar="FILE.md", help="Write the claims as a Markdown page, too."),

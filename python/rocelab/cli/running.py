@@ -24,6 +24,11 @@ Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Another value for a key; repeatable."),
 ]
+Threads = Annotated[
+    int | None, typer.Option(help="Threads, 1 or more; they change the speed and nothing else.")
+]
+SummaryAsJson = Annotated[bool, typer.Option("--json", help="Print the summary alone, as JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors alone; no progress bar.")]
 
 
 def run(
@@ -31,9 +36,7 @@ def run(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Result directory; default: out/NAME.")
     ] = None,
-    threads: Annotated[
-        int | None, typer.Option(help="Threads, 1 or more; they change the speed and nothing else.")
-    ] = None,
+    threads: Threads = None,
     seed: Annotated[int | None, typer.Option(help="Seed; as --set run.seed=N.")] = None,
     settings: Settings = None,
     force: Annotated[
@@ -43,12 +46,8 @@ def run(
             help="Replace the result that is there; other files in DIR, pictures too, stay.",
         ),
     ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the summary alone, as JSON.")
-    ] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Print errors alone; no progress bar.")
-    ] = False,
+    as_json: SummaryAsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Run a scenario and write its result directory.
 
@@ -88,20 +87,14 @@ def hpcc(
             metavar="DIR", help="Where the files go; default: where the configuration says."
         ),
     ] = None,
-    threads: Annotated[
-        int | None, typer.Option(help="Threads, 1 or more; they change the speed and nothing else.")
-    ] = None,
+    threads: Threads = None,
     settings: Settings = None,
     to_scenario: Annotated[
         bool,
         typer.Option("--to-scenario", help="Print the scenario that does the same; run nothing."),
     ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the summary alone, as JSON.")
-    ] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Print errors alone; no progress bar.")
-    ] = False,
+    as_json: SummaryAsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Run an experiment of the HPCC ns-3 simulator: its files in, its files out.
 

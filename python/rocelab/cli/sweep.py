@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rocelab import quantity
-from rocelab.cli.reproduce import kept_runs
-from rocelab.cli.running import ScenarioFile, Settings, load_scenario
+from rocelab.cli.reproduce import Jobs, kept_runs
+from rocelab.cli.running import Quiet, ScenarioFile, Settings, load_scenario
 from rocelab.grid import combinations, read_axis
 from rocelab.sweeps import SHOWN, Plan, Sweep, run_plan
 
@@ -46,9 +46,7 @@ def sweep(
             help=f"What to print and draw; repeatable; default: {', '.join(SHOWN)}.",
         ),
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option(help="Runs at a time; default: one for each processor.")
-    ] = None,
+    jobs: Jobs = None,
     force: Annotated[
         bool,
         typer.Option("--force", help="Run again what is there of other scenarios or simulators."),
@@ -56,9 +54,7 @@ def sweep(
     as_json: Annotated[
         bool, typer.Option("--json", help="A list of combinations, as JSON.")
     ] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Print errors alone; no progress bar.")
-    ] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Run a scenario over values and seeds: a table of means, pictures, a result for each run.
 
