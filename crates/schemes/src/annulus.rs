@@ -15,10 +15,9 @@ use crate::contract::{
     Ack, Allow, Cp, Emit, Emits, Header, HostCx, HostFacts, Kind, Np, Observable, Packet,
     PathFacts, PortFacts, PortView, Rp, Scheme, Signal, SwitchFacts, Target,
 };
-use crate::dcqcn::{Cnp, Dcqcn, DcqcnParams, Law, NotificationPoint, ReactionPoint};
+use crate::dcqcn::{Cnp, Dcqcn, DcqcnParams, NotificationPoint, ReactionPoint};
 use crate::params::{self, Value};
 use crate::registry::Preset;
-use std::sync::Arc;
 use units::{Bytes, Rate, Time};
 
 crate::params! {
@@ -89,7 +88,7 @@ impl Scheme for Annulus {
     type Params = AnnulusParams;
     type Meta = ();
     type Ctl = Notice;
-    type Host = Arc<Law>;
+    type Host = ();
     type Rp = DualReactionPoint;
     type Np = NotificationPoint;
     type Cp = CongestionPoint;
@@ -112,9 +111,7 @@ impl Scheme for Annulus {
     fn ctl_bytes(_ctl: &Notice) -> u32 {
         Cnp::FRAME_BYTES
     }
-    fn host(params: &AnnulusParams, _facts: &HostFacts) -> Arc<Law> {
-        Law::shared(&params.dcqcn)
-    }
+    fn host(_params: &AnnulusParams, _facts: &HostFacts) {}
     fn cp(params: &AnnulusParams, facts: &SwitchFacts<'_>) -> Option<CongestionPoint> {
         let near = &params.near;
         (facts.tier == 1)
@@ -279,12 +276,12 @@ pub struct DualReactionPoint {
 impl Rp<Annulus> for DualReactionPoint {
     fn open(
         params: &AnnulusParams,
-        host: &mut Arc<Law>,
+        _host: &mut (),
         path: &PathFacts,
         _now: Time,
     ) -> DualReactionPoint {
         DualReactionPoint {
-            dcqcn: ReactionPoint::new(host, path),
+            dcqcn: ReactionPoint::new(&params.dcqcn, path),
             near: NearSource::new(params, path.line_rate),
         }
     }
@@ -330,12 +327,12 @@ impl Rp<Annulus> for DualReactionPoint {
 }
 
 impl Np<Annulus> for NotificationPoint {
-    fn open(params: &AnnulusParams, _host: &mut Arc<Law>, _now: Time) -> NotificationPoint {
+    fn open(params: &AnnulusParams, _host: &mut (), _now: Time) -> NotificationPoint {
         NotificationPoint::new(&params.dcqcn)
     }
     #[inline]
     fn on_arrival(&mut self, cx: &mut HostCx<'_, Annulus>, data: &Header, _meta: &()) {
-        if self.answers(cx.now, data.code_point) {
+        if self.answers(cx.now, &cx.params.dcqcn, data.code_point) {
             cx.send(Notice::Congestion);
         }
     }

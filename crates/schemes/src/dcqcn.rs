@@ -146,7 +146,7 @@ impl Scheme for Dcqcn {
     type Params = DcqcnParams;
     type Meta = ();
     type Ctl = Cnp;
-    type Host = Arc<Law>;
+    type Host = ();
     type Rp = ReactionPoint;
     type Np = NotificationPoint;
     type Cp = PlainSwitch;
@@ -217,9 +217,7 @@ impl Scheme for Dcqcn {
     fn ctl_bytes(_ctl: &Cnp) -> u32 {
         Cnp::FRAME_BYTES
     }
-    fn host(params: &DcqcnParams, _facts: &HostFacts) -> Arc<Law> {
-        Law::shared(params)
-    }
+    fn host(_params: &DcqcnParams, _facts: &HostFacts) {}
     fn cp(_params: &DcqcnParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
         None
     }
@@ -236,14 +234,13 @@ impl Cnp {
 
 static LAWS: Shared<Law> = Shared::new();
 
-/// The parameters in the form in which a reaction point works with them; the QPs of a network share it.
-/// On cache lines of its own, as its users are counted beside it.
+/// The parameters in the form in which a reaction point works with them. All QPs with the same line rate and
+/// the same window share it. On cache lines of its own, as its users are counted beside it.
 #[derive(Clone, Debug, PartialEq)]
 #[repr(align(64))]
-pub struct Law {
+struct Law {
     form: Form,
     ack_echo: bool,
-    window: &'static str,
     clamp_target: bool,
     initial_alpha: f64,
     gain: f64,
@@ -254,8 +251,12 @@ pub struct Law {
     recovery_steps: u64,
     rate_ai: u64,
     rate_hai: u64,
+    /// Bits per second, as all rates here.
+    line_rate: u64,
     min_rate: u64,
     first_cnp_rate: f64,
+    /// What limits the bytes in flight beside the rate.
+    limit: RateWindow,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -265,12 +266,12 @@ enum Form {
 }
 
 impl Law {
-    /// The law with these parameters.
-    pub fn shared(params: &DcqcnParams) -> Arc<Law> {
-        LAWS.share(Law {
+    /// The law for a QP on this path.
+    fn new(params: &DcqcnParams, path: &PathFacts) -> Law {
+        let line_rate = path.line_rate.bps();
+        Law {
             form: if params.variant == "mellanox" { Form::Mellanox } else { Form::Paper },
             ack_echo: params.notification == "ack-echo",
-            window: params.window,
             clamp_target: params.clamp_target,
             initial_alpha: params.initial_alpha,
             gain: params.gain,
@@ -281,9 +282,11 @@ impl Law {
             recovery_steps: params.recovery_steps,
             rate_ai: params.rate_ai.bps(),
             rate_hai: params.rate_hai.bps(),
-            min_rate: params.min_rate.bps(),
+            line_rate,
+            min_rate: params.min_rate.bps().min(line_rate),
             first_cnp_rate: params.first_cnp_rate,
-        })
+            limit: RateWindow::new(params.window, path),
+        }
     }
 }
 
@@ -296,9 +299,6 @@ const TICK: Time = Time::from_ps(1);
 #[derive(Clone, Debug)]
 pub struct ReactionPoint {
     law: Arc<Law>,
-    /// Bits per second, as all rates here.
-    line_rate: u64,
-    min_rate: u64,
     /// R_C, never above `target`.
     current: u64,
     /// R_T, never above the line rate.
@@ -323,8 +323,6 @@ pub struct ReactionPoint {
     bytes_left: u64,
     /// The rate stays as it is before this time.
     hold_until: Time,
-    /// What limits the bytes in flight beside the rate.
-    limit: RateWindow,
     /// The window now.
     window: Bytes,
 }
@@ -332,15 +330,14 @@ pub struct ReactionPoint {
 impl ReactionPoint {
     /// The reaction point of a QP that begins: at line rate, without a limiter until the first
     /// notification (section 3.1).
-    pub fn new(law: &Arc<Law>, path: &PathFacts) -> ReactionPoint {
-        let line_rate = path.line_rate.bps();
-        let mut rp = ReactionPoint {
-            law: Arc::clone(law),
-            line_rate,
-            min_rate: law.min_rate.min(line_rate),
+    pub fn new(params: &DcqcnParams, path: &PathFacts) -> ReactionPoint {
+        let law = LAWS.share(Law::new(params, path));
+        let Law { line_rate, initial_alpha, byte_counter, limit, .. } = *law;
+        ReactionPoint {
+            law,
             current: line_rate,
             target: line_rate,
-            alpha: law.initial_alpha,
+            alpha: initial_alpha,
             alpha_due: Time::NEVER,
             alpha_notified: false,
             first_notified: Time::NEVER,
@@ -348,13 +345,16 @@ impl ReactionPoint {
             increase_due: Time::NEVER,
             timer_stage: 0,
             byte_stage: 0,
-            bytes_left: law.byte_counter,
+            bytes_left: byte_counter,
             hold_until: Time::ZERO,
-            limit: RateWindow::new(law.window, path),
-            window: Bytes::UNLIMITED,
-        };
-        rp.set_current(line_rate);
-        rp
+            window: limit.at(line_rate),
+        }
+    }
+
+    /// Whether ACKs that echo a mark are its notifications.
+    #[inline]
+    pub fn hears_echoes(&self) -> bool {
+        self.law.ack_echo
     }
 
     /// The rate, as of the last call with a time.
@@ -444,7 +444,7 @@ impl ReactionPoint {
     /// An ACK arrived with this echo.
     #[inline]
     pub fn hear_echo(&mut self, now: Time, echo: CodePoint) {
-        if self.law.ack_echo && echo == CodePoint::CongestionExperienced {
+        if self.hears_echoes() && echo == CodePoint::CongestionExperienced {
             self.notify(now);
         }
     }
@@ -470,7 +470,9 @@ impl ReactionPoint {
         then.catch_up(now);
         match what {
             Observable::Rate => Some(then.current as f64),
-            Observable::Window => (self.law.window != "none").then_some(then.window.get() as f64),
+            Observable::Window => {
+                (then.window != Bytes::UNLIMITED).then_some(then.window.get() as f64)
+            }
             Observable::Alpha => Some(then.alpha(now)),
         }
     }
@@ -478,7 +480,7 @@ impl ReactionPoint {
     /// When the rate may next rise, if a sender that waits for its window should then go on.
     #[inline]
     pub fn next_rise(&self) -> Time {
-        if self.limit.follows_rate() && self.current < self.line_rate {
+        if self.law.limit.follows_rate() && self.current < self.law.line_rate {
             self.increase_due
         } else {
             Time::NEVER
@@ -507,7 +509,7 @@ impl ReactionPoint {
         let now = self.increase_due;
         let mut steps = 1;
         if now >= self.hold_until {
-            if self.current == self.line_rate {
+            if self.current == self.law.line_rate {
                 // At line rate steps only count, so all go by at once. A cut among them restarts
                 // count and timer in any case.
                 let last = end - TICK;
@@ -541,7 +543,7 @@ impl ReactionPoint {
             law.rate_ai
         };
         // A target above the line rate would mean nothing, and later hide a cut.
-        self.target = self.target.saturating_add(raise).min(self.line_rate);
+        self.target = self.target.saturating_add(raise).min(law.line_rate);
         // Rounded up, or the rate would stay a bit per second below its target for ever.
         self.set_current((self.current + self.target).div_ceil(2));
     }
@@ -588,19 +590,15 @@ impl ReactionPoint {
     }
 
     fn set_current(&mut self, rate: u64) {
-        self.current = rate.clamp(self.min_rate, self.line_rate);
-        self.window = self.limit.at(self.current);
+        let Law { min_rate, line_rate, limit, .. } = *self.law;
+        self.current = rate.clamp(min_rate, line_rate);
+        self.window = limit.at(self.current);
     }
 }
 
 impl Rp<Dcqcn> for ReactionPoint {
-    fn open(
-        _params: &DcqcnParams,
-        host: &mut Arc<Law>,
-        path: &PathFacts,
-        _now: Time,
-    ) -> ReactionPoint {
-        ReactionPoint::new(host, path)
+    fn open(params: &DcqcnParams, _host: &mut (), path: &PathFacts, _now: Time) -> ReactionPoint {
+        ReactionPoint::new(params, path)
     }
     #[inline]
     fn allow(&self) -> Allow {
@@ -636,41 +634,35 @@ impl Rp<Dcqcn> for ReactionPoint {
 /// interval ago (section 3.1).
 #[derive(Clone, Copy, Debug)]
 pub struct NotificationPoint {
-    sends: bool,
-    interval: Time,
+    /// For ever, where marks are echoed in ACKs.
     silent_until: Time,
 }
 
 impl NotificationPoint {
     /// Its state when a QP begins.
     pub fn new(params: &DcqcnParams) -> NotificationPoint {
-        NotificationPoint {
-            sends: params.notification == "cnp",
-            interval: params.cnp_interval,
-            silent_until: Time::ZERO,
-        }
+        let sends = params.notification == "cnp";
+        NotificationPoint { silent_until: if sends { Time::ZERO } else { Time::NEVER } }
     }
 
     /// A data packet arrived; whether a CNP answers it.
     #[inline]
-    pub fn answers(&mut self, now: Time, code_point: CodePoint) -> bool {
-        let answers = self.sends
-            && code_point == CodePoint::CongestionExperienced
-            && now >= self.silent_until;
+    pub fn answers(&mut self, now: Time, params: &DcqcnParams, code_point: CodePoint) -> bool {
+        let answers = code_point == CodePoint::CongestionExperienced && now >= self.silent_until;
         if answers {
-            self.silent_until = now + self.interval;
+            self.silent_until = now + params.cnp_interval;
         }
         answers
     }
 }
 
 impl Np<Dcqcn> for NotificationPoint {
-    fn open(params: &DcqcnParams, _host: &mut Arc<Law>, _now: Time) -> NotificationPoint {
+    fn open(params: &DcqcnParams, _host: &mut (), _now: Time) -> NotificationPoint {
         NotificationPoint::new(params)
     }
     #[inline]
     fn on_arrival(&mut self, cx: &mut HostCx<'_, Dcqcn>, data: &Header, _meta: &()) {
-        if self.answers(cx.now, data.code_point) {
+        if self.answers(cx.now, cx.params, data.code_point) {
             cx.send(Cnp);
         }
     }

@@ -12,11 +12,10 @@ use crate::contract::{
     Ack, Allow, CodePoint, Header, HostCx, HostFacts, Np, Observable, PathFacts, Rp, Scheme,
     Signal, SwitchFacts,
 };
-use crate::dcqcn::{Cnp, Dcqcn, DcqcnParams, Law, NotificationPoint, ReactionPoint};
+use crate::dcqcn::{Cnp, Dcqcn, DcqcnParams, NotificationPoint, ReactionPoint};
 use crate::params::{Kind, Value};
 use crate::registry::Preset;
 use crate::tcd::{Tcd, TcdParams};
-use std::sync::Arc;
 use units::{Rate, Time};
 
 crate::params! {
@@ -70,7 +69,7 @@ impl Scheme for DcqcnTcd {
     type Params = DcqcnTcdParams;
     type Meta = ();
     type Ctl = Notification;
-    type Host = Arc<Law>;
+    type Host = ();
     type Rp = HoldingReactionPoint;
     type Np = TernaryNotificationPoint;
     type Cp = Tcd;
@@ -85,9 +84,7 @@ impl Scheme for DcqcnTcd {
     fn ctl_bytes(_ctl: &Notification) -> u32 {
         Cnp::FRAME_BYTES
     }
-    fn host(params: &DcqcnTcdParams, _facts: &HostFacts) -> Arc<Law> {
-        Law::shared(&params.dcqcn)
-    }
+    fn host(_params: &DcqcnTcdParams, _facts: &HostFacts) {}
     fn cp(params: &DcqcnTcdParams, _facts: &SwitchFacts<'_>) -> Option<Tcd> {
         Some(Tcd(params.tcd.clone()))
     }
@@ -106,7 +103,6 @@ pub enum Notification {
 #[derive(Clone, Debug)]
 pub struct HoldingReactionPoint {
     dcqcn: ReactionPoint,
-    ack_echo: bool,
     hold_time: Time,
     /// UE is passed over before this time.
     congested_until: Time,
@@ -114,10 +110,9 @@ pub struct HoldingReactionPoint {
 
 impl HoldingReactionPoint {
     /// The reaction point of a QP that begins.
-    pub fn new(params: &DcqcnTcdParams, law: &Arc<Law>, path: &PathFacts) -> HoldingReactionPoint {
+    pub fn new(params: &DcqcnTcdParams, path: &PathFacts) -> HoldingReactionPoint {
         HoldingReactionPoint {
-            dcqcn: ReactionPoint::new(law, path),
-            ack_echo: params.dcqcn.notification == "ack-echo",
+            dcqcn: ReactionPoint::new(&params.dcqcn, path),
             hold_time: params.hold.hold_time,
             congested_until: Time::ZERO,
         }
@@ -141,11 +136,11 @@ impl HoldingReactionPoint {
 impl Rp<DcqcnTcd> for HoldingReactionPoint {
     fn open(
         params: &DcqcnTcdParams,
-        host: &mut Arc<Law>,
+        _host: &mut (),
         path: &PathFacts,
         _now: Time,
     ) -> HoldingReactionPoint {
-        HoldingReactionPoint::new(params, host, path)
+        HoldingReactionPoint::new(params, path)
     }
     #[inline]
     fn allow(&self) -> Allow {
@@ -158,8 +153,9 @@ impl Rp<DcqcnTcd> for HoldingReactionPoint {
     #[inline]
     fn on_ack(&mut self, cx: &mut HostCx<'_, DcqcnTcd>, ack: &Ack<'_, DcqcnTcd>) {
         match ack.echo {
-            CodePoint::CongestionExperienced if self.ack_echo => self.on_congestion(cx.now),
-            CodePoint::UndeterminedEncountered if self.ack_echo => self.on_undetermined(cx.now),
+            _ if !self.dcqcn.hears_echoes() => {}
+            CodePoint::CongestionExperienced => self.on_congestion(cx.now),
+            CodePoint::UndeterminedEncountered => self.on_undetermined(cx.now),
             _ => {}
         }
     }
@@ -191,45 +187,47 @@ impl Rp<DcqcnTcd> for HoldingReactionPoint {
 #[derive(Clone, Copy, Debug)]
 pub struct TernaryNotificationPoint {
     congestion: NotificationPoint,
-    sends: bool,
-    interval: Time,
+    /// Of CNPs for UE; for ever, where ACKs echo it.
     silent_until: Time,
 }
 
 impl TernaryNotificationPoint {
     /// Its state when a QP begins.
     pub fn new(params: &DcqcnParams) -> TernaryNotificationPoint {
+        let sends = params.notification == "cnp";
         TernaryNotificationPoint {
             congestion: NotificationPoint::new(params),
-            sends: params.notification == "cnp",
-            interval: params.cnp_interval,
-            silent_until: Time::ZERO,
+            silent_until: if sends { Time::ZERO } else { Time::NEVER },
         }
     }
 
     /// What answers a data packet that arrived.
     #[inline]
-    pub fn answer(&mut self, now: Time, code_point: CodePoint) -> Option<Notification> {
-        if self.congestion.answers(now, code_point) {
+    pub fn answer(
+        &mut self,
+        now: Time,
+        params: &DcqcnParams,
+        code_point: CodePoint,
+    ) -> Option<Notification> {
+        if self.congestion.answers(now, params, code_point) {
             return Some(Notification::Congestion);
         }
-        let undetermined = self.sends
-            && code_point == CodePoint::UndeterminedEncountered
-            && now >= self.silent_until;
+        let undetermined =
+            code_point == CodePoint::UndeterminedEncountered && now >= self.silent_until;
         undetermined.then(|| {
-            self.silent_until = now + self.interval;
+            self.silent_until = now + params.cnp_interval;
             Notification::Undetermined
         })
     }
 }
 
 impl Np<DcqcnTcd> for TernaryNotificationPoint {
-    fn open(params: &DcqcnTcdParams, _host: &mut Arc<Law>, _now: Time) -> TernaryNotificationPoint {
+    fn open(params: &DcqcnTcdParams, _host: &mut (), _now: Time) -> TernaryNotificationPoint {
         TernaryNotificationPoint::new(&params.dcqcn)
     }
     #[inline]
     fn on_arrival(&mut self, cx: &mut HostCx<'_, DcqcnTcd>, data: &Header, _meta: &()) {
-        if let Some(notification) = self.answer(cx.now, data.code_point) {
+        if let Some(notification) = self.answer(cx.now, &cx.params.dcqcn, data.code_point) {
             cx.send(notification);
         }
     }

@@ -198,15 +198,15 @@ impl<const N: usize> Scheme for Hpcc<N> {
 pub enum Variant<const N: usize> {
     /// The paper's.
     Paper(window::ReactionPoint<N>),
-    /// The HPCC simulator's.
-    Ns3(rate::ReactionPoint<N>),
+    /// The HPCC simulator's; boxed, so that the paper's needs nothing that says which it is.
+    Ns3(Box<rate::ReactionPoint<N>>),
 }
 
 impl<const N: usize> Variant<N> {
     /// The reaction point of a QP that begins.
     pub fn new(params: &HpccParams, path: &PathFacts) -> Variant<N> {
         match params.variant {
-            "ns3" => Variant::Ns3(rate::ReactionPoint::new(params, path)),
+            "ns3" => Variant::Ns3(Box::new(rate::ReactionPoint::new(params, path))),
             _ => Variant::Paper(window::ReactionPoint::new(params, path)),
         }
     }

@@ -120,10 +120,6 @@ impl IntFormat {
         Rate::from_gbps(200),
         Rate::from_gbps(400),
     ];
-    /// Records that come further apart than this are not compared: the bytes that a link of 3.2 Tb/s
-    /// sends until then are about the most that full ones can tell.
-    const LONGEST_GAP: Time = Time::from_ms(10);
-
     /// The HPCC simulator's: whole nanoseconds, bytes sent in units of 128 and queues in units of 80
     /// bytes, both times `multiple`.
     pub fn hpcc_ns3(multiple: u32) -> IntFormat {
@@ -201,13 +197,6 @@ impl IntFormat {
         }
     }
 
-    /// Whether records that came at `earlier` are too old to compare those with that come now. 64 bits
-    /// can't say.
-    #[inline]
-    pub fn is_stale(self, now: Time, earlier: Time) -> bool {
-        matches!(self.0, Form::Full) && now.saturating_sub(earlier) > IntFormat::LONGEST_GAP
-    }
-
     /// From `older` to `newer`; zero where time runs backwards and does not wrap around.
     #[inline(always)]
     pub fn span(self, newer: &IntRecord, older: &IntRecord) -> Time {
@@ -269,23 +258,18 @@ impl<const N: usize> IntStack<N> {
         self.records[hop].record(self.rates[hop])
     }
 
-    /// Puts a record in the place of the one of this hop, which it returns; all zero where none was
-    /// pushed.
-    pub(crate) fn replace(&mut self, hop: usize, record: &IntRecord) -> IntRecord {
-        let old = self.at(hop);
-        (self.records[hop], self.rates[hop]) = (Packed::new(record), record.rate);
-        old
-    }
-
     /// Each record with the one of `earlier` of the same port, if `earlier` is of the same path.
     #[inline]
-    pub fn beside<'a>(
+    pub(crate) fn beside<'a>(
         &'a self,
-        earlier: &'a IntStack<N>,
+        earlier: &'a Earlier<N>,
     ) -> impl Iterator<Item = (IntRecord, IntRecord)> + 'a {
-        let known = if self.path == earlier.path { earlier.hops() } else { 0 };
+        let known = if self.path == earlier.path { usize::from(earlier.hops) } else { 0 };
         // `hops` never exceeds N; the compiler does not know, and needs no panic this way.
-        (0..self.hops().min(known).min(N)).map(|hop| (self.at(hop), earlier.at(hop)))
+        (0..self.hops().min(known).min(N)).map(|hop| {
+            let rate = self.rates[hop];
+            (self.records[hop].record(rate), earlier.records[hop].record(rate))
+        })
     }
 
     /// Another number means another path (pathID); the ports passed and their order make it. One other
@@ -344,6 +328,65 @@ impl<const N: usize> Default for IntStack<N> {
         const { assert!(N <= u8::MAX as usize) };
         let (rates, records) = ([RateCode::default(); N], [Packed::default(); N]);
         IntStack { hops: 0, rates, path: 0, records }
+    }
+}
+
+/// The records that a sender compares the next ones with. Their rates are those of the next ones, of the
+/// same ports; every QP has them.
+#[derive(Clone, Debug)]
+pub(crate) struct Earlier<const N: usize> {
+    hops: u8,
+    path: u16,
+    /// When they came, [`TICK_BITS`] of its picoseconds left out.
+    came: u32,
+    records: [Packed; N],
+}
+
+/// A tick is about a microsecond.
+const TICK_BITS: u32 = 20;
+/// Records that come further apart than this, about 10 ms, are not compared: the bytes that a link of
+/// 3.2 Tb/s sends until then are about the most that full ones can tell.
+const LONGEST_GAP: u32 = (Time::from_ms(10).ps() >> TICK_BITS) as u32;
+
+impl<const N: usize> Earlier<N> {
+    /// Before the first.
+    pub(crate) const NONE: Earlier<N> = Earlier {
+        hops: 0,
+        path: 0,
+        came: 0,
+        records: [Packed { time_and_queue: 0, tx_bytes: 0 }; N],
+    };
+
+    /// Those that come `now`.
+    #[inline(always)]
+    pub(crate) fn from(now: Time, stack: &IntStack<N>) -> Earlier<N> {
+        let IntStack { hops, path, records, .. } = *stack;
+        Earlier { hops, path, came: Self::tick(now), records }
+    }
+
+    #[inline(always)]
+    fn tick(time: Time) -> u32 {
+        (time.ps() >> TICK_BITS) as u32
+    }
+
+    /// Whether records of this format are too old to compare those with that come `now`. 64 bits can't
+    /// say.
+    #[inline]
+    pub(crate) fn is_stale(&self, format: IntFormat, now: Time) -> bool {
+        matches!(format.0, Form::Full) && Self::tick(now).wrapping_sub(self.came) > LONGEST_GAP
+    }
+
+    /// See [`IntStack::path`].
+    pub(crate) fn path(&self) -> u16 {
+        self.path
+    }
+
+    /// Puts a record that comes `now` in the place of the one of this hop, which it returns; all zero
+    /// where there was none.
+    pub(crate) fn replace(&mut self, now: Time, hop: usize, record: &IntRecord) -> IntRecord {
+        let old = std::mem::replace(&mut self.records[hop], Packed::new(record));
+        self.came = Self::tick(now);
+        old.record(record.rate)
     }
 }
 

@@ -23,11 +23,10 @@ use crate::contract::{
     Address, Allow, Cp, Emit, Emits, Header, HostCx, HostFacts, Kind, Observable, Packet,
     PathFacts, PlainReceiver, PortFacts, PortView, Ports, Rp, Scheme, Signal, SwitchFacts, Target,
 };
-use crate::dcqcn::{Cnp, Dcqcn, DcqcnParams, Law, ReactionPoint};
+use crate::dcqcn::{Cnp, Dcqcn, DcqcnParams, ReactionPoint};
 use crate::params::{self, Value};
 use crate::random::Stream;
 use crate::registry::Preset;
-use std::sync::Arc;
 use units::{Bytes, PortId, Rate, Time};
 
 const PERIOD: Option<(Value, Value)> =
@@ -89,7 +88,7 @@ impl Scheme for Pacc {
     type Params = PaccParams;
     type Meta = ();
     type Ctl = Cnp;
-    type Host = Arc<Law>;
+    type Host = ();
     type Rp = ReactionPoint;
     type Np = PlainReceiver;
     type Cp = CongestionPoint;
@@ -113,22 +112,15 @@ impl Scheme for Pacc {
     fn ctl_bytes(_ctl: &Cnp) -> u32 {
         Cnp::FRAME_BYTES
     }
-    fn host(params: &PaccParams, _facts: &HostFacts) -> Arc<Law> {
-        Law::shared(&params.dcqcn)
-    }
+    fn host(_params: &PaccParams, _facts: &HostFacts) {}
     fn cp(params: &PaccParams, facts: &SwitchFacts<'_>) -> Option<CongestionPoint> {
         Some(CongestionPoint::new(&params.feedback, facts.seed))
     }
 }
 
 impl Rp<Pacc> for ReactionPoint {
-    fn open(
-        _params: &PaccParams,
-        host: &mut Arc<Law>,
-        path: &PathFacts,
-        _now: Time,
-    ) -> ReactionPoint {
-        ReactionPoint::new(host, path)
+    fn open(params: &PaccParams, _host: &mut (), path: &PathFacts, _now: Time) -> ReactionPoint {
+        ReactionPoint::new(&params.dcqcn, path)
     }
     #[inline]
     fn allow(&self) -> Allow {

@@ -44,10 +44,9 @@ use crate::contract::{
     Ack, Address, Allow, Header, HostCx, HostFacts, Np, Observable, PathFacts, Rp, Scheme, Signal,
     SwitchFacts,
 };
-use crate::dcqcn::{Cnp, Dcqcn, DcqcnParams, Law, NotificationPoint, ReactionPoint};
+use crate::dcqcn::{Cnp, Dcqcn, DcqcnParams, NotificationPoint, ReactionPoint};
 use crate::params::{Kind, ParamError, Value};
 use crate::registry::Preset;
-use std::sync::Arc;
 use units::{Bytes, Priority, Rate, Time};
 
 const LENGTH: Option<(Value, Value)> =
@@ -162,7 +161,7 @@ impl Scheme for Rcm {
     type Params = RcmParams;
     type Meta = ();
     type Ctl = Control;
-    type Host = Arc<Law>;
+    type Host = ();
     type Rp = ReactionPoint;
     type Np = NotificationPoint;
     type Cp = RcmSwitch;
@@ -218,9 +217,7 @@ impl Scheme for Rcm {
     fn ctl_priority(_params: &RcmParams, control: &Control) -> Option<Priority> {
         matches!(control, Control::Region(_)).then_some(Priority::new(7))
     }
-    fn host(params: &RcmParams, _facts: &HostFacts) -> Arc<Law> {
-        Law::shared(&params.dcqcn)
-    }
+    fn host(_params: &RcmParams, _facts: &HostFacts) {}
     fn cp(params: &RcmParams, facts: &SwitchFacts<'_>) -> Option<RcmSwitch> {
         Some(RcmSwitch::new(&params.region, facts))
     }
@@ -272,8 +269,8 @@ impl Notice {
 }
 
 impl Rp<Rcm> for ReactionPoint {
-    fn open(_params: &RcmParams, host: &mut Arc<Law>, path: &PathFacts, _now: Time) -> Self {
-        ReactionPoint::new(host, path)
+    fn open(params: &RcmParams, _host: &mut (), path: &PathFacts, _now: Time) -> Self {
+        ReactionPoint::new(&params.dcqcn, path)
     }
     #[inline]
     fn allow(&self) -> Allow {
@@ -307,12 +304,12 @@ impl Rp<Rcm> for ReactionPoint {
 }
 
 impl Np<Rcm> for NotificationPoint {
-    fn open(params: &RcmParams, _host: &mut Arc<Law>, _now: Time) -> NotificationPoint {
+    fn open(params: &RcmParams, _host: &mut (), _now: Time) -> NotificationPoint {
         NotificationPoint::new(&params.dcqcn)
     }
     #[inline]
     fn on_arrival(&mut self, cx: &mut HostCx<'_, Rcm>, data: &Header, _meta: &()) {
-        if self.answers(cx.now, data.code_point) {
+        if self.answers(cx.now, &cx.params.dcqcn, data.code_point) {
             cx.send(Control::Congestion);
         }
     }

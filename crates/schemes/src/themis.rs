@@ -29,13 +29,12 @@ use crate::contract::{
     Packet, PathFacts, PortFacts, PortView, Rp, Scheme, Signal, Strict, SwitchFacts, Target, Turn,
     Verdict,
 };
-use crate::dcqcn::{Cnp, Dcqcn, DcqcnParams, Law, NotificationPoint, ReactionPoint};
+use crate::dcqcn::{Cnp, Dcqcn, DcqcnParams, NotificationPoint, ReactionPoint};
 use crate::params::{self, Value};
 use crate::registry::Preset;
 use external_switch::ExternalSwitch;
 use over_dcqcn::Flow;
 use prototype::Prototype;
-use std::sync::Arc;
 use units::{PortId, Rate, Time};
 
 const SPAN: Option<(Value, Value)> =
@@ -137,7 +136,7 @@ impl Scheme for Themis {
     type Params = ThemisParams;
     type Meta = Resubmission;
     type Ctl = Cnp;
-    type Host = Arc<Law>;
+    type Host = ();
     type Rp = ReactionPoint;
     type Np = NotificationPoint;
     type Cp = Either;
@@ -160,9 +159,7 @@ impl Scheme for Themis {
     fn ctl_bytes(_ctl: &Cnp) -> u32 {
         Cnp::FRAME_BYTES
     }
-    fn host(params: &ThemisParams, _facts: &HostFacts) -> Arc<Law> {
-        Law::shared(&params.dcqcn)
-    }
+    fn host(_params: &ThemisParams, _facts: &HostFacts) {}
     fn cp(params: &ThemisParams, facts: &SwitchFacts<'_>) -> Option<Either> {
         let external = &params.external;
         facts.ports.iter().any(|port| is_long(external, port)).then(|| match external.form {
@@ -294,13 +291,8 @@ fn notify(cx: &mut Full<'_, Themis>, address: Address) {
 }
 
 impl Rp<Themis> for ReactionPoint {
-    fn open(
-        _params: &ThemisParams,
-        host: &mut Arc<Law>,
-        path: &PathFacts,
-        _now: Time,
-    ) -> ReactionPoint {
-        ReactionPoint::new(host, path)
+    fn open(params: &ThemisParams, _host: &mut (), path: &PathFacts, _now: Time) -> ReactionPoint {
+        ReactionPoint::new(&params.dcqcn, path)
     }
     #[inline]
     fn allow(&self) -> Allow {
@@ -338,12 +330,12 @@ impl Rp<Themis> for ReactionPoint {
 }
 
 impl Np<Themis> for NotificationPoint {
-    fn open(params: &ThemisParams, _host: &mut Arc<Law>, _now: Time) -> NotificationPoint {
+    fn open(params: &ThemisParams, _host: &mut (), _now: Time) -> NotificationPoint {
         NotificationPoint::new(&params.dcqcn)
     }
     #[inline]
     fn on_arrival(&mut self, cx: &mut HostCx<'_, Themis>, data: &Header, _meta: &Resubmission) {
-        if self.answers(cx.now, data.code_point) {
+        if self.answers(cx.now, &cx.params.dcqcn, data.code_point) {
             cx.send(Cnp);
         }
     }

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use schemes::contract::{CodePoint, LinkRates, Observable, PathFacts, Rp, Scheme, Signal};
-use schemes::dcqcn::{Dcqcn, DcqcnParams, Law, NotificationPoint, ReactionPoint};
+use schemes::dcqcn::{Dcqcn, DcqcnParams, NotificationPoint, ReactionPoint};
 use units::{Bytes, Rate, Time};
 
 fn us(n: u64) -> Time {
@@ -25,7 +25,7 @@ fn path(line_rate: Rate) -> PathFacts {
 }
 
 fn with(params: &DcqcnParams, line_rate: Rate) -> ReactionPoint {
-    ReactionPoint::new(&Law::shared(params), &path(line_rate))
+    ReactionPoint::new(params, &path(line_rate))
 }
 
 fn preset(name: &str, gbps: u64) -> ReactionPoint {
@@ -414,14 +414,14 @@ fn the_receiver_answers_a_mark_at_most_every_50_us() {
     let marked = CodePoint::CongestionExperienced;
     let params = Dcqcn::preset("dcqcn-paper", Rate::from_gbps(40));
     let mut np = NotificationPoint::new(&params);
-    assert!(!np.answers(us(5), CodePoint::Capable));
-    assert!(!np.answers(us(6), CodePoint::UndeterminedEncountered));
-    assert!(np.answers(us(7), marked));
-    assert!(!np.answers(Time::from_ns(56_999), marked));
-    assert!(np.answers(us(57), marked));
+    assert!(!np.answers(us(5), &params, CodePoint::Capable));
+    assert!(!np.answers(us(6), &params, CodePoint::UndeterminedEncountered));
+    assert!(np.answers(us(7), &params, marked));
+    assert!(!np.answers(Time::from_ns(56_999), &params, marked));
+    assert!(np.answers(us(57), &params, marked));
 
     let params = Dcqcn::preset("dcqcn-hpcc", Rate::from_gbps(40));
-    assert!(!NotificationPoint::new(&params).answers(us(7), marked));
+    assert!(!NotificationPoint::new(&params).answers(us(7), &params, marked));
 }
 
 #[derive(Clone, Debug)]

@@ -353,7 +353,7 @@ fn windows_and_round_trips_as_asked_for() {
 #[test]
 fn a_held_rate_stays_while_measuring_goes_on() {
     let params = ns3();
-    let mut rp = Variant::Ns3(begun(&params));
+    let mut rp = Variant::Ns3(Box::new(begun(&params)));
     Rp::<Hpcc<5>>::on_signal(&mut rp, us(11), Signal::Hold(us(30)));
     hear(&mut rp, &params, &ack(&second(), 60_000, 110_000));
     assert_eq!(rp.permission().rate, LINE);

@@ -11,7 +11,6 @@ use schemes::mercury::{
     CongestionPoint, Detector, FlowTable, Host, Mercury, MercuryParams, Notice, Pauses, PortState,
     Sender, State,
 };
-use std::sync::Arc;
 use units::{Bytes, NodeId, PortId, Priority, Rate, Time};
 
 type Scheme0 = Mercury<Dcqcn>;
@@ -343,7 +342,7 @@ fn a_plain_cnp_has_no_window() {
 
 struct Bench {
     params: MercuryParams,
-    host: Host<Arc<schemes::dcqcn::Law>>,
+    host: Host<()>,
     sender: Sender<Dcqcn>,
 }
 

@@ -6,7 +6,7 @@ use records::record;
 use schemes::contract::{
     Ack, CodePoint, HostCx, LinkRates, Observable, PathFacts, PortFacts, Rp, Scheme, Signal,
 };
-use schemes::dcqcn::{Cnp, Dcqcn, Law};
+use schemes::dcqcn::{Cnp, Dcqcn};
 use schemes::dcqcn_tcd::{DcqcnTcd, HoldingReactionPoint, Notification, TernaryNotificationPoint};
 use schemes::hpcc_tcd::{ExcusingReactionPoint, HpccTcd};
 use schemes::int::IntStack;
@@ -134,8 +134,7 @@ mod dcqcn {
     /// dcqcn-paper at 40 Gb/s: K = T = 55 us, g = 1/256.
     fn sender() -> HoldingReactionPoint {
         let params = DcqcnTcd::preset("dcqcn-paper+tcd", Rate::from_gbps(40));
-        let law = Law::shared(&params.dcqcn);
-        HoldingReactionPoint::new(&params, &law, &path())
+        HoldingReactionPoint::new(&params, &path())
     }
 
     fn path() -> PathFacts {
@@ -197,9 +196,8 @@ mod dcqcn {
     fn a_ue_does_not_undo_a_cut_to_come() {
         let line = Rate::from_gbps(100);
         let params = DcqcnTcd::preset("dcqcn-hpcc+tcd", line);
-        let law = Law::shared(&params.dcqcn);
         let path = PathFacts { line_rate: line, ..path() };
-        let mut rp = HoldingReactionPoint::new(&params, &law, &path);
+        let mut rp = HoldingReactionPoint::new(&params, &path);
         rp.on_congestion(us(10));
         rp.on_undetermined(us(11));
         assert_eq!(rate(&rp, us(13)), 100e9);
@@ -227,13 +225,13 @@ mod dcqcn {
             CodePoint::UndeterminedEncountered,
             CodePoint::CongestionExperienced,
         );
-        assert_eq!(np.answer(us(0), none), None);
-        assert_eq!(np.answer(us(1), ue), Some(Notification::Undetermined));
-        assert_eq!(np.answer(us(2), ue), None, "50 us apart");
-        assert_eq!(np.answer(us(3), ce), Some(Notification::Congestion), "at once");
-        assert_eq!(np.answer(us(52), ce), None, "50 us apart");
-        assert_eq!(np.answer(us(51), ue), Some(Notification::Undetermined));
-        assert_eq!(np.answer(us(53), ce), Some(Notification::Congestion));
+        assert_eq!(np.answer(us(0), &dcqcn, none), None);
+        assert_eq!(np.answer(us(1), &dcqcn, ue), Some(Notification::Undetermined));
+        assert_eq!(np.answer(us(2), &dcqcn, ue), None, "50 us apart");
+        assert_eq!(np.answer(us(3), &dcqcn, ce), Some(Notification::Congestion), "at once");
+        assert_eq!(np.answer(us(52), &dcqcn, ce), None, "50 us apart");
+        assert_eq!(np.answer(us(51), &dcqcn, ue), Some(Notification::Undetermined));
+        assert_eq!(np.answer(us(53), &dcqcn, ce), Some(Notification::Congestion));
         assert_eq!(DcqcnTcd::ctl_bytes(&Notification::Undetermined), Cnp::FRAME_BYTES);
     }
 

@@ -8,7 +8,7 @@
 
 use super::HpccParams;
 use crate::contract::{Allow, LinkRates, Observable, PathFacts};
-use crate::int::{IntFormat, IntStack};
+use crate::int::{Earlier, IntFormat, IntStack};
 use crate::shared::Shared;
 use crate::window::RateWindow;
 use std::sync::Arc;
@@ -61,9 +61,7 @@ pub struct ReactionPoint<const N: usize> {
     /// lastUpdateSeq: an ACK beyond this byte moves the reference rate. 0 before the first ACK.
     last_update: u64,
     /// L.
-    records: IntStack<N>,
-    /// When they came.
-    recorded_at: Time,
+    records: Earlier<N>,
     hold_until: Time,
     rate: Rate,
     window: Bytes,
@@ -111,8 +109,7 @@ impl<const N: usize> ReactionPoint<N> {
             law,
             tracks: vec![track; tracks].into(),
             last_update: 0,
-            records: IntStack::default(),
-            recorded_at: Time::ZERO,
+            records: Earlier::NONE,
             hold_until: Time::ZERO,
             rate: Rate::from_bps(line_rate),
             window: limit.at(line_rate),
@@ -165,10 +162,10 @@ impl<const N: usize> ReactionPoint<N> {
         if !full && !self.law.fast_reaction {
             return;
         }
-        let stale = self.law.format.is_stale(now, self.recorded_at);
+        let stale = self.records.is_stale(self.law.format, now);
         if self.last_update == 0 || records.path() != self.records.path() || stale {
             // The first ACK, or the first on another path.
-            (self.records, self.recorded_at) = (*records, now);
+            self.records = Earlier::from(now, records);
         } else if records.hops() <= self.law.max_hops && self.measure(now, records, full) {
             adjust(self);
             self.react(now, full);
@@ -204,7 +201,6 @@ impl<const N: usize> ReactionPoint<N> {
     /// MeasureInflight; whether any hop has news.
     fn measure(&mut self, now: Time, ack: &IntStack<N>, full: bool) -> bool {
         let law = &*self.law;
-        self.recorded_at = now;
         let per_hop = self.tracks.len() > 1;
         for track in &mut self.tracks {
             track.fresh = false;
@@ -215,7 +211,7 @@ impl<const N: usize> ReactionPoint<N> {
                 continue;
             }
             any = true;
-            let old = self.records.replace(hop, &new);
+            let old = self.records.replace(now, hop, &new);
             let span = nanoseconds(law.format.span(&new, &old));
             // (There a span of zero gives an infinite load of no weight, and no number from then
             // on; packets take longer than its nanosecond.)

@@ -2,7 +2,7 @@
 
 use super::HpccParams;
 use crate::contract::{Allow, LinkRates, PathFacts};
-use crate::int::{IntFormat, IntStack};
+use crate::int::{Earlier, IntFormat, IntStack};
 use crate::shared::Shared;
 use std::sync::Arc;
 use units::{Bytes, Rate, Time};
@@ -121,10 +121,8 @@ pub struct ReactionPoint<const N: usize> {
     inc_stage: u32,
     /// lastUpdateSeq: the first byte sent under the present reference window.
     last_update: u64,
-    /// L; empty until the first ACK.
-    records: IntStack<N>,
-    /// When they came.
-    recorded_at: Time,
+    /// L.
+    records: Earlier<N>,
     hold_until: Time,
     /// R, the pacing rate, which follows from W.
     rate: Rate,
@@ -147,8 +145,7 @@ impl<const N: usize> ReactionPoint<N> {
             utilisation: 1.0,
             inc_stage: 0,
             last_update: 0,
-            records: IntStack::default(),
-            recorded_at: Time::ZERO,
+            records: Earlier::NONE,
             hold_until: Time::ZERO,
             rate,
         };
@@ -275,8 +272,8 @@ impl<const N: usize> ReactionPoint<N> {
     /// switch.
     pub fn measure(&mut self, now: Time, ack: &IntStack<N>) -> Option<Busiest> {
         let Law { format, rates, base_rtt, .. } = &*self.law;
-        if format.is_stale(now, self.recorded_at) {
-            self.records = IntStack::default();
+        if self.records.is_stale(*format, now) {
+            self.records = Earlier::NONE;
         }
         // The largest u so far as bits, which for what is not negative sort as it does, and one more: 0
         // is none. Which link is the busiest can't be guessed, and there is nothing to jump over.
@@ -297,8 +294,7 @@ impl<const N: usize> ReactionPoint<N> {
                 (most, hop_of_most, span_of_most) = (this, hop, span);
             }
         }
-        self.records = *ack;
-        self.recorded_at = now;
+        self.records = Earlier::from(now, ack);
         if most == 0 {
             return None;
         }
