@@ -437,8 +437,7 @@ impl<S: Scheme> Host<S> {
             let mut known = false;
             for slot in slots {
                 if self.senders.get(slot).is_some_and(|sender| {
-                    sender.address.dst == address.dst
-                        && (for_all || sender.address.receiver_slot == address.receiver_slot)
+                    sender.is_meant(&address) || (for_all && sender.dst == address.dst)
                 }) {
                     known = true;
                     self.with_rp(window, now, slot, |sender, cx| sender.rp.on_ctl(cx, ctl));

@@ -1,5 +1,6 @@
 //! Queue pairs: the sending and the receiving end of a stream of messages.
 
+use crate::common::FlowRow;
 use crate::packet::{Address, Scheme};
 use crate::quirks::Clock;
 use engine::fetch_whole;
@@ -9,55 +10,62 @@ use units::{Bytes, Rate, Time};
 /// No message.
 pub(crate) const NO_FLOW: u32 = u32::MAX;
 
-/// A message of a QP's stream: its first byte and the one after its last. Without gaps, as QPs are many
-/// and have two.
+/// A message of a QP's stream, and the byte after its last. Without gaps, as QPs are many and have two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(Rust, packed(4))]
 pub(crate) struct Part {
     pub(crate) flow: u32,
-    pub(crate) start: u64,
     pub(crate) end: u64,
 }
 
 impl Part {
     /// The message that begins where the stream has come to.
     pub(crate) fn from(start: u64, flow: u32, size: u64) -> Part {
-        Part { flow, start, end: start + size }
+        Part { flow, end: start + size }
     }
 
     /// No message, where the stream has come to `end`.
     pub(crate) fn none(end: u64) -> Part {
-        Part { flow: NO_FLOW, start: end, end }
+        Part { flow: NO_FLOW, end }
     }
 }
 
-/// The sending end of a QP.
+/// The sending end of a QP, on cache lines of its own. There may be very many: what its host, its slot and
+/// the rows of its messages say is not kept.
+#[repr(align(64))]
 pub(crate) struct Sender<S: Scheme> {
     pub(crate) rp: S::Rp,
-    pub(crate) address: Address,
+    /// The receiving host, and where that finds the QP.
+    pub(crate) dst: u32,
+    pub(crate) receiver_slot: u32,
+    /// The first message.
+    pub(crate) first: u32,
+    /// Hash of the five-tuple.
+    pub(crate) hash: u32,
     pub(crate) priority: u8,
     /// Which of the host's ports it uses.
     pub(crate) nic: u8,
     /// In the port's list of QPs that may send.
     pub(crate) listed: bool,
     pub(crate) open: bool,
+    /// The first packet of the message being sent comes next.
+    pub(crate) at_start: bool,
     /// The stream has been sent beyond where it now is: the sender went back.
     pub(crate) sent_up_to: u64,
     pub(crate) next_to_send: u64,
     pub(crate) acknowledged: u64,
     /// End of the last message posted.
     pub(crate) posted: u64,
-    /// The first message not yet acknowledged, the one being sent, the last one posted.
+    /// The first message not yet acknowledged, and the one being sent.
     pub(crate) oldest: Part,
     pub(crate) sending: Part,
-    pub(crate) newest: u32,
     /// Pacing: when the next packet may leave, and what the last one was.
     pub(crate) next_at: Time,
     pub(crate) last_sent_at: Time,
     pub(crate) last_size: u16,
+    /// Packets, and their bytes, sent since an ACK was asked for.
     pub(crate) since_ack_request: u16,
-    /// Up to here an ACK has been asked for.
-    pub(crate) ack_requested_to: u64,
+    pub(crate) bytes_since: u32,
     /// Times that wait in the host's heap; entries with another time are stale.
     pub(crate) timer_at: Time,
     pub(crate) timeout_at: Time,
@@ -65,31 +73,48 @@ pub(crate) struct Sender<S: Scheme> {
 }
 
 impl<S: Scheme> Sender<S> {
-    pub(crate) fn new(rp: S::Rp, address: Address, priority: u8, nic: u8) -> Sender<S> {
+    /// Of the QP whose first message is `first`, of this row.
+    pub(crate) fn new(rp: S::Rp, first: u32, row: &FlowRow, hash: u32, nic: u8) -> Sender<S> {
         let nothing = Part::none(0);
         Sender {
             rp,
-            address,
-            priority,
+            dst: row.dst,
+            receiver_slot: row.receiver_slot,
+            first,
+            hash,
+            priority: row.priority,
             nic,
             listed: false,
             open: true,
+            at_start: true,
             sent_up_to: 0,
             next_to_send: 0,
             acknowledged: 0,
             posted: 0,
             oldest: nothing,
             sending: nothing,
-            newest: NO_FLOW,
             next_at: Time::ZERO,
             last_sent_at: Time::ZERO,
             last_size: 0,
             since_ack_request: 0,
-            ack_requested_to: 0,
+            bytes_since: 0,
             timer_at: Time::NEVER,
             timeout_at: Time::NEVER,
             last_progress: Time::ZERO,
         }
+    }
+
+    /// Where it is found, with the host `src` and the slot there that it is in.
+    #[inline]
+    pub(crate) fn address(&self, src: u32, sender_slot: u32) -> Address {
+        let Sender { dst, receiver_slot, first, hash, .. } = *self;
+        Address { src, dst, flow: first, sender_slot, receiver_slot, hash }
+    }
+
+    /// Whether a packet of this address is for it, and not for who had its slot before.
+    #[inline]
+    pub(crate) fn is_meant(&self, address: &Address) -> bool {
+        self.receiver_slot == address.receiver_slot && self.dst == address.dst
     }
 
     /// Payload bytes sent and not acknowledged.
@@ -104,7 +129,7 @@ impl<S: Scheme> Sender<S> {
         self.next_to_send < self.posted
             && self.next_to_send < allow.granted
             && (self.window_is_open(allow)
-                || (self.ack_requested_to <= self.acknowledged && self.in_flight() > 0))
+                || (self.in_flight() <= u64::from(self.bytes_since) && self.in_flight() > 0))
     }
 
     /// A window may close on packets in flight of which none asks for an ACK. Then one more packet
@@ -147,7 +172,9 @@ pub(crate) struct Receiver<S: Scheme> {
     pub(crate) mark: CodePoint,
     /// The last message of the QP has arrived.
     pub(crate) over: bool,
-    pub(crate) address: Address,
+    /// The message that came first, whose row tells the QP's address; and where the sender finds it.
+    pub(crate) flow: u32,
+    pub(crate) sender_slot: u32,
     /// Hash of the way back.
     pub(crate) hash_back: u32,
     pub(crate) timer_at: Time,
@@ -163,15 +190,15 @@ impl<T> Slots<T> {
     pub(crate) fn new() -> Slots<T> {
         Slots { slots: Vec::new(), free: Vec::new() }
     }
-    pub(crate) fn insert(&mut self, make: impl FnOnce(u32) -> T) -> u32 {
+    pub(crate) fn insert(&mut self, value: T) -> u32 {
         match self.free.pop() {
             Some(number) => {
-                self.slots[number as usize] = Some(make(number));
+                self.slots[number as usize] = Some(value);
                 number
             }
             None => {
                 let number = self.slots.len() as u32;
-                self.slots.push(Some(make(number)));
+                self.slots.push(Some(value));
                 number
             }
         }
@@ -211,5 +238,18 @@ impl<T> Slots<T> {
             .iter()
             .enumerate()
             .filter_map(|(number, slot)| Some((number as u32, slot.as_ref()?)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use schemes::{dcqcn::Dcqcn, hpcc::Hpcc};
+
+    /// Where a host has many QPs, their memory is what they cost.
+    #[test]
+    fn a_sending_end_takes_four_cache_lines() {
+        assert_eq!(size_of::<Option<Sender<Hpcc<5>>>>(), 256);
+        assert_eq!(size_of::<Option<Sender<Dcqcn>>>(), 256);
     }
 }

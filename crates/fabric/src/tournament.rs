@@ -7,7 +7,9 @@ use units::Time;
 /// two below it. Setting one takes a step for each level, none of which need be guessed.
 #[derive(Debug, Default)]
 pub(crate) struct Tournament {
-    /// The root at 1, below `node` come `2 node` and `2 node + 1`; the second half are the leaves.
+    /// The leaves: a power of two of them, two at least.
+    times: Vec<Time>,
+    /// As many: the root at 1, below `node` come `2 node` and `2 node + 1`, and last the leaves.
     nodes: Vec<Entry>,
 }
 
@@ -20,35 +22,39 @@ struct Entry {
 
 impl Entry {
     const NONE: Entry = Entry { time: Time::NEVER, number: 0 };
+
+    /// The earlier of this one, of `place`, and its neighbour; of equals the left one.
+    #[inline(always)]
+    fn or(self, other: Entry, place: usize) -> Entry {
+        let is_right = place % 2 == 1;
+        let wins = (other.time < self.time) | ((other.time == self.time) & is_right);
+        Entry {
+            time: select_unpredictable(wins, other.time, self.time),
+            number: select_unpredictable(wins, other.number, self.number),
+        }
+    }
 }
 
 impl Tournament {
-    #[inline]
-    fn leaves(&self) -> usize {
-        self.nodes.len() / 2
-    }
-
     /// The time of `number`.
     #[inline]
     pub(crate) fn at(&self, number: u32) -> Time {
-        let leaf = self.leaves() + number as usize;
-        self.nodes.get(leaf).map_or(Time::NEVER, |entry| entry.time)
+        self.times.get(number as usize).copied().unwrap_or(Time::NEVER)
     }
 
     #[inline]
     pub(crate) fn set(&mut self, number: u32, time: Time) {
-        if number as usize >= self.leaves() {
-            self.grow(number as usize + 1);
+        let leaf = number as usize;
+        if leaf >= self.times.len() {
+            self.grow(leaf + 1);
         }
-        let mut node = self.leaves() + number as usize;
-        let mut earliest = Entry { time, number };
+        self.times[leaf] = time;
+        let other = Entry { time: self.times[leaf ^ 1], number: number ^ 1 };
+        let mut earliest = Entry { time, number }.or(other, leaf);
+        let mut node = (self.times.len() + leaf) / 2;
         self.nodes[node] = earliest;
         while node > 1 {
-            let other = self.nodes[node ^ 1];
-            let (own, is_right) = (earliest.time, node % 2 == 1);
-            let wins = (other.time < own) | ((other.time == own) & is_right);
-            earliest.time = select_unpredictable(wins, other.time, own);
-            earliest.number = select_unpredictable(wins, other.number, earliest.number);
+            earliest = earliest.or(self.nodes[node ^ 1], node);
             node /= 2;
             self.nodes[node] = earliest;
         }
@@ -69,16 +75,17 @@ impl Tournament {
 
     /// Forgets all times.
     pub(crate) fn clear(&mut self) {
+        self.times.fill(Time::NEVER);
         self.nodes.fill(Entry::NONE);
     }
 
     #[cold]
     fn grow(&mut self, count: usize) {
-        let leaves = self.nodes.split_off(self.leaves());
-        self.nodes.clear();
-        self.nodes.resize(2 * count.next_power_of_two(), Entry::NONE);
-        for (number, entry) in leaves.into_iter().enumerate() {
-            self.set(number as u32, entry.time);
+        let leaves = count.next_power_of_two().max(2);
+        let times = std::mem::replace(&mut self.times, vec![Time::NEVER; leaves]);
+        self.nodes = vec![Entry::NONE; leaves];
+        for (number, time) in times.into_iter().enumerate() {
+            self.set(number as u32, time);
         }
     }
 }

@@ -49,13 +49,12 @@ impl<S: Scheme> Host<S> {
                 finished.push(slot);
                 continue;
             }
-            let address = &sender.address;
             let routes = &self.common.routes;
-            let candidates = routes.candidates(self.node, address.dst, self.epoch);
-            let ends = (address.src, address.dst);
-            sender.nic = routes.ecmp(self.node, candidates, ends, address.hash).get() as u8;
+            let candidates = routes.candidates(self.node, sender.dst, self.epoch);
+            let ends = (self.index, sender.dst);
+            sender.nic = routes.ecmp(self.node, candidates, ends, sender.hash).get() as u8;
             sender.listed = false;
-            opened.push((address.flow, slot));
+            opened.push((sender.first, slot));
         }
         for slot in finished {
             self.senders.remove(slot);

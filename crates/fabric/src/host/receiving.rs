@@ -1,7 +1,7 @@
 //! The receiving half of a host: data in order, its ACKs, and the notification point.
 
 use super::{Host, Seat, Timer};
-use crate::packet::{Body, CodePoint, Header, Kind, NO_INGRESS, Packet, Scheme};
+use crate::packet::{Address, Body, CodePoint, Header, Kind, NO_INGRESS, Packet, Scheme};
 use crate::qp::{NO_FLOW, Receiver};
 use engine::{Handle, Window};
 use schemes::contract::{HostCx, Np};
@@ -118,8 +118,8 @@ impl<S: Scheme> Host<S> {
     /// All that a QP has to receive has arrived.
     pub(super) fn leave(&mut self, slot: u32) {
         let receiver = self.receivers.get(slot).expect("it has a seat");
-        let seat = receiver.address.receiver_slot as usize;
-        self.seats[seat] = Seat::Done(receiver.expected);
+        let seat = self.common.flows[receiver.flow as usize].receiver_slot;
+        self.seats[seat as usize] = Seat::Done(receiver.expected);
         self.receivers.remove(slot);
     }
 
@@ -127,15 +127,16 @@ impl<S: Scheme> Host<S> {
     pub(super) fn sit(&mut self, now: Time, header: &Header) -> u32 {
         let np = S::Np::open(&self.common.params, &mut self.state, now);
         let hash_back = self.common.hash_back(&header.address);
-        let slot = self.receivers.insert(|_| Receiver {
+        let slot = self.receivers.insert(Receiver {
             np,
+            flow: header.address.flow,
+            sender_slot: header.address.sender_slot,
             hash_back,
             expected: 0,
             next_nack: Time::ZERO,
             since_ack: 0,
             mark: CodePoint::Capable,
             over: false,
-            address: header.address,
             timer_at: Time::NEVER,
         });
         self.seats[header.address.receiver_slot as usize] = Seat::At(slot);
@@ -199,10 +200,19 @@ impl<S: Scheme> Host<S> {
             receiver.timer_at = timer;
             self.timers.push(Reverse((timer, Timer::Receiver, slot)));
         }
-        let (address, over) = (receiver.address, receiver.over);
+        let over = receiver.over;
         if !self.outbox.is_empty() {
+            let row = &self.common.flows[receiver.flow as usize];
+            let hash = receiver.hash_back;
+            let address = Address {
+                src: row.src,
+                dst: row.dst,
+                flow: receiver.flow,
+                sender_slot: receiver.sender_slot,
+                receiver_slot: row.receiver_slot,
+                hash: self.common.hash(row, false),
+            };
             let candidates = self.common.routes.candidates(self.node, address.src, self.epoch);
-            let hash = self.common.hash_back(&address);
             let ends = (address.dst, address.src);
             let nic = self.common.routes.ecmp(self.node, candidates, ends, hash);
             self.send_ctl(window, now, address, nic.get() as u8, true);

@@ -56,7 +56,7 @@ impl<S: Scheme> Host<S> {
         let scan = nic.scan.as_mut().expect("this port scans");
         let senders = &self.senders;
         let find = |(slot, flow): (u32, u32)| {
-            senders.get(slot).filter(|sender| sender.open && sender.address.flow == flow)
+            senders.get(slot).filter(|sender| sender.open && sender.first == flow)
         };
         let count = scan.table.len();
         let mut chosen = None;
@@ -103,7 +103,7 @@ impl<S: Scheme> Host<S> {
         let nic = &self.nics[number];
         let scan = nic.scan.as_ref().expect("this port scans");
         let senders = scan.table.iter().filter_map(|&(slot, flow)| {
-            self.senders.get(slot).filter(|sender| sender.open && sender.address.flow == flow)
+            self.senders.get(slot).filter(|sender| sender.open && sender.first == flow)
         });
         let earliest = if self.common.quirks.missed_wake_up {
             let with_bytes = senders.filter(|sender| sender.next_to_send < sender.posted);

@@ -2,7 +2,7 @@
 
 use super::{Host, Timer};
 use crate::nic::Nic;
-use crate::packet::{Address, Body, Kind, Packet, Scheme};
+use crate::packet::{Body, Kind, Packet, Scheme};
 use crate::qp::{NO_FLOW, Part, Sender};
 use crate::record::Happening;
 use engine::{Handle, Window};
@@ -25,9 +25,9 @@ impl<S: Scheme> Host<S> {
         }
         if sender.sending.flow == NO_FLOW {
             sender.sending = part;
+            sender.at_start = true;
         }
         sender.posted = part.end;
-        sender.newest = flow;
         if sender.in_flight() == 0 {
             sender.last_progress = now;
         }
@@ -44,19 +44,8 @@ impl<S: Scheme> Host<S> {
         let nic = common.routes.ecmp(self.node, candidates, (row.src, row.dst), hash);
         let path = common.path_facts(row.src, row.dst, hash, self.epoch);
         let rp = S::Rp::open(&common.params, &mut self.state, &path, now);
-        let mut address = Address {
-            src: row.src,
-            dst: row.dst,
-            flow,
-            sender_slot: 0,
-            receiver_slot: row.receiver_slot,
-            hash,
-        };
-        let (qp, priority, shared) = (row.qp, row.priority, row.next_on_qp != NO_FLOW);
-        let slot = self.senders.insert(|slot| {
-            address.sender_slot = slot;
-            Sender::new(rp, address, priority, nic.get() as u8)
-        });
+        let (qp, shared) = (row.qp, row.next_on_qp != NO_FLOW);
+        let slot = self.senders.insert(Sender::new(rp, flow, row, hash, nic.get() as u8));
         if shared {
             self.shared_qps.insert(qp, slot);
         }
@@ -91,7 +80,7 @@ impl<S: Scheme> Host<S> {
     fn send_outbox(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time, slot: u32) {
         if !self.outbox.is_empty() {
             let sender = self.senders.get(slot).expect("its hook was just called");
-            let (address, nic) = (sender.address, sender.nic);
+            let (address, nic) = (sender.address(self.index, slot), sender.nic);
             self.send_ctl(window, now, address, nic, false);
         }
     }
@@ -269,17 +258,18 @@ impl<S: Scheme> Host<S> {
             let flow = common.flows[sender.sending.flow as usize].next_on_qp;
             let size = common.flows[flow as usize].size;
             sender.sending = Part::from(sender.sending.end, flow, size);
+            sender.at_start = true;
         }
         let part = sender.sending;
         let payload = u64::from(common.payload).min(part.end - sender.next_to_send);
-        let first = sender.next_to_send == part.start;
-        let size = common.data_size(payload as u32, first);
+        let size = common.data_size(payload as u32, sender.at_start);
+        sender.at_start = false;
         // A copy of what is in memory: to put the packet together and move it here would take longer.
         let mut handle = window.packets.insert(common.blank);
         let packet = window.packets.get_mut(&mut handle);
         let header = &mut packet.header;
         let Body::Meta(meta) = &mut packet.body else { unreachable!("it is for data") };
-        header.address = sender.address;
+        header.address = sender.address(self.index, slot);
         header.priority = sender.priority;
         header.size = size;
         header.address.flow = part.flow;
@@ -301,6 +291,7 @@ impl<S: Scheme> Host<S> {
         let new = sender.next_to_send > sender.sent_up_to;
         sender.sent_up_to = sender.sent_up_to.max(sender.next_to_send);
         sender.since_ack_request += 1;
+        sender.bytes_since += payload as u32;
 
         let mut cx =
             HostCx { now, params: &common.params, host: &mut self.state, outbox: &mut self.outbox };
@@ -315,7 +306,7 @@ impl<S: Scheme> Host<S> {
             || !sender.may_send(&allow);
         if header.ack_requested {
             sender.since_ack_request = 0;
-            sender.ack_requested_to = sender.next_to_send;
+            sender.bytes_since = 0;
         }
         sender.last_sent_at = now;
         sender.last_size = size;
@@ -406,7 +397,10 @@ impl<S: Scheme> Host<S> {
         sender.next_to_send = sender.acknowledged;
         sender.sending = sender.oldest;
         sender.since_ack_request = 0;
-        sender.ack_requested_to = sender.acknowledged;
+        sender.bytes_since = 0;
+        let Part { flow, end } = sender.oldest;
+        let row = self.common.flows.get(flow as usize);
+        sender.at_start = row.is_some_and(|row| sender.acknowledged + row.size == end);
     }
 
     #[inline]
@@ -420,10 +414,9 @@ impl<S: Scheme> Host<S> {
         let header = &packet.header;
         let slot = header.address.sender_slot;
         // The slot may be free, or serve another QP by now.
-        let Some(sender) = self.senders.get_mut(slot).filter(|sender| {
-            sender.address.receiver_slot == header.address.receiver_slot
-                && sender.address.dst == header.address.dst
-        }) else {
+        let Some(sender) =
+            self.senders.get_mut(slot).filter(|sender| sender.is_meant(&header.address))
+        else {
             return window.packets.discard(handle);
         };
         let Body::Meta(meta) = &packet.body else { unreachable!("ACKs carry meta") };
@@ -434,7 +427,10 @@ impl<S: Scheme> Host<S> {
         let newly_acked = next_expected.saturating_sub(sender.acknowledged);
         if newly_acked > 0 {
             sender.acknowledged = next_expected;
-            sender.next_to_send = sender.next_to_send.max(next_expected);
+            if sender.next_to_send < next_expected {
+                sender.next_to_send = next_expected;
+                sender.at_start = false;
+            }
             sender.last_progress = now;
         }
         let ack = Ack {
@@ -482,25 +478,22 @@ impl<S: Scheme> Host<S> {
             let outcome = &mut self.outcomes[row.place as usize];
             outcome.fct = now - outcome.posted;
             window.finish(1);
-            let next = if done == sender.newest { NO_FLOW } else { row.next_on_qp };
-            if sender.sending.flow == done {
-                // The next message, if it is posted, begins here.
-                sender.sending = match next {
-                    NO_FLOW => Part::none(sender.oldest.end),
-                    next => {
-                        Part::from(sender.oldest.end, next, self.common.flows[next as usize].size)
-                    }
-                };
-            }
-            if next == NO_FLOW {
-                sender.oldest = Part::none(sender.oldest.end);
-                if row.next_on_qp == NO_FLOW {
-                    self.close(slot);
-                    return true;
-                }
+            let end = sender.oldest.end;
+            // The next message begins here, if it is posted.
+            let next = if end == sender.posted {
+                Part::none(end)
             } else {
-                let size = self.common.flows[next as usize].size;
-                sender.oldest = Part::from(sender.oldest.end, next, size);
+                let next = row.next_on_qp;
+                Part::from(end, next, self.common.flows[next as usize].size)
+            };
+            if sender.sending.flow == done {
+                sender.sending = next;
+                sender.at_start = sender.next_to_send == end;
+            }
+            sender.oldest = next;
+            if row.next_on_qp == NO_FLOW {
+                self.close(slot);
+                return true;
             }
         }
         false
@@ -509,7 +502,7 @@ impl<S: Scheme> Host<S> {
     /// The last message of a QP is acknowledged.
     pub(super) fn close(&mut self, slot: u32) {
         let sender = self.senders.get_mut(slot).expect("it is open");
-        let qp = self.common.flows[sender.newest as usize].qp;
+        let qp = self.common.flows[sender.first as usize].qp;
         self.shared_qps.remove(&qp);
         // A QP that went back is listed until its turn comes, also if an ACK overtook it.
         sender.open = false;
