@@ -254,6 +254,23 @@ impl Fifo {
         Some(Handle(raw))
     }
 
+    /// Takes the first packet, if any `waits`, else the one of the handle `other`.
+    #[inline(always)]
+    pub(crate) fn pop_or<P: Copy + Send>(
+        &mut self,
+        packets: &Packets<'_, P>,
+        waits: bool,
+        other: u32,
+    ) -> Handle {
+        debug_assert_eq!(waits, !self.is_empty());
+        let raw = select_unpredictable(waits, self.head, other);
+        // SAFETY: the queue owns its packets, and the caller the other one.
+        let next = unsafe { (*packets.slot(raw)).next };
+        self.head = select_unpredictable(waits, next, NIL);
+        packets.prefetch(select_unpredictable(self.head == NIL, raw, self.head));
+        Handle(raw)
+    }
+
     /// The first packet.
     #[inline]
     pub fn peek<'q, P: Copy + Send>(&'q self, packets: &Packets<'q, P>) -> Option<&'q P> {

@@ -69,6 +69,12 @@ pub(crate) fn entry(since: u64, tail: u64) -> u64 {
     since << TIME_SHIFT | tail
 }
 
+/// When the entry's packet arrives, in picoseconds since its window began.
+#[inline(always)]
+pub const fn since(entry: u64) -> u64 {
+    entry >> TIME_SHIFT
+}
+
 /// When the entry's packet arrives, where its window began at `from`.
 #[inline]
 pub(crate) fn time(entry: u64, from: Time) -> Time {

@@ -41,7 +41,7 @@ mod worker;
 pub use arena::{Fifo, Handle, Packets};
 pub use deal::Dealt;
 pub use fetch::{fetch, fetch_whole};
-pub use key::Ties;
+pub use key::{Ties, since};
 pub use link::{Class, Link};
 pub use mailbox::Lane;
 pub use reference::run_by_the_book;

@@ -1,4 +1,4 @@
-use crate::arena::{Handle, Packets};
+use crate::arena::{Fifo, Handle, Packets};
 use crate::deal::{Dealer, Dealt};
 use crate::key::{self, Mix, Ties};
 use crate::link::{Class, Link};
@@ -260,6 +260,25 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     #[inline]
     pub fn put_back(&mut self, dealt: Dealt) {
         self.dealer.dealt = dealt;
+    }
+
+    /// The packet of one of those that were dealt out, which is still to be taken.
+    #[inline(always)]
+    pub fn look_at(&self, entry: u64) -> &P {
+        self.packets.peek(key::handle(entry))
+    }
+
+    /// The port at which one of them arrives.
+    #[inline(always)]
+    pub fn port_of(&self, entry: u64) -> u16 {
+        key::port(self.post.mix, entry, key::time(entry, self.base))
+    }
+
+    /// Takes the first packet of a queue, if any `waits` there, else one that was dealt out. Which of both
+    /// need not be guessed.
+    #[inline(always)]
+    pub fn first_of(&self, queue: &mut Fifo, waits: bool, entry: u64) -> Handle {
+        queue.pop_or(self.packets, waits, key::handle(entry))
     }
 
     /// One of those that were dealt out: when, where, what.

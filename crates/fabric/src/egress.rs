@@ -32,7 +32,7 @@ pub(crate) struct Egress<'a, S: Scheme> {
 impl<S: Scheme> Egress<'_, S> {
     /// RED may mark a packet that sees `queue` bytes.
     #[inline(always)]
-    fn mark(&mut self, queue: u64, priority: u8, packet: &mut Packet<S>, now: Time) {
+    pub(crate) fn mark(&mut self, queue: u64, priority: u8, packet: &mut Packet<S>, now: Time) {
         if packet.header.kind == Kind::Data
             && self.cp.as_ref().is_none_or(|(cp, state)| {
                 let view = self.port.view(self.number, priority);

@@ -333,6 +333,63 @@ impl Port {
         self.queues[queue].fifo.push(packets, handle);
     }
 
+    /// Takes the first packet of a priority if any `waits` there, else the one of `entry`. The caller counts
+    /// what waits, as with the four that follow.
+    #[inline(always)]
+    pub(crate) fn take_first<S: Scheme>(
+        &mut self,
+        window: &Window<'_, '_, Packet<S>>,
+        priority: u8,
+        waits: bool,
+        entry: u64,
+    ) -> Handle {
+        window.first_of(&mut self.queues[priority as usize & 7].fifo, waits, entry)
+    }
+
+    /// Adds a packet to the queue of its priority.
+    #[inline(always)]
+    pub(crate) fn put_last<S: Scheme>(
+        &mut self,
+        packets: &Packets<'_, Packet<S>>,
+        priority: u8,
+        handle: Handle,
+    ) {
+        self.queues[priority as usize & 7].fifo.push(packets, handle);
+    }
+
+    /// So many bytes wait when a packet of so many more has left.
+    #[inline(always)]
+    pub(crate) fn set_waiting_bytes(&mut self, bytes: u64, more: u64) {
+        self.queue_bytes = bytes;
+        self.counters.count_queue(bytes + more);
+    }
+
+    /// So many bytes wait in a priority.
+    #[inline(always)]
+    pub(crate) fn set_class_bytes(&mut self, priority: u8, bytes: u64) {
+        self.queues[priority as usize & 7].bytes = bytes;
+    }
+
+    /// So many packets wait in a priority.
+    #[inline(always)]
+    pub(crate) fn set_class_packets(&mut self, priority: u8, packets: u32) {
+        self.class_packets[priority as usize & 7] = packets;
+        let bit = 1 << (priority & 7);
+        self.waiting = self.waiting & !bit | if packets == 0 { 0 } else { bit };
+    }
+
+    /// Whether several packets wait, and no PFC frame.
+    #[inline]
+    pub(crate) fn is_busy(&self) -> bool {
+        const SEVERAL: u64 = 2000;
+        self.waiting & PFC_BIT == 0 && self.queue_bytes >= SEVERAL
+    }
+
+    /// See [`Scheduler::strict_pair`].
+    pub(crate) fn strict_pair(&self, priorities: u16) -> Option<[u8; 2]> {
+        self.scheduler.strict_pair(priorities)
+    }
+
     /// Adds a PFC frame, which goes before everything else.
     pub(crate) fn enqueue_pfc<S: Scheme>(
         &mut self,

@@ -35,6 +35,15 @@ impl Scheduler {
         (rivals == 0).then(|| first.ilog2() as usize)
     }
 
+    /// Two priorities that `priorities` are among, the first of which always goes before the second; `None`
+    /// where there are more, or take turns.
+    pub(crate) fn strict_pair(&self, priorities: u16) -> Option<[u8; 2]> {
+        let first = if priorities == 0 { 0 } else { self.only_choice(priorities)? };
+        let others = priorities & !(1 << first);
+        let second = if others == 0 { (first + 1) % 8 } else { others.ilog2() as usize };
+        (others.count_ones() <= 1).then_some([first as u8, second as u8])
+    }
+
     /// The one whose turn it is. `head` tells the size of a priority's next packet.
     /// A priority that has nothing to send while others compete loses its turn and its deficit.
     pub(crate) fn round_robin(&mut self, ready: u8, head: impl Fn(usize) -> u32) -> usize {

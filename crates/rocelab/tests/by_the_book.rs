@@ -19,12 +19,16 @@ struct Case {
     size_kb: u64,
     start_ns: u64,
     rto: bool,
+    /// Small ones are many in a window.
+    payload: u64,
+    /// Which priorities there are, and whether they take turns.
+    classes: &'static str,
     seed: u64,
 }
 
 impl Case {
     fn toml(&self) -> String {
-        let Case { topology, hosts, xoff_kb, size_kb, start_ns, seed, .. } = self;
+        let Case { topology, hosts, xoff_kb, size_kb, start_ns, payload, classes, seed, .. } = self;
         let senders = hosts - 1;
         let timeout = if self.rto { "\"300us\"" } else { "\"never\"" };
         format!(
@@ -34,6 +38,10 @@ impl Case {
             stop = "120us"
             [topology]
             {topology}
+            [wire]
+            payload = "{payload}B"
+            [classes]
+            {classes}
             [host]
             retransmit_timeout = {timeout}
             [pfc]
@@ -89,14 +97,24 @@ fn topology() -> impl Strategy<Value = (String, u32)> {
 }
 
 fn case() -> impl Strategy<Value = Case> {
-    (topology(), 8u64..60, 10u64..120, 0u64..9_000, any::<bool>(), 1u64..1_000).prop_map(
-        |((topology, hosts), xoff_kb, size_kb, start_ns, rto, seed)| Case {
+    let payload = prop_oneof![2 => Just(1000u64), 1 => 64u64..400];
+    let classes = prop_oneof![
+        2 => Just(""),
+        1 => Just("ack = \"data\""),
+        1 => Just("ack = 2"),
+        1 => Just("strict = []"),
+    ];
+    let numbers = (8u64..60, 10u64..120, 0u64..9_000, any::<bool>(), 1u64..1_000);
+    (topology(), numbers, payload, classes).prop_map(
+        |((topology, hosts), (xoff_kb, size_kb, start_ns, rto, seed), payload, classes)| Case {
             topology,
             hosts,
             xoff_kb,
             size_kb,
             start_ns,
             rto,
+            payload,
+            classes,
             seed,
         },
     )
@@ -123,6 +141,7 @@ proptest! {
             if scheme.input_queues {
                 // Room for the headroom of long cables.
                 set.push(("switch.input_queue", "4MB"));
+                set.extend([("classes.ack", "6"), ("classes.strict", "[6, 7]")]);
             }
             if scheme.name.starts_with("themis") {
                 // Links between switches of at least this much are long: packets are held.

@@ -373,6 +373,9 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
 
     /// It looks at packets as they arrive; without it [`on_arrival`](Cp::on_arrival) is not called.
     const SEES_ARRIVALS: bool = false;
+    /// It looks at packets as they join a queue; without it [`on_enqueue`](Cp::on_enqueue) need not be
+    /// called, and ports are worked faster.
+    const SEES_JOINS: bool = true;
     /// It chooses among equal-cost ports; without it [`route`](Cp::route) is not asked.
     const ROUTES: bool = false;
     /// [`on_arrival`](Cp::on_arrival), which it then sees, may hold packets; without it none may be
@@ -530,6 +533,7 @@ pub struct PlainSwitch;
 impl<S: Scheme> Cp<S> for PlainSwitch {
     type Level = PortLocal;
     type Port = ();
+    const SEES_JOINS: bool = false;
     fn port(&self, _params: &S::Params, _facts: &PortFacts) {}
 }
 

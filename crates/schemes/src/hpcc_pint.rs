@@ -401,6 +401,7 @@ impl PortMeter {
 impl Cp<HpccPint> for Meter {
     type Level = PortLocal;
     type Port = PortMeter;
+    const SEES_JOINS: bool = false;
 
     fn port(&self, _params: &HpccPintParams, facts: &PortFacts) -> PortMeter {
         PortMeter::new(facts.rate, self.base_rtt, self.seed, facts.port)

@@ -435,6 +435,7 @@ where
     type Level = PortLocal;
     /// What it tells of its rate.
     type Port = RateCode;
+    const SEES_JOINS: bool = false;
 
     fn port(&self, _params: &S::Params, facts: &PortFacts) -> RateCode {
         self.format.code(&self.rates, facts.rate)

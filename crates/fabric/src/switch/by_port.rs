@@ -2,6 +2,8 @@
 //! they can't bring any ingress near a limit, ports have nothing to do with each other: each is worked alone,
 //! from the beginning of the window to its end.
 
+mod busy;
+
 use super::{LevelOf, Switch};
 use crate::chassis::Chassis;
 use crate::egress::Egress;
@@ -9,8 +11,9 @@ use crate::mmu::Mmu;
 use crate::packet::{NO_INGRESS, Packet, Scheme};
 use crate::routing::NOWHERE;
 use crate::scheduler::PFC_BIT;
+use busy::Coming;
 use engine::{Lane, Window};
-use schemes::contract::{Level, Order};
+use schemes::contract::{Cp, Level, Order};
 use units::Time;
 
 /// For fewer arrivals per port it is not worth while.
@@ -71,12 +74,13 @@ impl<S: Scheme> Switch<S> {
             return None;
         }
         self.chassis.audit.arrived += bytes;
+        let mut coming = None;
         let mut due = next;
         for out in 0..self.chassis.ports.len() {
             if let Some(port) = self.chassis.ports.get(out + 1) {
                 window.lane(&port.link).fetch();
             }
-            due = due.min(self.work_port(window, out, dealt.group(out)));
+            due = due.min(self.work_port(window, out, dealt.group(out), &mut coming));
         }
         window.put_back(dealt);
         Some(due)
@@ -90,6 +94,7 @@ impl<S: Scheme> Switch<S> {
         window: &mut Window<'_, '_, Packet<S>>,
         out: usize,
         mut arrivals: &[u64],
+        coming: &mut Option<Coming>,
     ) -> Time {
         let until = window.until();
         if arrivals.is_empty() && self.chassis.due.at(out) >= until {
@@ -116,6 +121,11 @@ impl<S: Scheme> Switch<S> {
             },
             mmu,
         };
+        // Where little waits, what comes next is guessed well enough.
+        if alone.egress.port.is_busy() && !<S::Cp as Cp<S>>::SEES_JOINS {
+            let coming = coming.get_or_insert_with(Coming::new);
+            arrivals = alone.work_busy(window, arrivals, coming);
+        }
         while let Some((&entry, rest)) = arrivals.split_first() {
             arrivals = rest;
             let (now, place, mut handle) = window.dealt(entry);

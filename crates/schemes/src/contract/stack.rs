@@ -22,6 +22,7 @@ impl<S: Scheme, L: Level, A: Cp<S, Level = L>, B: Cp<S, Level = L>> Cp<S> for St
     const SUB_QUEUES: bool = A::SUB_QUEUES || B::SUB_QUEUES;
     const RECIRCULATES: bool = A::RECIRCULATES || B::RECIRCULATES;
     const SEES_ARRIVALS: bool = A::SEES_ARRIVALS || B::SEES_ARRIVALS;
+    const SEES_JOINS: bool = A::SEES_JOINS || B::SEES_JOINS;
     const ROUTES: bool = A::ROUTES || B::ROUTES;
     const HOLDS: bool = A::HOLDS || B::HOLDS;
     const INPUT_QUEUES: bool = A::INPUT_QUEUES || B::INPUT_QUEUES;

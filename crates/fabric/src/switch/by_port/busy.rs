@@ -1,0 +1,259 @@
+//! A port at which packets wait.
+//!
+//! When a packet leaves follows from when it came and when the wire falls free, and which one it is from what
+//! had come by then. So departures are worked one after the other, with an eye on the arrivals: whether an
+//! arrival or a departure is the next thing to happen could not be guessed.
+
+use super::Alone;
+use crate::packet::{NO_INGRESS, Packet, Scheme};
+use engine::Window;
+use std::hint::select_unpredictable;
+use units::Time;
+
+/// Arrivals that are worked at once, at most.
+const MOST: usize = 31;
+/// Arrivals that are looked at side by side: how many of them come before something can't be guessed.
+const BESIDE: usize = 4;
+/// An entry later than those of all arrivals, and its time.
+const NOTHING: u64 = u64::MAX;
+const NEVER: u64 = engine::since(NOTHING);
+
+/// What arrives for a port, in order. Times are picoseconds since the window began.
+pub(super) struct Coming {
+    count: usize,
+    /// When each arrives, and then `NEVER`.
+    times: [u32; MOST + 1 + BESIDE],
+    /// Bytes of the first so many.
+    bytes: [u32; MOST + 1],
+    /// By priority, the one that goes first first: a bit for each of the two, and what is known of them.
+    priorities: u16,
+    queues: [Queue; 2],
+}
+
+/// A priority while its port is worked.
+struct Queue {
+    /// Its arrivals, and then `NOTHING`.
+    entries: [u64; MOST + 1],
+    count: usize,
+    /// Bytes of it among the first so many arrivals of all.
+    bytes: [u32; MOST + 1],
+    priority: u8,
+    is_paused: bool,
+    /// Packets that waited as the window began, and still do.
+    waiting: u32,
+    /// How many that came are gone.
+    taken: usize,
+    /// Bytes that waited, less those that are gone.
+    left: u64,
+    /// From when on there is a packet that may go.
+    there: u64,
+}
+
+impl Coming {
+    pub(super) fn new() -> Coming {
+        let queue = || Queue {
+            entries: [NOTHING; MOST + 1],
+            count: 0,
+            bytes: [0; MOST + 1],
+            priority: 0,
+            is_paused: false,
+            waiting: 0,
+            taken: 0,
+            left: 0,
+            there: NEVER,
+        };
+        Coming {
+            count: 0,
+            times: [NEVER as u32; MOST + 1 + BESIDE],
+            bytes: [0; MOST + 1],
+            priorities: 0,
+            queues: [queue(), queue()],
+        }
+    }
+
+    /// All is of these two priorities, the first of which goes first, as far as they are `among` those that
+    /// were seen.
+    fn set_priorities(&mut self, pair: [u8; 2], among: u16) {
+        self.priorities = among & (1 << pair[0] | 1 << pair[1]);
+        for (queue, priority) in self.queues.iter_mut().zip(pair) {
+            queue.priority = priority;
+        }
+    }
+
+    /// Takes in `arrivals`, [`MOST`] at most; returns their priorities, a bit for each.
+    #[inline(always)]
+    fn take_in<S: Scheme>(&mut self, window: &Window<'_, '_, Packet<S>>, arrivals: &[u64]) -> u16 {
+        let Coming { times, bytes, queues: [one, two], .. } = self;
+        let (mut of_all, mut of_two, mut ones, mut twos, mut priorities) = (0, 0, 0, 0, 0);
+        for (place, &entry) in arrivals.iter().take(MOST).enumerate() {
+            let header = &window.look_at(entry).header;
+            priorities |= 1 << (header.priority & 7);
+            let is_two = header.priority == two.priority;
+            // Each goes into both lists, and is counted in one.
+            one.entries[ones % (MOST + 1)] = entry;
+            two.entries[twos % (MOST + 1)] = entry;
+            ones += usize::from(!is_two);
+            twos += usize::from(is_two);
+            let size = u32::from(header.size);
+            of_all += size;
+            of_two += select_unpredictable(is_two, size, 0);
+            times[place] = engine::since(entry) as u32;
+            bytes[place + 1] = of_all;
+            one.bytes[place + 1] = of_all - of_two;
+            two.bytes[place + 1] = of_two;
+        }
+        one.entries[ones % (MOST + 1)] = NOTHING;
+        two.entries[twos % (MOST + 1)] = NOTHING;
+        (one.count, two.count) = (ones, twos);
+        self.count = ones + twos;
+        self.times[self.count % (MOST + 1)..][..BESIDE].fill(NEVER as u32);
+        priorities
+    }
+
+    /// How many have come by `time`, where so many came before.
+    #[inline(always)]
+    fn come_by(&self, time: u64, mut before: usize) -> usize {
+        loop {
+            let beside = &self.times[before % (MOST + 1)..][..BESIDE];
+            let more = beside.iter().filter(|&&other| u64::from(other) <= time).count();
+            before += more;
+            if more < BESIDE {
+                return before;
+            }
+        }
+    }
+}
+
+impl Queue {
+    /// Finds out when its next packet may go.
+    #[inline(always)]
+    fn look(&mut self) {
+        let comes = engine::since(self.entries[self.taken % (MOST + 1)]);
+        let there = select_unpredictable(self.waiting != 0, 0, comes);
+        self.there = select_unpredictable(self.is_paused, NEVER, there);
+    }
+}
+
+impl<'run, S: Scheme> Alone<'_, 'run, S> {
+    /// Passes on what waits and what arrives, as long as all is of two priorities of which one always goes
+    /// first; returns the arrivals that are left.
+    #[inline(always)]
+    pub(super) fn work_busy<'c>(
+        &mut self,
+        window: &mut Window<'_, 'run, Packet<S>>,
+        mut arrivals: &'c [u64],
+        coming: &mut Coming,
+    ) -> &'c [u64] {
+        loop {
+            let priorities = self.egress.port.waiting | coming.take_in(window, arrivals);
+            if priorities & !coming.priorities != 0 {
+                // Other ports will have what this one has.
+                let port = &self.egress.port;
+                let pair = port.strict_pair(priorities | coming.priorities);
+                let Some(pair) = pair.or_else(|| port.strict_pair(priorities)) else {
+                    return arrivals;
+                };
+                coming.set_priorities(pair, priorities | coming.priorities);
+                coming.take_in(window, arrivals);
+            }
+            let later = arrivals.get(MOST..).unwrap_or_default();
+            let limit = match later.first() {
+                Some(&next) => engine::since(next),
+                None => (window.until() - window.begin()).ps(),
+            };
+            self.work_until(window, coming, limit);
+            if later.is_empty() {
+                return later;
+            }
+            arrivals = later;
+        }
+    }
+
+    /// Sends what is sent before `limit`, and has the rest of what comes wait.
+    #[inline(never)]
+    fn work_until(
+        &mut self,
+        window: &mut Window<'_, 'run, Packet<S>>,
+        coming: &mut Coming,
+        limit: u64,
+    ) {
+        let Alone { egress, mmu, lane, marks } = self;
+        let begin = window.begin();
+        let mut left = egress.port.queue_bytes;
+        for queue in &mut coming.queues {
+            queue.is_paused = egress.port.paused & 1 << queue.priority != 0;
+            queue.waiting = egress.port.class_packets(queue.priority);
+            queue.left = egress.port.class_bytes(queue.priority);
+            queue.taken = 0;
+            queue.look();
+        }
+        let mut come = 0;
+        let mut free = egress.port.free_at.saturating_sub(begin).ps();
+        let (mut start, mut next);
+        loop {
+            let [first, second] = [0, 1].map(|index: usize| coming.queues[index].there);
+            next = first.min(second);
+            start = free.max(next);
+            if start >= limit {
+                break;
+            }
+            come = coming.come_by(start, come);
+            let came = come % (MOST + 1);
+            let came_in_all = u64::from(coming.bytes[came]);
+            let queue = &mut coming.queues[usize::from(first > start)];
+            let priority = queue.priority;
+            let entry = queue.entries[queue.taken % (MOST + 1)];
+            let waits = queue.waiting != 0;
+            let mut handle = egress.port.take_first(window, priority, waits, entry);
+            queue.waiting -= u32::from(waits);
+            queue.taken += usize::from(!waits);
+            queue.look();
+            let now = begin + Time::from_ps(start);
+            let packet = window.packets.get_mut(&mut handle);
+            let (kind, _, size) = packet.header.on_the_wire();
+            let bytes = u64::from(size);
+            // What is left of what waited, less what is gone of what came: below 0 for a while.
+            left = left.wrapping_sub(bytes);
+            queue.left = queue.left.wrapping_sub(bytes);
+            let class_bytes = queue.left.wrapping_add(u64::from(queue.bytes[came]));
+            egress.port.set_waiting_bytes(left.wrapping_add(came_in_all), bytes);
+            egress.port.set_class_bytes(priority, class_bytes);
+            if *marks {
+                egress.mark(class_bytes, priority, packet, now);
+            }
+            let ingress = packet.header.ingress;
+            if egress.cp.is_some() {
+                let came_through = window.port_of(entry);
+                packet.header.ingress = select_unpredictable(waits, ingress, came_through);
+                egress.tells_leave(now, packet);
+            }
+            egress.port.transmit_by(window, lane, now, (kind, size), handle);
+            free = (egress.port.free_at - begin).ps();
+            debug_assert!(!waits || ingress != NO_INGRESS, "it makes nothing but PFC frames");
+            // Of what only passes nothing was stored.
+            let ingress = select_unpredictable(waits, ingress, 0);
+            let stored = select_unpredictable(waits, bytes, 0);
+            let goes_on = mmu.release(ingress, priority, stored);
+            debug_assert!(!goes_on, "no ingress has its peer paused");
+        }
+        let port = &mut *egress.port;
+        if next < NEVER {
+            port.free_at = port.free_at.max(begin + Time::from_ps(start));
+        }
+        let all = coming.count % (MOST + 1);
+        port.set_waiting_bytes(left.wrapping_add(u64::from(coming.bytes[all])), 0);
+        for queue in &coming.queues {
+            for &entry in &queue.entries[queue.taken..queue.count] {
+                let (_, place, mut handle) = window.dealt(entry);
+                let header = &mut window.packets.get_mut(&mut handle).header;
+                header.ingress = place.port(window);
+                mmu.store(header.ingress, queue.priority, u64::from(header.size));
+                port.put_last(window.packets, queue.priority, handle);
+            }
+            let packets = queue.waiting + (queue.count - queue.taken) as u32;
+            port.set_class_packets(queue.priority, packets);
+            let bytes = queue.left.wrapping_add(u64::from(queue.bytes[all]));
+            port.set_class_bytes(queue.priority, bytes);
+        }
+    }
+}
