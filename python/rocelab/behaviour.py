@@ -18,9 +18,9 @@ from typing import Any
 
 from rocelab import catalogue
 from rocelab.errors import ConfigError
-from rocelab.papers.measure import series, within
 from rocelab.result import Result
 from rocelab.runner import run_all
+from rocelab.samples import Samples, series, within
 from rocelab.scenario import Scenario
 
 RATES_GBPS = (40, 100)
@@ -254,13 +254,13 @@ def compare(
 
 def measure(network: Network, gbps: int, run: Result) -> Row:
     """Reads a row off the run of ``network``."""
-    shares = {host: series(run, "share", 1e6, host) for host in network.rivals}
+    shares = {host: series(run, "share", 1e6, node=host) for host in network.rivals}
     begin, end = network.steady_us
     # A sample tells of the time before it.
     steady = [statistics.fmean(within(one, begin + 1, end + 1)) for one in shares.values()]
     victim = None
     if network.victim:
-        samples = within(series(run, "share", 1e6, network.victim), begin + 1, end + 1)
+        samples = within(series(run, "share", 1e6, node=network.victim), begin + 1, end + 1)
         victim = round(statistics.fmean(samples))
     node, peer = network.port.split(":")
     (port,) = (
@@ -293,9 +293,7 @@ def jain(shares: Sequence[float]) -> float:
     return math.fsum(shares) ** 2 / (len(shares) * squares) if squares else 0.0
 
 
-def _settles_us(
-    shares: Sequence[tuple[list[float], list[float]]], joined_us: int, end_us: int
-) -> int | None:
+def _settles_us(shares: Sequence[Samples], joined_us: int, end_us: int) -> int | None:
     times = [time for time in shares[0][0] if joined_us < time <= end_us]
     values = [within(one, joined_us + 1, end_us + 1) for one in shares]
     unfair = [

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from rocelab.hpcc import Experiment
 from rocelab.plot.style import COLOURS, figure, save, style
+from rocelab.samples import Samples, series
 from rocelab.scenario import Scenario
 from rocelab.simulate import run
 
@@ -30,8 +31,6 @@ _FLOWS_AT_MOST = 3
 _DPI = 160
 """For the screen: these pictures are to be looked at, not printed."""
 
-Curve = tuple[list[float], list[float]]
-"""Times in us from the start, and values."""
 Pair = tuple[str, str]
 """Names of a flow's hosts."""
 
@@ -46,7 +45,7 @@ def draw(case: Path, stem: Path) -> list[Path]:
     queues: dict[tuple[str, int], dict[int, float]] = defaultdict(dict)
     for time, at, number, value, *_ in _rows(case / QUEUES):
         queues[f"n{at}", int(number)][int(time)] = float(value)
-    rates: dict[Pair, Curve] = defaultdict(lambda: ([], []))
+    rates: dict[Pair, Samples] = defaultdict(lambda: ([], []))
     end = _START_NS
     for time, src, dst, _, value, *_ in _rows(case / RATES):
         end = max(end, int(time))
@@ -62,9 +61,9 @@ def draw(case: Path, stem: Path) -> list[Path]:
     result, flows = _run(case, (node, port), list(rates), end)
     with style():
         drawn, (upper, lower) = figure(rows=2, height_in=3.6)
-        _overlay(upper, "black", queue_there, _curve(result, "queue", None, 1e3))
+        _overlay(upper, "black", queue_there, series(result, "queue", 1e3))
         for (flow, pair), colour in zip(flows, COLOURS, strict=False):
-            _overlay(lower, colour, rates[pair], _curve(result, "rate", flow, 1e9))
+            _overlay(lower, colour, rates[pair], series(result, "rate", 1e9, flow=flow))
             lower.plot([], [], color=colour, label=f"{pair[0]} to {pair[1]}")
         upper.plot([], [], color="black", alpha=0.3, linewidth=3.5, label="HPCC simulator")
         upper.plot([], [], color="black", linewidth=0.8, label="rocelab")
@@ -85,10 +84,14 @@ def draw(case: Path, stem: Path) -> list[Path]:
         return save(drawn, stem, ("png",), dpi=_DPI)
 
 
-def _overlay(axes: Axes, colour: str, there: Curve, here: Curve) -> None:
-    """The simulator's curve as a broad light line, ours as a thin one on it."""
+def _overlay(axes: Axes, colour: str, there: Samples, here: Samples) -> None:
+    """The simulator's curve as a broad light line, ours as a thin one on it.
+
+    Its times are from the flows' start on, ours from the run's.
+    """
     axes.plot(*there, color=colour, alpha=0.3, linewidth=3.5)
-    axes.plot(*here, color=colour, linewidth=0.8)
+    times, values = here
+    axes.plot([time - _START_NS / 1e3 for time in times], values, color=colour, linewidth=0.8)
 
 
 def _run(
@@ -117,15 +120,6 @@ def _run(
         {"name": "rate", "kind": "rate", "flows": [number for number, _ in flows], **clock},
     ]
     return run(Scenario(**data)), flows
-
-
-def _curve(result: Result, name: str, flow: int | None, unit: float) -> Curve:
-    series = result.series[name]
-    frame = series.to_polars()
-    if flow is not None:
-        frame = frame.filter(frame["flow_id"] == flow)
-    times = [_microseconds(time / 1e3) for time in frame["time_ps"]]
-    return times, [value / unit for value in frame[series.column]]
 
 
 def _microseconds(time_ns: float) -> float:

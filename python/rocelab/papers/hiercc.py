@@ -9,8 +9,9 @@ from typing import Any
 import polars as pl
 
 from rocelab.papers import by_load, setups, verdict
-from rocelab.papers.measure import MS, each, gbps, lines, over_us, peak, queue_kb, series, within
+from rocelab.papers.measure import MS, each, gbps, lines, over_us, peak, queue_kb
 from rocelab.papers.model import Claim, Figure, Line, Panel, Paper, Points, Reading, Runs
+from rocelab.samples import series, within
 from rocelab.scenario import Scenario
 
 _SCHEMES: Mapping[str, dict[str, Any]] = {

@@ -13,13 +13,13 @@ from typing import TypeVar
 
 import polars as pl
 
+from rocelab import quantity
 from rocelab.papers.model import Line, Panel, Points, Reading, Runs, Value
 from rocelab.result import Result
+from rocelab.samples import US, Samples, series, within
 
 T = TypeVar("T")
 
-US = 1e6
-"""Picoseconds in a microsecond."""
 MS = 1e3
 """Microseconds in a millisecond, a tick of time axes."""
 
@@ -35,50 +35,42 @@ def each(cases: Mapping[str, str] | Iterable[str], read: Callable[[str], T]) -> 
     return {name: read(case) for name, case in named.items()}
 
 
-def queue_kb(case: str, probe: str = "queue", *, per_tick: float = 1.0) -> Callable[[Runs], Points]:
+def queue_kb(
+    case: str, probe: str = "queue", *, per_tick: float = 1.0
+) -> Callable[[Runs], Samples]:
     """Queue length over ticks of so many microseconds."""
     return _over(case, probe, 1e3, None, per_tick)
 
 
-def busy_percent(case: str) -> Callable[[Runs], Points]:
+def busy_percent(case: str) -> Callable[[Runs], Samples]:
     """Utilisation over microseconds."""
     return _over(case, "busy", 1e-2, None, 1.0)
 
 
 def gbps(
     case: str, probe: str, *, node: str | None = None, per_tick: float = 1.0
-) -> Callable[[Runs], Points]:
+) -> Callable[[Runs], Samples]:
     """What passed the ports of ``probe``, or of one of its nodes, as :func:`queue_kb`."""
     return _over(case, probe, 1e9, node, per_tick)
 
 
-def rate(case: str, flow: int, *, per_tick: float = 1.0) -> Callable[[Runs], Points]:
+def rate(case: str, flow: int, *, per_tick: float = 1.0) -> Callable[[Runs], Samples]:
     """The rate in Gb/s that a flow may send at, over ticks of so many microseconds.
 
     Where its scheme sets none, that is the line rate of its host.
     """
 
-    def points(runs: Runs) -> Points:
+    def samples(runs: Runs) -> Samples:
         times, rates = rate_gbps(runs[case], flow)
         return [time / per_tick for time in times], rates
 
-    return points
+    return samples
 
 
-def series(
-    run: Result, name: str, scale: float, node: str | None = None
-) -> tuple[list[float], list[float]]:
-    """The probe ``name`` over microseconds, its values divided by ``scale``; of a node or all."""
-    frame, column = _samples(run, name)
-    if node is not None:
-        frame = frame.filter(pl.col("node") == node)
-    return (frame["time_ps"] / US).to_list(), (frame[column] / scale).to_list()
-
-
-def rate_gbps(run: Result, flow: int) -> tuple[list[float], list[float]]:
+def rate_gbps(run: Result, flow: int) -> Samples:
     """As :func:`rate`, of one run."""
-    frame, column = _samples(run, "rate")
-    frame = frame.filter(pl.col("flow_id") == flow)
+    entry = run.series["rate"]
+    frame = entry.to_polars().filter(pl.col("flow_id") == flow)
     message = run.flows.to_polars().row(by_predicate=pl.col("flow_id") == flow, named=True)
     ports = run.ports.to_polars().filter(pl.col("node") == message["src"])
     line_bps = ports["rate_bps"][0]
@@ -89,7 +81,7 @@ def rate_gbps(run: Result, flow: int) -> tuple[list[float], list[float]]:
     ticks = pl.DataFrame({"time_ps": _ticks(run, "rate")}, schema={"time_ps": pl.UInt64})
     ticks = ticks.filter(pl.col("time_ps").is_between(start_ps, end_ps, closed="left"))
     rates = ticks.join(frame, on="time_ps", how="left").sort("time_ps")
-    values = rates[column].cast(pl.Float64).fill_null(line_bps) / 1e9
+    values = rates[entry.column].cast(pl.Float64).fill_null(line_bps) / 1e9
     return (rates["time_ps"] / US).to_list(), values.to_list()
 
 
@@ -116,13 +108,13 @@ def over_us(
     return Panel(title, "Time (us)", y, shown, x_range=x_range)
 
 
-def peak(read: Callable[[Runs], Points], begin_us: float = 0.0) -> Reading:
+def peak(read: Callable[[Runs], Samples], begin_us: float = 0.0) -> Reading:
     """The largest value from then on."""
     return lambda runs: max(within(read(runs), begin_us))
 
 
 def mean(
-    read: Callable[[Runs], Points], begin_us: float = 0.0, end_us: float = math.inf
+    read: Callable[[Runs], Samples], begin_us: float = 0.0, end_us: float = math.inf
 ) -> Reading:
     """The mean value in a span."""
     return lambda runs: statistics.fmean(within(read(runs), begin_us, end_us))
@@ -138,33 +130,26 @@ def pauses_sent(case: str, node: str) -> Reading:
     return reading
 
 
-def within(points: Points, begin_us: float, end_us: float = math.inf) -> list[float]:
-    """The values of ``points`` from ``begin_us`` to before ``end_us``."""
-    pairs = zip(*points, strict=True)
-    return [y for x, y in pairs if isinstance(x, float) and begin_us <= x < end_us]
-
-
 def first(
-    points: Points, begin_us: float, *, below: float = -math.inf, above: float = math.inf
+    samples: Samples, begin_us: float, *, below: float = -math.inf, above: float = math.inf
 ) -> float:
     """When a value is first ``below`` or ``above`` a bound from ``begin_us`` on, or infinity."""
-    for x, y in zip(*points, strict=True):
-        if isinstance(x, float) and x >= begin_us and (y < below or y > above):
-            return x
+    for time, value in zip(*samples, strict=True):
+        if time >= begin_us and (value < below or value > above):
+            return time
     return math.inf
 
 
-def settled(curves: Sequence[Points], begin_us: float, share: float, tolerance: float) -> float:
+def settled(curves: Sequence[Samples], begin_us: float, share: float, tolerance: float) -> float:
     """From when on all values stay within ``tolerance`` of ``share``; infinite if never."""
     latest = begin_us
     for times, values in curves:
         off = [
-            x
-            for x, y in zip(times, values, strict=True)
-            if isinstance(x, float) and x >= begin_us and abs(y / share - 1) > tolerance
+            time
+            for time, value in zip(times, values, strict=True)
+            if time >= begin_us and abs(value / share - 1) > tolerance
         ]
-        last = max((x for x in times if isinstance(x, float)), default=begin_us)
-        if off and off[-1] == last:
+        if off and off[-1] == times[-1]:
             return math.inf
         latest = max(latest, off[-1] if off else begin_us)
     return latest
@@ -184,30 +169,21 @@ def single(value: Value) -> float:
 
 def _over(
     case: str, probe: str, scale: float, node: str | None, per_tick: float
-) -> Callable[[Runs], Points]:
-    def points(runs: Runs) -> Points:
-        times, values = series(runs[case], probe, scale, node)
+) -> Callable[[Runs], Samples]:
+    def samples(runs: Runs) -> Samples:
+        times, values = series(runs[case], probe, scale, node=node)
         return [time / per_tick for time in times], values
 
-    return points
-
-
-def _samples(run: Result, name: str) -> tuple[pl.DataFrame, str]:
-    entry = run.series[name]
-    frame = entry.to_polars()
-    return frame.sort("time_ps"), entry.column
+    return samples
 
 
 def _ticks(run: Result, name: str) -> list[int]:
     """The instants at which the probe ``name`` looked."""
     probes = {probe["name"]: probe for probe in run.scenario.to_dict()["probe"]}
-    step = round(float(_picoseconds(probes[name]["interval"])))
-    begin = round(float(_picoseconds(probes[name].get("start", "0ns"))))
+    step, begin = (_picoseconds(probes[name][key]) for key in ("interval", "start"))
     return list(range(begin, run.summary["simulated_ns"] * 1000 + 1, step))
 
 
-def _picoseconds(text: str) -> float:
-    for unit, ps in (("ps", 1), ("ns", 10**3), ("us", 10**6), ("ms", 10**9), ("s", 10**12)):
-        if text.endswith(unit):
-            return float(text.removesuffix(unit)) * ps
-    raise ValueError(text)
+def _picoseconds(time: str) -> int:
+    number, _ = quantity.parse(time) or (math.nan, "")
+    return round(number)

@@ -10,9 +10,10 @@ from typing import Any
 import polars as pl
 
 from rocelab.papers import by_load, seeds, setups, verdict
-from rocelab.papers.measure import US, bars, mean
-from rocelab.papers.model import Claim, Figure, Line, Panel, Paper, Points, Reading, Runs, Value
+from rocelab.papers.measure import bars, mean
+from rocelab.papers.model import Claim, Figure, Line, Panel, Paper, Reading, Runs, Value
 from rocelab.result import Result
+from rocelab.samples import US, Samples
 from rocelab.scenario import Scenario
 
 _SCHEMES: Mapping[str, dict[str, Any]] = {
@@ -190,18 +191,18 @@ def _groups(quick: bool, workload: str, load: int, seed: int, scheme: str) -> Sc
 # What is read off the runs.
 
 
-def _throughput(*flows: int) -> Callable[[str], Callable[[Runs], Points]]:
+def _throughput(*flows: int) -> Callable[[str], Callable[[Runs], Samples]]:
     """Reads the link time that the data of flows take at their receiver, in Gb/s over us."""
 
-    def read(case: str) -> Callable[[Runs], Points]:
-        def points(runs: Runs) -> Points:
+    def read(case: str) -> Callable[[Runs], Samples]:
+        def samples(runs: Runs) -> Samples:
             series = runs[case].series["goodput"]
             frame = series.to_polars().filter(pl.col("flow_id").is_in(flows)).sort("time_ps")
             sums = frame.group_by("time_ps", maintain_order=True).agg(pl.col(series.column).mean())
             rates = sums[series.column] * (_PACKET / 1000 / 1e9)
             return (sums["time_ps"] / US).to_list(), rates.to_list()
 
-        return points
+        return samples
 
     return read
 

@@ -25,9 +25,9 @@ from rocelab.papers.measure import (
     rate,
     rate_gbps,
     settled,
-    within,
 )
 from rocelab.papers.model import Claim, Figure, Line, Panel, Reading, Runs
+from rocelab.samples import within
 from rocelab.scenario import Scenario
 
 _JOIN_US = 300.0

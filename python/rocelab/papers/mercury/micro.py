@@ -16,11 +16,10 @@ from rocelab.papers.measure import (
     over_us,
     peak,
     queue_kb,
-    series,
-    within,
 )
 from rocelab.papers.mercury.schemes import FIVE, FOUR, OTHERS, SCHEMES, SEVEN, SIX, SMALL, xoff
-from rocelab.papers.model import Claim, Figure, Line, Panel, Points, Reading, Runs
+from rocelab.papers.model import Claim, Figure, Line, Panel, Reading, Runs
+from rocelab.samples import Samples, series, within
 from rocelab.scenario import Scenario
 
 _BURST_US = 3000.0
@@ -73,19 +72,19 @@ def _chains(schemes: tuple[str, ...]) -> dict[str, Scenario]:
     return {f"{xoff} {name}": _chain(name, xoff) for xoff in _XOFFS_KB for name in schemes}
 
 
-def _sent_gbps(host: str, case: str) -> Callable[[Runs], Points]:
+def _sent_gbps(host: str, case: str) -> Callable[[Runs], Samples]:
     """What a host sends, in 100 us, over milliseconds."""
     return gbps(case, "sent", node=host, per_tick=MS)
 
 
-def _goodput_gbps(case: str) -> Callable[[Runs], Points]:
+def _goodput_gbps(case: str) -> Callable[[Runs], Samples]:
     """What of F1's payload reaches R1, in 100 us, over milliseconds."""
 
-    def points(runs: Runs) -> Points:
+    def samples(runs: Runs) -> Samples:
         times, rates = gbps(case, "received", per_tick=MS)(runs)
         return times, [rate * 1000 / 1082 for rate in rates]
 
-    return points
+    return samples
 
 
 def _least(host: str, case: str) -> Reading:
@@ -232,7 +231,7 @@ def _peak(case: str) -> Reading:
     return peak(queue_kb(case), _INCAST_US)
 
 
-def _long_gbps(case: str) -> Callable[[Runs], Points]:
+def _long_gbps(case: str) -> Callable[[Runs], Samples]:
     return gbps(case, "sent")
 
 
