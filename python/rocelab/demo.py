@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rocelab.errors import RocelabError
+from rocelab.percentile import percentile
 from rocelab.plot.gallery import draw_all
 from rocelab.plot.slowdown import slowdowns_by_tag
 from rocelab.quantity import duration, size
@@ -54,7 +55,7 @@ def table(results: list[Result]) -> str:
         summary = result.summary
         slowdowns = slowdowns_by_tag(result)
         medians = (
-            f"{values[(len(values) - 1) // 2]:.2f}" if (values := slowdowns.get(tag)) else "-"
+            f"{percentile(values, 50):.2f}" if (values := slowdowns.get(tag)) else "-"
             for tag in tags
         )
         rows.append(

@@ -18,6 +18,7 @@ from statistics import fmean
 from typing import Any
 
 from rocelab.errors import ResultError
+from rocelab.percentile import percentile
 
 GROUPS = 20
 PERCENTILES = (50, 95, 99)
@@ -257,7 +258,6 @@ def _quotient(a: float | None, b: float | None) -> float | None:
 
 def _means(flows: Sequence[Flow]) -> dict[str, float | None]:
     slowdowns = sorted(flow.slowdown for flow in flows)
-    last = len(slowdowns) - 1
 
     def mean(values: Sequence[float]) -> float | None:
         return fmean(values) if values else None
@@ -266,10 +266,8 @@ def _means(flows: Sequence[Flow]) -> dict[str, float | None]:
         "flows": len(flows),
         "mean": mean(slowdowns),
         **{
-            f"p{p}": slowdowns[min(last, math.ceil(len(slowdowns) * p / 100) - 1)]
-            if flows
-            else None
-            for p in PERCENTILES
+            f"p{percent}": percentile(slowdowns, percent) if flows else None
+            for percent in PERCENTILES
         },
         **{
             name: mean([flow.slowdown for flow in flows if least <= flow.size < most])

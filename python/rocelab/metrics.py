@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rocelab.errors import ConfigError
-from rocelab.papers.measure import rank
+from rocelab.percentile import of_column
 
 if TYPE_CHECKING:
     import polars as pl
@@ -58,15 +58,16 @@ def _fct(statistic: str, title: str, read: Callable[[pl.Series], Number]) -> Met
 
 def _small_p99(run: Result) -> Number:
     flows = run.flows.to_polars()
-    return _rank(99)(flows.filter(flows["size_bytes"] <= SMALL_BYTES)["slowdown"].drop_nulls())
+    small = flows.filter(flows["size_bytes"] <= SMALL_BYTES)
+    return _percentile(99)(small["slowdown"].drop_nulls())
 
 
 def _mean(values: pl.Series) -> Number:
     return math.fsum(values) / len(values) if len(values) else None
 
 
-def _rank(percent: int) -> Callable[[pl.Series], Number]:
-    return lambda values: rank(values, percent) if len(values) else None
+def _percentile(percent: int) -> Callable[[pl.Series], Number]:
+    return lambda values: of_column(values, percent) if len(values) else None
 
 
 METRICS: tuple[Metric, ...] = (
@@ -78,9 +79,9 @@ METRICS: tuple[Metric, ...] = (
     _slowdown("p99", "p99 FCT slowdown"),
     Metric("small_slowdown_p99", "p99 FCT slowdown up to 100 KB", "", _small_p99),
     _fct("mean", "Mean FCT", _mean),
-    _fct("p50", "p50 FCT", _rank(50)),
-    _fct("p95", "p95 FCT", _rank(95)),
-    _fct("p99", "p99 FCT", _rank(99)),
+    _fct("p50", "p50 FCT", _percentile(50)),
+    _fct("p95", "p95 FCT", _percentile(95)),
+    _fct("p99", "p99 FCT", _percentile(99)),
     _summary("unfairness", "Unfairness", whole=False),
     _summary("max_queue_bytes", "Longest queue", "bytes"),
     _summary("pause_frames", "PFC pauses"),
@@ -94,8 +95,8 @@ METRICS: tuple[Metric, ...] = (
 
 _OF_SAMPLES: Mapping[str, tuple[str, Callable[[pl.Series], Number]]] = {
     "mean": ("Mean", _mean),
-    "p99": ("p99", _rank(99)),
-    "max": ("Largest", _rank(100)),
+    "p99": ("p99", _percentile(99)),
+    "max": ("Largest", _percentile(100)),
 }
 
 

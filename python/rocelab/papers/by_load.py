@@ -14,8 +14,9 @@ from pathlib import Path
 
 import polars as pl
 
-from rocelab.papers.measure import rank, single
+from rocelab.papers.measure import single
 from rocelab.papers.model import Line, Panel, Points, Reading, Runs
+from rocelab.percentile import of_column
 from rocelab.scenario import Scenario
 from rocelab.store import open_result
 
@@ -141,5 +142,5 @@ def _statistics(directory: Path, sizes: Sizes) -> dict[str, float]:
     mean = fcts.cast(pl.Float64).mean()
     return {
         AVERAGE: mean / 1e6 if isinstance(mean, float) else math.nan,
-        TAIL: rank(fcts, 99) / 1e6,
+        TAIL: of_column(fcts, 99) / 1e6,
     }

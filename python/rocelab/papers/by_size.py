@@ -11,15 +11,15 @@ from collections.abc import Callable, Mapping
 import polars as pl
 
 from rocelab.papers import seeds
-from rocelab.papers.measure import rank
 from rocelab.papers.model import Line, Panel, Points, Reading, Runs
+from rocelab.percentile import of_column
 from rocelab.result import Result
 
 STATISTICS: Mapping[str, Callable[[pl.Series], float]] = {
     "Average": lambda values: float(values.sum()) / len(values) if len(values) else math.nan,
-    "Median": lambda values: rank(values, 50),
-    "95th percentile": lambda values: rank(values, 95),
-    "99th percentile": lambda values: rank(values, 99),
+    "Median": lambda values: of_column(values, 50),
+    "95th percentile": lambda values: of_column(values, 95),
+    "99th percentile": lambda values: of_column(values, 99),
 }
 
 _LEAST_FLOWS = 20

@@ -155,13 +155,6 @@ def settled(curves: Sequence[Samples], begin_us: float, share: float, tolerance:
     return latest
 
 
-def rank(values: pl.Series, percent: float) -> float:
-    """The percentile by nearest rank, NaN of nothing."""
-    if values.is_empty():
-        return math.nan
-    return float(values.sort()[max(math.ceil(len(values) * percent / 100) - 1, 0)])
-
-
 def single(value: Value) -> float:
     """A number; the mean of one for each seed."""
     return statistics.fmean(value) if isinstance(value, Sequence) else value

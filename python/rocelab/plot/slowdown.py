@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rocelab.errors import ResultError
+from rocelab.percentile import percentile
 from rocelab.plot.style import (
     caveats,
     figure,
@@ -147,11 +148,6 @@ def _short(tag: str) -> str:
         return line
     half = _LONGEST_TAG // 2
     return f"{line[:half]}…{line[1 - half :]}"
-
-
-def percentile(values: Sequence[float], percent: int) -> float:
-    """The smallest of the sorted ``values`` that at least ``percent`` per cent do not exceed."""
-    return values[math.ceil(len(values) * percent / 100) - 1]
 
 
 def _maxima(groups: str, counts: Sequence[int]) -> list[str]:
