@@ -12,6 +12,7 @@ from statistics import fmean
 from rocelab.errors import ConfigError, ResultError
 from rocelab.fct import rows
 from rocelab.hpcc import Experiment
+from rocelab.text_table import markdown
 
 Flow = tuple[str, ...]
 """Addresses, ports, size and start of a flow: what it is known by in ``fct.txt``."""
@@ -114,7 +115,7 @@ def table(cases: Sequence[Agreement]) -> str:
         "pauses there / here",
         "longest queue there / here",
     )
-    lines = [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"]
+    lines = [columns]
     for row in cases:
         flows, common = str(row.flows), row.flows - row.missing
         for number, what in ((row.missing, "missing here"), (row.extra, "extra here")):
@@ -132,11 +133,9 @@ def table(cases: Sequence[Agreement]) -> str:
         if row.pauses_there and row.same_pfc:
             pauses += ", each at its time and place"
         queue = f"{row.queue_there:,}" if row.queue_there is not None else "?"
-        lines.append(
-            f"| {row.case} | {row.scheme} | {flows} | {row.equal} | {difference} | {pauses} "
-            f"| {queue} / {row.queue_here:,} B |"
-        )
-    return "\n".join(lines)
+        queues = f"{queue} / {row.queue_here:,} B"
+        lines.append((row.case, row.scheme, flows, str(row.equal), difference, pauses, queues))
+    return markdown(lines, left=len(columns))
 
 
 def _fcts(path: Path) -> dict[Flow, int]:

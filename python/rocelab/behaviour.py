@@ -22,6 +22,7 @@ from rocelab.result import Result
 from rocelab.runner import run_all
 from rocelab.samples import Samples, series, within
 from rocelab.scenario import Scenario
+from rocelab.text_table import aligned, markdown
 
 RATES_GBPS = (40, 100)
 FAIR = 0.95
@@ -353,19 +354,9 @@ def _cell(row: Row, key: str, *, several: bool) -> str:
 
 def table(rows: Sequence[Row]) -> str:
     """The rows as people read them."""
-    parts = []
-    for title, several in groups(rows):
-        lines = cells(several)
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        drawn = [
-            "  ".join(
-                f"{cell:<{width}}" if index == 0 else f"{cell:>{width}}"
-                for index, (cell, width) in enumerate(zip(line, widths, strict=True))
-            ).rstrip()
-            for line in lines
-        ]
-        parts.append("\n".join([title, *drawn]))
-    return "\n\n".join(parts)
+    return "\n\n".join(
+        f"{title}\n{aligned(cells(several), left=1)}" for title, several in groups(rows)
+    )
 
 
 def to_csv(rows: Sequence[Row]) -> str:
@@ -403,17 +394,10 @@ def page(rows: Sequence[Row], command: str) -> str:
     caveats = {one["name"]: one["caveat"] for one in catalogue.schemes()}
     parts = [_INTRODUCTION.format(command=command, fair=FAIR)]
     for title, several in groups(rows):
-        drawn = cells(several)
         heading, _, text = title.partition(": ")
         parts.append(f"## {heading}\n\n{text[0].upper()}{text[1:]}.\n")
-        rule = "|---|" + "---:|" * (len(drawn[0]) - 1)
-        parts.append(_markdown(drawn, rule) + "\n")
+        parts.append(markdown(cells(several), left=1) + "\n")
     told = [["scheme", "preset", "what to know before trusting its numbers"]]
     told += [[f"`{name}`", f"`{preset}`", caveats[name]] for name, preset in chosen]
-    parts.append("## Presets and caveats\n\n" + _markdown(told, "|---|---|---|") + "\n")
+    parts.append("## Presets and caveats\n\n" + markdown(told, left=3) + "\n")
     return "\n".join(parts)
-
-
-def _markdown(lines: Sequence[Sequence[str]], rule: str) -> str:
-    drawn = ["| " + " | ".join(line) + " |" for line in lines]
-    return "\n".join([drawn[0], rule, *drawn[1:]])

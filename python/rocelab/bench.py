@@ -13,7 +13,6 @@ import resource
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from rocelab.catalogue import schemes
 from rocelab.errors import ConfigError, SimulationError
 from rocelab.scenario import parse_with_settings
 from rocelab.simulate import check_count
+from rocelab.text_table import aligned
 
 _CASES = "bench_cases"
 #: Where the two runs end whose instructions are compared.
@@ -96,18 +96,11 @@ def _instructions_until(valgrind: str, case: str, stop: str) -> tuple[int, int]:
 def table(measured: list[dict[str, Any]]) -> str:
     """The measurements, a case a line."""
     if "instructions_per_packet_hop" in measured[0]:
-        return _aligned(
-            ("case", "packet-hops", "instructions/hop"),
-            [
-                (
-                    one["case"],
-                    str(one["packet_hops"]),
-                    f"{one['instructions_per_packet_hop']:.1f}",
-                )
-                for one in measured
-            ],
-            left=1,
-        )
+        counted = [
+            (one["case"], str(one["packet_hops"]), f"{one['instructions_per_packet_hop']:.1f}")
+            for one in measured
+        ]
+        return aligned([("case", "packet-hops", "instructions/hop"), *counted], left=1)
     columns = ("case", "scheme", "hosts", "threads", "M packet-hops/s", "ns/hop", "MB")
     rows = [
         (
@@ -121,18 +114,7 @@ def table(measured: list[dict[str, Any]]) -> str:
         )
         for one in measured
     ]
-    return _aligned(columns, rows, left=2)
-
-
-def _aligned(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]], *, left: int) -> str:
-    widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
-    return "\n".join(
-        "  ".join(
-            f"{cell:<{width}}" if index < left else f"{cell:>{width}}"
-            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in (columns, *rows)
-    )
+    return aligned([columns, *rows], left=2)
 
 
 def _measure_here(case: str, threads: int, repeat: int, *settings: str) -> dict[str, Any]:

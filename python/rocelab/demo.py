@@ -18,6 +18,7 @@ from rocelab.quantity import duration, size
 from rocelab.scenario import load
 from rocelab.simulate import run
 from rocelab.store import check_target
+from rocelab.text_table import aligned
 
 if TYPE_CHECKING:
     from rocelab.result import Result
@@ -67,14 +68,7 @@ def table(results: list[Result]) -> str:
                 size(summary["max_queue_bytes"]),
             )
         )
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(
-            f"{cell:<{width}}" if index == 0 else f"{cell:>{width}}"
-            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in rows
-    )
+    return aligned(rows, left=1)
 
 
 def main() -> None:

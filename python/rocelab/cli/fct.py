@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rocelab.errors import ResultError
+from rocelab.text_table import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -143,11 +144,7 @@ def _table(rows: Sequence[dict[str, Any]]) -> str:
     columns = [(key, key) for key in rows[0]] if "place" in rows[0] else _columns(rows)
     lines = [[title for title, _ in columns]]
     lines += [[_cell(row[key], key) for _, key in columns] for row in rows]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(columns))]
-    return "\n".join(
-        "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
-        for line in lines
-    )
+    return aligned(lines, left=0)
 
 
 def _columns(rows: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:

@@ -15,6 +15,7 @@ from rocelab.cli.reproduce import Jobs, kept_runs
 from rocelab.cli.running import Quiet, ScenarioFile, Settings, load_scenario
 from rocelab.grid import combinations, read_axis
 from rocelab.sweeps import SHOWN, Plan, Sweep, run_plan
+from rocelab.text_table import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -121,14 +122,7 @@ def _table(done: Sweep, metrics: Sequence[Metric]) -> str:
         name = metric.name.removesuffix(f"_{metric.unit}")
         head = f"{name} ({unit})" if unit else name
         columns.append([head, *_cells(scaled)])
-    widths = [max(map(len, column)) for column in columns]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if number < len(axes) else cell.rjust(width)
-            for number, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in zip(*columns, strict=True)
-    )
+    return aligned(list(zip(*columns, strict=True)), left=len(axes))
 
 
 def _cells(numbers: Sequence[tuple[float, float | None] | None]) -> list[str]:

@@ -15,6 +15,7 @@ from rocelab.papers import baselines, draw, fncc, hiercc, mercury, rcm, themis
 from rocelab.papers.model import Figure, Paper, Runs
 from rocelab.plot.style import caveats, save
 from rocelab.runner import run_all
+from rocelab.text_table import markdown
 
 PAPERS: tuple[Paper, ...] = (
     fncc.PAPER,
@@ -145,14 +146,14 @@ def page(made: Sequence[Reproduction], command: str) -> str:
             parts.append(f"### `{one.id}`\n\n{one.title}.\n")
             if not one.claims:
                 continue
-            rows = ["| claim | paper | measured | verdict | rests on |", "|---|---|---|---|---|"]
+            rows = [("claim", "paper", "measured", "verdict", "rests on")]
             for claim in one.claims:
                 verdict = claim["verdict"] + (f": {claim['by']}" if claim["by"] else "")
                 if claim["verdict"] != "holds":
                     verdict += f" (cause {numbers[claim['reason']]})"
-                cells = (claim["claim"], claim["paper"], claim["measured"], verdict)
-                rows.append("| " + " | ".join((*cells, claim["assumption"])) + " |")
-            parts.append("\n".join(rows) + "\n")
+                what = (claim["claim"], claim["paper"], claim["measured"])
+                rows.append((*what, verdict, claim["assumption"]))
+            parts.append(markdown(rows, left=5) + "\n")
     return "\n".join(parts)
 
 
