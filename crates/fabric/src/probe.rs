@@ -4,6 +4,7 @@
 use crate::network::ProbeKind;
 use crate::port::Port;
 use crate::samples::Log;
+use std::mem;
 use units::Time;
 
 /// When a probe samples.
@@ -33,37 +34,47 @@ impl Clock {
     }
 }
 
-/// The probes on a node's ports.
-#[derive(Debug, Default)]
-pub(crate) struct PortProbes {
+/// The probes on a node's ports or flows; of each they keep a `T` from one sample to the next.
+#[derive(Debug)]
+pub(crate) struct Probes<T> {
+    /// When the first of them samples again.
     next: Time,
-    probes: Vec<PortProbe>,
+    probes: Vec<Probe<T>>,
 }
 
 #[derive(Debug)]
-struct PortProbe {
+struct Probe<T> {
     clock: Clock,
-    /// Target's index in the probe, port (or flow, where the scheme's switch is asked for one), bytes
-    /// sent at the last sample.
-    targets: Vec<(u32, u32, u64)>,
+    /// In order of their ids.
+    targets: Vec<Target<T>>,
     log: Log,
 }
 
-impl PortProbes {
-    pub(crate) fn new(probes: Vec<(Clock, Vec<(u32, u32)>)>) -> PortProbes {
-        let probes: Vec<PortProbe> = probes
-            .into_iter()
-            .map(|(clock, targets)| PortProbe {
-                clock,
-                targets: targets.into_iter().map(|(target, port)| (target, port, 0)).collect(),
-                log: Log::default(),
-            })
-            .collect();
-        let mut all = PortProbes { next: Time::NEVER, probes };
+#[derive(Debug)]
+struct Target<T> {
+    /// Its index in the probe.
+    index: u32,
+    /// Which port, or which flow.
+    id: u32,
+    kept: T,
+}
+
+impl<T: Default> Probes<T> {
+    /// `probes`: of each target its index in the probe, and which port or flow it is.
+    pub(crate) fn new(probes: Vec<(Clock, Vec<(u32, u32)>)>) -> Probes<T> {
+        let of = |(clock, targets): (Clock, Vec<(u32, u32)>)| {
+            let of = |(index, id)| Target { index, id, kept: T::default() };
+            let mut targets: Vec<Target<T>> = targets.into_iter().map(of).collect();
+            targets.sort_by_key(|target| target.id);
+            Probe { clock, targets, log: Log::default() }
+        };
+        let mut all = Probes { next: Time::NEVER, probes: probes.into_iter().map(of).collect() };
         all.find_next();
         all
     }
+}
 
+impl<T> Probes<T> {
     fn find_next(&mut self) {
         self.next = self.probes.iter().map(|probe| probe.clock.next).min().unwrap_or(Time::NEVER);
     }
@@ -73,64 +84,25 @@ impl PortProbes {
         self.next
     }
 
-    /// What they saw, by probe.
-    pub(crate) fn into_logs(self) -> impl Iterator<Item = (u32, Log)> {
-        self.probes.into_iter().map(|probe| (probe.clock.probe, probe.log))
-    }
-
-    /// Takes the samples due at `now`; says how many.
-    pub(crate) fn sample<'p>(
+    /// Takes the samples due at `now`, where `read` finds a value; says how many.
+    #[inline(always)]
+    fn take(
         &mut self,
         now: Time,
-        port: impl Fn(usize) -> &'p Port,
-        came_in: impl Fn(usize) -> u64,
-        state: impl Fn(ProbeKind, u32) -> Option<f64>,
+        mut read: impl FnMut(&Clock, &mut Target<T>) -> Option<f64>,
     ) -> u64 {
         let mut taken = 0;
-        for probe in &mut self.probes {
-            if probe.clock.next != now {
+        for Probe { clock, targets, log } in &mut self.probes {
+            if clock.next != now {
                 continue;
             }
-            let clock = probe.clock;
-            for (target, number, sent_before) in &mut probe.targets {
-                let ask = match clock.kind {
-                    ProbeKind::PortState => true,
-                    kind => kind.at_first_switch().is_some(),
-                };
-                if ask {
-                    if let Some(value) = state(clock.kind, *number) {
-                        probe.log.push(clock.instant, *target, value);
-                        taken += 1;
-                    }
-                    continue;
+            for target in targets {
+                if let Some(value) = read(clock, target) {
+                    log.push(clock.instant, target.index, value);
+                    taken += 1;
                 }
-                let number = *number as usize;
-                let port = port(number);
-                let value = match clock.kind {
-                    ProbeKind::InputQueue => came_in(number) as f64,
-                    ProbeKind::Queue => port.queue_bytes as f64,
-                    ProbeKind::Pause => f64::from(u8::from(port.paused_since().is_some())),
-                    // What an interval saw is known at its end.
-                    ProbeKind::Throughput | ProbeKind::Utilisation if clock.is_fresh() => {
-                        *sent_before = port.counters.tx_bytes;
-                        continue;
-                    }
-                    ProbeKind::Throughput | ProbeKind::Utilisation => {
-                        let sent = port.counters.tx_bytes - *sent_before;
-                        *sent_before = port.counters.tx_bytes;
-                        let rate = sent as f64 * 8.0 / clock.interval.as_secs_f64();
-                        if clock.kind == ProbeKind::Throughput {
-                            rate
-                        } else {
-                            rate / port.rate().bps() as f64
-                        }
-                    }
-                    _ => unreachable!("a probe of flows on a port"),
-                };
-                probe.log.push(clock.instant, *target, value);
-                taken += 1;
             }
-            probe.clock.advance();
+            clock.advance();
         }
         self.find_next();
         taken
@@ -140,71 +112,72 @@ impl PortProbes {
     pub(crate) fn stop(&mut self) {
         self.next = Time::NEVER;
     }
+
+    /// What they saw, by probe.
+    pub(crate) fn into_logs(self) -> impl Iterator<Item = (u32, Log)> {
+        self.probes.into_iter().map(|probe| (probe.clock.probe, probe.log))
+    }
+}
+
+/// The probes on a node's ports.
+pub(crate) type PortProbes = Probes<Sent>;
+
+/// Bytes that a port had sent at the last sample.
+#[derive(Debug, Default)]
+pub(crate) struct Sent(u64);
+
+impl PortProbes {
+    /// Takes the samples due at `now`; says how many. `state` is asked for what only the scheme's switch
+    /// knows, of a port or of a flow.
+    pub(crate) fn sample<'p>(
+        &mut self,
+        now: Time,
+        port: impl Fn(usize) -> &'p Port,
+        came_in: impl Fn(usize) -> u64,
+        state: impl Fn(ProbeKind, u32) -> Option<f64>,
+    ) -> u64 {
+        self.take(now, |clock, Target { id, kept: Sent(before), .. }| {
+            if clock.kind == ProbeKind::PortState || clock.kind.at_first_switch().is_some() {
+                return state(clock.kind, *id);
+            }
+            let number = *id as usize;
+            let port = port(number);
+            Some(match clock.kind {
+                ProbeKind::InputQueue => came_in(number) as f64,
+                ProbeKind::Queue => port.queue_bytes as f64,
+                ProbeKind::Pause => f64::from(u8::from(port.paused_since().is_some())),
+                ProbeKind::Throughput | ProbeKind::Utilisation => {
+                    let sent =
+                        port.counters.tx_bytes - mem::replace(before, port.counters.tx_bytes);
+                    // What an interval saw is known at its end.
+                    if clock.is_fresh() {
+                        return None;
+                    }
+                    let rate = sent as f64 * 8.0 / clock.interval.as_secs_f64();
+                    if clock.kind == ProbeKind::Throughput {
+                        rate
+                    } else {
+                        rate / port.rate().bps() as f64
+                    }
+                }
+                _ => unreachable!("a probe of flows on a port"),
+            })
+        })
+    }
 }
 
 /// The probes on a host's flows.
+pub(crate) type FlowProbes = Probes<Received>;
+
+/// What came of a flow since the last sample: packets, their delays, their bytes.
 #[derive(Debug, Default)]
-pub(crate) struct FlowProbes {
-    next: Time,
-    probes: Vec<FlowProbe>,
-}
-
-#[derive(Debug)]
-struct FlowProbe {
-    clock: Clock,
-    /// By flow.
-    targets: Vec<FlowTarget>,
-    log: Log,
-}
-
-#[derive(Debug)]
-struct FlowTarget {
-    target: u32,
-    flow: u32,
-    /// Since the last sample: packets received, their delays, their bytes.
+pub(crate) struct Received {
     packets: u64,
     delays: Time,
     bytes: u64,
 }
 
 impl FlowProbes {
-    pub(crate) fn new(probes: Vec<(Clock, Vec<(u32, u32)>)>) -> FlowProbes {
-        let probes: Vec<FlowProbe> = probes
-            .into_iter()
-            .map(|(clock, targets)| {
-                let mut targets: Vec<FlowTarget> = targets
-                    .into_iter()
-                    .map(|(target, flow)| FlowTarget {
-                        target,
-                        flow,
-                        packets: 0,
-                        delays: Time::ZERO,
-                        bytes: 0,
-                    })
-                    .collect();
-                targets.sort_by_key(|target| target.flow);
-                FlowProbe { clock, targets, log: Log::default() }
-            })
-            .collect();
-        let mut all = FlowProbes { next: Time::NEVER, probes };
-        all.find_next();
-        all
-    }
-
-    fn find_next(&mut self) {
-        self.next = self.probes.iter().map(|probe| probe.clock.next).min().unwrap_or(Time::NEVER);
-    }
-
-    #[inline]
-    pub(crate) fn next(&self) -> Time {
-        self.next
-    }
-
-    /// What they saw, by probe.
-    pub(crate) fn into_logs(self) -> impl Iterator<Item = (u32, Log)> {
-        self.probes.into_iter().map(|probe| (probe.clock.probe, probe.log))
-    }
-
     /// Whether any probe counts what receivers get.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
@@ -214,14 +187,13 @@ impl FlowProbes {
     /// A data packet of `flow` arrived in order.
     pub(crate) fn received(&mut self, flow: u32, delay: Time, payload: u16) {
         for probe in &mut self.probes {
-            let first = probe.targets.partition_point(|target| target.flow < flow);
-            for target in &mut probe.targets[first..] {
-                if target.flow != flow {
-                    break;
-                }
-                target.packets += 1;
-                target.delays += delay;
-                target.bytes += u64::from(payload);
+            let first = probe.targets.partition_point(|target| target.id < flow);
+            for Target { kept, .. } in
+                probe.targets[first..].iter_mut().take_while(|target| target.id == flow)
+            {
+                kept.packets += 1;
+                kept.delays += delay;
+                kept.bytes += u64::from(payload);
             }
         }
     }
@@ -232,36 +204,15 @@ impl FlowProbes {
         now: Time,
         observe: impl Fn(u32, ProbeKind) -> Option<f64>,
     ) -> u64 {
-        let mut taken = 0;
-        for probe in &mut self.probes {
-            if probe.clock.next != now {
-                continue;
+        self.take(now, |clock, Target { id, kept, .. }| {
+            let Received { packets, delays, bytes } = mem::take(kept);
+            match clock.kind {
+                ProbeKind::Throughput | ProbeKind::Latency if clock.is_fresh() => None,
+                ProbeKind::Throughput => Some(bytes as f64 * 8.0 / clock.interval.as_secs_f64()),
+                ProbeKind::Latency if packets == 0 => None,
+                ProbeKind::Latency => Some(delays.as_secs_f64() / packets as f64),
+                kind => observe(*id, kind),
             }
-            let clock = probe.clock;
-            for target in &mut probe.targets {
-                let value = match clock.kind {
-                    ProbeKind::Throughput | ProbeKind::Latency if clock.is_fresh() => None,
-                    ProbeKind::Throughput => {
-                        Some(target.bytes as f64 * 8.0 / clock.interval.as_secs_f64())
-                    }
-                    ProbeKind::Latency if target.packets == 0 => None,
-                    ProbeKind::Latency => Some(target.delays.as_secs_f64() / target.packets as f64),
-                    kind => observe(target.flow, kind),
-                };
-                (target.packets, target.delays, target.bytes) = (0, Time::ZERO, 0);
-                if let Some(value) = value {
-                    probe.log.push(clock.instant, target.target, value);
-                    taken += 1;
-                }
-            }
-            probe.clock.advance();
-        }
-        self.find_next();
-        taken
-    }
-
-    /// They look no more.
-    pub(crate) fn stop(&mut self) {
-        self.next = Time::NEVER;
+        })
     }
 }
