@@ -51,7 +51,7 @@ def run_all(
     """
     check_jobs(jobs)
     homes = {name: directory / _key(scenario) for name, scenario in scenarios.items()}
-    results = {home: _kept(home) for home in dict.fromkeys(homes.values())}
+    results = {home: _cached(home) for home in dict.fromkeys(homes.values())}
     missing = {homes[name]: one for name, one in scenarios.items() if results[homes[name]] is None}
 
     def make(home: Path, tick: Tick) -> None:
@@ -73,8 +73,16 @@ def check_jobs(jobs: int | None) -> None:
         check_count("jobs", jobs)
 
 
-def _kept(home: Path) -> Result | None:
+def _cached(home: Path) -> Result | None:
     """The result that the cache has there, if it is sound; one that is not is removed."""
+    result = open_sound(home)
+    if result is None:
+        shutil.rmtree(home, ignore_errors=True)
+    return result
+
+
+def open_sound(home: Path) -> Result | None:
+    """The result in ``home``; None where there is none, or where it is damaged, which is told."""
     if not home.exists():
         return None
     try:
@@ -82,7 +90,6 @@ def _kept(home: Path) -> Result | None:
         check_tables(home, result.summary)
     except ResultError as error:
         print(f"{error.args[0]}; its run is made anew", file=sys.stderr)
-        shutil.rmtree(home, ignore_errors=True)
         return None
     return result
 

@@ -196,16 +196,16 @@ def _make_temporary(name: str, parent: Path) -> Path:
 
 def _write_all(result: Result, directory: Path) -> None:
     _write(directory / _SCENARIO, result.scenario_toml.encode())
-    _write(directory / _FLOWS, _parquet(result.flows.to_polars()))
-    _write(directory / _PORTS, _parquet(result.ports.to_polars()))
+    _write(directory / _FLOWS, to_parquet(result.flows.to_polars()))
+    _write(directory / _PORTS, to_parquet(result.ports.to_polars()))
     if result.series:
         (directory / _SERIES).mkdir()
         for name, series in result.series.items():
-            _write(directory / _SERIES / f"{name}.parquet", _parquet(series.to_polars()))
+            _write(directory / _SERIES / f"{name}.parquet", to_parquet(series.to_polars()))
         _sync(directory / _SERIES)
     if result.drops:
-        _write(directory / _DROPS, _json(result.drops))
-    _write(directory / _SUMMARY, _json(result.summary))
+        _write(directory / _DROPS, to_json(result.drops))
+    _write(directory / _SUMMARY, to_json(result.summary))
     _sync(directory)
 
 
@@ -260,7 +260,8 @@ def _put_back(old: Path, directory: Path) -> None:
         ) from None
 
 
-def _parquet(frame: pl.DataFrame) -> bytes:
+def to_parquet(frame: pl.DataFrame) -> bytes:
+    """``frame`` as a Parquet file; equal frames give equal bytes."""
     buffer = io.BytesIO()
     frame.rechunk().write_parquet(
         buffer, compression="zstd", compression_level=3, row_group_size=_ROWS_PER_GROUP
@@ -268,7 +269,8 @@ def _parquet(frame: pl.DataFrame) -> bytes:
     return buffer.getvalue()
 
 
-def _json(data: object) -> bytes:
+def to_json(data: object) -> bytes:
+    """``data`` as a JSON file that people can read."""
     return (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode()
 
 

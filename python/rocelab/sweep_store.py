@@ -6,17 +6,14 @@ which stands in its directory and is written after all else.
 
 from __future__ import annotations
 
-import io
-import json
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rocelab import __version__
 from rocelab.errors import ResultError
-from rocelab.runner import simulator
-from rocelab.store import check_directory, check_tables, check_target, open_result, put
+from rocelab.runner import open_sound, simulator
+from rocelab.store import check_directory, check_target, put, to_json, to_parquet
 
 if TYPE_CHECKING:
     from rocelab.result import Result
@@ -64,13 +61,8 @@ def missing(directory: Path, wanted: Iterable[tuple[str, str]], *, force: bool) 
 
 def _kept(home: Path, scenario: str) -> bool | None:
     """Whether the run there is the one of ``scenario``; None where there is no whole one."""
-    if not home.exists():
-        return None
-    try:
-        result = open_result(home)
-        check_tables(home, result.summary)
-    except ResultError as error:
-        print(f"{error.args[0]}; its run is made anew", file=sys.stderr)
+    result = open_sound(home)
+    if result is None:
         return None
     if result.scenario_toml != scenario:
         return False
@@ -89,23 +81,20 @@ def keep(result: Result, home: Path) -> None:
 
 def write_plan(directory: Path, plan: Plan) -> None:
     """Says what was asked for, before there is anything else."""
-    put(directory / _SWEEP, _json(_asked(plan, partial=True)))
+    put(directory / _SWEEP, to_json(_asked(plan, partial=True)))
 
 
 def write_tables(directory: Path, sweep: Sweep) -> None:
     """Writes all that is not in the directories of the runs."""
     runs = sweep.runs.to_polars()
-    parquet, csv = io.BytesIO(), io.BytesIO()
-    runs.write_parquet(parquet, compression="zstd", compression_level=3)
-    runs.write_csv(csv)
-    put(directory / f"{_RUNS}.parquet", parquet.getvalue())
-    put(directory / f"{_RUNS}.csv", csv.getvalue())
+    put(directory / f"{_RUNS}.parquet", to_parquet(runs))
+    put(directory / f"{_RUNS}.csv", runs.write_csv().encode())
     told = {
         **_asked(sweep.plan, partial=False),
         "units": {metric.name: metric.unit for metric in sweep.metrics},
         "statistics": sweep.statistics.to_polars().to_dicts(),
     }
-    put(directory / _SWEEP, _json(told))
+    put(directory / _SWEEP, to_json(told))
 
 
 def _asked(plan: Plan, *, partial: bool) -> dict[str, Any]:
@@ -118,7 +107,3 @@ def _asked(plan: Plan, *, partial: bool) -> dict[str, Any]:
         "seeds": list(plan.seeds),
         "scenario": plan.scenario.to_dict(),
     }
-
-
-def _json(data: object) -> bytes:
-    return (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode()

@@ -448,6 +448,27 @@ def test_flows_that_were_not_done_are_told_below_the_figures_of_papers(tmp_path:
     assert notes("endless", {"a": whole.with_(run__stop="5us")}) == []
 
 
+def test_files_of_a_figure_that_is_made_again_are_replaced_whole(tmp_path: Path) -> None:
+    """Who reads them meanwhile reads the old ones or the new ones."""
+    panel = Panel("flows", "run", "", [Line("flows", lambda runs: ([0.0], [float(len(runs))]))])
+    cases = {"a": Scenario.from_toml(INCAST)}
+
+    def made(title: str) -> Path:
+        figure = Figure("one", title, lambda _quick: cases, [panel], [])
+        paper = Paper("paper", "", [figure], {"flows": 0}, [])
+        return reproduce.reproduce(paper, figure, tmp_path, cache=tmp_path / "cache").directory
+
+    names = ("claims.json", "data.parquet")
+    old = made("Old")
+    for name in names:
+        (tmp_path / name).hardlink_to(old / name)
+    before = {name: (tmp_path / name).read_bytes() for name in names}
+    new = made("New")
+    assert {name: (tmp_path / name).read_bytes() for name in names} == before
+    assert not any((tmp_path / name).samefile(new / name) for name in names)
+    assert json.loads((new / "claims.json").read_text(encoding="utf-8"))["title"] == "New"
+
+
 def test_caveats_stand_below_the_figures_of_papers(tmp_path: Path) -> None:
     """All figures with PACC, whose text was not available, say so; here in one of one panel."""
     (pacc,) = (one for one in rocelab.schemes() if one["name"] == "pacc")

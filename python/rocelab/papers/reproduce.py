@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import difflib
-import io
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rocelab.errors import ConfigError, ResultError
+from rocelab.errors import ConfigError
 from rocelab.papers import baselines, draw, fncc, hiercc, mercury, rcm, themis
 from rocelab.papers.model import Figure, Paper, Runs
 from rocelab.plot.style import caveats, save
 from rocelab.runner import run_all
+from rocelab.store import put, to_json, to_parquet
 from rocelab.text_table import markdown
 
 PAPERS: tuple[Paper, ...] = (
@@ -74,7 +73,6 @@ def reproduce(
 ) -> Reproduction:
     """Writes picture, data and ``claims.json`` to the figure's own directory in ``out``."""
     directory = out / paper.id / figure.id
-    _make(directory)
     runs = run_all(figure.cases(quick), cache, jobs=jobs, progress=progress)
     frame = draw.data(figure, runs)
     claims = [
@@ -95,9 +93,7 @@ def reproduce(
     if quick and figure.cases(False) != figure.cases(True):
         notes.insert(0, f"Quick version: {figure.quick}.")
     save(draw.picture(figure, frame, paper.looks, notes), directory / "figure")
-    parquet = io.BytesIO()
-    frame.write_parquet(parquet, compression="zstd", compression_level=3)
-    _write(directory / "data.parquet", parquet.getvalue())
+    put(directory / "data.parquet", to_parquet(frame))
     id_ = f"{paper.id}/{figure.id}"
     told = {
         "id": id_,
@@ -108,8 +104,7 @@ def reproduce(
         "assumptions": list(paper.assumptions),
         "notes": notes,
     }
-    text = json.dumps(told, indent=2, ensure_ascii=False) + "\n"
-    _write(directory / "claims.json", text.encode())
+    put(directory / "claims.json", to_json(told))
     return Reproduction(id_, figure.title, claims, directory)
 
 
@@ -210,17 +205,3 @@ def _unfinished(runs: Runs) -> list[str]:
         if 0 < done < flows
     ]
     return [f"Flows done: {', '.join(told)}."] if told else []
-
-
-def _make(directory: Path) -> None:
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ResultError(f"{directory}: cannot write: {error.strerror or error}") from None
-
-
-def _write(path: Path, content: bytes) -> None:
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise ResultError(f"{path}: cannot write: {error.strerror or error}") from None
