@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import zlib
 from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rocelab.errors import ResultError
 from rocelab.hpcc import Experiment
 from rocelab.plot.style import COLOURS, figure, save, style
 from rocelab.samples import Samples, series
@@ -31,34 +33,27 @@ _FLOWS_AT_MOST = 3
 _DPI = 160
 """For the screen: these pictures are to be looked at, not printed."""
 
+Port = tuple[str, int]
+"""A node's name and the number of its port, from 1."""
 Pair = tuple[str, str]
 """Names of a flow's hosts."""
 
 
 def has_series(case: Path) -> bool:
     """Whether a case comes with time series."""
-    return _place(case / QUEUES) is not None and _place(case / RATES) is not None
+    return all(_place(case / name).is_file() for name in (QUEUES, RATES))
 
 
 def draw(case: Path, stem: Path) -> list[Path]:
     """Runs a case; draws its longest queue and its rates beside the simulator's own."""
-    queues: dict[tuple[str, int], dict[int, float]] = defaultdict(dict)
-    for time, at, number, value, *_ in _rows(case / QUEUES):
-        queues[f"n{at}", int(number)][int(time)] = float(value)
-    rates: dict[Pair, Samples] = defaultdict(lambda: ([], []))
-    end = _START_NS
-    for time, src, dst, _, value, *_ in _rows(case / RATES):
-        end = max(end, int(time))
-        times, values = rates[f"n{src}", f"n{dst}"]
-        times.append(_microseconds(int(time)))
-        values.append(float(value) / 1e9)
-    (node, port), there = max(queues.items(), key=lambda item: max(item[1].values()))
-    samples = range(_START_NS + _STEP_NS, end + 1, _STEP_NS)
+    (node, port), there = _longest_queue(case)
+    rates, end_ns = _rates(case)
+    samples = range(_START_NS + _STEP_NS, end_ns + 1, _STEP_NS)
     queue_there = (
         [_microseconds(time) for time in samples],
         [there.get(time, 0.0) / 1e3 for time in samples],
     )
-    result, flows = _run(case, (node, port), list(rates), end)
+    result, flows = _run(case, (node, port), list(rates), end_ns)
     with style():
         drawn, (upper, lower) = figure(rows=2, height_in=3.6)
         _overlay(upper, "black", queue_there, series(result, "queue", 1e3))
@@ -84,6 +79,26 @@ def draw(case: Path, stem: Path) -> list[Path]:
         return save(drawn, stem, ("png",), dpi=_DPI)
 
 
+def _longest_queue(case: Path) -> tuple[Port, dict[int, float]]:
+    """The port with the longest queue in the case, and that queue in bytes by the time in ns."""
+    queues: dict[Port, dict[int, float]] = defaultdict(dict)
+    for (time, node, port), value in _rows(case / QUEUES, 4):
+        queues[f"n{node}", port][time] = value
+    return max(queues.items(), key=lambda item: max(item[1].values()))
+
+
+def _rates(case: Path) -> tuple[dict[Pair, Samples], int]:
+    """The rates of the case's flows in Gb/s, and when the last sample was taken."""
+    rates: dict[Pair, Samples] = defaultdict(lambda: ([], []))
+    end_ns = _START_NS
+    for (time, src, dst, _), value in _rows(case / RATES, 5):
+        end_ns = max(end_ns, time)
+        times, values = rates[f"n{src}", f"n{dst}"]
+        times.append(_microseconds(time))
+        values.append(value / 1e9)
+    return rates, end_ns
+
+
 def _overlay(axes: Axes, colour: str, there: Samples, here: Samples) -> None:
     """The simulator's curve as a broad light line, ours as a thin one on it.
 
@@ -95,18 +110,23 @@ def _overlay(axes: Axes, colour: str, there: Samples, here: Samples) -> None:
 
 
 def _run(
-    case: Path, place: tuple[str, int], pairs: list[Pair], end_ns: int
+    case: Path, place: Port, pairs: list[Pair], end_ns: int
 ) -> tuple[Result, list[tuple[int, Pair]]]:
     """The result, with the queue of a port and the rates of some flows; and which flows."""
     scenario = Experiment(case / "config.txt", case).scenario()
     data = scenario.to_dict()
     node, port = place
     links = [link for link in data["topology"]["links"] if node in (link["a"], link["b"])]
+    if not 1 <= port <= len(links):
+        raise ResultError(f"{_place(case / QUEUES)}: {node} has no port {port} in the topology")
     ends = (links[port - 1]["a"], links[port - 1]["b"])
     peer = ends[1] if ends[0] == node else ends[0]
     known: dict[Pair, int] = {}
     for number, flow in enumerate(data["traffic"][0]["flows"]):
         known.setdefault((flow["src"], flow["dst"]), number)
+    for src, dst in pairs:
+        if (src, dst) not in known:
+            raise ResultError(f"{_place(case / RATES)}: no flow from {src} to {dst} in the case")
     flows = sorted((known[pair], pair) for pair in pairs)
     if len(flows) > _FLOWS_AT_MOST:
         flows = [flows[0], flows[len(flows) // 2], flows[-1]]
@@ -126,14 +146,35 @@ def _microseconds(time_ns: float) -> float:
     return (time_ns - _START_NS) / 1e3
 
 
-def _rows(path: Path) -> list[list[str]]:
+def _rows(path: Path, columns: int) -> list[tuple[list[int], float]]:
+    """Of each line the value in the last of so many columns, behind the integers before it."""
     place = _place(path)
-    if place is None:
-        return []
-    content = place.read_bytes()
-    text = (gzip.decompress(content) if place.suffix == ".gz" else content).decode()
-    return [line.split() for line in text.splitlines() if line]
+    rows = []
+    for number, line in enumerate(_text(place).splitlines(), start=1):
+        words = line.split()
+        if not words:
+            continue
+        try:
+            rows.append(([int(word) for word in words[: columns - 1]], float(words[columns - 1])))
+        except (ValueError, IndexError):
+            raise ResultError(f"{place}:{number}: needs {columns} numbers") from None
+    if not rows:
+        raise ResultError(f"{place}: holds no sample")
+    return rows
 
 
-def _place(path: Path) -> Path | None:
-    return next((at for at in (path, path.with_name(f"{path.name}.gz")) if at.is_file()), None)
+def _text(path: Path) -> str:
+    try:
+        content = path.read_bytes()
+        if path.suffix == ".gz":
+            content = gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ResultError(f"{path}: cannot read: {reason}") from None
+    return content.decode(errors="replace")
+
+
+def _place(path: Path) -> Path:
+    """Where a file of that name is, compressed or not; where it is neither, its own path."""
+    places = (path, path.with_name(f"{path.name}.gz"))
+    return next((place for place in places if place.is_file()), path)

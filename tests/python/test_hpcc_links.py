@@ -81,7 +81,9 @@ def test_what_is_not_served_is_one_clear_line(
     assert not (case / "out").exists(), "nothing half-written"
 
 
-def test_a_case_with_time_series_gets_a_figure(command: Command, case: Path) -> None:
+@pytest.fixture
+def recorded(command: Command, case: Path) -> Path:
+    """The same with what came of it, time series too."""
     done = command("hpcc", "config.txt", "--out", ".", "--quiet", cwd=case)
     assert done.returncode == 0, done.stderr
     times = range(2_000_001_000, 2_000_060_000, 1_000)
@@ -89,9 +91,36 @@ def test_a_case_with_time_series_gets_a_figure(command: Command, case: Path) -> 
     (case / "ts_queue.txt.gz").write_bytes(gzip.compress(queue.encode()))
     rates = "".join(f"{time} {src} 2 10000 50000000000 0 0 0\n" for time in times for src in (0, 1))
     (case / "ts_rate.txt").write_text(rates)
-    done = command("validate-hpcc", ".", "--figures", "pictures", cwd=case)
+    return case
+
+
+def test_a_case_with_time_series_gets_a_figure(command: Command, recorded: Path) -> None:
+    done = command("validate-hpcc", ".", "--figures", "pictures", cwd=recorded)
     assert done.returncode == 0, done.stderr
     assert "| 2 | 2 | none |" in done.stdout
-    pictures = [path.name for path in (case / "pictures").iterdir()]
-    assert len(pictures) == 1
-    assert (case / "pictures" / pictures[0]).read_bytes().startswith(b"\x89PNG")
+    (picture,) = (recorded / "pictures").iterdir()
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("ts_queue.txt", b"", "holds no sample"),
+        ("ts_queue.txt", b"2000001000 6 3 1000\n2000002000 6\n", "2: needs 4 numbers"),
+        ("ts_queue.txt", b"2000001000 6 3 much\n", "1: needs 4 numbers"),
+        ("ts_queue.txt", b"2000001000 6 9 1000\n", "n6 has no port 9 in the topology"),
+        ("ts_queue.txt.gz", b"no archive", "cannot read: "),
+        ("ts_queue.txt.gz", gzip.compress(b"2000001000 6 3 1000\n")[:-9], "cannot read: "),
+        ("ts_rate.txt", b"2000001000 2 1 9 1 0\n", "no flow from n2 to n1 in the case"),
+    ],
+)
+def test_time_series_that_are_none_are_one_clear_line(
+    command: Command, recorded: Path, name: str, content: bytes, words: str
+) -> None:
+    (recorded / name).write_bytes(content)
+    done = command("validate-hpcc", ".", "--figures", "pictures", cwd=recorded)
+    assert (done.returncode, done.stdout) == (2, "")
+    # The first line says which case it is at.
+    _, error = done.stderr.splitlines()
+    assert error.startswith(f"error: {name}:")
+    assert words in error
