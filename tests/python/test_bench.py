@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 import rocelab
 from conftest import Command
 from rocelab import bench
@@ -53,6 +55,16 @@ def test_a_case_runs_under_another_scheme(command: Command) -> None:
     done = command(*run, "--scheme", "tcp")
     assert done.returncode == 2
     assert "dcqcn" in done.stderr
+
+
+@pytest.mark.parametrize("option", [("--scheme", "none"), ("--threads", 2), ("--repeat", 1)])
+def test_instructions_are_those_of_a_case_as_it_is(
+    command: Command, option: tuple[str, str | int]
+) -> None:
+    """Options that would change nothing are refused."""
+    done = command("bench", "--case", "incast-64", "--instructions", *option)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"error: --instructions and {option[0]}: choose one\n")
 
 
 def test_unknown_case(command: Command) -> None:

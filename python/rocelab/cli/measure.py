@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from rocelab.errors import ConfigError
+
 
 def bench(
     case: Annotated[
@@ -16,13 +18,16 @@ def bench(
         list[str] | None,
         typer.Option("--scheme", help='Under this scheme; repeatable; "all" for every one.'),
     ] = None,
-    threads: Annotated[int, typer.Option(help="Threads of each run.")] = 1,
-    repeat: Annotated[int, typer.Option(help="Runs of each case; the fastest counts.")] = 5,
+    threads: Annotated[int | None, typer.Option(help="Threads of each run; default: 1.")] = None,
+    repeat: Annotated[
+        int | None, typer.Option(help="Runs of each case, the fastest of which counts; default: 5.")
+    ] = None,
     instructions: Annotated[
         bool,
         typer.Option(
             "--instructions",
-            help="Count instructions per packet-hop instead, with valgrind; they repeat exactly.",
+            help="Count instructions per packet-hop instead, with valgrind; they repeat exactly. "
+            "Of cases as they are, on one thread.",
         ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="A list of cases, as JSON.")] = False,
@@ -33,13 +38,21 @@ def bench(
 
     names = case or case_names()
     if instructions:
+        for option, given in (("scheme", scheme), ("threads", threads), ("repeat", repeat)):
+            if given is not None:
+                raise ConfigError(f"--instructions and --{option}: choose one")
         measured = [count_instructions(name) for name in names]
     else:
         others: list[str | None] = [None] if scheme is None else [*scheme]
         if scheme == ["all"]:
             others = [str(known["name"]) for known in schemes()]
         measured = [
-            measure(name, scheme=other, threads=threads, repeat=repeat)
+            measure(
+                name,
+                scheme=other,
+                threads=1 if threads is None else threads,
+                repeat=5 if repeat is None else repeat,
+            )
             for name in names
             for other in others
         ]
