@@ -105,7 +105,13 @@ impl<S: Scheme> Chassis<S> {
     /// A port, and what has a say there.
     #[inline(always)]
     pub(crate) fn egress(&mut self, port: usize) -> Egress<'_, S> {
-        Egress {
+        self.egress_and_mmu(port).0
+    }
+
+    /// The same beside the limits, for who changes both.
+    #[inline(always)]
+    pub(crate) fn egress_and_mmu(&mut self, port: usize) -> (Egress<'_, S>, &mut Mmu) {
+        let egress = Egress {
             number: port,
             port: &mut self.ports[port],
             red: self.red.get_mut(port),
@@ -114,7 +120,8 @@ impl<S: Scheme> Chassis<S> {
             effects: &mut self.effects,
             views: &self.views,
             recorder: self.recorder.as_deref_mut(),
-        }
+        };
+        (egress, &mut self.mmu)
     }
 
     /// What the congestion point says of a packet that arrives.

@@ -104,21 +104,12 @@ impl<S: Scheme> Switch<S> {
         while self.chassis.ports[out].waiting & PFC_BIT != 0 && self.chassis.due.at(out) < until {
             self.depart(window, out);
         }
-        let Chassis { ports, mmu, red, cp, cp_ports, effects, views, .. } = &mut self.chassis;
-        let port = &mut ports[out];
+        let (egress, mmu) = self.chassis.egress_and_mmu(out);
         let mut alone = Alone {
-            lane: window.lane(&port.link),
+            lane: window.lane(&egress.port.link),
             marks: self.marks_at_dequeue,
-            egress: Egress {
-                number: out,
-                port,
-                red: red.get_mut(out),
-                draws: None,
-                cp: cp.as_mut().map(|cp| (cp, &mut cp_ports[out])),
-                effects,
-                views,
-                recorder: None,
-            },
+            // There are none: said here, nobody looks for them at each packet.
+            egress: Egress { draws: None, recorder: None, ..egress },
             mmu,
         };
         // Where little waits, what comes next is guessed well enough.
