@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rocelab.cli import BAD_INPUT, INTERRUPTED
 from rocelab.errors import RocelabError
 from rocelab.percentile import percentile
 from rocelab.plot.gallery import draw_all
@@ -17,7 +18,7 @@ from rocelab.plot.slowdown import slowdowns_by_tag
 from rocelab.quantity import duration, size
 from rocelab.scenario import load
 from rocelab.simulate import run
-from rocelab.store import check_target
+from rocelab.store import check_directory, check_file, check_target, put
 from rocelab.text_table import aligned
 
 if TYPE_CHECKING:
@@ -29,15 +30,17 @@ SCHEMES = ("none", "dcqcn", "hpcc")
 def compare(scenario: Path, out: Path) -> None:
     """Runs ``scenario`` under each scheme; writes results, table and pictures to ``out``."""
     results = []
+    table_path = out / "table.txt"
     for scheme in SCHEMES:
         check_target(out / scheme, force=True)
+    check_file(table_path)
+    check_directory(out / "plots")
     for scheme in SCHEMES:
         result = run(load(scenario, set={"scheme": {"name": scheme}}), progress=True)
         result.save(out / scheme, force=True)
         results.append(result)
     text = table(results)
-    table_path = out / "table.txt"
-    table_path.write_text(text + "\n", encoding="utf-8")
+    put(table_path, f"{text}\n".encode())
     pictures = draw_all(results, out / "plots")
     print(text)
     print()
@@ -81,7 +84,9 @@ def main() -> None:
         compare(arguments.scenario, arguments.out)
     except RocelabError as error:
         print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
+        sys.exit(BAD_INPUT)
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
 
 
 if __name__ == "__main__":

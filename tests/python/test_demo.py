@@ -1,0 +1,41 @@
+"""``python -m rocelab.demo``: one scenario under three schemes."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from conftest import INCAST, wait_until_running
+
+DEMO = [sys.executable, "-m", "rocelab.demo", "scenario.toml", "--out", "out"]
+
+
+def test_the_demo_leaves_a_table_pictures_and_results(tmp_path: Path) -> None:
+    (tmp_path / "scenario.toml").write_text(INCAST, encoding="utf-8")
+    done = subprocess.run(DEMO, cwd=tmp_path, capture_output=True, text=True, check=True)
+    table = (tmp_path / "out" / "table.txt").read_text(encoding="utf-8")
+    assert done.stdout.startswith(table)
+    assert [line.split()[0] for line in table.splitlines()] == ["scheme", "none", "dcqcn", "hpcc"]
+    assert (tmp_path / "out" / "plots" / "fct.png").is_file()
+    assert (tmp_path / "out" / "hpcc" / "summary.json").is_file()
+
+
+def test_a_table_that_cannot_be_written_is_known_before_the_runs(tmp_path: Path) -> None:
+    (tmp_path / "scenario.toml").write_text(INCAST, encoding="utf-8")
+    (tmp_path / "out" / "table.txt").mkdir(parents=True)
+    done = subprocess.run(DEMO, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "error: out/table.txt: is a directory\n"
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["table.txt"]
+
+
+def test_ctrl_c_ends_the_demo_without_a_traceback(tmp_path: Path, long_scenario: str) -> None:
+    (tmp_path / "scenario.toml").write_text(long_scenario, encoding="utf-8")
+    process = subprocess.Popen(DEMO, cwd=tmp_path, stderr=subprocess.PIPE)
+    wait_until_running(process)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert b"Traceback" not in stderr
