@@ -15,7 +15,7 @@ import pytest
 
 import rocelab
 from conftest import INCAST, Command
-from rocelab.cli.pictures import plot
+from rocelab.cli.plot import plot
 from rocelab.store import check_target
 
 STAR = '[topology]\nkind = "star"\nhosts = 4\nhost_rate = "100Gbps"\nhost_delay = "1us"\n'

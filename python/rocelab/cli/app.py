@@ -7,13 +7,14 @@ from typing import Annotated
 import typer
 
 from rocelab import __version__
+from rocelab.cli.bench import bench
 from rocelab.cli.catalogue import list_, schema
 from rocelab.cli.compare import compare
 from rocelab.cli.fct import fct
-from rocelab.cli.measure import bench
-from rocelab.cli.pictures import plot
+from rocelab.cli.hpcc import hpcc, validate_hpcc
+from rocelab.cli.plot import plot
 from rocelab.cli.reproduce import reproduce
-from rocelab.cli.running import hpcc, run, validate, validate_hpcc
+from rocelab.cli.running import run, validate
 from rocelab.cli.sweep import sweep
 
 app = typer.Typer(

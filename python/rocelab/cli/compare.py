@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from rocelab.cli.reproduce import Cache, Jobs, check_text_file, kept_runs, write_text
+from rocelab.cli.options import Cache, Jobs, NoBar, check_text_file, write_text
+from rocelab.cli.telling import kept_runs
 from rocelab.errors import ConfigError
 
 
@@ -31,7 +32,7 @@ def compare(
     cache: Cache = None,
     jobs: Jobs = None,
     as_json: Annotated[bool, typer.Option("--json", help="A list of rows, as JSON.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
+    quiet: NoBar = False,
 ) -> None:
     """Compare schemes in five small networks: shares, queues, pauses, time to settle."""
     from rocelab import behaviour

@@ -3,54 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from rocelab.errors import ConfigError, ResultError
-
-Cache = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="DIR", help="Where results are kept; default: rocelab in the user's cache."
-    ),
-]
-Jobs = Annotated[int | None, typer.Option(help="Runs at a time; default: one for each processor.")]
-
-
-@contextmanager
-def kept_runs(place: str) -> Iterator[None]:
-    """On Ctrl-C, says where what is left of the runs is and ends the command."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        print(f"interrupted: runs that are complete stay in {place}", file=sys.stderr)
-        raise typer.Exit(130) from None
-
-
-def check_text_file(option: str, path: Path | None, ending: str) -> None:
-    """Raises where ``path``, given with ``option``, could not be written; before the runs."""
-    from rocelab.store import check_file
-
-    if path is None:
-        return
-    if path.suffix != ending:
-        raise ResultError(f"{option} {path}: must end in {ending}")
-    if not path.parent.exists():
-        raise ResultError(f"{path}: there is no directory {path.parent}")
-    check_file(path, in_place=True)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Writes what :func:`check_text_file` found a place for."""
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ResultError(f"{path}: cannot write: {error.strerror or error}") from None
+from rocelab.cli.options import Cache, Jobs, NoBar, check_text_file, write_text
+from rocelab.cli.telling import kept_runs
+from rocelab.errors import ConfigError
 
 
 def reproduce(
@@ -72,7 +32,7 @@ def reproduce(
         typer.Option(metavar="FILE.md", help="Write the claims as a Markdown page, too."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the claims as JSON.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
+    quiet: NoBar = False,
 ) -> None:
     """Make figures of published papers again and judge the papers' claims."""
     from rocelab.papers import reproduce as papers

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rocelab import quantity
-from rocelab.cli.reproduce import Jobs, kept_runs
-from rocelab.cli.running import Quiet, ScenarioFile, Settings, load_scenario
+from rocelab.cli.options import Jobs, Quiet, ScenarioFile, Settings, load_scenario
+from rocelab.cli.telling import kept_runs, warn
 from rocelab.grid import combinations, read_axis
 from rocelab.sweeps import SHOWN, Plan, Sweep, run_plan
 from rocelab.text_table import aligned
@@ -63,7 +62,7 @@ def sweep(
     """
     from rocelab.metrics import METRICS, chosen, of_probes
 
-    base = load_scenario(scenario, settings, None)
+    base = load_scenario(scenario, settings)
     plan = Plan(base, [read_axis(one) for one in over or []], seeds)
     # Before the runs, when nothing is known of the probes but their names.
     probes = {probe["name"]: "" for probe in base.to_dict().get("probe", [])}
@@ -74,8 +73,7 @@ def sweep(
         shown = chosen(names, done.metrics)
         pictures = _draw(done, shown, place / "plots")
     if not quiet:
-        for warning in done.warnings:
-            print(f"warning: {warning}", file=sys.stderr)
+        warn(done.warnings)
     if as_json:
         print(json.dumps(_rows(done, shown), indent=2, ensure_ascii=False))
     elif not quiet:

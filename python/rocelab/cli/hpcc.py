@@ -1,0 +1,104 @@
+"""``rocelab hpcc`` and ``rocelab validate-hpcc``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rocelab.cli.options import Quiet, Settings, SummaryAsJson, Threads, changes_of
+from rocelab.cli.telling import interrupted, tell, warn
+from rocelab.errors import Interrupted
+from rocelab.stopping import stoppable
+
+
+def hpcc(
+    config: Annotated[Path, typer.Argument(metavar="CONFIG.txt", show_default=False)],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Where the files go; default: where the configuration says."
+        ),
+    ] = None,
+    threads: Threads = None,
+    settings: Settings = None,
+    to_scenario: Annotated[
+        bool,
+        typer.Option("--to-scenario", help="Print the scenario that does the same; run nothing."),
+    ] = False,
+    as_json: SummaryAsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run an experiment of the HPCC ns-3 simulator: its files in, its files out.
+
+    Ctrl-C and SIGTERM stop the run and leave the files of a partial result.
+
+    Names in the configuration are relative to the working directory. What that simulator does
+    differently is a switch in the scenario's [quirks], to be changed with --set.
+    """
+    from rocelab.hpcc import Experiment
+
+    experiment = Experiment(config)
+    if not quiet:
+        warn(experiment.warnings)
+    changes = changes_of(settings)
+    if to_scenario:
+        print(experiment.scenario(changes).to_toml(), end="")
+        return
+    with stoppable() as stop:
+        try:
+            result, written = experiment.run(
+                settings=changes, threads=threads, progress=not quiet, into=out
+            )
+        except Interrupted as stopped:
+            result, written = stopped.result, stopped.files
+        stop.too_late = True
+        tell(result, ("files", "  ".join(map(str, written))), as_json=as_json, quiet=quiet)
+        if stop.heard:
+            interrupted("the files hold", result)
+
+
+def validate_hpcc(
+    directory: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DIR",
+            help="Holds cases: folders with config.txt and the fct.txt and pfc.txt it gave there.",
+            show_default=False,
+        ),
+    ],
+    seeds: Annotated[
+        int, typer.Option(min=1, help="Runs of a case that differs, each with its own seed.")
+    ] = 1,
+    figures: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Draw the cases that hold ts_queue.txt and ts_rate.txt (or .gz): queue and rates "
+            "over time, there and here.",
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="A list of cases, as JSON.")] = False,
+) -> None:
+    """Compare with the HPCC simulator's own runs: a Markdown table, a case a line."""
+    from dataclasses import asdict
+
+    from rocelab.agreement import compare, find_cases, table
+    from rocelab.overlay import draw, has_series
+    from rocelab.store import check_directory
+
+    cases = find_cases(directory)
+    if figures is not None:
+        check_directory(figures)
+    rows = []
+    for case in cases:
+        inside = case.relative_to(directory)
+        name = str(inside) if inside.name else directory.resolve().name
+        print(name, file=sys.stderr)
+        rows.append(compare(case, name, seeds))
+        if figures is not None and has_series(case):
+            draw(case, figures / name.replace("/", "-"))
+    print(json.dumps([asdict(row) for row in rows], indent=2) if as_json else table(rows))

@@ -1,0 +1,72 @@
+"""Options that several commands have, and what they stand for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rocelab.errors import ConfigError, ResultError
+from rocelab.scenario import Scenario, load_with_settings
+
+ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO.toml", show_default=False)]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Another value for a key; repeatable."),
+]
+Threads = Annotated[
+    int | None, typer.Option(help="Threads, 1 or more; they change the speed and nothing else.")
+]
+SummaryAsJson = Annotated[bool, typer.Option("--json", help="Print the summary alone, as JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors alone; no progress bar.")]
+NoBar = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
+Cache = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR", help="Where results are kept; default: rocelab in the user's cache."
+    ),
+]
+Jobs = Annotated[int | None, typer.Option(help="Runs at a time; default: one for each processor.")]
+
+
+def changes_of(settings: list[str] | None) -> list[tuple[str, str]]:
+    """The keys and values of ``--set``."""
+    changes: list[tuple[str, str]] = []
+    for setting in settings or []:
+        key, equals, value = setting.partition("=")
+        if not equals or not key.strip():
+            raise ConfigError(
+                f"--set {setting}: needs a key and a value", hint="such as --set run.seed=2"
+            )
+        changes.append((key.strip(), value.strip()))
+    return changes
+
+
+def load_scenario(path: Path, settings: list[str] | None, seed: int | None = None) -> Scenario:
+    """The scenario of a command's arguments; ``seed`` is that of ``--seed``."""
+    changes = changes_of(settings)
+    if seed is not None:
+        changes.append(("run.seed", str(seed)))
+    return load_with_settings(path, changes)
+
+
+def check_text_file(option: str, path: Path | None, ending: str) -> None:
+    """Raises where ``path``, given with ``option``, could not be written; before the runs."""
+    from rocelab.store import check_file
+
+    if path is None:
+        return
+    if path.suffix != ending:
+        raise ResultError(f"{option} {path}: must end in {ending}")
+    if not path.parent.exists():
+        raise ResultError(f"{path}: there is no directory {path.parent}")
+    check_file(path, in_place=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes what :func:`check_text_file` found a place for."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ResultError(f"{path}: cannot write: {error.strerror or error}") from None

@@ -1,0 +1,87 @@
+"""What commands tell of runs: warnings, the summary, how an interrupted one is left."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import typer
+
+from rocelab.cli import INTERRUPTED
+from rocelab.quantity import count, duration, size
+
+if TYPE_CHECKING:
+    from rocelab.result import Result
+
+
+def tell(result: Result, place: tuple[str, str], *, as_json: bool, quiet: bool) -> None:
+    """Warnings and the summary of a run, as the options want them."""
+    if not quiet:
+        warn(result.warnings)
+    if as_json:
+        print(json.dumps(result.summary, indent=2, ensure_ascii=False))
+    elif not quiet:
+        print(_describe(result, place))
+
+
+def interrupted(where: str, result: Result) -> NoReturn:
+    """Ends a command that was told to stop; ``where`` says what has become of the ``result``."""
+    what = "a partial" if result.partial else "the whole"
+    print(f"interrupted: {where} {what} result", file=sys.stderr)
+    raise typer.Exit(INTERRUPTED)
+
+
+def warn(warnings: Sequence[str]) -> None:
+    """Says what the user should know."""
+    for warning in warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+
+
+def _describe(result: Result, place: tuple[str, str]) -> str:
+    """The summary as people read it; ``place`` says what was written and where."""
+    summary = result.summary
+    speed = summary["packet_hops_per_s"]
+    rows = [
+        ("simulated", f"{duration(summary['simulated_ns'] * 1000)} in {summary['wall_s']:.2f} s"),
+        ("speed", f"{count(speed)} packet-hops/s on {_threads(summary['threads'])}"),
+        ("flows", f"{summary['flows_done']:,} of {summary['flows']:,} done"),
+        ("FCT slowdown", _slowdowns(summary["slowdown"])),
+        (
+            "pauses",
+            f"{summary['pause_frames']:,} frames, {duration(summary['paused_ns'] * 1000)} in all",
+        ),
+        ("drops", f"{summary['drops']:,} ({summary['lossless_drops']:,} in lossless classes)"),
+        *([("lost on links", f"{summary['lost_packets']:,}")] if summary["lost_packets"] else []),
+        ("longest queue", size(summary["max_queue_bytes"])),
+        *((name.replace("_", " "), f"{n:,}") for name, n in summary["counters"].items()),
+        ("digest", summary["digest"]),
+        place,
+    ]
+    title = f"{summary['name']}: {summary['scheme']} ({summary['preset']}), seed {summary['seed']}"
+    if summary["caveat"]:
+        rows.append(("caveat", summary["caveat"]))
+    width = max(14, *(len(name) + 2 for name, _ in rows))
+    return "\n".join([title, *(f"  {name:<{width}}{text}" for name, text in rows)])
+
+
+def _threads(number: int) -> str:
+    return "1 thread" if number == 1 else f"{number} threads"
+
+
+def _slowdowns(slowdown: dict[str, Any]) -> str:
+    if slowdown["mean"] is None:
+        return "no flow completed"
+    return "  ".join(f"{name} {slowdown[name]:.2f}" for name in ("mean", "p50", "p95", "p99"))
+
+
+@contextmanager
+def kept_runs(place: str) -> Iterator[None]:
+    """On Ctrl-C, says where what is left of the runs is and ends the command."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print(f"interrupted: runs that are complete stay in {place}", file=sys.stderr)
+        raise typer.Exit(INTERRUPTED) from None
