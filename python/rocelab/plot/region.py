@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from rocelab.errors import ResultError
 from rocelab.plot.style import COLOURS, figure, style
+from rocelab.samples import US
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from rocelab.result import Result
@@ -22,6 +25,9 @@ _ROLES = (
 )
 _MOST_NAMES = 40
 """Names of more nodes in a layer would overlap."""
+
+Place = tuple[float, float]
+"""Where a node is drawn: from 0 to 1 in its layer, and the layer's number."""
 
 
 def region(result: Result, time_us: float) -> Figure:
@@ -39,25 +45,7 @@ def region(result: Result, time_us: float) -> Figure:
     with style():
         drawn, (axes,) = figure(height_in=2.8)
         axes.axis("off")
-        for (node, _), peer in peers.items():
-            if node < peer:
-                (x0, y0), (x1, y1) = places[node], places[peer]
-                axes.plot([x0, x1], [y0, y1], color="#d0d0d0", linewidth=0.5, zorder=1)
-        layers = Counter(y for _, y in places.values())
-        for name, (x, y) in places.items():
-            axes.plot(x, y, marker="o" if y == 0 else "s", color="#404040", markersize=3, zorder=3)
-            if layers[y] <= _MOST_NAMES:
-                axes.annotate(
-                    name,
-                    (x, y),
-                    textcoords="offset points",
-                    xytext=(0, -5 if y == 0 else 5),
-                    ha="center",
-                    va="top" if y == 0 else "bottom",
-                    fontsize=6,
-                    bbox={"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none"},
-                    zorder=4,
-                )
+        _draw_network(axes, peers, places)
         for value, word, colour, line in _ROLES:
             chosen = [key for key, role in roles.items() if role == value]
             for node, port in chosen:
@@ -81,6 +69,31 @@ def region(result: Result, time_us: float) -> Figure:
     return drawn
 
 
+def _draw_network(
+    axes: Axes, peers: Mapping[tuple[str, int], str], places: Mapping[str, Place]
+) -> None:
+    """Links, and nodes with their names where these have room."""
+    for (node, _), peer in peers.items():
+        if node < peer:
+            (x0, y0), (x1, y1) = places[node], places[peer]
+            axes.plot([x0, x1], [y0, y1], color="#d0d0d0", linewidth=0.5, zorder=1)
+    layers = Counter(y for _, y in places.values())
+    for name, (x, y) in places.items():
+        axes.plot(x, y, marker="o" if y == 0 else "s", color="#404040", markersize=3, zorder=3)
+        if layers[y] <= _MOST_NAMES:
+            axes.annotate(
+                name,
+                (x, y),
+                textcoords="offset points",
+                xytext=(0, -5 if y == 0 else 5),
+                ha="center",
+                va="top" if y == 0 else "bottom",
+                fontsize=6,
+                bbox={"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none"},
+                zorder=4,
+            )
+
+
 def _roles(result: Result, time_us: float) -> dict[tuple[str, int], float]:
     """The last state of each port that was seen by then."""
     frames = [
@@ -90,14 +103,14 @@ def _roles(result: Result, time_us: float) -> dict[tuple[str, int], float]:
     ]
     if not frames:
         raise ResultError("no probe of kind port-state was recorded")
-    seen = pl.concat(frames).filter(pl.col("time_ps") <= time_us * 1e6).sort("time_ps")
+    seen = pl.concat(frames).filter(pl.col("time_ps") <= time_us * US).sort("time_ps")
     last = seen.group_by("node", "port", maintain_order=True).last()
     return {
         (node, port): state for node, port, state in last.select("node", "port", "state").rows()
     }
 
 
-def _places(links: list[tuple[str, str]]) -> dict[str, tuple[float, float]]:
+def _places(links: list[tuple[str, str]]) -> dict[str, Place]:
     """Nodes with one link at the bottom, the others above them by their distance from there."""
     peers: dict[str, list[str]] = defaultdict(list)
     for node, peer in links:

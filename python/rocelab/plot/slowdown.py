@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rocelab import quantity
 from rocelab.errors import ResultError
 from rocelab.percentile import percentile
 from rocelab.plot.style import (
@@ -200,7 +201,7 @@ def log_sizes(axes: Axes) -> None:
     if wide:
         axes.xaxis.set_major_locator(LogLocator(numticks=6))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda nbytes, _: _bytes(nbytes)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda nbytes, _: quantity.size(nbytes)))
 
 
 def log_slowdown(axes: Axes) -> None:
@@ -223,10 +224,3 @@ def log_values(axes: Axes) -> None:
     axes.yaxis.set_major_locator(LogLocator(subs=subs))
     axes.yaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
-
-
-def _bytes(nbytes: float) -> str:
-    for factor, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "KB")):
-        if nbytes >= factor:
-            return f"{nbytes / factor:g} {unit}"
-    return f"{nbytes:g} B"

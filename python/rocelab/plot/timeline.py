@@ -99,15 +99,16 @@ def series(
     out. A result of which nothing is drawn is named below.
     """
     runs, names = named(results)
+    wanted = {"node": nodes, "port": ports, "flow_id": flows}
     lines: list[_Line] = []
     unit = ""
     for index, (run, name) in enumerate(zip(runs, names, strict=True)):
         for entry in _of_kind(run, name, kind):
             unit = entry.unit
             frame = entry.to_polars()
-            for column, wanted in (("node", nodes), ("port", ports), ("flow_id", flows)):
-                if wanted is not None and column in frame.columns:
-                    frame = frame.filter(frame[column].is_in(list(wanted)))
+            for column, chosen in wanted.items():
+                if chosen is not None and column in frame.columns:
+                    frame = frame.filter(frame[column].is_in(list(chosen)))
             lines.extend(_split(index, frame, entry.column, _port_names(run)))
     if not lines:
         raise _nothing_to_draw(runs, names, kind)
@@ -121,32 +122,46 @@ def series(
         notes.append(f"{', '.join(absent)}: no {kind} is drawn")
     if kind == "pause":
         return _bars(lines, names, shown, remark, notes)
+    what = _TITLES.get(kind, kind.capitalize())
+    return _curves(lines, names, shown, remark, notes, what, unit)
+
+
+def _curves(
+    lines: Sequence[_Line],
+    names: Sequence[str],
+    places: Sequence[str],
+    remark: str,
+    notes: Sequence[str],
+    what: str,
+    unit: str,
+) -> Figure:
+    """``what`` over time: all of one result in a panel, of several each place in one."""
     from matplotlib.ticker import EngFormatter
 
-    run_name = names[0] if len(runs) == 1 else ""
-    one_panel = len(runs) == 1 or len(shown) == 1
+    alone = len(names) == 1
+    one_panel = alone or len(places) == 1
     value_unit, value_scale = quantity.unit(unit, max(line.peak for line in lines))
     time_unit, ps = _time_scale(lines)
-    what = _TITLES.get(kind, kind.capitalize())
     with style():
-        drawn, panels = figure(rows=1 if one_panel else len(shown), notes=notes)
+        drawn, panels = figure(rows=1 if one_panel else len(places), notes=notes)
         highest = max(line.peak for line in lines) / value_scale
-        for axes, where in zip(panels, shown, strict=False):
+        for axes, where in zip(panels, places, strict=False):
             chosen = lines if one_panel else [line for line in lines if line.where == where]
-            if len(runs) == 1:
-                _draw(axes, chosen, ps, value_scale, shown, lambda line: shown.index(line.where))
+            if alone:
+                _draw(axes, chosen, ps, value_scale, places, lambda line: places.index(line.where))
             else:
                 _draw(axes, chosen, ps, value_scale, names, lambda line: line.run)
             label = f"{what} ({value_unit})" if value_unit else what
             y_label(axes, label, len(panels))
             if highest >= _PREFIXED_FROM:
                 axes.yaxis.set_major_formatter(EngFormatter(sep=""))
-            title(axes, run_name, where if len(shown) == 1 or not one_panel else "")
+            place = where if len(places) == 1 or not one_panel else ""
+            title(axes, names[0] if alone else "", place)
         panels[-1].set_xlabel(f"Time ({time_unit})")
         # Once for all panels: a limit that is set keeps what is drawn later from moving the others.
         panels[-1].set_xlim(left=min(float(line.time_ps[0]) for line in lines) / ps)
         _remark(panels[0], remark)
-        legend(drawn, panels, shown if len(runs) == 1 else names)
+        legend(drawn, panels, places if alone else names)
     return drawn
 
 
@@ -220,10 +235,6 @@ def _of_kind(run: Result, name: str, kind: str) -> list[Series]:
     )
 
 
-def _peak(line: _Line) -> float:
-    return line.peak
-
-
 def _paused_ps(line: _Line) -> float:
     return sum(end - begin for begin, end in _spans(line))
 
@@ -244,13 +255,13 @@ def _places(lines: Sequence[_Line], at_most: int, *, paused: bool) -> tuple[list
     Flows are the first ones, so that all pictures show the same. Ports are those with the highest
     peaks, or that were ``paused`` longest; those with none are left out, unless all have none.
     """
-    height = _paused_ps if paused else _peak
     flows: dict[str, int] = {}
     heights: dict[str, float] = {}
     for line in lines:
         if line.flow is not None:
             flows[line.where] = line.flow
-        heights[line.where] = max(heights.get(line.where, 0.0), height(line))
+        height = _paused_ps(line) if paused else line.peak
+        heights[line.where] = max(heights.get(line.where, 0.0), height)
     total = len(heights)
     if flows:
         shown = sorted(flows, key=flows.__getitem__)[:at_most]
