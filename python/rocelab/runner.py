@@ -23,7 +23,7 @@ from rocelab.result import Result
 from rocelab.scenario import Scenario
 from rocelab.simulate import Progress, check_count, run
 from rocelab.stopping import held_back
-from rocelab.store import check_tables, open_result
+from rocelab.store import check_directory, check_tables, open_result
 
 Name = TypeVar("Name", bound=Hashable)
 Tick = Callable[[Progress], None]
@@ -48,11 +48,14 @@ def run_all(
     """The results of ``scenarios``, from the cache in ``directory`` or by ``jobs`` runs at a time.
 
     An entry of the cache that is damaged is made anew. On Ctrl-C what is complete stays there.
+    Raises :class:`ResultError`, before the runs, where no result could be put there.
     """
     check_jobs(jobs)
     homes = {name: directory / _key(scenario) for name, scenario in scenarios.items()}
     results = {home: _cached(home) for home in dict.fromkeys(homes.values())}
     missing = {homes[name]: one for name, one in scenarios.items() if results[homes[name]] is None}
+    if missing:
+        check_directory(directory)
 
     def make(home: Path, tick: Tick) -> None:
         result = run(missing[home], threads=1, progress=tick)

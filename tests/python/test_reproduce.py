@@ -327,6 +327,15 @@ def test_numbers() -> None:
     assert judged(agree).verdict == "holds"
 
 
+def test_a_cache_that_cannot_be_written_is_known_before_the_runs(
+    command: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    done = command("reproduce", FIGURE, LONG, "--cache", "file", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "error: file: is not a directory\n"
+
+
 def test_what_is_measured_over_seeds_has_its_spread() -> None:
     old = reading([1000.0, 1004.0])
     lower = judged(verdict.change(reading([799.0, 801.0]), old, -20.0, "KB"))
