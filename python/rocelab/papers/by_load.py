@@ -14,7 +14,7 @@ from pathlib import Path
 
 import polars as pl
 
-from rocelab.papers.measure import single
+from rocelab.papers.measure import single, warmed_up
 from rocelab.papers.model import Line, Panel, Points, Reading, Runs
 from rocelab.percentile import of_column
 from rocelab.scenario import Scenario
@@ -25,10 +25,8 @@ LOADS = (30, 40, 50, 60, 70, 80)
 AVERAGE, TAIL = "average", "p99"
 LABELS = {AVERAGE: "Average FCT (us)", TAIL: "p99 FCT (us)"}
 
-_WARM = 0.1
-"""Flows that arrive in this share of the time, at its beginning, are left out."""
 WARM = "flows of the first tenth of the arrivals are left out"
-"""The same, for claims to say."""
+"""What claims say of :func:`warmed_up`."""
 
 
 @dataclass(frozen=True)
@@ -131,14 +129,9 @@ def _of_loads(runs: Runs, workload: str, scheme: str) -> dict[int, list[str]]:
 @cache
 def _statistics(directory: Path, sizes: Sizes) -> dict[str, float]:
     """Of the run in ``directory``, in us; its table is not kept, as there are many of them."""
-    flows = open_result(directory).flows.to_polars()
-    last_ps = flows["start_ps"].max()
-    warm_ps = last_ps * _WARM if isinstance(last_ps, int) else 0.0
-    fcts = flows.filter(
-        (pl.col("start_ps") >= warm_ps)
-        & (pl.col("size_bytes") > sizes.least)
-        & (pl.col("size_bytes") <= sizes.most)
-    )["fct_ps"].drop_nulls()
+    flows = warmed_up(open_result(directory).flows.to_polars())
+    size = pl.col("size_bytes")
+    fcts = flows.filter((size > sizes.least) & (size <= sizes.most))["fct_ps"].drop_nulls()
     mean = fcts.cast(pl.Float64).mean()
     return {
         AVERAGE: mean / 1e6 if isinstance(mean, float) else math.nan,

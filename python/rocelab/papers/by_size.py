@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 import polars as pl
 
 from rocelab.papers import seeds
+from rocelab.papers.measure import warmed_up
 from rocelab.papers.model import Line, Panel, Points, Reading, Runs
 from rocelab.percentile import of_column
 from rocelab.result import Result
@@ -75,9 +76,5 @@ def _runs(runs: Runs, scheme: str) -> list[Result]:
 
 def _flows(run: Result, least: float, most: float) -> pl.DataFrame:
     """Flows of these sizes; the first tenth of the time in which they arrive is left out."""
-    flows = run.flows.to_polars()
-    last_ps = flows["start_ps"].max()
-    warm_ps = last_ps / 10 if isinstance(last_ps, int) else 0.0
-    return flows.filter(
-        (pl.col("start_ps") >= warm_ps) & pl.col("size_bytes").is_between(least, most)
-    )
+    flows = warmed_up(run.flows.to_polars())
+    return flows.filter(pl.col("size_bytes").is_between(least, most))

@@ -130,6 +130,12 @@ def pauses_sent(case: str, node: str) -> Reading:
     return reading
 
 
+def warmed_up(flows: pl.DataFrame) -> pl.DataFrame:
+    """``flows`` without those of the first tenth of the time in which they arrive."""
+    last_ps = flows["start_ps"].max()
+    return flows.filter(pl.col("start_ps") >= last_ps / 10) if isinstance(last_ps, int) else flows
+
+
 def first(
     samples: Samples, begin_us: float, *, below: float = -math.inf, above: float = math.inf
 ) -> float:

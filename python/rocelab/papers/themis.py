@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from rocelab.papers import by_load, seeds, setups, verdict
-from rocelab.papers.measure import bars
+from rocelab.papers.measure import bars, warmed_up
 from rocelab.papers.model import Claim, Figure, Panel, Paper, Reading, Runs
 from rocelab.result import Result
 from rocelab.scenario import Scenario
@@ -340,10 +340,8 @@ def _steadies(quick: bool) -> Mapping[str, Scenario]:
 
 def _settled(run: Result, tag: str) -> pl.DataFrame:
     """Responses of a kind that arrived after the first tenth of the time."""
-    flows = run.flows.to_polars().drop_nulls("slowdown")
-    last_ps = flows["start_ps"].max()
-    warm_ps = last_ps / 10 if isinstance(last_ps, int) else 0.0
-    return flows.filter((pl.col("tag") == _TAGS[tag]) & (pl.col("start_ps") >= warm_ps))
+    flows = warmed_up(run.flows.to_polars().drop_nulls("slowdown"))
+    return flows.filter(pl.col("tag") == _TAGS[tag])
 
 
 def _steady_slowdown(metric: str) -> Callable[[str], Reading]:
