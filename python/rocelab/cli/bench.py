@@ -12,7 +12,7 @@ from rocelab.errors import ConfigError
 
 def bench(
     case: Annotated[
-        list[str] | None, typer.Option("--case", help="A case alone; repeatable.")
+        list[str] | None, typer.Option("--case", help="Only this case; repeatable; default: all.")
     ] = None,
     scheme: Annotated[
         list[str] | None,

@@ -19,7 +19,8 @@ def compare(
         typer.Argument(metavar="SCHEME...", help="Schemes or presets; default: all schemes."),
     ] = None,
     network: Annotated[
-        list[str] | None, typer.Option("--network", help="A network alone; repeatable.")
+        list[str] | None,
+        typer.Option("--network", help="Only this network; repeatable; default: all five."),
     ] = None,
     rate: Annotated[
         list[int] | None,
