@@ -148,7 +148,8 @@ impl<S: Scheme> CioqSwitch<S> {
     fn open_outputs(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
         let thorough = self.pending.thorough;
         let after = now + Time::from_ps(1);
-        if thorough {
+        // What crosses may end a pause: that frame goes after what is due at this instant.
+        if thorough || self.chassis.mmu.is_pausing() {
             self.drain_all(window, after);
         }
         let mut next = self.inputs.wanted.first(0, 0);
