@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 /// How long a thread spins before it goes to sleep, beside the time that its own work took: longer
 /// than threads that all run wait for each other. Who is still waited for then has lost its core to
 /// another process, and a core that sleeps is where the system moves one of the two; one that is spun
-/// on, or offered for a moment, is not.
-const PATIENCE: Duration = Duration::from_micros(200);
+/// on, or offered for a moment, is not. Linux moves nobody who ran less than half a millisecond ago: a core
+/// that sleeps sooner sleeps until the next tick.
+const PATIENCE: Duration = Duration::from_micros(550);
 /// How often a thread offers its core before it goes to sleep, where there are fewer than threads.
 const YIELDS: u32 = 16;
 /// Spins between two looks at the clock.
