@@ -176,23 +176,36 @@ proptest! {
     }
 }
 
+/// Five hosts in a row of three switches, all links of 100 Gbps.
+fn dumbbell(
+    delays: &str,
+    numbers: (u64, u64, u64, u64),
+    payload: u64,
+    classes: &'static str,
+) -> Case {
+    let (xoff_kb, size_kb, start_ns, seed) = numbers;
+    let topology = format!(
+        "kind = \"dumbbell\"\nsenders = 4\nswitches = 3\nhost_rate = \"100Gbps\"\n\
+         rate = \"100Gbps\"\n{delays}"
+    );
+    Case { topology, hosts: 5, xoff_kb, size_kb, start_ns, rto: false, payload, classes, seed }
+}
+
 /// What crosses in a CIOQ switch may end a pause of its ingress just when a packet is due at that
 /// port. Departures come before crossings: the frame goes second.
 #[test]
 fn a_pause_ends_after_what_is_due_at_that_instant() {
-    let case = Case {
-        topology: "kind = \"dumbbell\"\nsenders = 4\nswitches = 3\nhost_rate = \"100Gbps\"\n\
-                   host_delay = \"333ns\"\nrate = \"100Gbps\"\ndelay = \"5us\"\n"
-            .to_owned(),
-        hosts: 5,
-        xoff_kb: 38,
-        size_kb: 86,
-        start_ns: 5567,
-        rto: false,
-        payload: 1000,
-        classes: "ack = \"data\"",
-        seed: 992,
-    };
+    let delays = "host_delay = \"333ns\"\ndelay = \"5us\"";
+    let case = dumbbell(delays, (38, 86, 5567, 992), 1000, "ack = \"data\"");
     compare(&case.toml(), &[("scheme", "rcm"), INPUT_QUEUE])
+        .unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// Data waits at one port, ACKs at the next, both at a third, where they take turns.
+#[test]
+fn classes_that_take_turns_do_so_after_ports_that_have_one_of_them() {
+    let delays = "host_delay = \"1us\"\ndelay = \"700ns\"";
+    let case = dumbbell(delays, (8, 41, 887, 2), 64, "ack = 2");
+    compare(&case.toml(), &[("scheme", "none"), ("pfc.xoff", "1MB"), ("pfc.xon", "900KB")])
         .unwrap_or_else(|error| panic!("{error}"));
 }

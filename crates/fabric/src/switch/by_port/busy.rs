@@ -147,13 +147,13 @@ impl<'run, S: Scheme> Alone<'_, 'run, S> {
         loop {
             let priorities = self.egress.port.waiting | coming.take_in(window, arrivals);
             if priorities & !coming.priorities != 0 {
-                // Other ports will have what this one has.
+                // Other ports will have what this one has. Of what take turns, one may be here alone.
                 let port = &self.egress.port;
-                let pair = port.strict_pair(priorities | coming.priorities);
-                let Some(pair) = pair.or_else(|| port.strict_pair(priorities)) else {
-                    return arrivals;
-                };
-                coming.set_priorities(pair, priorities | coming.priorities);
+                let found = [priorities | coming.priorities, priorities]
+                    .into_iter()
+                    .find_map(|among| Some((port.strict_pair(among)?, among)));
+                let Some((pair, among)) = found else { return arrivals };
+                coming.set_priorities(pair, among);
                 coming.take_in(window, arrivals);
             }
             let later = arrivals.get(MOST..).unwrap_or_default();
