@@ -3,7 +3,7 @@
 
 use crate::common::Common;
 use crate::mrg::Draws;
-use crate::packet::{Body, CodePoint, Header, Kind, Packet, Scheme, blank, is_pause};
+use crate::packet::{Body, CodePoint, Flags, Header, Kind, Packet, Scheme, blank, is_pause};
 use crate::port::Port;
 use crate::record::{Happening, Recorder};
 use crate::red::Red;
@@ -153,7 +153,7 @@ impl<S: Scheme> Made<S> {
                 }
                 let mut header = control_header(common, Kind::Ctl, &ctl);
                 header.address = address;
-                header.to_source = target == Target::Source;
+                header.flags.set(Flags::TO_SOURCE, target == Target::Source);
                 Made::ToHost(Packet { header, body: Body::Ctl(ctl) })
             }
             SwitchEffect::ToLink(port, ctl) => {

@@ -12,7 +12,7 @@ use crate::common::Common;
 use crate::losses::Losses;
 use crate::network::ProbeKind;
 use crate::nic::Nic;
-use crate::packet::{Body, Header, Kind, Packet, Scheme, blank, is_pause};
+use crate::packet::{Body, Flags, Header, Kind, Packet, Scheme, blank, is_pause};
 use crate::probe::{FlowProbes, PortProbes};
 use crate::qp::{Receiver, Sender, Slots};
 use crate::record::{Happening, Recorder};
@@ -162,7 +162,7 @@ impl<S: Scheme> Host<S> {
             if let Some(&Seat::At(slot)) = self.seats.get(header.address.receiver_slot as usize) {
                 self.receivers.fetch(slot);
             }
-        } else if header.to_source {
+        } else if header.flags.contains(Flags::TO_SOURCE) {
             self.senders.fetch(header.address.sender_slot);
         }
     }
@@ -414,7 +414,7 @@ impl<S: Scheme> Host<S> {
             }
             let size = common.wire.control_bytes(S::ctl_bytes(&ctl)) as u16;
             let mut header = blank(Kind::Ctl, address, priority, size);
-            header.to_source = to_source;
+            header.flags.set(Flags::TO_SOURCE, to_source);
             header.sent_at = now;
             let handle = window.packets.insert(Packet { header, body: Body::Ctl(ctl) });
             self.send_from(window, now, usize::from(nic), priority, handle);
@@ -429,7 +429,7 @@ impl<S: Scheme> Host<S> {
         header: &Header,
         ctl: &S::Ctl,
     ) {
-        if header.to_source {
+        if header.flags.contains(Flags::TO_SOURCE) {
             let address = header.address;
             let at = address.sender_slot;
             let for_all = S::is_for_all_qps(&self.common.params, ctl);

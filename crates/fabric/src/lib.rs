@@ -52,4 +52,4 @@ pub use quirks::Quirks;
 pub use record::{Happening, PacketEvent, PfcEvent, QueueBlock, QueueClock, Records};
 pub use run::{Output, PortReport, Ready, Refusal};
 pub use samples::{Sample, Samples};
-pub use schemes::contract::{CodePoint, Kind};
+pub use schemes::contract::{CodePoint, Flags, Kind};

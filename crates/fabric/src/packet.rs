@@ -1,7 +1,7 @@
 //! The packet that the fabric moves is the scheme contract's; this adds how it is made.
 
 use engine::Class;
-pub(crate) use schemes::contract::{Address, Body, CodePoint, Header, Kind, Packet, Scheme};
+pub(crate) use schemes::contract::{Address, Body, CodePoint, Flags, Header, Kind, Packet, Scheme};
 use units::Time;
 
 /// Not from a port of this switch: made here.
@@ -40,10 +40,7 @@ pub(crate) fn blank(kind: Kind, address: Address, priority: u8, size: u16) -> He
         priority,
         code_point: CodePoint::Capable,
         echo: CodePoint::Capable,
-        last: false,
-        ack_requested: false,
-        to_source: false,
-        mark: false,
+        flags: Flags::empty(),
     }
 }
 

@@ -6,7 +6,7 @@ mod common;
 use common::{Build, G100, US, empty, run};
 use fabric::{EcnConfig, EcnLaw, Output, Probe, ProbeKind, ProbeTargets, Setup};
 use schemes::contract::{
-    Allow, CodePoint, Cp, HostFacts, Kind, Local, NoCtl, Packet, PathFacts, PlainReceiver,
+    Allow, CodePoint, Cp, Flags, HostFacts, Kind, Local, NoCtl, Packet, PathFacts, PlainReceiver,
     PortFacts, PortLocal, PortView, Rp, Scheme, Stack, SwitchFacts,
 };
 use schemes::params::{ParamError, ParamSpec, Params, Value};
@@ -101,7 +101,7 @@ impl Cp<UnderTcd> for Watch {
         view: &PortView,
         packet: &mut Packet<UnderTcd>,
     ) {
-        packet.header.mark = view.class_bytes > 0;
+        packet.header.flags.set(Flags::MARK, view.class_bytes > 0);
     }
     fn on_depart(
         &mut self,
@@ -116,7 +116,7 @@ impl Cp<UnderTcd> for Watch {
                 node: self.node.get(),
                 port: view.port.get(),
                 flow: header.address.flow,
-                queued: header.mark,
+                queued: header.flags.contains(Flags::MARK),
                 code_point: header.code_point,
             });
         }

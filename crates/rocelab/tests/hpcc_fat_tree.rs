@@ -3,7 +3,7 @@
 
 mod hpcc;
 
-use fabric::{Happening, Kind, PacketEvent};
+use fabric::{Flags, Happening, Kind, PacketEvent};
 use hpcc::Run;
 use std::collections::BTreeMap;
 
@@ -171,7 +171,7 @@ fn packets_and_acks_take_the_paths_of_the_hash() {
         .iter()
         .filter(|event| event.happening == Happening::Received && event.node.get() >= 16)
     {
-        let key = (event.header.address.flow, event.header.to_source);
+        let key = (event.header.address.flow, event.header.flags.contains(Flags::TO_SOURCE));
         ways.entry(key).or_default().push(event.node.get());
     }
     let mut next_port: BTreeMap<(u32, u32), u32> = BTreeMap::new();

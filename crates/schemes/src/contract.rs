@@ -17,7 +17,7 @@ pub use facts::{
     ClassSpec, HostFacts, HostPlace, PathFacts, PortFacts, Room, SwitchFacts, WireFacts,
 };
 pub use level::{Departure, Emit, Emits, Full, Level, Local, Order, PortLocal, Strict};
-pub use packet::{Address, Body, CodePoint, Header, Kind, NoCtl, Packet};
+pub use packet::{Address, Body, CodePoint, Flags, Header, Kind, NoCtl, Packet};
 pub use rates::{LinkRates, RateCode};
 pub use stack::Stack;
 

@@ -32,7 +32,8 @@ pub use tor::TorSwitch;
 pub use voq::{FirstHop, Voq};
 
 use crate::contract::{
-    Allow, Header, HostCx, HostFacts, Observable, PathFacts, PlainReceiver, Rp, Scheme, SwitchFacts,
+    Allow, Flags, Header, HostCx, HostFacts, Observable, PathFacts, PlainReceiver, Rp, Scheme,
+    SwitchFacts,
 };
 use crate::params::{Kind, ParamError, Value};
 use crate::registry::Preset;
@@ -254,7 +255,7 @@ impl Rp<Hiercc> for ReactionPoint {
     #[inline]
     fn on_send(&mut self, cx: &mut HostCx<'_, Hiercc>, data: &mut Header, _stamp: &mut Stamp) {
         if cx.now >= self.next_mark {
-            data.mark = true;
+            data.flags.insert(Flags::MARK);
             self.next_mark = cx.now + self.mark_interval;
         }
     }

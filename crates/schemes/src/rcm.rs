@@ -229,8 +229,10 @@ pub const MOST_FLOWS: usize = 8;
 /// The most that a quantised degree may be: 6 bits.
 pub const MOST_DEGREE: u8 = 63;
 
-/// What identifies a flow: its QP, as the five-tuple does.
+/// What identifies a flow: its QP, as the five-tuple does. Packed, so that a CN of eight fits two cache
+/// lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C, packed(4))]
 pub struct FlowId(pub u64);
 
 impl FlowId {

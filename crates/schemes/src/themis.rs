@@ -25,9 +25,9 @@ pub mod over_hpcc;
 pub mod prototype;
 
 use crate::contract::{
-    Ack, Address, Allow, CodePoint, Cp, Full, Header, HostCx, HostFacts, Kind, Np, Observable,
-    Packet, PathFacts, PortFacts, PortView, Rp, Scheme, Signal, Strict, SwitchFacts, Target, Turn,
-    Verdict,
+    Ack, Address, Allow, CodePoint, Cp, Flags, Full, Header, HostCx, HostFacts, Kind, Np,
+    Observable, Packet, PathFacts, PortFacts, PortView, Rp, Scheme, Signal, Strict, SwitchFacts,
+    Target, Turn, Verdict,
 };
 use crate::dcqcn::{Cnp, Dcqcn, DcqcnParams, NotificationPoint, ReactionPoint};
 use crate::params::{self, Value};
@@ -178,7 +178,7 @@ fn is_long(params: &ExternalParams, port: &PortFacts) -> bool {
 #[inline]
 fn is_notification(header: &Header) -> bool {
     match header.kind {
-        Kind::Ctl => header.to_source,
+        Kind::Ctl => header.flags.contains(Flags::TO_SOURCE),
         Kind::Ack | Kind::Nack => header.echo == CodePoint::CongestionExperienced,
         _ => false,
     }

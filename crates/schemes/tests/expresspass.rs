@@ -2,8 +2,8 @@
 //! of 84 B and packets of 1090 B, so that the least gap between credits is 1174 B or 93.92 ns.
 
 use schemes::contract::{
-    Ack, Address, CodePoint, Header, HostCx, HostFacts, Kind, LinkRates, Np, PathFacts, Room, Rp,
-    Scheme, WireFacts,
+    Ack, Address, CodePoint, Flags, Header, HostCx, HostFacts, Kind, LinkRates, Np, PathFacts,
+    Room, Rp, Scheme, WireFacts,
 };
 use schemes::expresspass::{
     Control, Credit, ExpressPass, ExpressPassParams, HostState, NotificationPoint, ReactionPoint,
@@ -127,10 +127,7 @@ impl Sender {
             priority: 3,
             code_point: CodePoint::Capable,
             echo: CodePoint::Capable,
-            last: false,
-            ack_requested: true,
-            to_source: false,
-            mark: false,
+            flags: Flags::ACK_REQUESTED,
         };
         self.sent += payload;
         let mut meta = Credit::default();

@@ -5,8 +5,8 @@ mod records;
 
 use records::record;
 use schemes::contract::{
-    Address, Body, CodePoint, Cp, Full, Header, Kind, LinkRates, Packet, PathFacts, PortFacts,
-    PortView, Scheme, SwitchFacts,
+    Address, Body, CodePoint, Cp, Flags, Full, Header, Kind, LinkRates, Packet, PathFacts,
+    PortFacts, PortView, Scheme, SwitchFacts,
 };
 use schemes::fncc::{Concurrency, Fncc, FnccParams, IntTable, ReactionPoint, Report};
 use schemes::int::{IntFormat, IntRecord, IntStack};
@@ -223,10 +223,7 @@ impl Switch {
             priority: 3,
             code_point: CodePoint::Capable,
             echo: CodePoint::Capable,
-            last: false,
-            ack_requested: true,
-            to_source: kind != Kind::Data,
-            mark: false,
+            flags: Flags::ACK_REQUESTED | Flags::TO_SOURCE.when(kind != Kind::Data),
         };
         Packet { header, body: Body::Meta(Report::default()) }
     }

@@ -2,7 +2,7 @@
 //! flows, the credit scheduler.
 
 use schemes::contract::{
-    Address, CodePoint, Header, HostCx, Kind, LinkRates, PathFacts, Rp, Scheme,
+    Address, CodePoint, Flags, Header, HostCx, Kind, LinkRates, PathFacts, Rp, Scheme,
 };
 use schemes::hiercc::{
     Claim, Control, Downlink, FirstHop, Flows, Hiercc, HierccParams, ReactionPoint, Stamp, Voq,
@@ -301,7 +301,7 @@ fn a_sender_marks_every_10_us_and_does_as_it_is_told() {
             Some(control) => sender.on_ctl(&mut cx, &control),
             None => sender.on_send(&mut cx, &mut header, &mut Stamp::default()),
         }
-        header.mark
+        header.flags.contains(Flags::MARK)
     };
     let marked = [0, 1, 9, 10, 19, 25, 34, 35].map(|now| at(&mut sender, us(now), None));
     assert_eq!(marked, [true, false, false, true, false, true, false, true]);
@@ -327,9 +327,6 @@ fn header() -> Header {
         priority: 3,
         code_point: CodePoint::Capable,
         echo: CodePoint::Capable,
-        last: false,
-        ack_requested: false,
-        to_source: false,
-        mark: false,
+        flags: Flags::empty(),
     }
 }

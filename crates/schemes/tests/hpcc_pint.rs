@@ -2,7 +2,7 @@
 //! known, and what the sender makes of it. 100 Gb/s, T = 8 us: the BDP is 100 KB.
 
 use schemes::contract::{
-    Ack, Address, Body, CodePoint, Cp, Header, HostCx, HostFacts, Kind, LinkRates, Local,
+    Ack, Address, Body, CodePoint, Cp, Flags, Header, HostCx, HostFacts, Kind, LinkRates, Local,
     Observable, Packet, PathFacts, PortFacts, PortView, Rp, Scheme, SwitchFacts, WireFacts,
 };
 use schemes::hpcc_pint::{Codes, HpccPint, HpccPintParams, ReactionPoint};
@@ -28,10 +28,7 @@ fn blank(kind: Kind, sequence: u64, size: u16) -> Header {
         priority: 3,
         code_point: CodePoint::Capable,
         echo: CodePoint::Capable,
-        last: false,
-        ack_requested: true,
-        to_source: false,
-        mark: false,
+        flags: Flags::ACK_REQUESTED,
     }
 }
 

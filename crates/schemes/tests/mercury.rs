@@ -2,8 +2,8 @@
 //! byte), a base round trip of 32 us and so a BDP of 160 KB, a threshold of 5 KB, T = 10 us.
 
 use schemes::contract::{
-    Address, Body, CodePoint, Cp, Emits, Full, Header, HostCx, HostFacts, Kind, Level, LinkRates,
-    Local, Observable, Packet, PathFacts, PortFacts, PortView, Rp, Scheme, SwitchEffect,
+    Address, Body, CodePoint, Cp, Emits, Flags, Full, Header, HostCx, HostFacts, Kind, Level,
+    LinkRates, Local, Observable, Packet, PathFacts, PortFacts, PortView, Rp, Scheme, SwitchEffect,
     SwitchFacts, Target, WireFacts,
 };
 use schemes::dcqcn::Dcqcn;
@@ -256,10 +256,7 @@ fn data(src: u32) -> Packet<Scheme0> {
         priority: 3,
         code_point: CodePoint::Capable,
         echo: CodePoint::Capable,
-        last: false,
-        ack_requested: true,
-        to_source: false,
-        mark: false,
+        flags: Flags::ACK_REQUESTED,
     };
     Packet { header, body: Body::Meta(()) }
 }

@@ -1,8 +1,8 @@
 //! PACC's congestion point, as reconstructed, against sequences worked out by hand.
 
 use schemes::contract::{
-    Address, Body, CodePoint, Cp, Emits, Full, Header, Kind, Level, Packet, PortFacts, PortView,
-    Ports, Scheme, SwitchEffect, Target,
+    Address, Body, CodePoint, Cp, Emits, Flags, Full, Header, Kind, Level, Packet, PortFacts,
+    PortView, Ports, Scheme, SwitchEffect, Target,
 };
 use schemes::dcqcn::Cnp;
 use schemes::pacc::{CongestionPoint, Controller, FeedbackParams, FlowTable, Pacc, PaccParams};
@@ -148,10 +148,7 @@ impl World {
             priority: 3,
             code_point: CodePoint::Capable,
             echo: CodePoint::Capable,
-            last: false,
-            ack_requested: true,
-            to_source: false,
-            mark: false,
+            flags: Flags::ACK_REQUESTED,
         };
         let mut packet = Packet { header, body: Body::Meta(()) };
         let mut cx = Emits::arrive(Full::<Pacc>::new(now, &mut self.sent, &[]));

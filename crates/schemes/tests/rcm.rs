@@ -2,8 +2,8 @@
 //! send window, the table of flows; and a switch that hears, tells, holds and detours.
 
 use schemes::contract::{
-    Address, Body, CodePoint, Cp, Crossing, Emit, Emits, Full, Header, InputView, Kind, Level,
-    LinkRates, Packet, PortFacts, PortView, Scheme, SwitchEffect, SwitchFacts, Verdict,
+    Address, Body, CodePoint, Cp, Crossing, Emit, Emits, Flags, Full, Header, InputView, Kind,
+    Level, LinkRates, Packet, PortFacts, PortView, Scheme, SwitchEffect, SwitchFacts, Verdict,
 };
 use schemes::params::{ParamError, Value};
 use schemes::rcm::{
@@ -330,10 +330,7 @@ fn data(src: u32, ingress: u16) -> Packet<Rcm> {
         priority: 3,
         code_point: CodePoint::Capable,
         echo: CodePoint::Capable,
-        last: false,
-        ack_requested: false,
-        to_source: false,
-        mark: false,
+        flags: Flags::empty(),
     };
     Packet { header, body: Body::Meta(()) }
 }

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use schemes::contract::{
-    Address, Body, CodePoint, Cp, Departure, Full, Header, Kind, Level, LinkRates, Packet,
+    Address, Body, CodePoint, Cp, Departure, Flags, Full, Header, Kind, Level, LinkRates, Packet,
     PathFacts, PortFacts, PortView, Ports, Scheme, SwitchEffect, SwitchFacts, Target,
 };
 use schemes::rocc::{
@@ -168,10 +168,7 @@ fn data(qp: u32) -> Packet<Rocc> {
         priority: 3,
         code_point: CodePoint::Capable,
         echo: CodePoint::Capable,
-        last: false,
-        ack_requested: true,
-        to_source: false,
-        mark: false,
+        flags: Flags::ACK_REQUESTED,
     };
     Packet { header, body: Body::Meta(()) }
 }

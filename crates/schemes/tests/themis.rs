@@ -5,7 +5,7 @@ mod external;
 use external::{AFAR, INSIDE, ports, us};
 use proptest::prelude::*;
 use schemes::contract::{
-    Address, Body, CodePoint, Cp, Departure, Full, Header, Kind, Level, LinkRates, Packet,
+    Address, Body, CodePoint, Cp, Departure, Flags, Full, Header, Kind, Level, LinkRates, Packet,
     PortView, Scheme, Strict, SwitchEffect, SwitchFacts, Target, Turn, Verdict,
 };
 use schemes::dcqcn::Cnp;
@@ -115,10 +115,7 @@ fn header(kind: Kind, flow: u32, sequence: u64) -> Header {
         priority: 3,
         code_point: CodePoint::Capable,
         echo: CodePoint::Capable,
-        last: false,
-        ack_requested: true,
-        to_source: kind != Kind::Data,
-        mark: false,
+        flags: Flags::ACK_REQUESTED | Flags::TO_SOURCE.when(kind != Kind::Data),
     }
 }
 
@@ -210,7 +207,7 @@ fn a_cnp_blocks_its_flow_until_the_passes_add_up() {
     let mut external = External::new(&params("themis", &[]));
     let mut word = cnp(1);
     assert_eq!(external.arrives(us(0), INSIDE, &mut word), Verdict::Forward);
-    assert!(word.header.mark, "handled here");
+    assert!(word.header.flags.contains(Flags::MARK), "handled here");
     // T_block is 50 us. Alone in the queue a pass takes 1 us and 5.24 ns: 50 of them are 50.262 us,
     // 49 are not enough.
     let pass = us(1) + PACKET;
@@ -241,8 +238,8 @@ fn an_echo_is_a_notification_where_receivers_send_no_cnps() {
         external.joins(us(100), AFAR, &mut marked(1));
         let mut late = echo(1);
         assert_eq!(external.arrives(us(110), AFAR, &mut late), Verdict::Forward);
-        assert!(!late.header.mark, "what comes from afar is not reacted to");
-        (ack.header.mark, passes, late.header.echo)
+        assert!(!late.header.flags.contains(Flags::MARK), "what comes from afar is not reacted to");
+        (ack.header.flags.contains(Flags::MARK), passes, late.header.echo)
     };
     assert_eq!(blocks("ack-echo"), (true, 50, CodePoint::Capable));
     assert_eq!(blocks("cnp"), (false, 0, CodePoint::CongestionExperienced));
@@ -327,7 +324,10 @@ fn the_prototype_notifies_each_marked_packet_and_more_every_10_us() {
     // And it holds nothing back.
     let mut ack = echo(1);
     assert_eq!(external.arrives(us(21), AFAR, &mut ack), Verdict::Forward);
-    assert_eq!((ack.header.echo, ack.header.mark), (CodePoint::CongestionExperienced, false));
+    assert_eq!(
+        (ack.header.echo, ack.header.flags.contains(Flags::MARK)),
+        (CodePoint::CongestionExperienced, false)
+    );
 }
 
 #[test]

@@ -7,9 +7,9 @@ use external::{AFAR, INSIDE, ports, us};
 use proptest::prelude::*;
 use records::record;
 use schemes::contract::{
-    Ack, Address, Allow, Body, CodePoint, Cp, Departure, Emits, Full, Header, HostCx, HostPlace,
-    Kind, Level, LinkRates, Packet, PathFacts, PortFacts, PortView, Rp, Scheme, SwitchEffect,
-    SwitchFacts, Target, Verdict,
+    Ack, Address, Allow, Body, CodePoint, Cp, Departure, Emits, Flags, Full, Header, HostCx,
+    HostPlace, Kind, Level, LinkRates, Packet, PathFacts, PortFacts, PortView, Rp, Scheme,
+    SwitchEffect, SwitchFacts, Target, Verdict,
 };
 use schemes::hpcc::{Hpcc, HpccParams};
 use schemes::int::IntStack;
@@ -47,10 +47,7 @@ fn header(kind: Kind, flow: u32, sequence: u64) -> Header {
         priority: 3,
         code_point: CodePoint::Capable,
         echo: CodePoint::Capable,
-        last: false,
-        ack_requested: true,
-        to_source: kind != Kind::Data,
-        mark: false,
+        flags: Flags::ACK_REQUESTED | Flags::TO_SOURCE.when(kind != Kind::Data),
     }
 }
 
@@ -203,7 +200,7 @@ fn records_of_the_first_half_are_turned_round_and_emptied() {
 
     // As receivers do: where no ACK is asked for, none is made.
     let mut sent = packet(Kind::Data, 1, 5_000, one_hop(7, us(2), 2_000, 0));
-    sent.header.ack_requested = false;
+    sent.header.flags.set(Flags::ACK_REQUESTED, false);
     external.arrives(us(5), INSIDE, &mut sent);
     external.leaves(us(5), AFAR, &mut sent);
     assert_eq!((int_of(&sent), external.notices().len()), (Int::default(), 0));

@@ -4,7 +4,7 @@ use super::CioqSwitch;
 use crate::chassis::Chassis;
 use crate::egress::LevelOf;
 use crate::mmu::Admission;
-use crate::packet::{Address, Header, Kind, Packet, Scheme};
+use crate::packet::{Header, Kind, Packet, Scheme};
 use crate::record::Happening;
 use engine::{Handle, Window};
 use schemes::contract::{Cp, Crossing, Full, InputView, Level, Verdict};
@@ -140,8 +140,7 @@ impl<S: Scheme> CioqSwitch<S> {
     #[inline]
     pub(super) fn choose(&mut self, packet: &Packet<S>, now: Time, from_outside: bool) -> usize {
         let header = &packet.header;
-        let Address { src, dst, hash, .. } = header.address;
-        let ends = if header.to_source { (dst, src) } else { (src, dst) };
+        let (ends, hash) = (header.ends(), header.address.hash);
         let Chassis { common, node, cp, effects, views, here, .. } = &mut self.chassis;
         let routes = &common.routes;
         let Some(cp) = cp.as_mut().filter(|_| S::Cp::ROUTES || S::Cp::INPUT_QUEUES) else {

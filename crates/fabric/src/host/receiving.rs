@@ -1,7 +1,7 @@
 //! The receiving half of a host: data in order, its ACKs, and the notification point.
 
 use super::{Host, Seat, Timer};
-use crate::packet::{Address, Body, CodePoint, Header, Kind, NO_INGRESS, Packet, Scheme};
+use crate::packet::{Address, Body, CodePoint, Flags, Header, Kind, NO_INGRESS, Packet, Scheme};
 use crate::qp::{NO_FLOW, Receiver};
 use engine::{Handle, Window};
 use schemes::contract::{HostCx, Np};
@@ -71,8 +71,8 @@ impl<S: Scheme> Host<S> {
         };
         receiver.np.on_arrival(&mut cx, header, meta);
         receiver.np.on_data(&mut cx, header, meta);
-        let acknowledge =
-            header.ack_requested || u32::from(receiver.since_ack) >= self.common.host.ack_every;
+        let acknowledge = header.flags.contains(Flags::ACK_REQUESTED)
+            || u32::from(receiver.since_ack) >= self.common.host.ack_every;
         // An ACK echoes the gravest mark of all that it acknowledges.
         receiver.mark = receiver.mark.max(header.code_point);
         let mark = receiver.mark;
@@ -80,7 +80,7 @@ impl<S: Scheme> Host<S> {
             (receiver.since_ack, receiver.mark) = (0, CodePoint::Capable);
         }
         let mut over = false;
-        if header.last {
+        if header.flags.contains(Flags::LAST) {
             receiver.np.on_message_end(&mut cx);
             let row = &self.common.flows[header.address.flow as usize];
             over = row.next_on_qp == NO_FLOW;
@@ -156,9 +156,7 @@ impl<S: Scheme> Host<S> {
         header.sequence = expected;
         header.echo = header.code_point;
         header.code_point = CodePoint::Capable;
-        header.to_source = true;
-        header.last = false;
-        header.ack_requested = false;
+        header.flags = header.flags & Flags::MARK | Flags::TO_SOURCE;
     }
 
     /// Answers a control packet of a QP of which all has arrived: the last ACK was lost.

@@ -2,7 +2,7 @@
 
 use super::{Host, Timer};
 use crate::nic::Nic;
-use crate::packet::{Body, Kind, Packet, Scheme};
+use crate::packet::{Body, Flags, Kind, Packet, Scheme};
 use crate::qp::{NO_FLOW, Part, Sender};
 use crate::record::Happening;
 use engine::{Handle, Window};
@@ -276,7 +276,8 @@ impl<S: Scheme> Host<S> {
         header.sequence = sender.next_to_send;
         header.sent_at = now;
         header.payload = payload as u16;
-        header.last = sender.next_to_send + payload == part.end;
+        let last = sender.next_to_send + payload == part.end;
+        header.flags.set(Flags::LAST, last);
         if let Some(scan) = &nic.scan {
             header.ingress = scan.lead;
         }
@@ -300,11 +301,12 @@ impl<S: Scheme> Host<S> {
         set_timer(&mut self.timers, sender, now, slot);
         // With an ACK for several packets, the last one before the sender falls silent must be
         // acknowledged, or it would wait for ever.
-        header.ack_requested = header.last
+        let ack_requested = last
             || u32::from(sender.since_ack_request) >= common.host.ack_every
             || !sender.window_is_open(&allow)
             || !sender.may_send(&allow);
-        if header.ack_requested {
+        header.flags.set(Flags::ACK_REQUESTED, ack_requested);
+        if ack_requested {
             sender.since_ack_request = 0;
             sender.bytes_since = 0;
         }
@@ -439,7 +441,7 @@ impl<S: Scheme> Host<S> {
             next_to_send: if nack && plainly { sender.acknowledged } else { sender.next_to_send },
             nack,
             echo: header.echo,
-            mark: header.mark,
+            mark: header.flags.contains(Flags::MARK),
             rtt: now - header.sent_at,
             meta,
         };

@@ -4,7 +4,7 @@ use super::Switch;
 use crate::chassis::Chassis;
 use crate::egress::LevelOf;
 use crate::mmu::Admission;
-use crate::packet::{Address, Header, Kind, NO_INGRESS, Packet, Scheme};
+use crate::packet::{Header, Kind, NO_INGRESS, Packet, Scheme};
 use crate::record::Happening;
 use crate::routing::NOWHERE;
 use engine::{Handle, Window};
@@ -171,8 +171,7 @@ impl<S: Scheme> Switch<S> {
     /// The port through which a packet goes on; `None` where failures left it no way.
     #[inline(always)]
     fn choose(&mut self, packet: &Packet<S>, now: Time) -> Option<usize> {
-        let Address { src, dst, hash, .. } = packet.header.address;
-        let ends = if packet.header.to_source { (dst, src) } else { (src, dst) };
+        let (ends, hash) = (packet.header.ends(), packet.header.address.hash);
         let Chassis { common, cp, effects, views, here, .. } = &mut self.chassis;
         let routes = &common.routes;
         if S::Cp::ROUTES

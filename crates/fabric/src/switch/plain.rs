@@ -3,7 +3,7 @@
 //! that can't matter there.
 
 use super::{LevelOf, Switch};
-use crate::packet::{Address, Packet, Scheme};
+use crate::packet::{Packet, Scheme};
 use crate::routing::NOWHERE;
 use engine::{Handle, Place, Window};
 use schemes::contract::Level;
@@ -44,8 +44,7 @@ impl<S: Scheme> Switch<S> {
     /// The port that a packet leaves through; [`NOWHERE`] also where it is not meant to be passed on.
     #[inline(always)]
     fn way(&self, packet: &Packet<S>) -> u16 {
-        let Address { src, dst, hash, .. } = packet.header.address;
-        let ends = if packet.header.to_source { (dst, src) } else { (src, dst) };
+        let (ends, hash) = (packet.header.ends(), packet.header.address.hash);
         let way = self.chassis.common.routes.next_port(&self.chassis.here, ends, hash);
         if packet.header.kind.is_passed_on() { way } else { NOWHERE }
     }

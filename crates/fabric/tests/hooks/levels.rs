@@ -8,7 +8,7 @@ use fabric::Headroom;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use schemes::contract::{
-    Ack, Allow, Body, CodePoint, Cp, Emits, HostCx, Kind, Level, NoCtl, Packet, PathFacts,
+    Ack, Allow, Body, CodePoint, Cp, Emits, Flags, HostCx, Kind, Level, NoCtl, Packet, PathFacts,
     PlainReceiver, PortFacts, PortLocal, PortView, Rp, Scheme, Strict, SwitchFacts, Verdict,
 };
 use std::cell::Cell;
@@ -59,11 +59,11 @@ where
         let now = L::now::<S>(cx);
         let late =
             packet.header.kind == Kind::Data && packet.header.address.sender_slot.is_multiple_of(2);
-        if self.holds && late && !packet.header.mark {
-            packet.header.mark = true;
+        if self.holds && late && !packet.header.flags.contains(Flags::MARK) {
+            packet.header.flags.set(Flags::MARK, true);
             return Verdict::Hold(now + Time::from_ns(77));
         }
-        packet.header.mark = false;
+        packet.header.flags.set(Flags::MARK, false);
         Verdict::Forward
     }
     fn on_enqueue(

@@ -6,8 +6,8 @@ use crate::toy::{BYTE, LineRate, Log, Plain, WIRE};
 use crate::toy::{ack_back, alone, no_cp, no_ctl, no_host, one_way, toy};
 use fabric::{EcnConfig, EcnLaw, Probe, ProbeKind, ProbeTargets, Ready, Refusal, Threshold};
 use schemes::contract::{
-    Ack, Address, Allow, Body, ClassSpec, CodePoint, Cp, Emit, Emits, FlowObservable, Full, Gate,
-    HostCx, HostPlace, Kind, Level, Local, NoCtl, Np, Packet, PathFacts, PlainReceiver,
+    Ack, Address, Allow, Body, ClassSpec, CodePoint, Cp, Emit, Emits, Flags, FlowObservable, Full,
+    Gate, HostCx, HostPlace, Kind, Level, Local, NoCtl, Np, Packet, PathFacts, PlainReceiver,
     PlainSwitch, PortFacts, PortLocal, PortView, Ports, Room, Rp, Scheme, Stack, Strict,
     SwitchFacts, Target, Turn, Verdict, WireFacts,
 };
@@ -143,8 +143,8 @@ impl Cp<Holding> for Holder {
     const HOLDS: bool = true;
     fn port(&self, _: &Plain<()>, _: &PortFacts) {}
     fn on_arrival(&mut self, cx: &mut Local, _: PortId, packet: &mut Packet<Holding>) -> Verdict {
-        if is_data(packet) && !packet.header.mark {
-            packet.header.mark = true;
+        if is_data(packet) && !packet.header.flags.contains(Flags::MARK) {
+            packet.header.flags.set(Flags::MARK, true);
             return Verdict::Hold(cx.now.round_up(US * 10));
         }
         Verdict::Forward
@@ -256,7 +256,10 @@ impl Cp<Ordering> for FirstThenSecond {
         view: &PortView,
         packet: &mut Packet<Ordering>,
     ) {
-        if is_data(packet) && packet.header.address.flow == 0 && packet.header.last {
+        if is_data(packet)
+            && packet.header.address.flow == 0
+            && packet.header.flags.contains(Flags::LAST)
+        {
             self.open = true;
             cx.wake(view.port);
         }

@@ -2,7 +2,7 @@
 
 use crate::setup::SourcePorts;
 use crate::{Recorded, RunResult};
-use fabric::{CodePoint, Happening, Kind, PacketEvent};
+use fabric::{CodePoint, Flags, Happening, Kind, PacketEvent};
 use hpcc_files::packet_trace::{self, Event, PortRate, Record};
 use hpcc_files::{CcMode, Experiment, address, fct, pfc, qlen};
 use results::UNFINISHED;
@@ -176,10 +176,10 @@ fn record(event: &PacketEvent, experiment: &Experiment, files: &Files) -> Record
     } else {
         let flow = &experiment.flows[header.address.flow as usize];
         let (src, dst) = (address::of(flow.src), address::of(flow.dst));
-        if header.to_source { (dst, src) } else { (src, dst) }
+        if header.flags.contains(Flags::TO_SOURCE) { (dst, src) } else { (src, dst) }
     };
     let (sport, dport) = match files.ports.get(header.address.flow as usize) {
-        Some(&(sport, dport)) if header.to_source => (dport, sport),
+        Some(&(sport, dport)) if header.flags.contains(Flags::TO_SOURCE) => (dport, sport),
         Some(&ports) => ports,
         None => (0, 0),
     };

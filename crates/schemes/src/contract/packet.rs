@@ -65,9 +65,31 @@ impl Address {
     }
 }
 
-/// The header of every packet. Which of `address.src` and `address.dst` it travels to is said by
-/// `to_source`. Packed, so that a packet without fields of its scheme and the arena's link fit a cache
-/// line of 64 bytes.
+bitflags::bitflags! {
+    /// What is true of a packet or not, in one byte.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct Flags: u8 {
+        /// Data: last of its message.
+        const LAST = 1;
+        /// Data: the sender wants an ACK for it.
+        const ACK_REQUESTED = 2;
+        /// It travels to `address.src` (ACKs, notifications) and not to `address.dst`.
+        const TO_SOURCE = 4;
+        /// A bit for the scheme: a notification handled on the way, a marked packet.
+        const MARK = 8;
+    }
+}
+
+impl Flags {
+    /// These where `condition` holds, else none.
+    #[inline(always)]
+    pub fn when(self, condition: bool) -> Flags {
+        if condition { self } else { Flags::empty() }
+    }
+}
+
+/// The header of every packet. Packed into 52 bytes, so that with the arena's link and 8 bytes of its
+/// scheme a packet fits a cache line of 64 bytes.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, packed(4))]
 pub struct Header {
@@ -91,14 +113,8 @@ pub struct Header {
     pub code_point: CodePoint,
     /// ACK and NACK: the code point of the data packet answered. PFC: pause, if not `Capable`.
     pub echo: CodePoint,
-    /// Data: last of its message.
-    pub last: bool,
-    /// Data: the sender wants an ACK for it.
-    pub ack_requested: bool,
-    /// It travels to `address.src` (ACKs, notifications) and not to `address.dst`.
-    pub to_source: bool,
-    /// A bit for the scheme: a notification handled on the way, a marked packet.
-    pub mark: bool,
+    /// What it is beside.
+    pub flags: Flags,
 }
 
 impl Header {
@@ -107,10 +123,16 @@ impl Header {
     pub fn on_the_wire(&self) -> (Kind, u8, u16) {
         (self.kind, self.priority, self.size)
     }
+    /// The hosts that it travels from and to.
+    #[inline]
+    pub fn ends(&self) -> (u32, u32) {
+        let Address { src, dst, .. } = self.address;
+        if self.flags.contains(Flags::TO_SOURCE) { (dst, src) } else { (src, dst) }
+    }
     /// The host that it travels to.
     #[inline]
     pub fn destination(&self) -> u32 {
-        if self.to_source { self.address.src } else { self.address.dst }
+        self.ends().1
     }
 }
 

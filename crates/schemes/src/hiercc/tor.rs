@@ -3,8 +3,8 @@
 
 use super::{Claim, Control, Downlink, FirstHop, Flows, Grant, Hiercc, HierccParams, Stamp, Voq};
 use crate::contract::{
-    Body, Cp, FlowObservable, Full, Gate, HostPlace, Kind, Packet, PortFacts, PortView, Ports,
-    Strict, SwitchFacts, Target, Verdict,
+    Body, Cp, Flags, FlowObservable, Full, Gate, HostPlace, Kind, Packet, PortFacts, PortView,
+    Ports, Strict, SwitchFacts, Target, Verdict,
 };
 use units::{Bytes, PortId, Rate, Time};
 
@@ -176,7 +176,7 @@ impl TorSwitch {
             wake(cx, voq);
         }
         if voq.stopped {
-            if header.mark {
+            if header.flags.contains(Flags::MARK) {
                 self.stop_messages += 1;
                 cx.to_host(header.address, Target::Source, Control::Rate(Rate::ZERO));
             }
@@ -187,7 +187,7 @@ impl TorSwitch {
                 self.stop_messages += 1;
                 cx.to_host(*address, Target::Source, Control::Rate(Rate::ZERO));
             }
-        } else if header.mark {
+        } else if header.flags.contains(Flags::MARK) {
             voq.first_hop.update(now, voq.queue(), size);
             self.rate_messages += 1;
             let rate = voq.first_hop.rate();

@@ -17,7 +17,7 @@
 
 use super::external_switch::{Backlog, ExternalSwitch, Reaction, Step};
 use super::{Resubmission, Themis, ThemisParams, is_notification};
-use crate::contract::{Body, CodePoint, Full, Header, Kind, Packet, PortFacts, Verdict};
+use crate::contract::{Body, CodePoint, Flags, Full, Header, Kind, Packet, PortFacts, Verdict};
 use units::{PortId, Time};
 
 /// What all flows share.
@@ -170,12 +170,12 @@ impl ExternalSwitch<Flow> {
 
     /// Word of congestion in this data centre.
     fn react(&mut self, now: Time, header: &mut Header) {
-        if !self.reacts || header.mark {
+        if !self.reacts || header.flags.contains(Flags::MARK) {
             return;
         }
         if let Some((flow, law)) = self.flow(now, &header.address) {
             flow.block.raise(now, law);
-            header.mark = true;
+            header.flags.insert(Flags::MARK);
         }
     }
 }

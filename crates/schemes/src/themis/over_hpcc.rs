@@ -34,7 +34,7 @@
 use super::external_switch::{Backlog, ExternalSwitch, Reaction, Step};
 use super::{ExternalParams, Resubmission, is_long};
 use crate::contract::{
-    Ack, Allow, Body, Cp, Emit, Emits, Header, HostCx, HostFacts, Kind, LinkRates, Local,
+    Ack, Allow, Body, Cp, Emit, Emits, Flags, Header, HostCx, HostFacts, Kind, LinkRates, Local,
     Observable, Packet, PathFacts, PlainReceiver, PortFacts, PortView, RateCode, Rp, Scheme,
     Signal, SwitchFacts, Target, Verdict,
 };
@@ -322,10 +322,11 @@ impl<const N: usize> Cp<ThemisHpcc<N>> for Switch<N> {
     ) -> Verdict {
         let Some(external) = &mut self.external else { return Verdict::Forward };
         let Packet { header, body: Body::Meta(meta) } = packet else { return Verdict::Forward };
-        if !external.reacts || external.is_long(in_port) == header.to_source {
+        if !external.reacts || external.is_long(in_port) == header.flags.contains(Flags::TO_SOURCE)
+        {
             return Verdict::Forward;
         }
-        if header.to_source {
+        if header.flags.contains(Flags::TO_SOURCE) {
             if let Some((half, law)) = external.known(&header.address) {
                 half.hear(cx.now, law, header, &mut meta.int);
             }
@@ -350,7 +351,7 @@ impl<const N: usize> Cp<ThemisHpcc<N>> for Switch<N> {
         }
         let Packet { header, body: Body::Meta(meta) } = packet else { return };
         let mut int = std::mem::take(&mut meta.int);
-        if header.ack_requested {
+        if header.flags.contains(Flags::ACK_REQUESTED) {
             int.push(self.node, view.port, IntRecord::of(port.rate, cx.now, view));
             let end = header.sequence + u64::from(header.payload);
             let notice = Notice { int, end, sent_at: header.sent_at };

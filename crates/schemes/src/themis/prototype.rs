@@ -23,7 +23,7 @@
 
 use super::flow_table::FlowTable;
 use super::{ExternalParams, is_notification};
-use crate::contract::{CodePoint, Header, Kind, Turn};
+use crate::contract::{CodePoint, Flags, Header, Kind, Turn};
 use units::Time;
 
 /// The prototype's external switch.
@@ -76,7 +76,8 @@ impl Prototype {
     /// A packet arrived.
     pub fn on_arrival(&mut self, now: Time, header: &mut Header) {
         if header.kind == Kind::Data {
-            header.mark = self.notifies && header.code_point == CodePoint::CongestionExperienced;
+            let congested = header.code_point == CodePoint::CongestionExperienced;
+            header.flags.set(Flags::MARK, self.notifies && congested);
         } else if self.reacts
             && is_notification(header)
             && let Some(flow) = self.flow(now, header)
@@ -90,10 +91,10 @@ impl Prototype {
 
     /// A data packet leaves; how many CNPs it makes.
     pub fn notifications(&mut self, now: Time, header: &mut Header) -> u32 {
-        if !header.mark {
+        if !header.flags.contains(Flags::MARK) {
             return 0;
         }
-        header.mark = false;
+        header.flags.remove(Flags::MARK);
         header.code_point = CodePoint::Capable;
         let interval = self.notify_interval;
         let Some(flow) = self.flow(now, header) else { return 1 };

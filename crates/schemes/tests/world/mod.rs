@@ -1,7 +1,7 @@
 //! A QP, its receiver and two switches between them, to be put through any history.
 
 use schemes::contract::{
-    Ack, Address, Allow, Body, CodePoint, Cp, Departure, Full, Header, HostCx, HostFacts,
+    Ack, Address, Allow, Body, CodePoint, Cp, Departure, Flags, Full, Header, HostCx, HostFacts,
     HostPlace, Kind, Level, LinkRates, Np, Observable, Packet, PathFacts, PortFacts, PortView,
     Ports, Rp, Scheme, Signal, SwitchEffect, SwitchFacts, Target, Verdict, WireFacts,
 };
@@ -281,16 +281,13 @@ impl<S: Scheme> World<S> {
             priority: 3,
             code_point: CodePoint::Capable,
             echo: CodePoint::Capable,
-            last: false,
-            ack_requested: true,
-            to_source: kind != Kind::Data,
-            mark: false,
+            flags: Flags::ACK_REQUESTED | Flags::TO_SOURCE.when(kind != Kind::Data),
         }
     }
 
     /// Carries `packet` through the switches; whether it comes out.
     fn carry(&mut self, packet: &mut Packet<S>, queue_bytes: u64) -> bool {
-        let back = packet.header.to_source;
+        let back = packet.header.flags.contains(Flags::TO_SOURCE);
         let count = self.switches.len();
         let arrives = (0..count).all(|hop| {
             let (at, from) = if back { (count - 1 - hop, 1) } else { (hop, 0) };
@@ -337,7 +334,7 @@ impl<S: Scheme> World<S> {
         let mut header = self.header(Kind::Ctl, 0, self.now);
         header.address = address;
         header.size = S::ctl_bytes(&ctl) as u16;
-        header.to_source = to_source;
+        header.flags.set(Flags::TO_SOURCE, to_source);
         let mut packet: Packet<S> = Packet { header, body: Body::Ctl(ctl) };
         for at in way {
             if self.switches[at].pass(self.now, u16::from(to_source), 0, &mut packet)

@@ -1,0 +1,32 @@
+//! What packets take.
+
+use schemes::contract::{Packet, Scheme};
+
+/// Protects the room that packets take: with the arena's link of 4 bytes they fill whole cache lines.
+#[test]
+fn packets_take_one_cache_line_and_two_where_they_carry_much() {
+    let mut lines = Vec::new();
+    macro_rules! lines {
+        ($($module:ident: $first:ty $(, $deeper:ty)*;)*) => {
+            $(lines.push((<$first as Scheme>::NAME, (4 + size_of::<Packet<$first>>()).div_ceil(64)));)*
+        };
+    }
+    schemes::for_each_scheme!(lines);
+    let of = |wanted| -> Vec<&str> {
+        lines.iter().filter(|(_, lines)| *lines == wanted).map(|(name, _)| *name).collect()
+    };
+    let two = [
+        "hpcc",
+        "hpcc+tcd",
+        "expresspass",
+        "rocc",
+        "mercury+hpcc",
+        "fncc",
+        "themis",
+        "hiercc",
+        "rcm",
+    ];
+    assert_eq!(of(2), two);
+    assert_eq!(of(3), ["themis+hpcc"]);
+    assert_eq!(of(1).len(), lines.len() - two.len() - 1);
+}
