@@ -3,9 +3,11 @@
 //! Each thread does one worker's, window after window, and waits for the others in between. Where one
 //! of them has lost its core to another process, each window takes as long as the system lets it wait.
 //! Then the first thread does everybody's work for a spell, on the one core that it needs, and the others
-//! sleep. It does so at the beginning, too, until they have come. No result depends on who does it.
+//! sleep. It does so at the beginning, too, until they have come, and as long as other processes leave no
+//! more than that core. No result depends on who does it.
 
 use crate::barrier::{Barrier, Broken};
+use crate::load;
 use crate::mailbox::Turns;
 use crate::window::Device;
 use crate::worker::Worker;
@@ -17,6 +19,11 @@ use std::time::{Duration, Instant};
 const SPELL: u32 = 128;
 /// No spell is longer, so that it is soon noticed that the core is free again.
 const LONGEST_SPELL: Duration = Duration::from_secs(1);
+/// The spell at the beginning where other processes seem to leave one core: one that had work for a moment
+/// has none by then.
+const FIRST_SPELL: Duration = Duration::from_micros(500);
+/// How often it looks after a spell whether there is more than one core. A look takes some 20 us.
+const LOOK: Duration = Duration::from_millis(5);
 
 /// The workers of a run, one for each thread.
 pub(crate) struct Crew<'a, D: Device> {
@@ -26,6 +33,8 @@ pub(crate) struct Crew<'a, D: Device> {
     lost: AtomicU64,
     /// Whether the first thread goes on alone, by parity of the window.
     alone: [AtomicBool; 2],
+    /// Other processes left one core when the run began.
+    begins_alone: bool,
 }
 
 impl<'a, D: Device> Crew<'a, D> {
@@ -35,6 +44,7 @@ impl<'a, D: Device> Crew<'a, D> {
             barrier,
             lost: AtomicU64::new(0),
             alone: Default::default(),
+            begins_alone: barrier.is_shared() && load::leaves_one_core(),
         }
     }
 
@@ -47,12 +57,15 @@ impl<'a, D: Device> Crew<'a, D> {
     /// What a thread does from the beginning of the run to its end.
     pub(crate) fn run(&self, thread: usize) -> Result<(), Broken> {
         let begun = Instant::now();
-        if thread == 0 && self.barrier.is_shared() {
-            self.begin_alone();
+        let mut spells = 0;
+        if self.begins_alone {
+            spells += 1;
+            self.take_a_spell(thread, spells, FIRST_SPELL);
+        } else if thread == 0 && self.barrier.is_shared() {
+            self.begin();
         }
         self.barrier.wait(begun)?;
         let mut pace = Pace::new(self.workers.len());
-        let mut spells = 0;
         for window in 0_usize.. {
             // SAFETY: a thread touches its own worker, but while the first thread works alone: then the
             // others do nothing between two meetings.
@@ -66,17 +79,17 @@ impl<'a, D: Device> Crew<'a, D> {
                 let lost = Duration::from_nanos(self.lost.swap(0, Ordering::Relaxed));
                 alone.store(pace.is_lost_on(lost), Ordering::Relaxed);
             }
-            worker().work();
+            worker().open();
+            worker().work(false);
             let lost = self.barrier.wait(begun)?;
             if !alone.load(Ordering::Relaxed) {
                 worker().conclude();
             } else {
                 spells += 1;
                 if thread == 0 {
-                    self.work_alone(pace.spell);
-                } else {
-                    self.barrier.rest(spells);
+                    self.each(Worker::conclude);
                 }
+                self.take_a_spell(thread, spells, pace.spell);
                 self.barrier.wait(begun)?;
                 pace.resume();
             }
@@ -89,21 +102,34 @@ impl<'a, D: Device> Crew<'a, D> {
 
     /// The first thread begins before the others come: it may be milliseconds until the system gives them a
     /// core.
-    fn begin_alone(&self) {
+    fn begin(&self) {
         while self.goes_on() && !self.barrier.is_last() {
             self.work_for_all();
         }
     }
 
-    /// Concludes the window at hand for all, and does everybody's work for so long, and on until the
-    /// others have a core again.
+    /// The first thread works alone for so long, the others rest: it is the spell of this number.
+    fn take_a_spell(&self, thread: usize, number: usize, spell: Duration) {
+        if thread == 0 {
+            self.work_alone(spell);
+        } else {
+            self.barrier.rest(number);
+        }
+    }
+
+    /// Does everybody's work for so long, and on until the others have a core again.
     fn work_alone(&self, spell: Duration) {
         let begun = Instant::now();
-        self.each(Worker::conclude);
+        let mut looks_at = spell;
         let mut is_called = false;
         while self.goes_on() && !(is_called && self.barrier.is_last()) {
             self.work_for_all();
-            if !is_called && begun.elapsed() >= spell {
+            if is_called || begun.elapsed() < looks_at {
+                continue;
+            }
+            if load::leaves_one_core() {
+                looks_at = begun.elapsed() + LOOK;
+            } else {
                 self.barrier.call();
                 is_called = true;
             }
@@ -115,7 +141,9 @@ impl<'a, D: Device> Crew<'a, D> {
 
     /// Does everybody's work in the window at hand, and goes on to the next.
     fn work_for_all(&self) {
-        self.each(Worker::work);
+        self.each(Worker::open);
+        // The first worker does it all, so that all mail is in its boxes; the others report.
+        self.each(|worker| worker.work(true));
         self.each(Worker::conclude);
     }
 

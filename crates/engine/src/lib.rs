@@ -30,6 +30,7 @@ mod fetch;
 mod grid;
 mod key;
 mod link;
+mod load;
 mod mailbox;
 mod reference;
 mod run;

@@ -103,8 +103,9 @@ pub(crate) struct Worker<'a, D: Device> {
     windows: u64,
     /// It takes from others: all have a core. Else who gets one does well to work what it has at hand.
     helps: bool,
-    /// Places in its share that it has taken and not begun.
+    /// Places in a share, mostly its own, that it has taken and not begun.
     taken: Range<u32>,
+    taken_from: usize,
     /// Groups of others that this thread worked in this window: when the first of them wants to be
     /// worked next.
     next_elsewhere: Time,
@@ -157,6 +158,7 @@ impl<'a, D: Device> Worker<'a, D> {
             windows: 0,
             helps: shared.barrier.is_shared(),
             taken: 0..0,
+            taken_from: thread,
             next_elsewhere: Time::NEVER,
             calendar: BTreeMap::new(),
             arrivals: Vec::new(),
@@ -191,14 +193,23 @@ impl<'a, D: Device> Worker<'a, D> {
         Outcome { end, finished, cancelled: self.cancelled, windows: self.windows, full_from }
     }
 
-    /// Works the window at hand, and reports.
-    pub(crate) fn work(&mut self) {
-        let Shared { grid, .. } = self.shared;
-        let window = self.window;
+    /// Begins the window at hand: lays out what is to be worked.
+    pub(crate) fn open(&mut self) {
         self.windows += 1;
-        let parity = (self.windows & 1) as usize;
-        let next_slots = [(window + 1) as usize % SLOTS, (window + 2) as usize % SLOTS];
+        let (window, grid) = (self.window, self.shared.grid);
         self.ends = [1, 2, 3, 4].map(|ahead| grid.start(window + ahead));
+        self.collect(window, self.parity() ^ 1);
+    }
+
+    /// Of the windows so far.
+    fn parity(&self) -> usize {
+        (self.windows & 1) as usize
+    }
+
+    /// Works what it has laid out, or where it is alone what all have, and reports.
+    pub(crate) fn work(&mut self, alone: bool) {
+        let (window, parity) = (self.window, self.parity());
+        let next_slots = [(window + 1) as usize % SLOTS, (window + 2) as usize % SLOTS];
         let ends = [self.ends[0], self.ends[1], self.ends[2]];
         let mut post = Post {
             mail: self.shared.mail,
@@ -213,15 +224,14 @@ impl<'a, D: Device> Worker<'a, D> {
             posted: [self.carried, false],
             earliest_far: Time::NEVER,
         };
-        let from = grid.start(window);
-        self.collect(window, parity ^ 1);
+        let from = self.shared.grid.start(window);
         self.next_elsewhere = Time::NEVER;
         // What is taken is worked: nothing more is taken after a vain try.
-        let mut this = self.take_group();
-        let mut next = if this.is_some() { self.take_group() } else { None };
+        let mut this = self.take_group(alone);
+        let mut next = if this.is_some() { self.take_group(alone) } else { None };
         while let Some(group) = this {
             // Far apart in memory, and each is worked for longer than a fetch takes.
-            let later = if next.is_some() { self.take_group() } else { None };
+            let later = if next.is_some() { self.take_group(alone) } else { None };
             if let Some(group) = later {
                 self.fetch_devices(group, window);
             }
@@ -239,7 +249,7 @@ impl<'a, D: Device> Worker<'a, D> {
     /// Goes on to the next window, when all have reported: where anything happens again, the same for all.
     pub(crate) fn conclude(&mut self) {
         let Shared { grid, stop, goal, .. } = self.shared;
-        let next = self.read_reports((self.windows & 1) as usize);
+        let next = self.read_reports(self.parity());
         let is_reached = goal.is_some_and(|goal| self.seen.finished >= goal);
         if grid.ends_microsecond(self.window) && is_reached {
             self.over = true;
@@ -330,15 +340,34 @@ impl<'a, D: Device> Worker<'a, D> {
 
     /// The next group to work: one of its own, else one that another thread has not come to.
     #[inline]
-    fn take_group(&mut self) -> Option<u32> {
-        let own = &self.shared.shares[self.thread];
+    fn take_group(&mut self, alone: bool) -> Option<u32> {
         if self.taken.is_empty() {
-            self.taken = own.take_first(if self.helps { PARTS } else { 1 });
+            self.take_several(alone);
         }
         match self.taken.next() {
-            Some(place) => Some(own.group(place)),
-            None if self.helps => self.take_from_others(),
+            Some(place) => Some(self.shared.shares[self.taken_from].group(place)),
+            None if self.helps && !alone => self.take_from_others(),
             None => None,
+        }
+    }
+
+    /// Takes several groups of its own, or who is alone all of somebody's.
+    #[inline]
+    fn take_several(&mut self, alone: bool) {
+        let shares = self.shared.shares;
+        self.taken_from = self.thread;
+        self.taken = match (alone, self.helps) {
+            (false, true) => shares[self.thread].take_first(PARTS),
+            _ => shares[self.thread].take_first(1),
+        };
+        if alone && self.taken.is_empty() {
+            for (thread, share) in shares.iter().enumerate() {
+                let taken = share.take_first(1);
+                if !taken.is_empty() {
+                    (self.taken_from, self.taken) = (thread, taken);
+                    return;
+                }
+            }
         }
     }
 

@@ -5,7 +5,7 @@
 
 use engine::{Class, Device, Layout, Limits, Link, Progress, Ties, Window, run, run_by_the_book};
 use proptest::prelude::*;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::ThreadId;
 use std::time::Duration;
 use units::Time;
@@ -309,7 +309,7 @@ fn threads_that_lose_their_core_change_nothing() {
     let edges: Edges = (0..12)
         .flat_map(|from| [(from, (from + 1) % 12, 20), (from, (from * 5 + 2) % 12, 27)])
         .collect();
-    let limits = Limits { stop: Time::from_us(400), goal: None, room: u64::MAX };
+    let limits = Limits { stop: Time::from_ms(4), goal: None, room: u64::MAX };
     let singles: Vec<usize> = (0..12).collect();
     let run_with = |threads, naps: &(dyn Fn(Progress) -> bool + Sync)| {
         let layout = layout(12, &edges, &singles, threads);
@@ -320,7 +320,7 @@ fn threads_that_lose_their_core_change_nothing() {
     for threads in [2, 3] {
         for windows in [7, 50] {
             // Long enough to be noticed, and so short that all soon try again.
-            let naps = nap_every(windows, Duration::from_micros(300));
+            let naps = nap_every(windows, Duration::from_micros(700));
             assert_eq!(run_with(threads, &naps), undisturbed);
         }
     }
@@ -359,4 +359,27 @@ fn who_has_a_core_works_alone_after_a_loss() {
             && first[after.clone()].iter().all(|thread| *thread == first[after.start])
     };
     assert!((0..50).any(|_| is_one_alone()));
+}
+
+#[test]
+fn one_works_alone_where_others_keep_all_cores_but_one() {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..cores {
+            scope.spawn(|| while !over.load(Ordering::Relaxed) {});
+        }
+        std::thread::sleep(Duration::from_millis(20));
+        let says_so = std::fs::read_to_string("/proc/loadavg").is_ok_and(|loads| {
+            let running = loads.split([' ', '/']).nth(3).and_then(|word| word.parse().ok());
+            running.is_some_and(|running: usize| running >= cores)
+        });
+        let [first, second] = who_works(3_000, &|_| true);
+        over.store(true, Ordering::Relaxed);
+        // Where the process may not use all cores of the machine, others may be idle.
+        let online = std::fs::read_to_string("/sys/devices/system/cpu/online");
+        if says_so && online.is_ok_and(|list| list.trim() == format!("0-{}", cores - 1)) {
+            assert!(first.iter().chain(&second).all(|thread| *thread == first[0]));
+        }
+    });
 }
