@@ -74,6 +74,9 @@ const PARTS: u32 = 8;
 /// Windows for which groups that want to be worked are listed, the one at hand among them.
 const SOON: usize = 4;
 
+/// More packets than most devices get in a window of 100 ns.
+const FEW: usize = 4;
+
 /// Stands for the devices of a group that has not one alone.
 const SEVERAL: u32 = u32::MAX;
 
@@ -226,19 +229,22 @@ impl<'a, D: Device> Worker<'a, D> {
         };
         let from = self.shared.grid.start(window);
         self.next_elsewhere = Time::NEVER;
+        let (mut this, mut next) = (None, None);
         // What is taken is worked: nothing more is taken after a vain try.
-        let mut this = self.take_group(alone);
-        let mut next = if this.is_some() { self.take_group(alone) } else { None };
-        while let Some(group) = this {
+        let mut finds = true;
+        while finds || next.is_some() || this.is_some() {
             // Far apart in memory, and each is worked for longer than a fetch takes.
-            let later = if next.is_some() { self.take_group(alone) } else { None };
+            let later = if finds { self.take_group(alone) } else { None };
+            finds = later.is_some();
             if let Some(group) = later {
                 self.fetch_devices(group, window);
             }
             if let Some(group) = next {
                 self.fetch_work(group, window);
             }
-            self.work_group(group, window, from, &mut post);
+            if let Some(group) = this {
+                self.work_group(group, window, from, &mut post);
+            }
             (this, next) = (next, later);
         }
         self.end = ends[0];
@@ -436,10 +442,13 @@ impl<'a, D: Device> Worker<'a, D> {
                 let mailbox = unsafe { mail.mailbox(window as usize % SLOTS, from, device).get() };
                 arrivals += mailbox.len();
                 let Some(last) = mailbox.len().checked_sub(1) else { continue };
-                // As many as are looked at before the device has the next ones fetched. Whether there are so
-                // many can't be guessed.
-                for place in 0..AHEAD + 2 {
-                    self.packets.prefetch(key::handle(mailbox[place.min(last)]));
+                // As many as are looked at before the device has the next ones fetched. How many there are
+                // can't be guessed, but for whether windows are short and have few.
+                let fetch =
+                    |place: usize| self.packets.prefetch(key::handle(mailbox[place.min(last)]));
+                (0..FEW).for_each(fetch);
+                if last >= FEW {
+                    (FEW..AHEAD + 2).for_each(fetch);
                 }
             }
             device_to_come.fetch(arrivals);
@@ -599,10 +608,15 @@ fn mailed<'m>(
     let slot = window as usize % SLOTS;
     // SAFETY: the boxes of this window's slot are complete since the last barrier, or since their
     // thread laid out its share, and this thread took the device's group.
-    let mut boxes = (0..threads).map(|from| unsafe { mail.mailbox(slot, from, device).get() });
-    if threads == 1 {
-        return boxes.next().expect("a thread has a box");
-    }
+    let mailbox = |from| unsafe { mail.mailbox(slot, from, device).get() };
+    if threads == 1 { mailbox(0) } else { gather((0..threads).map(mailbox), gathered) }
+}
+
+/// The one box of these that has anything, else all of them, emptied into `gathered`.
+fn gather<'m>(
+    boxes: impl Iterator<Item = &'m mut Vec<u64>>,
+    gathered: &'m mut Vec<u64>,
+) -> &'m mut Vec<u64> {
     let mut filled = boxes.filter(|mailbox| !mailbox.is_empty());
     gathered.clear();
     let Some(first) = filled.next() else { return gathered };

@@ -8,10 +8,9 @@ use super::SPARE;
 use std::arch::x86_64::{
     __m256i, _mm256_add_epi32, _mm256_blendv_epi8, _mm256_castps_si256, _mm256_castsi256_ps,
     _mm256_cmpgt_epi32, _mm256_cmpgt_epi64, _mm256_loadu_si256, _mm256_maskload_epi64,
-    _mm256_maskstore_epi64, _mm256_permute4x64_epi64, _mm256_permutevar8x32_epi32,
-    _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_setr_epi32, _mm256_setr_epi64x,
-    _mm256_setzero_si256, _mm256_shuffle_ps, _mm256_storeu_si256, _mm256_sub_epi32,
-    _mm256_xor_si256,
+    _mm256_permute4x64_epi64, _mm256_permutevar8x32_epi32, _mm256_set1_epi32, _mm256_set1_epi64x,
+    _mm256_setr_epi32, _mm256_setr_epi64x, _mm256_setzero_si256, _mm256_shuffle_ps,
+    _mm256_storeu_si256, _mm256_sub_epi32, _mm256_xor_si256,
 };
 
 /// Fewer than these are sorted as [`SPARE`] of them.
@@ -104,10 +103,11 @@ impl ByRank {
     fn sort_groups_fast(&mut self, from: &mut [u64], to: &mut [u64], ends: &[u32]) {
         let mut begin = 0;
         for end in ends.iter().map(|&end| end as usize) {
-            let few = (from[begin..].first_chunk(), to[begin..].first_chunk_mut());
+            let few = (from[begin..].first_chunk(), to[begin..].first_chunk_mut::<SPARE>());
             let (Some(few), Some(sorted)) = few else { panic!("there is room at the end") };
             let count = end - begin;
-            if count > 0 && (count > SPARE || !sort_few(few, sorted, count)) {
+            let put = |rank: usize, entry| sorted[rank % SPARE] = entry;
+            if count > 0 && (count > SPARE || !sort_few(few, count, put)) {
                 self.sort(&mut from[begin..end]);
                 to[begin..end].copy_from_slice(&from[begin..end]);
             }
@@ -137,11 +137,10 @@ impl ByRank {
     }
 }
 
-/// Sorts the first `count` of `from` into `to`; tells whether they have different keys. Touches as many
-/// whatever the count, so that nothing depends on a guess of it.
+/// Counts for each of the first `count` of `from` how many have a lower key; `count` for the others.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn sort_few(from: &[u64; SPARE], to: &mut [u64; SPARE], count: usize) -> bool {
+fn rank_few(from: &[u64; SPARE], count: usize) -> [u32; SPARE] {
     let places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     let counts = _mm256_cmpgt_epi32(_mm256_set1_epi32(count as i32), places);
     let [low, high] = [0, 4].map(|half| {
@@ -164,10 +163,19 @@ fn sort_few(from: &[u64; SPARE], to: &mut [u64; SPARE], count: usize) -> bool {
     let mut ranks = [0u32; SPARE];
     // SAFETY: they are a vector.
     unsafe { _mm256_storeu_si256(ranks.as_mut_ptr().cast(), lower) };
+    ranks
+}
+
+/// Sorts the first `count` of `from`, and has `put` put each where its rank says; tells whether they have
+/// different keys. Touches as many whatever the count, so that nothing depends on a guess of it.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn sort_few(from: &[u64; SPARE], count: usize, mut put: impl FnMut(usize, u64)) -> bool {
     let mut taken = 0u32;
     // What does not count goes first, and gives way.
+    let ranks = rank_few(from, count);
     for (&entry, &rank) in from.iter().zip(&ranks).rev() {
-        to[rank as usize % SPARE] = entry;
+        put(rank as usize, entry);
         taken |= 1 << rank;
     }
     // Those that have the same key have the same rank.
@@ -185,7 +193,7 @@ fn sort_few_in_place(entries: &mut [u64]) {
     let places = [_mm256_setr_epi64x(0, 1, 2, 3), _mm256_setr_epi64x(4, 5, 6, 7)];
     let masks = places.map(|places| _mm256_cmpgt_epi64(counts, places));
     let halves = entries.as_mut_ptr().cast::<__m256i>();
-    let (mut few, mut sorted) = ([0; SPARE], [0; SPARE]);
+    let mut few = [0; SPARE];
     for (half, mask) in masks.into_iter().enumerate() {
         // SAFETY: of a half nothing is read but entries, and `few` has two halves.
         unsafe {
@@ -193,15 +201,10 @@ fn sort_few_in_place(entries: &mut [u64]) {
             _mm256_storeu_si256(few.as_mut_ptr().cast::<__m256i>().add(half), values);
         }
     }
-    if !sort_few(&few, &mut sorted, count) {
-        return entries.sort_unstable();
-    }
-    for (half, mask) in masks.into_iter().enumerate() {
-        // SAFETY: as above.
-        unsafe {
-            let values = _mm256_loadu_si256(sorted.as_ptr().cast::<__m256i>().add(half));
-            _mm256_maskstore_epi64(halves.wrapping_add(half).cast(), mask, values);
-        }
+    let last = count - 1;
+    if !sort_few(&few, count, |rank, entry| entries[rank.min(last)] = entry) {
+        entries.copy_from_slice(&few[..count]);
+        entries.sort_unstable();
     }
 }
 
