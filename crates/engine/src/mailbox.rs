@@ -79,6 +79,24 @@ impl Mail {
     pub(crate) fn mailbox(&self, slot: usize, from: usize, device: u32) -> &Turns<Vec<u64>> {
         &self.boxes[(slot * self.threads + from) * self.devices + device as usize]
     }
+    /// What arrives at `device` in this window: the one box that has anything, else all of them, emptied into
+    /// `gathered`. For who has taken the device's group.
+    #[inline]
+    pub(crate) fn arrived<'m>(
+        &'m self,
+        window: u64,
+        device: u32,
+        gathered: &'m mut Vec<u64>,
+    ) -> &'m mut Vec<u64> {
+        let slot = window as usize % SLOTS;
+        // SAFETY: the boxes of this window's slot are complete since the last barrier, or since their
+        // thread laid out its share, and the caller took the device's group.
+        let mailbox = |from| unsafe { self.mailbox(slot, from, device).get() };
+        match self.threads {
+            1 => mailbox(0),
+            threads => gather((0..threads).map(mailbox), gathered),
+        }
+    }
     /// The boxes of a slot and sending thread, by receiving device.
     #[inline]
     pub(crate) fn row(&self, slot: usize, from: usize) -> &[Turns<Vec<u64>>] {
@@ -101,6 +119,21 @@ impl Mail {
     ) -> &Turns<Vec<(u32, Time)>> {
         &self.worked[(parity * self.threads + by) * self.threads + owner]
     }
+}
+
+/// The one box of these that has anything, else all of them, emptied into `gathered`.
+fn gather<'m>(
+    boxes: impl Iterator<Item = &'m mut Vec<u64>>,
+    gathered: &'m mut Vec<u64>,
+) -> &'m mut Vec<u64> {
+    let mut filled = boxes.filter(|mailbox| !mailbox.is_empty());
+    gathered.clear();
+    let Some(first) = filled.next() else { return gathered };
+    let Some(second) = filled.next() else { return first };
+    gathered.append(first);
+    gathered.append(second);
+    filled.for_each(|mailbox| gathered.append(mailbox));
+    gathered
 }
 
 /// The boxes at the end of a link, in the slots of the next two windows.

@@ -1,17 +1,17 @@
 //! What is done in each window: its own groups and what others leave it.
 
 mod several;
+mod taking;
 
 use crate::arena::{Arena, Packets};
 use crate::barrier::Barrier;
 use crate::deal::Dealer;
-use crate::fetch::{LINE, fetch};
 use crate::grid::Grid;
 use crate::key;
 use crate::mailbox::{Far, Mail, Post, SLOTS, Turns};
 use crate::run::{Layout, Outcome, Progress, Watch};
 use crate::share::Share;
-use crate::window::{AHEAD, Device, Records, Window, arrange};
+use crate::window::{Device, Records, Window, arrange};
 use several::{Inbox, places};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -67,15 +67,8 @@ pub(crate) struct Report {
     cancel: [AtomicBool; 2],
 }
 
-/// Each time a thread takes one of so many parts of the groups that it has left, where others may take
-/// some.
-const PARTS: u32 = 8;
-
 /// Windows for which groups that want to be worked are listed, the one at hand among them.
 const SOON: usize = 4;
-
-/// More packets than most devices get in a window of 100 ns.
-const FEW: usize = 4;
 
 /// Stands for the devices of a group that has not one alone.
 const SEVERAL: u32 = u32::MAX;
@@ -344,49 +337,6 @@ impl<'a, D: Device> Worker<'a, D> {
         self.shared.shares[self.thread].lay_out(self.windows, groups);
     }
 
-    /// The next group to work: one of its own, else one that another thread has not come to.
-    #[inline]
-    fn take_group(&mut self, alone: bool) -> Option<u32> {
-        if self.taken.is_empty() {
-            self.take_several(alone);
-        }
-        match self.taken.next() {
-            Some(place) => Some(self.shared.shares[self.taken_from].group(place)),
-            None if self.helps && !alone => self.take_from_others(),
-            None => None,
-        }
-    }
-
-    /// Takes several groups of its own, or who is alone all of somebody's.
-    #[inline]
-    fn take_several(&mut self, alone: bool) {
-        let shares = self.shared.shares;
-        self.taken_from = self.thread;
-        self.taken = match (alone, self.helps) {
-            (false, true) => shares[self.thread].take_first(PARTS),
-            _ => shares[self.thread].take_first(1),
-        };
-        if alone && self.taken.is_empty() {
-            for (thread, share) in shares.iter().enumerate() {
-                let taken = share.take_first(1);
-                if !taken.is_empty() {
-                    (self.taken_from, self.taken) = (thread, taken);
-                    return;
-                }
-            }
-        }
-    }
-
-    #[inline(never)]
-    fn take_from_others(&self) -> Option<u32> {
-        if self.shared.barrier.is_last() {
-            // Who waits at the barrier has left nothing.
-            return None;
-        }
-        let (before, from_own) = self.shared.shares.split_at(self.thread);
-        from_own[1..].iter().chain(before).find_map(|share| share.take_last(self.windows))
-    }
-
     /// `group` wants to be worked next at `wake`.
     #[inline]
     fn wakes(&mut self, group: u32, wake: Time) {
@@ -416,45 +366,6 @@ impl<'a, D: Device> Worker<'a, D> {
         (device != SEVERAL).then_some(device)
     }
 
-    /// Has the processor fetch the devices of a group that will be worked soon, and their boxes.
-    #[inline]
-    fn fetch_devices(&self, group: u32, window: u64) {
-        let Shared { devices, mail, reports, .. } = self.shared;
-        if let Some(device) = self.lone(group) {
-            fetch(&devices[device as usize], size_of::<Turns<D>>().div_ceil(LINE));
-            for from in 0..reports.len() {
-                fetch(mail.mailbox(window as usize % SLOTS, from, device), 1);
-            }
-        }
-    }
-
-    /// Has the processor fetch what the device of a group touches first, and its first packets.
-    #[inline]
-    fn fetch_work(&self, group: u32, window: u64) {
-        let Shared { devices, mail, reports, .. } = self.shared;
-        if let Some(device) = self.lone(group) {
-            // SAFETY: a group's devices, and the boxes of this window's slot for them, belong to who
-            // took it alone, and no other reference to them is alive between two groups.
-            let device_to_come = unsafe { devices[device as usize].get() };
-            let mut arrivals = 0;
-            for from in 0..reports.len() {
-                // SAFETY: as above.
-                let mailbox = unsafe { mail.mailbox(window as usize % SLOTS, from, device).get() };
-                arrivals += mailbox.len();
-                let Some(last) = mailbox.len().checked_sub(1) else { continue };
-                // As many as are looked at before the device has the next ones fetched. How many there are
-                // can't be guessed, but for whether windows are short and have few.
-                let fetch =
-                    |place: usize| self.packets.prefetch(key::handle(mailbox[place.min(last)]));
-                (0..FEW).for_each(fetch);
-                if last >= FEW {
-                    (FEW..AHEAD + 2).for_each(fetch);
-                }
-            }
-            device_to_come.fetch(arrivals);
-        }
-    }
-
     fn work_group(&mut self, group: u32, window: u64, from: Time, post: &mut Post<'a>) {
         let wake = match self.lone(group) {
             Some(device) => self.work_single(device, window, from, post),
@@ -475,9 +386,8 @@ impl<'a, D: Device> Worker<'a, D> {
 
     #[inline]
     fn work_single(&mut self, device: u32, window: u64, from: Time, post: &mut Post<'a>) -> Time {
-        let Shared { mail, reports, .. } = self.shared;
         let mut gathered = std::mem::take(&mut self.arrivals);
-        let arrivals = mailed(mail, reports.len(), window, device, &mut gathered);
+        let arrivals = self.shared.mail.arrived(window, device, &mut gathered);
         let wake = self.work_arrivals(device, arrivals, from, post);
         arrivals.clear();
         self.arrivals = gathered;
@@ -593,36 +503,4 @@ fn ones(mut bits: u64, first: u32) -> impl Iterator<Item = u32> {
 #[inline]
 fn list(listed: &mut [u64], group: u32) {
     listed[group as usize / 64] |= 1 << (group % 64);
-}
-
-/// What arrives at `device` in this window: the one box that has anything, else all of them, emptied into
-/// `gathered`.
-#[inline]
-fn mailed<'m>(
-    mail: &'m Mail,
-    threads: usize,
-    window: u64,
-    device: u32,
-    gathered: &'m mut Vec<u64>,
-) -> &'m mut Vec<u64> {
-    let slot = window as usize % SLOTS;
-    // SAFETY: the boxes of this window's slot are complete since the last barrier, or since their
-    // thread laid out its share, and this thread took the device's group.
-    let mailbox = |from| unsafe { mail.mailbox(slot, from, device).get() };
-    if threads == 1 { mailbox(0) } else { gather((0..threads).map(mailbox), gathered) }
-}
-
-/// The one box of these that has anything, else all of them, emptied into `gathered`.
-fn gather<'m>(
-    boxes: impl Iterator<Item = &'m mut Vec<u64>>,
-    gathered: &'m mut Vec<u64>,
-) -> &'m mut Vec<u64> {
-    let mut filled = boxes.filter(|mailbox| !mailbox.is_empty());
-    gathered.clear();
-    let Some(first) = filled.next() else { return gathered };
-    let Some(second) = filled.next() else { return first };
-    gathered.append(first);
-    gathered.append(second);
-    filled.for_each(|mailbox| gathered.append(mailbox));
-    gathered
 }

@@ -367,7 +367,11 @@ fn one_works_alone_where_others_keep_all_cores_but_one() {
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for _ in 0..cores {
-            scope.spawn(|| while !over.load(Ordering::Relaxed) {});
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
         }
         std::thread::sleep(Duration::from_millis(20));
         let says_so = std::fs::read_to_string("/proc/loadavg").is_ok_and(|loads| {

@@ -1,6 +1,6 @@
 //! Groups of several devices, which short links join: how a thread works them one after the other.
 
-use super::{Worker, mailed};
+use super::Worker;
 use crate::key;
 use crate::mailbox::Post;
 use crate::run::Layout;
@@ -43,8 +43,7 @@ impl<'a, D: Device> Worker<'a, D> {
         std::mem::swap(&mut inside.sent, &mut self.sent);
         let inboxes = &mut self.inbox[..devices.len()];
         for (inbox, &device) in inboxes.iter_mut().zip(devices) {
-            let threads = shared.reports.len();
-            let arrivals = mailed(shared.mail, threads, window, device, &mut self.arrivals);
+            let arrivals = shared.mail.arrived(window, device, &mut self.arrivals);
             self.dealer.sorter.sort(arrivals);
             inbox.arrivals.clear();
             std::mem::swap(&mut inbox.arrivals, arrivals);
