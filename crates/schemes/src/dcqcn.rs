@@ -23,9 +23,12 @@
 //! simulator starts its decrease check a nanosecond late to have alpha first, and its increase
 //! timer, being longer, was scheduled earlier.)
 
+mod hosts;
+
+pub use hosts::DcqcnHosts;
+
 use crate::contract::{
-    Ack, Allow, CodePoint, Header, HostCx, HostFacts, Np, Observable, PathFacts, PlainSwitch, Rp,
-    Scheme, Signal, SwitchFacts,
+    Allow, CodePoint, HostFacts, Observable, PathFacts, PlainSwitch, Scheme, Signal, SwitchFacts,
 };
 use crate::params::{Kind, Value};
 use crate::registry::{EcnLaw, Preset};
@@ -220,6 +223,15 @@ impl Scheme for Dcqcn {
     fn host(_params: &DcqcnParams, _facts: &HostFacts) {}
     fn cp(_params: &DcqcnParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
         None
+    }
+}
+
+impl DcqcnHosts for Dcqcn {
+    fn dcqcn(params: &DcqcnParams) -> &DcqcnParams {
+        params
+    }
+    fn cnp() -> Cnp {
+        Cnp
     }
 }
 
@@ -596,40 +608,6 @@ impl ReactionPoint {
     }
 }
 
-impl Rp<Dcqcn> for ReactionPoint {
-    fn open(params: &DcqcnParams, _host: &mut (), path: &PathFacts, _now: Time) -> ReactionPoint {
-        ReactionPoint::new(params, path)
-    }
-    #[inline]
-    fn allow(&self) -> Allow {
-        self.permission()
-    }
-    #[inline]
-    fn on_send(&mut self, cx: &mut HostCx<'_, Dcqcn>, data: &mut Header, _meta: &mut ()) {
-        self.count_bytes(cx.now, u64::from(data.size));
-    }
-    #[inline]
-    fn on_ack(&mut self, cx: &mut HostCx<'_, Dcqcn>, ack: &Ack<'_, Dcqcn>) {
-        self.hear_echo(cx.now, ack.echo);
-    }
-    fn on_ctl(&mut self, cx: &mut HostCx<'_, Dcqcn>, _cnp: &Cnp) {
-        self.notify(cx.now);
-    }
-    fn on_signal(&mut self, now: Time, signal: Signal) {
-        self.signal(now, signal);
-    }
-    #[inline]
-    fn next_timer(&self) -> Time {
-        self.next_rise()
-    }
-    fn on_timer(&mut self, cx: &mut HostCx<'_, Dcqcn>) {
-        self.catch_up(cx.now);
-    }
-    fn observe(&self, now: Time, what: Observable) -> Option<f64> {
-        self.observed(now, what)
-    }
-}
-
 /// The notification point, one per QP: a CNP for a marked packet, unless one went out less than the
 /// interval ago (section 3.1).
 #[derive(Clone, Copy, Debug)]
@@ -653,17 +631,5 @@ impl NotificationPoint {
             self.silent_until = now + params.cnp_interval;
         }
         answers
-    }
-}
-
-impl Np<Dcqcn> for NotificationPoint {
-    fn open(params: &DcqcnParams, _host: &mut (), _now: Time) -> NotificationPoint {
-        NotificationPoint::new(params)
-    }
-    #[inline]
-    fn on_arrival(&mut self, cx: &mut HostCx<'_, Dcqcn>, data: &Header, _meta: &()) {
-        if self.answers(cx.now, cx.params, data.code_point) {
-            cx.send(Cnp);
-        }
     }
 }

@@ -20,10 +20,10 @@
 //! Receivers send no CNPs and RED is off. Every CNP counts at the sender, from whichever switch.
 
 use crate::contract::{
-    Address, Allow, Cp, Emit, Emits, Header, HostCx, HostFacts, Kind, Observable, Packet,
-    PathFacts, PlainReceiver, PortFacts, PortView, Ports, Rp, Scheme, Signal, SwitchFacts, Target,
+    Address, Cp, Emit, Emits, HostFacts, Kind, Packet, PlainReceiver, PortFacts, PortView, Ports,
+    Scheme, SwitchFacts, Target,
 };
-use crate::dcqcn::{Cnp, Dcqcn, DcqcnParams, ReactionPoint};
+use crate::dcqcn::{Cnp, Dcqcn, DcqcnHosts, DcqcnParams, ReactionPoint};
 use crate::params::{self, Value};
 use crate::random::Stream;
 use crate::registry::Preset;
@@ -60,8 +60,8 @@ crate::params! {
 crate::join_params! {
     /// Parameters of PACC.
     pub struct PaccParams {
-        /// DCQCN's.
-        dcqcn: DcqcnParams;
+        /// DCQCN's, but for what its receivers do: here switches notify.
+        dcqcn: DcqcnParams, without &["notification", "cnp_interval"];
         /// The congestion point's.
         feedback: FeedbackParams;
     }
@@ -118,33 +118,12 @@ impl Scheme for Pacc {
     }
 }
 
-impl Rp<Pacc> for ReactionPoint {
-    fn open(params: &PaccParams, _host: &mut (), path: &PathFacts, _now: Time) -> ReactionPoint {
-        ReactionPoint::new(&params.dcqcn, path)
+impl DcqcnHosts for Pacc {
+    fn dcqcn(params: &PaccParams) -> &DcqcnParams {
+        &params.dcqcn
     }
-    #[inline]
-    fn allow(&self) -> Allow {
-        self.permission()
-    }
-    #[inline]
-    fn on_send(&mut self, cx: &mut HostCx<'_, Pacc>, data: &mut Header, _meta: &mut ()) {
-        self.count_bytes(cx.now, u64::from(data.size));
-    }
-    fn on_ctl(&mut self, cx: &mut HostCx<'_, Pacc>, _cnp: &Cnp) {
-        self.notify(cx.now);
-    }
-    fn on_signal(&mut self, now: Time, signal: Signal) {
-        self.signal(now, signal);
-    }
-    #[inline]
-    fn next_timer(&self) -> Time {
-        self.next_rise()
-    }
-    fn on_timer(&mut self, cx: &mut HostCx<'_, Pacc>) {
-        self.catch_up(cx.now);
-    }
-    fn observe(&self, now: Time, what: Observable) -> Option<f64> {
-        self.observed(now, what)
+    fn cnp() -> Cnp {
+        Cnp
     }
 }
 

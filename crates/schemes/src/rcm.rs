@@ -40,11 +40,8 @@ pub use paths::FlowTable;
 pub use switch::{RcmSwitch, Role};
 pub use window::{Crossed, SendWindow};
 
-use crate::contract::{
-    Ack, Address, Allow, Header, HostCx, HostFacts, Np, Observable, PathFacts, Rp, Scheme, Signal,
-    SwitchFacts,
-};
-use crate::dcqcn::{Cnp, Dcqcn, DcqcnParams, NotificationPoint, ReactionPoint};
+use crate::contract::{Address, HostFacts, Scheme, SwitchFacts};
+use crate::dcqcn::{Cnp, Dcqcn, DcqcnHosts, DcqcnParams, NotificationPoint, ReactionPoint};
 use crate::params::{Kind, ParamError, Value};
 use crate::registry::Preset;
 use units::{Bytes, Priority, Rate, Time};
@@ -223,6 +220,15 @@ impl Scheme for Rcm {
     }
 }
 
+impl DcqcnHosts for Rcm {
+    fn dcqcn(params: &RcmParams) -> &DcqcnParams {
+        &params.dcqcn
+    }
+    fn cnp() -> Control {
+        Control::Congestion
+    }
+}
+
 /// The most flows that a CN has room for.
 pub const MOST_FLOWS: usize = 8;
 
@@ -267,52 +273,5 @@ impl Notice {
     /// The flows in it.
     pub fn flows(&self) -> &[FlowId] {
         &self.flows[..usize::from(self.count)]
-    }
-}
-
-impl Rp<Rcm> for ReactionPoint {
-    fn open(params: &RcmParams, _host: &mut (), path: &PathFacts, _now: Time) -> Self {
-        ReactionPoint::new(&params.dcqcn, path)
-    }
-    #[inline]
-    fn allow(&self) -> Allow {
-        self.permission()
-    }
-    #[inline]
-    fn on_send(&mut self, cx: &mut HostCx<'_, Rcm>, data: &mut Header, _meta: &mut ()) {
-        self.count_bytes(cx.now, u64::from(data.size));
-    }
-    #[inline]
-    fn on_ack(&mut self, cx: &mut HostCx<'_, Rcm>, ack: &Ack<'_, Rcm>) {
-        self.hear_echo(cx.now, ack.echo);
-    }
-    fn on_ctl(&mut self, cx: &mut HostCx<'_, Rcm>, control: &Control) {
-        debug_assert_eq!(*control, Control::Congestion, "CNs are for switches");
-        self.notify(cx.now);
-    }
-    fn on_signal(&mut self, now: Time, signal: Signal) {
-        self.signal(now, signal);
-    }
-    #[inline]
-    fn next_timer(&self) -> Time {
-        self.next_rise()
-    }
-    fn on_timer(&mut self, cx: &mut HostCx<'_, Rcm>) {
-        self.catch_up(cx.now);
-    }
-    fn observe(&self, now: Time, what: Observable) -> Option<f64> {
-        self.observed(now, what)
-    }
-}
-
-impl Np<Rcm> for NotificationPoint {
-    fn open(params: &RcmParams, _host: &mut (), _now: Time) -> NotificationPoint {
-        NotificationPoint::new(&params.dcqcn)
-    }
-    #[inline]
-    fn on_arrival(&mut self, cx: &mut HostCx<'_, Rcm>, data: &Header, _meta: &()) {
-        if self.answers(cx.now, &cx.params.dcqcn, data.code_point) {
-            cx.send(Control::Congestion);
-        }
     }
 }

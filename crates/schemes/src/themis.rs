@@ -25,11 +25,10 @@ pub mod over_hpcc;
 pub mod prototype;
 
 use crate::contract::{
-    Ack, Address, Allow, CodePoint, Cp, Flags, Full, Header, HostCx, HostFacts, Kind, Np,
-    Observable, Packet, PathFacts, PortFacts, PortView, Rp, Scheme, Signal, Strict, SwitchFacts,
-    Target, Turn, Verdict,
+    Address, CodePoint, Cp, Flags, Full, Header, HostFacts, Kind, Packet, PortFacts, PortView,
+    Scheme, Strict, SwitchFacts, Target, Turn, Verdict,
 };
-use crate::dcqcn::{Cnp, Dcqcn, DcqcnParams, NotificationPoint, ReactionPoint};
+use crate::dcqcn::{Cnp, Dcqcn, DcqcnHosts, DcqcnParams, NotificationPoint, ReactionPoint};
 use crate::params::{self, Value};
 use crate::registry::Preset;
 use external_switch::ExternalSwitch;
@@ -184,6 +183,15 @@ fn is_notification(header: &Header) -> bool {
     }
 }
 
+impl DcqcnHosts for Themis {
+    fn dcqcn(params: &ThemisParams) -> &DcqcnParams {
+        &params.dcqcn
+    }
+    fn cnp() -> Cnp {
+        Cnp
+    }
+}
+
 /// What an external switch keeps of a packet that it resubmits; it leaves with the switch.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Resubmission {
@@ -288,55 +296,4 @@ impl Cp<Themis> for Either {
 /// Sends a CNP to the source of a flow.
 fn notify(cx: &mut Full<'_, Themis>, address: Address) {
     cx.to_host(address, Target::Source, Cnp);
-}
-
-impl Rp<Themis> for ReactionPoint {
-    fn open(params: &ThemisParams, _host: &mut (), path: &PathFacts, _now: Time) -> ReactionPoint {
-        ReactionPoint::new(&params.dcqcn, path)
-    }
-    #[inline]
-    fn allow(&self) -> Allow {
-        self.permission()
-    }
-    #[inline]
-    fn on_send(
-        &mut self,
-        cx: &mut HostCx<'_, Themis>,
-        data: &mut Header,
-        _meta: &mut Resubmission,
-    ) {
-        self.count_bytes(cx.now, u64::from(data.size));
-    }
-    #[inline]
-    fn on_ack(&mut self, cx: &mut HostCx<'_, Themis>, ack: &Ack<'_, Themis>) {
-        self.hear_echo(cx.now, ack.echo);
-    }
-    fn on_ctl(&mut self, cx: &mut HostCx<'_, Themis>, _cnp: &Cnp) {
-        self.notify(cx.now);
-    }
-    fn on_signal(&mut self, now: Time, signal: Signal) {
-        self.signal(now, signal);
-    }
-    #[inline]
-    fn next_timer(&self) -> Time {
-        self.next_rise()
-    }
-    fn on_timer(&mut self, cx: &mut HostCx<'_, Themis>) {
-        self.catch_up(cx.now);
-    }
-    fn observe(&self, now: Time, what: Observable) -> Option<f64> {
-        self.observed(now, what)
-    }
-}
-
-impl Np<Themis> for NotificationPoint {
-    fn open(params: &ThemisParams, _host: &mut (), _now: Time) -> NotificationPoint {
-        NotificationPoint::new(&params.dcqcn)
-    }
-    #[inline]
-    fn on_arrival(&mut self, cx: &mut HostCx<'_, Themis>, data: &Header, _meta: &Resubmission) {
-        if self.answers(cx.now, &cx.params.dcqcn, data.code_point) {
-            cx.send(Cnp);
-        }
-    }
 }

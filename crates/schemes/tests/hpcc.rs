@@ -5,7 +5,7 @@ mod records;
 
 use proptest::prelude::*;
 use records::record;
-use schemes::contract::{Ack, CodePoint, HostCx, LinkRates, Packet, PathFacts, Rp, Scheme, Signal};
+use schemes::contract::{Ack, CodePoint, HostCx, LinkRates, PathFacts, Rp, Scheme, Signal};
 use schemes::hpcc::{Hpcc, HpccParams, ReactionPoint, Variant};
 use schemes::int::{IntFormat, IntRecord, IntStack};
 use units::{Bytes, NodeId, PortId, Rate, Time};

@@ -1,0 +1,64 @@
+//! DCQCN's hosts under any scheme that has them.
+
+use super::{DcqcnParams, NotificationPoint, ReactionPoint};
+use crate::contract::{Ack, Allow, Header, HostCx, Np, Observable, PathFacts, Rp, Scheme, Signal};
+use units::Time;
+
+/// A scheme whose senders, and whose receivers where they notify at all, are DCQCN's.
+pub trait DcqcnHosts: Scheme {
+    /// DCQCN's parameters among the scheme's.
+    fn dcqcn(params: &Self::Params) -> &DcqcnParams;
+    /// What tells a sender that a packet was marked.
+    fn cnp() -> Self::Ctl;
+}
+
+impl<S: DcqcnHosts> Rp<S> for ReactionPoint {
+    fn open(
+        params: &S::Params,
+        _host: &mut S::Host,
+        path: &PathFacts,
+        _now: Time,
+    ) -> ReactionPoint {
+        ReactionPoint::new(S::dcqcn(params), path)
+    }
+    #[inline]
+    fn allow(&self) -> Allow {
+        self.permission()
+    }
+    #[inline]
+    fn on_send(&mut self, cx: &mut HostCx<'_, S>, data: &mut Header, _meta: &mut S::Meta) {
+        self.count_bytes(cx.now, u64::from(data.size));
+    }
+    #[inline]
+    fn on_ack(&mut self, cx: &mut HostCx<'_, S>, ack: &Ack<'_, S>) {
+        self.hear_echo(cx.now, ack.echo);
+    }
+    fn on_ctl(&mut self, cx: &mut HostCx<'_, S>, _cnp: &S::Ctl) {
+        self.notify(cx.now);
+    }
+    fn on_signal(&mut self, now: Time, signal: Signal) {
+        self.signal(now, signal);
+    }
+    #[inline]
+    fn next_timer(&self) -> Time {
+        self.next_rise()
+    }
+    fn on_timer(&mut self, cx: &mut HostCx<'_, S>) {
+        self.catch_up(cx.now);
+    }
+    fn observe(&self, now: Time, what: Observable) -> Option<f64> {
+        self.observed(now, what)
+    }
+}
+
+impl<S: DcqcnHosts> Np<S> for NotificationPoint {
+    fn open(params: &S::Params, _host: &mut S::Host, _now: Time) -> NotificationPoint {
+        NotificationPoint::new(S::dcqcn(params))
+    }
+    #[inline]
+    fn on_arrival(&mut self, cx: &mut HostCx<'_, S>, data: &Header, _meta: &S::Meta) {
+        if self.answers(cx.now, S::dcqcn(cx.params), data.code_point) {
+            cx.send(S::cnp());
+        }
+    }
+}
