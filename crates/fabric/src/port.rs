@@ -1,52 +1,20 @@
 //! The sending side of a port: queues, the wire, and what is counted.
 
+mod counters;
+mod shaper;
+mod wire;
+
+pub use counters::PortCounters;
+
 use crate::common::Common;
 use crate::graph::LinkEnd;
 use crate::packet::{Kind, Packet, Scheme, class_by_emission, class_of};
 use crate::quirks::Clock;
 use crate::scheduler::{PFC, PFC_BIT, Scheduler};
-use engine::{Class, Fifo, Handle, Lane, Link, Packets, Window};
+use engine::{Class, Fifo, Handle, Link, Packets, Window};
 use schemes::contract::ClassSpec;
+use shaper::Shaper;
 use units::{PortId, Rate, Time};
-
-/// What a port counts, always. What every packet adds to does not stand side by side: compilers would
-/// then add to both at once, which takes longer than one after the other.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C)]
-pub struct PortCounters {
-    /// Bytes put on the wire.
-    pub tx_bytes: u64,
-    /// Most bytes that ever waited.
-    pub max_queue_bytes: u64,
-    /// Packets of any kind put on the wire: packet-hops.
-    pub tx_packets: u64,
-    /// Pause frames sent.
-    pub pause_frames_sent: u64,
-    /// Data packets put on the wire.
-    pub tx_data_packets: u64,
-    /// Pause frames received.
-    pub pause_frames_received: u64,
-    /// Time in which some priority was paused by the peer.
-    pub paused: Time,
-    /// Packets marked.
-    pub ecn_marked_packets: u64,
-    /// Packets that were dropped for want of room: at a switch those that came in through this port,
-    /// at a host control packets that were to leave through it.
-    pub dropped_packets: u64,
-    /// Packets that came over the link to this port and were lost: damaged, or cut off by its
-    /// failure; and those that waited to leave through it when it failed.
-    pub lost_packets: u64,
-}
-
-impl PortCounters {
-    /// So many bytes wait.
-    #[inline(always)]
-    fn count_queue(&mut self, bytes: u64) {
-        if bytes > self.max_queue_bytes {
-            self.max_queue_bytes = bytes;
-        }
-    }
-}
 
 /// The sending side of a port. What a packet needs that does not wait comes first, on as few cache
 /// lines as it can.
@@ -97,39 +65,6 @@ struct Queue {
     fifo: Fifo,
 }
 
-/// Priorities that may not use the whole link.
-#[derive(Clone, Debug)]
-struct Shaper {
-    /// Priorities that it shapes.
-    shaped: u16,
-    /// Link rate over the priority's share, in 65536ths; 0 where it is not shaped.
-    stretch: [u64; 8],
-    /// Packets that may go at once after a silence, less one.
-    saved: [u64; 8],
-    /// When so many are saved up again.
-    full: [Time; 8],
-    earliest: [Time; 8],
-}
-
-/// The priorities whose bits are set.
-fn ones(bits: u16) -> impl Iterator<Item = usize> {
-    (0..8).filter(move |priority| bits & 1 << priority != 0)
-}
-
-impl Shaper {
-    /// The next packet of the priority waits until its share of the link has passed, unless some
-    /// are saved up.
-    fn sent(&mut self, priority: usize, start: Time, end: Time) {
-        let stretch = self.stretch[priority];
-        if stretch != 0 {
-            let gap = Time::from_ps(((end - start).ps() * stretch) >> 16);
-            self.full[priority] = self.full[priority].max(start) + gap;
-            self.earliest[priority] =
-                self.full[priority].saturating_sub(gap * self.saved[priority]);
-        }
-    }
-}
-
 impl Port {
     pub(crate) fn new<S: Scheme>(
         common: &Common<S>,
@@ -170,19 +105,7 @@ impl Port {
     /// Limits a class to its share of the link.
     pub(crate) fn shape(&mut self, class: &ClassSpec) {
         if class.share < 1.0 {
-            let shaper = self.shaper.get_or_insert_with(|| {
-                let start = [Time::ZERO; 8];
-                Box::new(Shaper {
-                    shaped: 0,
-                    stretch: [0; 8],
-                    saved: [0; 8],
-                    full: start,
-                    earliest: start,
-                })
-            });
-            shaper.shaped |= 1 << class.priority.index();
-            shaper.stretch[class.priority.index()] = (65_536.0 / class.share) as u64;
-            shaper.saved[class.priority.index()] = u64::from(class.burst.saturating_sub(1));
+            self.shaper.get_or_insert_default().limit(class);
         }
     }
 
@@ -231,18 +154,6 @@ impl Port {
         self.usual
     }
 
-    /// Time that `size` bytes take on the wire.
-    #[inline]
-    pub(crate) fn serialisation(&self, size: u64) -> Time {
-        if self.byte_time != 0 {
-            return Time::from_ps(size * self.byte_time);
-        }
-        match self.usual.iter().find(|(usual, _)| *usual == size) {
-            Some(&(_, time)) => time,
-            None => self.clock.time_for(self.rate, size),
-        }
-    }
-
     /// Priorities (and the PFC bit) of which something may be sent, gates and shapers aside.
     #[inline]
     pub(crate) fn open(&self) -> u16 {
@@ -252,12 +163,7 @@ impl Port {
     /// The part of `open` that its shapers let go at `now`.
     #[inline]
     pub(crate) fn unshaped(&self, open: u16, now: Time) -> u16 {
-        match &self.shaper {
-            None => open,
-            Some(shaper) => ones(open & shaper.shaped)
-                .filter(|&priority| shaper.earliest[priority] > now)
-                .fold(open, |open, priority| open & !(1 << priority)),
-        }
+        self.shaper.as_ref().map_or(open, |shaper| shaper.lets_go(open, now))
     }
 
     /// When the next packet of the priorities in `open` begins; [`Time::NEVER`] if it is empty.
@@ -268,11 +174,7 @@ impl Port {
         }
         match &self.shaper {
             None => self.free_at,
-            Some(shaper) if open & !shaper.shaped == 0 => {
-                let earliest = ones(open).map(|priority| shaper.earliest[priority]).min();
-                self.free_at.max(earliest.expect("something is open"))
-            }
-            Some(_) => self.free_at,
+            Some(shaper) => self.free_at.max(shaper.earliest(open)),
         }
     }
 
@@ -450,95 +352,6 @@ impl Port {
                 queues[queue].fifo.peek(packets).map_or(0, |packet| u32::from(packet.header.size))
             })
         })
-    }
-
-    /// Puts a packet of `size` bytes that is not a PFC frame on the wire at `start`.
-    #[inline(always)]
-    pub(crate) fn transmit<S: Scheme>(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        start: Time,
-        (kind, priority, size): (Kind, u8, u16),
-        handle: Handle,
-    ) {
-        if self.byte_time == 0 {
-            self.transmit_inexactly(window, start, (kind, size), handle);
-        } else {
-            let end = start + Time::from_ps(u64::from(size) * self.byte_time);
-            let (arrival, class) = self.put_on_wire(start, end, (kind, size));
-            window.send_alone(&self.link, arrival, class, handle);
-        }
-        if S::CLASSES
-            && let Some(shaper) = &mut self.shaper
-        {
-            shaper.sent(priority as usize & 7, start, self.free_at);
-        }
-    }
-
-    /// The same where several go over its link one after the other, and no class is shaped.
-    #[inline(always)]
-    pub(crate) fn transmit_by<'run, S: Scheme>(
-        &mut self,
-        window: &mut Window<'_, 'run, Packet<S>>,
-        lane: &Lane<'run>,
-        start: Time,
-        (kind, size): (Kind, u16),
-        handle: Handle,
-    ) {
-        if self.byte_time == 0 {
-            return self.transmit_inexactly(window, start, (kind, size), handle);
-        }
-        let end = start + Time::from_ps(u64::from(size) * self.byte_time);
-        let (arrival, class) = self.put_on_wire(start, end, (kind, size));
-        window.send_by(lane, arrival, class, handle);
-    }
-
-    /// The same where times on the wire are rounded, so that a packet may take none.
-    #[inline(never)]
-    fn transmit_inexactly<S: Scheme>(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        start: Time,
-        (kind, size): (Kind, u16),
-        handle: Handle,
-    ) {
-        let end = start + self.serialisation(u64::from(size));
-        let (arrival, class) = self.put_on_wire(start, end, (kind, size));
-        window.send(&mut self.link, arrival, class, handle);
-    }
-
-    /// Puts a PFC frame on the wire at `start`.
-    #[cold]
-    pub(crate) fn transmit_pfc<S: Scheme>(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        start: Time,
-        handle: Handle,
-    ) {
-        let size = window.packets.get(&handle).header.size;
-        let end = start + self.serialisation(u64::from(size));
-        self.occupy(start, end, size);
-        window.send(&mut self.link, end + self.pfc_delay, self.pfc_class, handle);
-    }
-
-    /// The wire is taken by `size` bytes from `start` to `end`.
-    #[inline(always)]
-    fn occupy(&mut self, start: Time, end: Time, size: u16) {
-        self.free_at = end;
-        self.last_departure = start;
-        self.counters.tx_bytes += u64::from(size);
-        self.counters.tx_packets += 1;
-    }
-
-    /// A packet that is not a PFC frame takes the wire; returns when it arrives, and what decides whether
-    /// it goes first at the peer.
-    #[inline(always)]
-    fn put_on_wire(&mut self, start: Time, end: Time, (kind, size): (Kind, u16)) -> (Time, Class) {
-        debug_assert!(kind != Kind::Pfc);
-        self.occupy(start, end, size);
-        let is_data = kind == Kind::Data;
-        self.counters.tx_data_packets += u64::from(is_data);
-        (end + self.delay, if is_data { self.data_class } else { self.other_class })
     }
 
     /// The peer paused a priority or let it go on. Returns whether that changed anything.

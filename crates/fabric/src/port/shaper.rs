@@ -1,0 +1,61 @@
+//! Classes that may not use the whole link.
+
+use schemes::contract::ClassSpec;
+use units::Time;
+
+/// Priorities that may not use the whole link.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shaper {
+    /// Priorities that it shapes.
+    shaped: u16,
+    /// Link rate over the priority's share, in 65536ths; 0 where it is not shaped.
+    stretch: [u64; 8],
+    /// Packets that may go at once after a silence, less one.
+    saved: [u64; 8],
+    /// When so many are saved up again.
+    full: [Time; 8],
+    earliest: [Time; 8],
+}
+
+/// The priorities whose bits are set.
+fn ones(bits: u16) -> impl Iterator<Item = usize> {
+    (0..8).filter(move |priority| bits & 1 << priority != 0)
+}
+
+impl Shaper {
+    /// Limits a class to its share of the link.
+    pub(super) fn limit(&mut self, class: &ClassSpec) {
+        let priority = class.priority.index();
+        self.shaped |= 1 << priority;
+        self.stretch[priority] = (65_536.0 / class.share) as u64;
+        self.saved[priority] = u64::from(class.burst.saturating_sub(1));
+    }
+
+    /// The next packet of the priority waits until its share of the link has passed, unless some
+    /// are saved up.
+    pub(super) fn sent(&mut self, priority: usize, start: Time, end: Time) {
+        let stretch = self.stretch[priority];
+        if stretch != 0 {
+            let gap = Time::from_ps(((end - start).ps() * stretch) >> 16);
+            self.full[priority] = self.full[priority].max(start) + gap;
+            self.earliest[priority] =
+                self.full[priority].saturating_sub(gap * self.saved[priority]);
+        }
+    }
+
+    /// The part of `open` that it lets go at `now`.
+    pub(super) fn lets_go(&self, open: u16, now: Time) -> u16 {
+        ones(open & self.shaped)
+            .filter(|&priority| self.earliest[priority] > now)
+            .fold(open, |open, priority| open & !(1 << priority))
+    }
+
+    /// When it lets the first of `open` go, in which something is.
+    pub(super) fn earliest(&self, open: u16) -> Time {
+        if open & !self.shaped != 0 {
+            return Time::ZERO;
+        }
+        let earliest = ones(open).map(|priority| self.earliest[priority]).min();
+        earliest.expect("something is open")
+    }
+}

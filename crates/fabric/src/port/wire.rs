@@ -1,0 +1,109 @@
+//! What takes the wire, for how long, and when it arrives.
+
+use super::Port;
+use crate::packet::{Kind, Packet, Scheme};
+use engine::{Class, Handle, Lane, Window};
+use units::Time;
+
+impl Port {
+    /// Time that `size` bytes take on the wire.
+    #[inline]
+    pub(crate) fn serialisation(&self, size: u64) -> Time {
+        if self.byte_time != 0 {
+            return Time::from_ps(size * self.byte_time);
+        }
+        match self.usual.iter().find(|(usual, _)| *usual == size) {
+            Some(&(_, time)) => time,
+            None => self.clock.time_for(self.rate, size),
+        }
+    }
+
+    /// Puts a packet of `size` bytes that is not a PFC frame on the wire at `start`.
+    #[inline(always)]
+    pub(crate) fn transmit<S: Scheme>(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        start: Time,
+        (kind, priority, size): (Kind, u8, u16),
+        handle: Handle,
+    ) {
+        if self.byte_time == 0 {
+            self.transmit_inexactly(window, start, (kind, size), handle);
+        } else {
+            let end = start + Time::from_ps(u64::from(size) * self.byte_time);
+            let (arrival, class) = self.put_on_wire(start, end, (kind, size));
+            window.send_alone(&self.link, arrival, class, handle);
+        }
+        if S::CLASSES
+            && let Some(shaper) = &mut self.shaper
+        {
+            shaper.sent(priority as usize & 7, start, self.free_at);
+        }
+    }
+
+    /// The same where several go over its link one after the other, and no class is shaped.
+    #[inline(always)]
+    pub(crate) fn transmit_by<'run, S: Scheme>(
+        &mut self,
+        window: &mut Window<'_, 'run, Packet<S>>,
+        lane: &Lane<'run>,
+        start: Time,
+        (kind, size): (Kind, u16),
+        handle: Handle,
+    ) {
+        if self.byte_time == 0 {
+            return self.transmit_inexactly(window, start, (kind, size), handle);
+        }
+        let end = start + Time::from_ps(u64::from(size) * self.byte_time);
+        let (arrival, class) = self.put_on_wire(start, end, (kind, size));
+        window.send_by(lane, arrival, class, handle);
+    }
+
+    /// The same where times on the wire are rounded, so that a packet may take none.
+    #[inline(never)]
+    fn transmit_inexactly<S: Scheme>(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        start: Time,
+        (kind, size): (Kind, u16),
+        handle: Handle,
+    ) {
+        let end = start + self.serialisation(u64::from(size));
+        let (arrival, class) = self.put_on_wire(start, end, (kind, size));
+        window.send(&mut self.link, arrival, class, handle);
+    }
+
+    /// Puts a PFC frame on the wire at `start`.
+    #[cold]
+    pub(crate) fn transmit_pfc<S: Scheme>(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        start: Time,
+        handle: Handle,
+    ) {
+        let size = window.packets.get(&handle).header.size;
+        let end = start + self.serialisation(u64::from(size));
+        self.occupy(start, end, size);
+        window.send(&mut self.link, end + self.pfc_delay, self.pfc_class, handle);
+    }
+
+    /// The wire is taken by `size` bytes from `start` to `end`.
+    #[inline(always)]
+    fn occupy(&mut self, start: Time, end: Time, size: u16) {
+        self.free_at = end;
+        self.last_departure = start;
+        self.counters.tx_bytes += u64::from(size);
+        self.counters.tx_packets += 1;
+    }
+
+    /// A packet that is not a PFC frame takes the wire; returns when it arrives, and what decides whether
+    /// it goes first at the peer.
+    #[inline(always)]
+    fn put_on_wire(&mut self, start: Time, end: Time, (kind, size): (Kind, u16)) -> (Time, Class) {
+        debug_assert!(kind != Kind::Pfc);
+        self.occupy(start, end, size);
+        let is_data = kind == Kind::Data;
+        self.counters.tx_data_packets += u64::from(is_data);
+        (end + self.delay, if is_data { self.data_class } else { self.other_class })
+    }
+}
