@@ -88,7 +88,7 @@ impl<S: Scheme> CioqSwitch<S> {
             self.chassis.mmu.store(in_port, priority, size);
         }
         self.inputs.push(window.packets, voq, size, handle);
-        self.joined_input(now, input, out);
+        self.joined_input(now, voq, size);
         if admission == Admission::StoredPause {
             self.send_pfc(window, now, input, priority, true);
         }
@@ -123,8 +123,7 @@ impl<S: Scheme> CioqSwitch<S> {
         } else {
             self.drain(window, out, now + Time::from_ps(1));
         }
-        let waits = self.chassis.ports[out].class_bytes(header.priority);
-        if waits != 0 && waits + u64::from(header.size) > self.output_room {
+        if !self.fits(out, usize::from(header.priority), u64::from(header.size)) {
             return false;
         }
         let Some(cp) = self.chassis.cp.as_ref().filter(|_| S::Cp::INPUT_QUEUES) else {

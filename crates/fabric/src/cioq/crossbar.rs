@@ -7,7 +7,7 @@
 //! in time slots.
 
 use super::inputs::Head;
-use super::port_set::PortSets;
+use super::port_set::PortSet;
 use engine::fetch;
 use units::{Bytes, Rate, Time};
 
@@ -43,7 +43,7 @@ pub(super) struct Crossbar {
     inputs: Vec<Side>,
     outputs: Vec<Side>,
     /// Inputs that are offered any output,
-    offered: PortSets,
+    offered: PortSet,
     /// and by input, the best of its grants.
     offers: Vec<Grant>,
 }
@@ -56,7 +56,7 @@ impl Crossbar {
             strict,
             inputs: vec![Side::default(); ports],
             outputs: vec![Side::default(); ports],
-            offered: PortSets::new(1, ports),
+            offered: PortSet::new(ports),
             offers: vec![Grant::default(); ports],
         }
     }
@@ -109,10 +109,10 @@ impl Crossbar {
     #[inline]
     pub(super) fn offer(&mut self, grant: Grant) -> bool {
         let input = grant.input;
-        let rivals = self.offered.contains(0, input);
+        let rivals = self.offered.contains(input);
         if !rivals || self.rank(&grant) < self.rank(&self.offers[input]) {
             self.offers[input] = grant;
-            self.offered.insert(0, input);
+            self.offered.insert(input);
         }
         rivals
     }
@@ -130,8 +130,8 @@ impl Crossbar {
     /// Takes what the first input that is offered something accepts.
     #[inline]
     pub(super) fn accept(&mut self) -> Option<Grant> {
-        let input = self.offered.first(0, 0)?;
-        self.offered.remove(0, input);
+        let input = self.offered.first()?;
+        self.offered.remove(input);
         Some(self.offers[input])
     }
 

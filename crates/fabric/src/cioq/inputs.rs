@@ -1,6 +1,6 @@
 //! The input queues: a virtual output queue (VOQ) for each input, priority and output.
 
-use super::port_set::PortSets;
+use super::port_set::{Members, PortSet, PortSets};
 use crate::packet::{Kind, Packet, Scheme};
 use engine::{Fifo, Handle, Packets, fetch};
 use schemes::contract::{Cp, Crossing};
@@ -78,7 +78,7 @@ pub(super) struct Inputs {
     /// By output: priorities with such inputs.
     pub(super) priorities: Vec<u8>,
     /// Outputs with such inputs.
-    pub(super) wanted: PortSets,
+    pub(super) wanted: PortSet,
     /// By input: outputs that it has packets for.
     pub(super) wants: PortSets,
     /// By input, then priority.
@@ -94,7 +94,7 @@ impl Inputs {
             least: vec![0; ports * ports * 8],
             waiting: PortSets::new(ports * 8, ports),
             priorities: vec![0; ports],
-            wanted: PortSets::new(1, ports),
+            wanted: PortSet::new(ports),
             wants: PortSets::new(ports, ports),
             totals: vec![0; ports * 8],
         }
@@ -166,7 +166,7 @@ impl Inputs {
         *least = others.min(size as u16);
         self.waiting.insert(waiting, input);
         self.priorities[output] |= 1 << priority;
-        self.wanted.insert(0, output);
+        self.wanted.insert(output);
         self.wants.insert(input, output);
     }
 
@@ -175,12 +175,11 @@ impl Inputs {
     pub(super) fn may_fit(&self, output: usize, priority: usize, room: u64) -> bool {
         let waiting = output * 8 + priority;
         let least = &self.least[waiting * self.ports..][..self.ports];
-        let mut next = self.waiting.first(waiting, 0);
-        while let Some(input) = next {
+        let mut inputs = Members::default();
+        while let Some(input) = inputs.next(|word| self.waiting.word(waiting, word)) {
             if u64::from(least[input]) <= room {
                 return true;
             }
-            next = self.waiting.first(waiting, input + 1);
         }
         false
     }
@@ -271,7 +270,7 @@ impl Inputs {
         if self.waiting.is_empty(waiting) {
             self.priorities[output] &= !(1 << priority);
             if self.priorities[output] == 0 {
-                self.wanted.remove(0, output);
+                self.wanted.remove(output);
             }
         }
         let mut others = self.priorities[output];

@@ -12,7 +12,7 @@
 
 use super::CioqSwitch;
 use super::crossbar::Grant;
-use super::port_set::PortSets;
+use super::port_set::{Members, PortSet};
 use crate::chassis::Chassis;
 use crate::packet::{Packet, Scheme};
 use engine::{Handle, Window};
@@ -25,21 +25,23 @@ pub(super) struct Pending {
     /// From when on they are worth asking: not before they are free, [`Time::NEVER`] where nothing
     /// waits.
     ask_at: Vec<Time>,
-    /// What waits does not fit into the queue.
-    full: PortSets,
+    /// Something that waits does not fit into the queue.
+    full: PortSet,
+    /// Nothing does that waits: of no use to ask before a packet leaves, or a smaller one comes.
+    shut: PortSet,
     /// What waits may cross when the queue is empty.
-    last: PortSets,
+    last: PortSet,
     /// Those that may be matched yet at this instant.
-    open: PortSets,
+    open: PortSet,
     /// All are asked at all times; nothing crosses without being matched.
     thorough: bool,
 }
 
 impl Pending {
     pub(super) fn new(ports: usize, thorough: bool) -> Pending {
-        let set = || PortSets::new(1, ports);
+        let set = || PortSet::new(ports);
         let ask_at = vec![Time::NEVER; ports];
-        Pending { ask_at, full: set(), last: set(), open: set(), thorough }
+        Pending { ask_at, full: set(), shut: set(), last: set(), open: set(), thorough }
     }
 
     /// An output is worth asking from `time` on.
@@ -69,7 +71,16 @@ enum Claim {
 impl<S: Scheme> CioqSwitch<S> {
     /// A packet for `out` has joined the queue of `input`.
     #[inline]
-    pub(super) fn joined_input(&mut self, now: Time, input: usize, out: usize) {
+    pub(super) fn joined_input(
+        &mut self,
+        now: Time,
+        (input, priority, out): (usize, usize, usize),
+        size: u64,
+    ) {
+        if self.pending.shut.contains(out) && !self.fits(out, priority, size) {
+            return;
+        }
+        self.pending.shut.remove(out);
         let at = self.crossbar.both_free(input, out).max(now);
         self.pending.ask(out, at);
         self.cross_at = self.cross_at.min(at);
@@ -80,9 +91,9 @@ impl<S: Scheme> CioqSwitch<S> {
     fn leaves_at(&self, port: usize) -> Time {
         let Pending { full, last, .. } = &self.pending;
         let Chassis { ports, due, .. } = &self.chassis;
-        if full.contains(0, port) {
+        if full.contains(port) {
             due.at(port).max(self.crossbar.output_free(port))
-        } else if last.contains(0, port) {
+        } else if last.contains(port) {
             due.at(port).max(ports[port].empty_from(self.largest_packet()))
         } else {
             Time::NEVER
@@ -100,9 +111,10 @@ impl<S: Scheme> CioqSwitch<S> {
     /// A packet left the queue of `port` at `now`.
     #[inline]
     pub(super) fn left(&mut self, port: usize, now: Time) {
-        let Pending { full, last, .. } = &self.pending;
-        let emptied = last.contains(0, port) && self.chassis.ports[port].queue_bytes == 0;
-        if emptied || full.contains(0, port) {
+        let Pending { full, shut, last, .. } = &self.pending;
+        let emptied = last.contains(port) && self.chassis.ports[port].queue_bytes == 0;
+        if emptied || (full.contains(port) && (!shut.contains(port) || self.may_take(port))) {
+            self.pending.shut.remove(port);
             let at = self.crossbar.output_free(port).max(now);
             self.pending.ask(port, at);
             if Self::STRICT {
@@ -113,12 +125,11 @@ impl<S: Scheme> CioqSwitch<S> {
 
     /// The congestion point may say something else of what waits.
     pub(super) fn look_again(&mut self, now: Time) {
-        let mut next = self.inputs.wanted.first(0, 0);
-        while let Some(output) = next {
-            if self.crossbar.output_free(output) <= now {
+        let mut outputs = Members::default();
+        while let Some(output) = outputs.next(|word| self.inputs.wanted.word(word)) {
+            if self.crossbar.output_free(output) <= now && !self.pending.shut.contains(output) {
                 self.pending.ask(output, now);
             }
-            next = self.inputs.wanted.first(0, output + 1);
         }
         self.cross_at = self.cross_at.min(now);
     }
@@ -131,9 +142,11 @@ impl<S: Scheme> CioqSwitch<S> {
         while self.round(window, now, first) {
             first = false;
         }
-        while let Some(output) = self.pending.open.first(0, 0) {
-            self.pending.open.remove(0, output);
-            self.ask_when_inputs_are_free(output, now);
+        while let Some(output) = self.pending.open.first() {
+            self.pending.open.remove(output);
+            if !self.pending.shut.contains(output) {
+                self.ask_when_inputs_are_free(output, now);
+            }
         }
         self.find_next_crossing();
         if !Self::STRICT && !self.chassis.effects.is_empty() {
@@ -148,16 +161,16 @@ impl<S: Scheme> CioqSwitch<S> {
     fn open_outputs(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
         let thorough = self.pending.thorough;
         let after = now + Time::from_ps(1);
-        // What crosses may end a pause: that frame goes after what is due at this instant.
+        // What crosses may end a pause: that frame goes after what is due at this instant, but before what
+        // crosses.
         if thorough || self.chassis.mmu.is_pausing() {
             self.drain_all(window, after);
         }
-        let mut next = self.inputs.wanted.first(0, 0);
-        while let Some(output) = next {
-            next = self.inputs.wanted.first(0, output + 1);
+        let mut outputs = Members::default();
+        while let Some(output) = outputs.next(|word| self.inputs.wanted.word(word)) {
             let Pending { ask_at, full, last, .. } = &self.pending;
             // A packet that leaves it may be what others wait for.
-            let awaited = full.contains(0, output) || last.contains(0, output);
+            let awaited = full.contains(output) || last.contains(output);
             if !Self::STRICT && (awaited || ask_at[output] <= now) {
                 self.drain(window, output, after);
             }
@@ -166,7 +179,7 @@ impl<S: Scheme> CioqSwitch<S> {
             if self.pending.ask_at[output] <= now || (all && free) {
                 debug_assert!(free, "nobody asks an output that takes a packet");
                 self.pending.ask_at[output] = Time::NEVER;
-                self.pending.open.insert(0, output);
+                self.pending.open.insert(output);
             }
         }
     }
@@ -179,11 +192,10 @@ impl<S: Scheme> CioqSwitch<S> {
         while priorities != 0 {
             let waiting = output * 8 + priorities.trailing_zeros() as usize;
             priorities &= priorities - 1;
-            let mut next = self.inputs.waiting.first(waiting, 0);
-            while let Some(input) = next {
+            let mut inputs = Members::default();
+            while let Some(input) = inputs.next(|word| self.inputs.waiting.word(waiting, word)) {
                 let free = self.crossbar.input_free(input);
                 at = if free > now { at.min(free) } else { at };
-                next = self.inputs.waiting.first(waiting, input + 1);
             }
         }
         self.pending.ask(output, at);
@@ -192,19 +204,20 @@ impl<S: Scheme> CioqSwitch<S> {
     /// A round of the matching, `first` or not; whether another may add something.
     #[inline]
     fn round(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time, first: bool) -> bool {
-        let Some(output) = self.pending.open.first(0, 0) else { return false };
-        let mut next = self.pending.open.first(0, output + 1);
-        if next.is_none() {
+        let Some(output) = self.pending.open.first() else { return false };
+        let mut outputs = Members::default();
+        let open = |word| self.pending.open.word(word);
+        outputs.next(open);
+        if outputs.next(open).is_none() {
             // Nobody is in its way.
             return match self.claim(window, output, now) {
                 Claim::Packet(grant) => self.cross(window, &grant, now, first),
                 Claim::Full | Claim::Nothing => false,
             };
         }
-        next = Some(output);
+        let mut outputs = Members::default();
         let mut again = false;
-        while let Some(output) = next {
-            next = self.pending.open.first(0, output + 1);
+        while let Some(output) = outputs.next(|word| self.pending.open.word(word)) {
             match self.claim(window, output, now) {
                 Claim::Packet(grant) => again |= self.crossbar.offer(grant),
                 // A smaller one of another input may have room.
@@ -212,7 +225,7 @@ impl<S: Scheme> CioqSwitch<S> {
                 // It finds none in the rounds after this one either: what crosses elsewhere neither
                 // brings it packets nor frees inputs.
                 Claim::Nothing => {
-                    self.pending.open.remove(0, output);
+                    self.pending.open.remove(output);
                     self.ask_when_inputs_are_free(output, now);
                 }
             }
@@ -229,10 +242,12 @@ impl<S: Scheme> CioqSwitch<S> {
     #[inline]
     fn claim(&mut self, window: &Window<'_, '_, Packet<S>>, output: usize, now: Time) -> Claim {
         let (mut last, mut full, mut waits_for_last) = (None, false, false);
-        if S::Cp::INPUT_QUEUES && !self.may_take(output) {
+        let fits = self.may_take(output);
+        self.pending.shut.put(output, !fits);
+        if !fits {
             // The congestion point is not even asked.
-            self.pending.full.insert(0, output);
-            self.pending.last.remove(0, output);
+            self.pending.full.insert(output);
+            self.pending.last.remove(output);
             return Claim::Full;
         }
         let restrains =
@@ -256,12 +271,11 @@ impl<S: Scheme> CioqSwitch<S> {
                     continue;
                 };
                 let grant = Grant { input, output, priority, head };
-                let waits = self.chassis.ports[output].class_bytes(priority as u8);
                 if head.last {
                     waits_for_last = true;
                     let idle = last.is_none() && self.chassis.ports[output].queue_bytes == 0;
                     last = if idle { Some(grant) } else { last };
-                } else if waits == 0 || waits + head.size <= self.output_room {
+                } else if self.fits(output, priority, head.size) {
                     return Claim::Packet(grant);
                 } else {
                     // The queue of this priority is full, whatever the input.
@@ -300,17 +314,19 @@ impl<S: Scheme> CioqSwitch<S> {
         }
         self.connected(output, until);
         let mut concerned = false;
-        let mut next = self.inputs.wants.first(input, 0);
-        while let Some(other) = next {
+        let mut others = Members::default();
+        while let Some(other) = others.next(|word| self.inputs.wants.word(input, word)) {
+            if self.pending.shut.contains(other) {
+                continue;
+            }
             let free = self.crossbar.output_free(other);
             if free <= until {
                 self.pending.ask(other, until);
             }
-            if free <= now && self.pending.full.contains(0, other) {
-                self.pending.open.insert(0, other);
+            if free <= now && self.pending.full.contains(other) {
+                self.pending.open.insert(other);
                 concerned = true;
             }
-            next = self.inputs.wants.first(input, other + 1);
         }
         concerned
     }
@@ -321,11 +337,12 @@ impl<S: Scheme> CioqSwitch<S> {
         let waits = self.inputs.priorities[output] != 0;
         // Where nothing fits, nothing will before a packet leaves.
         let fits = waits && self.may_take(output);
-        let Pending { ask_at, open, last, full, .. } = &mut self.pending;
+        let Pending { ask_at, open, last, full, shut, .. } = &mut self.pending;
         ask_at[output] = if fits { until } else { Time::NEVER };
         full.put(output, waits && !fits);
-        open.remove(0, output);
-        last.remove(0, output);
+        shut.put(output, waits && !fits);
+        open.remove(output);
+        last.remove(output);
     }
 
     /// Takes a packet that just arrived to the queue of its output, or straight on.
@@ -374,15 +391,21 @@ impl<S: Scheme> CioqSwitch<S> {
     /// When the crossbar may be able to take a packet that it can't take now.
     fn find_next_crossing(&mut self) {
         let mut at = self.cross_at;
-        let mut next = self.inputs.wanted.first(0, 0);
-        while let Some(output) = next {
+        let mut outputs = Members::default();
+        while let Some(output) = outputs.next(|word| self.inputs.wanted.word(word)) {
             at = at.min(self.pending.ask_at[output]);
             if !Self::STRICT {
                 at = at.min(self.leaves_at(output));
             }
-            next = self.inputs.wanted.first(0, output + 1);
         }
         self.cross_at = at;
+    }
+
+    /// Whether a packet of `size` bytes fits into the queue of an output, as that is now.
+    #[inline]
+    pub(super) fn fits(&self, output: usize, priority: usize, size: u64) -> bool {
+        let waits = self.chassis.ports[output].class_bytes(priority as u8);
+        waits == 0 || waits + size <= self.output_room
     }
 
     /// Whether a packet that waits for an output may fit into its queue.

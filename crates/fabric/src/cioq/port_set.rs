@@ -1,5 +1,62 @@
 //! Sets of ports.
 
+/// A set of the ports of a switch. The first 64 are at hand: most switches have no more.
+#[derive(Clone, Debug)]
+pub(super) struct PortSet {
+    near: u64,
+    far: Vec<u64>,
+}
+
+impl PortSet {
+    /// An empty one.
+    pub(super) fn new(ports: usize) -> PortSet {
+        PortSet { near: 0, far: vec![0; ports.div_ceil(64).saturating_sub(1)] }
+    }
+
+    #[inline]
+    fn word_of(&mut self, port: usize) -> &mut u64 {
+        match port / 64 {
+            0 => &mut self.near,
+            word => &mut self.far[word - 1],
+        }
+    }
+
+    #[inline]
+    pub(super) fn insert(&mut self, port: usize) {
+        *self.word_of(port) |= 1 << (port % 64);
+    }
+
+    #[inline]
+    pub(super) fn remove(&mut self, port: usize) {
+        *self.word_of(port) &= !(1 << (port % 64));
+    }
+
+    /// Adds a port, or takes it out.
+    #[inline]
+    pub(super) fn put(&mut self, port: usize, member: bool) {
+        let word = self.word_of(port);
+        *word = *word & !(1 << (port % 64)) | u64::from(member) << (port % 64);
+    }
+
+    #[inline]
+    pub(super) fn contains(&self, port: usize) -> bool {
+        let word = if port < 64 { self.near } else { self.far[port / 64 - 1] };
+        word & 1 << (port % 64) != 0
+    }
+
+    /// The first member.
+    #[inline]
+    pub(super) fn first(&self) -> Option<usize> {
+        Members::default().next(|word| self.word(word))
+    }
+
+    /// Those of 64 ports, by number of the word.
+    #[inline]
+    pub(super) fn word(&self, word: usize) -> Option<u64> {
+        if word == 0 { Some(self.near) } else { self.far.get(word - 1).copied() }
+    }
+}
+
 /// Sets of the ports of one switch, side by side: 64 ports a word.
 #[derive(Clone, Debug)]
 pub(super) struct PortSets {
@@ -24,23 +81,55 @@ impl PortSets {
         self.words[set * self.width + port / 64] &= !(1 << (port % 64));
     }
 
-    /// Adds a port to the only set, or takes it out.
     #[inline]
-    pub(super) fn put(&mut self, port: usize, member: bool) {
-        if member { self.insert(0, port) } else { self.remove(0, port) }
+    pub(super) fn contains(&self, set: usize, port: usize) -> bool {
+        self.words[set * self.width + port / 64] & 1 << (port % 64) != 0
+    }
+
+    #[inline]
+    pub(super) fn is_empty(&self, set: usize) -> bool {
+        if self.width == 1 {
+            return self.words[set] == 0;
+        }
+        self.set(set).iter().all(|word| *word == 0)
+    }
+
+    /// Those of 64 ports, by number of the word.
+    #[inline]
+    pub(super) fn word(&self, set: usize, word: usize) -> Option<u64> {
+        (word < self.width).then(|| self.words[set * self.width + word])
+    }
+
+    /// The member that comes after `member` on the way from `from` around; the first one after `None`.
+    #[inline]
+    pub(super) fn following(
+        &self,
+        set: usize,
+        from: usize,
+        member: Option<usize>,
+    ) -> Option<usize> {
+        if self.width != 1 {
+            return self.following_in_many(set, from, member);
+        }
+        let turned = self.words[set].rotate_right(from as u32);
+        let passed = member.map_or(0, |member| (member.wrapping_sub(from) % 64) as u32 + 1);
+        let coming = turned & u64::MAX.checked_shl(passed).unwrap_or(0);
+        (coming != 0).then(|| (coming.trailing_zeros() as usize + from) % 64)
+    }
+
+    /// The same where a set has several words.
+    #[cold]
+    fn following_in_many(&self, set: usize, from: usize, member: Option<usize>) -> Option<usize> {
+        let low = |start| self.first(set, start).filter(|&port| port < from);
+        match member {
+            Some(member) if member < from => low(member + 1),
+            Some(member) => self.first(set, member + 1).or_else(|| low(0)),
+            None => self.first(set, from).or_else(|| low(0)),
+        }
     }
 
     /// The first member at or after `from`.
-    #[inline]
-    pub(super) fn first(&self, set: usize, from: usize) -> Option<usize> {
-        // Most switches have no more than 64 ports.
-        let &[word] = self.set(set) else { return self.first_of_many(set, from) };
-        let bits = word & u64::MAX.checked_shl(from as u32)?;
-        (bits != 0).then(|| bits.trailing_zeros() as usize)
-    }
-
-    /// [`first`](PortSets::first), where a set has any number of words.
-    fn first_of_many(&self, set: usize, from: usize) -> Option<usize> {
+    fn first(&self, set: usize, from: usize) -> Option<usize> {
         let mut mask = u64::MAX << (from % 64);
         for (word, bits) in self.set(set).iter().enumerate().skip(from / 64) {
             let bits = bits & mask;
@@ -52,62 +141,80 @@ impl PortSets {
         None
     }
 
-    /// The member that comes after `member` on the way from `from` around; the first one after `None`.
-    #[inline]
-    pub(super) fn following(
-        &self,
-        set: usize,
-        from: usize,
-        member: Option<usize>,
-    ) -> Option<usize> {
-        let low = |start| self.first(set, start).filter(|&port| port < from);
-        match member {
-            Some(member) if member < from => low(member + 1),
-            Some(member) => self.first(set, member + 1).or_else(|| low(0)),
-            None => self.first(set, from).or_else(|| low(0)),
-        }
-    }
-
-    #[inline]
-    pub(super) fn contains(&self, set: usize, port: usize) -> bool {
-        self.words[set * self.width + port / 64] & 1 << (port % 64) != 0
-    }
-
-    #[inline]
-    pub(super) fn is_empty(&self, set: usize) -> bool {
-        self.set(set).iter().all(|word| *word == 0)
-    }
-
     #[inline]
     fn set(&self, set: usize) -> &[u64] {
         &self.words[set * self.width..][..self.width]
     }
 }
 
+/// Goes through a set that may change meanwhile: of each 64 ports by what they were when it came to them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Members {
+    bits: u64,
+    words: usize,
+}
+
+impl Members {
+    /// The next member of the set whose words `word` tells.
+    #[inline]
+    pub(super) fn next(&mut self, word: impl Fn(usize) -> Option<u64>) -> Option<usize> {
+        while self.bits == 0 {
+            self.bits = word(self.words)?;
+            self.words += 1;
+        }
+        let bit = self.bits.trailing_zeros() as usize;
+        self.bits &= self.bits - 1;
+        Some((self.words - 1) * 64 + bit)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
-    #[test]
-    fn around_goes_through_all_members_once_from_where_it_is_told() {
-        let mut sets = PortSets::new(3, 130);
-        for port in [0, 5, 7, 63, 64, 66, 129] {
-            sets.insert(1, port);
+    fn members(word: impl Fn(usize) -> Option<u64>) -> Vec<usize> {
+        let mut members = Members::default();
+        std::iter::from_fn(|| members.next(&word)).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn as_a_list_of_ports(
+            ports in prop_oneof![1usize..65, 65usize..200],
+            changes in prop::collection::vec((0usize..200, any::<bool>()), 0..60),
+            from in 0usize..200,
+        ) {
+            let (mut one, mut several) = (PortSet::new(ports), PortSets::new(3, ports));
+            let mut list = std::collections::BTreeSet::new();
+            for (port, joins) in changes.into_iter().map(|(port, joins)| (port % ports, joins)) {
+                one.put(port, joins);
+                if joins {
+                    several.insert(1, port);
+                    list.insert(port);
+                } else {
+                    several.remove(1, port);
+                    list.remove(&port);
+                }
+                prop_assert_eq!((one.contains(port), several.contains(1, port)), (joins, joins));
+            }
+            let in_order: Vec<usize> = list.iter().copied().collect();
+            prop_assert_eq!(&members(|word| one.word(word)), &in_order);
+            prop_assert_eq!(&members(|word| several.word(1, word)), &in_order);
+            prop_assert_eq!((one.first(), several.is_empty(1)), (list.first().copied(), list.is_empty()));
+            prop_assert!(several.is_empty(0) && several.is_empty(2));
+
+            let from = from % ports;
+            let around: Vec<usize> = list.range(from..).chain(list.range(..from)).copied().collect();
+            let first = several.following(1, from, None);
+            let after = |&port: &usize| several.following(1, from, Some(port));
+            prop_assert_eq!(std::iter::successors(first, after).collect::<Vec<_>>(), around);
+            let mut emptied = one.clone();
+            while let Some(port) = emptied.first() {
+                emptied.remove(port);
+            }
+            in_order.iter().for_each(|&port| emptied.insert(port));
+            prop_assert_eq!(members(|word| emptied.word(word)), in_order);
         }
-        for port in [7, 66] {
-            sets.remove(1, port);
-        }
-        sets.insert(2, 9);
-        let around = |from| {
-            let first = sets.following(1, from, None);
-            let after = |&port: &usize| sets.following(1, from, Some(port));
-            std::iter::successors(first, after).collect::<Vec<_>>()
-        };
-        assert_eq!(around(0), [0, 5, 63, 64, 129]);
-        assert_eq!(around(6), [63, 64, 129, 0, 5]);
-        assert_eq!(around(64), [64, 129, 0, 5, 63]);
-        assert_eq!(around(129), [129, 0, 5, 63, 64]);
-        assert!(sets.is_empty(0) && !sets.is_empty(1));
-        assert_eq!(sets.following(0, 2, None), None);
     }
 }
