@@ -94,6 +94,9 @@ crate::params! {
     }
 }
 
+/// Parameters of receivers, which mean nothing where switches notify.
+pub const RECEIVERS_ONLY: &[&str] = &["notification", "cnp_interval"];
+
 /// The scheme `dcqcn`.
 #[derive(Debug)]
 pub struct Dcqcn;

@@ -23,7 +23,7 @@ use crate::contract::{
     Address, Cp, Emit, Emits, HostFacts, Kind, Packet, PlainReceiver, PortFacts, PortView, Ports,
     Scheme, SwitchFacts, Target,
 };
-use crate::dcqcn::{Cnp, Dcqcn, DcqcnHosts, DcqcnParams, ReactionPoint};
+use crate::dcqcn::{Cnp, Dcqcn, DcqcnHosts, DcqcnParams, RECEIVERS_ONLY, ReactionPoint};
 use crate::params::{self, Value};
 use crate::random::Stream;
 use crate::registry::Preset;
@@ -60,8 +60,8 @@ crate::params! {
 crate::join_params! {
     /// Parameters of PACC.
     pub struct PaccParams {
-        /// DCQCN's, but for what its receivers do: here switches notify.
-        dcqcn: DcqcnParams, without &["notification", "cnp_interval"];
+        /// DCQCN's.
+        dcqcn: DcqcnParams, without RECEIVERS_ONLY;
         /// The congestion point's.
         feedback: FeedbackParams;
     }

@@ -2,7 +2,7 @@
 
 use super::FeedbackParams;
 use crate::contract::{PortView, RateCode, Scheme};
-use crate::dcqcn::{Dcqcn, DcqcnParams};
+use crate::dcqcn::{Dcqcn, DcqcnParams, RECEIVERS_ONLY};
 use crate::hpcc::{Hpcc, HpccParams, SIMULATOR_ONLY};
 use crate::int::{IntRecord, IntStack};
 use crate::params::Params;
@@ -53,7 +53,7 @@ crate::join_params! {
     /// Parameters of `mercury`.
     pub struct MercuryParams {
         /// DCQCN's.
-        dcqcn: DcqcnParams;
+        dcqcn: DcqcnParams, without RECEIVERS_ONLY;
         /// Mercury's.
         feedback: FeedbackParams;
     }
