@@ -27,10 +27,6 @@ use std::sync::Arc;
 use units::{Bytes, NodeId, PortId, Time};
 
 /// A node of the network.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a switch is visited too often to lie behind a pointer"
-)]
 pub(crate) enum NodeDevice<S: Scheme> {
     Host(Host<S>),
     Switch(Switch<S>),

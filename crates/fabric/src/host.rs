@@ -7,20 +7,21 @@ mod failing;
 mod receiving;
 mod scanning;
 mod sending;
+mod timers;
 
+use self::timers::{Timer, Timers};
 use crate::common::Common;
 use crate::losses::Losses;
 use crate::network::ProbeKind;
 use crate::nic::Nic;
 use crate::packet::{Body, Flags, Header, Kind, Packet, Scheme, blank, is_pause};
 use crate::probe::{FlowProbes, PortProbes};
-use crate::qp::{Receiver, Sender, Slots};
+use crate::qp::{Aside, Receiver, Sender, Slots};
 use crate::record::{Happening, Recorder};
 use engine::{Handle, Window, fetch};
 use schemes::contract::{Address, Np, Observable, Room, Rp};
 use std::cell::LazyCell;
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use units::{Priority, Time};
 
@@ -39,15 +40,6 @@ impl FlowOutcome {
     /// Of a message that was never posted.
     pub(crate) const NONE: FlowOutcome =
         FlowOutcome { posted: Time::NEVER, fct: Time::NEVER, retransmitted_bytes: 0 };
-}
-
-/// What a timer is for. The order decides among timers at the same instant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Timer {
-    Post,
-    Sender,
-    Receiver,
-    Timeout,
 }
 
 /// So many arrivals before its packet the end of a QP is fetched.
@@ -73,12 +65,13 @@ pub(crate) struct Host<S: Scheme> {
     pub(crate) nics: Vec<Nic>,
     state: S::Host,
     senders: Slots<Sender<S>>,
+    aside: Aside,
     receivers: Slots<Receiver<S>>,
     /// Receivers by the number that packets carry.
     seats: Vec<Seat>,
     /// QPs that later messages will use, by number.
     shared_qps: BTreeMap<u32, u32>,
-    timers: BinaryHeap<Reverse<(Time, Timer, u32)>>,
+    timers: Timers,
     /// Its messages, and up to where those that wait for nothing are posted.
     outgoing: Vec<u32>,
     posted: usize,
@@ -117,10 +110,11 @@ impl<S: Scheme> Host<S> {
             nics,
             state,
             senders: Slots::new(),
+            aside: Aside::default(),
             receivers: Slots::new(),
             seats: vec![Seat::Empty; seats as usize],
             shared_qps: BTreeMap::new(),
-            timers: BinaryHeap::new(),
+            timers: Timers::new(),
             out_of_order: 0,
             outcomes: vec![FlowOutcome::NONE; outgoing.len()],
             next_post: Time::NEVER,
@@ -257,8 +251,7 @@ impl<S: Scheme> Host<S> {
 
     #[inline]
     fn next_timer(&self) -> Time {
-        let post = self.next_post;
-        self.timers.peek().map_or(post, |&Reverse((time, ..))| time.min(post))
+        self.timers.due().min(self.next_post)
     }
 
     fn on_timer(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
@@ -269,15 +262,12 @@ impl<S: Scheme> Host<S> {
             self.find_next_post();
             self.post(window, now, flow);
         }
-        while let Some(&Reverse((time, timer, slot))) = self.timers.peek()
-            && time <= now
-        {
-            self.timers.pop();
+        while let Some(timer) = self.timers.next(now) {
             match timer {
-                Timer::Post => self.post(window, now, slot),
-                Timer::Sender => self.on_sender_timer(window, now, time, slot),
-                Timer::Receiver => self.on_receiver_timer(window, now, time, slot),
-                Timer::Timeout => self.on_timeout(window, now, time, slot),
+                Timer::Post(flow) => self.post(window, now, flow),
+                Timer::Sender(slot) => self.on_sender_timer(window, now, slot),
+                Timer::Receiver(slot) => self.on_receiver_timer(window, now, slot),
+                Timer::Timeout => self.on_timeout(window, now),
             }
         }
     }
@@ -476,8 +466,10 @@ impl<S: Scheme> Host<S> {
         if self.flow_probes.next() == now {
             // By the message that each is at. What has arrived is known without them.
             let senders = LazyCell::new(|| {
-                let by_flow = self.senders.iter().map(|(_, sender)| (sender.oldest.flow, sender));
-                let mut by_flow: Vec<(u32, &Sender<S>)> = by_flow.collect();
+                let open = self.senders.iter().filter(|(_, sender)| sender.open);
+                let flow = |slot, sender| self.aside.messages(sender, slot).oldest.flow;
+                let mut by_flow: Vec<(u32, &Sender<S>)> =
+                    open.map(|(slot, sender)| (flow(slot, sender), sender)).collect();
                 by_flow.sort_unstable_by_key(|(flow, _)| *flow);
                 by_flow
             });

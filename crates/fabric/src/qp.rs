@@ -25,14 +25,13 @@ impl Part {
     }
 
     /// No message, where the stream has come to `end`.
-    pub(crate) fn none(end: u64) -> Part {
+    pub(crate) const fn none(end: u64) -> Part {
         Part { flow: NO_FLOW, end }
     }
 }
 
-/// The sending end of a QP, on cache lines of its own. There may be very many: what its host, its slot and
-/// the rows of its messages say is not kept.
-#[repr(align(64))]
+/// The sending end of a QP. There may be very many: what its host, its slot and the rows of its messages say
+/// is not kept, nor what few need.
 pub(crate) struct Sender<S: Scheme> {
     pub(crate) rp: S::Rp,
     /// The receiving host, and where that finds the QP.
@@ -50,15 +49,14 @@ pub(crate) struct Sender<S: Scheme> {
     pub(crate) open: bool,
     /// The first packet of the message being sent comes next.
     pub(crate) at_start: bool,
-    /// The stream has been sent beyond where it now is: the sender went back.
-    pub(crate) sent_up_to: u64,
+    /// It is for several messages: [`Aside::messages`].
+    pub(crate) is_shared: bool,
+    /// It went back, and the stream has been sent beyond where it now is: [`Aside::sent_up_to`].
+    pub(crate) went_back: bool,
     pub(crate) next_to_send: u64,
     pub(crate) acknowledged: u64,
     /// End of the last message posted.
     pub(crate) posted: u64,
-    /// The first message not yet acknowledged, and the one being sent.
-    pub(crate) oldest: Part,
-    pub(crate) sending: Part,
     /// Pacing: when the next packet may leave, and what the last one was.
     pub(crate) next_at: Time,
     pub(crate) last_sent_at: Time,
@@ -66,16 +64,13 @@ pub(crate) struct Sender<S: Scheme> {
     /// Packets, and their bytes, sent since an ACK was asked for.
     pub(crate) since_ack_request: u16,
     pub(crate) bytes_since: u32,
-    /// Times that wait in the host's heap; entries with another time are stale.
-    pub(crate) timer_at: Time,
-    pub(crate) timeout_at: Time,
+    /// Since then nothing that is in flight has been acknowledged.
     pub(crate) last_progress: Time,
 }
 
 impl<S: Scheme> Sender<S> {
     /// Of the QP whose first message is `first`, of this row.
     pub(crate) fn new(rp: S::Rp, first: u32, row: &FlowRow, hash: u32, nic: u8) -> Sender<S> {
-        let nothing = Part::none(0);
         Sender {
             rp,
             dst: row.dst,
@@ -87,19 +82,16 @@ impl<S: Scheme> Sender<S> {
             listed: false,
             open: true,
             at_start: true,
-            sent_up_to: 0,
+            is_shared: row.next_on_qp != NO_FLOW,
+            went_back: false,
             next_to_send: 0,
             acknowledged: 0,
             posted: 0,
-            oldest: nothing,
-            sending: nothing,
             next_at: Time::ZERO,
             last_sent_at: Time::ZERO,
             last_size: 0,
             since_ack_request: 0,
             bytes_since: 0,
-            timer_at: Time::NEVER,
-            timeout_at: Time::NEVER,
             last_progress: Time::ZERO,
         }
     }
@@ -154,11 +146,74 @@ impl<S: Scheme> Sender<S> {
             self.next_at += clock.time_for(rate, u64::from(self.last_size));
         }
     }
+}
+
+/// What few sending ends need, by slot, as far as any has.
+#[derive(Default)]
+pub(crate) struct Aside {
+    messages: Vec<Messages>,
+    sent_up_to: Vec<u64>,
+}
+
+/// Of a QP of several messages: the first not yet acknowledged, and the one being sent.
+#[derive(Clone, Copy)]
+pub(crate) struct Messages {
+    pub(crate) oldest: Part,
+    pub(crate) sending: Part,
+}
+
+impl Messages {
+    const NONE: Messages = Messages { oldest: Part::none(0), sending: Part::none(0) };
+}
+
+impl Aside {
+    /// The messages that a sending end is at.
+    #[inline]
+    pub(crate) fn messages<S: Scheme>(&self, sender: &Sender<S>, slot: u32) -> Messages {
+        if sender.is_shared {
+            return self.messages[slot as usize];
+        }
+        let only = Part { flow: sender.first, end: sender.posted };
+        Messages { oldest: only, sending: only }
+    }
+
+    /// Those of a QP of several messages.
+    pub(crate) fn messages_mut(&mut self, slot: u32) -> &mut Messages {
+        &mut self.messages[slot as usize]
+    }
+
+    /// A QP of several messages takes this slot.
+    pub(crate) fn open(&mut self, slot: u32) {
+        put(&mut self.messages, slot, Messages::NONE);
+    }
+
+    /// Up to where a sending end's stream has been sent.
+    #[inline]
+    pub(crate) fn sent_up_to<S: Scheme>(&self, sender: &Sender<S>, slot: u32) -> u64 {
+        if sender.went_back { self.sent_up_to[slot as usize] } else { sender.next_to_send }
+    }
+
+    /// The sending end goes back to the first byte that is not acknowledged.
+    pub(crate) fn go_back<S: Scheme>(&mut self, sender: &mut Sender<S>, slot: u32) {
+        let up_to = self.sent_up_to(sender, slot);
+        put(&mut self.sent_up_to, slot, up_to);
+        sender.went_back = true;
+        sender.next_to_send = sender.acknowledged;
+    }
 
     /// Bytes that wait to be sent for the first time.
-    pub(crate) fn backlog(&self) -> Bytes {
-        Bytes::new(self.posted - self.sent_up_to)
+    pub(crate) fn backlog<S: Scheme>(&self, sender: &Sender<S>, slot: u32) -> Bytes {
+        Bytes::new(sender.posted - self.sent_up_to(sender, slot))
     }
+}
+
+/// Puts a value in its place, after as many as that takes.
+fn put<T: Copy>(values: &mut Vec<T>, place: u32, value: T) {
+    let place = place as usize;
+    if values.len() <= place {
+        values.resize(place + 1, value);
+    }
+    values[place] = value;
 }
 
 /// The receiving end of a QP.
@@ -177,7 +232,6 @@ pub(crate) struct Receiver<S: Scheme> {
     pub(crate) sender_slot: u32,
     /// Hash of the way back.
     pub(crate) hash_back: u32,
-    pub(crate) timer_at: Time,
 }
 
 /// Values by number, numbers reused last in first out.
@@ -248,8 +302,10 @@ mod tests {
 
     /// Where a host has many QPs, their memory is what they cost.
     #[test]
-    fn a_sending_end_takes_four_cache_lines() {
-        assert_eq!(size_of::<Option<Sender<Hpcc<5>>>>(), 256);
-        assert_eq!(size_of::<Option<Sender<Dcqcn>>>(), 256);
+    fn the_ends_of_a_qp_are_small() {
+        let of_hpcc =
+            (size_of::<Option<Sender<Hpcc<5>>>>(), size_of::<Option<Receiver<Hpcc<5>>>>());
+        let of_dcqcn = (size_of::<Option<Sender<Dcqcn>>>(), size_of::<Option<Receiver<Dcqcn>>>());
+        assert_eq!((of_hpcc, of_dcqcn), ((208, 32), (192, 40)));
     }
 }

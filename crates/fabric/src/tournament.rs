@@ -3,14 +3,16 @@
 use std::hint::select_unpredictable;
 use units::Time;
 
-/// Times by number, [`Time::NEVER`] where there is none. Each node of a tree holds the earlier time of the
-/// two below it. Setting one takes a step for each level, none of which need be guessed.
+/// Times by number, [`Time::NEVER`] where there is none. Each node of a tree knows whose is the earlier of
+/// the two times below it. Setting one takes a step for each level, none of which need be guessed.
 #[derive(Debug, Default)]
 pub(crate) struct Tournament {
     /// The leaves: a power of two of them, two at least.
     times: Vec<Time>,
     /// As many: the root at 1, below `node` come `2 node` and `2 node + 1`, and last the leaves.
-    nodes: Vec<Entry>,
+    nodes: Vec<u32>,
+    /// Of the root.
+    first: Entry,
 }
 
 /// A time, and whose it is.
@@ -20,9 +22,13 @@ struct Entry {
     number: u32,
 }
 
-impl Entry {
-    const NONE: Entry = Entry { time: Time::NEVER, number: 0 };
+impl Default for Entry {
+    fn default() -> Entry {
+        Entry { time: Time::NEVER, number: 0 }
+    }
+}
 
+impl Entry {
     /// The earlier of this one, of `place`, and its neighbour; of equals the left one.
     #[inline(always)]
     fn or(self, other: Entry, place: usize) -> Entry {
@@ -52,40 +58,43 @@ impl Tournament {
         let other = Entry { time: self.times[leaf ^ 1], number: number ^ 1 };
         let mut earliest = Entry { time, number }.or(other, leaf);
         let mut node = (self.times.len() + leaf) / 2;
-        self.nodes[node] = earliest;
+        self.nodes[node] = earliest.number;
         while node > 1 {
-            earliest = earliest.or(self.nodes[node ^ 1], node);
+            let number = self.nodes[node ^ 1];
+            let other = Entry { time: self.times[number as usize], number };
+            earliest = earliest.or(other, node);
             node /= 2;
-            self.nodes[node] = earliest;
+            self.nodes[node] = earliest.number;
         }
+        self.first = earliest;
     }
 
     /// The earliest time.
     #[inline]
     pub(crate) fn earliest(&self) -> Time {
-        self.nodes.get(1).map_or(Time::NEVER, |entry| entry.time)
+        self.first.time
     }
 
     /// Whose it is; of several, the one with the lowest number.
     #[inline]
     pub(crate) fn first(&self) -> Option<u32> {
-        let earliest = self.nodes.get(1)?;
-        (earliest.time != Time::NEVER).then_some(earliest.number)
+        (self.first.time != Time::NEVER).then_some(self.first.number)
     }
 
     /// Forgets all times.
     pub(crate) fn clear(&mut self) {
         self.times.fill(Time::NEVER);
-        self.nodes.fill(Entry::NONE);
+        self.first = Entry::default();
     }
 
     #[cold]
     fn grow(&mut self, count: usize) {
         let leaves = count.next_power_of_two().max(2);
-        let times = std::mem::replace(&mut self.times, vec![Time::NEVER; leaves]);
-        self.nodes = vec![Entry::NONE; leaves];
-        for (number, time) in times.into_iter().enumerate() {
-            self.set(number as u32, time);
+        self.times.resize(leaves, Time::NEVER);
+        self.nodes = vec![0; leaves];
+        // From left to right: each node is right once the last leaf below it is.
+        for number in 0..leaves {
+            self.set(number as u32, self.times[number]);
         }
     }
 }

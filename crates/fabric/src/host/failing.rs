@@ -57,7 +57,7 @@ impl<S: Scheme> Host<S> {
             opened.push((sender.first, slot));
         }
         for slot in finished {
-            self.senders.remove(slot);
+            self.forget(slot);
         }
         // In the order of their opening, which is that of their first messages.
         opened.sort_unstable();

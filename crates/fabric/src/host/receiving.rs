@@ -1,11 +1,10 @@
 //! The receiving half of a host: data in order, its ACKs, and the notification point.
 
-use super::{Host, Seat, Timer};
+use super::{Host, Seat};
 use crate::packet::{Address, Body, CodePoint, Flags, Header, Kind, NO_INGRESS, Packet, Scheme};
 use crate::qp::{NO_FLOW, Receiver};
 use engine::{Handle, Window};
 use schemes::contract::{HostCx, Np};
-use std::cmp::Reverse;
 use units::Time;
 
 impl<S: Scheme> Host<S> {
@@ -85,15 +84,12 @@ impl<S: Scheme> Host<S> {
             let row = &self.common.flows[header.address.flow as usize];
             over = row.next_on_qp == NO_FLOW;
             if row.answer != NO_FLOW {
-                self.timers.push(Reverse((now + row.answer_delay, Timer::Post, row.answer)));
+                self.timers.post(now + row.answer_delay, row.answer);
             }
             receiver.over = over;
         }
         let timer = receiver.np.next_timer();
-        if timer < receiver.timer_at {
-            receiver.timer_at = timer;
-            self.timers.push(Reverse((timer, Timer::Receiver, slot)));
-        }
+        self.timers.wake_receiver(slot, timer);
         if !self.flow_probes.is_empty() {
             let delay = now.saturating_sub(header.sent_at);
             self.flow_probes.received(header.address.flow, delay, header.payload);
@@ -137,7 +133,6 @@ impl<S: Scheme> Host<S> {
             since_ack: 0,
             mark: CodePoint::Capable,
             over: false,
-            timer_at: Time::NEVER,
         });
         self.seats[header.address.receiver_slot as usize] = Seat::At(slot);
         slot
@@ -194,10 +189,7 @@ impl<S: Scheme> Host<S> {
         };
         hook(&mut receiver.np, &mut cx);
         let timer = receiver.np.next_timer();
-        if timer < receiver.timer_at {
-            receiver.timer_at = timer;
-            self.timers.push(Reverse((timer, Timer::Receiver, slot)));
-        }
+        self.timers.wake_receiver(slot, timer);
         let over = receiver.over;
         if !self.outbox.is_empty() {
             let row = &self.common.flows[receiver.flow as usize];
@@ -224,18 +216,11 @@ impl<S: Scheme> Host<S> {
         &mut self,
         window: &mut Window<'_, '_, Packet<S>>,
         now: Time,
-        time: Time,
         slot: u32,
     ) {
-        match self.receivers.get_mut(slot) {
-            Some(receiver) if receiver.timer_at == time => receiver.timer_at = Time::NEVER,
-            _ => return,
-        }
         self.with_np(window, now, slot, |np, cx| {
-            if np.next_timer() <= now {
-                np.on_timer(cx);
-                debug_assert!(np.next_timer() > now, "a timer must move on");
-            }
+            np.on_timer(cx);
+            debug_assert!(np.next_timer() > now, "a timer must move on");
         });
     }
 }

@@ -1,14 +1,13 @@
 //! The sending half of a host: QPs, pacing, go-back-N, and what ACKs do.
 
-use super::{Host, Timer};
+use super::Host;
+use super::timers::Timers;
 use crate::nic::Nic;
 use crate::packet::{Body, Flags, Kind, Packet, Scheme};
-use crate::qp::{NO_FLOW, Part, Sender};
+use crate::qp::{Messages, NO_FLOW, Part, Sender};
 use crate::record::Happening;
 use engine::{Handle, Window};
 use schemes::contract::{Ack, HostCx, Rp};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use units::{Bytes, Time};
 
 impl<S: Scheme> Host<S> {
@@ -20,12 +19,15 @@ impl<S: Scheme> Host<S> {
         let slot = known.unwrap_or_else(|| self.open(now, flow));
         let sender = self.senders.get_mut(slot).expect("a QP with messages is open");
         let part = Part::from(sender.posted, flow, row.size);
-        if sender.oldest.flow == NO_FLOW {
-            sender.oldest = part;
-        }
-        if sender.sending.flow == NO_FLOW {
-            sender.sending = part;
-            sender.at_start = true;
+        if sender.is_shared {
+            let Messages { oldest, sending } = self.aside.messages_mut(slot);
+            if oldest.flow == NO_FLOW {
+                *oldest = part;
+            }
+            if sending.flow == NO_FLOW {
+                *sending = part;
+                sender.at_start = true;
+            }
         }
         sender.posted = part.end;
         if sender.in_flight() == 0 {
@@ -48,6 +50,7 @@ impl<S: Scheme> Host<S> {
         let slot = self.senders.insert(Sender::new(rp, flow, row, hash, nic.get() as u8));
         if shared {
             self.shared_qps.insert(qp, slot);
+            self.aside.open(slot);
         }
         if let Some(scan) = &mut self.nics[nic.index()].scan {
             scan.table.push((slot, flow));
@@ -71,7 +74,7 @@ impl<S: Scheme> Host<S> {
             outbox: &mut self.outbox,
         };
         hook(sender, &mut cx);
-        set_timer(&mut self.timers, sender, now, slot);
+        wake(&mut self.timers, sender, now, slot);
         self.send_outbox(window, now, slot);
     }
 
@@ -91,10 +94,9 @@ impl<S: Scheme> Host<S> {
         now: Time,
         slot: u32,
     ) {
-        self.with_rp(window, now, slot, |sender, cx| {
-            let left = sender.backlog();
-            sender.rp.on_backlog(cx, left);
-        });
+        let Some(sender) = self.senders.get(slot) else { return };
+        let left = self.aside.backlog(sender, slot);
+        self.with_rp(window, now, slot, |sender, cx| sender.rp.on_backlog(cx, left));
     }
 
     /// A QP's reaction point may have changed its mind: moves the time of the next packet with the
@@ -125,8 +127,7 @@ impl<S: Scheme> Host<S> {
     /// before then; at the same instant the timer goes first.
     #[inline(always)]
     pub(super) fn drain(&mut self, window: &mut Window<'_, '_, Packet<S>>, time: Time) {
-        let timer = self.timers.peek().map_or(Time::NEVER, |&Reverse((timer, ..))| timer);
-        if timer < time || self.nics.iter().any(|nic| nic.due < time) {
+        if self.timers.due() < time || self.nics.iter().any(|nic| nic.due < time) {
             self.drain_what_is_due(window, time);
         }
     }
@@ -142,7 +143,7 @@ impl<S: Scheme> Host<S> {
                     }
                 }
             }
-            let timer = self.timers.peek().map_or(Time::NEVER, |&Reverse((timer, ..))| timer);
+            let timer = self.timers.due();
             if timer < time && timer <= due {
                 self.on_timer(window, timer);
             } else if due < time {
@@ -205,8 +206,7 @@ impl<S: Scheme> Host<S> {
             let sender = self.senders.get_mut(slot).expect("a listed QP is there");
             sender.listed = false;
             if !sender.open {
-                nic.forget(slot);
-                self.senders.remove(slot);
+                self.forget(slot);
                 return self.nics[number].schedule();
             }
             // A notification may have closed the window since it was listed.
@@ -254,13 +254,13 @@ impl<S: Scheme> Host<S> {
         let common = &*self.common;
         let nic = &mut self.nics[number];
         let sender = self.senders.get_mut(slot).expect("it is about to send");
-        if sender.next_to_send == sender.sending.end {
-            let flow = common.flows[sender.sending.flow as usize].next_on_qp;
-            let size = common.flows[flow as usize].size;
-            sender.sending = Part::from(sender.sending.end, flow, size);
+        let mut part = self.aside.messages(sender, slot).sending;
+        if sender.next_to_send == part.end {
+            let flow = common.flows[part.flow as usize].next_on_qp;
+            part = Part::from(part.end, flow, common.flows[flow as usize].size);
+            self.aside.messages_mut(slot).sending = part;
             sender.at_start = true;
         }
-        let part = sender.sending;
         let payload = u64::from(common.payload).min(part.end - sender.next_to_send);
         let size = common.data_size(payload as u32, sender.at_start);
         sender.at_start = false;
@@ -282,15 +282,16 @@ impl<S: Scheme> Host<S> {
             header.ingress = scan.lead;
         }
 
-        let again = sender.sent_up_to.saturating_sub(sender.next_to_send).min(payload);
+        let was_idle = sender.in_flight() == 0;
+        let sent_up_to = self.aside.sent_up_to(sender, slot);
+        let again = sent_up_to.saturating_sub(sender.next_to_send).min(payload);
         if again > 0 {
             let row = &common.flows[part.flow as usize];
             self.outcomes[row.place as usize].retransmitted_bytes += again;
         }
-        let was_idle = sender.in_flight() == 0;
         sender.next_to_send += payload;
-        let new = sender.next_to_send > sender.sent_up_to;
-        sender.sent_up_to = sender.sent_up_to.max(sender.next_to_send);
+        let new = sender.next_to_send > sent_up_to;
+        sender.went_back &= !new;
         sender.since_ack_request += 1;
         sender.bytes_since += payload as u32;
 
@@ -298,7 +299,7 @@ impl<S: Scheme> Host<S> {
             HostCx { now, params: &common.params, host: &mut self.state, outbox: &mut self.outbox };
         sender.rp.on_send(&mut cx, header, meta);
         let allow = sender.rp.allow();
-        set_timer(&mut self.timers, sender, now, slot);
+        wake(&mut self.timers, sender, now, slot);
         // With an ACK for several packets, the last one before the sender falls silent must be
         // acknowledged, or it would wait for ever.
         let ack_requested = last
@@ -316,12 +317,8 @@ impl<S: Scheme> Host<S> {
         if was_idle {
             sender.last_progress = now;
         }
-        let timeout = common.host.retransmit_timeout;
-        if sender.timeout_at == Time::NEVER && timeout != Time::NEVER {
-            sender.timeout_at = now + timeout;
-            self.timers.push(Reverse((sender.timeout_at, Timer::Timeout, slot)));
-        }
-        let emptied = new && sender.backlog() == Bytes::ZERO;
+        self.timers.expect_timeout(now.saturating_add(common.host.retransmit_timeout));
+        let emptied = new && sender.next_to_send == sender.posted;
         if let Some(recorder) = &mut self.recorder {
             recorder.packet(now, number as u16, Happening::Dequeued, 0, header);
         }
@@ -347,18 +344,11 @@ impl<S: Scheme> Host<S> {
         &mut self,
         window: &mut Window<'_, '_, Packet<S>>,
         now: Time,
-        time: Time,
         slot: u32,
     ) {
-        match self.senders.get_mut(slot) {
-            Some(sender) if sender.timer_at == time => sender.timer_at = Time::NEVER,
-            _ => return,
-        }
         self.with_rp(window, now, slot, |sender, cx| {
-            if sender.rp.next_timer() <= now {
-                sender.rp.on_timer(cx);
-                debug_assert!(sender.rp.next_timer() > now, "a timer must move on");
-            }
+            sender.rp.on_timer(cx);
+            debug_assert!(sender.rp.next_timer() > now, "a timer must move on");
         });
         // A new rate has no NIC look before it would have.
         if !self.common.quirks.missed_wake_up {
@@ -366,41 +356,38 @@ impl<S: Scheme> Host<S> {
         }
     }
 
-    pub(super) fn on_timeout(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        now: Time,
-        time: Time,
-        slot: u32,
-    ) {
-        let Some(sender) = self.senders.get_mut(slot) else { return };
-        if sender.timeout_at != time {
-            return;
-        }
-        sender.timeout_at = Time::NEVER;
-        if sender.in_flight() == 0 {
-            return;
-        }
+    /// Has those QPs go back that have waited too long for an acknowledgement. Nobody keeps a timer for each:
+    /// who looks through all knows when it must look again, about once per timeout.
+    #[cold]
+    pub(super) fn on_timeout(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
         let timeout = self.common.host.retransmit_timeout;
-        let expires = sender.last_progress + timeout;
-        if expires > now {
-            sender.timeout_at = expires;
-            self.timers.push(Reverse((expires, Timer::Timeout, slot)));
-            return;
+        for slot in 0..self.senders.places() {
+            let Some(sender) = self.senders.get(slot).filter(|sender| sender.in_flight() > 0)
+            else {
+                continue;
+            };
+            let expires = sender.last_progress.saturating_add(timeout);
+            if expires > now {
+                self.timers.expect_timeout(expires);
+                continue;
+            }
+            self.go_back(slot);
+            self.with_rp(window, now, slot, |sender, cx| sender.rp.on_retransmission_timeout(cx));
+            self.reconsider(now, slot);
         }
-        self.go_back(slot);
-        self.with_rp(window, now, slot, |sender, cx| sender.rp.on_retransmission_timeout(cx));
-        self.reconsider(now, slot);
     }
 
     /// Sends again from the first byte that is not acknowledged.
     pub(super) fn go_back(&mut self, slot: u32) {
         let sender = self.senders.get_mut(slot).expect("it is open");
-        sender.next_to_send = sender.acknowledged;
-        sender.sending = sender.oldest;
+        self.aside.go_back(sender, slot);
+        let oldest = self.aside.messages(sender, slot).oldest;
+        if sender.is_shared {
+            self.aside.messages_mut(slot).sending = oldest;
+        }
         sender.since_ack_request = 0;
         sender.bytes_since = 0;
-        let Part { flow, end } = sender.oldest;
+        let Part { flow, end } = oldest;
         let row = self.common.flows.get(flow as usize);
         sender.at_start = row.is_some_and(|row| sender.acknowledged + row.size == end);
     }
@@ -452,9 +439,10 @@ impl<S: Scheme> Host<S> {
             outbox: &mut self.outbox,
         };
         sender.rp.on_ack(&mut cx, &ack);
-        set_timer(&mut self.timers, sender, now, slot);
+        wake(&mut self.timers, sender, now, slot);
         window.packets.discard(handle);
-        let complete = sender.oldest.end <= sender.acknowledged && sender.oldest.flow != NO_FLOW;
+        let oldest = self.aside.messages(sender, slot).oldest;
+        let complete = oldest.end <= sender.acknowledged && sender.open && oldest.flow != NO_FLOW;
         let go_back = nack && (plainly || next_expected >= sender.acknowledged);
         let nic = usize::from(sender.nic);
         self.send_outbox(window, now, slot);
@@ -474,31 +462,36 @@ impl<S: Scheme> Host<S> {
     /// were its last.
     fn complete(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time, slot: u32) -> bool {
         let sender = self.senders.get_mut(slot).expect("it is open");
-        while sender.oldest.flow != NO_FLOW && sender.oldest.end <= sender.acknowledged {
-            let done = sender.oldest.flow;
-            let row = &self.common.flows[done as usize];
+        loop {
+            let Messages { oldest, sending } = self.aside.messages(sender, slot);
+            if oldest.flow == NO_FLOW || oldest.end > sender.acknowledged {
+                return false;
+            }
+            let row = &self.common.flows[oldest.flow as usize];
             let outcome = &mut self.outcomes[row.place as usize];
             outcome.fct = now - outcome.posted;
             window.finish(1);
-            let end = sender.oldest.end;
-            // The next message begins here, if it is posted.
-            let next = if end == sender.posted {
-                Part::none(end)
-            } else {
-                let next = row.next_on_qp;
-                Part::from(end, next, self.common.flows[next as usize].size)
-            };
-            if sender.sending.flow == done {
-                sender.sending = next;
-                sender.at_start = sender.next_to_send == end;
-            }
-            sender.oldest = next;
             if row.next_on_qp == NO_FLOW {
                 self.close(slot);
                 return true;
             }
+            // The next message begins here, if it is posted.
+            let next = if oldest.end == sender.posted {
+                Part::none(oldest.end)
+            } else {
+                Part::from(
+                    oldest.end,
+                    row.next_on_qp,
+                    self.common.flows[row.next_on_qp as usize].size,
+                )
+            };
+            let messages = self.aside.messages_mut(slot);
+            messages.oldest = next;
+            if sending.flow == oldest.flow {
+                messages.sending = next;
+                sender.at_start = sender.next_to_send == oldest.end;
+            }
         }
-        false
     }
 
     /// The last message of a QP is acknowledged.
@@ -509,26 +502,25 @@ impl<S: Scheme> Host<S> {
         // A QP that went back is listed until its turn comes, also if an ACK overtook it.
         sender.open = false;
         if !sender.listed {
-            self.nics[usize::from(sender.nic)].forget(slot);
-            self.senders.remove(slot);
+            self.forget(slot);
         }
+    }
+
+    /// Nothing is left of a QP's sending end.
+    pub(super) fn forget(&mut self, slot: u32) {
+        let sender = self.senders.get(slot).expect("it is forgotten once");
+        self.nics[usize::from(sender.nic)].forget(slot);
+        self.timers.wake_sender(slot, Time::NEVER);
+        self.senders.remove(slot);
     }
 }
 
 /// Notes when a sender's reaction point wants to be woken.
 #[inline]
-fn set_timer<S: Scheme>(
-    timers: &mut BinaryHeap<Reverse<(Time, Timer, u32)>>,
-    sender: &mut Sender<S>,
-    now: Time,
-    slot: u32,
-) {
+fn wake<S: Scheme>(timers: &mut Timers, sender: &Sender<S>, now: Time, slot: u32) {
     let timer = sender.rp.next_timer();
-    if timer < sender.timer_at {
-        debug_assert!(timer >= now, "a timer in the past");
-        sender.timer_at = timer;
-        timers.push(Reverse((timer, Timer::Sender, slot)));
-    }
+    debug_assert!(timer >= now, "a timer in the past");
+    timers.wake_sender(slot, timer);
 }
 
 /// Lists a QP at its port, or has it wait for its time.

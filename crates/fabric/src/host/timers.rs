@@ -1,0 +1,168 @@
+//! A host's timers.
+
+use crate::tournament::Tournament;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use units::Time;
+
+/// What a timer is for, and whose. Of timers at the same instant the kind decides, then the number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Timer {
+    /// This message is posted.
+    Post(u32),
+    /// The reaction point in this slot asked for it.
+    Sender(u32),
+    /// The notification point in this slot asked for it.
+    Receiver(u32),
+    /// Some sending end may have waited too long for an acknowledgement.
+    Timeout,
+}
+
+/// The timers of a host.
+pub(super) struct Timers {
+    /// When the earliest of them is due.
+    due: Time,
+    posts: BinaryHeap<Reverse<(Time, u32)>>,
+    senders: Tournament,
+    receivers: Tournament,
+    /// No retransmission timeout expires before.
+    timeout: Time,
+}
+
+impl Timers {
+    pub(super) fn new() -> Timers {
+        Timers {
+            due: Time::NEVER,
+            posts: BinaryHeap::new(),
+            senders: Tournament::default(),
+            receivers: Tournament::default(),
+            timeout: Time::NEVER,
+        }
+    }
+
+    /// When the earliest is due.
+    #[inline]
+    pub(super) fn due(&self) -> Time {
+        self.due
+    }
+
+    /// Takes the first of those that are due by `now`.
+    pub(super) fn next(&mut self, now: Time) -> Option<Timer> {
+        if self.due > now {
+            return None;
+        }
+        let post = self.posts.peek().map(|&Reverse((time, flow))| (time, Timer::Post(flow)));
+        let sender =
+            self.senders.first().map(|slot| (self.senders.earliest(), Timer::Sender(slot)));
+        let receiver =
+            self.receivers.first().map(|slot| (self.receivers.earliest(), Timer::Receiver(slot)));
+        let timeout = (self.timeout != Time::NEVER).then_some((self.timeout, Timer::Timeout));
+        let (_, timer) = [post, sender, receiver, timeout].into_iter().flatten().min()?;
+        match timer {
+            Timer::Post(_) => {
+                self.posts.pop();
+            }
+            Timer::Sender(slot) => self.senders.set(slot, Time::NEVER),
+            Timer::Receiver(slot) => self.receivers.set(slot, Time::NEVER),
+            Timer::Timeout => self.timeout = Time::NEVER,
+        }
+        self.find_due();
+        Some(timer)
+    }
+
+    /// A message is posted at `time`.
+    pub(super) fn post(&mut self, time: Time, flow: u32) {
+        self.posts.push(Reverse((time, flow)));
+        self.find_due();
+    }
+
+    /// The reaction point in this slot wants to be woken at `time`.
+    #[inline]
+    pub(super) fn wake_sender(&mut self, slot: u32, time: Time) {
+        if time != self.senders.at(slot) {
+            self.senders.set(slot, time);
+            self.find_due();
+        }
+    }
+
+    /// The notification point in this slot wants to be woken at `time`.
+    #[inline]
+    pub(super) fn wake_receiver(&mut self, slot: u32, time: Time) {
+        if time != self.receivers.at(slot) {
+            self.receivers.set(slot, time);
+            self.find_due();
+        }
+    }
+
+    /// A retransmission timeout may expire at `time`, others not before.
+    #[inline]
+    pub(super) fn expect_timeout(&mut self, time: Time) {
+        if self.timeout > time {
+            self.timeout = time;
+            self.find_due();
+        }
+    }
+
+    fn find_due(&mut self) {
+        let post = self.posts.peek().map_or(Time::NEVER, |&Reverse((time, _))| time);
+        let asked = self.senders.earliest().min(self.receivers.earliest());
+        self.due = post.min(asked).min(self.timeout);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// As if all of them were in one list, where a new time of a reaction or notification point, or an earlier
+        /// timeout, replaces the one before.
+        #[test]
+        fn timers_come_by_time_then_kind_then_number(
+            changes in prop::collection::vec((0u8..5, 0u32..6, 0u64..30), 1..100),
+        ) {
+            let mut timers = Timers::new();
+            let mut list: Vec<(Time, Timer)> = Vec::new();
+            for (what, number, ns) in changes {
+                let time = Time::from_ns(ns);
+                match what {
+                    0 => {
+                        timers.post(time, number);
+                        list.push((time, Timer::Post(number)));
+                    }
+                    1 | 2 => {
+                        let timer = match what {
+                            1 => Timer::Sender(number),
+                            _ => Timer::Receiver(number),
+                        };
+                        list.retain(|&(_, other)| other != timer);
+                        list.push((time, timer));
+                        match what {
+                            1 => timers.wake_sender(number, time),
+                            _ => timers.wake_receiver(number, time),
+                        }
+                    }
+                    3 => {
+                        timers.expect_timeout(time);
+                        let earlier = list.iter().any(|&(at, timer)| timer == Timer::Timeout && at <= time);
+                        if !earlier {
+                            list.retain(|&(_, timer)| timer != Timer::Timeout);
+                            list.push((time, Timer::Timeout));
+                        }
+                    }
+                    _ => {
+                        let first = list.iter().copied().min().filter(|&(at, _)| at <= time);
+                        prop_assert_eq!(timers.next(time), first.map(|(_, timer)| timer));
+                        if let Some(first) = first {
+                            let place = list.iter().position(|&entry| entry == first).unwrap();
+                            list.swap_remove(place);
+                        }
+                    }
+                }
+                let due = list.iter().map(|&(at, _)| at).min().unwrap_or(Time::NEVER);
+                prop_assert_eq!(timers.due(), due);
+            }
+        }
+    }
+}
