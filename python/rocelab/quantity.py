@@ -66,14 +66,16 @@ def parse(text: str) -> tuple[float, str] | None:
 def count(number: float) -> str:
     """A number in thousands, millions or billions: ``31.2 M``."""
     for factor, suffix in _COUNTS:
-        if abs(number) >= factor:
+        # Not 1000 of the next one.
+        if abs(number) >= factor * 0.9995:
             return f"{number / factor:.3g}{suffix}"
     return f"{number:.0f}"
 
 
 def _scaled(value: float, units: tuple[tuple[int, str], ...], smallest: str) -> str:
     for factor, unit in units:
-        if abs(value) >= factor:
+        # Not 1000 of the next one, of which four digits are told.
+        if abs(value) >= factor * 0.99995:
             return f"{_short(value / factor)} {unit}"
     return f"{_short(value)} {smallest}"
 

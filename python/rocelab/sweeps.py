@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rocelab import grid
+from rocelab.alike import told_once
 from rocelab.errors import ConfigError
 from rocelab.grid import Axis, Combination
 from rocelab.scenario import Scenario, with_settings
@@ -187,16 +187,9 @@ class Sweep:
 
         And whether the seed changed anything.
         """
-        kinds: dict[str, tuple[str, str, int]] = {}
-        for case, result in zip(self.plan.cases, self.results, strict=True):
-            for text in result.warnings:
-                kind = re.sub(r"[0-9][0-9.,]*", "0", text)
-                place, first, count = kinds.get(kind, (case.place, text, 0))
-                kinds[kind] = (place, first, count + 1)
-        warnings = [
-            f"{count} of {len(self.results)} runs, the first in {place}: {text}"
-            for place, text, count in kinds.values()
-        ]
+        runs = zip(self.plan.cases, self.results, strict=True)
+        told = ((case.place, text) for case, result in runs for text in result.warnings)
+        warnings = told_once(told, len(self.results))
         outcomes = {
             (case.combination, result.summary["digest"])
             for case, result in zip(self.plan.cases, self.results, strict=True)

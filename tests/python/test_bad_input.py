@@ -505,6 +505,8 @@ def test_damaged_file_of_a_result(
         ("flows_done", "all", 'flows_done cannot be "all"'),
         ("warnings", [1], "warnings: not all are text"),
         ("slowdown", ..., "has no slowdown"),
+        ("preset", ..., "has no preset"),
+        ("max_queue_bytes", ..., "has no max_queue_bytes"),
     ],
 )
 def test_a_summary_of_another_kind(

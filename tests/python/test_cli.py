@@ -246,3 +246,12 @@ def test_probes_without_rows_are_told(command: Command, incast_file: Path, tmp_p
     result = rocelab.open(out)
     assert result.warnings == [told.removeprefix("warning: ")]
     assert result.summary["warnings"] == []
+
+
+def test_a_closed_standard_output_is_no_reason_to_fail(incast_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    words = [sys.executable, "-m", "rocelab", "run", str(incast_file), "--out", str(out)]
+    closed = ["/bin/sh", "-c", 'exec "$@" >&-', "sh", *words]
+    done = subprocess.run(closed, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert rocelab.open(out).summary["flows_done"] == 4

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -185,3 +186,69 @@ def test_large_numbers_have_prefixes_and_no_offset(incast: rocelab.Result) -> No
     (axes,) = drawn.axes
     assert axes.yaxis.get_offset_text().get_text() == ""
     assert any(text.get_text() == "100G" for text in axes.get_yticklabels())
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["/long/" + "WWWW%%" * 14, "a scenario with many words in its name " * 3, "x" * 120],
+    ids=["wide", "words", "narrow"],
+)
+def test_names_longer_than_the_picture_are_broken(incast: rocelab.Result, name: str) -> None:
+    drawn = rocelab.plot.tags({f"{name} {number}": incast for number in range(3)})
+    drawn.draw_without_rendering()
+    (legend,) = drawn.legends
+    assert legend.get_window_extent().x0 >= 0
+    assert legend.get_window_extent().x1 <= drawn.bbox.width
+    joined = ["".join(text.get_text().split()) for text in legend.get_texts()]
+    assert joined == ["".join(f"{name} {number}".split()) for number in range(3)]
+    bars = rocelab.plot.series({f"{name} {number}": incast for number in range(3)}, "queue")
+    bars.draw_without_rendering()
+    assert bars.axes[0].get_window_extent().width > 0.5 * bars.bbox.width
+
+
+def test_runs_of_a_sweep_are_told_apart_by_what_differs(
+    incast: rocelab.Result, tmp_path: Path
+) -> None:
+    places = [f"scheme={name}%2C{size}" for name in ("a", "b") for size in ("1KB", "2KB")]
+    runs = [rocelab.open(incast.save(tmp_path / place / "1")) for place in places]
+    drawn = rocelab.plot.tags(runs)
+    assert legend_texts(drawn) == [place.replace("%2C", ",") for place in places]
+
+
+def test_one_sample_is_seen_and_a_constant_is_not_cut(incast: rocelab.Result) -> None:
+    # One message is too short for a second sample, the other takes as long for each packet.
+    flows = [
+        {"src": "h0", "dst": "h2", "size": "1KB"},
+        {"src": "h1", "dst": "h3", "size": "200KB"},
+    ]
+    probe = {"name": "latency", "kind": "latency", "interval": "5us", "flows": [0, 1]}
+    scenario = incast.scenario.with_(
+        scheme="none", traffic=[{"kind": "flows", "flows": flows}], probe=[probe]
+    )
+    (axes,) = rocelab.plot.series(rocelab.run(scenario), "latency").axes
+    short, long = axes.lines
+    assert len(np.asarray(short.get_xdata())) == 1
+    assert short.get_marker() not in ("", "None")
+    assert len(np.asarray(long.get_xdata())) > 3
+    assert long.get_marker() in ("", "None")
+    assert axes.get_ylim()[1] > 1.02 * np.max(np.asarray(long.get_ydata()))
+
+
+@pytest.mark.parametrize(
+    "rates",
+    [
+        ["25Gbps", "40Gbps", "50Gbps", "100Gbps", "125Gbps", "200Gbps", "220Gbps", "250Gbps"],
+        ["90Gbps", "91Gbps"],
+        ["10Gbps", "399Gbps", "400Gbps"],
+    ],
+)
+def test_values_that_were_swept_are_named_where_they_have_room(rates: list[str]) -> None:
+    scenario = rocelab.Scenario.from_toml(INCAST)
+    drawn = rocelab.sweep(scenario, {"topology.host_rate": rates}).plot("max_queue_bytes")
+    drawn.draw_without_rendering()
+    (axes,) = drawn.axes
+    names = axes.get_xticklabels()
+    assert [names[0].get_text(), names[-1].get_text()] == [rates[0], rates[-1]]
+    places = [name.get_window_extent() for name in names]
+    for left, right in itertools.pairwise(places):
+        assert left.x1 < right.x0

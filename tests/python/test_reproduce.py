@@ -363,7 +363,7 @@ def test_damaged_entries_of_the_cache_are_made_anew(
     incast: rocelab.Result, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     scenario = incast.scenario
-    scenarios = {f"{seed}": scenario.with_(run__seed=seed) for seed in range(5)}
+    scenarios = {f"{seed}": scenario.with_(run__seed=seed) for seed in range(6)}
     before = runner.run_all(scenarios, tmp_path)
     digests = {name: run.summary["digest"] for name, run in before.items()}
     homes = [run.directory for run in before.values() if run.directory]
@@ -372,12 +372,17 @@ def test_damaged_entries_of_the_cache_are_made_anew(
     flows = homes[2] / "flows.parquet"
     flows.write_bytes(flows.read_bytes()[:-10])
     (homes[3] / "series" / "goodput.parquet").unlink()
+    # In the middle, where neither its length nor its end tells.
+    bottleneck = homes[4] / "series" / "bottleneck.parquet"
+    whole = bottleneck.read_bytes()
+    third = len(whole) // 3
+    bottleneck.write_bytes(whole[:4] + bytes(third) + whole[4 + third :])
     capfd.readouterr()
     again = runner.run_all(scenarios, tmp_path)
     assert {name: run.summary["digest"] for name, run in again.items()} == digests
     assert all(len(run.flows) == 4 for run in again.values())
     told = capfd.readouterr().err.splitlines()
-    assert len(told) == 4
+    assert len(told) == 5
     for home, text in zip(homes, told, strict=False):
         assert text.startswith(f"{home}")
         assert text.endswith("; its run is made anew")

@@ -11,6 +11,7 @@ import io
 import os
 import signal
 import sys
+from pathlib import Path
 from typing import NoReturn
 
 from rocelab.errors import RocelabError
@@ -24,6 +25,9 @@ def main() -> NoReturn:
     try:
         if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
             signal.signal(signal.SIGTERM, signal.default_int_handler)
+        if sys.stdout is None:
+            # The caller has closed it: nobody reads what is written.
+            sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
         if isinstance(sys.stdout, io.TextIOWrapper):
             # Letters that it cannot show are no reason to fail after a run.
             sys.stdout.reconfigure(errors="backslashreplace")

@@ -119,11 +119,11 @@ def _table(done: Sweep, metrics: Sequence[Metric]) -> str:
         ]
         name = metric.name.removesuffix(f"_{metric.unit}")
         head = f"{name} ({unit})" if unit else name
-        columns.append([head, *_cells(scaled)])
+        columns.append([head, *cells(scaled)])
     return aligned(list(zip(*columns, strict=True)), left=len(axes))
 
 
-def _cells(numbers: Sequence[tuple[float, float | None] | None]) -> list[str]:
+def cells(numbers: Sequence[tuple[float, float | None] | None]) -> list[str]:
     """Means with what is behind their plus and minus; all of a column with the same decimals."""
     means = [abs(one[0]) for one in numbers if one]
     whole = all(value == int(value) for one in numbers if one for value in one if value is not None)
@@ -134,7 +134,12 @@ def _cells(numbers: Sequence[tuple[float, float | None] | None]) -> list[str]:
     largest = max(means, default=0)
     most = 4 - math.floor(math.log10(largest)) if largest else 0
     places = 0 if whole else max(0, min(decimals, most))
+
+    def word(number: float) -> str:
+        text = f"{number:,.{places}f}"
+        # What is small beside the others is not told as nothing.
+        return f"{number:.1g}" if number and not any(map(int, filter(str.isdigit, text))) else text
+
     return [
-        "-" if one is None else " ± ".join(f"{n:,.{places}f}" for n in one if n is not None)
-        for one in numbers
+        "-" if one is None else " ± ".join(word(n) for n in one if n is not None) for one in numbers
     ]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rocelab.alike import told_once
 from rocelab.errors import ConfigError
 from rocelab.papers import baselines, draw, fncc, hiercc, mercury, rcm, themis
 from rocelab.papers.model import Figure, Paper, Runs
@@ -183,8 +184,9 @@ _WORDS = {"holds": "hold", "weaker": "weaker", "differs": "differ"}
 
 def _notes(runs: Runs) -> list[str]:
     """What a reader of the picture must know: flows that were not done, caveats, warnings."""
-    warnings = [text for run in runs.values() for text in run.summary["warnings"]]
-    return list(dict.fromkeys([*_unfinished(runs), *caveats(list(runs.values())), *warnings]))
+    told = ((name, text) for name, run in runs.items() for text in run.summary["warnings"])
+    warnings = told_once(told, len(runs))
+    return [*_unfinished(runs), *caveats(list(runs.values())), *warnings]
 
 
 def _unfinished(runs: Runs) -> list[str]:

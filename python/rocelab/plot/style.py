@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import io
 import textwrap
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from urllib.parse import unquote
 
 from rocelab.errors import ResultError
 
@@ -41,13 +44,30 @@ _STACKED_LABEL_WIDTH = 19
 _LEGEND_WIDTH = 50
 """Letters of a legend in a line of a column's width."""
 
+HEADROOM = 1.05
+"""How far an axis that begins at 0 goes beyond what it shows."""
+
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 LINES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 0.8)), (0, (8, 2)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 """As many as there are colours, and as many line styles: the first seven looks share nothing."""
 
+_FONT = "DejaVu Sans"
+"""Comes with matplotlib."""
+_OTHER_FONTS = (
+    "Noto Sans CJK SC",
+    "Noto Sans CJK JP",
+    "Source Han Sans SC",
+    "WenQuanYi Zen Hei",
+    "Microsoft YaHei",
+    "PingFang SC",
+    "Hiragino Sans",
+    "Malgun Gothic",
+    "Arial Unicode MS",
+)
+"""Have Chinese, Japanese or Korean letters."""
+
 _SETTINGS: Any = {
-    "font.family": "DejaVu Sans",
     "font.size": 8,
     "axes.labelsize": 8,
     "axes.titlesize": 8,
@@ -97,10 +117,22 @@ def style() -> Iterator[None]:
     import matplotlib as mpl
 
     # Explicit settings alone, so that a user's own style does not change the pictures.
-    with mpl.rc_context():
+    with mpl.rc_context(), warnings.catch_warnings():
+        # A letter that no font has is drawn as a box, which tells as much.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
         mpl.rcdefaults()
         mpl.rcParams.update(_SETTINGS)
+        mpl.rcParams["font.family"] = _families()
         yield
+
+
+@cache
+def _families() -> list[str]:
+    """Our font, and for letters that it lacks those of the others that are installed."""
+    from matplotlib.font_manager import fontManager
+
+    installed = set(fontManager.get_font_names())
+    return [_FONT, *(family for family in _OTHER_FONTS if family in installed)]
 
 
 def figure(
@@ -181,15 +213,18 @@ def named(results: Results) -> tuple[list[Result], list[str]]:
 def _labels(results: Sequence[Result]) -> list[str]:
     """What to call each of ``results``: as short as tells them apart."""
     summaries = [result.summary for result in results]
-    paths = [str(result.directory or "") for result in results]
+    directories = [result.directory for result in results]
+    paths = [path.absolute().parts if path else () for path in directories]
     choices = (
         [str(one["scheme"]) for one in summaries],
         [str(one["name"]) for one in summaries],
         [f"{one['scheme']} ({one['preset']})" for one in summaries],
         [f"{one['scheme']}, {one['name']}" for one in summaries],
-        [path and Path(path).absolute().name for path in paths],
+        ["".join(path[-1:]) for path in paths],
         [f"{one['name']}, seed {one['seed']}" for one in summaries],
-        paths,
+        # The one part of their paths in which they differ, as those of a sweep's runs.
+        *([unquote(path[-back]) if back <= len(path) else "" for path in paths] for back in (2, 3)),
+        [str(Path(*path)) if path else "" for path in paths],
     )
     for names in choices:
         if len(set(names)) == len(names) and all(names):
@@ -223,16 +258,39 @@ def legend(drawn: Figure, panels: Sequence[Axes], names: Sequence[str]) -> None:
     markers_alone = all(handle.get_linestyle() == "None" for handle in handles)
     handle_length = 1.0 if markers_alone else 2.2
     # Lengths are in letters, of which a column's width holds so many.
-    longest = max(map(len, names))
-    columns = min(3, len(handles), max(1, int(_LEGEND_WIDTH / (longest + handle_length * 1.6 + 3))))
-    rows = -(-len(handles) // columns)
+    beside = handle_length * 1.6 + 3
+    lines = [broken(name, int(_LEGEND_WIDTH - beside)) for name in names]
+    longest = max(len(line) for one in lines for line in one)
+    columns = min(3, len(handles), max(1, int(_LEGEND_WIDTH / (longest + beside))))
+    rows = -(-len(handles) // columns) if columns > 1 else sum(map(len, lines))
     width, height = drawn.get_size_inches()
     drawn.set_size_inches(width, height + 0.16 * max(0, rows - 2))
     written = drawn.legend(
-        handles, names, loc="outside upper center", ncols=columns, handlelength=handle_length
+        handles,
+        ["\n".join(one) for one in lines],
+        loc="outside upper center",
+        ncols=columns,
+        handlelength=handle_length,
     )
     for text in written.get_texts():
         text.set_parse_math(False)
+
+
+def broken(name: str, letters: int) -> list[str]:
+    """``name`` in lines that are no wider than so many usual letters.
+
+    Also where it has no spaces, as paths, and where its letters are wide ones.
+    """
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    line = " ".join(name.split()) or " "
+    font = FontProperties(family=_families(), size=_SETTINGS["font.size"])
+    width, _, _ = text_to_path.get_text_width_height_descent(line, font, ismath=False)
+    usual = WIDTH_IN * 72 / _LEGEND_WIDTH
+    return textwrap.wrap(
+        line, max(1, int(letters * min(1.0, 0.9 * len(line) * usual / width)))
+    ) or [""]
 
 
 def save(
@@ -244,8 +302,8 @@ def save(
 ) -> list[Path]:
     """Writes ``drawn`` to ``stem`` with each format's ending; returns the paths.
 
-    ``formats`` are one or several of those that matplotlib has, such as ``png``, ``svg``, ``pdf``.
-    ``dpi`` is the resolution of bitmaps. The same picture gives the same bytes.
+    ``formats`` are one or several of those that matplotlib has. ``dpi`` is the resolution of
+    bitmaps. The same picture gives the same bytes as ``png``, ``svg`` and ``pdf``.
     """
     paths = []
     kinds = [formats] if isinstance(formats, str) else list(formats)
@@ -256,9 +314,15 @@ def save(
     for kind in kinds:
         path = Path(f"{stem}.{kind}")
         buffer = io.BytesIO()
-        metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
+        dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+        # Most formats take no such argument, not even an empty one.
+        dated: Any = {"metadata": dates[kind]} if kind in dates else {}
         with style():
-            drawn.savefig(buffer, format=kind, dpi=dpi, metadata=metadata)
+            try:
+                drawn.savefig(buffer, format=kind, dpi=dpi, **dated)
+            except RuntimeError as error:
+                # As pgf where there is no LaTeX.
+                raise ResultError(f"no picture as {kind}: {error}") from None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(buffer.getvalue())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,16 @@ from rocelab import quantity
 from rocelab.errors import ResultError
 from rocelab.grid import Axis, Combination, Value, combinations
 from rocelab.plot.slowdown import log_values, name_places
-from rocelab.plot.style import caveats, figure, legend, look, style, title, y_label
+from rocelab.plot.style import (
+    HEADROOM,
+    caveats,
+    figure,
+    legend,
+    look,
+    style,
+    title,
+    y_label,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,8 +29,10 @@ if TYPE_CHECKING:
     from rocelab.metrics import Metric
     from rocelab.sweeps import Sweep
 
-_TICKS_AT_MOST = 8
-"""Values that are named below the panel."""
+_AXIS_LETTERS = 38
+"""Letters that have room below the panel, those between two values included."""
+_GAP_LETTERS = 1
+"""Between two of them."""
 _WIDE = 10
 """From this quotient of the largest and the smallest on the x axis is logarithmic."""
 _HIGH = 20
@@ -32,8 +44,6 @@ _ASIDE_PT = 2.5
 _ALL_ASIDE_PT = 14
 _MARGIN = 0.08
 """Room at both ends of the numbers, as a share of the way between."""
-_HEADROOM = 1.05
-"""How far an axis that begins at 0 goes beyond what it shows."""
 
 Point = tuple[float, float, float]
 """Place on the x axis, mean, and half the width of the mean's interval; 0 where there is none."""
@@ -164,10 +174,29 @@ def _number_axis(panel: Axes, places: Mapping[str, float]) -> None:
     else:
         margin = (high - low or 1) * _MARGIN
         panel.set_xlim(low - margin, high + margin)
-    step = -(-len(ordered) // _TICKS_AT_MOST)
-    named = ordered[::step]
+    along = math.log if panel.get_xscale() == "log" else float
+    begin, end = map(along, panel.get_xlim())
+    letters = _AXIS_LETTERS / (end - begin)
+    named = _with_room(ordered, [(along(places[label]) - begin) * letters for label in ordered])
     panel.set_xticks([places[label] for label in named], named, parse_math=False)
     panel.xaxis.set_minor_locator(NullLocator())
+
+
+def _with_room(words: Sequence[str], places: Sequence[float]) -> list[str]:
+    """Those of ``words`` that have room at ``places``, in letters: both ends first."""
+
+    def is_apart(one: int, other: int) -> bool:
+        needed = (len(words[one]) + len(words[other])) / 2 + _GAP_LETTERS
+        return abs(places[one] - places[other]) >= needed
+
+    last = len(words) - 1
+    kept = [0]
+    for index in range(1, last):
+        if is_apart(index, kept[-1]) and is_apart(index, last):
+            kept.append(index)
+    if last and is_apart(0, last):
+        kept.append(last)
+    return [words[index] for index in kept]
 
 
 def _value_axis(panel: Axes, points: Sequence[Point]) -> None:
@@ -180,7 +209,7 @@ def _value_axis(panel: Axes, points: Sequence[Point]) -> None:
         panel.set_ylim(bottom, top)
         log_values(panel)
     elif low >= 0:
-        panel.set_ylim(0, top * _HEADROOM or 1)
+        panel.set_ylim(0, top * HEADROOM or 1)
 
 
 def _notes(sweep: Sweep, absent: int) -> list[str]:

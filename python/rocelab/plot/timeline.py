@@ -11,6 +11,8 @@ from rocelab import quantity
 from rocelab.catalogue import probe_kinds
 from rocelab.errors import ResultError
 from rocelab.plot.style import (
+    HEADROOM,
+    broken,
     caveats,
     figure,
     legend,
@@ -34,6 +36,9 @@ LINES_AT_MOST = 6
 """Lines in the one panel of one result."""
 PANELS_AT_MOST = 5
 """Panels, each with a line for each of several results."""
+
+_ROW_WIDTH = 22
+"""Letters of what names a row of bars in a line."""
 
 _PREFIXED_FROM = 1e5
 """From here on numbers whose unit has no larger ones get prefixes: 100G."""
@@ -176,7 +181,9 @@ def _bars(
     rows = sorted(lines, key=lambda line: (places.index(line.where), line.run))
     time_unit, ps = _time_scale(lines)
     with style():
-        drawn, (axes,) = figure(height_in=0.7 + 0.22 * len(rows), notes=notes)
+        called = [broken(_name(line, names, places), _ROW_WIDTH) for line in rows]
+        row_in = max(0.22, 0.14 * max(map(len, called)))
+        drawn, (axes,) = figure(height_in=0.7 + row_in * len(rows), notes=notes)
         for row, line in enumerate(rows):
             number = line.run if len(names) > 1 else places.index(line.where)
             axes.broken_barh(
@@ -187,9 +194,7 @@ def _bars(
                 # Not moved to whole pixels: a pixel's shade tells how much of it was paused.
                 snap=False,
             )
-        axes.set_yticks(
-            range(len(rows)), [_name(line, names, places) for line in rows], parse_math=False
-        )
+        axes.set_yticks(range(len(rows)), ["\n".join(lines) for lines in called], parse_math=False)
         axes.set_ylim(len(rows) - 0.5, -0.5)
         # One sample at time 0 is no span of time.
         axes.set_xlim(0, max(float(line.time_ps[-1]) for line in rows) / ps or 1.0)
@@ -303,9 +308,13 @@ def _draw(
             color=chosen.colour,
             linestyle=chosen.line,
             linewidth=1.0,
+            # One sample makes no line.
+            marker=chosen.marker if len(line.values) == 1 else "",
+            clip_on=len(line.values) > 1,
             label=names[index],
         )
-    axes.set_ylim(0, None if any(line.peak for line in lines) else 1)
+    highest = max(line.peak for line in lines) / value_scale
+    axes.set_ylim(0, highest * HEADROOM or 1)
 
 
 def _time_scale(lines: Sequence[_Line]) -> tuple[str, float]:
