@@ -17,7 +17,7 @@ from rocelab.result import Result
 from rocelab.scenario import Scenario, parse_with_settings
 from rocelab.simulate import Progress, check_threads, run_raw
 from rocelab.stopping import held_back
-from rocelab.store import check_file
+from rocelab.store import check_file, is_no_file
 
 _KEYS = {
     "run.stop": "SIMULATOR_STOP_TIME",
@@ -57,6 +57,7 @@ _LINK = re.compile(r"topology\.links\.([0-9]+)\.([a-z_]+)")
 _FILES = {"topology": "TOPOLOGY_FILE", "traffic": "FLOW_FILE"}
 """Tables of a scenario that are files of their own, and the keys that name those."""
 
+_INPUTS = ("TOPOLOGY_FILE", "FLOW_FILE", "TRACE_FILE")
 _OUTPUTS = ("FCT_OUTPUT_FILE", "PFC_OUTPUT_FILE", "QLEN_MON_FILE", "TRACE_OUTPUT_FILE")
 
 
@@ -110,13 +111,30 @@ class Experiment:
         pairs = itertools.pairwise(_words(self.config))
         return {word: (line, following) for (line, word), (_, following) in pairs}
 
+    def _inputs(self) -> dict[str, str]:
+        """What a run reads, and what each is."""
+        said = self._said()
+        read = {self.directory / said[key][1]: f"{key}'s" for key in _INPUTS if key in said}
+        read[self.config] = "the configuration itself"
+        return {os.path.realpath(path): what for path, what in read.items()}
+
     def _check_outputs(self, into: str | PathLike[str] | None) -> None:
         """Raises where a run's files could not all be written."""
         # What comes from a pipe can be read once.
         outputs = self.outputs(into) if self.config.is_file() else {}
+        inputs = self._inputs() if outputs else {}
         keys: dict[str, str] = {}
         for key, path in outputs.items():
-            other = keys.setdefault(os.path.realpath(path), key)
+            if is_no_file(path):
+                continue
+            place = os.path.realpath(path)
+            if place in inputs:
+                raise ConfigError(
+                    f"{key} would replace {path}, which is {inputs[place]}",
+                    file=str(self.config),
+                    hint="give it another name, or write elsewhere: --out, in Python into",
+                )
+            other = keys.setdefault(place, key)
             if other != key:
                 hint = "give them other names"
                 if into is not None:

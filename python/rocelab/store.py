@@ -98,15 +98,23 @@ def check_target(directory: Path, *, force: bool) -> None:
 def check_file(path: Path, *, in_place: bool = False) -> None:
     """Raises :class:`ResultError` where a file could not be put at ``path``; leaves nothing.
 
-    With ``in_place`` one that is there is written to; without, another takes its place.
+    With ``in_place`` one that is there is written to; without, another takes its place, unless it
+    is no file at all, but a device or a pipe.
     """
     with _refusals(path):
         if path.is_dir():
             raise ResultError(f"{path}: is a directory")
+        if is_no_file(path):
+            return
         if in_place and path.exists():
             path.open("ab").close()
         else:
             _check_room(path, Path(os.path.realpath(path.parent)) / path.name)
+
+
+def is_no_file(path: Path) -> bool:
+    """Whether ``path`` is there and neither a file nor a directory, but a device or a pipe."""
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def check_directory(directory: Path) -> None:
@@ -303,9 +311,16 @@ def _sync(directory: Path) -> None:
 
 
 def put(path: Path, data: bytes) -> None:
-    """Writes a file, whole or not at all; one that is there is replaced."""
-    temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}"
+    """Writes a file, whole or not at all; one that is there is replaced.
+
+    A device or a pipe is written to, and a link stands for what it leads to.
+    """
     with _refusals(path):
+        if is_no_file(path):
+            path.write_bytes(data)
+            return
+        path = Path(os.path.realpath(path))
+        temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}"
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             _write(temporary, data)

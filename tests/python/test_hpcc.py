@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import re
 import shutil
 import signal
@@ -348,6 +349,57 @@ def test_files_that_cannot_be_written_are_known_before_the_run(
     (error,) = done.stderr.splitlines()
     assert error.startswith(f"error: {words}")
     assert sorted(case.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("setting", "out", "words"),
+    [
+        (
+            "FCT_OUTPUT_FILE flow.txt",
+            None,
+            "FCT_OUTPUT_FILE would replace flow.txt, which is FLOW_",
+        ),
+        (
+            "PFC_OUTPUT_FILE config.txt",
+            None,
+            "PFC_OUTPUT_FILE would replace config.txt, which is t",
+        ),
+        (
+            "FCT_OUTPUT_FILE out/flow.txt",
+            ".",
+            "FCT_OUTPUT_FILE would replace flow.txt, which is FL",
+        ),
+    ],
+)
+def test_no_file_takes_the_place_of_one_that_is_read(
+    command: Command, case: Path, setting: str, out: str | None, words: str
+) -> None:
+    with (case / "config.txt").open("a") as config:
+        config.write(f"{setting}\n")
+    before = {path: path.read_bytes() for path in case.iterdir()}
+    done = command("hpcc", "config.txt", "--quiet", *(["--out", out] if out else []), cwd=case)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"error: config.txt: {words}")
+    assert {path: path.read_bytes() for path in case.iterdir()} == before
+
+
+def test_a_pipe_is_written_to_and_a_link_followed(command: Command, case: Path) -> None:
+    os.mkfifo(case / "pipe")
+    (case / "folder").mkdir()
+    (case / "folder" / "target").write_text("old")
+    (case / "link").symlink_to("folder/target")
+    with (case / "config.txt").open("a") as config:
+        config.write("FCT_OUTPUT_FILE pipe\nPFC_OUTPUT_FILE link\n")
+    with subprocess.Popen(
+        ["/bin/cat", "pipe"], cwd=case, stdout=subprocess.PIPE, text=True
+    ) as reader:
+        done = command("hpcc", "config.txt", "--quiet", cwd=case)
+        told, _ = reader.communicate(timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(told.splitlines()) > 0
+    assert (case / "pipe").is_fifo()
+    assert (case / "link").is_symlink()
+    assert (case / "folder" / "target").read_text() != "old"
 
 
 def test_no_file_takes_the_place_of_another(command: Command, case: Path) -> None:

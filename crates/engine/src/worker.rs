@@ -264,13 +264,12 @@ impl<'a, D: Device> Worker<'a, D> {
         // A window that was skipped to empties its own slot; there is nothing in the others.
         self.carried &= self.window == before + 1;
         let start = grid.start(self.window);
-        if start >= stop && !self.cancelled {
-            self.end = stop;
-        }
-        // A reached goal ends the run at the microsecond, even where nothing happens until then.
+        // A reached goal ends the run at the microsecond, whatever happens or does not happen then.
         if is_reached {
             self.end = self.end.round_up(Time::from_us(1));
             self.over = start >= self.end;
+        } else if start >= stop && !self.cancelled {
+            self.end = stop;
         }
         self.over |= start >= stop || self.cancelled;
     }

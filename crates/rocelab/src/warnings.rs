@@ -127,7 +127,7 @@ fn full(scenario: &Scenario, output: &Output) -> Option<String> {
     let from = output.outcome.full_from;
     (from < output.outcome.end).then(|| {
         format!(
-            "probes took no samples from {from} on, as there were {} by then; sample less often, for a \
+            "probes took no samples from {from} on, as there is room for {} only; sample less often, for a \
              shorter time, or at fewer places, or raise run.most_samples",
             scenario.run.most_samples
         )

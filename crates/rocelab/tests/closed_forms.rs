@@ -2,7 +2,8 @@
 
 mod common;
 
-use common::{run, run_with};
+use common::{run, run_on, run_with};
+use units::Time;
 
 /// Wire bytes of a data packet with `payload` bytes: 14 Ethernet, 20 IPv4, 8 UDP, 12 BTH, 4 ICRC,
 /// 4 FCS, 20 preamble and gap, and on the first of a WRITE 16 RETH; padded to four bytes.
@@ -288,4 +289,28 @@ fn ideal_times_do_not_wrap() {
     };
     let sizes = ["1GB", "2GB", "3GB", "1000GB"].map(ideal);
     assert!(sizes.is_sorted(), "{sizes:?}");
+}
+
+/// Neither timers that are left over nor the limit has a say in when a run ends whose messages are done.
+#[test]
+fn a_run_ends_at_the_microsecond_in_which_all_is_done() {
+    let text = r#"
+        [topology]
+        kind = "star"
+        hosts = 2
+        host_rate = "25Gbps"
+        host_delay = "100ns"
+        [[traffic]]
+        kind = "flows"
+        flows = [{ src = "h0", dst = "h1", size = "100KB" }]
+    "#;
+    for (limit, timeout) in [("5ms", "2ms"), ("5ms", "5ms"), ("10s", "5ms"), ("5ms", "never")] {
+        let set = [("run.limit", limit), ("host.retransmit_timeout", timeout)];
+        for threads in [1, 2] {
+            let result = run_on(text, &set, threads);
+            let fct = Time::from_ps(result.flows.fct_ps[0]);
+            assert_eq!(result.summary.simulated_ns, fct.round_up(Time::from_us(1)).ns());
+            assert_eq!(result.summary.simulated_ns, 36_000, "{set:?}");
+        }
+    }
 }

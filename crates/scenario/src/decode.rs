@@ -64,7 +64,9 @@ impl de::Error for DecodeError {
                 (format!("a whole number up to {}", u32::MAX), number.to_string())
             }
             // What TOML can't hold as a number arrives as text.
-            ("u64", Unexpected::Str(text)) if text.parse::<u128>().is_ok() => {
+            ("u64", Unexpected::Str(text))
+                if text.parse::<u128>().is_ok_and(|number| number > i64::MAX as u128) =>
+            {
                 (format!("a whole number up to {}", i64::MAX), text.to_owned())
             }
             _ => (wanted(expected), shown(got)),

@@ -38,7 +38,7 @@ impl ScenarioError {
             file: None,
             key: key.into(),
             line: None,
-            message: message.into(),
+            message: without_controls(message.into()),
             hint: None,
         }
     }
@@ -65,6 +65,21 @@ impl ScenarioError {
         self.line = self.line.or(line);
         self
     }
+}
+
+/// With control characters as they are written in TOML: what a file says may stand in a message, which
+/// is a line.
+fn without_controls(message: String) -> String {
+    if !message.contains(char::is_control) {
+        return message;
+    }
+    message.chars().fold(String::new(), |mut line, letter| {
+        match letter.is_control() {
+            true => line.extend(letter.escape_default()),
+            false => line.push(letter),
+        }
+        line
+    })
 }
 
 impl fmt::Display for ScenarioError {

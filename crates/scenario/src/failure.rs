@@ -1,10 +1,11 @@
 //! From `[[failure]]` to links with an end.
 
 use crate::error::{Result, ScenarioError};
-use crate::network::{Network, NodeKind, Reach};
+use crate::network::{Network, Reach};
 use crate::select::Selector;
 use crate::spec::FailureSpec;
 use crate::traffic::check_time;
+use std::collections::BTreeMap;
 use units::{NodeId, Time};
 
 /// Each time at which links fail takes a table of routes.
@@ -48,7 +49,9 @@ pub(crate) fn resolve(specs: &[FailureSpec], nodes: &Selector<'_>) -> Result<Vec
             ));
         }
     }
-    if let Some((a, b)) = cut_off(network, specs.len(), &ends) {
+    if !specs.is_empty()
+        && let Some((a, b)) = cut_off(network, &ends)
+    {
         let name = |id| &network.node(id).name;
         return Err(ScenarioError::new(
             "failure",
@@ -59,17 +62,28 @@ pub(crate) fn resolve(specs: &[FailureSpec], nodes: &Selector<'_>) -> Result<Vec
     Ok(ends)
 }
 
-/// Two hosts that do not reach each other when all links that fail have failed.
-fn cut_off(network: &Network, failures: usize, ends: &[Time]) -> Option<(NodeId, NodeId)> {
-    if failures == 0 {
-        return None;
-    }
+/// Two hosts that reach each other, but not when all links that fail have failed.
+fn cut_off(network: &Network, ends: &[Time]) -> Option<(NodeId, NodeId)> {
     let mut left = network.clone();
     let mut end = ends.iter();
     left.links.retain(|_| end.next() == Some(&Time::NEVER));
-    let reach = Reach::new(&left);
-    let mut hosts = left.ids().filter(|&id| left.node(id).kind == NodeKind::Host);
-    let first = hosts.next()?;
-    let other = hosts.find(|&host| !reach.joins(first, host))?;
-    Some((first, other))
+    let (before, after) = (Reach::new(network), Reach::new(&left));
+    // Hosts that are linked to the same switches, before and after, as far as switches reach each other, fare
+    // alike; two of each stand for all. Who has a link to another host stands for itself.
+    let mut alike: BTreeMap<_, Vec<NodeId>> = BTreeMap::new();
+    let mut chosen = Vec::new();
+    for host in network.hosts() {
+        let itself = before.has_direct(host).then_some(host);
+        let known = alike.entry((before.groups(host), after.groups(host), itself)).or_default();
+        if known.len() < 2 {
+            known.push(host);
+            chosen.push(host);
+        }
+    }
+    let pairs = chosen
+        .iter()
+        .enumerate()
+        .flat_map(|(place, &a)| chosen[place + 1..].iter().map(move |&b| (a, b)));
+    let mut lost = pairs.filter(|&(a, b)| before.joins(a, b) && !after.joins(a, b));
+    lost.next()
 }

@@ -272,6 +272,17 @@ impl Reach {
         Reach { groups, direct }
     }
 
+    /// The groups of switches that a host is linked to, sorted.
+    pub fn groups(&self, host: NodeId) -> &[u32] {
+        &self.groups[host.index()]
+    }
+
+    /// Whether a host has a link to another.
+    pub fn has_direct(&self, host: NodeId) -> bool {
+        let place = self.direct.partition_point(|&(from, _)| from < host);
+        self.direct.get(place).is_some_and(|&(from, _)| from == host)
+    }
+
     pub fn joins(&self, a: NodeId, b: NodeId) -> bool {
         let theirs = &self.groups[b.index()];
         self.groups[a.index()].iter().any(|group| theirs.binary_search(group).is_ok())

@@ -14,6 +14,9 @@ use crate::traffic::{self, Context, Message, Traffic, check_time};
 use std::path::Path;
 use units::Time;
 
+/// What a file system takes for a name is 255 bytes; while a result is written, its own has more.
+const MOST_NAME_BYTES: usize = 200;
+
 /// A scenario that has been found to make sense: what can be run.
 ///
 /// Made by [`load`](crate::load), [`parse`](crate::parse) or [`Scenario::from_spec`], and by
@@ -93,7 +96,7 @@ impl Scenario {
         }
         let name = spec.name.get_or_insert_with(|| "scenario".to_owned()).clone();
         if name.is_empty()
-            || name.chars().count() > 200
+            || name.len() > MOST_NAME_BYTES
             || name.starts_with('.')
             || name.chars().any(|c| c.is_control() || c == '/')
         {
@@ -102,8 +105,9 @@ impl Scenario {
                 format!("{name:?} cannot be a scenario's name"),
             )
             .hint(
-                "the directory of its result is called so: give it a `name` of 1 to 200 \
-                     characters, none of them `/` or a control character, no `.` first",
+                "the directory of its result is called so: give it a `name` of 1 to 200 bytes (a \
+                     letter beyond ASCII has two to four), without `/` and control characters, no \
+                     `.` first",
             ));
         }
         let run = resolve_run(&spec.run)?;

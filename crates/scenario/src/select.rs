@@ -130,8 +130,11 @@ fn range<B>(
     if first[..prefix] != last[..other_prefix] || low > high {
         return None;
     }
+    // Where the first has zeros in front, all have as many digits.
+    let digits = &first[prefix..];
+    let width = if digits.starts_with('0') { digits.len() } else { 0 };
     for number in low..=high {
-        if let ControlFlow::Break(error) = visit(&format!("{}{number}", &first[..prefix])) {
+        if let ControlFlow::Break(error) = visit(&format!("{}{number:0width$}", &first[..prefix])) {
             return Some(ControlFlow::Break(error));
         }
     }
@@ -183,6 +186,8 @@ mod tests {
             ended.map(|_| names)
         };
         assert_eq!(list("h9", "h11").unwrap(), ["h9", "h10", "h11"]);
+        assert_eq!(list("h0", "h2").unwrap(), ["h0", "h1", "h2"]);
+        assert_eq!(list("h08", "h10").unwrap(), ["h08", "h09", "h10"]);
         assert_eq!(list("h9", "s11"), None);
         assert_eq!(list("h9", "h8"), None);
         assert_eq!(list("h", "h8"), None);

@@ -6,6 +6,9 @@ use std::collections::BTreeMap;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+/// So many steps a key has at most; those that mean anything have far fewer.
+const MOST_STEPS: usize = 64;
+
 /// A value with the line it stands on.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tree {
@@ -39,6 +42,7 @@ impl Tree {
 
     /// Reads a JSON document; it keeps no lines.
     pub fn from_json(text: &str) -> Result<Tree> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let value: serde_json::Value = serde_json::from_str(text).map_err(|error| {
             ScenarioError::new("", error.to_string()).at_line(Some(error.line()))
         })?;
@@ -86,6 +90,9 @@ impl Tree {
     pub fn set(&mut self, key: &str, text: &str) -> Result<()> {
         let value = override_value(text);
         let refuse = |message: String| Err(ScenarioError::new(key, message));
+        if key.split('.').count() > MOST_STEPS {
+            return Err(ScenarioError::new("", format!("a key has more than {MOST_STEPS} steps")));
+        }
         let mut node = self;
         let mut steps = key.split('.').peekable();
         while let Some(step) = steps.next() {

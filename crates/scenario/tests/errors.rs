@@ -679,3 +679,61 @@ fn presets_keep_their_parameters_bounds_at_any_rate() {
     }
     assert!(refused > 0, "some preset of some scheme has no room for some rate");
 }
+
+/// Nodes, hosts first, and links of a custom network, and a flow from `h1`.
+fn with_links(hosts: &[&str], switches: &[&str], links: &str, to: &str, fails: &str) -> String {
+    let node = |kind: &str, name: &&str| format!("{{ name = \"{name}\", kind = \"{kind}\" }},");
+    let hosts: String = hosts.iter().map(|name| node("host", name)).collect();
+    let switches: String = switches.iter().map(|name| node("switch", name)).collect();
+    let link = |pair: &str| {
+        let (a, b) = pair.split_once(':').unwrap();
+        format!("{{ a = \"{a}\", b = \"{b}\", rate = \"100Gbps\", delay = \"1us\" }},")
+    };
+    let links: String = links.split_whitespace().map(link).collect();
+    format!(
+        "[topology]\nkind = \"custom\"\nnodes = [{hosts}{switches}]\nlinks = [{links}]\n[[traffic]]\n\
+         kind = \"flows\"\nflows = [{{ src = \"h1\", dst = \"{to}\", size = \"1KB\" }}]\n[[failure]]\n\
+         link = \"{fails}\"\nat = \"1us\"\n"
+    )
+}
+
+/// A host with two links joins nobody else, and is no reason to overlook others.
+#[test]
+fn a_failure_that_cuts_hosts_off_is_found_in_any_order_of_hosts() {
+    let links = "h0:a h0:b h1:a h2:b a:b";
+    for hosts in [["h0", "h1", "h2"], ["h1", "h0", "h2"], ["h2", "h1", "h0"]] {
+        let text = with_links(&hosts, &["a", "b"], links, "h2", "a:b");
+        let (first, second) = if hosts[0] == "h2" { ("h2", "h1") } else { ("h1", "h2") };
+        let words = format!("failure: leaves {first} and {second} without a way to each other");
+        says(&parse(&text, None, &[]).unwrap_err().to_string(), &[&words]);
+    }
+}
+
+#[test]
+fn hosts_that_never_had_a_way_are_not_cut_off() {
+    let links = "h0:a h0:b h1:a h2:b a:c a:d c:d";
+    for hosts in [["h0", "h1", "h2"], ["h1", "h0", "h2"]] {
+        let text = with_links(&hosts, &["a", "b", "c", "d"], links, "h0", "a:c");
+        parse(&text, None, &[]).unwrap();
+    }
+    // A link of their own is a way, too.
+    let links = "h1:a h2:a h1:h2";
+    parse(&with_links(&["h1", "h2"], &["a"], links, "h2", "h1:h2"), None, &[]).unwrap();
+    let text = with_links(&["h0", "h1", "h2"], &["a"], "h0:a h1:a h1:h2", "h2", "h1:h2");
+    says(&parse(&text, None, &[]).unwrap_err().to_string(), &["leaves h1 and h2 without a way"]);
+}
+
+#[test]
+fn numbers_in_quotes_long_names_and_deep_keys() {
+    says(&set("run.seed", "\"5\""), &["run.seed: needs a whole number, 0 or more, got \"5\""]);
+    says(&set("run.seed", "\"99999999999999999999\""), &["up to 9223372036854775807"]);
+    says(&set("name", &format!("\"{}\"", "日".repeat(67))), &["name: ", "1 to 200 bytes"]);
+    let deep = vec!["a"; 100_000].join(".");
+    says(&set(&deep, "1"), &["a key has more than 64 steps"]);
+}
+
+/// An error is a line, whatever a file says.
+#[test]
+fn control_characters_are_told_as_they_are_written() {
+    says(&set("scheme", "\"a\\nb\\u001b[31m\""), &["unknown scheme `a\\nb\\u{1b}[31m`"]);
+}

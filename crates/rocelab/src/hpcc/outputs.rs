@@ -6,7 +6,7 @@ use fabric::{CodePoint, Flags, Happening, Kind, PacketEvent};
 use hpcc_files::packet_trace::{self, Event, PortRate, Record};
 use hpcc_files::{CcMode, Experiment, address, fct, pfc, qlen};
 use results::UNFINISHED;
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
@@ -99,8 +99,15 @@ pub fn write(
     Ok(written)
 }
 
-/// Writes a file beside its place and moves it there.
+/// Writes a file beside its place and moves it there. What is no file, as a device or a pipe, is
+/// written to; a link stands for what it leads to.
 fn replace(path: &Path, content: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+        let mut out = BufWriter::new(OpenOptions::new().write(true).open(path)?);
+        content(&mut out)?;
+        return out.flush();
+    }
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         fs::create_dir_all(parent)?;
     }
