@@ -2,7 +2,9 @@
 //! are understood, and what `--set` writes into.
 
 use crate::error::{Result, ScenarioError};
+use serde::de::{self, MapAccess, SeqAccess, Visitor};
 use std::collections::BTreeMap;
+use std::fmt;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -43,10 +45,8 @@ impl Tree {
     /// Reads a JSON document; it keeps no lines.
     pub fn from_json(text: &str) -> Result<Tree> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let value: serde_json::Value = serde_json::from_str(text).map_err(|error| {
-            ScenarioError::new("", error.to_string()).at_line(Some(error.line()))
-        })?;
-        json(value, "")
+        serde_json::from_str(text)
+            .map_err(|error| ScenarioError::new("", error.to_string()).at_line(Some(error.line())))
     }
 
     pub fn table(&self) -> Option<&BTreeMap<String, Tree>> {
@@ -229,36 +229,63 @@ impl Lines {
     }
 }
 
-fn json(value: serde_json::Value, path: &str) -> Result<Tree> {
-    let refuse = |message: &str| Err(ScenarioError::new(path, message));
-    let value = match value {
-        serde_json::Value::Null => return refuse("null has no place here"),
-        serde_json::Value::Bool(flag) => Value::Flag(flag),
-        serde_json::Value::Number(number) => match (number.as_i64(), number.as_f64()) {
-            (Some(number), _) => Value::Integer(number),
-            (None, Some(number)) => Value::Float(number),
-            (None, None) => return refuse("a number this large cannot be held"),
-        },
-        serde_json::Value::String(text) => Value::Text(text),
-        serde_json::Value::Array(array) => {
-            let elements = array.into_iter().enumerate();
-            let list: Result<Vec<Tree>> = elements
-                .map(|(index, value)| json(value, &join(path, &index.to_string())))
-                .collect();
-            Value::List(list?)
+/// What JSON says; not `serde_json`'s own type, which takes the last of several values of a key.
+struct FromJson;
+
+impl<'de> Visitor<'de> for FromJson {
+    type Value = Tree;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+    fn visit_bool<E: de::Error>(self, flag: bool) -> std::result::Result<Tree, E> {
+        Ok(Value::Flag(flag).into())
+    }
+    fn visit_i64<E: de::Error>(self, number: i64) -> std::result::Result<Tree, E> {
+        Ok(Value::Integer(number).into())
+    }
+    fn visit_u64<E: de::Error>(self, number: u64) -> std::result::Result<Tree, E> {
+        let whole = i64::try_from(number).map(Value::Integer);
+        Ok(whole.unwrap_or(Value::Float(number as f64)).into())
+    }
+    fn visit_f64<E: de::Error>(self, number: f64) -> std::result::Result<Tree, E> {
+        Ok(Value::Float(number).into())
+    }
+    fn visit_str<E: de::Error>(self, text: &str) -> std::result::Result<Tree, E> {
+        Ok(Value::Text(text.to_owned()).into())
+    }
+    fn visit_unit<E: de::Error>(self) -> std::result::Result<Tree, E> {
+        Err(E::custom("null has no place here"))
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<Tree, A::Error> {
+        let mut list = Vec::new();
+        while let Some(element) = seq.next_element()? {
+            list.push(element);
         }
-        serde_json::Value::Object(object) => {
-            let table: Result<BTreeMap<String, Tree>> = object
-                .into_iter()
-                .map(|(key, value)| {
-                    let value = json(value, &join(path, &key))?;
-                    Ok((key, value))
-                })
-                .collect();
-            Value::Table(table?)
+        Ok(Value::List(list).into())
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Tree, A::Error> {
+        let mut table = BTreeMap::new();
+        while let Some((key, value)) = map.next_entry::<String, Tree>()? {
+            if table.contains_key(&key) {
+                return Err(de::Error::custom(format!("`{key}` is given twice")));
+            }
+            table.insert(key, value);
         }
-    };
-    Ok(Tree { value, line: None })
+        Ok(Value::Table(table).into())
+    }
+}
+
+impl<'de> de::Deserialize<'de> for Tree {
+    fn deserialize<D: de::Deserializer<'de>>(from: D) -> std::result::Result<Tree, D::Error> {
+        from.deserialize_any(FromJson)
+    }
+}
+
+impl From<Value> for Tree {
+    fn from(value: Value) -> Tree {
+        Tree { value, line: None }
+    }
 }
 
 /// `path.step`, or `step` where the path is empty.

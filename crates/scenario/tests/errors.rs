@@ -600,6 +600,9 @@ fn files_are_named() {
         &scenario::load(&path).unwrap_err().to_string(),
         &["net.json: nodes.0.name: needs a text in quotes, got 3"],
     );
+    let twice = "\u{feff}{\"nodes\": [\n{\"name\": \"a\", \"name\": \"b\"}], \"links\": []}";
+    std::fs::write(dir.join("net.json"), twice).unwrap();
+    says(&scenario::load(&path).unwrap_err().to_string(), &["net.json:2: `name` is given twice"]);
     let net = dir.join("net.toml");
     let node = "{ name = \"a\", kind = \"host\" },\n";
     std::fs::write(&net, format!("nodes = [\n{node}{node}]\nlinks = []\n")).unwrap();
