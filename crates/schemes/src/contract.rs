@@ -256,8 +256,8 @@ pub trait Np<S: Scheme>: Sized + Send + 'static {
     fn on_data(&mut self, _cx: &mut HostCx<'_, S>, _data: &Header, _meta: &mut S::Meta) {}
     /// One of the scheme's control packets arrived from the sender.
     fn on_ctl(&mut self, _cx: &mut HostCx<'_, S>, _ctl: &S::Ctl) {}
-    /// The last byte of a message arrived.
-    fn on_message_end(&mut self, _cx: &mut HostCx<'_, S>) {}
+    /// The last byte of a message arrived. `is_last`: the QP has no other.
+    fn on_message_end(&mut self, _cx: &mut HostCx<'_, S>, _is_last: bool) {}
     /// When [`on_timer`](Np::on_timer) is wanted; read after each hook.
     fn next_timer(&self) -> Time {
         Time::NEVER

@@ -185,7 +185,7 @@ impl Concurrency {
         }
     }
 
-    /// The message of the flow that was last seen in the period `seen` is over.
+    /// The flow that was last seen in the period `seen` is over.
     pub fn ended(&mut self, seen: &mut u64) {
         if *seen == self.period {
             self.this -= 1;
@@ -211,8 +211,11 @@ impl<const N: usize> Np<Fncc<N>> for NotificationPoint {
         cx.host.arrived(cx.now, &mut self.seen);
         report.flows = cx.host.flows();
     }
-    fn on_message_end(&mut self, cx: &mut HostCx<'_, Fncc<N>>) {
-        cx.host.ended(&mut self.seen);
+    /// A QP that has other messages is a connection all the same.
+    fn on_message_end(&mut self, cx: &mut HostCx<'_, Fncc<N>>, is_last: bool) {
+        if is_last {
+            cx.host.ended(&mut self.seen);
+        }
     }
 }
 

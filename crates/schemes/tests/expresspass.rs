@@ -428,7 +428,7 @@ fn a_receiver_whose_stop_was_lost_ends_by_itself() {
     np.on_timer(&mut cx);
     assert_eq!(cx.outbox.len(), 2);
     // Then as long as a sender waits that asks.
-    np.on_message_end(&mut cx);
+    np.on_message_end(&mut cx, false);
     np.hear(us(1010), Credit { number: 1, sent_at: us(1000) });
     cx.now = us(1109);
     np.on_timer(&mut cx);

@@ -5,10 +5,12 @@ mod records;
 
 use records::record;
 use schemes::contract::{
-    Address, Body, CodePoint, Cp, Flags, Full, Header, Kind, LinkRates, Packet, PathFacts,
-    PortFacts, PortView, Scheme, SwitchFacts,
+    Address, Body, CodePoint, Cp, Flags, Full, Header, HostCx, Kind, LinkRates, Np, Packet,
+    PathFacts, PortFacts, PortView, Scheme, SwitchFacts,
 };
-use schemes::fncc::{Concurrency, Fncc, FnccParams, IntTable, ReactionPoint, Report};
+use schemes::fncc::{
+    Concurrency, Fncc, FnccParams, IntTable, NotificationPoint, ReactionPoint, Report,
+};
 use schemes::int::{IntFormat, IntRecord, IntStack};
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
@@ -173,6 +175,23 @@ fn concurrent_flows_are_those_of_two_periods_that_go_on() {
     assert_eq!(host.flows(), 1);
     host.ended(&mut b);
     assert_eq!(host.flows(), 0);
+}
+
+/// A QP with another message to come is a connection all the same.
+#[test]
+fn a_flow_is_concurrent_until_its_last_message_is_over() {
+    let params = Fncc::<5>::preset("fncc-paper", Rate::from_gbps(100));
+    let mut host = Concurrency::new(us(12));
+    let (mut np, mut outbox) = (NotificationPoint::default(), Vec::new());
+    let mut cx = HostCx { now: us(1), params: &params, host: &mut host, outbox: &mut outbox };
+    for is_last in [false, false, true] {
+        let mut report = Report::default();
+        let data = Switch::packet(Kind::Data, 0, 1082).header;
+        Np::<Fncc<5>>::on_data(&mut np, &mut cx, &data, &mut report);
+        assert_eq!(report.flows, 1);
+        Np::<Fncc<5>>::on_message_end(&mut np, &mut cx, is_last);
+        assert_eq!(cx.host.flows(), u16::from(!is_last));
+    }
 }
 
 struct Switch {

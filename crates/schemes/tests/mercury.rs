@@ -120,6 +120,21 @@ fn a_flow_table_is_exact_until_it_is_full() {
     assert_eq!((table.0.bytes(5), table.0.total()), (0, 200 + 300 + 400));
 }
 
+/// A flow that comes does not take the place of one that was told lately, as long as there is another.
+#[test]
+fn flows_keep_their_silence_while_they_have_no_bytes() {
+    for other in 2..64 {
+        let mut table = Table(FlowTable::new(8));
+        table.join(us(1), 1, 100);
+        assert_eq!(table.told(us(1)), [(1, 100)]);
+        table.0.leave(1, 100);
+        table.join(us(2), other, 100);
+        table.join(us(9), 1, 100);
+        assert_eq!(table.told(us(9)), [(other as u32, 100)], "it was told 8 us ago");
+        assert_eq!(table.told(us(51)), [(1, 100)]);
+    }
+}
+
 #[test]
 fn all_flows_with_bytes_are_told_each_after_its_silence() {
     let mut table = Table(FlowTable::new(64));

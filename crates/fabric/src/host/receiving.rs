@@ -80,9 +80,9 @@ impl<S: Scheme> Host<S> {
         }
         let mut over = false;
         if header.flags.contains(Flags::LAST) {
-            receiver.np.on_message_end(&mut cx);
             let row = &self.common.flows[header.address.flow as usize];
             over = row.next_on_qp == NO_FLOW;
+            receiver.np.on_message_end(&mut cx, over);
             if row.answer != NO_FLOW {
                 self.timers.post(now + row.answer_delay, row.answer);
             }

@@ -140,13 +140,16 @@ impl Rp<Handshaking> for Polite {
 }
 
 #[derive(Debug)]
-struct Announcer;
+struct Announcer {
+    has_first: bool,
+}
 
 impl Np<Handshaking> for Announcer {
     fn open(_: &Plain<()>, _: &mut (), _: Time) -> Announcer {
-        Announcer
+        Announcer { has_first: false }
     }
-    fn on_message_end(&mut self, cx: &mut HostCx<'_, Handshaking>) {
+    fn on_message_end(&mut self, cx: &mut HostCx<'_, Handshaking>, is_last: bool) {
+        assert_eq!(is_last, std::mem::replace(&mut self.has_first, true), "of two messages");
         cx.send(Received);
     }
 }
@@ -198,7 +201,7 @@ impl Np<Late> for Straggler {
     fn open(_: &Plain<()>, _: &mut u64, _: Time) -> Straggler {
         Straggler { next: Time::NEVER }
     }
-    fn on_message_end(&mut self, cx: &mut HostCx<'_, Late>) {
+    fn on_message_end(&mut self, cx: &mut HostCx<'_, Late>, _: bool) {
         self.next = cx.now + US * 10;
     }
     fn next_timer(&self) -> Time {

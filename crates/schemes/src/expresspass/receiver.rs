@@ -178,7 +178,7 @@ impl Np<ExpressPass> for NotificationPoint {
     fn on_data(&mut self, _cx: &mut HostCx<'_, ExpressPass>, _data: &Header, _meta: &mut Credit) {
         self.has_all = false;
     }
-    fn on_message_end(&mut self, _cx: &mut HostCx<'_, ExpressPass>) {
+    fn on_message_end(&mut self, _cx: &mut HostCx<'_, ExpressPass>, _is_last: bool) {
         self.has_all = true;
     }
     fn on_ctl(&mut self, cx: &mut HostCx<'_, ExpressPass>, control: &Control) {

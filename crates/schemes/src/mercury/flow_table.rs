@@ -9,7 +9,8 @@ use units::splitmix::mix;
 const PROBES: usize = 8;
 
 /// Bytes that wait at a port, by flow: a fixed number of entries, found by hash and linear probing.
-/// A flow without bytes has no entry, but one that is not taken yet is still there when it returns.
+/// A flow without bytes has no entry, but one that is not taken yet is still there when it returns; those of
+/// flows that were told lately are taken last.
 #[derive(Clone, Debug)]
 pub struct FlowTable {
     entries: Vec<Entry>,
@@ -74,7 +75,8 @@ impl FlowTable {
     pub fn join(&mut self, now: Time, key: u64, address: Address, bytes: u64) {
         self.total += bytes;
         let place = self.find(key).or_else(|| {
-            let free = self.places(key).find(|&at| self.entries[at].bytes == 0)?;
+            let free = self.places(key).filter(|&at| self.entries[at].bytes == 0);
+            let free = free.min_by_key(|&at| self.entries[at].silent_until.max(now))?;
             let untold = self.entries[free].untold;
             self.entries[free] = Entry { key, untold, ..Entry::default() };
             Some(free)
