@@ -74,7 +74,7 @@ impl Scheme for Swift {
         Preset {
             name: "swift-bolt",
             summary: "What Google's Bolt is compared with: 25 us and 1 us for each switch",
-            source: "the Bolt authors' simulator; max_cwnd decided, so large as not to matter",
+            source: "the Bolt authors' simulator",
             ecn: None,
         },
         Preset {
@@ -103,9 +103,9 @@ impl Scheme for Swift {
             ai: 1.0,
             beta: 0.8,
             max_mdf: 0.5,
-            // 15 B of a packet of 1 KB.
+            // 15 and 373,760 B of packets of 1 KB.
             min_cwnd: 0.015,
-            max_cwnd: 10_000.0,
+            max_cwnd: 373.76,
             reset_threshold: 5,
             rtt_weight: 0.25,
         };

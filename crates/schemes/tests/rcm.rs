@@ -267,7 +267,9 @@ fn flows_keep_their_port_until_they_pause() {
     assert_eq!(table.current(us(51), flow(1), a), Some((b, false)));
     assert_eq!(table.current(us(51), flow(2), a), None, "its place is taken");
     assert_eq!(table.current(ns(51_001), flow(1), a), Some((a, true)), "silent for 50 us");
-    assert_eq!(table.current(ns(51_001), flow(2), a), Some((a, true)));
+    assert_eq!(table.current(ns(51_001), flow(2), a), Some((a, false)), "it was under way before");
+    table.take(ns(51_001), flow(2), a);
+    assert_eq!(table.current(us(102), flow(3), b), Some((b, true)), "all were silent for 50 us");
 }
 
 // A switch with four ports: hosts at 0 and 1, switches at 2 and 3.
@@ -406,15 +408,35 @@ fn an_input_queue_tells_its_neighbour_upstream() {
     assert_eq!([0, 1].map(|port| switch.role(port, us(2))), [Role::Root, Role::None]);
     // Host ports are told nothing.
     assert_eq!(fill(&mut switch, us(3), 1, [30_000, 0, 0, 0]), []);
-    // The neighbour downstream of port 0's flows says 20: (63 + 20) / 2 = 41.5, and its flows count.
+    // The neighbour downstream of port 0's flows says 20: (63 + 20) / 2 = 41.5, and its flows count,
+    // where they come through, once one of their packets was seen.
     hear(&mut switch, us(4), 0, notice(20, &[id(7)]));
     assert_eq!(switch.role(0, us(4)), Role::Inner);
+    assert_eq!(fill(&mut switch, us(4), 2, [40_000, 0, 0, 0]), []);
+    cross(&mut switch, us(4), (7, 3), 0, 1, 0);
     let sent = fill(&mut switch, us(5), 3, [40_000, 0, 0, 0]);
     assert_eq!(sent, [(3, notice(42, &[id(7)]))]);
+    assert_eq!(fill(&mut switch, us(5), 2, [40_000, 0, 0, 0]), [], "flow 7 comes through port 3");
     // What was told is forgotten after 50 us, what was found as well.
     assert_eq!(switch.role(0, us(53)), Role::Inner, "port 3's sample is of 5 us");
     assert_eq!(switch.role(0, us(54)), Role::Root);
     assert_eq!(switch.role(0, us(55)), Role::None);
+}
+
+/// What was told last goes upstream first: the rest may be over.
+#[test]
+fn the_latest_flows_go_upstream_first() {
+    let params = RcmParams { region: RegionParams { notice_flows: 2, ..region() }, ..params() };
+    let mut switch = switch(&params);
+    for (at, told) in [(1, [6, 5]), (2, [7, 6]), (3, [8, 7])] {
+        hear(&mut switch, us(at), 0, notice(20, &told.map(id)));
+        for src in told {
+            cross(&mut switch, us(at), (src, 2), 0, 1, 0);
+        }
+    }
+    let sent = fill(&mut switch, us(4), 2, [30_000, 0, 0, 0]);
+    assert_eq!(sent.len(), 1);
+    assert_eq!(sent[0].1.flows(), [8, 7].map(id));
 }
 
 /// Whether a packet may cross.

@@ -38,14 +38,43 @@ struct Remote {
     until: Time,
     /// CNs in a row.
     notices: u64,
-    /// The harmful flows, each until when.
-    flows: Vec<(FlowId, Time)>,
+    /// The harmful flows, those told last first.
+    flows: Vec<Told>,
+}
+
+/// A harmful flow that a neighbour downstream told.
+#[derive(Clone, Copy, Debug)]
+struct Told {
+    flow: FlowId,
+    until: Time,
+    /// The port through which it comes; `None` until one of its packets is seen.
+    input: Option<u16>,
 }
 
 impl Remote {
     #[inline]
     fn is_valid(&self, now: Time) -> bool {
         now < self.until
+    }
+
+    /// A CN, which counts until then; where its flows come from the port itself may know.
+    fn hear(&mut self, now: Time, until: Time, notice: &Notice, cam: &Cam) {
+        self.notices = if self.is_valid(now) { self.notices + 1 } else { 1 };
+        (self.degree, self.until) = (notice.degree, until);
+        self.flows.retain(|told| now < told.until);
+        for &flow in notice.flows().iter().rev() {
+            let before = self.flows.iter().position(|told| told.flow == flow);
+            let input = before.and_then(|place| self.flows.remove(place).input);
+            let sampled = || cam.harmful(now).iter().find(|(known, _)| *known == flow);
+            let input = input.or_else(|| sampled().map(|(_, input)| *input));
+            self.flows.insert(0, Told { flow, until, input });
+        }
+    }
+
+    /// The entry of a flow, while it counts.
+    #[inline]
+    fn told(&self, flow: FlowId, now: Time) -> Option<usize> {
+        self.flows.iter().position(|told| told.flow == flow && now < told.until)
     }
 }
 
@@ -181,19 +210,34 @@ impl RcmSwitch {
     fn is_harmful(&self, port: usize, flow: FlowId, now: Time) -> bool {
         let output = &self.outputs[port];
         if output.remote.is_valid(now) {
-            return output.remote.flows.iter().any(|(known, until)| *known == flow && now < *until);
+            return output.remote.told(flow, now).is_some();
         }
         output.cam.is_harmful(now, flow)
     }
 
-    /// The harmful flows of a port that may come through `input`.
+    /// The harmful flows of a port that come through `input`.
     fn harmful_through(&self, port: usize, input: u16, now: Time) -> impl Iterator<Item = FlowId> {
         let output = &self.outputs[port];
         let told = output.remote.is_valid(now);
-        let remote = output.remote.flows.iter().filter(move |(_, until)| told && now < *until);
+        let remote = if told { &output.remote.flows[..] } else { &[] };
+        let remote = remote.iter().filter(move |it| now < it.until && it.input == Some(input));
         let own = if told { &[] } else { output.cam.harmful(now) };
         let own = own.iter().filter(move |(_, through)| *through == input);
-        remote.map(|(flow, _)| *flow).chain(own.map(|(flow, _)| *flow))
+        remote.map(|told| told.flow).chain(own.map(|(flow, _)| *flow))
+    }
+
+    /// A packet of a flow crosses to a port; whether the flow is harmful there.
+    #[inline]
+    fn crosses(&mut self, port: usize, flow: FlowId, input: u16, now: Time) -> bool {
+        let output = &mut self.outputs[port];
+        if !output.remote.is_valid(now) {
+            return output.window.is_on() && output.cam.is_harmful(now, flow);
+        }
+        let place = output.remote.told(flow, now);
+        if let Some(place) = place {
+            output.remote.flows[place].input = Some(input);
+        }
+        place.is_some()
     }
 
     /// Congestion of this degree was found at a port, or told of it: RCC cuts.
@@ -207,8 +251,8 @@ impl RcmSwitch {
             let output = &mut self.outputs[port];
             output.unsent.clear();
             if told {
-                let flows = output.remote.flows.iter().filter(|(_, until)| now < *until);
-                output.unsent.extend(flows.map(|(flow, _)| *flow));
+                let flows = output.remote.flows.iter().filter(|told| now < told.until);
+                output.unsent.extend(flows.map(|told| told.flow));
             } else {
                 output.unsent.extend(output.cam.harmful(now).iter().map(|(flow, _)| *flow));
             }
@@ -222,9 +266,13 @@ impl RcmSwitch {
     }
 
     /// Ends RCC where congestion is over: before anything new is found or told, which begins it anew.
+    /// What it held may go.
     #[inline]
     fn calm_down(&mut self, port: usize, now: Time) {
         if self.outputs[port].window.is_on() && self.role(port, now) == Role::None {
+            if self.outputs[port].window.held_until(now).is_some() {
+                self.wake_at = self.wake_at.min(now + Time::from_ps(1));
+            }
             self.outputs[port].window.quit();
         }
     }
@@ -232,17 +280,8 @@ impl RcmSwitch {
     /// A CN from the neighbour downstream of a port.
     fn hear(&mut self, port: usize, notice: &Notice, now: Time) {
         self.calm_down(port, now);
-        let until = now + self.params.memory;
-        let remote = &mut self.outputs[port].remote;
-        remote.notices = if remote.is_valid(now) { remote.notices + 1 } else { 1 };
-        (remote.degree, remote.until) = (notice.degree, until);
-        remote.flows.retain(|(_, until)| now < *until);
-        for &flow in notice.flows() {
-            match remote.flows.iter_mut().find(|(known, _)| *known == flow) {
-                Some((_, known)) => *known = until,
-                None => remote.flows.push((flow, until)),
-            }
-        }
+        let Output { remote, cam, .. } = &mut self.outputs[port];
+        remote.hear(now, now + self.params.memory, notice, cam);
         self.react(port, notice.degree, now);
     }
 
@@ -352,7 +391,10 @@ impl Cp<Rcm> for RcmSwitch {
         let before = std::mem::replace(&mut self.inputs[input].blamed, blamed);
         self.find_blame(before);
         self.find_blame(blamed);
-        if feedback > 0.0 {
+        self.calm_down(before, cx.now);
+        if feedback <= 0.0 {
+            self.calm_down(blamed, cx.now);
+        } else {
             let degree = self.inputs[input].detector.degree(cx.now);
             self.react(blamed, degree, cx.now);
             self.notify(cx, input);
@@ -402,9 +444,9 @@ impl Cp<Rcm> for RcmSwitch {
                 self.calm_down(port, now);
             }
         }
-        if self.outputs[port].window.is_on() {
-            let harmful = self.is_harmful(port, flow, now);
-            let output = &mut self.outputs[port];
+        let harmful = self.crosses(port, flow, header.ingress, now);
+        let output = &mut self.outputs[port];
+        if output.window.is_on() {
             if !output.window.limits() {
                 output.unsent.retain(|unsent| *unsent != flow);
             }
@@ -421,9 +463,11 @@ impl Cp<Rcm> for RcmSwitch {
     }
     /// A window is over somewhere.
     fn on_timer(&mut self, cx: &mut Emit<'_, Rcm>, _ports: &mut dyn Ports<PortId>) {
-        self.wake_at = Time::NEVER;
         for port in 0..self.outputs.len() {
             self.calm_down(port, cx.now);
+        }
+        self.wake_at = Time::NEVER;
+        for port in 0..self.outputs.len() {
             if let Some(until) = self.outputs[port].window.held_until(cx.now) {
                 self.wake_at = self.wake_at.min(until);
             }
