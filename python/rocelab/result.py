@@ -27,6 +27,8 @@ class Result:
     """One row for each port, with its counters."""
     series: Mapping[str, Series]
     """What the probes saw, by the probe's name."""
+    traces: Mapping[str, Table]
+    """Single events, where the scenario asks for them: ``pfc`` and ``packets``."""
     summary: dict[str, Any]
     """The run in figures, as in ``summary.json``."""
     drops: list[dict[str, Any]]
@@ -38,6 +40,7 @@ class Result:
         flows: Table,
         ports: Table,
         series: Mapping[str, Series],
+        traces: Mapping[str, Table],
         summary: dict[str, Any],
         drops: Sequence[dict[str, Any]],
         scenario_toml: str,
@@ -46,6 +49,7 @@ class Result:
         self.flows = flows
         self.ports = ports
         self.series = series
+        self.traces = traces
         self.summary = summary
         self.drops = list(drops)
         self._scenario_toml = scenario_toml
@@ -55,11 +59,12 @@ class Result:
     def from_run(cls, raw: _rocelab.RunResult, scenario: Scenario) -> Result:
         """The result of running ``scenario``, from what the simulator returned."""
         summary = json.loads(raw.summary)
-        tables = dict(raw.series)
+        tables, traces = dict(raw.series), dict(raw.traces)
         result = cls(
             flows=Table(lambda: raw.flows),
             ports=Table(lambda: raw.ports),
             series=series_of(summary, lambda entry: tables[entry["name"]]),
+            traces={name: Table(partial(traces.__getitem__, name)) for name in traces},
             summary=summary,
             drops=json.loads(raw.drops),
             scenario_toml=scenario.to_toml(),

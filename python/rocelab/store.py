@@ -1,9 +1,9 @@
 """Result directories: written whole or not at all.
 
 A directory holds ``scenario.toml``, ``summary.json``, ``flows.parquet``, ``ports.parquet``,
-``series/NAME.parquet`` and, where lossless classes lost packets, ``drops.json``. The same scenario
-and seed give the same bytes in every Parquet file. What else is there, as pictures, stays when a
-result is replaced.
+``series/NAME.parquet``, ``traces/NAME.parquet`` and, where lossless classes lost packets,
+``drops.json``. The same scenario and seed give the same bytes in every Parquet file. What else is
+there, as pictures, stays when a result is replaced.
 """
 
 from __future__ import annotations
@@ -35,10 +35,11 @@ _SCENARIO = "scenario.toml"
 _FLOWS = "flows.parquet"
 _PORTS = "ports.parquet"
 _SERIES = "series"
+_TRACES = "traces"
 _DROPS = "drops.json"
 
-_PARTS = (_SUMMARY, _SCENARIO, _FLOWS, _PORTS, _SERIES, _DROPS)
-"""What a result consists of; in ``series`` that is the Parquet files."""
+_PARTS = (_SUMMARY, _SCENARIO, _FLOWS, _PORTS, _SERIES, _TRACES, _DROPS)
+"""What a result consists of; in ``series`` and ``traces`` that is the Parquet files."""
 
 _SUMMARY_KEYS: dict[str, type | tuple[type, ...]] = {
     "name": str,
@@ -63,11 +64,13 @@ _SUMMARY_KEYS: dict[str, type | tuple[type, ...]] = {
     "counters": dict,
     "digest": str,
     "series": list,
+    "traces": list,
     "warnings": list,
 }
 _SERIES_KEYS = {"name": str, "kind": str, "unit": str, "column": str, "rows": int}
+_TRACE_KEYS = {"name": str, "rows": int, "start_ps": int, "end_ps": int}
 _BIN_KEYS = dict.fromkeys(("upper_bytes", "flows", "p50", "p95", "p99"), (int, float))
-"""What is looked at here of a summary, of a series that it lists and of a bin of slowdowns."""
+"""What is looked at here of a summary, of a series, trace or bin of slowdowns in it."""
 
 _NEEDED = {
     _FLOWS: (
@@ -84,6 +87,12 @@ _NEEDED = {
     _PORTS: ("node", "port", "peer", "rate_bps", "pause_frames_sent", "max_queue_bytes"),
 }
 """Columns that are looked at here; a file without them is none of a result."""
+
+_NEEDED_OF_TRACES = {
+    "pfc": ("time_ps", "node", "port", "peer", "priority", "pause"),
+    "packets": ("time_ps", "node", "port", "event", "kind"),
+}
+"""The same of traces."""
 
 _ROWS_PER_GROUP = 1 << 18
 """Rows in a Parquet row group: fixed, as the bytes must not depend on the machine."""
@@ -219,11 +228,12 @@ def _write_all(result: Result, directory: Path) -> None:
     _write(directory / _SCENARIO, result.scenario_toml.encode())
     _write(directory / _FLOWS, to_parquet(result.flows.to_polars()))
     _write(directory / _PORTS, to_parquet(result.ports.to_polars()))
-    if result.series:
-        (directory / _SERIES).mkdir()
-        for name, series in result.series.items():
-            _write(directory / _SERIES / f"{name}.parquet", to_parquet(series.to_polars()))
-        _sync(directory / _SERIES)
+    for part, tables in ((_SERIES, result.series), (_TRACES, result.traces)):
+        if tables:
+            (directory / part).mkdir()
+            for name, table in tables.items():
+                _write(directory / part / f"{name}.parquet", to_parquet(table.to_polars()))
+            _sync(directory / part)
     if result.drops:
         _write(directory / _DROPS, to_json(result.drops))
     _write(directory / _SUMMARY, to_json(result.summary))
@@ -263,12 +273,12 @@ def _move_others(old: Path, directory: Path) -> None:
     for entry in list(old.iterdir()):
         if entry.name not in _PARTS:
             entry.rename(directory / entry.name)
-    series = old / _SERIES
-    others = list(series.iterdir()) if series.is_dir() else []
-    for entry in others:
-        if entry.suffix != ".parquet":
-            (directory / _SERIES).mkdir(exist_ok=True)
-            entry.rename(directory / _SERIES / entry.name)
+    for part in (_SERIES, _TRACES):
+        others = list((old / part).iterdir()) if (old / part).is_dir() else []
+        for entry in others:
+            if entry.suffix != ".parquet":
+                (directory / part).mkdir(exist_ok=True)
+                entry.rename(directory / part / entry.name)
 
 
 def _put_back(old: Path, directory: Path) -> None:
@@ -358,11 +368,17 @@ def open_result(directory: str | os.PathLike[str]) -> Result:
             f"{directory}: written by rocelab {summary.get('version')}, which this one cannot read",
             hint="use a newer rocelab",
         )
+    # Older ones have none.
+    summary.setdefault("traces", [])
     _check_summary(summary_path, summary)
     return Result(
         flows=Table(partial(_read_parquet, directory / _FLOWS, _NEEDED[_FLOWS])),
         ports=Table(partial(_read_parquet, directory / _PORTS, _NEEDED[_PORTS])),
         series=series_of(summary, lambda entry: _read_parquet(*_series_file(directory, entry))),
+        traces={
+            entry["name"]: Table(partial(_read_parquet, *_trace_file(directory, entry)))
+            for entry in summary["traces"]
+        },
         summary=summary,
         drops=drops,
         scenario_toml=scenario_toml,
@@ -375,6 +391,10 @@ def _check_summary(path: Path, summary: dict[str, Any]) -> None:
     _check_keys(path, summary, _SUMMARY_KEYS, "")
     for number, entry in enumerate(summary["series"]):
         _check_keys(path, entry, _SERIES_KEYS, f"series.{number}")
+    for number, entry in enumerate(summary["traces"]):
+        _check_keys(path, entry, _TRACE_KEYS, f"traces.{number}")
+        if entry["name"] not in _NEEDED_OF_TRACES:
+            raise ResultError(f"{path}: damaged: traces.{number}: no trace is {entry['name']!r}")
     _check_keys(path, summary["slowdown"], {"bins": list}, "slowdown")
     for number, entry in enumerate(summary["slowdown"]["bins"]):
         _check_keys(path, entry, _BIN_KEYS, f"slowdown.bins.{number}")
@@ -405,12 +425,20 @@ def check_tables(directory: Path, summary: Mapping[str, Any]) -> None:
         _read_parquet(directory / name, _NEEDED[name])
     for entry in summary["series"]:
         _read_parquet(*_series_file(directory, entry))
+    for entry in summary["traces"]:
+        _read_parquet(*_trace_file(directory, entry))
 
 
 def _series_file(directory: Path, entry: Mapping[str, Any]) -> tuple[Path, Sequence[str]]:
     """Where a series that the summary lists is kept, and the columns it must have."""
     path = directory / _SERIES / f"{entry['name']}.parquet"
     return path, ("time_ps", entry["column"])
+
+
+def _trace_file(directory: Path, entry: Mapping[str, Any]) -> tuple[Path, Sequence[str]]:
+    """Where a trace that the summary lists is kept, and the columns it must have."""
+    path = directory / _TRACES / f"{entry['name']}.parquet"
+    return path, _NEEDED_OF_TRACES[entry["name"]]
 
 
 def _text(path: Path) -> str:

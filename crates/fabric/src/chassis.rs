@@ -124,6 +124,12 @@ impl<S: Scheme> Chassis<S> {
         (egress, &mut self.mmu)
     }
 
+    /// Whether what happens to packets or queues is recorded.
+    #[inline]
+    pub(crate) fn looks_at_packets(&self) -> bool {
+        self.recorder.as_ref().is_some_and(|recorder| recorder.looks_at_packets())
+    }
+
     /// What the congestion point says of a packet that arrives.
     #[inline]
     pub(crate) fn verdict(&mut self, now: Time, in_port: u16, packet: &mut Packet<S>) -> Verdict {
@@ -250,11 +256,15 @@ impl<S: Scheme> Chassis<S> {
     pub(crate) fn discard(
         &mut self,
         window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
         in_port: u16,
         handle: Handle,
     ) {
         let header = window.packets.remove(handle).header;
         if in_port != NO_INGRESS {
+            if let Some(recorder) = &mut self.recorder {
+                recorder.packet(now, in_port, Happening::Dropped, 0, &header);
+            }
             self.ports[in_port as usize].counters.dropped_packets += 1;
             self.audit.removed += u64::from(header.size);
         } else {
@@ -274,10 +284,7 @@ impl<S: Scheme> Chassis<S> {
         (refused, full): (Admission, &'static str),
     ) {
         let header = window.packets.get(&handle).header;
-        if let Some(recorder) = &mut self.recorder {
-            recorder.packet(time, port, Happening::Dropped, 0, &header);
-        }
-        self.discard(window, port, handle);
+        self.discard(window, time, port, handle);
         let Header { priority, size, address: Address { flow, .. }, .. } = header;
         if !self.mmu.is_lossless(port, priority) {
             return;

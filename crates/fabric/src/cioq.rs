@@ -30,6 +30,7 @@ use crate::chassis::{Chassis, SwitchAudit};
 use crate::egress::LevelOf;
 use crate::network::Cioq;
 use crate::packet::{Packet, Scheme};
+use crate::record::Recorder;
 use crate::port::Port;
 use crossbar::Crossbar;
 use engine::Window;
@@ -83,7 +84,14 @@ impl<S: Scheme> CioqSwitch<S> {
     }
 
     pub(crate) fn advance(&mut self, window: &mut Window<'_, '_, Packet<S>>) -> Time {
-        let until = window.until();
+        Recorder::begin(&mut self.chassis.recorder, window);
+        let next = self.advance_until(window, window.until());
+        Recorder::end(&mut self.chassis.recorder, window);
+        next
+    }
+
+    /// Handles all that is due before `until`; returns when something is due then.
+    fn advance_until(&mut self, window: &mut Window<'_, '_, Packet<S>>, until: Time) -> Time {
         loop {
             let arrival = window.next_arrival_time();
             let timer = self.chassis.next_timer();

@@ -163,11 +163,14 @@ impl<S: Scheme> Host<S> {
 
     pub(crate) fn advance(&mut self, window: &mut Window<'_, '_, Packet<S>>) -> Time {
         let until = window.until();
+        Recorder::begin(&mut self.recorder, window);
         while self.epoch_end < until {
             self.advance_until(window, self.epoch_end);
             self.begin_epoch(window);
         }
-        self.advance_until(window, until).min(self.epoch_end)
+        let next = self.advance_until(window, until).min(self.epoch_end);
+        Recorder::end(&mut self.recorder, window);
+        next
     }
 
     /// Handles all that is due before `until`; returns when something is due then.
@@ -283,7 +286,7 @@ impl<S: Scheme> Host<S> {
         if let Some(losses) = &mut self.losses
             && losses.take(port)
         {
-            return self.lose(window, port, handle);
+            return self.lose(window, now, port, handle);
         }
         if let Some(recorder) = &mut self.recorder {
             let header = &window.packets.get(&handle).header;
@@ -353,7 +356,7 @@ impl<S: Scheme> Host<S> {
             && self.nics[number].is_vacant(queue, now)
             && window.next_arrival_time() > now
             && self.next_timer() > now
-            && self.recorder.is_none()
+            && self.recorder.as_ref().is_none_or(|recorder| !recorder.looks_at_packets())
     }
 
     /// Queues a control packet at a port.

@@ -2,11 +2,12 @@
 //! nothing; a node that takes none pays a test of a pointer.
 
 use crate::packet::Header;
+use engine::Window;
 use schemes::contract::CodePoint;
 use units::{NodeId, Time};
 
 /// What to record.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Records {
     /// Every PFC frame where it arrives.
     pub pfc: bool,
@@ -14,6 +15,27 @@ pub struct Records {
     pub packets: Vec<NodeId>,
     /// Lengths of all queues of switches.
     pub queues: Option<QueueClock>,
+    /// PFC frames and packets from this time on.
+    pub start: Time,
+    /// And up to this one.
+    pub end: Time,
+    /// Each PFC frame and each event of a packet counts as so many samples of probes: where there is no
+    /// room for more of those, none is recorded.
+    pub samples_each: u64,
+}
+
+impl Default for Records {
+    /// Nothing; what is asked for then, to the end of the run and however much it is.
+    fn default() -> Records {
+        Records {
+            pfc: false,
+            packets: Vec::new(),
+            queues: None,
+            start: Time::ZERO,
+            end: Time::NEVER,
+            samples_each: 0,
+        }
+    }
 }
 
 /// When lengths of queues are looked at.
@@ -46,8 +68,8 @@ pub struct PfcEvent {
     pub pause: bool,
 }
 
-/// What happened to a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What happened to a packet; of one instant at one port, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Happening {
     /// It came in.
     Received,
@@ -55,8 +77,10 @@ pub enum Happening {
     Enqueued,
     /// It left a queue and begins to go out.
     Dequeued,
-    /// It found no room.
+    /// It found no room, or no way that a failure has left.
     Dropped,
+    /// It was damaged on the link to this port, or that failed.
+    Lost,
 }
 
 /// Something happened to a packet.
@@ -97,6 +121,13 @@ pub(crate) struct Recorder {
     node: NodeId,
     takes_pfc: bool,
     takes_packets: bool,
+    start: Time,
+    end: Time,
+    samples_each: u64,
+    /// There is no room for more.
+    is_full: bool,
+    /// Events that have not been counted.
+    fresh: u64,
     pub(crate) pfc: Vec<PfcEvent>,
     pub(crate) packets: Vec<PacketEvent>,
     /// By port; none where lengths are not looked at.
@@ -116,6 +147,11 @@ impl Recorder {
                 node,
                 takes_pfc: records.pfc,
                 takes_packets,
+                start: records.start,
+                end: records.end,
+                samples_each: records.samples_each,
+                is_full: false,
+                fresh: 0,
                 pfc: Vec::new(),
                 packets: Vec::new(),
                 queues,
@@ -129,8 +165,37 @@ impl Recorder {
         self.takes_packets
     }
 
+    /// Whether it looks at packets or queues.
+    pub(crate) fn looks_at_packets(&self) -> bool {
+        self.takes_packets || !self.queues.is_empty()
+    }
+
+    /// A window begins, in which there is room for what is recorded or not.
+    #[inline]
+    pub(crate) fn begin<P: Copy + Send>(this: &mut Option<Box<Recorder>>, window: &Window<'_, '_, P>) {
+        if let Some(recorder) = this {
+            recorder.is_full = recorder.samples_each > 0 && !window.has_room();
+        }
+    }
+
+    /// The window ends: what was recorded in it is counted.
+    #[inline]
+    pub(crate) fn end<P: Copy + Send>(
+        this: &mut Option<Box<Recorder>>,
+        window: &mut Window<'_, '_, P>,
+    ) {
+        if let Some(recorder) = this {
+            window.record(std::mem::take(&mut recorder.fresh) * recorder.samples_each);
+        }
+    }
+
+    fn is_asked(&self, time: Time) -> bool {
+        !self.is_full && self.start <= time && time <= self.end
+    }
+
     pub(crate) fn pfc(&mut self, time: Time, port: u16, priority: u8, pause: bool) {
-        if self.takes_pfc {
+        if self.takes_pfc && self.is_asked(time) {
+            self.fresh += 1;
             self.pfc.push(PfcEvent { time, node: self.node, port, priority, pause });
         }
     }
@@ -143,7 +208,8 @@ impl Recorder {
         queue_bytes: u64,
         header: &Header,
     ) {
-        if self.takes_packets {
+        if self.takes_packets && self.is_asked(time) {
+            self.fresh += 1;
             let pause = header.echo != CodePoint::Capable;
             let (node, header) = (self.node, *header);
             let event = PacketEvent { time, node, port, happening, queue_bytes, header, pause };

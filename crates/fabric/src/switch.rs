@@ -21,6 +21,7 @@ use crate::egress::{LevelOf, Made};
 use crate::held::Held;
 use crate::losses::Losses;
 use crate::packet::{Header, NO_INGRESS, Packet, Scheme};
+use crate::record::Recorder;
 use crate::port::Port;
 use crate::sub_queue::SubQueues;
 use engine::Window;
@@ -126,11 +127,14 @@ impl<S: Scheme> Switch<S> {
 
     pub(crate) fn advance(&mut self, window: &mut Window<'_, '_, Packet<S>>) -> Time {
         let until = window.until();
+        Recorder::begin(&mut self.chassis.recorder, window);
         while self.epoch_end < until {
             self.advance_until(window, self.epoch_end);
             self.begin_epoch(window);
         }
-        self.advance_until(window, until).min(self.epoch_end)
+        let next = self.advance_until(window, until).min(self.epoch_end);
+        Recorder::end(&mut self.chassis.recorder, window);
+        next
     }
 
     /// Handles all that is due before `until`; returns when something is due then.

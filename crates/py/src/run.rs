@@ -9,6 +9,7 @@ use hpcc_files::Experiment;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use results::arrow_schema::ArrowError;
+use results::{PacketTrace, PfcTrace};
 use rocelab::hpcc::{Files, records_of};
 use rocelab::{Progress, RunOptions};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,6 +28,7 @@ pub(crate) struct RunResult {
     flows: results::arrow_array::RecordBatch,
     ports: results::arrow_array::RecordBatch,
     series: Vec<(String, results::arrow_array::RecordBatch)>,
+    traces: Vec<(String, results::arrow_array::RecordBatch)>,
     /// The summary, as JSON.
     #[pyo3(get)]
     summary: String,
@@ -39,6 +41,9 @@ pub(crate) struct RunResult {
 
 impl RunResult {
     fn of(result: rocelab::RunResult, hpcc: Option<Files>) -> Result<RunResult, ArrowError> {
+        let pfc = result.pfc_trace.iter().map(|trace| (PfcTrace::NAME, trace.to_record_batch()));
+        let packets = result.packet_trace.iter();
+        let packets = packets.map(|trace| (PacketTrace::NAME, trace.to_record_batch()));
         let json = |error: serde_json::Error| ArrowError::JsonError(error.to_string());
         Ok(RunResult {
             flows: result.flows.to_record_batch()?,
@@ -47,6 +52,10 @@ impl RunResult {
                 .series
                 .iter()
                 .map(|series| Ok((series.name.clone(), series.to_record_batch()?)))
+                .collect::<Result<_, ArrowError>>()?,
+            traces: pfc
+                .chain(packets)
+                .map(|(name, batch)| Ok((name.to_owned(), batch?)))
                 .collect::<Result<_, ArrowError>>()?,
             summary: serde_json::to_string(&result.summary).map_err(json)?,
             drops: serde_json::to_string(&result.drops).map_err(json)?,
@@ -72,11 +81,18 @@ impl RunResult {
     /// The time series by name.
     #[getter]
     fn series(&self) -> Vec<(String, Table)> {
-        self.series
-            .iter()
-            .map(|(name, batch)| (name.clone(), Table { batch: batch.clone() }))
-            .collect()
+        tables(&self.series)
     }
+
+    /// The traces by name.
+    #[getter]
+    fn traces(&self) -> Vec<(String, Table)> {
+        tables(&self.traces)
+    }
+}
+
+fn tables(batches: &[(String, results::arrow_array::RecordBatch)]) -> Vec<(String, Table)> {
+    batches.iter().map(|(name, batch)| (name.clone(), Table { batch: batch.clone() })).collect()
 }
 
 /// Why there is no result.

@@ -12,6 +12,7 @@ mod series;
 mod statistics;
 mod summary;
 mod text;
+mod traces;
 
 pub use digest::digest;
 pub use drops::Drop;
@@ -20,6 +21,7 @@ pub use ports::PortTable;
 pub use series::{Series, SeriesInfo};
 pub use statistics::{SizeBin, SlowdownStatistics, percentile, slowdown_statistics, unfairness};
 pub use summary::{SCHEMA_VERSION, Summary};
+pub use traces::{PacketTrace, PfcTrace, TraceInfo};
 
 // The Arrow types of the public functions, so that users need not depend on them by name.
 pub use arrow_array;

@@ -2,6 +2,7 @@
 
 use crate::series::SeriesInfo;
 use crate::statistics::SlowdownStatistics;
+use crate::traces::TraceInfo;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -73,6 +74,8 @@ pub struct Summary {
     pub digest: String,
     /// The series that were recorded.
     pub series: Vec<SeriesInfo>,
+    /// The traces that were recorded.
+    pub traces: Vec<TraceInfo>,
     /// What the user should know, a sentence each.
     pub warnings: Vec<String>,
 }

@@ -29,6 +29,7 @@ mod dispatch;
 pub mod hpcc;
 mod report;
 mod setup;
+mod traces;
 mod warnings;
 
 use scenario::{Scenario, ScenarioError};
@@ -49,7 +50,7 @@ pub struct RunOptions {
     pub cancel: Arc<AtomicBool>,
     /// Written as the run goes on.
     pub progress: Arc<Progress>,
-    /// Single events to record, besides the scenario's time series.
+    /// Single events to record where the scenario asks for no trace.
     pub records: fabric::Records,
     /// Works the run event by event on the reference engine, without the fabric's short ways: on one
     /// thread, slow, and with the same result. For tests.
@@ -80,6 +81,10 @@ pub struct RunResult {
     pub ports: results::PortTable,
     /// One for each probe.
     pub series: Vec<results::Series>,
+    /// PFC frames, where the scenario asks for them.
+    pub pfc_trace: Option<results::PfcTrace>,
+    /// What happened to packets, where the scenario asks for that.
+    pub packet_trace: Option<results::PacketTrace>,
     /// Drops in lossless classes, the first ones.
     pub drops: Vec<results::Drop>,
     /// The single events that were asked for.

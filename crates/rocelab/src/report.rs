@@ -1,6 +1,6 @@
 //! From what the fabric counted to tables and the summary.
 
-use crate::{Recorded, RunResult, VERSION, warnings};
+use crate::{Recorded, RunResult, VERSION, traces, warnings};
 use fabric::{FlowOutcome, Output, ProbeKind, ProbeTargets, Setup};
 use results::{Drop, FlowTable, PortTable, Series, Summary, UNFINISHED};
 use scenario::{Message, NodeKind, Scenario};
@@ -34,14 +34,21 @@ pub(crate) fn report(
             size_bytes: u64::from(drop.size),
         })
         .collect();
+    let pfc_trace = scenario.trace.pfc.then(|| traces::pfc(&mut output, &names));
+    let packet_trace = (!scenario.trace.packets.is_empty())
+        .then(|| traces::packets(std::mem::take(&mut output.packet_events), &names));
     let recorded = Recorded {
         pfc: std::mem::take(&mut output.pfc_events),
         packets: std::mem::take(&mut output.packet_events),
         queues: std::mem::take(&mut output.queue_blocks),
         network_bdp: output.network_bdp,
     };
-    let summary = summary(scenario, setup, &output, &flows, &ports, &series, threads, wall_s);
-    RunResult { flows, ports, series, drops, recorded, summary }
+    let summary = Summary {
+        series: series.iter().map(Series::info).collect(),
+        traces: traces::infos(scenario, &output, pfc_trace.as_ref(), packet_trace.as_ref()),
+        ..summary(scenario, setup, &output, &flows, &ports, threads, wall_s)
+    };
+    RunResult { flows, ports, series, pfc_trace, packet_trace, drops, recorded, summary }
 }
 
 fn flow_table(scenario: &Scenario, output: &Output, names: &Arc<Vec<String>>) -> FlowTable {
@@ -157,14 +164,13 @@ fn one_series(
     series
 }
 
-#[expect(clippy::too_many_arguments, reason = "made in one place")]
+/// The summary but for what the probes and traces saw.
 fn summary(
     scenario: &Scenario,
     setup: &Setup,
     output: &Output,
     flows: &FlowTable,
     ports: &PortTable,
-    series: &[Series],
     threads: usize,
     wall_s: f64,
 ) -> Summary {
@@ -201,7 +207,7 @@ fn summary(
         max_queue_bytes: ports.max_queue_bytes.iter().copied().max().unwrap_or(0),
         counters: output.counters.iter().map(|(&name, &count)| (name.to_owned(), count)).collect(),
         digest: results::digest(flows, ports),
-        series: series.iter().map(Series::info).collect(),
         warnings: warnings::of(scenario, setup, output, flows),
+        ..Summary::default()
     }
 }

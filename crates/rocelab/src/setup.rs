@@ -3,9 +3,9 @@
 use crate::RunOptions;
 use fabric::{
     Cable, Cioq, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Message, Node, Paths,
-    PfcConfig, Probe, ProbeKind, ProbeTargets, Quirks, Setup, SwitchConfig, Threshold,
+    PfcConfig, Probe, ProbeKind, ProbeTargets, Quirks, Records, Setup, SwitchConfig, Threshold,
 };
-use scenario::{Scenario, Stop};
+use scenario::{Scenario, Stop, Trace};
 use std::collections::BTreeMap;
 use units::{NodeId, Rate, Time};
 
@@ -86,8 +86,26 @@ pub(crate) fn setup(scenario: &Scenario, options: &RunOptions) -> Setup {
         until_done,
         probes: scenario.probes.iter().map(probe).collect(),
         most_samples: scenario.run.most_samples.into(),
-        records: options.records.clone(),
+        records: records(&scenario.trace, options),
         by_the_book: options.by_the_book,
+    }
+}
+
+/// An event of a trace takes as much memory as so many samples of a probe.
+const SAMPLES_PER_EVENT: u64 = 5;
+
+/// What the scenario, or else who runs it, wants to have recorded.
+fn records(trace: &Trace, options: &RunOptions) -> Records {
+    if !trace.is_asked() {
+        return options.records.clone();
+    }
+    Records {
+        pfc: trace.pfc,
+        packets: trace.packets.clone(),
+        queues: None,
+        start: trace.start,
+        end: trace.end.unwrap_or(Time::NEVER),
+        samples_each: SAMPLES_PER_EVENT,
     }
 }
 

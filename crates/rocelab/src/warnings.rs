@@ -122,13 +122,13 @@ fn not_done(scenario: &Scenario, output: &Output, flows: &FlowTable) -> Option<S
     }
 }
 
-/// Probes that stopped before the run did.
+/// Probes and traces that stopped before the run did.
 fn full(scenario: &Scenario, output: &Output) -> Option<String> {
     let from = output.outcome.full_from;
     (from < output.outcome.end).then(|| {
         format!(
-            "probes took no samples from {from} on, as there is room for {} only; sample less often, for a \
-             shorter time, or at fewer places, or raise run.most_samples",
+            "probes and traces recorded nothing from {from} on, as there is room for {} samples only; sample \
+             less often, for a shorter time, or at fewer places, or raise run.most_samples",
             scenario.run.most_samples
         )
     })

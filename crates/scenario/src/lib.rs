@@ -40,6 +40,7 @@ mod settings;
 mod source;
 pub mod spec;
 mod topology;
+mod trace;
 mod traffic;
 mod tree;
 pub mod workload;
@@ -55,6 +56,7 @@ pub use settings::{
     Wire, WireProfile,
 };
 pub use spec::QuirksSpec;
+pub use trace::Trace;
 pub use traffic::{After, LATEST, MOST_MESSAGES, Message, ROCE_PORT};
 
 use error::Result;

@@ -10,6 +10,7 @@ use crate::settings::{self, Classes, Ecn, HostSettings, Pfc, Routing, SwitchSett
 use crate::source::Source;
 use crate::spec::{QuirksSpec, RunSpec, SCHEMA_VERSION, Spec, StopSpec};
 use crate::topology;
+use crate::trace::{self, Trace};
 use crate::traffic::{self, Context, Message, Traffic, check_time};
 use std::path::Path;
 use units::Time;
@@ -54,6 +55,8 @@ pub struct Scenario {
     pub routing: Routing,
     /// The time series to record.
     pub probes: Vec<Probe>,
+    /// What is recorded event by event.
+    pub trace: Trace,
     /// What is done as in the HPCC simulator.
     pub quirks: QuirksSpec,
     /// The specification with every default filled in.
@@ -71,7 +74,7 @@ pub struct Run {
     pub stop: Stop,
     /// Give up at this simulated time; with [`Stop::At`] that time.
     pub limit: Time,
-    /// Most samples of all probes; with more they stop, and the run goes on.
+    /// Most samples of all probes, an event of a trace being five; with more they stop, and the run goes on.
     pub most_samples: u32,
 }
 
@@ -149,6 +152,7 @@ impl Scenario {
                 .hint("give a [[traffic]], or a time as `run.stop`"));
         }
         let probes = probe::resolve(&spec.probe, &nodes, &traffic, &run)?;
+        let trace = trace::resolve(&spec.trace, &nodes)?;
         let failures = failure::resolve(&spec.failure, &nodes)?;
         drop(nodes);
         for (link, fails_at) in network.links.iter_mut().zip(failures) {
@@ -174,6 +178,7 @@ impl Scenario {
             classes,
             routing,
             probes,
+            trace,
             quirks: spec.quirks.clone(),
             spec,
             source: Source::default(),

@@ -9,6 +9,6 @@ with; ``%matplotlib inline`` is not needed.
 
 from rocelab.plot.slowdown import fct, tags
 from rocelab.plot.style import save
-from rocelab.plot.timeline import queue, series, throughput
+from rocelab.plot.timeline import pauses, queue, series, throughput
 
-__all__ = ["fct", "queue", "save", "series", "tags", "throughput"]
+__all__ = ["fct", "pauses", "queue", "save", "series", "tags", "throughput"]

@@ -39,6 +39,12 @@ class Plots:
         """Throughput over time."""
         return timeline.throughput(self._result, nodes=nodes, ports=ports)
 
+    def pauses(
+        self, *, nodes: Sequence[str] | None = None, ports: Sequence[int] | None = None
+    ) -> Figure:
+        """When ports were paused, to the picosecond; needs a trace of PFC frames."""
+        return timeline.pauses(self._result, nodes=nodes, ports=ports)
+
     def region(self, time_us: float) -> Figure:
         """The congestion region of RCM at a moment, on the network; needs ``port-state`` probes."""
         return region.region(self._result, time_us)

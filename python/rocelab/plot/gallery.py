@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 
 from rocelab.plot.slowdown import fct, tags
 from rocelab.plot.style import named, save
-from rocelab.plot.timeline import series
+from rocelab.plot.timeline import pauses, series
 
 if TYPE_CHECKING:
     from rocelab.result import Result
 
 
 def draw_all(results: Sequence[Result] | Mapping[str, Result], directory: Path) -> list[Path]:
-    """Draws slowdown by size and by tag, and each kind of series that all ``results`` have.
+    """Draws slowdown by size and by tag, each kind of series that all ``results`` have, and pauses.
 
-    A kind of which no result has samples is left out. Returns the paths of what was written.
+    A kind of which no result has samples is left out, and pauses where not all have traced PFC
+    frames. Returns the paths of what was written.
     """
     runs, _ = named(results)
     paths: list[Path] = []
@@ -29,4 +30,7 @@ def draw_all(results: Sequence[Result] | Mapping[str, Result], directory: Path) 
     sampled = {one.kind for result in runs for one in result.series.values() if len(one)}
     for kind in sorted(sampled.intersection(*probed)):
         paths += save(series(results, kind), directory / kind)
+    traced = [result.traces.get("pfc") for result in runs]
+    if None not in traced and any(traced):
+        paths += save(pauses(results), directory / "pfc")
     return paths

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 LINES_AT_MOST = 6
 """Lines in the one panel of one result."""
+BARS_AT_MOST = 24
+"""Ports whose pauses are drawn."""
 PANELS_AT_MOST = 5
 """Panels, each with a line for each of several results."""
 
@@ -131,6 +133,63 @@ def series(
     return _curves(lines, names, shown, remark, notes, what, unit)
 
 
+def pauses(
+    results: Results,
+    *,
+    nodes: Sequence[str] | None = None,
+    ports: Sequence[int] | None = None,
+) -> Figure:
+    """When ports were paused by their peers, from the trace of PFC frames: a row of bars for each.
+
+    ``nodes`` and ``ports`` choose among them. Those are drawn that were paused longest, in the
+    order of their first pause: so congestion is seen to spread.
+    """
+    runs, names = named(results)
+    lines: list[_Line] = []
+    for index, (run, name) in enumerate(zip(runs, names, strict=True)):
+        if "pfc" not in run.traces:
+            raise ResultError(
+                f"{name}: no trace of PFC frames", hint="record it: [trace] with `pfc = true`"
+            )
+        frame = run.traces["pfc"].to_polars()
+        for column, chosen in (("node", nodes), ("port", ports)):
+            if chosen is not None:
+                frame = frame.filter(frame[column].is_in(list(chosen)))
+        lines.extend(_paused(index, frame, run))
+    if not lines:
+        raise ResultError(f"no pause to draw: no PFC frame arrived in {', '.join(names)}")
+    longest = sorted(lines, key=_paused_ps, reverse=True)
+    total = len({line.where for line in lines})
+    drawn = list(dict.fromkeys(line.where for line in longest))[:BARS_AT_MOST]
+    lines = [line for line in lines if line.where in drawn]
+    first = sorted(lines, key=lambda line: (line.time_ps[0], line.where))
+    places = list(dict.fromkeys(line.where for line in first))
+    remark = f"the {BARS_AT_MOST} longest paused of {total}" if total > BARS_AT_MOST else ""
+    return _bars(lines, names, places, remark, caveats(runs))
+
+
+def _paused(run_number: int, frame: pl.DataFrame, run: Result) -> list[_Line]:
+    """A line for each port of ``frame``: 1 from the first priority that is paused to the last."""
+    import polars as pl
+
+    called = _port_names(run)
+    end_ps = next(one["end_ps"] for one in run.summary["traces"] if one["name"] == "pfc")
+    lines = []
+    for (node, port), rows in frame.partition_by("node", "port", as_dict=True).items():
+        paused: set[int] = set()
+        times, values = [], []
+        for time_ps, priority, pause in rows.select("time_ps", "priority", "pause").rows():
+            (paused.add if pause else paused.discard)(priority)
+            times.append(time_ps)
+            values.append(float(bool(paused)))
+        times.append(max(end_ps, times[-1]))
+        values.append(0.0)
+        where = called[str(node), int(port)]
+        line = _Line(run_number, where, None, pl.Series(times), pl.Series(values), max(values))
+        lines.append(line)
+    return lines
+
+
 def _curves(
     lines: Sequence[_Line],
     names: Sequence[str],
@@ -185,11 +244,10 @@ def _bars(
         row_in = max(0.22, 0.14 * max(map(len, called)))
         drawn, (axes,) = figure(height_in=0.7 + row_in * len(rows), notes=notes)
         for row, line in enumerate(rows):
-            number = line.run if len(names) > 1 else places.index(line.where)
             axes.broken_barh(
                 [(begin / ps, (end - begin) / ps) for begin, end in _spans(line)],
                 (row - 0.35, 0.7),
-                color=look(number).colour,
+                color=look(line.run).colour,
                 linewidth=0,
                 # Not moved to whole pixels: a pixel's shade tells how much of it was paused.
                 snap=False,

@@ -32,7 +32,7 @@ impl<S: Scheme> CioqSwitch<S> {
         match self.chassis.verdict(now, in_port, packet) {
             Verdict::Forward if !link_control => self.admit(window, now, in_port, handle),
             Verdict::Forward | Verdict::Consume => self.chassis.consume(window, handle),
-            Verdict::Drop => self.chassis.discard(window, in_port, handle),
+            Verdict::Drop => self.chassis.discard(window, now, in_port, handle),
             Verdict::Hold(_) => unreachable!("refused when the network was built"),
         }
         self.apply_effects(window, now);

@@ -361,7 +361,7 @@ impl<S: Scheme> CioqSwitch<S> {
         let passes = !Self::STRICT
             && self.chassis.ports[output].is_idle(class, now)
             && !self.chassis.common.marks_at_enqueue
-            && self.chassis.recorder.is_none();
+            && !self.chassis.looks_at_packets();
         if !passes {
             self.crossed += u64::from(size);
             self.enqueue(window, now, output, handle);

@@ -77,9 +77,14 @@ impl<S: Scheme> Host<S> {
     pub(super) fn lose(
         &mut self,
         window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
         port: u16,
         handle: Handle,
     ) {
+        if let Some(recorder) = &mut self.recorder {
+            let header = &window.packets.get(&handle).header;
+            recorder.packet(now, port, Happening::Lost, 0, header);
+        }
         self.nics[port as usize].port.counters.lost_packets += 1;
         window.packets.discard(handle);
     }

@@ -27,7 +27,7 @@ impl<S: Scheme> Switch<S> {
         if let Some(losses) = &mut self.losses
             && losses.take(in_port)
         {
-            return self.lose(window, in_port, handle);
+            return self.lose(window, now, in_port, handle);
         }
         let packet = window.packets.get_mut(&mut handle);
         packet.header.ingress = in_port;
@@ -85,7 +85,7 @@ impl<S: Scheme> Switch<S> {
         match verdict {
             Verdict::Forward => unreachable!("it goes on"),
             Verdict::Consume => self.chassis.consume(window, handle),
-            Verdict::Drop => self.chassis.discard(window, in_port, handle),
+            Verdict::Drop => self.chassis.discard(window, now, in_port, handle),
             Verdict::Hold(until) => self.hold_arrival(window, now, in_port, until, handle),
         }
     }
@@ -134,7 +134,7 @@ impl<S: Scheme> Switch<S> {
                 if verdict == Verdict::Consume {
                     self.chassis.consume(window, handle);
                 } else {
-                    self.chassis.discard(window, in_port, handle);
+                    self.chassis.discard(window, now, in_port, handle);
                 }
             }
         }
@@ -152,11 +152,11 @@ impl<S: Scheme> Switch<S> {
     ) {
         let packet = window.packets.get_mut(&mut handle);
         let Some(out) = self.choose(packet, now) else {
-            return self.chassis.discard(window, in_port, handle);
+            return self.chassis.discard(window, now, in_port, handle);
         };
         let (priority, size) = (packet.header.priority, u64::from(packet.header.size));
         if !self.has_room(window, now, out, priority) {
-            return self.chassis.discard(window, in_port, handle);
+            return self.chassis.discard(window, now, in_port, handle);
         }
         if in_port == NO_INGRESS {
             return self.enqueue(window, now, in_port, out, handle);

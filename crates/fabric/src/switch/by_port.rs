@@ -30,7 +30,7 @@ impl<S: Scheme> Switch<S> {
             && !S::CLASSES
             && (self.chassis.cp.is_none() || Self::POINTS_ARE_LOCAL)
             && self.chassis.draws.is_none()
-            && self.chassis.recorder.is_none()
+            && !self.chassis.looks_at_packets()
             && self.trains.is_empty()
     }
 

@@ -65,9 +65,14 @@ impl<S: Scheme> Switch<S> {
     pub(super) fn lose(
         &mut self,
         window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
         in_port: u16,
         handle: Handle,
     ) {
+        if let Some(recorder) = &mut self.chassis.recorder {
+            let header = &window.packets.get(&handle).header;
+            recorder.packet(now, in_port, Happening::Lost, 0, header);
+        }
         self.chassis.ports[in_port as usize].counters.lost_packets += 1;
         window.packets.discard(handle);
     }

@@ -68,7 +68,7 @@ impl<S: Scheme> Switch<S> {
         let (kind, priority, size) = packet.header.on_the_wire();
         self.chassis.audit.arrived += u64::from(size);
         if S::CLASSES && !self.has_room(window, now, out, priority) {
-            self.chassis.discard(window, place.port(window), handle);
+            self.chassis.discard(window, now, place.port(window), handle);
             return false;
         }
         let bytes = u64::from(size);

@@ -7,7 +7,7 @@ use scenario::spec::{
     AckClass, ClassesSpec, CustomSpec, DataWord, EcnRateSpec, EcnSpec, FailureSpec, FlowSpec,
     FlowsSpec, Headroom, HostSpec, LinkSpec, NodeSpec, ParamValue, PfcSpec, Quantity, QuirksSpec,
     RunSpec, SchemeSpec, Spec, StopSpec, SwitchSpec, ThresholdKind, Timeout, TopologySpec,
-    TrafficSpec, WireProfile, WireSpec,
+    TraceSpec, TrafficSpec, WireProfile, WireSpec,
 };
 use schemes::int::IntFormat;
 use std::collections::{BTreeMap, BTreeSet};
@@ -161,6 +161,7 @@ pub fn scenario_of(experiment: &Experiment, name: &str) -> (Spec, Vec<Warning>) 
         routing: Default::default(),
         failure: failure.into_iter().collect(),
         probe: Vec::new(),
+        trace: TraceSpec::default(),
     };
     (spec, warnings)
 }
@@ -185,6 +186,7 @@ pub fn records_of(experiment: &Experiment) -> Records {
             block: qlen::BLOCK_INTERVAL,
             bin: 1000,
         }),
+        ..Records::default()
     }
 }
 

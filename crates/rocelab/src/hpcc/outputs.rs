@@ -167,7 +167,9 @@ fn write_trace(out: &mut dyn Write, experiment: &Experiment, files: &Files) -> i
         window: files.recorded.network_bdp.map_or(0, |bdp| bdp.get() as u32),
     };
     let mut trace = packet_trace::Writer::new(out, &header)?;
-    for event in &files.recorded.packets {
+    // The original has no event for what a link damages.
+    let events = files.recorded.packets.iter();
+    for event in events.filter(|event| event.happening != Happening::Lost) {
         trace.write(&record(event, experiment, files))?;
     }
     trace.finish()
@@ -237,7 +239,7 @@ fn record(event: &PacketEvent, experiment: &Experiment, files: &Files) -> Record
             Happening::Received => Event::Received,
             Happening::Enqueued => Event::Enqueued,
             Happening::Dequeued => Event::Dequeued,
-            Happening::Dropped => Event::Dropped,
+            Happening::Dropped | Happening::Lost => Event::Dropped,
         },
         ecn: if header.code_point == CodePoint::CongestionExperienced { 3 } else { 0 },
         packet,

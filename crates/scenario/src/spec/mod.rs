@@ -10,6 +10,7 @@ mod quantity;
 mod quirks;
 mod settings;
 mod topology;
+mod trace;
 mod traffic;
 mod words;
 
@@ -25,6 +26,7 @@ pub use topology::{
     CoreWiring, CrossDcSpec, CustomSpec, DumbbellSpec, FatTreeSpec, FileSpec, LeafSpineSpec,
     LinkSpec, NodeKind, NodeSpec, StarSpec, ThreeTierSpec, TopologySpec,
 };
+pub use trace::TraceSpec;
 pub use traffic::{
     BurstsSpec, DestinationMix, FlowSpec, FlowsSpec, IncastSpec, PermutationSpec, PoissonSpec,
     RequestResponseSpec, TrafficSpec,
@@ -94,6 +96,9 @@ pub struct Spec {
     /// The time series to record.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub probe: Vec<ProbeSpec>,
+    /// The single events to record.
+    #[serde(default, skip_serializing_if = "TraceSpec::is_default")]
+    pub trace: TraceSpec,
 }
 
 impl Spec {
@@ -122,8 +127,9 @@ pub struct RunSpec {
     pub stop: StopSpec,
     /// With "flows-done": give up at this simulated time.
     pub limit: Quantity<Time>,
-    /// Most samples of all probes together: from the microsecond on at which there are so many, probes take
-    /// none, while the run goes on. Each takes 16 bytes of memory, and some 75 when the run ends.
+    /// Most samples of all probes together, with five for each event of a trace: from the microsecond on at
+    /// which there are so many, none are taken, while the run goes on. Each takes 16 bytes of memory, and some
+    /// 75 when the run ends.
     pub most_samples: u32,
 }
 

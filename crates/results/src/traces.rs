@@ -1,0 +1,135 @@
+//! Traces: single events of a run.
+
+use crate::text::names_of;
+use arrow_array::{
+    ArrayRef, BooleanArray, RecordBatch, UInt8Array, UInt16Array, UInt32Array, UInt64Array,
+};
+use arrow_schema::ArrowError;
+use serde::Serialize;
+use std::sync::Arc;
+
+/// What `summary.json` says of a trace.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TraceInfo {
+    /// Its name, and that of its file.
+    pub name: String,
+    /// Number of rows.
+    pub rows: u64,
+    /// From when on events were recorded.
+    pub start_ps: u64,
+    /// Until when: the end that was asked for, that of the run, or when there was no more room.
+    pub end_ps: u64,
+}
+
+/// PFC frames where they arrived, as columns of equal length, by time, node, port.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PfcTrace {
+    /// When each arrived.
+    pub time_ps: Vec<u64>,
+    /// Where: index into `node_names`.
+    pub node: Vec<u32>,
+    /// The port that it tells to pause or to go on.
+    pub port: Vec<u16>,
+    /// Who sent it, the node at the other end: index into `node_names`.
+    pub peer: Vec<u32>,
+    /// The priority that it is about.
+    pub priority: Vec<u8>,
+    /// It pauses, or else resumes.
+    pub pause: Vec<bool>,
+    /// The names of the nodes.
+    pub node_names: Arc<Vec<String>>,
+}
+
+impl PfcTrace {
+    /// Its name.
+    pub const NAME: &'static str = "pfc";
+
+    /// As Arrow, in the order of the rows.
+    ///
+    /// # Errors
+    /// If the columns differ in length.
+    pub fn to_record_batch(&self) -> Result<RecordBatch, ArrowError> {
+        let name = |ids: &[u32]| names_of(ids.iter().map(|&id| id as usize), &self.node_names);
+        RecordBatch::try_from_iter_with_nullable([
+            ("time_ps", Arc::new(UInt64Array::from(self.time_ps.clone())) as ArrayRef, false),
+            ("node", name(&self.node), false),
+            ("port", Arc::new(UInt16Array::from(self.port.clone())), false),
+            ("peer", name(&self.peer), false),
+            ("priority", Arc::new(UInt8Array::from(self.priority.clone())), false),
+            ("pause", Arc::new(BooleanArray::from(self.pause.clone())), false),
+        ])
+    }
+}
+
+/// What happened to packets, as columns of equal length, by time, node, port.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PacketTrace {
+    /// When.
+    pub time_ps: Vec<u64>,
+    /// Where: index into `node_names`.
+    pub node: Vec<u32>,
+    /// At which port.
+    pub port: Vec<u16>,
+    /// What happened: index into [`EVENTS`](PacketTrace::EVENTS).
+    pub event: Vec<u8>,
+    /// What the packet is: index into [`KINDS`](PacketTrace::KINDS).
+    pub kind: Vec<u8>,
+    /// The message that it belongs to, or [`NO_FLOW`](PacketTrace::NO_FLOW).
+    pub flow_id: Vec<u32>,
+    /// Its priority; of a pause or resume the one that it is about.
+    pub priority: Vec<u8>,
+    /// Data: its first byte in the stream of its QP; ACK and NACK: the first byte not yet received.
+    pub sequence: Vec<u64>,
+    /// Payload.
+    pub payload_bytes: Vec<u16>,
+    /// Link time that it takes.
+    pub size_bytes: Vec<u16>,
+    /// How it is marked, an ACK or NACK: how what it answers was: index into
+    /// [`CODE_POINTS`](PacketTrace::CODE_POINTS).
+    pub ecn: Vec<u8>,
+    /// Bytes in the queue that it joins or leaves, without it.
+    pub queue_bytes: Vec<u64>,
+    /// The names of the nodes.
+    pub node_names: Arc<Vec<String>>,
+}
+
+impl PacketTrace {
+    /// Its name.
+    pub const NAME: &'static str = "packets";
+    /// What may happen to a packet.
+    pub const EVENTS: [&'static str; 5] = ["received", "enqueued", "dequeued", "dropped", "lost"];
+    /// What a packet may be.
+    pub const KINDS: [&'static str; 7] =
+        ["data", "ack", "nack", "control", "link-control", "pause", "resume"];
+    /// What switches may say in its ECN field.
+    pub const CODE_POINTS: [&'static str; 3] = ["capable", "undetermined", "congestion"];
+    /// Of a packet that belongs to no message.
+    pub const NO_FLOW: u32 = u32::MAX;
+
+    /// As Arrow, in the order of the rows.
+    ///
+    /// # Errors
+    /// If the columns differ in length.
+    pub fn to_record_batch(&self) -> Result<RecordBatch, ArrowError> {
+        let word = |numbers: &[u8], words: &[&str]| -> ArrayRef {
+            let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+            names_of(numbers.iter().map(|&number| number.into()), &words)
+        };
+        let flows = self.flow_id.iter().map(|&flow| (flow != PacketTrace::NO_FLOW).then_some(flow));
+        let nodes = self.node.iter().map(|&id| id as usize);
+        RecordBatch::try_from_iter_with_nullable([
+            ("time_ps", Arc::new(UInt64Array::from(self.time_ps.clone())) as ArrayRef, false),
+            ("node", names_of(nodes, &self.node_names), false),
+            ("port", Arc::new(UInt16Array::from(self.port.clone())), false),
+            ("event", word(&self.event, &PacketTrace::EVENTS), false),
+            ("kind", word(&self.kind, &PacketTrace::KINDS), false),
+            ("flow_id", Arc::new(flows.collect::<UInt32Array>()), true),
+            ("priority", Arc::new(UInt8Array::from(self.priority.clone())), false),
+            ("sequence", Arc::new(UInt64Array::from(self.sequence.clone())), false),
+            ("payload_bytes", Arc::new(UInt16Array::from(self.payload_bytes.clone())), false),
+            ("size_bytes", Arc::new(UInt16Array::from(self.size_bytes.clone())), false),
+            ("ecn", word(&self.ecn, &PacketTrace::CODE_POINTS), false),
+            ("queue_bytes", Arc::new(UInt64Array::from(self.queue_bytes.clone())), false),
+        ])
+    }
+}

@@ -1,0 +1,46 @@
+//! From `[trace]` to what is recorded event by event.
+
+use crate::error::{Result, ScenarioError};
+use crate::select::Selector;
+use crate::spec::TraceSpec;
+use crate::traffic::check_time;
+use units::{NodeId, Time};
+
+/// What is recorded event by event.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trace {
+    /// Each PFC frame where it arrives.
+    pub pfc: bool,
+    /// Each packet at these nodes.
+    pub packets: Vec<NodeId>,
+    /// Events from this time on.
+    pub start: Time,
+    /// No event after this time; `None`: to the end of the run.
+    pub end: Option<Time>,
+}
+
+impl Trace {
+    /// Whether anything is to be recorded.
+    pub fn is_asked(&self) -> bool {
+        self.pfc || !self.packets.is_empty()
+    }
+}
+
+/// Finds the nodes of `spec`.
+pub(crate) fn resolve(spec: &TraceSpec, nodes: &Selector<'_>) -> Result<Trace> {
+    let packets = nodes.nodes(&spec.packets, "trace.packets")?;
+    let start = check_time(spec.start, || "trace.start".to_owned())?;
+    let end = spec.end.map(|end| check_time(end, || "trace.end".to_owned())).transpose()?;
+    if let Some(end) = end
+        && end < start
+    {
+        let why = format!("{end} is before the start at {start}");
+        return Err(ScenarioError::new("trace.end", why));
+    }
+    let trace = Trace { pfc: spec.pfc, packets, start, end };
+    if !trace.is_asked() && (start > Time::ZERO || end.is_some()) {
+        return Err(ScenarioError::new("trace", "nothing is to be recorded between these times")
+            .hint("choose `pfc = true`, or nodes as `packets`"));
+    }
+    Ok(trace)
+}

@@ -1,0 +1,165 @@
+"""Traces: single events, in Python, in files and in pictures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import rocelab
+from conftest import Command
+from pictures import assert_picture
+from rocelab.plot.gallery import draw_all
+
+
+@pytest.fixture(scope="module")
+def traced() -> rocelab.Result:
+    """Four hosts send to a fifth; all but the third are paused, and the first is traced."""
+    return rocelab.run(
+        rocelab.Scenario(
+            name="traced",
+            topology={"kind": "star", "hosts": 5, "host_rate": "100Gbps", "host_delay": "1us"},
+            traffic=[
+                {"kind": "incast", "senders": ["h0", "h1", "h3"], "receiver": "h4", "size": "1MB"},
+                {"kind": "flows", "flows": [{"src": "h2", "dst": "h0", "size": "10KB"}]},
+            ],
+            switch={"buffer": "2MB"},
+            pfc={"threshold": "static", "xoff": "100KB", "xon": "98KB"},
+            trace={"pfc": True, "packets": ["h0"]},
+        )
+    )
+
+
+def test_traces_are_tables(traced: rocelab.Result) -> None:
+    assert list(traced.traces) == ["pfc", "packets"]
+    pfc, packets = (pl.DataFrame(table) for table in traced.traces.values())
+    assert pfc.columns == ["time_ps", "node", "port", "peer", "priority", "pause"]
+    assert set(pfc["node"]) == {"h0", "h1", "h3"}
+    assert set(pfc["peer"]) == {"s0"}
+    assert pfc["pause"].sum() == traced.summary["pause_frames"] > 3
+    # All that h0 has to do with: it sends flow 0, gets flow 3, and is told to pause.
+    assert set(packets["node"]) == {"h0"}
+    kinds = dict(packets.group_by("kind", "event").len().select("kind", "len").rows())
+    assert set(kinds) == {"data", "ack", "pause", "resume"}
+    sent = packets.filter(pl.col("kind") == "data", pl.col("event") == "dequeued")
+    assert sent["payload_bytes"].sum() == 1_000_000
+    assert sent["sequence"].is_sorted()
+    assert packets.filter(pl.col("kind") == "pause")["flow_id"].null_count() > 0
+    assert set(packets["ecn"]) == {"capable"}
+    told = [(trace["name"], trace["rows"]) for trace in traced.summary["traces"]]
+    assert told == [("pfc", len(pfc)), ("packets", len(packets))]
+
+
+def test_who_asks_for_none_has_none(incast: rocelab.Result, tmp_path: Path) -> None:
+    assert incast.traces == {}
+    incast.save(tmp_path / "out")
+    assert not (tmp_path / "out" / "traces").exists()
+    assert "[trace]" not in incast.scenario_toml
+    with pytest.raises(rocelab.ResultError, match=r"(?s)no trace of PFC frames.*pfc = true"):
+        incast.plot.pauses()
+
+
+def test_a_directory_has_them_and_gives_them_back(
+    traced: rocelab.Result, incast: rocelab.Result, tmp_path: Path
+) -> None:
+    out = traced.save(tmp_path / "out")
+    names = sorted(path.name for path in (out / "traces").iterdir())
+    assert names == ["packets.parquet", "pfc.parquet"]
+    before = [(out / "traces" / name).read_bytes() for name in names]
+    read = rocelab.open(out)
+    for name, table in traced.traces.items():
+        assert read.traces[name].to_polars().equals(table.to_polars())
+    again = rocelab.run(read.scenario, threads=2).save(out, force=True)
+    assert [(again / "traces" / name).read_bytes() for name in names] == before
+    # Another result takes their place.
+    incast.save(out, force=True)
+    assert not (out / "traces").exists()
+    assert rocelab.open(out).traces == {}
+
+
+def test_results_of_older_versions_have_none(incast: rocelab.Result, tmp_path: Path) -> None:
+    out = incast.save(tmp_path / "out")
+    summary = json.loads((out / "summary.json").read_text())
+    del summary["traces"]
+    (out / "summary.json").write_text(json.dumps(summary))
+    assert rocelab.open(out).traces == {}
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (None, "traces/pfc.parquet: cannot read: No such file or directory"),
+        (b"PAR1", "traces/pfc.parquet: cannot read: "),
+        ("flows.parquet", "traces/pfc.parquet: damaged: has no column time_ps, node, port"),
+    ],
+)
+def test_damaged_traces_are_told(
+    command: Command,
+    traced: rocelab.Result,
+    tmp_path: Path,
+    damage: bytes | str | None,
+    words: str,
+) -> None:
+    out = traced.save(tmp_path / "out")
+    file = out / "traces" / "pfc.parquet"
+    content = (out / damage).read_bytes() if isinstance(damage, str) else damage
+    if content is None:
+        file.unlink()
+    else:
+        file.write_bytes(content)
+    done = command("plot", out)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.strip().splitlines()) <= 2
+    assert words in done.stderr
+
+
+def test_pauses_are_drawn_in_the_order_in_which_they_began(
+    traced: rocelab.Result, tmp_path: Path
+) -> None:
+    drawn = traced.plot.pauses()
+    assert_picture(rocelab.plot.save(drawn, tmp_path / "pauses"))
+    (axes,) = drawn.axes
+    pfc = traced.traces["pfc"].to_polars()
+    first = pfc.group_by("node").agg(pl.col("time_ps").min()).sort("time_ps", "node")
+    labels = [text.get_text() for text in axes.get_yticklabels()]
+    assert labels == [f"{node}:s0" for node in first["node"]]
+    # The bars are as long as the ports counted.
+    ports = traced.ports.to_polars()
+    for collection, node in zip(axes.collections, first["node"], strict=True):
+        spans = [path.get_extents() for path in collection.get_paths()]
+        paused_us = sum(span.width for span in spans)
+        counted = ports.filter(node=node)["paused_ns"].item() / 1000
+        assert paused_us == pytest.approx(counted, abs=0.001)
+    assert axes.get_xlabel() == "Time paused (us)"
+    both = rocelab.plot.pauses([traced, traced], nodes=["h0"])
+    assert len(both.axes[0].get_yticklabels()) == 2
+    with pytest.raises(rocelab.ResultError, match="no pause to draw"):
+        traced.plot.pauses(nodes=["h2"])
+
+
+def test_a_trace_that_ends_early_draws_no_further(traced: rocelab.Result) -> None:
+    scenario = traced.scenario.with_(trace__end="60us")
+    (axes,) = rocelab.run(scenario).plot.pauses().axes
+    assert axes.get_xlim()[1] == pytest.approx(60)
+
+
+def test_the_gallery_has_them(
+    traced: rocelab.Result, incast: rocelab.Result, tmp_path: Path
+) -> None:
+    drawn = {path.name for path in draw_all([traced], tmp_path)}
+    assert "pfc.png" in drawn
+    assert "pfc.png" not in {path.name for path in draw_all([traced, incast], tmp_path)}
+
+
+def test_the_command_line_records_them(command: Command, incast_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    args = ("--set", "trace.pfc=true", "--set", 'trace.packets=["s0"]', "--out", out)
+    done = command("run", incast_file, *args)
+    assert done.returncode == 0, done.stderr
+    packets = pl.read_parquet(out / "traces" / "packets.parquet")
+    assert {"received", "enqueued", "dequeued"} <= set(packets["event"])
+    done = command("run", incast_file, "--set", 'trace.packets=["sw0"]')
+    assert done.returncode == 2
+    assert "trace.packets.0: unknown node `sw0`" in done.stderr
