@@ -19,6 +19,8 @@ pub(crate) struct Open {
     pub(crate) priorities: u16,
     /// For each of them the place in the round of the first that may.
     pub(crate) places: [u32; 8],
+    /// Those of them in which it goes before the port's own queue.
+    pub(crate) ahead: u16,
     /// When the first gate opens that only waits for time.
     pub(crate) wait: Time,
 }
@@ -61,7 +63,7 @@ impl SubQueues {
         paused: u16,
         gate: impl Fn(u32, &Packet<S>) -> Gate,
     ) -> Open {
-        let mut open = Open { priorities: 0, places: [0; 8], wait: Time::NEVER };
+        let mut open = Open { priorities: 0, places: [0; 8], ahead: 0, wait: Time::NEVER };
         for (place, &number) in self.round.iter().enumerate() {
             let queue = &self.queues[number as usize];
             let bit = 1 << queue.priority;
@@ -70,8 +72,9 @@ impl SubQueues {
             }
             let head = queue.fifo.peek(packets).expect("only filled ones are in the round");
             match gate(number, head) {
-                Gate::Open => {
+                gate @ (Gate::Open | Gate::Ahead) => {
                     open.priorities |= bit;
+                    open.ahead |= if gate == Gate::Ahead { bit } else { 0 };
                     open.places[queue.priority as usize & 7] = place as u32;
                 }
                 Gate::Until(time) => open.wait = open.wait.min(time),

@@ -284,6 +284,38 @@ fn credits_go_by_the_number_of_flows() {
     assert!((0.95..1.4).contains(&share), "the one has {share} of its share");
 }
 
+/// The same where some of them are from the receiver's own rack: those leave their VOQ through the very
+/// port, and yet have what their credits say.
+#[test]
+fn flows_of_the_own_rack_have_their_share_too() {
+    for (near, far) in [(1, 6), (6, 1), (3, 3)] {
+        let mut traffic =
+            "[run]\nstop = \"4ms\"\n[[traffic]]\nkind = \"flows\"\nflows = [\n".to_owned();
+        let hosts = (48..48 + near).chain(0..far);
+        for host in hosts {
+            traffic += &format!("{{ src = \"h{host}\", dst = \"h63\", size = \"1GB\" }},\n");
+        }
+        traffic += "]\n";
+        for (name, port) in [("near", "h48:tor3"), ("far", "h0:tor0")] {
+            traffic += &format!(
+                "[[probe]]\nname = \"{name}\"\nkind = \"throughput\"\ninterval = \"2ms\"\n\
+                 start = \"1ms\"\nports = [\"{port}\"]\n"
+            );
+        }
+        // At 100 Gb/s, where VOQs do not run dry.
+        let rates = [
+            ("topology.host_rate", "100Gbps"),
+            ("topology.agg_rate", "400Gbps"),
+            ("topology.core_rate", "400Gbps"),
+        ];
+        let result = in_pods("hiercc-path", &traffic, &rates);
+        for name in ["near", "far"] {
+            let share = values(&result, name)[0] / (100e9 / f64::from(near + far));
+            assert!((0.95..1.05).contains(&share), "{near} near, {far} far: {name} has {share}");
+        }
+    }
+}
+
 /// Within a rack the loop is in one switch; on every shape of network all is delivered, with nothing
 /// dropped.
 #[test]

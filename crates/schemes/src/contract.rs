@@ -298,6 +298,8 @@ pub enum Turn {
 pub enum Gate {
     /// It may.
     Open,
+    /// It may, before what waits in the port's own queue of its priority; otherwise these take turns.
+    Ahead,
     /// Not before an effect wakes the port.
     Shut,
     /// Not before this time.

@@ -330,3 +330,119 @@ fn header() -> Header {
         flags: Flags::empty(),
     }
 }
+
+/// A VOQ at the sending ToR of each of three racks, what is under way, and the downlink they share.
+struct Loop {
+    voqs: Vec<Voq>,
+    link: Downlink,
+    /// Claims on their way to the downlink, and credits on theirs to the VOQs.
+    claims: Vec<Claim>,
+    credits: Vec<(usize, u64)>,
+    /// C_sent of each VOQ, and how much of it has come.
+    granted: [u64; 3],
+    known: [u64; 3],
+    now: Time,
+}
+
+impl Loop {
+    const PACKET: u64 = 1_100;
+    const INITIAL: u64 = 10_000;
+
+    fn new() -> Loop {
+        let params = paper();
+        let voq = || Voq::new(Loop::INITIAL, 1, 1, FirstHop::new(&params, LINE, Time::ZERO));
+        Loop {
+            voqs: vec![voq(), voq(), voq()],
+            link: Downlink::new(LINE, params.credit, 3),
+            claims: Vec::new(),
+            credits: Vec::new(),
+            granted: [0; 3],
+            known: [0; 3],
+            now: us(1),
+        }
+    }
+
+    fn join(&mut self, rack: usize) {
+        self.voqs[rack].join(0, Loop::PACKET);
+    }
+
+    fn leave(&mut self, rack: usize) {
+        let voq = &mut self.voqs[rack];
+        if voq.queue() > 0 && voq.may_send(Loop::PACKET) {
+            voq.leave(self.now, 0, 0, Loop::PACKET);
+            self.claims.push(claim(rack as u32, 1 + rack as u32, voq.sent(0, false)));
+        }
+    }
+
+    fn hear(&mut self, place: usize) {
+        if !self.claims.is_empty() {
+            let claim = self.claims.remove(place % self.claims.len());
+            self.link.hear(self.now, &claim);
+        }
+    }
+
+    fn grant(&mut self) {
+        if self.link.due() != Time::NEVER {
+            self.now = self.now.max(self.link.due());
+            let grant = self.link.grant(self.now);
+            let rack = grant.rack as usize;
+            self.granted[rack] = grant.granted;
+            self.credits.push((rack, grant.granted));
+        }
+    }
+
+    fn credit(&mut self, place: usize) {
+        if !self.credits.is_empty() {
+            let (rack, granted) = self.credits.remove(place % self.credits.len());
+            self.voqs[rack].credit(self.now, 0, granted);
+            self.known[rack] = self.known[rack].max(granted);
+        }
+    }
+
+    /// Credits are never negative, and none is lost or made: those at hand, those granted that have not
+    /// come, and those that the downlink still owes for what has left are C0.
+    fn check(&self) {
+        for (rack, voq) in self.voqs.iter().enumerate() {
+            assert!(voq.credits() >= 0, "rack {rack} has {}", voq.credits());
+            let under_way = (self.granted[rack] - self.known[rack]) as i64;
+            let owed = voq.sent(0, false) as i64 - self.granted[rack] as i64;
+            assert_eq!(voq.credits() + under_way + owed, Loop::INITIAL as i64, "rack {rack}");
+        }
+    }
+}
+
+proptest::proptest! {
+    /// Section 3.2, whatever the order in which packets and credits come, which may overtake one another.
+    #[test]
+    fn credits_are_conserved_and_never_negative(
+        steps in proptest::collection::vec((0_u8..5, 0_usize..8), 1..400),
+    ) {
+        let mut all = Loop::new();
+        for (step, which) in steps {
+            match step {
+                0 => all.join(which % 3),
+                1 => all.leave(which % 3),
+                2 => all.hear(which),
+                3 => all.grant(),
+                _ => all.credit(which),
+            }
+            all.check();
+        }
+        // When all has left and come, each VOQ has C0, and less than a credit more.
+        while all.voqs.iter().any(|voq| voq.queue() > 0)
+            || !all.claims.is_empty()
+            || !all.credits.is_empty()
+            || all.link.due() != Time::NEVER
+        {
+            (0..3).for_each(|rack| all.leave(rack));
+            all.hear(0);
+            all.grant();
+            all.credit(0);
+            all.check();
+        }
+        for voq in &all.voqs {
+            let more = voq.credits() - Loop::INITIAL as i64;
+            assert!((0..1_000).contains(&more), "{more}");
+        }
+    }
+}

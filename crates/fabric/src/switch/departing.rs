@@ -210,8 +210,9 @@ impl<S: Scheme> Switch<S> {
         }
         // Sub-queues are alike in their share whatever the size of their heads.
         let queue = this.pick(packets, open, Some(common.full_packet));
-        let turn =
-            from_sub_queues & 1 << queue != 0 && sub_queues.takes_turn(queue, this.has(queue));
+        let bit = 1 << queue;
+        let turn = from_sub_queues & bit != 0
+            && (ready.ahead & bit != 0 || sub_queues.takes_turn(queue, this.has(queue)));
         let handle = if turn {
             sub_queues.pop(packets, ready.places[queue & 7])
         } else {

@@ -90,6 +90,10 @@ impl<S: Scheme, L: Level, A: Cp<S, Level = L>, B: Cp<S, Level = L>> Cp<S> for St
     fn gate(&self, port: &Self::Port, sub_queue: u32, head: &Packet<S>, now: Time) -> Gate {
         match self.0.gate(&port.0, sub_queue, head, now) {
             Gate::Open => self.1.gate(&port.1, sub_queue, head, now),
+            Gate::Ahead => match self.1.gate(&port.1, sub_queue, head, now) {
+                Gate::Open => Gate::Ahead,
+                other => other,
+            },
             shut => shut,
         }
     }

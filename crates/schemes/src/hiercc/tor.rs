@@ -290,7 +290,12 @@ impl Cp<Hiercc> for TorSwitch {
     #[inline]
     fn gate(&self, (): &(), sub_queue: u32, head: &Packet<Hiercc>, _now: Time) -> Gate {
         let voq = &self.voqs[((sub_queue - 1) / PRIORITIES) as usize];
-        if voq.may_send(u64::from(head.header.size)) { Gate::Open } else { Gate::Shut }
+        if !voq.may_send(u64::from(head.header.size)) {
+            return Gate::Shut;
+        }
+        // At a downlink credits say how much, and what comes from other racks has had its own.
+        let to = &self.hosts[head.header.address.dst as usize];
+        if to.rack == self.rack { Gate::Ahead } else { Gate::Open }
     }
     fn on_enqueue(
         &mut self,
