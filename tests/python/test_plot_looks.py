@@ -9,11 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.text import Text
+from matplotlib.transforms import Bbox
 
 import rocelab
 from conftest import INCAST
 from pictures import assert_picture, legend_texts
-from rocelab.plot import style
+from rocelab.plot import slowdown, style
 
 
 def drawn_times(drawn: Figure) -> list[float]:
@@ -252,3 +254,214 @@ def test_values_that_were_swept_are_named_where_they_have_room(rates: list[str])
     places = [name.get_window_extent() for name in names]
     for left, right in itertools.pairwise(places):
         assert left.x1 < right.x0
+
+
+def labels_in_view(drawn: Figure) -> list[Text]:
+    """The labels below the lowest panel that are drawn, from left to right."""
+    drawn.draw_without_rendering()
+    axes = drawn.axes[-1]
+    low, high = axes.get_xlim()
+    ticks = zip(axes.get_xticks(), axes.get_xticklabels(), strict=True)
+    return [text for place, text in ticks if low <= place <= high and text.get_text()]
+
+
+def assert_apart(labels: list[Text]) -> None:
+    for left, right in itertools.pairwise(label.get_window_extent() for label in labels):
+        assert left.x1 + 2 < right.x0
+
+
+@pytest.mark.parametrize(
+    ("sizes", "words"),
+    [
+        ([300e3, 500e3], ["300 KB", "500 KB"]),
+        ([30e3, 90e3], ["30 KB", "90 KB"]),
+        ([600e3, 900e3], ["600 KB", "900 KB"]),
+        ([300e3, 301e3], ["300 KB", "301 KB"]),
+        ([300e3, 300e3 + 1], ["100 KB", "1 MB"]),
+        ([15e3, 800e3], ["30 KB", "100 KB", "300 KB"]),
+        ([300e3 * 1.05**turn for turn in range(10)], ["300 KB", "465.4 KB"]),
+    ],
+)
+def test_labels_of_sizes_are_apart(sizes: list[float], words: list[str]) -> None:
+    bins = [{"upper_bytes": size, "flows": 9, "p50": 1.0, "p95": 2.0, "p99": 3.0} for size in sizes]
+    for lists in ([("a", bins)], [("a", bins), ("b", bins)]):
+        labels = labels_in_view(slowdown.by_size(lists))
+        assert len(labels) > 1
+        assert {label.get_text() for label in labels} >= set(words)
+        assert_apart(labels)
+
+
+def test_labels_of_sizes_are_apart_however_far_these_are() -> None:
+    for first in (1234, 60_000):
+        for turn in (1, 2, 4, 7, 11, 15, 16, 19, 25, 45):
+            bins = [
+                {"upper_bytes": size, "flows": 9, "p50": 1.0, "p95": 2.0, "p99": 3.0}
+                for size in (first, first * 1.25**turn)
+            ]
+            labels = labels_in_view(slowdown.by_size([("a", bins)]))
+            assert len(labels) > 1
+            assert_apart(labels)
+
+
+def late(start: str, trace: dict[str, object] | None = None) -> rocelab.Scenario:
+    """Two hosts send to a third from ``start`` on, and are paused; probes begin then too."""
+    probe = [
+        {"name": kind, "kind": kind, "interval": "1us", "nodes": ["*"], "start": start}
+        for kind in ("queue", "pause")
+    ]
+    incast = {
+        "kind": "incast",
+        "senders": ["h0", "h1"],
+        "receiver": "h2",
+        "size": "200KB",
+        "start": start,
+    }
+    return rocelab.Scenario(
+        name="late",
+        topology={"kind": "star", "hosts": 3, "host_rate": "100Gbps", "host_delay": "1us"},
+        traffic=[incast],
+        probe=probe,
+        pfc={"threshold": "static", "xoff": "20KB", "xon": "18KB"},
+        trace=trace or {},
+    )
+
+
+def test_pauses_that_are_probed_late_begin_where_the_samples_do() -> None:
+    result = rocelab.run(late("500us"))
+    drawn = result.plot.series("pause")
+    (axes,) = drawn.axes
+    samples = result.series["pause"].to_polars()["time_ps"].to_list()
+    assert axes.get_xlim() == pytest.approx((min(samples) / 1e6, max(samples) / 1e6))
+    paused = [path for bars in axes.collections for path in bars.get_paths()]
+    assert min(path.get_extents().x0 for path in paused) >= axes.get_xlim()[0]
+    # Traces have what happened from when they were asked to begin.
+    for begin in ("0ns", "400us"):
+        (axes,) = rocelab.run(late("500us", {"pfc": True, "start": begin})).plot.pauses().axes
+        assert axes.get_xlim()[0] == pytest.approx(float(begin[:-2]))
+
+
+@pytest.mark.parametrize(
+    ("start", "after"),
+    [
+        ("0ns", ""),
+        ("20us", ""),
+        ("1ms", ""),
+        ("1003us", ""),
+        ("2ms", ""),
+        ("50ms", "50 ms"),
+        ("50123us", "50 ms"),
+        ("500ms", "500 ms"),
+        ("2s", "2 s"),
+        ("2123456789ns", "2.1234 s"),
+    ],
+)
+def test_labels_of_late_times_are_apart(start: str, after: str) -> None:
+    result = rocelab.run(late(start))
+    samples = result.series["queue"].to_polars()["time_ps"].to_list()
+    queue, pause = result.plot.queue(), result.plot.series("pause")
+    for drawn, what in ((queue, "Time"), (pause, "Time paused")):
+        (axes,) = drawn.axes
+        said = axes.get_xlabel().replace("\n", " ")
+        if after:
+            assert said == f"{what} after {after} (us)"
+        else:
+            assert said in (f"{what} (us)", f"{what} (ms)")
+        number, unit = after.split() if after else ("0", "s")
+        origin_ps = float(number) * {"s": 1e12, "ms": 1e9}[unit]
+        scale = 1e6 if "(us)" in said else 1e9
+        assert axes.get_xlim()[0] == pytest.approx((min(samples) - origin_ps) / scale)
+        labels = labels_in_view(drawn)
+        assert len(labels) > 1
+        assert_apart(labels)
+        assert axes.xaxis.label.get_window_extent().x1 <= drawn.bbox.width
+    line = queue.axes[0].lines[0]
+    assert np.asarray(line.get_xdata())[-1] == pytest.approx((max(samples) - origin_ps) / scale)
+
+
+def titles(drawn: Figure) -> list[list[Text]]:
+    """The remark and the title above each panel, where there are."""
+    drawn.draw_without_rendering()
+    return [
+        [
+            text
+            for side in ("left", "right")
+            for text in axes.findobj(Text)
+            if isinstance(text, Text)
+            and text.get_text()
+            and text.get_text() == axes.get_title(side)
+        ]
+        for axes in drawn.axes
+    ]
+
+
+def assert_titles_are_readable(drawn: Figure) -> None:
+    """No title is cut, and none is over another one."""
+    for above, axes in zip(titles(drawn), drawn.axes, strict=True):
+        spots = [spot for text in above for spot in lines_of(text)]
+        for spot in spots:
+            assert 0 <= spot.x0 <= spot.x1 <= drawn.bbox.width
+            assert axes.get_window_extent().y1 - 2 < spot.y0 <= spot.y1 <= drawn.bbox.height
+        low, high = sorted(axes.get_ylim())
+        ticks = zip(axes.get_yticks(), axes.get_yticklabels(), strict=True)
+        spots += [text.get_window_extent() for at, text in ticks if low <= at <= high]
+        for one, other in itertools.combinations(spots, 2):
+            assert not one.overlaps(other)
+
+
+def lines_of(text: Text) -> list[Bbox]:
+    """Where the lines of ``text`` are that have letters."""
+    lines = text.get_text().split("\n")
+    whole = text.get_window_extent()
+    high = whole.height / len(lines)
+    # A pixel less, as the lines of one text touch each other.
+    return [
+        Bbox([[whole.x0, whole.y1 - (at + 1) * high + 1], [whole.x1, whole.y1 - at * high - 1]])
+        for at, line in enumerate(lines)
+        if line
+    ]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["dcqcn", "themis+hpcc", "a scenario with many words " * 3, "/long/" + "WWWW%%" * 14],
+    ids=["short", "usual", "words", "wide"],
+)
+def test_titles_and_remarks_do_not_meet(name: str) -> None:
+    host = "host-of-the-third-rack-on-the-left-side"
+    nodes = [{"name": f"{host}-{number}", "kind": "host"} for number in range(4)]
+    switch = "switch-of-the-third-rack-on-the-left-side"
+    links = [{"a": node["name"], "b": switch, "rate": "100Gbps", "delay": "1us"} for node in nodes]
+    traffic = {"kind": "incast", "senders": 2, "receiver": f"{host}-3", "size": "200KB"}
+    base = late("0ns")
+    probe = [{**one, "start": "0ns"} for one in base.to_dict()["probe"]]
+    named = rocelab.run(
+        base.with_(
+            topology={
+                "kind": "custom",
+                "nodes": [*nodes, {"name": switch, "kind": "switch"}],
+                "links": links,
+            },
+            traffic=[traffic],
+            probe=probe,
+        )
+    )
+    short = rocelab.run(base)
+    for one in (short, named):
+        for runs in ({name: one}, {name: one, f"{name} 2": one}):
+            pictures = [rocelab.plot.series(runs, kind) for kind in ("queue", "pause")]
+            for drawn in (*pictures, rocelab.plot.fct(runs), rocelab.plot.tags(runs)):
+                assert_titles_are_readable(drawn)
+            said = " ".join(pictures[0].axes[0].get_title("left").split())
+            assert said.endswith("more stayed at 0")
+            place = "".join(pictures[0].axes[0].get_title("right").split())
+            where = f"{switch}:{host}-3" if one is named else "s0:h2"
+            assert place == ("" if len(runs) > 1 else "".join(name.split()) + ",") + where
+
+
+def test_panels_with_long_titles_are_as_high_as_others(incast: rocelab.Result) -> None:
+    few, many = (rocelab.plot.queue({name: incast}) for name in ("short", "many words " * 12))
+    heights = []
+    for drawn in (few, many):
+        drawn.draw_without_rendering()
+        heights.append(drawn.axes[0].get_window_extent().height)
+    assert heights[1] > 0.95 * heights[0]

@@ -12,6 +12,7 @@ from rocelab.percentile import percentile
 from rocelab.plot.style import (
     caveats,
     figure,
+    fit_titles,
     legend,
     look,
     named,
@@ -41,6 +42,10 @@ _LONGEST_TAG = 24
 _TAGS_WIDTH = 40
 """Letters side by side in all below a panel."""
 _SLANTED_AT_MOST = 10
+AXIS_LETTERS = 38
+"""Letters that have room below a panel, those between two values included."""
+_GAP_LETTERS = 1
+"""Between two of them."""
 
 
 def fct(results: Results) -> Figure:
@@ -59,6 +64,7 @@ def fct(results: Results) -> Figure:
     if len(runs) == 1:
         with style():
             title(drawn.axes[0], names[0])
+            fit_titles(drawn, drawn.axes)
     return drawn
 
 
@@ -123,6 +129,7 @@ def tags(results: Results) -> Figure:
         legend(drawn, [axes], names)
         if len(runs) == 1:
             title(axes, names[0])
+            fit_titles(drawn, [axes])
     return drawn
 
 
@@ -140,6 +147,26 @@ def name_places(drawn: Figure, axes: Axes, words: Sequence[str]) -> None:
         text.set(ha="right", va="top" if slant < 90 else "center", rotation_mode="anchor")
     width, height = drawn.get_size_inches()
     drawn.set_size_inches(width, height + 0.07 * longest * math.sin(math.radians(slant)))
+
+
+def with_room(words: Sequence[str], places: Sequence[float]) -> list[int]:
+    """The numbers of those of ``words`` that have room at ``places``, in letters: both ends first.
+
+    Of two that read alike only the first is kept.
+    """
+
+    def is_apart(one: int, other: int) -> bool:
+        needed = (len(words[one]) + len(words[other])) / 2 + _GAP_LETTERS
+        return words[one] != words[other] and abs(places[one] - places[other]) >= needed
+
+    last = len(words) - 1
+    kept = [0]
+    for index in range(1, last):
+        if is_apart(index, kept[-1]) and is_apart(index, last):
+            kept.append(index)
+    if last and is_apart(0, last):
+        kept.append(last)
+    return kept
 
 
 def _short(tag: str) -> str:
@@ -191,17 +218,41 @@ def _line(axes: Axes, bins: Sequence[Bin], percent: int, label: str, index: int)
 
 
 def log_sizes(axes: Axes) -> None:
-    """Makes x a logarithmic axis of flow sizes."""
+    """Makes x a logarithmic axis of flow sizes, with two labels at least."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     axes.set_xscale("log")
+    lines: Any = axes.lines
+    sizes = sorted({float(size) for line in lines for size in line.get_xdata() if size > 0})
+    if len(sizes) > 1 and quantity.size(sizes[0]) == quantity.size(sizes[-1]):
+        # No label tells them apart: as wide as matplotlib makes an axis for a single size.
+        axes.set_xlim(sizes[0] / 10, sizes[-1] * 10)
     low, high = axes.get_xlim()
-    wide = high / low > 10**4
-    axes.xaxis.set_major_locator(LogLocator(subs=(1.0,) if high / low > 30 else (1.0, 2.0, 5.0)))
-    if wide:
+    subs: tuple[float, ...] = (1.0,) if high / low > 30 else (1.0, 2.0, 5.0)
+    if _in_view(subs, low, high) < 2 and high / low > 30:
+        subs = (1.0, 3.0)
+    axes.xaxis.set_major_locator(LogLocator(subs=subs))
+    if high / low > 10**4:
         axes.xaxis.set_major_locator(LogLocator(numticks=6))
+    elif _in_view(subs, low, high) < 2:
+        # Here matplotlib would label as many sizes as on a linear axis, one over the other.
+        _name_sizes(axes, sizes)
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(lambda nbytes, _: quantity.size(nbytes)))
+
+
+def _in_view(subs: Sequence[float], low: float, high: float) -> int:
+    """How many of ``subs`` times a power of ten are from ``low`` to ``high``."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    return sum(low <= sub * 10.0**power <= high for power in powers for sub in subs)
+
+
+def _name_sizes(axes: Axes, sizes: Sequence[float]) -> None:
+    """Labels ``sizes`` themselves, as many as have room."""
+    low, high = axes.get_xlim()
+    letters = AXIS_LETTERS / math.log(high / low)
+    places = [math.log(size / low) * letters for size in sizes]
+    axes.set_xticks([sizes[at] for at in with_room([*map(quantity.size, sizes)], places)])
 
 
 def log_slowdown(axes: Axes) -> None:

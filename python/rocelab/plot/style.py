@@ -43,6 +43,18 @@ _STACKED_LABEL_WIDTH = 19
 """The same beside one of several panels, which are lower."""
 _LEGEND_WIDTH = 50
 """Letters of a legend in a line of a column's width."""
+_LETTER_PT = WIDTH_IN * 72 / _LEGEND_WIDTH
+"""How wide a usual letter is."""
+_TITLE_PAD_PT = 2
+"""Between a panel and its title."""
+_BETWEEN_PT = 8
+"""Between a remark and the title beside it."""
+_EDGE_PT = 3
+"""Left free at the picture's edge."""
+_NARROW = 0.6
+"""Of the picture's width; a panel with numbers beside it is wider."""
+LINE_IN = 0.16
+"""Height of a line of text."""
 
 HEADROOM = 1.05
 """How far an axis that begins at 0 goes beyond what it shows."""
@@ -234,7 +246,75 @@ def _labels(results: Sequence[Result]) -> list[str]:
 
 def title(axes: Axes, *parts: str) -> None:
     """Says above the right of a panel what it shows, as far as the legend does not."""
-    axes.set_title(", ".join(filter(None, parts)), loc="right", y=1.0, pad=2, parse_math=False)
+    text = ", ".join(filter(None, parts))
+    axes.set_title(text, loc="right", y=1.0, pad=_TITLE_PAD_PT, parse_math=False)
+
+
+def remark(axes: Axes, text: str) -> None:
+    """Says above the left of a panel what it leaves out."""
+    axes.set_title(text, loc="left", color="#555555", y=1.0, pad=_TITLE_PAD_PT)
+
+
+def fit_titles(drawn: Figure, panels: Sequence[Axes]) -> None:
+    """Breaks titles and remarks into lines, the remark above the title, where they have no room.
+
+    To be called last: how wide the panels are is known once all else is there. ``drawn`` grows by
+    the lines that are more than one for each panel.
+    """
+    texts = [(axes.get_title("left"), axes.get_title("right")) for axes in panels]
+    # Even the narrowest panels are wide enough for these.
+    if all(_beside_pt(*pair) <= 0.4 * WIDTH_IN * 72 for pair in texts):
+        return
+    before = [axes.get_position() for axes in panels]
+    for axes in panels:
+        # The layout leaves room where the middle of a title is, even outside of the picture.
+        title(axes)
+        remark(axes, "")
+    drawn.draw_without_rendering()
+    lines = sum(_fit(axes, *pair) - 1 for axes, pair in zip(panels, texts, strict=True))
+    for axes, place in zip(panels, before, strict=True):
+        # The layout begins from there: so what fits is drawn as if it had not been measured.
+        axes.set_position(place)
+        axes.set_in_layout(True)
+    width, height = drawn.get_size_inches()
+    drawn.set_size_inches(width, height + LINE_IN * lines)
+
+
+def _fit(axes: Axes, left: str, right: str) -> int:
+    """How many lines what stands above the panel has now."""
+    box = axes.get_window_extent()
+    px_per_pt = axes.figure.dpi / 72
+    panel_pt = title_pt = box.width / px_per_pt
+    if panel_pt < _NARROW * WIDTH_IN * 72:
+        # Words stand beside it, at bars: the title is also above these. Numbers may be in its way.
+        title_pt = box.x1 / px_per_pt - _EDGE_PT
+    if _beside_pt(left, right) <= panel_pt or (not left and width_pt(right) <= title_pt):
+        title(axes, right)
+        remark(axes, left)
+        return 1
+    title_lines = _narrow(right, title_pt) if right else []
+    remark_lines = _narrow(left, panel_pt) if left else []
+    title(axes, "\n".join(title_lines))
+    # Empty lines raise it above the title: matplotlib has one distance to the panel for both.
+    remark(axes, "\n".join([*remark_lines, *([""] * len(title_lines) if left else [])]))
+    return len(title_lines) + len(remark_lines)
+
+
+def _beside_pt(left: str, right: str) -> float:
+    """How much room both take side by side."""
+    between = _BETWEEN_PT if left and right else 0
+    return sum(width_pt(text) for text in (left, right) if text) + between
+
+
+def _narrow(text: str, room_pt: float) -> list[str]:
+    """``text`` in lines that are no wider than so much."""
+    # More than usual letters: what breaks at words may be narrower than it could be.
+    letters = max(1, int(1.4 * room_pt / _LETTER_PT))
+    lines = broken(text, letters)
+    while letters > 1 and max(map(width_pt, lines)) > room_pt:
+        letters -= 1
+        lines = broken(text, letters)
+    return lines
 
 
 def y_label(axes: Axes, text: str, panels: int) -> None:
@@ -264,7 +344,7 @@ def legend(drawn: Figure, panels: Sequence[Axes], names: Sequence[str]) -> None:
     columns = min(3, len(handles), max(1, int(_LEGEND_WIDTH / (longest + beside))))
     rows = -(-len(handles) // columns) if columns > 1 else sum(map(len, lines))
     width, height = drawn.get_size_inches()
-    drawn.set_size_inches(width, height + 0.16 * max(0, rows - 2))
+    drawn.set_size_inches(width, height + LINE_IN * max(0, rows - 2))
     written = drawn.legend(
         handles,
         ["\n".join(one) for one in lines],
@@ -281,16 +361,19 @@ def broken(name: str, letters: int) -> list[str]:
 
     Also where it has no spaces, as paths, and where its letters are wide ones.
     """
+    line = " ".join(name.split()) or " "
+    share = min(1.0, 0.9 * len(line) * _LETTER_PT / width_pt(line))
+    return textwrap.wrap(line, max(1, int(letters * share))) or [""]
+
+
+def width_pt(line: str) -> float:
+    """How wide a line of text is."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
-    line = " ".join(name.split()) or " "
     font = FontProperties(family=_families(), size=_SETTINGS["font.size"])
     width, _, _ = text_to_path.get_text_width_height_descent(line, font, ismath=False)
-    usual = WIDTH_IN * 72 / _LEGEND_WIDTH
-    return textwrap.wrap(
-        line, max(1, int(letters * min(1.0, 0.9 * len(line) * usual / width)))
-    ) or [""]
+    return float(width)
 
 
 def save(

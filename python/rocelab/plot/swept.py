@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from rocelab import quantity
 from rocelab.errors import ResultError
 from rocelab.grid import Axis, Combination, Value, combinations
-from rocelab.plot.slowdown import log_values, name_places
+from rocelab.plot.slowdown import AXIS_LETTERS, log_values, name_places, with_room
 from rocelab.plot.style import (
     HEADROOM,
     caveats,
     figure,
+    fit_titles,
     legend,
     look,
     style,
@@ -29,10 +30,6 @@ if TYPE_CHECKING:
     from rocelab.metrics import Metric
     from rocelab.sweeps import Sweep
 
-_AXIS_LETTERS = 38
-"""Letters that have room below the panel, those between two values included."""
-_GAP_LETTERS = 1
-"""Between two of them."""
 _WIDE = 10
 """From this quotient of the largest and the smallest on the x axis is logarithmic."""
 _HIGH = 20
@@ -97,6 +94,7 @@ def swept(sweep: Sweep, metric: Metric) -> Figure:
         legend(drawn, [panel], list(lines))
         fixed = [one for one in axes if len(one.values) == 1 and one is not varied]
         title(panel, sweep.plan.scenario.name, *(_word(one, one.values[0]) for one in fixed))
+        fit_titles(drawn, [panel])
     return drawn
 
 
@@ -176,27 +174,11 @@ def _number_axis(panel: Axes, places: Mapping[str, float]) -> None:
         panel.set_xlim(low - margin, high + margin)
     along = math.log if panel.get_xscale() == "log" else float
     begin, end = map(along, panel.get_xlim())
-    letters = _AXIS_LETTERS / (end - begin)
-    named = _with_room(ordered, [(along(places[label]) - begin) * letters for label in ordered])
+    letters = AXIS_LETTERS / (end - begin)
+    room = with_room(ordered, [(along(places[label]) - begin) * letters for label in ordered])
+    named = [ordered[at] for at in room]
     panel.set_xticks([places[label] for label in named], named, parse_math=False)
     panel.xaxis.set_minor_locator(NullLocator())
-
-
-def _with_room(words: Sequence[str], places: Sequence[float]) -> list[str]:
-    """Those of ``words`` that have room at ``places``, in letters: both ends first."""
-
-    def is_apart(one: int, other: int) -> bool:
-        needed = (len(words[one]) + len(words[other])) / 2 + _GAP_LETTERS
-        return abs(places[one] - places[other]) >= needed
-
-    last = len(words) - 1
-    kept = [0]
-    for index in range(1, last):
-        if is_apart(index, kept[-1]) and is_apart(index, last):
-            kept.append(index)
-    if last and is_apart(0, last):
-        kept.append(last)
-    return [words[index] for index in kept]
 
 
 def _value_axis(panel: Axes, points: Sequence[Point]) -> None:

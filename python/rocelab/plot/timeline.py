@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rocelab import quantity
 from rocelab.catalogue import probe_kinds
 from rocelab.errors import ResultError
 from rocelab.plot.style import (
     HEADROOM,
+    LINE_IN,
     broken,
     caveats,
     figure,
+    fit_titles,
     legend,
     look,
     named,
+    remark,
     style,
     title,
     y_label,
@@ -45,6 +48,9 @@ _ROW_WIDTH = 22
 _PREFIXED_FROM = 1e5
 """From here on numbers whose unit has no larger ones get prefixes: 100G."""
 
+_LATE = 100
+"""Times that begin later than so many times their span are told from a moment shortly before."""
+
 _PS_PER = (("s", 1e12), ("ms", 1e9), ("us", 1e6), ("ns", 1e3))
 _TITLES = {
     "queue": "Queue length",
@@ -67,6 +73,26 @@ class _Line:
     time_ps: pl.Series
     values: pl.Series
     peak: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Clock:
+    """How a picture tells times: in a unit of so many ``ps``, after a moment."""
+
+    origin_ps: int
+    unit: str
+    ps: float
+
+    def read(self, time_ps: float) -> float:
+        """``time_ps`` as it is drawn."""
+        return (time_ps - self.origin_ps) / self.ps
+
+    def label(self, what: str) -> str:
+        """What stands below the axis of ``what``."""
+        if not self.origin_ps:
+            return f"{what} ({self.unit})"
+        unit, ps = _unit(self.origin_ps)
+        return f"{what} after {self.origin_ps / ps:.15g} {unit} ({self.unit})"
 
 
 def queue(
@@ -120,7 +146,7 @@ def series(
     if not lines:
         raise _nothing_to_draw(runs, names, kind)
     at_most = LINES_AT_MOST if len(runs) == 1 else PANELS_AT_MOST
-    shown, remark = _places(lines, at_most, paused=kind == "pause")
+    shown, left_out = _places(lines, at_most, paused=kind == "pause")
     lines = [line for line in lines if line.where in shown]
     notes = caveats(runs)
     drawn_runs = {line.run for line in lines}
@@ -128,9 +154,10 @@ def series(
     if absent:
         notes.append(f"{', '.join(absent)}: no {kind} is drawn")
     if kind == "pause":
-        return _bars(lines, names, shown, remark, notes)
+        begin_ps = min(int(line.time_ps[0]) for line in lines)
+        return _bars(lines, names, shown, left_out, notes, begin_ps)
     what = _TITLES.get(kind, kind.capitalize())
-    return _curves(lines, names, shown, remark, notes, what, unit)
+    return _curves(lines, names, shown, left_out, notes, what, unit)
 
 
 def pauses(
@@ -164,8 +191,14 @@ def pauses(
     lines = [line for line in lines if line.where in drawn]
     first = sorted(lines, key=lambda line: (line.time_ps[0], line.where))
     places = list(dict.fromkeys(line.where for line in first))
-    remark = f"the {BARS_AT_MOST} longest paused of {total}" if total > BARS_AT_MOST else ""
-    return _bars(lines, names, places, remark, caveats(runs))
+    left_out = f"the {BARS_AT_MOST} longest paused of {total}" if total > BARS_AT_MOST else ""
+    begin_ps = min(_traced(run)["start_ps"] for run in runs)
+    return _bars(lines, names, places, left_out, caveats(runs), begin_ps)
+
+
+def _traced(run: Result) -> Mapping[str, Any]:
+    """What the summary of ``run`` says of its trace of PFC frames."""
+    return next(one for one in run.summary["traces"] if one["name"] == "pfc")
 
 
 def _paused(run_number: int, frame: pl.DataFrame, run: Result) -> list[_Line]:
@@ -173,7 +206,7 @@ def _paused(run_number: int, frame: pl.DataFrame, run: Result) -> list[_Line]:
     import polars as pl
 
     called = _port_names(run)
-    end_ps = next(one["end_ps"] for one in run.summary["traces"] if one["name"] == "pfc")
+    end_ps = _traced(run)["end_ps"]
     lines = []
     for (node, port), rows in frame.partition_by("node", "port", as_dict=True).items():
         paused: set[int] = set()
@@ -194,7 +227,7 @@ def _curves(
     lines: Sequence[_Line],
     names: Sequence[str],
     places: Sequence[str],
-    remark: str,
+    left_out: str,
     notes: Sequence[str],
     what: str,
     unit: str,
@@ -205,27 +238,31 @@ def _curves(
     alone = len(names) == 1
     one_panel = alone or len(places) == 1
     value_unit, value_scale = quantity.unit(unit, max(line.peak for line in lines))
-    time_unit, ps = _time_scale(lines)
+    begin_ps = min(int(line.time_ps[0]) for line in lines)
+    clock = _clock(begin_ps, max(int(line.time_ps[-1]) for line in lines))
     with style():
         drawn, panels = figure(rows=1 if one_panel else len(places), notes=notes)
         highest = max(line.peak for line in lines) / value_scale
         for axes, where in zip(panels, places, strict=False):
             chosen = lines if one_panel else [line for line in lines if line.where == where]
             if alone:
-                _draw(axes, chosen, ps, value_scale, places, lambda line: places.index(line.where))
+                _draw(
+                    axes, chosen, clock, value_scale, places, lambda line: places.index(line.where)
+                )
             else:
-                _draw(axes, chosen, ps, value_scale, names, lambda line: line.run)
+                _draw(axes, chosen, clock, value_scale, names, lambda line: line.run)
             label = f"{what} ({value_unit})" if value_unit else what
             y_label(axes, label, len(panels))
             if highest >= _PREFIXED_FROM:
                 axes.yaxis.set_major_formatter(EngFormatter(sep=""))
             place = where if len(places) == 1 or not one_panel else ""
             title(axes, names[0] if alone else "", place)
-        panels[-1].set_xlabel(f"Time ({time_unit})")
+        _time_axis(panels[-1], clock.label("Time"))
         # Once for all panels: a limit that is set keeps what is drawn later from moving the others.
-        panels[-1].set_xlim(left=min(float(line.time_ps[0]) for line in lines) / ps)
-        _remark(panels[0], remark)
+        panels[-1].set_xlim(left=clock.read(begin_ps))
+        remark(panels[0], left_out)
         legend(drawn, panels, places if alone else names)
+        fit_titles(drawn, panels)
     return drawn
 
 
@@ -233,19 +270,24 @@ def _bars(
     lines: Sequence[_Line],
     names: Sequence[str],
     places: Sequence[str],
-    remark: str,
+    left_out: str,
     notes: Sequence[str],
+    begin_ps: int,
 ) -> Figure:
     """When something was paused: a row of bars for each line, the first on top."""
     rows = sorted(lines, key=lambda line: (places.index(line.where), line.run))
-    time_unit, ps = _time_scale(lines)
+    end_ps = max(int(line.time_ps[-1]) for line in lines)
+    clock = _clock(begin_ps, end_ps)
     with style():
         called = [broken(_name(line, names, places), _ROW_WIDTH) for line in rows]
         row_in = max(0.22, 0.14 * max(map(len, called)))
-        drawn, (axes,) = figure(height_in=0.7 + row_in * len(rows), notes=notes)
+        # The panel beside the names may be too narrow for a moment that is named in the same line.
+        label = clock.label("Time paused").replace(" after", "\nafter").split("\n")
+        height_in = 0.7 + row_in * len(rows) + LINE_IN * (len(label) - 1)
+        drawn, (axes,) = figure(height_in=height_in, notes=notes)
         for row, line in enumerate(rows):
             axes.broken_barh(
-                [(begin / ps, (end - begin) / ps) for begin, end in _spans(line)],
+                [(clock.read(begin), (end - begin) / clock.ps) for begin, end in _spans(line)],
                 (row - 0.35, 0.7),
                 color=look(line.run).colour,
                 linewidth=0,
@@ -254,12 +296,14 @@ def _bars(
             )
         axes.set_yticks(range(len(rows)), ["\n".join(lines) for lines in called], parse_math=False)
         axes.set_ylim(len(rows) - 0.5, -0.5)
-        # One sample at time 0 is no span of time.
-        axes.set_xlim(0, max(float(line.time_ps[-1]) for line in rows) / ps or 1.0)
+        # One sample is no span of time.
+        left, right = clock.read(begin_ps), clock.read(end_ps)
+        axes.set_xlim(left, right if right > left else left + 1)
         axes.grid(visible=False, axis="y")
-        axes.set_xlabel(f"Time paused ({time_unit})")
+        _time_axis(axes, "\n".join(label))
         title(axes, names[0] if len(names) == 1 else places[0] if len(places) == 1 else "")
-        _remark(axes, remark)
+        remark(axes, left_out)
+        fit_titles(drawn, [axes])
     return drawn
 
 
@@ -343,15 +387,10 @@ def _places(lines: Sequence[_Line], at_most: int, *, paused: bool) -> tuple[list
     return shown, ""
 
 
-def _remark(axes: Axes, text: str) -> None:
-    """Says above the left of a panel what it leaves out."""
-    axes.set_title(text, loc="left", color="#555555", y=1.0, pad=2)
-
-
 def _draw(
     axes: Axes,
     lines: Sequence[_Line],
-    ps: float,
+    clock: _Clock,
     value_scale: float,
     names: Sequence[str],
     index_of: Callable[[_Line], int],
@@ -361,7 +400,7 @@ def _draw(
         index = index_of(line)
         chosen = look(index)
         axes.plot(
-            line.time_ps / ps,
+            (line.time_ps - clock.origin_ps) / clock.ps,
             line.values / value_scale,
             color=chosen.colour,
             linestyle=chosen.line,
@@ -375,9 +414,31 @@ def _draw(
     axes.set_ylim(0, highest * HEADROOM or 1)
 
 
-def _time_scale(lines: Sequence[_Line]) -> tuple[str, float]:
-    end_ps = max(float(line.time_ps[-1]) for line in lines)
-    return next(((unit, ps) for unit, ps in _PS_PER if end_ps >= 2 * ps), _PS_PER[-1])
+def _clock(begin_ps: int, end_ps: int) -> _Clock:
+    """How to tell times from ``begin_ps`` to ``end_ps``: where they differ little, only by that."""
+    span_ps = end_ps - begin_ps
+    origin_ps = 0
+    if 0 < span_ps * _LATE < begin_ps:
+        # The roundest moment that is not so long before that the labels would be long again.
+        origin_ps = next(
+            begin_ps // step * step
+            for step in (10**power for power in range(len(str(begin_ps)), -1, -1))
+            if begin_ps // step and begin_ps % step <= 10 * span_ps
+        )
+    return _Clock(origin_ps, *_unit(end_ps - origin_ps, 2))
+
+
+def _unit(ps: float, at_least: int = 1) -> tuple[str, float]:
+    """The largest unit of which ``ps`` is ``at_least`` so many."""
+    return next(((unit, size) for unit, size in _PS_PER if ps >= at_least * size), _PS_PER[-1])
+
+
+def _time_axis(axes: Axes, what: str) -> None:
+    """Names the axis ``what``, and has its labels where they have room."""
+    from rocelab.plot.ticks import RoomyLocator
+
+    axes.set_xlabel(what)
+    axes.xaxis.set_major_locator(RoomyLocator())
 
 
 def _port_names(run: Result) -> dict[tuple[str, int], str]:
