@@ -27,8 +27,6 @@ PORTS = {0: "100", 1: "200"}
 
 _COLUMNS = 8
 
-WAN_NS = 10_000
-"""A link of this delay or more leads to another data centre."""
 SIZES: tuple[tuple[str, float, float], ...] = (
     ("below_10KB", 0, 10**4),
     ("below_100KB", 10**4, 10**5),
@@ -38,8 +36,6 @@ SIZES: tuple[tuple[str, float, float], ...] = (
 """Classes of sizes in bytes: name, from, to before."""
 _NUMBERED = re.compile(r"n([0-9]{1,9})")
 """The name of a node in a scenario made of the simulator's files."""
-_DELAY = re.compile(r"([0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]+)?)([pnum]?s)")
-_UNITS_NS = {"ps": 1e-3, "ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 
 @dataclass(frozen=True)
@@ -192,36 +188,6 @@ def side_by_side(
             row |= {f"{key}_a": a.get(key), f"{key}_b": b.get(key), f"{key}_percent": difference}
         rows.append(row)
     return rows
-
-
-def read_sites(path: Path) -> list[int]:
-    """The data centre of each node of a topology file; long links join two of them."""
-    try:
-        lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
-    except OSError as error:
-        raise ResultError(f"{path}: cannot read: {error.strerror or error}") from None
-    head = lines[0].split()
-    if len(head) != 3 or not all(word.isascii() and word.isdigit() for word in head):
-        raise ResultError(f"{path}:1: needs three whole numbers", hint="nodes switches links")
-    nodes, _, links = (int(word) for word in head)
-    sites = list(range(min(nodes, 1 << 16)))
-
-    def root(node: int) -> int:
-        while sites[node] != node:
-            sites[node] = node = sites[sites[node]]
-        return node
-
-    for number, line in enumerate(lines[2 : 2 + links], start=3):
-        words = line.split()
-        ends, delay = words[:2], _DELAY.fullmatch(words[3]) if len(words) == 5 else None
-        known = all(end.isascii() and end.isdigit() and int(end) < len(sites) for end in ends)
-        if not delay or not known:
-            raise ResultError(
-                f"{path}:{number}: is no link of the topology", hint="node node rate delay errors"
-            )
-        if float(delay[1]) * _UNITS_NS[delay[2]] < WAN_NS:
-            sites[root(int(ends[0]))] = root(int(ends[1]))
-    return [root(node) for node in range(len(sites))]
 
 
 def by_place(flows: Sequence[Flow], sites: Sequence[int], path: Path) -> list[dict[str, Any]]:

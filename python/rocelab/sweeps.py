@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from rocelab.metrics import Metric
     from rocelab.result import Result
     from rocelab.runner import Tick
+
+MOST_RUNS = 100_000
+"""Runs of a sweep: more would take their time before the first begins."""
 
 SHOWN = ("slowdown_mean", "slowdown_p99", "max_queue_bytes", "pause_frames")
 """The metrics that the command prints and draws unless others are named."""
@@ -56,6 +60,12 @@ class Plan:
             raise ConfigError(
                 "a sweep of one run",
                 hint="vary a key with --over (over=), or the seed with --seeds",
+            )
+        runs = count * prod(len(axis.values) for axis in axes)
+        if runs > MOST_RUNS:
+            raise ConfigError(
+                f"{runs:,} runs are more than the {MOST_RUNS:,} that a sweep may have",
+                hint="take fewer seeds or values, or share them out among several sweeps",
             )
         self.scenario = scenario
         self.axes = tuple(axes)

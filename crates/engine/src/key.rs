@@ -10,6 +10,8 @@ use units::Time;
 /// Most ports of a device.
 pub(crate) const MAX_PORTS: usize = 1 << 10;
 const SAME_BITS: u32 = 2;
+/// Most packets of a link that arrive at the same instant.
+pub(crate) const SAME_INSTANT: u8 = 1 << SAME_BITS;
 const PORT_SHIFT: u32 = HANDLE_BITS + SAME_BITS;
 const CLASS_SHIFT: u32 = PORT_SHIFT + 10;
 const TIME_SHIFT: u32 = CLASS_SHIFT + 2;
@@ -58,7 +60,7 @@ pub(crate) fn tail(
 ) -> u64 {
     u64::from(class) << CLASS_SHIFT
         | (u64::from(port) ^ mix.turn(time)) << PORT_SHIFT
-        | u64::from(same_instant & 3) << HANDLE_BITS
+        | u64::from(same_instant) << HANDLE_BITS
         | u64::from(handle)
 }
 

@@ -18,9 +18,10 @@
 //!
 //! The engine knows nothing of networks: what a packet is, and what devices do with it, is theirs.
 //!
-//! `unsafe` lives in [`arena`] (packets, owned by whoever holds the handle) and `mailbox` (boxes that
-//! one thread writes in one window and another empties in a later one); `sort` uses AVX2 where the
-//! processor has it; `fetch` has hints to the processor, which can do no harm.
+//! `unsafe` lives in [`arena`] (packets, owned by whoever holds the handle), in `mailbox` (boxes that
+//! one thread writes in one window and another empties in a later one, and devices that threads take in
+//! turns) and where `worker` and `crew` use these; `sort` uses AVX2 where the processor has it; `fetch` has
+//! hints to the processor, which can do no harm.
 
 pub mod arena;
 mod barrier;

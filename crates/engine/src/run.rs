@@ -8,6 +8,7 @@ use crate::share::Share;
 use crate::window::Device;
 use crate::worker::{Shared, Worker};
 use std::sync::atomic::AtomicU64;
+use std::{io, thread};
 use units::Time;
 
 /// How devices are grouped and shared out among threads.
@@ -86,6 +87,9 @@ pub struct Outcome {
 
 /// Runs `devices` until the limits, or until `watch` says no, and gives them back as they then are.
 ///
+/// # Errors
+/// Where the system does not start a thread.
+///
 /// # Panics
 /// Where a device panics, on the calling thread, after all threads have stopped.
 pub fn run<D: Device>(
@@ -93,7 +97,7 @@ pub fn run<D: Device>(
     layout: &Layout,
     limits: Limits,
     watch: Watch<'_>,
-) -> (Vec<D>, Outcome) {
+) -> io::Result<(Vec<D>, Outcome)> {
     let arena = Arena::new();
     let mut group_of = vec![0; devices.len()];
     let mut owner = vec![0; devices.len()];
@@ -129,7 +133,7 @@ pub fn run<D: Device>(
     if threads == 1 {
         crew.run(0).expect("one thread waits for nobody");
     } else {
-        std::thread::scope(|scope| {
+        thread::scope(|scope| {
             let crew = &crew;
             let work = |thread| {
                 move || {
@@ -139,15 +143,26 @@ pub fn run<D: Device>(
                     result
                 }
             };
-            let threads: Vec<_> = (0..threads).map(|thread| scope.spawn(work(thread))).collect();
-            let ends: Vec<_> = threads.into_iter().map(|thread| thread.join()).collect();
+            let mut started = Vec::with_capacity(threads);
+            for thread in 0..threads {
+                match thread::Builder::new().spawn_scoped(scope, work(thread)) {
+                    Ok(handle) => started.push(handle),
+                    Err(error) => {
+                        // Those that have started wait for it.
+                        shared.barrier.break_up();
+                        return Err(error);
+                    }
+                }
+            }
+            let ends: Vec<_> = started.into_iter().map(|thread| thread.join()).collect();
             if let Some(payload) = ends.into_iter().find_map(Result::err) {
                 std::panic::resume_unwind(payload);
             }
-        });
+            Ok(())
+        })?;
     }
     let outcome = crew.into_worker().outcome();
-    (devices.into_iter().map(Turns::into_inner).collect(), outcome)
+    Ok((devices.into_iter().map(Turns::into_inner).collect(), outcome))
 }
 
 struct BreakOnPanic<'a>(&'a Barrier);

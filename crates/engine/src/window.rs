@@ -298,7 +298,7 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     /// earliest after the shortest delay inside the group where the peer belongs to it.
     #[inline]
     pub fn send(&mut self, link: &mut Link, arrival: Time, class: Class, handle: Handle) {
-        let position = link.position(arrival);
+        let (arrival, position) = link.position(arrival, class);
         self.send_as(link, arrival, class, position, handle);
     }
 

@@ -3,7 +3,9 @@
 //! A toy network of devices that mix what they see into a running hash, so that any change in the
 //! order or time of any event shows in the end.
 
-use engine::{Class, Device, Layout, Limits, Link, Progress, Ties, Window, run, run_by_the_book};
+use engine::{
+    Class, Device, Layout, Limits, Link, Outcome, Progress, Ties, Window, run, run_by_the_book,
+};
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::ThreadId;
@@ -73,6 +75,16 @@ impl Device for Mixer {
     }
 }
 
+/// Runs devices on threads that all start.
+fn run_all<D: Device + Send>(
+    devices: Vec<D>,
+    layout: &Layout,
+    limits: Limits,
+    watch: &(dyn Fn(Progress) -> bool + Sync),
+) -> (Vec<D>, Outcome) {
+    run(devices, layout, limits, watch).expect("threads start")
+}
+
 /// Links as (from, to, delay in units of 50 ns).
 type Edges = Vec<(usize, usize, u64)>;
 
@@ -119,7 +131,7 @@ fn layout(count: usize, edges: &Edges, group_of: &[usize], threads: usize) -> La
 }
 
 fn digest(count: usize, edges: &Edges, layout: &Layout, limits: Limits) -> (Vec<u64>, Time, u64) {
-    let (devices, outcome) = run(devices(count, edges), layout, limits, &|_| true);
+    let (devices, outcome) = run_all(devices(count, edges), layout, limits, &|_| true);
     let states = devices.iter().map(|device| mix(device.hash, device.seen)).collect();
     (states, outcome.end, outcome.finished)
 }
@@ -241,7 +253,7 @@ fn arrivals_that_are_dealt_out_keep_their_order_and_none_is_lost() {
         };
         let limits = Limits { stop: Time::from_us(500), goal: None, room: u64::MAX };
         let layout = Layout::singles(senders as usize + 1, 2, Time::from_us(1));
-        let (devices, _) = run((0..=senders).map(end).collect(), &layout, limits, &|_| true);
+        let (devices, _) = run_all((0..=senders).map(end).collect(), &layout, limits, &|_| true);
         let sink = devices.into_iter().next().expect("it is the first");
         (sink.noted, sink.dealt)
     };
@@ -271,7 +283,8 @@ fn tokens_are_neither_lost_nor_made() {
 fn a_cancelled_run_ends_early_and_says_so() {
     let edges: Edges = vec![(0, 1, 20), (1, 0, 20)];
     let limits = Limits { stop: Time::from_ms(100), goal: None, room: u64::MAX };
-    let (_, outcome) = run(devices(2, &edges), &layout(2, &edges, &[0, 1], 2), limits, &|_| false);
+    let layout = layout(2, &edges, &[0, 1], 2);
+    let (_, outcome) = run_all(devices(2, &edges), &layout, limits, &|_| false);
     assert!(outcome.cancelled && outcome.end < Time::from_us(2));
 }
 
@@ -288,7 +301,7 @@ fn a_panic_in_a_device_reaches_the_caller() {
     let result = std::panic::catch_unwind(|| {
         let limits = Limits { stop: Time::from_ms(1), goal: None, room: u64::MAX };
         let layout = Layout::singles(2, 2, Time::from_us(1));
-        run(vec![Bomb, Bomb], &layout, limits, &|_| true);
+        run_all(vec![Bomb, Bomb], &layout, limits, &|_| true);
     });
     assert!(result.is_err());
 }
@@ -313,7 +326,7 @@ fn threads_that_lose_their_core_change_nothing() {
     let singles: Vec<usize> = (0..12).collect();
     let run_with = |threads, naps: &(dyn Fn(Progress) -> bool + Sync)| {
         let layout = layout(12, &edges, &singles, threads);
-        let (devices, outcome) = run(devices(12, &edges), &layout, limits, naps);
+        let (devices, outcome) = run_all(devices(12, &edges), &layout, limits, naps);
         (devices.iter().map(|device| mix(device.hash, device.seen)).collect::<Vec<u64>>(), outcome)
     };
     let undisturbed = run_with(1, &|_| true);
@@ -342,7 +355,7 @@ fn who_works(windows: u64, watch: &(dyn Fn(Progress) -> bool + Sync)) -> [Vec<Th
     let limits = Limits { stop: Time::from_us(windows), goal: None, room: u64::MAX };
     let layout = Layout::singles(2, 2, Time::from_us(1));
     let devices = vec![Witness(Vec::new()), Witness(Vec::new())];
-    let (devices, _) = run(devices, &layout, limits, watch);
+    let (devices, _) = run_all(devices, &layout, limits, watch);
     <[Witness; 2]>::try_from(devices).ok().expect("there are two").map(|witness| witness.0)
 }
 
@@ -386,4 +399,62 @@ fn one_works_alone_where_others_keep_all_cores_but_one() {
             assert!(first.iter().chain(&second).all(|thread| *thread == first[0]));
         }
     });
+}
+
+/// Sends many tokens over one link so that all would arrive at the same instant, or notes what arrives.
+enum Burst {
+    Sends(Link),
+    Notes(Vec<(Time, u64)>),
+}
+
+impl Device for Burst {
+    type Packet = Token;
+    fn advance(&mut self, window: &mut Window<'_, '_, Token>) -> Time {
+        match self {
+            Burst::Sends(link) => {
+                // The first that is sent is the last that was made: places in memory say nothing.
+                let tokens = (0..50).map(|value| Token { value, hops_left: 0 });
+                let handles: Vec<_> = tokens.map(|token| window.packets.insert(token)).collect();
+                for handle in handles.into_iter().rev() {
+                    window.send(link, Time::from_us(2), Class::Data, handle);
+                }
+                Time::NEVER
+            }
+            Burst::Notes(seen) => {
+                while let Some((time, _, handle)) = window.next_arrival() {
+                    seen.push((time, window.packets.remove(handle).value));
+                }
+                Time::NEVER
+            }
+        }
+    }
+}
+
+/// Packets that take no time on a link arrive in the order in which they were sent, however many.
+#[test]
+fn packets_of_one_instant_stay_in_order() {
+    let arrived = |threads: u16, by_the_book: bool| {
+        let devices = vec![Burst::Sends(Link::new(1, 0)), Burst::Notes(Vec::new())];
+        let layout = Layout {
+            groups: vec![vec![0], vec![1]],
+            owner: vec![0, threads - 1],
+            threads: threads.into(),
+            lookahead: Time::from_us(1),
+            inside: vec![Time::NEVER; 2],
+            ties: Ties::TakeTurns,
+        };
+        let limits = Limits { stop: Time::from_us(5), goal: None, room: u64::MAX };
+        let (devices, _) = if by_the_book {
+            run_by_the_book(devices, &layout, limits)
+        } else {
+            run_all(devices, &layout, limits, &|_| true)
+        };
+        let Some(Burst::Notes(seen)) = devices.into_iter().nth(1) else { panic!("it notes") };
+        seen
+    };
+    let expected: Vec<(Time, u64)> =
+        (0..50).map(|n| (Time::from_us(2) + Time::from_ps(n / 4), 49 - n)).collect();
+    for (threads, by_the_book) in [(1, false), (2, false), (1, true)] {
+        assert_eq!(arrived(threads, by_the_book), expected, "{threads} threads, {by_the_book}");
+    }
 }

@@ -387,7 +387,7 @@ impl<S: Scheme> Host<S> {
         window: &mut Window<'_, '_, Packet<S>>,
         now: Time,
         mut address: Address,
-        nic: u8,
+        nic: u16,
         to_source: bool,
     ) {
         if to_source {

@@ -125,7 +125,7 @@ impl Port {
     /// `largest` bytes.
     pub(crate) fn empty_from(&self, largest: u64) -> Time {
         let before = self.queue_bytes.saturating_sub(largest);
-        self.free_at + Time::from_ps(before * self.byte_time)
+        Time::from_ps(self.free_at.ps().saturating_add(before.saturating_mul(self.byte_time)))
     }
 
     /// Counts a packet that passes without waiting for anything.

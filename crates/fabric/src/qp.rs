@@ -43,7 +43,7 @@ pub(crate) struct Sender<S: Scheme> {
     pub(crate) hash: u32,
     pub(crate) priority: u8,
     /// Which of the host's ports it uses.
-    pub(crate) nic: u8,
+    pub(crate) nic: u16,
     /// In the port's list of QPs that may send.
     pub(crate) listed: bool,
     pub(crate) open: bool,
@@ -70,7 +70,7 @@ pub(crate) struct Sender<S: Scheme> {
 
 impl<S: Scheme> Sender<S> {
     /// Of the QP whose first message is `first`, of this row.
-    pub(crate) fn new(rp: S::Rp, first: u32, row: &FlowRow, hash: u32, nic: u8) -> Sender<S> {
+    pub(crate) fn new(rp: S::Rp, first: u32, row: &FlowRow, hash: u32, nic: u16) -> Sender<S> {
         Sender {
             rp,
             dst: row.dst,

@@ -172,7 +172,10 @@ impl Recorder {
 
     /// A window begins, in which there is room for what is recorded or not.
     #[inline]
-    pub(crate) fn begin<P: Copy + Send>(this: &mut Option<Box<Recorder>>, window: &Window<'_, '_, P>) {
+    pub(crate) fn begin<P: Copy + Send>(
+        this: &mut Option<Box<Recorder>>,
+        window: &Window<'_, '_, P>,
+    ) {
         if let Some(recorder) = this {
             recorder.is_full = recorder.samples_each > 0 && !window.has_room();
         }

@@ -15,7 +15,7 @@ use crate::network::Paths;
 use crate::quirks::{Quirks, murmur3};
 use crate::run::Refusal;
 use engine::fetch;
-use table::{Attachments, COUNT_BITS, COUNT_MASK, LOCAL, NO_ROW, Place, Table};
+use table::{Attachments, LOCAL, NO_ROW, Naming, Place, Table};
 use units::{Bytes, PortId, Time};
 
 /// Stands for the port of a switch that has no way to a host.
@@ -44,8 +44,10 @@ pub(crate) struct Routes {
     attachments: usize,
     /// Sets of ports by place in the attachment.
     local: Vec<u32>,
-    /// Sets of ports, one after another; a set is named by where it begins and how many it has.
+    /// Sets of ports, one after another.
     members: Vec<PortId>,
+    /// A set is named by where it begins and how many it has.
+    naming: Naming,
     /// Salt of each node's hash: one per tier, or one for all.
     salts: Vec<u32>,
     /// Node of each host, where switches hash as in the HPCC simulator.
@@ -69,12 +71,17 @@ impl Routes {
     ) -> Result<Routes, Refusal> {
         let epochs: Vec<Graph> = (0..graph.epochs()).map(|epoch| graph.in_epoch(epoch)).collect();
         let attached = Attachments::new(&epochs);
-        let mut table = Table::new(graph, attached.members.len());
+        let most_ports = (0..graph.nodes() as u32).map(|node| graph.ports(node).len()).max();
+        let largest_set = match paths {
+            Paths::FiveTuple | Paths::Symmetric => most_ports.unwrap_or(0),
+            Paths::SpanningTrees(trees) => trees as usize,
+        };
+        let mut table = Table::new(graph, attached.members.len(), Naming::new(largest_set));
         for (epoch, graph) in epochs.iter().enumerate() {
-            table.begin(epoch);
+            table.begin(epoch)?;
             match paths {
                 Paths::FiveTuple | Paths::Symmetric => {
-                    shortest::fill(&mut table, graph, sizes, &attached, quirks);
+                    shortest::fill(&mut table, graph, sizes, &attached, quirks)?;
                 }
                 Paths::SpanningTrees(count) => {
                     spanning::fill(&mut table, graph, sizes, &attached, count)?;
@@ -91,7 +98,8 @@ impl Routes {
             rows_of_epoch: table.rows_of_epoch,
             table: table.entries,
             attachments: table.attachments,
-            local: table.local,
+            naming: table.sets.naming,
+            local: table.sets.local,
             members: table.sets.members,
             salts: tiers.map(|&tier| salt(if one_salt { 0 } else { tier })).collect(),
             addresses: quirks
@@ -128,8 +136,7 @@ impl Routes {
     #[inline]
     fn candidates_at(&self, row_begin: usize, host: u32) -> &[PortId] {
         let set = self.set(row_begin, host);
-        let begin = (set >> COUNT_BITS) as usize;
-        &self.members[begin..begin + (set & COUNT_MASK) as usize]
+        &self.members[self.naming.place(set)..][..self.naming.count(set) as usize]
     }
 
     /// What a switch keeps of its row: where the row begins in the table, and the switch's salt.
@@ -150,10 +157,10 @@ impl Routes {
     #[inline(always)]
     pub(crate) fn next_port(&self, here: &Here, (from, to): (u32, u32), hash: u32) -> u16 {
         let (set, _) = self.named_set(here.begin, to);
-        if set & COUNT_MASK == 0 || self.addresses.is_some() {
+        if self.naming.count(set) == 0 || self.addresses.is_some() {
             return self.next_port_among(here, (from, to), hash);
         }
-        one_of(&self.members, set, hash ^ here.salt)
+        one_of(&self.members, self.naming, set, hash ^ here.salt)
     }
 
     /// The look-ups of a switch for many packets, where they are simple ones.
@@ -162,6 +169,7 @@ impl Routes {
             places: &self.places,
             row: &self.table[here.begin..][..self.attachments],
             members: &self.members,
+            naming: self.naming,
             salt: here.salt,
         })
     }
@@ -180,8 +188,8 @@ impl Routes {
     #[inline]
     fn set(&self, row_begin: usize, host: u32) -> u32 {
         let (set, is_local) = self.named_set(row_begin, host);
-        if set & COUNT_MASK == 0 && is_local {
-            self.local[(set >> COUNT_BITS) as usize]
+        if self.naming.count(set) == 0 && is_local {
+            self.local[self.naming.place(set)]
         } else {
             set
         }
@@ -193,7 +201,7 @@ impl Routes {
     fn named_set(&self, row_begin: usize, host: u32) -> (u32, bool) {
         let place = self.places[host as usize];
         let entry = self.table[row_begin + place.attachment as usize];
-        (set_at(entry, place), entry & LOCAL != 0)
+        (set_at(self.naming, entry, place), entry & LOCAL != 0)
     }
 
     /// The one of them that is taken for what goes from host `from` to host `to` with this hash.
@@ -268,6 +276,7 @@ pub(crate) struct Ways<'a> {
     /// Its row of the table.
     row: &'a [u32],
     members: &'a [PortId],
+    naming: Naming,
     salt: u32,
 }
 
@@ -277,25 +286,27 @@ impl Ways<'_> {
     #[inline(always)]
     pub(crate) fn port(&self, to: u32, hash: u32) -> u16 {
         let place = self.places[to as usize];
-        let set = set_at(self.row[place.attachment as usize], place);
-        if set & COUNT_MASK == 0 { NOWHERE } else { one_of(self.members, set, hash ^ self.salt) }
+        let set = set_at(self.naming, self.row[place.attachment as usize], place);
+        if self.naming.count(set) == 0 {
+            return NOWHERE;
+        }
+        one_of(self.members, self.naming, set, hash ^ self.salt)
     }
 }
 
 /// The port of a set that is taken for a salted hash. Of one port the first is, whatever the hash: cheaper
 /// than a guess whether it is one.
 #[inline(always)]
-fn one_of(members: &[PortId], set: u32, hash: u32) -> u16 {
-    let (begin, count) = ((set >> COUNT_BITS) as usize, set & COUNT_MASK);
-    members[begin + share(spread(hash), count)].get()
+fn one_of(members: &[PortId], naming: Naming, set: u32, hash: u32) -> u16 {
+    members[naming.place(set) + share(spread(hash), naming.count(set))].get()
 }
 
 /// The name of the set of ports that lead to a host, where the table has `entry` for its attachment.
 #[inline(always)]
-fn set_at(entry: u32, place: Place) -> u32 {
+fn set_at(naming: Naming, entry: u32, place: Place) -> u32 {
     // All ones where it is local: which it is can't be guessed.
     let local = ((entry as i32) >> 31) as u32;
-    (entry & !LOCAL) + ((place.index & local) << COUNT_BITS)
+    naming.further(entry & !LOCAL, place.index & local)
 }
 
 /// The place of a hash among `count`.

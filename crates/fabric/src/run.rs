@@ -103,15 +103,16 @@ impl<S: Scheme> Ready<S> {
         Ok(Ready { common, devices, limits, samples: Samples::new(&setup.probes) })
     }
 
-    /// Runs it on at most `threads` threads.
-    pub fn run(self, threads: usize, watch: Watch<'_>) -> Output {
+    /// Runs it on at most `threads` threads. Refuses where the system gives none.
+    pub fn run(self, threads: usize, watch: Watch<'_>) -> Result<Output, Refusal> {
         let layout = build::layout(&self.common, threads);
         if !self.common.short_ways {
             let (devices, outcome) = engine::run_by_the_book(self.devices, &layout, self.limits);
-            return collect(&self.common, devices, outcome, self.samples);
+            return Ok(collect(&self.common, devices, outcome, self.samples));
         }
-        let (devices, outcome) = engine::run(self.devices, &layout, self.limits, watch);
-        collect(&self.common, devices, outcome, self.samples)
+        let (devices, outcome) = engine::run(self.devices, &layout, self.limits, watch)
+            .map_err(|error| Refusal::NoThread { threads, reason: error.to_string() })?;
+        Ok(collect(&self.common, devices, outcome, self.samples))
     }
 }
 
@@ -146,8 +147,15 @@ pub enum Refusal {
     },
     /// No tree of switches has all hosts on it.
     NoSpanningTree,
-    /// The tables have no room for the routes of so many trees.
-    ManyTreeRoutes,
+    /// The system does not start so many threads.
+    NoThread {
+        /// How many.
+        threads: usize,
+        /// What it says.
+        reason: String,
+    },
+    /// The tables have no room for so many different routes.
+    ManyRoutes,
     /// A switch's buffer does not even hold the headroom that PFC needs.
     SmallBuffer {
         /// The switch.

@@ -292,7 +292,8 @@ struct Skipped {
 
 struct SkippedLine {
     line: usize,
-    first: String,
+    /// The first of them, as they are told.
+    shown: Vec<String>,
     /// The key that the first word was probably meant to be.
     meant: Option<&'static str>,
     words: usize,
@@ -302,6 +303,8 @@ struct SkippedLine {
 impl Skipped {
     /// More lines than this are counted only.
     const MOST_LINES: usize = 20;
+    /// The same for the words of a line.
+    const MOST_WORDS: usize = 8;
 
     fn add(&mut self, word: crate::words::Word<'_>) {
         if word.line == self.last_line {
@@ -309,6 +312,11 @@ impl Skipped {
                 && let Some(last) = self.lines.last_mut()
             {
                 last.words += 1;
+                // Those that may be meant as keys; in a comment the first word tells enough.
+                let is_name = word.text.first().is_some_and(u8::is_ascii_alphabetic);
+                if is_name && !last.comment && last.shown.len() < Self::MOST_WORDS {
+                    last.shown.push(word.shown());
+                }
             }
             return;
         }
@@ -320,7 +328,7 @@ impl Skipped {
         let comment = word.text.starts_with(b"#") || word.text.starts_with(b"//");
         self.lines.push(SkippedLine {
             line: word.line,
-            first: word.shown(),
+            shown: vec![word.shown()],
             meant: if comment { None } else { keys::nearest(word.text) },
             words: 1,
             comment,
@@ -334,9 +342,11 @@ impl Skipped {
 
     fn warn(self, warnings: &mut Vec<Warning>) {
         for found in self.lines {
-            let what = match found.words {
-                1 => format!("{} is not a key", found.first),
-                words => format!("{} and {} more are not keys", found.first, words - 1),
+            let shown = found.shown.join(", ");
+            let what = match (found.words, found.words - found.shown.len()) {
+                (1, _) => format!("{shown} is not a key"),
+                (_, 0) => format!("{shown} are not keys"),
+                (_, more) => format!("{shown} and {more} more are not keys"),
             };
             let meant =
                 found.meant.map_or_else(String::new, |key| format!("; did you mean {key}?"));

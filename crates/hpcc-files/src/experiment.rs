@@ -30,6 +30,14 @@ pub struct Experiment {
     pub warnings: Vec<Warning>,
 }
 
+/// Reads a topology file alone.
+///
+/// # Errors
+/// Where it can't be read, or is none.
+pub fn read_topology(path: &Path) -> Result<Topology> {
+    read_as(path, LONGEST, &mut Vec::new(), topology::parse)
+}
+
 impl Experiment {
     /// Reads the configuration in `path` and the files that it names. Names are relative to
     /// `directory`; the original takes the working directory, which is `""`.

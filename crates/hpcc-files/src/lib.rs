@@ -24,6 +24,6 @@ mod words;
 
 pub use config::{CcMode, Config};
 pub use error::{FileError, Result, Warning};
-pub use experiment::Experiment;
+pub use experiment::{Experiment, read_topology};
 pub use flows::Flow;
 pub use topology::Topology;

@@ -145,6 +145,10 @@ fn what_is_odd_in_a_configuration() {
             "RATE_BOUNDS 1",
             "\"RATE_BOUNDS\" and 1 more are not keys: skipped; did you mean RATE_BOUND?",
         ),
+        (
+            "X_ONE 1 Y_TWO 2 Z_THREE 3",
+            "\"X_ONE\", \"Y_TWO\", \"Z_THREE\" and 3 more are not keys: skipped",
+        ),
         ("#CC_MODES 3", "\"#CC_MODES\" and 1 more are not keys: skipped"),
         (
             "DATA_RATE 1Gbps",

@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 /// What a user is asked to do when the simulator itself failed.
@@ -53,6 +54,11 @@ pub(crate) fn write_error(py: Python<'_>, path: &Path, error: &std::io::Error) -
 /// A run that failed, as `SimulationError`.
 pub(crate) fn simulation_error(py: Python<'_>, message: String) -> PyErr {
     exception(py, "SimulationError", message, |_| Ok(()))
+}
+
+/// Works without the interpreter; a panic becomes what [`bug`] makes of it.
+pub(crate) fn guarded<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    py.detach(|| catch_unwind(AssertUnwindSafe(work))).map_err(|panic| bug(py, &*panic))
 }
 
 /// A panic, as `SimulationError` that says so.

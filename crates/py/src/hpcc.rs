@@ -1,10 +1,29 @@
 //! Experiments of the HPCC simulator.
 
-use crate::errors::{file_error, write_error};
+use crate::errors::{file_error, guarded, simulation_error, write_error};
 use crate::run::RunResult;
 use pyo3::prelude::*;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// What the scenario of a configuration is called: its file's name, fit for a directory.
+fn name_of(path: &Path) -> String {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let mut name = stem.trim_start_matches('.').replace(|c: char| c.is_control(), "_");
+    while name.len() > 200 {
+        name.pop();
+    }
+    if name.is_empty() { "config".to_owned() } else { name }
+}
+
+/// For each node of the topology file at `path` its data centre, as a number that its nodes share.
+#[pyfunction]
+pub(crate) fn topology_sites(py: Python<'_>, path: PathBuf) -> PyResult<Vec<usize>> {
+    let read = guarded(py, || hpcc_files::read_topology(&path))?;
+    let topology = read.map_err(|error| file_error(py, &error))?;
+    let links = topology.links.iter().map(|link| (link.a, link.b, link.delay));
+    Ok(scenario::network::sites(topology.is_switch.len(), links))
+}
 
 /// A configuration of the HPCC simulator and the files that it names, checked.
 #[pyclass(frozen, module = "rocelab._rocelab")]
@@ -19,12 +38,13 @@ impl HpccExperiment {
     /// Reads the configuration at `path`; the names in it are relative to `directory`.
     #[new]
     fn new(py: Python<'_>, path: PathBuf, directory: PathBuf) -> PyResult<HpccExperiment> {
-        let read = py.detach(|| hpcc_files::Experiment::read(&path, &directory));
-        let read = read.map_err(|error| file_error(py, &error))?;
-        let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        let (spec, served) = rocelab::hpcc::scenario_of(&read, &name);
-        let warnings = read.warnings.iter().chain(&served).map(ToString::to_string).collect();
-        Ok(HpccExperiment { read: Arc::new(read), toml: spec.to_toml(), warnings })
+        let made = guarded(py, || {
+            let read = hpcc_files::Experiment::read(&path, &directory)?;
+            let (spec, served) = rocelab::hpcc::scenario_of(&read, &name_of(&path));
+            let warnings = read.warnings.iter().chain(&served).map(ToString::to_string).collect();
+            Ok(HpccExperiment { read: Arc::new(read), toml: spec.to_toml(), warnings })
+        })?;
+        made.map_err(|error| file_error(py, &error))
     }
 
     /// The scenario that does the same, as TOML.
@@ -47,8 +67,10 @@ impl HpccExperiment {
         directory: PathBuf,
         into: Option<PathBuf>,
     ) -> PyResult<Vec<PathBuf>> {
-        let files = result.hpcc.as_ref().expect("the run was told of the experiment");
-        py.detach(|| rocelab::hpcc::write(&self.read, files, &directory, into.as_deref()))
+        let Some(files) = &result.hpcc else {
+            return Err(simulation_error(py, "the run was not told of the experiment".to_owned()));
+        };
+        guarded(py, || rocelab::hpcc::write(&self.read, files, &directory, into.as_deref()))?
             .map_err(|(path, error)| write_error(py, &path, &error))
     }
 }

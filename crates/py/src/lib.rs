@@ -24,7 +24,7 @@ mod _rocelab {
     #[pymodule_export]
     use crate::catalogue::{json_schema, schemes, topologies, workloads};
     #[pymodule_export]
-    use crate::hpcc::HpccExperiment;
+    use crate::hpcc::{HpccExperiment, topology_sites};
     #[pymodule_export]
     use crate::run::{RunResult, run};
     #[pymodule_export]

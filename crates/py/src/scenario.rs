@@ -1,6 +1,6 @@
 //! Scenarios.
 
-use crate::errors::config_error;
+use crate::errors::{config_error, guarded};
 use ::scenario::ScenarioError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -41,8 +41,7 @@ impl Scenario {
         overrides: Vec<(String, String)>,
         generated: bool,
     ) -> PyResult<Scenario> {
-        let parsed = py.detach(|| ::scenario::parse(text, origin.as_deref(), &overrides));
-        match parsed {
+        match guarded(py, || ::scenario::parse(text, origin.as_deref(), &overrides))? {
             Ok(valid) => Ok(Scenario { valid: Arc::new(valid), generated }),
             Err(error) => Err(refused(py, error, generated)),
         }
@@ -56,7 +55,7 @@ impl Scenario {
 
     /// Checks that its scheme can run on its network, which it builds.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| rocelab::check(&self.valid)).map_err(|error| self.refused(py, error))
+        guarded(py, || rocelab::check(&self.valid))?.map_err(|error| self.refused(py, error))
     }
 
     /// The whole scenario, defaults filled in, as TOML.

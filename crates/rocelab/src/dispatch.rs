@@ -2,7 +2,7 @@
 //! line (and INT depth) of the registry.
 
 use fabric::{Output, Progress, Ready, Refusal, Setup};
-use scenario::{Scenario, ScenarioError};
+use scenario::{Routing, Scenario, ScenarioError};
 use schemes::contract::Scheme;
 use schemes::registry::params_of;
 use std::time::Instant;
@@ -117,11 +117,21 @@ fn explain(scenario: &Scenario, refusal: Refusal) -> ScenarioError {
             "\"spanning-trees\" needs a tree of switches with all hosts on it, and no host wired to \
              a host",
         ),
-        Refusal::ManyTreeRoutes => ScenarioError::new(
-            "routing.trees",
-            "the routes of so many spanning trees do not fit",
-        )
-        .hint("take fewer"),
+        Refusal::NoThread { threads, reason } => {
+            let why = format!("the system does not start {threads} threads: {reason}");
+            ScenarioError::new("", why).hint("take fewer")
+        }
+        Refusal::ManyRoutes if matches!(scenario.routing, Routing::SpanningTrees(_)) => {
+            let why = "the routes of so many spanning trees do not fit";
+            ScenarioError::new("routing.trees", why).hint("take fewer")
+        }
+        Refusal::ManyRoutes => {
+            let why = "its routes do not fit: nodes have too many different sets of ports to others";
+            ScenarioError::new("topology", why).hint(
+                "take a smaller or more regular network, or fewer failures, each of which has routes \
+                 of its own",
+            )
+        }
         Refusal::SmallBuffer { node, needed } => ScenarioError::new(
             "switch.buffer",
             format!(
@@ -165,7 +175,7 @@ fn run_as<S: Scheme>(
 ) -> Result<Output, Refusal> {
     let ready = build::<S>(scenario, setup)?;
     *started = Instant::now();
-    Ok(ready.run(threads, watch))
+    ready.run(threads, watch)
 }
 
 fn check_as<S: Scheme>(scenario: &Scenario, setup: &Setup) -> Result<(), Refusal> {

@@ -118,7 +118,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, Scena
     progress.end_ps.store(end, Ordering::Relaxed);
     let threads = options.threads.unwrap_or_else(|| default_threads(scenario));
     // Each has a node at least.
-    let threads = threads.clamp(1, scenario.network.nodes.len().max(1));
+    let threads = threads.clamp(1, scenario.network.nodes.len().clamp(1, MOST_THREADS));
     let watch = |now: fabric::Progress| {
         progress.simulated_ps.store(now.time.ps(), Ordering::Relaxed);
         progress.packet_hops.store(now.delivered, Ordering::Relaxed);
@@ -142,6 +142,10 @@ pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, Scena
 pub fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
     dispatch::check(scenario, &setup::setup(scenario, &RunOptions::default()))
 }
+
+/// More threads than this are not started: no machine has so many cores to itself, and each pair has
+/// mailboxes of its own.
+const MOST_THREADS: usize = 256;
 
 /// Hosts from which on a second thread gains more than the barriers cost.
 const HOSTS_FOR_THREADS: usize = 64;

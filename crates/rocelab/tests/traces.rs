@@ -136,7 +136,8 @@ fn traces_say_what_the_ports_counted() {
     let infos: Vec<_> = result.summary.traces.iter().map(|it| (&it.name[..], it.rows)).collect();
     let counts = (pfc.time_ps.len() as u64, packets(&result).time_ps.len() as u64);
     assert_eq!(infos, [("pfc", counts.0), ("packets", counts.1)]);
-    let frames = rows.iter().filter(|row| row.3 == "received" && matches!(row.4, "pause" | "resume"));
+    let frames =
+        rows.iter().filter(|row| row.3 == "received" && matches!(row.4, "pause" | "resume"));
     assert_eq!(frames.count() as u64, counts.0, "both have all PFC frames");
 }
 
@@ -159,7 +160,8 @@ fn traces_change_nothing_and_never_differ() {
             assert_eq!((&other.flows, &other.ports), (&plain.flows, &plain.ports), "{switches}");
             assert_eq!(other.pfc_trace, one.pfc_trace, "{switches}");
         }
-        let mut others: Vec<RunResult> = [2, 3, 8].map(|threads| run_on(INCAST, &set, threads)).into();
+        let mut others: Vec<RunResult> =
+            [2, 3, 8].map(|threads| run_on(INCAST, &set, threads)).into();
         let owned: Vec<_> = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
         let scenario = scenario::parse(INCAST, None, &owned).unwrap();
         let options = RunOptions { by_the_book: true, ..RunOptions::default() };
@@ -183,7 +185,10 @@ fn traces_end_where_there_is_no_room() {
     assert!((8_000..20_000).contains(&count), "{count} events");
     assert!(count < all.time_ps.len());
     assert_eq!(some.time_ps[..], all.time_ps[..count]);
-    assert!(all.time_ps[count] / 1_000_000 > some.time_ps[count - 1] / 1_000_000, "a microsecond's");
+    assert!(
+        all.time_ps[count] / 1_000_000 > some.time_ps[count - 1] / 1_000_000,
+        "a microsecond's"
+    );
     let told = &one.summary.traces[1];
     assert_eq!(told.end_ps, some.time_ps[count - 1].next_multiple_of(1_000_000), "{told:?}");
     let [warning] = &one.summary.warnings[..] else { panic!("{:?}", one.summary.warnings) };
@@ -216,7 +221,8 @@ fn drops_and_losses_are_told() {
     let dropped = run_with(INCAST, &set);
     let set = [ALL[1], ("wire.error_rate", "0.01")];
     let lost = run_with(INCAST, &set);
-    let count = |result: &RunResult, event| rows(result).iter().filter(|row| row.3 == event).count();
+    let count =
+        |result: &RunResult, event| rows(result).iter().filter(|row| row.3 == event).count();
     assert!(dropped.summary.drops > 10);
     assert_eq!(count(&dropped, "dropped") as u64, dropped.summary.drops);
     assert_eq!(count(&dropped, "lost"), 0);

@@ -79,6 +79,16 @@ pub struct Network {
     pub links: Vec<Link>,
 }
 
+/// For each of so many nodes its data centre: a number that the nodes share which links shorter than
+/// [`WAN_DELAY`] join.
+pub fn sites(nodes: usize, links: impl Iterator<Item = (NodeId, NodeId, Time)>) -> Vec<usize> {
+    let mut sites = Groups::new(nodes);
+    for (a, b, _) in links.filter(|(_, _, delay)| *delay < WAN_DELAY) {
+        sites.join(a.index(), b.index());
+    }
+    (0..nodes).map(|node| sites.of(node)).collect()
+}
+
 impl Network {
     /// The node with this id.
     pub fn node(&self, id: NodeId) -> &Node {
@@ -119,14 +129,9 @@ impl Network {
         sums.into_iter().map(Rate::from_bps).collect()
     }
 
-    /// For each node its data centre: a number that the nodes share which links shorter than
-    /// [`WAN_DELAY`] join.
+    /// For each node its data centre, see [`sites`].
     pub fn sites(&self) -> Vec<usize> {
-        let mut sites = Groups::new(self.nodes.len());
-        for link in self.links.iter().filter(|link| link.delay < WAN_DELAY) {
-            sites.join(link.a.index(), link.b.index());
-        }
-        (0..self.nodes.len()).map(|node| sites.of(node)).collect()
+        sites(self.nodes.len(), self.links.iter().map(|link| (link.a, link.b, link.delay)))
     }
 
     /// The rates of the hosts' ports.

@@ -12,6 +12,7 @@ use crate::spec::{QuirksSpec, RunSpec, SCHEMA_VERSION, Spec, StopSpec};
 use crate::topology;
 use crate::trace::{self, Trace};
 use crate::traffic::{self, Context, Message, Traffic, check_time};
+use schemes::registry::SchemeInfo;
 use std::path::Path;
 use units::Time;
 
@@ -116,7 +117,7 @@ impl Scenario {
         let run = resolve_run(&spec.run)?;
         let classes = settings::classes(&spec.classes)?;
         let wire = settings::wire(&spec.wire)?;
-        settings::quirks(&spec.quirks)?;
+        settings::quirks(&mut spec.quirks)?;
 
         let mut network = topology::resolve(&mut spec.topology, base)?;
         let scheme = scheme::resolve(&mut spec.scheme, network.lowest_host_rate())?;
@@ -159,7 +160,7 @@ impl Scenario {
             link.fails_at = fails_at;
         }
         if switch.cioq.is_some() {
-            check_sound_links(&network, &wire)?;
+            check_sound_links(&network, &wire, scheme.info)?;
         }
         let Traffic { messages, tags } = traffic;
         Ok(Scenario {
@@ -230,11 +231,14 @@ fn resolve_run(spec: &RunSpec) -> Result<Run> {
 }
 
 /// CIOQ switches know no links that fail or lose packets.
-fn check_sound_links(network: &Network, wire: &Wire) -> Result<()> {
+fn check_sound_links(network: &Network, wire: &Wire, scheme: &SchemeInfo) -> Result<()> {
     let why = "CIOQ switches have sound links only";
-    let refuse = |key: String, why: String| {
-        Err(ScenarioError::new(key, why).hint("take switch.architecture = \"shared-memory\""))
+    let hint = if scheme.input_queues {
+        format!("scheme {} needs such switches: choose another", scheme.name)
+    } else {
+        "take switch.architecture = \"shared-memory\"".to_owned()
     };
+    let refuse = |key: String, why: String| Err(ScenarioError::new(key, why).hint(hint.clone()));
     if network.links.iter().any(|link| link.fails_at != Time::NEVER) {
         return refuse("failure".to_owned(), why.to_owned());
     }

@@ -1,14 +1,22 @@
 //! Settings of wire, hosts, switches, PFC, ECN, classes and routing: checked and complete.
 
+mod ecn;
+mod pfc;
+
+pub use ecn::Ecn;
+pub(crate) use ecn::ecn;
+pub(crate) use pfc::pfc;
+pub use pfc::{Pfc, Threshold};
+
 use crate::error::{Result, ScenarioError};
-use crate::network::{Network, Node, NodeKind, WAN_DELAY};
+use crate::network::Network;
 use crate::spec::{
-    AckClass, Architecture, ClassesSpec, EcnSpec, HashKind, HostSpec, PfcSpec, Quantity,
-    QuirksSpec, RoutingSpec, SwitchSpec, ThresholdKind, Timeout, WireSpec,
+    AckClass, Architecture, ClassesSpec, HashKind, HostSpec, Quantity, QuirksSpec, RoutingSpec,
+    SwitchSpec, Timeout, WireSpec,
 };
 pub use crate::spec::{Headroom, MarkAt, WireProfile};
 use crate::traffic::{LATEST, check_priority, check_time};
-use schemes::registry::{EcnLaw, SchemeInfo};
+use schemes::registry::SchemeInfo;
 use units::{Bytes, Rate, Time};
 
 /// What is on the wire.
@@ -59,56 +67,6 @@ pub struct Cioq {
     pub output_queue: Bytes,
 }
 
-/// Priority flow control.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pfc {
-    /// Whether switches pause; without it full buffers drop.
-    pub enabled: bool,
-    /// When an ingress queue pauses its upstream.
-    pub threshold: Threshold,
-    /// Buffer for what still arrives after a pause.
-    pub headroom: Headroom,
-}
-
-/// When an ingress queue (a port and priority) pauses its upstream.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Threshold {
-    /// At a fixed number of bytes.
-    Static {
-        /// Pause at this many bytes.
-        xoff: Bytes,
-        /// Resume at this; not above `xoff`.
-        xon: Bytes,
-    },
-    /// At a share of what is left of the shared buffer.
-    Dynamic {
-        /// The share.
-        alpha: f64,
-        /// Resume this much below the threshold.
-        resume_offset: Bytes,
-        /// Buffer kept for each port alone.
-        reserve: Bytes,
-    },
-}
-
-/// ECN marking: nothing up to `kmin`, a probability rising to `pmax` at `kmax`, everything above.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Ecn {
-    /// Nothing is marked up to this queue length.
-    pub kmin: Bytes,
-    /// Everything is marked above this queue length.
-    pub kmax: Bytes,
-    /// Marking probability at `kmax`, above 0 and at most 1.
-    pub pmax: f64,
-    /// The port rate that `kmin` and `kmax` are given for; ports of k times the rate use k times
-    /// the thresholds. `None`: the same at all ports.
-    pub at: Option<Rate>,
-    /// Thresholds and probability (`kmin`, `kmax`, `pmax`) of ports of certain rates.
-    pub by_rate: Vec<(Rate, Bytes, Bytes, f64)>,
-    /// Whether the queue is looked at when a packet leaves or when it arrives.
-    pub mark_at: MarkAt,
-}
-
 /// Which priority carries what, and how ports schedule priorities.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Classes {
@@ -145,7 +103,8 @@ const MOST_PACKETS_PER_ACK: u32 = 10_000;
 const LARGEST_BUFFER: Bytes = Bytes::new(1 << 50);
 
 /// Refuses what would do nothing.
-pub(crate) fn quirks(spec: &QuirksSpec) -> Result<()> {
+pub(crate) fn quirks(spec: &mut QuirksSpec) -> Result<()> {
+    spec.shifted_threshold = spec.shifted_threshold.filter(|rate| rate.0 > Rate::ZERO);
     let of_scan = [("missed_wake_up", spec.missed_wake_up), ("stale_turn", spec.stale_turn)];
     match of_scan.iter().find(|(_, on)| *on && !spec.scan_queue_pairs) {
         Some((key, _)) => Err(ScenarioError::new(
@@ -316,266 +275,6 @@ fn check_latency(latency: Quantity<Time>, key: &str) -> Result<Time> {
         ));
     }
     Ok(latency.0)
-}
-
-pub(crate) fn pfc(
-    spec: &mut PfcSpec,
-    switch: &SwitchSettings,
-    classes: &Classes,
-    wire: &Wire,
-    network: &Network,
-    quirks: &QuirksSpec,
-) -> Result<Pfc> {
-    let fixed = spec.xoff.is_some() || switch.cioq.is_some();
-    let default = if fixed { ThresholdKind::Static } else { ThresholdKind::Dynamic };
-    // An ingress stores what it takes here.
-    let room = switch.cioq.map_or(switch.buffer, |cioq| cioq.input_queue);
-    let threshold = match *spec.threshold.get_or_insert(default) {
-        ThresholdKind::Static => {
-            refuse_strangers(
-                "static",
-                &[
-                    ("alpha", spec.alpha.is_some()),
-                    ("resume_offset", spec.resume_offset.is_some()),
-                    ("reserve", spec.reserve.is_some()),
-                ],
-            )?;
-            let share = |bytes: Bytes, parts, of| Bytes::new(bytes.get() * parts / of);
-            let usual = match switch.cioq {
-                Some(_) => share(room, 7, 10),
-                None => Bytes::new(320_000),
-            };
-            if spec.xoff.is_none() && usual == Bytes::ZERO {
-                return Err(ScenarioError::new(
-                    "switch.input_queue",
-                    format!("{room} is too small: a port pauses at seven tenths of it"),
-                ));
-            }
-            let xoff = spec.xoff.get_or_insert(Quantity(usual)).0;
-            let below = match switch.cioq {
-                Some(_) => share(xoff, 5, 7),
-                None => xoff.saturating_sub(Bytes::new(2_000)),
-            };
-            let xon = spec.xon.get_or_insert(Quantity(below)).0;
-            if xoff == Bytes::ZERO {
-                return Err(ScenarioError::new("pfc.xoff", "must be above zero"));
-            }
-            if xoff > room {
-                let what =
-                    if switch.cioq.is_some() { "an input queue" } else { "the switch's buffer" };
-                return Err(ScenarioError::new(
-                    "pfc.xoff",
-                    format!("{xoff} is more than {what} of {room}"),
-                )
-                .hint(match switch.cioq {
-                    Some(_) => "leave it out, or enlarge switch.input_queue",
-                    None => "lower it, or enlarge switch.buffer",
-                }));
-            }
-            if xon > xoff {
-                return Err(ScenarioError::new(
-                    "pfc.xon",
-                    format!("{xon} is above xoff, which is {xoff}"),
-                )
-                .hint("a port pauses above xoff and resumes at xon"));
-            }
-            Threshold::Static { xoff, xon }
-        }
-        ThresholdKind::Dynamic if switch.cioq.is_some() => {
-            return Err(ScenarioError::new(
-                "pfc.threshold",
-                "a dynamic threshold shares a buffer, and CIOQ switches have none to share",
-            )
-            .hint("take \"static\", or leave the key out"));
-        }
-        ThresholdKind::Dynamic => {
-            refuse_strangers(
-                "dynamic",
-                &[("xoff", spec.xoff.is_some()), ("xon", spec.xon.is_some())],
-            )?;
-            let alpha = *spec.alpha.get_or_insert(0.125);
-            if !(alpha > 0.0 && alpha <= 64.0) {
-                return Err(ScenarioError::new(
-                    "pfc.alpha",
-                    format!("must be above 0 and at most 64, got {alpha}"),
-                ));
-            }
-            let usual = |bytes| Quantity(Bytes::new(bytes).min(switch.buffer));
-            let resume_offset = spec.resume_offset.get_or_insert(usual(3_000)).0;
-            let reserve = spec.reserve.get_or_insert(usual(4_000)).0;
-            for (key, value) in [("pfc.resume_offset", resume_offset), ("pfc.reserve", reserve)] {
-                if value > switch.buffer {
-                    return Err(ScenarioError::new(
-                        key,
-                        format!("{value} is more than the switch's buffer of {}", switch.buffer),
-                    ));
-                }
-            }
-            Threshold::Dynamic { alpha, resume_offset, reserve }
-        }
-    };
-    let pfc = Pfc { enabled: spec.enabled, threshold, headroom: spec.headroom };
-    let limited = switch.cioq.is_none() && !quirks.threshold_wraps;
-    if pfc.enabled && !classes.lossless.is_empty() && limited {
-        check_headroom(&pfc, switch, classes, wire, network, quirks)?;
-    }
-    Ok(pfc)
-}
-
-fn refuse_strangers(kind: &str, keys: &[(&str, bool)]) -> Result<()> {
-    match keys.iter().find(|(_, given)| *given) {
-        None => Ok(()),
-        Some((key, _)) => {
-            let other = if kind == "static" { "dynamic" } else { "static" };
-            Err(ScenarioError::new(
-                format!("pfc.{key}"),
-                format!("goes with threshold = \"{other}\", but it is \"{kind}\""),
-            ))
-        }
-    }
-}
-
-/// Refuses a buffer that is smaller than its headroom: what still comes after a pause was sent, for
-/// every port and lossless priority, without what headers add.
-fn check_headroom(
-    pfc: &Pfc,
-    switch: &SwitchSettings,
-    classes: &Classes,
-    wire: &Wire,
-    network: &Network,
-    quirks: &QuirksSpec,
-) -> Result<()> {
-    let shares =
-        if quirks.shifted_threshold.is_some() { 1 } else { classes.lossless.len() as u128 };
-    let mut needed = vec![0_u128; network.nodes.len()];
-    let mut longest = Time::ZERO;
-    for link in network.links.iter().filter(|link| link.pfc) {
-        longest = longest.max(link.delay);
-        let bytes = match pfc.headroom {
-            Headroom::Fixed(bytes) => u128::from(bytes.get()),
-            Headroom::Auto => {
-                u128::from(link.rate.bytes_in(link.delay * 2).get()) + 3 * u128::from(wire.payload)
-            }
-            Headroom::ThreeBdp => 3 * u128::from(link.rate.bytes_in(link.delay).get()),
-        } * shares;
-        for end in [link.a, link.b] {
-            needed[end.index()] += bytes;
-        }
-    }
-    let buffer = |node: &Node| node.buffer.unwrap_or(switch.buffer);
-    let short = network.nodes.iter().zip(&needed).filter(|(node, needed)| {
-        node.kind == NodeKind::Switch && **needed >= u128::from(buffer(node).get())
-    });
-    match short.max_by_key(|(_, needed)| **needed) {
-        Some((node, &needed)) => Err(ScenarioError::new(
-            "switch.buffer",
-            format!(
-                "{} is too small for PFC: the headroom of {}'s ports is {needed} bytes or more",
-                buffer(node),
-                node.name
-            ),
-        )
-        .hint(if longest >= WAN_DELAY {
-            "a long link still delivers twice its delay times its rate after a pause; give external \
-             switches a buffer of their own for it (topology.external_buffer), turn PFC off on long \
-             links (topology.wan_pfc = false, or a link's `pfc`), or have it never fire there, as in \
-             the HPCC simulator (quirks.threshold_wraps)"
-        } else {
-            "headroom holds what each link still delivers after a pause, for each lossless \
-             priority: three packets and twice the link's delay times its rate; enlarge the \
-             buffer, set pfc.headroom, or have fewer lossless priorities"
-        })),
-        None => Ok(()),
-    }
-}
-
-pub(crate) fn ecn(
-    spec: &mut EcnSpec,
-    law: Option<&EcnLaw>,
-    scheme: &str,
-    preset: &str,
-) -> Result<Option<Ecn>> {
-    let enabled = *spec.enabled.get_or_insert(law.is_some());
-    let by_rate = ecn_by_rate(spec)?;
-    if let Some(pmax) = spec.pmax {
-        check_probability(pmax, "ecn.pmax")?;
-    }
-    if let (Some(kmin), Some(kmax)) = (spec.kmin, spec.kmax)
-        && kmin > kmax
-    {
-        return Err(ScenarioError::new(
-            "ecn.kmin",
-            format!("{} is above kmax, which is {}", kmin.0, kmax.0),
-        ));
-    }
-    if let Some(at) = spec.at
-        && at.0 == Rate::ZERO
-    {
-        return Err(ScenarioError::new("ecn.at", "must be above zero"));
-    }
-    if !enabled {
-        return Ok(None);
-    }
-    // Thresholds that are both given stand for themselves; the preset's rate goes with the
-    // preset's thresholds.
-    if spec.at.is_none() && !(spec.kmin.is_some() && spec.kmax.is_some()) {
-        spec.at = law.map(|law| Quantity(law.at));
-    }
-    let missing = |key: &str| {
-        ScenarioError::new(format!("ecn.{key}"), "is missing")
-            .hint(format!("preset {preset} of scheme {scheme} has no marking law to take it from"))
-    };
-    let kmin = fill(&mut spec.kmin, law.map(|law| Quantity(law.kmin)), || missing("kmin"))?.0;
-    let kmax = fill(&mut spec.kmax, law.map(|law| Quantity(law.kmax)), || missing("kmax"))?.0;
-    let pmax = fill(&mut spec.pmax, law.map(|law| law.pmax), || missing("pmax"))?;
-    if kmin > kmax {
-        return Err(ScenarioError::new(
-            "ecn.kmin",
-            format!("{kmin} is above kmax, which is {kmax}"),
-        ));
-    }
-    let at = spec.at.map(|at| at.0);
-    Ok(Some(Ecn { kmin, kmax, pmax, at, by_rate, mark_at: spec.mark_at }))
-}
-
-fn check_probability(pmax: f64, key: &str) -> Result<()> {
-    if pmax > 0.0 && pmax <= 1.0 {
-        return Ok(());
-    }
-    Err(ScenarioError::new(key, format!("must be above 0 and at most 1, got {pmax}")))
-}
-
-fn ecn_by_rate(spec: &EcnSpec) -> Result<Vec<(Rate, Bytes, Bytes, f64)>> {
-    let mut laws: Vec<(Rate, Bytes, Bytes, f64)> = Vec::new();
-    for (index, law) in spec.by_rate.iter().enumerate() {
-        let key = |name: &str| format!("ecn.by_rate.{index}.{name}");
-        let (rate, kmin, kmax) = (law.rate.0, law.kmin.0, law.kmax.0);
-        if rate == Rate::ZERO {
-            return Err(ScenarioError::new(key("rate"), "must be above zero"));
-        }
-        if laws.iter().any(|(known, ..)| *known == rate) {
-            return Err(ScenarioError::new(key("rate"), format!("{rate} is listed twice")));
-        }
-        if kmin > kmax {
-            return Err(ScenarioError::new(
-                key("kmin"),
-                format!("{kmin} is above kmax, which is {kmax}"),
-            ));
-        }
-        check_probability(law.pmax, &key("pmax"))?;
-        laws.push((rate, kmin, kmax, law.pmax));
-    }
-    Ok(laws)
-}
-
-/// The value in `slot`, or the default, which is written there.
-fn fill<T: Copy>(
-    slot: &mut Option<T>,
-    default: Option<T>,
-    missing: impl Fn() -> ScenarioError,
-) -> Result<T> {
-    *slot = slot.or(default);
-    slot.ok_or_else(missing)
 }
 
 pub(crate) fn classes(spec: &ClassesSpec) -> Result<Classes> {

@@ -476,9 +476,11 @@ fn settings_must_make_sense() {
     says(&set("classes.strict", "[9]"), &["classes.strict.0: priorities are 0 to 7"]);
     says(&set("classes.weights", "[1, 2]"), &["classes.weights: needs", "got 2 elements"]);
     says(&set("classes.weights", "[1,1,1,0,1,1,1,1]"), &["classes.weights.3: a weight is 1 to"]);
-    says(&set("pfc.alpha", "0"), &["pfc.alpha: must be above 0"]);
+    says(&set("pfc.alpha", "0"), &["pfc.alpha: must be from 2^-16 to 64, got 0"]);
+    says(&set("pfc.alpha", "1e-5"), &["pfc.alpha: must be from 2^-16 to 64"]);
+    says(&set("pfc.headroom", "18446744073709551615B"), &["pfc.headroom: ", "is out of range"]);
     says(&set("ecn.enabled", "true"), &["ecn.kmin: is missing; hint: preset none"]);
-    says(&set("ecn.pmax", "1.5"), &["ecn.pmax: must be above 0 and at most 1, got 1.5"]);
+    says(&set("ecn.pmax", "1.5"), &["ecn.pmax: must be from 0 to 1, got 1.5"]);
     let both = |more: &str| error(&format!("{STAR}{FLOW}{more}"));
     says(
         &both("[pfc]\nxoff = \"10KB\"\nxon = \"11KB\""),

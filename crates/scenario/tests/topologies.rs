@@ -153,12 +153,17 @@ fn what_data_centres_cannot_be() {
     let none = "delay = \"1us\"\nwan_rate = \"1Tbps\"";
     let short = "delay = \"1us\"\nwan_rate = \"1Tbps\"\nwan_length = \"1km\"";
     let alone = format!("dcs = 1\n{wan}");
+    let twice = "kind = \"custom\"\nnodes = [{ name = \"a\", kind = \"host\" }, \
+                 { name = \"b\", kind = \"host\" }, { name = \"ext\", kind = \"switch\" }]\n\
+                 links = [{ a = \"a\", b = \"ext\", rate = \"1Gbps\", delay = \"1us\" }, \
+                 { a = \"b\", b = \"ext\", rate = \"1Gbps\", delay = \"1us\" }]";
     for (outer, inner, complaint) in [
         (wan, star.replace("hosts = 2", "hosts = 1").as_str(), "topology.inside.hosts: must be"),
         (none, star, "topology.wan_delay: is missing; hint: give a `wan_delay`"),
         (short, star, "topology.wan_length: 5us is too short"),
         (&alone, star, "topology.dcs: must be at least 2"),
         (wan, &star.replace("1us", "20us"), "topology.inside: has links of 10us or more"),
+        (wan, twice, "topology.inside: a node of it is called `ext`, as is the switch"),
     ] {
         let error = refused(outer, inner);
         assert!(error.contains(complaint), "{error}");

@@ -69,7 +69,8 @@ def fct(
     ] = None,
 ) -> None:
     """FCT slowdown by flow size, as the HPCC simulator's analysis has it; one or two compared."""
-    from rocelab.fct import PORTS, by_place, by_size, read_sites, side_by_side
+    from rocelab._rocelab import topology_sites
+    from rocelab.fct import PORTS, by_place, by_size, side_by_side
     from rocelab.store import check_file
 
     if as_csv and as_json:
@@ -87,7 +88,7 @@ def fct(
     flows = [_flows(each, chosen, cut) for each in paths]
     groups = [by_size(each) for each in flows]
     if topology is not None:
-        sites = read_sites(topology)
+        sites = topology_sites(topology)
         rows = [
             ({} if other is None else {"file": name}) | row
             for name, file, each in zip("ab", paths, flows, strict=False)

@@ -10,7 +10,10 @@ import typer
 from rocelab.errors import ConfigError, ResultError
 from rocelab.scenario import Scenario, load_with_settings
 
-ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO.toml", show_default=False)]
+ScenarioFile = Annotated[
+    Path, typer.Argument(metavar="SCENARIO.toml", show_default=False, readable=False)
+]
+"""Whether it can be read is found out, and told, where it is read."""
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Another value for a key; repeatable."),

@@ -52,7 +52,7 @@ impl<S: Scheme> Host<S> {
             let routes = &self.common.routes;
             let candidates = routes.candidates(self.node, sender.dst, self.epoch);
             let ends = (self.index, sender.dst);
-            sender.nic = routes.ecmp(self.node, candidates, ends, sender.hash).get() as u8;
+            sender.nic = routes.ecmp(self.node, candidates, ends, sender.hash).get();
             sender.listed = false;
             opened.push((sender.first, slot));
         }

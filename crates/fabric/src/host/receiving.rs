@@ -95,7 +95,7 @@ impl<S: Scheme> Host<S> {
             self.flow_probes.received(header.address.flow, delay, header.payload);
         }
         if !self.outbox.is_empty() {
-            self.send_ctl(window, now, header.address, port as u8, true);
+            self.send_ctl(window, now, header.address, port, true);
         }
         if acknowledge {
             let packet = window.packets.get_mut(&mut handle);
@@ -205,7 +205,7 @@ impl<S: Scheme> Host<S> {
             let candidates = self.common.routes.candidates(self.node, address.src, self.epoch);
             let ends = (address.dst, address.src);
             let nic = self.common.routes.ecmp(self.node, candidates, ends, hash);
-            self.send_ctl(window, now, address, nic.get() as u8, true);
+            self.send_ctl(window, now, address, nic.get(), true);
         }
         if over && timer == Time::NEVER {
             self.leave(slot);

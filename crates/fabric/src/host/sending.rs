@@ -47,7 +47,7 @@ impl<S: Scheme> Host<S> {
         let path = common.path_facts(row.src, row.dst, hash, self.epoch);
         let rp = S::Rp::open(&common.params, &mut self.state, &path, now);
         let (qp, shared) = (row.qp, row.next_on_qp != NO_FLOW);
-        let slot = self.senders.insert(Sender::new(rp, flow, row, hash, nic.get() as u8));
+        let slot = self.senders.insert(Sender::new(rp, flow, row, hash, nic.get()));
         if shared {
             self.shared_qps.insert(qp, slot);
             self.aside.open(slot);

@@ -1,8 +1,9 @@
 //! Shortest paths by hop count: all that there are of that length.
 
-use super::table::{Attachments, COUNT_BITS, LOCAL, NO_ROW, Place, Sizes, Table};
+use super::table::{Attachments, NO_ROW, Place, Sizes, Table};
 use crate::graph::{Graph, LinkEnd};
 use crate::quirks::Quirks;
+use crate::run::Refusal;
 use units::{PortId, Rate, Time};
 
 /// Fills the table of an epoch. Every host reaches every other: the scenario has checked it.
@@ -12,7 +13,7 @@ pub(super) fn fill(
     sizes: &Sizes,
     attached: &Attachments,
     quirks: &Quirks,
-) {
+) -> Result<(), Refusal> {
     let mut search = Search::new(graph, sizes, quirks);
     let on_switch = hosts_on_switches(graph, sizes, &attached.places);
     for (number, hosts) in attached.members.iter().enumerate() {
@@ -31,24 +32,21 @@ pub(super) fn fill(
             };
             if search.distance[node as usize] == 0 {
                 // To a host on the same switches.
-                table.entries[slot] = table.sets.intern(ports_to(&|peer| !graph.is_host(peer)));
+                table.entries[slot] = table.sets.name(ports_to(&|peer| !graph.is_host(peer)))?;
             } else if search.distance[node as usize] == 1 {
                 let sets: Vec<_> =
                     hosts.iter().map(|&host| ports_to(&|peer| peer == host)).collect();
                 table.entries[slot] = if sets.iter().all(|set| set.len() == 1) {
-                    let first = table.sets.intern(sets.concat()) >> COUNT_BITS;
-                    LOCAL | first << COUNT_BITS | 1
+                    table.sets.single_ports(sets.concat())?
                 } else {
-                    let first = table.local.len() as u32;
-                    table.local.extend(sets.into_iter().map(|set| table.sets.intern(set)));
-                    LOCAL | first << COUNT_BITS
+                    table.sets.of_hosts(sets.into_iter())?
                 };
             } else {
                 let nearer = search.distance[node as usize] - 1;
                 let ports = ports_to(&|peer| {
                     search.distance[peer as usize] == nearer && !graph.is_host(peer)
                 });
-                table.entries[slot] = table.sets.intern(ports);
+                table.entries[slot] = table.sets.name(ports)?;
             }
         }
         for &node in &search.order {
@@ -69,6 +67,7 @@ pub(super) fn fill(
             }
         }
     }
+    Ok(())
 }
 
 /// The hosts of an attachment that hang on a switch.

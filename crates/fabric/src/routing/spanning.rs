@@ -8,7 +8,7 @@
 //!
 //! A set of ports in the tables then has one port for each tree, in the order of the trees.
 
-use super::table::{Attachments, COUNT_BITS, LOCAL, NO_ROW, Sets, Sizes, Table};
+use super::table::{Attachments, NO_ROW, Sizes, Table};
 use crate::graph::Graph;
 use crate::run::Refusal;
 use units::{PortId, Time};
@@ -63,36 +63,32 @@ pub(super) fn fill(
             if let Some(own) = attached.places.get(graph.host_of[node as usize] as usize) {
                 let own = own.attachment as usize;
                 let ports = feet.iter().map(|feet| port_to(graph, node, feet[own].switch));
-                table.entries[slot] = name(&mut table.sets, ports)?;
+                table.entries[slot] = table.sets.name(set_of(ports))?;
             } else if feet.iter().any(|feet| feet[number].switch == node) {
-                table.entries[slot] = LOCAL | (table.local.len() as u32) << COUNT_BITS;
-                for &host in hosts {
-                    let ports = toward.iter().zip(&feet).map(|(&port, feet)| {
+                let sets = hosts.iter().map(|&host| {
+                    set_of(toward.iter().zip(&feet).map(|(&port, feet)| {
                         let here = feet[number].switch == node;
                         if here { port_to(graph, node, host) } else { port }
-                    });
-                    table.local.push(name(&mut table.sets, ports)?);
-                }
+                    }))
+                });
+                table.entries[slot] = table.sets.of_hosts(sets)?;
             } else {
-                table.entries[slot] = name(&mut table.sets, toward.iter().copied())?;
+                table.entries[slot] = table.sets.name(set_of(toward.iter().copied()))?;
             }
         }
     }
     Ok(())
 }
 
-/// Names a set of one port for each tree; where all are the same, of that one. A tree that does not
-/// come by has any.
-fn name(
-    sets: &mut Sets,
-    ports: impl Iterator<Item = Option<PortId>> + Clone,
-) -> Result<u32, Refusal> {
+/// The set of one port for each tree; where all are the same, of that one. A tree that does not come by
+/// has any.
+fn set_of(ports: impl Iterator<Item = Option<PortId>> + Clone) -> Vec<PortId> {
     let any = ports.clone().flatten().next().unwrap_or(PortId::new(0));
     let mut set: Vec<PortId> = ports.map(|port| port.unwrap_or(any)).collect();
     if set.iter().all(|&port| port == any) {
         set.truncate(1);
     }
-    sets.name(set).ok_or(Refusal::ManyTreeRoutes)
+    set
 }
 
 /// The first port of `node` that leads to `peer`.

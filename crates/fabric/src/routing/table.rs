@@ -2,6 +2,7 @@
 //! hops.
 
 use crate::graph::{Graph, LinkEnd};
+use crate::run::Refusal;
 use std::collections::BTreeMap;
 use units::{Bytes, PortId, Rate, Time};
 
@@ -17,36 +18,90 @@ pub(super) const LOCAL: u32 = 1 << 31;
 /// In place of the row of a node that has none.
 pub(super) const NO_ROW: u32 = u32::MAX;
 
-/// A set's name keeps the number of its ports in this many low bits.
-pub(super) const COUNT_BITS: u32 = 11;
-pub(super) const COUNT_MASK: u32 = (1 << COUNT_BITS) - 1;
+/// How sets of ports are named: the number of a set's ports in the low bits, as many as the largest set
+/// needs, and its place in those that are left.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Naming {
+    count_bits: u32,
+    count_mask: u32,
+}
+
+impl Naming {
+    /// For sets of up to `most` ports.
+    pub(super) fn new(most: usize) -> Naming {
+        let count_bits = usize::BITS - most.leading_zeros();
+        Naming { count_bits, count_mask: (1 << count_bits) - 1 }
+    }
+
+    /// The name of a set, where so many numbers from its place on can be told.
+    fn name(self, place: usize, numbers: usize, count: usize) -> Result<u32, Refusal> {
+        if place + numbers > (LOCAL >> self.count_bits) as usize {
+            return Err(Refusal::ManyRoutes);
+        }
+        Ok((place as u32) << self.count_bits | count as u32)
+    }
+
+    /// The number of its ports.
+    #[inline(always)]
+    pub(super) fn count(self, name: u32) -> u32 {
+        name & self.count_mask
+    }
+
+    /// Its place.
+    #[inline(always)]
+    pub(super) fn place(self, name: u32) -> usize {
+        (name >> self.count_bits) as usize
+    }
+
+    /// The name of one that is so many places further on.
+    #[inline(always)]
+    pub(super) fn further(self, name: u32, places: u32) -> u32 {
+        name + (places << self.count_bits)
+    }
+}
 
 /// Interns sets of ports.
-#[derive(Default)]
 pub(super) struct Sets {
+    pub(super) naming: Naming,
     known: BTreeMap<Vec<PortId>, u32>,
     pub(super) members: Vec<PortId>,
+    /// Names of sets, those of the hosts of an attachment one after another.
+    pub(super) local: Vec<u32>,
 }
 
 impl Sets {
-    /// The name of a set; `None` where there is no room for another.
-    pub(super) fn name(&mut self, set: Vec<PortId>) -> Option<u32> {
-        if let Some(&name) = self.known.get(&set) {
-            return Some(name);
-        }
-        let begin = self.members.len();
-        if begin >= 1 << (31 - COUNT_BITS) {
-            return None;
-        }
-        let name = (begin as u32) << COUNT_BITS | set.len() as u32;
-        self.members.extend(&set);
-        self.known.insert(set, name);
-        Some(name)
+    fn new(naming: Naming) -> Sets {
+        Sets { naming, known: BTreeMap::new(), members: Vec::new(), local: Vec::new() }
     }
 
-    /// The same for sets of which there can't be too many.
-    pub(super) fn intern(&mut self, set: Vec<PortId>) -> u32 {
-        self.name(set).expect("too many different sets of ports")
+    /// The name of a set.
+    pub(super) fn name(&mut self, set: Vec<PortId>) -> Result<u32, Refusal> {
+        if let Some(&name) = self.known.get(&set) {
+            return Ok(name);
+        }
+        let name = self.naming.name(self.members.len(), set.len(), set.len())?;
+        self.members.extend(&set);
+        self.known.insert(set, name);
+        Ok(name)
+    }
+
+    /// The entry for an attachment whose hosts hang on the node by one port each.
+    pub(super) fn single_ports(&mut self, ports: Vec<PortId>) -> Result<u32, Refusal> {
+        let all = self.name(ports)?;
+        Ok(LOCAL | (all - self.naming.count(all) + 1))
+    }
+
+    /// The entry for an attachment whose hosts hang on the node, each by one of `sets`.
+    pub(super) fn of_hosts(
+        &mut self,
+        sets: impl ExactSizeIterator<Item = Vec<PortId>>,
+    ) -> Result<u32, Refusal> {
+        let entry = LOCAL | self.naming.name(self.local.len(), sets.len(), 0)?;
+        for set in sets {
+            let name = self.name(set)?;
+            self.local.push(name);
+        }
+        Ok(entry)
     }
 }
 
@@ -131,7 +186,6 @@ pub(super) struct Table {
     pub(super) epoch: usize,
     pub(super) attachments: usize,
     pub(super) entries: Vec<u32>,
-    pub(super) local: Vec<u32>,
     pub(super) sets: Sets,
     pub(super) network_rtt: Time,
     pub(super) network_bdp: Option<Bytes>,
@@ -139,7 +193,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    pub(super) fn new(graph: &Graph, attachments: usize) -> Table {
+    pub(super) fn new(graph: &Graph, attachments: usize, naming: Naming) -> Table {
         let mut rows = vec![NO_ROW; graph.nodes()];
         let mut count = 0;
         for (node, row) in rows.iter_mut().enumerate() {
@@ -154,8 +208,7 @@ impl Table {
             epoch: 0,
             attachments,
             entries: Vec::new(),
-            local: Vec::new(),
-            sets: Sets::default(),
+            sets: Sets::new(naming),
             network_rtt: Time::ZERO,
             network_bdp: None,
             max_switches: 0,
@@ -169,11 +222,12 @@ impl Table {
     }
 
     /// Makes room for the rows of an epoch. What nothing leads to has no ports.
-    pub(super) fn begin(&mut self, epoch: usize) {
+    pub(super) fn begin(&mut self, epoch: usize) -> Result<(), Refusal> {
         self.epoch = epoch;
-        let none = self.sets.intern(Vec::new());
+        let none = self.sets.name(Vec::new())?;
         let count = (epoch + 1) * self.rows_of_epoch as usize * self.attachments;
         self.entries.resize(count, none);
+        Ok(())
     }
 
     /// A round trip between two hosts, and how many switches it passes. Hosts go by the network as
@@ -191,5 +245,44 @@ impl Table {
             self.network_bdp = self.network_bdp.max(Some(rate.bytes_in(rtt)));
         }
         self.widen(rtt, switches);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ports(count: u16, first: u16) -> Vec<PortId> {
+        (first..first + count).map(PortId::new).collect()
+    }
+
+    #[test]
+    fn names_tell_place_and_count() {
+        for most in [0, 1, 24, 1023, 1024] {
+            let naming = Naming::new(most);
+            let name = naming.name(77, most, most).unwrap();
+            assert_eq!((naming.place(name), naming.count(name)), (77, most as u32));
+            assert_eq!(naming.place(naming.further(name, 5)), 82);
+            assert_eq!(naming.count(naming.further(name, 5)), most as u32);
+            assert!(name < LOCAL);
+        }
+    }
+
+    /// What has no name of its own is refused, never named as another.
+    #[test]
+    fn sets_end_where_names_do() {
+        // 21 bits for the count leave 1024 places.
+        let mut sets = Sets::new(Naming::new(1 << 20));
+        for first in 0..512 {
+            let name = sets.name(ports(2, first)).unwrap();
+            assert_eq!(sets.naming.place(name), 2 * usize::from(first));
+        }
+        assert_eq!(sets.name(ports(1, 0)), Err(Refusal::ManyRoutes));
+        assert!(sets.name(ports(2, 7)).is_ok(), "it has a name already");
+        let known = |count: usize| vec![ports(2, 7); count].into_iter();
+        let entry = sets.of_hosts(known(1000)).unwrap();
+        assert_eq!((entry & LOCAL, sets.naming.place(entry & !LOCAL)), (LOCAL, 0));
+        assert_eq!(sets.of_hosts(known(25)), Err(Refusal::ManyRoutes));
+        assert_eq!(sets.naming.place(sets.of_hosts(known(24)).unwrap() & !LOCAL), 1000);
     }
 }

@@ -144,7 +144,10 @@ pub fn line(switches: u32, rate: Rate, delay: Time) -> Setup {
 
 /// Builds and runs.
 pub fn run<S: Scheme>(setup: &Setup, params: S::Params, threads: usize) -> Output {
-    Ready::<S>::new(setup, params).expect("paths fit").run(threads, &|_| true)
+    Ready::<S>::new(setup, params)
+        .expect("paths fit")
+        .run(threads, &|_| true)
+        .expect("threads start")
 }
 
 /// The counters of a port.

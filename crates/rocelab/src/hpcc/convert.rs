@@ -327,7 +327,8 @@ fn scheme(experiment: &Experiment) -> SchemeSpec {
         CcMode::Hpcc | CcMode::HpccPint => {
             set("eta", ParamValue::Number(config.u_target));
             set("max_stage", ParamValue::Count(config.mi_thresh.into()));
-            set("rate_ai", rate(rate_ai));
+            // 0 would ask for the one that follows from eta: a bit per second is as good as none.
+            set("rate_ai", rate(rate_ai.max(Rate::from_bps(1))));
             set("min_rate", rate(config.min_rate));
             set("window", window);
             if config.cc_mode == CcMode::Hpcc {

@@ -10,6 +10,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use units::{Bytes, NodeId, Time};
 
 /// The files of a run, ready to be written.
@@ -112,7 +113,9 @@ fn replace(path: &Path, content: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> i
         fs::create_dir_all(parent)?;
     }
     let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.partial", std::process::id()));
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    name.push(format!(".{}-{number}.partial", std::process::id()));
     let partial = path.with_file_name(name);
     let result = (|| {
         let mut out = BufWriter::new(File::create(&partial)?);
@@ -228,7 +231,8 @@ fn record(event: &PacketEvent, experiment: &Experiment, files: &Files) -> Record
         time: event.time,
         node: event.node,
         is_switch,
-        port: event.port as u8 + 1,
+        // A byte, as in the original.
+        port: (event.port as u8).wrapping_add(1),
         // Hosts queue ACKs apart, and what comes in is in no queue.
         queue: if received || is_pfc || (is_ack && !is_switch) { 0 } else { header.priority },
         queue_bytes: if received || is_pfc { 0 } else { event.queue_bytes as u32 },

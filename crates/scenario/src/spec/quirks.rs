@@ -34,7 +34,7 @@ pub struct QuirksSpec {
     /// Needs `scan_queue_pairs`: do not correct the NIC's place when finished QPs leave its table.
     pub stale_turn: bool,
     /// Double the dynamic threshold's alpha with each doubling of a port's rate over this one, up to
-    /// 1; give headroom to ports and not to priorities; check nothing but the ingress limits.
+    /// 1; give headroom to ports and not to priorities; check nothing but the ingress limits. 0bps: off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shifted_threshold: Option<Quantity<Rate>>,
     /// Let a headroom beyond the buffer wrap the free buffer to a huge number, so that PFC never

@@ -9,6 +9,9 @@ use crate::spec::{CrossDcSpec, Quantity, TopologySpec};
 use std::path::Path;
 use units::NodeId;
 
+/// What the switch of a data centre that leads outside is called in it.
+const EXTERNAL: &str = "ext";
+
 /// Builds the network and completes `spec`: a file inside is replaced by what it says, the length
 /// by a delay.
 pub(super) fn build(spec: &mut CrossDcSpec, base: Option<&Path>) -> Result<Network> {
@@ -54,6 +57,11 @@ pub(super) fn build(spec: &mut CrossDcSpec, base: Option<&Path>) -> Result<Netwo
         }
         error
     })?;
+    if inside.nodes.iter().any(|node| node.name == EXTERNAL) {
+        let why =
+            format!("a node of it is called `{EXTERNAL}`, as is the switch that leads outside");
+        return Err(ScenarioError::new("topology.inside", why).hint("give it another name"));
+    }
     if inside.links.iter().any(|link| link.delay >= WAN_DELAY) {
         return Err(ScenarioError::new(
             "topology.inside",
@@ -86,7 +94,7 @@ pub(super) fn build(spec: &mut CrossDcSpec, base: Option<&Path>) -> Result<Netwo
     }
     for dc in 0..dcs {
         network.nodes.push(Node {
-            name: format!("dc{dc}/ext"),
+            name: format!("dc{dc}/{EXTERNAL}"),
             kind: NodeKind::Switch,
             tier: top.saturating_add(1),
             buffer,

@@ -1,0 +1,113 @@
+//! `[ecn]`: where marking begins, and how it rises.
+
+use crate::error::{Result, ScenarioError};
+use crate::spec::{EcnSpec, MarkAt, Quantity};
+use schemes::registry::EcnLaw;
+use units::{Bytes, Rate};
+
+/// ECN marking: nothing up to `kmin`, a probability rising to `pmax` at `kmax`, everything above.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ecn {
+    /// Nothing is marked up to this queue length.
+    pub kmin: Bytes,
+    /// Everything is marked above this queue length.
+    pub kmax: Bytes,
+    /// Marking probability at `kmax`, above 0 and at most 1.
+    pub pmax: f64,
+    /// The port rate that `kmin` and `kmax` are given for; ports of k times the rate use k times
+    /// the thresholds. `None`: the same at all ports.
+    pub at: Option<Rate>,
+    /// Thresholds and probability (`kmin`, `kmax`, `pmax`) of ports of certain rates.
+    pub by_rate: Vec<(Rate, Bytes, Bytes, f64)>,
+    /// Whether the queue is looked at when a packet leaves or when it arrives.
+    pub mark_at: MarkAt,
+}
+
+pub(crate) fn ecn(
+    spec: &mut EcnSpec,
+    law: Option<&EcnLaw>,
+    scheme: &str,
+    preset: &str,
+) -> Result<Option<Ecn>> {
+    let enabled = *spec.enabled.get_or_insert(law.is_some());
+    let by_rate = ecn_by_rate(spec)?;
+    if let Some(pmax) = spec.pmax {
+        check_probability(pmax, "ecn.pmax")?;
+    }
+    if let (Some(kmin), Some(kmax)) = (spec.kmin, spec.kmax)
+        && kmin > kmax
+    {
+        return Err(ScenarioError::new(
+            "ecn.kmin",
+            format!("{} is above kmax, which is {}", kmin.0, kmax.0),
+        ));
+    }
+    if let Some(at) = spec.at
+        && at.0 == Rate::ZERO
+    {
+        return Err(ScenarioError::new("ecn.at", "must be above zero"));
+    }
+    if !enabled {
+        return Ok(None);
+    }
+    // Thresholds that are both given stand for themselves; the preset's rate goes with the
+    // preset's thresholds.
+    if spec.at.is_none() && !(spec.kmin.is_some() && spec.kmax.is_some()) {
+        spec.at = law.map(|law| Quantity(law.at));
+    }
+    let missing = |key: &str| {
+        ScenarioError::new(format!("ecn.{key}"), "is missing")
+            .hint(format!("preset {preset} of scheme {scheme} has no marking law to take it from"))
+    };
+    let kmin = fill(&mut spec.kmin, law.map(|law| Quantity(law.kmin)), || missing("kmin"))?.0;
+    let kmax = fill(&mut spec.kmax, law.map(|law| Quantity(law.kmax)), || missing("kmax"))?.0;
+    let pmax = fill(&mut spec.pmax, law.map(|law| law.pmax), || missing("pmax"))?;
+    if kmin > kmax {
+        return Err(ScenarioError::new(
+            "ecn.kmin",
+            format!("{kmin} is above kmax, which is {kmax}"),
+        ));
+    }
+    let at = spec.at.map(|at| at.0);
+    Ok(Some(Ecn { kmin, kmax, pmax, at, by_rate, mark_at: spec.mark_at }))
+}
+
+fn check_probability(pmax: f64, key: &str) -> Result<()> {
+    if (0.0..=1.0).contains(&pmax) {
+        return Ok(());
+    }
+    Err(ScenarioError::new(key, format!("must be from 0 to 1, got {pmax}")))
+}
+
+fn ecn_by_rate(spec: &EcnSpec) -> Result<Vec<(Rate, Bytes, Bytes, f64)>> {
+    let mut laws: Vec<(Rate, Bytes, Bytes, f64)> = Vec::new();
+    for (index, law) in spec.by_rate.iter().enumerate() {
+        let key = |name: &str| format!("ecn.by_rate.{index}.{name}");
+        let (rate, kmin, kmax) = (law.rate.0, law.kmin.0, law.kmax.0);
+        if rate == Rate::ZERO {
+            return Err(ScenarioError::new(key("rate"), "must be above zero"));
+        }
+        if laws.iter().any(|(known, ..)| *known == rate) {
+            return Err(ScenarioError::new(key("rate"), format!("{rate} is listed twice")));
+        }
+        if kmin > kmax {
+            return Err(ScenarioError::new(
+                key("kmin"),
+                format!("{kmin} is above kmax, which is {kmax}"),
+            ));
+        }
+        check_probability(law.pmax, &key("pmax"))?;
+        laws.push((rate, kmin, kmax, law.pmax));
+    }
+    Ok(laws)
+}
+
+/// The value in `slot`, or the default, which is written there.
+fn fill<T: Copy>(
+    slot: &mut Option<T>,
+    default: Option<T>,
+    missing: impl Fn() -> ScenarioError,
+) -> Result<T> {
+    *slot = slot.or(default);
+    slot.ok_or_else(missing)
+}

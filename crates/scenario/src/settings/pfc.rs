@@ -1,0 +1,218 @@
+//! `[pfc]`: thresholds and headroom, checked against the switches' buffers.
+
+use super::{Classes, LARGEST_BUFFER, SwitchSettings, Wire};
+use crate::error::{Result, ScenarioError};
+use crate::network::{Network, Node, NodeKind, WAN_DELAY};
+use crate::spec::{Headroom, PfcSpec, Quantity, QuirksSpec, ThresholdKind};
+use units::{Bytes, Time};
+
+/// Priority flow control.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pfc {
+    /// Whether switches pause; without it full buffers drop.
+    pub enabled: bool,
+    /// When an ingress queue pauses its upstream.
+    pub threshold: Threshold,
+    /// Buffer for what still arrives after a pause.
+    pub headroom: Headroom,
+}
+
+/// When an ingress queue (a port and priority) pauses its upstream.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Threshold {
+    /// At a fixed number of bytes.
+    Static {
+        /// Pause at this many bytes.
+        xoff: Bytes,
+        /// Resume at this; not above `xoff`.
+        xon: Bytes,
+    },
+    /// At a share of what is left of the shared buffer.
+    Dynamic {
+        /// The share.
+        alpha: f64,
+        /// Resume this much below the threshold.
+        resume_offset: Bytes,
+        /// Buffer kept for each port alone.
+        reserve: Bytes,
+    },
+}
+
+/// Switches count the alpha of dynamic thresholds in these.
+const LEAST_ALPHA: f64 = 1.0 / 65_536.0;
+
+pub(crate) fn pfc(
+    spec: &mut PfcSpec,
+    switch: &SwitchSettings,
+    classes: &Classes,
+    wire: &Wire,
+    network: &Network,
+    quirks: &QuirksSpec,
+) -> Result<Pfc> {
+    let fixed = spec.xoff.is_some() || switch.cioq.is_some();
+    let default = if fixed { ThresholdKind::Static } else { ThresholdKind::Dynamic };
+    let threshold = match *spec.threshold.get_or_insert(default) {
+        ThresholdKind::Static => fixed_threshold(spec, switch)?,
+        ThresholdKind::Dynamic if switch.cioq.is_some() => {
+            return Err(ScenarioError::new(
+                "pfc.threshold",
+                "a dynamic threshold shares a buffer, and CIOQ switches have none to share",
+            )
+            .hint("take \"static\", or leave the key out"));
+        }
+        ThresholdKind::Dynamic => dynamic_threshold(spec, switch)?,
+    };
+    if let Headroom::Fixed(headroom) = spec.headroom
+        && headroom > LARGEST_BUFFER
+    {
+        let why = format!("{headroom} is out of range; allowed: 0B to {LARGEST_BUFFER}");
+        return Err(ScenarioError::new("pfc.headroom", why));
+    }
+    let pfc = Pfc { enabled: spec.enabled, threshold, headroom: spec.headroom };
+    let limited = switch.cioq.is_none() && !quirks.threshold_wraps;
+    if pfc.enabled && !classes.lossless.is_empty() && limited {
+        check_headroom(&pfc, switch, classes, wire, network, quirks)?;
+    }
+    Ok(pfc)
+}
+
+/// Xoff and Xon of every ingress.
+fn fixed_threshold(spec: &mut PfcSpec, switch: &SwitchSettings) -> Result<Threshold> {
+    // An ingress stores what it takes here.
+    let room = switch.cioq.map_or(switch.buffer, |cioq| cioq.input_queue);
+    refuse_strangers(
+        "static",
+        &[
+            ("alpha", spec.alpha.is_some()),
+            ("resume_offset", spec.resume_offset.is_some()),
+            ("reserve", spec.reserve.is_some()),
+        ],
+    )?;
+    let share = |bytes: Bytes, parts, of| Bytes::new(bytes.get() * parts / of);
+    let usual = match switch.cioq {
+        Some(_) => share(room, 7, 10),
+        None => Bytes::new(320_000),
+    };
+    if spec.xoff.is_none() && usual == Bytes::ZERO {
+        return Err(ScenarioError::new(
+            "switch.input_queue",
+            format!("{room} is too small: a port pauses at seven tenths of it"),
+        ));
+    }
+    let xoff = spec.xoff.get_or_insert(Quantity(usual)).0;
+    let below = match switch.cioq {
+        Some(_) => share(xoff, 5, 7),
+        None => xoff.saturating_sub(Bytes::new(2_000)),
+    };
+    let xon = spec.xon.get_or_insert(Quantity(below)).0;
+    if xoff == Bytes::ZERO {
+        return Err(ScenarioError::new("pfc.xoff", "must be above zero"));
+    }
+    if xoff > room {
+        let what = if switch.cioq.is_some() { "an input queue" } else { "the switch's buffer" };
+        return Err(ScenarioError::new(
+            "pfc.xoff",
+            format!("{xoff} is more than {what} of {room}"),
+        )
+        .hint(match switch.cioq {
+            Some(_) => "leave it out, or enlarge switch.input_queue",
+            None => "lower it, or enlarge switch.buffer",
+        }));
+    }
+    if xon > xoff {
+        return Err(ScenarioError::new("pfc.xon", format!("{xon} is above xoff, which is {xoff}"))
+            .hint("a port pauses above xoff and resumes at xon"));
+    }
+    Ok(Threshold::Static { xoff, xon })
+}
+
+/// A share of the free buffer.
+fn dynamic_threshold(spec: &mut PfcSpec, switch: &SwitchSettings) -> Result<Threshold> {
+    refuse_strangers("dynamic", &[("xoff", spec.xoff.is_some()), ("xon", spec.xon.is_some())])?;
+    let alpha = *spec.alpha.get_or_insert(0.125);
+    if !(LEAST_ALPHA..=64.0).contains(&alpha) {
+        return Err(ScenarioError::new(
+            "pfc.alpha",
+            format!("must be from 2^-16 to 64, got {alpha}"),
+        ));
+    }
+    let usual = |bytes| Quantity(Bytes::new(bytes).min(switch.buffer));
+    let resume_offset = spec.resume_offset.get_or_insert(usual(3_000)).0;
+    let reserve = spec.reserve.get_or_insert(usual(4_000)).0;
+    for (key, value) in [("pfc.resume_offset", resume_offset), ("pfc.reserve", reserve)] {
+        if value > switch.buffer {
+            return Err(ScenarioError::new(
+                key,
+                format!("{value} is more than the switch's buffer of {}", switch.buffer),
+            ));
+        }
+    }
+    Ok(Threshold::Dynamic { alpha, resume_offset, reserve })
+}
+
+fn refuse_strangers(kind: &str, keys: &[(&str, bool)]) -> Result<()> {
+    match keys.iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((key, _)) => {
+            let other = if kind == "static" { "dynamic" } else { "static" };
+            Err(ScenarioError::new(
+                format!("pfc.{key}"),
+                format!("goes with threshold = \"{other}\", but it is \"{kind}\""),
+            ))
+        }
+    }
+}
+
+/// Refuses a buffer that is smaller than its headroom: what still comes after a pause was sent, for
+/// every port and lossless priority, without what headers add.
+fn check_headroom(
+    pfc: &Pfc,
+    switch: &SwitchSettings,
+    classes: &Classes,
+    wire: &Wire,
+    network: &Network,
+    quirks: &QuirksSpec,
+) -> Result<()> {
+    let shares =
+        if quirks.shifted_threshold.is_some() { 1 } else { classes.lossless.len() as u128 };
+    let mut needed = vec![0_u128; network.nodes.len()];
+    let mut longest = Time::ZERO;
+    for link in network.links.iter().filter(|link| link.pfc) {
+        longest = longest.max(link.delay);
+        let bytes = match pfc.headroom {
+            Headroom::Fixed(bytes) => u128::from(bytes.get()),
+            Headroom::Auto => {
+                u128::from(link.rate.bytes_in(link.delay * 2).get()) + 3 * u128::from(wire.payload)
+            }
+            Headroom::ThreeBdp => 3 * u128::from(link.rate.bytes_in(link.delay).get()),
+        } * shares;
+        for end in [link.a, link.b] {
+            needed[end.index()] += bytes;
+        }
+    }
+    let buffer = |node: &Node| node.buffer.unwrap_or(switch.buffer);
+    let short = network.nodes.iter().zip(&needed).filter(|(node, needed)| {
+        node.kind == NodeKind::Switch && **needed >= u128::from(buffer(node).get())
+    });
+    match short.max_by_key(|(_, needed)| **needed) {
+        Some((node, &needed)) => Err(ScenarioError::new(
+            "switch.buffer",
+            format!(
+                "{} is too small for PFC: the headroom of {}'s ports is {needed} bytes or more",
+                buffer(node),
+                node.name
+            ),
+        )
+        .hint(if longest >= WAN_DELAY {
+            "a long link still delivers twice its delay times its rate after a pause; give external \
+             switches a buffer of their own for it (topology.external_buffer), turn PFC off on long \
+             links (topology.wan_pfc = false, or a link's `pfc`), or have it never fire there, as in \
+             the HPCC simulator (quirks.threshold_wraps)"
+        } else {
+            "headroom holds what each link still delivers after a pause, for each lossless \
+             priority: three packets and twice the link's delay times its rate; enlarge the \
+             buffer, set pfc.headroom, or have fewer lossless priorities"
+        })),
+        None => Ok(()),
+    }
+}
