@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rocelab.errors import ResultError
 from rocelab.quantity import duration
 from rocelab.scenario import Scenario
 from rocelab.table import ArrowStream, Series, Table
@@ -41,6 +42,7 @@ class Result:
         ports: Table,
         series: Mapping[str, Series],
         traces: Mapping[str, Table],
+        capture: bytes | Path | None,
         summary: dict[str, Any],
         drops: Sequence[dict[str, Any]],
         scenario_toml: str,
@@ -50,6 +52,7 @@ class Result:
         self.ports = ports
         self.series = series
         self.traces = traces
+        self._capture = capture
         self.summary = summary
         self.drops = list(drops)
         self._scenario_toml = scenario_toml
@@ -65,12 +68,23 @@ class Result:
             ports=Table(lambda: raw.ports),
             series=series_of(summary, lambda entry: tables[entry["name"]]),
             traces={name: Table(partial(traces.__getitem__, name)) for name in traces},
+            capture=raw.capture,
             summary=summary,
             drops=json.loads(raw.drops),
             scenario_toml=scenario.to_toml(),
         )
         result.__dict__["scenario"] = scenario
         return result
+
+    @property
+    def capture(self) -> bytes | None:
+        """The traced packets as a capture (pcapng), where the scenario asks for one."""
+        if isinstance(self._capture, Path):
+            try:
+                return self._capture.read_bytes()
+            except OSError as error:
+                raise ResultError(f"{self._capture}: cannot read: {error.strerror}") from None
+        return self._capture
 
     @cached_property
     def scenario(self) -> Scenario:

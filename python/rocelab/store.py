@@ -36,10 +36,12 @@ _FLOWS = "flows.parquet"
 _PORTS = "ports.parquet"
 _SERIES = "series"
 _TRACES = "traces"
+_CAPTURE = "packets.pcapng"
 _DROPS = "drops.json"
 
 _PARTS = (_SUMMARY, _SCENARIO, _FLOWS, _PORTS, _SERIES, _TRACES, _DROPS)
-"""What a result consists of; in ``series`` and ``traces`` that is the Parquet files."""
+"""What a result consists of; in ``series`` and ``traces`` that is what ``_OWN`` ends with."""
+_OWN = (".parquet", ".pcapng")
 
 _SUMMARY_KEYS: dict[str, type | tuple[type, ...]] = {
     "name": str,
@@ -233,6 +235,8 @@ def _write_all(result: Result, directory: Path) -> None:
             (directory / part).mkdir()
             for name, table in tables.items():
                 _write(directory / part / f"{name}.parquet", to_parquet(table.to_polars()))
+            if part == _TRACES and (capture := result.capture) is not None:
+                _write(directory / part / _CAPTURE, capture)
             _sync(directory / part)
     if result.drops:
         _write(directory / _DROPS, to_json(result.drops))
@@ -276,7 +280,7 @@ def _move_others(old: Path, directory: Path) -> None:
     for part in (_SERIES, _TRACES):
         others = list((old / part).iterdir()) if (old / part).is_dir() else []
         for entry in others:
-            if entry.suffix != ".parquet":
+            if entry.suffix not in _OWN:
                 (directory / part).mkdir(exist_ok=True)
                 entry.rename(directory / part / entry.name)
 
@@ -371,6 +375,7 @@ def open_result(directory: str | os.PathLike[str]) -> Result:
     # Older ones have none.
     summary.setdefault("traces", [])
     _check_summary(summary_path, summary)
+    capture = directory / _TRACES / _CAPTURE
     return Result(
         flows=Table(partial(_read_parquet, directory / _FLOWS, _NEEDED[_FLOWS])),
         ports=Table(partial(_read_parquet, directory / _PORTS, _NEEDED[_PORTS])),
@@ -379,6 +384,7 @@ def open_result(directory: str | os.PathLike[str]) -> Result:
             entry["name"]: Table(partial(_read_parquet, *_trace_file(directory, entry)))
             for entry in summary["traces"]
         },
+        capture=capture if capture.exists() else None,
         summary=summary,
         drops=drops,
         scenario_toml=scenario_toml,

@@ -282,7 +282,7 @@ def test_within_and_between_data_centres(command: Command, tmp_path: Path) -> No
     ("topology", "said"),
     [
         ("5 2", "the file ends where the number of links should be"),
-        ("5 2 1\n3 4\n0 3 100Gbps 1us", "topology.txt:3: "),
+        ("5 2 1\n3 4\n0 3 100Gbps 1us", "the file ends where the error rate of a link should be"),
         ("5 2 1\n3 4\n0 5 100Gbps 1us 0", "topology.txt:3: "),
         ("5 2 1\n3 4\n0 3 100Gbps soon 0", "topology.txt:3: "),
         ("5 2 1\n3 4\n0 3 100Gbps 1.2.3us 0", "topology.txt:3: "),

@@ -225,7 +225,6 @@ def test_values_that_no_scenario_may_have_name_the_configuration(
     ("file", "old", "new", "error"),
     [
         ("config.txt", " 400\n", " 4000\n", "config.txt:33: KMIN_MAP: 4MB is above kmax"),
-        ("config.txt", " 0.2\n", " 0\n", "config.txt:34: PMAX_MAP: must be above 0"),
         ("topology.txt", "1 3 100Gbps 1500ns", "1 3 100Gbps 0ns", "topology.txt:4: delay: must be"),
     ],
 )

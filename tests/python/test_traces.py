@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
 
 import polars as pl
@@ -163,3 +164,29 @@ def test_the_command_line_records_them(command: Command, incast_file: Path, tmp_
     done = command("run", incast_file, "--set", 'trace.packets=["sw0"]')
     assert done.returncode == 2
     assert "trace.packets.0: unknown node `sw0`" in done.stderr
+
+
+def test_a_capture_is_kept_with_the_result(
+    command: Command, traced: rocelab.Result, tmp_path: Path
+) -> None:
+    assert traced.capture is None
+    result = rocelab.run(traced.scenario.with_(trace__capture=True))
+    assert result.summary["digest"] == traced.summary["digest"]
+    capture = result.capture
+    assert capture is not None
+    assert capture[:4] == b"\x0a\x0d\x0d\x0a"
+    out = result.save(tmp_path / "out")
+    assert (out / "traces" / "packets.pcapng").read_bytes() == capture
+    read = rocelab.open(out)
+    assert read.capture == capture
+    # A result that is copied keeps it, one that takes its place without loses it.
+    assert pickle.loads(pickle.dumps(result)).capture == capture  # noqa: S301
+    copy = read.save(tmp_path / "copy")
+    assert (copy / "traces" / "packets.pcapng").read_bytes() == capture
+    traced.save(out, force=True)
+    assert rocelab.open(out).capture is None
+    done = command(
+        "run", out / "scenario.toml", "--set", "trace.packets=[]", "--set", "trace.capture=true"
+    )
+    assert done.returncode == 2
+    assert "trace.capture: needs nodes" in done.stderr

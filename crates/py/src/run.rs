@@ -8,6 +8,7 @@ use ::scenario::ScenarioError;
 use hpcc_files::Experiment;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use results::arrow_schema::ArrowError;
 use results::{PacketTrace, PfcTrace};
 use rocelab::hpcc::{Files, records_of};
@@ -29,6 +30,7 @@ pub(crate) struct RunResult {
     ports: results::arrow_array::RecordBatch,
     series: Vec<(String, results::arrow_array::RecordBatch)>,
     traces: Vec<(String, results::arrow_array::RecordBatch)>,
+    capture: Option<Vec<u8>>,
     /// The summary, as JSON.
     #[pyo3(get)]
     summary: String,
@@ -57,6 +59,7 @@ impl RunResult {
                 .chain(packets)
                 .map(|(name, batch)| Ok((name.to_owned(), batch?)))
                 .collect::<Result<_, ArrowError>>()?,
+            capture: result.capture,
             summary: serde_json::to_string(&result.summary).map_err(json)?,
             drops: serde_json::to_string(&result.drops).map_err(json)?,
             hpcc,
@@ -82,6 +85,12 @@ impl RunResult {
     #[getter]
     fn series(&self) -> Vec<(String, Table)> {
         tables(&self.series)
+    }
+
+    /// The traced packets as a capture (pcapng), if the scenario asks for it.
+    #[getter]
+    fn capture<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        self.capture.as_deref().map(|capture| PyBytes::new(py, capture))
     }
 
     /// The traces by name.

@@ -24,6 +24,7 @@
 //! assert_eq!(result.summary.flows_done, 2);
 //! ```
 
+mod capture;
 mod deadlock;
 mod dispatch;
 pub mod hpcc;
@@ -85,6 +86,8 @@ pub struct RunResult {
     pub pfc_trace: Option<results::PfcTrace>,
     /// What happened to packets, where the scenario asks for that.
     pub packet_trace: Option<results::PacketTrace>,
+    /// The same as a capture (pcapng), where the scenario asks for it.
+    pub capture: Option<Vec<u8>>,
     /// Drops in lossless classes, the first ones.
     pub drops: Vec<results::Drop>,
     /// The single events that were asked for.

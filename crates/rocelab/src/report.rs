@@ -1,6 +1,6 @@
 //! From what the fabric counted to tables and the summary.
 
-use crate::{Recorded, RunResult, VERSION, traces, warnings};
+use crate::{Recorded, RunResult, VERSION, capture, traces, warnings};
 use fabric::{FlowOutcome, Output, ProbeKind, ProbeTargets, Setup};
 use results::{Drop, FlowTable, PortTable, Series, Summary, UNFINISHED};
 use scenario::{Message, NodeKind, Scenario};
@@ -35,8 +35,11 @@ pub(crate) fn report(
         })
         .collect();
     let pfc_trace = scenario.trace.pfc.then(|| traces::pfc(&mut output, &names));
+    traces::put_in_order(&mut output.packet_events, &scenario.trace);
+    let capture =
+        scenario.trace.capture.then(|| capture::capture(scenario, setup, &output.packet_events));
     let packet_trace = (!scenario.trace.packets.is_empty())
-        .then(|| traces::packets(std::mem::take(&mut output.packet_events), &names));
+        .then(|| traces::packets(&std::mem::take(&mut output.packet_events), &names));
     let recorded = Recorded {
         pfc: std::mem::take(&mut output.pfc_events),
         packets: std::mem::take(&mut output.packet_events),
@@ -48,7 +51,7 @@ pub(crate) fn report(
         traces: traces::infos(scenario, &output, pfc_trace.as_ref(), packet_trace.as_ref()),
         ..summary(scenario, setup, &output, &flows, &ports, threads, wall_s)
     };
-    RunResult { flows, ports, series, pfc_trace, packet_trace, drops, recorded, summary }
+    RunResult { flows, ports, series, pfc_trace, packet_trace, capture, drops, recorded, summary }
 }
 
 fn flow_table(scenario: &Scenario, output: &Output, names: &Arc<Vec<String>>) -> FlowTable {

@@ -2,7 +2,7 @@
 
 use fabric::{Output, PacketEvent, PfcEvent};
 use results::{PacketTrace, PfcTrace, TraceInfo};
-use scenario::Scenario;
+use scenario::{Scenario, Trace};
 use schemes::contract::{CodePoint, Kind};
 use std::sync::Arc;
 use units::Time;
@@ -26,10 +26,16 @@ pub(crate) fn pfc(output: &mut Output, names: &Arc<Vec<String>>) -> PfcTrace {
     }
 }
 
-/// What happened to packets. Ports of a node are worked in any order where none sees another: here
-/// events of one instant come port by port.
-pub(crate) fn packets(mut events: Vec<PacketEvent>, names: &Arc<Vec<String>>) -> PacketTrace {
-    events.sort_by_key(|event| (event.time, event.node, event.port, event.happening));
+/// Ports of a node are worked in any order where none sees another: in traces events of one instant come
+/// port by port.
+pub(crate) fn put_in_order(events: &mut [PacketEvent], trace: &Trace) {
+    if !trace.packets.is_empty() {
+        events.sort_by_key(|event| (event.time, event.node, event.port, event.happening));
+    }
+}
+
+/// What happened to packets.
+pub(crate) fn packets(events: &[PacketEvent], names: &Arc<Vec<String>>) -> PacketTrace {
     let flow_id = |event: &PacketEvent| match event.header.kind {
         Kind::Pfc | Kind::LinkCtl => PacketTrace::NO_FLOW,
         Kind::Data | Kind::Ack | Kind::Nack | Kind::Ctl => event.header.address.flow,

@@ -13,6 +13,8 @@ pub struct Trace {
     pub pfc: bool,
     /// Each packet at these nodes.
     pub packets: Vec<NodeId>,
+    /// These packets are written as a capture, too.
+    pub capture: bool,
     /// Events from this time on.
     pub start: Time,
     /// No event after this time; `None`: to the end of the run.
@@ -37,7 +39,11 @@ pub(crate) fn resolve(spec: &TraceSpec, nodes: &Selector<'_>) -> Result<Trace> {
         let why = format!("{end} is before the start at {start}");
         return Err(ScenarioError::new("trace.end", why));
     }
-    let trace = Trace { pfc: spec.pfc, packets, start, end };
+    if spec.capture && packets.is_empty() {
+        return Err(ScenarioError::new("trace.capture", "needs nodes whose packets are traced")
+            .hint("choose some as trace.packets"));
+    }
+    let trace = Trace { pfc: spec.pfc, packets, capture: spec.capture, start, end };
     if !trace.is_asked() && (start > Time::ZERO || end.is_some()) {
         return Err(ScenarioError::new("trace", "nothing is to be recorded between these times")
             .hint("choose `pfc = true`, or nodes as `packets`"));

@@ -15,6 +15,10 @@ pub struct TraceSpec {
     /// `tor*` stand for several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub packets: Vec<String>,
+    /// And write what they send and receive to `traces/packets.pcapng`, which Wireshark reads: frames of
+    /// RoCEv2, cut where their headers end.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub capture: bool,
     /// Events from this time on.
     pub start: Quantity<Time>,
     /// No event after this time; default: to the end of the run.

@@ -1,0 +1,249 @@
+//! What was sent and received at traced nodes as a capture: the frames that a RoCEv2 network would carry, cut
+//! where their headers end.
+
+use fabric::{Happening, PacketEvent, Setup};
+use scenario::{Network, Port, Scenario};
+use schemes::contract::{CodePoint, Flags, Header, Kind};
+use schemes::dcqcn::Cnp;
+use std::collections::BTreeMap;
+use units::NodeId;
+use wire::ethernet::{EthernetHeader, FCS_BYTES, IPV4};
+use wire::ip::{Ecn, Ipv4Header, ROCEV2_PORT, UDP, UdpHeader};
+use wire::pcapng::{Capture, Direction};
+use wire::pfc::PfcFrame;
+use wire::roce::{Aeth, Bth, CnpPacket, Opcode, Reth, Syndrome};
+
+/// For packets of schemes between neighbours: IEEE 802's first type for local experiments.
+const LOCAL_EXPERIMENT: u16 = 0x88b5;
+/// For other packets of schemes than CNPs, which nothing reads: the last UDP port.
+const OF_THE_SCHEME: u16 = 0xffff;
+/// P_Key of the default partition.
+const PARTITION: u16 = 0xffff;
+/// No headers take more.
+const MOST_BYTES: usize = 128;
+
+/// The capture of the nodes whose packets are traced, an interface for each of their ports.
+pub(crate) fn capture(scenario: &Scenario, setup: &Setup, events: &[PacketEvent]) -> Vec<u8> {
+    let network = &scenario.network;
+    let ports = network.ports();
+    let mut capture = Capture::new();
+    let mut interfaces = BTreeMap::new();
+    for &node in &scenario.trace.packets {
+        for (number, port) in ports[node.index()].iter().enumerate() {
+            let name = format!("{}:{}", network.node(node).name, network.node(port.peer).name);
+            let rate = network.links[port.link as usize].rate;
+            interfaces.insert((node, number as u16), capture.interface(&name, rate));
+        }
+    }
+    let frames = Frames::new(scenario, setup, &ports);
+    let mut frame = [0; MOST_BYTES];
+    for event in events {
+        let direction = match event.happening {
+            Happening::Received => Direction::Inbound,
+            Happening::Dequeued => Direction::Outbound,
+            Happening::Enqueued | Happening::Dropped | Happening::Lost => continue,
+        };
+        let length = frames.length(&event.header);
+        let headers = frames.write(event, direction, length, &mut frame);
+        let kept = &frame[..headers.min(length as usize)];
+        let interface = interfaces[&(event.node, event.port)];
+        capture.packet(interface, event.time, direction, kept, length);
+    }
+    capture.into_bytes()
+}
+
+/// A message on its QP.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// Its first byte in the QP's stream, and its size.
+    start: u64,
+    size: u64,
+    /// The number of its first packet.
+    packet: u64,
+}
+
+/// What frames are made of.
+struct Frames<'a> {
+    setup: &'a Setup,
+    ports: &'a [Vec<Port>],
+    /// By host: its node.
+    hosts: Vec<NodeId>,
+    /// By message: its QP and its place there.
+    messages: Vec<(u32, usize)>,
+    /// By QP, in the order of its stream.
+    queue_pairs: BTreeMap<u32, Vec<Place>>,
+}
+
+impl Frames<'_> {
+    fn new<'a>(scenario: &Scenario, setup: &'a Setup, ports: &'a [Vec<Port>]) -> Frames<'a> {
+        let mut queue_pairs: BTreeMap<u32, Vec<Place>> = BTreeMap::new();
+        let mut messages = Vec::with_capacity(setup.messages.len());
+        for message in &setup.messages {
+            let places = queue_pairs.entry(message.qp).or_default();
+            let (start, packet) = places.last().map_or((0, 0), |last| {
+                let packets = last.size.div_ceil(u64::from(setup.payload));
+                (last.start + last.size, last.packet + packets)
+            });
+            messages.push((message.qp, places.len()));
+            places.push(Place { start, size: message.size.get(), packet });
+        }
+        let network: &Network = &scenario.network;
+        Frames { setup, ports, hosts: network.hosts().collect(), messages, queue_pairs }
+    }
+
+    /// Bytes of a frame, without FCS, as captures have it.
+    fn length(&self, header: &Header) -> u32 {
+        let beside = self.setup.wire.preamble_and_gap();
+        let fcs = if beside > 0 { FCS_BYTES as u32 } else { 0 };
+        u32::from(header.size) - beside - fcs
+    }
+
+    /// Writes the headers of a frame of `length` bytes; returns how long they are.
+    fn write(
+        &self,
+        event: &PacketEvent,
+        direction: Direction,
+        length: u32,
+        out: &mut [u8; MOST_BYTES],
+    ) -> usize {
+        let header = &event.header;
+        let here = (event.node, event.port);
+        let peer = &self.ports[event.node.index()][usize::from(event.port)];
+        let there = (peer.peer, peer.peer_port.get());
+        let (from, to) = match direction {
+            Direction::Inbound => (there, here),
+            Direction::Outbound => (here, there),
+        };
+        if header.kind == Kind::Pfc {
+            let mut quanta = [None; 8];
+            // Pauses here last until the resume.
+            quanta[usize::from(header.priority & 7)] = Some(if event.pause { u16::MAX } else { 0 });
+            emitted(PfcFrame { source: mac(from), quanta }.emit(out));
+            return PfcFrame::BYTES;
+        }
+        let ethertype = if header.kind == Kind::LinkCtl { LOCAL_EXPERIMENT } else { IPV4 };
+        let ethernet = EthernetHeader { destination: mac(to), source: mac(from), ethertype };
+        emitted(ethernet.emit(out));
+        let mut at = EthernetHeader::BYTES;
+        if header.kind == Kind::LinkCtl {
+            return at;
+        }
+        let (src, dst) = header.ends();
+        let datagram = (length as usize).saturating_sub(at) as u16;
+        let ip = Ipv4Header {
+            // Class selectors, as adapters map priorities.
+            dscp: header.priority << 3,
+            ecn: match header.code_point {
+                CodePoint::Capable => Ecn::Capable0,
+                CodePoint::UndeterminedEncountered => Ecn::Capable1,
+                CodePoint::CongestionExperienced => Ecn::CongestionExperienced,
+            },
+            total_length: datagram,
+            identification: 0,
+            ttl: 64,
+            protocol: UDP,
+            source: self.address(src),
+            destination: self.address(dst),
+        };
+        emitted(ip.emit(&mut out[at..]));
+        at += Ipv4Header::BYTES;
+        let is_cnp = u32::from(header.size) == self.setup.wire.control_bytes(Cnp::FRAME_BYTES);
+        let is_known = header.kind != Kind::Ctl || is_cnp;
+        // What a scheme sends between messages belongs to none.
+        let known = self.messages.get(header.address.flow as usize);
+        let (queue_pair, place) = known.copied().unwrap_or_default();
+        let udp = UdpHeader {
+            source_port: 0xc000 | (queue_pair & 0x3fff) as u16,
+            destination_port: if is_known { ROCEV2_PORT } else { OF_THE_SCHEME },
+            length: datagram.saturating_sub(Ipv4Header::BYTES as u16),
+        };
+        emitted(udp.emit(&mut out[at..]));
+        at += UdpHeader::BYTES;
+        if !is_known {
+            return at;
+        }
+        at + self.transport(header, queue_pair, place, &mut out[at..])
+    }
+
+    /// From the BTH on.
+    fn transport(&self, header: &Header, queue_pair: u32, place: usize, out: &mut [u8]) -> usize {
+        let bth = |opcode, sequence: u64| Bth {
+            opcode,
+            solicited: false,
+            migrated: false,
+            pad: (4 - header.payload % 4) as u8 & 3,
+            partition: PARTITION,
+            forward_congestion: false,
+            backward_congestion: header.echo == CodePoint::CongestionExperienced,
+            queue_pair,
+            ack_requested: header.flags.contains(Flags::ACK_REQUESTED),
+            sequence: sequence as u32,
+        };
+        match header.kind {
+            Kind::Data => {
+                let message = self.queue_pairs[&queue_pair][place];
+                let first = header.sequence == message.start;
+                let opcode = match (first, header.flags.contains(Flags::LAST)) {
+                    (true, true) => Opcode::WriteOnly,
+                    (true, false) => Opcode::WriteFirst,
+                    (false, true) => Opcode::WriteLast,
+                    (false, false) => Opcode::WriteMiddle,
+                };
+                let number = self.packet_at(queue_pair, header.sequence);
+                emitted(bth(opcode, number).emit(out));
+                if !first {
+                    return Bth::BYTES;
+                }
+                let length = message.size.min(u32::MAX.into()) as u32;
+                let reth = Reth { address: message.start, key: 0, length };
+                emitted(reth.emit(&mut out[Bth::BYTES..]));
+                Bth::BYTES + Reth::BYTES
+            }
+            Kind::Ack | Kind::Nack => {
+                let next = self.packet_at(queue_pair, header.sequence);
+                let (syndrome, number) = if header.kind == Kind::Nack {
+                    (Syndrome::SequenceError, next)
+                } else {
+                    // 31: no end-to-end credits.
+                    (Syndrome::Ack(31), next.wrapping_sub(1))
+                };
+                emitted(bth(Opcode::Acknowledge, number).emit(out));
+                let aeth = Aeth { syndrome, message: place as u32 + 1 };
+                emitted(aeth.emit(&mut out[Bth::BYTES..]));
+                Bth::BYTES + Aeth::BYTES
+            }
+            Kind::Ctl | Kind::LinkCtl | Kind::Pfc => {
+                let cnp = CnpPacket { partition: PARTITION, queue_pair, reserved: [0; 16] };
+                emitted(cnp.emit(out));
+                CnpPacket::BYTES
+            }
+        }
+    }
+
+    /// The number of the packet in which a byte of a QP's stream goes, or would go.
+    fn packet_at(&self, queue_pair: u32, byte: u64) -> u64 {
+        let places = &self.queue_pairs[&queue_pair];
+        let after = places.partition_point(|place| place.start <= byte);
+        let Place { start, packet, .. } = places[after.max(1) - 1];
+        packet + (byte - start).div_ceil(u64::from(self.setup.payload))
+    }
+
+    /// Hosts are 10.0.0.1 and so on, in their order.
+    fn address(&self, host: u32) -> [u8; 4] {
+        debug_assert!((host as usize) < self.hosts.len());
+        let [_, a, b, c] = (host + 1).to_be_bytes();
+        [10, a, b, c]
+    }
+}
+
+/// The address of a port: locally administered, then its node and its number.
+fn mac((node, port): (NodeId, u16)) -> [u8; 6] {
+    let [_, a, b, c] = node.get().to_be_bytes();
+    let [d, e] = port.to_be_bytes();
+    [0x02, a, b, c, d, e]
+}
+
+/// Headers fit: [`MOST_BYTES`] are more than all of them.
+fn emitted(result: Result<(), wire::Malformed>) {
+    result.expect("headers fit");
+}
