@@ -31,6 +31,8 @@ pub(crate) struct Port {
     clock: Clock,
     /// Priorities that the peer paused.
     pub(crate) paused: u16,
+    /// That of the packet that left last.
+    last_priority: u8,
     /// When the wire is free; the next packet begins then or when it becomes ready.
     pub(crate) free_at: Time,
     /// Picoseconds a byte takes; 0 where that is not a whole number, or not how time is counted.
@@ -44,6 +46,8 @@ pub(crate) struct Port {
     pub(crate) last_departure: Time,
     pub(crate) counters: PortCounters,
     scheduler: Scheduler,
+    /// Priorities take turns packet by packet.
+    packet_turns: bool,
     /// Packets that wait, by priority.
     class_packets: [u32; 8],
     /// By priority, then that of PFC frames.
@@ -80,6 +84,8 @@ impl Port {
             free_at: Time::ZERO,
             waiting: 0,
             paused: 0,
+            last_priority: 0,
+            packet_turns: common.quirks.packet_turns,
             queue_bytes: 0,
             byte_time: exact.unwrap_or(0),
             usual: usual.map(|size| (size, clock.time_for(end.rate, size))),
@@ -346,6 +352,10 @@ impl Port {
         open: u16,
         size: Option<u32>,
     ) -> usize {
+        if self.packet_turns {
+            let mut turns = (1..=8).map(|step| (usize::from(self.last_priority) + step) % 8);
+            return turns.find(|queue| open & 1 << queue != 0).expect("one is open");
+        }
         let queues = &self.queues;
         self.scheduler.round_robin(open as u8, |queue| {
             size.unwrap_or_else(|| {

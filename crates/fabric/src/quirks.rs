@@ -44,6 +44,9 @@ pub struct Quirks {
     /// Arrivals at the same nanosecond come in the order in which they were sent, and then by
     /// port, instead of by kind and in turn.
     pub emission_order: bool,
+    /// Priorities that are not strict take turns packet by packet at a switch's port, from the one after
+    /// that which sent last, whatever their weights and the size of their packets.
+    pub packet_turns: bool,
 }
 
 /// How long bytes take at a rate.

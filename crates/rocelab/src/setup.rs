@@ -167,6 +167,7 @@ fn quirks(spec: &scenario::QuirksSpec) -> Quirks {
         threshold_wraps: spec.threshold_wraps,
         ns3_streams: spec.ns3_streams,
         emission_order: spec.emission_order,
+        packet_turns: spec.packet_turns,
     }
 }
 

@@ -515,3 +515,43 @@ fn a_probe_that_starts_late_counts_from_its_start() {
     assert!(series.value.iter().all(|&used| used < 1.01), "no more than the wire carries");
     assert!(series.value[..15].iter().all(|&used| used > 0.98), "a busy port");
 }
+
+/// With `packet_turns` priorities share a port packet by packet, whatever their size and weight.
+#[test]
+fn priorities_take_turns_packet_by_packet() {
+    let text = r#"
+        [topology]
+        kind = "star"
+        hosts = 3
+        host_rate = "100Gbps"
+        host_delay = "1us"
+        [classes]
+        lossless = [3, 4]
+        weights = [1, 1, 1, 1, 5, 1, 1, 1]
+        [[traffic]]
+        kind = "flows"
+        priority = 3
+        flows = [{ src = "h0", dst = "h2", size = "9000B" }]
+        [[traffic]]
+        kind = "flows"
+        priority = 4
+        flows = [{ src = "h1", dst = "h2", size = "6000B" }]
+        [trace]
+        packets = ["s0"]
+    "#;
+    let order = |quirk| {
+        let result = run_with(text, &[("quirks.packet_turns", quirk)]);
+        let trace = result.packet_trace.expect("it was asked for");
+        let rows = (0..trace.time_ps.len()).filter(|&row| {
+            let event = results::PacketTrace::EVENTS[usize::from(trace.event[row])];
+            (event, trace.port[row], trace.kind[row]) == ("dequeued", 2, 0)
+        });
+        rows.map(|row| trace.priority[row]).collect::<Vec<_>>()
+    };
+    let turns = order("true");
+    assert_eq!(turns.len(), 15);
+    // Both wait from the second packet on until the shorter flow is through.
+    assert!(turns[1..12].windows(2).all(|pair| pair[0] != pair[1]), "{turns:?}");
+    let by_bytes = order("false");
+    assert!(by_bytes.windows(3).any(|three| three == [4, 4, 4]), "{by_bytes:?}");
+}

@@ -27,6 +27,7 @@ impl Port {
         (kind, priority, size): (Kind, u8, u16),
         handle: Handle,
     ) {
+        self.last_priority = priority;
         if self.byte_time == 0 {
             self.transmit_inexactly(window, start, (kind, size), handle);
         } else {

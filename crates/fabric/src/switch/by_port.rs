@@ -32,6 +32,7 @@ impl<S: Scheme> Switch<S> {
             && self.chassis.draws.is_none()
             && !self.chassis.looks_at_packets()
             && self.trains.is_empty()
+            && !self.chassis.common.quirks.packet_turns
     }
 
     /// Whether it wants so many arrivals dealt out by port.

@@ -152,6 +152,7 @@ pub fn scenario_of(experiment: &Experiment, name: &str) -> (Spec, Vec<Warning>) 
             threshold_wraps: config.enable_themis.is_some(),
             ns3_streams: true,
             emission_order: true,
+            packet_turns: true,
         },
         traffic: vec![TrafficSpec::Flows(FlowsSpec {
             tag: Some("flows".to_owned()),

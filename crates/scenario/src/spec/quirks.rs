@@ -45,6 +45,9 @@ pub struct QuirksSpec {
     pub ns3_streams: bool,
     /// Handle arrivals at the same nanosecond in the order in which they were sent, then by port.
     pub emission_order: bool,
+    /// Have priorities that are not strict take turns at a port packet by packet, not byte by byte and by
+    /// their weights.
+    pub packet_turns: bool,
 }
 
 impl QuirksSpec {
