@@ -1,9 +1,9 @@
 """Result directories: written whole or not at all.
 
 A directory holds ``scenario.toml``, ``summary.json``, ``flows.parquet``, ``ports.parquet``,
-``series/NAME.parquet``, ``traces/NAME.parquet`` and, where lossless classes lost packets,
-``drops.json``. The same scenario and seed give the same bytes in every Parquet file. What else is
-there, as pictures, stays when a result is replaced.
+``series/NAME.parquet``, ``traces/NAME.parquet``, ``traces/packets.pcapng`` and, where lossless
+classes lost packets, ``drops.json``. The same scenario and seed give the same bytes in every
+Parquet file and capture. What else is there, as pictures, stays when a result is replaced.
 """
 
 from __future__ import annotations

@@ -44,8 +44,8 @@ pub struct Quirks {
     /// Arrivals at the same nanosecond come in the order in which they were sent, and then by
     /// port, instead of by kind and in turn.
     pub emission_order: bool,
-    /// Priorities that are not strict take turns packet by packet at a switch's port, from the one after
-    /// that which sent last, whatever their weights and the size of their packets.
+    /// Priorities that are not strict take turns at a port packet by packet, from the one after that
+    /// which sent last, whatever their weights and the size of their packets.
     pub packet_turns: bool,
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 fn name_of(path: &Path) -> String {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let mut name = stem.trim_start_matches('.').replace(|c: char| c.is_control(), "_");
-    while name.len() > 200 {
+    while name.len() > scenario::MOST_NAME_BYTES {
         name.pop();
     }
     if name.is_empty() { "config".to_owned() } else { name }

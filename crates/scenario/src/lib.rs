@@ -49,7 +49,7 @@ pub use catalogue::{KeyInfo, KindInfo, topology_kinds, traffic_kinds};
 pub use error::ScenarioError;
 pub use network::{Link, Network, Node, NodeKind, Port};
 pub use probe::{Probe, ProbeKind, Targets};
-pub use scenario::{Run, Scenario, Stop};
+pub use scenario::{MOST_NAME_BYTES, Run, Scenario, Stop};
 pub use scheme::SchemeChoice;
 pub use settings::{
     Cioq, Classes, Ecn, Headroom, HostSettings, MarkAt, Pfc, Routing, SwitchSettings, Threshold,

@@ -6,7 +6,7 @@ use crate::scenario::{Run, Stop};
 use crate::select::Selector;
 pub use crate::spec::ProbeKind;
 use crate::spec::{FlowSelector, ProbeSpec};
-use crate::traffic::{Traffic, check_time};
+use crate::traffic::{Traffic, check_span, check_time};
 use std::collections::BTreeSet;
 use units::{FlowId, NodeId, PortId, Time};
 
@@ -79,16 +79,7 @@ pub(crate) fn resolve(
                 format!("{interval} is too short; the shortest is {SHORTEST_INTERVAL}"),
             ));
         }
-        let start = check_time(spec.start, || key("start"))?;
-        let end = spec.end.map(|end| check_time(end, || key("end"))).transpose()?;
-        if let Some(end) = end
-            && end < start
-        {
-            return Err(ScenarioError::new(
-                key("end"),
-                format!("{end} is before the start at {start}"),
-            ));
-        }
+        let (start, end) = check_span(spec.start, spec.end, key)?;
         let targets = if spec.kind.is_of_ports() {
             Targets::Ports(select_ports(spec, nodes, &ports, &key)?)
         } else {

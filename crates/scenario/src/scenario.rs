@@ -16,8 +16,9 @@ use schemes::registry::SchemeInfo;
 use std::path::Path;
 use units::Time;
 
-/// What a file system takes for a name is 255 bytes; while a result is written, its own has more.
-const MOST_NAME_BYTES: usize = 200;
+/// Most bytes of a scenario's name. What a file system takes for one is 255; while a result is written, its own
+/// has more.
+pub const MOST_NAME_BYTES: usize = 200;
 
 /// A scenario that has been found to make sense: what can be run.
 ///

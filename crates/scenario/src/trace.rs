@@ -3,7 +3,7 @@
 use crate::error::{Result, ScenarioError};
 use crate::select::Selector;
 use crate::spec::TraceSpec;
-use crate::traffic::check_time;
+use crate::traffic::check_span;
 use units::{NodeId, Time};
 
 /// What is recorded event by event.
@@ -31,14 +31,7 @@ impl Trace {
 /// Finds the nodes of `spec`.
 pub(crate) fn resolve(spec: &TraceSpec, nodes: &Selector<'_>) -> Result<Trace> {
     let packets = nodes.nodes(&spec.packets, "trace.packets")?;
-    let start = check_time(spec.start, || "trace.start".to_owned())?;
-    let end = spec.end.map(|end| check_time(end, || "trace.end".to_owned())).transpose()?;
-    if let Some(end) = end
-        && end < start
-    {
-        let why = format!("{end} is before the start at {start}");
-        return Err(ScenarioError::new("trace.end", why));
-    }
+    let (start, end) = check_span(spec.start, spec.end, |name| format!("trace.{name}"))?;
     if spec.capture && packets.is_empty() {
         return Err(ScenarioError::new("trace.capture", "needs nodes whose packets are traced")
             .hint("choose some as trace.packets"));

@@ -12,7 +12,7 @@ pub struct Ecn {
     pub kmin: Bytes,
     /// Everything is marked above this queue length.
     pub kmax: Bytes,
-    /// Marking probability at `kmax`, above 0 and at most 1.
+    /// Marking probability at `kmax`, from 0 to 1.
     pub pmax: f64,
     /// The port rate that `kmin` and `kmax` are given for; ports of k times the rate use k times
     /// the thresholds. `None`: the same at all ports.

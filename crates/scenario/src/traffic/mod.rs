@@ -307,6 +307,23 @@ pub(crate) fn check_time(time: Quantity<Time>, key: impl Fn() -> String) -> Resu
     Err(ScenarioError::new(key(), format!("{} is too late; the latest time is {LATEST}", time.0)))
 }
 
+/// Checks the two ends of a span of time, which may have no end; `key` makes the keys of `start` and `end`.
+pub(crate) fn check_span(
+    start: Quantity<Time>,
+    end: Option<Quantity<Time>>,
+    key: impl Fn(&str) -> String,
+) -> Result<(Time, Option<Time>)> {
+    let start = check_time(start, || key("start"))?;
+    let end = end.map(|end| check_time(end, || key("end"))).transpose()?;
+    if let Some(end) = end
+        && end < start
+    {
+        let why = format!("{end} is before the start at {start}");
+        return Err(ScenarioError::new(key("end"), why));
+    }
+    Ok((start, end))
+}
+
 /// Checks a priority.
 pub(crate) fn check_priority(priority: u8, key: impl Fn() -> String) -> Result<()> {
     if priority <= 7 {
