@@ -19,8 +19,9 @@ import rocelab
 from conftest import INCAST, Command, wait_until_running
 from rocelab import Scenario, runner
 from rocelab.errors import ConfigError
-from rocelab.papers import baselines, by_load, draw, rcm, reproduce, verdict
+from rocelab.papers import baselines, by_load, draw, reproduce, verdict
 from rocelab.papers.model import Figure, Line, Outcome, Panel, Paper, Points, Reading, Runs
+from rocelab.papers.rcm import victim
 from rocelab.runner import run_all
 
 FIGURE = "fncc/fig3"
@@ -310,12 +311,12 @@ def test_fct_by_load_leaves_the_warm_up_out(tmp_path: Path) -> None:
 def test_the_seeds_of_rcms_victim_make_the_paths_of_the_figure(tmp_path: Path) -> None:
     """PFC alone gives 25 Gb/s to each where Sv shares its uplink with two of the four."""
     cases = {
-        f"{seed} PFC alone": rcm.victim("PFC alone", seed).with_(run__stop="1501us")
-        for seed in rcm.VICTIM_SEEDS
+        f"{seed} PFC alone": victim.victim("PFC alone", seed).with_(run__stop="1501us")
+        for seed in victim.SEEDS
     }
     runs = run_all(cases, tmp_path)
-    for flow, sender in enumerate(rcm.SENDERS):
-        got = rcm.of_sender("PFC alone", flow)(runs)
+    for flow, sender in enumerate(victim.SENDERS):
+        got = victim.of_sender("PFC alone", flow)(runs)
         assert isinstance(got, list)
         assert got == pytest.approx([25.0] * len(cases), abs=0.5), sender
 

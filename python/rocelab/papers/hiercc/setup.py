@@ -1,0 +1,36 @@
+"""Schemes and the network that HierCC's figures share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rocelab.papers import setups
+
+SCHEMES: Mapping[str, dict[str, Any]] = {
+    "DCQCN": {"name": "dcqcn", "preset": "dcqcn-hpcc"},
+    "TIMELY": {"name": "timely", "preset": "timely-paper"},
+    "HPCC": {"name": "hpcc", "preset": "hpcc-paper"},
+    "ExpressPass": {"name": "expresspass", "preset": "expresspass-xpass"},
+    "HierCC": {"name": "hiercc", "preset": "hiercc-path"},
+    "HierCC to the letter": {"name": "hiercc", "preset": "hiercc-paper"},
+    "HierCC, S ahead": {"name": "hiercc", "preset": "hiercc-ahead"},
+    "HPCC, paths' T": {
+        "name": "hpcc",
+        "preset": "hpcc-paper",
+        "params": {"base_rtt": "path"},
+    },
+}
+FORMS = ("HierCC", "HierCC to the letter", "HierCC, S ahead")
+_OTHERS = ("DCQCN", "TIMELY", "HPCC", "ExpressPass")
+FIVE = (*_OTHERS, "HierCC")
+SEVEN = (*_OTHERS, *FORMS)
+
+
+FIFTH = {"pods": 2, "tors_per_pod": 2, "aggs_per_pod": 2, "cores": 2, "hosts_per_tor": 16}
+"""4 ToR, 4 aggregation and 2 core switches, and 64 hosts, in two pods."""
+
+
+def network(delay: str, size: Mapping[str, int] = setups.WHOLE) -> dict[str, Any]:
+    """Links of 25 Gb/s to hosts and of 100 Gb/s between switches, all of this delay."""
+    return setups.pods("25Gbps", "100Gbps", delay, size)
