@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 SOURCES := pyproject.toml Cargo.toml README.md $(shell find crates python -type f \
 	-not -name '*.py[co]' -not -name '*.so')
 
-.PHONY: demo test test-rust test-python lint format bench clean
+.PHONY: demo test test-rust test-python miri lint format bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python -m rocelab.demo examples/incast-victim.toml --out out/demo
@@ -19,6 +19,10 @@ test-rust:
 
 test-python: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest
+
+# Undefined behaviour in the engine; needs Miri of a nightly toolchain, and a quarter of an hour.
+miri:
+	MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=2 cargo +nightly miri test --package engine
 
 lint: $(VENV)/.installed-dev
 	cargo fmt --all --check

@@ -27,6 +27,7 @@ from rocelab.errors import (
     RocelabError,
     SimulationError,
 )
+from rocelab.plan import Plan
 from rocelab.result import Result
 from rocelab.scenario import Scenario, load
 from rocelab.simulate import Progress, run
@@ -37,6 +38,7 @@ from rocelab.table import Series, Table
 __all__ = [
     "ConfigError",
     "Interrupted",
+    "Plan",
     "Progress",
     "Result",
     "ResultError",

@@ -40,6 +40,11 @@ def size(nbytes: float) -> str:
     return _scaled(nbytes, _SIZES, "B")
 
 
+def rate(bps: float) -> str:
+    """Bits per second with a unit that suits them: ``100 Gb/s``."""
+    return _scaled(bps, _RATES, "b/s")
+
+
 def unit(name: str, largest: float) -> tuple[str, float]:
     """The unit that suits numbers up to ``largest`` of the unit ``name``, and what to divide by.
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rocelab import _rocelab, _toml
 from rocelab.errors import ConfigError
+
+if TYPE_CHECKING:
+    from rocelab.plan import Plan
 
 Data = Mapping[str, object]
 """A table of a scenario file."""
@@ -114,6 +117,12 @@ class Scenario:
         import tomllib
 
         return tomllib.loads(self.to_toml())
+
+    def plan(self) -> Plan:
+        """What it asks of its network, without running it: messages, and the load of each port."""
+        from rocelab.plan import Plan
+
+        return Plan(self, self._checked.plan())
 
     @property
     def name(self) -> str:

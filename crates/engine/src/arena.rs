@@ -17,7 +17,7 @@ use std::sync::Mutex;
 pub(crate) const HANDLE_BITS: u32 = 30;
 const NIL: u32 = u32::MAX;
 /// How many free slots travel at once between threads.
-const BATCH: usize = 4096;
+const BATCH: usize = if cfg!(miri) { 64 } else { 4096 };
 /// The least address space that is tried for.
 const LEAST_BYTES: usize = 64 << 20;
 
@@ -70,7 +70,8 @@ impl<P: Copy + Send> Arena<P> {
     #[expect(clippy::new_without_default, reason = "there is one arena per run, made on purpose")]
     pub fn new() -> Arena<P> {
         const { assert!(align_of::<Slot<P>>() == LINE) };
-        let reach = reserve(LINE << HANDLE_BITS);
+        // Miri, which finds undefined behaviour, keeps books of each byte.
+        let reach = reserve(if cfg!(miri) { LEAST_BYTES } else { LINE << HANDLE_BITS });
         Arena { reach, shared: Mutex::new(Pool { fresh: 0, free: Vec::new() }), owns: PhantomData }
     }
 
@@ -98,11 +99,15 @@ impl<P: Copy + Send> Arena<P> {
 fn reserve(bytes: usize) -> MmapRaw {
     let mut bytes = bytes;
     loop {
-        match MmapOptions::new().len(bytes).no_reserve_swap().map_anon() {
+        let mut options = MmapOptions::new();
+        options.len(bytes);
+        #[cfg(not(miri))]
+        options.no_reserve_swap();
+        match options.map_anon() {
             Ok(reach) => {
                 // Packets lie all over it, and a look-up of a page costs as much as a packet. That
                 // the system has no huge pages is no fault.
-                #[cfg(target_os = "linux")]
+                #[cfg(all(target_os = "linux", not(miri)))]
                 let _ = reach.advise(memmap2::Advice::HugePage);
                 return reach.into();
             }

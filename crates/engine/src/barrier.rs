@@ -188,6 +188,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes real time")]
     fn who_sleeps_is_woken_and_nobody_passes_alone() {
         for crowded in [false, true] {
             let barrier = Barrier { crowded, ..Barrier::new(2) };

@@ -21,7 +21,9 @@
 //! `unsafe` lives in [`arena`] (packets, owned by whoever holds the handle), in `mailbox` (boxes that
 //! one thread writes in one window and another empties in a later one, and devices that threads take in
 //! turns) and where `worker` and `crew` use these; `sort` uses AVX2 where the processor has it; `fetch` has
-//! hints to the processor, which can do no harm.
+//! hints to the processor, which can do no harm. A device that deals its arrivals out says itself that it takes
+//! each once ([`Window::dealt`]). One thing no type checks: a handle, and a queue, is of the arena that it
+//! comes from, so that devices must not pass handles to another run.
 
 pub mod arena;
 mod barrier;

@@ -248,8 +248,8 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     }
 
     /// Deals the arrivals of the window out into `groups` groups, in order within each, if there are any and
-    /// each belongs to one of them. Whoever handles one must handle all, each once; and give them back by
-    /// [`put_back`](Window::put_back).
+    /// each belongs to one of them. Whoever [takes](Window::dealt) one must take all, each once; the list
+    /// itself goes back by [`put_back`](Window::put_back).
     #[inline(always)]
     pub fn deal(&mut self, groups: usize, group_of: impl FnMut(&P) -> u16) -> Option<Dealt> {
         let complete = self.dealer.deal(self.packets, self.arrivals, groups, group_of);
@@ -262,9 +262,12 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
         self.dealer.dealt = dealt;
     }
 
-    /// The packet of one of those that were dealt out, which is still to be taken.
+    /// The packet of one of those that were dealt out.
+    ///
+    /// # Safety
+    /// `entry` is of this window's [`Dealt`], and has not been taken.
     #[inline(always)]
-    pub fn look_at(&self, entry: u64) -> &P {
+    pub unsafe fn look_at(&self, entry: u64) -> &P {
         self.packets.peek(key::handle(entry))
     }
 
@@ -276,14 +279,22 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
 
     /// Takes the first packet of a queue, if any `waits` there, else one that was dealt out. Which of both
     /// need not be guessed.
+    ///
+    /// # Safety
+    /// `waits` says whether the queue has packets. Where it has none, the same as with
+    /// [`dealt`](Window::dealt).
     #[inline(always)]
-    pub fn first_of(&self, queue: &mut Fifo, waits: bool, entry: u64) -> Handle {
+    pub unsafe fn first_of(&self, queue: &mut Fifo, waits: bool, entry: u64) -> Handle {
         queue.pop_or(self.packets, waits, key::handle(entry))
     }
 
-    /// One of those that were dealt out: when, where, what.
+    /// Takes one of those that were dealt out: when, where, what.
+    ///
+    /// # Safety
+    /// `entry` is of this window's [`Dealt`], and has not been taken. Who takes one takes all, and does not
+    /// answer [`advance_dealing`](Device::advance_dealing) by `None`.
     #[inline(always)]
-    pub fn dealt(&self, entry: u64) -> (Time, Place, Handle) {
+    pub unsafe fn dealt(&self, entry: u64) -> (Time, Place, Handle) {
         let time = key::time(entry, self.base);
         (time, Place { time, entry }, Handle::from_raw(key::handle(entry)))
     }

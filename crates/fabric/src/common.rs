@@ -246,7 +246,7 @@ impl<S: Scheme> Common<S> {
 
     /// Base round trip over these links. The way back takes as long whatever equal-cost path it
     /// takes, unless rates differ.
-    fn round_trip(&self, path: &[LinkEnd]) -> Time {
+    pub(crate) fn round_trip(&self, path: &[LinkEnd]) -> Time {
         let back = |end: &LinkEnd| self.graph.ports(end.peer)[end.peer_port as usize];
         path.iter().map(|end| self.sizes.both(&self.graph, end, &back(end))).sum()
     }

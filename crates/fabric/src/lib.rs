@@ -25,6 +25,7 @@ mod network;
 mod nic;
 mod packet;
 mod places;
+mod plan;
 mod port;
 mod probe;
 mod qp;
@@ -47,6 +48,7 @@ pub use network::{
     After, Cable, Cioq, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Message, Node,
     NodeKind, Paths, PfcConfig, Probe, ProbeKind, ProbeTargets, Setup, SwitchConfig, Threshold,
 };
+pub use plan::{Plan, PortLoad, Way};
 pub use port::PortCounters;
 pub use quirks::Quirks;
 pub use record::{Happening, PacketEvent, PfcEvent, QueueBlock, QueueClock, Records};

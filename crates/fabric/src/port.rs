@@ -243,15 +243,19 @@ impl Port {
 
     /// Takes the first packet of a priority if any `waits` there, else the one of `entry`. The caller counts
     /// what waits, as with the four that follow.
+    ///
+    /// # Safety
+    /// As with [`Window::first_of`].
     #[inline(always)]
-    pub(crate) fn take_first<S: Scheme>(
+    pub(crate) unsafe fn take_first<S: Scheme>(
         &mut self,
         window: &Window<'_, '_, Packet<S>>,
         priority: u8,
         waits: bool,
         entry: u64,
     ) -> Handle {
-        window.first_of(&mut self.queues[priority as usize & 7].fifo, waits, entry)
+        // SAFETY: the caller's.
+        unsafe { window.first_of(&mut self.queues[priority as usize & 7].fifo, waits, entry) }
     }
 
     /// Adds a packet to the queue of its priority.

@@ -67,7 +67,7 @@ pub struct Output {
 
 /// A run that can start.
 pub struct Ready<S: Scheme> {
-    common: Arc<Common<S>>,
+    pub(crate) common: Arc<Common<S>>,
     devices: Vec<NodeDevice<S>>,
     limits: Limits,
     samples: Samples,

@@ -1,8 +1,11 @@
 //! Scenarios.
 
-use crate::errors::{config_error, guarded};
+use crate::errors::{config_error, guarded, simulation_error};
+use crate::table::Table;
 use ::scenario::ScenarioError;
 use pyo3::prelude::*;
+use results::arrow_array::RecordBatch;
+use results::arrow_schema::ArrowError;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -56,6 +59,17 @@ impl Scenario {
     /// Checks that its scheme can run on its network, which it builds.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
         guarded(py, || rocelab::check(&self.valid))?.map_err(|error| self.refused(py, error))
+    }
+
+    /// Its messages, and what they ask of each port of its network, which it builds.
+    fn plan(&self, py: Python<'_>) -> PyResult<(Table, Table)> {
+        let plan = guarded(py, || rocelab::plan(&self.valid))?;
+        let plan = plan.map_err(|error| self.refused(py, error))?;
+        let table = |batch: Result<RecordBatch, ArrowError>| match batch {
+            Ok(batch) => Ok(Table { batch }),
+            Err(error) => Err(simulation_error(py, error.to_string())),
+        };
+        Ok((table(plan.messages.to_record_batch())?, table(plan.load.to_record_batch())?))
     }
 
     /// The whole scenario, defaults filled in, as TOML.

@@ -2,11 +2,13 @@
 //!
 //! Tables are plain columns that whoever runs the network fills row by row; Arrow appears only
 //! where they leave Rust ([`FlowTable::to_record_batch`] and its kin). The [`Summary`] is what
-//! `summary.json` holds, and the [`digest()`] says whether two runs did the same.
+//! `summary.json` holds, and the [`digest()`] says whether two runs did the same. [`MessageTable`] and
+//! [`LoadTable`] say what is asked of a network before it is run.
 
 mod digest;
 mod drops;
 mod flows;
+mod plan;
 mod ports;
 mod series;
 mod statistics;
@@ -17,6 +19,7 @@ mod traces;
 pub use digest::digest;
 pub use drops::Drop;
 pub use flows::{FlowTable, UNFINISHED};
+pub use plan::{LoadTable, MessageTable};
 pub use ports::PortTable;
 pub use series::{Series, SeriesInfo};
 pub use statistics::{SizeBin, SlowdownStatistics, percentile, slowdown_statistics, unfairness};

@@ -1,7 +1,7 @@
 //! The one place where the scheme's name becomes a type: one instantiation of the fabric for each
 //! line (and INT depth) of the registry.
 
-use fabric::{Output, Progress, Ready, Refusal, Setup};
+use fabric::{Output, Plan, Progress, Ready, Refusal, Setup};
 use scenario::{Routing, Scenario, ScenarioError};
 use schemes::contract::Scheme;
 use schemes::registry::params_of;
@@ -15,6 +15,8 @@ pub(crate) type Watch<'a> = &'a (dyn Fn(Progress) -> bool + Sync);
 struct As {
     /// Builds.
     check: fn(&Scenario, &Setup) -> Result<(), Refusal>,
+    /// Builds, and says what is asked of it.
+    plan: fn(&Scenario, &Setup) -> Result<Plan, Refusal>,
     /// Builds and runs.
     run: fn(&Scenario, &Setup, usize, &mut Instant, Watch<'_>) -> Result<Output, Refusal>,
 }
@@ -36,7 +38,7 @@ fn types(scenario: &Scenario) -> &'static [As] {
 
 impl As {
     const fn of<S: Scheme>() -> As {
-        As { check: check_as::<S>, run: run_as::<S> }
+        As { check: check_as::<S>, plan: plan_as::<S>, run: run_as::<S> }
     }
 }
 
@@ -56,6 +58,12 @@ pub(crate) fn run(
 /// Builds, and says what `run` would refuse.
 pub(crate) fn check(scenario: &Scenario, setup: &Setup) -> Result<(), ScenarioError> {
     let outcomes = types(scenario).iter().map(|one| (one.check)(scenario, setup));
+    first_that_fits(scenario, outcomes)
+}
+
+/// Builds, and says what messages ask of the network.
+pub(crate) fn plan(scenario: &Scenario, setup: &Setup) -> Result<Plan, ScenarioError> {
+    let outcomes = types(scenario).iter().map(|one| (one.plan)(scenario, setup));
     first_that_fits(scenario, outcomes)
 }
 
@@ -180,6 +188,10 @@ fn run_as<S: Scheme>(
 
 fn check_as<S: Scheme>(scenario: &Scenario, setup: &Setup) -> Result<(), Refusal> {
     build::<S>(scenario, setup).map(drop)
+}
+
+fn plan_as<S: Scheme>(scenario: &Scenario, setup: &Setup) -> Result<Plan, Refusal> {
+    build::<S>(scenario, setup).map(|ready| ready.plan())
 }
 
 fn build<S: Scheme>(scenario: &Scenario, setup: &Setup) -> Result<Ready<S>, Refusal> {

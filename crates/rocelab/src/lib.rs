@@ -28,11 +28,13 @@ mod capture;
 mod deadlock;
 mod dispatch;
 pub mod hpcc;
+mod plan;
 mod report;
 mod setup;
 mod traces;
 mod warnings;
 
+pub use plan::Plan;
 use scenario::{Scenario, ScenarioError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -144,6 +146,15 @@ pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, Scena
 /// As [`run`].
 pub fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
     dispatch::check(scenario, &setup::setup(scenario, &RunOptions::default()))
+}
+
+/// What a scenario asks of its network, which it builds.
+///
+/// # Errors
+/// As [`run`].
+pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
+    let plan = dispatch::plan(scenario, &setup::setup(scenario, &RunOptions::default()))?;
+    Ok(Plan::new(scenario, &plan))
 }
 
 /// More threads than this are not started: no machine has so many cores to itself, and each pair has

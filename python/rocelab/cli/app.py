@@ -12,6 +12,7 @@ from rocelab.cli.catalogue import list_, schema
 from rocelab.cli.compare import compare
 from rocelab.cli.fct import fct
 from rocelab.cli.hpcc import hpcc, validate_hpcc
+from rocelab.cli.plan import plan
 from rocelab.cli.plot import plot
 from rocelab.cli.reproduce import reproduce
 from rocelab.cli.running import run, validate
@@ -28,6 +29,7 @@ app = typer.Typer(
 )
 app.command()(run)
 app.command()(validate)
+app.command()(plan)
 app.command()(hpcc)
 app.command()(validate_hpcc)
 app.command()(schema)

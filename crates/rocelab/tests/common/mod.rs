@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use rocelab::{RunOptions, RunResult};
+use scenario::Scenario;
 
 /// Runs a scenario on one thread.
 pub fn run(text: &str) -> RunResult {
@@ -15,8 +16,12 @@ pub fn run_with(text: &str, set: &[(&str, &str)]) -> RunResult {
 
 /// Runs a scenario with keys set on a number of threads.
 pub fn run_on(text: &str, set: &[(&str, &str)], threads: usize) -> RunResult {
-    let set: Vec<_> = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-    let scenario = scenario::parse(text, None, &set).unwrap_or_else(|error| panic!("{error}"));
     let options = RunOptions { threads: Some(threads), ..RunOptions::default() };
-    rocelab::run(&scenario, &options).unwrap_or_else(|error| panic!("{error}"))
+    rocelab::run(&parse(text, set), &options).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A scenario with keys set.
+pub fn parse(text: &str, set: &[(&str, &str)]) -> Scenario {
+    let set: Vec<_> = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    scenario::parse(text, None, &set).unwrap_or_else(|error| panic!("{error}"))
 }

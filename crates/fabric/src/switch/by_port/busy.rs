@@ -86,7 +86,8 @@ impl Coming {
         let Coming { times, bytes, queues: [one, two], .. } = self;
         let (mut of_all, mut of_two, mut ones, mut twos, mut priorities) = (0, 0, 0, 0, 0);
         for (place, &entry) in arrivals.iter().take(MOST).enumerate() {
-            let header = &window.look_at(entry).header;
+            // SAFETY: they were dealt out in this window, and nobody has taken them.
+            let header = unsafe { &window.look_at(entry).header };
             priorities |= 1 << (header.priority & 7);
             let is_two = header.priority == two.priority;
             // Each goes into both lists, and is counted in one.
@@ -204,7 +205,9 @@ impl<'run, S: Scheme> Alone<'_, 'run, S> {
             let priority = queue.priority;
             let entry = queue.entries[queue.taken % (MOST + 1)];
             let waits = queue.waiting != 0;
-            let mut handle = egress.port.take_first(window, priority, waits, entry);
+            // SAFETY: `waiting` and the port's queue count the same; each entry that is not taken there comes
+            // once, as `taken` moves on.
+            let mut handle = unsafe { egress.port.take_first(window, priority, waits, entry) };
             queue.waiting -= u32::from(waits);
             queue.taken += usize::from(!waits);
             queue.look();
@@ -244,7 +247,8 @@ impl<'run, S: Scheme> Alone<'_, 'run, S> {
         port.set_waiting_bytes(left.wrapping_add(u64::from(coming.bytes[all])), 0);
         for queue in &coming.queues {
             for &entry in &queue.entries[queue.taken..queue.count] {
-                let (_, place, mut handle) = window.dealt(entry);
+                // SAFETY: those that were not taken above, each once.
+                let (_, place, mut handle) = unsafe { window.dealt(entry) };
                 let header = &mut window.packets.get_mut(&mut handle).header;
                 header.ingress = place.port(window);
                 mmu.store(header.ingress, queue.priority, u64::from(header.size));

@@ -1,0 +1,56 @@
+//! What a scenario asks of its network, before it is run.
+
+use fabric::PortLoad;
+use results::{LoadTable, MessageTable};
+use scenario::Scenario;
+use std::sync::Arc;
+
+/// What a scenario asks of its network, where each message arrives whole and nothing is sent twice, by the
+/// ways that messages have as long as no link fails. A scheme that chooses ways itself may take others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// One row per message.
+    pub messages: MessageTable,
+    /// One row per port.
+    pub load: LoadTable,
+}
+
+impl Plan {
+    pub(crate) fn new(scenario: &Scenario, plan: &fabric::Plan) -> Plan {
+        let (messages, nodes) = (&scenario.messages, &scenario.network.nodes);
+        let names: Arc<Vec<String>> =
+            Arc::new(nodes.iter().map(|node| node.name.clone()).collect());
+        let (ways, ports) = (&plan.ways, &plan.ports);
+        Plan {
+            messages: MessageTable {
+                flow_id: (0..messages.len() as u32).collect(),
+                qp_id: messages.iter().map(|message| message.qp).collect(),
+                tag: messages.iter().map(|message| message.tag).collect(),
+                tags: scenario.tags.clone(),
+                src: messages.iter().map(|message| message.src.get()).collect(),
+                dst: messages.iter().map(|message| message.dst.get()).collect(),
+                node_names: Arc::clone(&names),
+                priority: messages.iter().map(|message| message.priority).collect(),
+                size_bytes: messages.iter().map(|message| message.size.get()).collect(),
+                start_ps: messages.iter().map(|message| message.start.ps()).collect(),
+                switches: ways.iter().map(|way| way.switches).collect(),
+                bottleneck_bps: ways.iter().map(|way| way.bottleneck.bps()).collect(),
+                base_rtt_ps: ways.iter().map(|way| way.base_rtt.ps()).collect(),
+                ideal_fct_ps: ways.iter().map(|way| way.ideal.ps()).collect(),
+            },
+            load: LoadTable {
+                node: ports.iter().map(|port| port.node.get()).collect(),
+                port: ports.iter().map(|port| port.port.get()).collect(),
+                peer: ports.iter().map(|port| port.peer.get()).collect(),
+                node_names: names,
+                tier: ports.iter().map(|port| nodes[port.node.index()].tier).collect(),
+                peer_tier: ports.iter().map(|port| nodes[port.peer.index()].tier).collect(),
+                rate_bps: ports.iter().map(|port| port.rate.bps()).collect(),
+                messages: ports.iter().map(|port| port.messages).collect(),
+                data_bytes: ports.iter().map(|port| port.data_bytes).collect(),
+                ack_bytes: ports.iter().map(|port| port.ack_bytes).collect(),
+                busy_ps: ports.iter().map(PortLoad::busy).map(units::Time::ps).collect(),
+            },
+        }
+    }
+}

@@ -1,0 +1,111 @@
+"""What a scenario asks of its network, before it is run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rocelab.table import Table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from rocelab import _rocelab
+    from rocelab.scenario import Scenario
+
+
+class Plan:
+    """The messages of a scenario, and what each port would carry of them.
+
+    Each message arrives whole and nothing is sent twice, by the ways that messages have as long as
+    no link fails. A scheme that chooses ways itself may take others.
+    """
+
+    scenario: Scenario
+    """What was looked at."""
+    messages: Table
+    """One row for each message: where from and to, size, start, base round trip, ideal FCT."""
+    ports: Table
+    """One row for each port: messages, bytes of data and ACKs, how long it takes to send them."""
+
+    def __init__(self, scenario: Scenario, tables: tuple[_rocelab.Table, _rocelab.Table]) -> None:
+        messages, ports = tables
+        self.scenario = scenario
+        self.messages = Table(lambda: messages)
+        self.ports = Table(lambda: ports)
+
+    @property
+    def span_ps(self) -> int:
+        """From the start of the first message to that of the last."""
+        starts = self.messages.to_polars()["start_ps"].to_list()
+        return max(starts) - min(starts) if starts else 0
+
+    def by_tag(self) -> pl.DataFrame:
+        """One row for each traffic entry, with the sum or the extremes of its messages."""
+        import polars as pl
+
+        times, rates = pl.col("base_rtt_ps"), pl.col("bottleneck_bps")
+        in_flight = times.cast(pl.Float64) * rates / 8e12
+        groups = self.messages.to_polars().group_by("tag", maintain_order=True)
+        return groups.agg(
+            pl.len().alias("messages"),
+            pl.col("size_bytes").sum().alias("bytes"),
+            pl.col("size_bytes").min().alias("smallest_bytes"),
+            pl.col("size_bytes").median().alias("median_bytes"),
+            pl.col("size_bytes").max().alias("largest_bytes"),
+            pl.col("start_ps").min().alias("first_start_ps"),
+            pl.col("start_ps").max().alias("last_start_ps"),
+            times.min().alias("least_base_rtt_ps"),
+            times.max().alias("most_base_rtt_ps"),
+            in_flight.max().alias("most_bdp_bytes"),
+        )
+
+    def by_tier(self) -> pl.DataFrame:
+        """One row for ports of the same rate between the same tiers, hosts first.
+
+        ``load`` is the time that a port takes to send its bytes, over :attr:`span_ps`; null where
+        all messages start at once.
+        """
+        import polars as pl
+
+        span = self.span_ps
+        busiest = pl.struct("node", "peer").sort_by("busy_ps", descending=True).first()
+        kinds = ["tier", "peer_tier", "rate_bps"]
+        load = pl.col("busy_ps") / span if span else pl.lit(None, dtype=pl.Float64)
+        return (
+            self.ports.to_polars()
+            .with_columns(load.alias("load"))
+            .group_by(kinds)
+            .agg(
+                pl.len().alias("ports"),
+                pl.col("data_bytes").sum(),
+                pl.col("ack_bytes").sum(),
+                pl.col("busy_ps").mean().alias("mean_busy_ps"),
+                pl.col("busy_ps").max().alias("most_busy_ps"),
+                pl.col("load").mean().alias("mean_load"),
+                pl.col("load").max().alias("most_load"),
+                busiest.struct.field("node").alias("busiest_node"),
+                busiest.struct.field("peer").alias("busiest_peer"),
+            )
+            .sort(kinds)
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The numbers by traffic entry and tier as plain data."""
+        import polars as pl
+
+        ports = self.ports.to_polars()
+        nodes = ports.group_by("node").agg(pl.col("tier").first())
+        hosts = int((nodes["tier"] == 0).sum())
+        return {
+            "name": self.scenario.name,
+            "scheme": self.scenario.to_dict()["scheme"]["name"],
+            "hosts": hosts,
+            "switches": len(nodes) - hosts,
+            "links": len(ports) // 2,
+            "span_ps": self.span_ps,
+            "traffic": self.by_tag().to_dicts(),
+            "ports": self.by_tier().to_dicts(),
+        }
+
+    def __repr__(self) -> str:
+        return f"<rocelab.Plan of {self.scenario.name!r}: {len(self.messages)} messages>"
