@@ -291,7 +291,10 @@ impl<S: Scheme> Chassis<S> {
         }
         self.audit.lossless_drops += 1;
         if self.drops_listed.len() < DROPS_LISTED {
-            let reason = if refused == Admission::HeadroomFull { "headroom full" } else { full };
+            let reason = match refused {
+                Admission::HeadroomFull | Admission::HeadroomFullPause => "headroom full",
+                _ => full,
+            };
             let node = self.node;
             let drop = LosslessDrop { time, node, port, priority, flow, size, reason };
             self.drops_listed.push(drop);

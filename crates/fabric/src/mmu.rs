@@ -50,6 +50,8 @@ pub(crate) enum Admission {
     StoredPause,
     /// A lossless class has no room left.
     HeadroomFull,
+    /// The same, and its ingress must pause the peer: the headroom does not even hold a packet.
+    HeadroomFullPause,
     /// The buffer is full.
     BufferFull,
 }
@@ -262,10 +264,10 @@ impl Mmu {
         if self.quirks.threshold_wraps { u64::from(free as u32) } else { free.max(0) as u64 }
     }
 
-    /// Why there is no room for a packet of `size` bytes, of data or not, if so. Counters must be up to
-    /// date.
+    /// Why there is no room for a packet of `size` bytes, of data or not, if so; its ingress may have to pause
+    /// its peer then. Counters must be up to date.
     pub(crate) fn refusal(
-        &self,
+        &mut self,
         port: u16,
         priority: u8,
         size: u64,
@@ -274,7 +276,8 @@ impl Mmu {
         if self.used + size > self.buffer {
             return Some(Admission::BufferFull);
         }
-        let ingress = &self.ingress[self.place(port, priority)];
+        let place = self.place(port, priority);
+        let ingress = &self.ingress[place];
         if !ingress.lossless {
             let is_full = || match self.threshold {
                 Threshold::Static { .. } => self.lossy() + size > self.lossy_room,
@@ -290,6 +293,11 @@ impl Mmu {
                 self.needs_headroom(port, ingress, size) && ingress.in_headroom + size > headroom
             }
         };
+        if full && self.may_pause(place) {
+            self.ingress[place].paused = true;
+            self.pausing += 1;
+            return Some(Admission::HeadroomFullPause);
+        }
         full.then_some(Admission::HeadroomFull)
     }
 
@@ -339,6 +347,17 @@ impl Mmu {
             return Admission::StoredPause;
         }
         Admission::Stored
+    }
+
+    /// Whether an ingress that finds no room may pause its peer: something that leaves will end the pause. The
+    /// HPCC simulator pauses only where a packet is stored.
+    fn may_pause(&self, place: usize) -> bool {
+        let ingress = &self.ingress[place];
+        let stays = match self.threshold {
+            Threshold::Static { xon, .. } => ingress.bytes > xon.get(),
+            Threshold::Dynamic { .. } => ingress.bytes > 0,
+        };
+        stays && !ingress.paused && !self.quirks.shifted_threshold
     }
 
     /// A packet has left; returns whether its ingress must let the peer go on.
@@ -438,6 +457,19 @@ mod tests {
         assert!(!mmu.release(0, 3, 3_000));
         assert!(mmu.release(0, 3, 1_000), "down to Xon");
         assert!(!mmu.is_pausing());
+    }
+
+    #[test]
+    fn a_headroom_that_holds_no_packet_pauses_as_it_drops() {
+        let mut mmu = mmu(1 << 20, &fixed(7_500, 6_000), vec![0; 2]);
+        for _ in 0..7 {
+            assert_eq!(mmu.admit(0, 3, 1_000, true), Admission::Stored);
+        }
+        assert_eq!(mmu.admit(0, 3, 1_000, true), Admission::HeadroomFullPause);
+        assert_eq!(mmu.admit(0, 3, 1_000, true), Admission::HeadroomFull, "it is paused");
+        assert!(mmu.is_pausing() && mmu.release(0, 3, 1_000) && !mmu.is_pausing());
+        // Nothing that leaves would end a pause that begins at Xon or below.
+        assert_eq!(mmu.admit(0, 3, 1_600, true), Admission::HeadroomFull);
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use crate::deadlock;
 use fabric::{Output, Setup};
 use results::FlowTable;
-use scenario::{Scenario, Stop};
-use units::NodeId;
+use scenario::{Headroom, Scenario, Stop};
+use units::{NodeId, Time};
 
 /// The warnings of a run, in sentences.
 pub(crate) fn of(
@@ -14,21 +14,37 @@ pub(crate) fn of(
     flows: &FlowTable,
 ) -> Vec<String> {
     let mut warnings = Vec::new();
-    if output.lossless_drops > 0 {
-        warnings.push(format!(
-            "{} packets of lossless classes were dropped: PFC did not protect them (see drops)",
-            output.lossless_drops
-        ));
-    }
+    warnings.extend(dropped(scenario, output));
     warnings.extend(unprotected(scenario));
     warnings.extend(marks_nothing(scenario, setup));
     warnings.extend(one_threshold(scenario, setup));
     warnings.extend(several_host_rates(scenario));
-    warnings.extend(not_done(scenario, output, flows));
     warnings.extend(full(scenario, output));
     warnings.extend(sent_for_nothing(scenario, output, flows));
-    warnings.extend(deadlocked(scenario, output));
+    // More time does not end a deadlock.
+    let cause = deadlocked(scenario, output);
+    warnings.extend(cause.or_else(|| not_done(scenario, output, flows)));
     warnings
+}
+
+/// Packets that PFC should have protected, and what was too small.
+fn dropped(scenario: &Scenario, output: &Output) -> Option<String> {
+    let count = output.lossless_drops;
+    let mend = match output.drops.first()?.reason {
+        "headroom full" if scenario.pfc.headroom == Headroom::Auto => "",
+        "headroom full" => {
+            "; pfc.headroom holds less than arrives after a pause, \"auto\" is enough"
+        }
+        "buffer full" => {
+            "; switch.buffer holds less than Xoff and headroom of all ports: enlarge it, or lower pfc.xoff"
+        }
+        _ => "; enlarge switch.input_queue",
+    };
+    (count > 0).then(|| {
+        format!(
+            "{count} packets of lossless classes were dropped: PFC did not protect them (see drops){mend}"
+        )
+    })
 }
 
 /// Flows that PFC does not protect.
@@ -106,6 +122,13 @@ fn not_done(scenario: &Scenario, output: &Output, flows: &FlowTable) -> Option<S
     let left = all - done;
     if left == 0 || output.outcome.cancelled {
         return None;
+    }
+    if output.flows.iter().all(|flow| flow.posted == Time::NEVER) {
+        let first = scenario.messages.iter().map(|message| message.start).min()?;
+        let end = output.outcome.end;
+        return Some(format!(
+            "no flow begins before the run ends at {end}: the first does at {first}"
+        ));
     }
     match scenario.run.stop {
         Stop::FlowsDone => Some(format!(

@@ -55,7 +55,7 @@ fn a_circle_of_pauses_is_told_however_the_run_ends() {
     for end in ["run.stop", "run.limit"] {
         let (done, warnings) = warnings(&[(end, "10ms")]);
         let deadlock: Vec<_> = warnings.iter().filter(|line| line.contains("deadlock")).collect();
-        assert_eq!((done, deadlock.len()), (0, 1), "{warnings:?}");
+        assert_eq!((done, deadlock.len(), warnings.len()), (0, 1, 1), "{warnings:?}");
         let circle = ["s0", "s1", "s2", "s3"].iter().all(|switch| deadlock[0].contains(switch));
         assert!(circle, "{warnings:?}");
     }

@@ -200,3 +200,66 @@ fn probes_stop_before_they_fill_the_memory() {
         assert_eq!(other.series, one.series);
     }
 }
+
+/// Protects users whose switches are too small: a loss says what to enlarge.
+#[test]
+fn what_was_too_small_for_pfc_is_told() {
+    let incast = r#"
+        [topology]
+        kind = "star"
+        hosts = 9
+        host_rate = "100Gbps"
+        host_delay = "1us"
+        [pfc]
+        threshold = "static"
+        xoff = "100KB"
+        xon = "98KB"
+        [[traffic]]
+        kind = "incast"
+        senders = 8
+        receiver = "h8"
+        size = "1MB"
+        [scheme]
+        name = "none"
+    "#;
+    let warnings = |set: &[(&str, &str)]| run_with(incast, set).summary.warnings;
+    assert_eq!(warnings(&[]), Vec::<String>::new());
+    for (key, value, mend) in [
+        ("switch.buffer", "900KB", "switch.buffer holds less than Xoff and headroom"),
+        ("pfc.headroom", "20KB", "pfc.headroom holds less than arrives after a pause"),
+        ("pfc.headroom", "0B", "pfc.headroom holds less than arrives after a pause"),
+    ] {
+        let result = run_with(incast, &[(key, value)]);
+        assert!(result.summary.warnings[0].contains(mend), "{:?}", result.summary.warnings);
+        assert!(result.summary.pause_frames > 0, "{key} = {value} pauses nobody");
+    }
+}
+
+/// Protects from reading an empty result as a quiet network.
+#[test]
+fn that_nothing_began_is_told() {
+    let late = r#"
+        [run]
+        stop = "5us"
+        [topology]
+        kind = "star"
+        hosts = 3
+        host_rate = "100Gbps"
+        host_delay = "1us"
+        [[traffic]]
+        kind = "incast"
+        senders = 2
+        receiver = "h2"
+        size = "1MB"
+        start = "1ms"
+        [scheme]
+        name = "none"
+    "#;
+    let warnings = run(late).summary.warnings;
+    assert_eq!(warnings, ["no flow begins before the run ends at 5us: the first does at 1ms"]);
+    // A few are always under way at the end.
+    assert_eq!(
+        run_with(late, &[("traffic.0.start", "1us")]).summary.warnings,
+        Vec::<String>::new()
+    );
+}

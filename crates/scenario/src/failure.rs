@@ -39,7 +39,12 @@ pub(crate) fn resolve(specs: &[FailureSpec], nodes: &Selector<'_>) -> Result<Vec
         for (link, end) in network.links.iter().zip(&mut ends) {
             if (link.a, link.b) == (a, b) || (link.a, link.b) == (b, a) {
                 found = true;
-                *end = at.min(*end);
+                if *end != Time::NEVER {
+                    let (a, b) = (&network.node(a).name, &network.node(b).name);
+                    let why = format!("the link between {a} and {b} fails at {end} already");
+                    return Err(ScenarioError::new(key("link"), why));
+                }
+                *end = at;
             }
         }
         if !found {

@@ -239,6 +239,22 @@ fn the_schema_knows_every_section() {
     }
 }
 
+#[test]
+fn an_editor_with_the_schema_finds_wrong_names_units_and_priorities() {
+    let schema = json_schema();
+    let of = |table: &str, key: &str| schema["$defs"][table]["properties"][key].clone();
+    for (table, key) in [("ClassesSpec", "data"), ("FlowSpec", "priority")] {
+        assert_eq!(of(table, key)["maximum"], 7, "{table}.{key}");
+    }
+    assert_eq!(of("ClassesSpec", "lossless")["items"]["maximum"], 7);
+    let name = of("SchemeSpec", "name")["pattern"].to_string();
+    assert!(name.contains("|timely|") && name.contains(r"|mercury\\+hpcc|"), "{name}");
+    let buffer = of("SwitchSpec", "buffer")["pattern"].to_string();
+    assert!(buffer.contains("(B|[KMG]i?B)"), "{buffer}");
+    let stop = of("RunSpec", "stop")["pattern"].to_string();
+    assert!(stop.contains("flows-done|") && stop.contains("(ps|ns|us|ms|s)"), "{stop}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 

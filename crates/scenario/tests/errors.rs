@@ -625,6 +625,10 @@ fn links_that_fail_and_damage() {
     says(&fails("h0:h1", "1us"), &["failure.0.link: h0 and h1 have no link"]);
     says(&fails("h0:s1", "1us"), &["failure.0.link: unknown node `s1`"]);
     says(&fails("h0:s0", "0us"), &["failure.0.at: must be above zero"]);
+    let twice = "[[failure]]\nlink = \"s0:h2\"\nat = \"1us\"\n\
+                 [[failure]]\nlink = \"h2:s0\"\nat = \"2us\"\n";
+    let twice = star(&format!("{FLOW}{twice}"));
+    says(&twice, &["failure.1.link: the link between h2 and s0 fails at 1us already"]);
     says(&fails("s0:h2", "1us"), &["failure: leaves h0 and h2 without a way to each other"]);
     says(&set("wire.error_rate", "1.5"), &["wire.error_rate: 1.5 is no probability", "0 to 1"]);
     says(&set("wire.error_rate", "nan"), &["wire.error_rate: NaN is no probability"]);

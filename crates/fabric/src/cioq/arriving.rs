@@ -65,7 +65,11 @@ impl<S: Scheme> CioqSwitch<S> {
             };
             if !matches!(admission, Admission::Stored | Admission::StoredPause) {
                 let why = (admission, "input queue full");
-                return self.chassis.turn_away(window, now, in_port, handle, why);
+                self.chassis.turn_away(window, now, in_port, handle, why);
+                if admission == Admission::HeadroomFullPause {
+                    self.send_pfc(window, now, input, priority, true);
+                }
+                return;
             }
         }
         let Chassis { cp, effects, views, .. } = &mut self.chassis;

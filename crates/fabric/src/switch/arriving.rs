@@ -44,7 +44,7 @@ impl<S: Scheme> Switch<S> {
             && packet.header.kind == Kind::Data
             && let Some(refused) = self.refusal(window, now, in_port, &handle)
         {
-            return self.chassis.turn_away(window, now, in_port, handle, (refused, FULL));
+            return self.turn_away(window, now, in_port, handle, refused);
         }
         let packet = window.packets.get_mut(&mut handle);
         match self.chassis.verdict(now, in_port, packet) {
@@ -222,7 +222,24 @@ impl<S: Scheme> Switch<S> {
                 keep(self, window, handle);
                 self.send_pfc(window, now, in_port as usize, priority, true);
             }
-            refused => self.chassis.turn_away(window, now, in_port, handle, (refused, FULL)),
+            refused => self.turn_away(window, now, in_port, handle, refused),
+        }
+    }
+
+    /// Drops a packet for want of room.
+    #[cold]
+    fn turn_away(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        in_port: u16,
+        handle: Handle,
+        refused: Admission,
+    ) {
+        let priority = window.packets.get(&handle).header.priority;
+        self.chassis.turn_away(window, now, in_port, handle, (refused, FULL));
+        if refused == Admission::HeadroomFullPause {
+            self.send_pfc(window, now, in_port as usize, priority, true);
         }
     }
 

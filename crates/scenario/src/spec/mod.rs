@@ -150,8 +150,14 @@ impl Default for RunSpec {
 #[serde(untagged)]
 #[expect(dead_code, reason = "its schema is used, never a value")]
 enum SchemeOrName {
-    Name(String),
+    Name(#[schemars(extend("pattern" = scheme_names()))] String),
     Scheme(SchemeSpec),
+}
+
+/// For the JSON Schema: a regular expression of the names of schemes.
+fn scheme_names() -> String {
+    let names = schemes::registry::all().iter().map(|scheme| scheme.name.replace('+', r"\+"));
+    format!("^(?:{})$", names.collect::<Vec<_>>().join("|"))
 }
 
 /// The congestion-control scheme.
@@ -159,6 +165,7 @@ enum SchemeOrName {
 #[serde(deny_unknown_fields)]
 pub struct SchemeSpec {
     /// Name of the scheme, as `rocelab list schemes` prints it.
+    #[schemars(extend("pattern" = scheme_names()))]
     pub name: String,
     /// Named set of parameters; default: the scheme's first.
     #[serde(default, skip_serializing_if = "Option::is_none")]

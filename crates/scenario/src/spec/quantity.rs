@@ -21,6 +21,8 @@ pub trait Unit: Copy + fmt::Display {
     const NAME: &'static str;
     /// How it is written.
     const EXAMPLE: &'static str;
+    /// Its units, as alternatives of a regular expression.
+    const UNITS: &'static str;
     /// Reads it.
     fn read(text: &str) -> Result<Self, ParseError>;
 }
@@ -28,6 +30,7 @@ pub trait Unit: Copy + fmt::Display {
 impl Unit for Time {
     const NAME: &'static str = "a time";
     const EXAMPLE: &'static str = "1.5us";
+    const UNITS: &'static str = "ps|ns|us|ms|s";
     fn read(text: &str) -> Result<Time, ParseError> {
         parse_time(text)
     }
@@ -36,6 +39,7 @@ impl Unit for Time {
 impl Unit for Rate {
     const NAME: &'static str = "a rate";
     const EXAMPLE: &'static str = "100Gbps";
+    const UNITS: &'static str = "[KMGT]?bps";
     fn read(text: &str) -> Result<Rate, ParseError> {
         parse_rate(text)
     }
@@ -44,6 +48,7 @@ impl Unit for Rate {
 impl Unit for Bytes {
     const NAME: &'static str = "a size";
     const EXAMPLE: &'static str = "320KB";
+    const UNITS: &'static str = "B|[KMG]i?B";
     fn read(text: &str) -> Result<Bytes, ParseError> {
         parse_bytes(text)
     }
@@ -89,6 +94,11 @@ impl<'de, T: Unit> Deserialize<'de> for Quantity<T> {
     }
 }
 
+/// A regular expression of how such a quantity is written.
+pub(super) fn pattern<T: Unit>() -> String {
+    format!(r"[0-9]+(\.[0-9]+)?\s*({})", T::UNITS)
+}
+
 impl<T: Unit> JsonSchema for Quantity<T> {
     fn inline_schema() -> bool {
         true
@@ -99,7 +109,7 @@ impl<T: Unit> JsonSchema for Quantity<T> {
     fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": "string",
-            "pattern": r"^[0-9]+(\.[0-9]+)?\s*[A-Za-z]+$",
+            "pattern": format!("^{}$", pattern::<T>()),
             "examples": [T::EXAMPLE],
         })
     }

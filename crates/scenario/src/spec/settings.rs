@@ -232,14 +232,18 @@ pub enum MarkAt {
 #[serde(default, deny_unknown_fields)]
 pub struct ClassesSpec {
     /// Priority of messages that name none.
+    #[schemars(range(max = 7))]
     pub data: u8,
     /// Priority of ACKs and NACKs, or "data" for that of the data they answer.
     pub ack: AckClass,
     /// Priority of a scheme's own packets, such as CNPs.
+    #[schemars(range(max = 7))]
     pub control: u8,
     /// The priorities that PFC protects.
+    #[schemars(inner(range(max = 7)))]
     pub lossless: Vec<u8>,
     /// The priorities with strict precedence, higher numbers first; the others share by weight.
+    #[schemars(inner(range(max = 7)))]
     pub strict: Vec<u8>,
     /// Weight of each priority, 0 to 7, in deficit round robin.
     pub weights: [u32; 8],

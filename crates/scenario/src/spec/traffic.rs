@@ -50,6 +50,7 @@ pub struct FlowsSpec {
     pub tag: Option<String>,
     /// Priority of the messages; default: `classes.data`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 7))]
     pub priority: Option<u8>,
     /// The messages.
     pub flows: Vec<FlowSpec>,
@@ -70,6 +71,7 @@ pub struct FlowSpec {
     pub start: Quantity<Time>,
     /// Its priority; default: that of the traffic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 7))]
     pub priority: Option<u8>,
     /// Messages with the same name here share a QP, in order; default: a QP of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -93,6 +95,7 @@ pub struct PoissonSpec {
     pub tag: Option<String>,
     /// Priority of the messages; default: `classes.data`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 7))]
     pub priority: Option<u8>,
     /// Flow-size distribution by name, as `rocelab list workloads` prints it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -141,6 +144,7 @@ pub struct RequestResponseSpec {
     pub tag: Option<String>,
     /// Priority of the messages; default: `classes.data`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 7))]
     pub priority: Option<u8>,
     /// Flow-size distribution by name, as `rocelab list workloads` prints it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -203,6 +207,7 @@ pub struct IncastSpec {
     pub tag: Option<String>,
     /// Priority of the messages; default: `classes.data`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 7))]
     pub priority: Option<u8>,
     /// The senders: a number of hosts, drawn anew for each repetition, or a list of names.
     pub senders: Members,
@@ -231,6 +236,7 @@ pub struct PermutationSpec {
     pub tag: Option<String>,
     /// Priority of the messages; default: `classes.data`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 7))]
     pub priority: Option<u8>,
     /// Size of each message.
     pub size: Quantity<Bytes>,
@@ -251,6 +257,7 @@ pub struct BurstsSpec {
     pub tag: Option<String>,
     /// Priority of the messages; default: `classes.data`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 7))]
     pub priority: Option<u8>,
     /// The sending hosts; `h0..h15` and `h*` stand for several.
     pub src: Vec<String>,

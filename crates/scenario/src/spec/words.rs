@@ -1,5 +1,6 @@
 //! Values that are a word or something else.
 
+use super::quantity::pattern;
 use super::{ParamValue, Quantity};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
@@ -42,7 +43,7 @@ pub enum Timeout {
 #[serde(untagged)]
 pub enum AckClass {
     /// One of their own.
-    Priority(u8),
+    Priority(#[schemars(range(max = 7))] u8),
     /// That of the data which they answer.
     Data(DataWord),
 }
@@ -88,7 +89,7 @@ impl<'de> Deserialize<'de> for AckClass {
 
 /// A type that is either a word or a quantity.
 macro_rules! word_or_quantity {
-    ($type:ident, $($word:literal = $named:ident),+; $quantity:ident, $example:literal) => {
+    ($type:ident, $($word:literal = $named:ident),+; $quantity:ident($of:ty), $example:literal) => {
         impl Serialize for $type {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 match self {
@@ -131,15 +132,15 @@ macro_rules! word_or_quantity {
             fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
                 json_schema!({
                     "type": "string",
-                    "pattern": concat!("^(", $($word, "|"),+, r"[0-9]+(\.[0-9]+)?\s*[A-Za-z]+)$"),
+                    "pattern": format!(concat!("^(", $($word, "|"),+, "{})$"), pattern::<$of>()),
                 })
             }
         }
     };
 }
-word_or_quantity!(StopSpec, "flows-done" = FlowsDone; At, "\"2ms\"");
-word_or_quantity!(Headroom, "auto" = Auto, "3bdp" = ThreeBdp; Fixed, "\"37.5KB\"");
-word_or_quantity!(Timeout, "never" = Never; After, "\"1ms\"");
+word_or_quantity!(StopSpec, "flows-done" = FlowsDone; At(Time), "\"2ms\"");
+word_or_quantity!(Headroom, "auto" = Auto, "3bdp" = ThreeBdp; Fixed(Bytes), "\"37.5KB\"");
+word_or_quantity!(Timeout, "never" = Never; After(Time), "\"1ms\"");
 
 /// Hosts: so many, chosen at random, or these by name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
