@@ -29,7 +29,8 @@ pub(crate) struct FlowRow {
     pub(crate) src: u32,
     pub(crate) dst: u32,
     pub(crate) qp: u32,
-    /// The next message on its QP.
+    /// The messages before and after it on its QP.
+    pub(crate) before_on_qp: u32,
     pub(crate) next_on_qp: u32,
     /// Number of its QP at the receiver.
     pub(crate) receiver_slot: u32,
@@ -298,7 +299,8 @@ fn flow_rows(graph: &Graph, setup: &Setup) -> Vec<FlowRow> {
     for (flow, message) in setup.messages.iter().enumerate() {
         let src = graph.host_of[message.src.index()];
         let dst = graph.host_of[message.dst.index()];
-        let receiver_slot = match last_on_qp.insert(message.qp, flow as u32) {
+        let before_on_qp = last_on_qp.insert(message.qp, flow as u32);
+        let receiver_slot = match before_on_qp {
             Some(before) => {
                 let before = &mut rows[before as usize];
                 debug_assert_eq!((before.src, before.dst), (src, dst), "a QP joins two hosts");
@@ -316,6 +318,7 @@ fn flow_rows(graph: &Graph, setup: &Setup) -> Vec<FlowRow> {
             src,
             dst,
             qp: message.qp,
+            before_on_qp: before_on_qp.unwrap_or(NO_FLOW),
             next_on_qp: NO_FLOW,
             receiver_slot,
             place: sent[src as usize],
@@ -332,7 +335,6 @@ fn flow_rows(graph: &Graph, setup: &Setup) -> Vec<FlowRow> {
         let (asked, answer) = (rows[after.message as usize], rows[flow]);
         debug_assert_eq!(asked.dst, answer.src, "a message waits for one that its sender receives");
         debug_assert_eq!(asked.answer, NO_FLOW, "a message has one answer");
-        debug_assert_eq!(answer.next_on_qp, NO_FLOW, "an answer has a QP of its own");
         let row = &mut rows[after.message as usize];
         (row.answer, row.answer_delay) = (flow as u32, after.delay);
     }

@@ -21,7 +21,7 @@ use crate::record::{Happening, Recorder};
 use engine::{Handle, Window, fetch};
 use schemes::contract::{Address, Np, Observable, Room, Rp};
 use std::cell::LazyCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use units::{Priority, Time};
 
@@ -77,6 +77,8 @@ pub(crate) struct Host<S: Scheme> {
     posted: usize,
     /// When the next one is posted.
     next_post: Time,
+    /// Messages that are due while the one ahead of them on their QP is not posted.
+    early: BTreeSet<u32>,
     pub(crate) outcomes: Vec<FlowOutcome>,
     /// Data packets that came ahead of others of their QP.
     pub(crate) out_of_order: u64,
@@ -118,6 +120,7 @@ impl<S: Scheme> Host<S> {
             out_of_order: 0,
             outcomes: vec![FlowOutcome::NONE; outgoing.len()],
             next_post: Time::NEVER,
+            early: BTreeSet::new(),
             outgoing,
             posted: 0,
             outbox: Vec::new(),
@@ -263,11 +266,11 @@ impl<S: Scheme> Host<S> {
             let flow = self.outgoing[self.posted];
             self.posted += 1;
             self.find_next_post();
-            self.post(window, now, flow);
+            self.post_in_turn(window, now, flow);
         }
         while let Some(timer) = self.timers.next(now) {
             match timer {
-                Timer::Post(flow) => self.post(window, now, flow),
+                Timer::Post(flow) => self.post_in_turn(window, now, flow),
                 Timer::Sender(slot) => self.on_sender_timer(window, now, slot),
                 Timer::Receiver(slot) => self.on_receiver_timer(window, now, slot),
                 Timer::Timeout => self.on_timeout(window, now),

@@ -62,7 +62,8 @@ pub struct Message {
     pub after: Option<After>,
     /// Priority of its data.
     pub priority: u8,
-    /// The QP that carries it; messages with the same number share one, in order of posting.
+    /// The QP that carries it. Messages with the same number share one, in this order: who would be posted
+    /// before another that is ahead waits for that.
     pub qp: u32,
     /// UDP ports, source and destination, where switches hash them
     /// ([`Quirks::node_hash`](crate::Quirks::node_hash)).
@@ -72,7 +73,7 @@ pub struct Message {
 /// A message is posted when another has arrived at its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct After {
-    /// The index of the other, to which one message answers at most. The answer has a QP of its own.
+    /// The index of the other, to which one message answers at most.
     pub message: u32,
     /// From the arrival of its last byte to the posting.
     pub delay: Time,

@@ -99,7 +99,15 @@ mod tests {
         );
         assert_eq!(
             names(&traffics),
-            ["flows", "poisson", "request-response", "incast", "permutation", "bursts"]
+            [
+                "flows",
+                "poisson",
+                "request-response",
+                "incast",
+                "permutation",
+                "bursts",
+                "collective"
+            ]
         );
         for kind in topologies.iter().chain(&traffics) {
             assert!(!kind.summary.is_empty(), "{}", kind.name);

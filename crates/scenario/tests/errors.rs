@@ -403,6 +403,17 @@ fn traffic_must_make_sense() {
     };
     says(&bursts("[\"h0\"]", "[\"h*\"]"), &["traffic.0.dst: h0 is a source too"]);
     says(&bursts("[]", "[\"h1\"]"), &["traffic.0.src: names no host"]);
+    let collective =
+        |keys: &str| star(&format!("[[traffic]]\nkind = \"collective\"\nsize = \"1KB\"\n{keys}"));
+    says(&collective(""), &["traffic.0.operation: is missing"]);
+    says(&collective("operation = \"all-ruduce\""), &["traffic.0.operation", "`all-reduce`"]);
+    let all_reduce = |keys: &str| collective(&format!("operation = \"all-reduce\"\n{keys}"));
+    says(
+        &all_reduce("hosts = [\"h1\"]"),
+        &["traffic.0.hosts: a collective operation needs at least 2 hosts, got 1"],
+    );
+    says(&all_reduce("repeat = 0"), &["traffic.0.repeat: must be above zero"]);
+    says(&all_reduce("repeat = 4000000000"), &["traffic.0: makes about", "messages"]);
     says(
         &star(
             "[[traffic]]\nkind = \"flows\"\nflows = [\

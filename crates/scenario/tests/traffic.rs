@@ -201,6 +201,71 @@ fn bursts_go_from_every_source_to_every_destination() {
     assert_eq!(scenario.tags, ["b"]);
 }
 
+/// Source, destination, size and what each message waits for, with the delay.
+fn dependencies(scenario: &Scenario) -> Vec<(u32, u32, u64, Option<(u32, u64)>)> {
+    let after = |m: &Message| m.after.map(|after| (after.message, after.delay.ns()));
+    let messages = scenario.messages.iter();
+    messages.map(|m| (m.src.get(), m.dst.get(), m.size.get(), after(m))).collect()
+}
+
+#[test]
+fn in_a_ring_each_message_waits_for_the_part_that_it_passes_on() {
+    let ring = |operation: &str| {
+        build(&format!(
+            "[[traffic]]\nkind = \"collective\"\nhosts = [\"h5\", \"h2\", \"h7\"]\n\
+             operation = \"{operation}\"\nsize = \"10B\"\nrepeat = 2\ncompute = \"9ns\"\n"
+        ))
+    };
+    let half = ring("all-gather");
+    // The parts are of 4 bytes; computing comes between the second step and the third, which begins anew.
+    let expected = [
+        (5, 2, 4, None),
+        (2, 7, 4, None),
+        (7, 5, 4, None),
+        (5, 2, 4, Some((2, 0))),
+        (2, 7, 4, Some((0, 0))),
+        (7, 5, 4, Some((1, 0))),
+        (5, 2, 4, Some((5, 9))),
+        (2, 7, 4, Some((3, 9))),
+        (7, 5, 4, Some((4, 9))),
+        (5, 2, 4, Some((8, 0))),
+        (2, 7, 4, Some((6, 0))),
+        (7, 5, 4, Some((7, 0))),
+    ];
+    assert_eq!(dependencies(&half), expected);
+    let qps: Vec<u32> = half.messages.iter().map(|m| m.qp).collect();
+    assert_eq!(qps, [0, 1, 2].repeat(4));
+    assert_eq!(dependencies(&ring("reduce-scatter")), expected);
+    assert_eq!(ring("all-reduce").messages.len(), 24);
+}
+
+#[test]
+fn in_an_all_to_all_pairs_take_turns() {
+    let scenario = build(
+        "[[traffic]]\nkind = \"collective\"\nhosts = [\"h0..h2\"]\noperation = \"all-to-all\"\n\
+         size = \"9B\"\nrepeat = 2\ncompute = \"1ns\"\nstart = \"1us\"\n",
+    );
+    assert!(scenario.messages.iter().all(|m| m.start == Time::from_us(1)));
+    // To the next host first, to the one before last; the second time when the other's part is there.
+    assert_eq!(
+        dependencies(&scenario),
+        [
+            (0, 1, 3, None),
+            (1, 2, 3, None),
+            (2, 0, 3, None),
+            (0, 2, 3, None),
+            (1, 0, 3, None),
+            (2, 1, 3, None),
+            (0, 1, 3, Some((4, 1))),
+            (1, 2, 3, Some((5, 1))),
+            (2, 0, 3, Some((3, 1))),
+            (0, 2, 3, Some((2, 1))),
+            (1, 0, 3, Some((0, 1))),
+            (2, 1, 3, Some((1, 1))),
+        ]
+    );
+}
+
 #[test]
 fn messages_are_in_order_and_qps_numbered_by_first_use() {
     let scenario = build(

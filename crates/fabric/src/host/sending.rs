@@ -12,7 +12,7 @@ use units::{Bytes, Time};
 
 impl<S: Scheme> Host<S> {
     /// A message is handed to the NIC.
-    pub(super) fn post(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time, flow: u32) {
+    fn post(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time, flow: u32) {
         let row = self.common.flows[flow as usize];
         self.outcomes[row.place as usize].posted = now;
         let known = self.shared_qps.get(&row.qp).copied();
@@ -35,6 +35,31 @@ impl<S: Scheme> Host<S> {
         }
         self.on_backlog(window, now, slot);
         self.consider(now, slot);
+    }
+
+    /// A message is due: it is posted, but not before the one ahead of it on its QP.
+    pub(super) fn post_in_turn(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        flow: u32,
+    ) {
+        let row = |flow: u32| self.common.flows.get(flow as usize);
+        let ahead = row(flow).and_then(|this| row(this.before_on_qp));
+        if ahead.is_some_and(|ahead| self.outcomes[ahead.place as usize].posted == Time::NEVER) {
+            self.early.insert(flow);
+            return;
+        }
+        self.post(window, now, flow);
+        let mut last = flow;
+        while !self.early.is_empty() {
+            let next = self.common.flows[last as usize].next_on_qp;
+            if !self.early.remove(&next) {
+                break;
+            }
+            self.post(window, now, next);
+            last = next;
+        }
     }
 
     /// Opens a QP for its first message.

@@ -28,8 +28,8 @@ pub use topology::{
 };
 pub use trace::TraceSpec;
 pub use traffic::{
-    BurstsSpec, DestinationMix, FlowSpec, FlowsSpec, IncastSpec, PermutationSpec, PoissonSpec,
-    RequestResponseSpec, TrafficSpec,
+    BurstsSpec, CollectiveOperation, CollectiveSpec, DestinationMix, FlowSpec, FlowsSpec,
+    IncastSpec, PermutationSpec, PoissonSpec, RequestResponseSpec, TrafficSpec,
 };
 pub use words::{AckClass, DataWord, FlowSelector, Headroom, Members, StopSpec, Timeout};
 

@@ -21,6 +21,8 @@ pub enum TrafficSpec {
     Permutation(PermutationSpec),
     /// Every source sends to every destination, again and again.
     Bursts(BurstsSpec),
+    /// Collective operations, such as a ring all-reduce: hosts go on when they have what they wait for.
+    Collective(CollectiveSpec),
 }
 
 /// Reads the variant that `kind` names; see [`decode`](crate::decode).
@@ -33,6 +35,7 @@ enum ByKind {
     Incast(IncastSpec),
     Permutation(PermutationSpec),
     Bursts(BurstsSpec),
+    Collective(CollectiveSpec),
 }
 
 impl<'de> Deserialize<'de> for TrafficSpec {
@@ -272,6 +275,56 @@ pub struct BurstsSpec {
     pub period: Quantity<Time>,
     /// How many bursts there are.
     pub count: u32,
+}
+
+/// A collective operation of N hosts, each message of which is an N-th of `size`. How long it takes is the
+/// time to the end of its last message.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CollectiveSpec {
+    /// Name of this traffic in results and probes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tag: Option<String>,
+    /// Priority of the messages; default: `classes.data`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 7))]
+    pub priority: Option<u8>,
+    /// What the hosts do.
+    pub operation: CollectiveOperation,
+    /// The hosts, in the order of the ring; `h0..h15` and `h*` stand for several; default: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<Vec<String>>,
+    /// Bytes that each host has in the end, or sends to all and itself in an all-to-all; rounded up to N parts.
+    pub size: Quantity<Bytes>,
+    /// When it begins.
+    #[serde(default)]
+    pub start: Quantity<Time>,
+    /// How many times it is done, one after the other.
+    #[serde(default = "once")]
+    pub repeat: u32,
+    /// How long a host computes between one time and the next.
+    #[serde(default)]
+    pub compute: Quantity<Time>,
+}
+
+/// What is done together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CollectiveOperation {
+    /// A ring: 2 (N - 1) steps, in each of which every host sends a part to the next one, as soon as it has the
+    /// part of the step before.
+    AllReduce,
+    /// The first N - 1 steps of that.
+    ReduceScatter,
+    /// The other N - 1.
+    AllGather,
+    /// Every host sends a part to each of the others, all at once, the next one first. Two hosts do it again as
+    /// soon as each has the other's part.
+    AllToAll,
+}
+
+fn once() -> u32 {
+    1
 }
 
 fn small_request() -> Quantity<Bytes> {

@@ -1,6 +1,7 @@
 //! From `[[traffic]]` to messages. Traffic depends on the seed, the network and its own keys, and
 //! on nothing else: it is the same whatever the scheme.
 
+mod collective;
 mod listed;
 mod poisson;
 mod random;
@@ -109,6 +110,9 @@ pub(crate) fn resolve(specs: &mut [TrafficSpec], context: &Context<'_>) -> Resul
             TrafficSpec::RequestResponse(spec) => {
                 request_response::request_response(spec, &entry, context, &mut sink)?;
             }
+            TrafficSpec::Collective(collective) => {
+                collective::collective(collective, &entry, context, &mut sink)?;
+            }
         }
     }
     Ok(sink.finish())
@@ -123,6 +127,7 @@ fn common(spec: &TrafficSpec) -> (String, Option<u8>) {
         TrafficSpec::Incast(s) => (&s.tag, "incast", s.priority),
         TrafficSpec::Permutation(s) => (&s.tag, "permutation", s.priority),
         TrafficSpec::Bursts(s) => (&s.tag, "bursts", s.priority),
+        TrafficSpec::Collective(s) => (&s.tag, "collective", s.priority),
     };
     (tag.clone().unwrap_or_else(|| kind.to_owned()), priority)
 }
@@ -135,6 +140,7 @@ fn fill_common(spec: &mut TrafficSpec, tag: &str, priority: u8) {
         TrafficSpec::Incast(s) => (&mut s.tag, &mut s.priority),
         TrafficSpec::Permutation(s) => (&mut s.tag, &mut s.priority),
         TrafficSpec::Bursts(s) => (&mut s.tag, &mut s.priority),
+        TrafficSpec::Collective(s) => (&mut s.tag, &mut s.priority),
     };
     *spec_tag = Some(tag.to_owned());
     *spec_priority = Some(priority);
@@ -210,16 +216,25 @@ impl Sink {
 
     /// Adds a message on a QP of its own; `key` is asked for when something is wrong with it.
     fn push(&mut self, message: Message, key: impl Fn() -> String) -> Result<()> {
-        self.check(&message, &key)?;
-        let qp = self.next_qp;
+        let qp = self.open_qp();
+        self.push_to(qp, message, key)
+    }
+
+    /// A QP for messages of the same ends and priority.
+    fn open_qp(&mut self) -> u32 {
         self.next_qp += 1;
+        self.next_qp - 1
+    }
+
+    /// Adds a message on a QP.
+    fn push_to(&mut self, qp: u32, message: Message, key: impl Fn() -> String) -> Result<()> {
+        self.check(&message, &key)?;
         self.messages.push(Message { qp, ..message });
         Ok(())
     }
 
     /// Adds a message on the QP called `name`.
     fn push_on(&mut self, name: &str, message: Message, key: impl Fn() -> String) -> Result<()> {
-        self.check(&message, &key)?;
         let known = self.qps.entry(name.to_owned()).or_insert_with(|| {
             let qp = self.next_qp;
             self.next_qp += 1;
@@ -231,8 +246,8 @@ impl Sink {
                 format!("the QP `{name}` is used with other ends or another priority before"),
             ));
         }
-        self.messages.push(Message { qp: known.0, ..message });
-        Ok(())
+        let qp = known.0;
+        self.push_to(qp, message, key)
     }
 
     fn check(&self, message: &Message, key: impl Fn() -> String) -> Result<()> {
