@@ -157,7 +157,8 @@ pub fn scenario_of(experiment: &Experiment, name: &str) -> (Spec, Vec<Warning>) 
         traffic: vec![TrafficSpec::Flows(FlowsSpec {
             tag: Some("flows".to_owned()),
             priority: Some(data),
-            flows: flows.collect(),
+            flows: Some(flows.collect()),
+            flows_file: None,
         })],
         routing: Default::default(),
         failure: failure.into_iter().collect(),

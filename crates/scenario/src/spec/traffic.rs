@@ -44,7 +44,7 @@ impl<'de> Deserialize<'de> for TrafficSpec {
     }
 }
 
-/// Messages as listed.
+/// Messages as listed, here or in a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowsSpec {
@@ -56,7 +56,12 @@ pub struct FlowsSpec {
     #[schemars(range(max = 7))]
     pub priority: Option<u8>,
     /// The messages.
-    pub flows: Vec<FlowSpec>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flows: Option<Vec<FlowSpec>>,
+    /// Instead of those: a CSV file with a line for each message, relative to the scenario. Its head names columns:
+    /// the keys of a message, or `size_bytes` and `start_ps` in plain numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flows_file: Option<String>,
 }
 
 /// One message.

@@ -2,6 +2,7 @@
 //! on nothing else: it is the same whatever the scheme.
 
 mod collective;
+mod flow_file;
 mod listed;
 mod poisson;
 mod random;
