@@ -332,8 +332,8 @@ fn mmu<S: Scheme>(setup: &Setup, common: &Common<S>, node: u32) -> Result<Mmu, R
         None => setup.nodes[node as usize].buffer.unwrap_or(setup.switch.buffer).get(),
     };
     let rates = ends.iter().map(|end| end.rate).collect();
-    let mut mmu =
-        Mmu::new(buffer, &setup.pfc, common.data_priorities, headroom, rates, &setup.quirks);
+    let (alpha, data) = (setup.switch.lossy_alpha, common.data_priorities);
+    let mut mmu = Mmu::new(buffer, alpha, &setup.pfc, data, headroom, rates, &setup.quirks);
     for (number, _) in ends.iter().enumerate().filter(|(_, end)| !end.pfc) {
         mmu.leave_unprotected(number);
     }

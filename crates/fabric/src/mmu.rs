@@ -5,7 +5,9 @@
 //! at Xoff bytes and may fill Xoff plus its headroom. With a dynamic threshold each ingress port
 //! first uses a reserve of its own, then the shared part as far as alpha times what is free of it,
 //! and then its headroom; it pauses when it uses the headroom. Data that PFC does not protect may fill
-//! what is then left of the buffer, and takes nothing that a protected ingress counts on.
+//! what is then left of the buffer, and takes nothing that a protected ingress counts on; where it has an
+//! alpha of its own, each of its egress queues takes no more than that of what is free (the dynamic threshold
+//! of Choudhury and Hahne, 1998).
 
 use crate::network::{PfcConfig, Threshold};
 use crate::quirks::Quirks;
@@ -62,6 +64,8 @@ pub(crate) struct Mmu {
     used: u64,
     /// What ingresses that PFC does not protect may use together for data.
     lossy_room: u64,
+    /// An egress queue of theirs may use so many 65536ths of what is free.
+    lossy_alpha: Option<u32>,
     /// While the whole buffer holds no more than this, no ingress can be near a limit.
     calm: u64,
     lossless: u8,
@@ -84,6 +88,7 @@ impl Mmu {
     /// `data`: the priorities that have data, as a bit mask.
     pub(crate) fn new(
         buffer: u64,
+        lossy_alpha: Option<u32>,
         pfc: &PfcConfig,
         data: u8,
         headroom: Vec<u64>,
@@ -102,6 +107,7 @@ impl Mmu {
             buffer: if quirks.shifted_threshold { u64::MAX } else { buffer },
             used: 0,
             lossy_room: 0,
+            lossy_alpha,
             calm: 0,
             lossless: pfc.lossless,
             threshold: pfc.threshold,
@@ -128,11 +134,9 @@ impl Mmu {
         mmu.shared = buffer as i64 - mmu.kept_apart() as i64;
         mmu.calm = match pfc.threshold {
             Threshold::Static { xoff, .. } => xoff.get().saturating_sub(1),
-            // One ingress with all of it stays below the threshold that it leaves: u < a (s - u).
             Threshold::Dynamic { .. } => {
-                let alpha = u128::from(mmu.alphas.iter().copied().min().unwrap_or(0));
-                let free = u128::from(mmu.free(0));
-                ((free * alpha / ((1 << 16) + alpha)) as u64).saturating_sub(1)
+                let alpha = mmu.alphas.iter().copied().min().unwrap_or(0);
+                below_threshold(mmu.free(0), alpha)
             }
         };
         mmu.leave_room();
@@ -153,7 +157,11 @@ impl Mmu {
             Threshold::Dynamic { .. } => self.kept_apart(),
         };
         self.lossy_room = self.buffer.saturating_sub(kept);
-        self.calm = self.calm.min(self.lossy_room);
+        let most = match self.lossy_alpha {
+            Some(alpha) => below_threshold(self.lossy_room, alpha),
+            None => self.lossy_room,
+        };
+        self.calm = self.calm.min(most);
     }
 
     /// Bytes of the buffer that are not for all: headroom of each port and lossless priority, and what
@@ -229,7 +237,7 @@ impl Mmu {
     fn is_far(&self, port: u16, priority: u8, size: u64) -> bool {
         let ingress = &self.ingress[self.place(port, priority)];
         if !ingress.lossless {
-            return self.used + size <= self.lossy_room;
+            return self.lossy_alpha.is_none() && self.used + size <= self.lossy_room;
         }
         match self.threshold {
             Threshold::Static { xoff, .. } => ingress.bytes + size < xoff.get(),
@@ -299,6 +307,19 @@ impl Mmu {
             return Some(Admission::HeadroomFullPause);
         }
         full.then_some(Admission::HeadroomFull)
+    }
+
+    /// Whether an egress queue of `queued` bytes takes `size` more through a port and priority that PFC does not
+    /// protect; any does through others. Counters must be up to date.
+    pub(crate) fn is_within_share(&self, port: u16, priority: u8, queued: u64, size: u64) -> bool {
+        let Some(alpha) = self.lossy_alpha.filter(|_| !self.is_lossless(port, priority)) else {
+            return true;
+        };
+        let free = match self.threshold {
+            Threshold::Static { .. } => self.lossy_room.saturating_sub(self.lossy()),
+            Threshold::Dynamic { .. } => self.free(self.shared_used),
+        };
+        queued + size <= share(free, alpha)
     }
 
     /// Bytes stored that PFC does not protect.
@@ -418,6 +439,12 @@ fn shifted(alpha: u32, at: Rate, rate: Rate) -> u32 {
     alpha
 }
 
+/// Bytes with which one alone stays below the threshold that it leaves of `free` ones: u < a (s - u).
+fn below_threshold(free: u64, alpha: u32) -> u64 {
+    let (free, alpha) = (u128::from(free), u128::from(alpha));
+    ((free * alpha / ((1 << 16) + alpha)) as u64).saturating_sub(1)
+}
+
 /// `alpha` 65536ths of the bytes that are free.
 #[inline]
 fn share(free: u64, alpha: u32) -> u64 {
@@ -433,7 +460,15 @@ mod tests {
 
     fn mmu(buffer: u64, config: &PfcConfig, headroom: Vec<u64>) -> Mmu {
         let rates = vec![Rate::from_gbps(100); headroom.len()];
-        Mmu::new(buffer, config, 1 << 0 | 1 << 2 | 1 << 3, headroom, rates, &Quirks::default())
+        Mmu::new(
+            buffer,
+            None,
+            config,
+            1 << 0 | 1 << 2 | 1 << 3,
+            headroom,
+            rates,
+            &Quirks::default(),
+        )
     }
 
     fn fixed(xoff: u64, xon: u64) -> PfcConfig {
@@ -457,6 +492,26 @@ mod tests {
         assert!(!mmu.release(0, 3, 3_000));
         assert!(mmu.release(0, 3, 1_000), "down to Xon");
         assert!(!mmu.is_pausing());
+    }
+
+    #[test]
+    fn a_lossy_queue_takes_a_share_of_what_is_free() {
+        let rates = vec![Rate::from_gbps(100); 2];
+        let headroom = vec![10_000; 2];
+        // 100,000 bytes less twice Xoff and headroom: 65,000 are left, of which a half of what is free.
+        let pfc = fixed(7_500, 6_000);
+        let half = Some(1 << 15);
+        let new = |alpha| {
+            Mmu::new(100_000, alpha, &pfc, 9, headroom.clone(), rates.clone(), &Quirks::default())
+        };
+        let mut mmu = new(half);
+        assert!(mmu.is_within_share(0, 0, 0, 32_500) && !mmu.is_within_share(0, 0, 0, 32_501));
+        mmu.admit(0, 0, 20_000, true);
+        assert!(mmu.is_within_share(1, 0, 20_000, 2_500));
+        assert!(!mmu.is_within_share(1, 0, 20_000, 2_501));
+        assert!(mmu.is_within_share(1, 3, 90_000, 10_000), "PFC protects it");
+        assert!(!mmu.is_far_from_limits(1, 0, 2_000) && new(None).is_far_from_limits(1, 0, 2_000));
+        assert!(new(None).is_within_share(0, 0, 90_000, 10_000));
     }
 
     #[test]
@@ -562,7 +617,8 @@ mod tests {
             headroom: Headroom::Auto,
         };
         let quirks = Quirks { shifted_threshold: true, threshold_wraps: true, ..Quirks::default() };
-        let mut mmu = Mmu::new(1 << 20, &config, 1 << 3, vec![1 << 20; 2], vec![at; 2], &quirks);
+        let mut mmu =
+            Mmu::new(1 << 20, None, &config, 1 << 3, vec![1 << 20; 2], vec![at; 2], &quirks);
         assert_eq!(mmu.free(0), (1 << 32) - (1 << 20) - 8192);
         for _ in 0..10_000 {
             assert_eq!(mmu.admit(0, 3, 1_048, true), Admission::Stored);

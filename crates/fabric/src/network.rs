@@ -100,6 +100,8 @@ pub struct HostConfig {
 pub struct SwitchConfig {
     /// Shared packet buffer.
     pub buffer: Bytes,
+    /// A queue of a class that PFC does not protect takes no more than so many 65536ths of what is free.
+    pub lossy_alpha: Option<u32>,
     /// Time from the wire to the egress queue, for all but PFC frames.
     pub latency: Time,
     /// Combined input and output queues, instead of a shared buffer.

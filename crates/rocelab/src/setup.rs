@@ -48,6 +48,7 @@ pub(crate) fn setup(scenario: &Scenario, options: &RunOptions) -> Setup {
         },
         switch: SwitchConfig {
             buffer: scenario.switch.buffer,
+            lossy_alpha: scenario.switch.lossy_alpha.map(|alpha| (alpha * ALPHA_UNIT) as u32),
             latency: scenario.switch.latency,
             cioq: scenario.switch.cioq.map(|cioq| Cioq {
                 speedup: cioq.speedup,

@@ -53,7 +53,9 @@ fn unprotected(scenario: &Scenario) -> Option<String> {
     let messages = scenario.messages.iter();
     let count = messages.filter(|message| !lossless.contains(&message.priority)).count();
     (scenario.pfc.enabled && count > 0).then(|| {
-        format!("{count} flows use a priority that PFC does not protect; see classes.lossless")
+        let flows =
+            if count == 1 { "1 flow uses".to_owned() } else { format!("{count} flows use") };
+        format!("{flows} a priority that PFC does not protect; see classes.lossless")
     })
 }
 

@@ -50,6 +50,8 @@ pub struct HostSettings {
 pub struct SwitchSettings {
     /// Packet buffer that all ports share.
     pub buffer: Bytes,
+    /// How many times what is free of it a queue of a class that PFC does not protect may take.
+    pub lossy_alpha: Option<f64>,
     /// Time from the arrival of a packet to its place in a queue.
     pub latency: Time,
     /// Combined input and output queues, instead of a shared buffer.
@@ -235,7 +237,15 @@ pub(crate) fn switch(
         }
         Architecture::Cioq => Some(cioq(spec)?),
     };
-    Ok(SwitchSettings { buffer, latency, cioq })
+    let lossy_alpha = spec.lossy_alpha.map(|alpha| pfc::check_alpha(alpha, "switch.lossy_alpha"));
+    let lossy_alpha = lossy_alpha.transpose()?;
+    if lossy_alpha.is_some() && (cioq.is_some() || !quirks.is_native()) {
+        return Err(ScenarioError::new(
+            "switch.lossy_alpha",
+            "is for switches with a shared buffer, and not for those of the HPCC simulator",
+        ));
+    }
+    Ok(SwitchSettings { buffer, lossy_alpha, latency, cioq })
 }
 
 fn cioq(spec: &mut SwitchSpec) -> Result<Cioq> {

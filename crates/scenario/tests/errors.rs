@@ -256,6 +256,8 @@ fn cioq_switches_must_make_sense() {
     let with = |more: &str| star(&format!("{FLOW}{more}"));
     let cioq = |keys: &str| with(&format!("[switch]\narchitecture = \"cioq\"\n{keys}"));
     says(&cioq("speedup = 0.5"), &["switch.speedup: must be 1 to 16, got 0.5"]);
+    says(&cioq("lossy_alpha = 1"), &["switch.lossy_alpha: is for switches with a shared buffer"]);
+    says(&set("switch.lossy_alpha", "0"), &["switch.lossy_alpha: must be from 2^-16 to 64, got 0"]);
     says(&cioq("input_queue = \"0B\""), &["switch.input_queue: 0B is out of range"]);
     says(&cioq("[pfc]\nthreshold = \"dynamic\""), &["pfc.threshold: a dynamic threshold shares"]);
     says(

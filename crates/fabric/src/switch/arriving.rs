@@ -197,6 +197,15 @@ impl<S: Scheme> Switch<S> {
         out: usize,
         handle: Handle,
     ) {
+        // The counters are upper bounds while ports lag behind: have them catch up.
+        self.drain_all(window, now);
+        let Header { kind, priority, size, .. } = window.packets.get(&handle).header;
+        let queued = self.chassis.ports[out].class_bytes(priority);
+        let mmu = &self.chassis.mmu;
+        if kind == Kind::Data && !mmu.is_within_share(in_port, priority, queued, size.into()) {
+            let full = Admission::BufferFull;
+            return self.turn_away(window, now, in_port, handle, full);
+        }
         self.admit_near_limits(window, now, in_port, handle, |this, window, handle| {
             this.enqueue(window, now, in_port, out, handle);
         });

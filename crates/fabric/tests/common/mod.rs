@@ -42,7 +42,12 @@ pub fn empty() -> Setup {
             nack: true,
             nack_interval: Time::NEVER,
         },
-        switch: SwitchConfig { buffer: Bytes::new(32_000_000), latency: Time::ZERO, cioq: None },
+        switch: SwitchConfig {
+            buffer: Bytes::new(32_000_000),
+            lossy_alpha: None,
+            latency: Time::ZERO,
+            cioq: None,
+        },
         pfc: PfcConfig {
             lossless: 1 << 3,
             threshold: Threshold::Static { xoff: Bytes::new(320_000), xon: Bytes::new(318_000) },

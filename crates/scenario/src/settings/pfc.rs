@@ -126,16 +126,18 @@ fn fixed_threshold(spec: &mut PfcSpec, switch: &SwitchSettings) -> Result<Thresh
     Ok(Threshold::Static { xoff, xon })
 }
 
+/// Checks how many times what is free may be taken.
+pub(super) fn check_alpha(alpha: f64, key: &str) -> Result<f64> {
+    if (LEAST_ALPHA..=64.0).contains(&alpha) {
+        return Ok(alpha);
+    }
+    Err(ScenarioError::new(key, format!("must be from 2^-16 to 64, got {alpha}")))
+}
+
 /// A share of the free buffer.
 fn dynamic_threshold(spec: &mut PfcSpec, switch: &SwitchSettings) -> Result<Threshold> {
     refuse_strangers("dynamic", &[("xoff", spec.xoff.is_some()), ("xon", spec.xon.is_some())])?;
-    let alpha = *spec.alpha.get_or_insert(0.125);
-    if !(LEAST_ALPHA..=64.0).contains(&alpha) {
-        return Err(ScenarioError::new(
-            "pfc.alpha",
-            format!("must be from 2^-16 to 64, got {alpha}"),
-        ));
-    }
+    let alpha = check_alpha(*spec.alpha.get_or_insert(0.125), "pfc.alpha")?;
     let usual = |bytes| Quantity(Bytes::new(bytes).min(switch.buffer));
     let resume_offset = spec.resume_offset.get_or_insert(usual(3_000)).0;
     let reserve = spec.reserve.get_or_insert(usual(4_000)).0;

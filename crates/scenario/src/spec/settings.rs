@@ -80,6 +80,11 @@ pub struct SwitchSpec {
     pub architecture: Option<Architecture>,
     /// Packet buffer that all ports share ("shared-memory").
     pub buffer: Quantity<Bytes>,
+    /// "shared-memory": a queue of a class that PFC does not protect takes no more data than so many times what is
+    /// free of the shared buffer, 2^-16 to 64; default: all that is free, of which the thresholds of lossless
+    /// classes are a share, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lossy_alpha: Option<f64>,
     /// Time from the arrival of a packet to its place in a queue.
     pub latency: Quantity<Time>,
     /// "cioq": how many times faster than the fastest port the crossbar is, 1 to 16; default 2.
@@ -111,6 +116,7 @@ impl Default for SwitchSpec {
         SwitchSpec {
             architecture: None,
             buffer: Quantity(Bytes::new(32_000_000)),
+            lossy_alpha: None,
             latency: Quantity(Time::ZERO),
             speedup: None,
             input_queue: None,

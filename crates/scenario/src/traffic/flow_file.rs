@@ -88,13 +88,21 @@ pub(super) fn read(
             file.at(line, &what_is_wrong(&error))
         })?;
         let line = record.position().map_or(1, csv::Position::line);
-        let row: Row = record
-            .deserialize(Some(&head))
-            .map_err(|error| file.at(line, &what_is_wrong(&error)))?;
+        let row: Row = record.deserialize(Some(&head)).map_err(|error| {
+            let column = column_of(&error, &head);
+            file.at(line, &format!("{column}{}", what_is_wrong(&error)))
+        })?;
         flows.push(row.flow().map_err(|why| file.at(line, why))?);
         file.lines.push(line);
     }
     Ok((file, flows))
+}
+
+/// The column that an error is in, where it is in one.
+fn column_of(error: &csv::Error, head: &csv::StringRecord) -> String {
+    let csv::ErrorKind::Deserialize { err, .. } = error.kind() else { return String::new() };
+    let column = err.field().and_then(|field| head.get(field as usize));
+    column.map_or(String::new(), |column| format!("{column}: "))
 }
 
 /// Without the place, which is told beside it.
