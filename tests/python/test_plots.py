@@ -178,6 +178,7 @@ def test_where_nothing_was_paused_the_picture_says_so(incast: rocelab.Result) ->
     assert result.summary["pause_frames"] == 0
     (axes,) = result.plot.series("pause").axes
     assert axes.get_title(loc="left") == "none of 5 was paused"
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("Time (us)", "Paused")
 
 
 def test_results_come_in_any_iterable(three_runs: list[rocelab.Result]) -> None:

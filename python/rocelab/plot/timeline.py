@@ -282,7 +282,7 @@ def _bars(
         called = [broken(_name(line, names, places), _ROW_WIDTH) for line in rows]
         row_in = max(0.22, 0.14 * max(map(len, called)))
         # The panel beside the names may be too narrow for a moment that is named in the same line.
-        label = clock.label("Time paused").replace(" after", "\nafter").split("\n")
+        label = clock.label("Time").replace(" after", "\nafter").split("\n")
         height_in = 0.7 + row_in * len(rows) + LINE_IN * (len(label) - 1)
         drawn, (axes,) = figure(height_in=height_in, notes=notes)
         for row, line in enumerate(rows):
@@ -300,6 +300,7 @@ def _bars(
         left, right = clock.read(begin_ps), clock.read(end_ps)
         axes.set_xlim(left, right if right > left else left + 1)
         axes.grid(visible=False, axis="y")
+        axes.set_ylabel(_TITLES["pause"])
         _time_axis(axes, "\n".join(label))
         title(axes, names[0] if len(names) == 1 else places[0] if len(places) == 1 else "")
         remark(axes, left_out)
