@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rocelab.cli import BAD_INPUT, INTERRUPTED
+from rocelab.cli.telling import warn
 from rocelab.errors import RocelabError
 from rocelab.percentile import percentile
 from rocelab.plot.gallery import draw_all
@@ -41,7 +42,8 @@ def compare(scenario: Path, out: Path) -> None:
         results.append(result)
     text = table(results)
     put(table_path, f"{text}\n".encode())
-    pictures = draw_all(results, out / "plots")
+    pictures, left_out = draw_all(results, out / "plots")
+    warn(left_out)
     print(text)
     print()
     print(f"table     {table_path}")

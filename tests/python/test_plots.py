@@ -209,7 +209,9 @@ def test_labels_are_shown_as_they_are(three_runs: list[rocelab.Result], tmp_path
     assert_picture(rocelab.plot.save(bars, tmp_path / "picture"))
     (alone,) = rocelab.plot.fct({"alone": three_runs[0]}).axes
     assert alone.get_title(loc="right") == "alone"
-    assert draw_all(named, tmp_path / "all")
+    paths, left_out = draw_all(named, tmp_path / "all")
+    assert stems(paths) == {"fct", "tags", "queue", "throughput"}
+    assert left_out == []
 
 
 def test_results_of_one_scheme_are_told_apart_by_their_names(
@@ -303,11 +305,15 @@ def test_a_series_without_rows_is_harmless_and_said(incast: rocelab.Result, tmp_
     ) as caught:
         dcqcn.plot.series("window")
     assert caught.value.hint
-    assert "window" not in {path.stem for path in draw_all([dcqcn], tmp_path / "one")}
+    paths, left_out = draw_all([dcqcn], tmp_path / "one")
+    assert "window" not in stems(paths)
+    assert left_out == ["dcqcn: no sample of window, so window is not drawn"]
     drawn = rocelab.plot.series([dcqcn, hpcc], "window")
     assert "dcqcn: no window is drawn" in footnote(drawn)
     assert legend_texts(drawn) == ["hpcc"]
-    assert "window" in {path.stem for path in draw_all([dcqcn, hpcc], tmp_path / "both")}
+    paths, left_out = draw_all([dcqcn, hpcc], tmp_path / "both")
+    assert "window" in stems(paths)
+    assert left_out == ["dcqcn: no sample of window, so not in window"]
 
 
 def test_hint_lists_the_kinds_there_are(incast: rocelab.Result) -> None:
@@ -352,6 +358,10 @@ LATE = (
 )
 
 
+def stems(paths: Sequence[Path]) -> set[str]:
+    return {path.stem for path in paths}
+
+
 def probes(kinds: Sequence[str]) -> str:
     return "".join(
         f'[[probe]]\nname = "{kind}"\nkind = "{kind}"\ninterval = "1us"\nnodes = ["*"]\n'
@@ -379,9 +389,15 @@ def test_result_without_a_completed_flow_is_no_crash(stop: str, rest: str, tmp_p
             with pytest.raises(rocelab.ResultError, match="no "):
                 result.plot.series(kind)
     back = rocelab.open(result.save(tmp_path / "result"))
-    drawn = {path.stem for path in draw_all([back], tmp_path / "plots")}
-    assert drawn == {one.kind for one in result.series.values() if len(one)}
-    assert {path.stem for path in draw_all([back, back], tmp_path / "both")} == drawn
+    paths, left_out = draw_all([back], tmp_path / "plots")
+    kinds = {one.kind for one in result.series.values()}
+    drawn = {one.kind for one in result.series.values() if len(one)}
+    assert stems(paths) == drawn
+    assert left_out == [
+        "hpcc: no flow completed, so fct and tags are not drawn",
+        *(f"hpcc: no sample of {kind}, so {kind} is not drawn" for kind in sorted(kinds - drawn)),
+    ]
+    assert stems(draw_all([back, back], tmp_path / "both")[0]) == drawn
 
 
 def test_plot_command_says_that_there_is_nothing_to_draw(command: Command, tmp_path: Path) -> None:
@@ -406,6 +422,40 @@ def test_plot_command_prints_the_paths(
     single = command("plot", directories[0])
     assert single.returncode == 0, single.stderr
     assert (tmp_path / "none" / "plots" / "fct.png").is_file()
+
+
+def test_plot_command_says_what_it_leaves_out(
+    command: Command, three_runs: list[rocelab.Result], tmp_path: Path
+) -> None:
+    none, dcqcn, hpcc = three_runs
+    window = {"name": "window", "kind": "window", "interval": "1us", "flows": [0]}
+    queue = dcqcn.scenario.to_dict()["probe"][0]
+    runs = [
+        # Long enough for the shortest flow, or not even for that.
+        rocelab.run(none.scenario.with_(probe=[window], run__stop="20us")),
+        rocelab.run(dcqcn.scenario.with_(probe=[queue, window], trace__pfc=True)),
+        rocelab.run(hpcc.scenario.with_(probe=[queue, window])),
+    ]
+    places = [run.save(tmp_path / run.summary["scheme"]) for run in runs]
+    plots = tmp_path / "plots"
+    plots.mkdir()
+    for name in ("fct.png", "queue.svg", "window.png", "mine.png"):
+        (plots / name).write_bytes(b"from before")
+    done = command("plot", *places, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["plots/window.png", "plots/window.svg"]
+    assert done.stderr.splitlines() == [
+        "warning: none: no flow completed, so fct and tags are not drawn",
+        "warning: none: no probe of kind queue, so queue is not drawn",
+        "warning: none, dcqcn: no sample of window, so not in window",
+        "warning: none, hpcc: no trace of PFC frames, so pfc is not drawn",
+        "warning: plots: there from an earlier time: fct.png, queue.svg",
+    ]
+    for name in ("fct.png", "queue.svg", "mine.png"):
+        assert (plots / name).read_bytes() == b"from before"
+    # Where all is drawn, nothing is said.
+    done = command("plot", places[2])
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.fixture(scope="module")

@@ -149,9 +149,26 @@ def test_a_trace_that_ends_early_draws_no_further(traced: rocelab.Result) -> Non
 def test_the_gallery_has_them(
     traced: rocelab.Result, incast: rocelab.Result, tmp_path: Path
 ) -> None:
-    drawn = {path.name for path in draw_all([traced], tmp_path)}
-    assert "pfc.png" in drawn
-    assert "pfc.png" not in {path.name for path in draw_all([traced, incast], tmp_path)}
+    paths, left_out = draw_all([traced], tmp_path)
+    assert "pfc.png" in {path.name for path in paths}
+    assert left_out == []
+    both = {"traced": traced, "incast": incast}
+    paths, left_out = draw_all(both, tmp_path)
+    assert "pfc.png" not in {path.name for path in paths}
+    assert "incast: no trace of PFC frames, so pfc is not drawn" in left_out
+
+
+def test_what_was_never_paused_is_named(traced: rocelab.Result, tmp_path: Path) -> None:
+    calm = rocelab.run(
+        traced.scenario.with_(switch__buffer="20MB", pfc__xoff="5MB", pfc__xon="4MB")
+    )
+    assert not len(calm.traces["pfc"])
+    drawn = rocelab.plot.pauses({"traced": traced, "calm": calm})
+    assert "calm: no pause is drawn" in drawn.get_supxlabel()
+    assert draw_all({"traced": traced, "calm": calm}, tmp_path)[1] == [
+        "calm: no pause, so not in pfc"
+    ]
+    assert draw_all({"calm": calm}, tmp_path)[1] == ["calm: no pause, so pfc is not drawn"]
 
 
 def test_the_command_line_records_them(command: Command, incast_file: Path, tmp_path: Path) -> None:

@@ -19,8 +19,13 @@ def plot(
         typer.Option(metavar="DIR", help="Where to; default: DIR/plots, or plots for several."),
     ] = None,
 ) -> None:
-    """Draw results, several in one picture; print the paths of the pictures (PNG and SVG)."""
-    from rocelab.plot.gallery import draw_all
+    """Draw results, several in one picture; print the paths of the pictures (PNG and SVG).
+
+    What not all results have the data for is not drawn. That is said, and so is which pictures of
+    an earlier time are left beside the new ones.
+    """
+    from rocelab.cli.telling import warn
+    from rocelab.plot.gallery import draw_all, older
     from rocelab.store import check_directory, check_tables, open_result
 
     target = out or (results[0] / "plots" if len(results) == 1 else Path("plots"))
@@ -29,10 +34,13 @@ def plot(
     for directory, result in zip(results, opened, strict=True):
         check_tables(directory, result.summary)
     check_directory(target)
-    paths = draw_all(opened, target)
+    paths, left_out = draw_all(opened, target)
     if not paths:
         raise ResultError(
             "nothing to draw: no flow completed and no series that all results have holds samples"
         )
+    if old := older(target, paths):
+        left_out.append(f"{target}: there from an earlier time: {', '.join(old)}")
+    warn(left_out)
     for path in paths:
         print(path)

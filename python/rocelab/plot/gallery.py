@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rocelab.catalogue import probe_kinds
 from rocelab.plot.slowdown import fct, tags
 from rocelab.plot.style import named, save
 from rocelab.plot.timeline import pauses, series
@@ -14,23 +15,52 @@ if TYPE_CHECKING:
     from rocelab.result import Result
 
 
-def draw_all(results: Sequence[Result] | Mapping[str, Result], directory: Path) -> list[Path]:
+def draw_all(
+    results: Sequence[Result] | Mapping[str, Result], directory: Path
+) -> tuple[list[Path], list[str]]:
     """Draws slowdown by size and by tag, each kind of series that all ``results`` have, and pauses.
 
-    A kind of which no result has samples is left out, and pauses where not all have traced PFC
-    frames. Returns the paths of what was written.
+    Pauses are drawn where all have traced PFC frames. Returns the paths of what was written, and a
+    line for each picture that is left out or is drawn without some of the results: why.
     """
-    runs, _ = named(results)
+    runs, names = named(results)
     paths: list[Path] = []
-    if all(result.summary["flows_done"] for result in runs):
+    left_out: list[str] = []
+
+    def lack(what: str, lacking: Sequence[bool], so: str) -> None:
+        """Says which results are ``lacking``, if any, and what comes of it."""
+        which = ", ".join(name for name, one in zip(names, lacking, strict=True) if one)
+        if which:
+            left_out.append(f"{which}: no {what}, so {so}")
+
+    def fits(picture: str, empty: Sequence[bool], what: str) -> bool:
+        """Whether not all results are ``empty``."""
+        lack(what, empty, f"{picture} is not drawn" if all(empty) else f"not in {picture}")
+        return not all(empty)
+
+    undone = [not run.summary["flows_done"] for run in runs]
+    lack("flow completed", undone, "fct and tags are not drawn")
+    if not any(undone):
         paths += save(fct(results), directory / "fct")
-        if any(result.flows.to_polars()["tag"].n_unique() > 1 for result in runs):
+        if any(run.flows.to_polars()["tag"].n_unique() > 1 for run in runs):
             paths += save(tags(results), directory / "tags")
-    probed = [{one.kind for one in result.series.values()} for result in runs]
-    sampled = {one.kind for result in runs for one in result.series.values() if len(one)}
-    for kind in sorted(sampled.intersection(*probed)):
-        paths += save(series(results, kind), directory / kind)
-    traced = [result.traces.get("pfc") for result in runs]
-    if None not in traced and any(traced):
-        paths += save(pauses(results), directory / "pfc")
-    return paths
+    for kind in sorted({one.kind for run in runs for one in run.series.values()}):
+        probed = [[len(one) for one in run.series.values() if one.kind == kind] for run in runs]
+        lack(f"probe of kind {kind}", [not one for one in probed], f"{kind} is not drawn")
+        if all(probed) and fits(kind, [not any(one) for one in probed], f"sample of {kind}"):
+            paths += save(series(results, kind), directory / kind)
+    traced = [run.traces.get("pfc") for run in runs]
+    if any(trace is not None for trace in traced):
+        lack("trace of PFC frames", [trace is None for trace in traced], "pfc is not drawn")
+        frames = [len(trace) for trace in traced if trace is not None]
+        if len(frames) == len(runs) and fits("pfc", [not one for one in frames], "pause"):
+            paths += save(pauses(results), directory / "pfc")
+    return paths, left_out
+
+
+def older(directory: Path, paths: Sequence[Path]) -> list[str]:
+    """Names of pictures in ``directory`` as :func:`draw_all` has them, other than ``paths``."""
+    known = {path.name for path in paths}
+    stems = ["fct", "tags", *probe_kinds(), "pfc"]
+    names = [f"{stem}.{kind}" for stem in stems for kind in ("png", "svg")]
+    return [name for name in names if name not in known and (directory / name).exists()]

@@ -148,11 +148,7 @@ def series(
     at_most = LINES_AT_MOST if len(runs) == 1 else PANELS_AT_MOST
     shown, left_out = _places(lines, at_most, paused=kind == "pause")
     lines = [line for line in lines if line.where in shown]
-    notes = caveats(runs)
-    drawn_runs = {line.run for line in lines}
-    absent = [name for run, name in enumerate(names) if run not in drawn_runs]
-    if absent:
-        notes.append(f"{', '.join(absent)}: no {kind} is drawn")
+    notes = [*caveats(runs), *_absent(lines, names, kind)]
     if kind == "pause":
         begin_ps = min(int(line.time_ps[0]) for line in lines)
         return _bars(lines, names, shown, left_out, notes, begin_ps)
@@ -193,7 +189,15 @@ def pauses(
     places = list(dict.fromkeys(line.where for line in first))
     left_out = f"the {BARS_AT_MOST} longest paused of {total}" if total > BARS_AT_MOST else ""
     begin_ps = min(_traced(run)["start_ps"] for run in runs)
-    return _bars(lines, names, places, left_out, caveats(runs), begin_ps)
+    notes = [*caveats(runs), *_absent(lines, names, "pause")]
+    return _bars(lines, names, places, left_out, notes, begin_ps)
+
+
+def _absent(lines: Sequence[_Line], names: Sequence[str], what: str) -> list[str]:
+    """Says of which results nothing is among ``lines``."""
+    drawn = {line.run for line in lines}
+    absent = [name for run, name in enumerate(names) if run not in drawn]
+    return [f"{', '.join(absent)}: no {what} is drawn"] if absent else []
 
 
 def _traced(run: Result) -> Mapping[str, Any]:
