@@ -68,6 +68,14 @@ def parse(text: str) -> tuple[float, str] | None:
     return float(found[1]) * factor, base
 
 
+def picoseconds(time: str) -> int:
+    """A time of a scenario, such as ``"1.5us"``, in picoseconds."""
+    parsed = parse(time)
+    if parsed is None:
+        raise ValueError(f"{time!r} is no time")
+    return round(parsed[0])
+
+
 def count(number: float) -> str:
     """A number in thousands, millions or billions: ``31.2 M``."""
     for factor, suffix in _COUNTS:

@@ -10,13 +10,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rocelab.errors import ResultError
-from rocelab.quantity import duration
+from rocelab.quantity import duration, picoseconds
 from rocelab.scenario import Scenario
 from rocelab.table import ArrowStream, Series, Table
 
 if TYPE_CHECKING:
     from rocelab import _rocelab
     from rocelab.plot.accessor import Plots
+
+_SEEN = {
+    "port-state": "the scheme {scheme} has no number for these ports",
+    "latency": "no packet of its flows arrived in order while it looked",
+    **dict.fromkeys(
+        ("rate", "window", "alpha", "flow-queue", "flow-credits", "flow-rate"),
+        "the scheme {scheme} tells no {kind}, or none of its flows was under way when it looked",
+    ),
+}
+"""Why a probe has no rows though it looked, by its kind; others have a row whenever they look."""
 
 
 class Result:
@@ -91,6 +101,11 @@ class Result:
         """The scenario that was run."""
         return Scenario.from_toml(self._scenario_toml)
 
+    @cached_property
+    def probes(self) -> Mapping[str, dict[str, Any]]:
+        """The scenario's probes by name, each with all its keys."""
+        return {probe["name"]: probe for probe in self.scenario.to_dict()["probe"]}
+
     @property
     def scenario_toml(self) -> str:
         """The scenario that was run, complete, as TOML."""
@@ -104,17 +119,23 @@ class Result:
     @property
     def warnings(self) -> list[str]:
         """What the user should know: the summary's warnings, and which probes saw nothing."""
-        empty = {entry["name"] for entry in self.summary["series"] if not entry["rows"]}
-        warnings = list(self.summary["warnings"])
-        if empty:
-            end = duration(self.summary["simulated_ns"] * 1000)
-            warnings += [
-                f"probe {probe['name']!r} has no rows: it looked for {probe['kind']} every "
-                f"{probe['interval']} from {probe['start']} on, and the run ended at {end}"
-                for probe in self.scenario.to_dict()["probe"]
-                if probe["name"] in empty
-            ]
-        return warnings
+        empty = [entry["name"] for entry in self.summary["series"] if not entry["rows"]]
+        return [*self.summary["warnings"], *(self._why_empty(name) for name in empty)]
+
+    def _why_empty(self, name: str) -> str:
+        """What the user should know of a probe that saw nothing."""
+        probe = self.probes[name]
+        kind = probe["kind"]
+        end_ps = self.summary["simulated_ns"] * 1000
+        if picoseconds(probe["start"]) + picoseconds(probe["interval"]) < end_ps and kind in _SEEN:
+            # It looked twice.
+            why = _SEEN[kind].format(scheme=self.summary["scheme"], kind=kind)
+        else:
+            why = (
+                f"it looked for {kind} every {probe['interval']} from {probe['start']} on, and the "
+                f"run ended at {duration(end_ps)}"
+            )
+        return f"probe {name!r} has no rows: {why}"
 
     @property
     def directory(self) -> Path | None:
@@ -151,13 +172,23 @@ def series_of(
     summary: Mapping[str, Any], source: Callable[[dict[str, Any]], ArrowStream]
 ) -> dict[str, Series]:
     """The series that ``summary`` lists; ``source`` gives the table for an entry."""
-    return {
-        entry["name"]: Series(
-            partial(source, entry),
-            name=entry["name"],
-            kind=entry["kind"],
-            unit=entry["unit"],
-            column=entry["column"],
+    return _ByProbe(
+        (
+            entry["name"],
+            Series(
+                partial(source, entry),
+                name=entry["name"],
+                kind=entry["kind"],
+                unit=entry["unit"],
+                column=entry["column"],
+            ),
         )
         for entry in summary["series"]
-    }
+    )
+
+
+class _ByProbe(dict[str, Series]):
+    """Series by the names of their probes; who asks for another is told which there are."""
+
+    def __missing__(self, name: str) -> Series:
+        raise KeyError(f"no probe is called {name!r}; there are: {', '.join(self) or 'none'}")

@@ -106,6 +106,21 @@ def test_a_typo_in_a_sweep_shows_what_was_meant() -> None:
     assert str(again) == str(caught.value)
 
 
+def test_series_that_are_not_there_are_told_with_those_that_are(
+    incast: rocelab.Result, tmp_path: Path
+) -> None:
+    copied = pickle.loads(pickle.dumps(incast))  # noqa: S301 - its own
+    for result in (incast, copied, rocelab.open(incast.save(tmp_path / "saved"))):
+        with pytest.raises(KeyError, match=r"called 'queue'; .*: bottleneck, goodput"):
+            result.series["queue"]
+        assert "queue" not in result.series
+        assert result.series.get("queue") is None
+        assert list(result.series) == ["bottleneck", "goodput"]
+    bare = rocelab.run(incast.scenario.with_(probe=[]))
+    with pytest.raises(KeyError, match="there are: none"):
+        bare.series["queue"]
+
+
 def test_errors_of_scenarios_in_code_tell_no_line() -> None:
     with pytest.raises(rocelab.ConfigError) as caught:
         rocelab.Scenario(topology={**TOPOLOGY, "host_rate": "1000Tbps"})

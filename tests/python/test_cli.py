@@ -248,6 +248,24 @@ def test_probes_without_rows_are_told(command: Command, incast_file: Path, tmp_p
     assert result.summary["warnings"] == []
 
 
+def test_probes_of_what_a_scheme_does_not_tell_say_so(incast_file: Path) -> None:
+    probe = [
+        {"name": kind, "kind": kind, "interval": "1us", "nodes": ["*"], "start": start}
+        for kind, start in (("alpha", "0ns"), ("port-state", "0ns"), ("window", "1s"))
+    ]
+    result = rocelab.run(rocelab.load(incast_file, set={"scheme.name": "none", "probe": probe}))
+    alpha, state, window = result.warnings
+    assert alpha == (
+        "probe 'alpha' has no rows: the scheme none tells no alpha, or none of its flows was "
+        "under way when it looked"
+    )
+    assert state == "probe 'port-state' has no rows: the scheme none has no number for these ports"
+    # Here it may be the time.
+    assert window.startswith(
+        "probe 'window' has no rows: it looked for window every 1us from 1s on"
+    )
+
+
 def test_a_closed_standard_output_is_no_reason_to_fail(incast_file: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     words = [sys.executable, "-m", "rocelab", "run", str(incast_file), "--out", str(out)]

@@ -178,11 +178,5 @@ def _over(
 
 def _ticks(run: Result, name: str) -> list[int]:
     """The instants at which the probe ``name`` looked."""
-    probes = {probe["name"]: probe for probe in run.scenario.to_dict()["probe"]}
-    step, begin = (_picoseconds(probes[name][key]) for key in ("interval", "start"))
+    step, begin = (quantity.picoseconds(run.probes[name][key]) for key in ("interval", "start"))
     return list(range(begin, run.summary["simulated_ns"] * 1000 + 1, step))
-
-
-def _picoseconds(time: str) -> int:
-    number, _ = quantity.parse(time) or (math.nan, "")
-    return round(number)
