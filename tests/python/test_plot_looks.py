@@ -45,6 +45,29 @@ def test_panels_share_a_range_of_time_that_holds_all_samples(starts: tuple[str, 
         assert max(times) <= right < 1.2 * max(times)
 
 
+@pytest.mark.parametrize(
+    "kind", ["queue", "throughput", "utilisation", "rate", "goodput", "latency"]
+)
+def test_time_begins_where_the_probe_does(incast: rocelab.Result, kind: str) -> None:
+    places = {"nodes": ["s0"]} if kind in ("queue", "throughput", "utilisation") else {"flows": [0]}
+
+    def left(start: str, posted: str) -> float:
+        probe = {"name": kind, "kind": kind, "interval": "5us", "start": start, **places}
+        flows = [{"src": "h0", "dst": "h4", "size": "300KB", "start": posted}]
+        scenario = incast.scenario.with_(traffic=[{"kind": "flows", "flows": flows}], probe=[probe])
+        (axes,) = rocelab.run(scenario).plot.series(kind).axes
+        assert axes.get_xlabel() == "Time (us)"
+        return float(axes.get_xlim()[0])
+
+    assert left("0ns", "0ns") == 0
+    assert left("7us", "0ns") == pytest.approx(7)
+    if kind in ("rate", "latency"):
+        # Of a flow that is posted late there is nothing to see before.
+        assert 200 <= left("0ns", "200us") <= 205
+    else:
+        assert left("0ns", "200us") == 0
+
+
 def test_legend_names_results_that_only_a_later_panel_shows(incast: rocelab.Result) -> None:
     def with_queues(scheme: str, port: str, receiver: str) -> rocelab.Result:
         probe = {"name": "queue", "kind": "queue", "ports": [port], "interval": "1us"}

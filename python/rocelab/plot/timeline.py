@@ -25,6 +25,7 @@ from rocelab.plot.style import (
     title,
     y_label,
 )
+from rocelab.quantity import picoseconds
 
 if TYPE_CHECKING:
     import polars as pl
@@ -134,11 +135,14 @@ def series(
     runs, names = named(results)
     wanted = {"node": nodes, "port": ports, "flow_id": flows}
     lines: list[_Line] = []
+    clocks: list[tuple[int, int]] = []
     unit = ""
     for index, (run, name) in enumerate(zip(runs, names, strict=True)):
         for entry in _of_kind(run, name, kind):
             unit = entry.unit
             frame = entry.to_polars()
+            probe = run.probes[entry.name]
+            clocks.append((picoseconds(probe["start"]), picoseconds(probe["interval"])))
             for column, chosen in wanted.items():
                 if chosen is not None and column in frame.columns:
                     frame = frame.filter(frame[column].is_in(list(chosen)))
@@ -149,11 +153,21 @@ def series(
     shown, left_out = _places(lines, at_most, paused=kind == "pause")
     lines = [line for line in lines if line.where in shown]
     notes = [*caveats(runs), *_absent(lines, names, kind)]
+    begin_ps = _begin(lines, *map(min, zip(*clocks, strict=True)))
     if kind == "pause":
-        begin_ps = min(int(line.time_ps[0]) for line in lines)
         return _bars(lines, names, shown, left_out, notes, begin_ps)
     what = _TITLES.get(kind, kind.capitalize())
-    return _curves(lines, names, shown, left_out, notes, what, unit)
+    return _curves(lines, names, shown, left_out, notes, begin_ps, what, unit)
+
+
+def _begin(lines: Sequence[_Line], start_ps: int, interval_ps: int) -> int:
+    """Where the time axis begins: at the probe's start, unless more than half would be empty.
+
+    Means of an interval come at its end, and flows may begin late.
+    """
+    first_ps = min(int(line.time_ps[0]) for line in lines)
+    last_ps = max(int(line.time_ps[-1]) for line in lines)
+    return start_ps if first_ps - start_ps <= max(last_ps - first_ps, interval_ps) else first_ps
 
 
 def pauses(
@@ -233,6 +247,7 @@ def _curves(
     places: Sequence[str],
     left_out: str,
     notes: Sequence[str],
+    begin_ps: int,
     what: str,
     unit: str,
 ) -> Figure:
@@ -242,7 +257,6 @@ def _curves(
     alone = len(names) == 1
     one_panel = alone or len(places) == 1
     value_unit, value_scale = quantity.unit(unit, max(line.peak for line in lines))
-    begin_ps = min(int(line.time_ps[0]) for line in lines)
     clock = _clock(begin_ps, max(int(line.time_ps[-1]) for line in lines))
     with style():
         drawn, panels = figure(rows=1 if one_panel else len(places), notes=notes)
