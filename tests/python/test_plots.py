@@ -118,6 +118,28 @@ def test_the_same_flows_in_all_pictures(incast: rocelab.Result) -> None:
         assert alone.axes[0].get_title(loc="left") == "the first 6 of 8"
 
 
+def test_flows_are_called_by_their_hosts_where_that_tells_them_apart(
+    incast: rocelab.Result,
+) -> None:
+    probe = {"name": "goodput", "kind": "goodput", "interval": "1us", "nodes": ["*"]}
+    run = rocelab.run(incast.scenario.with_(probe=[probe]))
+    tagged = [*(f"incast h{n} > h4" for n in range(3)), "victim h0 > h3"]
+    assert legend_texts(run.plot.series("goodput")) == tagged
+    incast_alone = run.plot.series("goodput", flows=[0, 1, 2])
+    assert legend_texts(incast_alone) == [f"h{n} > h4" for n in range(3)]
+    (alone,) = run.plot.series("goodput", flows=[1]).axes
+    assert alone.get_title(loc="right") == "dcqcn, h1 > h4"
+    # In another result the numbers are those of other flows, or not told apart, or called too long.
+    swapped = {"traffic.0.senders": ["h2", "h1", "h0"]}
+    other = rocelab.run(run.scenario.with_(name="other", **swapped))
+    panels = rocelab.plot.series([run, other], "goodput").axes
+    assert [axes.get_title(loc="right") for axes in panels] == [f"flow {n}" for n in range(4)]
+    twice = {"traffic.0.repeat": 2, "traffic.0.period": "50us"}
+    for change in (twice, {"traffic.1.tag": "a tag that takes much room"}):
+        drawn = rocelab.run(run.scenario.with_(**change)).plot.series("goodput")
+        assert legend_texts(drawn)[0] == "flow 0"
+
+
 def test_ports_that_were_idle_have_no_panel(incast: rocelab.Result) -> None:
     kinds = ("queue", "throughput")
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rocelab import quantity
@@ -45,6 +45,8 @@ PANELS_AT_MOST = 5
 
 _ROW_WIDTH = 22
 """Letters of what names a row of bars in a line."""
+_FLOW_WIDTH = 24
+"""Letters of what a flow is called other than by its number."""
 
 _PREFIXED_FROM = 1e5
 """From here on numbers whose unit has no larger ones get prefixes: 100G."""
@@ -128,9 +130,9 @@ def series(
 
     ``nodes``, ``ports`` and ``flows`` choose among the lines. The ports or flows of one result
     share a panel; with several results each port or flow has a panel, in which colour and line
-    style tell the results apart, by its keys where ``results`` is a dictionary. Flows are
-    the first that there are, ports those with the highest peaks; ports that stayed at 0 are left
-    out. A result of which nothing is drawn is named below.
+    style tell the results apart, by its keys where ``results`` is a dictionary. Flows are the first
+    that there are, called by their hosts where that tells them apart; ports those with the highest
+    peaks; ports that stayed at 0 are left out. A result of which nothing is drawn is named below.
     """
     runs, names = named(results)
     wanted = {"node": nodes, "port": ports, "flow_id": flows}
@@ -153,11 +155,36 @@ def series(
     shown, left_out = _places(lines, at_most, paused=kind == "pause")
     lines = [line for line in lines if line.where in shown]
     notes = [*caveats(runs), *_absent(lines, names, kind)]
+    flows_shown = {line.flow for line in lines if line.flow is not None}
+    flow_names = _flow_names(runs, flows_shown) if flows_shown else {}
+    lines = [replace(line, where=flow_names.get(line.where, line.where)) for line in lines]
+    shown = [flow_names.get(where, where) for where in shown]
     begin_ps = _begin(lines, *map(min, zip(*clocks, strict=True)))
     if kind == "pause":
         return _bars(lines, names, shown, left_out, notes, begin_ps)
     what = _TITLES.get(kind, kind.capitalize())
     return _curves(lines, names, shown, left_out, notes, begin_ps, what, unit)
+
+
+def _flow_names(runs: Sequence[Result], flows: Collection[int]) -> dict[str, str]:
+    """What to call ``flows`` other than by their numbers: by their hosts, with tags if several.
+
+    Empty where that is long, is not the same in all of ``runs``, or does not tell them apart.
+    """
+    import polars as pl
+
+    known: set[tuple[int, str, str]] = set()
+    for run in runs:
+        rows = run.flows.to_polars().filter(pl.col("flow_id").is_in(flows))
+        ends = pl.format("{} > {}", "src", "dst").alias("ends")
+        known.update(rows.select("flow_id", "tag", ends).iter_rows())
+    if len({tag for _, tag, _ in known}) > 1:
+        found = {f"flow {flow}": f"{tag} {ends}" for flow, tag, ends in known}
+    else:
+        found = {f"flow {flow}": ends for flow, _, ends in known}
+    short = all(len(name) <= _FLOW_WIDTH for name in found.values())
+    unique = len(known) == len(found) == len(set(found.values()))
+    return found if short and unique else {}
 
 
 def _begin(lines: Sequence[_Line], start_ps: int, interval_ps: int) -> int:
