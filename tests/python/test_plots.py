@@ -338,6 +338,25 @@ def test_a_series_without_rows_is_harmless_and_said(incast: rocelab.Result, tmp_
     assert left_out == ["dcqcn: no sample of window, so not in window"]
 
 
+def test_what_each_scheme_has_its_own_idea_of_is_called_so(incast: rocelab.Result) -> None:
+    probe = [
+        {"name": "alpha", "kind": "alpha", "interval": "1us", "flows": [0]},
+        {"name": "state", "kind": "port-state", "interval": "1us", "nodes": ["s0"]},
+    ]
+    runs = [
+        rocelab.run(incast.scenario.with_(scheme=name, probe=probe))
+        for name in ("none", "dcqcn+tcd", "hpcc", "hpcc+tcd")
+    ]
+    none, dcqcn_tcd, _, hpcc_tcd = runs
+    for kind, words in (("alpha", "on its own scale"), ("port-state", "each scheme's own")):
+        assert words in footnote(rocelab.plot.series(runs, kind))
+        # Where only one scheme is drawn, nothing is to be confused.
+        assert words not in footnote(rocelab.plot.series([none, hpcc_tcd], kind))
+        assert words not in footnote(dcqcn_tcd.plot.series(kind))
+    (axes,) = hpcc_tcd.plot.series("alpha").axes
+    assert " ".join(axes.get_ylabel().split()) == "Congestion estimate (alpha probe)"
+
+
 def test_hint_lists_the_kinds_there_are(incast: rocelab.Result) -> None:
     with pytest.raises(rocelab.ResultError, match="no series of kind windw") as caught:
         incast.plot.series("windw")

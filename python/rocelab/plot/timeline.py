@@ -59,6 +59,7 @@ _TITLES = {
     "queue": "Queue length",
     "pause": "Paused",
     "port-state": "Port state",
+    "alpha": "Congestion estimate (alpha probe)",
     "latency": "Packet latency",
     "flow-queue": "Queue of the flow's own",
     "flow-credits": "Credits",
@@ -66,6 +67,11 @@ _TITLES = {
     "goodput": "Goodput",
     "input-queue": "Input queue length",
 }
+_OWN = {
+    "port-state": "What the state of a port stands for is each scheme's own.",
+    "alpha": "Each scheme estimates congestion in its own way and on its own scale.",
+}
+"""What pictures of several schemes say of kinds that each scheme gives a meaning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +161,8 @@ def series(
     shown, left_out = _places(lines, at_most, paused=kind == "pause")
     lines = [line for line in lines if line.where in shown]
     notes = [*caveats(runs), *_absent(lines, names, kind)]
+    if kind in _OWN and len({runs[line.run].summary["scheme"] for line in lines}) > 1:
+        notes.append(_OWN[kind])
     flows_shown = {line.flow for line in lines if line.flow is not None}
     flow_names = _flow_names(runs, flows_shown) if flows_shown else {}
     lines = [replace(line, where=flow_names.get(line.where, line.where)) for line in lines]
