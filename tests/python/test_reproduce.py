@@ -442,19 +442,25 @@ def test_flows_that_were_not_done_are_told_below_the_figures_of_papers(tmp_path:
     whole = Scenario.from_toml(INCAST)
     line = Line("flows", lambda runs: ([float(n) for n in range(len(runs))], [1.0] * len(runs)))
 
-    def notes(id_: str, cases: dict[str, Scenario]) -> list[str]:
+    def notes(id_: str, cases: dict[str, Scenario], *, fct: bool = True) -> list[str]:
         panel = Panel("flows", "run", "", [line])
-        figure = Figure(id_, "Flows", lambda _quick: cases, [panel], [])
+        figure = Figure(id_, "Flows", lambda _quick: cases, [panel], [], completion_times=fct)
         paper = Paper("paper", "", [figure], {"flows": 0}, [])
         made = reproduce.reproduce(paper, figure, tmp_path, cache=tmp_path / "cache")
         told = json.loads((made.directory / "claims.json").read_text(encoding="utf-8"))["notes"]
-        return [note for note in told if note.startswith("Flows done")]
+        return [note for note in told if not note.startswith(("dcqcn (", "none ("))]
 
     cut = whole.with_(run__stop="45us")
     assert notes("whole", {"a": whole}) == []
-    assert notes("cut", {"a": whole, "b": cut, "c": whole.with_(scheme__name="none")}) == [
-        "Flows done: dcqcn 5 of 8."
-    ]
+    some = {"a": whole, "b": cut, "c": whole.with_(scheme__name="none")}
+    done, warning = notes("cut", some)
+    assert done == "Flows done: dcqcn 5 of 8."
+    assert warning.startswith("1 of 3 runs, the first in b: 3 of 4 flows were not done at 45us")
+    # No caveat of what shows no completion times.
+    assert notes("rates", some, fct=False) == []
+    # Other warnings stay.
+    limited = whole.with_(run__limit="45us")
+    assert "3 flows were not done at the limit" in notes("limit", {"a": limited}, fct=False)[0]
     # Flows that are meant to go on.
     assert notes("endless", {"a": whole.with_(run__stop="5us")}) == []
 

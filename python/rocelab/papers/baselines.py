@@ -56,6 +56,7 @@ def two_flows(schemes: Sequence[Mapping[str, Any]], columns: int) -> Figure:
         [panel for one in schemes for panel in _panels(one)],
         [],
         columns,
+        completion_times=False,
     )
 
 

@@ -96,6 +96,8 @@ class Figure:
     """Panels side by side."""
     quick: str = ""
     """What the quick version has in place of the full one, where ``cases`` make a difference."""
+    completion_times: bool = True
+    """Whether it shows any, so that it tells which flows were not done."""
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,7 @@ def reproduce(
         for claim in figure.claims
         for outcome in (claim.judge(runs),)
     ]
-    notes = _notes(runs)
+    notes = _notes(figure, runs)
     if quick and figure.cases(False) != figure.cases(True):
         notes.insert(0, f"Quick version: {figure.quick}.")
     save(draw.picture(figure, frame, paper.looks, notes), directory / "figure")
@@ -182,11 +182,21 @@ def _summary(figures: Sequence[Reproduction], causes: dict[str, dict[str, int]])
 _WORDS = {"holds": "hold", "weaker": "weaker", "differs": "differ"}
 
 
-def _notes(runs: Runs) -> list[str]:
+_OF_THE_OTHERS = "statistics of completion times are those of the others"
+"""What the warning of a run says of flows that its end cuts off."""
+
+
+def _notes(figure: Figure, runs: Runs) -> list[str]:
     """What a reader of the picture must know: flows that were not done, caveats, warnings."""
-    told = ((name, text) for name, run in runs.items() for text in run.summary["warnings"])
+    told = (
+        (name, text)
+        for name, run in runs.items()
+        for text in run.summary["warnings"]
+        if figure.completion_times or _OF_THE_OTHERS not in text
+    )
     warnings = told_once(told, len(runs))
-    return [*_unfinished(runs), *caveats(list(runs.values())), *warnings]
+    unfinished = _unfinished(runs) if figure.completion_times else []
+    return [*unfinished, *caveats(list(runs.values())), *warnings]
 
 
 def _unfinished(runs: Runs) -> list[str]:

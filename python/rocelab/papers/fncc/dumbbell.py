@@ -212,6 +212,7 @@ FIG1 = Figure(
     id="fig1",
     title="Queue at the congestion point at 100, 200 and 400 Gb/s",
     cases=lambda _quick: _dumbbells(_RATES, THREE),
+    completion_times=False,
     panels=[
         _queues(f"({letter}) {gbps} Gb/s", f"{gbps}", THREE)
         for letter, gbps in zip("bcd", _RATES, strict=True)
@@ -224,6 +225,7 @@ FIG3 = Figure(
     id="fig3",
     title="Pause frames at the congestion point",
     cases=lambda _quick: _dumbbells(_RATES[1:], THREE),
+    completion_times=False,
     panels=[
         Panel(
             "Pause frames",
@@ -266,6 +268,7 @@ FIG9 = Figure(
     id="fig9",
     title="Response to a joining flow: queue, rates, utilisation",
     cases=lambda _quick: _dumbbells(_RATES, (*FOUR, TABLE)),
+    completion_times=False,
     panels=[
         *(
             panel
@@ -358,6 +361,7 @@ FIG12 = Figure(
     id="fig12",
     title="How old news of congestion is when the sender acts, by hop",
     cases=lambda _quick: _hops(_NOTIFIED),
+    completion_times=False,
     panels=[
         Panel(
             "From the queue's onset to the reaction",
@@ -429,6 +433,7 @@ FIG13 = Figure(
     cases=lambda quick: {**_hops(_SPEEDUP), "fairness": _fairness(5 if quick else 100)},
     quick="flows join and leave every 5 ms in place of 100",
     columns=3,
+    completion_times=False,
     panels=[
         *(
             _queues(f"({letter}) Queue, {where} hop", where, names)
@@ -499,6 +504,7 @@ HW = Figure(
     cases=lambda _quick: {
         name: _dumbbell(name, 100, stop_us=_WRAPPED_US, interval="5us") for name in _FORMATS
     },
+    completion_times=False,
     panels=[
         over_us(
             "Queue",

@@ -72,6 +72,7 @@ FIG4 = Figure(
     title="A long flow and two rounds of 15 bursts",
     cases=lambda _quick: each(_FOUR, _bursts),
     columns=3,
+    completion_times=False,
     panels=[
         Panel(
             "(a) Throughput",

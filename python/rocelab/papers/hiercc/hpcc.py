@@ -87,6 +87,7 @@ FIG1 = Figure(
     id="fig1",
     title="HPCC: sixteen bursts and two long flows",
     cases=lambda _quick: {case: _hpcc(*of) for case, of in _BURSTS_OF.items()},
+    completion_times=False,
     panels=[
         over_us(
             "(a) Queue",
@@ -184,6 +185,7 @@ FIG2 = Figure(
         for rtt in _DELAYS
         for senders in _INCASTS
     },
+    completion_times=False,
     panels=[
         Panel(
             "Peak queue",

@@ -164,6 +164,7 @@ FIG3 = Figure(
     id="fig3",
     title="A congested flow F2 and a victim F1, DCQCN",
     cases=lambda _quick: _chains(("DCQCN",)),
+    completion_times=False,
     panels=[
         Panel(
             f"Xoff {xoff} KB",
@@ -263,6 +264,7 @@ FIG4 = Figure(
     id="fig4",
     title="An incast of eight and a long flow",
     cases=lambda _quick: each(FIVE, _incast),
+    completion_times=False,
     panels=[
         over_us(
             "(a) Queue of S1",
@@ -320,6 +322,7 @@ FIG9 = Figure(
     id="fig9",
     title="The congested flow F2 and the victim F1 under all schemes",
     cases=lambda _quick: _chains(SEVEN),
+    completion_times=False,
     panels=_rates_panels(SEVEN),
     claims=[
         claim

@@ -61,6 +61,7 @@ FIG6 = Figure(
     id="fig6",
     title="A burst beside four flows, throughput at the last switch",
     cases=lambda _quick: seeds.cases(_SEEDS, _FIG6_SCHEMES, _burst),
+    completion_times=False,
     panels=[
         _burst_panel(f"({letter}) {name}, {_MEAN}", name)
         for letter, name in zip("abcd", _FIG6_SCHEMES, strict=True)

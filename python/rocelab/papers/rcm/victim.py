@@ -78,6 +78,7 @@ FIG7 = Figure(
     id="fig7",
     title="An incast of four and a victim that shares one of its uplinks",
     cases=lambda _quick: seeds.cases(SEEDS, (*_VICTIMS, *_VARIANTS), victim),
+    completion_times=False,
     panels=[
         _senders_panel("(a) Mean from 1 to 5 ms", _VICTIMS),
         _senders_panel("(b) Forms of RCM", _VARIANTS),
