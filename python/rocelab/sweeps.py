@@ -115,10 +115,13 @@ class Sweep:
     statistics: Table
     """One row for each combination: of each metric the mean over the seeds and, in the column
     with ``_ci95`` after its name, half the width of the mean's 95 % confidence interval."""
+    found: int
+    """How many of the results were there already and were not run again."""
 
-    def __init__(self, plan: Plan, results: Sequence[Result]) -> None:
+    def __init__(self, plan: Plan, results: Sequence[Result], found: int = 0) -> None:
         self.plan = plan
         self.results = list(results)
+        self.found = found
         self.runs = Table(self._runs)
         self.statistics = Table(self._statistics)
 
@@ -307,6 +310,7 @@ def run_plan(
     side_by_side(todo, make, jobs=jobs, progress=progress)
     if out is None:
         return Sweep(plan, [results[case.place] for case in plan.cases])
-    done = Sweep(plan, [open_result(out / case.place) for case in plan.cases])
+    opened = [open_result(out / case.place) for case in plan.cases]
+    done = Sweep(plan, opened, found=len(plan.cases) - len(todo))
     sweep_store.write_tables(out, done)
     return done

@@ -209,8 +209,25 @@ def test_the_directory_of_a_sweep(command: Command, random_file: Path, tmp_path:
     assert_picture(pictures[:2])
     head, first, *_ = done.stdout.splitlines()
     assert head.split()[:3] == ["scheme.name", "traffic.0.load", "slowdown_mean"]
+    told_of = f"8 runs in {out}, 8 pictures in {out / 'plots'}"
+    assert done.stdout.splitlines()[-1] == told_of
     mean = told["statistics"][0]["slowdown_mean"]
     assert first.split()[:4] == ["hpcc", "0.3", f"{mean:.2f}", "±"]
+
+
+def test_runs_that_were_there_are_counted(
+    command: Command, random_file: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+
+    def last_line(seeds: int) -> str:
+        done = command("sweep", random_file, "--seeds", seeds, "--out", out)
+        assert (done.returncode, done.stderr) == (0, "")
+        return str(done.stdout.splitlines()[-1])
+
+    assert last_line(2) == f"2 runs in {out}"
+    assert last_line(3) == f"3 runs in {out}; 2 of 3 runs were there before"
+    assert last_line(3) == f"3 runs in {out}; 3 of 3 runs were there before"
 
 
 def test_tables_have_the_same_bytes_on_any_number_of_jobs(
@@ -235,9 +252,11 @@ def test_what_is_there_is_not_run_again(scenario: rocelab.Scenario, tmp_path: Pa
     # A run that was not written to its end, and one whose table is damaged.
     (tmp_path / "out/runs/scheme.name=dcqcn/1/simulator.sha256").unlink()
     (tmp_path / "out/runs/scheme.name=dcqcn/2/flows.parquet").write_bytes(b"PAR1")
+    assert small.found == 0
     again = rocelab.sweep(scenario, larger, seeds=2, out=tmp_path / "out")
     changed = {place for place, time in made(tmp_path / "out").items() if time != after[place]}
     assert changed == {"runs/scheme.name=dcqcn/1", "runs/scheme.name=dcqcn/2"}
+    assert again.found == 2
     row = again.runs.to_polars().row(2, named=True)
     assert row["digest"] == small.runs.to_polars()["digest"][0]
 
@@ -467,6 +486,40 @@ def test_quantities_are_numbers_and_words_are_places(scenario: rocelab.Scenario)
     assert [text.get_text() for text in axes.get_xticklabels()] == ["hpcc", "dcqcn"]
     assert legend_texts(drawn) == ["enabled true", "enabled false"]
     assert all(line.get_linestyle() == "None" for line in axes.lines)
+
+
+def test_tables_of_schemes_are_called_by_their_names(scenario: rocelab.Scenario) -> None:
+    def legend(*schemes: object) -> list[str]:
+        over = {"scheme": schemes, "traffic.0.load": [0.3, 0.6]}
+        return legend_texts(rocelab.sweep(scenario, over).plot("flows"))
+
+    slow = {"name": "dcqcn", "params": {"rate_ai": "80Mbps"}}
+    assert legend("hpcc", slow) == ["hpcc", "dcqcn"]
+    presets = [{"name": "dcqcn", "preset": name} for name in ("dcqcn-paper", "dcqcn-hpcc")]
+    assert legend(*presets) == ["dcqcn (dcqcn-paper)", "dcqcn (dcqcn-hpcc)"]
+    # Parameters alone tell these apart, so all is said.
+    plain, table = ("".join(text.split()) for text in legend("dcqcn", slow))
+    assert plain == "dcqcn"
+    assert table == 'scheme{name="dcqcn",params={rate_ai="80Mbps"}}'
+    (axes,) = rocelab.sweep(scenario, {"scheme": ["hpcc", slow]}).plot("flows").axes
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["hpcc", "dcqcn"]
+
+
+def test_every_value_of_a_few_has_a_tick(scenario: rocelab.Scenario) -> None:
+    def ticks(sizes: list[str]) -> tuple[str, list[str], list[float]]:
+        probe = {"name": "queue", "kind": "queue", "ports": ["s0:h0"], "interval": "10us"}
+        incast = {"kind": "incast", "senders": 2, "receiver": "h0", "size": "1KB"}
+        base = scenario.with_(traffic=[incast], probe=[probe])
+        (axes,) = rocelab.sweep(base, {"traffic.0.size": sizes}).plot("flows").axes
+        names = [text.get_text() for text in axes.get_xticklabels()]
+        return axes.get_xscale(), names, list(axes.xaxis.get_minorticklocs())
+
+    doubled = ["50KB", "100KB", "200KB", "400KB"]
+    assert ticks(doubled) == ("log", doubled, [])
+    even = ["100KB", "200KB", "300KB"]
+    assert ticks(even) == ("linear", even, [])
+    # One has no room for its name on either axis.
+    assert ticks(["100KB", "198KB", "200KB"]) == ("linear", ["100KB", "200KB"], [198e3])
 
 
 def test_what_cannot_be_drawn_is_said(scenario: rocelab.Scenario) -> None:

@@ -79,7 +79,9 @@ def sweep(
     elif not quiet:
         print(_table(done, shown))
         drawn = f", {len(pictures)} pictures in {place / 'plots'}" if pictures else ""
-        print(f"\n{len(done.results)} runs in {place}{drawn}")
+        runs = len(done.results)
+        found = f"; {done.found} of {runs} runs were there before" if done.found else ""
+        print(f"\n{runs} runs in {place}{drawn}{found}")
 
 
 def _draw(done: Sweep, metrics: Sequence[Metric], directory: Path) -> list[Path]:

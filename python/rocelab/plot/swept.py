@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 _WIDE = 10
 """From this quotient of the largest and the smallest on the x axis is logarithmic."""
+_FEW = 8
+"""Up to so many numbers on the x axis all have ticks."""
 _HIGH = 20
 """The same of the y axis."""
 _SPREAD = 0.6
@@ -85,7 +87,7 @@ def swept(sweep: Sweep, metric: Metric) -> Figure:
         if places:
             _number_axis(panel, places)
         else:
-            name_places(drawn, panel, [value.label for value in varied.values])
+            name_places(drawn, panel, list(_called(varied).values()))
             panel.set_xlim(-0.5, len(varied.values) - 0.5)
             panel.grid(visible=False, axis="x")
         panel.set_xlabel(varied.key, parse_math=False)
@@ -127,9 +129,27 @@ def _lines(
 
 def _word(axis: Axis, value: Value) -> str:
     """What to call a value where its key is not named: words by themselves."""
-    if axis.numbers is None and isinstance(value.data, str):
-        return value.label
-    return f"{axis.key.rsplit('.', 1)[-1]} {value.label}"
+    called = _called(axis)[value.label]
+    if called != value.label or (axis.numbers is None and isinstance(value.data, str)):
+        return called
+    return f"{axis.key.rsplit('.', 1)[-1]} {called}"
+
+
+def _called(axis: Axis) -> dict[str, str]:
+    """By their labels, what to call the values: tables of schemes by names or presets, if these do.
+
+    That is where no two are called the same.
+    """
+    labels = [value.label for value in axis.values]
+    tables = [value.data if isinstance(value.data, dict) else {} for value in axis.values]
+    by_name = [table.get("name", label) for table, label in zip(tables, labels, strict=True)]
+    by_preset = [
+        f"{name} ({table['preset']})" if "preset" in table else name
+        for table, name in zip(tables, by_name, strict=True)
+    ]
+    choices = (by_name, by_preset) if axis.key == "scheme" else ()
+    names = next((names for names in choices if len(set(names)) == len(names)), labels)
+    return dict(zip(labels, names, strict=True))
 
 
 def _draw(
@@ -160,25 +180,33 @@ def _draw(
 
 
 def _number_axis(panel: Axes, places: Mapping[str, float]) -> None:
-    """Names the values that were run, as many as have room, and no others."""
-    from matplotlib.ticker import NullLocator
+    """Names the values that were run, as many as have room; of a few, the others have ticks."""
+    from matplotlib.ticker import FixedLocator, NullFormatter
 
     ordered = sorted(places, key=places.__getitem__)
     low, high = places[ordered[0]], places[ordered[-1]]
-    if low > 0 and high / low >= _WIDE:
-        panel.set_xscale("log")
+    named = _with_room(ordered, [places[label] for label in ordered])
+    if low > 0:
+        logs = _with_room(ordered, [math.log(places[label]) for label in ordered])
+        if high / low >= _WIDE or len(named) < len(logs) == len(ordered):
+            named = logs
+            panel.set_xscale("log")
+    if panel.get_xscale() == "log":
         margin = (high / low) ** _MARGIN
         panel.set_xlim(low / margin, high * margin)
     else:
         margin = (high - low or 1) * _MARGIN
         panel.set_xlim(low - margin, high + margin)
-    along = math.log if panel.get_xscale() == "log" else float
-    begin, end = map(along, panel.get_xlim())
-    letters = AXIS_LETTERS / (end - begin)
-    room = with_room(ordered, [(along(places[label]) - begin) * letters for label in ordered])
-    named = [ordered[at] for at in room]
     panel.set_xticks([places[label] for label in named], named, parse_math=False)
-    panel.xaxis.set_minor_locator(NullLocator())
+    others = [places[label] for label in ordered if label not in named]
+    panel.xaxis.set_minor_locator(FixedLocator(others if len(ordered) <= _FEW else []))
+    panel.xaxis.set_minor_formatter(NullFormatter())
+
+
+def _with_room(labels: Sequence[str], places: Sequence[float]) -> list[str]:
+    """Those of ``labels`` that have room at ``places``, which are in order."""
+    letters = AXIS_LETTERS / ((places[-1] - places[0] or 1) * (1 + 2 * _MARGIN))
+    return [labels[at] for at in with_room(labels, [place * letters for place in places])]
 
 
 def _value_axis(panel: Axes, points: Sequence[Point]) -> None:
