@@ -129,6 +129,27 @@ def test_markers_of_slowdowns_are_whole(three_runs: list[rocelab.Result], count:
                     assert axes.transData.transform((1, y))[1] + radius < top
 
 
+def test_slowdowns_of_one_size_are_side_by_side(three_runs: list[rocelab.Result]) -> None:
+    traffic = {"kind": "incast", "senders": 4, "receiver": "h4", "size": "300KB"}
+    runs = [rocelab.run(run.scenario.with_(traffic=[traffic])) for run in three_runs]
+    for several in (runs, runs[:1]):
+        drawn = rocelab.plot.fct(several)
+        (axes,) = drawn.axes
+        assert axes.get_xlabel() == "Flow size"
+        assert [text.get_text() for text in axes.get_xticklabels()] == ["300 KB"]
+        lines = {str(line.get_label()): line for line in axes.lines}
+        places = set()
+        for run in several:
+            line = lines[run.summary["scheme"]]
+            assert list(np.asarray(line.get_ydata())) == [run.summary["slowdown"]["p50"]]
+            places.add(float(np.asarray(line.get_xdata())[0]))
+        assert len(places) == len(several)
+    # Groups of the HPCC simulator's analysis may be many of one size.
+    group = {"upper_bytes": 300e3, "flows": 9, "p50": 1.0, "p95": 2.0, "p99": 3.0}
+    (axes,) = slowdown.by_size([("a", [group] * 20)]).axes
+    assert [len(np.asarray(line.get_xdata())) for line in axes.lines] == [20] * 3
+
+
 LONG_TAGS = [
     "background-websearch",
     "incast-16-to-1",

@@ -53,6 +53,7 @@ def fct(results: Results) -> Figure:
 
     A point stands at its bin's largest size. Several results share a picture with a panel for each
     percentile; a dictionary gives them their labels: ``fct({"eta 0.9": one, "eta 0.95": other})``.
+    Where all flows have one size, all is drawn in one panel, as by :func:`tags`.
     """
     runs, names = named(results)
     for run, name in zip(runs, names, strict=True):
@@ -76,6 +77,10 @@ def by_size(lists: Sequence[tuple[str, Sequence[Bin]]], notes: Sequence[str] = (
     """
     counts = [entry["flows"] for _, bins in lists for entry in bins]
     notes = [*_maxima("Bins", counts), *notes]
+    sizes = {entry["upper_bytes"] for _, bins in lists for entry in bins}
+    if len(sizes) == 1 and all(len(bins) == 1 for _, bins in lists):
+        spots = [(name, {0: [one[f"p{p}"] for p in PERCENTILES]}) for name, (one,) in lists]
+        return _at_places([quantity.size(sizes.pop())], spots, notes, "Flow size")
     with style():
         if len(lists) == 1:
             ((_, bins),) = lists
@@ -109,27 +114,47 @@ def tags(results: Results) -> Figure:
         raise ResultError("no flow completed, so there are no slowdowns to draw")
     counts = [len(values) for tagged in by_run for values in tagged.values()]
     notes = [*_maxima("Tags", counts), *unfinished(runs, names), *caveats(runs)]
+    spots = [
+        {
+            at: [percentile(tagged[tag], p) for p in PERCENTILES]
+            for at, tag in enumerate(found)
+            if tag in tagged
+        }
+        for tagged in by_run
+    ]
+    drawn = _at_places(found, list(zip(names, spots, strict=True)), notes)
+    if len(runs) == 1:
+        with style():
+            title(drawn.axes[0], names[0])
+            fit_titles(drawn, drawn.axes)
+    return drawn
+
+
+def _at_places(
+    words: Sequence[str],
+    lists: Sequence[tuple[str, Mapping[int, Sequence[float]]]],
+    notes: Sequence[str],
+    x_label: str = "",
+) -> Figure:
+    """The percentiles of each of ``lists`` at the places of ``words``, side by side."""
     with style():
         drawn, (axes,) = figure(notes=notes)
-        for index, (tagged, name) in enumerate(zip(by_run, names, strict=True)):
-            shift = (index - (len(runs) - 1) / 2) * 0.6 / len(runs)
-            spots = [(at + shift, tagged[tag]) for at, tag in enumerate(found) if tag in tagged]
-            x = [spot for spot, _ in spots]
-            low, bar, high = ([percentile(v, p) for _, v in spots] for p in PERCENTILES)
+        for index, (name, spots) in enumerate(lists):
+            shift = (index - (len(lists) - 1) / 2) * 0.6 / len(lists)
+            x = [at + shift for at in spots]
+            low, bar, high = zip(*spots.values(), strict=True) if spots else ((), (), ())
             colour, _, marker = look(index)
             axes.vlines(x, low, high, color=colour, linewidth=1)
             axes.plot(x, bar, linestyle="", marker="_", markersize=6, color=colour)
             axes.plot(x, high, linestyle="", marker=marker, markerfacecolor="white", color=colour)
             axes.plot(x, low, linestyle="", marker=marker, color=colour, label=name)
-        name_places(drawn, axes, found)
-        axes.set_xlim(-0.5, len(found) - 0.5)
+        name_places(drawn, axes, words)
+        axes.set_xlim(-0.5, len(words) - 0.5)
         axes.grid(visible=False, axis="x")
+        axes.set_xlabel(x_label)
         axes.set_ylabel("FCT slowdown (p50, p95, p99)")
         log_slowdown(axes)
-        legend(drawn, [axes], names)
-        if len(runs) == 1:
-            title(axes, names[0])
-            fit_titles(drawn, [axes])
+        legend(drawn, [axes], [name for name, _ in lists])
     return drawn
 
 
