@@ -13,7 +13,7 @@
 
 use crate::contract::{
     Ack, Allow, Cp, Emit, Emits, Header, HostCx, HostFacts, Kind, Np, Observable, Packet,
-    PathFacts, PortFacts, PortView, Rp, Scheme, Signal, SwitchFacts, Target,
+    PathFacts, PortFacts, PortView, Rp, Scheme, SwitchFacts, Target,
 };
 use crate::dcqcn::{Cnp, Dcqcn, DcqcnParams, NotificationPoint, ReactionPoint};
 use crate::params::{self, Value};
@@ -304,9 +304,6 @@ impl Rp<Annulus> for DualReactionPoint {
             Notice::Congestion => self.dcqcn.notify(cx.now),
             Notice::NearSource(feedback) => self.near.notify(cx.now, feedback),
         }
-    }
-    fn on_signal(&mut self, now: Time, signal: Signal) {
-        self.dcqcn.signal(now, signal);
     }
     #[inline]
     fn next_timer(&self) -> Time {

@@ -149,8 +149,6 @@ pub struct Ack<'a, S: Scheme> {
     pub echo: CodePoint,
     /// From the data packet's departure at the sender to this ACK's arrival.
     pub rtt: Time,
-    /// The scheme's bit of the data packet that this ACK answers.
-    pub mark: bool,
     /// What the ACK carries for the scheme. A NACK carries what the packet out of order did.
     pub meta: &'a S::Meta,
 }
@@ -166,15 +164,6 @@ impl<S: Scheme> Ack<'_, S> {
     pub fn sent_up_to(&self) -> u64 {
         if self.nack { self.next_expected } else { self.next_to_send }
     }
-}
-
-/// What a wrapper tells the reaction point inside it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Signal {
-    /// React as to one congestion notification.
-    Cut,
-    /// Neither raise nor lower the rate before this time.
-    Hold(Time),
 }
 
 /// A quantity of the reaction point that a probe can record.
@@ -216,8 +205,6 @@ pub trait Rp<S: Scheme>: Sized + Send + 'static {
     fn on_ack(&mut self, _cx: &mut HostCx<'_, S>, _ack: &Ack<'_, S>) {}
     /// One of the scheme's control packets arrived.
     fn on_ctl(&mut self, _cx: &mut HostCx<'_, S>, _ctl: &S::Ctl) {}
-    /// A wrapper asks for a reaction.
-    fn on_signal(&mut self, _now: Time, _signal: Signal) {}
     /// The bytes that the QP still has to send for the first time changed: a message was posted,
     /// or the last byte left.
     fn on_backlog(&mut self, _cx: &mut HostCx<'_, S>, _left: Bytes) {}

@@ -28,7 +28,7 @@ mod hosts;
 pub use hosts::DcqcnHosts;
 
 use crate::contract::{
-    Allow, CodePoint, HostFacts, Observable, PathFacts, PlainSwitch, Scheme, Signal, SwitchFacts,
+    Allow, CodePoint, HostFacts, Observable, PathFacts, PlainSwitch, Scheme, SwitchFacts,
 };
 use crate::params::{Kind, Value};
 use crate::registry::{EcnLaw, Preset};
@@ -469,14 +469,6 @@ impl ReactionPoint {
     pub fn hold(&mut self, now: Time, until: Time) {
         self.run_timers(now);
         self.hold_until = until;
-    }
-
-    /// A wrapper speaks.
-    pub fn signal(&mut self, now: Time, signal: Signal) {
-        match signal {
-            Signal::Cut => self.notify(now),
-            Signal::Hold(until) => self.hold(now, until),
-        }
     }
 
     /// What a probe sees at `now`.

@@ -10,7 +10,7 @@
 
 use crate::contract::{
     Ack, Allow, CodePoint, Header, HostCx, HostFacts, Np, Observable, PathFacts, Rp, Scheme,
-    Signal, SwitchFacts,
+    SwitchFacts,
 };
 use crate::dcqcn::{Cnp, Dcqcn, DcqcnParams, NotificationPoint, ReactionPoint};
 use crate::params::{Kind, Value};
@@ -163,12 +163,6 @@ impl Rp<DcqcnTcd> for HoldingReactionPoint {
         match ctl {
             Notification::Congestion => self.on_congestion(cx.now),
             Notification::Undetermined => self.on_undetermined(cx.now),
-        }
-    }
-    fn on_signal(&mut self, now: Time, signal: Signal) {
-        match signal {
-            Signal::Cut => self.on_congestion(now),
-            Signal::Hold(until) => self.dcqcn.hold(now, until),
         }
     }
     #[inline]

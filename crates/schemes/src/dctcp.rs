@@ -16,7 +16,7 @@
 
 use crate::contract::{
     Ack, Allow, CodePoint, HostCx, HostFacts, NoCtl, Observable, PathFacts, PlainReceiver,
-    PlainSwitch, Rp, Scheme, Signal, SwitchFacts,
+    PlainSwitch, Rp, Scheme, SwitchFacts,
 };
 use crate::params::{Kind, Value};
 use crate::registry::{EcnLaw, Preset};
@@ -148,8 +148,6 @@ pub struct ReactionPoint {
     cut_until: Option<u64>,
     /// First byte not sent yet.
     sent: u64,
-    /// No cut or increase before this time.
-    hold_until: Time,
 }
 
 impl ReactionPoint {
@@ -186,7 +184,6 @@ impl ReactionPoint {
             filled: false,
             cut_until: None,
             sent: 0,
-            hold_until: Time::ZERO,
         };
         rp.set(first);
         rp
@@ -206,14 +203,7 @@ impl ReactionPoint {
     /// An ACK of `newly_acked` bytes, up to `acknowledged`, where the sender has sent up to `sent`;
     /// `marked`: it echoes a mark.
     #[inline]
-    pub fn acknowledge(
-        &mut self,
-        now: Time,
-        acknowledged: u64,
-        newly_acked: u64,
-        sent: u64,
-        marked: bool,
-    ) {
+    pub fn acknowledge(&mut self, acknowledged: u64, newly_acked: u64, sent: u64, marked: bool) {
         self.sent = sent;
         match self.control {
             Control::Window => {
@@ -235,9 +225,9 @@ impl ReactionPoint {
             self.cut_until = None;
         }
         if marked {
-            self.cut(now);
+            self.cut();
         }
-        if round_ends && self.cut_until.is_none() && self.filled && now >= self.hold_until {
+        if round_ends && self.cut_until.is_none() && self.filled {
             self.set(self.current.saturating_add(self.step));
         }
         if round_ends {
@@ -268,17 +258,12 @@ impl ReactionPoint {
     }
 
     /// Equation 2, unless a cut is in force.
-    pub fn cut(&mut self, now: Time) {
-        if self.cut_until.is_some() || now < self.hold_until {
+    fn cut(&mut self) {
+        if self.cut_until.is_some() {
             return;
         }
         self.set((self.current as f64 * (1.0 - self.alpha / 2.0)) as u64);
         self.cut_until = Some(self.sent);
-    }
-
-    /// Neither cuts nor increases until `until`; measuring goes on.
-    pub fn hold(&mut self, until: Time) {
-        self.hold_until = until;
     }
 
     fn set(&mut self, level: u64) {
@@ -300,16 +285,10 @@ impl Rp<Dctcp> for ReactionPoint {
         self.permission()
     }
     #[inline]
-    fn on_ack(&mut self, cx: &mut HostCx<'_, Dctcp>, ack: &Ack<'_, Dctcp>) {
+    fn on_ack(&mut self, _cx: &mut HostCx<'_, Dctcp>, ack: &Ack<'_, Dctcp>) {
         let marked = ack.echo == CodePoint::CongestionExperienced;
         let (new, sent) = (ack.newly_acked.get(), ack.sent_up_to());
-        self.acknowledge(cx.now, ack.next_expected, new, sent, marked);
-    }
-    fn on_signal(&mut self, now: Time, signal: Signal) {
-        match signal {
-            Signal::Cut => self.cut(now),
-            Signal::Hold(until) => self.hold(until),
-        }
+        self.acknowledge(ack.next_expected, new, sent, marked);
     }
     fn observe(&self, _now: Time, what: Observable) -> Option<f64> {
         match what {

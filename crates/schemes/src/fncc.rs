@@ -30,7 +30,7 @@
 
 use crate::contract::{
     Ack, Allow, Body, Cp, Full, Header, HostCx, HostFacts, Kind, LinkRates, NoCtl, Np, Observable,
-    Packet, PathFacts, PortFacts, PortView, RateCode, Rp, Scheme, Signal, Strict, SwitchFacts,
+    Packet, PathFacts, PortFacts, PortView, RateCode, Rp, Scheme, Strict, SwitchFacts,
 };
 use crate::hpcc::{self, Hpcc, HpccParams, SIMULATOR_ONLY};
 use crate::int::{IntFormat, IntRecord, IntStack};
@@ -413,13 +413,6 @@ impl<const N: usize> Rp<Fncc<N>> for ReactionPoint<N> {
     fn on_ack(&mut self, cx: &mut HostCx<'_, Fncc<N>>, ack: &Ack<'_, Fncc<N>>) {
         if ack.brings_news() {
             self.new_ack(cx.now, ack.next_expected, ack.next_to_send, ack.meta);
-        }
-    }
-    fn on_signal(&mut self, _now: Time, signal: Signal) {
-        match signal {
-            Signal::Hold(until) => self.hpcc.hold(until),
-            // It knows no notification, as HPCC.
-            Signal::Cut => {}
         }
     }
     fn observe(&self, _now: Time, what: Observable) -> Option<f64> {

@@ -16,7 +16,7 @@ pub use window::{Busiest, Law, ReactionPoint};
 
 use crate::contract::{
     Ack, Allow, HostCx, HostFacts, LinkRates, NoCtl, Observable, PathFacts, PlainReceiver, Rp,
-    Scheme, Signal, SwitchFacts,
+    Scheme, SwitchFacts,
 };
 use crate::int::{IntFormat, IntStack, StampInt};
 use crate::params::{Kind, ParamError, Value};
@@ -255,32 +255,17 @@ impl<const N: usize> Variant<N> {
 
     /// An ACK or NACK that brings U itself.
     #[inline]
-    pub fn acknowledge_with_utilisation<S: Scheme>(
-        &mut self,
-        now: Time,
-        ack: &Ack<'_, S>,
-        utilisation: f64,
-    ) {
+    pub fn acknowledge_with_utilisation<S: Scheme>(&mut self, ack: &Ack<'_, S>, utilisation: f64) {
         match self {
             Variant::Paper(rp) if ack.brings_news() => {
                 let acknowledged = ack.next_expected;
-                rp.new_ack_with_utilisation(now, acknowledged, ack.next_to_send, utilisation);
+                rp.new_ack_with_utilisation(acknowledged, ack.next_to_send, utilisation);
             }
             Variant::Paper(_) => {}
             Variant::Ns3(rp) => {
                 let acknowledged = ack.next_expected;
-                rp.acknowledge_with_utilisation(now, acknowledged, ack.sent_up_to(), utilisation);
+                rp.acknowledge_with_utilisation(acknowledged, ack.sent_up_to(), utilisation);
             }
-        }
-    }
-
-    /// A wrapper asks for a reaction.
-    pub fn signal(&mut self, signal: Signal) {
-        match (signal, self) {
-            (Signal::Hold(until), Variant::Paper(rp)) => rp.hold(until),
-            (Signal::Hold(until), Variant::Ns3(rp)) => rp.hold(until),
-            // HPCC knows no notification; U tells it more.
-            (Signal::Cut, _) => {}
         }
     }
 
@@ -311,9 +296,6 @@ impl<const N: usize> Rp<Hpcc<N>> for Variant<N> {
     #[inline(always)]
     fn on_ack(&mut self, cx: &mut HostCx<'_, Hpcc<N>>, ack: &Ack<'_, Hpcc<N>>) {
         self.acknowledge(cx.now, ack);
-    }
-    fn on_signal(&mut self, _now: Time, signal: Signal) {
-        self.signal(signal);
     }
     fn observe(&self, _now: Time, what: Observable) -> Option<f64> {
         Variant::observe(self, what)

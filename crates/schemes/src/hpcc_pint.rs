@@ -11,8 +11,7 @@
 
 use crate::contract::{
     Ack, Allow, Body, Cp, Header, HostCx, HostFacts, Kind as PacketKind, Local, NoCtl, Observable,
-    Packet, PathFacts, PlainReceiver, PortFacts, PortLocal, PortView, Rp, Scheme, Signal,
-    SwitchFacts,
+    Packet, PathFacts, PlainReceiver, PortFacts, PortLocal, PortView, Rp, Scheme, SwitchFacts,
 };
 use crate::hpcc::{Hpcc, HpccParams, Variant};
 use crate::params::{Kind, Value};
@@ -465,11 +464,8 @@ impl Rp<HpccPint> for ReactionPoint {
     fn on_ack(&mut self, cx: &mut HostCx<'_, HpccPint>, ack: &Ack<'_, HpccPint>) {
         if ack.meta.chosen {
             let utilisation = cx.host.decode(ack.meta.code);
-            self.hpcc.acknowledge_with_utilisation(cx.now, ack, utilisation);
+            self.hpcc.acknowledge_with_utilisation(ack, utilisation);
         }
-    }
-    fn on_signal(&mut self, _now: Time, signal: Signal) {
-        self.hpcc.signal(signal);
     }
     fn observe(&self, _now: Time, what: Observable) -> Option<f64> {
         self.hpcc.observe(what)

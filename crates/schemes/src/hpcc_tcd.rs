@@ -8,7 +8,7 @@
 
 use crate::contract::{
     Ack, Allow, CodePoint, HostCx, HostFacts, NoCtl, Observable, PathFacts, PlainReceiver, Rp,
-    Scheme, Signal, Stack, SwitchFacts,
+    Scheme, Stack, SwitchFacts,
 };
 use crate::dcqcn::Dcqcn;
 use crate::hpcc::{Hpcc, HpccParams, Variant};
@@ -113,9 +113,6 @@ impl<const N: usize> Rp<HpccTcd<N>> for ExcusingReactionPoint<N> {
         } else {
             self.0.acknowledge(cx.now, ack);
         }
-    }
-    fn on_signal(&mut self, _now: Time, signal: Signal) {
-        self.0.signal(signal);
     }
     fn observe(&self, _now: Time, what: Observable) -> Option<f64> {
         self.0.observe(what)

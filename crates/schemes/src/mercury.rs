@@ -40,7 +40,7 @@ pub use switch::{CongestionPoint, PortState};
 
 use crate::contract::{
     Ack, Allow, Header, HostCx, HostFacts, Observable, PathFacts, PlainReceiver, Rp, Scheme,
-    Signal, SwitchFacts,
+    SwitchFacts,
 };
 use crate::dcqcn::Cnp;
 use crate::params::{self, ParamError, Value};
@@ -273,7 +273,6 @@ impl<B: Base> Rp<Mercury<B>> for Sender<B> {
             nack: ack.nack,
             echo: ack.echo,
             rtt: ack.rtt,
-            mark: ack.mark,
             meta: ack.meta,
         };
         self.below(cx, |law, cx| law.on_ack(cx, &ack));
@@ -281,7 +280,7 @@ impl<B: Base> Rp<Mercury<B>> for Sender<B> {
     /// Algorithm 2, lines 15 to 17.
     fn on_ctl(&mut self, cx: &mut HostCx<'_, Mercury<B>>, notice: &Notice) {
         self.count(cx.host, notice.from_root);
-        self.law.on_signal(cx.now, Signal::Cut);
+        B::cut(&mut self.law, cx.now);
         if notice.window == 0 {
             return;
         }
@@ -292,9 +291,6 @@ impl<B: Base> Rp<Mercury<B>> for Sender<B> {
             self.since = cx.now;
         }
         self.quiet_at = cx.now + own.quiet_time;
-    }
-    fn on_signal(&mut self, now: Time, signal: Signal) {
-        self.law.on_signal(now, signal);
     }
     fn on_backlog(&mut self, cx: &mut HostCx<'_, Mercury<B>>, left: Bytes) {
         self.below(cx, |law, cx| law.on_backlog(cx, left));

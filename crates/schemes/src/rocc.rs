@@ -17,7 +17,7 @@ pub use flow_table::FlowTable;
 
 use crate::contract::{
     Allow, Cp, Emit, Emits, HostCx, HostFacts, Kind as PacketKind, Local, Observable, Packet,
-    PathFacts, PlainReceiver, PortFacts, PortView, Ports, Rp, Scheme, Signal, SwitchFacts, Target,
+    PathFacts, PlainReceiver, PortFacts, PortView, Ports, Rp, Scheme, SwitchFacts, Target,
 };
 use crate::params::{Kind, ParamError, Value};
 use crate::registry::Preset;
@@ -328,7 +328,6 @@ pub struct ReactionPoint {
     recovers: Time,
     /// Messages that arrived and have no effect yet, and when they have.
     waiting: VecDeque<(Time, FairRate)>,
-    hold_until: Time,
 }
 
 impl ReactionPoint {
@@ -342,7 +341,6 @@ impl ReactionPoint {
             bound: None,
             recovers: Time::NEVER,
             waiting: VecDeque::new(),
-            hold_until: Time::ZERO,
         }
     }
 
@@ -379,7 +377,7 @@ impl ReactionPoint {
     /// to.
     fn take(&mut self, now: Time, message: FairRate) {
         let follows = self.bound.is_none_or(|origin| origin == message.origin);
-        if now < self.hold_until || !(follows || message.rate() < self.rate) {
+        if !(follows || message.rate() < self.rate) {
             return;
         }
         self.bound = Some(message.origin);
@@ -391,9 +389,6 @@ impl ReactionPoint {
     fn recover(&mut self) {
         let now = self.recovers;
         self.recovers = now + self.recovery_timer;
-        if now < self.hold_until {
-            return;
-        }
         self.set_rate(Rate::from_bps(self.rate.bps().saturating_mul(2)));
         if self.rate == self.line_rate {
             self.bound = None;
@@ -419,16 +414,6 @@ impl Rp<Rocc> for ReactionPoint {
     }
     fn on_ctl(&mut self, cx: &mut HostCx<'_, Rocc>, message: &FairRate) {
         self.hear(cx.now, *message);
-    }
-    fn on_signal(&mut self, now: Time, signal: Signal) {
-        match signal {
-            // The switches know the fair rate; a notification tells less.
-            Signal::Cut => {}
-            Signal::Hold(until) => {
-                self.catch_up(now);
-                self.hold_until = until;
-            }
-        }
     }
     #[inline]
     fn next_timer(&self) -> Time {

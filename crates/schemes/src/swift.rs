@@ -11,7 +11,7 @@
 
 use crate::contract::{
     Ack, Allow, HostCx, HostFacts, NoCtl, Observable, PathFacts, PlainReceiver, PlainSwitch, Rp,
-    Scheme, Signal, SwitchFacts,
+    Scheme, SwitchFacts,
 };
 use crate::params::{Kind, ParamError, Value};
 use crate::registry::Preset;
@@ -172,7 +172,6 @@ pub struct ReactionPoint {
     last_decrease: Option<Time>,
     /// retransmit_cnt.
     timeouts: u64,
-    hold_until: Time,
 }
 
 impl ReactionPoint {
@@ -205,7 +204,6 @@ impl ReactionPoint {
             delay: ps(path.base_rtt),
             last_decrease: None,
             timeouts: 0,
-            hold_until: Time::ZERO,
         }
     }
 
@@ -241,9 +239,6 @@ impl ReactionPoint {
         let can_decrease = self.can_decrease(now);
         self.timeouts = 0;
         self.sample(delay);
-        if now < self.hold_until {
-            return;
-        }
         let target = self.target();
         if self.delay < target {
             let increase = self.ai * packets;
@@ -279,7 +274,7 @@ impl ReactionPoint {
     }
 
     fn cut(&mut self, now: Time) {
-        if self.can_decrease(now) && now >= self.hold_until {
+        if self.can_decrease(now) {
             self.set_cwnd(now, self.cwnd * (1.0 - self.max_mdf));
         }
     }
@@ -322,12 +317,6 @@ impl Rp<Swift> for ReactionPoint {
     }
     fn on_retransmission_timeout(&mut self, cx: &mut HostCx<'_, Swift>) {
         self.time_out(cx.now);
-    }
-    fn on_signal(&mut self, now: Time, signal: Signal) {
-        match signal {
-            Signal::Cut => self.cut(now),
-            Signal::Hold(until) => self.hold_until = until,
-        }
     }
     /// Under `alpha`, the last packet's delay over the target.
     fn observe(&self, _now: Time, what: Observable) -> Option<f64> {

@@ -19,7 +19,7 @@
 
 use crate::contract::{
     Ack, Allow, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, PlainSwitch, Rp, Scheme,
-    Signal, SwitchFacts,
+    SwitchFacts,
 };
 use crate::params::{Kind, ParamError, Value};
 use crate::registry::Preset;
@@ -188,8 +188,6 @@ pub struct ReactionPoint {
     run: u64,
     /// An ACK up to this byte of the stream, or beyond, makes the next update.
     next_update: u64,
-    /// The rate stays as it is before this time.
-    hold_until: Time,
 }
 
 impl ReactionPoint {
@@ -213,7 +211,6 @@ impl ReactionPoint {
                 Form::Paper => params.segment.get(),
                 Form::Ns3 => 1,
             },
-            hold_until: Time::ZERO,
         }
     }
 
@@ -231,15 +228,8 @@ impl ReactionPoint {
     /// An ACK up to `acknowledged`, `rtt` after its packet left, where the sender has sent up to
     /// `sent`.
     #[inline]
-    pub fn acknowledge(
-        &mut self,
-        params: &TimelyParams,
-        now: Time,
-        acknowledged: u64,
-        sent: u64,
-        rtt: Time,
-    ) {
-        if self.measure(params, acknowledged, sent, rtt) && now >= self.hold_until {
+    pub fn acknowledge(&mut self, params: &TimelyParams, acknowledged: u64, sent: u64, rtt: Time) {
+        if self.measure(params, acknowledged, sent, rtt) {
             self.update(params, rtt);
         }
     }
@@ -266,16 +256,6 @@ impl ReactionPoint {
         let weight = params.ewma_weight;
         self.difference = (1.0 - weight) * self.difference + weight * newest;
         true
-    }
-
-    /// The rate stays as it is until `until`; measuring goes on.
-    pub fn hold(&mut self, until: Time) {
-        self.hold_until = until;
-    }
-
-    /// Whether the rate is held.
-    pub fn is_held(&self, now: Time) -> bool {
-        now < self.hold_until
     }
 
     /// The update of Algorithm 1.
@@ -340,13 +320,6 @@ impl Rp<Timely> for ReactionPoint {
     }
     #[inline]
     fn on_ack(&mut self, cx: &mut HostCx<'_, Timely>, ack: &Ack<'_, Timely>) {
-        self.acknowledge(cx.params, cx.now, ack.next_expected, ack.sent_up_to(), ack.rtt);
-    }
-    fn on_signal(&mut self, _now: Time, signal: Signal) {
-        match signal {
-            Signal::Hold(until) => self.hold(until),
-            // TIMELY knows no notification; round trips tell it more.
-            Signal::Cut => {}
-        }
+        self.acknowledge(cx.params, ack.next_expected, ack.sent_up_to(), ack.rtt);
     }
 }

@@ -15,7 +15,7 @@
 //! queue; in between, and below T_low, the rate stays.
 
 use crate::contract::{
-    Ack, Allow, CodePoint, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, Rp, Scheme, Signal,
+    Ack, Allow, CodePoint, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, Rp, Scheme,
     SwitchFacts,
 };
 use crate::dcqcn::Dcqcn;
@@ -129,9 +129,6 @@ impl TernaryReactionPoint {
             return;
         }
         let met = std::mem::replace(&mut self.met, CodePoint::Capable);
-        if self.timely.is_held(now) {
-            return;
-        }
         match met {
             CodePoint::UndeterminedEncountered => self.timely.keep(1.0),
             CodePoint::CongestionExperienced => self.congested(params, now, rtt),
@@ -170,12 +167,5 @@ impl Rp<TimelyTcd> for TernaryReactionPoint {
         let sent = ack.sent_up_to();
         let params = &cx.params.timely;
         self.acknowledge(params, cx.now, ack.next_expected, sent, ack.rtt, ack.echo);
-    }
-    fn on_signal(&mut self, _now: Time, signal: Signal) {
-        match signal {
-            Signal::Hold(until) => self.timely.hold(until),
-            // As TIMELY: round trips and echoes tell it more.
-            Signal::Cut => {}
-        }
     }
 }

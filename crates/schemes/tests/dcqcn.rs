@@ -2,7 +2,7 @@
 //! output.
 
 use proptest::prelude::*;
-use schemes::contract::{CodePoint, LinkRates, Observable, PathFacts, Rp, Scheme, Signal};
+use schemes::contract::{CodePoint, LinkRates, Observable, PathFacts, Rp, Scheme};
 use schemes::dcqcn::{Dcqcn, DcqcnParams, NotificationPoint, ReactionPoint};
 use units::{Bytes, Rate, Time};
 
@@ -237,13 +237,13 @@ mod paper {
     fn nothing_changes_the_rate_while_it_is_held() {
         let mut rp = preset("dcqcn-paper", 40);
         rp.notify(us(0));
-        Rp::<Dcqcn>::on_signal(&mut rp, us(10), Signal::Hold(us(100)));
+        rp.hold(us(10), us(100));
         rp.notify(us(20));
         rp.count_bytes(us(30), 30_000_000);
         assert_eq!(rates(&mut rp, us(99)), (20_000, 40_000));
         // The timer ran on: the step due at 55 us is lost, that of 110 us is the first.
         assert_eq!(rates(&mut rp, us(110)), (30_000, 40_000));
-        Rp::<Dcqcn>::on_signal(&mut rp, us(111), Signal::Cut);
+        rp.notify(us(111));
         assert_eq!(rp.target_rate(), Rate::from_gbps(30));
     }
 

@@ -1,7 +1,7 @@
 //! DCTCP against windows worked out by hand from its equations, and against the HPCC simulator's own
 //! output.
 
-use schemes::contract::{LinkRates, Observable, PathFacts, Rp, Scheme, Signal};
+use schemes::contract::{LinkRates, Observable, PathFacts, Rp, Scheme};
 use schemes::dctcp::{Dctcp, DctcpParams, ReactionPoint};
 use units::{Bytes, Rate, Time};
 
@@ -57,7 +57,7 @@ mod paper {
             for packet in 0..count {
                 self.acknowledged += 1000;
                 let mark = packet < marked;
-                self.rp.acknowledge(us(1), self.acknowledged, 1000, self.sent, mark);
+                self.rp.acknowledge(self.acknowledged, 1000, self.sent, mark);
                 while self.sent < self.acknowledged + self.window() {
                     self.sent += 1000;
                 }
@@ -90,7 +90,7 @@ mod paper {
         let mut rp = begun("dctcp-paper");
         for packet in 1..1000 {
             // Never more than 50 packets under way.
-            rp.acknowledge(us(1), packet * 1000, 1000, packet * 1000 + 49_000, false);
+            rp.acknowledge(packet * 1000, 1000, packet * 1000 + 49_000, false);
         }
         assert_eq!(rp.permission().window, Bytes::new(100_000));
     }
@@ -124,17 +124,6 @@ mod paper {
         sender.acks(2000, 2000);
         assert_eq!(sender.window(), 1000);
     }
-
-    #[test]
-    fn a_signal_cuts_as_a_mark_does() {
-        let mut sender = Sender::new();
-        sender.acks(1, 0);
-        Rp::<Dctcp>::on_signal(&mut sender.rp, us(1), Signal::Cut);
-        Rp::<Dctcp>::on_signal(&mut sender.rp, us(1), Signal::Cut);
-        assert_eq!(sender.window(), 50_500);
-        Rp::<Dctcp>::on_signal(&mut sender.rp, us(1), Signal::Hold(us(9)));
-        assert_eq!(sender.acks(500, 200).window(), 50_500);
-    }
 }
 
 mod ns3 {
@@ -149,32 +138,32 @@ mod ns3 {
         // A round trip takes 76 packets. The first ACK counts for nothing, 15 round trips follow.
         for round in 0..16 {
             let acknowledged = 1000 + 76_000 * round;
-            rp.acknowledge(us(1), acknowledged, 1000, acknowledged + 75_000, false);
+            rp.acknowledge(acknowledged, 1000, acknowledged + 75_000, false);
         }
         let alpha = 0.9375_f64.powi(15);
         close(rp.alpha(), alpha);
         let rate = |rp: &ReactionPoint| rp.permission().rate.bps();
         assert_eq!(rate(&rp), 100_000_000_000);
         // Packets come back marked: one cut.
-        rp.acknowledge(us(1), 1_209_000, 1000, 1_274_000, true);
+        rp.acknowledge(1_209_000, 1000, 1_274_000, true);
         assert_eq!(rate(&rp), 81_009_379_709);
         // The ninth marked ACK ends the round trip, which had 75 packets under way at its beginning.
         for packet in 1210..=1217 {
-            rp.acknowledge(us(1), packet * 1000, 1000, 1_274_000, true);
+            rp.acknowledge(packet * 1000, 1000, 1_274_000, true);
         }
         let alpha = 0.9375 * alpha + 9.0 / 76.0 / 16.0;
         close(rp.alpha(), alpha);
         for packet in 1218..=1241 {
-            rp.acknowledge(us(1), packet * 1000, 1000, 1_290_000, true);
+            rp.acknowledge(packet * 1000, 1000, 1_290_000, true);
         }
         assert_eq!(rate(&rp), 81_009_379_709);
         // The cut is over, and 615 Mb/s are added for each round trip.
-        rp.acknowledge(us(1), 1_275_000, 1000, 1_338_000, false);
+        rp.acknowledge(1_275_000, 1000, 1_338_000, false);
         assert_eq!(rate(&rp), 81_624_379_709);
         close(rp.alpha(), 0.9375 * alpha + 24.0 / 58.0 / 16.0);
-        rp.acknowledge(us(1), 1_338_000, 1000, 1_399_000, false);
+        rp.acknowledge(1_338_000, 1000, 1_399_000, false);
         assert_eq!(rate(&rp), 81_624_379_709);
-        rp.acknowledge(us(1), 1_339_000, 1000, 1_400_000, false);
+        rp.acknowledge(1_339_000, 1000, 1_400_000, false);
         assert_eq!(rate(&rp), 82_239_379_709);
     }
 
@@ -183,12 +172,12 @@ mod ns3 {
         let mut rp = begun("dctcp-hpcc");
         assert_eq!(rp.permission().window, Bytes::new(100_000));
         for round in 1..100 {
-            rp.acknowledge(us(1), round * 1000, 1000, round * 1000 + 500, true);
+            rp.acknowledge(round * 1000, 1000, round * 1000 + 500, true);
         }
         assert_eq!(rp.permission().rate, Rate::from_mbps(1000));
         assert_eq!(rp.permission().window, Bytes::new(1000));
         for round in 100..400 {
-            rp.acknowledge(us(1), round * 1000, 1000, round * 1000 + 500, false);
+            rp.acknowledge(round * 1000, 1000, round * 1000 + 500, false);
         }
         assert_eq!(rp.permission().rate, LINE);
         assert_eq!(rp.permission().window, Bytes::new(100_000));

@@ -148,7 +148,6 @@ impl Sender {
                 nack,
                 echo: CodePoint::Capable,
                 rtt: us(8),
-                mark: false,
                 meta: &Credit::default(),
             };
             rp.on_ack(cx, &ack);

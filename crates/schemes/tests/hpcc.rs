@@ -5,7 +5,7 @@ mod records;
 
 use proptest::prelude::*;
 use records::record;
-use schemes::contract::{Ack, CodePoint, HostCx, LinkRates, PathFacts, Rp, Scheme, Signal};
+use schemes::contract::{Ack, CodePoint, HostCx, LinkRates, PathFacts, Rp, Scheme};
 use schemes::hpcc::{Hpcc, HpccParams, ReactionPoint, Variant};
 use schemes::int::{IntFormat, IntRecord, IntStack};
 use units::{Bytes, NodeId, PortId, Rate, Time};
@@ -244,7 +244,6 @@ fn nacks_and_repeated_acks_are_passed_over() {
         next_to_send: 110_000,
         nack: true,
         echo: CodePoint::Capable,
-        mark: false,
         rtt: us(9),
         meta: &meta,
     };
@@ -258,19 +257,6 @@ fn nacks_and_repeated_acks_are_passed_over() {
     ack.newly_acked = Bytes::new(1000);
     rp.on_ack(&mut cx, &ack);
     let Variant::Paper(rp) = rp else { panic!("it was one") };
-    close(rp.reference(), 100_000.0 * 0.95 / 1.2 + 50.0);
-}
-
-#[test]
-fn a_held_window_stays_while_measuring_goes_on() {
-    let mut rp = Variant::Paper(begun(&paper()));
-    Rp::<Hpcc<5>>::on_signal(&mut rp, us(11), Signal::Hold(us(30)));
-    let Variant::Paper(mut rp) = rp else { panic!("it was one") };
-    let stack = records(&[(9, 120_000, 0), (10, 120_000, 0)]);
-    rp.new_ack(us(20), 60_000, 110_000, &stack);
-    assert_eq!(rp.permission().rate, LINE);
-    close(rp.utilisation(), 1.2);
-    rp.new_ack(us(30), 120_000, 210_000, &later(&stack, 8, 120));
     close(rp.reference(), 100_000.0 * 0.95 / 1.2 + 50.0);
 }
 

@@ -146,7 +146,6 @@ impl Bench {
             nack,
             echo: CodePoint::Capable,
             rtt: RTT,
-            mark: false,
             meta,
         };
         let mut outbox = Vec::new();

@@ -5,7 +5,7 @@ mod records;
 
 use records::record;
 use schemes::contract::{
-    Ack, CodePoint, HostCx, LinkRates, PathFacts, PortFacts, Rp, Scheme, Signal, SwitchFacts,
+    Ack, CodePoint, HostCx, LinkRates, PathFacts, PortFacts, Rp, Scheme, SwitchFacts,
 };
 use schemes::hpcc::rate::ReactionPoint;
 use schemes::hpcc::{Hpcc, HpccParams, Variant};
@@ -242,7 +242,6 @@ fn ack<const N: usize>(meta: &IntStack<N>, next_expected: u64, sent: u64) -> Ack
         next_to_send: sent,
         nack: false,
         echo: CodePoint::Capable,
-        mark: false,
         rtt: us(9),
         meta,
     }
@@ -348,17 +347,6 @@ fn windows_and_round_trips_as_asked_for() {
     assert_eq!(own.window, Bytes::new(39_603));
     let slow = HpccParams { fast_reaction: false, ..ns3() };
     assert_eq!(after(&slow).rate, LINE);
-}
-
-#[test]
-fn a_held_rate_stays_while_measuring_goes_on() {
-    let params = ns3();
-    let mut rp = Variant::Ns3(Box::new(begun(&params)));
-    Rp::<Hpcc<5>>::on_signal(&mut rp, us(11), Signal::Hold(us(30)));
-    hear(&mut rp, &params, &ack(&second(), 60_000, 110_000));
-    assert_eq!(rp.permission().rate, LINE);
-    let Variant::Ns3(rp) = rp else { panic!("it was one") };
-    assert!((rp.utilisation() - 1.05).abs() < 1e-12);
 }
 
 // ---- Its records ----

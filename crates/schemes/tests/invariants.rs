@@ -5,7 +5,7 @@ mod heap;
 mod world;
 
 use proptest::prelude::*;
-use schemes::contract::{Allow, CodePoint, Rp, Scheme, Signal};
+use schemes::contract::{Allow, CodePoint, Rp, Scheme};
 use units::Time;
 use world::{Operation, PAYLOAD, World};
 
@@ -30,9 +30,6 @@ fn operation() -> impl Strategy<Value = Operation> {
         7 => Just(Operation::Acknowledge),
         4 => Just(Operation::DeliverCtl),
         1 => Just(Operation::RetransmissionTimeout),
-        1 => Just(Operation::Signal(Signal::Cut)),
-        1 => (0..100_000_000_u64)
-            .prop_map(|ps| Operation::Signal(Signal::Hold(Time::from_ps(ps)))),
         1 => any::<bool>().prop_map(|paused| Operation::Pfc { paused }),
         6 => wait.prop_map(|ps| Operation::Wait(Time::from_ps(ps))),
     ]

@@ -4,7 +4,7 @@ mod records;
 
 use records::record;
 use schemes::contract::{
-    Ack, CodePoint, HostCx, LinkRates, Observable, PathFacts, PortFacts, Rp, Scheme, Signal,
+    Ack, CodePoint, HostCx, LinkRates, Observable, PathFacts, PortFacts, Rp, Scheme,
 };
 use schemes::dcqcn::{Cnp, Dcqcn};
 use schemes::dcqcn_tcd::{DcqcnTcd, HoldingReactionPoint, Notification, TernaryNotificationPoint};
@@ -208,15 +208,6 @@ mod dcqcn {
     }
 
     #[test]
-    fn wrappers_reach_the_law() {
-        let mut rp = sender();
-        rp.on_signal(us(10), Signal::Cut);
-        assert_eq!(rate(&rp, us(10)), 20e9);
-        rp.on_signal(us(20), Signal::Hold(us(100)));
-        assert_eq!(rate(&rp, us(99)), 20e9);
-    }
-
-    #[test]
     fn the_receiver_answers_ce_and_ue_apart() {
         let dcqcn = Dcqcn::preset("dcqcn-paper", Rate::from_gbps(40));
         let mut np = TernaryNotificationPoint::new(&dcqcn);
@@ -381,18 +372,6 @@ mod timely {
     }
 
     #[test]
-    fn wrappers_hold_it() {
-        let mut sender = Sender::new();
-        <TernaryReactionPoint as Rp<TimelyTcd>>::on_signal(
-            &mut sender.rp,
-            us(10),
-            Signal::Hold(us(50)),
-        );
-        assert_eq!(sender.segment(us(49), us(100), CE), 10_000_000_000);
-        assert_eq!(sender.segment(us(50), us(100), CE), 6_000_000_000);
-    }
-
-    #[test]
     fn parameters_are_those_of_both_parts_and_checked() {
         let line = Rate::from_gbps(40);
         assert_eq!(<TimelyTcd as Scheme>::Params::specs().len(), 12 + 2);
@@ -441,7 +420,6 @@ mod hpcc {
                 next_to_send: 100_000 * (round + 1),
                 nack: false,
                 echo,
-                mark: false,
                 rtt: us(9),
                 meta: &meta,
             };

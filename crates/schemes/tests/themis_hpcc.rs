@@ -364,7 +364,6 @@ impl Host {
             nack: false,
             echo: CodePoint::Capable,
             rtt: us(1012),
-            mark: false,
             meta: &meta,
         };
         self.at(now, |rp, cx| rp.on_ack(cx, &ack));

@@ -1,7 +1,7 @@
 //! TIMELY against sequences worked out by hand from its Algorithm 1, and against the HPCC
 //! simulator's own output.
 
-use schemes::contract::{Ack, CodePoint, HostCx, LinkRates, PathFacts, Rp, Scheme, Signal};
+use schemes::contract::{Ack, CodePoint, HostCx, LinkRates, PathFacts, Rp, Scheme};
 use schemes::params::ParamError;
 use schemes::registry::params_of;
 use schemes::timely::{ReactionPoint, Timely, TimelyParams};
@@ -49,7 +49,7 @@ impl Sender {
     fn ack(&mut self, bytes: u64, ahead: u64, rtt: Time) -> u64 {
         self.acknowledged += bytes;
         let (acknowledged, sent) = (self.acknowledged, self.acknowledged + ahead);
-        self.rp.acknowledge(&self.params, Time::ZERO, acknowledged, sent, rtt);
+        self.rp.acknowledge(&self.params, acknowledged, sent, rtt);
         self.rp.permission().rate.bps()
     }
     /// An ACK that makes an update, in both forms.
@@ -152,17 +152,6 @@ mod paper {
         }
         assert_eq!(sender.rp.permission().rate, Rate::from_gbps(10));
     }
-
-    #[test]
-    fn a_held_rate_stays_while_measuring_goes_on() {
-        let mut sender = Sender::new("timely-paper", 10);
-        sender.update(us(100));
-        Rp::<Timely>::on_signal(&mut sender.rp, us(0), Signal::Hold(us(1)));
-        assert_eq!(sender.update(us(104)), 10_000_000_000);
-        assert_eq!(sender.rp.gradient(&sender.params), 0.175);
-        Rp::<Timely>::on_signal(&mut sender.rp, us(0), Signal::Hold(us(0)));
-        assert_eq!(sender.update(us(104)), 9_825_000_000);
-    }
 }
 
 mod ns3 {
@@ -236,7 +225,6 @@ mod ns3 {
             nack: true,
             echo: CodePoint::Capable,
             rtt: us(104),
-            mark: false,
             meta: &(),
         };
         sender.rp.on_ack(&mut cx, &ack);

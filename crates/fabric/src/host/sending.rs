@@ -453,7 +453,6 @@ impl<S: Scheme> Host<S> {
             next_to_send: if nack && plainly { sender.acknowledged } else { sender.next_to_send },
             nack,
             echo: header.echo,
-            mark: header.flags.contains(Flags::MARK),
             rtt: now - header.sent_at,
             meta,
         };

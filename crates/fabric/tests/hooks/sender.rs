@@ -5,8 +5,7 @@ use crate::toy::{BYTE, LineRate, Log, Plain, WIRE};
 use crate::toy::{ack_back, alone, no_cp, no_ctl, no_host, one_way, toy};
 use schemes::contract::{
     Ack, Allow, Cp, Header, HostCx, HostFacts, Kind, LinkRates, Local, NoCtl, Np, Packet,
-    PathFacts, PlainReceiver, PlainSwitch, PortFacts, PortLocal, Rp, Scheme, Signal, SwitchFacts,
-    Verdict,
+    PathFacts, PlainReceiver, PlainSwitch, PortFacts, PortLocal, Rp, Scheme, SwitchFacts, Verdict,
 };
 use units::{Bytes, PortId, Rate, Time};
 
@@ -222,60 +221,6 @@ fn a_reaction_point_is_told_of_messages_and_of_the_last_byte() {
     assert_eq!(fct(&output, 0), alone(3, 2));
     let second = (3 * FIRST + 3 * FULL) * BYTE + 2 * WIRE + ack_back(2);
     assert_eq!(fct(&output, 1), second);
-}
-
-// ---- on_signal ----
-
-toy! {
-    /// A wrapper that has its inner reaction point hold still after each ACK.
-    Wrapped: (), (), NoCtl, (), Wrapper<Inner>, PlainReceiver, PlainSwitch;
-    no_ctl!();
-    no_host!();
-    no_cp!();
-}
-
-#[derive(Debug)]
-struct Inner {
-    hold_until: Time,
-}
-
-impl Rp<Wrapped> for Inner {
-    fn open(_: &Plain<()>, _: &mut (), _: &PathFacts, _: Time) -> Inner {
-        Inner { hold_until: Time::ZERO }
-    }
-    fn allow(&self) -> Allow {
-        Allow { window: Bytes::new(1), hold_until: self.hold_until, ..Allow::EVERYTHING }
-    }
-    fn on_signal(&mut self, _: Time, signal: Signal) {
-        if let Signal::Hold(until) = signal {
-            self.hold_until = until;
-        }
-    }
-}
-
-#[derive(Debug)]
-struct Wrapper<R>(R);
-
-impl<R: Rp<Wrapped>> Rp<Wrapped> for Wrapper<R> {
-    fn open(params: &Plain<()>, host: &mut (), path: &PathFacts, now: Time) -> Self {
-        Wrapper(R::open(params, host, path, now))
-    }
-    fn allow(&self) -> Allow {
-        self.0.allow()
-    }
-    fn on_ack(&mut self, cx: &mut HostCx<'_, Wrapped>, _: &Ack<'_, Wrapped>) {
-        self.0.on_signal(cx.now, Signal::Hold(cx.now + US * 5));
-    }
-}
-
-/// Protects wrappers: a reaction point around another tells it what to do.
-#[test]
-fn a_wrapper_signals_the_reaction_point_inside_it() {
-    let mut setup = line(1, Rate::from_gbps(100), US);
-    setup.message(0, 1, 4_000, Time::ZERO);
-    let output = run::<Wrapped>(&setup, Plain(()), 1);
-    let rtt = |bytes| one_way(bytes, 2) + ack_back(2);
-    assert_eq!(fct(&output, 0), rtt(FIRST) + 3 * (rtt(FULL) + 5_000_000));
 }
 
 // ---- on_retransmission_timeout, NACK ----

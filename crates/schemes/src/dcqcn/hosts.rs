@@ -1,7 +1,7 @@
 //! DCQCN's hosts under any scheme that has them.
 
 use super::{DcqcnParams, NotificationPoint, ReactionPoint};
-use crate::contract::{Ack, Allow, Header, HostCx, Np, Observable, PathFacts, Rp, Scheme, Signal};
+use crate::contract::{Ack, Allow, Header, HostCx, Np, Observable, PathFacts, Rp, Scheme};
 use units::Time;
 
 /// A scheme whose senders, and whose receivers where they notify at all, are DCQCN's.
@@ -35,9 +35,6 @@ impl<S: DcqcnHosts> Rp<S> for ReactionPoint {
     }
     fn on_ctl(&mut self, cx: &mut HostCx<'_, S>, _cnp: &S::Ctl) {
         self.notify(cx.now);
-    }
-    fn on_signal(&mut self, now: Time, signal: Signal) {
-        self.signal(now, signal);
     }
     #[inline]
     fn next_timer(&self) -> Time {

@@ -62,7 +62,6 @@ pub struct ReactionPoint<const N: usize> {
     last_update: u64,
     /// L.
     records: Earlier<N>,
-    hold_until: Time,
     rate: Rate,
     window: Bytes,
 }
@@ -110,7 +109,6 @@ impl<const N: usize> ReactionPoint<N> {
             tracks: vec![track; tracks].into(),
             last_update: 0,
             records: Earlier::NONE,
-            hold_until: Time::ZERO,
             rate: Rate::from_bps(line_rate),
             window: limit.at(line_rate),
         }
@@ -139,11 +137,6 @@ impl<const N: usize> ReactionPoint<N> {
         }
     }
 
-    /// The rate stays as it is until `until`; measuring goes on.
-    pub fn hold(&mut self, until: Time) {
-        self.hold_until = until;
-    }
-
     /// An ACK or NACK up to `acknowledged`, where the sender has sent up to `sent`.
     pub fn acknowledge(&mut self, now: Time, acknowledged: u64, sent: u64, records: &IntStack<N>) {
         self.acknowledge_with(now, acknowledged, sent, records, |_| {});
@@ -168,26 +161,20 @@ impl<const N: usize> ReactionPoint<N> {
             self.records = Earlier::from(now, records);
         } else if records.hops() <= self.law.max_hops && self.measure(now, records, full) {
             adjust(self);
-            self.react(now, full);
+            self.react(full);
         }
         self.end_round(full, sent);
     }
 
     /// [`acknowledge`](Self::acknowledge) where the switches themselves have measured U, as PINT's do.
-    pub fn acknowledge_with_utilisation(
-        &mut self,
-        now: Time,
-        acknowledged: u64,
-        sent: u64,
-        utilisation: f64,
-    ) {
+    pub fn acknowledge_with_utilisation(&mut self, acknowledged: u64, sent: u64, utilisation: f64) {
         let full = acknowledged > self.last_update;
         if self.last_update != 0 {
             for track in &mut self.tracks {
                 track.utilisation = utilisation;
                 track.fresh = true;
             }
-            self.react(now, full);
+            self.react(full);
         }
         self.end_round(full, sent);
     }
@@ -240,10 +227,7 @@ impl<const N: usize> ReactionPoint<N> {
     }
 
     /// ComputeWind; `full`: the reference rate follows.
-    fn react(&mut self, now: Time, full: bool) {
-        if now < self.hold_until {
-            return;
-        }
+    fn react(&mut self, full: bool) {
         let Law { eta, max_stage, increase, min_rate, line_rate, limit, .. } = *self.law;
         let mut lowest = line_rate;
         for track in &mut self.tracks {

@@ -123,7 +123,6 @@ pub struct ReactionPoint<const N: usize> {
     last_update: u64,
     /// L.
     records: Earlier<N>,
-    hold_until: Time,
     /// R, the pacing rate, which follows from W.
     rate: Rate,
 }
@@ -146,7 +145,6 @@ impl<const N: usize> ReactionPoint<N> {
             inc_stage: 0,
             last_update: 0,
             records: Earlier::NONE,
-            hold_until: Time::ZERO,
             rate,
         };
         rp.set_window(full_window);
@@ -235,9 +233,7 @@ impl<const N: usize> ReactionPoint<N> {
         if !full && !self.law.fast_reaction {
             return;
         }
-        if let Some(busiest) = self.measure(now, records)
-            && now >= self.hold_until
-        {
+        if let Some(busiest) = self.measure(now, records) {
             adjust(self, busiest, full);
             self.compute_window(full);
         }
@@ -249,7 +245,6 @@ impl<const N: usize> ReactionPoint<N> {
     /// [`new_ack`](Self::new_ack) where the switches themselves have measured U, as PINT's do.
     pub fn new_ack_with_utilisation(
         &mut self,
-        now: Time,
         next_expected: u64,
         next_to_send: u64,
         utilisation: f64,
@@ -258,9 +253,7 @@ impl<const N: usize> ReactionPoint<N> {
         // The first ACK begins the first round trip and no more, as where it only stores records.
         if self.last_update != 0 {
             self.utilisation = utilisation;
-            if now >= self.hold_until {
-                self.compute_window(full);
-            }
+            self.compute_window(full);
         }
         if full {
             self.last_update = next_to_send;
@@ -322,11 +315,6 @@ impl<const N: usize> ReactionPoint<N> {
             self.inc_stage = if multiplicative { 0 } else { self.inc_stage + 1 };
             self.reference = self.window;
         }
-    }
-
-    /// W changes only after `until`; measuring goes on.
-    pub fn hold(&mut self, until: Time) {
-        self.hold_until = until;
     }
 
     fn set_window(&mut self, window: f64) {

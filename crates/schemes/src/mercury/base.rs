@@ -2,7 +2,7 @@
 
 use super::FeedbackParams;
 use crate::contract::{PortView, RateCode, Scheme};
-use crate::dcqcn::{Dcqcn, DcqcnParams, RECEIVERS_ONLY};
+use crate::dcqcn::{Dcqcn, DcqcnParams, RECEIVERS_ONLY, ReactionPoint};
 use crate::hpcc::{Hpcc, HpccParams, SIMULATOR_ONLY};
 use crate::int::{IntRecord, IntStack};
 use crate::params::Params;
@@ -28,6 +28,9 @@ pub trait Base: Scheme {
     fn feedback(joined: &Self::Joined) -> &FeedbackParams;
     /// The parameters of a preset.
     fn joined_preset(name: &str, host_rate: Rate) -> Self::Joined;
+    /// A sender reacts as to one congestion notification. Not where it knows none: what it measures
+    /// tells it more.
+    fn cut(_law: &mut Self::Rp, _now: Time) {}
     /// What its switches write into a data packet that begins to leave.
     fn stamp(_meta: &mut Self::Meta, _node: NodeId, _now: Time, _rate: RateCode, _view: &PortView) {
     }
@@ -99,6 +102,9 @@ impl Base for Dcqcn {
                 feedback: feedback(),
             },
         }
+    }
+    fn cut(law: &mut ReactionPoint, now: Time) {
+        law.notify(now);
     }
 }
 

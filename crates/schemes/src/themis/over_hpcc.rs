@@ -36,7 +36,7 @@ use super::{ExternalParams, Resubmission, is_long};
 use crate::contract::{
     Ack, Allow, Body, Cp, Emit, Emits, Flags, Header, HostCx, HostFacts, Kind, LinkRates, Local,
     Observable, Packet, PathFacts, PlainReceiver, PortFacts, PortView, RateCode, Rp, Scheme,
-    Signal, SwitchFacts, Target, Verdict,
+    SwitchFacts, Target, Verdict,
 };
 use crate::hpcc::{Hpcc, HpccParams, Law, ReactionPoint, SIMULATOR_ONLY};
 use crate::int::{CarriesInt, IntRecord, IntStack, StampInt};
@@ -433,13 +433,6 @@ impl<const N: usize> Rp<ThemisHpcc<N>> for Sender<N> {
         });
         first.shorten(rtt);
         first.new_ack(cx.now, notice.end, self.sent, &notice.int);
-    }
-    fn on_signal(&mut self, _now: Time, signal: Signal) {
-        // HPCC knows no notification; U tells it more.
-        if let Signal::Hold(until) = signal {
-            self.whole.hold(until);
-            self.first_half.iter_mut().for_each(|first| first.hold(until));
-        }
     }
     fn observe(&self, _now: Time, what: Observable) -> Option<f64> {
         let allow = Rp::<ThemisHpcc<N>>::allow(self);

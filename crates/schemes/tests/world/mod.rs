@@ -3,7 +3,7 @@
 use schemes::contract::{
     Ack, Address, Allow, Body, CodePoint, Cp, Departure, Flags, Full, Header, HostCx, HostFacts,
     HostPlace, Kind, Level, LinkRates, Np, Observable, Packet, PathFacts, PortFacts, PortView,
-    Ports, Rp, Scheme, Signal, SwitchEffect, SwitchFacts, Target, Verdict, WireFacts,
+    Ports, Rp, Scheme, SwitchEffect, SwitchFacts, Target, Verdict, WireFacts,
 };
 use schemes::params::{Params, Value};
 use schemes::registry::params_of;
@@ -31,8 +31,6 @@ pub enum Operation {
     DeliverCtl,
     /// Nothing was heard for too long.
     RetransmissionTimeout,
-    /// A wrapper speaks.
-    Signal(Signal),
     /// The peer of the second switch's port pauses or resumes it.
     Pfc { paused: bool },
     /// Time passes.
@@ -409,7 +407,6 @@ impl<S: Scheme> World<S> {
                     next_to_send: self.next_to_send.max(self.acknowledged),
                     nack,
                     echo: header.echo,
-                    mark: false,
                     rtt: self.now - header.sent_at,
                     meta: &meta,
                 };
@@ -431,10 +428,6 @@ impl<S: Scheme> World<S> {
                 self.data.clear();
                 self.at_sender(|rp, cx| rp.on_retransmission_timeout(cx));
             }
-            Operation::Signal(Signal::Hold(span)) => {
-                self.rp.on_signal(self.now, Signal::Hold(self.now + span));
-            }
-            Operation::Signal(signal) => self.rp.on_signal(self.now, signal),
             Operation::Pfc { paused } => {
                 let now = self.now;
                 for switch in self.switches.iter_mut().skip(1) {
