@@ -16,7 +16,6 @@ use crate::contract::{
     PathFacts, PortFacts, PortView, Rp, Scheme, SwitchFacts, Target,
 };
 use crate::dcqcn::{Cnp, Dcqcn, DcqcnParams, NotificationPoint, ReactionPoint};
-use crate::params::{self, Value};
 use crate::registry::Preset;
 use units::{Bytes, Rate, Time};
 
@@ -24,27 +23,19 @@ crate::params! {
     /// Parameters of Annulus's near-source loop.
     pub struct NearSourceParams {
         /// A ToR looks at the queue of an uplink once in so many data packets.
-        sample_every: u64, "", params::Kind::Count,
-            Some((Value::Count(1), Value::Count(1_000_000))), "decided";
+        sample_every: u64, "", 1..=1_000_000, "decided";
         /// Weight of the queue's growth since the last look.
-        growth_weight: f64, "w", params::Kind::Number,
-            Some((Value::Number(0.0), Value::Number(100.0))), "802.1Qau";
+        growth_weight: f64, "w", 0.0..=100.0, "802.1Qau";
         /// Set point of the queue where RED is off; else it is Kmin.
-        set_point: Bytes, "Q_eq", params::Kind::Bytes,
-            Some((Value::Bytes(Bytes::new(1_000)), Value::Bytes(Bytes::new(1_000_000_000)))),
-            "802.1Qau";
+        set_point: Bytes, "Q_eq", Bytes::new(1_000)..=Bytes::new(1_000_000_000), "802.1Qau";
         /// What a unit of the feedback cuts from the near-source rate.
-        feedback_gain: f64, "G_d", params::Kind::Number,
-            Some((Value::Number(0.0001), Value::Number(0.015_625))), "802.1Qau: 1/128";
+        feedback_gain: f64, "G_d", 0.0001..=0.015_625, "802.1Qau: 1/128";
         /// Period of the near-source rate's recovery.
-        near_timer: Time, "", params::Kind::Time,
-            Some((Value::Time(Time::from_us(1)), Value::Time(Time::from_ms(100)))), "decided";
+        near_timer: Time, "", Time::from_us(1)..=Time::from_ms(100), "decided";
         /// Periods of fast recovery before the target rises.
-        near_recovery_steps: u64, "", params::Kind::Count,
-            Some((Value::Count(0), Value::Count(1_000))), "802.1Qau";
+        near_recovery_steps: u64, "", 0..=1_000, "802.1Qau";
         /// What each later period adds to the target.
-        near_rate_ai: Rate, "R_AI", params::Kind::Rate,
-            Some((Value::Rate(Rate::from_bps(100_000)), Value::Rate(Rate::from_gbps(100)))),
+        near_rate_ai: Rate, "R_AI", Rate::from_bps(100_000)..=Rate::from_gbps(100),
             "802.1Qau: 5 Mb/s at 10G, scaled with the port rate";
     }
 }

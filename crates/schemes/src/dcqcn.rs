@@ -30,67 +30,57 @@ pub use hosts::DcqcnHosts;
 use crate::contract::{
     Allow, CodePoint, HostFacts, Observable, PathFacts, PlainSwitch, Scheme, SwitchFacts,
 };
-use crate::params::{Kind, Value};
 use crate::registry::{EcnLaw, Preset};
 use crate::shared::Shared;
 use crate::window::{self, RateWindow};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use units::{Bytes, Rate, Time};
 
-const SPAN: Option<(Value, Value)> =
-    Some((Value::Time(Time::from_ns(100)), Value::Time(Time::from_ms(100))));
-const STEP: Option<(Value, Value)> =
-    Some((Value::Rate(Rate::from_bps(100_000)), Value::Rate(Rate::from_gbps(100))));
-const FRACTION: Option<(Value, Value)> = Some((Value::Number(0.0), Value::Number(1.0)));
+const SPAN: RangeInclusive<Time> = Time::from_ns(100)..=Time::from_ms(100);
+const STEP: RangeInclusive<Rate> = Rate::from_bps(100_000)..=Rate::from_gbps(100);
+const FRACTION: RangeInclusive<f64> = 0.0..=1.0;
 
 crate::params! {
     /// Parameters of DCQCN.
     pub struct DcqcnParams {
         /// Reaction point: the paper's, or the one of the Mellanox firmware.
-        variant: &'static str, "", Kind::Choice(&["paper", "mellanox"]), None,
+        variant: &'static str, "", &["paper", "mellanox"],
             "SIGCOMM'15 section 3.1; HPCC simulator, CC_MODE 1";
         /// How marks reach the sender: CNPs, at most one per `cnp_interval`, or a flag in every ACK.
-        notification: &'static str, "", Kind::Choice(&["cnp", "ack-echo"]), None,
+        notification: &'static str, "", &["cnp", "ack-echo"],
             "SIGCOMM'15 section 3.1; HPCC simulator";
         /// Least time between two CNPs of a QP.
-        cnp_interval: Time, "N", Kind::Time,
-            Some((Value::Time(Time::ZERO), Value::Time(Time::from_ms(100)))),
-            "SIGCOMM'15 section 3.1";
+        cnp_interval: Time, "N", Time::ZERO..=Time::from_ms(100), "SIGCOMM'15 section 3.1";
         /// Alpha when the first notification arrives.
-        initial_alpha: f64, "alpha", Kind::Number, FRACTION, "SIGCOMM'15 section 3.1";
+        initial_alpha: f64, "alpha", FRACTION, "SIGCOMM'15 section 3.1";
         /// Gain of alpha's moving average.
-        gain: f64, "g", Kind::Number,
-            Some((Value::Number(0.0001), Value::Number(1.0))), "SIGCOMM'15 section 5.2";
+        gain: f64, "g", 0.0001..=1.0, "SIGCOMM'15 section 5.2";
         /// Alpha decays when this long nothing was notified (paper); period of its update (mellanox).
-        alpha_timer: Time, "K", Kind::Time, SPAN, "SIGCOMM'15 section 3.1";
+        alpha_timer: Time, "K", SPAN, "SIGCOMM'15 section 3.1";
         /// Period of the check whether to cut (mellanox only).
-        decrease_interval: Time, "", Kind::Time, SPAN, "HPCC simulator, RATE_DECREASE_INTERVAL";
+        decrease_interval: Time, "", SPAN, "HPCC simulator, RATE_DECREASE_INTERVAL";
         /// Period of the increase timer.
-        increase_timer: Time, "T", Kind::Time, SPAN, "SIGCOMM'15 section 5.2";
+        increase_timer: Time, "T", SPAN, "SIGCOMM'15 section 5.2";
         /// Bytes on the wire per increase of the byte counter; 0B for no byte counter.
-        byte_counter: Bytes, "B", Kind::Bytes,
-            Some((Value::Bytes(Bytes::ZERO), Value::Bytes(Bytes::new(1_000_000_000_000)))),
+        byte_counter: Bytes, "B", Bytes::ZERO..=Bytes::new(1_000_000_000_000),
             "SIGCOMM'15 section 5.2";
         /// Fast-recovery steps before the target rate rises.
-        recovery_steps: u64, "F", Kind::Count,
-            Some((Value::Count(0), Value::Count(1_000_000))), "SIGCOMM'15 section 3.1";
+        recovery_steps: u64, "F", 0..=1_000_000, "SIGCOMM'15 section 3.1";
         /// Additive increase of the target rate.
-        rate_ai: Rate, "R_AI", Kind::Rate, STEP, "SIGCOMM'15 section 5.2";
+        rate_ai: Rate, "R_AI", STEP, "SIGCOMM'15 section 5.2";
         /// Hyper increase of the target rate.
-        rate_hai: Rate, "R_HAI", Kind::Rate, STEP, "QCN's ratio, 10 R_AI";
+        rate_hai: Rate, "R_HAI", STEP, "QCN's ratio, 10 R_AI";
         /// The rate never falls below this.
-        min_rate: Rate, "", Kind::Rate,
-            Some((Value::Rate(Rate::from_bps(1000)), Value::Rate(Rate::from_gbps(100)))),
+        min_rate: Rate, "", Rate::from_bps(1000)..=Rate::from_gbps(100),
             "the authors' simulator, MinRate";
         /// Share of the rate that the first notification leaves (mellanox only).
-        first_cnp_rate: f64, "", Kind::Number,
-            Some((Value::Number(0.001), Value::Number(1.0))), "firmware, rate_to_set_on_first_cnp";
+        first_cnp_rate: f64, "", 0.001..=1.0, "firmware, rate_to_set_on_first_cnp";
         /// Every cut lowers the target to the rate before it, not only the first after an increase.
-        clamp_target: bool, "", Kind::Flag, None, "SIGCOMM'15 section 3.1; firmware, clamp_tgt_rate";
+        clamp_target: bool, "", (), "SIGCOMM'15 section 3.1; firmware, clamp_tgt_rate";
         /// Limit of the bytes in flight: none, or the network's or the path's BDP, fixed or scaled by
         /// rate over line rate.
-        window: &'static str, "", Kind::Choice(window::CHOICES), None,
-            "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
+        window: &'static str, "", window::CHOICES, "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
     }
 }
 

@@ -13,7 +13,6 @@ use crate::contract::{
     SwitchFacts,
 };
 use crate::dcqcn::{Cnp, Dcqcn, DcqcnParams, NotificationPoint, ReactionPoint};
-use crate::params::{Kind, Value};
 use crate::registry::Preset;
 use crate::tcd::{Tcd, TcdParams};
 use units::{Rate, Time};
@@ -22,8 +21,7 @@ crate::params! {
     /// Parameters of a sender that holds.
     pub struct HoldParams {
         /// How long a UE holds the rate.
-        hold_time: Time, "", Kind::Time,
-            Some((Value::Time(Time::from_ns(100)), Value::Time(Time::from_ms(100)))),
+        hold_time: Time, "", Time::from_ns(100)..=Time::from_ms(100),
             "decided: cnp_interval and a margin";
     }
 }

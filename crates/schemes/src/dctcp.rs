@@ -18,7 +18,6 @@ use crate::contract::{
     Ack, Allow, CodePoint, HostCx, HostFacts, NoCtl, Observable, PathFacts, PlainReceiver,
     PlainSwitch, Rp, Scheme, SwitchFacts,
 };
-use crate::params::{Kind, Value};
 use crate::registry::{EcnLaw, Preset};
 use crate::window::{self, RateWindow};
 use units::{Bytes, Rate, Time};
@@ -27,23 +26,18 @@ crate::params! {
     /// Parameters of DCTCP.
     pub struct DctcpParams {
         /// What is controlled: the paper's window, or a rate as in the HPCC simulator.
-        variant: &'static str, "", Kind::Choice(&["paper", "ns3"]), None,
+        variant: &'static str, "", &["paper", "ns3"],
             "SIGCOMM'10 section 3.1; HPCC simulator, CC_MODE 8";
         /// Gain of alpha's moving average.
-        gain: f64, "g", Kind::Number,
-            Some((Value::Number(0.0001), Value::Number(1.0))), "SIGCOMM'10 section 3.4";
+        gain: f64, "g", 0.0001..=1.0, "SIGCOMM'10 section 3.4";
         /// Additive increase per round trip (ns3 only; a window grows by a packet).
-        rate_ai: Rate, "", Kind::Rate,
-            Some((Value::Rate(Rate::from_bps(100_000)), Value::Rate(Rate::from_gbps(100)))),
+        rate_ai: Rate, "", Rate::from_bps(100_000)..=Rate::from_gbps(100),
             "HPCC simulator, DCTCP_RATE_AI: 1 KB per 13 us";
         /// The rate never falls below this (ns3 only; a window holds at least a packet).
-        min_rate: Rate, "", Kind::Rate,
-            Some((Value::Rate(Rate::from_bps(1000)), Value::Rate(Rate::from_gbps(100)))),
-            "HPCC simulator, MIN_RATE";
+        min_rate: Rate, "", Rate::from_bps(1000)..=Rate::from_gbps(100), "HPCC simulator, MIN_RATE";
         /// Limit of the bytes in flight beside the rate (ns3 only): none, or the network's or the
         /// path's BDP, fixed or scaled by rate over line rate.
-        window: &'static str, "", Kind::Choice(window::CHOICES), None,
-            "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
+        window: &'static str, "", window::CHOICES, "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
     }
 }
 

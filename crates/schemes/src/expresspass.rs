@@ -24,56 +24,49 @@ pub use receiver::NotificationPoint;
 pub use sender::ReactionPoint;
 
 use crate::contract::{ClassSpec, HostFacts, PlainSwitch, Room, Scheme, SwitchFacts, WireFacts};
-use crate::params::{Kind, ParamError, Value};
+use crate::params::ParamError;
 use crate::registry::Preset;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use units::{Bytes, Priority, Rate, Time};
 
-const SHARE: Option<(Value, Value)> = Some((Value::Number(0.0001), Value::Number(1.0)));
+const SHARE: RangeInclusive<f64> = 0.0001..=1.0;
 
 crate::params! {
     /// Parameters of ExpressPass.
     pub struct ExpressPassParams {
         /// Feedback control: as in the authors' simulator, or as in the paper's Algorithm 1.
-        feedback: &'static str, "", Kind::Choice(&["code", "paper"]), None,
-            "ns2-xpass; SIGCOMM'17 Algorithm 1";
+        feedback: &'static str, "", &["code", "paper"], "ns2-xpass; SIGCOMM'17 Algorithm 1";
         /// A QP's first credit rate, as a share of the highest.
-        initial_rate: f64, "alpha", Kind::Number, SHARE, "SIGCOMM'17 section 3.2; ns2-xpass, alpha_";
+        initial_rate: f64, "alpha", SHARE, "SIGCOMM'17 section 3.2; ns2-xpass, alpha_";
         /// QPs that ask for fewer packets begin lower in proportion.
-        ramp_packets: u64, "", Kind::Count,
-            Some((Value::Count(1), Value::Count(1_000_000))), "ns2-xpass, adaptive initial rate";
+        ramp_packets: u64, "", 1..=1_000_000, "ns2-xpass, adaptive initial rate";
         /// Aggressiveness at the start.
-        initial_w: f64, "w_init", Kind::Number, SHARE, "ns2-xpass, w_init_";
+        initial_w: f64, "w_init", SHARE, "ns2-xpass, w_init_";
         /// Aggressiveness never falls below this.
-        min_w: f64, "w_min", Kind::Number, SHARE, "SIGCOMM'17 Algorithm 1";
+        min_w: f64, "w_min", SHARE, "SIGCOMM'17 Algorithm 1";
         /// Aggressiveness never rises above this.
-        max_w: f64, "w_max", Kind::Number, SHARE, "SIGCOMM'17 Algorithm 1";
+        max_w: f64, "w_max", SHARE, "SIGCOMM'17 Algorithm 1";
         /// Share of credits that may be lost: at a rate of nothing (code), or at all rates (paper).
-        target_loss: f64, "target_loss", Kind::Number,
-            Some((Value::Number(0.0), Value::Number(0.9))),
+        target_loss: f64, "target_loss", 0.0..=0.9,
             "SIGCOMM'17 section 3.2; ns2-xpass, target_loss_scaling_";
         /// Credits come up to this share of their gap early or late.
-        jitter: f64, "", Kind::Number,
-            Some((Value::Number(0.0), Value::Number(0.9))), "ns2-xpass, min_jitter_, max_jitter_";
+        jitter: f64, "", 0.0..=0.9, "ns2-xpass, min_jitter_, max_jitter_";
         /// Credits that wait at a port at most.
-        credit_queue: u64, "", Kind::Count,
-            Some((Value::Count(1), Value::Count(10_000))), "ns2-xpass, credit_limit_";
+        credit_queue: u64, "", 1..=10_000, "ns2-xpass, credit_limit_";
         /// Credits that may follow one another at once at a port.
-        credit_burst: u64, "", Kind::Count,
-            Some((Value::Count(1), Value::Count(10_000))), "ns2-xpass, max_tokens_";
+        credit_burst: u64, "", 1..=10_000, "ns2-xpass, max_tokens_";
         /// Priority of credits; nothing else may have it.
-        credit_priority: u64, "", Kind::Count,
-            Some((Value::Count(0), Value::Count(7))), "decided here: above ACKs and data";
+        credit_priority: u64, "", 0..=7, "decided here: above ACKs and data";
         /// Credits leave room on the link for an ACK, too, for each data packet.
-        ack_room: bool, "", Kind::Flag, None,
+        ack_room: bool, "", (),
             "SIGCOMM'17 section 3.1, whose hosts send no ACKs; true is ours, for RoCE's";
         /// A credit request is repeated when no credit came for this long; a receiver that has all stops
         /// when no data did.
-        request_timeout: Time, "", Kind::Time,
-            Some((Value::Time(Time::from_us(1)), Value::Time(Time::from_ms(1000)))),
+        request_timeout: Time, "", Time::from_us(1)..=Time::from_ms(1000),
             "ns2-xpass, retransmit_timeout_";
         /// Stop the credits as soon as those of a round trip will do for the rest.
-        early_stop: bool, "", Kind::Flag, None, "ns2-xpass, early credit stop";
+        early_stop: bool, "", (), "ns2-xpass, early credit stop";
     }
 }
 

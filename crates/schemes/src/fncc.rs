@@ -34,7 +34,6 @@ use crate::contract::{
 };
 use crate::hpcc::{self, Hpcc, HpccParams, SIMULATOR_ONLY};
 use crate::int::{IntFormat, IntRecord, IntStack};
-use crate::params::{self, Value};
 use crate::registry::Preset;
 use units::{NodeId, PortId, Rate, Time};
 use wire::int::FnccAck;
@@ -43,21 +42,17 @@ crate::params! {
     /// Parameters that FNCC adds to HPCC's.
     pub struct NotificationParams {
         /// Last-hop congestion speed-up: whether W^c may be set to the fair share, and how often.
-        last_hop_speedup: &'static str, "LHCS",
-            params::Kind::Choice(&["off", "per-ack", "per-round-trip"]), None,
+        last_hop_speedup: &'static str, "LHCS", &["off", "per-ack", "per-round-trip"],
             "section 3.2.2, Algorithm 3";
         /// Normalised bytes in flight above which the last hop is congested.
-        last_hop_threshold: f64, "alpha", params::Kind::Number,
-            Some((Value::Number(0.5), Value::Number(10.0))), "section 3.2.2";
+        last_hop_threshold: f64, "alpha", 0.5..=10.0, "section 3.2.2";
         /// Share of the fair window that is taken, so that the queue drains.
-        last_hop_share: f64, "beta", params::Kind::Number,
-            Some((Value::Number(0.01), Value::Number(1.0))), "section 3.2.2";
+        last_hop_share: f64, "beta", 0.01..=1.0, "section 3.2.2";
         /// Period in which switches update their tables of records; 0ns for at every ACK.
-        update_period: Time, "", params::Kind::Time,
-            Some((Value::Time(Time::ZERO), Value::Time(Time::from_ms(10)))),
+        update_period: Time, "", Time::ZERO..=Time::from_ms(10),
             "section 4.1, which gives no value";
         /// Records at full precision, or rounded and wrapped around in 64 bits.
-        int_format: &'static str, "", params::Kind::Choice(&["full", "fncc-64"]), None,
+        int_format: &'static str, "", &["full", "fncc-64"],
             "section 4.3: B 4, ts 24, txBytes 20, qLen 16 bits";
     }
 }

@@ -35,59 +35,53 @@ use crate::contract::{
     Allow, Flags, Header, HostCx, HostFacts, Observable, PathFacts, PlainReceiver, Rp, Scheme,
     SwitchFacts,
 };
-use crate::params::{Kind, ParamError, Value};
+use crate::params::ParamError;
 use crate::registry::Preset;
+use std::ops::RangeInclusive;
 use units::{Bytes, Rate, Time};
 
-const LENGTH: Option<(Value, Value)> =
-    Some((Value::Bytes(Bytes::new(100)), Value::Bytes(Bytes::new(1_000_000_000))));
-const SPAN: Option<(Value, Value)> =
-    Some((Value::Time(Time::from_ns(100)), Value::Time(Time::from_ms(100))));
+const LENGTH: RangeInclusive<Bytes> = Bytes::new(100)..=Bytes::new(1_000_000_000);
+const SPAN: RangeInclusive<Time> = Time::from_ns(100)..=Time::from_ms(100);
 
 crate::params! {
     /// Parameters of HierCC. Bytes are counted on the wire.
     pub struct HierccParams {
         /// What a VOQ may send before its first credit.
-        initial_credits: Bytes, "C0", Kind::Bytes, LENGTH, "APNet'21 section 5, at 25 Gb/s";
+        initial_credits: Bytes, "C0", LENGTH, "APNet'21 section 5, at 25 Gb/s";
         /// C0 is not less than the downlink's rate times the round trip between ToRs, and a packet.
-        fill_path: bool, "", Kind::Flag, None, "decided here: else C0 limits the throughput";
+        fill_path: bool, "", (), "decided here: else C0 limits the throughput";
         /// S counts what has left the VOQ, or what has joined it.
-        sent: &'static str, "S", Kind::Choice(&["left", "joined"]), None,
-            "APNet'21 section 3.2: left";
+        sent: &'static str, "S", &["left", "joined"], "APNet'21 section 3.2: left";
         /// Bytes that a credit allows.
-        credit: Bytes, "Delta", Kind::Bytes, LENGTH, "APNet'21 sections 3.2, 5";
+        credit: Bytes, "Delta", LENGTH, "APNet'21 sections 3.2, 5";
         /// Queue length that a VOQ converges to. Where it is less than a full packet, all three lengths are
         /// taken so many times that it is not.
-        target_queue: Bytes, "q0", Kind::Bytes, LENGTH, "APNet'21 section 5, at 25 Gb/s";
+        target_queue: Bytes, "q0", LENGTH, "APNet'21 section 5, at 25 Gb/s";
         /// Share of the queue above q0 that is to drain in a round trip of the first hop.
-        beta: f64, "beta", Kind::Number,
-            Some((Value::Number(0.001), Value::Number(1.0))), "APNet'21 section 5";
+        beta: f64, "beta", 0.001..=1.0, "APNet'21 section 5";
         /// Where equation 1 gives the line rate: below q0, or where the packet that asks waits alone.
-        full_rate: &'static str, "", Kind::Choice(&["below-target", "empty"]), None,
+        full_rate: &'static str, "", &["below-target", "empty"],
             "decided here: APNet'21 equation 1 prints Q < 0";
         /// Round trip between a sender and its ToR. The rate is computed every RTT_hop / beta.
-        hop_rtt: Time, "RTT_hop", Kind::Time, SPAN, "APNet'21 section 3.3";
+        hop_rtt: Time, "RTT_hop", SPAN, "APNet'21 section 3.3";
         /// A VOQ longer than this stops its senders.
-        stop_queue: Bytes, "V_high", Kind::Bytes, LENGTH, "APNet'21 section 5, at 25 Gb/s";
+        stop_queue: Bytes, "V_high", LENGTH, "APNet'21 section 5, at 25 Gb/s";
         /// A VOQ shorter than this lets them go on.
-        resume_queue: Bytes, "V_low", Kind::Bytes, LENGTH, "APNet'21 section 5, at 25 Gb/s";
+        resume_queue: Bytes, "V_low", LENGTH, "APNet'21 section 5, at 25 Gb/s";
         /// A sender marks a packet of a flow so often, and the ToR answers with the rate.
-        mark_interval: Time, "", Kind::Time, SPAN, "APNet'21 section 4";
+        mark_interval: Time, "", SPAN, "APNet'21 section 4";
         /// The rate given never falls below this: a silent sender would not hear the next one.
-        min_rate: Rate, "", Kind::Rate,
-            Some((Value::Rate(Rate::from_mbps(1)), Value::Rate(Rate::from_gbps(100)))),
+        min_rate: Rate, "", Rate::from_mbps(1)..=Rate::from_gbps(100),
             "decided here: a hundredth of the hosts' rate";
         /// A flow of which no packet came for this long counts no more.
-        flow_timeout: Time, "", Kind::Time, SPAN, "decided here";
+        flow_timeout: Time, "", SPAN, "decided here";
         /// A VOQ that got no credit for so long, and a sender that was stopped and heard nothing, begin
         /// anew: what they wait for was lost.
-        loss_timeout: Time, "", Kind::Time, SPAN, "decided here: the paper has no losses";
+        loss_timeout: Time, "", SPAN, "decided here: the paper has no losses";
         /// A VOQ for each receiving host, or for each receiving rack.
-        voq: &'static str, "", Kind::Choice(&["host", "rack"]), None,
-            "APNet'21 sections 3.1, 4: host";
+        voq: &'static str, "", &["host", "rack"], "APNet'21 sections 3.1, 4: host";
         /// VOQs for the whole network, or for the sender's pod; PFC alone is between pods then.
-        scope: &'static str, "", Kind::Choice(&["network", "pod"]), None,
-            "APNet'21 section 4: network";
+        scope: &'static str, "", &["network", "pod"], "APNet'21 section 4: network";
     }
 }
 

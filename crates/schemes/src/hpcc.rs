@@ -19,7 +19,7 @@ use crate::contract::{
     Scheme, SwitchFacts,
 };
 use crate::int::{IntFormat, IntStack, StampInt};
-use crate::params::{Kind, ParamError, Value};
+use crate::params::ParamError;
 use crate::registry::Preset;
 use crate::window::CHOICES;
 use units::{Rate, Time};
@@ -28,51 +28,38 @@ crate::params! {
     /// Parameters of HPCC.
     pub struct HpccParams {
         /// Reaction point: the paper's, or the HPCC simulator's.
-        variant: &'static str, "", Kind::Choice(&["paper", "ns3"]), None,
+        variant: &'static str, "", &["paper", "ns3"],
             "SIGCOMM'19 Algorithm 1; HPCC simulator, CC_MODE 3";
         /// Utilisation that is aimed at.
-        eta: f64, "eta", Kind::Number,
-            Some((Value::Number(0.1), Value::Number(1.0))), "SIGCOMM'19 section 3.3";
+        eta: f64, "eta", 0.1..=1.0, "SIGCOMM'19 section 3.3";
         /// Additive steps before the window may rise multiplicatively.
-        max_stage: u64, "maxStage", Kind::Count,
-            Some((Value::Count(0), Value::Count(1_000_000))), "SIGCOMM'19 section 3.3";
+        max_stage: u64, "maxStage", 0..=1_000_000, "SIGCOMM'19 section 3.3";
         /// Additive increase as a rate, W_AI / T; 0bps derives it from `expected_flows`.
-        rate_ai: Rate, "W_AI / T", Kind::Rate,
-            Some((Value::Rate(Rate::ZERO), Value::Rate(Rate::from_gbps(100)))),
-            "HPCC simulator, RATE_AI";
+        rate_ai: Rate, "W_AI / T", Rate::ZERO..=Rate::from_gbps(100), "HPCC simulator, RATE_AI";
         /// Flows that share a link at most without a queue: W_AI = W_init (1 - eta) / N.
-        expected_flows: u64, "N", Kind::Count,
-            Some((Value::Count(1), Value::Count(1_000_000))), "SIGCOMM'19 section 3.3";
+        expected_flows: u64, "N", 1..=1_000_000, "SIGCOMM'19 section 3.3";
         /// T: the largest base round trip of the network, or the one of the QP's own path.
-        base_rtt: &'static str, "T", Kind::Choice(&["network", "path"]), None,
+        base_rtt: &'static str, "T", &["network", "path"],
             "SIGCOMM'19 section 3.2; HPCC simulator, GLOBAL_T";
         /// The rate never falls below this.
-        min_rate: Rate, "", Kind::Rate,
-            Some((Value::Rate(Rate::from_bps(1000)), Value::Rate(Rate::from_gbps(100)))),
-            "HPCC simulator, MIN_RATE";
+        min_rate: Rate, "", Rate::from_bps(1000)..=Rate::from_gbps(100), "HPCC simulator, MIN_RATE";
         /// React to every ACK on top of the reference window, not only once per round trip.
-        fast_reaction: bool, "", Kind::Flag, None,
-            "SIGCOMM'19 section 3.2; HPCC simulator, FAST_REACT";
+        fast_reaction: bool, "", (), "SIGCOMM'19 section 3.2; HPCC simulator, FAST_REACT";
         /// Between updates of the reference, pass over hops without a queue (ns3 only).
-        sample_feedback: bool, "", Kind::Flag, None, "HPCC simulator, SAMPLE_FEEDBACK";
+        sample_feedback: bool, "", (), "HPCC simulator, SAMPLE_FEEDBACK";
         /// Keep a reference and a U for each hop; the lowest of their rates counts (ns3 only).
-        rate_per_hop: bool, "", Kind::Flag, None, "HPCC simulator, MULTI_RATE";
+        rate_per_hop: bool, "", (), "HPCC simulator, MULTI_RATE";
         /// Limit of the bytes in flight beside the rate (ns3 only): none, the network's or the path's
         /// BDP scaled by rate over line rate, or that BDP at any rate.
-        window: &'static str, "", Kind::Choice(CHOICES), None,
-            "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
+        window: &'static str, "", CHOICES, "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
         /// How exact INT records are: fully, or as the HPCC simulator's 64 bits hold them; the third is
         /// that, too, and a port whose rate has no code says 25 Gb/s.
-        int_format: &'static str, "",
-            Kind::Choice(&["full", "hpcc-ns3", "hpcc-ns3-uncoded"]), None,
+        int_format: &'static str, "", &["full", "hpcc-ns3", "hpcc-ns3-uncoded"],
             "HPCC simulator, IntHeader";
         /// Its records count bytes sent in units of 128 B and queues in units of 80 B, times this.
-        int_multi: u64, "", Kind::Count,
-            Some((Value::Count(1), Value::Count(32))), "HPCC simulator, INT_MULTI";
+        int_multi: u64, "", 1..=32, "HPCC simulator, INT_MULTI";
         /// Records that a packet has room for; on longer paths nothing is measured (ns3 only).
-        max_hops: u64, "maxHop", Kind::Count,
-            Some((Value::Count(1), Value::Count(10))),
-            "HPCC simulator, IntHeader; 10 in the THEMIS prototype";
+        max_hops: u64, "maxHop", 1..=10, "HPCC simulator, IntHeader; 10 in the THEMIS prototype";
     }
 }
 

@@ -10,11 +10,10 @@
 //! bits cut off are rounded at random too, so that the error averages out.
 
 use crate::contract::{
-    Ack, Allow, Body, Cp, Header, HostCx, HostFacts, Kind as PacketKind, Local, NoCtl, Observable,
-    Packet, PathFacts, PlainReceiver, PortFacts, PortLocal, PortView, Rp, Scheme, SwitchFacts,
+    Ack, Allow, Body, Cp, Header, HostCx, HostFacts, Kind, Local, NoCtl, Observable, Packet,
+    PathFacts, PlainReceiver, PortFacts, PortLocal, PortView, Rp, Scheme, SwitchFacts,
 };
 use crate::hpcc::{Hpcc, HpccParams, Variant};
-use crate::params::{Kind, Value};
 use crate::random::Stream;
 use crate::registry::Preset;
 use crate::shared::Shared;
@@ -28,38 +27,27 @@ crate::params! {
     pub struct HpccPintParams {
         /// Reaction point: HPCC's as its paper has it, or as the HPCC simulator does. Switches take
         /// logarithms of 9 leading bits, as in that simulator's first version, or of 16, as now.
-        variant: &'static str, "", Kind::Choice(&["paper", "ns3"]), None,
+        variant: &'static str, "", &["paper", "ns3"],
             "HPCC, SIGCOMM'19 Algorithm 1; HPCC simulator, CC_MODE 10";
         /// Utilisation that is aimed at.
-        eta: f64, "eta", Kind::Number,
-            Some((Value::Number(0.1), Value::Number(1.0))), "HPCC, SIGCOMM'19 section 3.3";
+        eta: f64, "eta", 0.1..=1.0, "HPCC, SIGCOMM'19 section 3.3";
         /// Additive steps before the window may rise multiplicatively.
-        max_stage: u64, "maxStage", Kind::Count,
-            Some((Value::Count(0), Value::Count(1_000_000))), "HPCC, SIGCOMM'19 section 3.3";
+        max_stage: u64, "maxStage", 0..=1_000_000, "HPCC, SIGCOMM'19 section 3.3";
         /// Additive increase as a rate, W_AI / T; 0bps derives it from `expected_flows`.
-        rate_ai: Rate, "W_AI / T", Kind::Rate,
-            Some((Value::Rate(Rate::ZERO), Value::Rate(Rate::from_gbps(100)))),
-            "HPCC simulator, RATE_AI";
+        rate_ai: Rate, "W_AI / T", Rate::ZERO..=Rate::from_gbps(100), "HPCC simulator, RATE_AI";
         /// Flows that share a link at most without a queue: W_AI = W_init (1 - eta) / N.
-        expected_flows: u64, "N", Kind::Count,
-            Some((Value::Count(1), Value::Count(1_000_000))), "HPCC, SIGCOMM'19 section 3.3";
+        expected_flows: u64, "N", 1..=1_000_000, "HPCC, SIGCOMM'19 section 3.3";
         /// The rate never falls below this.
-        min_rate: Rate, "", Kind::Rate,
-            Some((Value::Rate(Rate::from_bps(1000)), Value::Rate(Rate::from_gbps(100)))),
-            "HPCC simulator, MIN_RATE";
+        min_rate: Rate, "", Rate::from_bps(1000)..=Rate::from_gbps(100), "HPCC simulator, MIN_RATE";
         /// Limit of the bytes in flight beside the rate (ns3 only): none, the network's or the path's
         /// BDP scaled by rate over line rate, or that BDP at any rate.
-        window: &'static str, "", Kind::Choice(CHOICES), None,
-            "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
+        window: &'static str, "", CHOICES, "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
         /// Base of the powers that U is rounded to. The field has a byte from about 1.05 on, two
         /// bytes below.
-        log_base: f64, "(1 + epsilon)^2", Kind::Number,
-            Some((Value::Number(1.001), Value::Number(2.0))),
+        log_base: f64, "(1 + epsilon)^2", 1.001..=2.0,
             "SIGCOMM'20 section 4.3; HPCC simulator, PINT_LOG_BASE";
         /// Share of the packets that bring U home.
-        probability: f64, "p", Kind::Number,
-            Some((Value::Number(0.0001), Value::Number(1.0))),
-            "SIGCOMM'20 section 6; HPCC simulator, PINT_PROB";
+        probability: f64, "p", 0.0001..=1.0, "SIGCOMM'20 section 6; HPCC simulator, PINT_PROB";
     }
 }
 
@@ -416,7 +404,7 @@ impl Cp<HpccPint> for Meter {
     ) {
         // ACKs and NACKs bring home the digest of the data packet that they answer; the port counts
         // them all the same.
-        if packet.header.kind == PacketKind::Data
+        if packet.header.kind == Kind::Data
             && let Body::Meta(digest) = &mut packet.body
         {
             port.measure(cx.now, self, view.queue_bytes);

@@ -43,41 +43,36 @@ use crate::contract::{
     SwitchFacts,
 };
 use crate::dcqcn::Cnp;
-use crate::params::{self, ParamError, Value};
+use crate::params::ParamError;
 use crate::registry::Preset;
 use std::marker::PhantomData;
+use std::ops::RangeInclusive;
 use units::{Bytes, Rate, Time};
 
-const SPAN: Option<(Value, Value)> =
-    Some((Value::Time(Time::from_ns(100)), Value::Time(Time::from_ms(100))));
+const SPAN: RangeInclusive<Time> = Time::from_ns(100)..=Time::from_ms(100);
 
 crate::params! {
     /// Parameters of Mercury itself.
     pub struct FeedbackParams {
         /// Only ports in the Determined state notify; else all with a queue above the threshold.
-        state_detection: bool, "", params::Kind::Flag, None, "State-driven congestion detection";
+        state_detection: bool, "", (), "State-driven congestion detection";
         /// CNPs carry a window.
-        window_notification: bool, "", params::Kind::Flag, None,
-            "Window-based congestion notification";
+        window_notification: bool, "", (), "Window-based congestion notification";
         /// Queue above which a port of 100 Gb/s is congested; at others in proportion to the rate, and a
         /// full packet at least.
-        congestion_threshold: Bytes, "", params::Kind::Bytes,
-            Some((Value::Bytes(Bytes::new(100)), Value::Bytes(Bytes::new(100_000_000)))),
+        congestion_threshold: Bytes, "", Bytes::new(100)..=Bytes::new(100_000_000),
             "decided: Kmin of the DCQCN preset; the paper gives no value";
         /// Period in which an Undetermined port looks at its queue.
-        check_period: Time, "T", params::Kind::Time, SPAN, "Parameter settings: 10 us";
+        check_period: Time, "T", SPAN, "Parameter settings: 10 us";
         /// Least time between two CNPs of a port to a flow.
-        notice_interval: Time, "", params::Kind::Time, SPAN,
-            "decided: DCQCN's N; the paper gives no value";
+        notice_interval: Time, "", SPAN, "decided: DCQCN's N; the paper gives no value";
         /// Time without a CNP after which the window is no limit any more.
-        quiet_time: Time, "", params::Kind::Time, SPAN,
-            "decided: DCQCN's alpha timer; the paper gives no value";
+        quiet_time: Time, "", SPAN, "decided: DCQCN's alpha timer; the paper gives no value";
         /// What a flow is to a switch: a pair of addresses, or a QP.
-        flow_key: &'static str, "FID", params::Kind::Choice(&["host-pair", "five-tuple"]), None,
+        flow_key: &'static str, "FID", &["host-pair", "five-tuple"],
             "Window-based congestion notification: addresses";
         /// Entries of each port's flow table, rounded up to a power of two.
-        flow_entries: u64, "", params::Kind::Count,
-            Some((Value::Count(1), Value::Count(65_536))), "decided";
+        flow_entries: u64, "", 1..=65_536, "decided";
     }
 }
 

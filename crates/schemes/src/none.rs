@@ -3,7 +3,6 @@
 use crate::contract::{
     Allow, HostFacts, NoCtl, PathFacts, PlainReceiver, PlainSwitch, Rp, Scheme, SwitchFacts,
 };
-use crate::params::Kind;
 use crate::registry::Preset;
 use crate::window::{self, RateWindow};
 use units::{Bytes, Rate, Time};
@@ -13,7 +12,7 @@ crate::params! {
     pub struct NoParams {
         /// Limit of the bytes in flight: none, or the network's or the path's BDP. The rate is always
         /// the line rate, so the scaled windows are the fixed ones.
-        window: &'static str, "", Kind::Choice(window::CHOICES), None, "HPCC simulator, HAS_WIN";
+        window: &'static str, "", window::CHOICES, "HPCC simulator, HAS_WIN";
     }
 }
 

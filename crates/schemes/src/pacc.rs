@@ -24,36 +24,32 @@ use crate::contract::{
     Scheme, SwitchFacts, Target,
 };
 use crate::dcqcn::{Cnp, Dcqcn, DcqcnHosts, DcqcnParams, RECEIVERS_ONLY, ReactionPoint};
-use crate::params::{self, Value};
 use crate::random::Stream;
 use crate::registry::Preset;
+use std::ops::RangeInclusive;
 use units::{Bytes, PortId, Rate, Time};
 
-const PERIOD: Option<(Value, Value)> =
-    Some((Value::Time(Time::from_us(1)), Value::Time(Time::from_ms(10))));
-const GAIN: Option<(Value, Value)> = Some((Value::Number(0.0), Value::Number(10.0)));
+const PERIOD: RangeInclusive<Time> = Time::from_us(1)..=Time::from_ms(10);
+const GAIN: RangeInclusive<f64> = 0.0..=10.0;
 
 crate::params! {
     /// Parameters of PACC's congestion point.
     pub struct FeedbackParams {
         /// Queue that is aimed at, at a port of 100 Gb/s; at others in proportion to the rate.
-        reference_queue: Bytes, "q_ref", params::Kind::Bytes,
-            Some((Value::Bytes(Bytes::new(100)), Value::Bytes(Bytes::new(100_000_000)))),
+        reference_queue: Bytes, "q_ref", Bytes::new(100)..=Bytes::new(100_000_000),
             "decided: Kmin of the DCQCN preset";
         /// Period of the PI controller.
-        control_period: Time, "T", params::Kind::Time, PERIOD, "decided";
+        control_period: Time, "T", PERIOD, "decided";
         /// What an excess of q_ref adds to the marking probability each period.
-        integral_gain: f64, "a q_ref", params::Kind::Number, GAIN, "decided, by measurement";
+        integral_gain: f64, "a q_ref", GAIN, "decided, by measurement";
         /// What growth by q_ref in a period adds to it.
-        proportional_gain: f64, "b q_ref", params::Kind::Number, GAIN, "decided, by measurement";
+        proportional_gain: f64, "b q_ref", GAIN, "decided, by measurement";
         /// Period in which the flow table is worked off and CNPs are sent.
-        flush_interval: Time, "", params::Kind::Time, PERIOD, "Mercury's description of PACC: 80us";
+        flush_interval: Time, "", PERIOD, "Mercury's description of PACC: 80us";
         /// Congested packets of a QP in a flush interval from which on it surely gets a CNP.
-        certain_count: u64, "n_max", params::Kind::Count,
-            Some((Value::Count(1), Value::Count(1_000_000))), "decided, by measurement";
+        certain_count: u64, "n_max", 1..=1_000_000, "decided, by measurement";
         /// Entries of each port's flow table, rounded up to a power of two.
-        flow_entries: u64, "", params::Kind::Count,
-            Some((Value::Count(1), Value::Count(65_536))), "decided";
+        flow_entries: u64, "", 1..=65_536, "decided";
     }
 }
 

@@ -2,6 +2,7 @@
 //! `rocelab list` and the docs all read the same table.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use units::{Bytes, Rate, Time};
 
 /// What a parameter is measured in.
@@ -23,8 +24,8 @@ pub enum Kind {
     Choice(&'static [&'static str]),
 }
 
-/// The value of a parameter.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The value of a parameter. Only values of one kind compare in a way that means something.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub enum Value {
     /// A span of time.
     Time(Time),
@@ -40,19 +41,6 @@ pub enum Value {
     Flag(bool),
     /// One of the words of a [`Kind::Choice`].
     Choice(&'static str),
-}
-
-impl Value {
-    fn in_order(self, other: Value) -> bool {
-        match (self, other) {
-            (Value::Time(a), Value::Time(b)) => a <= b,
-            (Value::Rate(a), Value::Rate(b)) => a <= b,
-            (Value::Bytes(a), Value::Bytes(b)) => a <= b,
-            (Value::Number(a), Value::Number(b)) => a <= b,
-            (Value::Count(a), Value::Count(b)) => a <= b,
-            _ => true,
-        }
-    }
 }
 
 /// As a scenario file writes it, without quotes.
@@ -139,46 +127,72 @@ impl fmt::Display for ParamError {
 
 impl std::error::Error for ParamError {}
 
-/// A field type that can stand in a parameter table.
+/// A field type that can stand in a parameter table. It says what the parameter is measured in.
 pub trait ParamType: Sized {
+    /// What a declaration says of its values: a range, the words of a choice, `()` for a flag.
+    type Allowed;
+
+    /// Kind and range, as the registry shows them.
+    fn describe(allowed: Self::Allowed) -> (Kind, Option<(Value, Value)>);
     /// Into the erased value.
     fn to_value(&self) -> Value;
     /// Back from it, where the kind fits.
     fn from_value(value: Value) -> Option<Self>;
 }
 
-macro_rules! param_type {
-    ($type:ty, $variant:ident) => {
+macro_rules! bounded {
+    ($type:ty, $variant:ident $(, $other:pat => $converted:expr)?) => {
         impl ParamType for $type {
+            type Allowed = RangeInclusive<$type>;
+
+            fn describe(allowed: RangeInclusive<$type>) -> (Kind, Option<(Value, Value)>) {
+                let (low, high) = allowed.into_inner();
+                (Kind::$variant, Some((Value::$variant(low), Value::$variant(high))))
+            }
             fn to_value(&self) -> Value {
                 Value::$variant(*self)
             }
             fn from_value(value: Value) -> Option<Self> {
                 match value {
                     Value::$variant(v) => Some(v),
+                    $($other => Some($converted),)?
                     _ => None,
                 }
             }
         }
     };
 }
-param_type!(Time, Time);
-param_type!(Rate, Rate);
-param_type!(Bytes, Bytes);
-param_type!(u64, Count);
-param_type!(bool, Flag);
-param_type!(&'static str, Choice);
+bounded!(Time, Time);
+bounded!(Rate, Rate);
+bounded!(Bytes, Bytes);
+bounded!(u64, Count);
+bounded!(f64, Number, Value::Count(v) => v as f64);
 
-impl ParamType for f64 {
-    fn to_value(&self) -> Value {
-        Value::Number(*self)
+impl ParamType for bool {
+    type Allowed = ();
+
+    fn describe((): ()) -> (Kind, Option<(Value, Value)>) {
+        (Kind::Flag, None)
     }
-    fn from_value(value: Value) -> Option<f64> {
-        match value {
-            Value::Number(v) => Some(v),
-            Value::Count(v) => Some(v as f64),
-            _ => None,
-        }
+    fn to_value(&self) -> Value {
+        Value::Flag(*self)
+    }
+    fn from_value(value: Value) -> Option<bool> {
+        if let Value::Flag(v) = value { Some(v) } else { None }
+    }
+}
+
+impl ParamType for &'static str {
+    type Allowed = &'static [&'static str];
+
+    fn describe(words: &'static [&'static str]) -> (Kind, Option<(Value, Value)>) {
+        (Kind::Choice(words), None)
+    }
+    fn to_value(&self) -> Value {
+        Value::Choice(self)
+    }
+    fn from_value(value: Value) -> Option<&'static str> {
+        if let Value::Choice(v) = value { Some(v) } else { None }
     }
 }
 
@@ -206,7 +220,7 @@ pub fn check_range(spec: &ParamSpec, value: Value) -> Result<(), ParamError> {
         return Err(ParamError::WrongKind(spec.name, spec.kind));
     }
     match spec.range {
-        Some((low, high)) if !(low.in_order(value) && value.in_order(high)) => {
+        Some((low, high)) if !(low <= value && value <= high) => {
             Err(ParamError::OutOfRange(spec.name, value, low, high))
         }
         _ => Ok(()),
@@ -299,27 +313,48 @@ macro_rules! join_params {
     };
 }
 
-/// Declares a scheme's parameters: a plain struct with the table that describes it.
+/// Declares a scheme's parameters: a plain struct with the table that describes it. A line has name
+/// and type, the paper's symbol, what is allowed ([`ParamType::Allowed`]) and where the default comes
+/// from.
 ///
 /// ```
-/// use schemes::params::{Kind, Params, Value};
+/// use schemes::params::{Params, Value};
 /// use units::Time;
 /// schemes::params! {
 ///     /// Parameters of a law.
 ///     pub struct LawParams {
 ///         /// How long to wait.
-///         wait: Time, "T", Kind::Time,
-///             Some((Value::Time(Time::from_us(1)), Value::Time(Time::from_ms(1)))),
-///             "a paper, section 5";
+///         wait: Time, "T", Time::from_us(1)..=Time::from_ms(1), "a paper, section 5";
+///         /// Share of the rate that a cut leaves.
+///         share: f64, "beta", 0.1..=1.0, "a paper, section 5";
+///         /// How many cuts there may be.
+///         cuts: u64, "", 1..=10, "decided";
+///         /// Whose form of the law.
+///         variant: &'static str, "", &["paper", "ns3"], "a paper; a simulator";
+///         /// Whether it cuts at once.
+///         eager: bool, "", (), "decided";
 ///     }
 /// }
-/// let mut params = LawParams { wait: Time::from_us(50) };
+/// let mut params =
+///     LawParams { wait: Time::from_us(50), share: 0.5, cuts: 2, variant: "ns3", eager: true };
 /// assert!(params.set("wait", Value::Time(Time::from_us(55))).is_ok());
 /// assert_eq!(params.get("wait"), Some(Value::Time(Time::from_us(55))));
 /// assert_eq!(
 ///     params.set("wait", Value::Time(Time::ZERO)).unwrap_err().to_string(),
 ///     "`wait` = 0ns is out of range; allowed: 1us to 1ms"
 /// );
+/// ```
+///
+/// A range of another type than the field's is no program:
+///
+/// ```compile_fail,E0308
+/// schemes::params! {
+///     /// Parameters of a law.
+///     pub struct LawParams {
+///         /// How long to wait.
+///         wait: units::Time, "T", 0.1..=1.0, "a paper, section 5";
+///     }
+/// }
 /// ```
 #[macro_export]
 macro_rules! params {
@@ -328,7 +363,7 @@ macro_rules! params {
         pub struct $name:ident {
             $(
                 $(#[doc = $doc:literal])+
-                $field:ident : $type:ty, $symbol:literal, $kind:expr, $range:expr, $source:literal;
+                $field:ident : $type:ty, $symbol:literal, $allowed:expr, $source:literal;
             )*
         }
     ) => {
@@ -341,16 +376,18 @@ macro_rules! params {
         impl $crate::params::Params for $name {
             fn specs() -> &'static [$crate::params::ParamSpec] {
                 static SPECS: std::sync::LazyLock<Vec<$crate::params::ParamSpec>> =
-                    std::sync::LazyLock::new(|| vec![$(
+                    std::sync::LazyLock::new(|| vec![$({
+                        let (kind, range) =
+                            <$type as $crate::params::ParamType>::describe($allowed);
                         $crate::params::ParamSpec {
                             name: stringify!($field),
                             symbol: $symbol,
-                            kind: $kind,
-                            range: $range,
+                            kind,
+                            range,
                             doc: concat!($($doc),+).trim_ascii(),
                             source: $source,
-                        },
-                    )*]);
+                        }
+                    },)*]);
                 &SPECS
             }
             #[allow(unused_variables)]

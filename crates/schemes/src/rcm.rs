@@ -42,79 +42,69 @@ pub use window::{Crossed, SendWindow};
 
 use crate::contract::{Address, HostFacts, Scheme, SwitchFacts};
 use crate::dcqcn::{Cnp, Dcqcn, DcqcnHosts, DcqcnParams, NotificationPoint, ReactionPoint};
-use crate::params::{Kind, ParamError, Value};
+use crate::params::ParamError;
 use crate::registry::Preset;
+use std::ops::RangeInclusive;
 use units::{Bytes, Priority, Rate, Time};
 
-const LENGTH: Option<(Value, Value)> =
-    Some((Value::Bytes(Bytes::new(100)), Value::Bytes(Bytes::new(1_000_000_000))));
-const SPAN: Option<(Value, Value)> =
-    Some((Value::Time(Time::ZERO), Value::Time(Time::from_ms(100))));
-const SHARE: Option<(Value, Value)> = Some((Value::Number(0.0), Value::Number(1.0)));
+const LENGTH: RangeInclusive<Bytes> = Bytes::new(100)..=Bytes::new(1_000_000_000);
+const SPAN: RangeInclusive<Time> = Time::ZERO..=Time::from_ms(100);
+const SHARE: RangeInclusive<f64> = 0.0..=1.0;
 
 crate::params! {
     /// Parameters of RCM's switches. Bytes are counted on the wire.
     pub struct RegionParams {
         /// Congested ports limit harmful flows by a window (RCC).
-        rcc: bool, "", Kind::Flag, None, "NPC'17 section 3.4";
+        rcc: bool, "", (), "NPC'17 section 3.4";
         /// Flows that are not harmful are taken around congestion (SAR).
-        sar: bool, "", Kind::Flag, None, "NPC'17 section 3.4";
+        sar: bool, "", (), "NPC'17 section 3.4";
         /// Equilibrium length of a queue.
-        equilibrium: Bytes, "Q_eq", Kind::Bytes, LENGTH,
-            "decided: 20% of a 100 KB queue, QCN's ratio";
+        equilibrium: Bytes, "Q_eq", LENGTH, "decided: 20% of a 100 KB queue, QCN's ratio";
         /// Weight of the queue's growth in Fb.
-        growth_weight: f64, "w (eq. 1)", Kind::Number,
-            Some((Value::Number(0.0), Value::Number(100.0))), "802.1Qau: 2";
+        growth_weight: f64, "w (eq. 1)", 0.0..=100.0, "802.1Qau: 2";
         /// Weight of the downstream neighbour's degree in what is sent upstream.
-        mix_weight: f64, "w (eq. 2)", Kind::Number, SHARE, "decided";
+        mix_weight: f64, "w (eq. 2)", SHARE, "decided";
         /// Bytes that join a queue from one sample to the next where it is not congested; QCN's table
         /// shortens it with Fb.
-        sample_interval: Bytes, "", Kind::Bytes, LENGTH,
-            "decided: 15 KB, QCN's 150 KB scaled to a 100 KB queue";
+        sample_interval: Bytes, "", LENGTH, "decided: 15 KB, QCN's 150 KB scaled to a 100 KB queue";
         /// Samples, of queues and of flows, come so much earlier or later, at random.
-        sample_jitter: f64, "", Kind::Number, SHARE, "802.1Qau: 0.15";
+        sample_jitter: f64, "", SHARE, "802.1Qau: 0.15";
         /// A queue is congested until so many samples in a row have Fb <= 0.
-        calm_samples: u64, "", Kind::Count,
-            Some((Value::Count(1), Value::Count(1000))), "decided";
+        calm_samples: u64, "", 1..=1000, "decided";
         /// Or until it had no sample for so long; a neighbour's CN counts for so long.
-        memory: Time, "", Kind::Time, SPAN, "decided";
+        memory: Time, "", SPAN, "decided";
         /// Least time between two CNs of an input queue.
-        notice_interval: Time, "", Kind::Time, SPAN, "decided";
+        notice_interval: Time, "", SPAN, "decided";
         /// Most flows in a CN.
-        notice_flows: u64, "", Kind::Count,
-            Some((Value::Count(1), Value::Count(MOST_FLOWS as u64))), "decided";
+        notice_flows: u64, "", 1..=MOST_FLOWS as u64, "decided";
         /// Entries of an output's CAM.
-        cam_depth: u64, "", Kind::Count,
-            Some((Value::Count(1), Value::Count(1024))), "decided";
+        cam_depth: u64, "", 1..=1024, "decided";
         /// Bytes through an output queue from one sampled flow to the next.
-        cam_interval: Bytes, "", Kind::Bytes, LENGTH, "decided: 16 packets";
+        cam_interval: Bytes, "", LENGTH, "decided: 16 packets";
         /// An entry counts for so long.
-        cam_age: Time, "", Kind::Time, SPAN, "decided";
+        cam_age: Time, "", SPAN, "decided";
         /// A flow is harmful where it has so many times the entries of the CAM's mean flow; 0 for any
         /// flow in the CAM.
-        harmful_share: f64, "", Kind::Number,
-            Some((Value::Number(0.0), Value::Number(1000.0))), "decided; NPC'17 section 3.3: any";
+        harmful_share: f64, "", 0.0..=1000.0, "decided; NPC'17 section 3.3: any";
         /// Least W.
-        least_window: Bytes, "", Kind::Bytes, LENGTH, "decided";
+        least_window: Bytes, "", LENGTH, "decided";
         /// W is this much at most, whether or not all harmful flows have sent by then.
-        most_window: Bytes, "", Kind::Bytes, LENGTH, "decided: a queue";
+        most_window: Bytes, "", LENGTH, "decided: a queue";
         /// Each sample cuts what is left of Wc, or the Wc that was measured.
-        cuts: &'static str, "", Kind::Choice(&["measured", "compound"]), None, "decided";
+        cuts: &'static str, "", &["measured", "compound"], "decided";
         /// Where harmful flows that have spent Wc may send what else would be idle time.
-        release: &'static str, "", Kind::Choice(&["root", "never", "always"]), None, "decided";
+        release: &'static str, "", &["root", "never", "always"], "decided";
         /// Which flows SAR moves: those that are new at a switch, or all that are not harmful.
-        detour: &'static str, "", Kind::Choice(&["new-flows", "any"]), None,
+        detour: &'static str, "", &["new-flows", "any"],
             "NPC'17 section 3.4: any; decided: to keep packets in order";
         /// CNs that a port gets in a row before SAR moves flows from it.
-        detour_notices: u64, "", Kind::Count,
-            Some((Value::Count(1), Value::Count(1000))), "decided; NPC'17 section 3.4: several";
+        detour_notices: u64, "", 1..=1000, "decided; NPC'17 section 3.4: several";
         /// Or the share of the greatest Fb that its own must exceed.
-        detour_degree: f64, "", Kind::Number, SHARE, "decided";
+        detour_degree: f64, "", SHARE, "decided";
         /// A flow of which nothing came for so long is a new one.
-        flow_gap: Time, "", Kind::Time, SPAN, "decided";
+        flow_gap: Time, "", SPAN, "decided";
         /// Flows that a switch follows for SAR.
-        flow_entries: u64, "", Kind::Count,
-            Some((Value::Count(1), Value::Count(65_536))), "decided";
+        flow_entries: u64, "", 1..=65_536, "decided";
     }
 }
 

@@ -16,12 +16,13 @@ mod flow_table;
 pub use flow_table::FlowTable;
 
 use crate::contract::{
-    Allow, Cp, Emit, Emits, HostCx, HostFacts, Kind as PacketKind, Local, Observable, Packet,
-    PathFacts, PlainReceiver, PortFacts, PortView, Ports, Rp, Scheme, SwitchFacts, Target,
+    Allow, Cp, Emit, Emits, HostCx, HostFacts, Kind, Local, Observable, Packet, PathFacts,
+    PlainReceiver, PortFacts, PortView, Ports, Rp, Scheme, SwitchFacts, Target,
 };
-use crate::params::{Kind, ParamError, Value};
+use crate::params::ParamError;
 use crate::registry::Preset;
 use std::collections::VecDeque;
+use std::ops::RangeInclusive;
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
 /// Delta F: rates are counted in these, bits per second.
@@ -29,45 +30,37 @@ pub const RATE_STEP: u64 = 10_000_000;
 /// Delta Q: queues are counted in these, bytes.
 pub const QUEUE_STEP: u64 = 600;
 
-const SPAN: Option<(Value, Value)> =
-    Some((Value::Time(Time::from_us(1)), Value::Time(Time::from_ms(100))));
-const LENGTH: Option<(Value, Value)> =
-    Some((Value::Bytes(Bytes::new(QUEUE_STEP)), Value::Bytes(Bytes::new(1_000_000_000))));
-const GAIN: Option<(Value, Value)> = Some((Value::Number(0.0001), Value::Number(100.0)));
+const SPAN: RangeInclusive<Time> = Time::from_us(1)..=Time::from_ms(100);
+const LENGTH: RangeInclusive<Bytes> = Bytes::new(QUEUE_STEP)..=Bytes::new(1_000_000_000);
+const GAIN: RangeInclusive<f64> = 0.0001..=100.0;
 
 crate::params! {
     /// Parameters of RoCC.
     pub struct RoccParams {
         /// Period of the fair rate's update.
-        update_interval: Time, "T", Kind::Time, SPAN, "CoNEXT'20; an OMNeT++ model";
+        update_interval: Time, "T", SPAN, "CoNEXT'20; an OMNeT++ model";
         /// Queue length that the controller aims at, at a port of rate `at`.
-        q_ref: Bytes, "Q_ref", Kind::Bytes, LENGTH, "CoNEXT'20, 40G and 100G sets";
+        q_ref: Bytes, "Q_ref", LENGTH, "CoNEXT'20, 40G and 100G sets";
         /// Growth of the queue in a period that halves the fair rate, at a port of rate `at`.
-        q_mid: Bytes, "Q_mid", Kind::Bytes, LENGTH, "CoNEXT'20, 40G and 100G sets";
+        q_mid: Bytes, "Q_mid", LENGTH, "CoNEXT'20, 40G and 100G sets";
         /// Queue length that drops the fair rate to its least, at a port of rate `at`.
-        q_max: Bytes, "Q_max", Kind::Bytes, LENGTH, "CoNEXT'20, 40G and 100G sets";
+        q_max: Bytes, "Q_max", LENGTH, "CoNEXT'20, 40G and 100G sets";
         /// The port rate that the queue lengths are given for; ports of k times the rate use k times
         /// the lengths.
-        at: Rate, "", Kind::Rate,
-            Some((Value::Rate(Rate::from_gbps(1)), Value::Rate(Rate::from_gbps(10_000)))),
+        at: Rate, "", Rate::from_gbps(1)..=Rate::from_gbps(10_000),
             "CoNEXT'20, 40G and 100G sets; scaling decided";
         /// Gain of the queue's distance from its aim, at the highest rates.
-        alpha: f64, "alpha", Kind::Number, GAIN, "an OMNeT++ model";
+        alpha: f64, "alpha", GAIN, "an OMNeT++ model";
         /// Gain of the queue's growth, at the highest rates.
-        beta: f64, "beta", Kind::Number, GAIN, "an OMNeT++ model";
+        beta: f64, "beta", GAIN, "an OMNeT++ model";
         /// The fair rate never falls below this.
-        min_rate: Rate, "F_min", Kind::Rate,
-            Some((Value::Rate(Rate::from_bps(RATE_STEP)), Value::Rate(Rate::from_gbps(100)))),
-            "CoNEXT'20";
+        min_rate: Rate, "F_min", Rate::from_bps(RATE_STEP)..=Rate::from_gbps(100), "CoNEXT'20";
         /// From a message's arrival at a host to its effect on the rate.
-        host_delay: Time, "", Kind::Time,
-            Some((Value::Time(Time::ZERO), Value::Time(Time::from_ms(1)))),
-            "an OMNeT++ model";
+        host_delay: Time, "", Time::ZERO..=Time::from_ms(1), "an OMNeT++ model";
         /// Time without an accepted message after which the sender's rate doubles.
-        recovery_timer: Time, "", Kind::Time, SPAN, "an OMNeT++ model";
+        recovery_timer: Time, "", SPAN, "an OMNeT++ model";
         /// Flows that a queue can tell apart; further ones are not told the rate while it is full.
-        flow_table: u64, "", Kind::Count,
-            Some((Value::Count(16), Value::Count(65_536))), "decided here";
+        flow_table: u64, "", 16..=65_536, "decided here";
     }
 }
 
@@ -266,7 +259,7 @@ impl Cp<Rocc> for CongestionPoint {
         _view: &PortView,
         packet: &mut Packet<Rocc>,
     ) {
-        if packet.header.kind == PacketKind::Data {
+        if packet.header.kind == Kind::Data {
             port.flows.arrive(&packet.header.address);
         }
     }
@@ -278,7 +271,7 @@ impl Cp<Rocc> for CongestionPoint {
         _view: &PortView,
         packet: &mut Packet<Rocc>,
     ) {
-        if packet.header.kind == PacketKind::Data {
+        if packet.header.kind == Kind::Data {
             port.flows.depart(&packet.header.address);
         }
     }
@@ -289,7 +282,7 @@ impl Cp<Rocc> for CongestionPoint {
         _view: &PortView,
         packet: &Packet<Rocc>,
     ) {
-        if packet.header.kind == PacketKind::Data {
+        if packet.header.kind == Kind::Data {
             port.flows.depart(&packet.header.address);
         }
     }

@@ -13,49 +13,43 @@ use crate::contract::{
     Ack, Allow, HostCx, HostFacts, NoCtl, Observable, PathFacts, PlainReceiver, PlainSwitch, Rp,
     Scheme, SwitchFacts,
 };
-use crate::params::{Kind, ParamError, Value};
+use crate::params::ParamError;
 use crate::registry::Preset;
+use std::ops::RangeInclusive;
 use units::{Bytes, Rate, Time};
 
-const SPAN: Option<(Value, Value)> =
-    Some((Value::Time(Time::ZERO), Value::Time(Time::from_ms(100))));
-const PACKETS: Option<(Value, Value)> = Some((Value::Number(0.001), Value::Number(1_000_000.0)));
-const FRACTION: Option<(Value, Value)> = Some((Value::Number(0.001), Value::Number(1.0)));
+const SPAN: RangeInclusive<Time> = Time::ZERO..=Time::from_ms(100);
+const PACKETS: RangeInclusive<f64> = 0.001..=1_000_000.0;
+const FRACTION: RangeInclusive<f64> = 0.001..=1.0;
 
 crate::params! {
     /// Parameters of Swift.
     pub struct SwiftParams {
         /// Target delay without what hops and flows add; it includes the empty network's round trip.
-        base_target: Time, "base_target", Kind::Time,
-            Some((Value::Time(Time::from_ns(100)), Value::Time(Time::from_ms(100)))),
+        base_target: Time, "base_target", Time::from_ns(100)..=Time::from_ms(100),
             "SIGCOMM'20 section 3.5; a deployment's value";
         /// What each switch on the path adds to the target.
-        per_hop: Time, "h", Kind::Time, SPAN, "SIGCOMM'20 section 3.5; a deployment's value";
+        per_hop: Time, "h", SPAN, "SIGCOMM'20 section 3.5; a deployment's value";
         /// The most that a small window adds to the target; 0ns for nothing.
-        fs_range: Time, "fs_range", Kind::Time, SPAN, "SIGCOMM'20 section 3.5";
+        fs_range: Time, "fs_range", SPAN, "SIGCOMM'20 section 3.5";
         /// Window, in packets, at or below which it adds all of `fs_range`.
-        fs_min_cwnd: f64, "fs_min_cwnd", Kind::Number, PACKETS, "SIGCOMM'20 section 3.5";
+        fs_min_cwnd: f64, "fs_min_cwnd", PACKETS, "SIGCOMM'20 section 3.5";
         /// Window, in packets, from which on it adds nothing.
-        fs_max_cwnd: f64, "fs_max_cwnd", Kind::Number, PACKETS, "SIGCOMM'20 section 3.5";
+        fs_max_cwnd: f64, "fs_max_cwnd", PACKETS, "SIGCOMM'20 section 3.5";
         /// Additive increase, packets per round trip.
-        ai: f64, "ai", Kind::Number,
-            Some((Value::Number(0.001), Value::Number(1000.0))), "SIGCOMM'20 Algorithm 1";
+        ai: f64, "ai", 0.001..=1000.0, "SIGCOMM'20 Algorithm 1";
         /// Share of the delay's excess by which the window shrinks.
-        beta: f64, "beta", Kind::Number, FRACTION, "SIGCOMM'20 Algorithm 1";
+        beta: f64, "beta", FRACTION, "SIGCOMM'20 Algorithm 1";
         /// The most that one decrease takes off the window.
-        max_mdf: f64, "max_mdf", Kind::Number,
-            Some((Value::Number(0.001), Value::Number(0.99))), "SIGCOMM'20 Algorithm 1";
+        max_mdf: f64, "max_mdf", 0.001..=0.99, "SIGCOMM'20 Algorithm 1";
         /// The window never falls below this, in packets.
-        min_cwnd: f64, "min_cwnd", Kind::Number,
-            Some((Value::Number(0.0001), Value::Number(1.0))), "SIGCOMM'20 Algorithm 1";
+        min_cwnd: f64, "min_cwnd", 0.0001..=1.0, "SIGCOMM'20 Algorithm 1";
         /// The window never rises above this, in packets.
-        max_cwnd: f64, "max_cwnd", Kind::Number,
-            Some((Value::Number(1.0), Value::Number(1_000_000.0))), "SIGCOMM'20 Algorithm 1";
+        max_cwnd: f64, "max_cwnd", 1.0..=1_000_000.0, "SIGCOMM'20 Algorithm 1";
         /// Retransmission timeouts in a row after which the window falls to its least.
-        reset_threshold: u64, "RETX_RESET_THRESHOLD", Kind::Count,
-            Some((Value::Count(1), Value::Count(1_000_000))), "SIGCOMM'20 Algorithm 1";
+        reset_threshold: u64, "RETX_RESET_THRESHOLD", 1..=1_000_000, "SIGCOMM'20 Algorithm 1";
         /// Weight of a new sample in the average round trip, which paces and spaces decreases.
-        rtt_weight: f64, "", Kind::Number, FRACTION, "csg-htsim, update_rtt";
+        rtt_weight: f64, "", FRACTION, "csg-htsim, update_rtt";
     }
 }
 

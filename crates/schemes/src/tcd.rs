@@ -34,19 +34,15 @@
 //! differently.
 
 use crate::contract::{CodePoint, Cp, Kind, Local, Packet, PortFacts, PortLocal, PortView, Scheme};
-use crate::params::{self, Value};
 use units::{Priority, Time};
 
 crate::params! {
     /// Parameters of TCD's congestion point.
     pub struct TcdParams {
         /// Least excess of input over the rate drained downstream that is called congestion.
-        congestion_degree: f64, "epsilon", params::Kind::Number,
-            Some((Value::Number(0.001), Value::Number(10.0))),
-            "SIGCOMM'21, second-hand";
+        congestion_degree: f64, "epsilon", 0.001..=10.0, "SIGCOMM'21, second-hand";
         /// ON period after which a port is judged again; 0ns derives it for each port from epsilon.
-        max_on: Time, "max(Ton)", params::Kind::Time,
-            Some((Value::Time(Time::ZERO), Value::Time(Time::from_ms(100)))),
+        max_on: Time, "max(Ton)", Time::ZERO..=Time::from_ms(100),
             "derived: (1 + 1 / epsilon) (2 tau + (Xoff - Xon) / C)";
     }
 }

@@ -29,49 +29,46 @@ use crate::contract::{
     Scheme, Strict, SwitchFacts, Target, Turn, Verdict,
 };
 use crate::dcqcn::{Cnp, Dcqcn, DcqcnHosts, DcqcnParams, NotificationPoint, ReactionPoint};
-use crate::params::{self, Value};
 use crate::registry::Preset;
 use external_switch::ExternalSwitch;
 use over_dcqcn::Flow;
 use prototype::Prototype;
+use std::ops::RangeInclusive;
 use units::{PortId, Rate, Time};
 
-const SPAN: Option<(Value, Value)> =
-    Some((Value::Time(Time::from_ns(100)), Value::Time(Time::from_ms(100))));
+const SPAN: RangeInclusive<Time> = Time::from_ns(100)..=Time::from_ms(100);
 
 crate::params! {
     /// Parameters of an external switch.
     pub struct ExternalParams {
         /// What external switches do: what the poster says, or what its published prototype does.
-        form: &'static str, "", params::Kind::Choice(&["paper", "prototype"]), None,
+        form: &'static str, "", &["paper", "prototype"],
             "THEMIS sections 2.1 and 2.2; THEMIS prototype";
         /// A link of at least this delay leads to another data centre; a switch with one is external.
-        wan_delay: Time, "", params::Kind::Time,
-            Some((Value::Time(Time::from_us(1)), Value::Time(Time::from_ms(1000)))), "decided";
+        wan_delay: Time, "", Time::from_us(1)..=Time::from_ms(1000), "decided";
         /// External switches are notification points.
-        notify: bool, "", params::Kind::Flag, None, "THEMIS section 2.1";
+        notify: bool, "", (), "THEMIS section 2.1";
         /// External switches are reaction points.
-        react: bool, "", params::Kind::Flag, None, "THEMIS section 2.2";
+        react: bool, "", (), "THEMIS section 2.2";
         /// Least time between two CNPs of a flow that an external switch makes or lets through.
-        notify_interval: Time, "t_interval", params::Kind::Time, SPAN, "THEMIS section 2.1";
+        notify_interval: Time, "t_interval", SPAN, "THEMIS section 2.1";
         /// What a CNP adds to a flow's blocking time (paper only).
-        block_step: Time, "", params::Kind::Time, SPAN,
+        block_step: Time, "", SPAN,
             "decided: t_interval, which halves the rate while CNPs come as often as they may";
         /// The longest blocking time (paper only).
-        block_most: Time, "", params::Kind::Time, SPAN, "decided: a long round trip";
+        block_most: Time, "", SPAN, "decided: a long round trip";
         /// Each time so long passes without a CNP halves the blocking time (paper only); over HPCC a flow
         /// of which nothing came for so long may give its place to another.
-        quiet_time: Time, "", params::Kind::Time, SPAN, "decided, as the authors' later code";
+        quiet_time: Time, "", SPAN, "decided, as the authors' later code";
         /// The least time that a resubmission takes (paper only).
-        pass_time: Time, "", params::Kind::Time, SPAN, "decided";
+        pass_time: Time, "", SPAN, "decided";
         /// A flow goes round the queue again while its last CNP is not older (prototype only).
-        fresh_time: Time, "", params::Kind::Time, SPAN, "THEMIS prototype";
+        fresh_time: Time, "", SPAN, "THEMIS prototype";
         /// A port that puts a packet back sends nothing until another joins (prototype only).
-        stall: bool, "", params::Kind::Flag, None, "THEMIS prototype";
+        stall: bool, "", (), "THEMIS prototype";
         /// Flows that an external switch tells apart, rounded up to a power of two; others are notified
         /// without an interval, and never blocked.
-        flow_entries: u64, "", params::Kind::Count,
-            Some((Value::Count(16), Value::Count(1 << 20))), "decided";
+        flow_entries: u64, "", 16..=1 << 20, "decided";
     }
 }
 

@@ -21,60 +21,46 @@ use crate::contract::{
     Ack, Allow, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, PlainSwitch, Rp, Scheme,
     SwitchFacts,
 };
-use crate::params::{Kind, ParamError, Value};
+use crate::params::ParamError;
 use crate::registry::Preset;
 use crate::window::{self, RateWindow};
+use std::ops::RangeInclusive;
 use units::{Bytes, Rate, Time};
 
-const RTT: Option<(Value, Value)> =
-    Some((Value::Time(Time::from_ns(100)), Value::Time(Time::from_ms(100))));
-const STEP: Option<(Value, Value)> =
-    Some((Value::Rate(Rate::from_bps(100_000)), Value::Rate(Rate::from_gbps(100))));
-const FRACTION: Option<(Value, Value)> = Some((Value::Number(0.0), Value::Number(1.0)));
+const RTT: RangeInclusive<Time> = Time::from_ns(100)..=Time::from_ms(100);
+const STEP: RangeInclusive<Rate> = Rate::from_bps(100_000)..=Rate::from_gbps(100);
+const FRACTION: RangeInclusive<f64> = 0.0..=1.0;
 
 crate::params! {
     /// Parameters of TIMELY.
     pub struct TimelyParams {
         /// Reaction point: the paper's, or the HPCC simulator's.
-        variant: &'static str, "", Kind::Choice(&["paper", "ns3"]), None,
+        variant: &'static str, "", &["paper", "ns3"],
             "SIGCOMM'15 Algorithm 1; HPCC simulator, CC_MODE 7";
         /// Bytes acknowledged per update (paper only).
-        segment: Bytes, "", Kind::Bytes,
-            Some((Value::Bytes(Bytes::new(1)), Value::Bytes(Bytes::new(1_000_000_000)))),
+        segment: Bytes, "", Bytes::new(1)..=Bytes::new(1_000_000_000),
             "SIGCOMM'15 section 3: 16 to 64 KB";
         /// Weight of the newest difference of round-trip times in their average.
-        ewma_weight: f64, "alpha", Kind::Number, FRACTION,
-            "SIGCOMM'15 Algorithm 1; HPCC simulator, TimelyAlpha";
+        ewma_weight: f64, "alpha", FRACTION, "SIGCOMM'15 Algorithm 1; HPCC simulator, TimelyAlpha";
         /// Share of the rate that a gradient of one, or an endless round trip, takes away.
-        decrease: f64, "beta", Kind::Number, FRACTION,
-            "SIGCOMM'15 Algorithm 1; HPCC simulator, TimelyBeta";
+        decrease: f64, "beta", FRACTION, "SIGCOMM'15 Algorithm 1; HPCC simulator, TimelyBeta";
         /// Round trips shorter than this raise the rate whatever the gradient.
-        t_low: Time, "T_low", Kind::Time, RTT,
-            "SIGCOMM'15 Algorithm 1; HPCC simulator, TimelyTLow";
+        t_low: Time, "T_low", RTT, "SIGCOMM'15 Algorithm 1; HPCC simulator, TimelyTLow";
         /// Round trips longer than this lower the rate whatever the gradient.
-        t_high: Time, "T_high", Kind::Time, RTT,
-            "SIGCOMM'15 Algorithm 1; HPCC simulator, TimelyTHigh";
+        t_high: Time, "T_high", RTT, "SIGCOMM'15 Algorithm 1; HPCC simulator, TimelyTHigh";
         /// What differences of round-trip times are divided by to give the gradient.
-        min_rtt: Time, "minRTT", Kind::Time, RTT,
-            "SIGCOMM'15 Algorithm 1; HPCC simulator, TimelyMinRtt";
+        min_rtt: Time, "minRTT", RTT, "SIGCOMM'15 Algorithm 1; HPCC simulator, TimelyMinRtt";
         /// Additive increase.
-        rate_ai: Rate, "delta", Kind::Rate, STEP,
-            "SIGCOMM'15 Algorithm 1; HPCC simulator, run.py";
+        rate_ai: Rate, "delta", STEP, "SIGCOMM'15 Algorithm 1; HPCC simulator, run.py";
         /// Hyperactive increase.
-        rate_hai: Rate, "N delta", Kind::Rate, STEP,
-            "SIGCOMM'15 Algorithm 1, N = 5; HPCC simulator, run.py";
+        rate_hai: Rate, "N delta", STEP, "SIGCOMM'15 Algorithm 1, N = 5; HPCC simulator, run.py";
         /// Length of the run of good news that makes increases hyperactive.
-        hai_after: u64, "", Kind::Count,
-            Some((Value::Count(0), Value::Count(1_000_000))),
-            "SIGCOMM'15 section 4.3; HPCC simulator";
+        hai_after: u64, "", 0..=1_000_000, "SIGCOMM'15 section 4.3; HPCC simulator";
         /// The rate never falls below this.
-        min_rate: Rate, "", Kind::Rate,
-            Some((Value::Rate(Rate::from_bps(1000)), Value::Rate(Rate::from_gbps(100)))),
-            "HPCC simulator, MIN_RATE";
+        min_rate: Rate, "", Rate::from_bps(1000)..=Rate::from_gbps(100), "HPCC simulator, MIN_RATE";
         /// Limit of the bytes in flight: none, or the network's or the path's BDP, fixed or scaled by
         /// rate over line rate.
-        window: &'static str, "", Kind::Choice(window::CHOICES), None,
-            "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
+        window: &'static str, "", window::CHOICES, "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
     }
 }
 
