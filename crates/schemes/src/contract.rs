@@ -4,6 +4,10 @@
 //! sender, [`Np`] at the receiver, [`Cp`] in switches. Every hook has a default that does nothing,
 //! so a scheme says only what is its own. The fabric is generic over the scheme: hooks are called
 //! by static dispatch and the empty ones vanish.
+//!
+//! Some hooks cost time at each packet even where they are empty. They are called only where a constant
+//! says so, which stands in their documentation: without it the hook does nothing, and nobody says so
+//! but a test of this crate (`tests/hooks.rs`).
 
 mod effects;
 mod facts;
@@ -39,9 +43,11 @@ pub trait Scheme: Sized + Send + Sync + 'static {
     const PRESETS: &'static [Preset];
     /// Data and ACKs must take the same path.
     const SYMMETRIC_PATHS: bool = false;
-    /// Most switch hops that a packet's [`Meta`](Scheme::Meta) has room for.
+    /// Most switch hops that a packet's [`Meta`](Scheme::Meta) has room for; runs with longer paths are
+    /// refused. A scheme whose packets carry an [`IntStack`](crate::int::IntStack) has to say it.
     const MAX_HOPS: usize = usize::MAX;
-    /// Most rates that links may have: those that its packets can tell apart.
+    /// Most rates that links may have: those that its packets can tell apart,
+    /// [`LinkRates::MOST`] where they carry a [`RateCode`].
     const MAX_RATES: usize = usize::MAX;
     /// It has traffic classes of its own; without it [`classes`](Scheme::classes) is not asked.
     const CLASSES: bool = false;
@@ -94,7 +100,7 @@ pub trait Scheme: Sized + Send + Sync + 'static {
     }
     /// Traffic classes that need more than the scenario says: a drop-tail room, a shaper. They hold
     /// at every port, of switches and of hosts. A run is refused where data, ACKs, other control
-    /// packets or PFC use a drop-tail one.
+    /// packets or PFC use a drop-tail one. Asked only with [`CLASSES`](Scheme::CLASSES).
     fn classes(_params: &Self::Params, _wire: &WireFacts) -> Vec<ClassSpec> {
         Vec::new()
     }
@@ -113,10 +119,14 @@ pub trait Scheme: Sized + Send + Sync + 'static {
 /// What a sender may do now.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Allow {
-    /// Pacing rate, in wire bytes; at or above the line rate means unpaced.
+    /// Pacing rate, in wire bytes; at or above the line rate means unpaced. A law keeps to the line
+    /// rate or says [`EVERYTHING`](Allow::EVERYTHING)'s, as probes show the number; and to at least the
+    /// scheme's parameter `min_rate` (or the line rate, if that is less), where it has one of this
+    /// name.
     pub rate: Rate,
     /// A packet may leave while fewer payload bytes than this are in flight: the last one may
-    /// overshoot by less than a packet.
+    /// overshoot by less than a packet, and a window of one byte is one of a packet. None at all stops
+    /// the QP for good, unless [`next_timer`](Rp::next_timer) or a control packet opens it again.
     pub window: Bytes,
     /// First byte of the QP's stream that has no permission yet (credit schemes).
     pub granted: u64,
@@ -205,8 +215,8 @@ pub trait Rp<S: Scheme>: Sized + Send + 'static {
     fn on_ack(&mut self, _cx: &mut HostCx<'_, S>, _ack: &Ack<'_, S>) {}
     /// One of the scheme's control packets arrived.
     fn on_ctl(&mut self, _cx: &mut HostCx<'_, S>, _ctl: &S::Ctl) {}
-    /// The bytes that the QP still has to send for the first time changed: a message was posted,
-    /// or the last byte left.
+    /// A message was posted, or the last byte of all that were posted left for the first time. `left`
+    /// bytes are still to be sent for the first time. Not called as other bytes leave.
     fn on_backlog(&mut self, _cx: &mut HostCx<'_, S>, _left: Bytes) {}
     /// Nothing was acknowledged for the retransmission timeout: the sender goes back.
     fn on_retransmission_timeout(&mut self, _cx: &mut HostCx<'_, S>) {}
@@ -218,7 +228,8 @@ pub trait Rp<S: Scheme>: Sized + Send + 'static {
     }
     /// The time asked for has come.
     fn on_timer(&mut self, _cx: &mut HostCx<'_, S>) {}
-    /// The value of a quantity at `now`, for a probe; must not change what follows.
+    /// The value of a quantity at `now`, for a probe: finite and not negative; must not change what
+    /// follows.
     fn observe(&self, _now: Time, what: Observable) -> Option<f64> {
         let allow = self.allow();
         match what {
@@ -354,12 +365,11 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
     type Level: Level;
     /// State per port.
     type Port: Send + 'static;
-    /// Sub-queues per priority and port beside the ordinary one. Their heads are gated; needs
-    /// [`Strict`].
+    /// It has sub-queues per priority and port beside the ordinary one; without it
+    /// [`sub_queue`](Cp::sub_queue) and [`gate`](Cp::gate) are not asked. Needs [`Strict`].
     const SUB_QUEUES: bool = false;
     /// Packets may go back to the tail of their queue; without it [`turn`](Cp::turn) is not asked.
     const RECIRCULATES: bool = false;
-
     /// It looks at packets as they arrive; without it [`on_arrival`](Cp::on_arrival) is not called.
     const SEES_ARRIVALS: bool = false;
     /// It looks at packets as they join a queue; without it [`on_enqueue`](Cp::on_enqueue) need not be
@@ -367,8 +377,8 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
     const SEES_JOINS: bool = true;
     /// It chooses among equal-cost ports; without it [`route`](Cp::route) is not asked.
     const ROUTES: bool = false;
-    /// [`on_arrival`](Cp::on_arrival), which it then sees, may hold packets; without it none may be
-    /// held.
+    /// [`on_arrival`](Cp::on_arrival) may hold packets ([`Verdict::Hold`]); without it none may be held.
+    /// Needs [`SEES_ARRIVALS`](Cp::SEES_ARRIVALS).
     const HOLDS: bool = false;
     /// It works on input queues: its switches are combined input- and output-queued (CIOQ), and
     /// [`on_input`](Cp::on_input), [`detour`](Cp::detour), [`restrains`](Cp::restrains) and
@@ -377,7 +387,8 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
 
     /// The state of a port at the start.
     fn port(&self, params: &S::Params, facts: &PortFacts) -> Self::Port;
-    /// A packet arrived that is not PFC. Also called for the switch's own link control.
+    /// A packet arrived that is not PFC. Also called for the switch's own link control. Called only with
+    /// [`SEES_ARRIVALS`](Cp::SEES_ARRIVALS).
     fn on_arrival(
         &mut self,
         _cx: &mut <Self::Level as Level>::Arrive<'_, S>,
@@ -386,7 +397,8 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
     ) -> Verdict {
         Verdict::Forward
     }
-    /// Chooses among the equal-cost ports; `None` leaves it to ECMP.
+    /// Chooses among the equal-cost ports; `None` leaves it to ECMP. Asked only with
+    /// [`ROUTES`](Cp::ROUTES).
     fn route(
         &mut self,
         _cx: &mut <Self::Level as Level>::Arrive<'_, S>,
@@ -395,7 +407,8 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
     ) -> Option<PortId> {
         None
     }
-    /// May take a packet from the port that was chosen for it to another of equal cost.
+    /// May take a packet from the port that was chosen for it to another of equal cost. Asked only with
+    /// [`INPUT_QUEUES`](Cp::INPUT_QUEUES).
     fn detour(
         &mut self,
         _cx: &mut <Self::Level as Level>::Arrive<'_, S>,
@@ -406,7 +419,7 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
         chosen
     }
     /// A packet has joined the input queue of the port through which it came, on its way to
-    /// `out_port`.
+    /// `out_port`. Called only with [`INPUT_QUEUES`](Cp::INPUT_QUEUES).
     fn on_input(
         &mut self,
         _cx: &mut <Self::Level as Level>::Arrive<'_, S>,
@@ -416,26 +429,30 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
     ) {
     }
     /// Whether some packet may have to wait before it crosses to `out_port` now; without it
-    /// [`crossing`](Cp::crossing) is not asked, and all may.
+    /// [`crossing`](Cp::crossing) is not asked, and all may. Asked only with
+    /// [`INPUT_QUEUES`](Cp::INPUT_QUEUES).
     fn restrains(&self, _out_port: PortId, _now: Time) -> bool {
         false
     }
     /// Whether a data packet may cross from its input queue to `out_port`, at which some packet may
-    /// have to wait. Where it may not,
-    /// packets of other flows behind it may pass; those of its flow stay behind it. What crosses to
-    /// another port at the same instant must have no part in it.
+    /// have to wait. Where it may not, packets of other flows behind it may pass; those of its flow stay
+    /// behind it. What crosses to another port at the same instant must have no part in it. Asked only
+    /// with [`INPUT_QUEUES`](Cp::INPUT_QUEUES).
     fn crossing(&self, _out_port: PortId, _header: &Header, _now: Time) -> Crossing {
         Crossing::Open
     }
-    /// The sub-queue of `out_port` that the packet joins; 0 is the ordinary one.
+    /// The sub-queue of `out_port` that the packet joins; 0 is the ordinary one. Asked only with
+    /// [`SUB_QUEUES`](Cp::SUB_QUEUES).
     fn sub_queue(&self, _in_port: PortId, _out_port: PortId, _packet: &Packet<S>) -> u32 {
         0
     }
-    /// Whether the head of a sub-queue other than 0 may leave.
+    /// Whether the head of a sub-queue other than 0 may leave. Asked only with
+    /// [`SUB_QUEUES`](Cp::SUB_QUEUES).
     fn gate(&self, _port: &Self::Port, _sub_queue: u32, _head: &Packet<S>, _now: Time) -> Gate {
         Gate::Open
     }
-    /// Whether a packet that is about to leave an ordinary queue goes back to its tail instead.
+    /// Whether a packet that is about to leave an ordinary queue goes back to its tail instead. Asked
+    /// only with [`RECIRCULATES`](Cp::RECIRCULATES).
     fn turn(&mut self, _port: &mut Self::Port, _packet: &Packet<S>, _now: Time) -> Turn {
         Turn::Leaves
     }
@@ -450,7 +467,8 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
     ) -> bool {
         true
     }
-    /// A packet is about to join a queue of a port.
+    /// A packet is about to join a queue of a port. Called with [`SEES_JOINS`](Cp::SEES_JOINS), which is
+    /// on unless it is switched off.
     fn on_enqueue(
         &mut self,
         _cx: &mut <Self::Level as Level>::Arrive<'_, S>,
@@ -499,7 +517,7 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
         _ports: &mut dyn Ports<Self::Port>,
     ) {
     }
-    /// The state of a port as a number, for a probe (a ternary detector's state, a fair rate).
+    /// The state of a port as a finite number, for a probe (a ternary detector's state, a fair rate).
     fn observe(&self, _port: &Self::Port, _now: Time) -> Option<f64> {
         None
     }

@@ -113,12 +113,22 @@ impl<S: Scheme> Switch<S> {
         self.views[out].queue_bytes = queue_bytes;
         self.views[out].class_bytes = queue_bytes;
         let Switch { cp, ports, views, effects } = self;
+        // As in the fabric, hooks are called where the constants say so.
         let mut cx = LevelOf::<S>::arrive(Full::new(now, effects, views));
-        let verdict = cp.on_arrival(&mut cx, PortId::new(from), packet);
-        if matches!(verdict, Verdict::Consume | Verdict::Drop) {
-            return verdict;
+        if S::Cp::SEES_ARRIVALS {
+            let verdict = cp.on_arrival(&mut cx, PortId::new(from), packet);
+            if matches!(verdict, Verdict::Consume | Verdict::Drop) {
+                return verdict;
+            }
+            assert!(
+                verdict == Verdict::Forward || S::Cp::HOLDS,
+                "{}: `on_arrival` holds a packet, and HOLDS is off",
+                S::NAME
+            );
         }
-        cp.on_enqueue(&mut cx, &mut ports[out], &views[out], packet);
+        if S::Cp::SEES_JOINS {
+            cp.on_enqueue(&mut cx, &mut ports[out], &views[out], packet);
+        }
         drop(cx);
         let mut cx = LevelOf::<S>::depart(Departure { now, effects, views });
         cp.on_depart(&mut cx, &mut ports[out], &views[out], packet);
@@ -143,6 +153,7 @@ impl<S: Scheme> Switch<S> {
 
 /// A QP, the two hosts' shared state, and what is in flight.
 pub struct World<S: Scheme> {
+    preset: String,
     params: S::Params,
     now: Time,
     pub rp: S::Rp,
@@ -195,6 +206,7 @@ impl<S: Scheme> World<S> {
         let np = S::Np::open(&params, &mut receiver, Time::ZERO);
         let switches = (2..4).filter_map(|node| Switch::new(&params, node)).collect();
         let mut world: World<S> = World {
+            preset: preset.to_owned(),
             params,
             now: Time::ZERO,
             rp,
@@ -457,16 +469,28 @@ impl<S: Scheme> World<S> {
             let now = self.now;
             if self.rp.next_timer() <= now {
                 self.at_sender(|rp, cx| rp.on_timer(cx));
-                assert!(self.rp.next_timer() > now, "the sender's timer stands still");
+                assert!(
+                    self.rp.next_timer() > now,
+                    "{}: after `on_timer` the sender's next timer is not later",
+                    self.who()
+                );
             }
             if self.np.next_timer() <= now {
                 self.at_receiver(|np, cx| np.on_timer(cx));
-                assert!(self.np.next_timer() > now, "the receiver's timer stands still");
+                assert!(
+                    self.np.next_timer() > now,
+                    "{}: after `on_timer` the receiver's next timer is not later",
+                    self.who()
+                );
             }
             for switch in &mut self.switches {
                 if switch.cp.next_timer() <= now {
                     switch.run_timer(now);
-                    assert!(switch.cp.next_timer() > now, "a switch's timer stands still");
+                    assert!(
+                        switch.cp.next_timer() > now,
+                        "scheme {}: after `on_timer` the switch's next timer is not later",
+                        S::NAME
+                    );
                 }
             }
             self.collect_effects();
@@ -474,34 +498,71 @@ impl<S: Scheme> World<S> {
         self.now = end;
     }
 
-    /// The promises that hold at any time.
+    /// The promises that hold at any time, as [`Allow`] has them.
     pub fn check(&self) {
         let allow = self.rp.allow();
         let unpaced = Allow::EVERYTHING.rate;
-        assert!(allow.rate <= LINE || allow.rate == unpaced, "{} above the line", allow.rate);
+        assert!(
+            allow.rate <= LINE || allow.rate == unpaced,
+            "{}: a rate of {} is neither within the line rate of {LINE} nor EVERYTHING's",
+            self.who(),
+            allow.rate
+        );
         if let Some(Value::Rate(least)) = self.params.get("min_rate") {
-            assert!(allow.rate >= least.min(LINE), "{} below {least}", allow.rate);
+            let least = least.min(LINE);
+            assert!(
+                allow.rate >= least,
+                "{}: a rate of {} is below its parameter `min_rate`, {least}",
+                self.who(),
+                allow.rate
+            );
         }
-        assert!(allow.window >= Bytes::new(PAYLOAD), "a window of {} stops the QP", allow.window);
+        let opens = self.rp.next_timer() != Time::NEVER || !self.to_sender.is_empty();
+        assert!(
+            allow.window != Bytes::ZERO || opens,
+            "{}: a window of 0 stops the QP for good, as no timer is asked for",
+            self.who()
+        );
     }
 
     /// Looks at everything that probes look at.
     pub fn observe(&self) {
         for what in [Observable::Rate, Observable::Window, Observable::Alpha] {
             if let Some(value) = self.rp.observe(self.now, what) {
-                assert!(value.is_finite() && value >= 0.0, "{what:?} is {value}");
+                assert!(
+                    value.is_finite() && value >= 0.0,
+                    "{}: `Rp::observe` says {what:?} is {value}; it is finite and not negative",
+                    self.who()
+                );
             }
         }
         for switch in &self.switches {
             for port in &switch.ports {
                 let value = switch.cp.observe(port, self.now);
-                assert!(value.is_none_or(f64::is_finite), "a port's state is {value:?}");
+                assert!(
+                    value.is_none_or(f64::is_finite),
+                    "{}: `Cp::observe` says {value:?}; it is finite",
+                    self.who()
+                );
             }
         }
+    }
+
+    /// The scheme and its preset, for messages.
+    fn who(&self) -> String {
+        format!("scheme {}, preset {}", S::NAME, self.preset)
     }
 }
 
 fn check_ctl<S: Scheme>(params: &S::Params, ctl: &S::Ctl) {
-    assert!((64..1600).contains(&S::ctl_bytes(ctl)), "a frame of {} bytes", S::ctl_bytes(ctl));
-    assert!(S::ctl_priority(params, ctl).is_none_or(|priority| priority.get() < 8));
+    let (name, bytes) = (S::NAME, S::ctl_bytes(ctl));
+    assert!(
+        (64..1600).contains(&bytes),
+        "scheme {name}: `ctl_bytes` says {bytes}, no frame's size"
+    );
+    let priority = S::ctl_priority(params, ctl);
+    assert!(
+        priority.is_none_or(|priority| priority.get() < 8),
+        "scheme {name}: `ctl_priority` says {priority:?}; there are 8"
+    );
 }
