@@ -392,12 +392,16 @@ impl<const N: usize> Earlier<N> {
 
 /// What a packet carries, where INT records are part of it.
 pub trait CarriesInt {
+    /// How many records there is room for.
+    const ROOM: usize;
     /// Adds the record of the port of switch `node` that the packet is leaving through, if it is
     /// `wanted`.
     fn push_record(&mut self, wanted: bool, node: NodeId, port: PortId, record: IntRecord);
 }
 
 impl<const N: usize> CarriesInt for IntStack<N> {
+    const ROOM: usize = N;
+
     #[inline]
     fn push_record(&mut self, wanted: bool, node: NodeId, port: PortId, record: IntRecord) {
         self.push_if(wanted, node, port, record);
@@ -405,6 +409,46 @@ impl<const N: usize> CarriesInt for IntStack<N> {
 }
 
 /// A switch that stamps each data packet as it begins to leave.
+///
+/// Its scheme says in [`Scheme::MAX_HOPS`] and [`Scheme::MAX_RATES`] what there is room for, so that
+/// runs with longer paths or more rates are refused. One that doesn't is no program:
+///
+/// ```compile_fail
+/// # use schemes::contract::*;
+/// # use schemes::int::{IntStack, StampInt};
+/// # use units::{Rate, Time};
+/// # schemes::params! { /// None.
+/// # pub struct Nothing {} }
+/// struct Forgetful;
+/// impl Scheme for Forgetful {
+///     // const MAX_HOPS: usize = 5;
+///     // const MAX_RATES: usize = LinkRates::MOST;
+///     type Meta = IntStack<5>;
+///     type Cp = StampInt;
+/// #   const NAME: &'static str = "forgetful";
+/// #   const TITLE: &'static str = "";
+/// #   const PAPER: &'static str = "";
+/// #   const PRESETS: &'static [schemes::registry::Preset] = &[];
+/// #   type Params = Nothing;
+/// #   type Ctl = NoCtl;
+/// #   type Host = ();
+/// #   type Rp = LineRate;
+/// #   type Np = PlainReceiver;
+/// #   fn preset(_: &str, _: Rate) -> Nothing { Nothing {} }
+/// #   fn ctl_bytes(ctl: &NoCtl) -> u32 { match *ctl {} }
+/// #   fn host(_: &Nothing, _: &HostFacts) {}
+/// #   fn cp(_: &Nothing, facts: &SwitchFacts<'_>) -> Option<StampInt> {
+/// #       Some(StampInt::new(facts))
+/// #   }
+///     // And so on.
+/// }
+/// # struct LineRate;
+/// # impl Rp<Forgetful> for LineRate {
+/// #   fn open(_: &Nothing, _: &mut (), _: &PathFacts, _: Time) -> LineRate { LineRate }
+/// #   fn allow(&self) -> Allow { Allow::EVERYTHING }
+/// # }
+/// # println!("{:p}", <StampInt as Cp<Forgetful>>::port as *const ());
+/// ```
 #[derive(Clone, Debug)]
 pub struct StampInt {
     node: NodeId,
@@ -438,6 +482,16 @@ where
     const SEES_JOINS: bool = false;
 
     fn port(&self, _params: &S::Params, facts: &PortFacts) -> RateCode {
+        const {
+            assert!(
+                S::MAX_HOPS <= <S::Meta as CarriesInt>::ROOM,
+                "Scheme::MAX_HOPS is above what the packets have room for"
+            );
+            assert!(
+                S::MAX_RATES <= LinkRates::MOST,
+                "Scheme::MAX_RATES is above what INT records tell apart"
+            );
+        }
         self.format.code(&self.rates, facts.rate)
     }
 

@@ -5,8 +5,8 @@ use crate::common::{ACK, Build, FIRST, FULL, G100, line, run};
 use crate::toy::{BYTE, Log, Plain};
 use crate::toy::{no_ctl, no_host, toy};
 use schemes::contract::{
-    Ack, Allow, Body, Cp, Full, HostCx, NoCtl, Packet, PathFacts, PlainReceiver, PortFacts,
-    PortView, Rp, Scheme, Strict, SwitchFacts,
+    Ack, Allow, Body, Cp, Full, HostCx, LinkRates, NoCtl, Packet, PathFacts, PlainReceiver,
+    PortFacts, PortView, Rp, Scheme, Strict, SwitchFacts,
 };
 use schemes::fncc::{Fncc, IntTable, Report};
 use schemes::hpcc::Hpcc;
@@ -26,6 +26,8 @@ type Told = (u64, Vec<IntRecord>);
 toy! {
     /// HPCC's records, and senders at line rate that note them.
     WithData: Log<Told>, IntStack<5>, NoCtl, (), Listener, PlainReceiver, StampInt;
+    const MAX_HOPS: usize = 5;
+    const MAX_RATES: usize = LinkRates::MOST;
     no_ctl!();
     no_host!();
     fn cp(_: &Self::Params, facts: &SwitchFacts<'_>) -> Option<StampInt> {

@@ -130,6 +130,8 @@ pub struct Carried<const N: usize> {
 }
 
 impl<const N: usize> CarriesInt for Carried<N> {
+    const ROOM: usize = N;
+
     #[inline]
     fn push_record(&mut self, wanted: bool, node: NodeId, port: PortId, record: IntRecord) {
         self.int.push_if(wanted, node, port, record);
