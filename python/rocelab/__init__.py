@@ -62,7 +62,7 @@ __all__ = [
 
 if _DEBUG_BUILD:
     _warnings.warn(
-        "rocelab was built without optimisation and is many times slower than it should be; "
+        "rocelab was built for development: it checks itself as it runs, and is slower; "
         "build it with `pip install .` or `maturin develop --release`",
         RuntimeWarning,
         stacklevel=2,

@@ -16,7 +16,7 @@ import pytest
 import rocelab
 
 # A debug build says so on the standard error stream, which the tests look at.
-os.environ["PYTHONWARNINGS"] = "ignore:rocelab was built without optimisation:RuntimeWarning"
+os.environ["PYTHONWARNINGS"] = "ignore:rocelab was built for development:RuntimeWarning"
 
 INCAST = """\
 [topology]

@@ -375,7 +375,7 @@ def test_other_processes_run_scenarios() -> None:
 
 def test_catalogues_agree_with_each_other() -> None:
     names = [scheme["name"] for scheme in rocelab.schemes()]
-    assert names[:3] == ["none", "dcqcn", "hpcc"]
+    assert {"none", "dcqcn", "hpcc"} <= set(names)
     assert {"star", "fat-tree"} <= {kind["name"] for kind in rocelab.topologies()}
     assert len(rocelab.workloads()) >= 10
     assert rocelab.schema()["type"] == "object"

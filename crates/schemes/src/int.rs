@@ -260,7 +260,7 @@ impl<const N: usize> IntStack<N> {
 
     /// Each record with the one of `earlier` of the same port, if `earlier` is of the same path.
     #[inline]
-    pub(crate) fn beside<'a>(
+    pub fn beside<'a>(
         &'a self,
         earlier: &'a Earlier<N>,
     ) -> impl Iterator<Item = (IntRecord, IntRecord)> + 'a {
@@ -334,7 +334,7 @@ impl<const N: usize> Default for IntStack<N> {
 /// The records that a sender compares the next ones with. Their rates are those of the next ones, of the
 /// same ports; every QP has them.
 #[derive(Clone, Debug)]
-pub(crate) struct Earlier<const N: usize> {
+pub struct Earlier<const N: usize> {
     hops: u8,
     path: u16,
     /// When they came, [`TICK_BITS`] of its picoseconds left out.
@@ -350,7 +350,7 @@ const LONGEST_GAP: u32 = (Time::from_ms(10).ps() >> TICK_BITS) as u32;
 
 impl<const N: usize> Earlier<N> {
     /// Before the first.
-    pub(crate) const NONE: Earlier<N> = Earlier {
+    pub const NONE: Earlier<N> = Earlier {
         hops: 0,
         path: 0,
         came: 0,
@@ -359,7 +359,7 @@ impl<const N: usize> Earlier<N> {
 
     /// Those that come `now`.
     #[inline(always)]
-    pub(crate) fn from(now: Time, stack: &IntStack<N>) -> Earlier<N> {
+    pub fn from(now: Time, stack: &IntStack<N>) -> Earlier<N> {
         let IntStack { hops, path, records, .. } = *stack;
         Earlier { hops, path, came: Self::tick(now), records }
     }
@@ -372,18 +372,18 @@ impl<const N: usize> Earlier<N> {
     /// Whether records of this format are too old to compare those with that come `now`. 64 bits can't
     /// say.
     #[inline]
-    pub(crate) fn is_stale(&self, format: IntFormat, now: Time) -> bool {
+    pub fn is_stale(&self, format: IntFormat, now: Time) -> bool {
         matches!(format.0, Form::Full) && Self::tick(now).wrapping_sub(self.came) > LONGEST_GAP
     }
 
     /// See [`IntStack::path`].
-    pub(crate) fn path(&self) -> u16 {
+    pub fn path(&self) -> u16 {
         self.path
     }
 
     /// Puts a record that comes `now` in the place of the one of this hop, which it returns; all zero
     /// where there was none.
-    pub(crate) fn replace(&mut self, now: Time, hop: usize, record: &IntRecord) -> IntRecord {
+    pub fn replace(&mut self, now: Time, hop: usize, record: &IntRecord) -> IntRecord {
         let old = std::mem::replace(&mut self.records[hop], Packed::new(record));
         self.came = Self::tick(now);
         old.record(record.rate)

@@ -1,0 +1,155 @@
+//! AIMD: a window that grows by a step each round trip and is cut where marks came back.
+//!
+//! An example, and no published scheme.
+
+use crate::contract::{
+    Ack, Allow, CodePoint, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, PlainSwitch, Rp,
+    Scheme, SwitchFacts,
+};
+use crate::registry::{EcnLaw, Preset};
+use units::{Bytes, Rate, Time};
+
+crate::params! {
+    /// Parameters of AIMD.
+    pub struct AimdParams {
+        /// Share of the window that a marked round trip takes away.
+        cut: f64, "beta", 0.01..=0.9, "chosen for this example";
+        /// What a round trip without marks adds to the window.
+        step: Bytes, "a", Bytes::new(1)..=Bytes::new(1_000_000), "chosen for this example";
+    }
+}
+
+/// The scheme `aimd`.
+#[derive(Debug)]
+pub struct Aimd;
+
+impl Scheme for Aimd {
+    const NAME: &'static str = "aimd";
+    const TITLE: &'static str = "AIMD on ECN echoes";
+    const PAPER: &'static str = "none; an example";
+    const CAVEAT: &'static str = "An example, tuned for nothing.";
+    const PRESETS: &'static [Preset] = &[Preset {
+        name: "aimd-example",
+        summary: "Halve on a mark, add a packet a round trip",
+        source: "chosen for this example",
+        ecn: Some(EcnLaw {
+            kmin: Bytes::new(50_000),
+            kmax: Bytes::new(200_000),
+            pmax: 1.0,
+            at: Rate::from_gbps(100),
+        }),
+    }];
+
+    type Params = AimdParams;
+    type Meta = ();
+    type Ctl = NoCtl;
+    type Host = ();
+    type Rp = Window;
+    type Np = PlainReceiver;
+    type Cp = PlainSwitch;
+
+    fn preset(_name: &str, _host_rate: Rate) -> AimdParams {
+        AimdParams { cut: 0.5, step: Bytes::new(1000) }
+    }
+    fn ctl_bytes(ctl: &NoCtl) -> u32 {
+        match *ctl {}
+    }
+    fn host(_params: &AimdParams, _facts: &HostFacts) {}
+    fn cp(_params: &AimdParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
+        None
+    }
+}
+
+/// The reaction point: the window of a QP, and what the present round trip has seen.
+#[derive(Debug)]
+pub struct Window {
+    keep: f64,
+    step: f64,
+    /// Bounds of the window, bytes.
+    least: f64,
+    most: f64,
+    window: f64,
+    /// The round trip ends when this byte of the stream is acknowledged.
+    round_end: u64,
+    marked: bool,
+}
+
+impl Window {
+    /// A QP begins with what the path holds.
+    pub fn new(params: &AimdParams, path: &PathFacts) -> Window {
+        let most = path.line_rate.bytes_in(path.base_rtt).get() as f64;
+        Window {
+            keep: 1.0 - params.cut,
+            step: params.step.get() as f64,
+            least: path.payload.get() as f64,
+            most,
+            window: most,
+            round_end: 0,
+            marked: false,
+        }
+    }
+
+    /// Everything up to `acknowledged` has arrived; the sender has sent up to `sent`.
+    pub fn acknowledge(&mut self, acknowledged: u64, sent: u64, marked: bool) {
+        self.marked |= marked;
+        if acknowledged < self.round_end {
+            return;
+        }
+        self.window = if self.marked { self.window * self.keep } else { self.window + self.step };
+        self.window = self.window.clamp(self.least, self.most);
+        self.round_end = sent;
+        self.marked = false;
+    }
+
+    /// Bytes that may be in flight.
+    pub fn bytes(&self) -> Bytes {
+        Bytes::new(self.window as u64)
+    }
+}
+
+impl Rp<Aimd> for Window {
+    fn open(params: &AimdParams, _host: &mut (), path: &PathFacts, _now: Time) -> Window {
+        Window::new(params, path)
+    }
+    fn allow(&self) -> Allow {
+        Allow { window: self.bytes(), ..Allow::EVERYTHING }
+    }
+    fn on_ack(&mut self, _cx: &mut HostCx<'_, Aimd>, ack: &Ack<'_, Aimd>) {
+        let marked = ack.echo == CodePoint::CongestionExperienced;
+        self.acknowledge(ack.next_expected, ack.next_to_send, marked);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::LinkRates;
+
+    fn window() -> Window {
+        let params = Aimd::preset("aimd-example", Rate::from_gbps(100));
+        let path = PathFacts {
+            line_rate: Rate::from_gbps(100),
+            bottleneck_rate: Rate::from_gbps(100),
+            base_rtt: Time::from_us(8),
+            network_rtt: Time::from_us(8),
+            network_bdp: Bytes::new(100_000),
+            switches: 1,
+            payload: Bytes::new(1000),
+            packet_bytes: Bytes::new(1082),
+            rates: LinkRates::new([]),
+        };
+        Window::new(&params, &path)
+    }
+
+    #[test]
+    fn a_marked_round_trip_halves_and_a_clean_one_adds() {
+        let mut window = window();
+        assert_eq!(window.bytes(), Bytes::new(100_000), "100 Gb/s for 8 us");
+        window.acknowledge(1000, 100_000, true);
+        assert_eq!(window.bytes(), Bytes::new(50_000));
+        window.acknowledge(2000, 101_000, false);
+        assert_eq!(window.bytes(), Bytes::new(50_000), "the round trip is not over");
+        window.acknowledge(100_000, 150_000, false);
+        assert_eq!(window.bytes(), Bytes::new(51_000));
+    }
+}
