@@ -138,7 +138,7 @@ def _at_places(
 ) -> Figure:
     """The percentiles of each of ``lists`` at the places of ``words``, side by side."""
     with style():
-        drawn, (axes,) = figure(notes=notes)
+        drawn, (axes,) = figure(notes=[*notes, "Filled p50, bar p95, open p99."])
         for index, (name, spots) in enumerate(lists):
             shift = (index - (len(lists) - 1) / 2) * 0.6 / len(lists)
             x = [at + shift for at in spots]
