@@ -306,6 +306,6 @@ mod tests {
         let of_hpcc =
             (size_of::<Option<Sender<Hpcc<5>>>>(), size_of::<Option<Receiver<Hpcc<5>>>>());
         let of_dcqcn = (size_of::<Option<Sender<Dcqcn>>>(), size_of::<Option<Receiver<Dcqcn>>>());
-        assert_eq!((of_hpcc, of_dcqcn), ((208, 32), (192, 40)));
+        assert_eq!((of_hpcc, of_dcqcn), ((200, 32), (192, 40)));
     }
 }
