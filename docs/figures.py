@@ -19,7 +19,7 @@ HERE = Path(__file__).parent / "figures"
 EXAMPLES = Path(__file__).parents[1] / "examples"
 DPI = 90
 SWEEP_DPI = 150
-COLOURS = 64
+COLOURS = 256
 
 
 def main() -> None:
@@ -48,7 +48,7 @@ def _sweep() -> None:
 
 
 def _shrink(path: Path) -> None:
-    """Lines in a few colours need no more than these."""
+    """Lines in a few colours need no more than these, edges included."""
     with Image.open(path) as picture:
         small = picture.convert("RGB").quantize(COLOURS)
     small.save(path, optimize=True)
