@@ -85,6 +85,11 @@ def count(number: float) -> str:
     return f"{number:.0f}"
 
 
+def counted(number: int, one: str, more: str) -> str:
+    """A number with its noun: ``1 switch``, ``80 switches``."""
+    return f"{number:,} {one if number == 1 else more}"
+
+
 def _scaled(value: float, units: tuple[tuple[int, str], ...], smallest: str) -> str:
     for factor, unit in units:
         # Not 1000 of the next one, of which four digits are told.

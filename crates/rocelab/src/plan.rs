@@ -1,5 +1,6 @@
 //! What a scenario asks of its network, before it is run.
 
+use crate::report::node_names;
 use fabric::PortLoad;
 use results::{LoadTable, MessageTable};
 use scenario::Scenario;
@@ -18,8 +19,7 @@ pub struct Plan {
 impl Plan {
     pub(crate) fn new(scenario: &Scenario, plan: &fabric::Plan) -> Plan {
         let (messages, nodes) = (&scenario.messages, &scenario.network.nodes);
-        let names: Arc<Vec<String>> =
-            Arc::new(nodes.iter().map(|node| node.name.clone()).collect());
+        let names = node_names(scenario);
         let (ways, ports) = (&plan.ways, &plan.ports);
         Plan {
             messages: MessageTable {

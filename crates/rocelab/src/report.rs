@@ -14,8 +14,7 @@ pub(crate) fn report(
     threads: usize,
     wall_s: f64,
 ) -> RunResult {
-    let names: Vec<String> = scenario.network.nodes.iter().map(|node| node.name.clone()).collect();
-    let names = Arc::new(names);
+    let names = node_names(scenario);
     let flows = flow_table(scenario, &output, &names);
     let ports = port_table(&output, &names);
     let series: Vec<Series> = (0..scenario.probes.len())
@@ -52,6 +51,11 @@ pub(crate) fn report(
         ..summary(scenario, setup, &output, &flows, &ports, threads, wall_s)
     };
     RunResult { flows, ports, series, pfc_trace, packet_trace, capture, drops, recorded, summary }
+}
+
+/// The names of nodes, for tables.
+pub(crate) fn node_names(scenario: &Scenario) -> Arc<Vec<String>> {
+    Arc::new(scenario.network.nodes.iter().map(|node| node.name.clone()).collect())
 }
 
 fn flow_table(scenario: &Scenario, output: &Output, names: &Arc<Vec<String>>) -> FlowTable {

@@ -40,11 +40,9 @@ fn dropped(scenario: &Scenario, output: &Output) -> Option<String> {
         }
         _ => "; enlarge switch.input_queue",
     };
-    (count > 0).then(|| {
-        format!(
-            "{count} packets of lossless classes were dropped: PFC did not protect them (see drops){mend}"
-        )
-    })
+    Some(format!(
+        "{count} packets of lossless classes were dropped: PFC did not protect them (see drops){mend}"
+    ))
 }
 
 /// Flows that PFC does not protect.

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from rocelab.cli.options import ScenarioFile, Settings, load_scenario
-from rocelab.quantity import duration, rate, size
+from rocelab.quantity import counted, duration, rate, size
 from rocelab.text_table import aligned
 
 
@@ -27,9 +27,9 @@ def plan(
 
 def _describe(found: dict[str, Any]) -> str:
     nodes = [
-        _counted(found["hosts"], "host", "hosts"),
-        _counted(found["switches"], "switch", "switches"),
-        _counted(found["links"], "link", "links"),
+        counted(found["hosts"], "host", "hosts"),
+        counted(found["switches"], "switch", "switches"),
+        counted(found["links"], "link", "links"),
     ]
     parts = [f"{found['name']}: {', '.join(nodes)}, {found['scheme']}"]
     if found["traffic"]:
@@ -39,10 +39,6 @@ def _describe(found: dict[str, Any]) -> str:
         span = duration(found["span_ps"])
         parts.append(f"load: time to send, over the {span} from the first message to the last")
     return "\n\n".join(parts)
-
-
-def _counted(number: int, one: str, more: str) -> str:
-    return f"{number:,} {one if number == 1 else more}"
 
 
 def _traffic(entries: list[dict[str, Any]]) -> list[list[str]]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 
 from rocelab.cli import INTERRUPTED
-from rocelab.quantity import count, duration, size
+from rocelab.quantity import count, counted, duration, size
 
 if TYPE_CHECKING:
     from rocelab.result import Result
@@ -44,9 +44,10 @@ def _describe(result: Result, place: tuple[str, str]) -> str:
     """The summary as people read it; ``place`` says what was written and where."""
     summary = result.summary
     speed = summary["packet_hops_per_s"]
+    threads = counted(summary["threads"], "thread", "threads")
     rows = [
         ("simulated", f"{duration(summary['simulated_ns'] * 1000)} in {summary['wall_s']:.2f} s"),
-        ("speed", f"{count(speed)} packet-hops/s on {_threads(summary['threads'])}"),
+        ("speed", f"{count(speed)} packet-hops/s on {threads}"),
         ("flows", f"{summary['flows_done']:,} of {summary['flows']:,} done"),
         ("FCT slowdown", _slowdowns(summary["slowdown"])),
         (
@@ -65,10 +66,6 @@ def _describe(result: Result, place: tuple[str, str]) -> str:
         rows.append(("caveat", summary["caveat"]))
     width = max(14, *(len(name) + 2 for name, _ in rows))
     return "\n".join([title, *(f"  {name:<{width}}{text}" for name, text in rows)])
-
-
-def _threads(number: int) -> str:
-    return "1 thread" if number == 1 else f"{number} threads"
 
 
 def _slowdowns(slowdown: dict[str, Any]) -> str:

@@ -50,15 +50,13 @@ impl<S: Scheme> Host<S> {
             self.early.insert(flow);
             return;
         }
-        self.post(window, now, flow);
-        let mut last = flow;
-        while !self.early.is_empty() {
-            let next = self.common.flows[last as usize].next_on_qp;
-            if !self.early.remove(&next) {
-                break;
+        let mut due = flow;
+        loop {
+            self.post(window, now, due);
+            due = self.common.flows[due as usize].next_on_qp;
+            if !self.early.remove(&due) {
+                return;
             }
-            self.post(window, now, next);
-            last = next;
         }
     }
 

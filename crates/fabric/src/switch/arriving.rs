@@ -100,6 +100,8 @@ impl<S: Scheme> Switch<S> {
         until: Time,
         handle: Handle,
     ) {
+        // Counters are upper bounds while ports lag behind: have them catch up.
+        self.drain_all(window, now);
         self.admit_near_limits(window, now, in_port, handle, |this, _, handle| {
             this.hold(now, in_port, until, handle);
         });
@@ -197,7 +199,7 @@ impl<S: Scheme> Switch<S> {
         out: usize,
         handle: Handle,
     ) {
-        // The counters are upper bounds while ports lag behind: have them catch up.
+        // Limits are looked at with counters that are up to date.
         self.drain_all(window, now);
         let Header { kind, priority, size, .. } = window.packets.get(&handle).header;
         let queued = self.chassis.ports[out].class_bytes(priority);
@@ -212,7 +214,7 @@ impl<S: Scheme> Switch<S> {
     }
 
     /// Gives a packet room in the buffer and has `keep` put it where it waits; pauses its ingress,
-    /// or drops the packet, where the limits say so.
+    /// or drops the packet, where the limits say so. All ports have been drained to `now`.
     fn admit_near_limits(
         &mut self,
         window: &mut Window<'_, '_, Packet<S>>,
@@ -221,8 +223,6 @@ impl<S: Scheme> Switch<S> {
         handle: Handle,
         keep: impl FnOnce(&mut Self, &mut Window<'_, '_, Packet<S>>, Handle),
     ) {
-        // The counters are upper bounds while ports lag behind: have them catch up.
-        self.drain_all(window, now);
         let header = window.packets.get(&handle).header;
         let Header { kind, priority, size, .. } = header;
         match self.chassis.mmu.admit(in_port, priority, u64::from(size), kind == Kind::Data) {

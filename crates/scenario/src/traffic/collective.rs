@@ -11,16 +11,8 @@ pub(super) fn collective(
     context: &Context<'_>,
     sink: &mut Sink,
 ) -> Result<()> {
-    let hosts = match &spec.hosts {
-        Some(names) => context.nodes.hosts(names, &entry.key("hosts"))?,
-        None => context.nodes.all_hosts().to_vec(),
-    };
-    if hosts.len() < 2 {
-        return Err(ScenarioError::new(
-            entry.key("hosts"),
-            format!("a collective operation needs at least 2 hosts, got {}", hosts.len()),
-        ));
-    }
+    let hosts =
+        entry.two_hosts_or_more(spec.hosts.as_deref(), "a collective operation", context)?;
     if spec.repeat == 0 {
         return Err(ScenarioError::new(entry.key("repeat"), "must be above zero"));
     }

@@ -162,6 +162,29 @@ impl Entry {
         format!("{}.{name}", self.key)
     }
 
+    /// The hosts that its key `hosts` names; all without it.
+    fn hosts(&self, names: Option<&[String]>, context: &Context<'_>) -> Result<Vec<NodeId>> {
+        match names {
+            Some(names) => context.nodes.hosts(names, &self.key("hosts")),
+            None => Ok(context.nodes.all_hosts().to_vec()),
+        }
+    }
+
+    /// The same where there must be two at least; `what` needs them.
+    fn two_hosts_or_more(
+        &self,
+        names: Option<&[String]>,
+        what: &str,
+        context: &Context<'_>,
+    ) -> Result<Vec<NodeId>> {
+        let hosts = self.hosts(names, context)?;
+        if hosts.len() < 2 {
+            let why = format!("{what} needs at least 2 hosts, got {}", hosts.len());
+            return Err(ScenarioError::new(self.key("hosts"), why));
+        }
+        Ok(hosts)
+    }
+
     fn message(&self, src: NodeId, dst: NodeId, size: u64, start: Time) -> Message {
         Message {
             src,

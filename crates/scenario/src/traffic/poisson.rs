@@ -20,7 +20,7 @@ pub(super) fn poisson(
     let given = (&mut spec.workload, &mut spec.cdf, &mut spec.workload_file);
     let cdf = sizes(given, entry, context)?;
     check_load(spec.load, entry)?;
-    let hosts = hosts(spec.hosts.as_deref(), entry, context)?;
+    let hosts = entry.hosts(spec.hosts.as_deref(), context)?;
     let receivers = Receivers::new(spec, &hosts, entry, context)?;
     let start = check_time(spec.start, || entry.key("start"))?;
     let end = end(&mut spec.duration, spec.flows, entry, context, start)?;
@@ -213,18 +213,6 @@ pub(super) fn check_load(load: f64, entry: &Entry) -> Result<()> {
     }
     Err(ScenarioError::new(entry.key("load"), format!("must be above 0 and at most 1, got {load}"))
         .hint("the load is a fraction of each host's link rate: 0.5 is 50 %"))
-}
-
-/// The hosts that take part.
-pub(super) fn hosts(
-    names: Option<&[String]>,
-    entry: &Entry,
-    context: &Context<'_>,
-) -> Result<Vec<NodeId>> {
-    match names {
-        Some(names) => context.nodes.hosts(names, &entry.key("hosts")),
-        None => Ok(context.nodes.all_hosts().to_vec()),
-    }
 }
 
 /// Where arrivals end; the duration is filled in where that is the end of the run.

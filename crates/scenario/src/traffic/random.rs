@@ -136,16 +136,7 @@ pub(super) fn permutation(
     context: &Context<'_>,
     sink: &mut Sink,
 ) -> Result<()> {
-    let hosts = match &spec.hosts {
-        Some(names) => context.nodes.hosts(names, &entry.key("hosts"))?,
-        None => context.nodes.all_hosts().to_vec(),
-    };
-    if hosts.len() < 2 {
-        return Err(ScenarioError::new(
-            entry.key("hosts"),
-            format!("a permutation needs at least 2 hosts, got {}", hosts.len()),
-        ));
-    }
+    let hosts = entry.two_hosts_or_more(spec.hosts.as_deref(), "a permutation", context)?;
     let size = check_size(spec.size, || entry.key("size"))?;
     let start = check_time(spec.start, || entry.key("start"))?;
     entry.check_count(hosts.len() as u64, sink)?;

@@ -24,7 +24,7 @@ pub(super) fn request_response(
     let service = check_time(spec.service, || entry.key("service"))?;
     let start = check_time(spec.start, || entry.key("start"))?;
     let end = poisson::end(&mut spec.duration, spec.flows, entry, context, start)?;
-    let hosts = poisson::hosts(spec.hosts.as_deref(), entry, context)?;
+    let hosts = entry.hosts(spec.hosts.as_deref(), context)?;
     let partners = partners(spec, &hosts, entry, context)?;
 
     let mut arrivals =
