@@ -68,6 +68,24 @@ def test_time_begins_where_the_probe_does(incast: rocelab.Result, kind: str) -> 
         assert left("0ns", "200us") == 0
 
 
+def test_queues_of_priorities_are_told_apart(incast: rocelab.Result) -> None:
+    common = {"kind": "queue", "ports": ["s0:h4"], "interval": "1us"}
+    flows = [
+        {"src": src, "dst": "h4", "size": "300KB", "priority": priority}
+        for src, priority in (("h0", 3), ("h1", 4))
+    ]
+    scenario = incast.scenario.with_(
+        traffic=[{"kind": "flows", "flows": flows}],
+        probe=[{"name": f"class{of}", "priority": of, **common} for of in (3, 4)],
+    )
+    run = rocelab.run(scenario)
+    (legend,) = rocelab.plot.series(run, "queue").legends
+    said = [text.get_text() for text in legend.get_texts()]
+    assert said == ["s0:h4, priority 3", "s0:h4, priority 4"]
+    peaks = [max(run.series[name].to_polars()["queue_bytes"]) for name in ("class3", "class4")]
+    assert min(peaks) > 0
+
+
 def test_legend_names_results_that_only_a_later_panel_shows(incast: rocelab.Result) -> None:
     def with_queues(scheme: str, port: str, receiver: str) -> rocelab.Result:
         probe = {"name": "queue", "kind": "queue", "ports": [port], "interval": "1us"}

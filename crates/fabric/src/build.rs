@@ -90,6 +90,7 @@ fn probes_by_node<S: Scheme>(setup: &Setup, common: &Common<S>) -> (ByNode, ByNo
         let clock = Clock {
             probe: number as u32,
             kind: probe.kind,
+            priority: probe.priority,
             interval: probe.interval,
             end: probe.end,
             next: probe.start,

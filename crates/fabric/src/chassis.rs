@@ -311,7 +311,7 @@ impl<S: Scheme> Chassis<S> {
         let taken = self.probes.sample(
             now,
             |port| &ports[port],
-            |port| mmu.of_port(port),
+            |port, priority| mmu.of_port(port, priority),
             |kind, target| match kind.at_first_switch() {
                 None => cp?.observe(&states[target as usize], now),
                 Some(what) => {

@@ -467,7 +467,7 @@ impl<S: Scheme> Host<S> {
         if self.port_probes.next() == now {
             let nics = &self.nics;
             let port = |port: usize| &nics[port].port;
-            window.record(self.port_probes.sample(now, port, |_| 0, |_, _| None));
+            window.record(self.port_probes.sample(now, port, |_, _| 0, |_, _| None));
         }
         if self.flow_probes.next() == now {
             // By the message that each is at. What has arrived is known without them.

@@ -417,10 +417,10 @@ impl Mmu {
         go_on
     }
 
-    /// Bytes stored that came through a port, all priorities.
-    pub(crate) fn of_port(&self, port: usize) -> u64 {
-        let place = |priority| self.place(port as u16, priority);
-        (0..8).map(|priority| self.ingress[place(priority)].bytes).sum()
+    /// Bytes stored that came through a port, of a priority or of all.
+    pub(crate) fn of_port(&self, port: usize, priority: Option<u8>) -> u64 {
+        let bytes = |priority| self.ingress[self.place(port as u16, priority)].bytes;
+        priority.map_or_else(|| (0..8).map(bytes).sum(), bytes)
     }
 
     /// Bytes stored, all ports and priorities.

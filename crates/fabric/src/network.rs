@@ -289,6 +289,8 @@ pub enum ProbeTargets {
 pub struct Probe {
     /// What.
     pub kind: ProbeKind,
+    /// Of ports' queues and pauses: of this priority alone, 0 to 7.
+    pub priority: Option<u8>,
     /// How often.
     pub interval: Time,
     /// From when.

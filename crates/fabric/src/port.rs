@@ -424,6 +424,12 @@ impl Port {
         (self.paused != 0 && !self.down).then_some(self.paused_since)
     }
 
+    /// Whether the peer pauses a priority of it, or any.
+    pub(crate) fn is_paused(&self, priority: Option<u8>) -> bool {
+        let asked = priority.map_or(u16::MAX, |priority| 1 << priority);
+        self.paused & asked != 0 && !self.down
+    }
+
     /// The port as a scheme sees it where no packet is at hand.
     pub(crate) fn view_without_packet(&self, port: usize) -> schemes::contract::PortView {
         schemes::contract::PortView { class_bytes: self.queue_bytes, ..self.view(port, 0) }

@@ -12,6 +12,8 @@ use units::Time;
 pub(crate) struct Clock {
     pub(crate) probe: u32,
     pub(crate) kind: ProbeKind,
+    /// Which, of kinds that a port has by priority; `None` for all.
+    pub(crate) priority: Option<u8>,
     pub(crate) interval: Time,
     pub(crate) end: Time,
     pub(crate) next: Time,
@@ -133,7 +135,7 @@ impl PortProbes {
         &mut self,
         now: Time,
         port: impl Fn(usize) -> &'p Port,
-        came_in: impl Fn(usize) -> u64,
+        came_in: impl Fn(usize, Option<u8>) -> u64,
         state: impl Fn(ProbeKind, u32) -> Option<f64>,
     ) -> u64 {
         self.take(now, |clock, Target { id, kept: Sent(before), .. }| {
@@ -143,9 +145,12 @@ impl PortProbes {
             let number = *id as usize;
             let port = port(number);
             Some(match clock.kind {
-                ProbeKind::InputQueue => came_in(number) as f64,
-                ProbeKind::Queue => port.queue_bytes as f64,
-                ProbeKind::Pause => f64::from(u8::from(port.paused_since().is_some())),
+                ProbeKind::InputQueue => came_in(number, clock.priority) as f64,
+                ProbeKind::Queue => match clock.priority {
+                    None => port.queue_bytes as f64,
+                    Some(priority) => port.class_bytes(priority) as f64,
+                },
+                ProbeKind::Pause => f64::from(u8::from(port.is_paused(clock.priority))),
                 ProbeKind::Throughput | ProbeKind::Utilisation => {
                     let sent =
                         port.counters.tx_bytes - mem::replace(before, port.counters.tx_bytes);

@@ -102,6 +102,7 @@ fn throughput(setup: &mut Setup, hosts: u32) -> f64 {
     let (start, end) = (US * 100, setup.stop - US);
     setup.probes.push(Probe {
         kind: ProbeKind::Utilisation,
+        priority: None,
         interval: end - start,
         start,
         end,
@@ -136,6 +137,7 @@ fn no_queue_starves() {
     (setup.until_done, setup.stop) = (false, US * 1_001);
     setup.probes.push(Probe {
         kind: ProbeKind::Throughput,
+        priority: None,
         interval: US * 800,
         start: US * 200,
         end: US * 1_000,
@@ -167,6 +169,7 @@ fn inputs_share_an_output_evenly() {
     (setup.until_done, setup.stop) = (false, US * 501);
     setup.probes.push(Probe {
         kind: ProbeKind::Throughput,
+        priority: None,
         interval: US * 400,
         start: US * 100,
         end: US * 500,

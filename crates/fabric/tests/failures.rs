@@ -190,6 +190,7 @@ fn a_failed_port_is_not_paused() {
     let ports = (0..3).map(|port| (NodeId::new(leaf), PortId::new(port))).collect();
     setup.probes.push(Probe {
         kind: ProbeKind::Pause,
+        priority: None,
         interval: US,
         start: US,
         end: US * 50,

@@ -2,10 +2,10 @@
 
 mod common;
 
-use common::{Build, G100, US, line, port, run};
-use fabric::{Output, Probe, ProbeKind, ProbeTargets};
+use common::{Build, G100, US, line, pauses, port, run, star};
+use fabric::{Output, Probe, ProbeKind, ProbeTargets, Threshold};
 use schemes::none::{NoControl, NoParams};
-use units::{FlowId, NodeId, PortId, Time};
+use units::{Bytes, FlowId, NodeId, PortId, Time};
 
 const NO_PARAMS: NoParams = NoParams { window: "none" };
 
@@ -41,7 +41,7 @@ fn series_are_by_time_and_target_and_miss_nothing() {
     let (start, end) = (Time::ZERO, US * 99);
     let probe = |interval, targets| {
         let kind = ProbeKind::Throughput;
-        Probe { kind, interval, start, end, targets }
+        Probe { kind, priority: None, interval, start, end, targets }
     };
     let of_ports = ports.map(|(node, port)| (NodeId::new(node), PortId::new(port)));
     let of_flows = [2, 1, 0].map(FlowId::new);
@@ -65,5 +65,52 @@ fn series_are_by_time_and_target_and_miss_nothing() {
             let (size, seen) = (sizes[flow.index()] as f64, all(1, target, of_flows.len()));
             assert!((seen / size - 1.0).abs() < 1e-9, "flow {flow:?}: {seen} of {size}");
         }
+    }
+}
+
+/// Protects what is said of a priority alone: queues of all priorities add up to the queue of the port,
+/// and a port is paused when one of its priorities is.
+#[test]
+fn priorities_make_up_the_port() {
+    let mut setup = star(4, G100, US);
+    let (xoff, xon) = (Bytes::new(30_000), Bytes::new(20_000));
+    setup.pfc.threshold = Threshold::Static { xoff, xon };
+    for (sender, priority, size) in [(0, 3, 400_000), (1, 3, 400_000), (2, 4, 100_000)] {
+        let flow = setup.message(sender, 3, size, US);
+        setup.messages[flow].priority = priority;
+    }
+    setup.stop = US * 100;
+    setup.until_done = false;
+    // The switch towards the receiver and from all senders; the senders.
+    let ports = [(0, 0), (1, 0), (2, 0), (4, 0), (4, 1), (4, 2), (4, 3)];
+    let ports = ports.map(|(node, port)| (NodeId::new(node), PortId::new(port)));
+    let kinds = [ProbeKind::Queue, ProbeKind::InputQueue, ProbeKind::Pause];
+    let (interval, start, end) = (Time::from_ns(100), Time::from_ns(100), US * 99);
+    let priorities = [None].into_iter().chain((0..8).map(Some));
+    let probe = |kind, priority| {
+        let targets = ProbeTargets::Ports(ports.into());
+        Probe { kind, priority, interval, start, end, targets }
+    };
+    let each = kinds.iter().flat_map(|&kind| priorities.clone().map(move |of| (kind, of)));
+    setup.probes = each.map(|(kind, priority)| probe(kind, priority)).collect();
+    let output = run::<NoControl>(&setup, NO_PARAMS, 1);
+    assert!(pauses(&output) > 0);
+    for (number, kind) in kinds.into_iter().enumerate() {
+        let values = |probe: usize| output.samples.of(9 * number + probe).map(|one| one.value);
+        let all: Vec<f64> = values(0).collect();
+        let mut together = vec![0.0; all.len()];
+        let mut used = Vec::new();
+        for priority in 0..8 {
+            let mut some = false;
+            for (sum, value) in together.iter_mut().zip(values(priority + 1)) {
+                *sum = if kind == ProbeKind::Pause { value.max(*sum) } else { *sum + value };
+                some |= value > 0.0;
+            }
+            used.extend(some.then_some(priority));
+        }
+        assert_eq!(together, all, "{kind:?}");
+        // ACKs wait nowhere, and only priority 3 has PFC.
+        let expected: &[usize] = if kind == ProbeKind::Pause { &[3] } else { &[3, 4] };
+        assert_eq!(used, expected, "{kind:?}");
     }
 }

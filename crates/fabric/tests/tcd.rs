@@ -207,8 +207,9 @@ fn congestion_is_found_once_pfc_is_over() {
     let targets = ProbeTargets::Ports(vec![(NodeId::new(NEAR), PortId::new(0))]);
     let (start, end) = (Time::ZERO, Time::from_ms(3));
     let kinds = [ProbeKind::PortState, ProbeKind::Pause];
-    setup.probes =
-        kinds.map(|kind| Probe { kind, interval, start, end, targets: targets.clone() }).to_vec();
+    setup.probes = kinds
+        .map(|kind| Probe { kind, priority: None, interval, start, end, targets: targets.clone() })
+        .to_vec();
     let (output, _) = watch(&setup);
     let of = |probe| output.samples.of(probe);
     let last_pause = of(1).filter(|sample| sample.value == 1.0).last().expect("a pause").time;
@@ -236,8 +237,14 @@ fn on_periods_at_epsilon_last_max_on() {
     // From when Xoff is first reached: 320 KB at 4.76 Gb/s.
     let (start, end) = (Time::from_us(700), Time::from_us(2_000));
     let interval = Time::from_ns(100);
-    setup.probes =
-        vec![Probe { kind: ProbeKind::Pause, interval, start, end, targets: targets.clone() }];
+    setup.probes = vec![Probe {
+        kind: ProbeKind::Pause,
+        priority: None,
+        interval,
+        start,
+        end,
+        targets: targets.clone(),
+    }];
     let (output, _) = watch(&setup);
     let samples: Vec<f64> = output.samples.of(0).map(|sample| sample.value).collect();
     let spans: Vec<usize> = samples.chunk_by(|a, b| a == b).map(<[f64]>::len).collect();

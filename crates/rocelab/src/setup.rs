@@ -228,6 +228,7 @@ fn probe(probe: &scenario::Probe) -> Probe {
             From::Goodput => ProbeKind::Throughput,
             From::InputQueue => ProbeKind::InputQueue,
         },
+        priority: probe.priority,
         interval: probe.interval,
         start: probe.start,
         end: probe.end.unwrap_or(Time::NEVER),

@@ -6,7 +6,7 @@ use crate::scenario::{Run, Stop};
 use crate::select::Selector;
 pub use crate::spec::ProbeKind;
 use crate::spec::{FlowSelector, ProbeSpec};
-use crate::traffic::{Traffic, check_span, check_time};
+use crate::traffic::{Traffic, check_priority, check_span, check_time};
 use std::collections::BTreeSet;
 use units::{FlowId, NodeId, PortId, Time};
 
@@ -17,6 +17,8 @@ pub struct Probe {
     pub name: String,
     /// What it records.
     pub kind: ProbeKind,
+    /// Of this priority alone; `None`: of all.
+    pub priority: Option<u8>,
     /// From one sample to the next; above zero.
     pub interval: Time,
     /// The first sample.
@@ -80,6 +82,7 @@ pub(crate) fn resolve(
             ));
         }
         let (start, end) = check_span(spec.start, spec.end, key)?;
+        check_priority_of(spec, &key)?;
         let targets = if spec.kind.is_of_ports() {
             Targets::Ports(select_ports(spec, nodes, &ports, &key)?)
         } else {
@@ -106,6 +109,7 @@ pub(crate) fn resolve(
         probes.push(Probe {
             name: spec.name.clone(),
             kind: spec.kind,
+            priority: spec.priority,
             interval,
             start,
             end,
@@ -213,6 +217,19 @@ fn select_flows(
     chosen.sort_unstable();
     chosen.dedup();
     Ok(chosen)
+}
+
+/// A probe of a priority asks for what ports have by priority.
+fn check_priority_of(spec: &ProbeSpec, key: &impl Fn(&str) -> String) -> Result<()> {
+    match spec.priority {
+        None => Ok(()),
+        Some(_) if !spec.kind.is_of_priorities() => {
+            let why = format!("there is no {} of a priority", spec.kind.name());
+            Err(ScenarioError::new(key("priority"), why)
+                .hint("a port has queue, input-queue and pause by priority"))
+        }
+        Some(priority) => check_priority(priority, || key("priority")),
+    }
 }
 
 /// A probe's name becomes the name of a file.

@@ -562,6 +562,14 @@ fn probes_must_select_something() {
     says(&probe("kind = \"queue\"\nports = [\"s0\"]"), &["`s0` names no port"]);
     says(&probe("kind = \"queue\"\nports = [\"h1:h0\"]"), &["there is no link between"]);
     says(&probe("kind = \"queue\"\nports = [\"s0:h9\"]"), &["unknown node `h9`"]);
+    says(
+        &probe("kind = \"queue\"\nnodes = [\"s0\"]\npriority = 8"),
+        &["probe.0.priority", "0 to 7"],
+    );
+    says(
+        &probe("kind = \"throughput\"\nnodes = [\"s0\"]\npriority = 3"),
+        &["probe.0.priority: there is no throughput of a priority", "queue, input-queue and pause"],
+    );
     says(&set("probe.0.name", "x"), &["probe.0.kind: is missing"]);
     let named = |name: &str| {
         error(&format!(

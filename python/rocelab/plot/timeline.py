@@ -154,7 +154,7 @@ def series(
             for column, chosen in wanted.items():
                 if chosen is not None and column in frame.columns:
                     frame = frame.filter(frame[column].is_in(list(chosen)))
-            lines.extend(_split(index, frame, entry.column, _port_names(run)))
+            lines.extend(_split(index, frame, entry.column, _places_of(run, entry.name)))
     if not lines:
         raise _nothing_to_draw(runs, names, kind)
     at_most = LINES_AT_MOST if len(runs) == 1 else PANELS_AT_MOST
@@ -505,18 +505,22 @@ def _port_names(run: Result) -> dict[tuple[str, int], str]:
     }
 
 
+def _places_of(run: Result, probe: str) -> dict[tuple[str, int], str]:
+    """What to call the ports of ``probe``: with its priority, where it looks at one alone."""
+    priority = run.probes[probe].get("priority")
+    suffix = "" if priority is None else f", priority {priority}"
+    return {port: name + suffix for port, name in _port_names(run).items()}
+
+
 def _split(
     run: int, frame: pl.DataFrame, column: str, port_names: Mapping[tuple[str, int], str]
 ) -> list[_Line]:
-    """A line for each port, node or flow of ``frame``."""
-    keys = [name for name in ("node", "port", "flow_id") if name in frame.columns]
+    """A line for each port or flow of ``frame``."""
+    keys = ["flow_id"] if "flow_id" in frame.columns else ["node", "port"]
     lines = []
     for key, rows in sorted(frame.partition_by(keys, as_dict=True, maintain_order=True).items()):
-        if keys == ["flow_id"]:
-            where = f"flow {key[0]}"
-        else:
-            where = str(key[0]) if len(key) == 1 else port_names[key[0], key[1]]
         flow = key[0] if keys == ["flow_id"] else None
+        where = port_names[key[0], key[1]] if flow is None else f"flow {flow}"
         values = rows[column]
         peak = max(values.to_list(), default=0.0)
         lines.append(_Line(run, where, flow, rows["time_ps"], values, peak))

@@ -803,8 +803,14 @@ fn a_switch_timer_sees_all_ports_and_lets_a_sender_go() {
     setup.message(0, 1, 100_000, Time::ZERO);
     let targets = ProbeTargets::Ports(vec![(NodeId::new(2), PortId::new(1))]);
     let (interval, start) = (US * 3, US * 25);
-    setup.probes =
-        vec![Probe { kind: ProbeKind::PortState, interval, start, end: US * 31, targets }];
+    setup.probes = vec![Probe {
+        kind: ProbeKind::PortState,
+        priority: None,
+        interval,
+        start,
+        end: US * 31,
+        targets,
+    }];
     let log = Log::default();
     let output = run::<Timing>(&setup, Plain(log.clone()), 1);
     // The other 99 packets leave the host when word has come, and the switch a microsecond and a
@@ -885,7 +891,7 @@ fn switches_know_racks_and_pods_and_are_asked_for_flows() {
     setup.messages[0].dst = NodeId::new(tors[1] + 1);
     let probe = |kind| {
         let targets = ProbeTargets::Flows(vec![units::FlowId::new(0)]);
-        Probe { kind, interval: US, start: US, end: US, targets }
+        Probe { kind, priority: None, interval: US, start: US, end: US, targets }
     };
     setup.probes =
         [ProbeKind::FlowQueue, ProbeKind::FlowCredits, ProbeKind::FlowRate].map(probe).into();

@@ -29,6 +29,10 @@ pub struct ProbeSpec {
     /// Ports, each written "node:peer" after the two nodes of its link.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<String>,
+    /// Of `queue`, `input-queue` and `pause`, this priority alone, 0 to 7; default: all together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 7))]
+    pub priority: Option<u8>,
     /// Flows, by number or by tag.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<FlowSelector>,
@@ -87,6 +91,11 @@ impl ProbeKind {
             | ProbeKind::FlowRate
             | ProbeKind::Goodput => false,
         }
+    }
+
+    /// Whether a port has a value of it for each priority.
+    pub fn is_of_priorities(self) -> bool {
+        matches!(self, ProbeKind::Queue | ProbeKind::InputQueue | ProbeKind::Pause)
     }
 
     /// Its name in scenario files.
