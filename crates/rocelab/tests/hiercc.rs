@@ -99,6 +99,28 @@ fn the_papers_c0_does_not_fill_the_path_between_pods_and_the_others_do() {
     }
 }
 
+/// Senders hear of R(t) by the packets that they mark: where all of a receiver's senders are in one rack, nobody
+/// fills the link while they wait for it.
+#[test]
+fn the_senders_of_one_rack_fill_the_link() {
+    for last in [2, 8] {
+        let traffic = format!(
+            r#"
+            [run]
+            stop = "3ms"
+            [[traffic]]
+            kind = "incast"
+            senders = ["h0..h{last}"]
+            receiver = "h63"
+            size = "100MB"
+            "#
+        );
+        let late = [("probe.0.start", "1ms")];
+        let used = mean(values(&in_pods("hiercc-path", &traffic, &late), "used"));
+        assert!(used > 0.99, "{} senders use {used} of the link", last + 1);
+    }
+}
+
 /// R_line is the sender's: a rack's fast host is not held to the rate of a slow one that used the VOQ
 /// before it.
 #[test]

@@ -43,6 +43,8 @@ pub trait Scheme: Sized + Send + Sync + 'static {
     const PRESETS: &'static [Preset];
     /// Data and ACKs must take the same path.
     const SYMMETRIC_PATHS: bool = false;
+    /// It takes the queues of a port for one: runs whose data has several priorities are refused.
+    const ONE_DATA_PRIORITY: bool = false;
     /// Most switch hops that a packet's [`Meta`](Scheme::Meta) has room for; runs with longer paths are
     /// refused. A scheme whose packets carry an [`IntStack`](crate::int::IntStack) has to say it.
     const MAX_HOPS: usize = usize::MAX;

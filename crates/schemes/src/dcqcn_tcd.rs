@@ -13,6 +13,7 @@ use crate::contract::{
     SwitchFacts,
 };
 use crate::dcqcn::{Cnp, Dcqcn, DcqcnParams, NotificationPoint, ReactionPoint};
+use crate::params::ParamError;
 use crate::registry::Preset;
 use crate::tcd::{Tcd, TcdParams};
 use units::{Rate, Time};
@@ -78,6 +79,15 @@ impl Scheme for DcqcnTcd {
             tcd: TcdParams::default(),
             hold: HoldParams { hold_time: Time::from_us(55) },
         }
+    }
+    fn check(params: &DcqcnTcdParams) -> Result<(), ParamError> {
+        let (interval, hold) = (params.dcqcn.cnp_interval, params.hold.hold_time);
+        if params.dcqcn.notification == "cnp" && hold <= interval {
+            let why =
+                format!("must be above cnp_interval, which is {interval}, or holds have gaps");
+            return Err(ParamError::Conflict("hold_time", why));
+        }
+        Dcqcn::check(&params.dcqcn)
     }
     fn ctl_bytes(_ctl: &Notification) -> u32 {
         Cnp::FRAME_BYTES

@@ -141,6 +141,13 @@ impl Scheme for ExpressPass {
             let why = format!("must not be above max_w, which is {}", params.max_w);
             return Err(ParamError::Conflict("min_w", why));
         }
+        if !(params.min_w..=params.max_w).contains(&params.initial_w) {
+            let why = format!(
+                "must be from min_w to max_w, which are {} and {}",
+                params.min_w, params.max_w
+            );
+            return Err(ParamError::Conflict("initial_w", why));
+        }
         Ok(())
     }
     /// Number and time of the credit, 4 B each; nothing on ACKs.

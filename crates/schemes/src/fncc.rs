@@ -20,7 +20,7 @@
 //! # What N counts
 //! The text has the RDMA QPs and the concurrent flows. A QP without traffic would take a share from
 //! the others, so these count: QPs with data in this or the previous base round trip of the network,
-//! as long as their message is not over. It is the receiver's own count, whatever limits its flows.
+//! as long as their last message is not over. It is the receiver's own count, whatever limits its flows.
 //!
 //! # When W^c is set
 //! Algorithm 3 does it at every ACK that finds the last hop congested, before ComputeWind divides
@@ -34,6 +34,7 @@ use crate::contract::{
 };
 use crate::hpcc::{self, Hpcc, HpccParams, SIMULATOR_ONLY};
 use crate::int::{IntFormat, IntRecord, IntStack};
+use crate::params::ParamError;
 use crate::registry::Preset;
 use units::{NodeId, PortId, Rate, Time};
 use wire::int::FnccAck;
@@ -113,6 +114,26 @@ impl<const N: usize> Scheme for Fncc<N> {
                 update_period: Time::ZERO,
                 int_format: "full",
             },
+        }
+    }
+    fn check(params: &FnccParams) -> Result<(), ParamError> {
+        if !params.hpcc.fast_reaction && params.notification.last_hop_speedup == "per-ack" {
+            let why =
+                "without fast_reaction W is computed once a round trip: take \"per-round-trip\"";
+            return Err(ParamError::Conflict("last_hop_speedup", why.to_owned()));
+        }
+        Hpcc::<N>::check(&params.hpcc)
+    }
+    /// A port's rate has a code of four bits.
+    fn check_switch(params: &FnccParams, facts: &SwitchFacts<'_>) -> Result<(), ParamError> {
+        let format = params.notification.format();
+        match facts.ports.iter().find(|port| !format.knows(port.rate)) {
+            None => Ok(()),
+            Some(port) => {
+                let known = wire::int::RATES.map(|rate| rate.to_string()).join(", ");
+                let why = format!("fncc-64 has no code for a port of {}, only {known}", port.rate);
+                Err(ParamError::Conflict("int_format", why))
+            }
         }
     }
     /// Data carries nothing. An ACK has room for all hops from the start, whether or not all are

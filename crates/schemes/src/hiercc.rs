@@ -72,7 +72,7 @@ crate::params! {
         mark_interval: Time, "", SPAN, "APNet'21 section 4";
         /// The rate given never falls below this: a silent sender would not hear the next one.
         min_rate: Rate, "", Rate::from_mbps(1)..=Rate::from_gbps(100),
-            "decided here: a hundredth of the hosts' rate";
+            "decided here: 870 Mb/s, a packet in 10 us, from 1 to 10 % of the hosts' rate";
         /// A flow of which no packet came for this long counts no more.
         flow_timeout: Time, "", SPAN, "decided here";
         /// A VOQ that got no credit for so long, and a sender that was stopped and heard nothing, begin
@@ -155,7 +155,7 @@ impl Scheme for Hiercc {
             stop_queue: at_25(70),
             resume_queue: at_25(50),
             mark_interval: Time::from_us(10),
-            min_rate: Rate::from_bps(host_rate.bps() / 100),
+            min_rate: least_rate(host_rate),
             flow_timeout: Time::from_us(100),
             loss_timeout: Time::from_ms(10),
             voq: "host",
@@ -176,6 +176,19 @@ impl Scheme for Hiercc {
         }
         Ok(())
     }
+    /// What is only on its way, or waits its turn, must not count as lost.
+    fn check_switch(params: &HierccParams, facts: &SwitchFacts<'_>) -> Result<(), ParamError> {
+        let Some(slowest) = facts.hosts.iter().map(|host| host.rate).min() else { return Ok(()) };
+        let least = facts.network_rtt + slowest.time_for(params.stop_queue);
+        if params.loss_timeout < least {
+            let bound = format!(
+                "is {}, and a round trip and a VOQ of stop_queue, which are not lost, take {least}",
+                params.loss_timeout
+            );
+            return Err(ParamError::Conflict("loss_timeout", bound));
+        }
+        Ok(())
+    }
     /// F in 2 B and S in 4 B.
     fn meta_bytes(_params: &HierccParams) -> (u32, u32) {
         (6, 0)
@@ -187,6 +200,13 @@ impl Scheme for Hiercc {
     fn cp(params: &HierccParams, facts: &SwitchFacts<'_>) -> Option<TorSwitch> {
         TorSwitch::new(params, facts)
     }
+}
+
+/// A packet in each mark interval, as a sender hears of its rate by what it marks; between a hundredth and a
+/// tenth of the line.
+fn least_rate(line: Rate) -> Rate {
+    let part = |of: u64| Rate::from_bps(line.bps() / of);
+    Rate::from_mbps(870).clamp(part(100), part(10))
 }
 
 /// What data carries from the sending ToR to the receiving one.
@@ -217,6 +237,7 @@ pub struct ReactionPoint {
     mark_interval: Time,
     loss_timeout: Time,
     next_mark: Time,
+    line_rate: Rate,
     rate: Rate,
     /// Stopped, it goes on then at the latest.
     stopped_until: Time,
@@ -229,6 +250,7 @@ impl ReactionPoint {
             mark_interval: params.mark_interval,
             loss_timeout: params.loss_timeout,
             next_mark: Time::ZERO,
+            line_rate: path.line_rate,
             rate: path.line_rate,
             stopped_until: Time::ZERO,
         }
@@ -258,7 +280,10 @@ impl Rp<Hiercc> for ReactionPoint {
             Control::Rate(rate) if rate == Rate::ZERO => {
                 self.stopped_until = cx.now + self.loss_timeout;
             }
-            Control::Rate(rate) => (self.rate, self.stopped_until) = (rate, Time::ZERO),
+            // The fastest host of the rack may be faster.
+            Control::Rate(rate) => {
+                (self.rate, self.stopped_until) = (rate.min(self.line_rate), Time::ZERO);
+            }
             Control::Credit(_) => debug_assert!(false, "a credit is for a ToR"),
         }
     }

@@ -140,20 +140,16 @@ impl IntFormat {
     /// Whether it can tell of a port of this rate.
     pub fn knows(self, rate: Rate) -> bool {
         match self.0 {
+            Form::Paper => wire::int::RATES.contains(&rate),
             Form::Simulator { uncoded: false, .. } => IntFormat::RATES.contains(&rate),
             _ => true,
         }
     }
 
-    /// The code that a port of this rate tells: in 64 bits, of the paper, one without a code tells the
-    /// next below.
+    /// The code that a port of this rate tells.
     pub fn code(self, rates: &LinkRates, rate: Rate) -> RateCode {
         let told = match self.0 {
-            Form::Full => rate,
-            Form::Paper => {
-                let below = wire::int::RATES.into_iter().rev().find(|known| *known <= rate);
-                below.unwrap_or(wire::int::RATES[0])
-            }
+            Form::Full | Form::Paper => rate,
             Form::Simulator { uncoded, .. } => {
                 let known = !uncoded || IntFormat::RATES.contains(&rate);
                 if known { rate } else { IntFormat::RATES[0] }

@@ -111,6 +111,14 @@ impl<B: Base> Scheme for Mercury<B> {
         B::joined_preset(name, host_rate)
     }
     fn check(params: &B::Joined) -> Result<(), ParamError> {
+        let own = B::feedback(params);
+        if own.quiet_time <= own.notice_interval {
+            let bound = format!(
+                "must be above notice_interval, which is {}: a flow would be quiet between two notices",
+                own.notice_interval
+            );
+            return Err(ParamError::Conflict("quiet_time", bound));
+        }
         B::check(B::base(params))
     }
     fn meta_bytes(params: &B::Joined) -> (u32, u32) {

@@ -49,6 +49,7 @@ use units::{Bytes, Priority, Rate, Time};
 
 const LENGTH: RangeInclusive<Bytes> = Bytes::new(100)..=Bytes::new(1_000_000_000);
 const SPAN: RangeInclusive<Time> = Time::ZERO..=Time::from_ms(100);
+const LASTS: RangeInclusive<Time> = Time::from_ns(100)..=Time::from_ms(100);
 const SHARE: RangeInclusive<f64> = 0.0..=1.0;
 
 crate::params! {
@@ -72,7 +73,7 @@ crate::params! {
         /// A queue is congested until so many samples in a row have Fb <= 0.
         calm_samples: u64, "", 1..=1000, "decided";
         /// Or until it had no sample for so long; a neighbour's CN counts for so long.
-        memory: Time, "", SPAN, "decided";
+        memory: Time, "", LASTS, "decided";
         /// Least time between two CNs of an input queue.
         notice_interval: Time, "", SPAN, "decided";
         /// Most flows in a CN.
@@ -81,8 +82,9 @@ crate::params! {
         cam_depth: u64, "", 1..=1024, "decided";
         /// Bytes through an output queue from one sampled flow to the next.
         cam_interval: Bytes, "", LENGTH, "decided: 16 packets";
-        /// An entry counts for so long.
-        cam_age: Time, "", SPAN, "decided";
+        /// An entry counts for so long, as of the last one: who is harmful is found at each, and is forgotten
+        /// where none comes for so long.
+        cam_age: Time, "", LASTS, "decided";
         /// A flow is harmful where it has so many times the entries of the CAM's mean flow; 0 for any
         /// flow in the CAM.
         harmful_share: f64, "", 0.0..=1000.0, "decided; NPC'17 section 3.3: any";
@@ -129,6 +131,7 @@ impl Scheme for Rcm {
         "Liu et al., Regional Congestion Mitigation in Lossless Datacenter Networks, NPC 2017";
     const CAVEAT: &'static str = "The paper gives no value of any of its parameters. Switches are \
                                   CIOQ: compare with schemes on the same switches.";
+    const ONE_DATA_PRIORITY: bool = true;
     const PRESETS: &'static [Preset] = &[
         Preset {
             name: "rcm",
@@ -190,6 +193,10 @@ impl Scheme for Rcm {
         if region.least_window > region.most_window {
             let bound = format!("must not be above most_window, which is {}", region.most_window);
             return Err(ParamError::Conflict("least_window", bound));
+        }
+        if region.harmful_share > region.cam_depth as f64 {
+            let bound = format!("no flow has more than cam_depth entries, {}", region.cam_depth);
+            return Err(ParamError::Conflict("harmful_share", bound));
         }
         Dcqcn::check(&params.dcqcn)
     }

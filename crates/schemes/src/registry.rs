@@ -54,6 +54,10 @@ pub struct SchemeInfo {
     pub presets: &'static [Preset],
     /// The scheme needs data and ACKs to take the same path.
     pub symmetric_paths: bool,
+    /// The scheme has a say in which of the ports of equal cost a packet takes.
+    pub chooses_ports: bool,
+    /// The scheme takes the queues of a port for one: all data must have one priority.
+    pub one_data_priority: bool,
     /// The scheme works on the input queues of combined input- and output-queued (CIOQ) switches.
     pub input_queues: bool,
     /// The table of its parameters.
@@ -73,6 +77,8 @@ impl SchemeInfo {
             caveat: S::CAVEAT,
             presets: S::PRESETS,
             symmetric_paths: S::SYMMETRIC_PATHS,
+            chooses_ports: <S::Cp as Cp<S>>::ROUTES || <S::Cp as Cp<S>>::INPUT_QUEUES,
+            one_data_priority: S::ONE_DATA_PRIORITY,
             input_queues: <S::Cp as Cp<S>>::INPUT_QUEUES,
             params: <S::Params as Params>::specs,
             resolve: |preset, host_rate, overrides| {

@@ -114,6 +114,13 @@ impl Scheme for Rocc {
             let why = format!("must not be above q_max, which is {}", params.q_max);
             return Err(ParamError::Conflict("q_ref", why));
         }
+        if params.recovery_timer <= params.update_interval {
+            let why = format!(
+                "must be above update_interval, which is {}: a sender would recover between two messages",
+                params.update_interval
+            );
+            return Err(ParamError::Conflict("recovery_timer", why));
+        }
         Ok(())
     }
     /// An ICMP message: rate, congestion point and flow fit into the shortest frame.
@@ -173,7 +180,8 @@ impl Controller {
     pub fn new(params: &RoccParams, rate: Rate) -> Controller {
         let length = |bytes: Bytes| {
             let scaled = u128::from(bytes.get()) * u128::from(rate.bps());
-            (scaled / u128::from(params.at.bps()) / u128::from(QUEUE_STEP)) as f64
+            // At a slow port a length may be less than a step, which an empty queue would reach.
+            (scaled / u128::from(params.at.bps()) / u128::from(QUEUE_STEP)).max(1) as f64
         };
         let f_max = (rate.bps() / RATE_STEP).max(1) as f64;
         Controller {

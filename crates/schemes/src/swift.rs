@@ -82,7 +82,7 @@ impl Scheme for Swift {
     type Params = SwiftParams;
     type Meta = ();
     type Ctl = NoCtl;
-    type Host = ();
+    type Host = Starved;
     type Rp = ReactionPoint;
     type Np = PlainReceiver;
     type Cp = PlainSwitch;
@@ -128,10 +128,22 @@ impl Scheme for Swift {
     fn ctl_bytes(ctl: &NoCtl) -> u32 {
         match *ctl {}
     }
-    fn host(_params: &SwiftParams, _facts: &HostFacts) {}
+    fn host(_params: &SwiftParams, _facts: &HostFacts) -> Starved {
+        Starved::default()
+    }
+    fn counters(host: &Starved) -> Vec<(&'static str, u64)> {
+        vec![("flows_beyond_target", host.flows)]
+    }
     fn cp(_params: &SwiftParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
         None
     }
+}
+
+/// What a host knows of QPs whose empty round trip is their target or more: even alone on their path they find
+/// each delay too long.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Starved {
+    flows: u64,
 }
 
 /// Picoseconds in a second times bits in a byte.
@@ -293,8 +305,15 @@ impl Rp<Swift> for ReactionPoint {
     /// A window that grows past one packet ends the wait for the pacer.
     const REPACE: bool = true;
 
-    fn open(params: &SwiftParams, _host: &mut (), path: &PathFacts, _now: Time) -> ReactionPoint {
-        ReactionPoint::new(params, path)
+    fn open(
+        params: &SwiftParams,
+        host: &mut Starved,
+        path: &PathFacts,
+        _now: Time,
+    ) -> ReactionPoint {
+        let rp = ReactionPoint::new(params, path);
+        host.flows += u64::from(path.base_rtt.ps() as f64 >= rp.path_target);
+        rp
     }
     #[inline]
     fn allow(&self) -> Allow {

@@ -225,6 +225,38 @@ fn credits_stop_early_when_a_round_trip_of_them_will_do() {
     assert_eq!(sender.counts()[2], 0);
 }
 
+/// A round trip is from the first request to the first credit, however often it is repeated meanwhile.
+#[test]
+fn a_repeated_request_does_not_shorten_the_round_trip() {
+    let mut sender = Sender::new(preset("expresspass-xpass"));
+    sender.post(us(0), 25_000);
+    sender.hook(us(100), |rp, cx| rp.on_timer(cx));
+    // It takes 108 us, as that of the test before took 8, and credits come as slowly.
+    for n in 0..10 {
+        assert_eq!(sender.credit(us(108) + Time::from_ns(10_800 * n)), []);
+    }
+    assert_eq!(sender.credit(us(216)), []);
+    for n in 1..11 {
+        assert_eq!(sender.credit(us(216) + Time::from_ns(9_720 * n)), []);
+    }
+    assert_eq!(sender.credit(us(324)), [Control::Stop]);
+}
+
+/// Credits that were under way from before a stop answer no request.
+#[test]
+fn a_round_trip_is_no_shorter_than_the_path() {
+    let mut sender = Sender::new(preset("expresspass-xpass"));
+    sender.post(us(0), 1_000);
+    assert_eq!(sender.credit(us(8)), [Control::Stop]);
+    assert_eq!(sender.post(us(9), 41_000), [Control::Request(40)]);
+    // Nearly at once; twenty more in the 8 us of the path, and all are needed.
+    for n in 0..20 {
+        assert_eq!(sender.credit(Time::from_ns(9_100 + 300 * n)), []);
+    }
+    // 21 came, and 19 are left.
+    assert_eq!(sender.credit(Time::from_ns(17_100)), [Control::Stop]);
+}
+
 #[test]
 fn what_was_lost_needs_credits_again() {
     let mut sender = Sender::new(preset("expresspass-paper"));

@@ -142,12 +142,11 @@ fn a_narrowed_record_is_rounded_down() {
     let said = IntFormat::PAPER.round(record(LINE, Time::from_ps(1_999), 12_927, 879));
     // 100 units of 128 B; 10 of 80 B.
     assert_eq!(said, record(LINE, Time::from_ns(1), 12_800, 800));
-    // The next rate with a code below 33 Gb/s; there is none below 100 Mb/s.
-    let (odd, slow) = (Rate::from_gbps(33), Rate::from_mbps(100));
-    let rates = LinkRates::new([odd, slow]);
-    let told = |rate| rates.rate(IntFormat::PAPER.code(&rates, rate));
-    assert_eq!([told(odd), told(slow)], [Rate::from_gbps(25), Rate::from_gbps(1)]);
-    assert_eq!(rates.rate(IntFormat::FULL.code(&rates, odd)), odd);
+    // Rates without a code, among or below those with one, are refused.
+    let knows = |rate| (IntFormat::PAPER.knows(rate), IntFormat::FULL.knows(rate));
+    assert_eq!(knows(LINE), (true, true));
+    assert_eq!(knows(Rate::from_gbps(33)), (false, true));
+    assert_eq!(knows(Rate::from_mbps(100)), (false, true));
 }
 
 #[test]

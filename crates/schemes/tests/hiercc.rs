@@ -52,6 +52,14 @@ fn values_that_do_not_go_together_are_refused() {
     refused("voq", Value::Choice("rack"));
 }
 
+/// A packet in 10 us, as senders hear of their rate by what they mark; of slow lines a tenth, of fast ones a
+/// hundredth.
+#[test]
+fn a_sender_always_hears_of_its_rate() {
+    let least = |gbps| Hiercc::preset("hiercc-path", Rate::from_gbps(gbps)).min_rate;
+    assert_eq!([1, 10, 25, 100].map(least), [100, 870, 870, 1000].map(Rate::from_mbps));
+}
+
 /// Equation 1 every RTT_hop / beta = 10 us. A byte above q0 = 20 KB takes 0.2 x 8 b / 2 us =
 /// 0.8 Mb/s.
 #[test]
@@ -72,7 +80,7 @@ fn the_rate_follows_credits_arrivals_and_the_queue() {
     // Nothing arrived: R stays.
     assert_eq!(interval(30, 0, 31_250, 25_000), Rate::from_mbps(10_500));
     // 40 KB too much take 32 Gb/s: below nothing, so the least.
-    assert_eq!(interval(40, 25_000, 31_250, 60_000), Rate::from_mbps(250));
+    assert_eq!(interval(40, 25_000, 31_250, 60_000), Rate::from_mbps(870));
     // Below q0: the line rate, and never more.
     assert_eq!(interval(50, 25_000, 31_250, 19_999), LINE);
     assert_eq!(interval(60, 12_500, 31_250, 20_000), LINE);
@@ -308,6 +316,9 @@ fn a_sender_marks_every_10_us_and_does_as_it_is_told() {
     assert_eq!((sender.allow().rate, sender.allow().hold_until), (LINE, Time::ZERO));
     at(&mut sender, us(40), Some(Control::Rate(Rate::from_gbps(3))));
     assert_eq!(sender.allow().rate, Rate::from_gbps(3));
+    // What a faster host of the rack may send.
+    at(&mut sender, us(40), Some(Control::Rate(Rate::from_gbps(100))));
+    assert_eq!(sender.allow().rate, LINE);
     at(&mut sender, us(41), Some(Control::Rate(Rate::ZERO)));
     assert_eq!(sender.allow().hold_until, us(10_041), "stopped, but not for ever");
     at(&mut sender, us(42), Some(Control::Rate(Rate::from_gbps(2))));

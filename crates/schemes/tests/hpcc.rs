@@ -176,6 +176,21 @@ fn records_of_the_same_instant_say_nothing() {
     assert_eq!(busiest.hop, 1);
 }
 
+/// Protects the reference window where records are not of each departure: a round trip whose first ACK tells
+/// nothing new is not lost.
+#[test]
+fn an_ack_without_news_leaves_its_turn_to_the_next() {
+    let mut rp = begun(&paper());
+    rp.new_ack(us(19), 60_000, 110_000, &records(&[(1, 0, 0), (2, 0, 0)]));
+    close(rp.reference(), 100_000.0);
+    // 12 000 B a microsecond are 0.96 of the link, for 8 us.
+    rp.new_ack(us(20), 61_000, 111_000, &records(&[(9, 96_000, 0), (10, 50_000, 0)]));
+    assert!(rp.reference() < 100_000.0, "W^c follows");
+    let reference = rp.reference();
+    rp.new_ack(us(21), 62_000, 112_000, &records(&[(10, 130_000, 0), (11, 60_000, 0)]));
+    close(rp.reference(), reference);
+}
+
 #[test]
 fn another_path_starts_over() {
     let mut rp = begun(&paper());

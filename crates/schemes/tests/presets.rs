@@ -1,9 +1,9 @@
 //! What the registry shows of every scheme is consistent.
 
-use schemes::params::Value;
+use schemes::params::{ParamError, Value};
 use schemes::registry;
 use std::collections::BTreeSet;
-use units::Rate;
+use units::{Rate, Time};
 
 /// Port rates from a NIC of long ago to one of some years hence.
 const RATES_GBPS: [u64; 8] = [10, 25, 40, 100, 200, 400, 800, 1600];
@@ -24,6 +24,38 @@ fn every_preset_is_within_its_own_ranges() {
             }
         }
     }
+}
+
+/// Protects from figures of a law that contradicts itself: each of these was accepted once and gave some.
+#[test]
+fn values_that_break_a_law_together_are_refused() {
+    let us = |n| Value::Time(Time::from_us(n));
+    let contradictions = [
+        ("rocc", "recovery_timer", us(40), "update_interval"),
+        ("rcm", "harmful_share", Value::Number(17.0), "cam_depth"),
+        ("mercury", "quiet_time", us(50), "notice_interval"),
+        ("mercury+hpcc", "quiet_time", us(50), "notice_interval"),
+        ("expresspass", "initial_w", Value::Number(0.6), "max_w"),
+        ("expresspass", "initial_w", Value::Number(0.001), "min_w"),
+        ("dcqcn+tcd", "hold_time", us(50), "cnp_interval"),
+    ];
+    for (scheme, name, value, other) in contradictions {
+        let scheme = registry::find(scheme).unwrap();
+        let preset = scheme.presets[0].name;
+        let overrides = [(name.to_owned(), value)];
+        match (scheme.resolve)(preset, Rate::from_gbps(100), &overrides) {
+            Err(ParamError::Conflict(which, why)) => {
+                assert!(which == name && why.contains(other), "{}: {which}: {why}", scheme.name);
+            }
+            accepted => panic!("{}: {name}: {accepted:?}", scheme.name),
+        }
+    }
+    let never = [("memory".to_owned(), Value::Time(Time::ZERO))];
+    let rcm = registry::find("rcm").unwrap();
+    assert!(
+        (rcm.resolve)("rcm", Rate::from_gbps(100), &never).is_err(),
+        "nothing would be congested"
+    );
 }
 
 #[test]

@@ -158,7 +158,8 @@ fn nacks_are_losses_and_a_held_window_stays() {
     let params = flat();
     let mut rp = ReactionPoint::new(&params, &path());
     let mut outbox = Vec::new();
-    let mut cx = HostCx { now: us(20), params: &params, host: &mut (), outbox: &mut outbox };
+    let mut cx =
+        HostCx { now: us(20), params: &params, host: &mut Default::default(), outbox: &mut outbox };
     let mut ack: Ack<'_, Swift> = Ack {
         next_expected: 60_000,
         newly_acked: Bytes::new(2000),

@@ -245,6 +245,21 @@ fn an_echo_is_a_notification_where_receivers_send_no_cnps() {
     assert_eq!(blocks("cnp"), (false, 0, CodePoint::CongestionExperienced));
 }
 
+/// Receivers space their CNPs; marks that ACKs echo come with each packet, and are no more of a reason to block.
+#[test]
+fn echoes_of_one_congestion_block_as_one_cnp() {
+    let mut external =
+        External::new(&params("themis", &[("notification", Value::Choice("ack-echo"))]));
+    for at in 0..50 {
+        let mut ack = echo(1);
+        external.arrives(us(at), INSIDE, &mut ack);
+        assert!(ack.header.flags.contains(Flags::MARK), "handled here all the same");
+    }
+    assert_eq!(external.goes_on(us(50), &mut data(1, 0)).1, 50);
+    external.arrives(us(50), INSIDE, &mut echo(1));
+    assert_eq!(external.goes_on(us(110), &mut data(1, 1000)).1, 100, "the next interval");
+}
+
 /// A flow that sends on while its blocking time falls is let go.
 #[test]
 fn a_flow_that_never_pauses_is_blocked_no_longer_than_the_law_says() {

@@ -76,9 +76,12 @@ impl<S: Scheme, L: Level, A: Cp<S, Level = L>, B: Cp<S, Level = L>> Cp<S> for St
         self.0.restrains(out_port, now) || self.1.restrains(out_port, now)
     }
     fn crossing(&self, out_port: PortId, header: &Header, now: Time) -> Crossing {
-        match self.0.crossing(out_port, header, now) {
-            Crossing::Open => self.1.crossing(out_port, header, now),
-            other => other,
+        let first = self.0.restrains(out_port, now);
+        match if first { self.0.crossing(out_port, header, now) } else { Crossing::Open } {
+            Crossing::Open if self.1.restrains(out_port, now) => {
+                self.1.crossing(out_port, header, now)
+            }
+            says => says,
         }
     }
     fn sub_queue(&self, in_port: PortId, out_port: PortId, packet: &Packet<S>) -> u32 {

@@ -35,11 +35,12 @@ pub struct ReactionPoint {
     sent_up_to: u64,
     next: u64,
     acknowledged: u64,
-    /// When the request went out, and when it is repeated.
+    /// When the request first went out, and when it is repeated.
     asked_at: Time,
     ask_again: Time,
-    /// From the last request to its first credit.
+    /// From a request to its first credit. That may answer an earlier one, but takes the path's at least.
     round_trip: Time,
+    base_rtt: Time,
     /// Early stop: begin of the present round trip and the credits since.
     round_begin: Time,
     round_credits: u64,
@@ -62,6 +63,7 @@ impl ReactionPoint {
             asked_at: Time::ZERO,
             ask_again: Time::NEVER,
             round_trip: path.base_rtt,
+            base_rtt: path.base_rtt,
             round_begin: Time::ZERO,
             round_credits: 0,
         }
@@ -73,7 +75,7 @@ impl ReactionPoint {
     }
 
     fn ask(&mut self, cx: &mut HostCx<'_, ExpressPass>) {
-        if self.state != State::Fed {
+        if matches!(self.state, State::Idle | State::Stopped) {
             self.state = State::Asked;
             self.asked_at = cx.now;
         }
@@ -110,7 +112,7 @@ impl ReactionPoint {
         }
         if self.state == State::Asked {
             self.state = State::Fed;
-            self.round_trip = cx.now - self.asked_at;
+            self.round_trip = self.base_rtt.max(cx.now - self.asked_at);
             self.round_begin = cx.now;
             self.round_credits = 1;
         }

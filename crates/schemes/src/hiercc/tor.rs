@@ -137,12 +137,18 @@ impl TorSwitch {
     /// one as soon as it begins to leave, but its credits are spaced over as long as the downlink
     /// takes for it, and the next one leaves only with all of its own.
     fn initial_credits(&self, dst: u32) -> u64 {
+        let of_host = |host: &HostPlace| {
+            let mut initial = self.params.initial_credits;
+            if self.params.fill_path && host.rack != self.rack {
+                initial = initial.max(host.rate.bytes_in(self.round_trip) + self.packet);
+            }
+            initial.get()
+        };
         let to = &self.hosts[dst as usize];
-        let mut initial = self.params.initial_credits;
-        if self.params.fill_path && to.rack != self.rack {
-            initial = initial.max(to.rate.bytes_in(self.round_trip) + self.packet);
+        if self.by_host {
+            return of_host(to);
         }
-        initial.get() * self.receivers_beside(dst)
+        self.hosts.iter().filter(|host| host.rack == to.rack).map(of_host).sum()
     }
 
     /// How many receivers the VOQ for `dst` has.

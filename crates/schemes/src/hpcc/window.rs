@@ -233,11 +233,14 @@ impl<const N: usize> ReactionPoint<N> {
         if !full && !self.law.fast_reaction {
             return;
         }
-        if let Some(busiest) = self.measure(now, records) {
+        let measured = self.measure(now, records);
+        if let Some(busiest) = measured {
             adjust(self, busiest, full);
             self.compute_window(full);
         }
-        if full {
+        // The first ACK begins the first round trip. Later ones that tell nothing new leave W^c's turn to the
+        // next, or tables that are updated now and then would let whole round trips pass.
+        if full && (measured.is_some() || self.last_update == 0) {
             self.last_update = next_to_send;
         }
     }

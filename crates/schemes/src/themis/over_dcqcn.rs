@@ -49,6 +49,8 @@ struct Block {
     time: Time,
     /// The last CNP, or the last halving.
     since: Time,
+    /// A CNP before this time is of the same congestion as the one before.
+    heard_until: Time,
 }
 
 impl Block {
@@ -64,10 +66,13 @@ impl Block {
         self.time
     }
 
-    /// A CNP.
+    /// A CNP. Receivers space theirs; marks that ACKs echo count as often.
     fn raise(&mut self, now: Time, law: &BlockLaw) {
+        if law.heeds_echoes && now < self.heard_until {
+            return;
+        }
         self.time = (self.at(now, law) + law.step).min(law.most);
-        self.since = now;
+        (self.since, self.heard_until) = (now, now + law.notify_interval);
     }
 }
 
