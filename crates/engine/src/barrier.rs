@@ -126,7 +126,9 @@ impl Barrier {
         }
     }
 
-    fn is_broken(&self) -> bool {
+    /// Whether a thread is gone, so that nobody shall wait.
+    #[inline]
+    pub(crate) fn is_broken(&self) -> bool {
         self.broken.load(Ordering::SeqCst)
     }
 

@@ -64,7 +64,8 @@ impl<'a, D: Device> Crew<'a, D> {
         } else if thread == 0 && self.barrier.is_shared() {
             self.begin();
         }
-        self.barrier.wait(begun)?;
+        // A spell is no reason to be patient.
+        self.barrier.wait(if spells == 0 { begun } else { Instant::now() })?;
         let mut pace = Pace::new(self.workers.len());
         for window in 0_usize.. {
             // SAFETY: a thread touches its own worker, but while the first thread works alone: then the
@@ -90,7 +91,7 @@ impl<'a, D: Device> Crew<'a, D> {
                     self.each(Worker::conclude);
                 }
                 self.take_a_spell(thread, spells, pace.spell);
-                self.barrier.wait(begun)?;
+                self.barrier.wait(Instant::now())?;
                 pace.resume();
             }
             if !lost.is_zero() {
@@ -103,7 +104,7 @@ impl<'a, D: Device> Crew<'a, D> {
     /// The first thread begins before the others come: it may be milliseconds until the system gives them a
     /// core.
     fn begin(&self) {
-        while self.goes_on() && !self.barrier.is_last() {
+        while self.goes_on() && !self.barrier.is_last() && !self.barrier.is_broken() {
             self.work_for_all();
         }
     }
@@ -122,7 +123,8 @@ impl<'a, D: Device> Crew<'a, D> {
         let begun = Instant::now();
         let mut looks_at = spell;
         let mut is_called = false;
-        while self.goes_on() && !(is_called && self.barrier.is_last()) {
+        while self.goes_on() && !(is_called && self.barrier.is_last()) && !self.barrier.is_broken()
+        {
             self.work_for_all();
             if is_called || begun.elapsed() < looks_at {
                 continue;

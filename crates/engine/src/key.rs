@@ -1,7 +1,7 @@
 //! The entry of a mailbox: 64 bits that sort into the order in which a device handles arrivals.
 //!
 //! ```text
-//! | time in the window: 20 | class: 2 | port, rotated: 10 | same instant: 2 | handle: 30 |
+//! | time in the window: 20 | class: 2 | port, mixed with time: 10 | same instant: 2 | handle: 30 |
 //! ```
 
 use crate::arena::HANDLE_BITS;

@@ -79,8 +79,6 @@ pub struct Outcome {
     pub finished: u64,
     /// The watcher ended it.
     pub cancelled: bool,
-    /// Windows in which something happened.
-    pub windows: u64,
     /// From when on there was no room for records; [`Time::NEVER`] where there was.
     pub full_from: Time,
 }

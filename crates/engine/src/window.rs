@@ -27,7 +27,7 @@ pub trait Device: Send {
 
     /// The same as [`advance`](Device::advance) with arrivals in no order, where it said that it
     /// [`deals`](Device::deals) them out ([`Window::deal`]). `None` where nothing has been done, and `advance`
-    /// shall do it.
+    /// shall do it; what is due before the first arrival may have been.
     #[inline]
     fn advance_dealing(&mut self, _window: &mut Window<'_, '_, Self::Packet>) -> Option<Time> {
         None
@@ -291,8 +291,8 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     /// Takes one of those that were dealt out: when, where, what.
     ///
     /// # Safety
-    /// `entry` is of this window's [`Dealt`], and has not been taken. Who takes one takes all, and does not
-    /// answer [`advance_dealing`](Device::advance_dealing) by `None`.
+    /// `entry` is of this window's [`Dealt`], and has not been taken. Who takes one takes all, none of them as
+    /// [`next_arrival`](Window::next_arrival), and does not answer [`advance_dealing`](Device::advance_dealing) by `None`.
     #[inline(always)]
     pub unsafe fn dealt(&self, entry: u64) -> (Time, Place, Handle) {
         let time = key::time(entry, self.base);

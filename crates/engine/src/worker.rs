@@ -186,7 +186,7 @@ impl<'a, D: Device> Worker<'a, D> {
         let end = self.end.min(self.shared.stop);
         let Progress { finished, .. } = self.seen;
         let Records { full_from, .. } = self.records;
-        Outcome { end, finished, cancelled: self.cancelled, windows: self.windows, full_from }
+        Outcome { end, finished, cancelled: self.cancelled, full_from }
     }
 
     /// Begins the window at hand: lays out what is to be worked.

@@ -178,7 +178,7 @@ pub(crate) fn devices<S: Scheme>(
 fn host_facts<S: Scheme>(setup: &Setup, common: &Common<S>, node: u32) -> HostFacts {
     HostFacts {
         node: NodeId::new(node),
-        line_rate: common.graph.ports(node)[0].rate,
+        line_rate: common.graph.ports(node).iter().map(|end| end.rate).max().unwrap_or_default(),
         network_rtt: common.routes.network_rtt,
         wire: common.wire_facts,
         seed: stream::seed(setup.seed, "host", u64::from(node)),
@@ -345,8 +345,7 @@ fn mmu<S: Scheme>(setup: &Setup, common: &Common<S>, node: u32) -> Result<Mmu, R
     Ok(mmu)
 }
 
-/// Refuses what CIOQ switches do not have, and input queues without room for what still comes after
-/// a pause.
+/// Refuses input queues of CIOQ switches without room for what still comes after a pause.
 fn check_input_queues(
     setup: &Setup,
     cioq: &Cioq,

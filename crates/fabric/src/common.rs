@@ -238,7 +238,7 @@ impl<S: Scheme> Common<S> {
                 Some(bdp) if self.quirks.one_way_rtt => bdp,
                 _ => line_rate.bytes_in(self.routes.network_rtt),
             },
-            switches: (path.len() - 1) as u8,
+            switches: (path.len() - 1) as u32,
             payload: Bytes::new(u64::from(self.payload)),
             packet_bytes: Bytes::new(u64::from(self.full_packet)),
             rates: self.rates.clone(),
@@ -286,7 +286,8 @@ impl<S: Scheme> Common<S> {
         let total = u128::from((bytes.count - 1) * bytes.middle + bytes.last);
         let slowest = path.iter().map(|end| end.rate.bps()).min().unwrap_or(1).max(1);
         let ns = total * 8_000_000_000 / u128::from(slowest);
-        self.round_trip(path) + Time::from_ns(ns as u64)
+        let all = u64::try_from(ns * 1000).map_or(Time::NEVER, Time::from_ps);
+        self.round_trip(path).saturating_add(all)
     }
 }
 

@@ -56,7 +56,7 @@ pub(crate) fn completion_time(
         return tandem(&all, bytes.count);
     }
     // The last packet's ACK may wait for the one before it.
-    let last = tandem(&data, bytes.count) + ack_path;
+    let last = tandem(&data, bytes.count).saturating_add(ack_path);
     let before = (bytes.count - 1) / u64::from(host.ack_every) * u64::from(host.ack_every);
     if before == 0 {
         return last;
@@ -67,7 +67,7 @@ pub(crate) fn completion_time(
     };
     let earlier = tandem(&data.iter().map(as_middle).collect::<Vec<_>>(), before);
     let slowest = acks.iter().map(|stage| stage.times[2]).max().unwrap_or(Time::ZERO);
-    last.max(earlier + ack_path + slowest)
+    last.max(earlier.saturating_add(ack_path + slowest))
 }
 
 /// When the last of `count` packets that are all there at time 0 has passed all stages.

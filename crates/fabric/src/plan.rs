@@ -9,7 +9,7 @@ use units::{Bytes, NodeId, PortId, Rate, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Way {
     /// Switches that its data passes.
-    pub switches: u16,
+    pub switches: u32,
     /// The lowest rate on its way.
     pub bottleneck: Rate,
     /// A full packet there and an ACK back.
@@ -103,7 +103,7 @@ impl<S: Scheme> Ready<S> {
                 port.data_bytes += data;
             }
             Way {
-                switches: (path.len() - 1) as u16,
+                switches: (path.len() - 1) as u32,
                 bottleneck: path.iter().map(|end| end.rate).min().unwrap_or(Rate::ZERO),
                 base_rtt: common.round_trip(&path),
                 ideal,

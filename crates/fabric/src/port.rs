@@ -290,11 +290,11 @@ impl Port {
         self.waiting = self.waiting & !bit | if packets == 0 { 0 } else { bit };
     }
 
-    /// Whether several packets wait, and no PFC frame.
+    /// Whether so much waits that it is mostly several packets, and no PFC frame.
     #[inline]
     pub(crate) fn is_busy(&self) -> bool {
-        const SEVERAL: u64 = 2000;
-        self.waiting & PFC_BIT == 0 && self.queue_bytes >= SEVERAL
+        const MUCH: u64 = 2000;
+        self.waiting & PFC_BIT == 0 && self.queue_bytes >= MUCH
     }
 
     /// See [`Scheduler::strict_pair`].

@@ -28,10 +28,11 @@ impl Clock {
     }
 
     fn advance(&mut self) {
-        self.instant += 1;
         self.next += self.interval;
-        if self.next > self.end {
-            self.next = Time::NEVER;
+        match self.instant.checked_add(1) {
+            Some(instant) if self.next <= self.end => self.instant = instant,
+            // Samples have 32 bits for their instant.
+            _ => self.next = Time::NEVER,
         }
     }
 }
@@ -152,8 +153,9 @@ impl PortProbes {
                 },
                 ProbeKind::Pause => f64::from(u8::from(port.is_paused(clock.priority))),
                 ProbeKind::Throughput | ProbeKind::Utilisation => {
-                    let sent =
-                        port.counters.tx_bytes - mem::replace(before, port.counters.tx_bytes);
+                    // What begins at time zero is no interval's before it.
+                    let now_sent = if now == Time::ZERO { 0 } else { port.counters.tx_bytes };
+                    let sent = now_sent - mem::replace(before, now_sent);
                     // What an interval saw is known at its end.
                     if clock.is_fresh() {
                         return None;
@@ -183,7 +185,7 @@ pub(crate) struct Received {
 }
 
 impl FlowProbes {
-    /// Whether any probe counts what receivers get.
+    /// Whether there are none.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.probes.is_empty()

@@ -115,7 +115,8 @@ impl<S: Scheme> Sender<S> {
         self.next_to_send - self.acknowledged
     }
 
-    /// Whether it has something to send and may, pacing aside.
+    /// Whether it has something to send and may, pacing aside. A window may close on packets in flight of which
+    /// none asks for an ACK: then one more packet goes and asks, or nothing would ever open it.
     #[inline]
     pub(crate) fn may_send(&self, allow: &Allow) -> bool {
         self.next_to_send < self.posted
@@ -124,8 +125,7 @@ impl<S: Scheme> Sender<S> {
                 || (self.in_flight() <= u64::from(self.bytes_since) && self.in_flight() > 0))
     }
 
-    /// A window may close on packets in flight of which none asks for an ACK. Then one more packet
-    /// goes and asks, or nothing would ever open it.
+    /// Whether the window has room.
     #[inline]
     pub(crate) fn window_is_open(&self, allow: &Allow) -> bool {
         Bytes::new(self.in_flight()) < allow.window
@@ -143,7 +143,8 @@ impl<S: Scheme> Sender<S> {
     pub(crate) fn pace(&mut self, rate: Rate, line_rate: Rate, clock: Clock) {
         self.next_at = self.last_sent_at;
         if rate < line_rate {
-            self.next_at += clock.time_for(rate, u64::from(self.last_size));
+            let gap = clock.time_for(rate, u64::from(self.last_size));
+            self.next_at = self.next_at.saturating_add(gap);
         }
     }
 }

@@ -103,7 +103,7 @@ impl<S: Scheme> Ready<S> {
         Ok(Ready { common, devices, limits, samples: Samples::new(&setup.probes) })
     }
 
-    /// Runs it on at most `threads` threads. Refuses where the system gives none.
+    /// Runs it on at most `threads` threads. Refuses where the system does not give as many.
     pub fn run(self, threads: usize, watch: Watch<'_>) -> Result<Output, Refusal> {
         let layout = build::layout(&self.common, threads);
         if !self.common.short_ways {

@@ -29,7 +29,7 @@ pub struct MessageTable {
     /// When it is posted; of an answer, before which it is not.
     pub start_ps: Vec<u64>,
     /// Switches that its data passes.
-    pub switches: Vec<u16>,
+    pub switches: Vec<u32>,
     /// The lowest rate on its way.
     pub bottleneck_bps: Vec<u64>,
     /// A full packet there and an ACK back in an empty network.
@@ -54,7 +54,7 @@ impl MessageTable {
             ("priority", Arc::new(UInt8Array::from(self.priority.clone())), false),
             ("size_bytes", Arc::new(UInt64Array::from(self.size_bytes.clone())), false),
             ("start_ps", Arc::new(UInt64Array::from(self.start_ps.clone())), false),
-            ("switches", Arc::new(UInt16Array::from(self.switches.clone())), false),
+            ("switches", Arc::new(UInt32Array::from(self.switches.clone())), false),
             ("bottleneck_bps", Arc::new(UInt64Array::from(self.bottleneck_bps.clone())), false),
             ("base_rtt_ps", Arc::new(UInt64Array::from(self.base_rtt_ps.clone())), false),
             ("ideal_fct_ps", Arc::new(UInt64Array::from(self.ideal_fct_ps.clone())), false),

@@ -16,6 +16,8 @@ pub struct Series {
     pub kind: String,
     /// What it is measured in: `bytes`, `bps`, `s`; empty for a plain number.
     pub unit: String,
+    /// Of a port, of this priority alone; `None`: of all.
+    pub priority: Option<u8>,
     /// Values are of flows, not of ports.
     pub of_flows: bool,
     /// When each value was read.
@@ -41,6 +43,9 @@ pub struct SeriesInfo {
     pub kind: String,
     /// What it is measured in.
     pub unit: String,
+    /// Of which priority of ports; left out where it is of all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority: Option<u8>,
     /// The column that holds the values.
     pub column: String,
     /// Number of rows.
@@ -60,6 +65,7 @@ impl Series {
             name: self.name.clone(),
             kind: self.kind.clone(),
             unit: self.unit.clone(),
+            priority: self.priority,
             column: self.value_column(),
             rows: self.time_ps.len() as u64,
         }

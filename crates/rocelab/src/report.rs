@@ -147,6 +147,7 @@ fn one_series(
         name: wanted.name.clone(),
         kind: kind.to_owned(),
         unit: unit.to_owned(),
+        priority: wanted.priority,
         of_flows,
         time_ps: Vec::with_capacity(samples),
         node: Vec::with_capacity(at_ports),

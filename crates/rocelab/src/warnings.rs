@@ -19,6 +19,7 @@ pub(crate) fn of(
     warnings.extend(marks_nothing(scenario, setup));
     warnings.extend(one_threshold(scenario, setup));
     warnings.extend(several_host_rates(scenario));
+    warnings.extend(beyond_target(output));
     warnings.extend(full(scenario, output));
     warnings.extend(sent_for_nothing(scenario, output, flows));
     // More time does not end a deadlock.
@@ -31,6 +32,9 @@ pub(crate) fn of(
 fn dropped(scenario: &Scenario, output: &Output) -> Option<String> {
     let count = output.lossless_drops;
     let mend = match output.drops.first()?.reason {
+        _ if output.ports.iter().any(|port| port.counters.lost_packets > 0) => {
+            "; links lost packets, and with them perhaps pauses"
+        }
         "headroom full" if scenario.pfc.headroom == Headroom::Auto => "",
         "headroom full" => {
             "; pfc.headroom holds less than arrives after a pause, \"auto\" is enough"
@@ -40,9 +44,12 @@ fn dropped(scenario: &Scenario, output: &Output) -> Option<String> {
         }
         _ => "; enlarge switch.input_queue",
     };
-    Some(format!(
-        "{count} packets of lossless classes were dropped: PFC did not protect them (see drops){mend}"
-    ))
+    let packets = if count == 1 {
+        "1 packet of a lossless class was"
+    } else {
+        &format!("{count} packets of lossless classes were")
+    };
+    Some(format!("{packets} dropped: PFC did not protect them (see drops){mend}"))
 }
 
 /// Flows that PFC does not protect.
@@ -113,6 +120,9 @@ fn several_host_rates(scenario: &Scenario) -> Option<String> {
     })
 }
 
+/// Congestion does not pause a port for so long.
+const ENDLESS: Time = Time::from_ms(10);
+
 /// One of so many flows that are left out is told.
 const LEFT_OUT: u64 = 100;
 
@@ -131,10 +141,11 @@ fn not_done(scenario: &Scenario, output: &Output, flows: &FlowTable) -> Option<S
         ));
     }
     match scenario.run.stop {
-        Stop::FlowsDone => Some(format!(
-            "{left} flows were not done at the limit of {}; raise run.limit",
-            scenario.run.limit
-        )),
+        Stop::FlowsDone => {
+            let flows = if left == 1 { "1 flow was" } else { &format!("{left} flows were") };
+            let limit = scenario.run.limit;
+            Some(format!("{flows} not done at the limit of {limit}; {}", what_ends_them(scenario, output)))
+        }
         // A few are always under way; where none is done, none was meant to be.
         Stop::At(stop) => (done > 0 && left * LEFT_OUT > all).then(|| {
             format!(
@@ -143,6 +154,34 @@ fn not_done(scenario: &Scenario, output: &Output, flows: &FlowTable) -> Option<S
             )
         }),
     }
+}
+
+/// What has flows end that the limit cut off.
+fn what_ends_them(scenario: &Scenario, output: &Output) -> String {
+    let end = output.outcome.end;
+    let loses = output.ports.iter().any(|port| port.counters.lost_packets > 0);
+    let paused = |since: Option<Time>| since.is_some_and(|since| since + ENDLESS <= end);
+    let paused = output.ports.iter().filter(|port| paused(port.paused_since)).count();
+    if loses && paused > 0 {
+        return format!(
+            "{paused} ports are paused to the end, and links lost packets: where the frame that ends a pause \
+             is lost, nothing does"
+        );
+    }
+    if loses && scenario.host.retransmit_timeout == Time::NEVER {
+        return "links lost packets, and nothing is sent again without a host.retransmit_timeout"
+            .to_owned();
+    }
+    "raise run.limit".to_owned()
+}
+
+/// QPs of Swift that starve on an empty path.
+fn beyond_target(output: &Output) -> Option<String> {
+    let count = *output.counters.get("flows_beyond_target").filter(|count| **count > 0)?;
+    Some(format!(
+        "{count} QPs have paths with a round trip above Swift's target: however empty these are, every delay is too \
+         long; raise base_target or per_hop"
+    ))
 }
 
 /// Probes and traces that stopped before the run did.

@@ -5,21 +5,20 @@ use crate::network::{Network, Reach};
 use crate::select::Selector;
 use crate::spec::FailureSpec;
 use crate::traffic::check_time;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use units::{NodeId, Time};
 
-/// Each time at which links fail takes a table of routes.
-const MOST_FAILURES: usize = 256;
+/// Most times at which links fail, each of which takes a table of routes.
+const MOST_TIMES: usize = 256;
 
 /// When each link of the network fails; [`Time::NEVER`] where it does not.
 pub(crate) fn resolve(specs: &[FailureSpec], nodes: &Selector<'_>) -> Result<Vec<Time>> {
     let network = nodes.network();
     let mut ends = vec![Time::NEVER; network.links.len()];
-    if specs.len() > MOST_FAILURES {
-        return Err(ScenarioError::new(
-            "failure",
-            format!("there are {}; the most is {MOST_FAILURES}", specs.len()),
-        ));
+    let times: BTreeSet<Time> = specs.iter().map(|spec| spec.at.0).collect();
+    if times.len() > MOST_TIMES {
+        let why = format!("links fail at {} times; the most is {MOST_TIMES}", times.len());
+        return Err(ScenarioError::new("failure", why).hint("have some fail together"));
     }
     for (index, spec) in specs.iter().enumerate() {
         let key = |name: &str| format!("failure.{index}.{name}");

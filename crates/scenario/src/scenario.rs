@@ -150,9 +150,17 @@ impl Scenario {
         };
         let traffic = traffic::resolve(&mut spec.traffic, &context)?;
         if traffic.messages.is_empty() && run.stop == Stop::FlowsDone {
-            return Err(ScenarioError::new("traffic", "there is no message to send")
-                .hint("give a [[traffic]], or a time as `run.stop`"));
+            let (why, mend) = match spec.traffic.is_empty() {
+                true => ("there is no message to send", "give a [[traffic]]"),
+                false => {
+                    ("none of it has a message to send", "let it last longer or have more load")
+                }
+            };
+            return Err(ScenarioError::new("traffic", why)
+                .hint(format!("{mend}, or give a time as `run.stop`")));
         }
+        check_priorities(&traffic, scheme.info)?;
+        check_trees(&routing, scheme.info)?;
         let probes = probe::resolve(&spec.probe, &nodes, &traffic, &run)?;
         let trace = trace::resolve(&spec.trace, &nodes)?;
         let failures = failure::resolve(&spec.failure, &nodes)?;
@@ -229,6 +237,33 @@ fn resolve_run(spec: &RunSpec) -> Result<Run> {
         }
     };
     Ok(Run { seed: spec.seed, stop, limit, most_samples: spec.most_samples })
+}
+
+/// Some schemes take the queues of a port for one.
+fn check_priorities(traffic: &Traffic, scheme: &SchemeInfo) -> Result<()> {
+    let Some(first) = traffic.messages.first().filter(|_| scheme.one_data_priority) else {
+        return Ok(());
+    };
+    match traffic.messages.iter().find(|message| message.priority != first.priority) {
+        None => Ok(()),
+        Some(other) => {
+            let why = format!(
+                "messages have priorities {} and {}, and scheme {} takes the queues of a port for one",
+                first.priority, other.priority, scheme.name
+            );
+            Err(ScenarioError::new("traffic", why).hint("give all of them one priority"))
+        }
+    }
+}
+
+/// The ports of spanning trees are of different paths: who goes from one to another may go in a circle.
+fn check_trees(routing: &Routing, scheme: &SchemeInfo) -> Result<()> {
+    if !scheme.chooses_ports || !matches!(routing, Routing::SpanningTrees { .. }) {
+        return Ok(());
+    }
+    let why =
+        format!("scheme {} chooses among ports of equal cost, which trees have not", scheme.name);
+    Err(ScenarioError::new("routing.hash", why).hint("take \"five-tuple\" or \"symmetric\""))
 }
 
 /// CIOQ switches know no links that fail or lose packets.

@@ -144,13 +144,13 @@ const RETRANSMIT_TIMEOUT: Time = Time::from_ms(1);
 /// Twice the round trip over two links of the longest delay, or four times that over one.
 const LONGEST_LINKS: u64 = 8;
 /// Where nothing is lost, a packet may wait behind so many full buffers of switches, all of which drain
-/// through one host's link; what is sent again for nothing would only make it longer.
+/// through the slowest link; what is sent again for nothing would only make it longer.
 const FULL_BUFFERS: u64 = 8;
 
 /// The default retransmission timeout.
 fn usual_timeout(network: &Network, lossless_buffer: Option<Bytes>) -> Time {
     let longest = network.links.iter().map(|link| link.delay).max().unwrap_or(Time::ZERO);
-    let rate = network.lowest_host_rate();
+    let rate = network.links.iter().map(|link| link.rate).min().unwrap_or(Rate::ZERO);
     let drains = match lossless_buffer {
         Some(buffer) if rate != Rate::ZERO => {
             let largest = network.nodes.iter().filter_map(|node| node.buffer).max();

@@ -55,7 +55,7 @@ impl Cdf {
             return Err("has no size above 0 bytes".to_owned());
         }
         if last.0 > LARGEST_MESSAGE {
-            return Err(format!("reaches {} bytes; a message has at most 4 TB", last.0));
+            return Err(format!("reaches {} bytes; a message has at most 4000GB", last.0));
         }
         Ok(Cdf { points })
     }
@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(why(&[(0, 0.0), (0, 1.0)]), "has no size above 0 bytes");
         assert!(why(&[(0, 0.0), (10, 100.0)]).contains("must end at probability 1, ends at 100"));
         assert!(why(&[(0, 0.0), (10, f64::NAN), (20, 1.0)]).contains("NaN"));
-        assert!(why(&[(0, 0.0), (u64::MAX, 1.0)]).contains("at most 4 TB"));
+        assert!(why(&[(0, 0.0), (u64::MAX, 1.0)]).contains("at most 4000GB"));
         assert!(Cdf::read("bytes,cdf\n0,0\n10,x").unwrap_err().starts_with("line 3"));
         assert!(Cdf::read("0 0\n1e3 1").unwrap_err().contains("whole number"));
         assert!(Cdf::read("0,0\n10").unwrap_err().contains("needs `bytes,probability`"));

@@ -138,8 +138,8 @@ fn quantities_say_what_was_meant() {
 fn messages_have_a_size() {
     let size = |size: &str| set("traffic.0.flows.0.size", size);
     says(&size("0B"), &["traffic.0.flows.0.size: must be above zero"]);
-    says(&size("9223372036854775808B"), &["traffic.0.flows.0.size", "at most 4 TB"]);
-    says(&size("5000GB"), &["at most 4 TB"]);
+    says(&size("9223372036854775808B"), &["traffic.0.flows.0.size", "at most 4000GB"]);
+    says(&size("5000GB"), &["at most 4000GB"]);
     says(&size("99999999999999999999B"), &["cannot be held"]);
 }
 
@@ -541,6 +541,40 @@ fn scheme_parameters_have_a_kind_and_a_range() {
             }
         }
     }
+}
+
+#[test]
+fn a_scheme_that_takes_the_queues_of_a_port_for_one_has_data_of_one_priority() {
+    let other = FLOW.replace("[[traffic]]", "[[traffic]]\npriority = 4");
+    assert_ne!(other, FLOW);
+    let rcm = format!("{STAR}{FLOW}{other}[scheme]\nname = \"rcm\"\n");
+    says(
+        &error(&rcm),
+        &["traffic: messages have priorities 3 and 4, and scheme rcm", "one priority"],
+    );
+    let alone = format!("{STAR}{other}[scheme]\nname = \"rcm\"\n");
+    parse(&alone, None, &[]).unwrap();
+}
+
+#[test]
+fn a_scheme_that_chooses_ports_takes_no_spanning_trees() {
+    let trees =
+        format!("{STAR}{FLOW}[scheme]\nname = \"rcm\"\n[routing]\nhash = \"spanning-trees\"\n");
+    says(&error(&trees), &["routing.hash: scheme rcm chooses among ports", "\"five-tuple\""]);
+}
+
+#[test]
+fn sums_of_what_messages_have_fit_64_bits() {
+    let bursts = "[[traffic]]\nkind = \"incast\"\nsenders = [\"h0\"]\nreceiver = \"h1\"\nsize = \"4000GB\"\n\
+                  repeat = 20000\nperiod = \"1us\"\n";
+    says(&error(&format!("{STAR}{bursts}")), &["all messages together have more than"]);
+}
+
+#[test]
+fn traffic_without_a_message_is_told_from_none() {
+    says(&error(STAR), &["there is no message to send", "give a [[traffic]]"]);
+    let none = "[[traffic]]\nkind = \"poisson\"\nworkload = \"WebSearch\"\nload = 0.1\nduration = \"1ns\"\n";
+    says(&error(&format!("{STAR}{none}")), &["none of it has a message to send", "last longer"]);
 }
 
 fn owned((key, value): (&str, &str)) -> (String, String) {

@@ -121,7 +121,7 @@ fn fixed_threshold(spec: &mut PfcSpec, switch: &SwitchSettings) -> Result<Thresh
     }
     if xon > xoff {
         return Err(ScenarioError::new("pfc.xon", format!("{xon} is above xoff, which is {xoff}"))
-            .hint("a port pauses above xoff and resumes at xon"));
+            .hint("a port pauses at xoff and resumes at xon"));
     }
     Ok(Threshold::Static { xoff, xon })
 }

@@ -142,7 +142,7 @@ pub struct PfcSpec {
     /// Static: resume at this many bytes; default: 2KB below `xoff`, in CIOQ switches 5/7 of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub xon: Option<Quantity<Bytes>>,
-    /// Dynamic: pause above this share of the free shared buffer; default 0.125.
+    /// Dynamic: pause at this share of the free shared buffer; default 0.125.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
     /// Dynamic: resume this much below the threshold; default 3KB.

@@ -19,6 +19,8 @@ use units::{Bytes, NodeId, Time};
 
 /// The most messages that a scenario may have.
 pub const MOST_MESSAGES: u64 = 50_000_000;
+/// Most bytes of all messages together: sums of what they take on the wire fit 64 bits.
+const MOST_BYTES: u128 = 1 << 56;
 
 /// The latest time that a scenario may name, about 11 days; sums of times stay far from overflow.
 pub const LATEST: Time = Time::from_ms(1_000_000_000);
@@ -82,6 +84,7 @@ pub(crate) fn resolve(specs: &mut [TrafficSpec], context: &Context<'_>) -> Resul
         tags: Vec::new(),
         qps: BTreeMap::new(),
         next_qp: 0,
+        bytes: 0,
         reach: Reach::new(context.nodes.network()),
     };
     let mut ordinals: BTreeMap<u16, u64> = BTreeMap::new();
@@ -219,6 +222,8 @@ struct Sink {
     /// Named QPs: id, ends and priority.
     qps: BTreeMap<String, (u32, NodeId, NodeId, u8)>,
     next_qp: u32,
+    /// Of all messages.
+    bytes: u128,
     reach: Reach,
 }
 
@@ -253,6 +258,11 @@ impl Sink {
     /// Adds a message on a QP.
     fn push_to(&mut self, qp: u32, message: Message, key: impl Fn() -> String) -> Result<()> {
         self.check(&message, &key)?;
+        self.bytes += u128::from(message.size.get());
+        if self.bytes > MOST_BYTES {
+            let why = format!("all messages together have more than {MOST_BYTES} bytes");
+            return Err(ScenarioError::new(key(), why));
+        }
         self.messages.push(Message { qp, ..message });
         Ok(())
     }
@@ -332,7 +342,7 @@ fn check_size(size: Quantity<Bytes>, key: impl Fn() -> String) -> Result<u64> {
         0 => Err(ScenarioError::new(key(), "must be above zero")),
         bytes if bytes > LARGEST_MESSAGE => Err(ScenarioError::new(
             key(),
-            format!("{} is too large; a message has at most 4 TB", size.0),
+            format!("{} is too large; a message has at most 4000GB", size.0),
         )),
         bytes => Ok(bytes),
     }

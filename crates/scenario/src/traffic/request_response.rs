@@ -19,7 +19,7 @@ pub(super) fn request_response(
     poisson::check_load(spec.load, entry)?;
     let request = spec.request.0.get();
     if request > LARGEST_MESSAGE {
-        return Err(ScenarioError::new(entry.key("request"), "a message has at most 4 TB"));
+        return Err(ScenarioError::new(entry.key("request"), "a message has at most 4000GB"));
     }
     let service = check_time(spec.service, || entry.key("service"))?;
     let start = check_time(spec.start, || entry.key("start"))?;

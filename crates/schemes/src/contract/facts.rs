@@ -16,7 +16,7 @@ pub struct PathFacts {
     /// pair of hosts could have under way: its round trip at the lowest rate between them.
     pub network_bdp: Bytes,
     /// Switches on the path.
-    pub switches: u8,
+    pub switches: u32,
     /// Payload bytes of a full packet.
     pub payload: Bytes,
     /// Wire bytes of a full packet.
@@ -41,7 +41,7 @@ pub struct WireFacts {
 pub struct HostFacts {
     /// The host's node.
     pub node: NodeId,
-    /// Rate of its (first) port.
+    /// Rate of its fastest port.
     pub line_rate: Rate,
     /// The largest base round trip of any pair of hosts.
     pub network_rtt: Time,
