@@ -18,10 +18,10 @@ SCHEMES: Mapping[str, dict[str, Any]] = {
         "preset": "fncc-paper",
         "params": {"last_hop_speedup": "off"},
     },
-    "FNCC, tables every 0.5 us": {
+    "FNCC, tables every 1 us": {
         "name": "fncc",
         "preset": "fncc-paper",
-        "params": {"update_period": "500ns"},
+        "params": {"update_period": "1us"},
     },
     "FNCC with 64-bit INT": {
         "name": "fncc",
@@ -31,7 +31,7 @@ SCHEMES: Mapping[str, dict[str, Any]] = {
 }
 THREE = ("DCQCN", "HPCC", "FNCC")
 FOUR = (*THREE, "RoCC")
-TABLE = "FNCC, tables every 0.5 us"
+TABLE = "FNCC, tables every 1 us"
 COMMON: Mapping[str, Any] = {
     "wire": {"payload": "1456B"},
     "pfc": {"threshold": "static", "xoff": "500KB", "xon": "496964B"},
