@@ -220,12 +220,15 @@ def scenario(network: Network, gbps: int, scheme: str, preset: str) -> Scenario:
             {"name": "busy", "kind": "utilisation", "ports": [network.port], "interval": "100us"},
         ],
         run={"stop": f"{network.stop_us}us"},
-        **_input_queues(scheme),
+        **input_queues(scheme),
     )
 
 
-def _input_queues(scheme: str) -> dict[str, dict[str, str]]:
-    """The usual thresholds of input queues, with the headroom of all these networks above them."""
+def input_queues(scheme: str) -> dict[str, dict[str, str]]:
+    """Tables of a scenario under a scheme whose switches have input queues; none under others.
+
+    The usual thresholds, and the headroom of all these networks above them.
+    """
     queued = {known["name"] for known in catalogue.schemes() if known["input_queues"]}
     if scheme not in queued:
         return {}

@@ -13,14 +13,15 @@ import resource
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from rocelab import _rocelab
-from rocelab.catalogue import schemes
-from rocelab.errors import ConfigError, SimulationError
-from rocelab.scenario import parse_with_settings
+from rocelab import _rocelab, catalogue
+from rocelab.behaviour import input_queues
+from rocelab.errors import ConfigError, RocelabError, SimulationError
+from rocelab.scenario import Scenario, parse_with_settings
 from rocelab.simulate import check_count
 from rocelab.text_table import aligned
 
@@ -36,26 +37,54 @@ def case_names() -> list[str]:
 
 
 def measure(
-    case: str, *, scheme: str | None = None, threads: int = 1, repeat: int = 5
-) -> dict[str, Any]:
-    """Runs ``case`` ``repeat`` times, under another ``scheme`` if one is given; the fastest counts.
+    cases: Sequence[str],
+    *,
+    schemes: Sequence[str | None] = (None,),
+    threads: int = 1,
+    repeat: int = 5,
+) -> list[dict[str, Any]]:
+    """Runs each case under each scheme, its own where that is None; all are checked first.
 
-    Times are in seconds and ns, ``max_rss_bytes`` is the peak memory of the process. A packet-hop
-    is one packet of any kind serialised by one port.
+    Of ``repeat`` runs the fastest counts. Times are in seconds and ns, ``max_rss_bytes`` is the
+    peak memory of the process. A packet-hop is one packet of any kind serialised by one port.
     """
-    if case not in case_names():
-        raise ConfigError(f"no case {case!r}", hint=f"cases: {', '.join(case_names())}")
     threads = check_count("threads", threads)
     check_count("repeat", repeat)
+    pairs = [(case, _settings(scheme)) for case in cases for scheme in schemes]
+    for case, settings in pairs:
+        _scenario(case, settings).checked.check()
+    return [_measure_apart(case, settings, threads, repeat) for case, settings in pairs]
+
+
+def _settings(scheme: str | None) -> list[tuple[str, str]]:
+    """What a case needs to run under another scheme, as ``--set`` takes it."""
+    if scheme is None:
+        return []
+    known = [str(known["name"]) for known in catalogue.schemes()]
+    if scheme not in known:
+        raise ConfigError(f"no scheme {scheme!r}", hint=f"schemes: {', '.join(known)}")
+    tables = input_queues(scheme).items()
+    others = [(f"{table}.{key}", value) for table, keys in tables for key, value in keys.items()]
+    return [("scheme", scheme), *others]
+
+
+def _scenario(case: str, settings: Sequence[tuple[str, str]]) -> Scenario:
+    if case not in case_names():
+        raise ConfigError(f"no case {case!r}", hint=f"cases: {', '.join(case_names())}")
+    text = resources.files("rocelab").joinpath(_CASES, f"{case}.toml").read_text(encoding="utf-8")
+    return parse_with_settings(text, settings)
+
+
+def _measure_apart(
+    case: str, settings: Sequence[tuple[str, str]], threads: int, repeat: int
+) -> dict[str, Any]:
+    """Measures in a process of its own."""
     command = [sys.executable, "-m", "rocelab.bench", case, str(threads), str(repeat)]
-    if scheme is not None:
-        known = [str(known["name"]) for known in schemes()]
-        if scheme not in known:
-            raise ConfigError(f"no scheme {scheme!r}", hint=f"schemes: {', '.join(known)}")
-        command.append(f"scheme={scheme}")
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=False, text=True)
+    command += [f"{key}={value}" for key, value in settings]
+    done = subprocess.run(command, capture_output=True, check=False, text=True)
     if done.returncode != 0:
-        raise SimulationError(f"case {case}: the run failed with exit code {done.returncode}")
+        what = done.stderr.strip() or f"the run ended with exit code {done.returncode}"
+        raise SimulationError(f"case {case}: {what}")
     measured: dict[str, Any] = json.loads(done.stdout)
     return measured
 
@@ -118,9 +147,8 @@ def table(measured: list[dict[str, Any]]) -> str:
 
 
 def _measure_here(case: str, threads: int, repeat: int, *settings: str) -> dict[str, Any]:
-    text = resources.files("rocelab").joinpath(_CASES, f"{case}.toml").read_text(encoding="utf-8")
     pairs = [setting.partition("=") for setting in settings]
-    scenario = parse_with_settings(text, [(key, value) for key, _, value in pairs])
+    scenario = _scenario(case, [(key, value) for key, _, value in pairs])
     runs = []
     for _ in range(repeat):
         raw, interrupted = _rocelab.run(scenario.checked, threads)
@@ -157,4 +185,7 @@ def _peak_memory() -> int:
 
 if __name__ == "__main__":
     name, thread_count, run_count, *given = sys.argv[1:]
-    print(json.dumps(_measure_here(name, int(thread_count), int(run_count), *given)))
+    try:
+        print(json.dumps(_measure_here(name, int(thread_count), int(run_count), *given)))
+    except RocelabError as error:
+        sys.exit(str(error))

@@ -8,6 +8,7 @@ import pytest
 import rocelab
 from conftest import Command
 from rocelab import bench
+from rocelab.errors import ConfigError, SimulationError
 
 FIELDS = {
     "case",
@@ -57,6 +58,30 @@ def test_a_case_runs_under_another_scheme(command: Command) -> None:
     assert "dcqcn" in done.stderr
 
 
+def test_every_case_goes_with_every_scheme(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "_measure_apart", lambda case, settings, *_: (case, settings))
+    names = [one["name"] for one in rocelab.schemes()]
+    # The two large fat trees differ from the small one in their size alone.
+    cases = ["incast-64", "k8-hpcc", "three-tier-dcqcn"]
+    assert len(bench.measure(cases, schemes=names)) == len(cases) * len(names)
+
+
+def test_what_cannot_run_is_known_before_the_first_measurement(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(bench, "input_queues", lambda _: {})
+    monkeypatch.setattr(bench, "_measure_apart", lambda *_: pytest.fail("it has begun"))
+    with pytest.raises(ConfigError, match=r"switch\.input_queue"):
+        bench.measure(["three-tier-dcqcn"], schemes=["none", "rcm"])
+
+
+def test_a_failed_run_says_why_in_a_line() -> None:
+    with pytest.raises(SimulationError) as caught:
+        bench._measure_apart("incast-64", [("topology.k", "7")], 1, 1)
+    assert str(caught.value).startswith("case incast-64: topology.k: ")
+    assert "Traceback" not in str(caught.value)
+
+
 @pytest.mark.parametrize("option", [("--scheme", "none"), ("--threads", 2), ("--repeat", 1)])
 def test_instructions_are_those_of_a_case_as_it_is(
     command: Command, option: tuple[str, str | int]
@@ -91,5 +116,5 @@ def test_table_has_a_line_for_each_case() -> None:
 
 
 def test_more_threads_than_a_word_holds() -> None:
-    measured = bench.measure("incast-64", threads=10**30, repeat=1)
+    (measured,) = bench.measure(["incast-64"], threads=10**30, repeat=1)
     assert measured["packet_hops"] > 10**5

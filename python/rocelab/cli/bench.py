@@ -46,14 +46,10 @@ def bench(
         others: list[str | None] = [None] if scheme is None else [*scheme]
         if scheme == ["all"]:
             others = [str(known["name"]) for known in schemes()]
-        measured = [
-            measure(
-                name,
-                scheme=other,
-                threads=1 if threads is None else threads,
-                repeat=5 if repeat is None else repeat,
-            )
-            for name in names
-            for other in others
-        ]
+        measured = measure(
+            names,
+            schemes=others,
+            threads=1 if threads is None else threads,
+            repeat=5 if repeat is None else repeat,
+        )
     print(json.dumps(measured, indent=2) if as_json else table(measured))
