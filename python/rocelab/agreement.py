@@ -12,6 +12,7 @@ from statistics import fmean
 from rocelab.errors import ConfigError, ResultError
 from rocelab.fct import rows
 from rocelab.hpcc import Experiment
+from rocelab.store import refusals
 from rocelab.text_table import markdown
 
 Flow = tuple[str, ...]
@@ -152,10 +153,8 @@ def _fcts(path: Path) -> dict[Flow, int]:
 
 def _lines(path: Path) -> list[str]:
     """The lines of a text file, sorted."""
-    try:
+    with refusals(path, "read"):
         return sorted(path.read_text(encoding="utf-8", errors="replace").splitlines())
-    except OSError as error:
-        raise ResultError(f"{path}: cannot read: {error.strerror or error}") from None
 
 
 def _pauses(lines: Sequence[str]) -> int:

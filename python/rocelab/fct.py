@@ -19,6 +19,7 @@ from typing import Any
 
 from rocelab.errors import ResultError
 from rocelab.percentile import percentile
+from rocelab.store import open_result, refusals
 
 GROUPS = 20
 PERCENTILES = (50, 95, 99)
@@ -57,13 +58,14 @@ class Flow:
 
 def read(path: Path) -> list[Flow]:
     """The flows in ``path``: a ``fct.txt``, a directory that holds one, or a result directory."""
-    if is_result(path):
-        return _result(path)
-    if path.is_dir():
-        if (path / "fct.txt").is_file():
-            return list(_lines(path / "fct.txt"))
-        raise ResultError(f"{path}: holds neither fct.txt nor flows.parquet")
-    return list(_lines(path))
+    with refusals(path, "read"):
+        if is_result(path):
+            return _result(path)
+        if path.is_dir():
+            if (path / "fct.txt").is_file():
+                return list(_lines(path / "fct.txt"))
+            raise ResultError(f"{path}: holds neither fct.txt nor flows.parquet")
+        return list(_lines(path))
 
 
 def is_result(path: Path) -> bool:
@@ -83,10 +85,8 @@ def _lines(path: Path) -> Iterator[Flow]:
 
 def rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """The lines of a ``fct.txt`` that hold a flow: their numbers and columns, which are checked."""
-    try:
+    with refusals(path, "read"):
         text = path.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise ResultError(f"{path}: cannot read: {error.strerror or error}") from None
     lines = text.split("\n")
     for number, line in enumerate(lines, start=1):
         words = line.split()
@@ -118,8 +118,6 @@ def _host(address: str, place: str) -> int:
 
 
 def _result(directory: Path) -> list[Flow]:
-    from rocelab.store import open_result
-
     done = open_result(directory).flows.to_polars().drop_nulls("slowdown")
     columns = ("size_bytes", "slowdown", "start_ps", "fct_ps", "tag", "src", "dst")
     return [

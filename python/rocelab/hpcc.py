@@ -7,7 +7,7 @@ import itertools
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 
@@ -84,12 +84,14 @@ class Experiment:
 
     def _elsewhere(self, error: ConfigError) -> str | None:
         """Advice where a file that is missing lies beside the configuration."""
-        if error.file is None or Path(error.file).exists():
-            return None
-        beside = self.config.parent
-        for found in (beside / error.file, beside / Path(error.file).name):
-            if found.is_file():
-                return f"names are relative to the working directory; there is {found}"
+        # Where nothing may be looked for there is no advice.
+        with suppress(OSError):
+            if error.file is None or Path(error.file).exists():
+                return None
+            beside = self.config.parent
+            for found in (beside / error.file, beside / Path(error.file).name):
+                if found.is_file():
+                    return f"names are relative to the working directory; there is {found}"
         return None
 
     @property

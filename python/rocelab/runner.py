@@ -23,7 +23,7 @@ from rocelab.result import Result
 from rocelab.scenario import Scenario
 from rocelab.simulate import Progress, check_count, run
 from rocelab.stopping import held_back
-from rocelab.store import check_directory, check_tables, open_result
+from rocelab.store import check_directory, check_tables, open_result, refusals
 
 Name = TypeVar("Name", bound=Hashable)
 Tick = Callable[[Progress], None]
@@ -86,8 +86,9 @@ def _cached(home: Path) -> Result | None:
 
 def open_sound(home: Path) -> Result | None:
     """The result in ``home``; None where there is none, or where it is damaged, which is told."""
-    if not home.exists():
-        return None
+    with refusals(home, "read"):
+        if not home.exists():
+            return None
     try:
         result = open_result(home)
         check_tables(home, result.summary)

@@ -102,7 +102,7 @@ _ROWS_PER_GROUP = 1 << 18
 
 def check_target(directory: Path, *, force: bool) -> None:
     """Raises :class:`ResultError` where ``save`` would refuse ``directory``; leaves nothing."""
-    with _refusals(directory):
+    with refusals(directory):
         _check_room(directory, _target(directory, force=force))
 
 
@@ -112,7 +112,7 @@ def check_file(path: Path, *, in_place: bool = False) -> None:
     With ``in_place`` one that is there is written to; without, another takes its place, unless it
     is no file at all, but a device or a pipe.
     """
-    with _refusals(path):
+    with refusals(path):
         if path.is_dir():
             raise ResultError(f"{path}: is a directory")
         if is_no_file(path):
@@ -130,7 +130,7 @@ def is_no_file(path: Path) -> bool:
 
 def check_directory(directory: Path) -> None:
     """Raises :class:`ResultError` where no file could be put in ``directory``; leaves nothing."""
-    with _refusals(directory):
+    with refusals(directory):
         target = Path(os.path.realpath(directory))
         if target.exists() and not target.is_dir():
             raise ResultError(f"{directory}: is not a directory")
@@ -163,7 +163,7 @@ def _save(result: Result, directory: Path, *, force: bool) -> None:
     made = [parent for parent in target.parents if not parent.exists()]
     temporary: Path | None = None
     try:
-        with _refusals(directory):
+        with refusals(directory):
             target.parent.mkdir(parents=True, exist_ok=True)
             temporary = _make_temporary(target.name, target.parent)
             _write_all(result, temporary)
@@ -179,12 +179,12 @@ def _save(result: Result, directory: Path, *, force: bool) -> None:
 
 
 @contextmanager
-def _refusals(directory: Path) -> Iterator[None]:
-    """What the system refuses becomes a :class:`ResultError`."""
+def refusals(path: Path, what: str = "write") -> Iterator[None]:
+    """What the system refuses becomes a :class:`ResultError`: cannot ``what``."""
     try:
         yield
     except OSError as error:
-        raise ResultError(f"{directory}: cannot write: {error.strerror or error}") from None
+        raise ResultError(f"{path}: cannot {what}: {error.strerror or error}") from None
 
 
 def _target(directory: Path, *, force: bool) -> Path:
@@ -329,7 +329,7 @@ def put(path: Path, data: bytes) -> None:
 
     A device or a pipe is written to, and a link stands for what it leads to.
     """
-    with _refusals(path):
+    with refusals(path):
         if is_no_file(path):
             path.write_bytes(data)
             return

@@ -439,7 +439,32 @@ def test_full_disk_for_the_output(incast_file: Path) -> None:
             check=False,
         )
     assert done.returncode == 2
+    assert done.stderr == "error: standard output: No space left on device\n"
+
+
+@pytest.mark.parametrize("place", ["{}/r", "{}"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["fct"],
+        ["hpcc"],
+        ["compare", "none", "--network=two-to-one", "--rate=40", "--cache"],
+        ["compare", "--csv=a.csv", "--page"],
+        ["plot"],
+        ["validate"],
+    ],
+    ids=" ".join,
+)
+def test_a_place_that_may_not_be_looked_into_is_named(
+    command: Command, tmp_path: Path, words: list[str], place: str
+) -> None:
+    """As where there is no permission; root, too, is refused a name that is too long."""
+    path = place.format("d" * 300) + ".md"
+    done = command(*words, path, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
     assert_one_error(done.stderr)
+    assert done.stderr.startswith(f"error: {'d' * 300}")
+    assert "File name too long" in done.stderr
 
 
 def test_plot_of_no_result(command: Command, tmp_path: Path) -> None:

@@ -51,7 +51,8 @@ def main() -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             sys.exit(0)
-        print(f"error: {error.strerror or error}", file=sys.stderr)
+        place = error.filename or "standard output"
+        print(f"error: {place}: {error.strerror or error}", file=sys.stderr)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     sys.exit(BAD_INPUT)

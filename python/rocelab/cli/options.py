@@ -69,7 +69,7 @@ def check_text_file(option: str, path: Path | None, ending: str) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Writes what :func:`check_text_file` found a place for."""
-    try:
+    from rocelab.store import refusals
+
+    with refusals(path):
         path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ResultError(f"{path}: cannot write: {error.strerror or error}") from None
