@@ -6,13 +6,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
-from rocelab.cli import BAD_INPUT, INTERRUPTED
+from rocelab.cli import ended
 from rocelab.cli.telling import warn
-from rocelab.errors import RocelabError
 from rocelab.percentile import percentile
 from rocelab.plot.gallery import draw_all
 from rocelab.plot.slowdown import slowdowns_by_tag
@@ -76,19 +74,17 @@ def table(results: list[Result]) -> str:
     return aligned(rows, left=1)
 
 
-def main() -> None:
+def main() -> NoReturn:
     """Reads the command line and runs the demo."""
+    ended(_demo)
+
+
+def _demo() -> None:
     parser = argparse.ArgumentParser(prog="python -m rocelab.demo", description=__doc__)
     parser.add_argument("scenario", type=Path)
     parser.add_argument("--out", type=Path, default=Path("out/demo"))
     arguments = parser.parse_args()
-    try:
-        compare(arguments.scenario, arguments.out)
-    except RocelabError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(BAD_INPUT)
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
+    compare(arguments.scenario, arguments.out)
 
 
 if __name__ == "__main__":

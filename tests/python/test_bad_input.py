@@ -442,6 +442,28 @@ def test_full_disk_for_the_output(incast_file: Path) -> None:
     assert done.stderr == "error: standard output: No space left on device\n"
 
 
+def test_a_reader_that_has_gone_hides_no_error(incast: rocelab.Result, tmp_path: Path) -> None:
+    incast.save(tmp_path / "result")
+
+    def small_files() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "wb") as gone:  # noqa: PTH123 - it is no path
+        done = subprocess.run(
+            [sys.executable, "-m", "rocelab", "fct", "result", "--out", "a.png"],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONUNBUFFERED": ""},
+            stdout=gone,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            preexec_fn=small_files,
+        )
+    assert (done.returncode, done.stderr) == (2, "error: a.png: cannot write: File too large\n")
+
+
 @pytest.mark.parametrize("place", ["{}/r", "{}"])
 @pytest.mark.parametrize(
     "words",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 from conftest import INCAST, wait_until_running
 
@@ -29,6 +32,29 @@ def test_a_table_that_cannot_be_written_is_known_before_the_runs(tmp_path: Path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "error: out/table.txt: is a directory\n"
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["table.txt"]
+
+
+@pytest.mark.parametrize(
+    ("full", "code", "told"),
+    [(False, 0, ""), (True, 2, "error: standard output: No space left on device\n")],
+    ids=["reader gone", "full disk"],
+)
+def test_output_that_nobody_takes(tmp_path: Path, full: bool, code: int, told: str) -> None:
+    if full:
+        taker = os.open("/dev/full", os.O_WRONLY)
+    else:
+        reader, taker = os.pipe()
+        os.close(reader)
+    with open(taker, "wb") as stdout:  # noqa: PTH123 - it is no path
+        done = subprocess.run(
+            [*DEMO, "--help"],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONUNBUFFERED": ""},
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert (done.returncode, done.stderr.decode()) == (code, told)
 
 
 def test_ctrl_c_ends_the_demo_without_a_traceback(tmp_path: Path, long_scenario: str) -> None:

@@ -11,6 +11,7 @@ import io
 import os
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
@@ -22,6 +23,18 @@ INTERRUPTED = 130
 
 def main() -> NoReturn:
     """Runs the command line; errors become a line or two and an exit code."""
+
+    def command() -> None:
+        # Here, as Ctrl-C may come while it is imported.
+        from rocelab.cli.app import app
+
+        app()
+
+    ended(command)
+
+
+def ended(command: Callable[[], None]) -> NoReturn:
+    """Calls ``command`` and ends the process with the exit code of what came of it."""
     try:
         if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
             signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -31,28 +44,44 @@ def main() -> NoReturn:
         if isinstance(sys.stdout, io.TextIOWrapper):
             # Letters that it cannot show are no reason to fail after a run.
             sys.stdout.reconfigure(errors="backslashreplace")
-        try:
-            # Here, as Ctrl-C may come while it is imported.
-            from rocelab.cli.app import app
+        sys.exit(_flushed(_code_of(command)))
+    except KeyboardInterrupt:
+        # Such as while a reader waits to take the last of the output.
+        sys.exit(INTERRUPTED)
 
-            app()
-        except SystemExit as end:
-            # Typer makes an exit code of its own of a reader that has gone.
-            if isinstance(end.__context__, BrokenPipeError):
-                sys.exit(0)
-            raise
-        finally:
-            # Here, where a full disk or a reader that has gone can still be told.
-            sys.stdout.flush()
+
+def _code_of(command: Callable[[], None]) -> int:
+    """The exit code of ``command``, whose errors are told."""
+    try:
+        command()
+    except SystemExit as end:
+        # Typer makes an exit code of its own of a reader that has gone.
+        return 0 if isinstance(end.__context__, BrokenPipeError) else int(end.code or 0)
     except RocelabError as error:
         print(f"error: {error}", file=sys.stderr)
+        return BAD_INPUT
+    except OSError as error:
+        return _told(error)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return 0
+
+
+def _flushed(code: int) -> int:
+    """The exit code when the output is out, where a full disk can still be told."""
+    try:
+        sys.stdout.flush()
     except OSError as error:
         # What could not be written now would fail again at the end of the process.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):
-            sys.exit(0)
-        place = error.filename or "standard output"
-        print(f"error: {place}: {error.strerror or error}", file=sys.stderr)
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
-    sys.exit(BAD_INPUT)
+        # An error that is told already stands.
+        return code or _told(error)
+    return code
+
+
+def _told(error: OSError) -> int:
+    if isinstance(error, BrokenPipeError):
+        return 0
+    place = error.filename or "standard output"
+    print(f"error: {place}: {error.strerror or error}", file=sys.stderr)
+    return BAD_INPUT
