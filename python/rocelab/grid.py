@@ -152,7 +152,12 @@ def name(axes: Sequence[Axis], combination: Combination) -> str:
 def directory(axes: Sequence[Axis], combination: Combination) -> str:
     """The same as the name of a directory, which no other combination has."""
     pairs = zip(axes, combination, strict=True)
-    text = ",".join(f"{quote(axis.key, '')}={quote(value.label, _PLAIN)}" for axis, value in pairs)
+    # What is no letter is refused with the scenario.
+    text = ",".join(
+        f"{quote(axis.key, '', errors='backslashreplace')}="
+        f"{quote(value.label, _PLAIN, errors='backslashreplace')}"
+        for axis, value in pairs
+    )
     if len(text) <= _LONGEST_NAME:
         return text
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]

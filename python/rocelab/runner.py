@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from rocelab import _rocelab
-from rocelab.errors import ResultError
+from rocelab.errors import ConfigError, ResultError
 from rocelab.progress import runs_bar
 from rocelab.result import Result
 from rocelab.scenario import Scenario
@@ -35,7 +35,12 @@ _TICK_S = 0.1
 
 def default_cache() -> Path:
     """``rocelab`` in the user's cache directory."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rocelab"
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rocelab"
+    except RuntimeError:
+        raise ConfigError(
+            "the user has no home directory to keep results in", hint="say where: --cache DIR"
+        ) from None
 
 
 def run_all(

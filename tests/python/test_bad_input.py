@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import pwd
 import resource
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import pytest
 import rocelab
 from conftest import INCAST, Command
 from rocelab.cli.plot import plot
+from rocelab.runner import default_cache
 from rocelab.store import check_target
 
 STAR = '[topology]\nkind = "star"\nhosts = 4\nhost_rate = "100Gbps"\nhost_delay = "1us"\n'
@@ -406,6 +408,30 @@ def test_names_that_are_no_text(command: Command, incast_file: Path, tmp_path: P
     assert result.summary["name"] == "ä"
     assert result.flows.to_polars()["done"].all()
     assert len(result.series["bottleneck"]) > 0
+
+
+def test_directories_whose_names_are_no_text_are_drawn(
+    command: Command, incast: rocelab.Result, tmp_path: Path
+) -> None:
+    directories = ["n\udcff", "b"]
+    for name in directories:
+        incast.save(tmp_path / name)
+    for words in (["plot"], ["fct", "--out", "a.svg"]):
+        done = command(*words, *directories, cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_user_without_a_home_must_say_where_results_are_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def nobody(_: int) -> None:
+        raise KeyError
+
+    monkeypatch.setattr(pwd, "getpwuid", nobody)
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    with pytest.raises(rocelab.ConfigError, match="--cache DIR"):
+        default_cache()
 
 
 def test_a_link_to_a_directory_stays_a_link(incast: rocelab.Result, tmp_path: Path) -> None:

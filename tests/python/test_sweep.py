@@ -396,6 +396,7 @@ def test_quiet_prints_nothing(command: Command, random_file: Path, tmp_path: Pat
             ("--over", "scheme.name=hpcc,vegas", "--over", LOADS),
             ["scheme.name: unknown scheme `vegas`; with scheme.name=vegas,traffic.0.load=0.3"],
         ),
+        (("--over", "name=a,\udcff"), ["'\\udcff' is no letter; with name=\\udcff"]),
         (("--over", "traffic.0.load=0.5,5"), ["random.toml", "traffic.0.load=5"]),
         (("--over", "switch.latency=1us,1ms"), ["switch.buffer", "; with switch.latency=1ms"]),
         (("--over", SCHEMES, "--metric", "p99"), ["no metric 'p99'", "slowdown_p99", "queue.mean"]),

@@ -189,10 +189,11 @@ def _draw(
 ) -> None:
     from rocelab.fct import is_result
     from rocelab.plot.slowdown import by_size
-    from rocelab.plot.style import caveats, save, unfinished
+    from rocelab.plot.style import caveats, drawable, save, unfinished
     from rocelab.store import open_result
 
     runs = [open_result(path) if is_result(path) else None for path in paths]
+    named = [(drawable(name), groups) for name, groups in named]
     names = [name for name, _ in named]
     notes = [*unfinished(runs, names), *caveats([run for run in runs if run])]
     save(by_size(named, notes), out.with_suffix(""), formats=(out.suffix[1:],))

@@ -219,7 +219,13 @@ def named(results: Results) -> tuple[list[Result], list[str]]:
             )
     if not runs:
         raise ResultError("no result to draw")
-    return runs, list(map(str, results)) if isinstance(results, Mapping) else _labels(runs)
+    names = map(str, results) if isinstance(results, Mapping) else _labels(runs)
+    return runs, [drawable(name) for name in names]
+
+
+def drawable(name: str) -> str:
+    """``name`` with an escape for each part that is no letter, as names of files may have."""
+    return name.encode(errors="backslashreplace").decode()
 
 
 def _labels(results: Sequence[Result]) -> list[str]:
