@@ -273,3 +273,13 @@ def test_a_closed_standard_output_is_no_reason_to_fail(incast_file: Path, tmp_pa
     done = subprocess.run(closed, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert rocelab.open(out).summary["flows_done"] == 4
+
+
+def test_what_a_closed_standard_error_is_told_is_no_output(tmp_path: Path) -> None:
+    path = tmp_path / "lossy.toml"
+    path.write_text(LOSSY, encoding="utf-8")
+    words = [sys.executable, "-m", "rocelab", "run", "lossy.toml", "--json"]
+    closed = ["/bin/sh", "-c", 'exec "$@" 2>&-', "sh", *words]
+    done = subprocess.run(closed, stdout=subprocess.PIPE, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["lossless_drops"] > 0

@@ -38,12 +38,13 @@ def ended(command: Callable[[], None]) -> NoReturn:
     try:
         if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
             signal.signal(signal.SIGTERM, signal.default_int_handler)
-        if sys.stdout is None:
-            # The caller has closed it: nobody reads what is written.
-            sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
-        if isinstance(sys.stdout, io.TextIOWrapper):
-            # Letters that it cannot show are no reason to fail after a run.
-            sys.stdout.reconfigure(errors="backslashreplace")
+        for stream in ("stdout", "stderr"):
+            if getattr(sys, stream) is None:
+                # The caller has closed it: nobody reads what is written.
+                setattr(sys, stream, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
+            if isinstance(getattr(sys, stream), io.TextIOWrapper):
+                # Letters that it cannot show are no reason to fail after a run.
+                getattr(sys, stream).reconfigure(errors="backslashreplace")
         sys.exit(_flushed(_code_of(command)))
     except KeyboardInterrupt:
         # Such as while a reader waits to take the last of the output.
