@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rocelab.errors import ResultError
+from rocelab.errors import ConfigError, ResultError
 from rocelab.quantity import duration, picoseconds
 from rocelab.scenario import Scenario
 from rocelab.table import ArrowStream, Series, Table
@@ -99,15 +99,16 @@ class Result:
     @cached_property
     def scenario(self) -> Scenario:
         """The scenario that was run."""
-        return Scenario.from_toml(self._scenario_toml)
+        try:
+            return Scenario.from_toml(self._scenario_toml)
+        except ConfigError as error:
+            file = (self._directory or Path()) / "scenario.toml"
+            raise ResultError(f"{file}: damaged: {error.args[0]}", hint=error.hint) from None
 
     @cached_property
     def probes(self) -> Mapping[str, dict[str, Any]]:
         """The scenario's probes by name, each with all its keys."""
-        import tomllib
-
-        # To read the scenario itself would draw all of its traffic anew.
-        return {probe["name"]: probe for probe in tomllib.loads(self._scenario_toml)["probe"]}
+        return {probe["name"]: probe for probe in probes_of(self._scenario_toml)}
 
     @property
     def scenario_toml(self) -> str:
@@ -169,6 +170,19 @@ class Result:
             f"<rocelab.Result {summary['name']!r} {summary['scheme']}: "
             f"{summary['flows_done']} of {summary['flows']} flows done{state}>"
         )
+
+
+def probes_of(scenario_toml: str) -> list[dict[str, Any]]:
+    """The probes of a complete scenario. Raises :class:`ValueError` where these are no TOML."""
+    import tomllib
+
+    # From the first one on: before it there may be a million flows, which take a minute to read.
+    before, header, after = scenario_toml.partition("\n[[probe]]\n")
+    # What is wrong is told with its line.
+    probes: list[dict[str, Any]] = tomllib.loads("\n" * before.count("\n") + header + after).get(
+        "probe", []
+    )
+    return probes
 
 
 def series_of(

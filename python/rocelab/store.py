@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rocelab.errors import ResultError
-from rocelab.result import Result, series_of
+from rocelab.quantity import parse
+from rocelab.result import Result, probes_of, series_of
 from rocelab.stopping import held_back
 from rocelab.table import Table
 
@@ -73,6 +74,8 @@ _SERIES_KEYS = {"name": str, "kind": str, "unit": str, "column": str, "rows": in
 _TRACE_KEYS = {"name": str, "rows": int, "start_ps": int, "end_ps": int}
 _BIN_KEYS = dict.fromkeys(("upper_bytes", "flows", "p50", "p95", "p99"), (int, float))
 """What is looked at here of a summary, of a series, trace or bin of slowdowns in it."""
+_PROBE_KEYS = {"name": str, "kind": str, "start": str, "interval": str}
+"""What is looked at of a probe of the scenario."""
 
 _NEEDED = {
     _FLOWS: (
@@ -375,6 +378,7 @@ def open_result(directory: str | os.PathLike[str]) -> Result:
     # Older ones have none.
     summary.setdefault("traces", [])
     _check_summary(summary_path, summary)
+    _check_probes(directory / _SCENARIO, scenario_toml, summary)
     capture = directory / _TRACES / _CAPTURE
     return Result(
         flows=Table(partial(_read_parquet, directory / _FLOWS, _NEEDED[_FLOWS])),
@@ -406,6 +410,25 @@ def _check_summary(path: Path, summary: dict[str, Any]) -> None:
         _check_keys(path, entry, _BIN_KEYS, f"slowdown.bins.{number}")
     if not all(isinstance(warning, str) for warning in summary["warnings"]):
         raise ResultError(f"{path}: damaged: warnings: not all are text")
+
+
+def _check_probes(path: Path, scenario_toml: str, summary: Mapping[str, Any]) -> None:
+    """Raises :class:`ResultError` where the scenario lacks the probe of a series."""
+    try:
+        probes = probes_of(scenario_toml)
+    except ValueError as error:
+        raise ResultError(f"{path}: damaged: {error}") from None
+    for number, probe in enumerate(probes):
+        _check_keys(path, probe, _PROBE_KEYS, f"probe.{number}")
+        for key in ("start", "interval"):
+            if (parse(probe[key]) or (0, ""))[1] != "ps":
+                raise ResultError(
+                    f"{path}: damaged: probe.{number}: {key} cannot be {json.dumps(probe[key])}"
+                )
+    known = {probe["name"] for probe in probes}
+    for entry in summary["series"]:
+        if entry["name"] not in known:
+            raise ResultError(f"{path}: damaged: has no probe {entry['name']!r}")
 
 
 def _check_keys(

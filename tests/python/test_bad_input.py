@@ -542,6 +542,10 @@ def test_damaged_result(command: Command, incast_file: Path, tmp_path: Path) -> 
         ("summary.json", b'{"schema": 1}', "damaged: has no name"),
         ("summary.json", b"\xff", "damaged: not a text file"),
         ("scenario.toml", b"\xff", "damaged: not a text file"),
+        ("scenario.toml", b"", "damaged: has no probe 'bottleneck'"),
+        ("scenario.toml", b"x = 1", "damaged: has no probe 'bottleneck'"),
+        ("scenario.toml", b"\n[[probe]]\nname = ", "damaged: Invalid value (at end of document)"),
+        ("scenario.toml", b"\n[[probe]]\n", "damaged: probe.0: has no name, kind, start, interval"),
         ("drops.json", b"[", "damaged: "),
         ("drops.json", b"5", "damaged: not a list"),
     ],
@@ -560,6 +564,39 @@ def test_damaged_file_of_a_result(
     assert done.returncode == 2
     assert_one_error(done.stderr)
     assert f"{out / file}: {words}" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('name = "goodput"', 'name = "goodputs"', "has no probe 'goodput'"),
+        ('interval = "5us"', 'interval = "5m"', 'probe.1: interval cannot be "5m"'),
+        ('interval = "5us"', "interval = 5", "probe.1: interval cannot be 5"),
+        ('interval = "5us"', "interval = ", "Invalid value (at line {line}, column 12)"),
+    ],
+)
+def test_a_damaged_probe_is_told_when_the_result_is_opened(
+    incast: rocelab.Result, tmp_path: Path, old: str, new: str, words: str
+) -> None:
+    out = incast.save(tmp_path / "out")
+    file = out / "scenario.toml"
+    before, found, after = file.read_text().partition(old)
+    assert found
+    file.write_text(before + new + after)
+    with pytest.raises(rocelab.ResultError) as caught:
+        rocelab.open(out)
+    line = before.count("\n") + 1
+    assert str(caught.value) == f"{file}: damaged: {words.format(line=line)}"
+
+
+def test_a_damaged_scenario_is_told_with_its_file(incast: rocelab.Result, tmp_path: Path) -> None:
+    out = incast.save(tmp_path / "out")
+    file = out / "scenario.toml"
+    file.write_text(file.read_text().replace("hosts = ", "hostz = "))
+    with pytest.raises(rocelab.ResultError) as caught:
+        _ = rocelab.open(out).scenario
+    assert str(caught.value).startswith(f"{file}: damaged: line ")
+    assert "topology.hostz" in str(caught.value)
 
 
 @pytest.mark.parametrize(
