@@ -13,11 +13,11 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rocelab.errors import ResultError
 from rocelab.quantity import parse
@@ -77,27 +77,40 @@ _BIN_KEYS = dict.fromkeys(("upper_bytes", "flows", "p50", "p95", "p99"), (int, f
 _PROBE_KEYS = {"name": str, "kind": str, "start": str, "interval": str}
 """What is looked at of a probe of the scenario."""
 
-_NEEDED = {
-    _FLOWS: (
-        "flow_id",
-        "tag",
-        "src",
-        "dst",
-        "size_bytes",
-        "start_ps",
-        "fct_ps",
-        "slowdown",
-        "done",
-    ),
-    _PORTS: ("node", "port", "peer", "rate_bps", "pause_frames_sent", "max_queue_bytes"),
+_Columns: TypeAlias = Mapping[str, type]
+"""What the values of columns are: ``int``, ``float``, ``str`` or ``bool``."""
+
+_PORT: _Columns = {"node": str, "port": int}
+_NEEDED: dict[str, _Columns] = {
+    _FLOWS: {
+        "flow_id": int,
+        "tag": str,
+        "src": str,
+        "dst": str,
+        "size_bytes": int,
+        "start_ps": int,
+        "fct_ps": int,
+        "slowdown": float,
+        "done": bool,
+    },
+    _PORTS: {
+        **_PORT,
+        "peer": str,
+        "rate_bps": int,
+        "pause_frames_sent": int,
+        "max_queue_bytes": int,
+    },
 }
 """Columns that are looked at here; a file without them is none of a result."""
 
-_NEEDED_OF_TRACES = {
-    "pfc": ("time_ps", "node", "port", "peer", "priority", "pause"),
-    "packets": ("time_ps", "node", "port", "event", "kind"),
+_NEEDED_OF_TRACES: dict[str, _Columns] = {
+    "pfc": {"time_ps": int, **_PORT, "peer": str, "priority": int, "pause": bool},
+    "packets": {"time_ps": int, **_PORT, "event": str, "kind": str},
 }
 """The same of traces."""
+
+_MAY_BE_NULL = ("fct_ps", "slowdown")
+_KINDS: dict[type, str] = {int: "whole numbers", float: "numbers", str: "text", bool: "flags"}
 
 _ROWS_PER_GROUP = 1 << 18
 """Rows in a Parquet row group: fixed, as the bytes must not depend on the machine."""
@@ -380,12 +393,13 @@ def open_result(directory: str | os.PathLike[str]) -> Result:
     _check_summary(summary_path, summary)
     _check_probes(directory / _SCENARIO, scenario_toml, summary)
     capture = directory / _TRACES / _CAPTURE
+    ports = Table(partial(_read, directory, _PORTS))
     return Result(
-        flows=Table(partial(_read_parquet, directory / _FLOWS, _NEEDED[_FLOWS])),
-        ports=Table(partial(_read_parquet, directory / _PORTS, _NEEDED[_PORTS])),
-        series=series_of(summary, lambda entry: _read_parquet(*_series_file(directory, entry))),
+        flows=Table(partial(_read, directory, _FLOWS)),
+        ports=ports,
+        series=series_of(summary, partial(_read_series, directory, ports)),
         traces={
-            entry["name"]: Table(partial(_read_parquet, *_trace_file(directory, entry)))
+            entry["name"]: Table(partial(_read_trace, directory, ports, entry))
             for entry in summary["traces"]
         },
         capture=capture if capture.exists() else None,
@@ -450,24 +464,41 @@ def _check_keys(
 
 def check_tables(directory: Path, summary: Mapping[str, Any]) -> None:
     """Raises :class:`ResultError` where a table's file is missing, damaged or another one."""
-    for name in (_FLOWS, _PORTS):
-        _read_parquet(directory / name, _NEEDED[name])
+    _read(directory, _FLOWS)
+    ports = Table(partial(_read, directory, _PORTS))
+    ports.to_polars()
     for entry in summary["series"]:
-        _read_parquet(*_series_file(directory, entry))
+        _read_series(directory, ports, entry)
     for entry in summary["traces"]:
-        _read_parquet(*_trace_file(directory, entry))
+        _read_trace(directory, ports, entry)
 
 
-def _series_file(directory: Path, entry: Mapping[str, Any]) -> tuple[Path, Sequence[str]]:
-    """Where a series that the summary lists is kept, and the columns it must have."""
+def _read(directory: Path, name: str) -> pl.DataFrame:
+    """The flows or the ports."""
+    path = directory / name
+    frame = _read_parquet(path)
+    _need(path, frame, _NEEDED[name])
+    return frame
+
+
+def _read_series(directory: Path, ports: Table, entry: Mapping[str, Any]) -> pl.DataFrame:
+    """A series that the summary lists."""
     path = directory / _SERIES / f"{entry['name']}.parquet"
-    return path, ("time_ps", entry["column"])
+    frame = _read_parquet(path)
+    keys = {"flow_id": int} if "flow_id" in frame.columns else _PORT
+    _need(path, frame, {"time_ps": int, **keys, entry["column"]: float})
+    if keys is _PORT:
+        _need_ports(path, frame, ports)
+    return frame
 
 
-def _trace_file(directory: Path, entry: Mapping[str, Any]) -> tuple[Path, Sequence[str]]:
-    """Where a trace that the summary lists is kept, and the columns it must have."""
+def _read_trace(directory: Path, ports: Table, entry: Mapping[str, Any]) -> pl.DataFrame:
+    """A trace that the summary lists."""
     path = directory / _TRACES / f"{entry['name']}.parquet"
-    return path, _NEEDED_OF_TRACES[entry["name"]]
+    frame = _read_parquet(path)
+    _need(path, frame, _NEEDED_OF_TRACES[entry["name"]])
+    _need_ports(path, frame, ports)
+    return frame
 
 
 def _text(path: Path) -> str:
@@ -490,23 +521,36 @@ def _drops(path: Path) -> list[dict[str, Any]]:
     return drops
 
 
-def _read_parquet(path: Path, needed: Sequence[str]) -> pl.DataFrame:
+def _read_parquet(path: Path) -> pl.DataFrame:
     import polars as pl
 
     # As a file: Polars takes no names that are not UTF-8.
     with _unreadable(path), path.open("rb") as file:
-        frame = pl.read_parquet(file)
-    _need(path, frame.columns, needed)
-    return frame
+        return pl.read_parquet(file)
 
 
-def _need(path: Path, columns: Container[str], needed: Sequence[str]) -> None:
-    missing = [column for column in needed if column not in columns]
+def _need(path: Path, frame: pl.DataFrame, needed: _Columns) -> None:
+    """Raises where ``frame``, read from ``path``, is not a table with the columns ``needed``."""
+    missing = [name for name in needed if name not in frame.columns]
     if missing:
         raise ResultError(
             f"{path}: damaged: has no column {', '.join(missing)}",
             hint="is it the file of another table?",
         )
+    for name, kind in needed.items():
+        column = frame[name]
+        if column.dtype.to_python() is not kind:
+            raise ResultError(f"{path}: damaged: the column {name} does not hold {_KINDS[kind]}")
+        if name not in _MAY_BE_NULL and column.null_count():
+            raise ResultError(f"{path}: damaged: the column {name} has gaps")
+
+
+def _need_ports(path: Path, frame: pl.DataFrame, ports: Table) -> None:
+    """Raises where ``frame``, read from ``path``, tells of a port that is none of ``ports``."""
+    told, known = (set(one.select(*_PORT).unique().rows()) for one in (frame, ports.to_polars()))
+    if told - known:
+        node, port = min(told - known)
+        raise ResultError(f"{path}: damaged: the network has no node {node} with a port {port}")
 
 
 @contextmanager

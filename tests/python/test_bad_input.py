@@ -9,13 +9,16 @@ import pwd
 import resource
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import rocelab
 from conftest import INCAST, Command
+from rocelab.cli.fct import fct
 from rocelab.cli.plot import plot
 from rocelab.runner import default_cache
 from rocelab.store import check_target
@@ -695,6 +698,58 @@ def test_a_series_of_another_kind(command: Command, incast: rocelab.Result, tmp_
     assert done.returncode == 2
     assert_one_error(done.stderr)
     assert f"{series}: damaged: has no column queue_bytes" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "words"),
+    [
+        (
+            "flows",
+            pl.col("slowdown").cast(pl.String),
+            "the column slowdown does not hold numbers",
+        ),
+        ("flows", pl.col("tag").cast(pl.Binary), "the column tag does not hold text"),
+        ("flows", pl.col("done").cast(pl.Int8), "the column done does not hold flags"),
+        ("flows", pl.lit(None, pl.UInt64).alias("size_bytes"), "the column size_bytes has gaps"),
+        ("ports", pl.col("port").cast(pl.String), "the column port does not hold whole numbers"),
+        (
+            "series/bottleneck",
+            pl.col("time_ps").cast(pl.String),
+            "the column time_ps does not hold whole numbers",
+        ),
+        (
+            "series/bottleneck",
+            pl.col("queue_bytes").cast(pl.String),
+            "the column queue_bytes does not hold numbers",
+        ),
+        (
+            "series/bottleneck",
+            pl.lit("s9").alias("node"),
+            "the network has no node s9 with a port 4",
+        ),
+        ("series/bottleneck", "node", "has no column node"),
+    ],
+    ids=str,
+)
+def test_columns_of_another_kind(
+    incast: rocelab.Result,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    file: str,
+    change: pl.Expr | str,
+    words: str,
+) -> None:
+    out = incast.save(tmp_path / "out")
+    path = out / f"{file}.parquet"
+    frame = pl.read_parquet(path)
+    frame = frame.drop(change) if isinstance(change, str) else frame.with_columns(change)
+    frame.write_parquet(path)
+    for read in [partial(plot, [out], None), partial(fct, out)][: 2 if file == "flows" else 1]:
+        with pytest.raises(rocelab.ResultError) as caught:
+            read()
+        assert str(caught.value).splitlines()[0] == f"{path}: damaged: {words}"
+    assert not (out / "plots").exists()
+    assert capsys.readouterr().out == ""
 
 
 def test_result_of_a_newer_version(command: Command, incast_file: Path, tmp_path: Path) -> None:
