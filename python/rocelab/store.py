@@ -122,21 +122,13 @@ def check_target(directory: Path, *, force: bool) -> None:
         _check_room(directory, _target(directory, force=force))
 
 
-def check_file(path: Path, *, in_place: bool = False) -> None:
-    """Raises :class:`ResultError` where a file could not be put at ``path``; leaves nothing.
-
-    With ``in_place`` one that is there is written to; without, another takes its place, unless it
-    is no file at all, but a device or a pipe.
-    """
+def check_file(path: Path) -> None:
+    """Raises :class:`ResultError` where :func:`put` could not write ``path``; leaves nothing."""
     with refusals(path):
         if path.is_dir():
             raise ResultError(f"{path}: is a directory")
-        if is_no_file(path):
-            return
-        if in_place and path.exists():
-            path.open("ab").close()
-        else:
-            _check_room(path, Path(os.path.realpath(path.parent)) / path.name)
+        if not is_no_file(path):
+            _check_room(path, Path(os.path.realpath(path)))
 
 
 def is_no_file(path: Path) -> bool:

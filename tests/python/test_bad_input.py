@@ -458,6 +458,30 @@ def test_full_disk_leaves_nothing(command: Command, incast_file: Path, tmp_path:
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["incast.toml"]
 
 
+def test_full_disk_leaves_the_picture_and_the_page_that_were_there(
+    command: Command, incast: rocelab.Result, tmp_path: Path
+) -> None:
+    def small_files() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+    out = incast.save(tmp_path / "out")
+    picture, page = tmp_path / "fct.png", tmp_path / "page.md"
+    for file in (picture, page):
+        file.write_text("whole")
+    networks = ("--network", "two-to-one", "--rate", 40, "--cache", tmp_path / "cache")
+    assert command("compare", "none", *networks).returncode == 0
+    for arguments, file in (
+        (("fct", out, "--out", picture), picture),
+        (("compare", "none", *networks, "--page", page), page),
+    ):
+        done = command(*arguments, preexec_fn=small_files)
+        assert done.returncode == 2
+        assert f"{file}: cannot write: " in done.stderr
+        assert file.read_text() == "whole"
+    names = sorted(entry.name for entry in tmp_path.iterdir())
+    assert names == ["cache", "fct.png", "out", "page.md"]
+
+
 def test_full_disk_for_the_output(incast_file: Path) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(

@@ -82,7 +82,7 @@ def fct(
     if out is not None:
         if out.suffix not in _FORMATS:
             raise ResultError(f"--out {out}: must end in .png, .svg or .pdf")
-        check_file(out, in_place=True)
+        check_file(out)
     paths = [path] if other is None else [path, other]
     chosen = tag if kind is None else PORTS[kind]
     flows = [_flows(each, chosen, cut) for each in paths]

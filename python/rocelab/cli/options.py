@@ -64,12 +64,11 @@ def check_text_file(option: str, path: Path | None, ending: str) -> None:
         raise ResultError(f"{option} {path}: must end in {ending}")
     if not path.parent.exists():
         raise ResultError(f"{path}: there is no directory {path.parent}")
-    check_file(path, in_place=True)
+    check_file(path)
 
 
 def write_text(path: Path, text: str) -> None:
     """Writes what :func:`check_text_file` found a place for."""
-    from rocelab.store import refusals
+    from rocelab.store import put
 
-    with refusals(path):
-        path.write_text(text, encoding="utf-8")
+    put(path, text.encode())

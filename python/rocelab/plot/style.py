@@ -10,13 +10,14 @@ import io
 import textwrap
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from urllib.parse import unquote
 
 from rocelab.errors import ResultError
+from rocelab.store import put
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -391,6 +392,7 @@ def save(
 ) -> list[Path]:
     """Writes ``drawn`` to ``stem`` with each format's ending; returns the paths.
 
+    A file that is there is replaced by a whole one or stays.
     ``formats`` are one or several of those that matplotlib has. ``dpi`` is the resolution of
     bitmaps. The same picture gives the same bytes as ``png``, ``svg`` and ``pdf``.
     """
@@ -412,12 +414,6 @@ def save(
             except RuntimeError as error:
                 # As pgf where there is no LaTeX.
                 raise ResultError(f"no picture as {kind}: {error}") from None
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(buffer.getvalue())
-        except OSError as error:
-            with suppress(OSError):
-                path.unlink()
-            raise ResultError(f"{path}: cannot write: {error.strerror or error}") from None
+        put(path, buffer.getvalue())
         paths.append(path)
     return paths
