@@ -132,7 +132,6 @@ def test_out_that_cannot_be_written(command: Command, tmp_path: Path) -> None:
     ("option", "place", "words"),
     [
         ("--page", "folder.md", "folder.md: is a directory"),
-        ("--page", "none/page.md", "none/page.md: there is no directory none"),
         ("--page", "file/page.md", "file/page.md: "),
         ("--page", "page.txt", "--page page.txt: must end in .md"),
         ("--out", "file", f"file/{FIGURE}: "),

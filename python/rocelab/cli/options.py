@@ -62,8 +62,6 @@ def check_text_file(option: str, path: Path | None, ending: str) -> None:
         return
     if path.suffix != ending:
         raise ResultError(f"{option} {path}: must end in {ending}")
-    if not path.parent.exists():
-        raise ResultError(f"{path}: there is no directory {path.parent}")
     check_file(path)
 
 
