@@ -296,6 +296,24 @@ def test_the_same_picture_has_the_same_bytes(incast: rocelab.Result, tmp_path: P
         assert a == b
 
 
+def test_a_picture_saved_again_has_the_same_bytes(
+    three_runs: list[rocelab.Result], tmp_path: Path
+) -> None:
+    for draw in (rocelab.plot.fct, rocelab.plot.queue):
+        drawn = draw(three_runs)
+        first = [path.read_bytes() for path in rocelab.plot.save(drawn, tmp_path / "a")]
+        shown = drawn._repr_png_()  # type: ignore[attr-defined]
+        assert [path.read_bytes() for path in rocelab.plot.save(drawn, tmp_path / "b")] == first
+        assert drawn._repr_png_() == shown  # type: ignore[attr-defined]
+
+
+def test_a_panel_that_the_user_moved_stays_there(incast: rocelab.Result, tmp_path: Path) -> None:
+    drawn = incast.plot.fct()
+    drawn.axes[0].set_position((0.3, 0.3, 0.5, 0.5))
+    rocelab.plot.save(drawn, tmp_path / "moved")
+    assert drawn.axes[0].get_position().bounds == pytest.approx((0.3, 0.3, 0.5, 0.5))
+
+
 def test_lines_can_be_chosen(incast: rocelab.Result) -> None:
     ports = incast.ports.to_polars()
     port = ports.filter(node="s0", peer="h3")["port"].item()

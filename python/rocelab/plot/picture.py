@@ -19,7 +19,20 @@ class Picture(Figure):
     def savefig(self, fname: Any, **kwargs: Any) -> None:  # noqa: ANN401
         """As matplotlib's, in the resolution of :func:`rocelab.plot.save` unless told otherwise."""
         with style():
+            self._forget_layout()
             super().savefig(fname, **{"dpi": DPI, **kwargs})
+
+    def _forget_layout(self) -> None:
+        """Puts the panels where they were at first.
+
+        The layout begins from where they are: without this a second time it gives another picture.
+        """
+        for axes in self.axes:
+            grid = axes.get_subplotspec()
+            if grid is not None and axes.get_in_layout():
+                axes.set_position(grid.get_position(self))
+                # Whose position was set is left alone.
+                axes.set_in_layout(True)
 
     def _repr_png_(self) -> bytes:
         """What IPython asks for; only pyplot's own figures have it without this."""
