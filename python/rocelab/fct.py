@@ -132,18 +132,22 @@ def _numbers(src: str, dst: str) -> tuple[int, int] | None:
     return (int(ends[0][1]), int(ends[1][1])) if ends[0] and ends[1] else None
 
 
-def by_size(flows: Sequence[Flow]) -> list[dict[str, Any]]:
+def by_size(flows: Sequence[Flow], *, distinct: bool = False) -> list[dict[str, Any]]:
     """The groups, smallest flows first; none is empty, so few flows have fewer groups.
 
     A group has ``part`` (the share of flows up to its end, in per cent), ``lower_bytes`` and
     ``upper_bytes``, its smallest and largest size, ``flows``, ``p50``, ``p95`` and ``p99``. Flows
-    of equal size are in order of their slowdown.
+    of equal size are in order of their slowdown. With ``distinct`` the groups that have the same
+    largest size are one.
     """
     ordered = sorted((flow.size, max(flow.slowdown, 1.0)) for flow in flows)
-    groups = []
+    groups: list[dict[str, Any]] = []
+    begin = 0
     for index in range(GROUPS):
-        begin, end = (len(ordered) * edge // GROUPS for edge in (index, index + 1))
+        end, next_end = (len(ordered) * edge // GROUPS for edge in (index + 1, index + 2))
         if begin == end:
+            continue
+        if distinct and index + 1 < GROUPS and ordered[end - 1][0] == ordered[next_end - 1][0]:
             continue
         slowdowns = sorted(slowdown for _, slowdown in ordered[begin:end])
         groups.append(
@@ -156,6 +160,7 @@ def by_size(flows: Sequence[Flow]) -> list[dict[str, Any]]:
                 **{f"p{p}": slowdowns[int(len(slowdowns) * (p / 100))] for p in PERCENTILES},
             }
         )
+        begin = end
     return groups
 
 

@@ -7,11 +7,14 @@ import io
 import json
 import struct
 from pathlib import Path
+from typing import Any
 
 import pytest
+from matplotlib.figure import Figure
 
 import rocelab
 from conftest import Command
+from rocelab.cli.fct import fct
 from rocelab.fct import Flow, by_size, read
 
 
@@ -177,6 +180,41 @@ def test_places_of_a_result_whose_hosts_have_numbers(command: Command, tmp_path:
     done = command("fct", directory, "--topology", topology, "--json")
     assert done.returncode == 0, done.stderr
     assert [row["flows"] for row in json.loads(done.stdout)[:2]] == [1, 2]
+
+
+def test_groups_with_the_same_largest_size_are_drawn_as_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = [500] * 3 + [1000] * 57 + [2000 * n for n in range(1, 41)]
+    flows = [Flow(size, 1.0 + n % 7, 0.0, "100") for n, size in enumerate(sizes)]
+    groups = by_size(flows, distinct=True)
+    assert [group["upper_bytes"] for group in by_size(flows)][:13] == [1000] * 12 + [10_000]
+    assert [group["upper_bytes"] for group in groups][:2] == [1000, 10_000]
+    small = sorted(flow.slowdown for flow in flows[:60])
+    assert groups[0] == {
+        "part": 60,
+        "lower_bytes": 500,
+        "upper_bytes": 1000,
+        "flows": 60,
+        **{f"p{p}": small[int(60 * p / 100)] for p in (50, 95, 99)},
+    }
+    assert groups[1:] == by_size(flows)[12:]
+    figures: list[Figure] = []
+
+    def keep(drawn: Figure, *_: object, **__: object) -> None:
+        figures.append(drawn)
+
+    monkeypatch.setattr("rocelab.plot.style.save", keep)
+    path = write(
+        tmp_path / "fct.txt", [line(flow.size, int(1000 * flow.slowdown)) for flow in flows]
+    )
+    fct(path, out=tmp_path / "fct.png")
+    (drawn,) = figures
+    lines: Any = drawn.axes[0].lines
+    for curve in lines:
+        x = list(curve.get_xdata())
+        assert len(x) == len(set(x)) == 9
+    assert "same largest size are drawn as one" in drawn.get_supxlabel()
 
 
 @pytest.mark.parametrize("kind", ["png", "svg"])

@@ -16,6 +16,8 @@ from rocelab.text_table import aligned
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rocelab.fct import Flow
+
 _FORMATS = (".png", ".svg", ".pdf")
 
 _LONGEST_NAME = 24
@@ -108,7 +110,7 @@ def fct(
     else:
         print(f"a: {path}\nb: {other}\n{_table(rows)}")
     if out is not None:
-        _draw(out, list(zip(_names(paths), groups, strict=True)), paths)
+        _draw(out, flows, paths)
 
 
 def _flows(path: Path, tag: str | None, cut: float) -> list[Any]:
@@ -184,16 +186,18 @@ def _names(paths: Sequence[Path]) -> list[str]:
     return names if good else ["a", "b"][: len(names)]
 
 
-def _draw(
-    out: Path, named: Sequence[tuple[str, Sequence[dict[str, Any]]]], paths: Sequence[Path]
-) -> None:
-    from rocelab.fct import is_result
-    from rocelab.plot.slowdown import by_size
+def _draw(out: Path, flows: Sequence[Sequence[Flow]], paths: Sequence[Path]) -> None:
+    from rocelab.fct import by_size, is_result
+    from rocelab.plot import slowdown
     from rocelab.plot.style import caveats, drawable, save, unfinished
     from rocelab.store import open_result
 
     runs = [open_result(path) if is_result(path) else None for path in paths]
-    named = [(drawable(name), groups) for name, groups in named]
-    names = [name for name, _ in named]
+    names = [drawable(name) for name in _names(paths)]
     notes = [*unfinished(runs, names), *caveats([run for run in runs if run])]
-    save(by_size(named, notes), out.with_suffix(""), formats=(out.suffix[1:],))
+    # Of several groups at one size a line would go up and down for no reason.
+    groups = [by_size(each, distinct=True) for each in flows]
+    if any(len(few) < len(by_size(each)) for few, each in zip(groups, flows, strict=True)):
+        notes = ["Bins with the same largest size are drawn as one.", *notes]
+    drawn = slowdown.by_size(list(zip(names, groups, strict=True)), notes)
+    save(drawn, out.with_suffix(""), formats=(out.suffix[1:],))
