@@ -199,22 +199,49 @@ def test_groups_with_the_same_largest_size_are_drawn_as_one(
         **{f"p{p}": small[int(60 * p / 100)] for p in (50, 95, 99)},
     }
     assert groups[1:] == by_size(flows)[12:]
+    lines = [line(flow.size, int(1000 * flow.slowdown)) for flow in flows]
+    drawn = picture(write(tmp_path / "fct.txt", lines), monkeypatch)
+    curves: Any = drawn.axes[0].lines
+    for curve in curves:
+        x = list(curve.get_xdata())
+        assert len(x) == len(set(x)) == 9
+    assert "same largest size are drawn as one" in drawn.get_supxlabel()
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [
+        (19, "p95 and p99 are their maximum."),
+        (20, "p95 and p99 are their maximum."),
+        (21, "p99 is their maximum."),
+        (100, "p99 is their maximum."),
+        (101, None),
+    ],
+)
+def test_the_picture_says_which_percentiles_are_the_maximum(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int, said: str | None
+) -> None:
+    lines = [line(1 + n // count, 1000 + n) for n in range(20 * count)]
+    path = write(tmp_path / "fct.txt", lines)
+    for group in by_size(read(path)):
+        largest = (999 + group["part"] // 5 * count) / 1000
+        assert (group["p95"] == largest) == (count < 21)
+        assert (group["p99"] == largest) == (count < 101)
+    note = picture(path, monkeypatch).get_supxlabel().replace("\n", " ")
+    assert note == (f"Bins have {count} flows: {said}" if said else "")
+
+
+def picture(path: Path, monkeypatch: pytest.MonkeyPatch) -> Figure:
+    """What ``rocelab fct --out`` draws of ``path``."""
     figures: list[Figure] = []
 
     def keep(drawn: Figure, *_: object, **__: object) -> None:
         figures.append(drawn)
 
     monkeypatch.setattr("rocelab.plot.style.save", keep)
-    path = write(
-        tmp_path / "fct.txt", [line(flow.size, int(1000 * flow.slowdown)) for flow in flows]
-    )
-    fct(path, out=tmp_path / "fct.png")
+    fct(path, out=path.with_name("fct.png"))
     (drawn,) = figures
-    lines: Any = drawn.axes[0].lines
-    for curve in lines:
-        x = list(curve.get_xdata())
-        assert len(x) == len(set(x)) == 9
-    assert "same largest size are drawn as one" in drawn.get_supxlabel()
+    return drawn
 
 
 @pytest.mark.parametrize("kind", ["png", "svg"])

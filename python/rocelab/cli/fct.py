@@ -199,5 +199,7 @@ def _draw(out: Path, flows: Sequence[Sequence[Flow]], paths: Sequence[Path]) -> 
     groups = [by_size(each, distinct=True) for each in flows]
     if any(len(few) < len(by_size(each)) for few, each in zip(groups, flows, strict=True)):
         notes = ["Bins with the same largest size are drawn as one.", *notes]
-    drawn = slowdown.by_size(list(zip(names, groups, strict=True)), notes)
+    drawn = slowdown.by_size(
+        list(zip(names, groups, strict=True)), notes, needed=slowdown.SCRIPT_RANK
+    )
     save(drawn, out.with_suffix(""), formats=(out.suffix[1:],))

@@ -34,8 +34,10 @@ Bin = Mapping[str, Any]
 PERCENTILES = (50, 95, 99)
 """The percentiles that are drawn; by nearest rank."""
 
-_NEEDED = {95: 20, 99: 100}
-"""Of fewer values than these, the percentile is the largest."""
+NEAREST_RANK: Mapping[int, int] = {95: 20, 99: 100}
+"""Of fewer values than these, the percentile by nearest rank is the largest."""
+SCRIPT_RANK: Mapping[int, int] = {95: 21, 99: 101}
+"""The same of the index int(n p) of n sorted values, as in :mod:`rocelab.fct`."""
 
 _LONGEST_TAG = 24
 """Letters of a tag below a panel; of longer ones the middle is left out."""
@@ -69,16 +71,21 @@ def fct(results: Results) -> Figure:
     return drawn
 
 
-def by_size(lists: Sequence[tuple[str, Sequence[Bin]]], notes: Sequence[str] = ()) -> Figure:
+def by_size(
+    lists: Sequence[tuple[str, Sequence[Bin]]],
+    notes: Sequence[str] = (),
+    needed: Mapping[int, int] = NEAREST_RANK,
+) -> Figure:
     """The picture of :func:`fct` from lists of bins with their names, with ``notes`` below.
 
-    A bin has ``upper_bytes``, ``flows`` and the percentiles ``p50``, ``p95`` and ``p99``. The name
-    of a single list is not shown.
+    A bin has ``upper_bytes``, in which those of a list differ, ``flows`` and the percentiles
+    ``p50``, ``p95`` and ``p99``; of fewer flows than ``needed`` a percentile is the maximum. The
+    name of a single list is not shown.
     """
     counts = [entry["flows"] for _, bins in lists for entry in bins]
-    notes = [*_maxima("Bins", counts), *notes]
+    notes = [*_maxima("Bins", counts, needed), *notes]
     sizes = {entry["upper_bytes"] for _, bins in lists for entry in bins}
-    if len(sizes) == 1 and all(len(bins) == 1 for _, bins in lists):
+    if len(sizes) == 1:
         spots = [(name, {0: [one[f"p{p}"] for p in PERCENTILES]}) for name, (one,) in lists]
         return _at_places([quantity.size(sizes.pop())], spots, notes, "Flow size")
     with style():
@@ -113,7 +120,7 @@ def tags(results: Results) -> Figure:
     if not found:
         raise ResultError("no flow completed, so there are no slowdowns to draw")
     counts = [len(values) for tagged in by_run for values in tagged.values()]
-    notes = [*_maxima("Tags", counts), *unfinished(runs, names), *caveats(runs)]
+    notes = [*_maxima("Tags", counts, NEAREST_RANK), *unfinished(runs, names), *caveats(runs)]
     spots = [
         {
             at: [percentile(tagged[tag], p) for p in PERCENTILES]
@@ -203,16 +210,16 @@ def _short(tag: str) -> str:
     return f"{line[:half]}…{line[1 - half :]}"
 
 
-def _maxima(groups: str, counts: Sequence[int]) -> list[str]:
+def _maxima(groups: str, counts: Sequence[int], needed: Mapping[int, int]) -> list[str]:
     """Says which percentiles of ``groups`` with so many flows each are just their maximum."""
     low, high = min(counts, default=0), max(counts, default=0)
-    few = {percent: needed for percent, needed in _NEEDED.items() if low < needed}
+    few = {percent: least for percent, least in needed.items() if low < least}
     if not few:
         return []
     span = f"{low:,}" if low == high else f"{low:,} to {high:,}"
     said = f"{groups} have {span} flow{'' if high == 1 else 's'}"
     names = [f"p{percent}" for percent in few]
-    if all(high < needed for needed in few.values()):
+    if all(high < least for least in few.values()):
         verb = "is" if len(names) == 1 else "are"
         return [f"{said}: {' and '.join(names)} {verb} their maximum."]
     which = ["all" if high < least else f"those with fewer than {least}" for least in few.values()]
