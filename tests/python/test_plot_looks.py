@@ -164,6 +164,17 @@ def test_slowdowns_of_one_size_are_side_by_side(three_runs: list[rocelab.Result]
         assert len(places) == len(several)
 
 
+@pytest.mark.parametrize(("slowdown_", "low", "high"), [(1.2, 0.95, 2.3), (50.0, 0.95, 70.0)])
+def test_the_axis_of_a_single_slowdown_is_no_longer_than_it_must_be(
+    slowdown_: float, low: float, high: float
+) -> None:
+    group = {"upper_bytes": 300e3, "flows": 1, **dict.fromkeys(("p50", "p95", "p99"), slowdown_)}
+    (axes,) = slowdown.by_size([("a", [group])]).axes
+    bottom, top = axes.get_ylim()
+    assert bottom == low
+    assert max(2.2, 1.04 * slowdown_) <= top <= high
+
+
 LONG_TAGS = [
     "background-websearch",
     "incast-16-to-1",

@@ -291,6 +291,10 @@ def log_slowdown(axes: Axes) -> None:
     """Makes y a logarithmic axis of slowdowns."""
     axes.set_yscale("log")
     low, high = axes.get_ylim()
+    least, largest = axes.dataLim.intervaly
+    if least == largest:
+        # Around a single value matplotlib shows two powers of ten.
+        low, high = least / 1.05, largest * 1.05
     axes.set_ylim(min(low, 0.95), max(high, 2.2))
     log_values(axes)
 
