@@ -4,9 +4,10 @@ import signal
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import matplotlib
+import numpy as np
 import polars as pl
 import pytest
 from matplotlib.figure import Figure
@@ -332,6 +333,58 @@ def test_what_was_not_recorded_cannot_be_drawn(incast: rocelab.Result) -> None:
     probe = tomllib.loads(f"probe = {{ {keys} }}")["probe"]
     recorded = rocelab.run(incast.scenario.with_(probe=[probe]))
     assert isinstance(recorded.plot.series("rate"), Figure)
+
+
+def test_nodes_choose_flows_by_their_senders(incast: rocelab.Result) -> None:
+    probe = {"name": "goodput", "kind": "goodput", "interval": "1us", "nodes": ["*"]}
+    run = rocelab.run(incast.scenario.with_(probe=[probe]))
+    chosen = run.plot.series("goodput", nodes=["h0", "h2"])
+    assert legend_texts(chosen) == ["incast h0 > h4", "incast h2 > h4", "victim h0 > h3"]
+    (both,) = run.plot.series("goodput", nodes=["h0"], flows=[3]).axes
+    assert both.get_title(loc="right") == "dcqcn, h0 > h3"
+    with pytest.raises(rocelab.ResultError, match="no goodput to draw: nothing was chosen"):
+        run.plot.series("goodput", nodes=["h4"])
+    with pytest.raises(rocelab.ResultError) as caught:
+        run.plot.series("goodput", ports=[0])
+    assert str(caught.value) == (
+        "goodput is of flows: ports chooses none\nhint: choose with nodes or flows"
+    )
+
+
+def test_flows_do_not_choose_ports(incast: rocelab.Result) -> None:
+    with pytest.raises(rocelab.ResultError) as caught:
+        incast.plot.series("queue", flows=[0])
+    assert str(caught.value) == (
+        "queue is of ports: flows chooses none\nhint: choose with nodes or ports"
+    )
+
+
+@pytest.mark.parametrize(
+    ("chosen", "words"),
+    [
+        ({"nodes": "s0"}, "nodes must be a list of names such as [\"s0\"], not 's0'"),
+        ({"nodes": [0]}, 'nodes must be a list of names such as ["s0"], not [0]'),
+        ({"ports": ["8"]}, "ports must be a list of numbers, not ['8']"),
+        ({"ports": 8}, "ports must be a list of numbers, not 8"),
+        ({"flows": ["bulk"]}, "flows must be a list of numbers, not ['bulk']"),
+        ({"flows": ""}, "flows must be a list of numbers, not ''"),
+    ],
+)
+def test_what_is_no_choice_of_lines(
+    incast: rocelab.Result, chosen: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(TypeError) as caught:
+        incast.plot.series("queue", **chosen)
+    assert str(caught.value) == words
+
+
+def test_lines_are_chosen_by_all_kinds_of_lists(incast: rocelab.Result) -> None:
+    for ports in ([4], (4,), {4}, np.array([4]), pl.Series([4]), iter([4])):
+        (axes,) = incast.plot.queue(ports=cast("Sequence[int]", ports)).axes
+        assert axes.get_title(loc="right") == "dcqcn, s0:h4"
+    for none in ([], [-1], [1 << 20]):
+        with pytest.raises(rocelab.ResultError, match="nothing was chosen"):
+            incast.plot.queue(ports=none)
 
 
 def test_a_series_without_rows_is_harmless_and_said(incast: rocelab.Result, tmp_path: Path) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from rocelab import quantity
@@ -134,14 +135,15 @@ def series(
 ) -> Figure:
     """Everything that probes of ``kind`` recorded, over time, in one picture.
 
-    ``nodes``, ``ports`` and ``flows`` choose among the lines. The ports or flows of one result
-    share a panel; with several results each port or flow has a panel, in which colour and line
-    style tell the results apart, by its keys where ``results`` is a dictionary. Flows are the first
-    that there are, called by their hosts where that tells them apart; ports those with the highest
-    peaks; ports that stayed at 0 are left out. A result of which nothing is drawn is named below.
+    ``nodes`` and ``ports`` choose among ports, by name and by number; ``flows`` and ``nodes`` among
+    flows, by number and by sender. The ports or flows of one result share a panel; with several
+    results each port or flow has a panel, in which colour and line style tell the results apart, by
+    its keys where ``results`` is a dictionary. Flows are the first that there are, called by their
+    hosts where that tells them apart; ports those with the highest peaks; ports that stayed at 0
+    are left out. A result of which nothing is drawn is named below.
     """
     runs, names = named(results)
-    wanted = {"node": nodes, "port": ports, "flow_id": flows}
+    wanted = _wanted(nodes=nodes, ports=ports, flows=flows)
     lines: list[_Line] = []
     clocks: list[tuple[int, int]] = []
     unit = ""
@@ -151,9 +153,7 @@ def series(
             frame = entry.to_polars()
             probe = run.probes[entry.name]
             clocks.append((picoseconds(probe["start"]), picoseconds(probe["interval"])))
-            for column, chosen in wanted.items():
-                if chosen is not None and column in frame.columns:
-                    frame = frame.filter(frame[column].is_in(list(chosen)))
+            frame = _chosen(frame, run, kind, wanted)
             lines.extend(_split(index, frame, entry.column, _places_of(run, entry.name)))
     if not lines:
         raise _nothing_to_draw(runs, names, kind)
@@ -172,6 +172,43 @@ def series(
         return _bars(lines, names, shown, left_out, notes, begin_ps)
     what = _TITLES.get(kind, kind.capitalize())
     return _curves(lines, names, shown, left_out, notes, begin_ps, what, unit)
+
+
+def _wanted(**chosen: Iterable[object] | None) -> dict[str, list[object]]:
+    """What is ``chosen``, as lists. Raises :class:`TypeError` where they cannot be what they are.
+
+    ``nodes`` are names, ``ports`` and ``flows`` numbers.
+    """
+    wanted: dict[str, list[object]] = {}
+    for what, given in chosen.items():
+        if given is None:
+            continue
+        kind, said = (str, 'names such as ["s0"]') if what == "nodes" else (Integral, "numbers")
+        several = list(given) if isinstance(given, Iterable) else [None]
+        if isinstance(given, str) or not all(isinstance(one, kind) for one in several):
+            raise TypeError(f"{what} must be a list of {said}, not {given!r}")
+        wanted[what] = several
+    return wanted
+
+
+def _chosen(
+    frame: pl.DataFrame, run: Result, kind: str, wanted: Mapping[str, list[object]]
+) -> pl.DataFrame:
+    """The rows of ``frame``, samples of ``kind``, that are ``wanted``."""
+    columns = {"nodes": "node", "ports": "port"}
+    if "flow_id" in frame.columns:
+        columns = {"nodes": "flow_id", "flows": "flow_id"}
+    for what, chosen in wanted.items():
+        if what not in columns:
+            raise ResultError(
+                f"{kind} is of {'flows' if what == 'ports' else 'ports'}: {what} chooses none",
+                hint=f"choose with {' or '.join(columns)}",
+            )
+        if what == "nodes" and columns[what] == "flow_id":
+            flows = run.flows.to_polars()
+            chosen = flows.filter(flows["src"].is_in(chosen))["flow_id"].to_list()
+        frame = frame.filter(frame[columns[what]].is_in(chosen))
+    return frame
 
 
 def _flow_names(runs: Sequence[Result], flows: Collection[int]) -> dict[str, str]:
@@ -217,16 +254,14 @@ def pauses(
     order of their first pause: so congestion is seen to spread.
     """
     runs, names = named(results)
+    wanted = _wanted(nodes=nodes, ports=ports)
     lines: list[_Line] = []
     for index, (run, name) in enumerate(zip(runs, names, strict=True)):
         if "pfc" not in run.traces:
             raise ResultError(
                 f"{name}: no trace of PFC frames", hint="record it: [trace] with `pfc = true`"
             )
-        frame = run.traces["pfc"].to_polars()
-        for column, chosen in (("node", nodes), ("port", ports)):
-            if chosen is not None:
-                frame = frame.filter(frame[column].is_in(list(chosen)))
+        frame = _chosen(run.traces["pfc"].to_polars(), run, "pfc", wanted)
         lines.extend(_paused(index, frame, run))
     if not lines:
         raise ResultError(f"no pause to draw: no PFC frame arrived in {', '.join(names)}")
