@@ -177,7 +177,8 @@ _BIASED = (
 )
 _NEVER_FIRST = (
     "as for utilisation; but no period of the tables from 0.2 to 4 us makes FNCC the first, and "
-    "neither does a W_AI for 4 to 50 flows in place of 100 beside it, nor LHCS, nor the path's own T"
+    "neither does a W_AI for 4 to 50 flows in place of 100 beside it, nor LHCS, nor the path's own "
+    "T"
 )
 _UNFAIR = {
     100: "as for utilisation; with tables updated every 2 us FNCC is first, at 374 us",
