@@ -6,6 +6,7 @@ use crate::error::{Result, ScenarioError};
 use crate::random::Stream;
 use crate::spec::{DestinationMix, RequestResponseSpec};
 use crate::workload::LARGEST_MESSAGE;
+use std::collections::BTreeMap;
 use units::NodeId;
 
 pub(super) fn request_response(
@@ -25,7 +26,7 @@ pub(super) fn request_response(
     let start = check_time(spec.start, || entry.key("start"))?;
     let end = poisson::end(&mut spec.duration, spec.flows, entry, context, start)?;
     let hosts = entry.hosts(spec.hosts.as_deref(), context)?;
-    let partners = partners(spec, &hosts, entry, context)?;
+    let partners = Partners::new(spec, &hosts, entry, context)?;
 
     let mut arrivals =
         Arrivals::new("response", &hosts, &cdf, spec.load, (start, end), entry, context);
@@ -39,7 +40,7 @@ pub(super) fn request_response(
     {
         let source = &mut arrivals.sources[index];
         let size = cdf.draw(&mut source.sizes);
-        let (client, is_inter) = mix.draw(&partners[index], &mut source.destinations);
+        let (client, is_inter) = mix.draw(index, &partners, &mut source.destinations);
         let server = hosts[index];
         let mut response = entry.message(server, client, size, at);
         response.tag = if is_inter { inter } else { intra };
@@ -53,48 +54,82 @@ pub(super) fn request_response(
     Ok(())
 }
 
-/// Whom a host can answer: in its data centre, in others.
+/// Whom hosts can answer.
 struct Partners {
+    /// By host its data centre, and its place among those of `intra`.
+    places: Vec<(usize, usize)>,
+    /// By data centre those in it, and those in others.
+    sites: BTreeMap<usize, Site>,
+}
+
+#[derive(Default)]
+struct Site {
     intra: Vec<NodeId>,
     inter: Vec<NodeId>,
 }
 
-fn partners(
-    spec: &RequestResponseSpec,
-    hosts: &[NodeId],
-    entry: &Entry,
-    context: &Context<'_>,
-) -> Result<Vec<Partners>> {
-    if !(0.0..=1.0).contains(&spec.inter) {
-        return Err(ScenarioError::new(
-            entry.key("inter"),
-            format!("must be 0 to 1, got {}", spec.inter),
-        ));
+impl Partners {
+    fn new(
+        spec: &RequestResponseSpec,
+        hosts: &[NodeId],
+        entry: &Entry,
+        context: &Context<'_>,
+    ) -> Result<Partners> {
+        if !(0.0..=1.0).contains(&spec.inter) {
+            return Err(ScenarioError::new(
+                entry.key("inter"),
+                format!("must be 0 to 1, got {}", spec.inter),
+            ));
+        }
+        let network = context.nodes.network();
+        let site_of = network.sites();
+        let mut sites: BTreeMap<usize, Site> = BTreeMap::new();
+        let mut places = Vec::with_capacity(hosts.len());
+        for host in hosts {
+            let site = site_of[host.index()];
+            let intra = &mut sites.entry(site).or_default().intra;
+            places.push((site, intra.len()));
+            intra.push(*host);
+        }
+        for (site, own) in &mut sites {
+            let outside = hosts.iter().filter(|host| site_of[host.index()] != *site);
+            own.inter = outside.copied().collect();
+        }
+        for (host, (site, _)) in hosts.iter().zip(&places) {
+            let lacks = |what: &str, hint: &str| {
+                let name = &network.node(*host).name;
+                let why = format!("{name} has no {what} among the hosts");
+                Err(ScenarioError::new(entry.key("inter"), why).hint(hint))
+            };
+            let site = &sites[site];
+            if site.inter.is_empty() && spec.inter > 0.0 {
+                return lacks(
+                    "partner in another data centre",
+                    "a data centre ends where links have 10us or more; inter = 0 stays inside",
+                );
+            }
+            if site.intra.len() == 1 && spec.inter < 1.0 {
+                return lacks("partner in its data centre", "inter = 1 goes outside alone");
+            }
+        }
+        Ok(Partners { places, sites })
     }
-    let network = context.nodes.network();
-    let sites = network.sites();
-    let of_host = |host: &NodeId| {
-        let others = hosts.iter().copied().filter(|other| other != host);
-        let (intra, inter): (Vec<NodeId>, Vec<NodeId>) =
-            others.partition(|other| sites[other.index()] == sites[host.index()]);
-        let lacks = |what: &str, key: &str, hint: &str| {
-            let name = &network.node(*host).name;
-            Err(ScenarioError::new(entry.key(key), format!("{name} has no {what} among the hosts"))
-                .hint(hint))
-        };
-        if inter.is_empty() && spec.inter > 0.0 {
-            return lacks(
-                "partner in another data centre",
-                "inter",
-                "a data centre ends where links have 10us or more; inter = 0 stays inside",
-            );
+
+    /// Partners of the host of this index: how many in its data centre, how many in others.
+    fn count(&self, host: usize) -> (u64, u64) {
+        let site = &self.sites[&self.places[host].0];
+        (site.intra.len() as u64 - 1, site.inter.len() as u64)
+    }
+
+    fn draw(&self, host: usize, is_inter: bool, stream: &mut Stream) -> NodeId {
+        let (site, own) = self.places[host];
+        let site = &self.sites[&site];
+        if is_inter {
+            return site.inter[stream.below(site.inter.len() as u64) as usize];
         }
-        if intra.is_empty() && spec.inter < 1.0 {
-            return lacks("partner in its data centre", "inter", "inter = 1 goes outside alone");
-        }
-        Ok(Partners { intra, inter })
-    };
-    hosts.iter().map(of_host).collect()
+        let drawn = stream.below(site.intra.len() as u64 - 1) as usize;
+        site.intra[drawn + usize::from(drawn >= own)]
+    }
 }
 
 /// Decides who gets a response.
@@ -124,19 +159,20 @@ impl Mix {
         matches!(self, Mix::Quota { intra: 0, inter: 0 })
     }
 
-    /// The client, and whether it is in another data centre.
-    fn draw(&mut self, partners: &Partners, stream: &mut Stream) -> (NodeId, bool) {
-        let (inside, outside) = (partners.intra.len() as u64, partners.inter.len() as u64);
+    /// The client of the host of this index, and whether it is in another data centre.
+    fn draw(&mut self, host: usize, partners: &Partners, stream: &mut Stream) -> (NodeId, bool) {
         let is_inter = match self {
             Mix::Steady(inter) => stream.fraction() < *inter,
             Mix::Quota { intra: 0, .. } => true,
             Mix::Quota { inter: 0, .. } => false,
-            Mix::Quota { .. } => stream.below(inside + outside) >= inside,
+            Mix::Quota { .. } => {
+                let (inside, outside) = partners.count(host);
+                stream.below(inside + outside) >= inside
+            }
         };
         if let Mix::Quota { intra, inter } = self {
             *(if is_inter { inter } else { intra }) -= 1;
         }
-        let list = if is_inter { &partners.inter } else { &partners.intra };
-        (list[stream.below(list.len() as u64) as usize], is_inter)
+        (partners.draw(host, is_inter, stream), is_inter)
     }
 }
