@@ -3,6 +3,7 @@
 //! As in a switch, departures are not events: before anything happens at t, each port sends what it
 //! would have sent before t.
 
+mod acknowledging;
 mod failing;
 mod receiving;
 mod scanning;
@@ -227,8 +228,10 @@ impl<S: Scheme> Host<S> {
         handle: &Handle,
     ) {
         let nic = &self.nics[port as usize];
-        let size = u64::from(window.packets.get(handle).header.size);
-        let on_the_way = nic.port.propagation() + nic.port.serialisation(size);
+        let header = &window.packets.get(handle).header;
+        let wire = nic.port.propagation() + nic.port.serialisation(u64::from(header.size));
+        let handling = if header.kind == Kind::Pfc { Time::ZERO } else { self.common.host.latency };
+        let on_the_way = wire + handling;
         let sent = now.saturating_sub(on_the_way);
         if nic.looks_before(now, sent) {
             self.drain(window, now + Time::from_ps(1));

@@ -1,14 +1,14 @@
-//! The sending half of a host: QPs, pacing, go-back-N, and what ACKs do.
+//! The sending half of a host: QPs, their messages, pacing.
 
 use super::Host;
 use super::timers::Timers;
 use crate::nic::Nic;
-use crate::packet::{Body, Flags, Kind, Packet, Scheme};
+use crate::packet::{Body, Flags, Packet, Scheme};
 use crate::qp::{Messages, NO_FLOW, Part, Sender};
 use crate::record::Happening;
-use engine::{Handle, Window};
-use schemes::contract::{Ack, HostCx, Rp};
-use units::{Bytes, Time};
+use engine::Window;
+use schemes::contract::{HostCx, Rp};
+use units::Time;
 
 impl<S: Scheme> Host<S> {
     /// A message is handed to the NIC.
@@ -103,7 +103,12 @@ impl<S: Scheme> Host<S> {
 
     /// Sends what a hook of a sender's reaction point put into the outbox.
     #[inline]
-    fn send_outbox(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time, slot: u32) {
+    pub(super) fn send_outbox(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        slot: u32,
+    ) {
         if !self.outbox.is_empty() {
             let sender = self.senders.get(slot).expect("its hook was just called");
             let (address, nic) = (sender.address(self.index, slot), sender.nic);
@@ -378,168 +383,11 @@ impl<S: Scheme> Host<S> {
             self.reconsider(now, slot);
         }
     }
-
-    /// Has those QPs go back that have waited too long for an acknowledgement. Nobody keeps a timer for each:
-    /// who looks through all knows when it must look again, about once per timeout.
-    #[cold]
-    pub(super) fn on_timeout(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
-        let timeout = self.common.host.retransmit_timeout;
-        for slot in 0..self.senders.places() {
-            let Some(sender) = self.senders.get(slot).filter(|sender| sender.in_flight() > 0)
-            else {
-                continue;
-            };
-            let expires = sender.last_progress.saturating_add(timeout);
-            if expires > now {
-                self.timers.expect_timeout(expires);
-                continue;
-            }
-            self.go_back(slot);
-            self.with_rp(window, now, slot, |sender, cx| sender.rp.on_retransmission_timeout(cx));
-            self.reconsider(now, slot);
-        }
-    }
-
-    /// Sends again from the first byte that is not acknowledged.
-    pub(super) fn go_back(&mut self, slot: u32) {
-        let sender = self.senders.get_mut(slot).expect("it is open");
-        self.aside.go_back(sender, slot);
-        let oldest = self.aside.messages(sender, slot).oldest;
-        if sender.is_shared {
-            self.aside.messages_mut(slot).sending = oldest;
-        }
-        sender.since_ack_request = 0;
-        sender.bytes_since = 0;
-        let Part { flow, end } = oldest;
-        let row = self.common.flows.get(flow as usize);
-        sender.at_start = row.is_some_and(|row| sender.acknowledged + row.size == end);
-    }
-
-    #[inline]
-    pub(super) fn on_ack(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        now: Time,
-        handle: Handle,
-    ) {
-        let packet = window.packets.get(&handle);
-        let header = &packet.header;
-        let slot = header.address.sender_slot;
-        // The slot may be free, or serve another QP by now.
-        let Some(sender) =
-            self.senders.get_mut(slot).filter(|sender| sender.is_meant(&header.address))
-        else {
-            return window.packets.discard(handle);
-        };
-        let Body::Meta(meta) = &packet.body else { unreachable!("ACKs carry meta") };
-        let nack = header.kind == Kind::Nack;
-        let next_expected = header.sequence;
-        // The HPCC simulator goes back for any NACK, and before its control law hears of it.
-        let plainly = self.common.quirks.silent_duplicates;
-        let newly_acked = next_expected.saturating_sub(sender.acknowledged);
-        if newly_acked > 0 {
-            sender.acknowledged = next_expected;
-            if sender.next_to_send < next_expected {
-                sender.next_to_send = next_expected;
-                sender.at_start = false;
-            }
-            sender.last_progress = now;
-        }
-        let ack = Ack {
-            next_expected,
-            newly_acked: Bytes::new(newly_acked),
-            next_to_send: if nack && plainly { sender.acknowledged } else { sender.next_to_send },
-            nack,
-            echo: header.echo,
-            rtt: now - header.sent_at,
-            meta,
-        };
-        let mut cx = HostCx {
-            now,
-            params: &self.common.params,
-            host: &mut self.state,
-            outbox: &mut self.outbox,
-        };
-        sender.rp.on_ack(&mut cx, &ack);
-        wake(&mut self.timers, sender, now, slot);
-        window.packets.discard(handle);
-        let oldest = self.aside.messages(sender, slot).oldest;
-        let complete = oldest.end <= sender.acknowledged && sender.open && oldest.flow != NO_FLOW;
-        let go_back = nack && (plainly || next_expected >= sender.acknowledged);
-        let nic = usize::from(sender.nic);
-        self.send_outbox(window, now, slot);
-        if complete && self.complete(window, now, slot) {
-            if let Some(nic) = self.nics.get_mut(nic).filter(|nic| nic.scan.is_some()) {
-                nic.wake(now);
-            }
-            return;
-        }
-        if go_back {
-            self.go_back(slot);
-        }
-        self.reconsider(now, slot);
-    }
-
-    /// All bytes of a QP's oldest message, or of several, are acknowledged. Returns whether they
-    /// were its last.
-    fn complete(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time, slot: u32) -> bool {
-        let sender = self.senders.get_mut(slot).expect("it is open");
-        loop {
-            let Messages { oldest, sending } = self.aside.messages(sender, slot);
-            if oldest.flow == NO_FLOW || oldest.end > sender.acknowledged {
-                return false;
-            }
-            let row = &self.common.flows[oldest.flow as usize];
-            let outcome = &mut self.outcomes[row.place as usize];
-            outcome.fct = now - outcome.posted;
-            window.finish(1);
-            if row.next_on_qp == NO_FLOW {
-                self.close(slot);
-                return true;
-            }
-            // The next message begins here, if it is posted.
-            let next = if oldest.end == sender.posted {
-                Part::none(oldest.end)
-            } else {
-                Part::from(
-                    oldest.end,
-                    row.next_on_qp,
-                    self.common.flows[row.next_on_qp as usize].size,
-                )
-            };
-            let messages = self.aside.messages_mut(slot);
-            messages.oldest = next;
-            if sending.flow == oldest.flow {
-                messages.sending = next;
-                sender.at_start = sender.next_to_send == oldest.end;
-            }
-        }
-    }
-
-    /// The last message of a QP is acknowledged.
-    pub(super) fn close(&mut self, slot: u32) {
-        let sender = self.senders.get_mut(slot).expect("it is open");
-        let qp = self.common.flows[sender.first as usize].qp;
-        self.shared_qps.remove(&qp);
-        // A QP that went back is listed until its turn comes, also if an ACK overtook it.
-        sender.open = false;
-        if !sender.listed {
-            self.forget(slot);
-        }
-    }
-
-    /// Nothing is left of a QP's sending end.
-    pub(super) fn forget(&mut self, slot: u32) {
-        let sender = self.senders.get(slot).expect("it is forgotten once");
-        self.nics[usize::from(sender.nic)].forget(slot);
-        self.timers.wake_sender(slot, Time::NEVER);
-        self.senders.remove(slot);
-    }
 }
 
 /// Notes when a sender's reaction point wants to be woken.
 #[inline]
-fn wake<S: Scheme>(timers: &mut Timers, sender: &Sender<S>, now: Time, slot: u32) {
+pub(super) fn wake<S: Scheme>(timers: &mut Timers, sender: &Sender<S>, now: Time, slot: u32) {
     let timer = sender.rp.next_timer();
     debug_assert!(timer >= now, "a timer in the past");
     timers.wake_sender(slot, timer);
