@@ -14,6 +14,7 @@ use crate::red::Red;
 use crate::routing::Here;
 use engine::{Handle, Window, fetch};
 use schemes::contract::{Cp, Full, Level, Order, PortView, Ports, SwitchFx, Verdict};
+use std::fmt;
 use std::sync::Arc;
 use units::{PortId, Time};
 
@@ -33,7 +34,28 @@ pub struct LosslessDrop {
     /// Its size on the wire.
     pub size: u16,
     /// What was full.
-    pub reason: &'static str,
+    pub full: Memory,
+}
+
+/// A part of a switch's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// The headroom of its port and priority.
+    Headroom,
+    /// The switch's buffer.
+    Buffer,
+    /// In a CIOQ switch, the input's share of the buffer.
+    InputQueue,
+}
+
+impl fmt::Display for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Memory::Headroom => "headroom",
+            Memory::Buffer => "buffer",
+            Memory::InputQueue => "input queue",
+        })
+    }
 }
 
 /// How many lossless drops a switch lists; all are counted.
@@ -281,7 +303,7 @@ impl<S: Scheme> Chassis<S> {
         time: Time,
         port: u16,
         handle: Handle,
-        (refused, full): (Admission, &'static str),
+        (refused, full): (Admission, Memory),
     ) {
         let header = window.packets.get(&handle).header;
         self.discard(window, time, port, handle);
@@ -291,12 +313,12 @@ impl<S: Scheme> Chassis<S> {
         }
         self.audit.lossless_drops += 1;
         if self.drops_listed.len() < DROPS_LISTED {
-            let reason = match refused {
-                Admission::HeadroomFull | Admission::HeadroomFullPause => "headroom full",
+            let full = match refused {
+                Admission::HeadroomFull | Admission::HeadroomFullPause => Memory::Headroom,
                 _ => full,
             };
             let node = self.node;
-            let drop = LosslessDrop { time, node, port, priority, flow, size, reason };
+            let drop = LosslessDrop { time, node, port, priority, flow, size, full };
             self.drops_listed.push(drop);
         }
     }

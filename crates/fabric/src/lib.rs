@@ -41,7 +41,7 @@ mod sub_queue;
 mod switch;
 mod tournament;
 
-pub use chassis::{LosslessDrop, SwitchAudit};
+pub use chassis::{LosslessDrop, Memory, SwitchAudit};
 pub use engine::{Outcome, Progress};
 pub use host::FlowOutcome;
 pub use network::{

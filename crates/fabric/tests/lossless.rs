@@ -5,7 +5,7 @@ mod common;
 use common::random::{Case, Law, build, cases};
 use common::{Build, balances, empty, essence, lossless, pauses, run, star};
 use common::{FIRST, FULL, LEAST, US};
-use fabric::{Headroom, Output, Setup, Threshold};
+use fabric::{Headroom, Memory, Output, Setup, Threshold};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use schemes::contract::Scheme;
@@ -104,7 +104,7 @@ fn a_headroom_one_packet_too_small_drops_and_says_where() {
         assert_eq!((drop.node, drop.port, drop.priority, drop.flow), (2, 0, 3, 0));
         assert_eq!(drop.time, Time::from_ps(arrival(sent)));
         assert_eq!(u64::from(drop.size), FULL);
-        assert_eq!(drop.reason, "headroom full");
+        assert_eq!(drop.full, Memory::Headroom);
         assert_eq!(common::port(&output, 2, 0).dropped_packets, 1);
         assert_eq!(output.audits[0].removed, FULL);
     }

@@ -27,7 +27,7 @@ pub(crate) fn report(
             time_ps: drop.time.ps(),
             node: names[drop.node as usize].clone(),
             port: drop.port,
-            reason: drop.reason.to_owned(),
+            reason: format!("{} full", drop.full),
             priority: drop.priority,
             flow_id: drop.flow,
             size_bytes: u64::from(drop.size),

@@ -1,7 +1,7 @@
 //! What a reader of a result should know before trusting it.
 
 use crate::deadlock;
-use fabric::{Output, Setup};
+use fabric::{Memory, Output, Setup};
 use results::FlowTable;
 use scenario::{Headroom, Scenario, Stop};
 use units::{NodeId, Time};
@@ -21,6 +21,7 @@ pub(crate) fn of(
     warnings.extend(several_host_rates(scenario));
     warnings.extend(beyond_target(output));
     warnings.extend(full(scenario, output));
+    warnings.extend(begins_late(scenario, output));
     warnings.extend(sent_for_nothing(scenario, output, flows));
     // More time does not end a deadlock.
     let cause = deadlocked(scenario, output);
@@ -31,18 +32,18 @@ pub(crate) fn of(
 /// Packets that PFC should have protected, and what was too small.
 fn dropped(scenario: &Scenario, output: &Output) -> Option<String> {
     let count = output.lossless_drops;
-    let mend = match output.drops.first()?.reason {
+    let mend = match output.drops.first()?.full {
         _ if output.ports.iter().any(|port| port.counters.lost_packets > 0) => {
             "; links lost packets, and with them perhaps pauses"
         }
-        "headroom full" if scenario.pfc.headroom == Headroom::Auto => "",
-        "headroom full" => {
+        Memory::Headroom if scenario.pfc.headroom == Headroom::Auto => "",
+        Memory::Headroom => {
             "; pfc.headroom holds less than arrives after a pause, \"auto\" is enough"
         }
-        "buffer full" => {
+        Memory::Buffer => {
             "; switch.buffer holds less than Xoff and headroom of all ports: enlarge it, or lower pfc.xoff"
         }
-        _ => "; enlarge switch.input_queue",
+        Memory::InputQueue => "; enlarge switch.input_queue",
     };
     let packets = if count == 1 {
         "1 packet of a lossless class was"
@@ -192,6 +193,24 @@ fn full(scenario: &Scenario, output: &Output) -> Option<String> {
             "probes and traces recorded nothing from {from} on, as there is room for {} samples only; sample \
              less often, for a shorter time, or at fewer places, or raise run.most_samples",
             scenario.run.most_samples
+        )
+    })
+}
+
+/// Probes and traces that begin after the end.
+fn begins_late(scenario: &Scenario, output: &Output) -> Option<String> {
+    let end = output.outcome.end;
+    let probes = scenario.probes.iter().map(|probe| (format!("probe {}", probe.name), probe.start));
+    let trace = scenario.trace.is_asked().then(|| ("trace".to_owned(), scenario.trace.start));
+    let late: Vec<String> = probes
+        .chain(trace)
+        .filter(|(_, start)| *start > end)
+        .map(|(name, start)| format!("{name} at {start}"))
+        .collect();
+    (!late.is_empty()).then(|| {
+        format!(
+            "what begins to record after the run's end, at {end}, has nothing: {}",
+            late.join(", ")
         )
     })
 }

@@ -1,7 +1,7 @@
 //! What becomes of a packet that arrives at a CIOQ switch: its verdict, its way, its room, its queue.
 
 use super::CioqSwitch;
-use crate::chassis::Chassis;
+use crate::chassis::{Chassis, Memory};
 use crate::egress::LevelOf;
 use crate::mmu::Admission;
 use crate::packet::{Header, Kind, Packet, Scheme};
@@ -64,7 +64,7 @@ impl<S: Scheme> CioqSwitch<S> {
                 Admission::BufferFull
             };
             if !matches!(admission, Admission::Stored | Admission::StoredPause) {
-                let why = (admission, "input queue full");
+                let why = (admission, Memory::InputQueue);
                 self.chassis.turn_away(window, now, in_port, handle, why);
                 if admission == Admission::HeadroomFullPause {
                     self.send_pfc(window, now, input, priority, true);

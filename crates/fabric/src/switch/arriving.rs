@@ -1,7 +1,7 @@
 //! What becomes of a packet that arrives at a switch: its verdict, its way, its room, its queue.
 
 use super::Switch;
-use crate::chassis::Chassis;
+use crate::chassis::{Chassis, Memory};
 use crate::egress::LevelOf;
 use crate::mmu::Admission;
 use crate::packet::{Header, Kind, NO_INGRESS, Packet, Scheme};
@@ -10,9 +10,6 @@ use crate::routing::NOWHERE;
 use engine::{Handle, Window};
 use schemes::contract::{Cp, Full, Level, Room, Verdict};
 use units::{PortId, Time};
-
-/// What is full where a packet finds no room, and it is not the headroom.
-const FULL: &str = "buffer full";
 
 impl<S: Scheme> Switch<S> {
     /// A packet arrived.
@@ -246,7 +243,7 @@ impl<S: Scheme> Switch<S> {
         refused: Admission,
     ) {
         let priority = window.packets.get(&handle).header.priority;
-        self.chassis.turn_away(window, now, in_port, handle, (refused, FULL));
+        self.chassis.turn_away(window, now, in_port, handle, (refused, Memory::Buffer));
         if refused == Admission::HeadroomFullPause {
             self.send_pfc(window, now, in_port as usize, priority, true);
         }
