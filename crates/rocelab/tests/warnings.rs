@@ -263,3 +263,86 @@ fn that_nothing_began_is_told() {
         Vec::<String>::new()
     );
 }
+
+/// Protects from an empty series or trace without a word.
+#[test]
+fn what_begins_to_record_after_the_end_is_told() {
+    let both = format!(
+        "{MIXED}\n[trace]\npfc = true\nstart = \"1ms\"\n[[probe]]\nname = \"queue\"\nkind = \"queue\"\n\
+         ports = [\"s:b\"]\ninterval = \"1us\"\nstart = \"2ms\"\n"
+    );
+    let same_rate = ("topology.links.2.rate", "100Gbps");
+    let told = run_with(&both, &[same_rate]).summary.warnings;
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].ends_with("has nothing: probe queue at 2ms, trace at 1ms"), "{told:?}");
+    let early = [same_rate, ("trace.start", "1us"), ("probe.0.start", "2us")];
+    assert_eq!(run_with(&both, &early).summary.warnings, Vec::<String>::new());
+}
+
+/// Protects from taking a delay-based law for slow where its target is below the empty path's round trip.
+#[test]
+fn paths_longer_than_the_target_of_swift_are_told() {
+    let far = r#"
+        [run]
+        stop = "1ms"
+        [topology]
+        kind = "star"
+        hosts = 3
+        host_rate = "100Gbps"
+        host_delay = "20us"
+        [[traffic]]
+        kind = "incast"
+        senders = 2
+        receiver = "h2"
+        size = "100KB"
+        [scheme]
+        name = "swift"
+        [scheme.params]
+        base_target = "25us"
+    "#;
+    let told = run(far).summary.warnings;
+    assert!(told[0].starts_with("2 QPs have paths") && told[0].contains("base_target"), "{told:?}");
+    let near = run_with(far, &[("topology.host_delay", "1us")]).summary.warnings;
+    assert_eq!(near, Vec::<String>::new());
+}
+
+/// Protects from waiting for flows that nothing can end: a lost frame leaves its port paused, lost data
+/// is sent again after a timeout only.
+#[test]
+fn what_keeps_flows_from_their_end_is_told() {
+    let damaged = r#"
+        [run]
+        limit = "30ms"
+        [topology]
+        kind = "star"
+        hosts = 5
+        host_rate = "100Gbps"
+        host_delay = "1us"
+        [[traffic]]
+        kind = "incast"
+        senders = 4
+        receiver = "h4"
+        size = "2MB"
+        [scheme]
+        name = "none"
+        [pfc]
+        threshold = "static"
+        xoff = "30KB"
+        [wire]
+        error_rate = 0.01
+    "#;
+    let paused = run(damaged).summary.warnings;
+    let last = paused.last().expect("a warning");
+    assert!(last.contains("paused to the end"), "{paused:?}");
+    let silent = [
+        ("host.retransmit_timeout", "never"),
+        ("pfc.enabled", "false"),
+        ("traffic.0.senders", "1"),
+        ("traffic.0.size", "20KB"),
+        ("wire.error_rate", "0.5"),
+    ];
+    let lost = run_with(damaged, &silent).summary.warnings;
+    let last = lost.last().expect("a warning");
+    assert!(last.starts_with("1 flow was not done"), "{lost:?}");
+    assert!(last.contains("without a host.retransmit_timeout"), "{lost:?}");
+}

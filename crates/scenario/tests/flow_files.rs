@@ -71,7 +71,11 @@ fn what_is_wrong_with_a_file_is_told_with_its_line() {
         "src,dst,size,start,start_ps\nh0,h1,1B,1ns,1\n",
         "has both `start` and `start_ps`",
     );
-    says("number", "src,dst,size_bytes\nh0,h1,many\n", "line 2: size_bytes: invalid digit");
+    says(
+        "number",
+        "src,dst,size_bytes\nh0,h1,many\n",
+        "line 2: size_bytes: \"many\": invalid digit",
+    );
 }
 
 #[test]

@@ -47,7 +47,7 @@ pub struct HostSpec {
     pub ack_every: u32,
     /// Resend from the first unacknowledged packet after this long without an ACK, or "never";
     /// default: 1ms, and not less than eight times the delay of the longest link; where no data is ever
-    /// lost (PFC on all links, none that fails or damages packets), not less than the slowest host's link
+    /// lost (PFC on all links, none that fails or damages packets), not less than the slowest link
     /// takes for eight times a switch's buffer either.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmit_timeout: Option<Timeout>,

@@ -89,8 +89,8 @@ pub(super) fn read(
         })?;
         let line = record.position().map_or(1, csv::Position::line);
         let row: Row = record.deserialize(Some(&head)).map_err(|error| {
-            let column = column_of(&error, &head);
-            file.at(line, &format!("{column}{}", what_is_wrong(&error)))
+            let place = place_of(&error, &head, &record);
+            file.at(line, &format!("{place}{}", what_is_wrong(&error)))
         })?;
         flows.push(row.flow().map_err(|why| file.at(line, why))?);
         file.lines.push(line);
@@ -98,11 +98,16 @@ pub(super) fn read(
     Ok((file, flows))
 }
 
-/// The column that an error is in, where it is in one.
-fn column_of(error: &csv::Error, head: &csv::StringRecord) -> String {
+/// The column that an error is in and the value there, where it is in one.
+fn place_of(error: &csv::Error, head: &csv::StringRecord, row: &csv::StringRecord) -> String {
     let csv::ErrorKind::Deserialize { err, .. } = error.kind() else { return String::new() };
-    let column = err.field().and_then(|field| head.get(field as usize));
-    column.map_or(String::new(), |column| format!("{column}: "))
+    let at = |fields: &csv::StringRecord| {
+        err.field().and_then(|field| fields.get(field as usize)).map(str::to_owned)
+    };
+    match (at(head), at(row)) {
+        (Some(column), Some(value)) => format!("{column}: {value:?}: "),
+        _ => String::new(),
+    }
 }
 
 /// Without the place, which is told beside it.
