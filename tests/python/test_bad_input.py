@@ -147,6 +147,41 @@ def test_what_building_the_network_finds_is_said_of_the_line(
     assert (error.file, error.line, error.key) == (None, None, key), "made by a program"
 
 
+def test_a_link_is_not_repaired_before_it_is_empty(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_text(
+        """\
+[topology]
+kind = "leaf-spine"
+leaves = 2
+spines = 2
+hosts_per_leaf = 1
+host_rate = "100Gbps"
+host_delay = "1us"
+rate = "100Gbps"
+delay = "1us"
+[[traffic]]
+kind = "permutation"
+size = "1MB"
+[[failure]]
+link = "leaf0:spine0"
+at = "1us"
+until = "1ms"
+[[failure]]
+link = "leaf0:spine0"
+at = "2ms"
+until = "2001us"
+""",
+        encoding="utf-8",
+    )
+    done = command("validate", path, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        f"error: {path}:20: failure.1.until: what was on the link between leaf0 and spine0 may arrive "
+        "up to 1163.84ns after it fails\nhint: repair it later than that\n"
+    )
+
+
 def assert_one_error(stderr: str) -> None:
     lines = stderr.splitlines()
     assert lines, "no error"

@@ -89,9 +89,12 @@ pub(crate) struct Common<S: Scheme> {
     pub(crate) blank: Packet<S>,
 }
 
+/// No packet but data and ACKs is larger, in bytes.
+const LARGEST_CONTROL: u32 = 2_048;
+
 impl<S: Scheme> Common<S> {
     pub(crate) fn new(setup: &Setup, params: S::Params) -> Result<Common<S>, Refusal> {
-        let graph = Graph::new(&setup.nodes, &setup.cables);
+        let graph = Graph::new(&setup.nodes, &setup.cables, &setup.outages);
         let (data_meta, ack_meta) = S::meta_bytes(&params);
         let full_packet = setup.wire.data_bytes(setup.payload, false, data_meta);
         let ack_size = setup.wire.ack_bytes(ack_meta);
@@ -156,6 +159,12 @@ impl<S: Scheme> Common<S> {
             pfc_bytes: setup.wire.pfc_bytes() as u16,
             meta_bytes: data_meta,
         })
+    }
+
+    /// No packet is larger, in bytes.
+    #[inline]
+    pub(crate) fn largest_packet(&self) -> u64 {
+        u64::from(self.longest_packet.max(LARGEST_CONTROL))
     }
 
     /// A drop-tail class that something else uses, too.

@@ -3,7 +3,7 @@
 
 use crate::common::Common;
 use crate::mrg::Draws;
-use crate::packet::{Body, CodePoint, Flags, Header, Kind, Packet, Scheme, blank, is_pause};
+use crate::packet::{Body, CodePoint, Flags, Header, Kind, Packet, Scheme, blank};
 use crate::port::Port;
 use crate::record::{Happening, Recorder};
 use crate::red::Red;
@@ -123,13 +123,13 @@ impl<S: Scheme> Egress<'_, S> {
         }
     }
 
-    /// The congestion point hears what a PFC frame changed.
-    pub(crate) fn tells_pfc(&mut self, now: Time, header: &Header) {
+    /// The congestion point hears that a priority is paused, or goes on.
+    pub(crate) fn tells_pfc(&mut self, now: Time, priority: u8, paused: bool) {
         if let Some((cp, state)) = &mut self.cp {
-            let view = self.port.view(self.number, header.priority);
+            let view = self.port.view(self.number, priority);
             let full = Full::new(now, self.effects, self.views);
             let mut cx = LevelOf::<S>::arrive(full);
-            cp.on_pfc(&mut cx, state, &view, Priority::new(header.priority), is_pause(header));
+            cp.on_pfc(&mut cx, state, &view, Priority::new(priority), paused);
         }
     }
 }

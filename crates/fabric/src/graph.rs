@@ -1,6 +1,7 @@
 //! The network as nodes, their ports, and the links between them.
 
-use crate::network::{Cable, Node, NodeKind};
+use crate::network::{Cable, Node, NodeKind, Outage};
+use std::collections::BTreeMap;
 use units::{NodeId, Rate, Time};
 
 /// A port's link as seen from its node.
@@ -12,7 +13,8 @@ pub(crate) struct LinkEnd {
     pub(crate) delay: Time,
     pub(crate) pfc: bool,
     pub(crate) error_rate: f64,
-    pub(crate) fails_at: Time,
+    /// Whether it ever does.
+    pub(crate) fails: bool,
 }
 
 /// The network as a graph, ports numbered.
@@ -26,8 +28,10 @@ pub(crate) struct Graph {
     pub(crate) hosts: Vec<u32>,
     /// Index among the hosts of each node that is one.
     pub(crate) host_of: Vec<u32>,
-    /// When links fail, ascending: each begins an epoch after the first.
-    failures: Vec<Time>,
+    /// Outages of the links at those of `ends` that have some.
+    outages: BTreeMap<u32, Vec<Outage>>,
+    /// When links fail or are repaired, ascending: each begins an epoch after the first.
+    changes: Vec<Time>,
     /// The epoch whose links the graph has.
     epoch: usize,
 }
@@ -38,7 +42,7 @@ impl Graph {
         self.ends.iter().map(|end| end.rate)
     }
 
-    pub(crate) fn new(nodes: &[Node], cables: &[Cable]) -> Graph {
+    pub(crate) fn new(nodes: &[Node], cables: &[Cable], outages: &[Outage]) -> Graph {
         let mut degree = vec![0u32; nodes.len() + 1];
         for cable in cables {
             degree[cable.a.index()] += 1;
@@ -58,10 +62,15 @@ impl Graph {
             delay: Time::ZERO,
             pfc: true,
             error_rate: 0.0,
-            fails_at: Time::NEVER,
+            fails: false,
         };
         let mut ends = vec![none; total as usize];
-        for cable in cables {
+        let mut of_cables: BTreeMap<u32, Vec<Outage>> = BTreeMap::new();
+        for outage in outages {
+            of_cables.entry(outage.cable).or_default().push(*outage);
+        }
+        let mut of_ends = BTreeMap::new();
+        for (number, cable) in cables.iter().enumerate() {
             let (a, b) = (cable.a.index(), cable.b.index());
             let (at, bt) = (next[a], next[b]);
             next[a] += 1;
@@ -73,10 +82,14 @@ impl Graph {
                 delay: cable.delay,
                 pfc: cable.pfc,
                 error_rate: cable.error_rate,
-                fails_at: cable.fails_at,
+                fails: of_cables.contains_key(&(number as u32)),
             };
             ends[at as usize] = end(cable.b, bt - first_port[b]);
             ends[bt as usize] = end(cable.a, at - first_port[a]);
+            if let Some(list) = of_cables.remove(&(number as u32)) {
+                of_ends.insert(at, list.clone());
+                of_ends.insert(bt, list);
+            }
         }
         let mut hosts = Vec::new();
         let mut host_of = vec![u32::MAX; nodes.len()];
@@ -86,12 +99,14 @@ impl Graph {
                 hosts.push(node as u32);
             }
         }
-        let mut failures: Vec<Time> = cables.iter().map(|cable| cable.fails_at).collect();
-        failures.retain(|&time| time != Time::NEVER);
-        failures.sort_unstable();
-        failures.dedup();
+        let mut changes: Vec<Time> =
+            outages.iter().flat_map(|outage| [outage.from, outage.until]).collect();
+        changes.retain(|&time| time != Time::NEVER);
+        changes.sort_unstable();
+        changes.dedup();
         Graph {
-            failures,
+            outages: of_ends,
+            changes,
             epoch: 0,
             kinds: nodes.iter().map(|node| node.kind).collect(),
             tiers: nodes.iter().map(|node| node.tier).collect(),
@@ -113,12 +128,12 @@ impl Graph {
 
     /// How many epochs there are.
     pub(crate) fn epochs(&self) -> usize {
-        self.failures.len() + 1
+        self.changes.len() + 1
     }
 
     /// When an epoch ends.
     pub(crate) fn end_of(&self, epoch: usize) -> Time {
-        self.failures.get(epoch).copied().unwrap_or(Time::NEVER)
+        self.changes.get(epoch).copied().unwrap_or(Time::NEVER)
     }
 
     /// The graph with the links of an epoch alone; ports keep their numbers.
@@ -126,11 +141,30 @@ impl Graph {
         Graph { epoch, ..self.clone() }
     }
 
-    /// The ports of a node whose links have not failed, with their numbers.
+    /// The ports of a node whose links carry packets in the graph's epoch, with their numbers.
     pub(crate) fn live_ports(&self, node: u32) -> impl Iterator<Item = (usize, &LinkEnd)> + Clone {
-        let begin = self.epoch.checked_sub(1).map_or(Time::ZERO, |before| self.failures[before]);
+        let begin = self.epoch.checked_sub(1).map_or(Time::ZERO, |before| self.changes[before]);
+        let is_down = move |port: usize| {
+            self.outages(node, port).iter().any(|one| one.from <= begin && begin < one.until)
+        };
         let ends = self.ports(node).iter().enumerate();
-        ends.filter(move |(_, end)| end.fails_at > begin)
+        ends.filter(move |(port, end)| !end.fails || !is_down(*port))
+    }
+
+    /// When the link of a port fails.
+    fn outages(&self, node: u32, port: usize) -> &[Outage] {
+        let end = self.first_port[node as usize] + port as u32;
+        self.outages.get(&end).map_or(&[], Vec::as_slice)
+    }
+
+    /// The ports of a node whose links fail, and those whose links are repaired, at `time`.
+    pub(crate) fn changes_at(&self, node: u32, time: Time) -> (Vec<usize>, Vec<usize>) {
+        let ports = |changes: fn(&Outage) -> Time| {
+            let change =
+                |port: &usize| self.outages(node, *port).iter().any(|one| changes(one) == time);
+            (0..self.ports(node).len()).filter(change).collect()
+        };
+        (ports(|one| one.from), ports(|one| one.until))
     }
 
     pub(crate) fn is_host(&self, node: u32) -> bool {

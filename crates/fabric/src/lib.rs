@@ -46,7 +46,8 @@ pub use engine::{Outcome, Progress};
 pub use host::FlowOutcome;
 pub use network::{
     After, Cable, Cioq, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Message, Node,
-    NodeKind, Paths, PfcConfig, Probe, ProbeKind, ProbeTargets, Setup, SwitchConfig, Threshold,
+    NodeKind, Outage, Paths, PfcConfig, Probe, ProbeKind, ProbeTargets, Setup, SwitchConfig,
+    Threshold,
 };
 pub use plan::{Plan, PortLoad, Way};
 pub use port::PortCounters;

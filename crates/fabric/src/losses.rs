@@ -1,14 +1,14 @@
 //! What links lose: packets that arrive damaged, and what is on a link when it fails.
 //!
 //! A failure ends an *epoch*: from its time on all nodes go by routes without the link. The ports at
-//! its ends send nothing more; what waits for them is dropped, what is on the way is lost.
+//! its ends send nothing more; what waits for them is dropped, what is on the way is lost. So does a
+//! repair: then nothing is on the way any more, and routes with the link are taken again.
 
 use crate::graph::Graph;
 use crate::stream;
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 use std::cmp::Ordering;
-use units::Time;
 
 /// The links to a node, as far as they lose packets.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl Losses {
     /// Of a node; `None` where no link to it ever loses anything.
     pub(crate) fn new(graph: &Graph, node: u32, seed: u64) -> Option<Box<Losses>> {
         let ends = graph.ports(node);
-        if ends.iter().all(|end| end.error_rate == 0.0 && end.fails_at == Time::NEVER) {
+        if ends.iter().all(|end| end.error_rate == 0.0 && !end.fails) {
             return None;
         }
         let incoming = ends.iter().enumerate().map(|(port, end)| Incoming {
@@ -40,9 +40,9 @@ impl Losses {
         Some(Box::new(Losses { ports: incoming.collect() }))
     }
 
-    /// The link of `port` fails.
-    pub(crate) fn fail(&mut self, port: usize) {
-        self.ports[port].failed = true;
+    /// The link of `port` fails, or is repaired.
+    pub(crate) fn set_failed(&mut self, port: usize, failed: bool) {
+        self.ports[port].failed = failed;
     }
 
     /// Whether a packet that comes over the link of `port` is lost.

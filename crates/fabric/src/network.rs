@@ -43,8 +43,18 @@ pub struct Cable {
     pub pfc: bool,
     /// Probability that a packet arrives damaged and is discarded, PFC frames included.
     pub error_rate: f64,
-    /// When it fails, above zero; [`Time::NEVER`] for not at all.
-    pub fails_at: Time,
+}
+
+/// A time for which a cable carries nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outage {
+    /// Index of the cable.
+    pub cable: u32,
+    /// When it fails, above zero.
+    pub from: Time,
+    /// When it carries packets again: later than what was on it can arrive; [`Time::NEVER`] for not at
+    /// all.
+    pub until: Time,
 }
 
 /// A message: a row of the flow table.
@@ -308,6 +318,8 @@ pub struct Setup {
     pub nodes: Vec<Node>,
     /// What joins them.
     pub cables: Vec<Cable>,
+    /// When they fail; those of a cable are apart.
+    pub outages: Vec<Outage>,
     /// In order of posting.
     pub messages: Vec<Message>,
     /// Sizes on the wire.

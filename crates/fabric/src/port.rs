@@ -14,6 +14,7 @@ use crate::scheduler::{PFC, PFC_BIT, Scheduler};
 use engine::{Class, Fifo, Handle, Link, Packets, Window};
 use schemes::contract::ClassSpec;
 use shaper::Shaper;
+use std::mem;
 use units::{PortId, Rate, Time};
 
 /// The sending side of a port. What a packet needs that does not wait comes first, on as few cache
@@ -386,13 +387,19 @@ impl Port {
         before != self.paused
     }
 
-    /// Its link fails: nothing leaves any more, and no pause lasts.
-    pub(crate) fn take_down(&mut self, now: Time) {
+    /// Its link fails: nothing leaves any more, and no pause lasts. Returns the priorities that were paused.
+    pub(crate) fn take_down(&mut self, now: Time) -> u16 {
         if self.paused != 0 {
             self.counters.paused += now - self.paused_since;
         }
         self.down = true;
-        self.paused = u16::MAX;
+        mem::replace(&mut self.paused, u16::MAX)
+    }
+
+    /// Its link is repaired.
+    pub(crate) fn bring_up(&mut self) {
+        self.down = false;
+        self.paused = 0;
     }
 
     /// Whether its link has failed.

@@ -97,6 +97,9 @@ impl<S: Scheme> Ready<S> {
         if setup.switch.cioq.is_some() && !common.goes_with_input_queues() {
             return Err(Refusal::NoInputQueues);
         }
+        if let Some(refusal) = short_outage(setup, &common) {
+            return Err(refusal);
+        }
         let goal = setup.until_done.then_some(setup.messages.len() as u64);
         let devices = build::devices(setup, &common)?;
         let limits = Limits { stop: setup.stop, goal, room: setup.most_samples };
@@ -114,6 +117,19 @@ impl<S: Scheme> Ready<S> {
             .map_err(|error| Refusal::NoThread { threads, reason: error.to_string() })?;
         Ok(collect(&self.common, devices, outcome, self.samples))
     }
+}
+
+/// An outage that ends before what was on the cable would have arrived: it could not be told from what
+/// comes after.
+fn short_outage<S: Scheme>(setup: &Setup, common: &Common<S>) -> Option<Refusal> {
+    let latency = setup.host.latency.max(setup.switch.latency);
+    setup.outages.iter().find_map(|outage| {
+        let cable = &setup.cables[outage.cable as usize];
+        let least =
+            cable.rate.time_for(Bytes::new(common.largest_packet())) + cable.delay + latency;
+        let short = outage.until != Time::NEVER && outage.until - outage.from <= least;
+        short.then_some(Refusal::ShortOutage { cable: outage.cable, from: outage.from, least })
+    })
 }
 
 /// Why a network can't be built for a scheme.
@@ -153,6 +169,15 @@ pub enum Refusal {
         threads: usize,
         /// What it says.
         reason: String,
+    },
+    /// A cable is repaired so soon that what was on it could still arrive.
+    ShortOutage {
+        /// The cable's index.
+        cable: u32,
+        /// When it fails.
+        from: Time,
+        /// It must last longer than this.
+        least: Time,
     },
     /// The tables have no room for so many different routes.
     ManyRoutes,

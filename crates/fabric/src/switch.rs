@@ -20,7 +20,7 @@ use crate::chassis::{Chassis, SwitchAudit};
 use crate::egress::{LevelOf, Made};
 use crate::held::Held;
 use crate::losses::Losses;
-use crate::packet::{Header, NO_INGRESS, Packet, Scheme};
+use crate::packet::{Header, NO_INGRESS, Packet, Scheme, is_pause};
 use crate::port::Port;
 use crate::record::Recorder;
 use crate::sub_queue::SubQueues;
@@ -257,7 +257,7 @@ impl<S: Scheme> Switch<S> {
         let changed = self.chassis.hears_pfc(now, port, header);
         self.refresh(window, port, now);
         if changed {
-            self.chassis.egress(port).tells_pfc(now, header);
+            self.chassis.egress(port).tells_pfc(now, header.priority, is_pause(header));
             self.apply_effects(window, now);
         }
     }

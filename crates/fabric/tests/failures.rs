@@ -3,7 +3,10 @@
 mod common;
 
 use common::{Build, FIRST, FULL, G100, US, balances, empty, essence, fct, port, run};
-use fabric::{Output, Paths, Probe, ProbeKind, ProbeTargets, Quirks, Setup, Threshold};
+use fabric::{
+    Outage, Output, Paths, PfcEvent, Probe, ProbeKind, ProbeTargets, Quirks, Ready, Refusal, Setup,
+    Threshold,
+};
 use schemes::none::{NoControl, NoParams};
 use units::{Bytes, NodeId, PortId, Time};
 
@@ -27,10 +30,15 @@ fn leaf_spine(leaves: u32, spines: u32, hosts_per_leaf: u32) -> Setup {
     setup
 }
 
-fn fail(setup: &mut Setup, a: u32, b: u32, at: Time) {
+fn fail(setup: &mut Setup, a: u32, b: u32, from: Time) {
+    fail_until(setup, a, b, (from, Time::NEVER));
+}
+
+fn fail_until(setup: &mut Setup, a: u32, b: u32, (from, until): (Time, Time)) {
     let (a, b) = (NodeId::new(a), NodeId::new(b));
-    let cable = setup.cables.iter_mut().find(|cable| (cable.a, cable.b) == (a, b));
-    cable.expect("there is one").fails_at = at;
+    let cable = setup.cables.iter().position(|cable| (cable.a, cable.b) == (a, b));
+    let cable = cable.expect("there is one") as u32;
+    setup.outages.push(Outage { cable, from, until });
 }
 
 fn lost(output: &Output) -> u64 {
@@ -110,6 +118,119 @@ fn failures_under_pressure_leave_no_one_behind() {
             assert_eq!(essence(&output), essence(&other), "{paths:?} on {threads} threads");
         }
     }
+}
+
+/// Protects repairs: what is lost is what was lost without, and then the flow takes its old way again.
+#[test]
+fn a_link_that_is_repaired_is_used_again() {
+    let mut setup = leaf_spine(2, 2, 1);
+    let (leaf, spines) = (2, [4, 5]);
+    setup.message(0, 1, 4_000_000, Time::ZERO);
+    let whole = run::<NoControl>(&setup, RAW, 1);
+    let used = (1..3).find(|&spine| port(&whole, leaf, spine).tx_data_packets > 0).unwrap();
+    let (from, until) = (Time::from_us(10), Time::from_us(60));
+    let broken = |until: Time| {
+        let mut setup = setup.clone();
+        fail_until(&mut setup, leaf, spines[usize::from(used) - 1], (from, until));
+        run::<NoControl>(&setup, RAW, 1)
+    };
+    let (for_good, repaired) = (broken(Time::NEVER), broken(until));
+    assert_eq!(lost(&repaired), lost(&for_good));
+    balances(&repaired).unwrap();
+    let (old, new) = (used, 3 - used);
+    assert!(port(&for_good, leaf, old).tx_data_packets < 120, "10 us");
+    // 50 us of 360 or more over the other spine, and the rest again over this one.
+    let detour = port(&repaired, leaf, new).tx_data_packets;
+    assert!((500..650).contains(&detour), "{detour}");
+    assert!(port(&repaired, leaf, old).tx_data_packets > 3_300);
+}
+
+/// Protects pauses over a repaired link: who was told to pause has forgotten it, and is told again.
+#[test]
+fn a_pause_that_holds_over_an_outage_is_told_again() {
+    let mut setup = leaf_spine(3, 2, 3);
+    setup.pfc.threshold = Threshold::Static { xoff: Bytes::new(20_000), xon: Bytes::new(15_000) };
+    setup.records.pfc = true;
+    for src in 0..6 {
+        for _ in 0..4 {
+            setup.message(src, 6, 200_000, Time::ZERO);
+        }
+    }
+    // The leaf of the receiver, and a spine whose third port leads there. The outage is as short as it can be.
+    let (leaf, spine) = (11, 12);
+    let mut told = 0;
+    for at in (30..60).step_by(3).map(Time::from_us) {
+        let mut setup = setup.clone();
+        let until = at + Time::from_ns(1_200);
+        fail_until(&mut setup, leaf, spine, (at, until));
+        let output = run::<NoControl>(&setup, RAW, 1);
+        (0..setup.messages.len()).for_each(|flow| assert!(fct(&output, flow) > 0));
+        assert_eq!(output.lossless_drops, 0);
+        balances(&output).unwrap();
+        // Sooner than anything that is sent after the repair can have called for it.
+        let at_once = until..until + Time::from_ns(1_100);
+        let here =
+            |event: &&PfcEvent| (event.node.get(), event.port, event.pause) == (spine, 2, true);
+        let mut pauses = output.pfc_events.iter().filter(here);
+        told += usize::from(pauses.any(|event| at_once.contains(&event.time)));
+    }
+    assert!(told > 0, "it was never paused when its link failed");
+}
+
+/// Protects everything at once under repairs: links come and go under pressure, and everything ends, the
+/// books balance, and threads, ways and the plain engine agree.
+#[test]
+fn links_that_come_and_go_leave_no_one_behind() {
+    for paths in [Paths::FiveTuple, Paths::Symmetric, Paths::SpanningTrees(3)] {
+        let mut setup = leaf_spine(4, 3, 3);
+        setup.paths = paths;
+        setup.pfc.threshold =
+            Threshold::Static { xoff: Bytes::new(20_000), xon: Bytes::new(15_000) };
+        for src in 0..12 {
+            for step in [1, 4, 7] {
+                setup.message(src, (src + step) % 12, 150_000, Time::ZERO);
+            }
+        }
+        let us = Time::from_us;
+        for (leaf, spine, span) in [
+            (12, 16, (us(20), us(30))),
+            (12, 16, (us(35), us(50))),
+            (13, 16, (us(20), us(24))),
+            (12, 17, (us(47), us(60))),
+            (15, 17, (us(10), Time::NEVER)),
+        ] {
+            fail_until(&mut setup, leaf, spine, span);
+        }
+        let output = run::<NoControl>(&setup, RAW, 1);
+        (0..setup.messages.len()).for_each(|flow| assert!(fct(&output, flow) > 0));
+        assert!(lost(&output) > 10, "{paths:?}: queues and cables were full");
+        balances(&output).unwrap();
+        assert!(output.audits.iter().all(|audit| audit.stored == 0), "{paths:?}");
+        for threads in [2, 3] {
+            let other = run::<NoControl>(&setup, RAW, threads);
+            assert_eq!(essence(&output), essence(&other), "{paths:?} on {threads} threads");
+        }
+        setup.by_the_book = true;
+        let other = run::<NoControl>(&setup, RAW, 1);
+        assert_eq!(essence(&output), essence(&other), "{paths:?} by the book");
+    }
+}
+
+/// Protects from taking what was on a cable when it failed for what was sent after its repair.
+#[test]
+fn a_cable_is_not_repaired_before_what_was_on_it_would_have_arrived() {
+    let mut setup = leaf_spine(2, 2, 1);
+    setup.message(0, 1, 1_000, Time::ZERO);
+    fail_until(&mut setup, 2, 4, (Time::from_us(10), Time::from_us(11)));
+    let refusal = Ready::<NoControl>::new(&setup, RAW).err();
+    let Some(Refusal::ShortOutage { cable: 2, from, least }) = refusal else {
+        panic!("{refusal:?}")
+    };
+    assert_eq!(from, Time::from_us(10));
+    // A microsecond and 2 KB at 100 Gb/s.
+    assert_eq!(least, US + Time::from_ps(2_048 * 80));
+    setup.outages[0].until = from + least + Time::from_ps(1);
+    assert!(Ready::<NoControl>::new(&setup, RAW).is_ok());
 }
 
 /// Protects hosts with two cables: when one fails, the QPs on it go on over the other.
@@ -219,6 +340,7 @@ fn acks_that_wait_in_a_queue_of_their_own_are_dropped() {
     }
     // One of these times finds an ACK that waits for the end of a packet.
     for step in 0..20 {
+        setup.outages.clear();
         fail(&mut setup, far, switches[0], Time::from_us(20) + Time::from_ns(10) * step);
         let output = run::<NoControl>(&setup, RAW, 1);
         (0..setup.messages.len()).for_each(|flow| assert!(fct(&output, flow) > 0));

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Build, G100, US, empty, run};
-use fabric::{EcnConfig, EcnLaw, Output, Probe, ProbeKind, ProbeTargets, Setup};
+use fabric::{EcnConfig, EcnLaw, Outage, Output, Probe, ProbeKind, ProbeTargets, Setup};
 use schemes::contract::{
     Allow, CodePoint, Cp, Flags, HostFacts, Kind, Local, NoCtl, Packet, PathFacts, PlainReceiver,
     PortFacts, PortLocal, PortView, Rp, Scheme, Stack, SwitchFacts,
@@ -252,4 +252,25 @@ fn on_periods_at_epsilon_last_max_on() {
     let longest = *spans[1..spans.len() - 1].iter().max().expect("it was paused") as u64 * 100;
     // 49.0 us, less what pause and resume frames, shorter than data, save of 2 tau.
     assert!(spans.len() > 20 && (44_000..=49_100).contains(&longest), "{longest} ns");
+}
+
+/// Protects from a port that counts as paused for ever: its link fails under a pause, and no resume comes.
+#[test]
+fn a_failure_ends_a_pause_for_tcd_too() {
+    let mut setup = chain(8, 1_000_000);
+    setup.cable(NEAR, FAR, Rate::from_gbps(400), US);
+    setup.host.retransmit_timeout = Time::from_us(500);
+    let targets = ProbeTargets::Ports(vec![(NodeId::new(NEAR), PortId::new(0))]);
+    let (interval, start, end) = (US, Time::ZERO, Time::from_ms(2));
+    let kinds = [ProbeKind::Pause, ProbeKind::PortState];
+    setup.probes = kinds
+        .map(|kind| Probe { kind, priority: None, interval, start, end, targets: targets.clone() })
+        .to_vec();
+    let (whole, _) = watch(&setup);
+    let paused = whole.samples.of(0).find(|sample| sample.value == 1.0).expect("a pause").time;
+    setup.outages = vec![Outage { cable: 0, from: paused, until: Time::NEVER }];
+    let (output, _) = watch(&setup);
+    let state = |from: Time| output.samples.of(1).find(|sample| sample.time >= from).unwrap().value;
+    assert_eq!(state(paused - US / 2), 2.0, "it was paused");
+    assert_eq!(state(paused + Time::from_us(100)), 0.0, "max(Ton) later");
 }

@@ -129,6 +129,19 @@ fn explain(scenario: &Scenario, refusal: Refusal) -> ScenarioError {
             let why = format!("the system does not start {threads} threads: {reason}");
             ScenarioError::new("", why).hint("take fewer")
         }
+        Refusal::ShortOutage { cable, from, least } => {
+            let outage = scenario.outages.iter().find(|one| (one.link, one.from) == (cable, from));
+            let link = scenario.network.links[cable as usize];
+            ScenarioError::new(
+                format!("failure.{}.until", outage.map_or(0, |one| one.entry)),
+                format!(
+                    "what was on the link between {} and {} may arrive up to {least} after it fails",
+                    name(link.a),
+                    name(link.b)
+                ),
+            )
+            .hint("repair it later than that")
+        }
         Refusal::ManyRoutes if matches!(scenario.routing, Routing::SpanningTrees(_)) => {
             let why = "the routes of so many spanning trees do not fit";
             ScenarioError::new("routing.trees", why).hint("take fewer")
@@ -136,7 +149,7 @@ fn explain(scenario: &Scenario, refusal: Refusal) -> ScenarioError {
         Refusal::ManyRoutes => {
             let why = "its routes do not fit: nodes have too many different sets of ports to others";
             ScenarioError::new("topology", why).hint(
-                "take a smaller or more regular network, or fewer failures, each of which has routes \
+                "take a smaller or more regular network, or fewer failures and repairs, each of which has routes \
                  of its own",
             )
         }

@@ -2,8 +2,9 @@
 
 use crate::RunOptions;
 use fabric::{
-    Cable, Cioq, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Message, Node, Paths,
-    PfcConfig, Probe, ProbeKind, ProbeTargets, Quirks, Records, Setup, SwitchConfig, Threshold,
+    Cable, Cioq, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Message, Node, Outage,
+    Paths, PfcConfig, Probe, ProbeKind, ProbeTargets, Quirks, Records, Setup, SwitchConfig,
+    Threshold,
 };
 use scenario::{Scenario, Stop, Trace};
 use std::collections::BTreeMap;
@@ -30,8 +31,12 @@ pub(crate) fn setup(scenario: &Scenario, options: &RunOptions) -> Setup {
                 delay: link.delay,
                 pfc: link.pfc,
                 error_rate: link.error_rate.unwrap_or(scenario.wire.error_rate),
-                fails_at: link.fails_at,
             })
+            .collect(),
+        outages: scenario
+            .outages
+            .iter()
+            .map(|one| Outage { cable: one.link, from: one.from, until: one.until })
             .collect(),
         messages: messages(scenario),
         wire: match scenario.wire.profile {

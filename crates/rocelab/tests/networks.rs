@@ -119,3 +119,50 @@ fn frames_that_take_no_time_keep_their_order_on_any_threads() {
         assert_eq!(run_on(text, &[], threads).summary.digest, one.summary.digest, "{threads}");
     }
 }
+
+/// Protects every scheme from links that come and go: what was lost is sent again, feedback that was lost or
+/// comes another way keeps nobody, and threads change nothing.
+#[test]
+fn every_scheme_gets_along_with_links_that_come_and_go() {
+    let mut text = r#"
+        [topology]
+        kind = "leaf-spine"
+        leaves = 3
+        spines = 2
+        hosts_per_leaf = 4
+        host_rate = "100Gbps"
+        host_delay = "1us"
+        rate = "100Gbps"
+        delay = "1us"
+        [run]
+        limit = "100ms"
+        [[traffic]]
+        kind = "permutation"
+        size = "1MB"
+        [[traffic]]
+        kind = "incast"
+        senders = ["h4..h11"]
+        receiver = "h0"
+        size = "200KB"
+    "#
+    .to_owned();
+    for (link, at, until) in [
+        ("leaf0:spine0", 20, Some(40)),
+        ("leaf1:spine0", 30, Some(50)),
+        ("leaf0:spine1", 60, Some(80)),
+        ("leaf0:spine0", 100, Some(110)),
+        ("leaf2:spine1", 120, None),
+    ] {
+        writeln!(text, "[[failure]]\nlink = \"{link}\"\nat = \"{at}us\"").unwrap();
+        if let Some(until) = until {
+            writeln!(text, "until = \"{until}us\"").unwrap();
+        }
+    }
+    for scheme in schemes::registry::all().iter().filter(|scheme| !scheme.input_queues) {
+        let run = |threads| common::run_on(&text, &[("scheme", scheme.name)], threads).summary;
+        let one = run(1);
+        assert_eq!(one.flows_done, one.flows, "{}: {:?}", scheme.name, one.warnings);
+        assert!(one.lost_packets > 0, "{}", scheme.name);
+        assert_eq!(run(3).digest, one.digest, "{} on 3 threads", scheme.name);
+    }
+}

@@ -1,4 +1,4 @@
-//! From `[[failure]]` to links with an end.
+//! From `[[failure]]` to the times for which links carry nothing.
 
 use crate::error::{Result, ScenarioError};
 use crate::network::{Network, Reach};
@@ -6,20 +6,35 @@ use crate::select::Selector;
 use crate::spec::FailureSpec;
 use crate::traffic::check_time;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 use units::{NodeId, Time};
 
-/// Most times at which links fail, each of which takes a table of routes.
+/// Most times at which links fail or are repaired, each of which takes a table of routes.
 const MOST_TIMES: usize = 256;
 
-/// When each link of the network fails; [`Time::NEVER`] where it does not.
-pub(crate) fn resolve(specs: &[FailureSpec], nodes: &Selector<'_>) -> Result<Vec<Time>> {
-    let network = nodes.network();
-    let mut ends = vec![Time::NEVER; network.links.len()];
-    let times: BTreeSet<Time> = specs.iter().map(|spec| spec.at.0).collect();
-    if times.len() > MOST_TIMES {
-        let why = format!("links fail at {} times; the most is {MOST_TIMES}", times.len());
-        return Err(ScenarioError::new("failure", why).hint("have some fail together"));
+/// A time for which a link carries nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outage {
+    /// Index of the link.
+    pub link: u32,
+    /// When it fails, above zero.
+    pub from: Time,
+    /// When it carries packets again; [`Time::NEVER`] for not at all.
+    pub until: Time,
+    /// Index of the `[[failure]]` that says so.
+    pub entry: usize,
+}
+
+impl Outage {
+    fn is_at(&self, time: Time) -> bool {
+        self.from <= time && time < self.until
     }
+}
+
+/// When links of the network fail; those of a link are apart.
+pub(crate) fn resolve(specs: &[FailureSpec], nodes: &Selector<'_>) -> Result<Vec<Outage>> {
+    let network = nodes.network();
+    let mut outages: Vec<Outage> = Vec::new();
     for (index, spec) in specs.iter().enumerate() {
         let key = |name: &str| format!("failure.{index}.{name}");
         let Some((a, b)) = spec.link.split_once(':') else {
@@ -29,33 +44,39 @@ pub(crate) fn resolve(specs: &[FailureSpec], nodes: &Selector<'_>) -> Result<Vec
             ));
         };
         let (a, b) = (nodes.node(a, &key("link"))?, nodes.node(b, &key("link"))?);
-        let at = check_time(spec.at, || key("at"))?;
-        if at == Time::ZERO {
-            return Err(ScenarioError::new(key("at"), "must be above zero")
-                .hint("leave the link out of the topology"));
-        }
-        let mut found = false;
-        for (link, end) in network.links.iter().zip(&mut ends) {
-            if (link.a, link.b) == (a, b) || (link.a, link.b) == (b, a) {
-                found = true;
-                if *end != Time::NEVER {
-                    let (a, b) = (&network.node(a).name, &network.node(b).name);
-                    let why = format!("the link between {a} and {b} fails at {end} already");
-                    return Err(ScenarioError::new(key("link"), why));
-                }
-                *end = at;
+        let (from, until) = span(spec, key)?;
+        let found = outages.len();
+        for (link, ends) in network.links.iter().enumerate() {
+            if (ends.a, ends.b) == (a, b) || (ends.a, ends.b) == (b, a) {
+                outages.push(Outage { link: link as u32, from, until, entry: index });
             }
         }
-        if !found {
-            return Err(ScenarioError::new(
-                key("link"),
-                format!("{} and {} have no link", network.node(a).name, network.node(b).name),
-            ));
+        let (before, new) = outages.split_at(found);
+        let names = || (&network.node(a).name, &network.node(b).name);
+        let Some(first) = new.first() else {
+            let (a, b) = names();
+            return Err(ScenarioError::new(key("link"), format!("{a} and {b} have no link")));
+        };
+        let apart = |one: &Outage| one.link != first.link || one.until < from || until < one.from;
+        if let Some(other) = before.iter().find(|one| !apart(one)) {
+            let (a, b) = names();
+            let end = match other.until {
+                Time::NEVER => "for good".to_owned(),
+                until => format!("until {until}"),
+            };
+            let why =
+                format!("the link between {a} and {b} fails at {} already, {end}", other.from);
+            return Err(ScenarioError::new(key("link"), why));
         }
     }
-    if !specs.is_empty()
-        && let Some((a, b)) = cut_off(network, &ends)
-    {
+    let times: BTreeSet<Time> = outages.iter().flat_map(|one| [one.from, one.until]).collect();
+    let changes = times.iter().filter(|time| **time != Time::NEVER).count();
+    if changes > MOST_TIMES {
+        let why =
+            format!("links fail or are repaired at {changes} times; the most is {MOST_TIMES}");
+        return Err(ScenarioError::new("failure", why).hint("have some fail together"));
+    }
+    if let Some((a, b)) = cut_off(network, &outages, &times) {
         let name = |id| &network.node(id).name;
         return Err(ScenarioError::new(
             "failure",
@@ -63,14 +84,49 @@ pub(crate) fn resolve(specs: &[FailureSpec], nodes: &Selector<'_>) -> Result<Vec
         )
         .hint("have a link of another path fail, or give the host a second one"));
     }
-    Ok(ends)
+    Ok(outages)
 }
 
-/// Two hosts that reach each other, but not when all links that fail have failed.
-fn cut_off(network: &Network, ends: &[Time]) -> Option<(NodeId, NodeId)> {
+/// From when to when a link fails.
+fn span(spec: &FailureSpec, key: impl Fn(&str) -> String) -> Result<(Time, Time)> {
+    let from = check_time(spec.at, || key("at"))?;
+    if from == Time::ZERO {
+        return Err(ScenarioError::new(key("at"), "must be above zero")
+            .hint("leave the link out of the topology"));
+    }
+    let Some(until) = spec.until else { return Ok((from, Time::NEVER)) };
+    let until = check_time(until, || key("until"))?;
+    if until <= from {
+        let why = format!("must be later than `at`, which is {from}; got {until}");
+        return Err(ScenarioError::new(key("until"), why));
+    }
+    Ok((from, until))
+}
+
+/// Two hosts that reach each other, but not while some links are down.
+fn cut_off(
+    network: &Network,
+    outages: &[Outage],
+    times: &BTreeSet<Time>,
+) -> Option<(NodeId, NodeId)> {
+    // Of failures one after the other the last leaves the least.
+    let repairs: BTreeSet<Time> = outages.iter().map(|one| one.until).collect();
+    let next = |time: &Time| times.range((Bound::Excluded(time), Bound::Unbounded)).next();
+    let worst = times.iter().filter(|time| {
+        **time != Time::NEVER && next(time).is_none_or(|next| repairs.contains(next))
+    });
+    worst.copied().find_map(|time| {
+        let down: BTreeSet<u32> =
+            outages.iter().filter(|one| one.is_at(time)).map(|one| one.link).collect();
+        cut_off_without(network, &down)
+    })
+}
+
+/// The same while the links `down` are.
+fn cut_off_without(network: &Network, down: &BTreeSet<u32>) -> Option<(NodeId, NodeId)> {
     let mut left = network.clone();
-    let mut end = ends.iter();
-    left.links.retain(|_| end.next() == Some(&Time::NEVER));
+    let mut link = 0..;
+    left.links.retain(|_| link.next().is_none_or(|link| !down.contains(&link)));
     let (before, after) = (Reach::new(network), Reach::new(&left));
     // Hosts that are linked to the same switches, before and after, as far as switches reach each other, fare
     // alike; two of each stand for all. Who has a link to another host stands for itself.

@@ -47,6 +47,7 @@ pub mod workload;
 
 pub use catalogue::{KeyInfo, KindInfo, topology_kinds, traffic_kinds};
 pub use error::ScenarioError;
+pub use failure::Outage;
 pub use network::{Link, Network, Node, NodeKind, Port};
 pub use probe::{Probe, ProbeKind, Targets};
 pub use scenario::{MOST_NAME_BYTES, Run, Scenario, Stop};

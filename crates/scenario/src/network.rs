@@ -48,14 +48,12 @@ pub struct Link {
     pub pfc: bool,
     /// Probability that a packet arrives damaged, where it has one of its own.
     pub error_rate: Option<f64>,
-    /// When it fails; [`Time::NEVER`] for not at all.
-    pub fails_at: Time,
 }
 
 impl Link {
     /// A link that loses nothing and that PFC may pause.
     pub(crate) fn new(a: NodeId, b: NodeId, rate: Rate, delay: Time) -> Link {
-        Link { a, b, rate, delay, pfc: true, error_rate: None, fails_at: Time::NEVER }
+        Link { a, b, rate, delay, pfc: true, error_rate: None }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The valid scenario, and how a specification becomes one.
 
 use crate::error::{Result, ScenarioError};
-use crate::failure;
+use crate::failure::{self, Outage};
 use crate::network::{Link, Network};
 use crate::probe::{self, Probe};
 use crate::scheme::{self, SchemeChoice};
@@ -35,6 +35,8 @@ pub struct Scenario {
     pub run: Run,
     /// The network.
     pub network: Network,
+    /// When links of it fail.
+    pub outages: Vec<Outage>,
     /// The messages in order of (start, generation); a flow's id is its index here.
     pub messages: Vec<Message>,
     /// The tags that messages refer to.
@@ -120,7 +122,7 @@ impl Scenario {
         let wire = settings::wire(&spec.wire)?;
         settings::quirks(&mut spec.quirks)?;
 
-        let mut network = topology::resolve(&mut spec.topology, base)?;
+        let network = topology::resolve(&mut spec.topology, base)?;
         let scheme = scheme::resolve(&mut spec.scheme, network.lowest_host_rate())?;
         let switch = settings::switch(&mut spec.switch, scheme.info, &spec.quirks)?;
         let law = scheme.info.preset(&scheme.preset).and_then(|preset| preset.ecn.as_ref());
@@ -163,13 +165,9 @@ impl Scenario {
         check_trees(&routing, scheme.info)?;
         let probes = probe::resolve(&spec.probe, &nodes, &traffic, &run)?;
         let trace = trace::resolve(&spec.trace, &nodes)?;
-        let failures = failure::resolve(&spec.failure, &nodes)?;
-        drop(nodes);
-        for (link, fails_at) in network.links.iter_mut().zip(failures) {
-            link.fails_at = fails_at;
-        }
+        let outages = failure::resolve(&spec.failure, &nodes)?;
         if switch.cioq.is_some() {
-            check_sound_links(&network, &wire, scheme.info)?;
+            check_sound_links(&network, &outages, &wire, scheme.info)?;
         }
         let Traffic { messages, tags } = traffic;
         Ok(Scenario {
@@ -177,6 +175,7 @@ impl Scenario {
             description: spec.description.clone().unwrap_or_default(),
             run,
             network,
+            outages,
             messages,
             tags,
             scheme,
@@ -267,7 +266,12 @@ fn check_trees(routing: &Routing, scheme: &SchemeInfo) -> Result<()> {
 }
 
 /// CIOQ switches know no links that fail or lose packets.
-fn check_sound_links(network: &Network, wire: &Wire, scheme: &SchemeInfo) -> Result<()> {
+fn check_sound_links(
+    network: &Network,
+    outages: &[Outage],
+    wire: &Wire,
+    scheme: &SchemeInfo,
+) -> Result<()> {
     let why = "CIOQ switches have sound links only";
     let hint = if scheme.input_queues {
         format!("scheme {} needs such switches: choose another", scheme.name)
@@ -275,7 +279,7 @@ fn check_sound_links(network: &Network, wire: &Wire, scheme: &SchemeInfo) -> Res
         "take switch.architecture = \"shared-memory\"".to_owned()
     };
     let refuse = |key: String, why: String| Err(ScenarioError::new(key, why).hint(hint.clone()));
-    if network.links.iter().any(|link| link.fails_at != Time::NEVER) {
+    if !outages.is_empty() {
         return refuse("failure".to_owned(), why.to_owned());
     }
     let rate = |link: &Link| link.error_rate.unwrap_or(wire.error_rate);

@@ -1,6 +1,7 @@
 //! Bad input: each one clear line that names the key, its line and what to do.
 
-use scenario::parse;
+use scenario::{Outage, parse};
+use units::Time;
 
 const STAR: &str = r#"
 [topology]
@@ -701,10 +702,67 @@ fn of_two_ways_one_may_fail() {
                 link = \"spine1:leaf0\"\nat = \"5us\"\n";
     let scenario = parse(&format!("{text}{FLOW}"), None, &[]);
     let scenario = scenario.unwrap();
-    let failing = scenario.network.links.iter().filter(|link| link.fails_at.ns() == 5_000).count();
-    assert_eq!((failing, scenario.wire.error_rate), (1, 1e-6));
+    let [Outage { from, until, .. }] = scenario.outages[..] else {
+        panic!("{:?}", scenario.outages)
+    };
+    assert_eq!((from, until), (Time::from_us(5), Time::NEVER));
+    assert_eq!(scenario.wire.error_rate, 1e-6);
     let again = parse(&scenario.to_toml(), None, &[]).unwrap();
     assert_eq!(again, scenario, "the effective scenario says the same");
+}
+
+#[test]
+fn links_that_are_repaired() {
+    let text = "[topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\n\
+                host_rate = \"100Gbps\"\nhost_delay = \"1us\"\nrate = \"100Gbps\"\n\
+                delay = \"1us\"\n";
+    let fails = |times: &[(&str, &str, &str)]| {
+        let one = |(link, at, until): &(&str, &str, &str)| {
+            format!("[[failure]]\nlink = \"{link}\"\nat = \"{at}\"\nuntil = \"{until}\"\n")
+        };
+        parse(&format!("{text}{FLOW}{}", times.iter().map(one).collect::<String>()), None, &[])
+    };
+    let wrong = |times: &[(&str, &str, &str)]| fails(times).unwrap_err().to_string();
+    let (near, far) = ("leaf0:spine0", "leaf0:spine1");
+    says(
+        &wrong(&[(near, "5us", "5us")]),
+        &["failure.0.until: must be later than `at`, which is 5us; got 5us"],
+    );
+    // From one end to the other they are apart.
+    let (first, second) = ((near, "5us", "9us"), (near, "10us", "12us"));
+    let scenario = fails(&[second, first]).unwrap();
+    assert_eq!(scenario.outages.len(), 2);
+    assert_eq!(parse(&scenario.to_toml(), None, &[]).unwrap(), scenario);
+    for touching in [(near, "9us", "12us"), (near, "1us", "5us"), (near, "6us", "7us")] {
+        says(&wrong(&[first, touching]), &["failure.1.link", "fails at 5us already, until 9us"]);
+    }
+    // Both ways at once leave none; one after the other will do.
+    fails(&[first, (far, "10us", "12us"), (near, "13us", "15us")]).unwrap();
+    fails(&[first, (far, "9us", "12us")]).unwrap();
+    for both in [(far, "4us", "6us"), (far, "6us", "7us"), (far, "8us", "20us")] {
+        says(&wrong(&[first, both]), &["leaves", "without a way to each other"]);
+    }
+}
+
+#[test]
+fn links_change_at_no_more_times_than_there_is_room_for() {
+    let text = "[topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\n\
+                host_rate = \"100Gbps\"\nhost_delay = \"1us\"\nrate = \"100Gbps\"\n\
+                delay = \"1us\"\n";
+    let flaps = |count: u32| {
+        let one = |number: u32| {
+            let (at, until) = (10 * number + 10, 10 * number + 15);
+            format!(
+                "[[failure]]\nlink = \"leaf0:spine0\"\nat = \"{at}us\"\nuntil = \"{until}us\"\n"
+            )
+        };
+        parse(&format!("{text}{FLOW}{}", (0..count).map(one).collect::<String>()), None, &[])
+    };
+    flaps(128).unwrap();
+    says(
+        &flaps(129).unwrap_err().to_string(),
+        &["failure: links fail or are repaired at 258 times"],
+    );
 }
 
 /// Protects runs from what presets make of extreme rates: either a scheme takes it, or it says which

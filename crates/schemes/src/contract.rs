@@ -497,7 +497,7 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
         _packet: &Packet<S>,
     ) {
     }
-    /// The peer of a port paused or resumed one of its priorities.
+    /// The peer of a port paused or resumed one of its priorities, or its link failed, which ends a pause.
     fn on_pfc(
         &mut self,
         _cx: &mut <Self::Level as Level>::Arrive<'_, S>,

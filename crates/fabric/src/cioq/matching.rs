@@ -57,9 +57,6 @@ impl Pending {
     }
 }
 
-/// No packet but data is larger, in bytes.
-const LARGEST_CONTROL: u32 = 2_048;
-
 /// What a free output would take from the inputs that are free.
 enum Claim {
     Packet(Grant),
@@ -94,7 +91,7 @@ impl<S: Scheme> CioqSwitch<S> {
         if full.contains(port) {
             due.at(port).max(self.crossbar.output_free(port))
         } else if last.contains(port) {
-            due.at(port).max(ports[port].empty_from(self.largest_packet()))
+            due.at(port).max(ports[port].empty_from(self.chassis.common.largest_packet()))
         } else {
             Time::NEVER
         }
@@ -411,7 +408,7 @@ impl<S: Scheme> CioqSwitch<S> {
     /// Whether a packet that waits for an output may fit into its queue.
     #[inline]
     fn may_take(&self, output: usize) -> bool {
-        let (port, largest) = (&self.chassis.ports[output], self.largest_packet());
+        let (port, largest) = (&self.chassis.ports[output], self.chassis.common.largest_packet());
         let mut priorities = self.inputs.priorities[output];
         while priorities != 0 {
             let priority = priorities.trailing_zeros() as usize;
@@ -423,11 +420,5 @@ impl<S: Scheme> CioqSwitch<S> {
             }
         }
         false
-    }
-
-    /// No packet is larger, in bytes.
-    #[inline]
-    fn largest_packet(&self) -> u64 {
-        u64::from(self.chassis.common.longest_packet.max(LARGEST_CONTROL))
     }
 }

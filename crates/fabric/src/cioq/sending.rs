@@ -2,7 +2,7 @@
 
 use super::CioqSwitch;
 use crate::egress::{LevelOf, Made};
-use crate::packet::{Header, NO_INGRESS, Packet, Scheme};
+use crate::packet::{Header, NO_INGRESS, Packet, Scheme, is_pause};
 use crate::scheduler::PFC;
 use engine::{Handle, Window};
 use schemes::contract::{Level, SwitchEffect};
@@ -122,7 +122,7 @@ impl<S: Scheme> CioqSwitch<S> {
         let changed = self.chassis.hears_pfc(now, port, header);
         self.refresh(port, now);
         if changed {
-            self.chassis.egress(port).tells_pfc(now, header);
+            self.chassis.egress(port).tells_pfc(now, header.priority, is_pause(header));
             self.apply_effects(window, now);
         }
     }

@@ -1,4 +1,4 @@
-//! What a host does when a link fails, its own or another.
+//! What a host does when a link fails or is repaired, its own or another.
 
 use super::Host;
 use super::sending::place;
@@ -9,16 +9,19 @@ use units::Time;
 
 impl<S: Scheme> Host<S> {
     /// The epoch ends: control packets that wait for a link that fails are dropped, and QPs are
-    /// shared out anew among the links that are left. Every host has one.
+    /// shared out anew among the links that there are. Every host has one.
     #[cold]
     pub(super) fn begin_epoch(&mut self, window: &mut Window<'_, '_, Packet<S>>) {
         let now = self.epoch_end;
         self.epoch += 1;
         self.epoch_end = self.common.graph.end_of(self.epoch);
-        for port in 0..self.nics.len() {
-            if self.common.graph.ports(self.node)[port].fails_at == now {
-                self.cut(window, now, port);
-            }
+        let (cut, repaired) = self.common.graph.changes_at(self.node, now);
+        for port in cut {
+            self.cut(window, now, port);
+        }
+        for port in repaired {
+            self.losses.as_mut().expect("its links may fail").set_failed(port, false);
+            self.nics[port].port.bring_up();
         }
         if self.nics.len() > 1 || self.common.quirks.scan_queue_pairs {
             self.redistribute(now);
@@ -28,7 +31,7 @@ impl<S: Scheme> Host<S> {
     fn cut(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time, port: usize) {
         let this = &mut self.nics[port].port;
         this.take_down(now);
-        self.losses.as_mut().expect("its links may fail").fail(port);
+        self.losses.as_mut().expect("its links may fail").set_failed(port, true);
         while let Some((queue, handle)) = this.take_any(window.packets) {
             let header = window.packets.remove(handle).header;
             this.count_out(queue as u8, header.size);

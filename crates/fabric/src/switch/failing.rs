@@ -1,4 +1,4 @@
-//! What a switch does when a link fails, its own or another.
+//! What a switch does when a link fails or is repaired, its own or another.
 
 use super::Switch;
 use crate::chassis::Chassis;
@@ -16,19 +16,32 @@ impl<S: Scheme> Switch<S> {
         let Chassis { common, node, here, .. } = &mut self.chassis;
         self.epoch_end = common.graph.end_of(self.epoch);
         *here = common.routes.here(*node, self.epoch);
-        for port in 0..self.chassis.ports.len() {
-            let end = self.chassis.common.graph.ports(self.chassis.node)[port];
-            if end.fails_at == now {
-                self.cut(window, now, port);
+        let (cut, repaired) = common.graph.changes_at(*node, now);
+        for port in cut {
+            self.cut(window, now, port);
+        }
+        for port in repaired {
+            self.repair(window, now, port);
+        }
+    }
+
+    /// The link of `port` carries packets again. Its peer knows of no pause any more.
+    fn repair(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time, port: usize) {
+        self.losses.as_mut().expect("its links may fail").set_failed(port, false);
+        self.chassis.ports[port].bring_up();
+        self.chassis.look_at(port);
+        for priority in 0..8 {
+            if self.chassis.mmu.pauses(port as u16, priority) {
+                self.send_pfc(window, now, port, priority, true);
             }
         }
     }
 
     /// The link of `port` fails: what waits for it is dropped.
     fn cut(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time, port: usize) {
-        self.chassis.ports[port].take_down(now);
+        let paused = self.chassis.ports[port].take_down(now);
         self.chassis.due.set(port, Time::NEVER);
-        self.losses.as_mut().expect("its links may fail").fail(port);
+        self.losses.as_mut().expect("its links may fail").set_failed(port, true);
         while let Some(handle) = self.take_any(window, port) {
             let packet = window.packets.remove(handle);
             let header = packet.header;
@@ -52,6 +65,9 @@ impl<S: Scheme> Switch<S> {
             }
         }
         self.chassis.look_at(port);
+        for priority in (0..8).filter(|priority| paused & 1 << priority != 0) {
+            self.chassis.egress(port).tells_pfc(now, priority, false);
+        }
         self.apply_effects(window, now);
     }
 

@@ -32,6 +32,7 @@ pub fn empty() -> Setup {
     Setup {
         nodes: Vec::new(),
         cables: Vec::new(),
+        outages: Vec::new(),
         messages: Vec::new(),
         wire: wire::Profile::Rocev2,
         payload: 1000,
@@ -96,7 +97,6 @@ impl Build for Setup {
             delay,
             pfc: true,
             error_rate: 0.0,
-            fails_at: Time::NEVER,
         });
     }
     fn message(&mut self, src: u32, dst: u32, size: u64, start: Time) -> usize {

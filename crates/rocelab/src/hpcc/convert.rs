@@ -84,6 +84,7 @@ pub fn scenario_of(experiment: &Experiment, name: &str) -> (Spec, Vec<Warning>) 
     let failure = config.link_down.map(|down| FailureSpec {
         link: format!("{}:{}", node_name(down.a), node_name(down.b)),
         at: Quantity(down.at),
+        until: None,
     });
     let flows = flows.iter().map(|flow| FlowSpec {
         src: node_name(flow.src),
