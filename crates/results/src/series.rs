@@ -54,7 +54,7 @@ pub struct SeriesInfo {
 
 impl Series {
     /// The name of the column of values, which carries the unit: `queue_bytes`.
-    pub fn value_column(&self) -> String {
+    fn value_column(&self) -> String {
         let kind = self.kind.replace('-', "_");
         if self.unit.is_empty() { kind } else { format!("{kind}_{}", self.unit) }
     }

@@ -4,7 +4,7 @@ use crate::flows::FlowTable;
 use serde::Serialize;
 
 /// The most size bins there are.
-pub const MAX_BINS: usize = 20;
+const MAX_BINS: usize = 20;
 
 /// Mean and percentiles of the slowdowns of the flows that completed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -45,7 +45,7 @@ pub struct SizeBin {
 ///
 /// # Panics
 /// If there are no values, or `percent` is not within 1 to 100.
-pub fn percentile(sorted: &[f64], percent: usize) -> f64 {
+fn percentile(sorted: &[f64], percent: usize) -> f64 {
     assert!((1..=100).contains(&percent), "percent must be within 1 to 100");
     let rank = (sorted.len() * percent).div_ceil(100);
     sorted[rank - 1]
