@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
 from PIL import Image
@@ -24,6 +25,7 @@ COLOURS = 256
 
 def main() -> None:
     """Draws all pictures anew."""
+    argparse.ArgumentParser(description="Draws the pictures of the pages anew.").parse_args()
     HERE.mkdir(exist_ok=True)
     schemes = rocelab.schemes()
     whole = baselines.two_flows(schemes, columns=4)

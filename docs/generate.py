@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 import sys
@@ -243,6 +244,16 @@ def block(name: str, keys: Keys) -> str:
 
 def main() -> None:
     """Rewrites the pages, or checks them."""
+    parser = argparse.ArgumentParser(
+        description="Writes the parts of the pages beside it that the program itself knows.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="write nothing; name pages that are out of date, and end with 1 if there are any",
+    )
+    check = parser.parse_args().check
     keys = Keys(rocelab.schema())
     stale = []
     for page in sorted(HERE.rglob("*.md")):
@@ -250,11 +261,11 @@ def main() -> None:
         fresh = BLOCK.sub(lambda m: f"{m[1]}\n{block(m[2], keys)}\n{m[3]}", text)
         if fresh != text:
             stale.append(str(page.relative_to(HERE.parent)))
-            if "--check" not in sys.argv:
+            if not check:
                 page.write_text(fresh, encoding="utf-8")
     for page in stale:
         print(page)
-    if stale and "--check" in sys.argv:
+    if stale and check:
         print("out of date: run `python docs/generate.py`", file=sys.stderr)
         sys.exit(1)
 
