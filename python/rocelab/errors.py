@@ -58,7 +58,7 @@ class ConfigError(RocelabError, ValueError):
 
 
 class SimulationError(RocelabError):
-    """A run failed."""
+    """A run failed through no fault of its scenario."""
 
 
 class ResultError(RocelabError):

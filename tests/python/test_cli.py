@@ -11,6 +11,7 @@ import pytest
 
 import rocelab
 from conftest import LOSSY, Command
+from rocelab import cli
 
 FLOW_COLUMNS = [
     "flow_id",
@@ -283,3 +284,24 @@ def test_what_a_closed_standard_error_is_told_is_no_output(tmp_path: Path) -> No
     done = subprocess.run(closed, stdout=subprocess.PIPE, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 0
     assert json.loads(done.stdout)["lossless_drops"] > 0
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (rocelab.SimulationError("the run was killed"), 1),
+        (rocelab.ConfigError("the run was killed"), 2),
+        (rocelab.ResultError("the run was killed"), 2),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_the_exit_code_tells_whose_fault_it_is(
+    error: Exception, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def command() -> None:
+        raise error
+
+    with pytest.raises(SystemExit) as ended:
+        cli.ended(command)
+    assert ended.value.code == code
+    assert capsys.readouterr().err == "error: the run was killed\n"

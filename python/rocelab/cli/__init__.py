@@ -1,8 +1,9 @@
 """The ``rocelab`` command.
 
-Data goes to the standard output, all else to the standard error stream. Exit codes: 0 done, 2 bad
-input or a file that cannot be read or written, 130 interrupted. A reader that takes no more of the
-output (``rocelab list | head``) ends the command without a word, and with 0. SIGTERM is as Ctrl-C.
+Data goes to the standard output, all else to the standard error stream. Exit codes: 0 done, 1 a
+run failed through no fault of its input, 2 bad input or a file that cannot be read or written, 130
+interrupted. A reader that takes no more of the output (``rocelab list | head``) ends the command
+without a word, and with 0. SIGTERM is as Ctrl-C.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
-from rocelab.errors import RocelabError
+from rocelab.errors import RocelabError, SimulationError
 
+FAILED = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
 
@@ -60,7 +62,7 @@ def _code_of(command: Callable[[], None]) -> int:
         return 0 if isinstance(end.__context__, BrokenPipeError) else int(end.code or 0)
     except RocelabError as error:
         print(f"error: {error}", file=sys.stderr)
-        return BAD_INPUT
+        return FAILED if isinstance(error, SimulationError) else BAD_INPUT
     except OSError as error:
         return _told(error)
     except KeyboardInterrupt:
