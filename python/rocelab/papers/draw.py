@@ -9,7 +9,16 @@ import polars as pl
 
 from rocelab.papers.model import Figure, Panel, Runs
 from rocelab.plot.slowdown import log_sizes, log_slowdown
-from rocelab.plot.style import COLOURS, HEIGHT_IN, LINES, MARKERS, WIDTH_IN, footnotes, style
+from rocelab.plot.style import (
+    COLOURS,
+    HEADROOM,
+    HEIGHT_IN,
+    LINES,
+    MARKERS,
+    WIDTH_IN,
+    footnotes,
+    style,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,8 +36,6 @@ _SECOND_SET = "--"
 """Line style of the second of two sets of a scheme, which share a colour."""
 _PLOT_SHARE = 0.85
 """Of a panel's width, what is left beside the y axis with its label."""
-_HEADROOM = 1.05
-"""How far an axis that begins at 0 goes beyond what it shows, so that no mark is cut off."""
 
 
 def data(figure: Figure, runs: Runs) -> pl.DataFrame:
@@ -119,7 +126,7 @@ def _panel(axes: Axes, panel: Panel, frame: pl.DataFrame, looks: Mapping[str, in
         axes.set_ylim(bottom=0)
     else:
         # Nothing here is below 0; where all is 0 there is no height to go by.
-        axes.set_ylim(0, max(axes.dataLim.ymax, 0) * _HEADROOM or 1)
+        axes.set_ylim(0, max(axes.dataLim.ymax, 0) * HEADROOM or 1)
     if panel.x_range:
         axes.set_xlim(panel.x_range)
 

@@ -58,7 +58,7 @@ LINE_IN = 0.16
 """Height of a line of text."""
 
 HEADROOM = 1.05
-"""How far an axis that begins at 0 goes beyond what it shows."""
+"""How far an axis that begins at 0 goes beyond what it shows, so that no mark is cut off."""
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 LINES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 0.8)), (0, (8, 2)))
