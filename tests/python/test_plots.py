@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import copy
+import io
+import pickle
 import signal
 import tomllib
 from collections.abc import Sequence
@@ -50,6 +53,20 @@ def test_savefig_is_as_sharp_as_save(incast: rocelab.Result, tmp_path: Path) -> 
     assert other.read_bytes() == saved.read_bytes()
     drawn.savefig(other, dpi=100)
     assert png_size(other.read_bytes())[0] == pytest.approx(100 * style.WIDTH_IN, abs=1)
+
+
+def test_pictures_can_be_pickled_and_copied(incast: rocelab.Result) -> None:
+    def png(drawn: Figure) -> bytes:
+        buffer = io.BytesIO()
+        drawn.savefig(buffer, dpi=40)
+        return buffer.getvalue()
+
+    scenario = rocelab.Scenario.from_toml(INCAST)
+    sweep = rocelab.sweep(scenario, {"traffic.0.size": ["100KB", "300KB"]})
+    for drawn in (incast.plot.fct(), incast.plot.queue(), sweep.plot("max_queue_bytes")):
+        for other in (pickle.loads(pickle.dumps(drawn)), copy.deepcopy(drawn)):  # noqa: S301
+            assert isinstance(other, Picture)
+            assert png(other) == png(drawn)
 
 
 def test_axes_say_what_they_show(incast: rocelab.Result) -> None:

@@ -270,7 +270,13 @@ def log_sizes(axes: Axes) -> None:
         # Here matplotlib would label as many sizes as on a linear axis, one over the other.
         _name_sizes(axes, sizes)
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda nbytes, _: quantity.size(nbytes)))
+    axes.xaxis.set_major_formatter(FuncFormatter(_size_tick))
+
+
+def _size_tick(nbytes: float, _: object) -> str:
+    """What stands at a tick of so many bytes."""
+    # A function with a name, as pictures with others cannot be pickled.
+    return quantity.size(nbytes)
 
 
 def _in_view(subs: Sequence[float], low: float, high: float) -> int:
@@ -301,7 +307,7 @@ def log_slowdown(axes: Axes) -> None:
 
 def log_values(axes: Axes) -> None:
     """Makes y, as long as it is, a logarithmic axis with numbers in full."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+    from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
     axes.set_yscale("log")
     low, high = axes.get_ylim()
@@ -310,4 +316,4 @@ def log_values(axes: Axes) -> None:
     subs = (1.0,) if high / low > 200 else (1.0, 2.0, 5.0)
     axes.yaxis.set_major_locator(LogLocator(subs=subs))
     axes.yaxis.set_minor_locator(NullLocator())
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
