@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rocelab.errors import ConfigError, ResultError
 from rocelab.quantity import duration, picoseconds
@@ -17,6 +17,8 @@ from rocelab.table import ArrowStream, Series, Table
 if TYPE_CHECKING:
     from rocelab import _rocelab
     from rocelab.plot.accessor import Plots
+
+Value = TypeVar("Value")
 
 _SEEN = {
     "port-state": "the scheme {scheme} has no number for these ports",
@@ -60,8 +62,8 @@ class Result:
     ) -> None:
         self.flows = flows
         self.ports = ports
-        self.series = series
-        self.traces = traces
+        self.series = _Named("probe", series)
+        self.traces = _Named("trace", traces)
         self._capture = capture
         self.summary = summary
         self.drops = list(drops)
@@ -108,7 +110,7 @@ class Result:
     @cached_property
     def probes(self) -> Mapping[str, dict[str, Any]]:
         """The scenario's probes by name, each with all its keys."""
-        return {probe["name"]: probe for probe in probes_of(self._scenario_toml)}
+        return _Named("probe", {one["name"]: one for one in probes_of(self._scenario_toml)})
 
     @property
     def scenario_toml(self) -> str:
@@ -189,23 +191,25 @@ def series_of(
     summary: Mapping[str, Any], source: Callable[[dict[str, Any]], ArrowStream]
 ) -> dict[str, Series]:
     """The series that ``summary`` lists; ``source`` gives the table for an entry."""
-    return _ByProbe(
-        (
-            entry["name"],
-            Series(
-                partial(source, entry),
-                name=entry["name"],
-                kind=entry["kind"],
-                unit=entry["unit"],
-                column=entry["column"],
-            ),
+    return {
+        entry["name"]: Series(
+            partial(source, entry),
+            name=entry["name"],
+            kind=entry["kind"],
+            unit=entry["unit"],
+            column=entry["column"],
         )
         for entry in summary["series"]
-    )
+    }
 
 
-class _ByProbe(dict[str, Series]):
-    """Series by the names of their probes; who asks for another is told which there are."""
+class _Named(dict[str, Value]):
+    """Things by their names; who asks for another is told which there are."""
 
-    def __missing__(self, name: str) -> Series:
-        raise KeyError(f"no probe is called {name!r}; there are: {', '.join(self) or 'none'}")
+    def __init__(self, what: str, things: Mapping[str, Value]) -> None:
+        super().__init__(things)
+        self._what = what
+
+    def __missing__(self, name: str) -> Value:
+        known = ", ".join(self) or "none"
+        raise KeyError(f"no {self._what} is called {name!r}; there are: {known}")

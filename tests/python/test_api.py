@@ -106,16 +106,19 @@ def test_a_typo_in_a_sweep_shows_what_was_meant() -> None:
     assert str(again) == str(caught.value)
 
 
-def test_series_that_are_not_there_are_told_with_those_that_are(
-    incast: rocelab.Result, tmp_path: Path
-) -> None:
-    copied = pickle.loads(pickle.dumps(incast))  # noqa: S301 - its own
-    for result in (incast, copied, rocelab.open(incast.save(tmp_path / "saved"))):
+def test_what_is_not_there_is_told_with_what_is(incast: rocelab.Result, tmp_path: Path) -> None:
+    traced = rocelab.run(incast.scenario.with_(trace={"pfc": True}))
+    copied = pickle.loads(pickle.dumps(traced))  # noqa: S301 - its own
+    for result in (traced, copied, rocelab.open(traced.save(tmp_path / "saved"))):
         with pytest.raises(KeyError, match=r"called 'queue'; .*: bottleneck, goodput"):
             result.series["queue"]
         assert "queue" not in result.series
         assert result.series.get("queue") is None
         assert list(result.series) == ["bottleneck", "goodput"]
+        with pytest.raises(KeyError, match="no trace is called 'packets'; there are: pfc"):
+            result.traces["packets"]
+        with pytest.raises(KeyError, match=r"called 'queue'; .*: bottleneck, goodput"):
+            result.probes["queue"]
     bare = rocelab.run(incast.scenario.with_(probe=[]))
     with pytest.raises(KeyError, match="there are: none"):
         bare.series["queue"]
