@@ -5,13 +5,16 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
+import typer
 
 import rocelab
 from conftest import LOSSY, Command
 from rocelab import cli
+from rocelab.cli.app import app
 
 FLOW_COLUMNS = [
     "flow_id",
@@ -305,3 +308,14 @@ def test_the_exit_code_tells_whose_fault_it_is(
         cli.ended(command)
     assert ended.value.code == code
     assert capsys.readouterr().err == "error: the run was killed\n"
+
+
+def test_help_says_what_options_take_and_cuts_nothing_short(command: Command) -> None:
+    assert "..." not in command("--help").stdout.partition("Commands:")[2]
+    commands: dict[str, Any] = vars(typer.main.get_command(app))["commands"]
+    for name, one in commands.items():
+        for option in one.params:
+            flag = getattr(option, "is_flag", False)
+            choices = option.name == "topic"
+            assert flag or choices or option.metavar, f"{name}: {option.name}"
+            assert option.help, f"{name}: {option.name}"

@@ -12,15 +12,25 @@ from rocelab.errors import ConfigError
 
 def bench(
     case: Annotated[
-        list[str] | None, typer.Option("--case", help="Only this case; repeatable; default: all.")
+        list[str] | None,
+        typer.Option("--case", metavar="NAME", help="Only this case; repeatable; default: all."),
     ] = None,
     scheme: Annotated[
         list[str] | None,
-        typer.Option("--scheme", help='Under this scheme; repeatable; "all" for every one.'),
+        typer.Option(
+            "--scheme",
+            metavar="SCHEME",
+            help='Under this scheme; repeatable; "all" for every one; default: each case\'s own.',
+        ),
     ] = None,
-    threads: Annotated[int | None, typer.Option(help="Threads of each run; default: 1.")] = None,
+    threads: Annotated[
+        int | None, typer.Option(metavar="N", help="Threads of each run; default: 1.")
+    ] = None,
     repeat: Annotated[
-        int | None, typer.Option(help="Runs of each case, the fastest of which counts; default: 5.")
+        int | None,
+        typer.Option(
+            metavar="N", help="Runs of each case, the fastest of which counts; default: 5."
+        ),
     ] = None,
     instructions: Annotated[
         bool,
@@ -32,7 +42,10 @@ def bench(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="A list of cases, as JSON.")] = False,
 ) -> None:
-    """Measure the simulator's speed on fixed cases, each in a process of its own."""
+    """Measure the simulator's speed on fixed cases.
+
+    Each runs in a process of its own.
+    """
     from rocelab.bench import case_names, count_instructions, measure, table
     from rocelab.catalogue import schemes
 

@@ -32,7 +32,7 @@ def list_(
     topic: Annotated[Topic | None, typer.Argument(help="What to list; default: all.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="All fields, as JSON.")] = False,
 ) -> None:
-    """List schemes, presets, topologies and workloads, a name a line."""
+    """List schemes, presets, topologies and workloads."""
     topics = [topic] if topic else list(Topic)
     if as_json:
         found = {each.value: _LISTS[each]() for each in topics}

@@ -16,15 +16,19 @@ from rocelab.errors import ConfigError
 def compare(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="SCHEME...", help="Schemes or presets; default: all schemes."),
+        typer.Argument(metavar="SCHEME", help="Schemes or presets; default: all schemes."),
     ] = None,
     network: Annotated[
         list[str] | None,
-        typer.Option("--network", help="Only this network; repeatable; default: all five."),
+        typer.Option(
+            "--network", metavar="NAME", help="Only this network; repeatable; default: all five."
+        ),
     ] = None,
     rate: Annotated[
         list[int] | None,
-        typer.Option(min=1, help="Gb/s of the hosts' links; repeatable; default: 40 and 100."),
+        typer.Option(
+            metavar="GBPS", min=1, help="Rate of the hosts' links; repeatable; default: 40 and 100."
+        ),
     ] = None,
     csv: Annotated[Path | None, typer.Option(metavar="FILE.csv", help="Write it as CSV.")] = None,
     page: Annotated[
@@ -35,7 +39,10 @@ def compare(
     as_json: Annotated[bool, typer.Option("--json", help="A list of rows, as JSON.")] = False,
     quiet: NoBar = False,
 ) -> None:
-    """Compare schemes in five small networks: shares, queues, pauses, time to settle."""
+    """Compare schemes in five small networks.
+
+    That is by shares, queues, pauses and the time to settle.
+    """
     from rocelab import behaviour
     from rocelab.runner import default_cache
 

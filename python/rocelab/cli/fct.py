@@ -44,6 +44,7 @@ def fct(
         int | None,
         typer.Option(
             "--type",
+            metavar="N",
             min=0,
             max=1,
             help="0: flows to port 100 alone, 1: those to port 200 (incast); default: all.",
@@ -51,7 +52,9 @@ def fct(
     ] = None,
     tag: Annotated[
         str | None,
-        typer.Option(help="Only flows with this tag; in an fct.txt, those to this port."),
+        typer.Option(
+            metavar="TAG", help="Only flows with this tag; in an fct.txt, those to this port."
+        ),
     ] = None,
     cut: Annotated[
         float, typer.Option(metavar="SECONDS", help="Only flows that finish before it.")
@@ -70,7 +73,10 @@ def fct(
         typer.Option(metavar="FIGURE", help="Draw it too: a .png, .svg or .pdf file."),
     ] = None,
 ) -> None:
-    """FCT slowdown by flow size, as the HPCC simulator's analysis has it; one or two compared."""
+    """Print FCT slowdowns by flow size, or compare two.
+
+    They are taken as the HPCC simulator's own analysis takes them.
+    """
     from rocelab._rocelab import topology_sites
     from rocelab.fct import PORTS, by_place, by_size, side_by_side
     from rocelab.store import check_file

@@ -16,7 +16,12 @@ from rocelab.stopping import stoppable
 
 
 def hpcc(
-    config: Annotated[Path, typer.Argument(metavar="CONFIG.txt", show_default=False)],
+    config: Annotated[
+        Path,
+        typer.Argument(
+            metavar="CONFIG.txt", help="The experiment's configuration.", show_default=False
+        ),
+    ],
     out: Annotated[
         Path | None,
         typer.Option(
@@ -32,7 +37,9 @@ def hpcc(
     as_json: SummaryAsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run an experiment of the HPCC ns-3 simulator: its files in, its files out.
+    """Run an experiment of the HPCC ns-3 simulator.
+
+    It takes that simulator's files and writes those that it would.
 
     Ctrl-C and SIGTERM stop the run and leave the files of a partial result.
 
@@ -71,7 +78,10 @@ def validate_hpcc(
         ),
     ],
     seeds: Annotated[
-        int, typer.Option(min=1, help="Runs of a case that differs, each with its own seed.")
+        int,
+        typer.Option(
+            metavar="N", min=1, help="Runs of a case that differs, each with its own seed."
+        ),
     ] = 1,
     figures: Annotated[
         Path | None,
@@ -83,7 +93,10 @@ def validate_hpcc(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="A list of cases, as JSON.")] = False,
 ) -> None:
-    """Compare with the HPCC simulator's own runs: a Markdown table, a case a line."""
+    """Compare with the HPCC simulator's own runs.
+
+    What comes is a Markdown table, a case a line.
+    """
     from dataclasses import asdict
 
     from rocelab.agreement import compare, find_cases, table

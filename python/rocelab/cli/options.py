@@ -11,7 +11,10 @@ from rocelab.errors import ConfigError, ResultError
 from rocelab.scenario import Scenario, load_with_settings
 
 ScenarioFile = Annotated[
-    Path, typer.Argument(metavar="SCENARIO.toml", show_default=False, readable=False)
+    Path,
+    typer.Argument(
+        metavar="SCENARIO.toml", help="The scenario file.", show_default=False, readable=False
+    ),
 ]
 """Whether it can be read is found out, and told, where it is read."""
 Settings = Annotated[
@@ -19,7 +22,12 @@ Settings = Annotated[
     typer.Option("--set", metavar="KEY=VALUE", help="Another value for a key; repeatable."),
 ]
 Threads = Annotated[
-    int | None, typer.Option(help="Threads, 1 or more; they change the speed and nothing else.")
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Threads, which change the speed and nothing else; default: one for each processor, "
+        "below 64 hosts 1.",
+    ),
 ]
 SummaryAsJson = Annotated[bool, typer.Option("--json", help="Print the summary alone, as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors alone; no progress bar.")]
@@ -30,7 +38,10 @@ Cache = Annotated[
         metavar="DIR", help="Where results are kept; default: rocelab in the user's cache."
     ),
 ]
-Jobs = Annotated[int | None, typer.Option(help="Runs at a time; default: one for each processor.")]
+Jobs = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="Runs at a time; default: one for each processor."),
+]
 
 
 def changes_of(settings: list[str] | None) -> list[tuple[str, str]]:

@@ -17,7 +17,10 @@ def plan(
     settings: Settings = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """What a scenario asks of its network, without running it: sizes, round trips, load by tier."""
+    """Tell what a scenario asks of its network.
+
+    That is sizes, round trips and the load by tier; nothing is run.
+    """
     found = load_scenario(scenario, settings).plan().to_dict()
     if as_json:
         print(json.dumps(found, indent=2, ensure_ascii=False))

@@ -12,14 +12,16 @@ from rocelab.errors import ResultError
 
 def plot(
     results: Annotated[
-        list[Path], typer.Argument(metavar="DIR...", help="Result directories.", show_default=False)
+        list[Path], typer.Argument(metavar="DIR", help="Result directories.", show_default=False)
     ],
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Where to; default: DIR/plots, or plots for several."),
     ] = None,
 ) -> None:
-    """Draw results, several in one picture; print the paths of the pictures (PNG and SVG).
+    """Draw results, several in one picture.
+
+    The paths of the pictures (PNG and SVG) are printed.
 
     What not all results have the data for is not drawn. That is said, and so is which pictures of
     an earlier time are left beside the new ones.

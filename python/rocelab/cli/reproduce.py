@@ -16,7 +16,7 @@ from rocelab.errors import ConfigError
 def reproduce(
     figures: Annotated[
         list[str] | None,
-        typer.Argument(metavar="ID...", help="Figures such as fncc/fig9, or whole papers."),
+        typer.Argument(metavar="ID", help="Figures such as fncc/fig9, or whole papers."),
     ] = None,
     as_list: Annotated[bool, typer.Option("--list", help="Print every id, one a line.")] = False,
     quick: Annotated[
@@ -34,7 +34,7 @@ def reproduce(
     as_json: Annotated[bool, typer.Option("--json", help="Print the claims as JSON.")] = False,
     quiet: NoBar = False,
 ) -> None:
-    """Make figures of published papers again and judge the papers' claims."""
+    """Make published figures again and judge the papers' claims."""
     from rocelab.papers import reproduce as papers
     from rocelab.runner import default_cache
     from rocelab.store import check_directory

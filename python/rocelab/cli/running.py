@@ -26,7 +26,9 @@ def run(
         Path | None, typer.Option(metavar="DIR", help="Result directory; default: out/NAME.")
     ] = None,
     threads: Threads = None,
-    seed: Annotated[int | None, typer.Option(help="Seed; as --set run.seed=N.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="Seed; as --set run.seed=N.")
+    ] = None,
     settings: Settings = None,
     force: Annotated[
         bool,
@@ -62,7 +64,10 @@ def run(
 
 
 def validate(scenario: ScenarioFile, settings: Settings = None) -> None:
-    """Check a scenario without running it; print it complete, with every default filled in."""
+    """Check a scenario without running it.
+
+    It is printed complete, with every default filled in.
+    """
     loaded = load_scenario(scenario, settings)
     loaded.checked.check()
     print(loaded.to_toml(), end="")

@@ -56,7 +56,9 @@ def sweep(
     ] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run a scenario over values and seeds: a table of means, pictures, a result for each run.
+    """Run a scenario over values and seeds.
+
+    What comes is a table of means, pictures, and a result for each run.
 
     Runs that DIR holds already are not run again, also after Ctrl-C.
     """
