@@ -52,11 +52,16 @@ class Agreement:
 
 def find_cases(directory: Path) -> list[Path]:
     """The folders below ``directory`` that hold a configuration and what came of it."""
+    if not directory.is_dir():
+        what = "is not a directory" if directory.exists() else "no such directory"
+        raise ConfigError(what, file=str(directory))
     found = [path.parent for path in sorted(directory.rglob("config.txt"))]
     cases = [case for case in found if (case / "fct.txt").is_file()]
     if not cases:
         raise ConfigError(
-            "no case in here: a folder with config.txt and the fct.txt it gave", file=str(directory)
+            "no case in here: a folder with config.txt and the fct.txt it gave",
+            file=str(directory),
+            hint=f"{found[0]} has no fct.txt" if found else None,
         )
     return cases
 

@@ -557,6 +557,17 @@ def test_a_bad_case_is_a_line(
 
 
 def test_a_folder_without_cases(command: Command, tmp_path: Path) -> None:
-    done = command("validate-hpcc", tmp_path)
-    assert done.returncode == 2
-    assert done.stderr.startswith(f"error: {tmp_path}: no case in here")
+    (tmp_path / "file").touch()
+    (tmp_path / "unrun" / "case").mkdir(parents=True)
+    (tmp_path / "unrun" / "case" / "config.txt").touch()
+    (tmp_path / "empty").mkdir()
+    none = "no case in here: a folder with config.txt and the fct.txt it gave\n"
+    for name, told in (
+        ("missing", "no such directory\n"),
+        ("file", "is not a directory\n"),
+        ("empty", none),
+        ("unrun", f"{none}hint: unrun/case has no fct.txt\n"),
+    ):
+        done = command("validate-hpcc", name, cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == f"error: {name}: {told}"
