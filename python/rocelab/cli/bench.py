@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from rocelab.catalogue import schemes
 from rocelab.errors import ConfigError
 
 
@@ -47,7 +48,6 @@ def bench(
     Each runs in a process of its own.
     """
     from rocelab.bench import case_names, count_instructions, measure, table
-    from rocelab.catalogue import schemes
 
     names = case or case_names()
     if instructions:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rocelab._rocelab import topology_sites
 from rocelab.errors import ResultError
+from rocelab.store import check_file, open_result
 from rocelab.text_table import aligned
 
 if TYPE_CHECKING:
@@ -77,9 +79,7 @@ def fct(
 
     They are taken as the HPCC simulator's own analysis takes them.
     """
-    from rocelab._rocelab import topology_sites
     from rocelab.fct import PORTS, by_place, by_size, side_by_side
-    from rocelab.store import check_file
 
     if as_csv and as_json:
         raise ResultError("--csv and --json: choose one")
@@ -196,7 +196,6 @@ def _draw(out: Path, flows: Sequence[Sequence[Flow]], paths: Sequence[Path]) -> 
     from rocelab.fct import by_size, is_result
     from rocelab.plot import slowdown
     from rocelab.plot.style import caveats, drawable, save, unfinished
-    from rocelab.store import open_result
 
     runs = [open_result(path) if is_result(path) else None for path in paths]
     names = [drawable(name) for name in _names(paths)]

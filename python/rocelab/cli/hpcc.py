@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,7 @@ from rocelab.cli.options import Quiet, Settings, SummaryAsJson, Threads, changes
 from rocelab.cli.telling import interrupted, tell, warn
 from rocelab.errors import Interrupted
 from rocelab.stopping import stoppable
+from rocelab.store import check_directory
 
 
 def hpcc(
@@ -97,11 +99,8 @@ def validate_hpcc(
 
     What comes is a Markdown table, a case a line.
     """
-    from dataclasses import asdict
-
     from rocelab.agreement import compare, find_cases, table
     from rocelab.overlay import draw, has_series
-    from rocelab.store import check_directory
 
     cases = find_cases(directory)
     if figures is not None:

@@ -9,6 +9,7 @@ import typer
 
 from rocelab.errors import ConfigError, ResultError
 from rocelab.scenario import Scenario, load_with_settings
+from rocelab.store import check_file, put
 
 ScenarioFile = Annotated[
     Path,
@@ -67,8 +68,6 @@ def load_scenario(path: Path, settings: list[str] | None, seed: int | None = Non
 
 def check_text_file(option: str, path: Path | None, ending: str) -> None:
     """Raises where ``path``, given with ``option``, could not be written; before the runs."""
-    from rocelab.store import check_file
-
     if path is None:
         return
     if path.suffix != ending:
@@ -78,6 +77,4 @@ def check_text_file(option: str, path: Path | None, ending: str) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Writes what :func:`check_text_file` found a place for."""
-    from rocelab.store import put
-
     put(path, text.encode())

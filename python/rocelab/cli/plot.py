@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
+from rocelab.cli.telling import warn
 from rocelab.errors import ResultError
+from rocelab.store import check_directory, check_tables, open_result
 
 
 def plot(
@@ -26,9 +28,7 @@ def plot(
     What not all results have the data for is not drawn. That is said, and so is which pictures of
     an earlier time are left beside the new ones.
     """
-    from rocelab.cli.telling import warn
     from rocelab.plot.gallery import draw_all, older
-    from rocelab.store import check_directory, check_tables, open_result
 
     target = out or (results[0] / "plots" if len(results) == 1 else Path("plots"))
     opened = [open_result(directory) for directory in results]

@@ -11,6 +11,7 @@ import typer
 from rocelab.cli.options import Cache, Jobs, NoBar, check_text_file, write_text
 from rocelab.cli.telling import kept_runs
 from rocelab.errors import ConfigError
+from rocelab.store import check_directory
 
 
 def reproduce(
@@ -37,7 +38,6 @@ def reproduce(
     """Make published figures again and judge the papers' claims."""
     from rocelab.papers import reproduce as papers
     from rocelab.runner import default_cache
-    from rocelab.store import check_directory
 
     if as_list:
         print("\n".join(papers.ids()))

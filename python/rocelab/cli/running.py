@@ -17,7 +17,9 @@ from rocelab.cli.options import (
 )
 from rocelab.cli.telling import interrupted, tell
 from rocelab.errors import Interrupted
+from rocelab.simulate import run as simulate
 from rocelab.stopping import stoppable
+from rocelab.store import check_target
 
 
 def run(
@@ -44,10 +46,6 @@ def run(
 
     Ctrl-C and SIGTERM stop the run and leave a partial result.
     """
-    # Late, so that --help and --version need not wait for it.
-    from rocelab.simulate import run as simulate
-    from rocelab.store import check_target
-
     loaded = load_scenario(scenario, settings, seed)
     directory = out if out is not None else Path("out") / loaded.name
     check_target(directory, force=force)
