@@ -62,8 +62,8 @@ class Result:
     ) -> None:
         self.flows = flows
         self.ports = ports
-        self.series = _Named("probe", series)
-        self.traces = _Named("trace", traces)
+        self.series = _Tables("probe", series)
+        self.traces = _Tables("trace", traces)
         self._capture = capture
         self.summary = summary
         self.drops = list(drops)
@@ -101,11 +101,12 @@ class Result:
     @cached_property
     def scenario(self) -> Scenario:
         """The scenario that was run."""
+        # Where changes to it are refused, lines are those of this file.
+        file = self._directory and self._directory / "scenario.toml"
         try:
-            return Scenario.from_toml(self._scenario_toml)
+            return Scenario.from_toml(self._scenario_toml, origin=file)
         except ConfigError as error:
-            file = (self._directory or Path()) / "scenario.toml"
-            raise ResultError(f"{file}: damaged: {error.args[0]}", hint=error.hint) from None
+            raise ResultError(f"{error.args[0]}; the result is damaged", hint=error.hint) from None
 
     @cached_property
     def probes(self) -> Mapping[str, dict[str, Any]]:
@@ -213,3 +214,10 @@ class _Named(dict[str, Value]):
     def __missing__(self, name: str) -> Value:
         known = ", ".join(self) or "none"
         raise KeyError(f"no {self._what} is called {name!r}; there are: {known}")
+
+
+class _Tables(_Named[Value]):
+    """Tables by their names, which alone are shown: tables may be large, and not read yet."""
+
+    def __repr__(self) -> str:
+        return f"<{self._what}s: {', '.join(self) or 'none'}>"

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 """The newest layout of a result directory that this version reads."""
 
+SWEEP = "sweep.json"
+"""What a directory that is not of a result but of a sweep holds."""
+
 _SUMMARY = "summary.json"
 _SCENARIO = "scenario.toml"
 _FLOWS = "flows.parquet"
@@ -365,9 +368,14 @@ def open_result(directory: str | os.PathLike[str]) -> Result:
         scenario_toml = _text(directory / _SCENARIO)
         drops = _drops(directory / _DROPS)
     except FileNotFoundError as error:
+        if not directory.exists():
+            raise ResultError(f"{directory}: no such directory") from None
+        hint = "`rocelab run SCENARIO.toml --out DIR` makes one"
+        if (directory / SWEEP).is_file():
+            hint = f"it is a sweep, whose results are {directory / 'runs'}/COMBINATION/SEED"
         raise ResultError(
             f"{directory}: not a result directory: {Path(error.filename).name} is missing",
-            hint="`rocelab run SCENARIO.toml --out DIR` makes one",
+            hint=hint,
         ) from None
     except OSError as error:
         raise ResultError(f"{directory}: {error.strerror or error}") from None

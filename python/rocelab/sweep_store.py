@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rocelab import __version__
 from rocelab.errors import ResultError
 from rocelab.runner import open_sound, simulator
-from rocelab.store import check_directory, check_target, put, to_json, to_parquet
+from rocelab.store import SWEEP, check_directory, check_target, put, to_json, to_parquet
 
 if TYPE_CHECKING:
     from rocelab.result import Result
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 """The layout of a sweep's directory."""
 
-_SWEEP = "sweep.json"
 _RUNS = "runs"
 _SIMULATOR = "simulator.sha256"
 """In each run's directory."""
@@ -35,7 +34,7 @@ def missing(directory: Path, wanted: Iterable[tuple[str, str]], *, force: bool) 
     with ``force`` such a run counts as missing.
     """
     check_directory(directory)
-    if directory.exists() and any(directory.iterdir()) and not (directory / _SWEEP).is_file():
+    if directory.exists() and any(directory.iterdir()) and not (directory / SWEEP).is_file():
         raise ResultError(
             f"{directory}: exists and is not a sweep of rocelab",
             hint="choose another directory",
@@ -81,7 +80,7 @@ def keep(result: Result, home: Path) -> None:
 
 def write_plan(directory: Path, plan: Plan) -> None:
     """Says what was asked for, before there is anything else."""
-    put(directory / _SWEEP, to_json(_asked(plan, partial=True)))
+    put(directory / SWEEP, to_json(_asked(plan, partial=True)))
 
 
 def write_tables(directory: Path, sweep: Sweep) -> None:
@@ -94,7 +93,7 @@ def write_tables(directory: Path, sweep: Sweep) -> None:
         "units": {metric.name: metric.unit for metric in sweep.metrics},
         "statistics": sweep.statistics.to_polars().to_dicts(),
     }
-    put(directory / _SWEEP, to_json(told))
+    put(directory / SWEEP, to_json(told))
 
 
 def _asked(plan: Plan, *, partial: bool) -> dict[str, Any]:

@@ -119,6 +119,8 @@ def test_what_is_not_there_is_told_with_what_is(incast: rocelab.Result, tmp_path
             result.traces["packets"]
         with pytest.raises(KeyError, match=r"called 'queue'; .*: bottleneck, goodput"):
             result.probes["queue"]
+    assert repr(traced.series) == "<probes: bottleneck, goodput>"
+    assert repr(traced.traces) == "<traces: pfc>"
     bare = rocelab.run(incast.scenario.with_(probe=[]))
     with pytest.raises(KeyError, match="there are: none"):
         bare.series["queue"]

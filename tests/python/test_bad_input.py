@@ -654,11 +654,40 @@ def test_a_damaged_probe_is_told_when_the_result_is_opened(
 def test_a_damaged_scenario_is_told_with_its_file(incast: rocelab.Result, tmp_path: Path) -> None:
     out = incast.save(tmp_path / "out")
     file = out / "scenario.toml"
-    file.write_text(file.read_text().replace("hosts = ", "hostz = "))
+    before, _, after = file.read_text().partition("hosts = ")
+    file.write_text(f"{before}hostz = {after}")
     with pytest.raises(rocelab.ResultError) as caught:
         _ = rocelab.open(out).scenario
-    assert str(caught.value).startswith(f"{file}: damaged: line ")
-    assert "topology.hostz" in str(caught.value)
+    line = before.count("\n") + 1
+    assert str(caught.value).startswith(f"{file}:{line}: topology.hostz: ")
+    assert "the result is damaged" in str(caught.value)
+
+
+def test_what_a_scenario_of_a_result_refuses_is_told_with_its_file(
+    incast: rocelab.Result, tmp_path: Path
+) -> None:
+    scenario = rocelab.open(incast.save(tmp_path / "out")).scenario
+    with pytest.raises(rocelab.ConfigError) as caught:
+        # It has the parameters of its scheme filled in.
+        scenario.with_(scheme__name="hpcc")
+    file = tmp_path / "out" / "scenario.toml"
+    assert (caught.value.file, caught.value.key) == (str(file), "scheme.params.alpha_timer")
+    assert caught.value.line
+    assert file.read_text().splitlines()[caught.value.line - 1].startswith("alpha_timer = ")
+
+
+def test_what_is_no_result_says_what_it_is(command: Command, tmp_path: Path) -> None:
+    with pytest.raises(rocelab.ResultError, match=r"none: no such directory$"):
+        rocelab.open(tmp_path / "none")
+    scenario = rocelab.Scenario.from_toml(INCAST)
+    rocelab.sweep(scenario, {"scheme.name": ["none", "hpcc"]}, out=tmp_path / "sweep")
+    done = command("plot", "sweep", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "error: sweep: not a result directory: summary.json is missing\n"
+        "hint: it is a sweep, whose results are sweep/runs/COMBINATION/SEED\n"
+    )
+    assert command("plot", "sweep/runs/scheme.name=hpcc/1", cwd=tmp_path).returncode == 0
 
 
 @pytest.mark.parametrize(

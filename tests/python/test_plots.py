@@ -306,6 +306,12 @@ def test_formats_are_one_or_several(incast: rocelab.Result, tmp_path: Path) -> N
     assert not list(tmp_path.glob("none*"))
 
 
+def test_save_takes_pictures_alone(incast: rocelab.Result, tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=r"save takes a picture such as .*, not <rocelab.Result "):
+        rocelab.plot.save(cast("Figure", incast), tmp_path / "x")
+    assert not list(tmp_path.iterdir())
+
+
 def test_the_same_picture_has_the_same_bytes(incast: rocelab.Result, tmp_path: Path) -> None:
     for directory in ("a", "b"):
         rocelab.plot.save(incast.plot.fct(), tmp_path / directory / "fct")
@@ -337,8 +343,11 @@ def test_lines_can_be_chosen(incast: rocelab.Result) -> None:
     port = ports.filter(node="s0", peer="h3")["port"].item()
     (axes,) = incast.plot.throughput(nodes=["s0"], ports=[port]).axes
     assert len(axes.lines) == 1
-    with pytest.raises(rocelab.ResultError, match="nothing was chosen"):
+    with pytest.raises(rocelab.ResultError) as caught:
         incast.plot.throughput(nodes=["s7"])
+    assert str(caught.value) == (
+        "no throughput to draw: nothing was chosen\nhint: there are nodes s0 and ports 3, 4"
+    )
 
 
 def test_what_was_not_recorded_cannot_be_drawn(incast: rocelab.Result) -> None:
@@ -359,8 +368,12 @@ def test_nodes_choose_flows_by_their_senders(incast: rocelab.Result) -> None:
     assert legend_texts(chosen) == ["incast h0 > h4", "incast h2 > h4", "victim h0 > h3"]
     (both,) = run.plot.series("goodput", nodes=["h0"], flows=[3]).axes
     assert both.get_title(loc="right") == "dcqcn, h0 > h3"
-    with pytest.raises(rocelab.ResultError, match="no goodput to draw: nothing was chosen"):
+    with pytest.raises(rocelab.ResultError) as caught:
         run.plot.series("goodput", nodes=["h4"])
+    assert str(caught.value) == (
+        "no goodput to draw: nothing was chosen\n"
+        "hint: there are nodes h0, h1, h2 and flows 0, 1, 2, 3"
+    )
     with pytest.raises(rocelab.ResultError) as caught:
         run.plot.series("goodput", ports=[0])
     assert str(caught.value) == (

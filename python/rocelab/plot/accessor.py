@@ -19,6 +19,9 @@ class Plots:
     def __init__(self, result: Result) -> None:
         self._result = result
 
+    def __repr__(self) -> str:
+        return f"<pictures of {self._result!r}>"
+
     def fct(self) -> Figure:
         """FCT slowdown by flow size."""
         return slowdown.fct(self._result)

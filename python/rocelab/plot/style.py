@@ -396,6 +396,10 @@ def save(
     ``formats`` are one or several of those that matplotlib has. ``dpi`` is the resolution of
     bitmaps. The same picture gives the same bytes as ``png``, ``svg`` and ``pdf``.
     """
+    from matplotlib.figure import Figure
+
+    if not isinstance(drawn, Figure):
+        raise TypeError(f"save takes a picture such as result.plot.fct(), not {drawn!r}")
     paths = []
     kinds = [formats] if isinstance(formats, str) else list(formats)
     known = drawn.canvas.get_supported_filetypes()

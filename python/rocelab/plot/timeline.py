@@ -41,6 +41,8 @@ LINES_AT_MOST = 6
 """Lines in the one panel of one result."""
 BARS_AT_MOST = 24
 """Ports whose pauses are drawn."""
+_FEW = 10
+"""Nodes, ports or flows that an error lists."""
 PANELS_AT_MOST = 5
 """Panels, each with a line for each of several results."""
 
@@ -438,11 +440,38 @@ def _paused_ps(line: _Line) -> float:
 def _nothing_to_draw(runs: Sequence[Result], names: Sequence[str], kind: str) -> ResultError:
     recorded = [entry for run in runs for entry in run.series.values() if entry.kind == kind]
     if any(len(entry) for entry in recorded):
-        return ResultError(f"no {kind} to draw: nothing was chosen")
+        return ResultError(
+            f"no {kind} to draw: nothing was chosen", hint=f"there are {_recorded(runs, kind)}"
+        )
     return ResultError(
         f"no {kind} to draw: {', '.join(names)} recorded none",
         hint=f"a series is empty where the scheme has no {kind} or no sample was due",
     )
+
+
+def _recorded(runs: Sequence[Result], kind: str) -> str:
+    """What ``nodes``, ``ports`` and ``flows`` can choose among samples of ``kind``."""
+    found: dict[str, set[Any]] = {}
+    for run in runs:
+        for entry in run.series.values():
+            if entry.kind != kind:
+                continue
+            frame = entry.to_polars()
+            if "flow_id" in frame.columns:
+                flows = run.flows.to_polars()
+                seen = flows.filter(flows["flow_id"].is_in(frame["flow_id"].to_list()))
+                chosen = {"nodes": seen["src"], "flows": seen["flow_id"]}
+            else:
+                chosen = {"nodes": frame["node"].unique(), "ports": frame["port"].unique()}
+            for what, several in chosen.items():
+                found.setdefault(what, set()).update(several)
+    return " and ".join(f"{what} {_few(sorted(several))}" for what, several in found.items())
+
+
+def _few(several: Sequence[object]) -> str:
+    """The first of ``several``."""
+    listed = ", ".join(map(str, several[:_FEW]))
+    return listed if len(several) <= _FEW else f"{listed}, ..."
 
 
 def _places(lines: Sequence[_Line], at_most: int, *, paused: bool) -> tuple[list[str], str]:
