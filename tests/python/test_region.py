@@ -44,6 +44,15 @@ def test_the_root_is_where_the_incast_ends() -> None:
     assert [word.split(" ")[0] for word in words] == ["root", "inner", "edge"]
     assert words[0] != "root (0)"
     assert "30 us" in drawn.axes[0].get_title()
+    note = drawn.get_supxlabel().replace("\n", " ")
+    assert note == f"rcm (rcm): {result.summary['caveat']}"
+    for time_us in (-1.0, 61.0, float("nan")):
+        with pytest.raises(ResultError) as caught:
+            result.plot.region(time_us)
+        assert str(caught.value) == (
+            f"no region to draw at {time_us:g} us\n"
+            "hint: probes of kind port-state saw nothing before 0 us, and the run ended at 60 us"
+        )
 
 
 def test_other_schemes_have_no_region() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from rocelab.errors import ResultError
-from rocelab.plot.style import COLOURS, figure, style
+from rocelab.plot.style import COLOURS, caveats, figure, style
 from rocelab.samples import US
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ def region(result: Result, time_us: float) -> Figure:
     """Which ports were root, inner and edge of the congestion region, as last seen by then.
 
     An arrow stands for a port and points along its link. Needs probes of kind ``port-state`` and
-    the scheme ``rcm``; ports without one are drawn as outside.
+    the scheme ``rcm``; ports without one are drawn as outside. Raises :class:`ResultError` for a
+    time before their first sample or after the run's end.
     """
     if result.summary["scheme"] != "rcm":
         raise ResultError(f"{result.summary['scheme']} has no congestion region; rcm has")
@@ -43,7 +44,7 @@ def region(result: Result, time_us: float) -> Figure:
     peers = {(node, port): peer for node, port, peer in ports.select("node", "port", "peer").rows()}
     places = _places([(node, peer) for (node, _), peer in peers.items()])
     with style():
-        drawn, (axes,) = figure(height_in=2.8)
+        drawn, (axes,) = figure(height_in=2.8, notes=caveats([result]))
         axes.axis("off")
         _draw_network(axes, peers, places)
         for value, word, colour, line in _ROLES:
@@ -103,7 +104,16 @@ def _roles(result: Result, time_us: float) -> dict[tuple[str, int], float]:
     ]
     if not frames:
         raise ResultError("no probe of kind port-state was recorded")
-    seen = pl.concat(frames).filter(pl.col("time_ps") <= time_us * US).sort("time_ps")
+    samples = pl.concat(frames)
+    seen = samples.filter(pl.col("time_ps") <= time_us * US).sort("time_ps")
+    end_us = result.summary["simulated_ns"] / 1e3
+    if seen.is_empty() or not time_us <= end_us:
+        first = samples["time_ps"].min()
+        began = f"saw nothing before {first / US:g} us" if isinstance(first, int) else "saw nothing"
+        raise ResultError(
+            f"no region to draw at {time_us:g} us",
+            hint=f"probes of kind port-state {began}, and the run ended at {end_us:g} us",
+        )
     last = seen.group_by("node", "port", maintain_order=True).last()
     return {
         (node, port): state for node, port, state in last.select("node", "port", "state").rows()
