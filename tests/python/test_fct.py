@@ -231,7 +231,18 @@ def test_the_picture_says_which_percentiles_are_the_maximum(
     assert note == (f"Bins have {count} flows: {said}" if said else "")
 
 
-def picture(path: Path, monkeypatch: pytest.MonkeyPatch) -> Figure:
+def test_the_picture_says_which_flows_are_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [line(1000 + n, 1000, start=n * 10**6) for n in range(200)]
+    path = write(tmp_path / "fct.txt", lines)
+    said = "Flows with port 100 alone. Flows that end at 0.15 s or later are left out: 50."
+    note = picture(path, monkeypatch, cut=0.15, tag="100").get_supxlabel()
+    assert said in note.replace("\n", " ")
+    assert "Flows" not in picture(path, monkeypatch).get_supxlabel()
+
+
+def picture(path: Path, monkeypatch: pytest.MonkeyPatch, **options: Any) -> Figure:  # noqa: ANN401
     """What ``rocelab fct --out`` draws of ``path``."""
     figures: list[Figure] = []
 
@@ -239,7 +250,7 @@ def picture(path: Path, monkeypatch: pytest.MonkeyPatch) -> Figure:
         figures.append(drawn)
 
     monkeypatch.setattr("rocelab.plot.style.save", keep)
-    fct(path, out=path.with_name("fct.png"))
+    fct(path, out=path.with_name("fct.png"), **options)
     (drawn,) = figures
     return drawn
 

@@ -93,7 +93,7 @@ def fct(
         check_file(out)
     paths = [path] if other is None else [path, other]
     chosen = tag if kind is None else PORTS[kind]
-    flows = [_flows(each, chosen, cut) for each in paths]
+    flows, late = zip(*(_flows(each, chosen, cut) for each in paths), strict=True)
     groups = [by_size(each) for each in flows]
     if topology is not None:
         sites = topology_sites(topology)
@@ -116,10 +116,11 @@ def fct(
     else:
         print(f"a: {path}\nb: {other}\n{_table(rows)}")
     if out is not None:
-        _draw(out, flows, paths)
+        _draw(out, flows, paths, _left_out(paths, chosen, late, cut))
 
 
-def _flows(path: Path, tag: str | None, cut: float) -> list[Any]:
+def _flows(path: Path, tag: str | None, cut: float) -> tuple[list[Flow], int]:
+    """The flows of a file or a result that are asked for; how many are not as they end late."""
     from rocelab.fct import is_result, read
 
     flows = read(path)
@@ -133,10 +134,23 @@ def _flows(path: Path, tag: str | None, cut: float) -> list[Any]:
     within = [flow for flow in chosen if flow.end_s < cut]
     if not within:
         raise ResultError(f"{path}: no flow finished before {cut:g} s")
-    if len(within) < len(chosen):
-        late = len(chosen) - len(within)
+    late = len(chosen) - len(within)
+    if late:
         print(f"{path}: {late} of {len(chosen)} flows end at {cut:g} s or later", file=sys.stderr)
-    return within
+    return within, late
+
+
+def _left_out(paths: Sequence[Path], tag: str | None, late: Sequence[int], cut: float) -> list[str]:
+    """What a picture must say of the flows that are not in it."""
+    from rocelab.fct import is_result
+
+    notes = []
+    if tag is not None:
+        notes.append(f"Flows with {'tag' if is_result(paths[0]) else 'port'} {tag} alone.")
+    if any(late):
+        told = " and ".join(f"{count:,}" for count in late)
+        notes.append(f"Flows that end at {cut:g} s or later are left out: {told}.")
+    return notes
 
 
 def _tell_unlike(rows: Sequence[dict[str, Any]]) -> None:
@@ -192,14 +206,16 @@ def _names(paths: Sequence[Path]) -> list[str]:
     return names if good else ["a", "b"][: len(names)]
 
 
-def _draw(out: Path, flows: Sequence[Sequence[Flow]], paths: Sequence[Path]) -> None:
+def _draw(
+    out: Path, flows: Sequence[Sequence[Flow]], paths: Sequence[Path], left_out: Sequence[str]
+) -> None:
     from rocelab.fct import by_size, is_result
     from rocelab.plot import slowdown
     from rocelab.plot.style import caveats, drawable, save, unfinished
 
     runs = [open_result(path) if is_result(path) else None for path in paths]
     names = [drawable(name) for name in _names(paths)]
-    notes = [*unfinished(runs, names), *caveats([run for run in runs if run])]
+    notes = [*left_out, *unfinished(runs, names), *caveats([run for run in runs if run])]
     # Of several groups at one size a line would go up and down for no reason.
     groups = [by_size(each, distinct=True) for each in flows]
     if any(len(few) < len(by_size(each)) for few, each in zip(groups, flows, strict=True)):
