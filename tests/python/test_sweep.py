@@ -373,6 +373,18 @@ def test_long_values_have_directories_of_their_own(
     assert len(made(tmp_path / "out")) == 2
 
 
+def test_pictures_of_an_earlier_sweep_are_told(
+    command: Command, random_file: Path, tmp_path: Path
+) -> None:
+    run = ("sweep", random_file, "--over", LOADS, "--out", "out")
+    for metric in ("flows", "slowdown_p99"):
+        done = command(*run, "--metric", metric, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    said = "warning: out/plots: there from an earlier time: flows.png, flows.svg"
+    assert said in done.stderr.splitlines()
+    assert "earlier time" not in command(*run, "--metric", "flows", "--quiet", cwd=tmp_path).stderr
+
+
 def test_quiet_prints_nothing(command: Command, random_file: Path, tmp_path: Path) -> None:
     done = command("sweep", random_file, "--seeds", 2, "-q", "--out", tmp_path / "out")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -28,7 +28,7 @@ def plot(
     What not all results have the data for is not drawn. That is said, and so is which pictures of
     an earlier time are left beside the new ones.
     """
-    from rocelab.plot.gallery import draw_all, older
+    from rocelab.plot.gallery import draw_all, older, stems
 
     target = out or (results[0] / "plots" if len(results) == 1 else Path("plots"))
     opened = [open_result(directory) for directory in results]
@@ -41,8 +41,6 @@ def plot(
         raise ResultError(
             "nothing to draw: no flow completed and no series that all results have holds samples"
         )
-    if old := older(target, paths):
-        left_out.append(f"{target}: there from an earlier time: {', '.join(old)}")
-    warn(left_out)
+    warn([*left_out, *older(target, paths, stems())])
     for path in paths:
         print(path)

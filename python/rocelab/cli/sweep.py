@@ -63,6 +63,7 @@ def sweep(
     Runs that DIR holds already are not run again, also after Ctrl-C.
     """
     from rocelab.metrics import METRICS, chosen, of_probes
+    from rocelab.plot.gallery import older
 
     base = load_scenario(scenario, settings)
     plan = Plan(base, [read_axis(one) for one in over or []], seeds)
@@ -75,7 +76,8 @@ def sweep(
         shown = chosen(names, done.metrics)
         pictures = _draw(done, shown, place / "plots")
     if not quiet:
-        warn(done.warnings)
+        every = [metric.name for metric in done.metrics]
+        warn([*done.warnings, *older(place / "plots", pictures, every)])
     if as_json:
         print(json.dumps(_rows(done, shown), indent=2, ensure_ascii=False))
     elif not quiet:

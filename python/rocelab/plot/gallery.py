@@ -58,9 +58,14 @@ def draw_all(
     return paths, left_out
 
 
-def older(directory: Path, paths: Sequence[Path]) -> list[str]:
-    """Names of pictures in ``directory`` as :func:`draw_all` has them, other than ``paths``."""
+def stems() -> list[str]:
+    """What :func:`draw_all` calls pictures."""
+    return ["fct", "tags", *probe_kinds(), "pfc"]
+
+
+def older(directory: Path, paths: Sequence[Path], called: Sequence[str]) -> list[str]:
+    """A line that names pictures in ``directory``, of those so ``called``, other than ``paths``."""
     known = {path.name for path in paths}
-    stems = ["fct", "tags", *probe_kinds(), "pfc"]
-    names = [f"{stem}.{kind}" for stem in stems for kind in ("png", "svg")]
-    return [name for name in names if name not in known and (directory / name).exists()]
+    names = [f"{stem}.{kind}" for stem in called for kind in ("png", "svg")]
+    left = [name for name in names if name not in known and (directory / name).exists()]
+    return [f"{directory}: there from an earlier time: {', '.join(left)}"] if left else []
