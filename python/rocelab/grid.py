@@ -121,9 +121,10 @@ def axes_of(over: Mapping[str, Sequence[object]]) -> list[Axis]:
     for key, values in over.items():
         if not isinstance(key, str):
             raise ConfigError(f"a key must be a string, got {key!r}", key="over")
-        if hasattr(values, "tolist"):
-            # An array of NumPy.
-            values = values.tolist()
+        # Arrays of NumPy and columns of pandas, and those of polars.
+        as_list = getattr(values, "tolist", None) or getattr(values, "to_list", None)
+        if as_list is not None:
+            values = as_list()
         if isinstance(values, str | Mapping) or not isinstance(values, Sequence):
             raise ConfigError(f"needs a list of values, got {values!r}", key=key)
         axes.append(axis(key, [_toml.value(value, key) for value in values]))

@@ -13,13 +13,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 import rocelab
 from conftest import Command, wait_until_running
 from pictures import assert_picture, legend_texts
-from rocelab import confidence
+from rocelab import confidence, grid
 from rocelab.store import check_target
 
 RANDOM = """\
@@ -360,6 +361,16 @@ def test_values_are_read_as_set_reads_them(
     assert complete["scheme"]["params"]["eta"] == 0.9
     assert complete["probe"][0]["ports"] == ["s0:h2"]
     assert complete["topology"]["host_rate"] == "25Gbps"
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[1, 2], (1, 2), range(1, 3), np.array([1, 2]), pl.Series([1, 2])],
+    ids=lambda values: type(values).__name__,
+)
+def test_values_come_in_all_kinds_of_lists(values: Any) -> None:  # noqa: ANN401
+    (axis,) = grid.axes_of({"wire.priority": values})
+    assert [value.data for value in axis.values] == [1, 2]
 
 
 def test_long_values_have_directories_of_their_own(
