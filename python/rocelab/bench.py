@@ -83,10 +83,16 @@ def _measure_apart(
     command += [f"{key}={value}" for key, value in settings]
     done = subprocess.run(command, capture_output=True, check=False, text=True)
     if done.returncode != 0:
-        what = done.stderr.strip() or f"the run ended with exit code {done.returncode}"
-        raise SimulationError(f"case {case}: {what}")
+        raise SimulationError(f"case {case}: {done.stderr.strip() or _end(done.returncode)}")
     measured: dict[str, Any] = json.loads(done.stdout)
     return measured
+
+
+def _end(code: int) -> str:
+    """How a process ended that said nothing."""
+    # The system kills, by signal 9, where it has no memory left.
+    how = f"ended with exit code {code}" if code >= 0 else f"was killed by signal {-code}"
+    return f"the run {how}"
 
 
 def count_instructions(case: str) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,25 @@ def test_a_failed_run_says_why_in_a_line() -> None:
         bench._measure_apart("incast-64", [("topology.k", "7")], 1, 1)
     assert str(caught.value).startswith("case incast-64: topology.k: ")
     assert "Traceback" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("#!/bin/sh\nkill -KILL $$\n", "the run was killed by signal 9"),
+        ("#!/bin/sh\nexit 3\n", "the run ended with exit code 3"),
+    ],
+)
+def test_a_run_that_ends_without_a_word_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, program: str, said: str
+) -> None:
+    python = tmp_path / "python"
+    python.write_text(program)
+    python.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(python))
+    with pytest.raises(SimulationError) as caught:
+        bench.measure(["incast-64"])
+    assert str(caught.value) == f"case incast-64: {said}"
 
 
 @pytest.mark.parametrize("option", [("--scheme", "none"), ("--threads", 2), ("--repeat", 1)])
