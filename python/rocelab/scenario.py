@@ -190,6 +190,10 @@ def _load(path: Path, overrides: Settings) -> Scenario:
             text = file.read(_LARGEST + 1)
     except FileNotFoundError:
         raise ConfigError("no such file", file=str(path)) from None
+    except IsADirectoryError:
+        whole = path / "scenario.toml"
+        hint = f"the scenario of that result is {whole}" if whole.is_file() else None
+        raise ConfigError("is a directory", file=str(path), hint=hint) from None
     except UnicodeDecodeError as error:
         raise ConfigError(f"not a text file (byte {error.start})", file=str(path)) from None
     except OSError as error:

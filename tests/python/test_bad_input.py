@@ -663,6 +663,16 @@ def test_a_damaged_scenario_is_told_with_its_file(incast: rocelab.Result, tmp_pa
     assert "the result is damaged" in str(caught.value)
 
 
+def test_a_directory_is_no_scenario(incast: rocelab.Result, tmp_path: Path) -> None:
+    out = incast.save(tmp_path / "out")
+    with pytest.raises(rocelab.ConfigError) as caught:
+        rocelab.load(tmp_path)
+    assert str(caught.value) == f"{tmp_path}: is a directory"
+    with pytest.raises(rocelab.ConfigError) as caught:
+        rocelab.load(out)
+    assert caught.value.hint == f"the scenario of that result is {out / 'scenario.toml'}"
+
+
 def test_what_a_scenario_of_a_result_refuses_is_told_with_its_file(
     incast: rocelab.Result, tmp_path: Path
 ) -> None:
