@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tomllib
@@ -311,7 +312,8 @@ def test_the_exit_code_tells_whose_fault_it_is(
 
 
 def test_help_says_what_options_take_and_cuts_nothing_short(command: Command) -> None:
-    assert "..." not in command("--help").stdout.partition("Commands:")[2]
+    told = command("--help", env={**os.environ, "COLUMNS": "80"}).stdout
+    assert "..." not in told.partition("Commands:")[2]
     commands: dict[str, Any] = vars(typer.main.get_command(app))["commands"]
     for name, one in commands.items():
         for option in one.params:
