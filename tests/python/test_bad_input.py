@@ -177,8 +177,8 @@ until = "2001us"
     done = command("validate", path, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        f"error: {path}:20: failure.1.until: what was on the link between leaf0 and spine0 may arrive "
-        "up to 1163.84ns after it fails\nhint: repair it later than that\n"
+        f"error: {path}:20: failure.1.until: what was on the link between leaf0 and spine0 may "
+        "arrive up to 1163.84ns after it fails\nhint: repair it later than that\n"
     )
 
 

@@ -44,8 +44,8 @@ _PRESETS = {
     "lower (6431 against 8582 us at 80 %) with the feedback control of ExpressPass's paper",
     "DCQCN": "DCQCN's preset matters: in the quick version HierCC's average at 80 %, 827 us, is 29 "
     "% below that with DCQCN's paper (1169), and 12 % below that with the HPCC simulator's (938). "
-    "HierCC's own parameters do not: 827 to 829 us with q0 of 10 KB, beta of 0.4, marks every 2 us, "
-    "V_high of 140 KB",
+    "HierCC's own parameters do not: 827 to 829 us with q0 of 10 KB, beta of 0.4, marks every 2 "
+    "us, V_high of 140 KB",
 }
 
 

@@ -24,7 +24,7 @@ PAPER = Paper(
         "100 Gb/s inside, 400 Gb/s to the external switch, 1.6 Tb/s over the long link",
         "tables 1 and 2: the prototype's settings, 96 % load, no requests",
         "there destinations are drawn evenly until either kind of flow has its share",
-        "with the prototype's stall one flow of 11535 never ended, and is left out",
+        "with the prototype's stall one flow of 11608 never ended, and is left out",
         "steady: DCQCN as in its paper, THEMIS as in the poster, ACKs in a class of their own",
         "steady: requests of 1 KB, responses at once; buffers of 1 GB at the external switches",
     ),
