@@ -125,8 +125,10 @@ fn short_outage<S: Scheme>(setup: &Setup, common: &Common<S>) -> Option<Refusal>
     let latency = setup.host.latency.max(setup.switch.latency);
     setup.outages.iter().find_map(|outage| {
         let cable = &setup.cables[outage.cable as usize];
-        let least =
-            cable.rate.time_for(Bytes::new(common.largest_packet())) + cable.delay + latency;
+        let longest = Bytes::new(common.largest_packet());
+        let arrives = cable.rate.time_for(longest) + cable.delay + latency;
+        // As one would write it.
+        let least = Time::from_ns(arrives.ns() + 1);
         let short = outage.until != Time::NEVER && outage.until - outage.from <= least;
         short.then_some(Refusal::ShortOutage { cable: outage.cable, from: outage.from, least })
     })

@@ -227,8 +227,8 @@ fn a_cable_is_not_repaired_before_what_was_on_it_would_have_arrived() {
         panic!("{refusal:?}")
     };
     assert_eq!(from, Time::from_us(10));
-    // A microsecond and 2 KB at 100 Gb/s.
-    assert_eq!(least, US + Time::from_ps(2_048 * 80));
+    // A microsecond and 2 KB at 100 Gb/s, 163.84 ns, in whole nanoseconds.
+    assert_eq!(least, Time::from_ns(1_164));
     setup.outages[0].until = from + least + Time::from_ps(1);
     assert!(Ready::<NoControl>::new(&setup, RAW).is_ok());
 }

@@ -108,7 +108,7 @@ fn understand(
     match Scenario::from_spec(spec, origin.and_then(Path::parent)) {
         Ok(scenario) => {
             let file = origin.map(Path::to_path_buf);
-            Ok(scenario.written_in(Source { file, keys: Some(tree.without_lists()) }))
+            Ok(scenario.written_in(Source { file, keys: Some(tree.without_long_lists()) }))
         }
         // A line of another file is that file's.
         Err(error) if error.file.is_some() => Err(error),

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Source {
     pub file: Option<PathBuf>,
-    /// Without what is in lists: nobody speaks of it any more.
+    /// Without what is in long lists: of messages and links nobody speaks any more.
     pub keys: Option<Tree>,
 }
 

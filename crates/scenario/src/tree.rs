@@ -74,12 +74,16 @@ impl Tree {
         node.line
     }
 
-    /// The same with empty lists.
-    pub fn without_lists(self) -> Tree {
+    /// The same with empty lists where these are long.
+    pub fn without_long_lists(self) -> Tree {
+        const LONG: usize = 300;
         let value = match self.value {
-            Value::List(_) => Value::List(Vec::new()),
+            Value::List(list) if list.len() > LONG => Value::List(Vec::new()),
+            Value::List(list) => {
+                Value::List(list.into_iter().map(Tree::without_long_lists).collect())
+            }
             Value::Table(table) => Value::Table(
-                table.into_iter().map(|(key, value)| (key, value.without_lists())).collect(),
+                table.into_iter().map(|(key, value)| (key, value.without_long_lists())).collect(),
             ),
             plain => plain,
         };
