@@ -82,40 +82,59 @@ fn what_is_on_the_wire_is_lost_and_the_rest_takes_the_other_way() {
 }
 
 /// Protects queues, pauses and the buffer's books at a failing port: twelve hosts press through few
-/// links while one link after another fails. Everything ends, the books balance, and neither threads
-/// nor the way paths are chosen change that.
+/// links while one link after another fails, for good or for a while. Everything ends, the books balance, and
+/// neither threads nor the plain engine nor the way paths are chosen change that.
 #[test]
 fn failures_under_pressure_leave_no_one_behind() {
+    let us = Time::from_us;
+    // Leaves are nodes 12 to 15, spines 16 to 18. All keep spine 18: ways that go up and down again
+    // may close circles of pauses.
+    let for_good = [
+        (12, 16, (us(20), Time::NEVER)),
+        (13, 16, (us(20), Time::NEVER)),
+        (12, 17, (us(47), Time::NEVER)),
+    ];
+    let for_a_while = [
+        (12, 16, (us(20), us(30))),
+        (12, 16, (us(35), us(50))),
+        (13, 16, (us(20), us(24))),
+        (12, 17, (us(47), us(60))),
+        (15, 17, (us(10), Time::NEVER)),
+    ];
     for paths in [Paths::FiveTuple, Paths::Symmetric, Paths::SpanningTrees(3)] {
-        let mut setup = leaf_spine(4, 3, 3);
-        setup.paths = paths;
-        setup.pfc.threshold =
+        let mut whole = leaf_spine(4, 3, 3);
+        whole.paths = paths;
+        whole.pfc.threshold =
             Threshold::Static { xoff: Bytes::new(20_000), xon: Bytes::new(15_000) };
         for src in 0..12 {
             for step in [1, 4, 7] {
-                setup.message(src, (src + step) % 12, 150_000, Time::ZERO);
+                whole.message(src, (src + step) % 12, 150_000, Time::ZERO);
             }
         }
         for src in 3..12 {
-            setup.message(src, 0, 100_000, Time::ZERO);
+            whole.message(src, 0, 100_000, Time::ZERO);
         }
-        let whole = run::<NoControl>(&setup, RAW, 1);
-        assert!(common::pauses(&whole) > 100, "there is pressure");
-        // Leaves are nodes 12 to 15, spines 16 to 18. All keep spine 18: ways that go up and down again
-        // may close circles of pauses.
-        for (leaf, spine, at) in [(12, 16, 20), (13, 16, 20), (12, 17, 47)] {
-            fail(&mut setup, leaf, spine, Time::from_us(at));
-        }
-        let output = run::<NoControl>(&setup, RAW, 1);
-        for flow in 0..setup.messages.len() {
-            fct(&output, flow);
-        }
-        assert!(lost(&output) > 10, "{paths:?}: queues and cables were full");
-        balances(&output).unwrap();
-        assert!(output.audits.iter().all(|audit| audit.stored == 0), "{paths:?}");
-        for threads in [2, 3] {
-            let other = run::<NoControl>(&setup, RAW, threads);
-            assert_eq!(essence(&output), essence(&other), "{paths:?} on {threads} threads");
+        let pauses = common::pauses(&run::<NoControl>(&whole, RAW, 1));
+        assert!(pauses > 100, "there is pressure");
+        for outages in [&for_good[..], &for_a_while] {
+            let mut setup = whole.clone();
+            for &(leaf, spine, span) in outages {
+                fail_until(&mut setup, leaf, spine, span);
+            }
+            let output = run::<NoControl>(&setup, RAW, 1);
+            for flow in 0..setup.messages.len() {
+                fct(&output, flow);
+            }
+            assert!(lost(&output) > 10, "{paths:?}: queues and cables were full");
+            balances(&output).unwrap();
+            assert!(output.audits.iter().all(|audit| audit.stored == 0), "{paths:?}");
+            for threads in [2, 3] {
+                let other = run::<NoControl>(&setup, RAW, threads);
+                assert_eq!(essence(&output), essence(&other), "{paths:?} on {threads} threads");
+            }
+            setup.by_the_book = true;
+            let other = run::<NoControl>(&setup, RAW, 1);
+            assert_eq!(essence(&output), essence(&other), "{paths:?} by the book");
         }
     }
 }
@@ -175,45 +194,6 @@ fn a_pause_that_holds_over_an_outage_is_told_again() {
         told += usize::from(pauses.any(|event| at_once.contains(&event.time)));
     }
     assert!(told > 0, "it was never paused when its link failed");
-}
-
-/// Protects everything at once under repairs: links come and go under pressure, and everything ends, the
-/// books balance, and threads, ways and the plain engine agree.
-#[test]
-fn links_that_come_and_go_leave_no_one_behind() {
-    for paths in [Paths::FiveTuple, Paths::Symmetric, Paths::SpanningTrees(3)] {
-        let mut setup = leaf_spine(4, 3, 3);
-        setup.paths = paths;
-        setup.pfc.threshold =
-            Threshold::Static { xoff: Bytes::new(20_000), xon: Bytes::new(15_000) };
-        for src in 0..12 {
-            for step in [1, 4, 7] {
-                setup.message(src, (src + step) % 12, 150_000, Time::ZERO);
-            }
-        }
-        let us = Time::from_us;
-        for (leaf, spine, span) in [
-            (12, 16, (us(20), us(30))),
-            (12, 16, (us(35), us(50))),
-            (13, 16, (us(20), us(24))),
-            (12, 17, (us(47), us(60))),
-            (15, 17, (us(10), Time::NEVER)),
-        ] {
-            fail_until(&mut setup, leaf, spine, span);
-        }
-        let output = run::<NoControl>(&setup, RAW, 1);
-        (0..setup.messages.len()).for_each(|flow| assert!(fct(&output, flow) > 0));
-        assert!(lost(&output) > 10, "{paths:?}: queues and cables were full");
-        balances(&output).unwrap();
-        assert!(output.audits.iter().all(|audit| audit.stored == 0), "{paths:?}");
-        for threads in [2, 3] {
-            let other = run::<NoControl>(&setup, RAW, threads);
-            assert_eq!(essence(&output), essence(&other), "{paths:?} on {threads} threads");
-        }
-        setup.by_the_book = true;
-        let other = run::<NoControl>(&setup, RAW, 1);
-        assert_eq!(essence(&output), essence(&other), "{paths:?} by the book");
-    }
 }
 
 /// Protects from taking what was on a cable when it failed for what was sent after its repair.
