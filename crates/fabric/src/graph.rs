@@ -2,6 +2,7 @@
 
 use crate::network::{Cable, Node, NodeKind, Outage};
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use units::{NodeId, Rate, Time};
 
 /// A port's link as seen from its node.
@@ -18,7 +19,7 @@ pub(crate) struct LinkEnd {
 }
 
 /// The network as a graph, ports numbered.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Graph {
     pub(crate) kinds: Vec<NodeKind>,
     pub(crate) tiers: Vec<u8>,
@@ -32,8 +33,6 @@ pub(crate) struct Graph {
     outages: BTreeMap<u32, Vec<Outage>>,
     /// When links fail or are repaired, ascending: each begins an epoch after the first.
     changes: Vec<Time>,
-    /// The epoch whose links the graph has.
-    epoch: usize,
 }
 
 impl Graph {
@@ -107,7 +106,6 @@ impl Graph {
         Graph {
             outages: of_ends,
             changes,
-            epoch: 0,
             kinds: nodes.iter().map(|node| node.kind).collect(),
             tiers: nodes.iter().map(|node| node.tier).collect(),
             first_port,
@@ -136,19 +134,10 @@ impl Graph {
         self.changes.get(epoch).copied().unwrap_or(Time::NEVER)
     }
 
-    /// The graph with the links of an epoch alone; ports keep their numbers.
-    pub(crate) fn in_epoch(&self, epoch: usize) -> Graph {
-        Graph { epoch, ..self.clone() }
-    }
-
-    /// The ports of a node whose links carry packets in the graph's epoch, with their numbers.
-    pub(crate) fn live_ports(&self, node: u32) -> impl Iterator<Item = (usize, &LinkEnd)> + Clone {
-        let begin = self.epoch.checked_sub(1).map_or(Time::ZERO, |before| self.changes[before]);
-        let is_down = move |port: usize| {
-            self.outages(node, port).iter().any(|one| one.from <= begin && begin < one.until)
-        };
-        let ends = self.ports(node).iter().enumerate();
-        ends.filter(move |(port, end)| !end.fails || !is_down(*port))
+    /// The graph with the links of an epoch alone.
+    pub(crate) fn in_epoch(&self, epoch: usize) -> Epoch<'_> {
+        let begin = epoch.checked_sub(1).map_or(Time::ZERO, |before| self.changes[before]);
+        Epoch { graph: self, begin }
     }
 
     /// When the link of a port fails.
@@ -169,5 +158,32 @@ impl Graph {
 
     pub(crate) fn is_host(&self, node: u32) -> bool {
         self.kinds[node as usize] == NodeKind::Host
+    }
+}
+
+/// A graph with the links alone that carry packets from a time on; ports keep their numbers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Epoch<'a> {
+    graph: &'a Graph,
+    begin: Time,
+}
+
+impl Epoch<'_> {
+    /// The ports of a node whose links carry packets, with their numbers.
+    pub(crate) fn live_ports(&self, node: u32) -> impl Iterator<Item = (usize, &LinkEnd)> + Clone {
+        let begin = self.begin;
+        let is_down = move |port: usize| {
+            self.outages(node, port).iter().any(|one| one.from <= begin && begin < one.until)
+        };
+        let ends = self.ports(node).iter().enumerate();
+        ends.filter(move |(port, end)| !end.fails || !is_down(*port))
+    }
+}
+
+impl Deref for Epoch<'_> {
+    type Target = Graph;
+
+    fn deref(&self) -> &Graph {
+        self.graph
     }
 }

@@ -10,7 +10,7 @@ mod table;
 
 pub(crate) use table::Sizes;
 
-use crate::graph::{Graph, LinkEnd};
+use crate::graph::{Epoch, Graph, LinkEnd};
 use crate::network::Paths;
 use crate::quirks::{Quirks, murmur3};
 use crate::run::Refusal;
@@ -69,7 +69,8 @@ impl Routes {
         quirks: &Quirks,
         paths: Paths,
     ) -> Result<Routes, Refusal> {
-        let epochs: Vec<Graph> = (0..graph.epochs()).map(|epoch| graph.in_epoch(epoch)).collect();
+        let epochs: Vec<Epoch<'_>> =
+            (0..graph.epochs()).map(|epoch| graph.in_epoch(epoch)).collect();
         let attached = Attachments::new(&epochs);
         let most_ports = (0..graph.nodes() as u32).map(|node| graph.ports(node).len()).max();
         let largest_set = match paths {

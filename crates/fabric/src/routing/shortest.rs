@@ -1,7 +1,7 @@
 //! Shortest paths by hop count: all that there are of that length.
 
 use super::table::{Attachments, NO_ROW, Place, Sizes, Table};
-use crate::graph::{Graph, LinkEnd};
+use crate::graph::{Epoch, LinkEnd};
 use crate::quirks::Quirks;
 use crate::run::Refusal;
 use units::{PortId, Rate, Time};
@@ -9,7 +9,7 @@ use units::{PortId, Rate, Time};
 /// Fills the table of an epoch. Every host reaches every other: the scenario has checked it.
 pub(super) fn fill(
     table: &mut Table,
-    graph: &Graph,
+    graph: &Epoch<'_>,
     sizes: &Sizes,
     attached: &Attachments,
     quirks: &Quirks,
@@ -83,7 +83,7 @@ struct OnSwitch {
 }
 
 /// The attachments with hosts on each switch.
-fn hosts_on_switches(graph: &Graph, sizes: &Sizes, places: &[Place]) -> Vec<Vec<OnSwitch>> {
+fn hosts_on_switches(graph: &Epoch<'_>, sizes: &Sizes, places: &[Place]) -> Vec<Vec<OnSwitch>> {
     let mut found: Vec<Vec<OnSwitch>> = vec![Vec::new(); graph.nodes()];
     for (place, &host) in places.iter().zip(&graph.hosts) {
         for (_, end) in graph.live_ports(host) {
@@ -108,14 +108,14 @@ fn hosts_on_switches(graph: &Graph, sizes: &Sizes, places: &[Place]) -> Vec<Vec<
     found
 }
 
-fn ports_to(graph: &Graph, node: u32, leads: impl Fn(u32) -> bool) -> Vec<PortId> {
+fn ports_to(graph: &Epoch<'_>, node: u32, leads: impl Fn(u32) -> bool) -> Vec<PortId> {
     let ends = graph.live_ports(node);
     ends.filter(|(_, end)| leads(end.peer)).map(|(port, _)| PortId::new(port as u16)).collect()
 }
 
 /// As the HPCC simulator lists next hops: one link to each neighbour, the last; neighbours in the
 /// order in which its search from the destination came upon them.
-fn by_rank(graph: &Graph, node: u32, rank: &[u32], ports: &mut Vec<PortId>) {
+fn by_rank(graph: &Epoch<'_>, node: u32, rank: &[u32], ports: &mut Vec<PortId>) {
     let ends = graph.ports(node);
     let peer = |port: &PortId| ends[port.index()].peer;
     ports.sort_by_key(|port| (rank[peer(port) as usize], peer(port), std::cmp::Reverse(*port)));
@@ -140,7 +140,7 @@ struct Search {
 
 impl Search {
     /// The HPCC simulator looks at neighbours by their place in memory: the last one made first.
-    fn new(graph: &Graph, sizes: &Sizes, quirks: &Quirks) -> Search {
+    fn new(graph: &Epoch<'_>, sizes: &Sizes, quirks: &Quirks) -> Search {
         let nodes = graph.nodes();
         let ports = (0..nodes as u32).map(|node| {
             let mut live: Vec<(usize, &LinkEnd)> = graph.live_ports(node).collect();
@@ -161,7 +161,7 @@ impl Search {
     }
 
     /// `order` becomes the nodes reached, nearest first, without the hosts searched from.
-    fn run(&mut self, graph: &Graph, sizes: &Sizes, hosts: &[u32]) {
+    fn run(&mut self, graph: &Epoch<'_>, sizes: &Sizes, hosts: &[u32]) {
         self.distance.fill(u32::MAX);
         self.cost.fill(Time::ZERO);
         self.rank.fill(u32::MAX);
@@ -184,7 +184,7 @@ impl Search {
     }
 
     /// Steps from `node` to its neighbours, against the packets' direction.
-    fn reach_from(&mut self, graph: &Graph, sizes: &Sizes, node: u32, distance: u32) {
+    fn reach_from(&mut self, graph: &Epoch<'_>, sizes: &Sizes, node: u32, distance: u32) {
         for place in 0..self.ports[node as usize].len() {
             let end = &graph.ports(node)[self.ports[node as usize][place] as usize];
             let peer = end.peer as usize;

@@ -9,7 +9,7 @@
 //! A set of ports in the tables then has one port for each tree, in the order of the trees.
 
 use super::table::{Attachments, NO_ROW, Sizes, Table};
-use crate::graph::Graph;
+use crate::graph::Epoch;
 use crate::run::Refusal;
 use units::{PortId, Time};
 
@@ -31,7 +31,7 @@ struct Foot {
 /// Fills the table of an epoch with `count` trees.
 pub(super) fn fill(
     table: &mut Table,
-    graph: &Graph,
+    graph: &Epoch<'_>,
     sizes: &Sizes,
     attached: &Attachments,
     count: u32,
@@ -92,14 +92,14 @@ fn set_of(ports: impl Iterator<Item = Option<PortId>> + Clone) -> Vec<PortId> {
 }
 
 /// The first port of `node` that leads to `peer`.
-fn port_to(graph: &Graph, node: u32, peer: u32) -> Option<PortId> {
+fn port_to(graph: &Epoch<'_>, node: u32, peer: u32) -> Option<PortId> {
     let (port, _) = graph.live_ports(node).find(|(_, end)| end.peer == peer)?;
     Some(PortId::new(port as u16))
 }
 
 impl Foot {
     /// Hosts on several switches take them in turn, tree by tree.
-    fn new(graph: &Graph, sizes: &Sizes, tree: &Tree, number: usize, hosts: &[u32]) -> Foot {
+    fn new(graph: &Epoch<'_>, sizes: &Sizes, tree: &Tree, number: usize, hosts: &[u32]) -> Foot {
         let neighbours = graph.live_ports(hosts[0]).map(|(_, end)| end.peer);
         let mut switches: Vec<u32> =
             neighbours.filter(|&peer| tree.reached[peer as usize]).collect();
@@ -119,7 +119,7 @@ impl Foot {
 }
 
 /// Grows the trees; each must have all hosts on it.
-fn grow(graph: &Graph, attached: &Attachments, count: usize) -> Result<Vec<Tree>, Refusal> {
+fn grow(graph: &Epoch<'_>, attached: &Attachments, count: usize) -> Result<Vec<Tree>, Refusal> {
     let spans = |reached: &[bool]| {
         attached.members.iter().all(|hosts| {
             let mut ends = graph.live_ports(hosts[0]);
@@ -161,7 +161,7 @@ fn grow(graph: &Graph, attached: &Attachments, count: usize) -> Result<Vec<Tree>
 
 impl Tree {
     /// `uses`: how many trees use each port of each node already.
-    fn grow(graph: &Graph, root: u32, uses: &[Vec<u32>]) -> Tree {
+    fn grow(graph: &Epoch<'_>, root: u32, uses: &[Vec<u32>]) -> Tree {
         let mut distance = vec![u32::MAX; graph.nodes()];
         distance[root as usize] = 0;
         let mut order = vec![root];
@@ -192,7 +192,7 @@ impl Tree {
 
 /// Tells each switch's port towards the attachment `number`, and the table of the longest ways.
 fn lead(
-    graph: &Graph,
+    graph: &Epoch<'_>,
     sizes: &Sizes,
     (tree, feet): (&Tree, &[Foot]),
     (number, hosts): (usize, &[u32]),

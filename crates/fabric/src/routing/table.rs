@@ -1,7 +1,7 @@
 //! What routes are made of, and kept in while they are worked out: attachments, sets of ports, next
 //! hops.
 
-use crate::graph::{Graph, LinkEnd};
+use crate::graph::{Epoch, Graph, LinkEnd};
 use crate::run::Refusal;
 use std::collections::BTreeMap;
 use units::{Bytes, PortId, Rate, Time};
@@ -143,7 +143,7 @@ pub(super) struct Attachments {
 }
 
 impl Attachments {
-    pub(super) fn new(epochs: &[Graph]) -> Attachments {
+    pub(super) fn new(epochs: &[Epoch<'_>]) -> Attachments {
         let graph = &epochs[0];
         // Hosts with the same set of neighbours, in all epochs.
         let mut numbers: BTreeMap<Vec<u32>, u32> = BTreeMap::new();
