@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 from rocelab import _rocelab, catalogue
-from rocelab.behaviour import input_queues
 from rocelab.errors import ConfigError, RocelabError, SimulationError
 from rocelab.scenario import Scenario, parse_with_settings
 from rocelab.simulate import check_count
@@ -63,6 +62,9 @@ def _settings(scheme: str | None) -> list[tuple[str, str]]:
     known = [str(known["name"]) for known in catalogue.schemes()]
     if scheme not in known:
         raise ConfigError(f"no scheme {scheme!r}", hint=f"schemes: {', '.join(known)}")
+    # Here, as what it imports would count as memory of the process that measures.
+    from rocelab.behaviour import input_queues
+
     tables = input_queues(scheme).items()
     others = [(f"{table}.{key}", value) for table, keys in tables for key, value in keys.items()]
     return [("scheme", scheme), *others]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 
 import rocelab
 from conftest import Command
-from rocelab import bench
+from rocelab import behaviour, bench
 from rocelab.errors import ConfigError, SimulationError
 
 FIELDS = {
@@ -22,6 +23,15 @@ FIELDS = {
     "ns_per_data_packet_hop",
     "max_rss_bytes",
 }
+
+
+def test_the_process_that_measures_holds_little_else() -> None:
+    code = (
+        "import sys, rocelab.bench; "
+        "print(*{'numpy', 'polars', 'matplotlib'}.intersection(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "\n"
 
 
 def test_cases_are_there() -> None:
@@ -70,7 +80,7 @@ def test_every_case_goes_with_every_scheme(monkeypatch: pytest.MonkeyPatch) -> N
 def test_what_cannot_run_is_known_before_the_first_measurement(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(bench, "input_queues", lambda _: {})
+    monkeypatch.setattr(behaviour, "input_queues", lambda _: {})
     monkeypatch.setattr(bench, "_measure_apart", lambda *_: pytest.fail("it has begun"))
     with pytest.raises(ConfigError, match=r"switch\.input_queue"):
         bench.measure(["three-tier-dcqcn"], schemes=["none", "rcm"])
