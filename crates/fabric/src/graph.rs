@@ -149,9 +149,11 @@ impl Graph {
     /// The ports of a node whose links fail, and those whose links are repaired, at `time`.
     pub(crate) fn changes_at(&self, node: u32, time: Time) -> (Vec<usize>, Vec<usize>) {
         let ports = |changes: fn(&Outage) -> Time| {
+            let ends = self.ports(node).iter().enumerate();
+            let failing = ends.filter(|(_, end)| end.fails).map(|(port, _)| port);
             let change =
                 |port: &usize| self.outages(node, *port).iter().any(|one| changes(one) == time);
-            (0..self.ports(node).len()).filter(change).collect()
+            failing.filter(change).collect()
         };
         (ports(|one| one.from), ports(|one| one.until))
     }
