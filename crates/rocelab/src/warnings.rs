@@ -33,9 +33,7 @@ pub(crate) fn of(
 fn dropped(scenario: &Scenario, output: &Output) -> Option<String> {
     let count = output.lossless_drops;
     let mend = match output.drops.first()?.full {
-        _ if output.ports.iter().any(|port| port.counters.lost_packets > 0) => {
-            "; links lost packets, and with them perhaps pauses"
-        }
+        _ if links_lose(output) => "; links lost packets, and with them perhaps pauses",
         Memory::Headroom if scenario.pfc.headroom == Headroom::Auto => "",
         Memory::Headroom => {
             "; pfc.headroom holds less than arrives after a pause, \"auto\" is enough"
@@ -51,6 +49,11 @@ fn dropped(scenario: &Scenario, output: &Output) -> Option<String> {
         &format!("{count} packets of lossless classes were")
     };
     Some(format!("{packets} dropped: PFC did not protect them (see drops){mend}"))
+}
+
+/// Whether links damaged packets, or failed under some.
+fn links_lose(output: &Output) -> bool {
+    output.ports.iter().any(|port| port.counters.lost_packets > 0)
 }
 
 /// Flows that PFC does not protect.
@@ -160,7 +163,7 @@ fn not_done(scenario: &Scenario, output: &Output, flows: &FlowTable) -> Option<S
 /// What has flows end that the limit cut off.
 fn what_ends_them(scenario: &Scenario, output: &Output) -> String {
     let end = output.outcome.end;
-    let loses = output.ports.iter().any(|port| port.counters.lost_packets > 0);
+    let loses = links_lose(output);
     let paused = |since: Option<Time>| since.is_some_and(|since| since + ENDLESS <= end);
     let paused = output.ports.iter().filter(|port| paused(port.paused_since)).count();
     if loses && paused > 0 {
@@ -206,10 +209,8 @@ fn begins_late(scenario: &Scenario, output: &Output) -> Option<String> {
 
 /// Data sent again though nothing was lost.
 fn sent_for_nothing(scenario: &Scenario, output: &Output, flows: &FlowTable) -> Option<String> {
-    let lost = output
-        .ports
-        .iter()
-        .any(|port| port.counters.dropped_packets > 0 || port.counters.lost_packets > 0);
+    let dropped = output.ports.iter().any(|port| port.counters.dropped_packets > 0);
+    let lost = dropped || links_lose(output);
     let again: u64 = flows.retransmitted_bytes.iter().sum();
     (again > 0 && !lost && output.out_of_order == 0).then(|| {
         format!(

@@ -6,25 +6,31 @@ use common::{run, run_with};
 use rocelab::RunOptions;
 use units::Time;
 
+/// So many hosts of a star send to one more, at 100 Gb/s.
+fn incast(senders: u32, host_delay: &str, size: &str) -> String {
+    let hosts = senders + 1;
+    format!(
+        r#"
+        [topology]
+        kind = "star"
+        hosts = {hosts}
+        host_rate = "100Gbps"
+        host_delay = "{host_delay}"
+        [[traffic]]
+        kind = "incast"
+        senders = {senders}
+        receiver = "h{senders}"
+        size = "{size}"
+"#
+    )
+}
+
 /// Protects from comparing marks that never come: where no queue can reach Kmin, the summary says so.
 #[test]
 fn marking_that_cannot_happen_is_told() {
-    let incast = r#"
-        [topology]
-        kind = "star"
-        hosts = 5
-        host_rate = "100Gbps"
-        host_delay = "1us"
-        [[traffic]]
-        kind = "incast"
-        senders = 4
-        receiver = "h4"
-        size = "50KB"
-        [scheme]
-        name = "dcqcn"
-        preset = "dcqcn-hpcc"
-    "#;
-    let warnings = |set: &[(&str, &str)]| run_with(incast, set).summary.warnings;
+    let scheme = "[scheme]\nname = \"dcqcn\"\npreset = \"dcqcn-hpcc\"\n";
+    let incast = incast(4, "1us", "50KB") + scheme;
+    let warnings = |set: &[(&str, &str)]| run_with(&incast, set).summary.warnings;
     assert_eq!(warnings(&[]), Vec::<String>::new());
     let queue = warnings(&[("switch.architecture", "cioq")]);
     assert!(queue[0].contains("100Gbps") && queue[0].contains("switch.output_queue"), "{queue:?}");
@@ -204,32 +210,16 @@ fn probes_stop_before_they_fill_the_memory() {
 /// Protects users whose switches are too small: a loss says what to enlarge.
 #[test]
 fn what_was_too_small_for_pfc_is_told() {
-    let incast = r#"
-        [topology]
-        kind = "star"
-        hosts = 9
-        host_rate = "100Gbps"
-        host_delay = "1us"
-        [pfc]
-        threshold = "static"
-        xoff = "100KB"
-        xon = "98KB"
-        [[traffic]]
-        kind = "incast"
-        senders = 8
-        receiver = "h8"
-        size = "1MB"
-        [scheme]
-        name = "none"
-    "#;
-    let warnings = |set: &[(&str, &str)]| run_with(incast, set).summary.warnings;
+    let pfc = "[pfc]\nthreshold = \"static\"\nxoff = \"100KB\"\nxon = \"98KB\"\n";
+    let incast = incast(8, "1us", "1MB") + pfc + "[scheme]\nname = \"none\"\n";
+    let warnings = |set: &[(&str, &str)]| run_with(&incast, set).summary.warnings;
     assert_eq!(warnings(&[]), Vec::<String>::new());
     for (key, value, mend) in [
         ("switch.buffer", "900KB", "switch.buffer holds less than Xoff and headroom"),
         ("pfc.headroom", "20KB", "pfc.headroom holds less than arrives after a pause"),
         ("pfc.headroom", "0B", "pfc.headroom holds less than arrives after a pause"),
     ] {
-        let result = run_with(incast, &[(key, value)]);
+        let result = run_with(&incast, &[(key, value)]);
         assert!(result.summary.warnings[0].contains(mend), "{:?}", result.summary.warnings);
         assert!(result.summary.pause_frames > 0, "{key} = {value} pauses nobody");
     }
@@ -279,27 +269,12 @@ fn a_trace_that_begins_after_the_end_is_told() {
 /// Protects from taking a delay-based law for slow where its target is below the empty path's round trip.
 #[test]
 fn paths_longer_than_the_target_of_swift_are_told() {
-    let far = r#"
-        [run]
-        stop = "1ms"
-        [topology]
-        kind = "star"
-        hosts = 3
-        host_rate = "100Gbps"
-        host_delay = "20us"
-        [[traffic]]
-        kind = "incast"
-        senders = 2
-        receiver = "h2"
-        size = "100KB"
-        [scheme]
-        name = "swift"
-        [scheme.params]
-        base_target = "25us"
-    "#;
-    let told = run(far).summary.warnings;
+    let rest =
+        "[run]\nstop = \"1ms\"\n[scheme]\nname = \"swift\"\nparams = { base_target = \"25us\" }\n";
+    let far = incast(2, "20us", "100KB") + rest;
+    let told = run(&far).summary.warnings;
     assert!(told[0].starts_with("2 QPs have paths") && told[0].contains("base_target"), "{told:?}");
-    let near = run_with(far, &[("topology.host_delay", "1us")]).summary.warnings;
+    let near = run_with(&far, &[("topology.host_delay", "1us")]).summary.warnings;
     assert_eq!(near, Vec::<String>::new());
 }
 
@@ -307,28 +282,10 @@ fn paths_longer_than_the_target_of_swift_are_told() {
 /// is sent again after a timeout only.
 #[test]
 fn what_keeps_flows_from_their_end_is_told() {
-    let damaged = r#"
-        [run]
-        limit = "30ms"
-        [topology]
-        kind = "star"
-        hosts = 5
-        host_rate = "100Gbps"
-        host_delay = "1us"
-        [[traffic]]
-        kind = "incast"
-        senders = 4
-        receiver = "h4"
-        size = "2MB"
-        [scheme]
-        name = "none"
-        [pfc]
-        threshold = "static"
-        xoff = "30KB"
-        [wire]
-        error_rate = 0.01
-    "#;
-    let paused = run(damaged).summary.warnings;
+    let pfc = "[pfc]\nthreshold = \"static\"\nxoff = \"30KB\"\n[wire]\nerror_rate = 0.01\n";
+    let rest = "[run]\nlimit = \"30ms\"\n[scheme]\nname = \"none\"\n";
+    let damaged = incast(4, "1us", "2MB") + pfc + rest;
+    let paused = run(&damaged).summary.warnings;
     let last = paused.last().expect("a warning");
     assert!(last.contains("paused to the end"), "{paused:?}");
     let silent = [
@@ -338,7 +295,7 @@ fn what_keeps_flows_from_their_end_is_told() {
         ("traffic.0.size", "20KB"),
         ("wire.error_rate", "0.5"),
     ];
-    let lost = run_with(damaged, &silent).summary.warnings;
+    let lost = run_with(&damaged, &silent).summary.warnings;
     let last = lost.last().expect("a warning");
     assert!(last.starts_with("1 flow was not done"), "{lost:?}");
     assert!(last.contains("without a host.retransmit_timeout"), "{lost:?}");
