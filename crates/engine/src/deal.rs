@@ -28,6 +28,9 @@ impl Dealt {
 pub(crate) struct Dealer {
     pub(crate) sorter: Sorter,
     pub(crate) dealt: Dealt,
+    /// Arrivals at a hub that go out of its group, and to tied devices of the group.
+    pub(crate) kept: Vec<u64>,
+    pub(crate) for_tied: Vec<u64>,
     /// The group of each arrival.
     groups: Vec<u16>,
     /// Arrivals by group.
@@ -39,12 +42,14 @@ impl Dealer {
         Dealer {
             sorter: Sorter::new(),
             dealt: Dealt::default(),
+            kept: Vec::new(),
+            for_tied: Vec::new(),
             groups: Vec::new(),
             unsorted: Vec::new(),
         }
     }
 
-    /// Deals `arrivals` out into `count` groups; tells whether there are any and each belongs to one of them.
+    /// Deals `arrivals` out into `count` groups; tells whether each belongs to one of them.
     #[inline(never)]
     pub(crate) fn deal<P: Copy + Send>(
         &mut self,
@@ -53,7 +58,7 @@ impl Dealer {
         count: usize,
         mut group_of: impl FnMut(&P) -> u16,
     ) -> bool {
-        let Some(last) = arrivals.len().checked_sub(1) else { return false };
+        let last = arrivals.len().saturating_sub(1);
         let Dealt { entries, ends } = &mut self.dealt;
         ends.clear();
         ends.resize(count, 0);

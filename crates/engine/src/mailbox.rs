@@ -2,7 +2,8 @@
 //!
 //! There is a box for each (slot, sending thread, receiving device). Slots go round by three: in
 //! window `w` the threads write into the slots of `w+1` and `w+2`, and whoever takes a group to work it
-//! empties its boxes in the slot of `w`. What is due later still goes to the calendar of the thread
+//! empties its boxes in the slot of `w`; where the group's devices send to each other within the window,
+//! through their boxes of `w`, too. What is due later still goes to the calendar of the thread
 //! that owns the receiver, which puts it into a box of its own before it lets others take groups. So no
 //! two threads ever touch a box at the same time, and the barrier between windows, or the taking of a
 //! group, orders their touching it in turn.
@@ -97,6 +98,24 @@ impl Mail {
             threads => gather((0..threads).map(mailbox), gathered),
         }
     }
+    /// The same, brought together in the box that `thread` sends through, and left there.
+    #[inline]
+    #[expect(clippy::mut_from_ref, reason = "as for the cells")]
+    pub(crate) fn brought_together(
+        &self,
+        window: u64,
+        thread: usize,
+        device: u32,
+    ) -> &mut Vec<u64> {
+        let slot = window as usize % SLOTS;
+        // SAFETY: as above.
+        let mailbox = |from| unsafe { self.mailbox(slot, from, device).get() };
+        let own = mailbox(thread);
+        for from in (0..self.threads).filter(|&from| from != thread) {
+            own.append(mailbox(from));
+        }
+        own
+    }
     /// The boxes of a slot and sending thread, by receiving device.
     #[inline]
     pub(crate) fn row(&self, slot: usize, from: usize) -> &[Turns<Vec<u64>>] {
@@ -174,9 +193,34 @@ pub(crate) struct Post<'a> {
     pub(crate) posted: [bool; SLOTS - 1],
     /// Earliest arrival posted beyond.
     pub(crate) earliest_far: Time,
+    /// It is for the devices of a group that send to each other within the window: the first of its slots is
+    /// that of the window itself.
+    pub(crate) within: bool,
 }
 
 impl<'a> Post<'a> {
+    /// The same for what the devices of a group send to each other, whose boxes of this window are emptied
+    /// by who works the group after they have sent. The window begins at `begin`.
+    pub(crate) fn within(&self, window: u64, begin: Time) -> Post<'a> {
+        let Post { ends: [end, next, _], next_slots, rows, .. } = *self;
+        let slot = window as usize % SLOTS;
+        Post {
+            ends: [begin, end, next],
+            reach: (next - begin).ps(),
+            next_slots: [slot, next_slots[0]],
+            rows: [self.mail.row(slot, self.thread), rows[0]],
+            posted: [false; SLOTS - 1],
+            within: true,
+            ..*self
+        }
+    }
+
+    /// What was posted by the one for a group was posted.
+    pub(crate) fn take_over(&mut self, within: &Post<'_>) {
+        self.posted[0] |= within.posted[1];
+        self.earliest_far = self.earliest_far.min(within.earliest_far);
+    }
+
     /// Whether there is a box for what arrives then.
     #[inline(always)]
     pub(crate) fn reaches(&self, arrival: Time) -> bool {
@@ -232,6 +276,10 @@ impl<'a> Post<'a> {
     /// The first packet of a window for a device.
     #[inline(never)]
     fn note(&mut self, ahead: usize, device: u32) {
+        if self.within && ahead == 0 {
+            // Who works the group comes to it.
+            return;
+        }
         self.posted[ahead] = true;
         let to = self.owner[device as usize] as usize;
         // SAFETY: as for the boxes.
@@ -240,7 +288,7 @@ impl<'a> Post<'a> {
 
     /// Keeps what arrives later for its receiver's calendar.
     pub(crate) fn put_far(&mut self, device: u32, time: Time, tail: u64) {
-        debug_assert!(time >= self.ends[2], "a packet arrives in the window it was sent in");
+        debug_assert!(time >= self.ends[SLOTS - 1], "there is a box for it, or it comes too soon");
         self.earliest_far = self.earliest_far.min(time);
         let to = self.owner[device as usize] as usize;
         // SAFETY: as above, by the window's parity.

@@ -73,6 +73,7 @@ pub fn run_by_the_book<D: Device>(
             parity: 0,
             posted: [false; SLOTS - 1],
             earliest_far: Time::NEVER,
+            within: false,
         };
         let mut window = Window {
             packets: &mut packets,

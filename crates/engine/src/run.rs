@@ -25,6 +25,9 @@ pub struct Layout {
     /// For each group how long a packet takes at least from one of its devices to another;
     /// [`Time::NEVER`] where no link is inside.
     pub inside: Vec<Time>,
+    /// For each group of several its hub, where it has one: the device that all others of the group are
+    /// joined to, and to nothing else.
+    pub hubs: Vec<Option<u32>>,
     /// Which port goes first among equal arrivals.
     pub ties: Ties,
 }
@@ -39,6 +42,7 @@ impl Layout {
             threads,
             lookahead,
             inside: vec![Time::NEVER; devices],
+            hubs: vec![None; devices],
             ties: Ties::TakeTurns,
         }
     }

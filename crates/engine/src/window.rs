@@ -33,6 +33,37 @@ pub trait Device: Send {
         None
     }
 
+    /// Where it is joined to the hub of its group ([`Layout::hubs`](crate::Layout::hubs)) alone: adds what may
+    /// have a device of the group send to another before `until`, at the places of both in the group. What is on
+    /// its way between them counts, too, as who got it may answer: it may be added by who made it, and taken off by
+    /// who got it, as all are asked. Where more than nothing comes together, a device is *tied*.
+    fn ties(&self, _until: Time, ties: &mut [i64]) {
+        ties.iter_mut().for_each(|tie| *tie += 1);
+    }
+
+    /// Where it is the hub of its group: does of the window all that goes to devices of the group that are not tied,
+    /// with arrivals in no order. It keeps what goes to those that are ([`Window::keep_for_tied`]) and elsewhere
+    /// ([`Window::keep`]). `false` where it can't tell these apart, and `advance` shall do all; what is due before
+    /// the first arrival may have been done.
+    fn advance_inward(
+        &mut self,
+        _window: &mut Window<'_, '_, Self::Packet>,
+        _ties: &[i64],
+    ) -> bool {
+        false
+    }
+
+    /// After that, from time to time in the window: does all that goes to devices that are tied, with arrivals in
+    /// order, and keeps what goes elsewhere. Returns the time of its next own event there.
+    fn advance_between(&mut self, _window: &mut Window<'_, '_, Self::Packet>) -> Time {
+        unreachable!("who goes inward goes between")
+    }
+
+    /// After that: does the rest of the window, what goes elsewhere, with arrivals in no order.
+    fn advance_outward(&mut self, _window: &mut Window<'_, '_, Self::Packet>) -> Time {
+        unreachable!("who goes inward goes outward")
+    }
+
     /// Has the processor fetch what [`advance`](Device::advance) will touch first; called shortly
     /// before it, with the device itself at hand.
     #[inline]
@@ -247,8 +278,8 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
         self.arrivals.len()
     }
 
-    /// Deals the arrivals of the window out into `groups` groups, in order within each, if there are any and
-    /// each belongs to one of them. Whoever [takes](Window::dealt) one must take all, each once; the list
+    /// Deals the arrivals of the window out into `groups` groups, in order within each, if each belongs to
+    /// one of them. Whoever [takes](Window::dealt) one must take all, each once; the list
     /// itself goes back by [`put_back`](Window::put_back).
     #[inline(always)]
     pub fn deal(&mut self, groups: usize, group_of: impl FnMut(&P) -> u16) -> Option<Dealt> {
@@ -260,6 +291,28 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     #[inline]
     pub fn put_back(&mut self, dealt: Dealt) {
         self.dealer.dealt = dealt;
+    }
+
+    /// Of what was dealt out, keeps a group that goes out of the group of devices
+    /// ([`Device::advance_inward`]): it is still to be taken.
+    #[inline]
+    pub fn keep(&mut self, dealt: &Dealt, group: usize) {
+        self.dealer.kept.extend_from_slice(dealt.group(group));
+    }
+
+    /// The same of what goes to a tied device.
+    #[inline]
+    pub fn keep_for_tied(&mut self, dealt: &Dealt, group: usize) {
+        self.dealer.for_tied.extend_from_slice(dealt.group(group));
+    }
+
+    /// Keeps the next arrival ([`Device::advance_between`]).
+    #[inline]
+    pub fn keep_next(&mut self) {
+        if let Some((&entry, rest)) = self.arrivals.split_first() {
+            self.dealer.kept.push(entry);
+            self.arrivals = rest;
+        }
     }
 
     /// The packet of one of those that were dealt out.

@@ -1,5 +1,6 @@
 //! What is done in each window: its own groups and what others leave it.
 
+mod hub;
 mod several;
 mod taking;
 
@@ -52,6 +53,11 @@ impl<D: Device> Shared<'_, D> {
     #[inline]
     fn device_wake(&self, device: u32) -> Time {
         Time::from_ps(self.device_wake[device as usize].load(Ordering::Relaxed))
+    }
+
+    #[inline]
+    fn set_device_wake(&self, device: u32, wake: Time) {
+        self.device_wake[device as usize].store(wake.ps(), Ordering::Relaxed);
     }
 }
 
@@ -113,8 +119,10 @@ pub(crate) struct Worker<'a, D: Device> {
     inbox: Vec<Inbox>,
     /// its place among them by device,
     place: Vec<u32>,
-    /// and what they sent to each other in a step.
+    /// what they sent to each other in a step,
     sent: Vec<(u32, Time, u64)>,
+    /// and by place what ties them.
+    ties: Vec<i64>,
     finished: u64,
     delivered: u64,
     /// Its own entries, and when those of all leave no room.
@@ -162,6 +170,7 @@ impl<'a, D: Device> Worker<'a, D> {
             inbox: (0..largest).map(|_| Inbox::default()).collect(),
             place: places(shared.layout, shared.devices.len()),
             sent: Vec::new(),
+            ties: Vec::new(),
             finished: 0,
             delivered: 0,
             records: Records::NONE,
@@ -219,6 +228,7 @@ impl<'a, D: Device> Worker<'a, D> {
             parity,
             posted: [self.carried, false],
             earliest_far: Time::NEVER,
+            within: false,
         };
         let from = self.shared.grid.start(window);
         self.next_elsewhere = Time::NEVER;
@@ -369,8 +379,11 @@ impl<'a, D: Device> Worker<'a, D> {
         let wake = match self.lone(group) {
             Some(device) => self.work_single(device, window, from, post),
             None => {
-                let devices = &self.shared.layout.groups[group as usize];
-                self.work_several(group, devices, window, from, post)
+                let Layout { groups, hubs, .. } = self.shared.layout;
+                let devices = &groups[group as usize];
+                hubs[group as usize]
+                    .and_then(|hub| self.work_around((group, hub), devices, window, from, post))
+                    .unwrap_or_else(|| self.work_several(group, devices, window, from, post))
             }
         };
         let owner = usize::from(self.shared.layout.owner[group as usize]);
@@ -387,45 +400,45 @@ impl<'a, D: Device> Worker<'a, D> {
     fn work_single(&mut self, device: u32, window: u64, from: Time, post: &mut Post<'a>) -> Time {
         let mut gathered = std::mem::take(&mut self.arrivals);
         let arrivals = self.shared.mail.arrived(window, device, &mut gathered);
-        let wake = self.work_arrivals(device, arrivals, from, post);
+        let wake = self.work_arrivals(device, arrivals, (from, post.ends[0]), post);
         arrivals.clear();
         self.arrivals = gathered;
         wake
     }
 
-    #[inline]
+    #[inline(always)]
     fn work_arrivals(
         &mut self,
         device: u32,
         arrivals: &mut [u64],
-        from: Time,
+        span: (Time, Time),
         post: &mut Post<'a>,
     ) -> Time {
         self.delivered += arrivals.len() as u64;
         // SAFETY: a group is worked by who took it, once in a window.
         let this = unsafe { self.shared.devices[device as usize].get() };
         if this.deals(arrivals.len())
-            && let Some(wake) = this.advance_dealing(&mut self.window_of(arrivals, from, post))
+            && let Some(wake) = this.advance_dealing(&mut self.window_of(arrivals, span, post))
         {
             return wake;
         }
         self.dealer.sorter.sort(arrivals);
-        arrange(this, self.shared.layout.ties, &self.packets, from, arrivals);
-        this.advance(&mut self.window_of(arrivals, from, post))
+        arrange(this, self.shared.layout.ties, &self.packets, span.0, arrivals);
+        this.advance(&mut self.window_of(arrivals, span, post))
     }
 
-    /// The window at hand as a device sees it that is alone in its group.
+    /// The window at hand, from when until when, as a device sees it that has it for itself.
     #[inline]
     fn window_of<'w>(
         &'w mut self,
         arrivals: &'w [u64],
-        from: Time,
+        (base, until): (Time, Time),
         post: &'w mut Post<'a>,
     ) -> Window<'w, 'a, D::Packet> {
         Window {
             packets: &mut self.packets,
-            base: from,
-            until: post.ends[0],
+            base,
+            until,
             arrivals,
             post,
             group: None,

@@ -131,7 +131,8 @@ fn layout(count: usize, edges: &Edges, group_of: &[usize], threads: usize) -> La
         }
     }
     let owner = (0..groups_count).map(|group| (group * 7 % threads) as u16).collect();
-    Layout { groups, owner, threads, lookahead, inside, ties: Ties::TakeTurns }
+    let hubs = vec![None; groups.len()];
+    Layout { groups, owner, threads, lookahead, inside, hubs, ties: Ties::TakeTurns }
 }
 
 fn digest(count: usize, edges: &Edges, layout: &Layout, limits: Limits) -> (Vec<u64>, Time, u64) {
@@ -451,6 +452,7 @@ fn packets_of_one_instant_stay_in_order() {
             threads: threads.into(),
             lookahead: Time::from_us(1),
             inside: vec![Time::NEVER; 2],
+            hubs: vec![None; 2],
             ties: Ties::TakeTurns,
         };
         let limits = Limits { stop: Time::from_us(5), goal: None, room: u64::MAX };

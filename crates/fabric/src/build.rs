@@ -20,7 +20,7 @@ use crate::run::Refusal;
 use crate::scheduler::Scheduler;
 use crate::stream;
 use crate::switch::Switch;
-use engine::{Arrivals, Device, Layout, Ties, Window};
+use engine::{Arrivals, Device, Window};
 use schemes::contract::{Cp, HostFacts, PortFacts, SwitchFacts};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -53,6 +53,32 @@ impl<S: Scheme> Device for NodeDevice<S> {
         match self {
             NodeDevice::Switch(switch) => switch.advance_by_port(window),
             NodeDevice::Host(_) | NodeDevice::Cioq(_) => None,
+        }
+    }
+    fn ties(&self, until: Time, ties: &mut [i64]) {
+        if let NodeDevice::Host(host) = self {
+            host.ties(until, ties);
+        }
+    }
+    #[inline]
+    fn advance_inward(&mut self, window: &mut Window<'_, '_, Packet<S>>, ties: &[i64]) -> bool {
+        match self {
+            NodeDevice::Switch(switch) => switch.advance_inward(window, ties),
+            NodeDevice::Host(_) | NodeDevice::Cioq(_) => false,
+        }
+    }
+    #[inline]
+    fn advance_between(&mut self, window: &mut Window<'_, '_, Packet<S>>) -> Time {
+        match self {
+            NodeDevice::Switch(switch) => switch.advance_between(window),
+            NodeDevice::Host(_) | NodeDevice::Cioq(_) => unreachable!("it is worked in one piece"),
+        }
+    }
+    #[inline]
+    fn advance_outward(&mut self, window: &mut Window<'_, '_, Packet<S>>) -> Time {
+        match self {
+            NodeDevice::Switch(switch) => switch.advance_outward(window),
+            NodeDevice::Host(_) | NodeDevice::Cioq(_) => unreachable!("it is worked in one piece"),
         }
     }
     fn fetch(&self, arrivals: usize) {
@@ -360,90 +386,4 @@ fn check_input_queues(
         return Err(Refusal::SmallInputQueue { node, needed });
     }
     Ok(())
-}
-
-/// Shares nodes out among threads, and groups those that short cables join.
-///
-/// Host cables shorter than the links between switches would shorten every window: then a rack,
-/// its switch and hosts, is one group.
-pub(crate) fn layout<S: Scheme>(common: &Common<S>, threads: usize) -> Layout {
-    let graph = &common.graph;
-    let nodes = graph.nodes() as u32;
-    let links =
-        || (0..nodes).flat_map(|node| graph.ports(node).iter().map(move |end| (node, *end)));
-    let between_switches = links()
-        .filter(|(node, end)| !graph.is_host(*node) && !graph.is_host(end.peer))
-        .map(|(_, end)| end.delay)
-        .min();
-    let short = between_switches.unwrap_or(Time::ZERO).min(Time::from_us(1));
-    let mut leader: Vec<u32> = (0..nodes).collect();
-    for (node, end) in links() {
-        if end.delay < short {
-            let (a, b) = (find(&mut leader, node), find(&mut leader, end.peer));
-            leader[a.max(b) as usize] = a.min(b);
-        }
-    }
-    let mut group_of = vec![u32::MAX; nodes as usize];
-    let mut groups: Vec<Vec<u32>> = Vec::new();
-    for node in 0..nodes {
-        let first = find(&mut leader, node);
-        if first == node {
-            group_of[node as usize] = groups.len() as u32;
-            groups.push(Vec::new());
-        } else {
-            group_of[node as usize] = group_of[first as usize];
-        }
-        groups[group_of[node as usize] as usize].push(node);
-    }
-    let mut inside = vec![Time::NEVER; groups.len()];
-    let mut lookahead = Time::from_us(1);
-    for (node, end) in links() {
-        let group = group_of[node as usize];
-        if group == group_of[end.peer as usize] {
-            // What travels was put on the wire before.
-            let soonest = end.delay + common.clock.time_for(end.rate, common.least_packet());
-            inside[group as usize] = inside[group as usize].min(soonest);
-        } else {
-            lookahead = lookahead.min(end.delay);
-        }
-    }
-    let threads = threads.clamp(1, groups.len());
-    let owners = owners(common, threads);
-    let owner = groups.iter().map(|group| owners[group[0] as usize]).collect();
-    let ties = if common.quirks.emission_order { Ties::Arranged } else { Ties::TakeTurns };
-    Layout { groups, owner, threads, lookahead, inside, ties }
-}
-
-fn find(leader: &mut [u32], mut node: u32) -> u32 {
-    while leader[node as usize] != node {
-        leader[node as usize] = leader[leader[node as usize] as usize];
-        node = leader[node as usize];
-    }
-    node
-}
-
-/// Hosts in blocks; a switch goes with most of the nodes below it, or in turn where they are spread
-/// evenly (the top layer).
-fn owners<S: Scheme>(common: &Common<S>, threads: usize) -> Vec<u16> {
-    let graph = &common.graph;
-    let mut owners = vec![u16::MAX; graph.nodes()];
-    for (index, &host) in graph.hosts.iter().enumerate() {
-        owners[host as usize] = (index * threads / graph.hosts.len()) as u16;
-    }
-    let mut switches: Vec<u32> =
-        (0..graph.nodes() as u32).filter(|&node| !graph.is_host(node)).collect();
-    switches.sort_by_key(|&node| graph.tiers[node as usize]);
-    for (turn, node) in switches.into_iter().enumerate() {
-        let mut votes = vec![0; threads];
-        for end in graph.ports(node) {
-            let owner = owners[end.peer as usize];
-            if owner != u16::MAX && graph.tiers[end.peer as usize] < graph.tiers[node as usize] {
-                votes[owner as usize] += 1;
-            }
-        }
-        let most = votes.iter().copied().max().unwrap_or(0);
-        let winners: Vec<usize> = (0..threads).filter(|&thread| votes[thread] == most).collect();
-        owners[node as usize] = winners[turn % winners.len()] as u16;
-    }
-    owners
 }

@@ -2,6 +2,7 @@
 
 use crate::graph::{Graph, LinkEnd};
 use crate::ideal::{PacketBytes, completion_time};
+use crate::layout::Groups;
 use crate::network::{ClassConfig, HostConfig, Paths, Setup};
 use crate::packet::{Address, Body, Kind, Packet, Scheme, blank};
 use crate::places;
@@ -48,6 +49,7 @@ pub(crate) struct FlowRow {
 pub(crate) struct Common<S: Scheme> {
     pub(crate) params: S::Params,
     pub(crate) graph: Graph,
+    pub(crate) groups: Groups,
     pub(crate) routes: Routes,
     /// By index among the hosts.
     pub(crate) places: Vec<HostPlace>,
@@ -122,6 +124,7 @@ impl<S: Scheme> Common<S> {
             places: places::of_hosts(&graph),
             rates: LinkRates::new(graph.rates()),
             params,
+            groups: Groups::new(&graph),
             graph,
             routes,
             rooms,
@@ -159,6 +162,17 @@ impl<S: Scheme> Common<S> {
             pfc_bytes: setup.wire.pfc_bytes() as u16,
             meta_bytes: data_meta,
         })
+    }
+
+    /// Whether a message is between neighbours: hosts of a group with a hub.
+    pub(crate) fn is_neighbourly(&self, row: &FlowRow) -> bool {
+        let [src, dst] = [row.src, row.dst].map(|host| self.graph.hosts[host as usize]);
+        self.groups.are_neighbours(src, dst)
+    }
+
+    /// The place of a host in its group.
+    pub(crate) fn place_in_group(&self, host: u32) -> usize {
+        self.groups.place(self.graph.hosts[host as usize])
     }
 
     /// No packet is larger, in bytes.

@@ -5,11 +5,13 @@
 
 mod acknowledging;
 mod failing;
+mod neighbours;
 mod receiving;
 mod scanning;
 mod sending;
 mod timers;
 
+use self::neighbours::Neighbours;
 use self::timers::{Timer, Timers};
 use crate::common::Common;
 use crate::losses::Losses;
@@ -78,6 +80,7 @@ pub(crate) struct Host<S: Scheme> {
     posted: usize,
     /// When the next one is posted.
     next_post: Time,
+    neighbours: Option<Box<Neighbours>>,
     /// Messages that are due while the one ahead of them on their QP is not posted.
     early: BTreeSet<u32>,
     pub(crate) outcomes: Vec<FlowOutcome>,
@@ -121,6 +124,7 @@ impl<S: Scheme> Host<S> {
             out_of_order: 0,
             outcomes: vec![FlowOutcome::NONE; outgoing.len()],
             next_post: Time::NEVER,
+            neighbours: None,
             early: BTreeSet::new(),
             outgoing,
             posted: 0,
@@ -134,6 +138,12 @@ impl<S: Scheme> Host<S> {
             common,
         };
         host.find_next_post();
+        for place in 0..host.outgoing.len() {
+            let flow = host.outgoing[place];
+            if host.common.flows[flow as usize].waits {
+                host.tie(flow);
+            }
+        }
         host
     }
 
@@ -289,6 +299,7 @@ impl<S: Scheme> Host<S> {
         port: u16,
         handle: Handle,
     ) {
+        self.untie_by(&window.packets.get(&handle).header);
         if let Some(losses) = &mut self.losses
             && losses.take(port)
         {
@@ -336,7 +347,9 @@ impl<S: Scheme> Host<S> {
             let ends = (address.dst, address.src);
             self.common.routes.ecmp(self.node, candidates, ends, address.hash).index()
         };
-        let wire = window.packets.get(&handle).header.on_the_wire();
+        let header = &window.packets.get(&handle).header;
+        self.tie_by(header);
+        let wire = header.on_the_wire();
         let queue = self.common.ack_queue.unwrap_or(wire.1);
         if self.would_pass(window, now, number, queue) {
             let nic = &mut self.nics[number];
@@ -399,6 +412,8 @@ impl<S: Scheme> Host<S> {
         if to_source {
             address.hash = self.common.hash_back(&address);
         }
+        let row = &self.common.flows[address.flow as usize];
+        let between = self.neighbours.is_some() && self.common.is_neighbourly(row);
         let mut outbox = std::mem::take(&mut self.outbox);
         for ctl in outbox.drain(..) {
             let common = &*self.common;
@@ -414,7 +429,9 @@ impl<S: Scheme> Host<S> {
             let size = common.wire.control_bytes(S::ctl_bytes(&ctl)) as u16;
             let mut header = blank(Kind::Ctl, address, priority, size);
             header.flags.set(Flags::TO_SOURCE, to_source);
+            header.flags.set(Flags::NEIGHBOURLY, between);
             header.sent_at = now;
+            self.tie_by(&header);
             let handle = window.packets.insert(Packet { header, body: Body::Ctl(ctl) });
             self.send_from(window, now, usize::from(nic), priority, handle);
         }

@@ -18,6 +18,7 @@ mod graph;
 mod held;
 mod host;
 mod ideal;
+mod layout;
 mod losses;
 mod mmu;
 mod mrg;

@@ -2,6 +2,7 @@ use crate::build::{self, NodeDevice};
 use crate::chassis::{Chassis, LosslessDrop, SwitchAudit};
 use crate::common::Common;
 use crate::host::FlowOutcome;
+use crate::layout;
 use crate::network::Setup;
 use crate::packet::Scheme;
 use crate::port::Port;
@@ -108,7 +109,7 @@ impl<S: Scheme> Ready<S> {
 
     /// Runs it on at most `threads` threads. Refuses where the system does not give as many.
     pub fn run(self, threads: usize, watch: Watch<'_>) -> Result<Output, Refusal> {
-        let layout = build::layout(&self.common, threads);
+        let layout = layout::layout(&self.common, threads);
         if !self.common.short_ways {
             let (devices, outcome) = engine::run_by_the_book(self.devices, &layout, self.limits);
             return Ok(collect(&self.common, devices, outcome, self.samples));

@@ -14,6 +14,7 @@ mod by_port;
 mod departing;
 mod emission;
 mod failing;
+mod parts;
 mod plain;
 
 use crate::chassis::{Chassis, SwitchAudit};
@@ -25,6 +26,7 @@ use crate::port::Port;
 use crate::record::Recorder;
 use crate::sub_queue::SubQueues;
 use engine::Window;
+use parts::Parts;
 use schemes::contract::{Cp, Level, Order};
 use units::Time;
 
@@ -41,6 +43,8 @@ pub(crate) struct Switch<S: Scheme> {
     plain: bool,
     /// Each port may be worked alone.
     separate_ports: bool,
+    /// Where it is the hub of a group, and its ports may be worked alone.
+    parts: Option<Box<Parts>>,
     /// RED decides as packets begin to leave.
     marks_at_dequeue: bool,
     /// Which routes hold, and until when: a link that fails somewhere changes them.
@@ -92,6 +96,7 @@ impl<S: Scheme> Switch<S> {
         let mut switch = Switch {
             gated: !sub_queues.is_empty() || ports.iter().any(Port::is_shaped),
             separate_ports: false,
+            parts: None,
             plain: (cp.is_none() || Self::PLAIN_WITH_POINT)
                 && common.short_ways
                 && losses.is_none()
@@ -115,6 +120,10 @@ impl<S: Scheme> Switch<S> {
             chassis,
         };
         switch.separate_ports = switch.has_separate_ports();
+        let Chassis { common, node, .. } = &switch.chassis;
+        if switch.separate_ports && common.groups.is_hub(*node) {
+            switch.parts = Some(Box::new(Parts::new(common, *node)));
+        }
         switch
     }
 

@@ -5,7 +5,6 @@ use crate::key;
 use crate::mailbox::Post;
 use crate::run::Layout;
 use crate::window::{Device, Inside, Window, arrange};
-use std::sync::atomic::Ordering;
 use units::Time;
 
 /// The arrivals of a group's device within a window, as they become known.
@@ -15,7 +14,7 @@ pub(super) struct Inbox {
     arrivals: Vec<u64>,
     taken: usize,
     /// When the device has something to do.
-    due: Time,
+    pub(super) due: Time,
 }
 
 /// Later than any arrival.
@@ -25,8 +24,7 @@ const NONE: u64 = u64::MAX;
 const BESIDE: usize = 3;
 
 impl<'a, D: Device> Worker<'a, D> {
-    /// The device of a group that is due first is worked until another could send it something: the
-    /// next one in order may, over their shortest link, or one of those that it sends to may answer.
+    /// Works the devices of a group; tells when any wants to be worked next.
     pub(super) fn work_several(
         &mut self,
         group: u32,
@@ -36,21 +34,34 @@ impl<'a, D: Device> Worker<'a, D> {
         post: &mut Post<'a>,
     ) -> Time {
         let shared = self.shared;
+        for (inbox, &device) in self.inbox.iter_mut().zip(devices) {
+            let arrivals = shared.mail.arrived(window, device, &mut self.arrivals);
+            self.dealer.sorter.sort(arrivals);
+            inbox.fill(arrivals);
+            inbox.due = inbox.next(from).min(shared.device_wake(device)).max(from);
+        }
+        self.work_in_turn(group, devices, None, from, post);
+        devices.iter().map(|&device| shared.device_wake(device)).min().unwrap_or(Time::NEVER)
+    }
+
+    /// The device of a group that is due first is worked until another could send it something: the
+    /// next one in order may, over their shortest link, or one of those that it sends to may answer. Their
+    /// inboxes have been filled. A `hub` does what it does between what goes inward and outward.
+    pub(super) fn work_in_turn(
+        &mut self,
+        group: u32,
+        devices: &[u32],
+        hub: Option<u32>,
+        from: Time,
+        post: &mut Post<'a>,
+    ) {
+        let shared = self.shared;
         let until = post.ends[0];
         let shortest = shared.layout.inside[group as usize];
         let mut inside =
             Inside { number: group, group_of: shared.group_of, until, sent: Vec::new() };
         std::mem::swap(&mut inside.sent, &mut self.sent);
         let inboxes = &mut self.inbox[..devices.len()];
-        for (inbox, &device) in inboxes.iter_mut().zip(devices) {
-            let arrivals = shared.mail.arrived(window, device, &mut self.arrivals);
-            self.dealer.sorter.sort(arrivals);
-            inbox.arrivals.clear();
-            std::mem::swap(&mut inbox.arrivals, arrivals);
-            inbox.arrivals.extend([NONE; BESIDE]);
-            inbox.taken = 0;
-            inbox.due = inbox.next(from).min(shared.device_wake(device)).max(from);
-        }
         loop {
             let (place, due, second) = first_due(inboxes);
             if due >= until {
@@ -75,8 +86,12 @@ impl<'a, D: Device> Worker<'a, D> {
                 finished: &mut self.finished,
                 records: &mut self.records,
             };
-            let wake = this.advance(&mut view);
-            shared.device_wake[device as usize].store(wake.ps(), Ordering::Relaxed);
+            let wake = if hub == Some(device) {
+                this.advance_between(&mut view)
+            } else {
+                this.advance(&mut view)
+            };
+            shared.set_device_wake(device, wake);
             inbox.due = inbox.next(from).min(wake);
             for (device, arrival, tail) in inside.sent.drain(..) {
                 let inbox = &mut inboxes[self.place[device as usize] as usize];
@@ -85,14 +100,21 @@ impl<'a, D: Device> Worker<'a, D> {
             }
         }
         std::mem::swap(&mut inside.sent, &mut self.sent);
-        devices.iter().map(|&device| shared.device_wake(device)).min().unwrap_or(Time::NEVER)
     }
 }
 
 impl Inbox {
+    /// Takes over all that arrives, in order.
+    pub(super) fn fill(&mut self, arrivals: &mut Vec<u64>) {
+        self.arrivals.clear();
+        std::mem::swap(&mut self.arrivals, arrivals);
+        self.arrivals.extend([NONE; BESIDE]);
+        self.taken = 0;
+    }
+
     /// When the next packet arrives.
     #[inline]
-    fn next(&self, from: Time) -> Time {
+    pub(super) fn next(&self, from: Time) -> Time {
         match self.arrivals[self.taken] {
             NONE => Time::NEVER,
             entry => key::time(entry, from),

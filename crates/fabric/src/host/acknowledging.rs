@@ -164,6 +164,7 @@ impl<S: Scheme> Host<S> {
         let sender = self.senders.get(slot).expect("it is forgotten once");
         self.nics[usize::from(sender.nic)].forget(slot);
         self.timers.wake_sender(slot, Time::NEVER);
+        self.untie(sender.first);
         self.senders.remove(slot);
     }
 }

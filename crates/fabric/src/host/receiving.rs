@@ -116,6 +116,7 @@ impl<S: Scheme> Host<S> {
         let receiver = self.receivers.get(slot).expect("it has a seat");
         let seat = self.common.flows[receiver.flow as usize].receiver_slot;
         self.seats[seat as usize] = Seat::Done(receiver.expected);
+        self.untie(receiver.flow);
         self.receivers.remove(slot);
     }
 
@@ -135,6 +136,7 @@ impl<S: Scheme> Host<S> {
             over: false,
         });
         self.seats[header.address.receiver_slot as usize] = Seat::At(slot);
+        self.tie(header.address.flow);
         slot
     }
 
@@ -151,7 +153,7 @@ impl<S: Scheme> Host<S> {
         header.sequence = expected;
         header.echo = header.code_point;
         header.code_point = CodePoint::Capable;
-        header.flags = header.flags & Flags::MARK | Flags::TO_SOURCE;
+        header.flags = header.flags & (Flags::MARK | Flags::NEIGHBOURLY) | Flags::TO_SOURCE;
     }
 
     /// Answers a control packet of a QP of which all has arrived: the last ACK was lost.

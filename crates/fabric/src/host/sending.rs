@@ -15,6 +15,9 @@ impl<S: Scheme> Host<S> {
     fn post(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time, flow: u32) {
         let row = self.common.flows[flow as usize];
         self.outcomes[row.place as usize].posted = now;
+        if row.waits {
+            self.untie(flow);
+        }
         let known = self.shared_qps.get(&row.qp).copied();
         let slot = known.unwrap_or_else(|| self.open(now, flow));
         let sender = self.senders.get_mut(slot).expect("a QP with messages is open");
@@ -71,6 +74,7 @@ impl<S: Scheme> Host<S> {
         let rp = S::Rp::open(&common.params, &mut self.state, &path, now);
         let (qp, shared) = (row.qp, row.next_on_qp != NO_FLOW);
         let slot = self.senders.insert(Sender::new(rp, flow, row, hash, nic.get()));
+        self.tie(flow);
         if shared {
             self.shared_qps.insert(qp, slot);
             self.aside.open(slot);
@@ -279,6 +283,7 @@ impl<S: Scheme> Host<S> {
         number: usize,
         slot: u32,
     ) {
+        let has_ties = self.has_ties();
         let common = &*self.common;
         let nic = &mut self.nics[number];
         let sender = self.senders.get_mut(slot).expect("it is about to send");
@@ -306,6 +311,10 @@ impl<S: Scheme> Host<S> {
         header.payload = payload as u16;
         let last = sender.next_to_send + payload == part.end;
         header.flags.set(Flags::LAST, last);
+        let between = has_ties && common.is_neighbourly(&common.flows[part.flow as usize]);
+        if between {
+            header.flags.insert(Flags::NEIGHBOURLY);
+        }
         if let Some(scan) = &nic.scan {
             header.ingress = scan.lead;
         }
@@ -361,6 +370,9 @@ impl<S: Scheme> Host<S> {
             } else {
                 nic.pace(at, slot);
             }
+        }
+        if between {
+            self.tie_packet(part.flow);
         }
         self.send_outbox(window, now, slot);
         if emptied {

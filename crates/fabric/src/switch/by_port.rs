@@ -9,15 +9,23 @@ use crate::chassis::Chassis;
 use crate::egress::Egress;
 use crate::mmu::Mmu;
 use crate::packet::{NO_INGRESS, Packet, Scheme};
-use crate::routing::NOWHERE;
+use crate::routing::{NOWHERE, Ways};
 use crate::scheduler::PFC_BIT;
-use busy::Coming;
+pub(super) use busy::Coming;
 use engine::{Lane, Window};
 use schemes::contract::{Cp, Level, Order};
 use units::Time;
 
 /// For fewer arrivals per port it is not worth while.
 const FEWEST: usize = 3;
+
+/// The port that a packet leaves through; [`NOWHERE`] also where it is not meant to be passed on.
+#[inline(always)]
+pub(super) fn way<S: Scheme>(ways: &Ways<'_>, packet: &Packet<S>) -> u16 {
+    let Packet { header, .. } = packet;
+    let way = ways.port(header.destination(), header.address.hash);
+    if header.kind.is_passed_on() { way } else { NOWHERE }
+}
 
 impl<S: Scheme> Switch<S> {
     /// Whether a congestion point allows it.
@@ -48,27 +56,15 @@ impl<S: Scheme> Switch<S> {
         &mut self,
         window: &mut Window<'_, '_, Packet<S>>,
     ) -> Option<Time> {
-        if self.chassis.probes.next() == window.begin()
-            && self.next_timer() > window.begin()
-            && !window.begins_with_arrival()
-        {
-            // Nothing else happens at this instant but departures.
-            self.sample(window, window.begin());
-        }
-        let count = window.waiting();
-        let next = self.next_timer().min(self.chassis.probes.next()).min(self.epoch_end);
-        let Chassis { common, mmu, here, ports, .. } = &self.chassis;
         // Packets of the scheme's own may be larger than data: that is seen below.
-        let expected = count as u64 * u64::from(common.full_packet);
-        if next < window.until() || mmu.is_pausing() || !mmu.is_calm(expected) {
-            return None;
-        }
+        let expected = window.waiting() as u64 * u64::from(self.chassis.common.full_packet);
+        let next = self.quiet_after(window, expected)?;
+        let Chassis { common, here, ports, .. } = &self.chassis;
         let mut bytes = 0;
         let ways = common.routes.ways(here)?;
-        let dealt = window.deal(ports.len(), |Packet { header, .. }| {
-            bytes += u64::from(header.size);
-            let way = ways.port(header.destination(), header.address.hash);
-            if header.kind.is_passed_on() { way } else { NOWHERE }
+        let dealt = window.deal(ports.len(), |packet: &Packet<S>| {
+            bytes += u64::from(packet.header.size);
+            way(&ways, packet)
         })?;
         if bytes > expected {
             window.put_back(dealt);
@@ -87,10 +83,31 @@ impl<S: Scheme> Switch<S> {
         Some(due)
     }
 
+    /// When something else happens than arrivals and departures, if it is after the window and so many bytes
+    /// that arrive can't bring any ingress near a limit.
+    #[inline]
+    pub(super) fn quiet_after(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        expected: u64,
+    ) -> Option<Time> {
+        if self.chassis.probes.next() == window.begin()
+            && self.next_timer() > window.begin()
+            && !window.begins_with_arrival()
+        {
+            // Nothing else happens at this instant but departures.
+            self.sample(window, window.begin());
+        }
+        let next = self.next_timer().min(self.chassis.probes.next()).min(self.epoch_end);
+        let mmu = &self.chassis.mmu;
+        let quiet = next >= window.until() && !mmu.is_pausing() && mmu.is_calm(expected);
+        quiet.then_some(next)
+    }
+
     /// Passes on what arrives in a window for a port, and what waits there; returns when the next packet
     /// leaves after it.
     #[inline(always)]
-    fn work_port(
+    pub(super) fn work_port(
         &mut self,
         window: &mut Window<'_, '_, Packet<S>>,
         out: usize,

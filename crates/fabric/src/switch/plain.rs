@@ -43,7 +43,7 @@ impl<S: Scheme> Switch<S> {
 
     /// The port that a packet leaves through; [`NOWHERE`] also where it is not meant to be passed on.
     #[inline(always)]
-    fn way(&self, packet: &Packet<S>) -> u16 {
+    pub(super) fn way(&self, packet: &Packet<S>) -> u16 {
         let (ends, hash) = (packet.header.ends(), packet.header.address.hash);
         let way = self.chassis.common.routes.next_port(&self.chassis.here, ends, hash);
         if packet.header.kind.is_passed_on() { way } else { NOWHERE }
@@ -52,7 +52,7 @@ impl<S: Scheme> Switch<S> {
     /// Passes a packet on that arrives before anything else happens here, and tells whether it left at
     /// once. `pausing`: some ingress has its peer paused, and this is when some port sends next.
     #[inline(always)]
-    fn pass_one_on(
+    pub(super) fn pass_one_on(
         &mut self,
         window: &mut Window<'_, '_, Packet<S>>,
         (now, place, mut handle): (Time, Place, Handle),

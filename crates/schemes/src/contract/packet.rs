@@ -77,6 +77,8 @@ bitflags::bitflags! {
         const TO_SOURCE = 4;
         /// A bit for the scheme: a notification handled on the way, a marked packet.
         const MARK = 8;
+        /// For the fabric: both its ends are joined to one switch by links shorter than others.
+        const NEIGHBOURLY = 16;
     }
 }
 

@@ -19,7 +19,7 @@ const NOTHING: u64 = u64::MAX;
 const NEVER: u64 = engine::since(NOTHING);
 
 /// What arrives for a port, in order. Times are picoseconds since the window began.
-pub(super) struct Coming {
+pub(in crate::switch) struct Coming {
     count: usize,
     /// When each arrives, and then `NEVER`.
     times: [u32; MOST + 1 + BESIDE],

@@ -1,0 +1,356 @@
+//! Groups with a hub are worked in parts: what goes to devices that nothing ties to each other, what goes to tied
+//! ones, what goes elsewhere. That changes nothing.
+//!
+//! Toy racks: hosts send tokens to each other and answer those that they get; switches pass them on. Each mixes what
+//! it sees into a running hash, a switch one for each of its ports, as these have nothing to do with each other.
+
+use engine::{Class, Device, Handle, Layout, Limits, Link, Ties, Window, run, run_by_the_book};
+use proptest::prelude::*;
+use units::Time;
+
+/// Miri, which looks for undefined behaviour, is a thousand times slower.
+const CASES: u32 = if cfg!(miri) { 1 } else { 64 };
+const SPAN: Time = Time::from_us(if cfg!(miri) { 6 } else { 60 });
+/// So long a token is on the wire.
+const WIRE: Time = Time::from_ns(20);
+const UPLINK: Time = Time::from_us(1);
+
+fn mix(a: u64, b: u64) -> u64 {
+    (a ^ b).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29) ^ (b >> 7)
+}
+
+#[derive(Clone, Copy)]
+struct Token {
+    from: u32,
+    to: u32,
+    value: u64,
+    answers_left: u32,
+}
+
+/// Where tokens are put on a link.
+struct Port {
+    link: Link,
+    delay: Time,
+    free: Time,
+    hash: u64,
+}
+
+impl Port {
+    fn send(&mut self, window: &mut Window<'_, '_, Token>, now: Time, handle: Handle) {
+        self.free = self.free.max(now) + WIRE;
+        window.send(&mut self.link, self.free + self.delay, Class::Data, handle);
+    }
+}
+
+/// Racks of so many hosts.
+#[derive(Clone, Copy, Debug)]
+struct Racks {
+    racks: u32,
+    hosts: u32,
+    cable_ns: u64,
+}
+
+impl Racks {
+    fn tor(self, rack: u32) -> u32 {
+        self.racks * self.hosts + rack
+    }
+    fn spine(self) -> u32 {
+        self.tor(self.racks)
+    }
+}
+
+struct Host {
+    number: u32,
+    racks: Racks,
+    port: Port,
+    hash: u64,
+    /// When it sends, to whom, and how often that is answered.
+    sends: Vec<(Time, u32, u32)>,
+    sent: usize,
+    /// By place in the group, which has the hosts first.
+    ties: Vec<i64>,
+}
+
+impl Host {
+    fn tie(&mut self, token: &Token, more: i64) {
+        let Racks { hosts, .. } = self.racks;
+        if token.from / hosts == token.to / hosts {
+            self.ties[(token.from % hosts) as usize] += more;
+            self.ties[(token.to % hosts) as usize] += more;
+        }
+    }
+
+    fn emit(&mut self, window: &mut Window<'_, '_, Token>, now: Time, to: u32, answers_left: u32) {
+        let token = Token { from: self.number, to, value: self.hash, answers_left };
+        self.tie(&token, 1);
+        let handle = window.packets.insert(token);
+        self.port.send(window, now, handle);
+    }
+
+    fn next_send(&self) -> Time {
+        self.sends.get(self.sent).map_or(Time::NEVER, |send| send.0)
+    }
+
+    fn advance(&mut self, window: &mut Window<'_, '_, Token>) -> Time {
+        loop {
+            let own = self.next_send();
+            if window.next_arrival_time() <= own {
+                let Some((now, _, handle)) = window.next_arrival() else { break };
+                let token = window.packets.remove(handle);
+                assert_eq!(token.to, self.number);
+                self.tie(&token, -1);
+                self.hash = mix(self.hash, mix(now.ps(), token.value));
+                if token.answers_left > 0 {
+                    self.emit(window, now, token.from, token.answers_left - 1);
+                }
+            } else if own < window.until() {
+                let (now, to, answers) = self.sends[self.sent];
+                self.sent += 1;
+                self.hash = mix(self.hash, now.ps());
+                self.emit(window, now, to, answers);
+            } else {
+                break;
+            }
+        }
+        self.next_send()
+    }
+}
+
+struct Switch {
+    /// Of which rack, if any.
+    rack: Option<u32>,
+    racks: Racks,
+    /// To the hosts of its rack, or to all racks; then to the spine.
+    ports: Vec<Port>,
+    tied: Vec<bool>,
+    /// How often it was asked for its parts: now and then it has none.
+    asked: u64,
+    in_parts: u64,
+}
+
+/// The port to a host.
+fn way(rack: Option<u32>, racks: Racks, to: u32) -> usize {
+    let (of, place) = (to / racks.hosts, to % racks.hosts);
+    match rack {
+        None => of as usize,
+        Some(rack) if rack == of => place as usize,
+        Some(_) => racks.hosts as usize,
+    }
+}
+
+impl Switch {
+    fn pass(&mut self, window: &mut Window<'_, '_, Token>, at: (Time, u16), mut handle: Handle) {
+        let (now, came_through) = at;
+        let token = window.packets.get_mut(&mut handle);
+        let out = way(self.rack, self.racks, token.to);
+        let port = &mut self.ports[out];
+        port.hash = mix(port.hash, mix(now.ps() ^ u64::from(came_through) << 50, token.value));
+        token.value ^= port.hash;
+        port.send(window, now, handle);
+    }
+
+    fn pass_dealt(&mut self, window: &mut Window<'_, '_, Token>, entries: &[u64]) {
+        for &entry in entries {
+            // SAFETY: what was dealt out in this window, once.
+            let (now, place, handle) = unsafe { window.dealt(entry) };
+            let came_through = place.port(window);
+            self.pass(window, (now, came_through), handle);
+        }
+    }
+
+    fn advance_inward(&mut self, window: &mut Window<'_, '_, Token>, ties: &[i64]) -> bool {
+        self.asked += 1;
+        if self.asked.is_multiple_of(5) {
+            return false;
+        }
+        self.in_parts += 1;
+        let (rack, racks, hosts) = (self.rack, self.racks, self.racks.hosts as usize);
+        self.tied = ties[..hosts].iter().map(|&tie| tie > 0).collect();
+        let dealt = window.deal(hosts + 1, |token| way(rack, racks, token.to) as u16);
+        let dealt = dealt.expect("each token has a way");
+        for host in 0..hosts {
+            if self.tied[host] {
+                window.keep_for_tied(&dealt, host);
+            } else {
+                self.pass_dealt(window, dealt.group(host));
+            }
+        }
+        window.keep(&dealt, hosts);
+        window.put_back(dealt);
+        true
+    }
+
+    fn advance_between(&mut self, window: &mut Window<'_, '_, Token>) -> Time {
+        while let Some(&Token { to, .. }) = window.look_ahead(0) {
+            let out = way(self.rack, self.racks, to);
+            if out == self.racks.hosts as usize {
+                window.keep_next();
+                continue;
+            }
+            assert!(self.tied[out], "nothing ties its host");
+            let (now, port, handle) = window.next_arrival().expect("it was looked at");
+            self.pass(window, (now, port), handle);
+        }
+        Time::NEVER
+    }
+
+    fn advance_outward(&mut self, window: &mut Window<'_, '_, Token>) -> Time {
+        let (rack, racks, hosts) = (self.rack, self.racks, self.racks.hosts as usize);
+        let dealt = window.deal(hosts + 1, |token| way(rack, racks, token.to) as u16);
+        let dealt = dealt.expect("each token has a way");
+        assert!((0..hosts).all(|host| dealt.group(host).is_empty()), "nothing ties its host");
+        self.pass_dealt(window, dealt.group(hosts));
+        window.put_back(dealt);
+        Time::NEVER
+    }
+}
+
+enum Node {
+    Host(Host),
+    Switch(Switch),
+}
+
+impl Device for Node {
+    type Packet = Token;
+
+    fn advance(&mut self, window: &mut Window<'_, '_, Token>) -> Time {
+        match self {
+            Node::Host(host) => host.advance(window),
+            Node::Switch(switch) => {
+                while let Some((now, port, handle)) = window.next_arrival() {
+                    switch.pass(window, (now, port), handle);
+                }
+                Time::NEVER
+            }
+        }
+    }
+
+    fn ties(&self, until: Time, ties: &mut [i64]) {
+        let Node::Host(host) = self else { panic!("only hosts are asked") };
+        for (tie, more) in ties.iter_mut().zip(&host.ties) {
+            *tie += more;
+        }
+        let Racks { hosts, .. } = host.racks;
+        let due = host.sends[host.sent..].iter().take_while(|send| send.0 < until);
+        for &(_, to, _) in due.filter(|send| send.1 / hosts == host.number / hosts) {
+            ties[(host.number % hosts) as usize] += 1;
+            ties[(to % hosts) as usize] += 1;
+        }
+    }
+
+    fn advance_inward(&mut self, window: &mut Window<'_, '_, Token>, ties: &[i64]) -> bool {
+        let Node::Switch(switch) = self else { panic!("hubs are switches") };
+        switch.advance_inward(window, ties)
+    }
+
+    fn advance_between(&mut self, window: &mut Window<'_, '_, Token>) -> Time {
+        let Node::Switch(switch) = self else { panic!("hubs are switches") };
+        switch.advance_between(window)
+    }
+
+    fn advance_outward(&mut self, window: &mut Window<'_, '_, Token>) -> Time {
+        let Node::Switch(switch) = self else { panic!("hubs are switches") };
+        switch.advance_outward(window)
+    }
+}
+
+/// What hosts send: (from, to, when in units of 10 ns, how often it is answered).
+type Sends = Vec<(u32, u32, u64, u32)>;
+
+fn nodes(racks: Racks, sends: &Sends) -> Vec<Node> {
+    let cable = Time::from_ns(racks.cable_ns);
+    let port = |device: u32, number: u32, delay: Time| Port {
+        link: Link::new(device, number as u16),
+        delay,
+        free: Time::ZERO,
+        hash: u64::from(device) << 16 | u64::from(number),
+    };
+    let hosts = (0..racks.racks * racks.hosts).map(|number| {
+        let own = sends.iter().filter(|send| send.0 == number && send.1 != number);
+        let mut sends: Vec<(Time, u32, u32)> =
+            own.map(|&(_, to, at, answers)| (Time::from_ns(10 * at), to, answers)).collect();
+        sends.sort_unstable();
+        Node::Host(Host {
+            number,
+            racks,
+            port: port(racks.tor(number / racks.hosts), number % racks.hosts, cable),
+            hash: u64::from(number),
+            sends,
+            sent: 0,
+            ties: vec![0; racks.hosts as usize + 1],
+        })
+    });
+    let switch = |rack: Option<u32>, ports: Vec<Port>| {
+        Node::Switch(Switch { rack, racks, ports, tied: Vec::new(), asked: 0, in_parts: 0 })
+    };
+    let tors = (0..racks.racks).map(|rack| {
+        let down = (0..racks.hosts).map(|place| port(rack * racks.hosts + place, 0, cable));
+        switch(Some(rack), down.chain([port(racks.spine(), rack, UPLINK)]).collect())
+    });
+    let down = (0..racks.racks).map(|rack| port(racks.tor(rack), racks.hosts, UPLINK));
+    let spine = switch(None, down.collect());
+    hosts.chain(tors).chain([spine]).collect()
+}
+
+/// Each rack a group with its switch as the hub, or with none.
+fn in_racks(racks: Racks, threads: usize, hubs: bool) -> Layout {
+    let rack = |rack: u32| {
+        let hosts = rack * racks.hosts..(rack + 1) * racks.hosts;
+        hosts.chain([racks.tor(rack)]).collect()
+    };
+    let groups: Vec<Vec<u32>> = (0..racks.racks).map(rack).chain([vec![racks.spine()]]).collect();
+    let soonest = Time::from_ns(racks.cable_ns) + WIRE;
+    Layout {
+        owner: (0..groups.len()).map(|group| (group % threads) as u16).collect(),
+        threads,
+        lookahead: UPLINK,
+        inside: (0..groups.len()).map(|_| soonest).collect(),
+        hubs: (0..=racks.racks)
+            .map(|rack| (hubs && rack < racks.racks).then(|| racks.tor(rack)))
+            .collect(),
+        groups,
+        ties: Ties::TakeTurns,
+    }
+}
+
+/// The hashes of all, how many tokens arrived where they were sent to, and how often a hub went by its parts.
+fn digest(nodes: Vec<Node>) -> (Vec<u64>, u64) {
+    let mut in_parts = 0;
+    let hashes = nodes.into_iter().flat_map(|node| match node {
+        Node::Host(host) => vec![host.hash],
+        Node::Switch(switch) => {
+            in_parts += switch.in_parts;
+            switch.ports.iter().map(|port| port.hash).collect()
+        }
+    });
+    (hashes.collect(), in_parts)
+}
+
+fn cases() -> impl Strategy<Value = (Racks, Sends)> {
+    let cable = prop_oneof![Just(10u64), Just(0), Just(137), 1u64..900];
+    (1u32..4, 1u32..6, cable).prop_flat_map(|(racks, hosts, cable_ns)| {
+        let all = racks * hosts;
+        let send = (0..all, 0..all, 0u64..5_000, 0u32..40);
+        let racks = Racks { racks, hosts, cable_ns };
+        (Just(racks), prop::collection::vec(send, 0..60))
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn parts_of_a_window_change_nothing((racks, sends) in cases()) {
+        let limits = Limits { stop: SPAN, goal: None, room: u64::MAX };
+        let count = nodes(racks, &sends).len();
+        let singles = Layout::singles(count, 1, Time::from_us(1));
+        let expected = digest(run_by_the_book(nodes(racks, &sends), &singles, limits).0).0;
+        for (threads, hubs) in [(1, false), (1, true), (2, true), (3, true)] {
+            let layout = in_racks(racks, threads, hubs);
+            let (after, _) = run(nodes(racks, &sends), &layout, limits, &|_| true)
+                .expect("threads start");
+            let (hashes, in_parts) = digest(after);
+            prop_assert_eq!(&hashes, &expected, "{} threads, hubs: {}", threads, hubs);
+            prop_assert!(in_parts > 0 || !hubs, "no hub went by its parts");
+        }
+    }
+}
