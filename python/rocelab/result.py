@@ -177,15 +177,23 @@ class Result:
 
 def probes_of(scenario_toml: str) -> list[dict[str, Any]]:
     """The probes of a complete scenario. Raises :class:`ValueError` where these are no TOML."""
+    return _tables_of(scenario_toml, "probe")
+
+
+def failures_of(scenario_toml: str) -> list[dict[str, Any]]:
+    """The same of its failures of links."""
+    return _tables_of(scenario_toml, "failure")
+
+
+def _tables_of(scenario_toml: str, name: str) -> list[dict[str, Any]]:
     import tomllib
 
     # From the first one on: before it there may be a million flows, which take a minute to read.
-    before, header, after = scenario_toml.partition("\n[[probe]]\n")
+    before, header, after = scenario_toml.partition(f"\n[[{name}]]\n")
     # What is wrong is told with its line.
-    probes: list[dict[str, Any]] = tomllib.loads("\n" * before.count("\n") + header + after).get(
-        "probe", []
-    )
-    return probes
+    tables = tomllib.loads("\n" * before.count("\n") + header + after)
+    found: list[dict[str, Any]] = tables.get(name, [])
+    return found
 
 
 def series_of(

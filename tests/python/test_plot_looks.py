@@ -409,6 +409,35 @@ def test_pauses_that_are_probed_late_begin_where_the_samples_do() -> None:
         assert axes.get_xlim()[0] == pytest.approx(float(begin[:-2]))
 
 
+def test_a_pause_ends_where_its_link_fails() -> None:
+    def run(*failures: dict[str, str]) -> rocelab.Result:
+        incast = {"kind": "incast", "senders": 7, "receiver": "h0", "size": "400KB"}
+        topology = {"kind": "leaf-spine", "leaves": 2, "spines": 2, "hosts_per_leaf": 4}
+        rates = {"host_rate": "100Gbps", "host_delay": "1us", "rate": "100Gbps", "delay": "1us"}
+        return rocelab.run(
+            rocelab.Scenario(
+                topology=topology | rates,
+                traffic=[incast],
+                pfc={"threshold": "static", "xoff": "20KB", "xon": "18KB"},
+                host={"retransmit_timeout": "1ms"},
+                trace={"pfc": True},
+                failure=failures,
+            )
+        )
+
+    def bars(result: rocelab.Result, place: str) -> list[tuple[float, float]]:
+        (axes,) = result.plot.pauses().axes
+        row = [label.get_text() for label in axes.get_yticklabels()].index(place)
+        drawn = [path.get_extents() for bars in axes.collections for path in bars.get_paths()]
+        return [(bar.x0, bar.x1) for bar in drawn if bar.y0 < axes.get_yticks()[row] < bar.y1]
+
+    whole = bars(run(), "spine0:leaf0")
+    begin, end = max(whole, key=lambda bar: bar[1] - bar[0])
+    at = round(1e3 * (begin + end) / 2)
+    cut = run({"link": "leaf0:spine0", "at": f"{at}ns"})
+    assert bars(cut, "spine0:leaf0")[-1] == pytest.approx((begin, at / 1e3))
+
+
 @pytest.mark.parametrize(
     ("start", "after"),
     [

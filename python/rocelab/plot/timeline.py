@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
@@ -296,13 +296,20 @@ def _paused(run_number: int, frame: pl.DataFrame, run: Result) -> list[_Line]:
     import polars as pl
 
     called = _port_names(run)
+    cuts = _cuts(run)
     end_ps = _traced(run)["end_ps"]
     lines = []
     for (node, port), rows in frame.partition_by("node", "port", as_dict=True).items():
         paused: set[int] = set()
         times, values = [], []
-        for time_ps, priority, pause in rows.select("time_ps", "priority", "pause").rows():
-            (paused.add if pause else paused.discard)(priority)
+        frames = rows.select("time_ps", "priority", "pause").rows()
+        cut = [(time_ps, -1, False) for time_ps in cuts.get((str(node), int(port)), [])]
+        for time_ps, priority, pause in sorted(frames + cut, key=lambda event: event[0]):
+            if priority < 0:
+                # No frame says so: who sent the pause is not there any more.
+                paused.clear()
+            else:
+                (paused.add if pause else paused.discard)(priority)
             times.append(time_ps)
             values.append(float(bool(paused)))
         times.append(max(end_ps, times[-1]))
@@ -557,6 +564,20 @@ def _time_axis(axes: Axes, what: str) -> None:
 
     axes.set_xlabel(what)
     axes.xaxis.set_major_locator(RoomyLocator())
+
+
+def _cuts(run: Result) -> dict[tuple[str, int], list[int]]:
+    """When the link of each port fails, in picoseconds within the trace."""
+    from rocelab.result import failures_of
+
+    begin_ps, end_ps = (_traced(run)[key] for key in ("start_ps", "end_ps"))
+    failed: dict[frozenset[str], list[int]] = defaultdict(list)
+    for failure in failures_of(run.scenario_toml):
+        at_ps = picoseconds(failure["at"])
+        if begin_ps <= at_ps <= end_ps:
+            failed[frozenset(failure["link"].split(":"))].append(at_ps)
+    rows = run.ports.to_polars().select("node", "port", "peer").rows() if failed else []
+    return {(node, port): failed.get(frozenset((node, peer)), []) for node, port, peer in rows}
 
 
 def _port_names(run: Result) -> dict[tuple[str, int], str]:

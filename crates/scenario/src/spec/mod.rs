@@ -44,6 +44,7 @@ pub const SCHEMA_VERSION: u32 = 1;
 /// A rocelab scenario: what network, what traffic, what scheme, what to measure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(title = "rocelab scenario")]
 pub struct Spec {
     /// Version of the scenario format: 1.
     #[serde(default = "schema_version")]
