@@ -209,3 +209,75 @@ fn classes_that_take_turns_do_so_after_ports_that_have_one_of_them() {
     compare(&case.toml(), &[("scheme", "none"), ("pfc.xoff", "1MB"), ("pfc.xon", "900KB")])
         .unwrap_or_else(|error| panic!("{error}"));
 }
+
+/// Three racks of six hosts on short cables; pauses are far away.
+const RACKS: &str = r#"
+    [run]
+    stop = "200us"
+    [topology]
+    kind = "leaf-spine"
+    leaves = 3
+    spines = 2
+    hosts_per_leaf = 6
+    host_rate = "100Gbps"
+    host_delay = "10ns"
+    rate = "100Gbps"
+    delay = "1us"
+    [pfc]
+    threshold = "static"
+    xoff = "1MB"
+    xon = "900KB"
+    [host]
+    retransmit_timeout = "2us"
+"#;
+
+/// Hosts wait for neighbours, and send to them while others are worked for whole windows.
+#[test]
+fn neighbours_on_short_cables_are_not_surprised() {
+    let text = format!(
+        r#"{RACKS}
+        [[traffic]]
+        kind = "collective"
+        operation = "all-reduce"
+        hosts = ["h0", "h1", "h7", "h8", "h2"]
+        size = "40KB"
+        repeat = 3
+        compute = "3us"
+        [[traffic]]
+        kind = "request-response"
+        workload = "WebServer"
+        load = 0.1
+        inter = 0
+        service = "2us"
+        [[traffic]]
+        kind = "incast"
+        senders = 12
+        receiver = "h3"
+        size = "30KB"
+        repeat = 2
+        period = "100us"
+        "#
+    );
+    for scheme in ["none", "hpcc", "dcqcn", "timely", "dctcp", "swift", "hpcc-pint", "themis"] {
+        compare(&text, &[("scheme", scheme)]).unwrap_or_else(|error| panic!("{error}"));
+    }
+}
+
+/// What is sent again to a neighbour arrives when the message is over at both ends, and is answered. Nothing but those
+/// packets ties the two then.
+#[test]
+fn late_duplicates_between_neighbours_are_no_surprise() {
+    let flow = |src: u32, dst: u32, kilobytes: u32, start: &str| {
+        format!(
+            "{{src = \"h{src}\", dst = \"h{dst}\", size = \"{kilobytes}KB\", start = \"{start}\"}}"
+        )
+    };
+    // The port of h0 is busy for 20 us. Meanwhile h1 sends it one packet, and again every 2 us.
+    let busy = (6..16).map(|src| flow(src, 0, 25, "0ns"));
+    let flows: Vec<String> = busy.chain([flow(1, 0, 1, "8us")]).collect();
+    let flows = flows.join(", ");
+    let text = format!("{RACKS}\n[[traffic]]\nkind = \"flows\"\nflows = [{flows}]\n");
+    compare(&text, &[("scheme", "none")]).unwrap_or_else(|error| panic!("{error}"));
+    let sent_again = run_on(&text, &[], 1).flows.retransmitted_bytes;
+    assert!(sent_again.last().is_some_and(|&bytes| bytes >= 3_000), "{sent_again:?}");
+}

@@ -137,6 +137,7 @@ impl<S: Scheme> Switch<S> {
             if parts.outer.contains(&out) {
                 window.keep_next();
             } else {
+                assert!(parts.tied.contains(&out), "a host sent to a neighbour without a tie");
                 let arrival = window.take_before(Time::NEVER).expect("it was looked at");
                 self.pass_one_on(window, arrival, out, None);
             }
