@@ -87,7 +87,7 @@ fn rate(dice: &mut Dice) -> Rate {
 
 fn delay(dice: &mut Dice) -> Time {
     if dice.one_in(2) {
-        Time::from_ns(dice.pick(&[50, 100, 500, 1_000, 5_000]))
+        Time::from_ns(dice.pick(&[10, 100, 500, 1_000, 5_000]))
     } else {
         Time::from_ps(dice.between(50_000, 5_000_000))
     }
