@@ -39,20 +39,22 @@ def measure(
     cases: Sequence[str],
     *,
     schemes: Sequence[str | None] = (None,),
+    settings: Sequence[tuple[str, str]] = (),
     threads: int = 1,
     repeat: int = 5,
 ) -> list[dict[str, Any]]:
     """Runs each case under each scheme, its own where that is None; all are checked first.
 
-    Of ``repeat`` runs the fastest counts. Times are in seconds and ns, ``max_rss_bytes`` is the
-    peak memory of the process. A packet-hop is one packet of any kind serialised by one port.
+    ``settings`` are other values for keys of all of them. Of ``repeat`` runs the fastest counts.
+    Times are in seconds and ns, ``max_rss_bytes`` is the peak memory of the process. A packet-hop
+    is one packet of any kind serialised by one port.
     """
     threads = check_count("threads", threads)
     check_count("repeat", repeat)
-    pairs = [(case, _settings(scheme)) for case in cases for scheme in schemes]
-    for case, settings in pairs:
-        _scenario(case, settings).checked.check()
-    return [_measure_apart(case, settings, threads, repeat) for case, settings in pairs]
+    pairs = [(case, [*_settings(scheme), *settings]) for case in cases for scheme in schemes]
+    for case, changes in pairs:
+        _scenario(case, changes).checked.check()
+    return [_measure_apart(case, changes, threads, repeat) for case, changes in pairs]
 
 
 def _settings(scheme: str | None) -> list[tuple[str, str]]:

@@ -69,6 +69,20 @@ def test_a_case_runs_under_another_scheme(command: Command) -> None:
     assert "dcqcn" in done.stderr
 
 
+def test_a_case_runs_with_another_value(command: Command) -> None:
+    run = ("bench", "--case", "incast-64", "--repeat", 1, "--json")
+    done = command(*run, "--set", "traffic.0.repeat=2", "--set", "topology.host_delay=10ns")
+    assert done.returncode == 0, done.stderr
+    (measured,) = json.loads(done.stdout)
+    path = Path(rocelab.__file__).parent / "bench_cases" / "incast-64.toml"
+    whole = rocelab.run(rocelab.load(path)).summary
+    assert measured["packet_hops"] < whole["packet_hops"] / 5
+    for wrong, words in [("topology.k=7", "topology.k: "), ("topology.k", "needs a key")]:
+        done = command(*run, "--set", wrong)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert words in done.stderr
+
+
 def test_every_case_goes_with_every_scheme(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "_measure_apart", lambda case, settings, *_: (case, settings))
     names = [one["name"] for one in rocelab.schemes()]
@@ -112,7 +126,9 @@ def test_a_run_that_ends_without_a_word_is_told(
     assert str(caught.value) == f"case incast-64: {said}"
 
 
-@pytest.mark.parametrize("option", [("--scheme", "none"), ("--threads", 2), ("--repeat", 1)])
+@pytest.mark.parametrize(
+    "option", [("--scheme", "none"), ("--set", "run.seed=2"), ("--threads", 2), ("--repeat", 1)]
+)
 def test_instructions_are_those_of_a_case_as_it_is(
     command: Command, option: tuple[str, str | int]
 ) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from rocelab.catalogue import schemes
+from rocelab.cli.options import Settings, changes_of
 from rocelab.errors import ConfigError
 
 
@@ -24,6 +25,7 @@ def bench(
             help='Under this scheme; repeatable; "all" for every one; default: each case\'s own.',
         ),
     ] = None,
+    settings: Settings = None,
     threads: Annotated[
         int | None, typer.Option(metavar="N", help="Threads of each run; default: 1.")
     ] = None,
@@ -51,7 +53,8 @@ def bench(
 
     names = case or case_names()
     if instructions:
-        for option, given in (("scheme", scheme), ("threads", threads), ("repeat", repeat)):
+        others_given = {"scheme": scheme, "set": settings, "threads": threads, "repeat": repeat}
+        for option, given in others_given.items():
             if given is not None:
                 raise ConfigError(f"--instructions and --{option}: choose one")
         measured = [count_instructions(name) for name in names]
@@ -62,6 +65,7 @@ def bench(
         measured = measure(
             names,
             schemes=others,
+            settings=changes_of(settings),
             threads=1 if threads is None else threads,
             repeat=5 if repeat is None else repeat,
         )
