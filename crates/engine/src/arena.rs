@@ -7,7 +7,7 @@
 //! Handles count cache lines. The reach is address space alone; the system gives it memory page by page as slots are used. So
 //! slots never move, and a handle, the number of the slot's first line, is an addition away from it.
 
-use crate::fetch::{LINE, fetch_at};
+use crate::fetch::{LINE, fetch_to_write};
 use memmap2::{MmapOptions, MmapRaw};
 use std::hint::select_unpredictable;
 use std::marker::PhantomData;
@@ -203,10 +203,10 @@ impl<'a, P: Copy + Send> Packets<'a, P> {
         unsafe { &(*self.slot(raw)).packet }
     }
 
-    /// Has the processor fetch a packet that will be needed soon.
+    /// Has the processor fetch a packet that will be needed soon, to be written: who gets one changes it.
     #[inline]
     pub(crate) fn prefetch(&self, raw: u32) {
-        fetch_at(self.slot(raw).cast(), (size_of::<Slot<P>>() / LINE).min(4));
+        fetch_to_write(self.slot(raw).cast(), (size_of::<Slot<P>>() / LINE).min(4));
     }
 }
 

@@ -17,6 +17,27 @@ pub fn fetch_whole<T>(value: &T) {
     fetch_at(start.wrapping_add(size_of::<T>().saturating_sub(1)), 1);
 }
 
+/// As [`fetch`], for an address that may be any, and that will be written: what another thread wrote last is
+/// asked for once, and not to be read first and then again to be written.
+#[inline(always)]
+pub(crate) fn fetch_to_write(start: *const u8, lines: usize) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    for line in 0..lines {
+        // Compilers turn their own hint for this into one to read, as the oldest processors have no other; these
+        // do nothing here.
+        // SAFETY: a prefetch of any address is harmless.
+        unsafe {
+            std::arch::asm!(
+                "prefetchw [{}]",
+                in(reg) start.wrapping_add(LINE * line),
+                options(nostack, preserves_flags, readonly)
+            );
+        }
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    fetch_at(start, lines);
+}
+
 /// As [`fetch`], for an address that may be any.
 #[inline(always)]
 pub(crate) fn fetch_at(start: *const u8, lines: usize) {

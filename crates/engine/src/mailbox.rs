@@ -8,7 +8,7 @@
 //! two threads ever touch a box at the same time, and the barrier between windows, or the taking of a
 //! group, orders their touching it in turn.
 
-use crate::fetch::fetch_at;
+use crate::fetch::fetch_to_write;
 use crate::key::{self, Mix};
 use crate::link::Link;
 use std::cell::UnsafeCell;
@@ -42,6 +42,15 @@ impl<T> Turns<T> {
     }
 }
 
+/// A list that one thread writes and another empties, alone on its cache lines: on those of another writer's
+/// list, each would wait for the other at each entry.
+#[repr(align(128))]
+struct Apart<T>(Turns<Vec<T>>);
+
+fn apart<T>(count: usize) -> Vec<Apart<T>> {
+    (0..count).map(|_| Apart(Turns::new(Vec::new()))).collect()
+}
+
 /// A packet that is due beyond the slots.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Far {
@@ -57,12 +66,12 @@ pub(crate) struct Mail {
     /// By slot, sending thread, receiving device.
     boxes: Vec<Turns<Vec<u64>>>,
     /// By slot, sending thread, receiving thread: devices that got a first packet.
-    noted: Vec<Turns<Vec<u32>>>,
+    noted: Vec<Apart<u32>>,
     /// By parity of the window, sending thread, receiving thread.
-    far: Vec<Turns<Vec<Far>>>,
+    far: Vec<Apart<Far>>,
     /// By parity of the window, working thread, owner: groups that were worked for their owner, and when
     /// they want to be worked next.
-    worked: Vec<Turns<Vec<(u32, Time)>>>,
+    worked: Vec<Apart<(u32, Time)>>,
 }
 
 impl Mail {
@@ -71,9 +80,9 @@ impl Mail {
             devices,
             threads,
             boxes: (0..SLOTS * threads * devices).map(|_| Turns::new(Vec::new())).collect(),
-            noted: (0..SLOTS * threads * threads).map(|_| Turns::new(Vec::new())).collect(),
-            far: (0..2 * threads * threads).map(|_| Turns::new(Vec::new())).collect(),
-            worked: (0..2 * threads * threads).map(|_| Turns::new(Vec::new())).collect(),
+            noted: apart(SLOTS * threads * threads),
+            far: apart(2 * threads * threads),
+            worked: apart(2 * threads * threads),
         }
     }
     #[inline]
@@ -123,11 +132,11 @@ impl Mail {
     }
     #[inline]
     pub(crate) fn noted(&self, slot: usize, from: usize, to: usize) -> &Turns<Vec<u32>> {
-        &self.noted[(slot * self.threads + from) * self.threads + to]
+        &self.noted[(slot * self.threads + from) * self.threads + to].0
     }
     #[inline]
     pub(crate) fn far(&self, parity: usize, from: usize, to: usize) -> &Turns<Vec<Far>> {
-        &self.far[(parity * self.threads + from) * self.threads + to]
+        &self.far[(parity * self.threads + from) * self.threads + to].0
     }
     #[inline]
     pub(crate) fn worked(
@@ -136,7 +145,7 @@ impl Mail {
         by: usize,
         owner: usize,
     ) -> &Turns<Vec<(u32, Time)>> {
-        &self.worked[(parity * self.threads + by) * self.threads + owner]
+        &self.worked[(parity * self.threads + by) * self.threads + owner].0
     }
 }
 
@@ -169,7 +178,7 @@ impl Lane<'_> {
         for mailbox in self.boxes {
             // SAFETY: as for [`Post::put`].
             let mailbox = unsafe { mailbox.get() };
-            fetch_at(mailbox.as_ptr_range().end.cast(), 1);
+            fetch_to_write(mailbox.as_ptr_range().end.cast(), 1);
         }
     }
 }
