@@ -36,6 +36,7 @@ use crossbar::Crossbar;
 use engine::Window;
 use inputs::Inputs;
 use matching::Pending;
+use port_set::PortSet;
 use schemes::contract::{Cp, Level, Order};
 use units::Time;
 
@@ -45,6 +46,8 @@ pub(crate) struct CioqSwitch<S: Scheme> {
     pub(crate) chassis: Chassis<S>,
     inputs: Inputs,
     crossbar: Crossbar,
+    /// Ports that have their peers paused: a packet that crosses from there may end that.
+    pausing: PortSet,
     /// When a packet may cross that could not before.
     cross_at: Time,
     pending: Pending,
@@ -67,6 +70,7 @@ impl<S: Scheme> CioqSwitch<S> {
         CioqSwitch {
             inputs: Inputs::new(count),
             crossbar: Crossbar::new(count, rate, common.classes.strict),
+            pausing: PortSet::new(count),
             cross_at: Time::NEVER,
             pending: Pending::new(count, !common.short_ways),
             input_room: config.input_queue.get(),

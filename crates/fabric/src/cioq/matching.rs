@@ -160,8 +160,13 @@ impl<S: Scheme> CioqSwitch<S> {
         let after = now + Time::from_ps(1);
         // What crosses may end a pause: that frame goes after what is due at this instant, but before what
         // crosses.
-        if thorough || self.chassis.mmu.is_pausing() {
+        if thorough {
             self.drain_all(window, after);
+        } else if !Self::STRICT && self.chassis.mmu.is_pausing() {
+            let mut ports = Members::default();
+            while let Some(port) = ports.next(|word| self.pausing.word(word)) {
+                self.drain(window, port, after);
+            }
         }
         let mut outputs = Members::default();
         while let Some(output) = outputs.next(|word| self.inputs.wanted.word(word)) {
