@@ -17,9 +17,14 @@ pub(super) struct Shaper {
     earliest: [Time; 8],
 }
 
-/// The priorities whose bits are set.
-fn ones(bits: u16) -> impl Iterator<Item = usize> {
-    (0..8).filter(move |priority| bits & 1 << priority != 0)
+/// The priorities whose bits are set: mostly one, or none.
+#[inline]
+fn ones(mut bits: u16) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let priority = (bits & 0xff != 0).then(|| bits.trailing_zeros() as usize);
+        bits &= bits.wrapping_sub(1);
+        priority
+    })
 }
 
 impl Shaper {
@@ -44,6 +49,7 @@ impl Shaper {
     }
 
     /// The part of `open` that it lets go at `now`.
+    #[inline]
     pub(super) fn lets_go(&self, open: u16, now: Time) -> u16 {
         ones(open & self.shaped)
             .filter(|&priority| self.earliest[priority] > now)
