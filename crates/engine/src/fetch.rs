@@ -30,7 +30,7 @@ pub(crate) fn fetch_to_write(start: *const u8, lines: usize) {
             std::arch::asm!(
                 "prefetchw [{}]",
                 in(reg) start.wrapping_add(LINE * line),
-                options(nostack, preserves_flags, readonly)
+                options(nomem, nostack, preserves_flags)
             );
         }
     }
