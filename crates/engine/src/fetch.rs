@@ -22,6 +22,7 @@ pub fn fetch_whole<T>(value: &T) {
 #[inline(always)]
 pub(crate) fn fetch_to_write(start: *const u8, lines: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
+    #[expect(clippy::pointers_in_nomem_asm_block, reason = "a prefetch reads and writes nothing")]
     for line in 0..lines {
         // Compilers turn their own hint for this into one to read, as the oldest processors have no other; these
         // do nothing here.
