@@ -162,7 +162,7 @@ impl<S: Scheme> CioqSwitch<S> {
         // crosses.
         if thorough {
             self.drain_all(window, after);
-        } else if !Self::STRICT && self.chassis.mmu.is_pausing() {
+        } else if !Self::STRICT {
             let mut ports = Members::default();
             while let Some(port) = ports.next(|word| self.pausing.word(word)) {
                 self.drain(window, port, after);

@@ -7,7 +7,7 @@ use units::Time;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shaper {
     /// Priorities that it shapes.
-    shaped: u16,
+    shaped: u8,
     /// Link rate over the priority's share, in 65536ths; 0 where it is not shaped.
     stretch: [u64; 8],
     /// Packets that may go at once after a silence, less one.
@@ -19,9 +19,9 @@ pub(super) struct Shaper {
 
 /// The priorities whose bits are set: mostly one, or none.
 #[inline]
-fn ones(mut bits: u16) -> impl Iterator<Item = usize> {
+fn ones(mut bits: u8) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
-        let priority = (bits & 0xff != 0).then(|| bits.trailing_zeros() as usize);
+        let priority = (bits != 0).then(|| bits.trailing_zeros() as usize);
         bits &= bits.wrapping_sub(1);
         priority
     })
@@ -51,17 +51,17 @@ impl Shaper {
     /// The part of `open` that it lets go at `now`.
     #[inline]
     pub(super) fn lets_go(&self, open: u16, now: Time) -> u16 {
-        ones(open & self.shaped)
+        ones(open as u8 & self.shaped)
             .filter(|&priority| self.earliest[priority] > now)
             .fold(open, |open, priority| open & !(1 << priority))
     }
 
     /// When it lets the first of `open` go, in which something is.
     pub(super) fn earliest(&self, open: u16) -> Time {
-        if open & !self.shaped != 0 {
+        if open & !u16::from(self.shaped) != 0 {
             return Time::ZERO;
         }
-        let earliest = ones(open).map(|priority| self.earliest[priority]).min();
+        let earliest = ones(open as u8).map(|priority| self.earliest[priority]).min();
         earliest.expect("something is open")
     }
 }
