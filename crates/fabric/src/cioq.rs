@@ -23,6 +23,7 @@ mod arriving;
 mod crossbar;
 mod inputs;
 mod matching;
+mod pending;
 mod port_set;
 mod sending;
 
@@ -35,8 +36,7 @@ use crate::record::Recorder;
 use crossbar::Crossbar;
 use engine::Window;
 use inputs::Inputs;
-use matching::Pending;
-use port_set::PortSet;
+use pending::Pending;
 use schemes::contract::{Cp, Level, Order};
 use units::Time;
 
@@ -46,14 +46,14 @@ pub(crate) struct CioqSwitch<S: Scheme> {
     pub(crate) chassis: Chassis<S>,
     inputs: Inputs,
     crossbar: Crossbar,
-    /// Ports that have their peers paused: a packet that crosses from there may end that.
-    pausing: PortSet,
     /// When a packet may cross that could not before.
     cross_at: Time,
     pending: Pending,
     /// Bytes of a priority that an input queue and an output queue hold.
     input_room: u64,
     output_room: u64,
+    /// Where an output queue holds no more than this in all priorities, any packet fits.
+    ample: u64,
     /// Bytes that have crossed and not left.
     crossed: u64,
 }
@@ -70,11 +70,11 @@ impl<S: Scheme> CioqSwitch<S> {
         CioqSwitch {
             inputs: Inputs::new(count),
             crossbar: Crossbar::new(count, rate, common.classes.strict),
-            pausing: PortSet::new(count),
             cross_at: Time::NEVER,
             pending: Pending::new(count, !common.short_ways),
             input_room: config.input_queue.get(),
             output_room: config.output_queue.get(),
+            ample: config.output_queue.get().saturating_sub(common.largest_packet()),
             crossed: 0,
             chassis,
         }

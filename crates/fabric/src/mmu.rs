@@ -204,11 +204,6 @@ impl Mmu {
         self.ingress[self.place(port, priority)].paused
     }
 
-    /// Whether a port has its peer paused in any priority.
-    pub(crate) fn pauses_any(&self, port: u16) -> bool {
-        (0..8).any(|priority| self.pauses(port, priority))
-    }
-
     pub(crate) fn is_lossless(&self, port: u16, priority: u8) -> bool {
         self.ingress[self.place(port, priority)].lossless
     }
@@ -422,9 +417,15 @@ impl Mmu {
         go_on
     }
 
-    /// Bytes stored that came through a port, of a priority or of all.
+    /// Bytes stored that came through a port, of a priority.
+    #[inline]
+    pub(crate) fn of_ingress(&self, port: u16, priority: u8) -> u64 {
+        self.ingress[self.place(port, priority)].bytes
+    }
+
+    /// The same of a priority or of all.
     pub(crate) fn of_port(&self, port: usize, priority: Option<u8>) -> u64 {
-        let bytes = |priority| self.ingress[self.place(port as u16, priority)].bytes;
+        let bytes = |priority| self.of_ingress(port as u16, priority);
         priority.map_or_else(|| (0..8).map(bytes).sum(), bytes)
     }
 

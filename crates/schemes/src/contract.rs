@@ -409,7 +409,7 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
     ) -> Option<PortId> {
         None
     }
-    /// May take a packet from the port that was chosen for it to another of equal cost. Asked only with
+    /// May take data from the port that was chosen for it to another of equal cost. Asked only with
     /// [`INPUT_QUEUES`](Cp::INPUT_QUEUES).
     fn detour(
         &mut self,
@@ -420,7 +420,7 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
     ) -> PortId {
         chosen
     }
-    /// A packet has joined the input queue of the port through which it came, on its way to
+    /// Data has joined the input queue of the port through which it came, on its way to
     /// `out_port`. Called only with [`INPUT_QUEUES`](Cp::INPUT_QUEUES).
     fn on_input(
         &mut self,

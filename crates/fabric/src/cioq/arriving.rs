@@ -53,11 +53,10 @@ impl<S: Scheme> CioqSwitch<S> {
         let (priority, size) = (header.priority, u64::from(header.size));
         let input = in_port as usize;
         let voq = (input, priority as usize, out);
-        let calm = self.chassis.mmu.is_far_from_limits(in_port, priority, size)
-            && self.inputs.total(input, priority) + size <= self.input_room;
+        let room = self.chassis.mmu.of_ingress(in_port, priority) + size <= self.input_room;
+        let calm = room && self.chassis.mmu.is_far_from_limits(in_port, priority, size);
         let mut admission = Admission::Stored;
         if !calm {
-            let room = self.inputs.total(input, priority) + size <= self.input_room;
             admission = if room || self.chassis.mmu.is_lossless(in_port, priority) {
                 self.chassis.mmu.admit(in_port, priority, size, header.kind == Kind::Data)
             } else {
@@ -74,6 +73,7 @@ impl<S: Scheme> CioqSwitch<S> {
         }
         let Chassis { cp, effects, views, .. } = &mut self.chassis;
         if S::Cp::INPUT_QUEUES
+            && header.kind == Kind::Data
             && let Some(cp) = cp
         {
             // It is counted while it is looked at.
@@ -113,7 +113,7 @@ impl<S: Scheme> CioqSwitch<S> {
             || self.inputs.priorities[out] != 0
             || !self.inputs.wants.is_empty(input)
             || self.crossbar.both_free(input, out) > now
-            || self.pending.is_thorough()
+            || self.pending.thorough
             || window.next_arrival_time() <= now
             || self.chassis.next_timer() <= now
             || !self.chassis.effects.is_empty()
@@ -144,21 +144,21 @@ impl<S: Scheme> CioqSwitch<S> {
     pub(super) fn choose(&mut self, packet: &Packet<S>, now: Time, from_outside: bool) -> usize {
         let header = &packet.header;
         let (ends, hash) = (header.ends(), header.address.hash);
-        let Chassis { common, node, cp, effects, views, here, .. } = &mut self.chassis;
+        let Chassis { common, cp, effects, views, here, .. } = &mut self.chassis;
         let routes = &common.routes;
         let Some(cp) = cp.as_mut().filter(|_| S::Cp::ROUTES || S::Cp::INPUT_QUEUES) else {
             // Links do not fail here, so that there is a way.
             return usize::from(routes.next_port(here, ends, hash));
         };
         let mut cx = LevelOf::<S>::arrive(Full::new(now, effects, views));
-        let candidates = routes.candidates_from(here, ends.1);
-        let routed = if S::Cp::ROUTES { cp.route(&mut cx, packet, candidates) } else { None };
+        let candidates = || routes.candidates_from(here, ends.1);
+        let routed = if S::Cp::ROUTES { cp.route(&mut cx, packet, candidates()) } else { None };
         let chosen = match routed {
             Some(chosen) => chosen,
-            None => routes.ecmp(*node, candidates, ends, hash),
+            None => PortId::new(routes.next_port(here, ends, hash)),
         };
-        if S::Cp::INPUT_QUEUES && from_outside {
-            return cp.detour(&mut cx, header, candidates, chosen).index();
+        if S::Cp::INPUT_QUEUES && from_outside && header.kind == Kind::Data {
+            return cp.detour(&mut cx, header, candidates(), chosen).index();
         }
         chosen.index()
     }

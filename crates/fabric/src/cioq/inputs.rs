@@ -81,8 +81,6 @@ pub(super) struct Inputs {
     pub(super) wanted: PortSet,
     /// By input: outputs that it has packets for.
     pub(super) wants: PortSets,
-    /// By input, then priority.
-    totals: Vec<u64>,
 }
 
 impl Inputs {
@@ -96,15 +94,12 @@ impl Inputs {
             priorities: vec![0; ports],
             wanted: PortSet::new(ports),
             wants: PortSets::new(ports, ports),
-            totals: vec![0; ports * 8],
         }
     }
 
     /// Has the processor fetch what every packet touches.
     pub(super) fn fetch(&self) {
-        let (totals, waiting) = (self.totals.as_slice(), self.priorities.as_slice());
-        fetch(totals, size_of_val(totals).div_ceil(64).min(8));
-        fetch(waiting, 1);
+        fetch(self.priorities.as_slice(), 1);
     }
 
     #[inline]
@@ -112,15 +107,9 @@ impl Inputs {
         (input * 8 + priority) * self.ports + output
     }
 
-    /// Bytes of a priority in an input queue.
-    #[inline]
-    pub(super) fn total(&self, input: usize, priority: u8) -> u64 {
-        self.totals[input * 8 + priority as usize]
-    }
-
     /// Bytes in all input queues.
     pub(super) fn used(&self) -> u64 {
-        self.totals.iter().sum()
+        self.bytes.iter().sum()
     }
 
     /// Bytes in the VOQs of an input and priority, by output.
@@ -159,7 +148,6 @@ impl Inputs {
         let place = self.place(input, priority, output);
         self.voqs[place].fifo.push(packets, handle);
         self.bytes[place] += size;
-        self.totals[input * 8 + priority] += size;
         let waiting = output * 8 + priority;
         let least = &mut self.least[waiting * self.ports + input];
         let others = if self.waiting.contains(waiting, input) { *least } else { u16::MAX };
@@ -255,7 +243,6 @@ impl Inputs {
         let empty =
             voq.fifo.is_empty() && voq.aside.as_ref().is_none_or(|aside| aside.fifo.is_empty());
         self.bytes[place] -= head.size;
-        self.totals[input * 8 + priority] -= head.size;
         if empty {
             self.emptied((input, priority, output));
         }

@@ -12,50 +12,13 @@
 
 use super::CioqSwitch;
 use super::crossbar::Grant;
-use super::port_set::{Members, PortSet};
+use super::pending::{Output, Pending};
+use super::port_set::Members;
 use crate::chassis::Chassis;
 use crate::packet::{Packet, Scheme};
 use engine::{Handle, Window};
 use schemes::contract::Cp;
 use units::{PortId, Time};
-
-/// What is known of outputs between one look at the crossbar and the next.
-#[derive(Debug)]
-pub(super) struct Pending {
-    /// From when on they are worth asking: not before they are free, [`Time::NEVER`] where nothing
-    /// waits.
-    ask_at: Vec<Time>,
-    /// Something that waits does not fit into the queue.
-    full: PortSet,
-    /// Nothing does that waits: of no use to ask before a packet leaves, or a smaller one comes.
-    shut: PortSet,
-    /// What waits may cross when the queue is empty.
-    last: PortSet,
-    /// Those that may be matched yet at this instant.
-    open: PortSet,
-    /// All are asked at all times; nothing crosses without being matched.
-    thorough: bool,
-}
-
-impl Pending {
-    pub(super) fn new(ports: usize, thorough: bool) -> Pending {
-        let set = || PortSet::new(ports);
-        let ask_at = vec![Time::NEVER; ports];
-        Pending { ask_at, full: set(), shut: set(), last: set(), open: set(), thorough }
-    }
-
-    /// An output is worth asking from `time` on.
-    #[inline]
-    fn ask(&mut self, output: usize, time: Time) {
-        let ask_at = &mut self.ask_at[output];
-        *ask_at = time.min(*ask_at);
-    }
-
-    #[inline]
-    pub(super) fn is_thorough(&self) -> bool {
-        self.thorough
-    }
-}
 
 /// What a free output would take from the inputs that are free.
 enum Claim {
@@ -66,6 +29,22 @@ enum Claim {
 }
 
 impl<S: Scheme> CioqSwitch<S> {
+    /// An output is worth asking from `time` on.
+    #[inline]
+    fn ask(&mut self, output: usize, time: Time) {
+        let ask_at = &mut self.pending.outputs[output].ask_at;
+        *ask_at = time.min(*ask_at);
+        self.look_at(output, time);
+    }
+
+    /// An output may be worth asking from `time` on.
+    #[inline]
+    fn look_at(&mut self, output: usize, time: Time) {
+        let look_at = &mut self.pending.outputs[output].look_at;
+        *look_at = time.min(*look_at);
+        self.cross_at = time.min(self.cross_at);
+    }
+
     /// A packet for `out` has joined the queue of `input`.
     #[inline]
     pub(super) fn joined_input(
@@ -74,23 +53,25 @@ impl<S: Scheme> CioqSwitch<S> {
         (input, priority, out): (usize, usize, usize),
         size: u64,
     ) {
-        if self.pending.shut.contains(out) && !self.fits(out, priority, size) {
+        if self.pending.outputs[out].shut && !self.fits(out, priority, size) {
             return;
         }
-        self.pending.shut.remove(out);
+        self.pending.outputs[out].shut = false;
         let at = self.crossbar.both_free(input, out).max(now);
-        self.pending.ask(out, at);
-        self.cross_at = self.cross_at.min(at);
+        self.ask(out, at);
     }
 
-    /// When a packet that leaves the queue of `port` may let another cross, as far as is known.
+    /// When a packet that leaves the queue of `port` may let another cross, as far as is known; where
+    /// departures are events they tell that themselves.
     #[inline]
-    fn leaves_at(&self, port: usize) -> Time {
-        let Pending { full, last, .. } = &self.pending;
+    fn awaited_at(&self, port: usize) -> Time {
+        let Output { full, last, .. } = self.pending.outputs[port];
         let Chassis { ports, due, .. } = &self.chassis;
-        if full.contains(port) {
+        if Self::STRICT {
+            Time::NEVER
+        } else if full {
             due.at(port).max(self.crossbar.output_free(port))
-        } else if last.contains(port) {
+        } else if last {
             due.at(port).max(ports[port].empty_from(self.chassis.common.largest_packet()))
         } else {
             Time::NEVER
@@ -100,23 +81,18 @@ impl<S: Scheme> CioqSwitch<S> {
     /// The next packet of `port` is due otherwise than before.
     #[inline]
     pub(super) fn becomes_due(&mut self, port: usize) {
-        if !Self::STRICT {
-            self.cross_at = self.cross_at.min(self.leaves_at(port));
-        }
+        self.look_at(port, self.awaited_at(port));
     }
 
     /// A packet left the queue of `port` at `now`.
     #[inline]
     pub(super) fn left(&mut self, port: usize, now: Time) {
-        let Pending { full, shut, last, .. } = &self.pending;
-        let emptied = last.contains(port) && self.chassis.ports[port].queue_bytes == 0;
-        if emptied || (full.contains(port) && (!shut.contains(port) || self.may_take(port))) {
-            self.pending.shut.remove(port);
+        let Output { full, shut, last, .. } = self.pending.outputs[port];
+        let emptied = last && self.chassis.ports[port].queue_bytes == 0;
+        if emptied || (full && (!shut || self.may_take(port))) {
+            self.pending.outputs[port].shut = false;
             let at = self.crossbar.output_free(port).max(now);
-            self.pending.ask(port, at);
-            if Self::STRICT {
-                self.cross_at = self.cross_at.min(at);
-            }
+            self.ask(port, at);
         }
     }
 
@@ -124,16 +100,14 @@ impl<S: Scheme> CioqSwitch<S> {
     pub(super) fn look_again(&mut self, now: Time) {
         let mut outputs = Members::default();
         while let Some(output) = outputs.next(|word| self.inputs.wanted.word(word)) {
-            if self.crossbar.output_free(output) <= now && !self.pending.shut.contains(output) {
-                self.pending.ask(output, now);
+            if self.crossbar.output_free(output) <= now && !self.pending.outputs[output].shut {
+                self.ask(output, now);
             }
         }
-        self.cross_at = self.cross_at.min(now);
     }
 
     /// Matches inputs and outputs until nothing more may cross at `now`.
     pub(super) fn cross_all(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
-        self.cross_at = Time::NEVER;
         self.open_outputs(window, now);
         let mut first = true;
         while self.round(window, now, first) {
@@ -141,11 +115,11 @@ impl<S: Scheme> CioqSwitch<S> {
         }
         while let Some(output) = self.pending.open.first() {
             self.pending.open.remove(output);
-            if !self.pending.shut.contains(output) {
+            if !self.pending.outputs[output].shut {
                 self.ask_when_inputs_are_free(output, now);
             }
+            self.becomes_due(output);
         }
-        self.find_next_crossing();
         if !Self::STRICT && !self.chassis.effects.is_empty() {
             // Departures at this instant come before what is sent now.
             self.drain_all(window, now + Time::from_ps(1));
@@ -156,34 +130,50 @@ impl<S: Scheme> CioqSwitch<S> {
     /// Finds the outputs that are worth asking at `now`, and has them send what they send until then.
     #[inline]
     fn open_outputs(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
-        let thorough = self.pending.thorough;
-        let after = now + Time::from_ps(1);
-        // What crosses may end a pause: that frame goes after what is due at this instant, but before what
-        // crosses.
-        if thorough {
-            self.drain_all(window, after);
-        } else if !Self::STRICT {
-            let mut ports = Members::default();
-            while let Some(port) = ports.next(|word| self.pausing.word(word)) {
-                self.drain(window, port, after);
-            }
+        if self.pending.thorough {
+            self.drain_all(window, now + Time::from_ps(1));
         }
-        let mut outputs = Members::default();
-        while let Some(output) = outputs.next(|word| self.inputs.wanted.word(word)) {
-            let Pending { ask_at, full, last, .. } = &self.pending;
-            // A packet that leaves it may be what others wait for.
-            let awaited = full.contains(output) || last.contains(output);
-            if !Self::STRICT && (awaited || ask_at[output] <= now) {
-                self.drain(window, output, after);
+        self.pending.looks += 1;
+        let (mut next, mut word) = (Time::NEVER, 0);
+        while let Some(wanted) = self.inputs.wanted.word(word) {
+            let (due, others) = self.pending.to_look_at(word, wanted, now);
+            next = next.min(others);
+            let mut outputs = due;
+            while outputs != 0 {
+                let output = word * 64 + outputs.trailing_zeros() as usize;
+                outputs &= outputs - 1;
+                next = next.min(self.open_output(window, output, now));
             }
-            let free = self.crossbar.output_free(output) <= now;
-            let all = thorough && !S::Cp::INPUT_QUEUES;
-            if self.pending.ask_at[output] <= now || (all && free) {
-                debug_assert!(free, "nobody asks an output that takes a packet");
-                self.pending.ask_at[output] = Time::NEVER;
-                self.pending.open.insert(output);
-            }
+            word += 1;
         }
+        self.cross_at = next;
+    }
+
+    /// The same of one output; returns when it is to be looked at again if it is not worth asking.
+    #[inline]
+    fn open_output(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        output: usize,
+        now: Time,
+    ) -> Time {
+        if !Self::STRICT {
+            self.drain(window, output, now + Time::from_ps(1));
+        }
+        let free = self.crossbar.output_free(output) <= now;
+        let Pending { outputs, looks, thorough, open } = &mut self.pending;
+        let all = *thorough && !S::Cp::INPUT_QUEUES;
+        let known = &mut outputs[output];
+        known.looked = *looks;
+        if known.ask_at <= now || (all && free) {
+            debug_assert!(free, "nobody asks an output that takes a packet");
+            (known.look_at, known.ask_at) = (Time::NEVER, Time::NEVER);
+            open.insert(output);
+            return Time::NEVER;
+        }
+        let look_at = known.ask_at.min(self.awaited_at(output));
+        self.pending.outputs[output].look_at = look_at;
+        look_at
     }
 
     /// An output that took nothing is worth asking when an input with packets for it becomes free.
@@ -200,17 +190,13 @@ impl<S: Scheme> CioqSwitch<S> {
                 at = if free > now { at.min(free) } else { at };
             }
         }
-        self.pending.ask(output, at);
+        self.ask(output, at);
     }
 
     /// A round of the matching, `first` or not; whether another may add something.
     #[inline]
     fn round(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time, first: bool) -> bool {
-        let Some(output) = self.pending.open.first() else { return false };
-        let mut outputs = Members::default();
-        let open = |word| self.pending.open.word(word);
-        outputs.next(open);
-        if outputs.next(open).is_none() {
+        if let Some(output) = self.pending.open.only() {
             // Nobody is in its way.
             return match self.claim(window, output, now) {
                 Claim::Packet(grant) => self.cross(window, &grant, now, first),
@@ -229,6 +215,7 @@ impl<S: Scheme> CioqSwitch<S> {
                 Claim::Nothing => {
                     self.pending.open.remove(output);
                     self.ask_when_inputs_are_free(output, now);
+                    self.becomes_due(output);
                 }
             }
         }
@@ -245,11 +232,11 @@ impl<S: Scheme> CioqSwitch<S> {
     fn claim(&mut self, window: &Window<'_, '_, Packet<S>>, output: usize, now: Time) -> Claim {
         let (mut last, mut full, mut waits_for_last) = (None, false, false);
         let fits = self.may_take(output);
-        self.pending.shut.put(output, !fits);
+        let known = &mut self.pending.outputs[output];
+        known.shut = !fits;
         if !fits {
             // The congestion point is not even asked.
-            self.pending.full.insert(output);
-            self.pending.last.remove(output);
+            (known.full, known.last) = (true, false);
             return Claim::Full;
         }
         let restrains =
@@ -289,9 +276,8 @@ impl<S: Scheme> CioqSwitch<S> {
         if let Some(grant) = last {
             return Claim::Packet(grant);
         }
-        let pending = &mut self.pending;
-        pending.last.put(output, waits_for_last);
-        pending.full.put(output, full);
+        let known = &mut self.pending.outputs[output];
+        (known.full, known.last) = (full, waits_for_last);
         if full { Claim::Full } else { Claim::Nothing }
     }
 
@@ -312,25 +298,42 @@ impl<S: Scheme> CioqSwitch<S> {
         self.crossed += head.size;
         self.enqueue(window, now, output, handle);
         if self.chassis.mmu.release(input as u16, priority as u8, head.size) {
-            self.send_pfc(window, now, input, priority as u8, false);
+            self.ends_pause(window, now, input, priority as u8);
         }
         self.connected(output, until);
         let mut concerned = false;
         let mut others = Members::default();
         while let Some(other) = others.next(|word| self.inputs.wants.word(input, word)) {
-            if self.pending.shut.contains(other) {
+            if self.pending.outputs[other].shut {
                 continue;
             }
             let free = self.crossbar.output_free(other);
             if free <= until {
-                self.pending.ask(other, until);
+                self.ask(other, until);
             }
-            if free <= now && self.pending.full.contains(other) {
+            if free <= now && self.pending.outputs[other].full {
                 self.pending.open.insert(other);
                 concerned = true;
             }
         }
         concerned
+    }
+
+    /// What crossed to another port ends the pause of the peer of `port`: that frame goes after what is due
+    /// at this instant, but before what crosses.
+    #[cold]
+    fn ends_pause(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        port: usize,
+        priority: u8,
+    ) {
+        let Pending { outputs, looks, thorough, .. } = &self.pending;
+        if !Self::STRICT && !thorough && outputs[port].looked != *looks {
+            self.drain(window, port, now + Time::from_ps(1));
+        }
+        self.send_pfc(window, now, port, priority, false);
     }
 
     /// An output takes a packet until then.
@@ -339,12 +342,14 @@ impl<S: Scheme> CioqSwitch<S> {
         let waits = self.inputs.priorities[output] != 0;
         // Where nothing fits, nothing will before a packet leaves.
         let fits = waits && self.may_take(output);
-        let Pending { ask_at, open, last, full, shut, .. } = &mut self.pending;
-        ask_at[output] = if fits { until } else { Time::NEVER };
-        full.put(output, waits && !fits);
-        shut.put(output, waits && !fits);
-        open.remove(output);
-        last.remove(output);
+        let full = waits && !fits;
+        self.pending.open.remove(output);
+        let known = &mut self.pending.outputs[output];
+        (known.full, known.shut, known.last) = (full, full, false);
+        known.ask_at = if fits { until } else { Time::NEVER };
+        known.look_at = known.ask_at;
+        let at = known.ask_at.min(self.awaited_at(output));
+        self.look_at(output, at);
     }
 
     /// Takes a packet that just arrived to the queue of its output, or straight on.
@@ -390,30 +395,24 @@ impl<S: Scheme> CioqSwitch<S> {
         }
     }
 
-    /// When the crossbar may be able to take a packet that it can't take now.
-    fn find_next_crossing(&mut self) {
-        let mut at = self.cross_at;
-        let mut outputs = Members::default();
-        while let Some(output) = outputs.next(|word| self.inputs.wanted.word(word)) {
-            at = at.min(self.pending.ask_at[output]);
-            if !Self::STRICT {
-                at = at.min(self.leaves_at(output));
-            }
-        }
-        self.cross_at = at;
-    }
-
     /// Whether a packet of `size` bytes fits into the queue of an output, as that is now.
     #[inline]
     pub(super) fn fits(&self, output: usize, priority: usize, size: u64) -> bool {
-        let waits = self.chassis.ports[output].class_bytes(priority as u8);
-        waits == 0 || waits + size <= self.output_room
+        let port = &self.chassis.ports[output];
+        let waits = || port.class_bytes(priority as u8);
+        port.queue_bytes + size <= self.output_room
+            || waits() == 0
+            || waits() + size <= self.output_room
     }
 
     /// Whether a packet that waits for an output may fit into its queue.
     #[inline]
     fn may_take(&self, output: usize) -> bool {
-        let (port, largest) = (&self.chassis.ports[output], self.chassis.common.largest_packet());
+        let port = &self.chassis.ports[output];
+        if port.queue_bytes <= self.ample {
+            return true;
+        }
+        let largest = self.chassis.common.largest_packet();
         let mut priorities = self.inputs.priorities[output];
         while priorities != 0 {
             let priority = priorities.trailing_zeros() as usize;

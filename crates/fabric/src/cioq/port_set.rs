@@ -31,17 +31,27 @@ impl PortSet {
         *self.word_of(port) &= !(1 << (port % 64));
     }
 
-    /// Adds a port, or takes it out.
-    #[inline]
-    pub(super) fn put(&mut self, port: usize, member: bool) {
-        let word = self.word_of(port);
-        *word = *word & !(1 << (port % 64)) | u64::from(member) << (port % 64);
-    }
-
     #[inline]
     pub(super) fn contains(&self, port: usize) -> bool {
         let word = if port < 64 { self.near } else { self.far[port / 64 - 1] };
         word & 1 << (port % 64) != 0
+    }
+
+    /// The one member, where there are no others.
+    #[inline]
+    pub(super) fn only(&self) -> Option<usize> {
+        if self.far.is_empty() {
+            let one = self.near.is_power_of_two();
+            return one.then(|| self.near.trailing_zeros() as usize);
+        }
+        self.only_of_many()
+    }
+
+    #[cold]
+    fn only_of_many(&self) -> Option<usize> {
+        let mut members = Members::default();
+        let first = members.next(|word| self.word(word))?;
+        members.next(|word| self.word(word)).is_none().then_some(first)
     }
 
     /// The first member.
@@ -188,11 +198,12 @@ mod tests {
             let (mut one, mut several) = (PortSet::new(ports), PortSets::new(3, ports));
             let mut list = std::collections::BTreeSet::new();
             for (port, joins) in changes.into_iter().map(|(port, joins)| (port % ports, joins)) {
-                one.put(port, joins);
                 if joins {
+                    one.insert(port);
                     several.insert(1, port);
                     list.insert(port);
                 } else {
+                    one.remove(port);
                     several.remove(1, port);
                     list.remove(&port);
                 }
@@ -202,6 +213,7 @@ mod tests {
             prop_assert_eq!(&members(|word| one.word(word)), &in_order);
             prop_assert_eq!(&members(|word| several.word(1, word)), &in_order);
             prop_assert_eq!((one.first(), several.is_empty(1)), (list.first().copied(), list.is_empty()));
+            prop_assert_eq!(one.only(), list.first().copied().filter(|_| list.len() == 1));
             prop_assert!(several.is_empty(0) && several.is_empty(2));
 
             let from = from % ports;

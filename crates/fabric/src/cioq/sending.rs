@@ -138,7 +138,6 @@ impl<S: Scheme> CioqSwitch<S> {
         if !Self::STRICT {
             self.drain(window, port, now);
         }
-        self.pausing.put(port, self.chassis.mmu.pauses_any(port as u16));
         self.chassis.enqueue_pfc(window, now, port, priority, pause);
         self.refresh(port, now);
     }

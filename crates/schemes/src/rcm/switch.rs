@@ -359,7 +359,7 @@ impl Cp<Rcm> for RcmSwitch {
         equal_cost: &[PortId],
         chosen: PortId,
     ) -> PortId {
-        if !self.params.sar || header.kind != Kind::Data || equal_cost.len() < 2 {
+        if !self.params.sar || equal_cost.len() < 2 {
             return chosen;
         }
         let (now, flow) = (cx.now, FlowId::of(&header.address));
@@ -380,7 +380,7 @@ impl Cp<Rcm> for RcmSwitch {
         header: &Header,
     ) {
         let input = view.port.index();
-        if header.kind != Kind::Data || !self.inputs[input].detector.pass(u64::from(header.size)) {
+        if !self.inputs[input].detector.pass(u64::from(header.size)) {
             return;
         }
         let feedback = self.inputs[input].detector.sample(cx.now, view.bytes());

@@ -41,6 +41,8 @@ pub struct SendWindow {
     limit: f64,
     /// The degree that the measured Wc will be cut by.
     degree: u8,
+    /// Until when harmful flows wait; long ago where they don't.
+    held_until: Time,
 }
 
 impl SendWindow {
@@ -57,6 +59,7 @@ impl SendWindow {
             measured: 0.0,
             limit: 0.0,
             degree: 0,
+            held_until: Time::ZERO,
         }
     }
 
@@ -88,11 +91,13 @@ impl SendWindow {
             State::Limits { .. } if self.compound => self.limit *= keep,
             State::Limits { .. } => self.limit = self.measured * keep,
         }
+        self.find_held();
     }
 
     /// Congestion is over.
     pub fn quit(&mut self) {
         self.state = State::Off;
+        self.find_held();
     }
 
     /// A packet was sent; `all_sent` tells whether all harmful flows have sent one since congestion
@@ -131,6 +136,7 @@ impl SendWindow {
                 }
                 self.state =
                     State::Limits { sent: sent + size, harmful: harmful + of_harmful, ends };
+                self.find_held();
             }
         }
     }
@@ -149,8 +155,19 @@ impl SendWindow {
     /// Until when harmful flows wait, as they have spent Wc; `None` where they may send.
     #[inline]
     pub fn held_until(&self, now: Time) -> Option<Time> {
-        let State::Limits { sent, harmful, ends } = self.state else { return None };
-        let spent = harmful as f64 >= self.allowed();
-        (spent && now < ends && (sent as f64) < self.window).then_some(ends)
+        (now < self.held_until).then_some(self.held_until)
+    }
+
+    /// Finds that anew: it is asked more often than it changes.
+    #[inline]
+    fn find_held(&mut self) {
+        self.held_until = match self.state {
+            State::Limits { sent, harmful, ends }
+                if harmful as f64 >= self.allowed() && (sent as f64) < self.window =>
+            {
+                ends
+            }
+            _ => Time::ZERO,
+        };
     }
 }
