@@ -156,12 +156,25 @@ impl Routes {
     /// The port that a switch takes to `to` for what comes from host `from` with this hash: the same
     /// as [`ecmp`](Self::ecmp) among its candidates. [`NOWHERE`] where there is no way.
     #[inline(always)]
-    pub(crate) fn next_port(&self, here: &Here, (from, to): (u32, u32), hash: u32) -> u16 {
+    pub(crate) fn next_port(&self, here: &Here, ends: (u32, u32), hash: u32) -> u16 {
+        self.choice(here, ends, hash).0
+    }
+
+    /// The same, and the ports that it was chosen from.
+    #[inline(always)]
+    pub(crate) fn choice(
+        &self,
+        here: &Here,
+        (from, to): (u32, u32),
+        hash: u32,
+    ) -> (u16, &[PortId]) {
         let (set, _) = self.named_set(here.begin, to);
-        if self.naming.count(set) == 0 || self.addresses.is_some() {
-            return self.next_port_among(here, (from, to), hash);
+        let count = self.naming.count(set);
+        if count == 0 || self.addresses.is_some() {
+            return self.choice_at_leisure(here, (from, to), hash);
         }
-        one_of(&self.members, self.naming, set, hash ^ here.salt)
+        let chosen = one_of(&self.members, self.naming, set, hash ^ here.salt);
+        (chosen, &self.members[self.naming.place(set)..][..count as usize])
     }
 
     /// The look-ups of a switch for many packets, where they are simple ones.
@@ -177,12 +190,12 @@ impl Routes {
 
     /// The same where it takes longer.
     #[inline(never)]
-    fn next_port_among(&self, here: &Here, ends: (u32, u32), hash: u32) -> u16 {
+    fn choice_at_leisure(&self, here: &Here, ends: (u32, u32), hash: u32) -> (u16, &[PortId]) {
         let candidates = self.candidates_from(here, ends.1);
         if candidates.is_empty() {
-            return NOWHERE;
+            return (NOWHERE, candidates);
         }
-        self.ecmp(here.node, candidates, ends, hash).get()
+        (self.ecmp(here.node, candidates, ends, hash).get(), candidates)
     }
 
     /// The name of the set of ports that lead to `host` from the node whose row begins there.

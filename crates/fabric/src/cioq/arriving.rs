@@ -151,14 +151,11 @@ impl<S: Scheme> CioqSwitch<S> {
             return usize::from(routes.next_port(here, ends, hash));
         };
         let mut cx = LevelOf::<S>::arrive(Full::new(now, effects, views));
-        let candidates = || routes.candidates_from(here, ends.1);
-        let routed = if S::Cp::ROUTES { cp.route(&mut cx, packet, candidates()) } else { None };
-        let chosen = match routed {
-            Some(chosen) => chosen,
-            None => PortId::new(routes.next_port(here, ends, hash)),
-        };
+        let (chosen, candidates) = routes.choice(here, ends, hash);
+        let routed = if S::Cp::ROUTES { cp.route(&mut cx, packet, candidates) } else { None };
+        let chosen = routed.unwrap_or(PortId::new(chosen));
         if S::Cp::INPUT_QUEUES && from_outside && header.kind == Kind::Data {
-            return cp.detour(&mut cx, header, candidates(), chosen).index();
+            return cp.detour(&mut cx, header, candidates, chosen).index();
         }
         chosen.index()
     }

@@ -8,6 +8,7 @@ use crate::contract::{
     Body, Cp, Crossing, Emit, Emits, Header, InputView, Kind, Packet, PortFacts, PortView, Ports,
     SwitchFacts, Verdict,
 };
+use std::hint::select_unpredictable;
 use units::{PortId, Time};
 
 /// A port's place in the congestion region (section 3.2).
@@ -168,9 +169,12 @@ impl RcmSwitch {
 
     /// Finds until when input queues that blame a port are congested.
     fn find_blame(&mut self, port: usize) {
-        let blaming = self.inputs.iter().filter(|input| input.blamed == port);
-        let until = blaming.map(|input| input.detector.congested_until()).max();
-        self.outputs[port].blamed_until = until.unwrap_or(Time::ZERO);
+        // Who blames it can't be guessed.
+        let until = self.inputs.iter().map(|input| {
+            let until = input.detector.congested_until();
+            select_unpredictable(input.blamed == port, until, Time::ZERO)
+        });
+        self.outputs[port].blamed_until = until.max().unwrap_or(Time::ZERO);
     }
 
     /// Where a port is in the congestion region.
@@ -389,8 +393,10 @@ impl Cp<Rcm> for RcmSwitch {
         let blamed = outputs.max_by_key(|(_, bytes)| **bytes).map_or(0, |(output, _)| output);
         self.calm_down(blamed, cx.now);
         let before = std::mem::replace(&mut self.inputs[input].blamed, blamed);
-        self.find_blame(before);
         self.find_blame(blamed);
+        if before != blamed {
+            self.find_blame(before);
+        }
         self.calm_down(before, cx.now);
         if feedback <= 0.0 {
             self.calm_down(blamed, cx.now);
