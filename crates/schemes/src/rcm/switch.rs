@@ -244,6 +244,37 @@ impl RcmSwitch {
         place.is_some()
     }
 
+    /// Data joins the output queue of a port, where so many bytes of its priority wait.
+    fn joins(&mut self, port: usize, header: &Header, queue: u64, now: Time) {
+        let (size, flow) = (u64::from(header.size), FlowId::of(&header.address));
+        self.calm_down(port, now);
+        let output = &mut self.outputs[port];
+        if output.cam_sampling.pass(size) {
+            output.cam.write(now, flow, header.ingress);
+            output.cam_sampling.restart(self.params.cam_interval.get() as f64);
+        }
+        if output.detector.pass(size) {
+            if output.detector.sample(now, queue + size) > 0.0 {
+                let degree = output.detector.degree(now);
+                self.react(port, degree, now);
+            } else {
+                self.calm_down(port, now);
+            }
+        }
+        let harmful = self.crosses(port, flow, header.ingress, now);
+        let output = &mut self.outputs[port];
+        if output.window.is_on() {
+            if !output.window.limits() {
+                output.unsent.retain(|unsent| *unsent != flow);
+            }
+            let (all, count) = (output.unsent.is_empty(), output.harmful);
+            output.window.sent(&Crossed { now, size, harmful }, || (all, count));
+            if let Some(until) = output.window.held_until(now) {
+                self.wake_at = self.wake_at.min(until);
+            }
+        }
+    }
+
     /// Congestion of this degree was found at a port, or told of it: RCC cuts.
     fn react(&mut self, port: usize, degree: u8, now: Time) {
         if !self.params.rcc {
@@ -422,7 +453,7 @@ impl Cp<Rcm> for RcmSwitch {
             Release::Root | Release::Never => Crossing::Held,
         }
     }
-    #[inline]
+    #[inline(always)]
     fn on_enqueue(
         &mut self,
         cx: &mut Emit<'_, Rcm>,
@@ -430,37 +461,8 @@ impl Cp<Rcm> for RcmSwitch {
         view: &PortView,
         packet: &mut Packet<Rcm>,
     ) {
-        let header = &packet.header;
-        if header.kind != Kind::Data {
-            return;
-        }
-        let (port, now, size) = (port.index(), cx.now, u64::from(header.size));
-        let flow = FlowId::of(&header.address);
-        self.calm_down(port, now);
-        let output = &mut self.outputs[port];
-        if output.cam_sampling.pass(size) {
-            output.cam.write(now, flow, header.ingress);
-            output.cam_sampling.restart(self.params.cam_interval.get() as f64);
-        }
-        if output.detector.pass(size) {
-            if output.detector.sample(now, view.class_bytes + size) > 0.0 {
-                let degree = output.detector.degree(now);
-                self.react(port, degree, now);
-            } else {
-                self.calm_down(port, now);
-            }
-        }
-        let harmful = self.crosses(port, flow, header.ingress, now);
-        let output = &mut self.outputs[port];
-        if output.window.is_on() {
-            if !output.window.limits() {
-                output.unsent.retain(|unsent| *unsent != flow);
-            }
-            let (all, count) = (output.unsent.is_empty(), output.harmful);
-            output.window.sent(&Crossed { now, size, harmful }, || (all, count));
-            if let Some(until) = output.window.held_until(now) {
-                self.wake_at = self.wake_at.min(until);
-            }
+        if packet.header.kind == Kind::Data {
+            self.joins(port.index(), &packet.header, view.class_bytes, cx.now);
         }
     }
     #[inline]
