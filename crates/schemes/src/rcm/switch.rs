@@ -244,17 +244,62 @@ impl RcmSwitch {
         place.is_some()
     }
 
+    /// Samples an input queue, and finds which output it blames.
+    fn samples_input(&mut self, cx: &mut Emit<'_, Rcm>, view: &InputView<'_>) {
+        let input = view.port.index();
+        let feedback = self.inputs[input].detector.sample(cx.now, view.bytes());
+        // The first of the longest.
+        let outputs = view.voqs.iter().enumerate().rev();
+        let blamed = outputs.max_by_key(|(_, bytes)| **bytes).map_or(0, |(output, _)| output);
+        self.calm_down(blamed, cx.now);
+        let before = std::mem::replace(&mut self.inputs[input].blamed, blamed);
+        self.find_blame(blamed);
+        if before != blamed {
+            self.find_blame(before);
+        }
+        self.calm_down(before, cx.now);
+        if feedback <= 0.0 {
+            self.calm_down(blamed, cx.now);
+        } else {
+            let degree = self.inputs[input].detector.degree(cx.now);
+            self.react(blamed, degree, cx.now);
+            self.notify(cx, input);
+        }
+    }
+
     /// Data joins the output queue of a port, where so many bytes of its priority wait.
+    #[inline]
     fn joins(&mut self, port: usize, header: &Header, queue: u64, now: Time) {
+        let (output, size) = (&mut self.outputs[port], u64::from(header.size));
+        let is_cam_sample = output.cam_sampling.pass(size);
+        let is_sample = output.detector.pass(size);
+        // All four at once: one guess.
+        let concerns =
+            is_cam_sample | is_sample | output.window.is_on() | output.remote.is_valid(now);
+        if concerns {
+            self.looks_at(port, header, now, is_cam_sample, is_sample.then_some(queue + size));
+        }
+    }
+
+    /// Looks at data that joins an output queue: as a sample of flows, as one of so many bytes that wait,
+    /// as part of a window.
+    fn looks_at(
+        &mut self,
+        port: usize,
+        header: &Header,
+        now: Time,
+        is_cam_sample: bool,
+        sample: Option<u64>,
+    ) {
         let (size, flow) = (u64::from(header.size), FlowId::of(&header.address));
         self.calm_down(port, now);
         let output = &mut self.outputs[port];
-        if output.cam_sampling.pass(size) {
+        if is_cam_sample {
             output.cam.write(now, flow, header.ingress);
             output.cam_sampling.restart(self.params.cam_interval.get() as f64);
         }
-        if output.detector.pass(size) {
-            if output.detector.sample(now, queue + size) > 0.0 {
+        if let Some(queue) = sample {
+            if output.detector.sample(now, queue) > 0.0 {
                 let degree = output.detector.degree(now);
                 self.react(port, degree, now);
             } else {
@@ -414,27 +459,8 @@ impl Cp<Rcm> for RcmSwitch {
         _out_port: PortId,
         header: &Header,
     ) {
-        let input = view.port.index();
-        if !self.inputs[input].detector.pass(u64::from(header.size)) {
-            return;
-        }
-        let feedback = self.inputs[input].detector.sample(cx.now, view.bytes());
-        // The first of the longest.
-        let outputs = view.voqs.iter().enumerate().rev();
-        let blamed = outputs.max_by_key(|(_, bytes)| **bytes).map_or(0, |(output, _)| output);
-        self.calm_down(blamed, cx.now);
-        let before = std::mem::replace(&mut self.inputs[input].blamed, blamed);
-        self.find_blame(blamed);
-        if before != blamed {
-            self.find_blame(before);
-        }
-        self.calm_down(before, cx.now);
-        if feedback <= 0.0 {
-            self.calm_down(blamed, cx.now);
-        } else {
-            let degree = self.inputs[input].detector.degree(cx.now);
-            self.react(blamed, degree, cx.now);
-            self.notify(cx, input);
+        if self.inputs[view.port.index()].detector.pass(u64::from(header.size)) {
+            self.samples_input(cx, view);
         }
     }
     #[inline]
