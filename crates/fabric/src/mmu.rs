@@ -204,6 +204,12 @@ impl Mmu {
         self.ingress[self.place(port, priority)].paused
     }
 
+    /// Whether a port has its peer paused in any priority.
+    #[inline]
+    pub(crate) fn pauses_any(&self, port: u16) -> bool {
+        self.is_pausing() && (0..8).any(|priority| self.pauses(port, priority))
+    }
+
     pub(crate) fn is_lossless(&self, port: u16, priority: u8) -> bool {
         self.ingress[self.place(port, priority)].lossless
     }

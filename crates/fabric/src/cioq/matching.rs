@@ -293,10 +293,20 @@ impl<S: Scheme> CioqSwitch<S> {
     ) -> bool {
         let Grant { input, output, priority, head } = *grant;
         let voq = (input, priority, output);
-        let handle = self.inputs.pop(window.packets, voq, head);
+        let mut handle = self.inputs.pop(window.packets, voq, head);
         let until = self.crossbar.connect(grant, head.size, now, first);
-        self.crossed += head.size;
-        self.enqueue(window, now, output, handle);
+        // A frame that ends a pause would go before it, if something else crosses now.
+        let passes = self.passes(output, priority as u8, now)
+            && !self.pending.thorough
+            && !self.chassis.mmu.pauses_any(output as u16);
+        if passes {
+            let packet = window.packets.get_mut(&mut handle);
+            self.chassis.egress(output).tells_join(now, packet);
+            self.leaves_at_once(window, now, output, handle);
+        } else {
+            self.crossed += head.size;
+            self.enqueue(window, now, output, handle);
+        }
         if self.chassis.mmu.release(input as u16, priority as u8, head.size) {
             self.ends_pause(window, now, input, priority as u8);
         }
@@ -362,26 +372,17 @@ impl<S: Scheme> CioqSwitch<S> {
         mut handle: Handle,
     ) {
         let packet = window.packets.get_mut(&mut handle);
-        let (kind, class, size) = packet.header.on_the_wire();
+        let (_, class, size) = packet.header.on_the_wire();
         let grant = Grant { input, output, priority, head: Default::default() };
         self.crossbar.connect(&grant, u64::from(size), now, true);
-        let passes = !Self::STRICT
-            && self.chassis.ports[output].is_idle(class, now)
-            && !self.chassis.common.marks_at_enqueue
-            && !self.chassis.looks_at_packets();
-        if !passes {
+        if !self.passes(output, class, now) {
             self.crossed += u64::from(size);
             self.enqueue(window, now, output, handle);
         } else {
-            // RED does not mark where nothing is left waiting.
             let mut egress = self.chassis.egress(output);
             egress.tells_join(now, packet);
             if egress.effects.is_empty() {
-                egress.tells_leave(now, packet);
-                egress.port.count_through(size);
-                egress.port.transmit(window, now, (kind, class, size), handle);
-                self.chassis.audit.departed += u64::from(size);
-                return;
+                return self.leaves_at_once(window, now, output, handle);
             }
             // What the switch sends itself at this instant may go first.
             self.crossed += u64::from(size);
@@ -393,6 +394,35 @@ impl<S: Scheme> CioqSwitch<S> {
             self.drain_others(window, output, now + Time::from_ps(1));
             self.apply_effects(window, now);
         }
+    }
+
+    /// Whether a packet of this priority that crosses now leaves at once and need not be queued.
+    #[inline]
+    fn passes(&self, output: usize, priority: u8, now: Time) -> bool {
+        // RED at dequeue does not mark where nothing is left waiting.
+        !Self::STRICT
+            && self.chassis.ports[output].is_idle(priority, now)
+            && !self.chassis.common.marks_at_enqueue
+            && !self.chassis.looks_at_packets()
+    }
+
+    /// A packet leaves that has crossed just now.
+    #[inline]
+    fn leaves_at_once(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        output: usize,
+        mut handle: Handle,
+    ) {
+        let packet = window.packets.get_mut(&mut handle);
+        let on_the_wire = packet.header.on_the_wire();
+        let (_, _, size) = on_the_wire;
+        let mut egress = self.chassis.egress(output);
+        egress.tells_leave(now, packet);
+        egress.port.count_through(size);
+        egress.port.transmit(window, now, on_the_wire, handle);
+        self.chassis.audit.departed += u64::from(size);
     }
 
     /// Whether a packet of `size` bytes fits into the queue of an output, as that is now.
