@@ -49,8 +49,8 @@ pub struct Detector {
     sampling: Sampling,
     /// The queue at the last sample.
     before: f64,
-    /// Fb then.
-    feedback: f64,
+    /// Fb then, in 6 bits.
+    degree: u8,
     /// Congested at the last sample, and so until then.
     congested_until: Time,
     calm: u64,
@@ -68,7 +68,7 @@ impl Detector {
             memory: params.memory,
             sampling: Sampling::new(interval, params.sample_jitter, seed),
             before: 0.0,
-            feedback: 0.0,
+            degree: 0,
             congested_until: Time::ZERO,
             calm: 0,
         }
@@ -85,15 +85,16 @@ impl Detector {
     pub fn sample(&mut self, now: Time, queue: u64) -> f64 {
         let queue = queue as f64;
         let feedback = (queue - self.equilibrium) + self.weight * (queue - self.before);
-        self.feedback = feedback.min(self.most());
+        let feedback = feedback.min(self.most());
+        self.degree = self.degree_of(feedback);
         self.before = queue;
         let was = self.is_congested(now);
-        self.calm = if self.feedback > 0.0 { 0 } else { self.calm + 1 };
-        let congested = self.feedback > 0.0 || (was && self.calm < self.calm_samples);
+        self.calm = if feedback > 0.0 { 0 } else { self.calm + 1 };
+        let congested = feedback > 0.0 || (was && self.calm < self.calm_samples);
         self.congested_until = if congested { now + self.memory } else { Time::ZERO };
-        let interval = self.interval * INTERVALS[usize::from(self.degree_of(self.feedback) / 8)];
+        let interval = self.interval * INTERVALS[usize::from(self.degree / 8)];
         self.sampling.restart(interval / INTERVALS[0]);
-        self.feedback
+        feedback
     }
 
     /// Fb where the queue has grown from nothing to twice its equilibrium: (2 w + 1) Q_eq.
@@ -120,6 +121,6 @@ impl Detector {
 
     /// Fb in 6 bits as of the last sample; 0 where the queue is not congested.
     pub fn degree(&self, now: Time) -> u8 {
-        if self.is_congested(now) { self.degree_of(self.feedback) } else { 0 }
+        if self.is_congested(now) { self.degree } else { 0 }
     }
 }
