@@ -188,7 +188,7 @@ impl Routes {
         })
     }
 
-    /// The same where it takes longer.
+    /// The same as [`choice`](Self::choice) where it takes longer.
     #[inline(never)]
     fn choice_at_leisure(&self, here: &Here, ends: (u32, u32), hash: u32) -> (u16, &[PortId]) {
         let candidates = self.candidates_from(here, ends.1);

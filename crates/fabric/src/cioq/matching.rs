@@ -114,11 +114,7 @@ impl<S: Scheme> CioqSwitch<S> {
             first = false;
         }
         while let Some(output) = self.pending.open.first() {
-            self.pending.open.remove(output);
-            if !self.pending.outputs[output].shut {
-                self.ask_when_inputs_are_free(output, now);
-            }
-            self.becomes_due(output);
+            self.close(output, now);
         }
         if !Self::STRICT && !self.chassis.effects.is_empty() {
             // Departures at this instant come before what is sent now.
@@ -136,12 +132,11 @@ impl<S: Scheme> CioqSwitch<S> {
         self.pending.looks += 1;
         let (mut next, mut word) = (Time::NEVER, 0);
         while let Some(wanted) = self.inputs.wanted.word(word) {
-            let (due, others) = self.pending.to_look_at(word, wanted, now);
+            let (mut due, others) = self.pending.to_look_at(word, wanted, now);
             next = next.min(others);
-            let mut outputs = due;
-            while outputs != 0 {
-                let output = word * 64 + outputs.trailing_zeros() as usize;
-                outputs &= outputs - 1;
+            while due != 0 {
+                let output = word * 64 + due.trailing_zeros() as usize;
+                due &= due - 1;
                 next = next.min(self.open_output(window, output, now));
             }
             word += 1;
@@ -171,9 +166,26 @@ impl<S: Scheme> CioqSwitch<S> {
             open.insert(output);
             return Time::NEVER;
         }
-        let look_at = known.ask_at.min(self.awaited_at(output));
-        self.pending.outputs[output].look_at = look_at;
-        look_at
+        self.find_look(output)
+    }
+
+    /// Finds anew when an output is to be looked at.
+    #[inline]
+    fn find_look(&mut self, output: usize) -> Time {
+        let awaited_at = self.awaited_at(output);
+        let known = &mut self.pending.outputs[output];
+        known.look_at = known.ask_at.min(awaited_at);
+        known.look_at
+    }
+
+    /// An output takes nothing more at `now`: when it is to be looked at again.
+    #[inline]
+    fn close(&mut self, output: usize, now: Time) {
+        self.pending.open.remove(output);
+        if !self.pending.outputs[output].shut {
+            self.ask_when_inputs_are_free(output, now);
+        }
+        self.becomes_due(output);
     }
 
     /// An output that took nothing is worth asking when an input with packets for it becomes free.
@@ -212,11 +224,7 @@ impl<S: Scheme> CioqSwitch<S> {
                 Claim::Full => again = true,
                 // It finds none in the rounds after this one either: what crosses elsewhere neither
                 // brings it packets nor frees inputs.
-                Claim::Nothing => {
-                    self.pending.open.remove(output);
-                    self.ask_when_inputs_are_free(output, now);
-                    self.becomes_due(output);
-                }
+                Claim::Nothing => self.close(output, now),
             }
         }
         let mut crossed = false;
@@ -296,9 +304,8 @@ impl<S: Scheme> CioqSwitch<S> {
         let mut handle = self.inputs.pop(window.packets, voq, head);
         let until = self.crossbar.connect(grant, head.size, now, first);
         // A frame that ends a pause would go before it, if something else crosses now.
-        let passes = self.passes(output, priority as u8, now)
-            && !self.pending.thorough
-            && !self.chassis.mmu.pauses_any(output as u16);
+        let passes =
+            self.passes(output, priority as u8, now) && !self.chassis.mmu.pauses_any(output as u16);
         if passes {
             let packet = window.packets.get_mut(&mut handle);
             self.chassis.egress(output).tells_join(now, packet);
@@ -357,9 +364,7 @@ impl<S: Scheme> CioqSwitch<S> {
         let known = &mut self.pending.outputs[output];
         (known.full, known.shut, known.last) = (full, full, false);
         known.ask_at = if fits { until } else { Time::NEVER };
-        known.look_at = known.ask_at;
-        let at = known.ask_at.min(self.awaited_at(output));
-        self.look_at(output, at);
+        self.cross_at = self.cross_at.min(self.find_look(output));
     }
 
     /// Takes a packet that just arrived to the queue of its output, or straight on.
@@ -401,6 +406,7 @@ impl<S: Scheme> CioqSwitch<S> {
     fn passes(&self, output: usize, priority: u8, now: Time) -> bool {
         // RED at dequeue does not mark where nothing is left waiting.
         !Self::STRICT
+            && !self.pending.thorough
             && self.chassis.ports[output].is_idle(priority, now)
             && !self.chassis.common.marks_at_enqueue
             && !self.chassis.looks_at_packets()

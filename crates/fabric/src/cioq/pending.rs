@@ -4,7 +4,7 @@ use super::port_set::PortSet;
 use std::hint::select_unpredictable;
 use units::Time;
 
-/// What is known of an output between one look at the crossbar and the next.
+/// What is known of an output.
 #[derive(Clone, Debug)]
 pub(super) struct Output {
     /// When it is to be looked at: when it is to be asked, or a packet leaves for which others wait; or
@@ -22,7 +22,7 @@ pub(super) struct Output {
     pub(super) last: bool,
 }
 
-/// What is known of outputs between one look at the crossbar and the next.
+/// What is known of all of them.
 #[derive(Debug)]
 pub(super) struct Pending {
     pub(super) outputs: Vec<Output>,
