@@ -1,0 +1,217 @@
+//! What a congestion point does with packets that arrive: consumes, answers, holds them, chooses their way.
+
+use super::is_data;
+use crate::common::{
+    ACK, Build, FIRST, FULL, G100, LEAST, US, balances, empty, fct, line, port, run,
+};
+use crate::toy::{
+    BYTE, LineRate, Log, Plain, WIRE, ack_back, alone, no_ctl, no_host, one_way, toy,
+};
+use schemes::contract::{
+    Allow, Body, Cp, Emit, Emits, Flags, HostCx, Level, Local, NoCtl, Np, Packet, PathFacts,
+    PlainReceiver, PortFacts, PortLocal, Rp, SwitchFacts, Target, Verdict,
+};
+use units::{Bytes, PortId, Time};
+
+// ---- on_arrival: Consume; to_host, both ways ----
+
+toy! {
+    /// The sender asks, the first switch answers, and tells the receiver when data begins.
+    Asking: Log<Time>, (), Word, (), Asker, Listener, Answering;
+    no_host!();
+    fn ctl_bytes(_: &Word) -> u32 {
+        64
+    }
+    fn cp(_: &Plain<Log<Time>>, _: &SwitchFacts<'_>) -> Option<Answering> {
+        Some(Answering)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Word {
+    MayI,
+    YouMay,
+    Comes,
+}
+
+#[derive(Debug)]
+struct Asker {
+    window: Bytes,
+}
+
+impl Rp<Asking> for Asker {
+    fn open(_: &Plain<Log<Time>>, _: &mut (), _: &PathFacts, _: Time) -> Asker {
+        Asker { window: Bytes::ZERO }
+    }
+    fn allow(&self) -> Allow {
+        Allow { window: self.window, ..Allow::EVERYTHING }
+    }
+    fn on_backlog(&mut self, cx: &mut HostCx<'_, Asking>, left: Bytes) {
+        if left > Bytes::ZERO {
+            cx.send(Word::MayI);
+        }
+    }
+    fn on_ctl(&mut self, _: &mut HostCx<'_, Asking>, ctl: &Word) {
+        assert_eq!(*ctl, Word::YouMay);
+        self.window = Bytes::UNLIMITED;
+    }
+}
+
+#[derive(Debug)]
+struct Listener;
+
+impl Np<Asking> for Listener {
+    fn open(_: &Plain<Log<Time>>, _: &mut (), _: Time) -> Listener {
+        Listener
+    }
+    fn on_ctl(&mut self, cx: &mut HostCx<'_, Asking>, ctl: &Word) {
+        assert_eq!(*ctl, Word::Comes);
+        cx.params.0.push(cx.now);
+    }
+}
+
+#[derive(Debug)]
+struct Answering;
+
+impl Cp<Asking> for Answering {
+    type Level = Emits;
+    type Port = ();
+    const SEES_ARRIVALS: bool = true;
+    fn port(&self, _: &Plain<Log<Time>>, _: &PortFacts) {}
+    fn on_arrival(
+        &mut self,
+        cx: &mut Emit<'_, Asking>,
+        _: PortId,
+        packet: &mut Packet<Asking>,
+    ) -> Verdict {
+        let address = packet.header.address;
+        match packet.body {
+            Body::Ctl(Word::MayI) => {
+                cx.to_host(address, Target::Source, Word::YouMay);
+                return Verdict::Consume;
+            }
+            Body::Meta(()) if is_data(packet) && packet.header.sequence == 0 => {
+                cx.to_host(address, Target::Destination, Word::Comes);
+            }
+            _ => {}
+        }
+        Verdict::Forward
+    }
+}
+
+/// Protects packets for the switch, and notifications from a switch to either end.
+#[test]
+fn a_switch_answers_the_sender_and_warns_the_receiver() {
+    let mut setup = line(1, G100, US);
+    setup.message(0, 1, 1_000, Time::ZERO);
+    let log = Log::default();
+    let output = run::<Asking>(&setup, Plain(log.clone()), 1);
+    let asked = 2 * one_way(LEAST, 1);
+    // The warning is of a strict class and goes before the packet that it warns of.
+    assert_eq!(fct(&output, 0), asked + alone(1, 2) + LEAST * BYTE);
+    let warned = asked + one_way(FIRST, 1) + one_way(LEAST, 1);
+    assert_eq!(log.all(), [Time::from_ps(warned)]);
+    assert_eq!(port(&output, 2, 1).tx_packets, 2, "the warning and the data, not the question");
+    // The question was taken in.
+    assert_eq!(output.audits[0].removed, LEAST);
+    balances(&output).unwrap();
+}
+
+// ---- on_arrival: Hold ----
+
+toy! {
+    /// The switch holds data until the next whole 10 us.
+    Holding: (), (), NoCtl, (), LineRate, PlainReceiver, Holder;
+    no_ctl!();
+    no_host!();
+    fn cp(_: &Plain<()>, _: &SwitchFacts<'_>) -> Option<Holder> {
+        Some(Holder)
+    }
+}
+
+#[derive(Debug)]
+struct Holder;
+
+impl Cp<Holding> for Holder {
+    type Level = PortLocal;
+    type Port = ();
+    const SEES_ARRIVALS: bool = true;
+    const HOLDS: bool = true;
+    fn port(&self, _: &Plain<()>, _: &PortFacts) {}
+    fn on_arrival(&mut self, cx: &mut Local, _: PortId, packet: &mut Packet<Holding>) -> Verdict {
+        if is_data(packet) && !packet.header.flags.contains(Flags::MARK) {
+            packet.header.flags.set(Flags::MARK, true);
+            return Verdict::Hold(cx.now.round_up(US * 10));
+        }
+        Verdict::Forward
+    }
+}
+
+/// Protects held packets: they come again at the time named, in their order, and are counted once.
+#[test]
+fn packets_held_until_the_same_time_keep_their_order() {
+    let mut setup = line(1, G100, US);
+    setup.message(0, 1, 20_000, Time::ZERO);
+    let output = run::<Holding>(&setup, Plain(()), 1);
+    let rest = (FIRST + 19 * FULL) * BYTE + WIRE + ack_back(2);
+    assert_eq!(fct(&output, 0), 10_000_000 + rest);
+    assert_eq!(output.flows[0].retransmitted_bytes, 0);
+    // 20 data packets and 20 ACKs, each once.
+    assert_eq!(output.audits[0].arrived, FIRST + 19 * FULL + 20 * ACK);
+    balances(&output).unwrap();
+}
+
+// ---- route ----
+
+toy! {
+    /// Switches spread data packet by packet.
+    Spraying: (), (), NoCtl, (), LineRate, PlainReceiver, Sprayer;
+    no_ctl!();
+    no_host!();
+    fn cp(_: &Plain<()>, _: &SwitchFacts<'_>) -> Option<Sprayer> {
+        Some(Sprayer)
+    }
+}
+
+#[derive(Debug)]
+struct Sprayer;
+
+impl Cp<Spraying> for Sprayer {
+    type Level = PortLocal;
+    type Port = ();
+    const ROUTES: bool = true;
+    fn port(&self, _: &Plain<()>, _: &PortFacts) {}
+    fn route(
+        &mut self,
+        _: &mut <Self::Level as Level>::Arrive<'_, Spraying>,
+        packet: &Packet<Spraying>,
+        equal: &[PortId],
+    ) -> Option<PortId> {
+        let packet = is_data(packet).then_some(packet.header.sequence / 1_000)?;
+        Some(equal[packet as usize % equal.len()])
+    }
+}
+
+/// Protects the choice of a path: packets alternate between two cables where the switch says so,
+/// and stay on one by ECMP.
+#[test]
+fn a_congestion_point_may_choose_among_equal_paths() {
+    let mut setup = empty();
+    let (a, b) = (setup.host(), setup.host());
+    let (left, right) = (setup.switch(1), setup.switch(1));
+    setup.cable(a, left, G100, US);
+    for _ in 0..2 {
+        setup.cable(left, right, G100, US);
+    }
+    setup.cable(right, b, G100, US);
+    setup.message(a, b, 20_000, Time::ZERO);
+    let sprayed = run::<Spraying>(&setup, Plain(()), 1);
+    let hashed =
+        run::<schemes::none::NoControl>(&setup, schemes::none::NoParams { window: "none" }, 1);
+    let split = |output| [1, 2].map(|at| port(output, left, at).tx_data_packets);
+    assert_eq!(split(&sprayed), [10, 10]);
+    let mut split = split(&hashed);
+    split.sort_unstable();
+    assert_eq!(split, [0, 20]);
+    assert_eq!(sprayed.flows[0].retransmitted_bytes, 0);
+}

@@ -1,0 +1,182 @@
+//! Classes: drop-tail and shaped ones.
+
+use crate::common::{
+    ACK, Build, FIRST, FULL, G100, LEAST, US, balances, fct, line, port, run, star,
+};
+use crate::toy::{BYTE, LineRate, Log, Plain, ack_back, no_cp, no_ctl, no_host, one_way, toy};
+use fabric::{Ready, Refusal};
+use schemes::contract::{
+    Allow, ClassSpec, HostCx, NoCtl, Np, PathFacts, PlainReceiver, PlainSwitch, Room, Rp, Scheme,
+    WireFacts,
+};
+use units::{Bytes, Priority, Time};
+
+// ---- classes ----
+
+toy! {
+    /// Senders begin with eight notices in class 5, which keeps at most four waiting anywhere.
+    Noisy: Log<Time>, (), Notice, (), Shouter, Counter, PlainSwitch;
+    no_host!();
+    no_cp!();
+    fn ctl_bytes(_: &Notice) -> u32 {
+        64
+    }
+    fn ctl_priority(_: &Plain<Log<Time>>, _: &Notice) -> Option<Priority> {
+        Some(Priority::new(5))
+    }
+    const CLASSES: bool = true;
+    fn classes(_: &Plain<Log<Time>>, _: &WireFacts) -> Vec<ClassSpec> {
+        vec![ClassSpec { priority: Priority::new(5), room: Room::DropTail(4), share: 1.0, burst: 1 }]
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Notice;
+
+#[derive(Debug)]
+struct Shouter;
+
+impl<S: Scheme<Ctl = Notice>> Rp<S> for Shouter {
+    fn open(_: &S::Params, _: &mut S::Host, _: &PathFacts, _: Time) -> Shouter {
+        Shouter
+    }
+    fn allow(&self) -> Allow {
+        Allow::EVERYTHING
+    }
+    fn on_backlog(&mut self, cx: &mut HostCx<'_, S>, left: Bytes) {
+        if left > Bytes::ZERO {
+            (0..8).for_each(|_| cx.send(Notice));
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Counter;
+
+impl<S: Scheme<Params = Plain<Log<Time>>>> Np<S> for Counter {
+    fn open(_: &S::Params, _: &mut S::Host, _: Time) -> Counter {
+        Counter
+    }
+    fn on_ctl(&mut self, cx: &mut HostCx<'_, S>, _: &S::Ctl) {
+        cx.params.0.push(cx.now);
+    }
+}
+
+/// Protects drop-tail classes, at hosts and at switches: what finds its class full is dropped and
+/// counted, and is no loss of a lossless class.
+#[test]
+fn a_drop_tail_class_keeps_so_many_and_drops_the_rest() {
+    let mut setup = star(5, G100, US);
+    setup.classes.strict |= 1 << 5;
+    for sender in 0..4 {
+        setup.message(sender, 4, 1_000, Time::ZERO);
+    }
+    let log = Log::default();
+    let output = run::<Noisy>(&setup, Plain(log.clone()), 1);
+    // Of eight at once each host keeps four. At the switch these are four rounds of four: the first
+    // four are kept; then one leaves a round, and one of four is kept.
+    (0..4).for_each(|host| assert_eq!(port(&output, host, 0).dropped_packets, 4));
+    assert_eq!(log.all().len(), 4 + 3);
+    let dropped: u64 = (0..4).map(|at| port(&output, 5, at).dropped_packets).sum();
+    assert_eq!((dropped, output.lossless_drops), (16 - 7, 0));
+    assert_eq!(output.audits[0].removed, 9 * LEAST);
+    balances(&output).unwrap();
+    (0..4).for_each(|flow| assert!(fct(&output, flow) > 0));
+}
+
+toy! {
+    /// Class 3 may take half of every link.
+    Shaped: (), (), NoCtl, (), LineRate, PlainReceiver, PlainSwitch;
+    no_ctl!();
+    no_host!();
+    no_cp!();
+    const CLASSES: bool = true;
+    fn classes(_: &Plain<()>, _: &WireFacts) -> Vec<ClassSpec> {
+        vec![ClassSpec { priority: Priority::new(3), room: Room::Lossless, share: 0.5, burst: 1 }]
+    }
+}
+
+/// Protects shaped classes, at hosts and at switches: each packet is followed by as much silence.
+#[test]
+fn a_shaped_class_takes_its_share() {
+    let mut setup = line(1, G100, US);
+    setup.message(0, 1, 50_000, Time::ZERO);
+    let output = run::<Shaped>(&setup, Plain(()), 1);
+    let begins = 2 * (FIRST + 48 * FULL) * BYTE;
+    // The switch's packet two waits for the silence after packet one, which is longer by as much
+    // as the first packet is; nothing else waits.
+    let expected = begins + one_way(FULL, 2) + ack_back(2);
+    assert!((expected..=expected + 3 * (FIRST - FULL) * BYTE).contains(&fct(&output, 0)));
+    let mut two = star(3, G100, US);
+    two.message(0, 2, 50_000, Time::ZERO);
+    two.message(1, 2, 50_000, Time::ZERO);
+    let output = run::<Shaped>(&two, Plain(()), 1);
+    // 100 packets at half the rate through one port.
+    let last = fct(&output, 0).max(fct(&output, 1));
+    let at_least = 2 * 99 * FULL * BYTE;
+    assert!((at_least..at_least + 5_000_000).contains(&last), "{last}");
+}
+
+toy! {
+    /// Senders begin with eight notices in class 5, which may take 84 of 1700 bytes, two at once.
+    Bucket: Log<Time>, (), Notice, (), Shouter, Counter, PlainSwitch;
+    no_host!();
+    no_cp!();
+    fn ctl_bytes(_: &Notice) -> u32 {
+        64
+    }
+    fn ctl_priority(_: &Plain<Log<Time>>, _: &Notice) -> Option<Priority> {
+        Some(Priority::new(5))
+    }
+    const CLASSES: bool = true;
+    fn classes(_: &Plain<Log<Time>>, wire: &WireFacts) -> Vec<ClassSpec> {
+        let sizes = [wire.packet_bytes, wire.ack_bytes, wire.least_bytes];
+        assert_eq!(sizes, [FULL, ACK, LEAST].map(Bytes::new));
+        let share = LEAST as f64 / SPACING as f64;
+        vec![ClassSpec { priority: Priority::new(5), room: Room::Lossless, share, burst: 2 }]
+    }
+}
+
+/// Bytes of link time from a notice to the next.
+const SPACING: u64 = 1_700;
+
+/// Protects the depth of a shaped class's bucket: two go at once, then one as often as its share
+/// says: the wire's delays do not add up. A long silence saves up two again, no more.
+#[test]
+fn a_shaped_class_may_save_up_a_burst() {
+    let mut setup = line(1, G100, US);
+    setup.classes.strict |= 1 << 5;
+    setup.message(0, 1, 1_000_000, Time::ZERO);
+    setup.message(0, 1, 1_000_000, US * 50);
+    let log = Log::default();
+    run::<Bucket>(&setup, Plain(log.clone()), 1);
+    let there = log.all();
+    assert_eq!(there.len(), 16);
+    let gap = (SPACING * BYTE) as i64;
+    // Both wires are full of data: a notice waits up to a packet at each.
+    let slack = (2 * FIRST * BYTE) as i64;
+    for burst in there.chunks(8) {
+        for (number, time) in burst.iter().enumerate() {
+            let due = (number as i64 - 1).max(0) * gap;
+            let late = (time.ps() - burst[0].ps()) as i64 - due;
+            assert!(late.abs() <= slack, "{number}: {late} ps late");
+        }
+    }
+}
+
+/// Protects drop-tail classes: what must not be dropped may not be in them.
+#[test]
+fn a_drop_tail_class_that_others_use_is_refused() {
+    let taken = |change: fn(&mut fabric::Setup)| {
+        let mut setup = line(1, G100, US);
+        setup.message(0, 1, 1_000, Time::ZERO);
+        change(&mut setup);
+        Ready::<Noisy>::new(&setup, Plain(Log::default())).err()
+    };
+    let refused = Some(Refusal::ClassTaken { priority: 5 });
+    assert_eq!(taken(|_| {}), None);
+    assert_eq!(taken(|setup| setup.messages[0].priority = 5), refused);
+    assert_eq!(taken(|setup| setup.classes.ack = Some(5)), refused);
+    assert_eq!(taken(|setup| setup.classes.control = 5), refused);
+    assert_eq!(taken(|setup| setup.pfc.lossless = 1 << 5 | 1 << 3), refused);
+}

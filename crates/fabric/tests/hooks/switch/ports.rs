@@ -1,0 +1,351 @@
+//! What a congestion point sees of ports, PFC, time and hosts.
+
+use super::{is_data, two_in_step};
+use crate::common::{
+    Build, FIRST, FULL, G100, LEAST, US, balances, empty, fct, line, port, run, star,
+};
+use crate::toy::{BYTE, LineRate, Log, Plain, WIRE, ack_back, no_ctl, no_host, one_way, toy};
+use fabric::{Probe, ProbeKind, ProbeTargets, Threshold};
+use schemes::contract::{
+    Address, Allow, Body, Cp, Emit, Emits, FlowObservable, Full, HostCx, HostPlace, Kind, Local,
+    NoCtl, Packet, PathFacts, PlainReceiver, PortFacts, PortLocal, PortView, Ports, Rp, Strict,
+    SwitchFacts, Target, Verdict,
+};
+use units::{Bytes, NodeId, PortId, Priority, Rate, Time};
+
+// ---- on_depart with a look at another port ----
+
+toy! {
+    /// Data that leaves through port 4 writes down how long port 2's queue is.
+    Peeking: Log<(u64, u64)>, (), NoCtl, (), LineRate, PlainReceiver, Peeker;
+    no_ctl!();
+    no_host!();
+    fn cp(log: &Plain<Log<(u64, u64)>>, _: &SwitchFacts<'_>) -> Option<Peeker> {
+        Some(Peeker(log.0.clone()))
+    }
+}
+
+#[derive(Debug)]
+struct Peeker(Log<(u64, u64)>);
+
+impl Cp<Peeking> for Peeker {
+    type Level = Strict;
+    type Port = ();
+    fn port(&self, _: &Plain<Log<(u64, u64)>>, _: &PortFacts) {}
+    fn on_depart(
+        &mut self,
+        cx: &mut Full<'_, Peeking>,
+        _: &mut (),
+        view: &PortView,
+        packet: &mut Packet<Peeking>,
+    ) {
+        if is_data(packet) && view.port == PortId::new(4) {
+            self.0.push((cx.now.ps(), cx.peek(PortId::new(2)).queue_bytes));
+        }
+    }
+}
+
+/// Protects the strict order: what a departure sees of another port is that port at this time, not
+/// at some earlier one.
+#[test]
+fn a_departure_sees_other_ports_as_they_are() {
+    let mut setup = star(5, G100, US);
+    setup.message(0, 2, 30_000, Time::ZERO);
+    setup.message(1, 2, 30_000, Time::ZERO);
+    // A little later, so that nothing happens at the same time on both ports; between hosts of its
+    // own, so that no ACKs are in the way of either.
+    setup.message(3, 4, 30_000, Time::from_ps(12_345));
+    let log = Log::default();
+    run::<Peeking>(&setup, Plain(log.clone()), 1);
+    let seen = log.all();
+    assert_eq!(seen.len(), 30);
+    let packets = two_in_step(30);
+    for (time, bytes) in seen {
+        let waiting = packets.iter().filter(|packet| packet.0 < time && packet.1 > time);
+        assert_eq!(bytes, waiting.map(|packet| packet.2).sum::<u64>(), "at {time} ps");
+    }
+}
+
+// ---- on_pfc, to_link ----
+
+toy! {
+    /// A switch that is paused says so to the switch before it, by link control.
+    Relaying: Log<(u32, bool)>, (), Paused, (), LineRate, PlainReceiver, Relay;
+    no_host!();
+    fn ctl_bytes(_: &Paused) -> u32 {
+        64
+    }
+    fn cp(log: &Plain<Log<(u32, bool)>>, facts: &SwitchFacts<'_>) -> Option<Relay> {
+        Some(Relay { node: facts.node.get(), log: log.0.clone(), previous: None })
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Paused(bool);
+
+#[derive(Debug)]
+struct Relay {
+    node: u32,
+    log: Log<(u32, bool)>,
+    previous: Option<bool>,
+}
+
+impl Cp<Relaying> for Relay {
+    type Level = Emits;
+    type Port = ();
+    const SEES_ARRIVALS: bool = true;
+    fn port(&self, _: &Plain<Log<(u32, bool)>>, _: &PortFacts) {}
+    fn on_arrival(
+        &mut self,
+        _: &mut Emit<'_, Relaying>,
+        in_port: PortId,
+        packet: &mut Packet<Relaying>,
+    ) -> Verdict {
+        if let Body::Ctl(Paused(paused)) = packet.body {
+            assert_eq!((packet.header.kind, in_port), (Kind::LinkCtl, PortId::new(1)));
+            self.log.push((self.node, paused));
+            return Verdict::Consume;
+        }
+        Verdict::Forward
+    }
+    fn on_pfc(
+        &mut self,
+        cx: &mut Emit<'_, Relaying>,
+        _: &mut (),
+        view: &PortView,
+        priority: Priority,
+        paused: bool,
+    ) {
+        assert_eq!((view.port, priority), (PortId::new(1), Priority::new(3)));
+        assert_ne!(self.previous, Some(paused), "pause and resume alternate");
+        self.previous = Some(paused);
+        cx.to_link(PortId::new(0), Paused(paused));
+    }
+}
+
+/// Protects what a congestion point hears of PFC, and link control between neighbours.
+#[test]
+fn a_pause_is_heard_and_passed_on_by_link_control() {
+    // Hosts 0 and 1, switches 2, 3, 4; the last link is slow, so 4 pauses 3, and 3 pauses 2.
+    let mut setup = line(3, G100, US);
+    setup.cables.last_mut().unwrap().rate = Rate::from_gbps(10);
+    let (xoff, xon) = (Bytes::new(40_000), Bytes::new(30_000));
+    setup.pfc.threshold = Threshold::Static { xoff, xon };
+    setup.message(0, 1, 400_000, Time::ZERO);
+    let log = Log::default();
+    let output = run::<Relaying>(&setup, Plain(log.clone()), 1);
+    let heard = |node| log.all().iter().filter(|&&said| said == (node, true)).count() as u64;
+    let received = port(&output, 3, 1).pause_frames_received;
+    assert!(received > 1, "the case is one with pauses: {received}");
+    assert_eq!(heard(2), received, "3 tells 2 of each");
+    // 2 tells host 0, which has no ear for it; nobody tells 3 of anything.
+    assert!(port(&output, 2, 1).pause_frames_received > 0);
+    assert_eq!(heard(3), 0);
+    balances(&output).unwrap();
+    fct(&output, 0);
+}
+
+// ---- on_timer with all ports, observe ----
+
+toy! {
+    /// Each port counts data; every 10 us the switch compares that with what the fabric counted; at
+    /// 20 us it lets the sender go on.
+    Timing: Log<(u64, u64)>, (), Go, (), Starter, PlainReceiver, Timer;
+    no_host!();
+    fn ctl_bytes(_: &Go) -> u32 {
+        64
+    }
+    fn cp(log: &Plain<Log<(u64, u64)>>, _: &SwitchFacts<'_>) -> Option<Timer> {
+        Some(Timer { log: log.0.clone(), next: US * 10, address: None })
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Go;
+
+#[derive(Debug)]
+struct Starter {
+    granted: u64,
+}
+
+impl Rp<Timing> for Starter {
+    fn open(_: &Plain<Log<(u64, u64)>>, _: &mut (), _: &PathFacts, _: Time) -> Starter {
+        Starter { granted: 1_000 }
+    }
+    fn allow(&self) -> Allow {
+        Allow { granted: self.granted, ..Allow::EVERYTHING }
+    }
+    fn on_ctl(&mut self, _: &mut HostCx<'_, Timing>, _: &Go) {
+        self.granted = u64::MAX;
+    }
+}
+
+#[derive(Debug)]
+struct Timer {
+    log: Log<(u64, u64)>,
+    next: Time,
+    address: Option<Address>,
+}
+
+impl Cp<Timing> for Timer {
+    type Level = Emits;
+    /// Data bytes that left.
+    type Port = u64;
+    const SEES_ARRIVALS: bool = true;
+    fn port(&self, _: &Plain<Log<(u64, u64)>>, _: &PortFacts) -> u64 {
+        0
+    }
+    fn on_arrival(
+        &mut self,
+        _: &mut Emit<'_, Timing>,
+        _: PortId,
+        packet: &mut Packet<Timing>,
+    ) -> Verdict {
+        self.address = Some(packet.header.address);
+        Verdict::Forward
+    }
+    fn on_depart(
+        &mut self,
+        _: &mut Local,
+        sent: &mut u64,
+        view: &PortView,
+        packet: &mut Packet<Timing>,
+    ) {
+        if is_data(packet) {
+            assert_eq!((view.port, view.tx_bytes), (PortId::new(1), *sent), "before this packet");
+            *sent += u64::from(packet.header.size);
+        }
+    }
+    fn next_timer(&self) -> Time {
+        self.next
+    }
+    fn on_timer(&mut self, cx: &mut Emit<'_, Timing>, ports: &mut dyn Ports<u64>) {
+        assert_eq!((cx.now, ports.count()), (self.next, 2));
+        let (sent, view) = ports.port(PortId::new(1));
+        assert_eq!(*sent, view.tx_bytes, "ports have caught up");
+        self.log.push((cx.now.ps(), *sent));
+        if cx.now == US * 20 {
+            // What arrived last is an ACK: the address is that of its data's QP.
+            cx.to_host(self.address.expect("a packet came"), Target::Source, Go);
+        }
+        self.next += US * 10;
+    }
+    fn observe(&self, sent: &u64, _: Time) -> Option<f64> {
+        Some(*sent as f64)
+    }
+}
+
+/// Protects timers of switches (ports have caught up when they fire), and what a probe gets.
+#[test]
+fn a_switch_timer_sees_all_ports_and_lets_a_sender_go() {
+    let mut setup = line(1, G100, US);
+    setup.message(0, 1, 100_000, Time::ZERO);
+    let targets = ProbeTargets::Ports(vec![(NodeId::new(2), PortId::new(1))]);
+    let (interval, start) = (US * 3, US * 25);
+    setup.probes = vec![Probe {
+        kind: ProbeKind::PortState,
+        priority: None,
+        interval,
+        start,
+        end: US * 31,
+        targets,
+    }];
+    let log = Log::default();
+    let output = run::<Timing>(&setup, Plain(log.clone()), 1);
+    // The other 99 packets leave the host when word has come, and the switch a microsecond and a
+    // packet later.
+    let go = 20_000_000 + one_way(LEAST, 1);
+    let data = (99 + 1) * FULL * BYTE + 2 * WIRE;
+    assert_eq!(fct(&output, 0), go + data + ack_back(2));
+    // Begun to leave before or at `time`: departures come before probes and after timers.
+    let first = go + FULL * BYTE + WIRE;
+    let sent = |time: u64, at: u64| {
+        let begun = (0..99).filter(|n| first + n * FULL * BYTE < time + at).count() as u64;
+        (FIRST + begun * FULL) as f64
+    };
+    let samples: Vec<_> = output.samples.of(0).map(|s| (s.time.ps(), s.value)).collect();
+    let expected = [25, 28, 31].map(|us| (us * 1_000_000, sent(us * 1_000_000, 1)));
+    assert_eq!(samples, expected);
+    let timers: Vec<_> = log.all().into_iter().map(|(time, sent)| (time, sent as f64)).collect();
+    let expected = [10, 20, 30].map(|us| (us * 1_000_000, sent(us * 1_000_000, 0)));
+    assert_eq!(timers[..3], expected);
+}
+
+// ---- hosts of SwitchFacts, observe_flow, counters ----
+
+toy! {
+    /// Tells what it knows of hosts.
+    Mapped: Log<Vec<HostPlace>>, (), NoCtl, (), LineRate, PlainReceiver, Map;
+    no_ctl!();
+    no_host!();
+    fn cp(log: &Plain<Log<Vec<HostPlace>>>, facts: &SwitchFacts<'_>) -> Option<Map> {
+        log.0.push(facts.hosts.to_vec());
+        Some(Map { node: facts.node, tier: facts.tier })
+    }
+}
+
+#[derive(Debug)]
+struct Map {
+    node: NodeId,
+    tier: u8,
+}
+
+impl Cp<Mapped> for Map {
+    type Level = PortLocal;
+    type Port = ();
+    fn port(&self, _: &Plain<Log<Vec<HostPlace>>>, _: &PortFacts) {}
+    fn observe_flow(&self, src: u32, dst: u32, now: Time, what: FlowObservable) -> Option<f64> {
+        assert_eq!(now, US);
+        let number = (self.node.get() * 100 + src * 10 + dst) as f64;
+        (what == FlowObservable::Credits).then_some(number)
+    }
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        vec![("tiers", u64::from(self.tier))]
+    }
+}
+
+/// Protects what a switch knows of racks and pods, that probes ask a flow's first switch, and that
+/// switches' counts are summed.
+#[test]
+fn switches_know_racks_and_pods_and_are_asked_for_flows() {
+    let mut setup = empty();
+    let core = setup.switch(3);
+    let mut tors = Vec::new();
+    for _ in 0..2 {
+        let agg = setup.switch(2);
+        setup.cable(agg, core, G100, US);
+        for _ in 0..2 {
+            let tor = setup.switch(1);
+            let host = setup.host();
+            setup.cable(host, tor, Rate::from_gbps(25), US);
+            setup.cable(tor, agg, G100, US);
+            tors.push(tor);
+        }
+    }
+    // The last host has a second port, to another rack.
+    let last = setup.nodes.len() as u32 - 1;
+    setup.cable(last, tors[0], G100, US);
+    setup.message(2, 1, 1000, Time::ZERO);
+    setup.messages[0].src = NodeId::new(tors[2] + 1);
+    setup.messages[0].dst = NodeId::new(tors[1] + 1);
+    let probe = |kind| {
+        let targets = ProbeTargets::Flows(vec![units::FlowId::new(0)]);
+        Probe { kind, priority: None, interval: US, start: US, end: US, targets }
+    };
+    setup.probes =
+        [ProbeKind::FlowQueue, ProbeKind::FlowCredits, ProbeKind::FlowRate].map(probe).into();
+    let log = Log::default();
+    let output = run::<Mapped>(&setup, Plain(log.clone()), 1);
+    let place = |host: usize, pod, ports| HostPlace {
+        tor: NodeId::new(tors[host]),
+        rack: host as u32,
+        pod,
+        rate: Rate::from_gbps(25),
+        ports,
+    };
+    let expected = vec![place(0, 0, 1), place(1, 0, 1), place(2, 1, 1), place(3, 1, 2)];
+    assert_eq!(log.all(), vec![expected; 7]);
+    let samples = [0, 1, 2].map(|probe| Vec::from_iter(output.samples.of(probe).map(|s| s.value)));
+    assert_eq!(samples, [vec![], vec![f64::from(tors[2] * 100 + 2 * 10 + 1)], vec![]]);
+    assert_eq!(output.counters["tiers"], 3 + 2 * 2 + 4);
+}
