@@ -322,13 +322,13 @@ pub enum Crossing {
 pub struct InputView<'a> {
     /// Which port of the switch.
     pub port: PortId,
-    /// Bytes in the virtual output queue to each port, of the priority of the packet at hand, which
-    /// is counted.
+    /// Bytes in the virtual output queue to each port, of the priority of the packet at hand and
+    /// without it.
     pub voqs: &'a [u64],
 }
 
 impl InputView<'_> {
-    /// Bytes in the input queue, of the priority of the packet at hand.
+    /// Bytes in the input queue, of the priority of the packet at hand and without it.
     pub fn bytes(&self) -> u64 {
         self.voqs.iter().sum()
     }
@@ -420,7 +420,7 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
     ) -> PortId {
         chosen
     }
-    /// Data has joined the input queue of the port through which it came, on its way to
+    /// Data joins the input queue of the port through which it came, on its way to
     /// `out_port`. Called only with [`INPUT_QUEUES`](Cp::INPUT_QUEUES).
     fn on_input(
         &mut self,

@@ -76,14 +76,10 @@ impl<S: Scheme> CioqSwitch<S> {
             && header.kind == Kind::Data
             && let Some(cp) = cp
         {
-            // It is counted while it is looked at.
-            self.inputs.lay(voq, size);
             let voqs = self.inputs.voqs(input, priority);
             let view = InputView { port: PortId::new(in_port), voqs };
             let mut cx = LevelOf::<S>::arrive(Full::new(now, effects, views));
             cp.on_input(&mut cx, &view, PortId::new(out as u16), header);
-            drop(cx);
-            self.inputs.take_back(voq, size);
         }
         if calm {
             if self.may_cross_alone(window, now, input, out, header) {

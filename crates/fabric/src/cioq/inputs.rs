@@ -118,24 +118,6 @@ impl Inputs {
         &self.bytes[(input * 8 + priority as usize) * self.ports..][..self.ports]
     }
 
-    /// Counts a packet to a VOQ that it has not joined.
-    #[inline]
-    pub(super) fn lay(&mut self, (input, priority, output): (usize, usize, usize), size: u64) {
-        let place = self.place(input, priority, output);
-        self.bytes[place] += size;
-    }
-
-    /// Takes that back.
-    #[inline]
-    pub(super) fn take_back(
-        &mut self,
-        (input, priority, output): (usize, usize, usize),
-        size: u64,
-    ) {
-        let place = self.place(input, priority, output);
-        self.bytes[place] -= size;
-    }
-
     /// Adds a packet to a VOQ.
     #[inline]
     pub(super) fn push<S: Scheme>(

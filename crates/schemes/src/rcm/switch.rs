@@ -244,13 +244,20 @@ impl RcmSwitch {
         place.is_some()
     }
 
-    /// Samples an input queue, and finds which output it blames.
-    fn samples_input(&mut self, cx: &mut Emit<'_, Rcm>, view: &InputView<'_>) {
+    /// Samples an input queue that a packet of `size` bytes joins on its way to `out`, and finds which
+    /// output it blames.
+    fn samples_input(
+        &mut self,
+        cx: &mut Emit<'_, Rcm>,
+        view: &InputView<'_>,
+        out: usize,
+        size: u64,
+    ) {
         let input = view.port.index();
-        let feedback = self.inputs[input].detector.sample(cx.now, view.bytes());
+        let feedback = self.inputs[input].detector.sample(cx.now, view.bytes() + size);
+        let bytes = |output: usize| view.voqs[output] + if output == out { size } else { 0 };
         // The first of the longest.
-        let outputs = view.voqs.iter().enumerate().rev();
-        let blamed = outputs.max_by_key(|(_, bytes)| **bytes).map_or(0, |(output, _)| output);
+        let blamed = (0..view.voqs.len()).rev().max_by_key(|&output| bytes(output)).unwrap_or(0);
         self.calm_down(blamed, cx.now);
         let before = std::mem::replace(&mut self.inputs[input].blamed, blamed);
         self.find_blame(blamed);
@@ -456,11 +463,12 @@ impl Cp<Rcm> for RcmSwitch {
         &mut self,
         cx: &mut Emit<'_, Rcm>,
         view: &InputView<'_>,
-        _out_port: PortId,
+        out_port: PortId,
         header: &Header,
     ) {
-        if self.inputs[view.port.index()].detector.pass(u64::from(header.size)) {
-            self.samples_input(cx, view);
+        let size = u64::from(header.size);
+        if self.inputs[view.port.index()].detector.pass(size) {
+            self.samples_input(cx, view, out_port.index(), size);
         }
     }
     #[inline]
