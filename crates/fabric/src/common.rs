@@ -247,10 +247,13 @@ impl<S: Scheme> Common<S> {
     /// What a QP from host `src` to host `dst` with this hash has before it, if it is opened in this
     /// epoch.
     pub(crate) fn path_facts(&self, src: u32, dst: u32, hash: u32, epoch: usize) -> PathFacts {
-        // The HPCC simulator works out round trips once.
-        let epoch = if self.quirks.one_way_rtt { 0 } else { epoch };
         let mut path = Vec::with_capacity(8);
-        self.routes.path(&self.graph, (src, dst), hash, epoch, &mut path);
+        if self.quirks.one_way_rtt {
+            // The HPCC simulator works out round trips once, for each two hosts.
+            self.routes.path_found_first(&self.graph, (src, dst), &mut path);
+        } else {
+            self.routes.path(&self.graph, (src, dst), hash, epoch, &mut path);
+        }
         let line_rate = path.first().map_or(Rate::ZERO, |end| end.rate);
         PathFacts {
             line_rate,
@@ -285,7 +288,6 @@ impl<S: Scheme> Common<S> {
             .iter()
             .map(|row| {
                 let (graph, routes) = (&self.graph, &self.routes);
-                routes.path(graph, (row.src, row.dst), self.hash(row, false), 0, &mut forward);
                 let payload = u64::from(self.payload);
                 let count = row.size.div_ceil(payload);
                 let bytes = PacketBytes {
@@ -296,8 +298,10 @@ impl<S: Scheme> Common<S> {
                     ack,
                 };
                 if self.quirks.one_way_rtt {
+                    routes.path_found_first(graph, (row.src, row.dst), &mut forward);
                     return self.one_way_ideal(&forward, &bytes);
                 }
+                routes.path(graph, (row.src, row.dst), self.hash(row, false), 0, &mut forward);
                 routes.path(graph, (row.dst, row.src), self.hash(row, true), 0, &mut backward);
                 completion_time(graph, &forward, &backward, &bytes, &self.host, self.switch_latency)
             })

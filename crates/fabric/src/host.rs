@@ -249,6 +249,16 @@ impl<S: Scheme> Host<S> {
         self.because(sent);
     }
 
+    /// Has ports that look through their QPs send what they send at `now`, before anything else happens.
+    #[inline]
+    fn look_now(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
+        for number in 0..self.nics.len() {
+            while self.nics[number].scan.is_some() && self.nics[number].due <= now {
+                self.depart(window, number);
+            }
+        }
+    }
+
     /// What happens next was scheduled at `cause`.
     fn because(&mut self, cause: Time) {
         for nic in &mut self.nics {
@@ -274,14 +284,26 @@ impl<S: Scheme> Host<S> {
     }
 
     fn on_timer(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
-        self.because(Time::ZERO);
+        if self.common.quirks.scan_queue_pairs && self.next_post <= now {
+            // Messages come last there, and each begins at once if it can.
+            self.fire(window, now);
+            self.look_now(window, now);
+        }
         while self.next_post <= now {
             let flow = self.outgoing[self.posted];
             self.posted += 1;
             self.find_next_post();
+            self.because(now);
             self.post_in_turn(window, now, flow);
+            self.look_now(window, now);
         }
+        self.fire(window, now);
+    }
+
+    /// Does what timers are set for that are due.
+    fn fire(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
         while let Some(timer) = self.timers.next(now) {
+            self.because(Time::ZERO);
             match timer {
                 Timer::Post(flow) => self.post_in_turn(window, now, flow),
                 Timer::Sender(slot) => self.on_sender_timer(window, now, slot),

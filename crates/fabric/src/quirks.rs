@@ -41,8 +41,8 @@ pub struct Quirks {
     /// Marks are drawn from ns-3's generator, each draw and each PFC frame taking a stream; the run's
     /// seed is its run number. Where a single switch draws, the draws are the same.
     pub ns3_streams: bool,
-    /// Arrivals at the same nanosecond come in the order in which they were sent, and then by
-    /// port, instead of by kind and in turn.
+    /// Arrivals at the same nanosecond come in the order in which their sending was scheduled, as far as
+    /// packets tell, instead of by kind and in turn; what joins a free port leaves before the next one.
     pub emission_order: bool,
     /// Priorities that are not strict take turns at a port packet by packet, from the one after that
     /// which sent last, whatever their weights and the size of their packets.

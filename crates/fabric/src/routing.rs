@@ -272,11 +272,34 @@ impl Routes {
         epoch: usize,
         path: &mut Vec<LinkEnd>,
     ) {
+        self.walk(graph, (src, dst), epoch, path, |node, candidates| {
+            self.ecmp(node, candidates, (src, dst), hash)
+        });
+    }
+
+    /// The links of the path that a search from host `dst` comes upon first, while all links are up: each
+    /// node's first next hop, where these are listed as the HPCC simulator does.
+    pub(crate) fn path_found_first(
+        &self,
+        graph: &Graph,
+        ends: (u32, u32),
+        path: &mut Vec<LinkEnd>,
+    ) {
+        self.walk(graph, ends, 0, path, |_, candidates| candidates[0]);
+    }
+
+    fn walk(
+        &self,
+        graph: &Graph,
+        (src, dst): (u32, u32),
+        epoch: usize,
+        path: &mut Vec<LinkEnd>,
+        choose: impl Fn(u32, &[PortId]) -> PortId,
+    ) {
         path.clear();
         let (mut node, target) = (graph.hosts[src as usize], graph.hosts[dst as usize]);
         while node != target {
-            let candidates = self.candidates(node, dst, epoch);
-            let port = self.ecmp(node, candidates, (src, dst), hash);
+            let port = choose(node, self.candidates(node, dst, epoch));
             let end = graph.ports(node)[port.index()];
             path.push(end);
             node = end.peer;

@@ -56,6 +56,8 @@ pub(crate) struct Switch<S: Scheme> {
     trains: Vec<emission::Train>,
     /// Room to sort them.
     emissions: Vec<emission::Emission>,
+    /// Arrivals that were put in order.
+    arranged: u64,
     /// Apart, as few schemes hold packets.
     held: Box<Held>,
     /// Bytes sent of PFC frames and of packets that it made itself.
@@ -109,6 +111,7 @@ impl<S: Scheme> Switch<S> {
             losses,
             trains,
             emissions: Vec::new(),
+            arranged: 0,
             sub_queues,
             put_back: if <S::Cp as Cp<S>>::RECIRCULATES {
                 vec![(Time::NEVER, 0); count]
@@ -263,8 +266,12 @@ impl<S: Scheme> Switch<S> {
         header: &Header,
     ) {
         self.drain(window, port, now);
+        let at_once = self.sends_at_once(port, now);
         let changed = self.chassis.hears_pfc(now, port, header);
         self.refresh(window, port, now);
+        if at_once {
+            self.send_at_once(window, now, port);
+        }
         if changed {
             self.chassis.egress(port).tells_pfc(now, header.priority, is_pause(header));
             self.apply_effects(window, now);

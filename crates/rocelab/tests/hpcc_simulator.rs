@@ -139,3 +139,64 @@ fn each_quirk_can_be_switched_off() {
     let mean = |result: &RunResult| result.flows.fct_ps.iter().sum::<u64>();
     assert!(mean(&exact) > mean(&same), "links are no faster than their rate");
 }
+
+/// Protects the order of messages that begin at the same nanosecond, of one host and of several: that of
+/// the file. (FCTs by a plain program of that simulator's rules, not by itself; so in the next ones.)
+#[test]
+fn messages_of_one_instant_begin_in_the_order_of_the_file() {
+    let star = "6 1 5\n5\n0 5 100Gbps 1us 0\n1 5 100Gbps 1us 0\n2 5 100Gbps 1us 0\n\
+                3 5 100Gbps 1us 0\n4 5 100Gbps 1us 0\n";
+    let run = |law: &str, flows: &[&str]| {
+        let flows: Vec<String> = flows.iter().map(|flow| format!("{flow} 2.0")).collect();
+        Run::new("instant", law, star, &flows, "").fcts()
+    };
+    assert_eq!(run("dctcp", &["0 1 3 100 1000", "0 2 3 100 1000"]), [4174, 4257]);
+    let incast = ["3 4 3 100 20000", "1 4 3 100 3000", "2 4 3 100 20000", "0 4 3 100 1000"];
+    assert_eq!(run("hpcc", &incast), [7842, 4884, 7929, 4449]);
+}
+
+/// Protects base round trips: one for each two hosts, that of the path which the search finds first,
+/// whichever a flow takes.
+#[test]
+fn two_hosts_have_one_round_trip() {
+    let two_ways = "6 4 6\n2 3 4 5\n0 2 100Gbps 1us 0\n2 3 100Gbps 1us 0\n2 4 100Gbps 10us 0\n\
+                    3 5 100Gbps 1us 0\n4 5 100Gbps 10us 0\n5 1 100Gbps 1us 0\n";
+    let flows = ["2.0", "2.001", "2.002"].map(|start| format!("0 1 3 100 100000 {start}"));
+    let run = Run::new("pair", "dctcp", two_ways, &flows, "");
+    assert_eq!(run.fcts(), [34_565, 52_565, 34_565]);
+    assert_eq!(run.result.flows.ideal_fct_ps, [52_704_000; 3]);
+}
+
+/// Protects HPCC over a link that fails: there records of two paths are compared as if they were of one.
+#[test]
+fn hpcc_compares_records_of_two_paths_as_there() {
+    let topology = "13 5 14\n8 9 10 11 12\n8 11 100Gbps 0.5us 0\n9 11 100Gbps 0.5us 0\n\
+                    12 10 100Gbps 0.5us 0\n10 11 100Gbps 0.5us 0\n9 4 25Gbps 777ns 0\n\
+                    9 12 100Gbps 0.5us 0\n9 5 25Gbps 2us 0\n7 10 25Gbps 0.5us 0\n\
+                    8 12 100Gbps 0.5us 0\n3 9 25Gbps 777ns 0\n8 1 25Gbps 1000ns 0\n\
+                    10 6 25Gbps 1us 0\n2 8 25Gbps 1us 0\n8 0 25Gbps 0.5us 0\n";
+    let flows = [
+        "0 3 4 200 300001 2.000000000",
+        "2 0 4 100 1 2.000000037",
+        "3 6 4 100 20000 2.000000074",
+        "3 7 4 200 100000 2.000000111",
+        "5 2 4 100 100000 2.000000148",
+        "5 7 4 100 500 2.000000185",
+        "7 0 4 100 300001 2.000000222",
+        "7 5 4 200 150000 2.000000259",
+        "7 6 4 200 1000 2.000003269",
+        "6 5 4 200 500 2.000020068",
+        "5 3 4 200 500 2.000023463",
+        "0 7 4 200 20000 2.000029080",
+    ]
+    .map(str::to_owned);
+    let more = "GLOBAL_T 0 SAMPLE_FEEDBACK 1 FAST_REACT 0 LINK_DOWN 13 10 12 \
+                KMAX_MAP 2 25000000000 400 100000000000 400 \
+                KMIN_MAP 2 25000000000 400 100000000000 400 \
+                PMAX_MAP 2 25000000000 0.2 100000000000 0.2";
+    let known = [
+        123_496, 3_260, 20_954, 59_224, 44_795, 8_667, 174_945, 148_645, 4_643, 8_686, 6_722,
+        23_618,
+    ];
+    assert_eq!(Run::new("failing", "hpcc", topology, &flows, more).fcts(), known);
+}

@@ -298,7 +298,7 @@ impl Rp<Annulus> for DualReactionPoint {
     }
     #[inline]
     fn next_timer(&self) -> Time {
-        self.dcqcn.next_rise()
+        self.dcqcn.next_window()
     }
     fn on_timer(&mut self, cx: &mut HostCx<'_, Annulus>) {
         self.dcqcn.catch_up(cx.now);

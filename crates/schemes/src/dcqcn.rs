@@ -13,8 +13,8 @@
 //!   the check before.
 //!
 //! Time passes for a reaction point only where someone looks: [`ReactionPoint::catch_up`] replays
-//! what its timers would have done. So a QP needs no timer events, unless a window that follows the
-//! rate could let an idle sender go on.
+//! what its timers would have done. So a QP needs no timer events, unless it has a window that follows
+//! the rate: that is looked at as it is.
 //!
 //! # Order at the same instant
 //!
@@ -474,14 +474,15 @@ impl ReactionPoint {
         }
     }
 
-    /// When the rate may next rise, if a sender that waits for its window should then go on.
+    /// When the window may next change without a call, where it follows the rate: a sender may then go on,
+    /// or have to stop.
     #[inline]
-    pub fn next_rise(&self) -> Time {
-        if self.law.limit.follows_rate() && self.current < self.law.line_rate {
-            self.increase_due
-        } else {
-            Time::NEVER
+    pub fn next_window(&self) -> Time {
+        if !self.law.limit.follows_rate() {
+            return Time::NEVER;
         }
+        let rises = self.current < self.law.line_rate;
+        self.cut_due.min(if rises { self.increase_due } else { Time::NEVER })
     }
 
     /// Runs the timers due before `end`.

@@ -175,7 +175,7 @@ impl Rp<DcqcnTcd> for HoldingReactionPoint {
     }
     #[inline]
     fn next_timer(&self) -> Time {
-        self.dcqcn.next_rise()
+        self.dcqcn.next_window()
     }
     fn on_timer(&mut self, cx: &mut HostCx<'_, DcqcnTcd>) {
         self.dcqcn.catch_up(cx.now);

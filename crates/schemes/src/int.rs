@@ -193,6 +193,13 @@ impl IntFormat {
         }
     }
 
+    /// Whether the number of the path comes with the records. The HPCC simulator has none: records of two
+    /// paths are compared as if they were of one.
+    #[inline]
+    pub fn tells_paths(self) -> bool {
+        !matches!(self.0, Form::Simulator { .. })
+    }
+
     /// From `older` to `newer`; zero where time runs backwards and does not wrap around.
     #[inline(always)]
     pub fn span(self, newer: &IntRecord, older: &IntRecord) -> Time {

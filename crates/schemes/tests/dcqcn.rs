@@ -385,15 +385,16 @@ mod mellanox {
         // 100 Gb/s times 8 us: 100 KB.
         let mut rp = preset("dcqcn-themis", 100);
         assert_eq!(rp.permission().window, Bytes::new(100_000));
-        assert_eq!(rp.next_rise(), Time::NEVER);
+        assert_eq!(rp.next_window(), Time::NEVER);
         rp.notify(us(0));
+        assert_eq!(rp.next_window(), us(4), "the cut is not seen before, but then");
         rp.catch_up(us(4));
         // 50 776 684 272 b/s of 100 Gb/s.
         assert_eq!(rp.permission().window, Bytes::new(50_776));
-        assert_eq!(rp.next_rise(), us(904));
+        assert_eq!(rp.next_window(), us(904));
         rp.catch_up(us(904));
         assert_eq!(rp.permission().window, Bytes::new(75_388));
-        assert_eq!(rp.next_rise(), us(1804));
+        assert_eq!(rp.next_window(), us(1804));
     }
 }
 

@@ -157,14 +157,18 @@ impl<S: Scheme> Switch<S> {
         if !self.has_room(window, now, out, priority) {
             return self.chassis.discard(window, now, in_port, handle);
         }
+        let at_once = self.sends_at_once(out, now);
         if in_port == NO_INGRESS {
-            return self.enqueue(window, now, in_port, out, handle);
-        }
-        if self.chassis.mmu.is_far_from_limits(in_port, priority, size) {
+            self.enqueue(window, now, in_port, out, handle);
+        } else if self.chassis.mmu.is_far_from_limits(in_port, priority, size) {
             self.chassis.mmu.store(in_port, priority, size);
-            return self.enqueue(window, now, in_port, out, handle);
+            self.enqueue(window, now, in_port, out, handle);
+        } else {
+            self.forward_near_limits(window, now, in_port, out, handle);
         }
-        self.forward_near_limits(window, now, in_port, out, handle);
+        if at_once {
+            self.send_at_once(window, now, out);
+        }
     }
 
     /// The port through which a packet goes on; `None` where failures left it no way.

@@ -99,7 +99,10 @@ impl<S: Scheme> Switch<S> {
         let (_, priority, size) = on_the_wire;
         let mut egress = self.chassis.egress(port);
         egress.leaves(now, marks, packet);
-        egress.port.transmit(window, now, on_the_wire, handle);
+        if !self.trains.is_empty() && ingress != NO_INGRESS {
+            packet.header.ingress = self.lead(ingress, size);
+        }
+        self.chassis.ports[port].transmit(window, now, on_the_wire, handle);
         self.next_departure::<PLAIN>(window, port, now);
         if ingress != NO_INGRESS {
             if self.chassis.mmu.release(ingress, priority, u64::from(size)) {

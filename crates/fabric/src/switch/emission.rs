@@ -4,26 +4,27 @@
 //! An event queue handles arrivals of one instant in the order in which they were scheduled, that
 //! is, sent. Of two packets that were also sent at the same instant by different ports, the one
 //! goes first whose sending was scheduled earlier: that of a packet in a train (it began when the one
-//! before it ended) when the one before it began, that of another at the latest when the one before
-//! it ended; hosts tell, in a field of the header that switches write anew. Where that is the same
-//! too, two ports send trains in step, and the younger train goes first: what started it had been
-//! scheduled before the other port's next packet was.
+//! before it ended) when the one before it began, that of another when what had it sent was sent
+//! itself. Who sends tells how long before that was, in a field of the header that each switch writes
+//! anew. Where that is the same too, a train that begins goes before those that go on: what started it
+//! had been scheduled before their next packets were. Those that go on in step keep the order of their
+//! last packets; those that begin did so with messages that were posted at the same instant, in their
+//! order. (What had two packets sent that came another way may differ farther back than is known here.)
 
 use super::Switch;
-use crate::packet::{Packet, Scheme};
+use crate::packet::{Header, Packet, Scheme};
 use crate::port::Port;
-use engine::Arrivals;
-use std::cmp::Reverse;
+use engine::{Arrivals, Window};
 use units::Time;
 
 /// The packets that came through a port without a gap.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Train {
-    /// When the first began to be sent.
-    start: Time,
     /// When the last began to be sent, and when that ended.
     sent: Time,
     end: Time,
+    /// Its place among all arrivals.
+    place: u64,
     /// A host sends them.
     from_host: bool,
     /// Of the cable; and what the usual sizes take on it, those of data and of others, as the port has it.
@@ -38,11 +39,49 @@ impl Train {
     }
 }
 
-/// What decides among arrivals of one instant: when a packet was sent, when that was scheduled, how
-/// young its train is, its port.
-pub(super) type Emission = (Time, Time, Reverse<Time>, u16);
+/// What decides among arrivals of one instant: when a packet was sent, when that was scheduled, whether its
+/// train goes on; the place of the train's last packet, or the message with which it begins; its port.
+pub(super) type Emission = (Time, Time, bool, u64, u16);
 
 impl<S: Scheme> Switch<S> {
+    /// How long bytes that came through a port were on the wire.
+    #[inline]
+    fn wire_time(&self, port: u16, size: u16) -> Time {
+        let size = u64::from(size);
+        match self.trains[port as usize].usual.iter().find(|(usual, _)| *usual == size) {
+            Some(&(_, time)) => time,
+            None => self.chassis.ports[port as usize].serialisation(size),
+        }
+    }
+
+    /// What a packet that came through `port` tells where it goes: how long before it can leave at the
+    /// earliest it was sent, ns.
+    #[inline]
+    pub(super) fn lead(&self, port: u16, size: u16) -> u16 {
+        let on_the_way = self.trains[port as usize].propagation + self.wire_time(port, size);
+        u16::try_from(on_the_way.ns()).unwrap_or(u16::MAX)
+    }
+
+    /// Whether what joins `port` now leaves before anything else happens at this instant: the wire has been
+    /// free, so that nothing was scheduled there.
+    #[inline(always)]
+    pub(super) fn sends_at_once(&self, port: usize, now: Time) -> bool {
+        !self.trains.is_empty() && self.chassis.ports[port].free_at < now
+    }
+
+    /// Has a port do so.
+    #[inline(never)]
+    pub(super) fn send_at_once(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        port: usize,
+    ) {
+        if self.chassis.due.at(port) == now {
+            self.depart(window, port);
+        }
+    }
+
     /// Puts arrivals of the same instant into the order of their sending.
     pub(crate) fn arrange(&mut self, arrivals: &mut Arrivals<'_, '_, Packet<S>>) {
         if self.trains.is_empty() {
@@ -54,30 +93,23 @@ impl<S: Scheme> Switch<S> {
             arrivals.look_ahead(index);
             let (time, port, packet) = arrivals.get(index);
             if time != instant {
-                keys.clear();
+                self.number(&mut keys);
                 instant = time;
             }
+            let Header { ingress: lead, size, address, .. } = packet.header;
+            let on_the_wire = self.wire_time(port, size);
             let train = &mut self.trains[port as usize];
             let end = time.saturating_sub(train.propagation);
-            let size = u64::from(packet.header.size);
-            let on_the_wire = match train.usual.iter().find(|(usual, _)| *usual == size) {
-                Some(&(_, time)) => time,
-                None => self.chassis.ports[port as usize].serialisation(size),
-            };
             let sent = end.saturating_sub(on_the_wire);
             let in_train = sent == train.end;
-            if !in_train {
-                train.start = sent;
-            }
-            let scheduled = if train.from_host {
-                sent.saturating_sub(Time::from_ns(packet.header.ingress.into()))
-            } else if in_train {
+            let scheduled = if in_train && !train.from_host {
                 train.sent
             } else {
-                train.end
+                sent.saturating_sub(Time::from_ns(lead.into()))
             };
+            let rank = if in_train { train.place } else { u64::from(address.flow) };
             (train.sent, train.end) = (sent, end);
-            keys.push((sent, scheduled, Reverse(train.start), port));
+            keys.push((sent, scheduled, in_train, rank, port));
             // Few arrive at one instant, and most of them in order.
             let mut place = keys.len() - 1;
             let begin = index - place;
@@ -87,6 +119,15 @@ impl<S: Scheme> Switch<S> {
                 place -= 1;
             }
         }
+        self.number(&mut keys);
         self.emissions = keys;
+    }
+
+    /// Takes down in which order the arrivals of an instant came.
+    fn number(&mut self, keys: &mut Vec<Emission>) {
+        for (.., port) in keys.drain(..) {
+            self.arranged += 1;
+            self.trains[port as usize].place = self.arranged;
+        }
     }
 }

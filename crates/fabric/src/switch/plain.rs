@@ -77,8 +77,12 @@ impl<S: Scheme> Switch<S> {
         {
             let in_port = place.port(window);
             packet.header.ingress = in_port;
+            let at_once = self.sends_at_once(out, now);
             self.forward_near_limits(window, now, in_port, out, handle);
             self.apply_effects(window, now);
+            if at_once {
+                self.send_at_once(window, now, out);
+            }
             return false;
         }
         // Where a packet that arrives now leaves now, whatever else happens at this instant, it need
@@ -94,8 +98,9 @@ impl<S: Scheme> Switch<S> {
             self.drain_plain(window, out, now);
             open = self.chassis.ports[out].is_open(now);
         }
+        let at_once = self.sends_at_once(out, now);
         let passes = open
-            && place.is_last_of_instant(window)
+            && (at_once || place.is_last_of_instant(window))
             && in_turn
             && (!S::CLASSES || self.chassis.ports[out].unshaped(1 << priority, now) != 0);
         let packet = window.packets.get_mut(&mut handle);
@@ -113,7 +118,10 @@ impl<S: Scheme> Switch<S> {
             }
             if leaves {
                 egress.port.count_through(size);
-                egress.port.transmit(window, now, (kind, priority, size), handle);
+                if !self.trains.is_empty() {
+                    packet.header.ingress = self.lead(place.port(window), size);
+                }
+                self.chassis.ports[out].transmit(window, now, (kind, priority, size), handle);
                 return true;
             }
         }
@@ -128,6 +136,9 @@ impl<S: Scheme> Switch<S> {
         egress.port.enqueue(window.packets, priority, size, handle);
         self.joined(window, out, priority, now);
         self.apply_effects(window, now);
+        if at_once {
+            self.send_at_once(window, now, out);
+        }
         false
     }
 

@@ -43,7 +43,8 @@ pub struct QuirksSpec {
     /// Draw marks from ns-3's generator, a stream for each draw and each PFC frame, with `run.seed`
     /// as its run number. Where a single switch draws, the draws are the same.
     pub ns3_streams: bool,
-    /// Handle arrivals at the same nanosecond in the order in which they were sent, then by port.
+    /// Handle arrivals at the same nanosecond in the order in which their sending was scheduled, as far
+    /// as packets tell, and send what joins a free port before the next one.
     pub emission_order: bool,
     /// Have priorities that are not strict take turns at a port packet by packet, not byte by byte and by
     /// their weights.

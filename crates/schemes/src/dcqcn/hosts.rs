@@ -38,7 +38,7 @@ impl<S: DcqcnHosts> Rp<S> for ReactionPoint {
     }
     #[inline]
     fn next_timer(&self) -> Time {
-        self.next_rise()
+        self.next_window()
     }
     fn on_timer(&mut self, cx: &mut HostCx<'_, S>) {
         self.catch_up(cx.now);

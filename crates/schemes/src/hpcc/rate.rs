@@ -156,7 +156,8 @@ impl<const N: usize> ReactionPoint<N> {
             return;
         }
         let stale = self.records.is_stale(self.law.format, now);
-        if self.last_update == 0 || records.path() != self.records.path() || stale {
+        let elsewhere = self.law.format.tells_paths() && records.path() != self.records.path();
+        if self.last_update == 0 || elsewhere || stale {
             // The first ACK, or the first on another path.
             self.records = Earlier::from(now, records);
         } else if records.hops() <= self.law.max_hops && self.measure(now, records, full) {
