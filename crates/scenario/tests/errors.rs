@@ -685,7 +685,12 @@ fn links_that_fail_and_damage() {
                  [[failure]]\nlink = \"h2:s0\"\nat = \"2us\"\n";
     let twice = star(&format!("{FLOW}{twice}"));
     says(&twice, &["failure.1.link: the link between h2 and s0 fails at 1us already"]);
-    says(&fails("s0:h2", "1us"), &["failure: leaves h0 and h2 without a way to each other"]);
+    says(
+        &fails("s0:h2", "1us"),
+        &[
+            "line 12: failure.0.link: s0:h2 fails at 1us and leaves h0 and h2 without a way to each other; hint",
+        ],
+    );
     says(&set("wire.error_rate", "1.5"), &["wire.error_rate: 1.5 is no probability", "0 to 1"]);
     says(&set("wire.error_rate", "nan"), &["wire.error_rate: NaN is no probability"]);
     let custom = "kind = \"custom\"\nnodes = [{ name = \"h0\", kind = \"host\" }, \
@@ -739,9 +744,28 @@ fn links_that_are_repaired() {
     // Both ways at once leave none; one after the other will do.
     fails(&[first, (far, "10us", "12us"), (near, "13us", "15us")]).unwrap();
     fails(&[first, (far, "9us", "12us")]).unwrap();
-    for both in [(far, "4us", "6us"), (far, "6us", "7us"), (far, "8us", "20us")] {
-        says(&wrong(&[first, both]), &["leaves", "without a way to each other"]);
+    let (first_down, far_down) =
+        ("leaf0:spine0 is down (5us to 9us)", "leaf0:spine1 is down (4us to 6us)");
+    for (both, entry, cut, other) in [
+        ((far, "4us", "6us"), 0, "leaf0:spine0 fails at 5us", far_down),
+        ((far, "6us", "7us"), 1, "leaf0:spine1 fails at 6us", first_down),
+        ((far, "8us", "20us"), 1, "leaf0:spine1 fails at 8us", first_down),
+    ] {
+        let told = format!(
+            "failure.{entry}.link: {cut} and leaves h0 and h2 without a way to each other while {other}; hint: "
+        );
+        says(&wrong(&[first, both]), &[&told]);
     }
+    // Those that have no part in it are not told of.
+    let other = ["spine0", "spine1"].map(|spine| format!("leaf1:{spine}"));
+    let told = "failure.2.link: leaf0:spine1 fails at 20us and leaves h0 and h2 without a way to each \
+                other while leaf1:spine0 is down (5us to 50us); hint: ";
+    let others = [(&*other[1], "3us", "4us"), (&*other[0], "5us", "50us")];
+    says(&wrong(&[others[0], others[1], (far, "20us", "30us")]), &[told]);
+    let same_leaf = [("leaf1:spine1", "10us", "20us"), ("leaf0:spine1", "7us", "30us")];
+    let told =
+        "leaves h0 and h2 without a way to each other while leaf0:spine0 is down (5us to 9us)";
+    says(&wrong(&[first, same_leaf[0], same_leaf[1]]), &[told]);
 }
 
 #[test]
@@ -826,7 +850,7 @@ fn a_failure_that_cuts_hosts_off_is_found_in_any_order_of_hosts() {
     for hosts in [["h0", "h1", "h2"], ["h1", "h0", "h2"], ["h2", "h1", "h0"]] {
         let text = with_links(&hosts, &["a", "b"], links, "h2", "a:b");
         let (first, second) = if hosts[0] == "h2" { ("h2", "h1") } else { ("h1", "h2") };
-        let words = format!("failure: leaves {first} and {second} without a way to each other");
+        let words = format!("leaves {first} and {second} without a way to each other");
         says(&parse(&text, None, &[]).unwrap_err().to_string(), &[&words]);
     }
 }
