@@ -158,6 +158,18 @@ fn topologies_must_make_sense() {
     says(&tree("99999999999999999999"), &["topology.k: a number this large cannot be held"]);
     says(&set("topology.hosts", "2000"), &["s0 has 2000 ports; a node has at most 1024"]);
     says(&set("topology.hosts", "1"), &["topology.hosts: must be at least 2"]);
+    says(
+        &set("topology.hosts", "99999999999999999999"),
+        &["topology.hosts: needs a whole number up to 4294967295, got 99999999999999999999"],
+    );
+    says(
+        &set("topology.hosts", "-99999999999999999999"),
+        &["topology.hosts: needs a whole number up to 4294967295, got -99999999999999999999"],
+    );
+    says(
+        &set("traffic.0.priority", "99999999999999999999"),
+        &["0 to 255, got 99999999999999999999"],
+    );
     says(&set("topology.host_rate", "0bps"), &["topology.host_rate: 0bps is out of range"]);
     says(
         &set("topology.host_delay", "0ns"),
@@ -312,19 +324,35 @@ fn traffic_must_make_sense() {
     says(&set("traffic.0.flows.0.dst", "s0"), &["`s0` is a switch; a host is needed"]);
     says(&set("traffic.0.priority", "8"), &["traffic.0.priority: priorities are 0 to 7, got 8"]);
     says(&set("traffic.0.flows.0.start", "3000000s"), &["flows.0.start", "is too late"]);
-    says(&set("traffic.0.tag", ""), &["traffic.0.tag: a tag is a word"]);
+    says(&set("traffic.0.tag", ""), &["traffic.0.tag: must not be empty; hint: leave it out"]);
+    says(
+        &set("traffic.0.tag", "\"a\\tb\""),
+        &["traffic.0.tag: \"a\\tb\" has a control character, which no tag may have"],
+    );
     let poisson = |keys: &str| star(&format!("[[traffic]]\nkind = \"poisson\"\n{keys}"));
     for load in ["0", "2", "-0.5", "nan", "1.0000001"] {
         let text = format!("workload = \"WebSearch\"\nduration = \"1ms\"\nload = {load}");
         says(&poisson(&text), &["line 11: traffic.0.load: must be above 0 and at most 1"]);
     }
     says(&poisson("load = 0.5\nduration = \"1ms\""), &["traffic.0.workload: is missing; hint"]);
+    let few = "workload = \"WebSearch\"\nload = 1e-300\n";
+    says(
+        &poisson(&format!("{few}flows = 3\n")),
+        &[
+            "line 10: traffic.0.load: is so low that a message would start after the latest time, 1000000s",
+        ],
+    );
+    says(
+        &poisson(&format!("{few}duration = \"1ms\"\n")),
+        &["traffic: none of it has a message to send"],
+    );
     let hadoop = |keys: &str| {
         poisson(&format!("load = 0.5\nworkload = \"FB_Hadoop\"\nduration = \"1ms\"\n{keys}"))
     };
     says(
         &hadoop("receivers = [\"h0\"]"),
-        &["traffic.0.receivers: leaves a host with none but itself"],
+        &["traffic.0.receivers: leaves h0 with none but itself to send to; hint: leave h0 out of \
+             `hosts`, or give another receiver"],
     );
     says(
         &hadoop("receivers = [\"h0\"]\ngroups = 1"),
@@ -370,7 +398,8 @@ fn traffic_must_make_sense() {
     );
     says(
         &poisson("load = 0.5\nworkload = \"WebSearch\"\nflows = 9\nreceivers = [\"h0\"]"),
-        &["traffic.0.receivers: leaves a host with none but itself"],
+        &["traffic.0.receivers: leaves h0 with none but itself to send to; hint: leave h0 out of \
+             `hosts`, or give another receiver"],
     );
     let incast =
         |keys: &str| star(&format!("[[traffic]]\nkind = \"incast\"\nsize = \"1KB\"\n{keys}"));
@@ -493,6 +522,17 @@ fn settings_must_make_sense() {
     says(&set("pfc.alpha", "0"), &["pfc.alpha: must be from 2^-16 to 64, got 0"]);
     says(&set("pfc.alpha", "1e-5"), &["pfc.alpha: must be from 2^-16 to 64"]);
     says(&set("pfc.headroom", "18446744073709551615B"), &["pfc.headroom: ", "is out of range"]);
+    says(
+        &set("pfc.headroom", "1GB"),
+        &[
+            "pfc.headroom: 1GB is too large for s0, whose buffer is 32MB: so much is kept free for each of its \
+             ports and lossless priorities, 4GB in all; hint: lower it, enlarge switch.buffer",
+        ],
+    );
+    says(
+        &set("topology.host_delay", "1234us"),
+        &["switch.buffer: 32MB is too small for PFC: the headroom of s0's ports is 123MB or more"],
+    );
     says(&set("ecn.enabled", "true"), &["ecn.kmin: is missing; hint: preset none"]);
     says(&set("ecn.pmax", "1.5"), &["ecn.pmax: must be from 0 to 1, got 1.5"]);
     let both = |more: &str| error(&format!("{STAR}{FLOW}{more}"));
