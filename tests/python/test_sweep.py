@@ -414,7 +414,7 @@ def test_quiet_prints_nothing(command: Command, random_file: Path, tmp_path: Pat
         (("--over", SCHEMES, "--over", SCHEMES), ["scheme.name: is varied twice"]),
         (("--over", "run.seed=1,2"), ["run.seed", "--seeds"]),
         (("--seeds", 300_000_000), ["300,000,000 runs are more than the 100,000"]),
-        (("--over", "run.stop=nan"), ["run.stop: a float cannot stand in a scenario"]),
+        (("--over", "run.stop=nan"), ["run.stop: must be a finite number, got nan"]),
         (
             ("--over", "scheme.name=hpcc,vegas", "--over", LOADS),
             ["scheme.name: unknown scheme `vegas`; with scheme.name=vegas,traffic.0.load=0.3"],
