@@ -442,6 +442,30 @@ def test_import_is_light() -> None:
     assert done.stdout == "set()\n"
 
 
+def test_the_package_imports_what_it_is_asked_for() -> None:
+    script = (
+        "import sys, rocelab, rocelab.cli\n"
+        "print(sorted(name for name in sys.modules if name.startswith('rocelab')))\n"
+        "print(sorted(set(rocelab.__all__) - set(dir(rocelab))))\n"
+        "print(rocelab.plot.fct.__module__, rocelab.open.__name__, rocelab.__version__ != '')\n"
+        "print(all(getattr(rocelab, name) is not None for name in rocelab.__all__))\n"
+        "from rocelab import *\n"
+        "print(open is rocelab.open)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == [
+        "['rocelab', 'rocelab.cli', 'rocelab.errors']",
+        "[]",
+        "rocelab.plot.slowdown open_result True",
+        "True",
+        "True",
+    ]
+    with pytest.raises(AttributeError, match="module 'rocelab' has no attribute 'simulat'"):
+        rocelab.simulat  # type: ignore[attr-defined]  # noqa: B018
+
+
 values = st.recursive(
     st.booleans()
     | st.integers(-(2**63), 2**63 - 1)
