@@ -14,26 +14,27 @@ Quantities are written with their unit. Names are those of scenario files, which
 ``rocelab schema`` describes.
 """
 
-import warnings as _warnings
+import importlib as _importlib
+import typing as _typing
 
-from rocelab import plot
-from rocelab._rocelab import DEBUG_BUILD as _DEBUG_BUILD
-from rocelab._rocelab import __version__
-from rocelab.catalogue import schema, schemes, topologies, workloads
-from rocelab.errors import (
-    ConfigError,
-    Interrupted,
-    ResultError,
-    RocelabError,
-    SimulationError,
-)
-from rocelab.plan import Plan
-from rocelab.result import Result
-from rocelab.scenario import Scenario, load
-from rocelab.simulate import Progress, run
-from rocelab.store import open_result as open  # noqa: A004 - read as `rocelab.open(dir)`
-from rocelab.sweeps import Sweep, sweep
-from rocelab.table import Series, Table
+if _typing.TYPE_CHECKING:
+    from rocelab import plot
+    from rocelab._rocelab import __version__
+    from rocelab.catalogue import schema, schemes, topologies, workloads
+    from rocelab.errors import (
+        ConfigError,
+        Interrupted,
+        ResultError,
+        RocelabError,
+        SimulationError,
+    )
+    from rocelab.plan import Plan
+    from rocelab.result import Result
+    from rocelab.scenario import Scenario, load
+    from rocelab.simulate import Progress, run
+    from rocelab.store import open_result as open  # noqa: A004 - read as `rocelab.open(dir)`
+    from rocelab.sweeps import Sweep, sweep
+    from rocelab.table import Series, Table
 
 __all__ = [
     "ConfigError",
@@ -60,10 +61,32 @@ __all__ = [
     "workloads",
 ]
 
-if _DEBUG_BUILD:
-    _warnings.warn(
-        "rocelab was built for development: it checks itself as it runs, and is slower; "
-        "build it with `pip install .` or `maturin develop --release`",
-        RuntimeWarning,
-        stacklevel=2,
-    )
+if not _typing.TYPE_CHECKING:
+    # Nothing is imported before it is asked for: while the command imports, Ctrl-C is its own to
+    # answer, and it is not there before this package is.
+    _HOMES = {
+        "_rocelab": ("__version__",),
+        "catalogue": ("schema", "schemes", "topologies", "workloads"),
+        "errors": ("ConfigError", "Interrupted", "ResultError", "RocelabError", "SimulationError"),
+        "plan": ("Plan",),
+        "plot": ("plot",),
+        "result": ("Result",),
+        "scenario": ("Scenario", "load"),
+        "simulate": ("Progress", "run"),
+        "store": ("open",),
+        "sweeps": ("Sweep", "sweep"),
+        "table": ("Series", "Table"),
+    }
+    _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+    def __getattr__(name: str) -> object:
+        home = _HOME_OF.get(name)
+        if home is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        module = _importlib.import_module(f"{__name__}.{home}")
+        value = module if name == home else getattr(module, {"open": "open_result"}.get(name, name))
+        globals()[name] = value
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

@@ -26,6 +26,8 @@ def value(data: object, key: str) -> str:
             return str(int(data))
         case Real() if math.isfinite(data):
             return repr(float(data))
+        case Real():
+            raise ConfigError(f"must be a finite number, got {float(data)}", key=key)
         case str() | PurePath():
             return _string(str(data))
         case Mapping():

@@ -53,7 +53,7 @@ def measure(
     check_count("repeat", repeat)
     pairs = [(case, [*_settings(scheme), *settings]) for case in cases for scheme in schemes]
     for case, changes in pairs:
-        _scenario(case, changes).checked.check()
+        _scenario(case, changes).validate()
     return [_measure_apart(case, changes, threads, repeat) for case, changes in pairs]
 
 

@@ -24,11 +24,12 @@ Settings = tuple[tuple[str, str], ...]
 
 
 class Scenario:
-    """A scenario that passed all checks; it never changes.
+    """A scenario whose keys make sense; it never changes.
 
     Built in code, it takes the top-level keys of a scenario file, with dictionaries for tables and
     lists for arrays: ``Scenario(topology={...}, traffic=[{...}], scheme={"name": "hpcc"})``.
-    Raises :class:`ConfigError` where it makes no sense.
+    Raises :class:`ConfigError` where one makes no sense. What shows only when its network is built
+    :meth:`validate` finds, as do :meth:`plan` and what runs it.
     """
 
     __slots__ = ("_checked", "_generated", "_origin", "_overrides", "_text")
@@ -117,6 +118,14 @@ class Scenario:
         import tomllib
 
         return tomllib.loads(self.to_toml())
+
+    def validate(self) -> None:
+        """Checks that its scheme can run on its network, which it builds.
+
+        A scenario that passes can be run. Raises :class:`ConfigError`, as the run would: such as
+        where paths have more switches than the scheme's packets have room for.
+        """
+        self._checked.check()
 
     def plan(self) -> Plan:
         """What it asks of its network, without running it: messages, and the load of each port."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -12,6 +13,14 @@ from rocelab import _rocelab
 from rocelab.errors import ConfigError, Interrupted
 from rocelab.result import Result
 from rocelab.scenario import Scenario
+
+if _rocelab.DEBUG_BUILD:
+    warnings.warn(
+        "rocelab was built for development: it checks itself as it runs, and is slower; "
+        "build it with `pip install .` or `maturin develop --release`",
+        RuntimeWarning,
+        stacklevel=2,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ class Plan:
         try:
             scenario = self.scenario_of(case)
             if case.seed == self.seeds[0]:
-                scenario.checked.check()
+                scenario.validate()
         except ConfigError as error:
             if not self.axes:
                 raise

@@ -133,6 +133,48 @@ def test_errors_of_scenarios_in_code_tell_no_line() -> None:
     assert str(caught.value).startswith("topology.host_rate: 1000Tbps is out of range")
 
 
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"scheme": {"name": "mercury+hpcc"}}, "paths have up to 7 switches"),
+        (
+            {"scheme": {"name": "hiercc"}, "switch": {"architecture": "cioq"}},
+            "switch.architecture: hiercc keeps queues",
+        ),
+    ],
+)
+def test_what_only_the_network_shows_is_found_without_a_run(
+    changes: dict[str, Any], words: str
+) -> None:
+    scenario = rocelab.Scenario(
+        topology={
+            "kind": "dumbbell",
+            "switches": 7,
+            "senders": 1,
+            "host_rate": "100Gbps",
+            "host_delay": "1us",
+            "rate": "100Gbps",
+            "delay": "1us",
+        },
+        traffic=[{"kind": "flows", "flows": [{"src": "h0", "dst": "h1", "size": "1KB"}]}],
+    )
+    scenario.validate()
+    refused = scenario.with_(**changes)
+    for check in (refused.validate, refused.plan, lambda: rocelab.run(refused)):
+        with pytest.raises(rocelab.ConfigError) as caught:
+            check()
+        assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("number", [float("inf"), -float("inf"), float("nan"), np.float32("inf")])
+def test_numbers_are_finite(number: float) -> None:
+    with pytest.raises(rocelab.ConfigError) as caught:
+        rocelab.Scenario.from_toml(INCAST).with_(scheme__params__gain=number)
+    assert str(caught.value) == (
+        f"scheme.params.gain: must be a finite number, got {float(number)}"
+    )
+
+
 def test_keys_are_strings() -> None:
     with pytest.raises(rocelab.ConfigError, match=r"topology: a key must be a string, got 1"):
         rocelab.Scenario(topology={1: 2})  # type: ignore[dict-item]
@@ -182,9 +224,12 @@ def test_numbers_of_any_library_are_numbers() -> None:
     assert [one.to_dict()["run"]["seed"] for one in swept] == [1, 2]
     changed = scenario.with_(wire__error_rate=np.float64(0.1))
     assert changed.to_dict()["wire"]["error_rate"] == 0.1
-    for wrong in (np.float64("nan"), np.float64("inf"), np.complex128(1j), 1j):
-        with pytest.raises(rocelab.ConfigError, match=r"wire\.error_rate: a \w+ cannot stand"):
+    for wrong in (np.float64("nan"), np.float64("inf")):
+        with pytest.raises(rocelab.ConfigError, match=r"wire\.error_rate: must be a finite number"):
             scenario.with_(wire__error_rate=wrong)
+    for other in (np.complex128(1j), 1j):
+        with pytest.raises(rocelab.ConfigError, match=r"wire\.error_rate: a \w+ cannot stand"):
+            scenario.with_(wire__error_rate=other)
 
 
 def test_progress_is_reported(incast: rocelab.Result) -> None:
@@ -395,6 +440,30 @@ def test_import_is_light() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert done.stdout == "set()\n"
+
+
+def test_the_package_imports_what_it_is_asked_for() -> None:
+    script = (
+        "import sys, rocelab, rocelab.cli\n"
+        "print(sorted(name for name in sys.modules if name.startswith('rocelab')))\n"
+        "print(sorted(set(rocelab.__all__) - set(dir(rocelab))))\n"
+        "print(rocelab.plot.fct.__module__, rocelab.open.__name__, rocelab.__version__ != '')\n"
+        "print(all(getattr(rocelab, name) is not None for name in rocelab.__all__))\n"
+        "from rocelab import *\n"
+        "print(open is rocelab.open)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == [
+        "['rocelab', 'rocelab.cli', 'rocelab.errors']",
+        "[]",
+        "rocelab.plot.slowdown open_result True",
+        "True",
+        "True",
+    ]
+    with pytest.raises(AttributeError, match="module 'rocelab' has no attribute 'simulat'"):
+        rocelab.simulat  # type: ignore[attr-defined]  # noqa: B018
 
 
 values = st.recursive(

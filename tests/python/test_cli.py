@@ -187,6 +187,15 @@ def test_list_all_has_a_heading_for_each(command: Command) -> None:
     ]
 
 
+def test_list_says_what_can_be_listed(command: Command) -> None:
+    done = command("list", "foo")
+    assert done.returncode == 2
+    words = "'foo' is not one of 'schemes', 'presets', 'topologies', 'workloads'."
+    assert done.stderr.splitlines()[-1].endswith(f": {words}"), done.stderr
+    assert "Value error" not in done.stderr
+    assert "[schemes|presets|topologies|workloads]" in command("list", "--help").stdout
+
+
 def test_schema_is_json_schema(command: Command) -> None:
     schema = json.loads(command("schema").stdout)
     assert "topology" in schema["properties"]

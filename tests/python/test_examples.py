@@ -75,20 +75,20 @@ def test_code_of_the_pages_runs(
         pytest.skip("is about a scheme that the page has its reader write")
     monkeypatch.chdir(workplace)
     # One seed shows as well that the code is right.
-    exec(code.replace("seeds=5", "seeds=1"), {"rocelab": rocelab})  # noqa: S102 - our own text
+    exec(code.replace("seeds=5", "seeds=1"), {})  # noqa: S102 - our own text
 
 
 @pytest.mark.parametrize("text", blocks("toml"))
 def test_scenarios_of_the_pages_are_valid(text: str) -> None:
     """A part of a scenario fits one of the examples."""
     if "[topology]" in text:
-        rocelab.Scenario.from_toml(text).checked.check()
+        rocelab.Scenario.from_toml(text).validate()
         return
     refusals = []
     for path in sorted((ROOT / "examples").glob("*.toml")):
         try:
             whole = f"{path.read_text(encoding='utf-8')}\n{text}"
-            rocelab.Scenario.from_toml(whole).checked.check()
+            rocelab.Scenario.from_toml(whole).validate()
         except rocelab.ConfigError as refused:
             refusals.append(f"{path.name}: {refused}")
         else:

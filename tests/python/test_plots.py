@@ -212,6 +212,80 @@ def test_pauses_of_the_ports_that_were_paused_longest() -> None:
     assert axes.get_title(loc="left") == "the 6 longest paused of 10"
 
 
+def test_pauses_of_several_results_share_the_rows_of_one() -> None:
+    hosts = 20
+    scenario = rocelab.Scenario(
+        topology={
+            "kind": "star",
+            "hosts": hosts + 1,
+            "host_rate": "100Gbps",
+            "host_delay": "1us",
+        },
+        traffic=[{"kind": "incast", "senders": hosts, "receiver": f"h{hosts}", "size": "200KB"}],
+        pfc={"xoff": "50KB"},
+        scheme={"name": "none"},
+        trace={"pfc": True},
+    )
+    one = rocelab.run(scenario)
+    others = [rocelab.run(scenario.with_(run__seed=seed)) for seed in (2, 3)]
+    (axes,) = one.plot.pauses().axes
+    assert len(axes.get_yticks()) == hosts
+    assert axes.get_title("left") == ""
+    (axes,) = rocelab.plot.pauses({"a": one, "b": others[0], "c": others[1]}).axes
+    assert len(axes.get_yticks()) == 24
+    assert axes.get_title("left") == f"the 8 longest paused of {hosts}"
+    # One port at least, however many results.
+    (axes,) = rocelab.plot.pauses({str(name): one for name in range(30)}).axes
+    assert len(axes.get_yticks()) == 30
+
+
+def flows(*sizes: str, tag: str) -> dict[str, object]:
+    listed = [{"src": "h0", "dst": "h1", "size": size} for size in sizes]
+    return {"kind": "flows", "tag": tag, "flows": listed}
+
+
+def test_a_tag_without_a_completed_flow_has_its_place() -> None:
+    base = rocelab.Scenario(
+        topology={"kind": "star", "hosts": 2, "host_rate": "100Gbps", "host_delay": "1us"},
+        traffic=[flows("100MB", "100MB", tag="bulk"), flows("1KB", tag="small")],
+        run={"stop": "1ms"},
+    )
+    cut, whole = rocelab.run(base), rocelab.run(base.with_(run__stop="50ms"))
+    (axes,) = cut.plot.tags().axes
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["bulk", "small"]
+    assert [(text.get_text(), text.get_position()[0]) for text in axes.texts] == [
+        ("0 of 2\ndone", 0)
+    ]
+    both = rocelab.plot.tags({"cut": cut, "whole": whole})
+    assert not both.axes[0].texts
+    assert "No flow of bulk done: cut." in both.get_supxlabel()
+    (axes,) = whole.plot.tags().axes
+    assert not axes.texts
+
+
+@pytest.mark.parametrize("size", ["100MB", "100KB"])
+def test_goodput_ends_where_its_flows_are_done(size: str) -> None:
+    result = rocelab.run(
+        rocelab.Scenario(
+            topology={"kind": "star", "hosts": 2, "host_rate": "100Gbps", "host_delay": "1us"},
+            traffic=[flows("100KB", size, tag="bulk")],
+            probe=[{"name": "goodput", "kind": "goodput", "interval": "1us", "flows": ["bulk"]}],
+            run={"stop": "1ms"},
+        )
+    )
+    drawn = result.plot.series("goodput")
+    (axes,) = drawn.axes
+    shown: list[Any] = list(axes.lines)
+    last = max(line.get_xdata()[-1] for line in shown)
+    if size == "100MB":
+        assert axes.get_xlabel() == "Time (us)"
+        assert last >= 999, "one is not done, and its zeros would tell that it stands still"
+        return
+    done = result.flows.to_polars().select((pl.col("start_ps") + pl.col("fct_ps")).max()).item()
+    assert done / 1e6 < last <= done / 1e6 + 2
+    assert all(line.get_ydata()[-1] == 0 for line in shown)
+
+
 def test_where_nothing_was_paused_the_picture_says_so(incast: rocelab.Result) -> None:
     probe = {"name": "pause", "kind": "pause", "interval": "1us", "nodes": ["h*"]}
     result = rocelab.run(incast.scenario.with_(probe=[probe]))

@@ -10,6 +10,7 @@ import signal
 import statistics
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -414,7 +415,7 @@ def test_quiet_prints_nothing(command: Command, random_file: Path, tmp_path: Pat
         (("--over", SCHEMES, "--over", SCHEMES), ["scheme.name: is varied twice"]),
         (("--over", "run.seed=1,2"), ["run.seed", "--seeds"]),
         (("--seeds", 300_000_000), ["300,000,000 runs are more than the 100,000"]),
-        (("--over", "run.stop=nan"), ["run.stop: a float cannot stand in a scenario"]),
+        (("--over", "run.stop=nan"), ["run.stop: must be a finite number, got nan"]),
         (
             ("--over", "scheme.name=hpcc,vegas", "--over", LOADS),
             ["scheme.name: unknown scheme `vegas`; with scheme.name=vegas,traffic.0.load=0.3"],
@@ -510,6 +511,61 @@ def test_quantities_are_numbers_and_words_are_places(scenario: rocelab.Scenario)
     assert [text.get_text() for text in axes.get_xticklabels()] == ["hpcc", "dcqcn"]
     assert legend_texts(drawn) == ["enabled true", "enabled false"]
     assert all(line.get_linestyle() == "None" for line in axes.lines)
+
+
+def test_a_third_key_has_panels(scenario: rocelab.Scenario) -> None:
+    base = scenario.with_(traffic__0__duration="20us", probe=[])
+    over: Over = {
+        "scheme": ["hpcc", "dcqcn"],
+        "traffic.0.load": [0.3, 0.6],
+        "topology.host_rate": ["25Gbps", "100Gbps"],
+    }
+    done = rocelab.sweep(base, over)
+    drawn = done.plot("slowdown_mean")
+    assert [axes.get_title("right") for axes in drawn.axes] == [
+        "scenario, host_rate 25Gbps",
+        "host_rate 100Gbps",
+    ]
+    assert legend_texts(drawn) == ["hpcc", "dcqcn"]
+    assert len({axes.get_ylim() for axes in drawn.axes}) == 1, "they are there to be compared"
+    means = {
+        (row["scheme"], row["topology.host_rate"], row["traffic.0.load"]): row["slowdown_mean"]
+        for row in done.statistics.to_polars().iter_rows(named=True)
+    }
+    shown = [
+        list(line.get_ydata())  # type: ignore[arg-type]
+        for axes in drawn.axes
+        for line in axes.lines
+        if not str(line.get_label()).startswith("_")
+    ]
+    assert [y for values in shown for y in values] == pytest.approx(list(by_panel(means)))
+    # Too many panels: the other key has them.
+    over["topology.host_rate"] = [f"{rate}Gbps" for rate in range(10, 80, 10)]
+    drawn = rocelab.sweep(base, over).plot("slowdown_mean")
+    assert [axes.get_title("right") for axes in drawn.axes] == ["scenario, hpcc", "dcqcn"]
+    assert len(legend_texts(drawn)) == 7
+
+
+def by_panel(means: dict[tuple[str, str, float], float]) -> Iterator[float]:
+    for rate in ("25Gbps", "100Gbps"):
+        for scheme in ("hpcc", "dcqcn"):
+            for load in ("0.3", "0.6"):
+                yield next(
+                    mean
+                    for (one, other, at), mean in means.items()
+                    if scheme in one and other == rate and float(at) == float(load)
+                )
+
+
+def test_counts_have_whole_ticks_and_markers_at_0_are_whole(scenario: rocelab.Scenario) -> None:
+    drawn = rocelab.sweep(scenario, {"traffic.0.load": [0.1, 0.2]}).plot("pause_frames")
+    (axes,) = drawn.axes
+    low, high = axes.get_ylim()
+    assert [tick for tick in axes.get_yticks() if low <= tick <= high] == [0, 1]
+    (line,) = (line for line in axes.lines if line.get_marker() == "o")
+    assert list(line.get_ydata()) == [0, 0]  # type: ignore[arg-type]
+    assert not line.get_clip_on()
+    assert line.get_zorder() > axes.spines["bottom"].get_zorder()
 
 
 def test_tables_of_schemes_are_called_by_their_names(scenario: rocelab.Scenario) -> None:

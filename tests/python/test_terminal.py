@@ -117,17 +117,29 @@ def test_progress_bar_on_a_terminal(tmp_path: Path, long_scenario: str) -> None:
     assert b"long" in seen
 
 
-def test_ctrl_c_while_the_command_is_imported() -> None:
+@pytest.mark.parametrize("module", ["typer", "rocelab._rocelab", "rocelab.scenario"])
+def test_ctrl_c_while_the_command_is_imported(module: str) -> None:
     script = (
         "import sys\n"
-        "from rocelab.cli import main\n"
         "class Finder:\n"
         "    def find_spec(self, name, *_):\n"
-        "        if name == 'typer': raise KeyboardInterrupt\n"
+        f"        if name == {module!r}: raise KeyboardInterrupt\n"
         "sys.meta_path.insert(0, Finder())\n"
+        "from rocelab.cli import main\n"
         "main()\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_commands_that_draw_nothing_import_no_pictures() -> None:
+    script = (
+        "import sys, rocelab.cli.app\n"
+        "print([name for name in sys.modules if name.startswith('rocelab.plot')])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"

@@ -441,18 +441,21 @@ impl<S: Scheme> Host<S> {
             let common = &*self.common;
             let priority = S::ctl_priority(&common.params, &ctl);
             let priority = priority.map_or(common.classes.control, Priority::get);
-            if let Room::DropTail(limit) = common.rooms[priority as usize] {
-                let port = &mut self.nics[usize::from(nic)].port;
-                if port.class_packets(priority) >= limit {
-                    port.counters.dropped_packets += 1;
-                    continue;
-                }
-            }
             let size = common.wire.control_bytes(S::ctl_bytes(&ctl)) as u16;
             let mut header = blank(Kind::Ctl, address, priority, size);
             header.flags.set(Flags::TO_SOURCE, to_source);
             header.flags.set(Flags::NEIGHBOURLY, between);
             header.sent_at = now;
+            if let Room::DropTail(limit) = common.rooms[priority as usize] {
+                let port = &mut self.nics[usize::from(nic)].port;
+                if port.class_packets(priority) >= limit {
+                    port.counters.dropped_packets += 1;
+                    if let Some(recorder) = &mut self.recorder {
+                        recorder.packet(now, nic, Happening::Dropped, 0, &header);
+                    }
+                    continue;
+                }
+            }
             self.tie_by(&header);
             let handle = window.packets.insert(Packet { header, body: Body::Ctl(ctl) });
             self.send_from(window, now, usize::from(nic), priority, handle);

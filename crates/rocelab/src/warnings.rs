@@ -168,8 +168,9 @@ fn what_ends_them(scenario: &Scenario, output: &Output) -> String {
     let paused = output.ports.iter().filter(|port| paused(port.paused_since)).count();
     if loses && paused > 0 {
         return format!(
-            "{paused} ports are paused to the end, and links lost packets: where the frame that ends a pause \
-             is lost, nothing does"
+            "{paused} {} paused to the end, and links lost packets: where the frame that ends a pause \
+             is lost, nothing does",
+            if paused == 1 { "port is" } else { "ports are" }
         );
     }
     if loses && scenario.host.retransmit_timeout == Time::NEVER {

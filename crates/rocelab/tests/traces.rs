@@ -230,6 +230,41 @@ fn drops_and_losses_are_told() {
     assert_eq!(count(&lost, "lost") as u64, lost.summary.lost_packets);
 }
 
+/// Credits that a host has no room for, and those that a switch drops, port by port.
+#[test]
+fn control_packets_that_a_host_drops_are_told() {
+    let result = run_with(CREDITS, &ALL[1..]);
+    let (rows, ports) = (rows(&result), &result.ports);
+    let mut at_hosts = 0;
+    for place in 0..ports.len() {
+        let (node, port) =
+            (ports.node_names[ports.node[place] as usize].as_str(), ports.port[place]);
+        let traced = rows.iter().filter(|row| (row.1, row.2, row.3) == (node, port, "dropped"));
+        assert_eq!(traced.count() as u64, ports.dropped_packets[place], "{node}, port {port}");
+        at_hosts += if node.starts_with('h') { ports.dropped_packets[place] } else { 0 };
+    }
+    assert!(at_hosts > 100, "{at_hosts} dropped by hosts");
+    assert!(rows.iter().filter(|row| row.3 == "dropped").all(|row| row.4 == "control"));
+}
+
+/// More messages to one host than its credits have room for.
+const CREDITS: &str = r#"
+    [topology]
+    kind = "star"
+    hosts = 2
+    host_rate = "25Gbps"
+    host_delay = "1us"
+    [scheme]
+    name = "expresspass"
+    [[traffic]]
+    kind = "bursts"
+    src = ["h0"]
+    dst = ["h1"]
+    size = "64KB"
+    count = 8
+    period = "1us"
+"#;
+
 /// Bad input is told with its place.
 #[test]
 fn bad_traces_are_refused() {

@@ -287,7 +287,10 @@ fn what_keeps_flows_from_their_end_is_told() {
     let damaged = incast(4, "1us", "2MB") + pfc + rest;
     let paused = run(&damaged).summary.warnings;
     let last = paused.last().expect("a warning");
-    assert!(last.contains("paused to the end"), "{paused:?}");
+    assert!(last.contains("; 3 ports are paused to the end"), "{paused:?}");
+    let one = run_with(&damaged, &[("traffic.0.senders", "2")]).summary.warnings;
+    let last = one.last().expect("a warning");
+    assert!(last.contains("; 1 port is paused to the end"), "{one:?}");
     let silent = [
         ("host.retransmit_timeout", "never"),
         ("pfc.enabled", "false"),

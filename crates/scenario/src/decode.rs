@@ -64,10 +64,15 @@ impl de::Error for DecodeError {
                 (format!("a whole number up to {}", u32::MAX), number.to_string())
             }
             // What TOML can't hold as a number arrives as text.
-            ("u64", Unexpected::Str(text))
-                if text.parse::<u128>().is_ok_and(|number| number > i64::MAX as u128) =>
+            (kind @ ("u8" | "u16" | "u32" | "u64"), Unexpected::Str(text))
+                if text.parse::<i64>().is_err() && is_whole(text) =>
             {
-                (format!("a whole number up to {}", i64::MAX), text.to_owned())
+                let wanted = match kind {
+                    "u32" => format!("a whole number up to {}", u32::MAX),
+                    "u64" => format!("a whole number up to {}", i64::MAX),
+                    _ => wanted(expected),
+                };
+                (wanted, text.to_owned())
             }
             _ => (wanted(expected), shown(got)),
         };
@@ -95,6 +100,12 @@ impl de::Error for DecodeError {
     fn duplicate_field(key: &'static str) -> DecodeError {
         DecodeError::new("is given twice".to_owned()).under(key)
     }
+}
+
+/// Whether `text` is a whole number, however large.
+fn is_whole(text: &str) -> bool {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// What serde expects, in words that fit a scenario file.

@@ -12,6 +12,9 @@ use units::{NodeId, Time};
 /// Most times at which links fail or are repaired, each of which takes a table of routes.
 const MOST_TIMES: usize = 256;
 
+/// Of more failures that come together not all are tried without each.
+const MOST_TRIED: usize = 16;
+
 /// A time for which a link carries nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outage {
@@ -76,15 +79,68 @@ pub(crate) fn resolve(specs: &[FailureSpec], nodes: &Selector<'_>) -> Result<Vec
             format!("links fail or are repaired at {changes} times; the most is {MOST_TIMES}");
         return Err(ScenarioError::new("failure", why).hint("have some fail together"));
     }
-    if let Some((a, b)) = cut_off(network, &outages, &times) {
-        let name = |id| &network.node(id).name;
-        return Err(ScenarioError::new(
-            "failure",
-            format!("leaves {} and {} without a way to each other", name(a), name(b)),
-        )
-        .hint("have a link of another path fail, or give the host a second one"));
+    match cut_off(network, &outages, &times) {
+        Some((time, ends)) => Err(refusal(specs, network, &outages, time, ends)),
+        None => Ok(outages),
     }
-    Ok(outages)
+}
+
+/// Says which failure it is that leaves two hosts, as `time` finds them, without a way.
+fn refusal(
+    specs: &[FailureSpec],
+    network: &Network,
+    outages: &[Outage],
+    time: Time,
+    (a, b): (NodeId, NodeId),
+) -> ScenarioError {
+    let mut down: Vec<&Outage> = outages.iter().filter(|one| one.is_at(time)).collect();
+    down.sort_by_key(|one| (one.from, one.entry));
+    let are_cut_off = |entries: &[usize]| {
+        let links = down.iter().filter(|one| entries.contains(&one.entry)).map(|one| one.link);
+        !Reach::new(&without(network, &links.collect())).joins(a, b)
+    };
+    let mut entries: Vec<usize> = down.iter().map(|one| one.entry).collect();
+    entries.dedup();
+    // The first that leaves none, after those before it.
+    let counts: Vec<usize> = (1..=entries.len()).collect();
+    let last = counts.partition_point(|&count| !are_cut_off(&entries[..count]));
+    let last = last.min(entries.len() - 1);
+    let entry = entries[last];
+    let mut others = entries[..last].to_vec();
+    if others.len() <= MOST_TRIED {
+        for other in others.clone() {
+            let rest: Vec<usize> = others.iter().copied().filter(|one| *one != other).collect();
+            if are_cut_off(&[&rest[..], &[entry]].concat()) {
+                others = rest;
+            }
+        }
+    }
+    let of = |entry: usize| down.iter().find(|one| one.entry == entry);
+    let named = |entry: usize| {
+        let span = of(entry).map(|one| match one.until {
+            Time::NEVER => format!("from {} on", one.from),
+            until => format!("{} to {until}", one.from),
+        });
+        format!("{} is down ({})", specs[entry].link, span.unwrap_or_default())
+    };
+    let meanwhile = match others[..] {
+        [] => String::new(),
+        [other] => format!(" while {}", named(other)),
+        [one, other] => format!(" while {} and {}", named(one), named(other)),
+        _ => format!(" while {} others are down", others.len()),
+    };
+    let name = |id| &network.node(id).name;
+    let link = &specs[entry].link;
+    let from = of(entry).map_or(time, |one| one.from);
+    ScenarioError::new(
+        format!("failure.{entry}.link"),
+        format!(
+            "{link} fails at {from} and leaves {} and {} without a way to each other{meanwhile}",
+            name(a),
+            name(b)
+        ),
+    )
+    .hint("have a link of another path fail, or give the host a second one")
 }
 
 /// From when to when a link fails.
@@ -103,12 +159,12 @@ fn span(spec: &FailureSpec, key: impl Fn(&str) -> String) -> Result<(Time, Time)
     Ok((from, until))
 }
 
-/// Two hosts that reach each other, but not while some links are down.
+/// Two hosts that reach each other, but not while some links are down, and a time when they are.
 fn cut_off(
     network: &Network,
     outages: &[Outage],
     times: &BTreeSet<Time>,
-) -> Option<(NodeId, NodeId)> {
+) -> Option<(Time, (NodeId, NodeId))> {
     // Of failures one after the other the last leaves the least.
     let repairs: BTreeSet<Time> = outages.iter().map(|one| one.until).collect();
     let next = |time: &Time| times.range((Bound::Excluded(time), Bound::Unbounded)).next();
@@ -118,16 +174,21 @@ fn cut_off(
     worst.copied().find_map(|time| {
         let down: BTreeSet<u32> =
             outages.iter().filter(|one| one.is_at(time)).map(|one| one.link).collect();
-        cut_off_without(network, &down)
+        cut_off_without(network, &down).map(|ends| (time, ends))
     })
+}
+
+/// The network without the links `down`.
+fn without(network: &Network, down: &BTreeSet<u32>) -> Network {
+    let mut left = network.clone();
+    let mut link = 0..;
+    left.links.retain(|_| link.next().is_none_or(|link| !down.contains(&link)));
+    left
 }
 
 /// The same while the links `down` are.
 fn cut_off_without(network: &Network, down: &BTreeSet<u32>) -> Option<(NodeId, NodeId)> {
-    let mut left = network.clone();
-    let mut link = 0..;
-    left.links.retain(|_| link.next().is_none_or(|link| !down.contains(&link)));
-    let (before, after) = (Reach::new(network), Reach::new(&left));
+    let (before, after) = (Reach::new(network), Reach::new(&without(network, down)));
     // Hosts that are linked to the same switches, before and after, as far as switches reach each other, fare
     // alike; two of each stand for all. Who has a link to another host stands for itself.
     let mut alike: BTreeMap<_, Vec<NodeId>> = BTreeMap::new();

@@ -154,9 +154,10 @@ impl Scenario {
         if traffic.messages.is_empty() && run.stop == Stop::FlowsDone {
             let (why, mend) = match spec.traffic.is_empty() {
                 true => ("there is no message to send", "give a [[traffic]]"),
-                false => {
-                    ("none of it has a message to send", "let it last longer or have more load")
-                }
+                false => (
+                    "none of it has a message to send",
+                    "give messages, let it last longer or have more load",
+                ),
             };
             return Err(ScenarioError::new("traffic", why)
                 .hint(format!("{mend}, or give a time as `run.stop`")));

@@ -158,6 +158,18 @@ fn topologies_must_make_sense() {
     says(&tree("99999999999999999999"), &["topology.k: a number this large cannot be held"]);
     says(&set("topology.hosts", "2000"), &["s0 has 2000 ports; a node has at most 1024"]);
     says(&set("topology.hosts", "1"), &["topology.hosts: must be at least 2"]);
+    says(
+        &set("topology.hosts", "99999999999999999999"),
+        &["topology.hosts: needs a whole number up to 4294967295, got 99999999999999999999"],
+    );
+    says(
+        &set("topology.hosts", "-99999999999999999999"),
+        &["topology.hosts: needs a whole number up to 4294967295, got -99999999999999999999"],
+    );
+    says(
+        &set("traffic.0.priority", "99999999999999999999"),
+        &["0 to 255, got 99999999999999999999"],
+    );
     says(&set("topology.host_rate", "0bps"), &["topology.host_rate: 0bps is out of range"]);
     says(
         &set("topology.host_delay", "0ns"),
@@ -312,19 +324,35 @@ fn traffic_must_make_sense() {
     says(&set("traffic.0.flows.0.dst", "s0"), &["`s0` is a switch; a host is needed"]);
     says(&set("traffic.0.priority", "8"), &["traffic.0.priority: priorities are 0 to 7, got 8"]);
     says(&set("traffic.0.flows.0.start", "3000000s"), &["flows.0.start", "is too late"]);
-    says(&set("traffic.0.tag", ""), &["traffic.0.tag: a tag is a word"]);
+    says(&set("traffic.0.tag", ""), &["traffic.0.tag: must not be empty; hint: leave it out"]);
+    says(
+        &set("traffic.0.tag", "\"a\\tb\""),
+        &["traffic.0.tag: \"a\\tb\" has a control character, which no tag may have"],
+    );
     let poisson = |keys: &str| star(&format!("[[traffic]]\nkind = \"poisson\"\n{keys}"));
     for load in ["0", "2", "-0.5", "nan", "1.0000001"] {
         let text = format!("workload = \"WebSearch\"\nduration = \"1ms\"\nload = {load}");
         says(&poisson(&text), &["line 11: traffic.0.load: must be above 0 and at most 1"]);
     }
     says(&poisson("load = 0.5\nduration = \"1ms\""), &["traffic.0.workload: is missing; hint"]);
+    let few = "workload = \"WebSearch\"\nload = 1e-300\n";
+    says(
+        &poisson(&format!("{few}flows = 3\n")),
+        &[
+            "line 10: traffic.0.load: is so low that a message would start after the latest time, 1000000s",
+        ],
+    );
+    says(
+        &poisson(&format!("{few}duration = \"1ms\"\n")),
+        &["traffic: none of it has a message to send"],
+    );
     let hadoop = |keys: &str| {
         poisson(&format!("load = 0.5\nworkload = \"FB_Hadoop\"\nduration = \"1ms\"\n{keys}"))
     };
     says(
         &hadoop("receivers = [\"h0\"]"),
-        &["traffic.0.receivers: leaves a host with none but itself"],
+        &["traffic.0.receivers: leaves h0 with none but itself to send to; hint: leave h0 out of \
+             `hosts`, or give another receiver"],
     );
     says(
         &hadoop("receivers = [\"h0\"]\ngroups = 1"),
@@ -370,7 +398,8 @@ fn traffic_must_make_sense() {
     );
     says(
         &poisson("load = 0.5\nworkload = \"WebSearch\"\nflows = 9\nreceivers = [\"h0\"]"),
-        &["traffic.0.receivers: leaves a host with none but itself"],
+        &["traffic.0.receivers: leaves h0 with none but itself to send to; hint: leave h0 out of \
+             `hosts`, or give another receiver"],
     );
     let incast =
         |keys: &str| star(&format!("[[traffic]]\nkind = \"incast\"\nsize = \"1KB\"\n{keys}"));
@@ -493,6 +522,17 @@ fn settings_must_make_sense() {
     says(&set("pfc.alpha", "0"), &["pfc.alpha: must be from 2^-16 to 64, got 0"]);
     says(&set("pfc.alpha", "1e-5"), &["pfc.alpha: must be from 2^-16 to 64"]);
     says(&set("pfc.headroom", "18446744073709551615B"), &["pfc.headroom: ", "is out of range"]);
+    says(
+        &set("pfc.headroom", "1GB"),
+        &[
+            "pfc.headroom: 1GB is too large for s0, whose buffer is 32MB: so much is kept free for each of its \
+             ports and lossless priorities, 4GB in all; hint: lower it, enlarge switch.buffer",
+        ],
+    );
+    says(
+        &set("topology.host_delay", "1234us"),
+        &["switch.buffer: 32MB is too small for PFC: the headroom of s0's ports is 123MB or more"],
+    );
     says(&set("ecn.enabled", "true"), &["ecn.kmin: is missing; hint: preset none"]);
     says(&set("ecn.pmax", "1.5"), &["ecn.pmax: must be from 0 to 1, got 1.5"]);
     let both = |more: &str| error(&format!("{STAR}{FLOW}{more}"));
@@ -685,7 +725,12 @@ fn links_that_fail_and_damage() {
                  [[failure]]\nlink = \"h2:s0\"\nat = \"2us\"\n";
     let twice = star(&format!("{FLOW}{twice}"));
     says(&twice, &["failure.1.link: the link between h2 and s0 fails at 1us already"]);
-    says(&fails("s0:h2", "1us"), &["failure: leaves h0 and h2 without a way to each other"]);
+    says(
+        &fails("s0:h2", "1us"),
+        &[
+            "line 12: failure.0.link: s0:h2 fails at 1us and leaves h0 and h2 without a way to each other; hint",
+        ],
+    );
     says(&set("wire.error_rate", "1.5"), &["wire.error_rate: 1.5 is no probability", "0 to 1"]);
     says(&set("wire.error_rate", "nan"), &["wire.error_rate: NaN is no probability"]);
     let custom = "kind = \"custom\"\nnodes = [{ name = \"h0\", kind = \"host\" }, \
@@ -739,9 +784,28 @@ fn links_that_are_repaired() {
     // Both ways at once leave none; one after the other will do.
     fails(&[first, (far, "10us", "12us"), (near, "13us", "15us")]).unwrap();
     fails(&[first, (far, "9us", "12us")]).unwrap();
-    for both in [(far, "4us", "6us"), (far, "6us", "7us"), (far, "8us", "20us")] {
-        says(&wrong(&[first, both]), &["leaves", "without a way to each other"]);
+    let (first_down, far_down) =
+        ("leaf0:spine0 is down (5us to 9us)", "leaf0:spine1 is down (4us to 6us)");
+    for (both, entry, cut, other) in [
+        ((far, "4us", "6us"), 0, "leaf0:spine0 fails at 5us", far_down),
+        ((far, "6us", "7us"), 1, "leaf0:spine1 fails at 6us", first_down),
+        ((far, "8us", "20us"), 1, "leaf0:spine1 fails at 8us", first_down),
+    ] {
+        let told = format!(
+            "failure.{entry}.link: {cut} and leaves h0 and h2 without a way to each other while {other}; hint: "
+        );
+        says(&wrong(&[first, both]), &[&told]);
     }
+    // Those that have no part in it are not told of.
+    let other = ["spine0", "spine1"].map(|spine| format!("leaf1:{spine}"));
+    let told = "failure.2.link: leaf0:spine1 fails at 20us and leaves h0 and h2 without a way to each \
+                other while leaf1:spine0 is down (5us to 50us); hint: ";
+    let others = [(&*other[1], "3us", "4us"), (&*other[0], "5us", "50us")];
+    says(&wrong(&[others[0], others[1], (far, "20us", "30us")]), &[told]);
+    let same_leaf = [("leaf1:spine1", "10us", "20us"), ("leaf0:spine1", "7us", "30us")];
+    let told =
+        "leaves h0 and h2 without a way to each other while leaf0:spine0 is down (5us to 9us)";
+    says(&wrong(&[first, same_leaf[0], same_leaf[1]]), &[told]);
 }
 
 #[test]
@@ -826,7 +890,7 @@ fn a_failure_that_cuts_hosts_off_is_found_in_any_order_of_hosts() {
     for hosts in [["h0", "h1", "h2"], ["h1", "h0", "h2"], ["h2", "h1", "h0"]] {
         let text = with_links(&hosts, &["a", "b"], links, "h2", "a:b");
         let (first, second) = if hosts[0] == "h2" { ("h2", "h1") } else { ("h1", "h2") };
-        let words = format!("failure: leaves {first} and {second} without a way to each other");
+        let words = format!("leaves {first} and {second} without a way to each other");
         says(&parse(&text, None, &[]).unwrap_err().to_string(), &[&words]);
     }
 }

@@ -64,8 +64,11 @@ fn what_is_wrong_with_a_file_is_told_with_its_line() {
     says("unit", &format!("{head}h0,h1,1kb,0ns\n"), "line 2: ");
     says("bare", &format!("{head}h0,h1,1000,0ns\n"), "line 2: ");
     says("short", &format!("{head}h0,h1,1KB\n"), "line 2: has 3 columns, and the head 4");
-    says("column", "src,dst,bytes\nh0,h1,1KB\n", "line 2: unknown field `bytes`");
-    says("none", "src,dst\nh0,h1\n", "line 2: needs either `size` or `size_bytes`");
+    says(
+        "neither",
+        "src,dst,size,size_bytes\nh0,h1,,\n",
+        "line 2: needs either `size` or `size_bytes`",
+    );
     says(
         "both",
         "src,dst,size,start,start_ps\nh0,h1,1B,1ns,1\n",
@@ -74,8 +77,71 @@ fn what_is_wrong_with_a_file_is_told_with_its_line() {
     says(
         "number",
         "src,dst,size_bytes\nh0,h1,many\n",
-        "line 2: size_bytes: \"many\": invalid digit",
+        "line 2: size_bytes: \"many\": needs a whole number of bytes up to 4000000000000, in digits \
+         alone; hint: a column `size` has quantities such as \"1MB\"",
     );
+    let number = |column: &str, value: &str, expected: &str| {
+        says(column, &format!("src,dst,size,{column}\nh0,h1,,{value}\n"), expected);
+    };
+    number("size_bytes", "1e6", "size_bytes: \"1e6\": needs a whole number of bytes");
+    number("start_ps", "-1", "a whole number of picoseconds up to 1000000000000000000");
+    number("priority", "300", "priority: \"300\": needs a whole number from 0 to 7,");
+    number("port", "99999", "port: \"99999\": needs a whole number from 0 to 65535,");
+    says("quote", "src,dst,size\nh0,h1,\"1KB\n", "line 2: a quote is not closed");
+    says(
+        "several",
+        "src,dst,size\n\"h\"\"0\",h1,1KB\nh0,h1,\"1\n\nKB\n",
+        "line 3: a quote is not closed",
+    );
+}
+
+/// Protects messages from being taken for a head, or from getting lost with a head that says nothing.
+#[test]
+fn a_file_has_a_head_even_without_messages() {
+    let says = |name: &str, text: &str, expected: &str| {
+        let error = read(name, text).unwrap_err();
+        assert_eq!(error, format!("DIR/run.toml:9: traffic.0.flows_file: DIR/flows.csv{expected}"));
+    };
+    let head = "; hint: the first line is a head such as src,dst,size";
+    for (name, text) in [("empty", ""), ("blank", "\n \n"), ("mark", "\u{feff}")] {
+        says(name, text, &format!(": is empty{head}"));
+    }
+    says("headless", "h0,h1,1KB\n", &format!(", line 1: there is no column `h0`{head}"));
+    says(
+        "headless2",
+        "h0,h1,1KB\nh0,h1,2KB\n",
+        &format!(", line 1: there is no column `h0`{head}"),
+    );
+    let meant = ", line 1: there is no column `sorce`; hint: did you mean `src`?";
+    says("misspelt", "sorce,dst,size\n", meant);
+    let known =
+        "; hint: known: src, dst, size, size_bytes, start, start_ps, priority, qp, tag, port";
+    says("unknown", "src,dst,x\n", &format!(", line 1: there is no column `x`{known}"));
+    says(
+        "twice",
+        "src,dst,size,dst\nh0,h1,1KB,h2\n",
+        ", line 1: the column `dst` is there twice; hint: leave one out",
+    );
+    says("src", "dst,size\n", &format!(", line 1: the column `src` is missing{head}"));
+    let size = ", line 1: the column `size` or `size_bytes` is missing";
+    says("size", "src,dst\nh0,h1\n", &format!("{size}{head}"));
+    let commas = "; hint: columns are separated by commas";
+    for (name, sep) in [("semicolon", ";"), ("tab", "\t")] {
+        let text = "src,dst,size\nh0,h1,1KB\n".replace(',', sep);
+        let shown = format!("src{sep}dst{sep}size").escape_debug().to_string();
+        says(name, &text, &format!(", line 1: there is no column `{shown}`{commas}"));
+    }
+    // With a head, no messages are no messages.
+    let none = read("none", "src,dst,size\n").unwrap_err();
+    assert!(none.contains("traffic: none of it has a message to send"), "{none}");
+    assert!(none.contains("hint: give messages, let it last longer or have more load"), "{none}");
+}
+
+#[test]
+fn quotes_and_blank_lines_are_read() {
+    let text = "\"src\",dst,size,tag\n\nh0,h1,\"1KB\",\"say \"\"so\"\"\"\n\nh1,h2,2KB,a \"b\n";
+    let scenario = read("quotes", text).unwrap();
+    assert_eq!(scenario.tags[1..], ["say \"so\"", "a \"b"]);
 }
 
 #[test]

@@ -159,7 +159,12 @@ fn what_data_centres_cannot_be() {
                  { a = \"b\", b = \"ext\", rate = \"1Gbps\", delay = \"1us\" }]";
     for (outer, inner, complaint) in [
         (wan, star.replace("hosts = 2", "hosts = 1").as_str(), "topology.inside.hosts: must be"),
-        (none, star, "topology.wan_delay: is missing; hint: give a `wan_delay`"),
+        (
+            none,
+            star,
+            "topology.wan_delay: is missing; hint: give a `wan_delay` such as \"100us\" or a `wan_length` \
+             such as \"20km\"",
+        ),
         (short, star, "topology.wan_length: 5us is too short"),
         (&alone, star, "topology.dcs: must be at least 2"),
         (wan, &star.replace("1us", "20us"), "topology.inside: has links of 10us or more"),

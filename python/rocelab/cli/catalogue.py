@@ -3,44 +3,45 @@
 from __future__ import annotations
 
 import json
-from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
 from rocelab import catalogue
 
-
-class Topic(StrEnum):
-    """What can be listed."""
-
-    SCHEMES = "schemes"
-    PRESETS = "presets"
-    TOPOLOGIES = "topologies"
-    WORKLOADS = "workloads"
-
-
 _LISTS = {
-    Topic.SCHEMES: catalogue.schemes,
-    Topic.PRESETS: catalogue.presets,
-    Topic.TOPOLOGIES: catalogue.topologies,
-    Topic.WORKLOADS: catalogue.workloads,
+    "schemes": catalogue.schemes,
+    "presets": catalogue.presets,
+    "topologies": catalogue.topologies,
+    "workloads": catalogue.workloads,
 }
 
 
+def _topic(word: str | None) -> str | None:
+    # An enumeration would do, but some versions of Typer tell of it in the words of a library.
+    if word is None or word in _LISTS:
+        return word
+    raise typer.BadParameter(f"{word!r} is not one of {', '.join(map(repr, _LISTS))}.")
+
+
 def list_(
-    topic: Annotated[Topic | None, typer.Argument(help="What to list; default: all.")] = None,
+    topic: Annotated[
+        str | None,
+        typer.Argument(
+            metavar=f"[{'|'.join(_LISTS)}]", callback=_topic, help="What to list; default: all."
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="All fields, as JSON.")] = False,
 ) -> None:
     """List schemes, presets, topologies and workloads."""
-    topics = [topic] if topic else list(Topic)
+    topics = [topic] if topic else list(_LISTS)
     if as_json:
-        found = {each.value: _LISTS[each]() for each in topics}
-        print(json.dumps(found[topic.value] if topic else found, indent=2, ensure_ascii=False))
+        found = {each: _LISTS[each]() for each in topics}
+        print(json.dumps(found[topic] if topic else found, indent=2, ensure_ascii=False))
         return
     for index, each in enumerate(topics):
         if topic is None:
-            print(f"{each.value}:" if index == 0 else f"\n{each.value}:")
+            print(f"{each}:" if index == 0 else f"\n{each}:")
         _print_names(_LISTS[each]())
 
 

@@ -67,5 +67,5 @@ def validate(scenario: ScenarioFile, settings: Settings = None) -> None:
     It is printed complete, with every default filled in.
     """
     loaded = load_scenario(scenario, settings)
-    loaded.checked.check()
+    loaded.validate()
     print(loaded.to_toml(), end="")

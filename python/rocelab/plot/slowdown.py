@@ -44,6 +44,8 @@ _LONGEST_TAG = 24
 _TAGS_WIDTH = 40
 """Letters side by side in all below a panel."""
 _SLANTED_AT_MOST = 10
+_FEW_SIZES = 4
+"""Up to so many sizes have labels of their own, where these have room."""
 AXIS_LETTERS = 38
 """Letters that have room below a panel, those between two values included."""
 _GAP_LETTERS = 1
@@ -113,14 +115,29 @@ def by_size(
 
 
 def tags(results: Results) -> Figure:
-    """FCT slowdown by tag: for each the median (filled), p95 (bar) and p99 (open)."""
+    """FCT slowdown by tag: for each the median (filled), p95 (bar) and p99 (open).
+
+    A tag of which no flow completed is there, too, and says so.
+    """
     runs, names = named(results)
     by_run = [slowdowns_by_tag(run) for run in runs]
-    found = list(dict.fromkeys(tag for tagged in by_run for tag in tagged))
-    if not found:
+    if not any(by_run):
         raise ResultError("no flow completed, so there are no slowdowns to draw")
+    flows = [_flows_by_tag(run) for run in runs]
+    found = list(dict.fromkeys(tag for counted in flows for tag in counted))
+    totals = {tag: sum(counted.get(tag, 0) for counted in flows) for tag in found}
+    undone = {
+        at: f"0 of {totals[tag]:,}\ndone"
+        for at, tag in enumerate(found)
+        if not any(tag in tagged for tagged in by_run)
+    }
     counts = [len(values) for tagged in by_run for values in tagged.values()]
-    notes = [*_maxima("Tags", counts, NEAREST_RANK), *unfinished(runs, names), *caveats(runs)]
+    notes = [
+        *_maxima("Tags", counts, NEAREST_RANK),
+        *unfinished(runs, names),
+        *_undone(names, by_run, flows, [tag for at, tag in enumerate(found) if at not in undone]),
+        *caveats(runs),
+    ]
     spots = [
         {
             at: [percentile(tagged[tag], p) for p in PERCENTILES]
@@ -129,7 +146,7 @@ def tags(results: Results) -> Figure:
         }
         for tagged in by_run
     ]
-    drawn = _at_places(found, list(zip(names, spots, strict=True)), notes)
+    drawn = _at_places(found, list(zip(names, spots, strict=True)), notes, undone=undone)
     if len(runs) == 1:
         with style():
             title(drawn.axes[0], names[0])
@@ -142,8 +159,12 @@ def _at_places(
     lists: Sequence[tuple[str, Mapping[int, Sequence[float]]]],
     notes: Sequence[str],
     x_label: str = "",
+    undone: Mapping[int, str] | None = None,
 ) -> Figure:
-    """The percentiles of each of ``lists`` at the places of ``words``, side by side."""
+    """The percentiles of each of ``lists`` at the places of ``words``, side by side.
+
+    ``undone`` is what stands at places where none of them has any.
+    """
     with style():
         drawn, (axes,) = figure(notes=[*notes, "Filled p50, bar p95, open p99."])
         for index, (name, spots) in enumerate(lists):
@@ -155,6 +176,9 @@ def _at_places(
             axes.plot(x, bar, linestyle="", marker="_", markersize=6, color=colour)
             axes.plot(x, high, linestyle="", marker=marker, markerfacecolor="white", color=colour)
             axes.plot(x, low, linestyle="", marker=marker, color=colour, label=name)
+        for at, text in (undone or {}).items():
+            where = axes.get_xaxis_transform()
+            axes.text(at, 0.03, text, transform=where, ha="center", va="bottom", fontsize=6)
         name_places(drawn, axes, words)
         axes.set_xlim(-0.5, len(words) - 0.5)
         axes.grid(visible=False, axis="x")
@@ -228,6 +252,30 @@ def _maxima(groups: str, counts: Sequence[int], needed: Mapping[int, int]) -> li
     return [f"{said}: {', '.join(parts)}."]
 
 
+def _undone(
+    names: Sequence[str],
+    by_run: Sequence[Mapping[str, object]],
+    flows: Sequence[Mapping[str, int]],
+    tags: Sequence[str],
+) -> list[str]:
+    """Says for each of ``tags`` in which results it has flows, but none that is done."""
+    said = []
+    for tag in tags:
+        lacking = [
+            name
+            for name, tagged, counted in zip(names, by_run, flows, strict=True)
+            if tag in counted and tag not in tagged
+        ]
+        if lacking:
+            said.append(f"No flow of {_short(tag)} done: {', '.join(lacking)}.")
+    return said
+
+
+def _flows_by_tag(run: Result) -> dict[str, int]:
+    """How many flows of each tag ``run`` has."""
+    return dict(run.flows.to_polars().group_by("tag", maintain_order=True).len().iter_rows())
+
+
 def slowdowns_by_tag(run: Result) -> dict[str, list[float]]:
     """The slowdowns of the flows of ``run`` that completed, sorted, for each tag."""
     done = run.flows.to_polars().select("tag", "slowdown").drop_nulls()
@@ -250,7 +298,10 @@ def _line(axes: Axes, bins: Sequence[Bin], percent: int, label: str, index: int)
 
 
 def log_sizes(axes: Axes) -> None:
-    """Makes x a logarithmic axis of flow sizes, with two labels at least."""
+    """Makes x a logarithmic axis of flow sizes, with two labels at least.
+
+    A few sizes are the labels themselves.
+    """
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     axes.set_xscale("log")
@@ -266,9 +317,10 @@ def log_sizes(axes: Axes) -> None:
     axes.xaxis.set_major_locator(LogLocator(subs=subs))
     if high / low > 10**4:
         axes.xaxis.set_major_locator(LogLocator(numticks=6))
-    elif _in_view(subs, low, high) < 2:
-        # Here matplotlib would label as many sizes as on a linear axis, one over the other.
-        _name_sizes(axes, sizes)
+    few = 1 < len(sizes) <= _FEW_SIZES and len(_named_sizes(axes, sizes)) == len(sizes)
+    if few or (high / low <= 10**4 and _in_view(subs, low, high) < 2):
+        # Of one alone matplotlib would label as many sizes as on a linear axis, one over the other.
+        axes.set_xticks(_named_sizes(axes, sizes))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(_size_tick))
 
@@ -285,12 +337,12 @@ def _in_view(subs: Sequence[float], low: float, high: float) -> int:
     return sum(low <= sub * 10.0**power <= high for power in powers for sub in subs)
 
 
-def _name_sizes(axes: Axes, sizes: Sequence[float]) -> None:
-    """Labels ``sizes`` themselves, as many as have room."""
+def _named_sizes(axes: Axes, sizes: Sequence[float]) -> list[float]:
+    """As many of ``sizes`` as have room for labels."""
     low, high = axes.get_xlim()
     letters = AXIS_LETTERS / math.log(high / low)
     places = [math.log(size / low) * letters for size in sizes]
-    axes.set_xticks([sizes[at] for at in with_room([*map(quantity.size, sizes)], places)])
+    return [sizes[at] for at in with_room([*map(quantity.size, sizes)], places)]
 
 
 def log_slowdown(axes: Axes) -> None:

@@ -41,6 +41,7 @@ _SPREAD = 0.6
 _ASIDE_PT = 2.5
 """From one line to the next at the same number, if all of them keep within the following."""
 _ALL_ASIDE_PT = 14
+_PANELS_AT_MOST = 6
 _MARGIN = 0.08
 """Room at both ends of the numbers, as a share of the way between."""
 
@@ -66,37 +67,44 @@ def swept(sweep: Sweep, metric: Metric) -> Figure:
     unit, scale = quantity.unit(metric.unit, max(mean for mean, _ in known.values()))
     varied = _across(axes)
     places = varied.numbers
-    lines = _lines(axes, varied, known, scale)
-    points = [point for line in lines.values() for point in line]
+    panels = _panels(axes, varied, known, scale)
+    names = list(dict.fromkeys(name for lines in panels.values() for name in lines))
+    points = [point for lines in panels.values() for line in lines.values() for point in line]
     # Lines keep to their places where no bars are to be told apart.
-    step_pt = min(_ASIDE_PT, _ALL_ASIDE_PT / len(lines)) if any(half for *_, half in points) else 0
+    step_pt = min(_ASIDE_PT, _ALL_ASIDE_PT / len(names)) if any(half for *_, half in points) else 0
     from matplotlib.transforms import Affine2D, ScaledTranslation
 
     with style():
-        drawn, (panel,) = figure(notes=_notes(sweep, len(means) - len(known)))
-        for index, (name, line) in enumerate(lines.items()):
-            aside = index - (len(lines) - 1) / 2
-            if places:
-                beside: Transform = ScaledTranslation(
-                    aside * step_pt / 72, 0, drawn.dpi_scale_trans
-                )
-                _draw(panel, line, name, index, panel.transData + beside, lined=True)
-            else:
-                beside = Affine2D().translate(aside * _SPREAD / len(lines), 0)
-                _draw(panel, line, name, index, beside + panel.transData, lined=False)
+        drawn, found = figure(rows=len(panels), notes=_notes(sweep, len(means) - len(known)))
+        for panel, lines in zip(found, panels.values(), strict=True):
+            for name, line in lines.items():
+                index = names.index(name)
+                aside = index - (len(names) - 1) / 2
+                if places:
+                    beside: Transform = ScaledTranslation(
+                        aside * step_pt / 72, 0, drawn.dpi_scale_trans
+                    )
+                    _draw(panel, line, name, index, panel.transData + beside, lined=True)
+                else:
+                    beside = Affine2D().translate(aside * _SPREAD / len(names), 0)
+                    _draw(panel, line, name, index, beside + panel.transData, lined=False)
+            if not places:
+                panel.grid(visible=False, axis="x")
+            y_label(panel, f"{metric.title} ({unit})" if unit else metric.title, len(found))
+            # The same for all panels: they are there to be compared.
+            _value_axis(panel, points, whole=metric.whole and not unit)
         if places:
-            _number_axis(panel, places)
+            _number_axis(found[-1], places)
         else:
-            name_places(drawn, panel, list(_called(varied).values()))
-            panel.set_xlim(-0.5, len(varied.values) - 0.5)
-            panel.grid(visible=False, axis="x")
-        panel.set_xlabel(varied.key, parse_math=False)
-        y_label(panel, f"{metric.title} ({unit})" if unit else metric.title, 1)
-        _value_axis(panel, points)
-        legend(drawn, [panel], list(lines))
+            name_places(drawn, found[-1], list(_called(varied).values()))
+            found[-1].set_xlim(-0.5, len(varied.values) - 0.5)
+        found[-1].set_xlabel(varied.key, parse_math=False)
+        legend(drawn, found, names)
         fixed = [one for one in axes if len(one.values) == 1 and one is not varied]
-        title(panel, sweep.plan.scenario.name, *(_word(one, one.values[0]) for one in fixed))
-        fit_titles(drawn, [panel])
+        common = [sweep.plan.scenario.name, *(_word(one, one.values[0]) for one in fixed)]
+        for at, (panel, word) in enumerate(zip(found, panels, strict=True)):
+            title(panel, *(common if at == 0 else []), word)
+        fit_titles(drawn, found)
     return drawn
 
 
@@ -106,25 +114,39 @@ def _across(axes: Sequence[Axis]) -> Axis:
     return next((axis for axis in several if axis.numbers), several[0])
 
 
-def _lines(
+def _panels(
     axes: Sequence[Axis],
     varied: Axis,
     known: Mapping[Combination, tuple[float, float]],
     scale: float,
-) -> dict[str, list[Point]]:
-    """The points of each combination of the keys other than that of the x axis, by its name."""
+) -> dict[str, dict[str, list[Point]]]:
+    """The lines of each panel, by the names of both.
+
+    Of the keys other than that of the x axis the first has lines, the others have panels; or the
+    first has panels, where that makes fewer of too many. Still too many share one panel.
+    """
     number = axes.index(varied)
     places = varied.numbers or {value.label: at for at, value in enumerate(varied.values)}
-    lines: dict[str, list[Point]] = {}
+    others = [at for at, axis in enumerate(axes) if axis is not varied and len(axis.values) > 1]
+    choices: tuple[list[int], ...] = (others[1:], others[:1], [])
+    above = next(
+        chosen
+        for chosen in choices
+        if math.prod(len(axes[at].values) for at in chosen) <= _PANELS_AT_MOST
+    )
+    below = [at for at in others if at not in above]
+    panels: dict[str, dict[str, list[Point]]] = {}
     for combination, (mean, half) in known.items():
-        words = [
-            _word(axis, value)
-            for axis, value in zip(axes, combination, strict=True)
-            if axis is not varied and len(axis.values) > 1
-        ]
-        place = places[combination[number].label]
-        lines.setdefault(", ".join(words), []).append((place, mean / scale, half / scale))
-    return {name: sorted(points) for name, points in lines.items()}
+        panel, line = (
+            ", ".join(_word(axes[at], combination[at]) for at in chosen)
+            for chosen in (above, below)
+        )
+        point = (places[combination[number].label], mean / scale, half / scale)
+        panels.setdefault(panel, {}).setdefault(line, []).append(point)
+    return {
+        panel: {name: sorted(points) for name, points in lines.items()}
+        for panel, lines in panels.items()
+    }
 
 
 def _word(axis: Axis, value: Value) -> str:
@@ -176,6 +198,9 @@ def _draw(
         marker=marker,
         label=name,
         transform=where,
+        # At 0 a marker stands on the axis, whole.
+        clip_on=False,
+        zorder=3,
     )
 
 
@@ -209,8 +234,10 @@ def _with_room(labels: Sequence[str], places: Sequence[float]) -> list[str]:
     return [labels[at] for at in with_room(labels, [place * letters for place in places])]
 
 
-def _value_axis(panel: Axes, points: Sequence[Point]) -> None:
-    """From 0 on, or logarithmic where the means are far apart."""
+def _value_axis(panel: Axes, points: Sequence[Point], *, whole: bool) -> None:
+    """From 0 on, or logarithmic where means are far apart; ``whole`` numbers have such ticks."""
+    from matplotlib.ticker import MaxNLocator
+
     low, high = min(mean for _, mean, _ in points), max(mean for _, mean, _ in points)
     top = max(mean + half for _, mean, half in points)
     if low > 0 and high / low >= _HIGH:
@@ -220,6 +247,9 @@ def _value_axis(panel: Axes, points: Sequence[Point]) -> None:
         log_values(panel)
     elif low >= 0:
         panel.set_ylim(0, top * HEADROOM or 1)
+        # Means below one have no other ticks than parts of it.
+        if whole and (top >= 1 or not top):
+            panel.yaxis.set_major_locator(MaxNLocator("auto", integer=True))
 
 
 def _notes(sweep: Sweep, absent: int) -> list[str]:

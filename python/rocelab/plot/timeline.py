@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 LINES_AT_MOST = 6
 """Lines in the one panel of one result."""
 BARS_AT_MOST = 24
-"""Ports whose pauses are drawn."""
+"""Rows of pauses, of all results together."""
 _FEW = 10
 """Nodes, ports or flows that an error lists."""
 PANELS_AT_MOST = 5
@@ -162,6 +162,8 @@ def series(
     at_most = LINES_AT_MOST if len(runs) == 1 else PANELS_AT_MOST
     shown, left_out = _places(lines, at_most, paused=kind == "pause")
     lines = [line for line in lines if line.where in shown]
+    if kind == "goodput":
+        lines = _until_done(lines, runs, max(interval for _, interval in clocks))
     notes = [*caveats(runs), *_absent(lines, names, kind)]
     if kind in _OWN and len({runs[line.run].summary["scheme"] for line in lines}) > 1:
         notes.append(_OWN[kind])
@@ -174,6 +176,32 @@ def series(
         return _bars(lines, names, shown, left_out, notes, begin_ps)
     what = _TITLES.get(kind, kind.capitalize())
     return _curves(lines, names, shown, left_out, notes, begin_ps, what, unit)
+
+
+def _until_done(lines: Sequence[_Line], runs: Sequence[Result], interval_ps: int) -> list[_Line]:
+    """``lines`` up to where the last of their flows is done, if all are, and to the 0 after it."""
+    ends = [
+        start_ps + fct_ps if fct_ps is not None else None
+        for number, run in enumerate(runs)
+        for start_ps, fct_ps in _times(run, {line.flow for line in lines if line.run == number})
+    ]
+    done = [end for end in ends if end is not None]
+    if len(done) < len(ends):
+        return list(lines)
+    until_ps = max(done, default=0) + 2 * interval_ps
+    within = (line.time_ps <= until_ps for line in lines)
+    cut = [
+        replace(line, time_ps=line.time_ps.filter(kept), values=line.values.filter(kept))
+        for line, kept in zip(lines, within, strict=True)
+    ]
+    return cut if all(len(line.time_ps) for line in cut) else list(lines)
+
+
+def _times(run: Result, flows: Collection[int | None]) -> list[tuple[int, int | None]]:
+    """When ``flows`` started, and how long they took, in picoseconds."""
+    table = run.flows.to_polars()
+    chosen = table.filter(table["flow_id"].is_in([*flows]))
+    return chosen.select("start_ps", "fct_ps").rows()
 
 
 def _wanted(**chosen: Iterable[object] | None) -> dict[str, list[object]]:
@@ -253,7 +281,8 @@ def pauses(
     """When ports were paused by their peers, from the trace of PFC frames: a row of bars for each.
 
     ``nodes`` and ``ports`` choose among them. Those are drawn that were paused longest, in the
-    order of their first pause: so congestion is seen to spread.
+    order of their first pause: so congestion is seen to spread. Several results share the rows that
+    one has, each port with a row for each of them in which it was paused.
     """
     runs, names = named(results)
     wanted = _wanted(nodes=nodes, ports=ports)
@@ -269,11 +298,17 @@ def pauses(
         raise ResultError(f"no pause to draw: no PFC frame arrived in {', '.join(names)}")
     longest = sorted(lines, key=_paused_ps, reverse=True)
     total = len({line.where for line in lines})
-    drawn = list(dict.fromkeys(line.where for line in longest))[:BARS_AT_MOST]
+    rows = Counter(line.where for line in lines)
+    drawn: list[str] = []
+    for where in dict.fromkeys(line.where for line in longest):
+        # A port has a row for each result in which it was paused.
+        if drawn and sum(map(rows.__getitem__, [*drawn, where])) > BARS_AT_MOST:
+            break
+        drawn.append(where)
     lines = [line for line in lines if line.where in drawn]
     first = sorted(lines, key=lambda line: (line.time_ps[0], line.where))
     places = list(dict.fromkeys(line.where for line in first))
-    left_out = f"the {BARS_AT_MOST} longest paused of {total}" if total > BARS_AT_MOST else ""
+    left_out = f"the {len(drawn)} longest paused of {total}" if len(drawn) < total else ""
     begin_ps = min(_traced(run)["start_ps"] for run in runs)
     notes = [*caveats(runs), *_absent(lines, names, "pause")]
     return _bars(lines, names, places, left_out, notes, begin_ps)

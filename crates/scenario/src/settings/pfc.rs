@@ -196,25 +196,37 @@ fn check_headroom(
     let short = network.nodes.iter().zip(&needed).filter(|(node, needed)| {
         node.kind == NodeKind::Switch && **needed >= u128::from(buffer(node).get())
     });
-    match short.max_by_key(|(_, needed)| **needed) {
-        Some((node, &needed)) => Err(ScenarioError::new(
-            "switch.buffer",
-            format!(
-                "{} is too small for PFC: the headroom of {}'s ports is {needed} bytes or more",
-                buffer(node),
-                node.name
-            ),
-        )
-        .hint(if longest >= WAN_DELAY {
-            "a long link still delivers twice its delay times its rate after a pause; give external \
-             switches a buffer of their own for it (topology.external_buffer), turn PFC off on long \
-             links (topology.wan_pfc = false, or a link's `pfc`), or have it never fire there, as in \
-             the HPCC simulator (quirks.threshold_wraps)"
-        } else {
-            "headroom holds what each link still delivers after a pause, for each lossless \
-             priority: three packets and twice the link's delay times its rate; enlarge the \
-             buffer, set pfc.headroom, or have fewer lossless priorities"
-        })),
-        None => Ok(()),
+    let Some((node, &needed)) = short.max_by_key(|(_, needed)| **needed) else { return Ok(()) };
+    let (name, buffer) = (&node.name, buffer(node));
+    if let Headroom::Fixed(bytes) = pfc.headroom {
+        let why = format!(
+            "{bytes} is too large for {name}, whose buffer is {buffer}: so much is kept free for each of its \
+             ports and lossless priorities, {} in all",
+            rounded(needed)
+        );
+        let mend = "lower it, enlarge switch.buffer, or have fewer lossless priorities";
+        return Err(ScenarioError::new("pfc.headroom", why).hint(mend));
     }
+    let mend = if longest >= WAN_DELAY {
+        "a long link still delivers twice its delay times its rate after a pause; give external \
+         switches a buffer of their own for it (topology.external_buffer), turn PFC off on long \
+         links (topology.wan_pfc = false, or a link's `pfc`), or have it never fire there, as in \
+         the HPCC simulator (quirks.threshold_wraps)"
+    } else {
+        "headroom holds what each link still delivers after a pause, for each lossless \
+         priority: three packets and twice the link's delay times its rate; enlarge the \
+         buffer, set pfc.headroom, or have fewer lossless priorities"
+    };
+    let needed = rounded(needed);
+    let why = format!(
+        "{buffer} is too small for PFC: the headroom of {name}'s ports is {needed} or more"
+    );
+    Err(ScenarioError::new("switch.buffer", why).hint(mend))
+}
+
+/// So many bytes, rounded down to three digits.
+fn rounded(bytes: u128) -> Bytes {
+    let digits = bytes.checked_ilog10().unwrap_or(0);
+    let step = 10_u128.pow(digits.saturating_sub(2));
+    Bytes::new(u64::try_from(bytes / step * step).unwrap_or(u64::MAX))
 }

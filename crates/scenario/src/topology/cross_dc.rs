@@ -24,10 +24,9 @@ pub(super) fn build(spec: &mut CrossDcSpec, base: Option<&Path>) -> Result<Netwo
     }
     check_links("rate", spec.rate, "delay", spec.delay)?;
     let delay = custom::delay_of(
-        spec.wan_delay,
-        spec.wan_length.as_deref(),
-        "topology.wan_delay",
-        "topology.wan_length",
+        (spec.wan_delay, spec.wan_length.as_deref()),
+        ("topology.wan_delay", "topology.wan_length"),
+        ("100us", "20km"),
     )?;
     let key = if spec.wan_length.is_some() { "topology.wan_length" } else { "topology.wan_delay" };
     check_link(("topology.wan_rate", spec.wan_rate.0), (key, delay))?;

@@ -84,7 +84,8 @@ pub(super) fn build(spec: &mut CustomSpec) -> Result<Network> {
             })
         };
         let (a, b) = (end("a", &link.a)?, end("b", &link.b)?);
-        let delay = delay_of(link.delay, link.length.as_deref(), &key("delay"), &key("length"))?;
+        let given = (link.delay, link.length.as_deref());
+        let delay = delay_of(given, (&key("delay"), &key("length")), ("1us", "200m"))?;
         check_link((&key("rate"), link.rate.0), (&key("delay"), delay))?;
         link.delay = Some(Quantity(delay));
         link.length = None;
@@ -107,12 +108,11 @@ pub(super) fn build(spec: &mut CustomSpec) -> Result<Network> {
     Ok(network)
 }
 
-/// The delay of a link that is given as such or as a length.
+/// The delay of a link that is given as such or as a length, with the keys and examples of both.
 pub(super) fn delay_of(
-    delay: Option<Quantity<Time>>,
-    length: Option<&str>,
-    delay_key: &str,
-    length_key: &str,
+    (delay, length): (Option<Quantity<Time>>, Option<&str>),
+    (delay_key, length_key): (&str, &str),
+    examples: (&str, &str),
 ) -> Result<Time> {
     let name = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
     let (delay_name, length_name) = (name(delay_key), name(length_key));
@@ -122,7 +122,8 @@ pub(super) fn delay_of(
             parse_length(length).map_err(|error| ScenarioError::new(length_key, error.to_string()))
         }
         (None, None) => Err(ScenarioError::new(delay_key, "is missing").hint(format!(
-            "give a `{delay_name}` such as \"1us\" or a `{length_name}` such as \"200m\""
+            "give a `{delay_name}` such as {:?} or a `{length_name}` such as {:?}",
+            examples.0, examples.1
         ))),
         (Some(_), Some(_)) => Err(ScenarioError::new(
             length_key,

@@ -1,13 +1,21 @@
 //! Messages listed in a CSV file.
 
-use crate::error::{Result, ScenarioError};
+use super::LATEST;
+use crate::error::{Result, ScenarioError, known_words};
 use crate::files;
 use crate::spec::{FlowSpec, Quantity};
+use crate::workload::LARGEST_MESSAGE;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use units::{Bytes, Time};
 
-/// A line of the file; the columns may be in any order.
+/// What a head may name, in any order.
+const COLUMNS: [&str; 10] =
+    ["src", "dst", "size", "size_bytes", "start", "start_ps", "priority", "qp", "tag", "port"];
+/// What a file without one is told.
+const NEEDS_HEAD: &str = "the first line is a head such as src,dst,size";
+
+/// A line of the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Row {
@@ -80,8 +88,16 @@ pub(super) fn read(
     let (path, text) = files::read(name, base, key)?;
     let mut file = FlowFile { key: key.to_owned(), path, lines: Vec::new() };
     let mut flows = Vec::new();
+    if text.trim_start_matches('\u{feff}').trim().is_empty() {
+        let why = format!("{}: is empty", file.path.display());
+        return Err(ScenarioError::new(key, why).hint(NEEDS_HEAD));
+    }
+    if let Some(line) = open_quote(&text) {
+        return Err(file.at(line, "a quote is not closed").hint("is the file cut off?"));
+    }
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
     let head = reader.headers().map_err(|error| file.at(1, &error.to_string()))?.clone();
+    check_head(&head).map_err(|(why, mend)| file.at(1, &why).hint(mend))?;
     for record in reader.into_records() {
         let record = record.map_err(|error| {
             let line = error.position().map_or(1, csv::Position::line);
@@ -89,8 +105,17 @@ pub(super) fn read(
         })?;
         let line = record.position().map_or(1, csv::Position::line);
         let row: Row = record.deserialize(Some(&head)).map_err(|error| {
-            let place = place_of(&error, &head, &record);
-            file.at(line, &format!("{place}{}", what_is_wrong(&error)))
+            let Some((column, value)) = place_of(&error, &head, &record) else {
+                return file.at(line, &what_is_wrong(&error));
+            };
+            let is_number = !matches!(column, "size" | "start");
+            let (why, mend) =
+                if is_number { number(column) } else { (what_is_wrong(&error), None) };
+            let error = file.at(line, &format!("{column}: {value:?}: {why}"));
+            match mend {
+                Some(mend) => error.hint(mend),
+                None => error,
+            }
         })?;
         flows.push(row.flow().map_err(|why| file.at(line, why))?);
         file.lines.push(line);
@@ -98,16 +123,80 @@ pub(super) fn read(
     Ok((file, flows))
 }
 
-/// The column that an error is in and the value there, where it is in one.
-fn place_of(error: &csv::Error, head: &csv::StringRecord, row: &csv::StringRecord) -> String {
-    let csv::ErrorKind::Deserialize { err, .. } = error.kind() else { return String::new() };
-    let at = |fields: &csv::StringRecord| {
-        err.field().and_then(|field| fields.get(field as usize)).map(str::to_owned)
-    };
-    match (at(head), at(row)) {
-        (Some(column), Some(value)) => format!("{column}: {value:?}: "),
-        _ => String::new(),
+/// Refuses a head that does not say what the columns are: why, and what to do.
+fn check_head(head: &csv::StringRecord) -> std::result::Result<(), (String, String)> {
+    let known = |name: &str| COLUMNS.contains(&name);
+    if let Some(strange) = head.iter().find(|name| !known(name)) {
+        let mend = if head.len() == 1 && strange.contains([';', '\t']) {
+            "columns are separated by commas".to_owned()
+        } else if head.iter().any(known) {
+            known_words(strange, COLUMNS)
+        } else {
+            NEEDS_HEAD.to_owned()
+        };
+        return Err((format!("there is no column `{}`", strange.escape_debug()), mend));
     }
+    let mut names = head.iter().enumerate();
+    if let Some((_, twice)) = names.find(|(at, name)| head.iter().take(*at).any(|n| n == *name)) {
+        return Err((format!("the column `{twice}` is there twice"), "leave one out".to_owned()));
+    }
+    let needed = [("src", "src"), ("dst", "dst"), ("size", "size_bytes")];
+    match needed.iter().find(|(one, other)| !head.iter().any(|name| name == *one || name == *other))
+    {
+        None => Ok(()),
+        Some((one, other)) => {
+            let column =
+                if one == other { format!("`{one}`") } else { format!("`{one}` or `{other}`") };
+            Err((format!("the column {column} is missing"), NEEDS_HEAD.to_owned()))
+        }
+    }
+}
+
+/// The line in which a quote begins that nothing closes.
+fn open_quote(text: &str) -> Option<u64> {
+    let mut line = 1;
+    let mut opened = None;
+    // Quotes count where a column begins; after one that closes, another has it go on.
+    let mut begins = true;
+    let mut closed = 0;
+    for c in text.trim_start_matches('\u{feff}').chars() {
+        match (opened, c) {
+            (None, '"') if begins => opened = Some(if closed > 0 { closed } else { line }),
+            (Some(began), '"') => (opened, begins, closed) = (None, true, began),
+            (Some(_), _) => {}
+            (None, _) => (begins, closed) = (matches!(c, ',' | '\n' | '\r'), 0),
+        }
+        line += u64::from(c == '\n');
+    }
+    opened
+}
+
+/// What a column of plain numbers needs, and what to do instead.
+fn number(column: &str) -> (String, Option<&'static str>) {
+    let (range, mend) = match column {
+        "size_bytes" => (
+            format!("of bytes up to {LARGEST_MESSAGE}"),
+            Some("a column `size` has quantities such as \"1MB\""),
+        ),
+        "start_ps" => (
+            format!("of picoseconds up to {}", LATEST.ps()),
+            Some("a column `start` has quantities such as \"10us\""),
+        ),
+        "priority" => ("from 0 to 7".to_owned(), None),
+        _ => (format!("from 0 to {}", u16::MAX), None),
+    };
+    (format!("needs a whole number {range}, in digits alone"), mend)
+}
+
+/// The column that an error is in and the value there, where it is in one.
+fn place_of<'a>(
+    error: &csv::Error,
+    head: &'a csv::StringRecord,
+    row: &'a csv::StringRecord,
+) -> Option<(&'a str, &'a str)> {
+    let csv::ErrorKind::Deserialize { err, .. } = error.kind() else { return None };
+    let field = usize::try_from(err.field()?).ok()?;
+    Some((head.get(field)?, row.get(field)?))
 }
 
 /// Without the place, which is told beside it.

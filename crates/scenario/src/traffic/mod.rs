@@ -229,15 +229,18 @@ struct Sink {
 
 impl Sink {
     fn tag(&mut self, tag: &str, key: &str) -> Result<u16> {
-        let refuse = |why: &str| Err(ScenarioError::new(format!("{key}.tag"), why));
-        if tag.is_empty() || tag.chars().any(char::is_control) {
-            return refuse("a tag is a word");
+        let wrong = |why: &str| ScenarioError::new(format!("{key}.tag"), why);
+        if tag.is_empty() {
+            return Err(wrong("must not be empty").hint("leave it out"));
+        }
+        if tag.chars().any(char::is_control) {
+            return Err(wrong(&format!("{tag:?} has a control character, which no tag may have")));
         }
         if let Some(index) = self.tags.iter().position(|known| known == tag) {
             return Ok(index as u16);
         }
         let Ok(index) = u16::try_from(self.tags.len()) else {
-            return refuse("there are more than 65536 tags");
+            return Err(wrong("there are more than 65536 tags"));
         };
         self.tags.push(tag.to_owned());
         Ok(index)

@@ -1,7 +1,7 @@
 //! Poisson arrivals: at each host messages arrive with exponential gaps, sized so that the host
 //! offers the load, to a destination drawn evenly from the others: of all, of its group, of a list.
 
-use super::{Context, Entry, Sink, check_time};
+use super::{Context, Entry, LATEST, Sink, check_time};
 use crate::error::{Result, ScenarioError};
 use crate::files;
 use crate::random::Stream;
@@ -30,6 +30,7 @@ pub(super) fn poisson(
     // A cast from a float saturates, and so does this count.
     entry.check_count(arrivals.expected as u64, sink)?;
     while let Some((index, at)) = arrivals.next() {
+        arrivals.check_start(at, entry)?;
         let source = &mut arrivals.sources[index];
         let size = cdf.draw(&mut source.sizes);
         let dst = receivers.draw(&hosts, index, &mut source.destinations);
@@ -64,11 +65,16 @@ impl Receivers {
             }
             let place = |host: &NodeId| listed.iter().position(|other| other == host);
             let places: Vec<Option<usize>> = hosts.iter().map(place).collect();
-            if listed.len() < 2 && (listed.is_empty() || places.contains(&Some(0))) {
-                return few(
-                    "receivers",
-                    "leaves a host with none but itself to send to".to_owned(),
-                );
+            if listed.is_empty() {
+                return few("receivers", "names no host".to_owned());
+            }
+            if let [only] = listed[..]
+                && hosts.contains(&only)
+            {
+                let name = &context.nodes.network().node(only).name;
+                let why = format!("leaves {name} with none but itself to send to");
+                return Err(ScenarioError::new(entry.key("receivers"), why)
+                    .hint(format!("leave {name} out of `hosts`, or give another receiver")));
             }
             return Ok(Receivers::Listed(listed, places));
         }
@@ -146,6 +152,17 @@ impl Arrivals {
         let next = sources.iter_mut().enumerate();
         let next = next.map(|(index, source)| Reverse((source.arrive(start), index))).collect();
         Arrivals { sources, expected, next, end, made: 0 }
+    }
+
+    /// Refuses an arrival later than times go, where it is the load that has it so late.
+    pub(super) fn check_start(&self, at: Time, entry: &Entry) -> Result<()> {
+        if at <= LATEST || !matches!(self.end, End::After(_)) {
+            return Ok(());
+        }
+        let why = format!(
+            "is so low that a message would start after the latest time, {LATEST}, before `flows` are there"
+        );
+        Err(ScenarioError::new(entry.key("load"), why).hint("raise it, or lower `flows`"))
     }
 
     /// The next arrival: at which host, and when.

@@ -38,6 +38,7 @@ pub(super) fn request_response(
     while !mix.is_full()
         && let Some((index, at)) = arrivals.next()
     {
+        arrivals.check_start(at, entry)?;
         let source = &mut arrivals.sources[index];
         let size = cdf.draw(&mut source.sizes);
         let (client, is_inter) = mix.draw(index, &partners, &mut source.destinations);
