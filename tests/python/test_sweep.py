@@ -20,7 +20,7 @@ import pytest
 import rocelab
 from conftest import Command, wait_until_running
 from pictures import assert_picture, legend_texts
-from rocelab import confidence, grid
+from rocelab import confidence, grid, sweep_store
 from rocelab.store import check_target
 
 RANDOM = """\
@@ -287,6 +287,30 @@ def test_runs_of_other_scenarios_and_simulators_are_replaced_only_when_told(
     assert (home / "note.txt").read_text() == "mine"
     rocelab.sweep(scenario, over, out=out)
     assert made(out) == after
+
+
+def test_a_run_is_never_beside_the_hash_of_another_simulator(
+    scenario: rocelab.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process ends between a run that replaces another and its hash."""
+
+    class EndedError(Exception):
+        pass
+
+    def end(_path: Path, _data: bytes) -> None:
+        raise EndedError
+
+    home, result = tmp_path / "run", rocelab.run(scenario)
+    sweep_store.keep(result, home)
+    whole = [("run", result.scenario_toml)]
+    (tmp_path / "sweep.json").write_text("{}")
+    assert sweep_store.missing(tmp_path, whole, force=False) == set()
+    with monkeypatch.context() as other:
+        other.setattr(sweep_store, "simulator", lambda: "0" * 64)
+        other.setattr(sweep_store, "put", end)
+        with pytest.raises(EndedError):
+            sweep_store.keep(result, home)
+    assert sweep_store.missing(tmp_path, whole, force=False) == {"run"}
 
 
 def test_a_sweep_is_saved_as_it_would_have_been_written(
