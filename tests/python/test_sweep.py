@@ -10,6 +10,7 @@ import signal
 import statistics
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ import pytest
 import rocelab
 from conftest import Command, wait_until_running
 from pictures import assert_picture, legend_texts
-from rocelab import confidence, grid, sweep_store
+from rocelab import confidence, grid, runner, sweep_store
 from rocelab.store import check_target
 
 RANDOM = """\
@@ -311,6 +312,26 @@ def test_a_run_is_never_beside_the_hash_of_another_simulator(
         with pytest.raises(EndedError):
             sweep_store.keep(result, home)
     assert sweep_store.missing(tmp_path, whole, force=False) == {"run"}
+
+
+def test_runs_go_on_the_processors_that_the_process_may_use(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert runner.processors() >= 1
+    if hasattr(os, "sched_getaffinity"):
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3, 5, 8})
+        monkeypatch.setattr(os, "cpu_count", lambda: 64)
+        assert runner.processors() == 3
+        pools: list[int] = []
+
+        def pool(workers: int) -> ThreadPoolExecutor:
+            pools.append(workers)
+            return ThreadPoolExecutor(workers)
+
+        monkeypatch.setattr(runner, "ThreadPoolExecutor", pool)
+        runner.side_by_side(["a"], lambda _name, _tick: None)
+        runner.side_by_side(["a"], lambda _name, _tick: None, jobs=2)
+        assert pools == [3, 2]
 
 
 def test_a_sweep_is_saved_as_it_would_have_been_written(
