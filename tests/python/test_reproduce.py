@@ -19,7 +19,7 @@ import rocelab
 from conftest import INCAST, Command, wait_until_running
 from rocelab import Scenario, runner
 from rocelab.errors import ConfigError
-from rocelab.papers import baselines, by_load, draw, reproduce, verdict
+from rocelab.papers import baselines, by_load, draw, measure, reproduce, verdict
 from rocelab.papers.model import Figure, Line, Outcome, Panel, Paper, Points, Reading, Runs
 from rocelab.papers.rcm import victim
 from rocelab.runner import run_all
@@ -284,6 +284,26 @@ def test_lowest_at_each_point_names_the_pairs_that_are_not() -> None:
     assert (outcome.verdict, outcome.by) == ("differs", "a = b at 40 %; a > c at 30 %")
     del curves["b"], curves["c"]
     assert judged(verdict.lowest_at_all(curves, "a", "us")).verdict == "holds"
+
+
+def test_where_a_probe_ends_a_flow_has_no_more_rates(tmp_path: Path) -> None:
+    """Where the scheme sets none it has the line rate, up to the probe's end alone."""
+    flow = {"src": "h0", "dst": "h1", "size": "10MB", "start": "2us"}
+    probe = {"name": "rate", "kind": "flow-rate", "interval": "1us", "flows": [0]}
+    scenario = Scenario(
+        topology={"kind": "star", "hosts": 2, "host_rate": "100Gbps", "host_delay": "1us"},
+        scheme={"name": "none"},
+        traffic=[{"kind": "flows", "flows": [flow]}],
+        run={"stop": "8us"},
+    )
+    cases = {
+        "ends": scenario.with_(probe=[{**probe, "end": "5us"}]),
+        "ends late": scenario.with_(probe=[{**probe, "end": "1ms"}]),
+        "whole": scenario.with_(probe=[probe]),
+    }
+    read = {name: measure.rate(name, 0)(run_all(cases, tmp_path)) for name in cases}
+    assert read["ends"] == ([2.0, 3.0, 4.0, 5.0], [100.0] * 4)
+    assert read["ends late"] == read["whole"] == ([2.0, 3.0, 4.0, 5.0, 6.0, 7.0], [100.0] * 6)
 
 
 def test_fct_by_load_leaves_the_warm_up_out(tmp_path: Path) -> None:
