@@ -30,6 +30,9 @@ LONG = "fncc/fig14"
 """Many runs of a minute and more."""
 
 
+NAN, INF = float("nan"), float("inf")
+
+
 def reading(value: float | list[float]) -> Reading:
     return lambda _runs: value
 
@@ -223,6 +226,18 @@ def test_orders() -> None:
     assert judged(verdict.lowest(never, "a", "us")) == Outcome(
         "a never, b 5 us", "differs", "a > b"
     )
+
+
+def test_orders_over_seeds_of_which_some_never_happen() -> None:
+    def order(low: list[float], high: list[float]) -> Outcome:
+        return judged(verdict.lowest({"a": reading(low), "b": reading(high)}, "a", "us"))
+
+    assert order([1.0, 2.0], [INF, INF]) == Outcome("a 1.50 ± 0.71, b never us", "holds")
+    assert order([1.0, 2.0], [INF, 5.0]).verdict == "holds"
+    assert order([INF, INF], [1.0, 2.0]).by == "a > b"
+    # Alike in one seed, or above in one and below in another.
+    assert order([INF, 5.0], [INF, 6.0]).by == "a = b"
+    assert order([INF, 5.0], [1.0, 6.0]).by == "a = b"
 
 
 def test_orders_over_seeds_must_exceed_the_spread() -> None:
