@@ -76,9 +76,16 @@ def run_all(
 
 
 def check_jobs(jobs: int | None) -> None:
-    """Raises where so many runs cannot go at a time; None is one for each processor."""
+    """Raises where so many runs cannot go at a time; None is one for each of :func:`processors`."""
     if jobs is not None:
         check_count("jobs", jobs)
+
+
+def processors() -> int:
+    """How many processors this process may use: not all, where a scheduler gave it some."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _cached(home: Path) -> Result | None:
@@ -123,7 +130,7 @@ def side_by_side(
     with (
         held_back() as signals,
         runs_bar(len(names), shown=progress) as show,
-        ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool,
+        ThreadPoolExecutor(jobs or processors()) as pool,
     ):
 
         def one(name: Name) -> None:

@@ -1,7 +1,8 @@
 """The directory of a sweep: tables, what was asked for, and a result directory for each run.
 
 A run that is there is known by its complete scenario and by the hash of the simulator that made it,
-which stands in its directory and is written after all else.
+which stands in its directory and is written after all else; where a run replaces another, the
+other's hash goes first.
 """
 
 from __future__ import annotations
@@ -13,7 +14,15 @@ from typing import TYPE_CHECKING, Any
 from rocelab import __version__
 from rocelab.errors import ResultError
 from rocelab.runner import open_sound, simulator
-from rocelab.store import SWEEP, check_directory, check_target, put, to_json, to_parquet
+from rocelab.store import (
+    SWEEP,
+    check_directory,
+    check_target,
+    put,
+    refusals,
+    to_json,
+    to_parquet,
+)
 
 if TYPE_CHECKING:
     from rocelab.result import Result
@@ -74,6 +83,9 @@ def _kept(home: Path, scenario: str) -> bool | None:
 
 def keep(result: Result, home: Path) -> None:
     """Writes a run to its place."""
+    # It is no part of a result, and would stay there beside the run of another simulator.
+    with refusals(home):
+        (home / _SIMULATOR).unlink(missing_ok=True)
     result.save(home, force=True)
     put(home / _SIMULATOR, f"{simulator()}\n".encode())
 

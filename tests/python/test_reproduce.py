@@ -19,7 +19,7 @@ import rocelab
 from conftest import INCAST, Command, wait_until_running
 from rocelab import Scenario, runner
 from rocelab.errors import ConfigError
-from rocelab.papers import baselines, by_load, draw, reproduce, verdict
+from rocelab.papers import baselines, by_load, draw, measure, reproduce, verdict
 from rocelab.papers.model import Figure, Line, Outcome, Panel, Paper, Points, Reading, Runs
 from rocelab.papers.rcm import victim
 from rocelab.runner import run_all
@@ -28,6 +28,9 @@ FIGURE = "fncc/fig3"
 """Six short runs."""
 LONG = "fncc/fig14"
 """Many runs of a minute and more."""
+
+
+NAN, INF = float("nan"), float("inf")
 
 
 def reading(value: float | list[float]) -> Reading:
@@ -225,6 +228,69 @@ def test_orders() -> None:
     )
 
 
+@pytest.mark.parametrize("nothing", [NAN, [NAN, 1.0]])
+def test_claims_of_which_nothing_was_measured_differ(nothing: float | list[float]) -> None:
+    other: float | list[float] = 1.0 if isinstance(nothing, float) else [2.0, 2.0]
+    readings = {"a": reading(nothing), "b": reading(other)}
+    ours, theirs = curve(other, nothing), {"b": curve(other, other)}
+    judges = {
+        "below": verdict.below(readings, 5, ""),
+        "above": verdict.above(readings, 0, ""),
+        "lowest": verdict.lowest(readings, "a", ""),
+        "highest": verdict.highest(readings, "a", ""),
+        "rising": verdict.rising(readings, ""),
+        "close": verdict.close(readings, {"a": 1, "b": 1}, ""),
+        "agree": verdict.agree(readings, ""),
+        "new": verdict.change(reading(nothing), reading(other), -10, ""),
+        "old": verdict.change(reading(other), reading(nothing), 10, ""),
+        "up to": verdict.up_to(ours, theirs, -10, ""),
+        "up to, the other": verdict.up_to(theirs["b"], {"a": ours}, 10, ""),
+        "between": verdict.between(ours, theirs, (-5, -10), ""),
+        "lowest at all": verdict.lowest_at_all({"a": ours, **theirs}, "a", ""),
+        "lowest at all, the other": verdict.lowest_at_all({"a": ours, **theirs}, "b", ""),
+    }
+    for name, judge in judges.items():
+        outcome = judged(judge)
+        assert (outcome.verdict, outcome.by) == ("differs", verdict.UNMEASURED), name
+
+
+def test_what_never_happens_is_above_all_that_does() -> None:
+    never, once = {"a": reading(INF), "b": reading(INF)}, {"a": reading(5.0), "b": reading(INF)}
+    assert judged(verdict.above(never, 3, "us")).verdict == "holds"
+    assert judged(verdict.below(never, 3, "us")).verdict == "differs"
+    assert judged(verdict.lowest(once, "a", "us")).verdict == "holds"
+    assert judged(verdict.lowest(never, "a", "us")).by == "a = b"
+    for judge in (verdict.close(never, {"a": 5, "b": 5}, ""), verdict.agree(never, "")):
+        assert judged(judge).verdict == "differs"
+    # No per cent is that.
+    for new in (INF, 5.0):
+        for percent in (-10, 10):
+            outcome = judged(verdict.change(reading(INF), reading(new), percent, "us"))
+            assert (outcome.verdict, outcome.by) == ("differs", verdict.UNMEASURED)
+    ours, others = curve(50.0, INF), {"b": curve(100.0, INF)}
+    for judge in (
+        verdict.up_to(ours, others, -50, ""),
+        verdict.between(ours, others, (-1, -9), ""),
+    ):
+        assert judged(judge).by == verdict.UNMEASURED
+    # Where the other is a number, the largest change in the claim's direction is one, too.
+    assert judged(verdict.up_to(ours, {"b": curve(100.0, 100.0)}, -50, "")).verdict == "holds"
+    at_all = {"a": curve(5.0, 5.0), "b": curve(6.0, INF)}
+    assert judged(verdict.lowest_at_all(at_all, "a", "us")).verdict == "holds"
+
+
+def test_orders_over_seeds_of_which_some_never_happen() -> None:
+    def order(low: list[float], high: list[float]) -> Outcome:
+        return judged(verdict.lowest({"a": reading(low), "b": reading(high)}, "a", "us"))
+
+    assert order([1.0, 2.0], [INF, INF]) == Outcome("a 1.50 ± 0.71, b never us", "holds")
+    assert order([1.0, 2.0], [INF, 5.0]).verdict == "holds"
+    assert order([INF, INF], [1.0, 2.0]).by == "a > b"
+    # Alike in one seed, or above in one and below in another.
+    assert order([INF, 5.0], [INF, 6.0]).by == "a = b"
+    assert order([INF, 5.0], [1.0, 6.0]).by == "a = b"
+
+
 def test_orders_over_seeds_must_exceed_the_spread() -> None:
     # Differences 1 and 1, though the seeds themselves are far apart; then 3 and -1.
     apart = {"a": reading([1.0, 10.0]), "b": reading([2.0, 11.0])}
@@ -286,6 +352,26 @@ def test_lowest_at_each_point_names_the_pairs_that_are_not() -> None:
     assert judged(verdict.lowest_at_all(curves, "a", "us")).verdict == "holds"
 
 
+def test_where_a_probe_ends_a_flow_has_no_more_rates(tmp_path: Path) -> None:
+    """Where the scheme sets none it has the line rate, up to the probe's end alone."""
+    flow = {"src": "h0", "dst": "h1", "size": "10MB", "start": "2us"}
+    probe = {"name": "rate", "kind": "flow-rate", "interval": "1us", "flows": [0]}
+    scenario = Scenario(
+        topology={"kind": "star", "hosts": 2, "host_rate": "100Gbps", "host_delay": "1us"},
+        scheme={"name": "none"},
+        traffic=[{"kind": "flows", "flows": [flow]}],
+        run={"stop": "8us"},
+    )
+    cases = {
+        "ends": scenario.with_(probe=[{**probe, "end": "5us"}]),
+        "ends late": scenario.with_(probe=[{**probe, "end": "1ms"}]),
+        "whole": scenario.with_(probe=[probe]),
+    }
+    read = {name: measure.rate(name, 0)(run_all(cases, tmp_path)) for name in cases}
+    assert read["ends"] == ([2.0, 3.0, 4.0, 5.0], [100.0] * 4)
+    assert read["ends late"] == read["whole"] == ([2.0, 3.0, 4.0, 5.0, 6.0, 7.0], [100.0] * 6)
+
+
 def test_fct_by_load_leaves_the_warm_up_out(tmp_path: Path) -> None:
     flows = [
         {"src": "h0", "dst": "h1", "size": f"{size}KB", "start": f"{start}us"}
@@ -325,6 +411,9 @@ def test_numbers() -> None:
     assert judged(close) == Outcome("a 114, b 84 us", "differs", "b -16 %")
     agree = verdict.agree({"a": reading(100.0), "b": reading(100.5)}, "us")
     assert judged(agree).verdict == "holds"
+    apart = {"a": reading(100.0), "b": reading(107.0)}
+    assert judged(verdict.agree(apart, "us")).verdict == "holds"
+    assert judged(verdict.agree(apart, "us", 0.05)).by == "b +7 %"
 
 
 def test_a_cache_that_cannot_be_written_is_known_before_the_runs(

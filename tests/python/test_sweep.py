@@ -11,6 +11,7 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ import pytest
 import rocelab
 from conftest import Command, wait_until_running
 from pictures import assert_picture, legend_texts
-from rocelab import confidence, grid
+from rocelab import confidence, grid, runner, sweep_store
 from rocelab.store import check_target
 
 RANDOM = """\
@@ -288,6 +289,50 @@ def test_runs_of_other_scenarios_and_simulators_are_replaced_only_when_told(
     assert (home / "note.txt").read_text() == "mine"
     rocelab.sweep(scenario, over, out=out)
     assert made(out) == after
+
+
+def test_a_run_is_never_beside_the_hash_of_another_simulator(
+    scenario: rocelab.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process ends between a run that replaces another and its hash."""
+
+    class EndedError(Exception):
+        pass
+
+    def end(_path: Path, _data: bytes) -> None:
+        raise EndedError
+
+    home, result = tmp_path / "run", rocelab.run(scenario)
+    sweep_store.keep(result, home)
+    whole = [("run", result.scenario_toml)]
+    (tmp_path / "sweep.json").write_text("{}")
+    assert sweep_store.missing(tmp_path, whole, force=False) == set()
+    with monkeypatch.context() as other:
+        other.setattr(sweep_store, "simulator", lambda: "0" * 64)
+        other.setattr(sweep_store, "put", end)
+        with pytest.raises(EndedError):
+            sweep_store.keep(result, home)
+    assert sweep_store.missing(tmp_path, whole, force=False) == {"run"}
+
+
+def test_runs_go_on_the_processors_that_the_process_may_use(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert runner.processors() >= 1
+    if hasattr(os, "sched_getaffinity"):
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3, 5, 8})
+        monkeypatch.setattr(os, "cpu_count", lambda: 64)
+        assert runner.processors() == 3
+        pools: list[int] = []
+
+        def pool(workers: int) -> ThreadPoolExecutor:
+            pools.append(workers)
+            return ThreadPoolExecutor(workers)
+
+        monkeypatch.setattr(runner, "ThreadPoolExecutor", pool)
+        runner.side_by_side(["a"], lambda _name, _tick: None)
+        runner.side_by_side(["a"], lambda _name, _tick: None, jobs=2)
+        assert pools == [3, 2]
 
 
 def test_a_sweep_is_saved_as_it_would_have_been_written(

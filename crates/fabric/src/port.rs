@@ -61,6 +61,8 @@ pub(crate) struct Port {
     paused_since: Time,
     /// Its link has failed.
     down: bool,
+    /// By priority: when the pause began that lasts, or the last one.
+    class_paused_since: [Time; 8],
 }
 
 /// What waits in one priority.
@@ -106,6 +108,7 @@ impl Port {
             last_departure: Time::ZERO,
             shaper: None,
             down: false,
+            class_paused_since: [Time::ZERO; 8],
         }
     }
 
@@ -381,6 +384,9 @@ impl Port {
         if before == 0 && self.paused != 0 {
             self.paused_since = now;
         }
+        if self.paused & !before != 0 {
+            self.class_paused_since[priority as usize & 7] = now;
+        }
         if before != 0 && self.paused == 0 {
             self.counters.paused += now - self.paused_since;
         }
@@ -420,15 +426,17 @@ impl Port {
     /// The counters, a pause that still lasts at `end` included.
     pub(crate) fn final_counters(&self, end: Time) -> PortCounters {
         let mut counters = self.counters;
-        if let Some(since) = self.paused_since() {
-            counters.paused += end.saturating_sub(since);
+        if self.paused != 0 && !self.down {
+            counters.paused += end.saturating_sub(self.paused_since);
         }
         counters
     }
 
-    /// Since when the peer pauses it.
-    pub(crate) fn paused_since(&self) -> Option<Time> {
-        (self.paused != 0 && !self.down).then_some(self.paused_since)
+    /// By priority: since when the peer pauses it.
+    pub(crate) fn paused_since(&self) -> [Option<Time>; 8] {
+        std::array::from_fn(|priority| {
+            self.is_paused(Some(priority as u8)).then(|| self.class_paused_since[priority])
+        })
     }
 
     /// Whether the peer pauses a priority of it, or any.

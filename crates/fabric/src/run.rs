@@ -27,8 +27,8 @@ pub struct PortReport {
     pub rate: Rate,
     /// What it counted.
     pub counters: crate::port::PortCounters,
-    /// Since when some priority of it is paused, where the run ended so.
-    pub paused_since: Option<Time>,
+    /// By priority: since when it is paused, where the run ended so.
+    pub paused_since: [Option<Time>; 8],
 }
 
 /// What came out of a run.

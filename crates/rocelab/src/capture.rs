@@ -213,6 +213,7 @@ impl Frames<'_> {
                 Bth::BYTES + Aeth::BYTES
             }
             Kind::Ctl | Kind::LinkCtl | Kind::Pfc => {
+                // What a scheme says in its reserved bytes is not recorded.
                 let cnp = CnpPacket { partition: PARTITION, queue_pair, reserved: [0; 16] };
                 emitted(cnp.emit(out));
                 CnpPacket::BYTES

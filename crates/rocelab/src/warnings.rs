@@ -164,8 +164,9 @@ fn not_done(scenario: &Scenario, output: &Output, flows: &FlowTable) -> Option<S
 fn what_ends_them(scenario: &Scenario, output: &Output) -> String {
     let end = output.outcome.end;
     let loses = links_lose(output);
-    let paused = |since: Option<Time>| since.is_some_and(|since| since + ENDLESS <= end);
-    let paused = output.ports.iter().filter(|port| paused(port.paused_since)).count();
+    let endless = |since: &Time| *since + ENDLESS <= end;
+    let ports = output.ports.iter();
+    let paused = ports.filter(|port| port.paused_since.iter().flatten().any(endless)).count();
     if loses && paused > 0 {
         return format!(
             "{paused} {} paused to the end, and links lost packets: where the frame that ends a pause \
@@ -224,7 +225,8 @@ fn sent_for_nothing(scenario: &Scenario, output: &Output, flows: &FlowTable) -> 
 
 /// Links that PFC pauses in a circle.
 fn deadlocked(scenario: &Scenario, output: &Output) -> Option<String> {
-    let (circle, since) = deadlock::find(output, scenario.network.nodes.len())?;
+    let (ports, end) = (&output.ports, output.outcome.end);
+    let (circle, since) = deadlock::find(ports, scenario.network.nodes.len(), end)?;
     let name = |node: &NodeId| scenario.network.node(*node).name.as_str();
     let names: Vec<&str> = circle.iter().chain(circle.first()).map(name).collect();
     Some(format!(

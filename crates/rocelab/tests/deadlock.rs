@@ -45,15 +45,49 @@ const RING: &str = r#"
     ]
 "#;
 
-fn warnings(set: &[(&str, &str)]) -> (u64, Vec<String>) {
-    let summary = run_with(RING, set).summary;
+/// Two switches that pause each other, each in a priority of its own, while a slow host takes what came.
+const TWO_CLASSES: &str = r#"
+    [run]
+    limit = "1ms"
+    [topology]
+    kind = "custom"
+    nodes = [
+        { name = "s0", kind = "switch" }, { name = "s1", kind = "switch" },
+        { name = "a0", kind = "host" }, { name = "a1", kind = "host" },
+        { name = "b0", kind = "host" }, { name = "b1", kind = "host" },
+    ]
+    links = [
+        { a = "s0", b = "s1", rate = "100Gbps", delay = "1us" },
+        { a = "a0", b = "s0", rate = "100Gbps", delay = "1us" },
+        { a = "a1", b = "s0", rate = "1Gbps", delay = "1us" },
+        { a = "b0", b = "s1", rate = "100Gbps", delay = "1us" },
+        { a = "b1", b = "s1", rate = "1Gbps", delay = "1us" },
+    ]
+    [classes]
+    lossless = [3, 4]
+    [pfc]
+    threshold = "static"
+    xoff = "200KB"
+    xon = "10KB"
+    [scheme]
+    name = "none"
+    [[traffic]]
+    kind = "flows"
+    flows = [
+        { src = "a0", dst = "b1", size = "5MB", priority = 3 },
+        { src = "b0", dst = "a1", size = "5MB", priority = 4 },
+    ]
+"#;
+
+fn warnings(scenario: &str, set: &[(&str, &str)]) -> (u64, Vec<String>) {
+    let summary = run_with(scenario, set).summary;
     (summary.flows_done, summary.warnings)
 }
 
 #[test]
 fn a_circle_of_pauses_is_told_however_the_run_ends() {
     for end in ["run.stop", "run.limit"] {
-        let (done, warnings) = warnings(&[(end, "10ms")]);
+        let (done, warnings) = warnings(RING, &[(end, "10ms")]);
         let deadlock: Vec<_> = warnings.iter().filter(|line| line.contains("deadlock")).collect();
         assert_eq!((done, deadlock.len(), warnings.len()), (0, 1, 1), "{warnings:?}");
         let circle = ["s0", "s1", "s2", "s3"].iter().all(|switch| deadlock[0].contains(switch));
@@ -64,6 +98,15 @@ fn a_circle_of_pauses_is_told_however_the_run_ends() {
 #[test]
 fn without_a_circle_nothing_is_told() {
     let tree = [("routing.hash", "spanning-trees"), ("routing.trees", "1")];
-    let (done, warnings) = warnings(&tree);
+    let (done, warnings) = warnings(RING, &tree);
     assert!(done > 0 && warnings.is_empty(), "{done} {warnings:?}");
+}
+
+#[test]
+fn pauses_of_several_priorities_make_no_circle() {
+    let (done, told) = warnings(TWO_CLASSES, &[]);
+    assert_eq!(done, 0);
+    assert_eq!(told, ["2 flows were not done at the limit of 1ms; raise run.limit"]);
+    let (_, told) = warnings(TWO_CLASSES, &[("run.limit", "1s")]);
+    assert!(told.is_empty(), "{told:?}");
 }

@@ -60,16 +60,21 @@ impl Cdf {
         Ok(Cdf { points })
     }
 
-    /// Reads lines `bytes,probability`; `#` starts a comment, and a line of column names may lead. A file
-    /// that ends at 100, as those of the HPCC simulator do, has percent.
+    /// Reads lines `bytes,probability`; `#` starts a comment, and a line of column names, which are no
+    /// numbers, may lead. A file that ends at 100, as those of the HPCC simulator do, has percent.
     pub fn read(text: &str) -> std::result::Result<Cdf, String> {
         let mut points = Vec::new();
+        let mut leads = true;
         for (index, line) in text.lines().enumerate() {
             let line = line.split('#').next().unwrap_or_default().trim();
-            if line.is_empty() || (points.is_empty() && line == "bytes,cdf") {
+            if line.is_empty() {
                 continue;
             }
             let mut fields = line.split([',', ' ', '\t']).filter(|field| !field.is_empty());
+            let mut words = fields.clone();
+            if std::mem::take(&mut leads) && words.all(|word| word.parse::<f64>().is_err()) {
+                continue;
+            }
             let point = (fields.next(), fields.next(), fields.next());
             let (Some(bytes), Some(probability), None) = point else {
                 return Err(format!("line {}: needs `bytes,probability`", index + 1));
@@ -285,6 +290,20 @@ mod tests {
     fn files_in_percent_are_read() {
         let percent = Cdf::read("0 0\n10000 15\n30000000 100").unwrap();
         assert_eq!(percent, Cdf::read("0,0\n10000,0.15\n30000000,1").unwrap());
+    }
+
+    #[test]
+    fn a_line_of_column_names_may_lead() {
+        let plain = Cdf::read("0,0\n10,1").unwrap();
+        for names in ["bytes,cdf", "bytes,probability", "Size CDF", "size in bytes, probability"] {
+            let read = Cdf::read(&format!("# mine\n\n{names}\n0,0\n10,1"));
+            assert_eq!(read.as_ref(), Ok(&plain), "{names}");
+        }
+        let why = |text| Cdf::read(text).unwrap_err();
+        assert!(why("bytes,cdf\nbytes,cdf\n0,0\n10,1").starts_with("line 2: \"bytes\" is not"));
+        assert!(why("0,0\nbytes,cdf\n10,1").starts_with("line 2: \"bytes\" is not"));
+        assert!(why("0,none\n10,1").starts_with("line 1: \"none\" is not a number"));
+        assert!(why("1kB,0\n10,1").starts_with("line 1: \"1kB\" is not a whole number"));
     }
 
     #[test]

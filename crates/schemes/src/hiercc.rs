@@ -179,10 +179,12 @@ impl Scheme for Hiercc {
     /// What is only on its way, or waits its turn, must not count as lost.
     fn check_switch(params: &HierccParams, facts: &SwitchFacts<'_>) -> Result<(), ParamError> {
         let Some(slowest) = facts.hosts.iter().map(|host| host.rate).min() else { return Ok(()) };
-        let least = facts.network_rtt + slowest.time_for(params.stop_queue);
+        let stop_queue = params.with_room_for(facts.packet_bytes).stop_queue;
+        let least = facts.network_rtt + slowest.time_for(stop_queue);
         if params.loss_timeout < least {
             let bound = format!(
-                "is {}, and a round trip and a VOQ of stop_queue, which are not lost, take {least}",
+                "is {}, and a round trip and a VOQ of stop_queue, here {stop_queue}, which are not lost, \
+                 take {least}",
                 params.loss_timeout
             );
             return Err(ParamError::Conflict("loss_timeout", bound));

@@ -2,14 +2,15 @@
 //! flows, the credit scheduler.
 
 use schemes::contract::{
-    Address, CodePoint, Flags, Header, HostCx, Kind, LinkRates, PathFacts, Rp, Scheme,
+    Address, CodePoint, Flags, Header, HostCx, HostPlace, Kind, LinkRates, PathFacts, Rp, Scheme,
+    SwitchFacts,
 };
 use schemes::hiercc::{
     Claim, Control, Downlink, FirstHop, Flows, Hiercc, HierccParams, ReactionPoint, Stamp, Voq,
 };
 use schemes::params::{ParamError, Value};
 use schemes::registry::params_of;
-use units::{Bytes, Rate, Time};
+use units::{Bytes, NodeId, Rate, Time};
 
 const LINE: Rate = Rate::from_gbps(25);
 
@@ -50,6 +51,31 @@ fn values_that_do_not_go_together_are_refused() {
     refused("resume_queue", Value::Bytes(Bytes::new(71_000)));
     refused("target_queue", Value::Bytes(Bytes::new(71_000)));
     refused("voq", Value::Choice("rack"));
+}
+
+/// At 1 Gb/s q0 of 800 B is less than a packet, and V_high twice its 2.8 KB: 44.8 us, not 22.4.
+#[test]
+fn what_waits_in_a_full_voq_is_not_lost() {
+    let line = Rate::from_gbps(1);
+    let check = |loss_timeout| {
+        let params = HierccParams { loss_timeout, ..Hiercc::preset("hiercc-path", line) };
+        let facts = SwitchFacts {
+            node: NodeId::new(0),
+            tier: 1,
+            ports: &[],
+            hosts: &[HostPlace { tor: NodeId::new(0), rack: 0, pod: 0, rate: line, ports: 1 }],
+            network_rtt: us(8),
+            packet_bytes: Bytes::new(1_082),
+            rates: &LinkRates::new([]),
+            seed: 1,
+        };
+        Hiercc::check_switch(&params, &facts)
+    };
+    let least = us(8) + line.time_for(Bytes::new(5_600));
+    assert_eq!(check(least), Ok(()));
+    let refused = check(least - ns(1)).expect_err("a full VOQ takes longer");
+    let ParamError::Conflict("loss_timeout", why) = &refused else { panic!("{refused:?}") };
+    assert!(why.contains("5600B") && why.contains("52800ns"), "{why}");
 }
 
 /// A packet in 10 us, as senders hear of their rate by what they mark; of slow lines a tenth, of fast ones a

@@ -268,34 +268,3 @@ impl CnpPacket {
         })
     }
 }
-
-/// A CNP that tells the sender its window, in the first four of the reserved bytes. Mercury has 32
-/// bits for it and does not say which ("Mercury", He et al., J. Cloud Computing 2024, Design
-/// details).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WindowCnp {
-    /// P_Key.
-    pub partition: u16,
-    /// The QP whose sender is to slow down, 24 bits; more are cut off.
-    pub queue_pair: u32,
-    /// Bytes that may be in flight; zero, as in a plain CNP, says nothing of them.
-    pub window: u32,
-}
-
-impl WindowCnp {
-    /// Its size.
-    pub const BYTES: usize = CnpPacket::BYTES;
-
-    /// Writes it to the front of `out`.
-    pub fn emit(&self, out: &mut [u8]) -> Result<(), Malformed> {
-        let mut reserved = [0; 16];
-        reserved[..4].copy_from_slice(&self.window.to_be_bytes());
-        CnpPacket { partition: self.partition, queue_pair: self.queue_pair, reserved }.emit(out)
-    }
-
-    /// Reads it from the front of `bytes`.
-    pub fn parse(bytes: &[u8]) -> Result<WindowCnp, Malformed> {
-        let CnpPacket { partition, queue_pair, reserved } = CnpPacket::parse(bytes)?;
-        Ok(WindowCnp { partition, queue_pair, window: u32::from_be_bytes(*head(&reserved)?) })
-    }
-}

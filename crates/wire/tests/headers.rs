@@ -7,7 +7,7 @@ use wire::ethernet::{EthernetHeader, IPV4};
 use wire::int::{FnccAck, IntHeader, IntHop, RATES};
 use wire::ip::{Ecn, Ipv4Header, ROCEV2_PORT, UDP, UdpHeader};
 use wire::pfc::PfcFrame;
-use wire::roce::{Aeth, Bth, CnpPacket, Opcode, Reth, Syndrome, WindowCnp};
+use wire::roce::{Aeth, Bth, CnpPacket, Opcode, Reth, Syndrome};
 
 /// What `emit` writes, with a byte behind it that it must leave alone.
 macro_rules! emitted {
@@ -137,18 +137,6 @@ fn cnp_has_opcode_0x81_becn_and_sixteen_zeros() {
     let mut data = bytes;
     data[0] = 0x0a;
     assert_eq!(CnpPacket::parse(&data), Err(Malformed::Field("opcode")));
-}
-
-#[test]
-fn a_window_cnp_is_a_cnp_with_a_number_in_its_reserved_bytes() {
-    let cnp = WindowCnp { partition: 0xffff, queue_pair: 0x17, window: 160_000 };
-    let mut bytes = [0; 28];
-    // 160 000 is 0x27100.
-    bytes[..16]
-        .copy_from_slice(&[0x81, 0, 0xff, 0xff, 0x40, 0, 0, 0x17, 0, 0, 0, 0, 0, 0x02, 0x71, 0x00]);
-    assert_eq!(emitted!(cnp, 28), bytes);
-    assert_eq!(WindowCnp::parse(&bytes), Ok(cnp));
-    assert_eq!(CnpPacket::parse(&bytes).map(|cnp| cnp.queue_pair), Ok(0x17));
 }
 
 #[test]
@@ -317,6 +305,5 @@ proptest! {
         let _ = IntHeader::parse(&bytes);
         let _ = IntHop::parse(&bytes);
         let _ = FnccAck::parse(&bytes);
-        let _ = WindowCnp::parse(&bytes);
     }
 }

@@ -41,7 +41,9 @@ Cache = Annotated[
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option(metavar="N", help="Runs at a time; default: one for each processor."),
+    typer.Option(
+        metavar="N", help="Runs at a time; default: one for each processor that they may use."
+    ),
 ]
 
 

@@ -178,5 +178,9 @@ def _over(
 
 def _ticks(run: Result, name: str) -> list[int]:
     """The instants at which the probe ``name`` looked."""
-    step, begin = (quantity.picoseconds(run.probes[name][key]) for key in ("interval", "start"))
-    return list(range(begin, run.summary["simulated_ns"] * 1000 + 1, step))
+    probe = run.probes[name]
+    step, begin = (quantity.picoseconds(probe[key]) for key in ("interval", "start"))
+    end = run.summary["simulated_ns"] * 1000
+    if "end" in probe:
+        end = min(end, quantity.picoseconds(probe["end"]))
+    return list(range(begin, end + 1, step))

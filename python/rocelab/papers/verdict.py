@@ -3,6 +3,7 @@
 An order holds when each pair that it names is in that order, over several seeds by more than the
 spread of the difference. A change holds with the same sign and at least half the size, is weaker
 below that, and differs with the other sign. A number holds within 15 %, a bound when it is kept.
+Where a value is not a number, nothing was measured, and the claim differs.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from rocelab.papers.model import Outcome, Reading, Runs, Value
 
 TOLERANCE = 0.15
 """How far a number may be from the paper's."""
+UNMEASURED = "nothing was measured"
+"""By what a claim differs where there is no number, or none to divide by."""
 
 Judge = Callable[[Runs], Outcome]
 Readings = Mapping[str, Reading]
@@ -44,7 +47,9 @@ def below(readings: Readings, bound: float, unit: str) -> Judge:
 
     def judge(runs: Runs) -> Outcome:
         values = _read(readings, runs)
-        wrong = [f"{name} not below {bound:g}" for name in values if _mean(values[name]) >= bound]
+        wrong = [
+            f"{name} not below {bound:g}" for name in values if not _mean(values[name]) < bound
+        ]
         return _outcome(values, wrong, unit)
 
     return judge
@@ -55,7 +60,9 @@ def above(readings: Readings, bound: float, unit: str) -> Judge:
 
     def judge(runs: Runs) -> Outcome:
         values = _read(readings, runs)
-        wrong = [f"{name} not above {bound:g}" for name in values if _mean(values[name]) <= bound]
+        wrong = [
+            f"{name} not above {bound:g}" for name in values if not _mean(values[name]) > bound
+        ]
         return _outcome(values, wrong, unit)
 
     return judge
@@ -74,7 +81,7 @@ def up_to(new: Curve, olds: Mapping[str, Curve], paper_percent: float, unit: str
     """Somewhere ``new`` is that many per cent above one of ``olds``; below it where negative."""
 
     def judge(runs: Runs) -> Outcome:
-        most = max(_changes(new, olds, runs), key=lambda one: one.percent * paper_percent)
+        most = _end(max, _changes(new, olds, runs), paper_percent)
         return _change(most, paper_percent, unit)
 
     return judge
@@ -91,7 +98,7 @@ def between(
     def judge(runs: Runs) -> Outcome:
         found = _changes(new, olds, runs)
         ends = [
-            _change(end(found, key=lambda one: one.percent * paper), paper, unit)
+            _change(_end(end, found, paper), paper, unit)
             for end, paper in zip((min, max), paper_percents, strict=True)
         ]
         text = " to ".join(end.measured for end in ends)
@@ -120,6 +127,8 @@ def lowest_at_all(curves: Mapping[str, Curve], name: str, unit: str) -> Judge:
         won = sum(all(found[at] == "<" for found in relations.values()) for at in ours)
         span = [_number(end(_mean(value) for value in ours.values())) for end in (min, max)]
         text = f"{name} lowest at {won} of {len(ours)} points, {span[0]} to {span[1]} {unit}"
+        if any(_is_unmeasured(curve) for curve in (ours, *values.values())):
+            return Outcome(text, "differs", UNMEASURED)
         return Outcome(text, "differs", "; ".join(wrong)) if wrong else Outcome(text, "holds")
 
     return judge
@@ -130,12 +139,13 @@ def close(readings: Readings, paper: Mapping[str, float], unit: str) -> Judge:
     return lambda runs: _close(_read(readings, runs), paper, unit)
 
 
-def agree(readings: Readings, unit: str) -> Judge:
+def agree(readings: Readings, unit: str, tolerance: float = TOLERANCE) -> Judge:
     """All are the first one's number, within the tolerance."""
 
     def judge(runs: Runs) -> Outcome:
         values = _read(readings, runs)
-        return _close(values, dict.fromkeys(values, _mean(next(iter(values.values())))), unit)
+        first = _mean(next(iter(values.values())))
+        return _close(values, dict.fromkeys(values, first), unit, tolerance)
 
     return judge
 
@@ -160,9 +170,17 @@ def _changes(new: Curve, olds: Mapping[str, Curve], runs: Runs) -> list[_Change]
     ]
 
 
+def _end(end: Callable[..., _Change], found: Sequence[_Change], paper_percent: float) -> _Change:
+    """The least or the most of ``found`` in the paper's direction; what is no number goes first."""
+    unmeasured = [one for one in found if math.isnan(one.percent)]
+    return (unmeasured or [end(found, key=lambda one: one.percent * paper_percent)])[0]
+
+
 def _change(ours: _Change, paper_percent: float, unit: str) -> Outcome:
     both = f"{_spread(ours.after)} against{ours.where} {_spread(ours.before)} {unit}".strip()
     text = f"{ours.percent:+.1f} % ({both})"
+    if not math.isfinite(ours.percent):
+        return Outcome(text, "differs", UNMEASURED)
     by = f"{ours.percent - paper_percent:+.1f} points"
     if ours.percent * paper_percent <= 0:
         return Outcome(text, "differs", f"{by}, other sign")
@@ -171,10 +189,15 @@ def _change(ours: _Change, paper_percent: float, unit: str) -> Outcome:
     return Outcome(text, "holds")
 
 
-def _close(values: Mapping[str, Value], paper: Mapping[str, float], unit: str) -> Outcome:
+def _close(
+    values: Mapping[str, Value],
+    paper: Mapping[str, float],
+    unit: str,
+    tolerance: float = TOLERANCE,
+) -> Outcome:
     off = {name: _mean(values[name]) / paper[name] - 1 for name in values}
     wrong = [
-        f"{name} {100 * by:+.0f} %".strip() for name, by in off.items() if not abs(by) <= TOLERANCE
+        f"{name} {100 * by:+.0f} %".strip() for name, by in off.items() if not abs(by) <= tolerance
     ]
     return _outcome(values, wrong, unit)
 
@@ -194,7 +217,12 @@ def _relation(low: Value, high: Value) -> str:
     if _values(low) == _values(high):
         return "="
     # Seeds have the same traffic in all cases, so it is their differences that spread.
-    differences = [b - a for a, b in zip(_values(low), _values(high), strict=True)]
+    pairs = list(zip(_values(low), _values(high), strict=True))
+    differences = [b - a for a, b in pairs]
+    if not all(map(math.isfinite, differences)):
+        # What never happens is above all that does; over several seeds, where it is so in each.
+        signs = {"<" if a < b else ">" if a > b else "=" for a, b in pairs}
+        return signs.pop() if len(signs) == 1 else "="
     spread = statistics.stdev(differences) if len(differences) > 1 else 0.0
     mean = statistics.fmean(differences)
     if abs(mean) <= spread:
@@ -205,11 +233,17 @@ def _relation(low: Value, high: Value) -> str:
 def _outcome(values: Mapping[str, Value], wrong: Sequence[str], unit: str) -> Outcome:
     words = [f"{name} {_spread(value)}".strip() for name, value in values.items()]
     text = f"{', '.join(words)} {unit}".strip()
+    if _is_unmeasured(values):
+        return Outcome(text, "differs", UNMEASURED)
     return Outcome(text, "differs", ", ".join(wrong)) if wrong else Outcome(text, "holds")
 
 
 def _read(readings: Readings, runs: Runs) -> dict[str, Value]:
     return {name: reading(runs) for name, reading in readings.items()}
+
+
+def _is_unmeasured(values: Mapping[str, Value]) -> bool:
+    return any(math.isnan(_mean(value)) for value in values.values())
 
 
 def _values(value: Value) -> list[float]:

@@ -53,7 +53,8 @@ impl<S: Scheme> Switch<S> {
             let open = self.sub_queues[port].open(window.packets, this.paused, |queue, head| {
                 cp.gate(&cp_ports[port], queue, head, at)
             });
-            let ready = this.due(own | open.priorities);
+            // A gate may open after the time it gave, and was asked at `at`.
+            let ready = this.due(own | open.priorities).max(at);
             if open.wait == Time::NEVER { ready } else { ready.min(open.wait.max(at)) }
         };
         due.set(port, next);

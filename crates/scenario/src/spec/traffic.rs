@@ -112,8 +112,8 @@ pub struct PoissonSpec {
     /// points of one size are a step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cdf: Option<Vec<(u64, f64)>>,
-    /// Flow-size distribution from a file of lines `bytes,probability`, relative to the scenario; the
-    /// HPCC simulator's `bytes percent` will do, too.
+    /// Flow-size distribution from a file of lines `bytes,probability`, relative to the scenario; a line of
+    /// column names may lead, and the HPCC simulator's `bytes percent` will do, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload_file: Option<String>,
     /// Offered load as a fraction of each host's link rate, in (0, 1]; payload alone: headers and ACKs
@@ -161,8 +161,8 @@ pub struct RequestResponseSpec {
     /// points of one size are a step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cdf: Option<Vec<(u64, f64)>>,
-    /// Flow-size distribution from a file of lines `bytes,probability`, relative to the scenario; the
-    /// HPCC simulator's `bytes percent` will do, too.
+    /// Flow-size distribution from a file of lines `bytes,probability`, relative to the scenario; a line of
+    /// column names may lead, and the HPCC simulator's `bytes percent` will do, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload_file: Option<String>,
     /// Load that the responses offer as a fraction of each host's link rate, in (0, 1]; payload alone:

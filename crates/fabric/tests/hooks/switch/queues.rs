@@ -104,6 +104,43 @@ fn a_gate_opens_at_its_time() {
     assert_eq!(fct(&output, 0), 6 * 5_000_000 + one_way(FULL, 1) + ack_back(2));
 }
 
+toy! {
+    /// Data may leave the switch after 5 us, and not yet at them.
+    Late: (), (), NoCtl, (), LineRate, PlainReceiver, Latecomer;
+    no_ctl!();
+    no_host!();
+    fn cp(_: &Plain<()>, _: &SwitchFacts<'_>) -> Option<Latecomer> {
+        Some(Latecomer)
+    }
+}
+
+#[derive(Debug)]
+struct Latecomer;
+
+impl Cp<Late> for Latecomer {
+    type Level = Strict;
+    type Port = ();
+    const SUB_QUEUES: bool = true;
+    fn port(&self, _: &Plain<()>, _: &PortFacts) {}
+    fn sub_queue(&self, _: PortId, _: PortId, packet: &Packet<Late>) -> u32 {
+        u32::from(is_data(packet))
+    }
+    fn gate(&self, _: &(), _: u32, _: &Packet<Late>, now: Time) -> Gate {
+        if now > US * 5 { Gate::Open } else { Gate::Until(US * 5) }
+    }
+}
+
+/// Protects time: a gate that is still shut at its time is asked again just after it.
+#[test]
+fn a_gate_may_open_after_its_time() {
+    let mut setup = line(1, G100, US);
+    setup.message(0, 1, 6_000, Time::ZERO);
+    let output = run::<Late>(&setup, Plain(()), 1);
+    let open = 5_000_000 + 1;
+    let data = (FIRST + 5 * FULL) * BYTE + WIRE;
+    assert_eq!(fct(&output, 0), open + data + ack_back(2), "back to back from then on");
+}
+
 // ---- turn ----
 
 toy! {
