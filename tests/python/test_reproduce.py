@@ -87,26 +87,56 @@ def test_a_figure_from_end_to_end(command: Command, tmp_path: Path) -> None:
 
 
 def test_a_page_groups_what_does_not_hold_by_its_cause(tmp_path: Path) -> None:
-    def claim(verdict: str, reason: str) -> dict[str, str]:
+    def claim(verdict: str, reason: str, kind: str = "paper") -> dict[str, str]:
         by = "" if verdict == "holds" else "+1 %"
-        words = {"claim": "c", "paper": "p", "measured": "m", "assumption": "a"}
-        return {**words, "verdict": verdict, "by": by, "reason": reason}
+        words = {"claim": "c", "paper": "p", "expected": "e", "measured": "m", "assumption": "a"}
+        return {**words, "kind": kind, "verdict": verdict, "by": by, "reason": reason}
 
     made = [
         reproduce.Reproduction("fncc/fig1", "One", [claim("holds", "")], tmp_path),
         reproduce.Reproduction(
-            "fncc/fig3", "Three", [claim("differs", "xoff turns it"), claim("weaker", "")], tmp_path
+            "fncc/fig3",
+            "Three",
+            [
+                claim("differs", "xoff turns it"),
+                claim("weaker", ""),
+                claim("holds", "", "variant"),
+                claim("differs", "xoff turns it", "variant"),
+                claim("holds", "", "ours"),
+            ],
+            tmp_path,
         ),
         reproduce.Reproduction("fncc/fig9", "Nine", [claim("weaker", "xoff turns it")], tmp_path),
     ]
     text = reproduce.page(made, "the command")
     assert "Written by `the command`" in text
-    assert "4 claims: 1 hold, 2 weaker, 1 differ." in text
-    assert "1. Xoff turns it. (1 of `fncc/fig3`, 1 of `fncc/fig9`)" in text
+    # Variants and checks of ours are no claims of the paper.
+    assert "- 4 claims of the paper: 1 hold, 2 weaker, 1 differ\n" in text
+    assert "in another form: 1 hold, 0 weaker, 1 differ\n" in text
+    assert "- 1 check of ours, which the paper does not claim: 1 hold, 0 weaker, 0 differ" in text
+    assert "1. Xoff turns it. (2 of `fncc/fig3`, 1 of `fncc/fig9`)" in text
     assert "2. Not known. (1 of `fncc/fig3`)" in text
     assert "| c | p | m | holds | a |" in text
     assert "| c | p | m | weaker: +1 % (cause 2) | a |" in text
+    # What is expected stands in no column of the paper's.
+    assert text.count("| check | expected | measured |") == 1
+    assert text.count("| c | e | m | holds | a |") == 1
+    assert text.index("Where the paper is silent:") < text.index("Departs from the paper:")
     assert "mercury" not in text
+
+
+def test_checks_of_ours_have_no_value_of_the_paper() -> None:
+    for paper in reproduce.PAPERS:
+        for figure in paper.figures:
+            for claim in figure.claims:
+                assert bool(claim.paper) != bool(claim.expected), f"{figure.id} {claim.id}"
+                assert not (claim.variant and claim.expected), f"{figure.id} {claim.id}"
+
+
+def test_departures_say_what_the_paper_has_and_why() -> None:
+    for paper in reproduce.PAPERS:
+        for text in paper.departures:
+            assert "because" in text or ": " in text, text
 
 
 @pytest.mark.parametrize("name", ["fncc/fig99", "nobody", "fncc/"])
@@ -406,6 +436,23 @@ def test_the_seeds_of_rcms_victim_make_the_paths_of_the_figure(tmp_path: Path) -
         assert got == pytest.approx([25.0] * len(cases), abs=0.5), sender
 
 
+def test_more_than_so_many_per_cent_is_a_bound() -> None:
+    old = reading(100.0)
+    assert judged(verdict.by_more_than(reading(89.0), old, -10, "us")).verdict == "holds"
+    for new in (91.0, 90.0, 120.0):
+        outcome = judged(verdict.by_more_than(reading(new), old, -10, "us"))
+        assert (outcome.verdict, outcome.by) == ("differs", "not by more than 10 %")
+    assert judged(verdict.by_more_than(reading(111.0), old, 10, "us")).verdict == "holds"
+
+
+def test_numbers_just_out_of_the_tolerance_do_not_look_as_if_they_were_within() -> None:
+    close = verdict.close({"a": reading(115.2), "b": reading(84.96)}, {"a": 100, "b": 100}, "us")
+    assert judged(close).by == "a +15.2 %, b -15.04 %"
+    assert judged(verdict.agree({"a": reading(100.0), "b": reading(109.0)}, "us")).by == ""
+    narrow = verdict.agree({"a": reading(100.0), "b": reading(109.0)}, "us", 0.02)
+    assert judged(narrow).by == "b +9 %"
+
+
 def test_numbers() -> None:
     close = verdict.close({"a": reading(114.0), "b": reading(84.0)}, {"a": 100, "b": 100}, "us")
     assert judged(close) == Outcome("a 114, b 84 us", "differs", "b -16 %")
@@ -543,6 +590,8 @@ def test_flows_that_were_not_done_are_told_below_the_figures_of_papers(tmp_path:
     some = {"a": whole, "b": cut, "c": whole.with_(scheme__name="none")}
     done, warning = notes("cut", some)
     assert done == "Flows done: dcqcn 5 of 8."
+    by_line = {"one flows": whole, "two flows": cut}
+    assert notes("lines", by_line)[0] == "Flows done: flows 5 of 8."
     assert warning.startswith("1 of 3 runs, the first in b: 3 of 4 flows were not done at 45us")
     # No caveat of what shows no completion times.
     assert notes("rates", some, fct=False) == []

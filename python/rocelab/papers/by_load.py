@@ -80,12 +80,13 @@ def panel(
     x: str = "Load (%)",
     *,
     second_set: Container[str] = (),
+    log_y: bool = False,
 ) -> Panel:
     """A line over the load for each scheme, means over the seeds."""
     shown = [
         Line(name, _line(workload, name, read), second_set=name in second_set) for name in schemes
     ]
-    return Panel(title, x, y, shown, marked=True)
+    return Panel(title, x, y, shown, log_y=log_y, marked=True)
 
 
 def at_loads(

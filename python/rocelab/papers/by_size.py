@@ -6,10 +6,12 @@ Cases are named as in ``seeds``; statistics are those of each seed, then their m
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Callable, Mapping
 
 import polars as pl
 
+from rocelab import quantity
 from rocelab.papers import seeds
 from rocelab.papers.measure import warmed_up
 from rocelab.papers.model import Line, Panel, Points, Reading, Runs
@@ -53,21 +55,33 @@ def _of_seeds(runs: Runs, scheme: str, statistic: str, least: float, most: float
     ]
 
 
+def at_sizes(scheme: str, statistic: str) -> Callable[[Runs], Mapping[str, list[float]]]:
+    """The statistic at each size that is drawn, for each seed with flows of that size."""
+    return lambda runs: {
+        quantity.size(float(f"{top:.3g}")): values
+        for top, values in _classes(runs, scheme, statistic).items()
+    }
+
+
 def _line(scheme: str, statistic: str) -> Callable[[Runs], Points]:
     def points(runs: Runs) -> Points:
-        tops, values = [], []
-        # Half decades: 0.1 to 0.316 KB and so on.
-        for step in range(4, 20):
-            low, top = 10 ** (step / 2), 10 ** ((step + 1) / 2)
-            counts = [len(_flows(run, low + 1e-9, top)) for run in _runs(runs, scheme)]
-            if sum(counts) >= _LEAST_FLOWS:
-                found = _of_seeds(runs, scheme, statistic, low + 1e-9, top)
-                known = [value for value in found if not math.isnan(value)]
-                tops.append(top)
-                values.append(sum(known) / len(known))
-        return tops, values
+        found = _classes(runs, scheme, statistic)
+        return list(found), [statistics.fmean(values) for values in found.values()]
 
     return points
+
+
+def _classes(runs: Runs, scheme: str, statistic: str) -> dict[float, list[float]]:
+    """By the top of each class of sizes, what the seeds have that have flows of it."""
+    found = {}
+    # Half decades: 0.1 to 0.316 KB and so on.
+    for step in range(4, 20):
+        low, top = 10 ** (step / 2), 10 ** ((step + 1) / 2)
+        counts = [len(_flows(run, low + 1e-9, top)) for run in _runs(runs, scheme)]
+        if sum(counts) >= _LEAST_FLOWS:
+            of_seeds = _of_seeds(runs, scheme, statistic, low + 1e-9, top)
+            found[top] = [value for value in of_seeds if not math.isnan(value)]
+    return found
 
 
 def _runs(runs: Runs, scheme: str) -> list[Result]:

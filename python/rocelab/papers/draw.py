@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from rocelab.papers.model import Figure, Panel, Runs
-from rocelab.plot.slowdown import log_sizes, log_slowdown
+from rocelab.plot.slowdown import log_sizes, log_slowdown, log_values
 from rocelab.plot.style import (
     COLOURS,
     HEADROOM,
@@ -29,11 +29,14 @@ _NUMBER_PT = 6
 """Size of the numbers above bars."""
 _DIGIT_EM = 0.64
 """Width of a digit in the font of the pictures, in its size."""
-_NUMBER = "{:.3g}"
+_LOG_BARS_ROOM = 0.15
+"""Of a logarithmic axis's length, what is left above bars for their numbers."""
 _BARS_WIDE = 0.8
 """How much of the way to the next word the bars of one take together."""
 _SECOND_SET = "--"
 """Line style of the second of two sets of a scheme, which share a colour."""
+_SECOND_BARS = "////"
+"""And the hatch of its bars."""
 _PLOT_SHARE = 0.85
 """Of a panel's width, what is left beside the y axis with its label."""
 
@@ -100,8 +103,16 @@ def _panel(axes: Axes, panel: Panel, frame: pl.DataFrame, looks: Mapping[str, in
             width = _BARS_WIDE / len(panel.lines)
             shift = (index - (len(panel.lines) - 1) / 2) * width
             spots = [at + shift for at in range(len(rows))]
-            drawn = axes.bar(spots, rows["y"], width, color=COLOURS[look], label=line.name)
-            axes.bar_label(drawn, fmt=_NUMBER, fontsize=_NUMBER_PT, padding=1, rotation=90 * turned)
+            drawn = axes.bar(
+                spots,
+                rows["y"],
+                width,
+                color="white" if line.second_set else COLOURS[look],
+                edgecolor=COLOURS[look] if line.second_set else None,
+                hatch=_SECOND_BARS if line.second_set else None,
+                label=line.name,
+            )
+            axes.bar_label(drawn, fmt=_number, fontsize=_NUMBER_PT, padding=1, rotation=90 * turned)
             axes.set_xticks(range(len(rows)), rows["word"].to_list())
             axes.grid(visible=False, axis="x")
             axes.margins(y=0.2 if turned else 0.12)
@@ -122,6 +133,11 @@ def _panel(axes: Axes, panel: Panel, frame: pl.DataFrame, looks: Mapping[str, in
     if panel.by_size:
         log_sizes(axes)
         log_slowdown(axes)
+    elif panel.log_y:
+        log_values(axes)
+        if bars:
+            low, high = axes.get_ylim()
+            axes.set_ylim(low, high * (high / low) ** _LOG_BARS_ROOM)
     elif bars:
         axes.set_ylim(bottom=0)
     else:
@@ -131,12 +147,17 @@ def _panel(axes: Axes, panel: Panel, frame: pl.DataFrame, looks: Mapping[str, in
         axes.set_xlim(panel.x_range)
 
 
+def _number(value: float) -> str:
+    """Three digits, or all before the point."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
 def _numbers_fit(frame: pl.DataFrame, lines: int) -> bool:
     """Whether the numbers of ``lines`` bars side by side at each word have room beside another."""
     words = frame["word"].n_unique()
-    numbers = [_NUMBER.format(value) for value in frame["y"]]
-    # A point is half as wide as a digit.
-    digits = max(len(number) - number.count(".") / 2 for number in numbers)
+    numbers = [_number(value) for value in frame["y"]]
+    # A point or comma is half as wide as a digit.
+    digits = max(len(number) - sum(map(number.count, ".,")) / 2 for number in numbers)
     # As matplotlib places bars: words are 1 apart, and a twentieth is left free at both ends.
     span = (words - 1 + _BARS_WIDE) * 1.1
     bar_in = WIDTH_IN * _PLOT_SHARE * _BARS_WIDE / lines / span

@@ -92,13 +92,13 @@ def lines(
     return [Line(name, points) for name, points in each(cases, read).items()]
 
 
-def bars(name: str, readings: Mapping[str, Reading]) -> Line:
+def bars(name: str, readings: Mapping[str, Reading], *, second_set: bool = False) -> Line:
     """A group's bars by the words below them."""
 
     def points(runs: Runs) -> Points:
         return list(readings), [single(reading(runs)) for reading in readings.values()]
 
-    return Line(name, points)
+    return Line(name, points, second_set=second_set)
 
 
 def over_us(

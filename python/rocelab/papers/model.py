@@ -32,7 +32,7 @@ class Line:
     thin: bool = False
     """Drawn thin: the second of two that belong together."""
     second_set: bool = False
-    """Dashed, with open marks: another set of parameters of a scheme with the same colour."""
+    """Dashed, with open marks, bars hatched: another set of parameters in the same colour."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,8 @@ class Panel:
     """What of the x axis is drawn; default: all. The data have all."""
     by_size: bool = False
     """FCT slowdown by flow size, both logarithmic."""
+    log_y: bool = False
+    """The y axis is logarithmic: what is compared is a share of values far apart."""
     marked: bool = False
     """The points, few, have marks."""
 
@@ -67,19 +69,30 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of the paper about a figure."""
+    """A statement of the paper about a figure, a variant of it, or a check of ours."""
 
     id: str
     text: str
     """What is claimed."""
     paper: str
-    """The paper's value."""
+    """The paper's value; empty where the check is ours."""
     judge: Callable[[Runs], Outcome]
     """Measures the same in the runs."""
     assumption: str = ""
     """What the measured value rests on, where the paper says nothing."""
     reason: str = ""
     """Why it does not hold, where that was found; printed only then."""
+    variant: bool = False
+    """A claim of the paper under other parameters than those of the figure, or of another form."""
+    expected: str = ""
+    """What is expected where the check is ours, and no claim of the paper."""
+
+    @property
+    def kind(self) -> str:
+        """``paper``, ``variant`` or ``ours``."""
+        if self.expected:
+            return "ours"
+        return "variant" if self.variant else "paper"
 
 
 @dataclass(frozen=True)
@@ -111,3 +124,5 @@ class Paper:
     """Which colour and line style each line has, by its name."""
     assumptions: Sequence[str]
     """What holds for all figures where the paper is silent."""
+    departures: Sequence[str] = ()
+    """Where figures are not made as the paper says, and why."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -79,8 +79,10 @@ def reproduce(
     claims = [
         {
             "id": claim.id,
+            "kind": claim.kind,
             "claim": claim.text,
             "paper": claim.paper,
+            "expected": claim.expected,
             "measured": outcome.measured,
             "verdict": outcome.verdict,
             "by": outcome.by,
@@ -103,6 +105,7 @@ def reproduce(
         "quick": quick,
         "claims": claims,
         "assumptions": list(paper.assumptions),
+        "departures": list(paper.departures),
         "notes": notes,
     }
     put(directory / "claims.json", to_json(told))
@@ -114,10 +117,11 @@ def table(made: Reproduction) -> str:
     lines = [f"{made.id}  {made.title}"]
     for claim in made.claims:
         by = f" ({claim['by']})" if claim["by"] else ""
-        lines += [f"  {claim['verdict']:<8}{claim['claim']}{by}"]
+        kind = "" if claim["kind"] == "paper" else f"[{claim['kind']}] "
+        lines += [f"  {claim['verdict']:<8}{kind}{claim['claim']}{by}"]
         lines += [
             f"          {key:<11}{claim[key]}"
-            for key in ("paper", "measured", "assumption", "reason")
+            for key in ("paper", "expected", "measured", "assumption", "reason")
             if claim[key]
         ]
     return "\n".join(lines)
@@ -133,24 +137,55 @@ def page(made: Sequence[Reproduction], command: str) -> str:
         figures = [one for one in made if one.id.startswith(f"{paper.id}/")]
         if not figures:
             continue
-        parts.append(f"## {paper.id}\n\n{paper.citation}\n\nWhere the paper is silent:\n")
-        parts.append("\n".join(f"- {text}" for text in paper.assumptions) + "\n")
+        parts.append(f"## {paper.id}\n\n{paper.citation}\n")
+        for heading, texts in (
+            ("Where the paper is silent", paper.assumptions),
+            ("Departs from the paper", paper.departures),
+        ):
+            if texts:
+                parts.append(f"{heading}:\n\n" + "\n".join(f"- {text}" for text in texts) + "\n")
         causes = _causes(figures)
         parts += _summary(figures, causes)
         numbers = {cause: number for number, cause in enumerate(causes, 1)}
         for one in figures:
             parts.append(f"### `{one.id}`\n\n{one.title}.\n")
-            if not one.claims:
-                continue
-            rows = [("claim", "paper", "measured", "verdict", "rests on")]
-            for claim in one.claims:
-                verdict = claim["verdict"] + (f": {claim['by']}" if claim["by"] else "")
-                if claim["verdict"] != "holds":
-                    verdict += f" (cause {numbers[claim['reason']]})"
-                what = (claim["claim"], claim["paper"], claim["measured"])
-                rows.append((*what, verdict, claim["assumption"]))
-            parts.append(markdown(rows, left=5) + "\n")
+            for kind, heading in _HEADINGS.items():
+                claims = [claim for claim in one.claims if claim["kind"] == kind]
+                if claims:
+                    parts += [heading] if heading else []
+                    parts.append(_rows(claims, kind, numbers))
     return "\n".join(parts)
+
+
+def _rows(claims: Sequence[dict[str, Any]], kind: str, numbers: Mapping[str, int]) -> str:
+    """The table of the claims of a kind, with the numbers of their causes."""
+    value, head = ("expected", "check") if kind == "ours" else ("paper", "claim")
+    rows = [(head, value, "measured", "verdict", "rests on")]
+    for claim in claims:
+        verdict = claim["verdict"] + (f": {claim['by']}" if claim["by"] else "")
+        if claim["verdict"] != "holds":
+            verdict += f" (cause {numbers[claim['reason']]})"
+        what = (claim["claim"], claim[value], claim["measured"])
+        rows.append((*what, verdict, claim["assumption"]))
+    return markdown(rows, left=5) + "\n"
+
+
+_HEADINGS = {
+    "paper": "",
+    "variant": "With other parameters or in another form:\n",
+    "ours": "Checks of ours, which the paper does not claim:\n",
+}
+_KINDS = {
+    "paper": ("claim of the paper", "claims of the paper"),
+    "variant": (
+        "variant, a claim with other parameters or in another form",
+        "variants, claims with other parameters or in another form",
+    ),
+    "ours": (
+        "check of ours, which the paper does not claim",
+        "checks of ours, which the paper does not claim",
+    ),
+}
 
 
 def _causes(figures: Sequence[Reproduction]) -> dict[str, dict[str, int]]:
@@ -165,18 +200,27 @@ def _causes(figures: Sequence[Reproduction]) -> dict[str, dict[str, int]]:
 
 
 def _summary(figures: Sequence[Reproduction], causes: dict[str, dict[str, int]]) -> list[str]:
-    """How many claims hold, and why the others do not."""
-    verdicts = [claim["verdict"] for one in figures for claim in one.claims]
-    counts = [f"{verdicts.count(each)} {words}" for each, words in _WORDS.items()]
-    said = f"{len(verdicts)} claims: {', '.join(counts)}."
+    """How many claims of each kind hold, and why the others do not."""
+    said = []
+    for kind, (one, several) in _KINDS.items():
+        verdicts = [
+            claim["verdict"] for each in figures for claim in each.claims if claim["kind"] == kind
+        ]
+        if verdicts:
+            counts = [f"{verdicts.count(each)} {words}" for each, words in _WORDS.items()]
+            what = one if len(verdicts) == 1 else several
+            said.append(f"- {len(verdicts)} {what}: {', '.join(counts)}")
+    if not said:
+        return []
+    parts = ["Verdicts:\n", "\n".join(said) + "\n"]
     if not causes:
-        return [f"{said}\n"]
+        return parts
     listed = []
     for number, (cause, counted) in enumerate(causes.items(), 1):
         where = ", ".join(f"{count} of `{id_}`" for id_, count in counted.items())
         text = f"{cause[:1].upper()}{cause[1:]}" if cause else "Not known"
         listed.append(f"{number}. {text}. ({where})")
-    return [f"{said} Causes of those that do not hold:\n", "\n".join(listed) + "\n"]
+    return [*parts, "Causes of those that do not hold:\n", "\n".join(listed) + "\n"]
 
 
 _WORDS = {"holds": "hold", "weaker": "weaker", "differs": "differ"}
@@ -195,25 +239,30 @@ def _notes(figure: Figure, runs: Runs) -> list[str]:
         if figure.completion_times or _OF_THE_OTHERS not in text
     )
     warnings = told_once(told, len(runs))
-    unfinished = _unfinished(runs) if figure.completion_times else []
+    unfinished = _unfinished(figure, runs) if figure.completion_times else []
     return [*unfinished, *caveats(list(runs.values())), *warnings]
 
 
-def _unfinished(runs: Runs) -> list[str]:
-    """How many flows of each scheme were done, over all its runs, where that is not all of them.
+def _unfinished(figure: Figure, runs: Runs) -> list[str]:
+    """How many flows of each line's runs were done, over all of these, where not all were.
 
-    Where none was, none was meant to be.
+    Runs of no line count for their scheme. Where none was done, none was meant to be.
     """
     counts: dict[str, tuple[int, int]] = {}
-    for run in runs.values():
-        done, flows = counts.get(run.summary["scheme"], (0, 0))
-        counts[run.summary["scheme"]] = (
-            done + run.summary["flows_done"],
-            flows + run.summary["flows"],
-        )
+    for case, run in runs.items():
+        name = _line_of(figure, case) or run.summary["scheme"]
+        done, flows = counts.get(name, (0, 0))
+        counts[name] = (done + run.summary["flows_done"], flows + run.summary["flows"])
     told = [
-        f"{scheme} {done:,} of {flows:,}"
-        for scheme, (done, flows) in counts.items()
+        f"{name} {done:,} of {flows:,}"
+        for name, (done, flows) in counts.items()
         if 0 < done < flows
     ]
     return [f"Flows done: {', '.join(told)}."] if told else []
+
+
+def _line_of(figure: Figure, case: str) -> str:
+    """The line whose name ends that of ``case``, the longest of several; none: empty."""
+    names = {line.name for panel in figure.panels for line in panel.lines}
+    hits = [name for name in names if case == name or case.endswith(f" {name}")]
+    return max(hits, key=len, default="")

@@ -77,6 +77,20 @@ def change(new: Reading, old: Reading, paper_percent: float, unit: str) -> Judge
     return judge
 
 
+def by_more_than(new: Reading, old: Reading, percent: float, unit: str) -> Judge:
+    """``new`` is more than that many per cent above ``old``; below it where negative."""
+
+    def judge(runs: Runs) -> Outcome:
+        ours = _Change(new(runs), old(runs))
+        if not math.isfinite(ours.percent):
+            return Outcome(ours.text(unit), "differs", UNMEASURED)
+        if ours.percent * math.copysign(1, percent) > abs(percent):
+            return Outcome(ours.text(unit), "holds")
+        return Outcome(ours.text(unit), "differs", f"not by more than {abs(percent):g} %")
+
+    return judge
+
+
 def up_to(new: Curve, olds: Mapping[str, Curve], paper_percent: float, unit: str) -> Judge:
     """Somewhere ``new`` is that many per cent above one of ``olds``; below it where negative."""
 
@@ -160,6 +174,10 @@ class _Change:
     def percent(self) -> float:
         return 100 * (_mean(self.after) / _mean(self.before) - 1)
 
+    def text(self, unit: str) -> str:
+        both = f"{_spread(self.after)} against{self.where} {_spread(self.before)} {unit}".strip()
+        return f"{self.percent:+.1f} % ({both})"
+
 
 def _changes(new: Curve, olds: Mapping[str, Curve], runs: Runs) -> list[_Change]:
     after = new(runs)
@@ -177,8 +195,7 @@ def _end(end: Callable[..., _Change], found: Sequence[_Change], paper_percent: f
 
 
 def _change(ours: _Change, paper_percent: float, unit: str) -> Outcome:
-    both = f"{_spread(ours.after)} against{ours.where} {_spread(ours.before)} {unit}".strip()
-    text = f"{ours.percent:+.1f} % ({both})"
+    text = ours.text(unit)
     if not math.isfinite(ours.percent):
         return Outcome(text, "differs", UNMEASURED)
     by = f"{ours.percent - paper_percent:+.1f} points"
@@ -197,9 +214,19 @@ def _close(
 ) -> Outcome:
     off = {name: _mean(values[name]) / paper[name] - 1 for name in values}
     wrong = [
-        f"{name} {100 * by:+.0f} %".strip() for name, by in off.items() if not abs(by) <= tolerance
+        f"{name} {_off(by, tolerance)}".strip()
+        for name, by in off.items()
+        if not abs(by) <= tolerance
     ]
     return _outcome(values, wrong, unit)
+
+
+def _off(by: float, tolerance: float) -> str:
+    """In per cent, with so many digits that it is not ``tolerance`` when rounded."""
+    decimals = 0
+    while round(abs(by), decimals + 2) == tolerance:
+        decimals += 1
+    return f"{100 * by:+.{decimals}f} %"
 
 
 def _ordered(readings: Readings, pairs: Sequence[tuple[str, str]], unit: str) -> Judge:

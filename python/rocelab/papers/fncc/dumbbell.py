@@ -211,7 +211,7 @@ def _highest_busy(prefix: str, where: str, names: Sequence[str], reason: str) ->
 
 FIG1 = Figure(
     id="fig1",
-    title="Queue at the congestion point at 100, 200 and 400 Gb/s",
+    title="Queue at the congestion point at 100, 200 and 400 Gb/s, without (a), trends of hardware",
     cases=lambda _quick: _dumbbells(_RATES, THREE),
     completion_times=False,
     panels=[
@@ -388,14 +388,15 @@ FIG12 = Figure(
         Claim(
             "closed-form",
             "Reactions come when the way of the news and HPCC's law say, in closed form",
-            ", ".join(f"{case} {_expected_us(*of):.1f}" for case, of in _DELAYS.items()) + " us",
+            "",
             verdict.close(
                 {case: partial(_delay_us, case) for case in _DELAYS},
                 {case: _expected_us(*of) for case, of in _DELAYS.items()},
                 "us",
             ),
-            assumption="not the paper's: worked out for this set-up, as fig9's 300 and 330 us are "
-            "of another",
+            assumption="worked out for this set-up, as fig9's 300 and 330 us are of another",
+            expected=", ".join(f"{case} {_expected_us(*of):.1f}" for case, of in _DELAYS.items())
+            + " us",
         ),
     ],
 )
@@ -489,13 +490,24 @@ _WRAPPED_US = 20000.0
 """Longer than it takes the fields for time (16.8 ms) and bytes (10.7 ms at 100 Gb/s) to wrap."""
 
 
+_SAME = 0.02
+_ROUNDED = (
+    "records of 64 bits are rounded to 1 ns, 128 B and 80 B, which counts over the few packets "
+    "between two ACKs, where tables are always up to date. Their period turns it: every 1 us the "
+    "utilisation is 94.7 with exact and 94.8 % with 64-bit records, and the first flow's rate 40.9 "
+    "and 40.9 Gb/s; every 0.2 us they are 90.4 and 91.5 %, 43.4 and 46.1 Gb/s"
+)
+
+
 def _same(id_: str, text: str, readings: Mapping[str, Reading], unit: str) -> Claim:
     return Claim(
         id_,
         f"{text} with 64-bit records as with exact ones",
-        "the same",
-        verdict.agree(readings, unit),
+        "",
+        verdict.agree(readings, unit, _SAME),
         assumption="20 ms, in which time and bytes wrap around",
+        reason=_ROUNDED,
+        expected=f"the same within {100 * _SAME:g} %",
     )
 
 

@@ -22,9 +22,8 @@ SCHEMES: Mapping[str, dict[str, Any]] = {
     },
 }
 FORMS = ("HierCC", "HierCC to the letter", "HierCC, S ahead")
-_OTHERS = ("DCQCN", "TIMELY", "HPCC", "ExpressPass")
-FIVE = (*_OTHERS, "HierCC")
-SEVEN = (*_OTHERS, *FORMS)
+OTHERS = ("DCQCN", "TIMELY", "HPCC", "ExpressPass")
+SEVEN = (*OTHERS, *FORMS)
 
 
 FIFTH = {"pods": 2, "tors_per_pod": 2, "aggs_per_pod": 2, "cores": 2, "hosts_per_tor": 16}

@@ -84,16 +84,16 @@ def _percent(workload: str, name: str, size: str) -> Reading:
 
 
 _LITTLE_TO_GAIN = (
-    "in the quick version, among 16 hosts, mice take 11.2 us with DCQCN and 9.7 if nobody else "
-    "sends: no scheme could save more than 13 %"
+    "what turns it was not found. Mice of data mining take 10.4 us if nobody else sends and 14.9 "
+    "with DCQCN, so that 30 % could be gained; in the quick version, among 16 hosts, 9.7 and 11.3"
 )
 
 
 _FEW_PATHS = (
     "what turns it was not found. Within a pod there are few paths to collide on; with each group "
-    "spread over all pods both gain more, data mining down to 90.3 % of DCQCN's mean in the quick "
-    "version and enterprise to 87.3, in pods 96.1 and 93.1, and their order stays. So it does with "
-    "an injection of 80 %, 96.5 and 94.2"
+    "spread over all pods, every fourth host, enterprise has 81.8 % of DCQCN's mean in the quick "
+    "version and data mining 101.4, in pods 94.3 and 97.5. With an injection of 80 % they have "
+    "92.8 and 95.2"
 )
 
 
@@ -105,16 +105,31 @@ FIG9 = Figure(
     ),
     quick="16 hosts in place of 432",
     panels=[
-        Panel(
-            f"({letter}) {workload}",
-            "Flow size",
-            "Mean FCT over DCQCN's (%)",
-            [
-                bars(name, {size: _percent(workload, name, size) for size in _CLASSES})
-                for name in COMPARED
-            ],
-        )
-        for letter, workload in zip("ab", _WORKLOADS, strict=True)
+        *(
+            Panel(
+                f"({letter}) {workload}",
+                "Flow size",
+                "Mean FCT (us)",
+                [
+                    bars(name, {size: _of_size(workload, name, size) for size in _CLASSES})
+                    for name in COMPARED
+                ],
+                log_y=True,
+            )
+            for letter, workload in zip("ab", _WORKLOADS, strict=True)
+        ),
+        *(
+            Panel(
+                f"{workload}, of DCQCN's mean FCT",
+                "Flow size",
+                "Mean FCT (%)",
+                [
+                    bars(name, {size: _percent(workload, name, size) for size in _CLASSES})
+                    for name in COMPARED
+                ],
+            )
+            for workload in _WORKLOADS
+        ),
     ],
     claims=[
         claim
@@ -133,7 +148,7 @@ FIG9 = Figure(
                 f"{workload.lower()}-mice",
                 f"{workload}: mice are faster by more than 10 %",
                 "> 10 %",
-                verdict.change(
+                verdict.by_more_than(
                     _of_size(workload, "RCM", "< 1 MB"),
                     _of_size(workload, "DCQCN", "< 1 MB"),
                     -10,
@@ -145,7 +160,7 @@ FIG9 = Figure(
             Claim(
                 f"{workload.lower()}-elephants",
                 f"{workload}: elephants are hardly touched",
-                "within a few per cent",
+                "little impact",
                 verdict.agree(
                     {name: _of_size(workload, name, "> 10 MB") for name in COMPARED}, "us"
                 ),

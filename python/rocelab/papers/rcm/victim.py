@@ -57,13 +57,21 @@ def _senders_panel(title: str, names: Sequence[str]) -> Panel:
 
 
 _MARKED = (
-    "marks reach the victim, too, as its packets wait in the uplink's queue, and DCQCN with the "
-    "adapter's defaults comes back slowly: it has more without marking, or with an increase timer "
-    "of 55 us in place of 300; see the claims below"
+    "marks reach the victim, too, as its packets wait in the uplink's queue: without marking it "
+    "has 49.8 Gb/s. An increase timer of 55 us in place of the adapter's 300 does not turn it, "
+    "43.5 ± 3.7 against 43.0 ± 4.3"
 )
 
 
-def _nearly_half(id_: str, text: str, scheme: str, more: str = "", reason: str = _MARKED) -> Claim:
+def _nearly_half(
+    id_: str,
+    text: str,
+    scheme: str,
+    more: str = "",
+    reason: str = _MARKED,
+    *,
+    variant: bool = True,
+) -> Claim:
     return Claim(
         id_,
         text,
@@ -71,6 +79,7 @@ def _nearly_half(id_: str, text: str, scheme: str, more: str = "", reason: str =
         verdict.close({"Sv": _of_victim(scheme)}, {"Sv": 50}, "Gb/s"),
         assumption=f"{_LONG_MEAN}{more}",
         reason=reason,
+        variant=variant,
     )
 
 
@@ -98,7 +107,12 @@ FIG7 = Figure(
             verdict.close({"Sv": _of_victim("DCQCN")}, {"Sv": 25}, "Gb/s"),
             assumption=_LONG_MEAN,
         ),
-        _nearly_half("rcm", "With RCM the victim gets what the incast leaves of its uplink", "RCM"),
+        _nearly_half(
+            "rcm",
+            "With RCM the victim gets what the incast leaves of its uplink",
+            "RCM",
+            variant=False,
+        ),
         _nearly_half(
             "rcm-unmarked",
             "The same without marking",
