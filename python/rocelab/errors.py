@@ -37,6 +37,8 @@ class ConfigError(RocelabError, ValueError):
     """The key at fault with its path, such as ``topology.k``."""
     line: int | None
     """The line of the file, counted from 1, where it is known."""
+    warnings: list[str]
+    """What is odd about the HPCC simulator's files up to there: it may be why."""
 
     def __init__(
         self,
@@ -46,6 +48,7 @@ class ConfigError(RocelabError, ValueError):
         key: str | None = None,
         line: int | None = None,
         hint: str | None = None,
+        warnings: Sequence[str] = (),
     ) -> None:
         place = file or ""
         if line is not None:
@@ -55,6 +58,7 @@ class ConfigError(RocelabError, ValueError):
         self.file = file
         self.key = key
         self.line = line
+        self.warnings = list(warnings)
 
 
 class SimulationError(RocelabError):

@@ -7,7 +7,7 @@ import itertools
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 
@@ -76,23 +76,7 @@ class Experiment:
     def __init__(self, config: str | PathLike[str], directory: str | PathLike[str] = "") -> None:
         self.config = Path(config)
         self.directory = Path(directory)
-        try:
-            self._read = _rocelab.HpccExperiment(self.config, self.directory)
-        except ConfigError as error:
-            error.hint = error.hint or self._elsewhere(error)
-            raise
-
-    def _elsewhere(self, error: ConfigError) -> str | None:
-        """Advice where a file that is missing lies beside the configuration."""
-        # Where nothing may be looked for there is no advice.
-        with suppress(OSError):
-            if error.file is None or Path(error.file).exists():
-                return None
-            beside = self.config.parent
-            for found in (beside / error.file, beside / Path(error.file).name):
-                if found.is_file():
-                    return f"names are relative to the working directory; there is {found}"
-        return None
+        self._read = _rocelab.HpccExperiment(self.config, self.directory)
 
     @property
     def warnings(self) -> list[str]:
@@ -112,6 +96,11 @@ class Experiment:
         """The line of each word of the configuration and the word after it; the last one counts."""
         pairs = itertools.pairwise(_words(self.config))
         return {word: (line, following) for (line, word), (_, following) in pairs}
+
+    def _line(self, key: str) -> int | None:
+        """The line that a key of the configuration is in; none where its default counts."""
+        line, _ = self._said().get(key, (None, ""))
+        return line
 
     def _inputs(self) -> dict[str, str]:
         """What a run reads, and what each is."""
@@ -134,6 +123,7 @@ class Experiment:
                 raise ConfigError(
                     f"{key} would replace {path}, which is {inputs[place]}",
                     file=str(self.config),
+                    line=self._line(key),
                     hint="give it another name, or write elsewhere: --out, in Python into",
                 )
             other = keys.setdefault(place, key)
@@ -142,7 +132,10 @@ class Experiment:
                 if into is not None:
                     hint += "; or leave out --out, in Python into, if their directories differ"
                 raise ConfigError(
-                    f"{other} and {key} would both be {path}", file=str(self.config), hint=hint
+                    f"{other} and {key} would both be {path}",
+                    file=str(self.config),
+                    line=self._line(key) or self._line(other),
+                    hint=hint,
                 )
         for path in outputs.values():
             check_file(path)
@@ -187,10 +180,9 @@ class Experiment:
         name = next((_KEYS[known] for known in _KEYS if f"{key}.".startswith(f"{known}.")), None)
         if name is None:
             return key, None
-        said = self._said()
-        if name == "RATE_AI" and said.get("CC_MODE", (0, ""))[1] == "8":
+        if name == "RATE_AI" and self._said().get("CC_MODE", (0, ""))[1] == "8":
             name = "DCTCP_RATE_AI"
-        return name, said[name][0] if name in said else None
+        return name, self._line(name)
 
     def _link_error(self, error: ConfigError, number: int, what: str) -> ConfigError:
         """What is wrong with a link, counted from 0, said of the topology file."""

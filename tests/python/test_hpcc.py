@@ -160,6 +160,19 @@ def test_oddities_are_told_unless_quiet(command: Command, case: Path) -> None:
     assert command("hpcc", "config.txt", "--quiet", cwd=case).stderr == ""
 
 
+def test_oddities_are_told_of_what_is_refused(command: Command, case: Path) -> None:
+    text = CONFIG.replace("CC_MODE 3", "CC_MODE 1").replace("RP_TIMER", "RP_TIMR")
+    (case / "config.txt").write_text(text)
+    line = 1 + text.splitlines().index("RP_TIMR 300")
+    done = command("hpcc", "config.txt", cwd=case)
+    assert done.returncode == 2
+    warning, error, hint = done.stderr.splitlines()
+    assert warning.startswith(f'warning: config.txt:{line}: "RP_TIMR" and 1 more are not keys')
+    assert error == f"error: config.txt:{line}: RP_TIMER is missing, and CC_MODE 1 needs it"
+    assert hint.startswith('hint: "RP_TIMR" is not a key; did you mean RP_TIMER?')
+    assert command("hpcc", "config.txt", "-q", cwd=case).stderr.splitlines() == [error, hint]
+
+
 def test_warnings_of_the_run_are_told_unless_quiet(command: Command, case: Path) -> None:
     # Both senders at once, and no room for what is on its way when PFC pauses them.
     (case / "flow.txt").write_text("2\n0 2 3 100 500000 2.0\n1 2 3 100 500000 2.0\n")
@@ -179,7 +192,12 @@ def test_warnings_of_the_run_are_told_unless_quiet(command: Command, case: Path)
     ("file", "old", "new", "place"),
     [
         ("config.txt", "CC_MODE 3", "CC_MODE three", "config.txt:12"),
-        ("config.txt", "TOPOLOGY_FILE topology.txt", "TOPOLOGY_FILE none.txt", "none.txt"),
+        (
+            "config.txt",
+            "TOPOLOGY_FILE topology.txt",
+            "TOPOLOGY_FILE none.txt",
+            "config.txt:1: TOPOLOGY_FILE: cannot read none.txt",
+        ),
         ("topology.txt", "100Gbps", "100Quarks", "topology.txt:3"),
         ("topology.txt", "0 3 100Gbps", "7 3 100Gbps", "topology.txt:3"),
         ("topology.txt", "6 3 5", "6 3 9", "topology.txt"),
@@ -299,13 +317,15 @@ def test_a_file_beside_the_configuration_is_pointed_to(
     done = command("hpcc", "case/config.txt", cwd=tmp_path)
     assert done.returncode == 2
     error, hint = done.stderr.splitlines()
-    assert error.startswith("error: ./topology.txt: cannot read")
+    assert error.startswith(
+        "error: case/config.txt:1: TOPOLOGY_FILE: cannot read topology.txt: No such file"
+    )
     assert hint.startswith("hint: names are relative to the working directory")
     assert hint.endswith("case/topology.txt")
     (case / "config.txt").write_text(CONFIG.replace("FILE topology.txt", "FILE mix/topology.txt"))
-    assert command("hpcc", "config.txt", cwd=case).stderr.splitlines()[1:] == [
-        hint.replace("case/", "")
-    ]
+    error, *rest = command("hpcc", "config.txt", cwd=case).stderr.splitlines()
+    assert error.startswith("error: config.txt:1: TOPOLOGY_FILE: cannot read mix/topology.txt: ")
+    assert rest == [hint.replace("case/", "")]
 
 
 def test_files_that_cannot_be_written(command: Command, case: Path) -> None:
@@ -378,7 +398,8 @@ def test_no_file_takes_the_place_of_one_that_is_read(
     before = {path: path.read_bytes() for path in case.iterdir()}
     done = command("hpcc", "config.txt", "--quiet", *(["--out", out] if out else []), cwd=case)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"error: config.txt: {words}")
+    line = len(CONFIG.splitlines()) + 1
+    assert done.stderr.startswith(f"error: config.txt:{line}: {words}")
     assert {path: path.read_bytes() for path in case.iterdir()} == before
 
 
@@ -409,7 +430,8 @@ def test_no_file_takes_the_place_of_another(command: Command, case: Path) -> Non
     assert (done.returncode, done.stdout) == (2, "")
     error, hint = done.stderr.splitlines()
     assert error == (
-        "error: config.txt: FCT_OUTPUT_FILE and PFC_OUTPUT_FILE would both be else/run1.txt"
+        f"error: config.txt:{len(CONFIG.splitlines()) + 2}: "
+        "FCT_OUTPUT_FILE and PFC_OUTPUT_FILE would both be else/run1.txt"
     )
     assert hint.startswith("hint: give them other names; or leave out --out")
     assert files(case) == INPUTS

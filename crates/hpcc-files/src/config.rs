@@ -123,6 +123,44 @@ pub struct Config {
     /// `ENABLE_THEMIS`, a key of the THEMIS prototype, which grew from the original; `None` where the
     /// file does not have it, and is the original's.
     pub enable_themis: Option<bool>,
+
+    /// Where the file says so, for errors.
+    pub(crate) places: Places,
+}
+
+/// Lines of a configuration.
+///
+/// Where a key stands makes no difference: all places are equal.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Places {
+    /// The line of each key, of those that stand there several times the last.
+    lines: BTreeMap<&'static str, usize>,
+    /// For keys that words come close to, the first such word and its line.
+    meant: BTreeMap<&'static str, (String, usize)>,
+}
+
+impl PartialEq for Places {
+    fn eq(&self, _: &Places) -> bool {
+        true
+    }
+}
+
+impl Places {
+    /// An error about `key`, with its line if it has one.
+    pub fn error(&self, key: &str, message: impl Into<String>) -> FileError {
+        FileError { line: self.lines.get(key).copied(), ..FileError::new(message) }
+    }
+
+    /// The error that `key` is needed and not there; `why`, and a value that it may have.
+    pub fn missing(&self, key: &str, why: &str, example: &str) -> FileError {
+        let error = FileError::new(format!("{key} is missing{why}"));
+        match self.meant.get(key) {
+            Some((word, line)) => error
+                .at(*line)
+                .hint(format!("{word} is not a key; did you mean {key}? Write {key} {example}")),
+            None => error.hint(format!("add a line such as {key} {example}")),
+        }
+    }
 }
 
 /// `CC_MODE`: the control law.
@@ -235,17 +273,25 @@ impl Config {
             pint_log_base: 1.05,
             pint_prob: 1.0,
             enable_themis: None,
+            places: Places::default(),
         }
     }
 }
 
-/// Reads a configuration.
+/// Reads a configuration. Where it is refused there are `warnings`, too: what is odd about it may be
+/// why.
 pub fn parse(text: &[u8], warnings: &mut Vec<Warning>) -> Result<Config> {
     let first_warning = warnings.len();
+    let mut skipped = Skipped::default();
+    let config = read(text, &mut skipped, warnings);
+    skipped.warn(warnings);
+    warnings[first_warning..].sort_by_key(|warning| warning.line);
+    config
+}
+
+fn read(text: &[u8], skipped: &mut Skipped, warnings: &mut Vec<Warning>) -> Result<Config> {
     let mut config = Config::new();
     let mut words = Words::new(text);
-    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut skipped = Skipped::default();
     while let Some(word) = words.next() {
         let Some(key) = keys::known(word.text) else {
             skipped.add(word);
@@ -257,28 +303,29 @@ pub fn parse(text: &[u8], warnings: &mut Vec<Warning>) -> Result<Config> {
                 format!("{key} counts, though it looks commented out: the format has no comments"),
             ));
         }
-        if let Some(before) = seen.insert(key, word.line) {
+        if let Some(before) = config.places.lines.insert(key, word.line) {
+            let counts = if keys::is_map(key) {
+                "the entries of both count, and for a rate in both the last"
+            } else {
+                "the last counts"
+            };
             warnings.push(Warning::at(
                 word.line,
-                format!("{key} is in line {before} too; the last counts, as in the original"),
+                format!("{key} is in line {before} too; {counts}, as in the original"),
             ));
         }
         keys::read(&mut config, key, word.line, &mut words, warnings)?;
     }
-    for (key, path) in [("TOPOLOGY_FILE", &config.topology_file), ("FLOW_FILE", &config.flow_file)]
-    {
+    config.places.meant = skipped.meant();
+    for (key, path, example) in [
+        ("TOPOLOGY_FILE", &config.topology_file, "topology.txt"),
+        ("FLOW_FILE", &config.flow_file, "flow.txt"),
+    ] {
         if path.as_os_str().is_empty() {
-            return Err(FileError::new(format!("{key} is missing"))
-                .hint(format!("add a line such as {key} {}", example(key))));
+            return Err(config.places.missing(key, "", example));
         }
     }
-    skipped.warn(warnings);
-    warnings[first_warning..].sort_by_key(|warning| warning.line);
     Ok(config)
-}
-
-fn example(key: &str) -> &'static str {
-    if key == "FLOW_FILE" { "flow.txt" } else { "topology.txt" }
 }
 
 /// Words that are no key, gathered by line.
@@ -294,8 +341,8 @@ struct SkippedLine {
     line: usize,
     /// The first of them, as they are told.
     shown: Vec<String>,
-    /// The key that the first word was probably meant to be.
-    meant: Option<&'static str>,
+    /// The keys that some of these were probably meant to be, and the words.
+    meant: Vec<(&'static str, String)>,
     words: usize,
     comment: bool,
 }
@@ -316,6 +363,7 @@ impl Skipped {
                 let is_name = word.text.first().is_some_and(u8::is_ascii_alphabetic);
                 if is_name && !last.comment && last.shown.len() < Self::MOST_WORDS {
                     last.shown.push(word.shown());
+                    last.meant.extend(keys::nearest(word.text).map(|key| (key, word.shown())));
                 }
             }
             return;
@@ -329,7 +377,11 @@ impl Skipped {
         self.lines.push(SkippedLine {
             line: word.line,
             shown: vec![word.shown()],
-            meant: if comment { None } else { keys::nearest(word.text) },
+            meant: keys::nearest(word.text)
+                .filter(|_| !comment)
+                .map(|key| (key, word.shown()))
+                .into_iter()
+                .collect(),
             words: 1,
             comment,
         });
@@ -340,6 +392,17 @@ impl Skipped {
         self.lines.last().is_some_and(|last| last.line == line && last.comment)
     }
 
+    /// The keys that words were probably meant to be: the first such word of each, and its line.
+    fn meant(&self) -> BTreeMap<&'static str, (String, usize)> {
+        let mut meant = BTreeMap::new();
+        for found in &self.lines {
+            for (key, word) in &found.meant {
+                meant.entry(*key).or_insert_with(|| (word.clone(), found.line));
+            }
+        }
+        meant
+    }
+
     fn warn(self, warnings: &mut Vec<Warning>) {
         for found in self.lines {
             let shown = found.shown.join(", ");
@@ -348,8 +411,12 @@ impl Skipped {
                 (_, 0) => format!("{shown} are not keys"),
                 (_, more) => format!("{shown} and {more} more are not keys"),
             };
-            let meant =
-                found.meant.map_or_else(String::new, |key| format!("; did you mean {key}?"));
+            let keys: Vec<&str> = found.meant.iter().map(|(key, _)| *key).collect();
+            let meant = if keys.is_empty() {
+                String::new()
+            } else {
+                format!("; did you mean {}?", keys.join(", "))
+            };
             warnings.push(Warning::at(found.line, format!("{what}: skipped{meant}")));
         }
         if self.more > 0 {

@@ -27,19 +27,24 @@ pub struct FileError {
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,
+    /// What is odd about the files that were read before: it may be why.
+    pub warnings: Vec<Warning>,
 }
 
 impl FileError {
     /// The file as a whole is at fault.
     pub fn new(message: impl Into<String>) -> FileError {
-        FileError { file: None, line: None, message: message.into(), hint: None }
+        FileError {
+            file: None,
+            line: None,
+            message: message.into(),
+            hint: None,
+            warnings: Vec::new(),
+        }
     }
 
     pub(crate) fn unreadable(error: &io::Error) -> FileError {
-        let text = error.to_string();
-        // The number says nothing to people.
-        let text = text.split(" (os error").next().unwrap_or(&text);
-        FileError::new(format!("cannot read: {text}"))
+        FileError::new(format!("cannot read: {}", why(error)))
     }
 
     /// The same with the line at fault.
@@ -62,6 +67,12 @@ impl FileError {
         self.file = Some(file.to_path_buf());
         self
     }
+}
+
+/// What went wrong, without its number, which says nothing to people.
+pub(crate) fn why(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_owned()
 }
 
 impl fmt::Display for FileError {

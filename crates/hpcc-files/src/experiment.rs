@@ -1,13 +1,13 @@
 //! All that one run of the original is given.
 
 use crate::config::{self, Config};
-use crate::error::{FileError, Result, Warning};
+use crate::error::{self, FileError, Result, Warning};
 use crate::flows::{self, Flow};
 use crate::topology::{self, Topology};
 use crate::trace_list;
 use std::fs::File;
-use std::io::Read;
-use std::path::Path;
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
 use units::NodeId;
 
 /// A configuration larger than this is something else.
@@ -41,29 +41,95 @@ pub fn read_topology(path: &Path) -> Result<Topology> {
 impl Experiment {
     /// Reads the configuration in `path` and the files that it names. Names are relative to
     /// `directory`; the original takes the working directory, which is `""`.
+    ///
+    /// # Errors
+    /// Where something can't be read or used; with the warnings up to there.
     pub fn read(path: &Path, directory: &Path) -> Result<Experiment> {
         let mut warnings = Vec::new();
-        let config = read_as(path, LONGEST_CONFIG, &mut warnings, config::parse)?;
-        let topology = directory.join(&config.topology_file);
-        let topology = read_as(&topology, LONGEST, &mut warnings, topology::parse)?;
+        match Experiment::read_all(path, directory, &mut warnings) {
+            Ok(experiment) => Ok(Experiment { warnings, ..experiment }),
+            Err(error) => Err(FileError { warnings, ..error }),
+        }
+    }
+
+    /// The same without its warnings.
+    fn read_all(path: &Path, directory: &Path, warnings: &mut Vec<Warning>) -> Result<Experiment> {
+        let config = read_as(path, LONGEST_CONFIG, warnings, config::parse)?;
+        let files = Files { path, directory, config: &config };
+        let topology = &config.topology_file;
+        let topology = files.read("TOPOLOGY_FILE", topology, warnings, topology::parse)?;
         config::check(&config, &topology).map_err(|error| error.in_file(path))?;
-        let flows = directory.join(&config.flow_file);
-        let flows = read_as(&flows, LONGEST, &mut warnings, |text, warnings| {
+        let flows = files.read("FLOW_FILE", &config.flow_file, warnings, |text, warnings| {
             flows::parse(text, &topology, warnings)
         })?;
         let mut traced = Vec::new();
         if let Some(file) = config.trace_file.as_ref().filter(|_| config.enable_trace) {
-            let file = directory.join(file);
-            if file.exists() {
-                traced = read_as(&file, LONGEST, &mut warnings, |text, warnings| {
+            if files.place(file).exists() {
+                traced = files.read("TRACE_FILE", file, warnings, |text, warnings| {
                     trace_list::parse(text, &topology, warnings)
                 })?;
             } else {
-                let what = "does not exist: no packets are traced";
-                warnings.push(Warning { file: Some(file), ..Warning::new(what) });
+                let what = format!("{} does not exist: no packets are traced", file.display());
+                let told = config.places.error("TRACE_FILE", format!("TRACE_FILE: {what}"));
+                let (line, message) = (told.line, told.message);
+                warnings.push(Warning { file: Some(path.to_owned()), line, message });
             }
         }
-        Ok(Experiment { config, topology, flows, traced, warnings })
+        Ok(Experiment { config, topology, flows, traced, warnings: Vec::new() })
+    }
+}
+
+/// The files that a configuration names.
+struct Files<'a> {
+    /// Where the configuration is.
+    path: &'a Path,
+    /// What names are relative to.
+    directory: &'a Path,
+    config: &'a Config,
+}
+
+impl Files<'_> {
+    /// Where a file is, named as it is written if that is possible.
+    fn place(&self, file: &Path) -> PathBuf {
+        let here = self.directory == Path::new(".");
+        if here { file.to_owned() } else { self.directory.join(file) }
+    }
+
+    /// Reads the file that `key` names with `parse`. Where there is none the configuration is at fault.
+    fn read<T>(
+        &self,
+        key: &str,
+        file: &Path,
+        warnings: &mut Vec<Warning>,
+        parse: impl FnOnce(&[u8], &mut Vec<Warning>) -> Result<T>,
+    ) -> Result<T> {
+        let path = self.place(file);
+        let text = match read_file(&path, LONGEST) {
+            Ok(text) => text,
+            Err(Unread::Large(error)) => return Err(error.in_file(&path)),
+            Err(Unread::Failed(error)) => {
+                let why = format!("{key}: cannot read {}: {}", path.display(), error::why(&error));
+                let told = self.config.places.error(key, why).in_file(self.path);
+                return Err(FileError { hint: self.elsewhere(file, &error), ..told });
+            }
+        };
+        parse_as(&path, &text, warnings, parse)
+    }
+
+    /// Advice where a file that is missing lies beside the configuration.
+    fn elsewhere(&self, file: &Path, error: &io::Error) -> Option<String> {
+        let beside = self.path.parent()?;
+        let name = Path::new(file.file_name()?);
+        let found = [file, name].map(|file| beside.join(file)).into_iter();
+        let found =
+            found.filter(|_| error.kind() == ErrorKind::NotFound).find(|it| it.is_file())?;
+        let here = self.directory.as_os_str().is_empty() || self.directory == Path::new(".");
+        let relative = if here {
+            "the working directory".to_owned()
+        } else {
+            self.directory.display().to_string()
+        };
+        Some(format!("names are relative to {relative}; there is {}", found.display()))
     }
 }
 
@@ -74,21 +140,41 @@ fn read_as<T>(
     warnings: &mut Vec<Warning>,
     parse: impl FnOnce(&[u8], &mut Vec<Warning>) -> Result<T>,
 ) -> Result<T> {
+    match read_file(path, longest) {
+        Ok(text) => parse_as(path, &text, warnings, parse),
+        Err(Unread::Large(error)) => Err(error.in_file(path)),
+        Err(Unread::Failed(error)) => Err(FileError::unreadable(&error).in_file(path)),
+    }
+}
+
+/// What `parse` makes of the text of `path`; what it has to say carries the name of the file.
+fn parse_as<T>(
+    path: &Path,
+    text: &[u8],
+    warnings: &mut Vec<Warning>,
+    parse: impl FnOnce(&[u8], &mut Vec<Warning>) -> Result<T>,
+) -> Result<T> {
     let first = warnings.len();
-    let parsed = read_file(path, longest).and_then(|text| parse(&text, warnings));
+    let parsed = parse(text, warnings);
     for warning in &mut warnings[first..] {
         warning.file = Some(path.to_path_buf());
     }
     parsed.map_err(|error| error.in_file(path))
 }
 
+/// Why there is no text of a file.
+enum Unread {
+    Failed(io::Error),
+    Large(FileError),
+}
+
 /// The bytes of a file. Some files have no end, so there is a limit.
-fn read_file(path: &Path, longest: u64) -> Result<Vec<u8>> {
+fn read_file(path: &Path, longest: u64) -> std::result::Result<Vec<u8>, Unread> {
     let mut text = Vec::new();
     match File::open(path).and_then(|file| file.take(longest + 1).read_to_end(&mut text)) {
-        Err(error) => Err(FileError::unreadable(&error)),
+        Err(error) => Err(Unread::Failed(error)),
         Ok(_) if text.len() as u64 > longest => {
-            Err(FileError::new(format!("is larger than {} MiB", longest >> 20)))
+            Err(Unread::Large(FileError::new(format!("is larger than {} MiB", longest >> 20))))
         }
         Ok(_) => Ok(text),
     }

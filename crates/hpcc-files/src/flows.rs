@@ -68,7 +68,10 @@ pub fn parse(text: &[u8], topology: &Topology, warnings: &mut Vec<Warning>) -> R
         let flows = if count == 1 { "this flow has".into() } else { format!("{count} flows have") };
         warnings.push(Warning::at(
             line,
-            format!("{flows} 4 GiB or more: sent in full, where the original cuts to 32 bits"),
+            format!(
+                "{flows} 4 GiB or more: sent in full; the original can't read such a size, nor anything \
+                 after the first"
+            ),
         ));
     }
     words.warn_of_rest("the last flow", warnings);

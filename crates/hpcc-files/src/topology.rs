@@ -80,11 +80,60 @@ impl Topology {
 
 /// Reads a topology.
 pub fn parse(text: &[u8], warnings: &mut Vec<Warning>) -> Result<Topology> {
-    const LEAST_LINK: usize = "0 1 1 0 0\n".len();
     let mut words = Words::new(text);
     let nodes = words.whole("the number of nodes", 1..=u64::from(MOST_NODES))? as usize;
     let switches = words.whole("the number of switches", 0..=nodes as u64)?;
     let links = words.whole("the number of links", 0..=u64::from(u32::MAX))? as usize;
+    let list = SwitchList { promised: switches, line: words.line(), rest: words.rest() };
+    read_rest(words, (nodes, switches, links), warnings).map_err(|error| list.blamed(error))
+}
+
+/// The words after the first line, of which a number of switches goes first.
+struct SwitchList<'a> {
+    promised: u64,
+    /// The line of that number.
+    line: usize,
+    rest: &'a [u8],
+}
+
+impl SwitchList<'_> {
+    /// `error`, or what is behind it where the number of switches is not that of the line below: words
+    /// of the list are then taken for those of links, or the other way round.
+    fn blamed(&self, error: FileError) -> FileError {
+        let mut lines =
+            self.rest.split(|&byte| byte == b'\n').enumerate().filter_map(|(line, text)| {
+                let words: Vec<Word<'_>> = Words::new(text).collect();
+                (!words.is_empty()).then_some((self.line + line, words))
+            });
+        let (Some((line, switches)), Some((_, link))) = (lines.next(), lines.next()) else {
+            return error;
+        };
+        let is_number = |word: &Word<'_>| word.text.iter().all(u8::is_ascii_digit);
+        // Lists may have several lines; so that one ends here, a link must follow.
+        let is_list = line > self.line && switches.iter().all(is_number);
+        let is_link = link.len() == 5 && !is_number(&link[2]);
+        if !is_list || !is_link || switches.len() as u64 == self.promised {
+            return error;
+        }
+        let what = format!(
+            "line {} promises {} switches, but line {line} has {}",
+            self.line,
+            self.promised,
+            switches.len()
+        );
+        FileError::new(what).at(self.line).hint(
+            "the first line has the numbers of nodes, switches and links, the second lists the switches",
+        )
+    }
+}
+
+/// Reads what follows the numbers of nodes, switches and links.
+fn read_rest(
+    mut words: Words<'_>,
+    (nodes, switches, links): (usize, u64, usize),
+    warnings: &mut Vec<Warning>,
+) -> Result<Topology> {
+    const LEAST_LINK: usize = "0 1 1 0 0\n".len();
     let mut is_switch = vec![false; nodes];
     for _ in 0..switches {
         let word = words.need("the number of a switch")?;
@@ -147,9 +196,14 @@ fn read_link(first: Word<'_>, words: &mut Words<'_>, ports: &mut [u32]) -> Resul
 }
 
 fn check_ports(is_switch: &[bool], ports: &[u32], warnings: &mut Vec<Warning>) -> Result<()> {
-    if let Some(host) = (0..ports.len()).find(|&node| !is_switch[node] && ports[node] == 0) {
-        return Err(FileError::new(format!("host {host} has no link"))
-            .hint("add one, or correct the number of nodes in the first line"));
+    if let Some(node) = ports.iter().position(|&count| count == 0) {
+        let (kind, mend) = if is_switch[node] {
+            ("switch", "leave it out")
+        } else {
+            ("host", "correct the number of nodes in the first line")
+        };
+        return Err(FileError::new(format!("{kind} {node} has no link"))
+            .hint(format!("add one, or {mend}")));
     }
     if let Some(node) = ports.iter().position(|&count| count > MOST_PORTS) {
         warnings.push(Warning::new(format!(

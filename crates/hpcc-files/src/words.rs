@@ -62,6 +62,11 @@ impl<'a> Words<'a> {
         }
     }
 
+    /// What is left.
+    pub fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
     /// Where the next word is looked for.
     pub fn line(&self) -> usize {
         self.line

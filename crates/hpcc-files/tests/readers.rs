@@ -72,7 +72,10 @@ fn flows_and_trace_list() {
     );
     assert_eq!(
         texts(&warnings),
-        ["line 3: this flow has 4 GiB or more: sent in full, where the original cuts to 32 bits"]
+        [
+            "line 3: this flow has 4 GiB or more: sent in full; the original can't read such a size, \
+             nor anything after the first"
+        ]
     );
 
     let mut warnings = Vec::new();
@@ -164,6 +167,17 @@ fn what_is_odd_in_a_configuration() {
         ),
         ("RP_TIMER 1.5", "RP_TIMER is 1 us: fractions are cut off, as in the original"),
         ("FLOW_FILE g.txt", "FLOW_FILE is in line 1 too; the last counts, as in the original"),
+        ("rp_timer 300", "\"rp_timer\" and 1 more are not keys: skipped; did you mean RP_TIMER?"),
+        ("RP_TIMER=300", "\"RP_TIMER=300\" is not a key: skipped; did you mean RP_TIMER?"),
+        (
+            "RP_TIMR 1 EWMA_GIAN 2",
+            "\"RP_TIMR\", \"EWMA_GIAN\" and 2 more are not keys: skipped; did you mean RP_TIMER, EWMA_GAIN?",
+        ),
+        (
+            "KMIN_MAP 1 1 1 KMIN_MAP 1 1 2",
+            "KMIN_MAP is in line 2 too; the entries of both count, and for a rate in both the last, as \
+             in the original",
+        ),
     ];
     for (line, warning) in odd {
         assert_eq!(config_warnings(&format!("{FILES}{line}\n")), [format!("line 2: {warning}")]);
@@ -255,10 +269,26 @@ fn bad_topologies() {
         ("2 0 2\n0 1 1Gbps 1us 0\n", 3, "the first line promises 2 links, but the file has 1"),
         ("2 0 4000000000\n0 1 1Gbps 1us 0", 2, "promises 4000000000 links, but the file has 1"),
         ("2 0 1\n0 1 \u{1b}[31m 1us 0", 2, "got \"\\u{1b}[31m\""),
+        // Words of the list that are taken for a link's, and the other way round.
+        (
+            "4 1 2\n2 3\n0 2 1Gbps 1us 0\n1 3 1Gbps 1us 0",
+            1,
+            "line 1 promises 1 switches, but line 2 has 2; hint: the first line has the numbers of nodes",
+        ),
+        (
+            "4 3 2\n\n2 3\n0 2 1Gbps 1us 0\n1 3 1Gbps 1us 0",
+            1,
+            "promises 3 switches, but line 3 has 2",
+        ),
+        ("4 4 2\n2 3\n3 2 1Gbps 1us 0", 1, "promises 4 switches, but line 2 has 2"),
+        // A list may have several lines.
+        ("4 2 2\n2\n3\n0 2 1Gbps 1us 0\n1 3 1Gbps soon 0", 5, "delay"),
     ];
     refused(&bad, |text| topology::parse(text.as_bytes(), &mut Vec::new()));
     let error = topology::parse(b"3 0 1\n0 1 1Gbps 1us 0", &mut Vec::new()).unwrap_err();
     assert!(error.to_string().starts_with("host 2 has no link; hint: "), "{error}");
+    let error = topology::parse(b"3 1 1\n2\n0 1 1Gbps 1us 0", &mut Vec::new()).unwrap_err();
+    assert_eq!(error.to_string(), "switch 2 has no link; hint: add one, or leave it out");
 }
 
 #[test]
@@ -376,6 +406,21 @@ fn bad_configurations() {
         error.to_string(),
         "TOPOLOGY_FILE is missing; hint: add a line such as TOPOLOGY_FILE topology.txt"
     );
+    // What is odd is told of a configuration that is refused, too.
+    let mut warnings = Vec::new();
+    let error = config::parse(b"FOO 1\nTOPLOGY_FILE t.txt", &mut warnings).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "line 2: TOPOLOGY_FILE is missing; hint: \"TOPLOGY_FILE\" is not a key; did you mean \
+         TOPOLOGY_FILE? Write TOPOLOGY_FILE topology.txt"
+    );
+    assert_eq!(
+        texts(&warnings),
+        [
+            "line 1: \"FOO\" and 1 more are not keys: skipped",
+            "line 2: \"TOPLOGY_FILE\", \"t.txt\" are not keys: skipped; did you mean TOPOLOGY_FILE?",
+        ]
+    );
 }
 
 /// A directory of its own, removed at the end.
@@ -432,14 +477,27 @@ fn an_experiment() {
     // No list, no trace; and none is looked for where nothing is traced.
     let experiment = there.read(&format!("{DCQCN}TRACE_FILE none.txt")).unwrap();
     assert_eq!(experiment.traced, []);
-    assert!(experiment.warnings[0].message.contains("does not exist"));
+    let told = experiment.warnings[0].to_string();
+    assert!(told.contains("config.txt:6: TRACE_FILE: none.txt does not exist"), "{told}");
     let quiet = format!("{DCQCN}ENABLE_TRACE 0 TRACE_FILE none.txt");
     assert_eq!(there.read(&quiet).unwrap().warnings, []);
 
+    // Where a file is not, the configuration is at fault.
     assert_eq!(
         there.error(&DCQCN.replace("t.txt", "nowhere.txt")),
-        "nowhere.txt: cannot read: No such file or directory"
+        "config.txt:1: TOPOLOGY_FILE: cannot read nowhere.txt: No such file or directory"
     );
+    assert_eq!(
+        there.error(&DCQCN.replace("f.txt", ".")).replace("/.", "."),
+        "config.txt:1: FLOW_FILE: cannot read .: Is a directory"
+    );
+    let config = there.0.join("config.txt");
+    std::fs::write(&config, DCQCN.replace("t.txt", "far/t.txt")).unwrap();
+    let error = Experiment::read(&config, Path::new(".")).unwrap_err();
+    assert_eq!(error.message, "TOPOLOGY_FILE: cannot read far/t.txt: No such file or directory");
+    let found = there.0.join("t.txt");
+    let hint = format!("names are relative to the working directory; there is {}", found.display());
+    assert_eq!(error.hint, Some(hint));
     assert_eq!(
         Experiment::read(Path::new("/"), Path::new("")).unwrap_err().to_string(),
         "/: cannot read: Is a directory"
@@ -469,19 +527,45 @@ fn what_the_original_leaves_undefined() {
         (without("EWMA_GAIN 0.00390625"), "EWMA_GAIN is missing"),
         (without("RATE_AI 20Mb/s"), "RATE_AI is missing"),
         (without("RATE_HAI 200Mb/s"), "RATE_HAI is missing"),
-        (without("L2_ACK_INTERVAL 1"), "no flow ends; hint: set L2_ACK_INTERVAL 1"),
+        (
+            without("L2_ACK_INTERVAL 1"),
+            "config.txt: L2_ACK_INTERVAL is missing: nothing is acknowledged and no flow ends; hint: add \
+             a line such as L2_ACK_INTERVAL 1",
+        ),
+        (
+            DCQCN.replace("RP_TIMER", "RP_TIMR"),
+            "config.txt:2: RP_TIMER is missing, and CC_MODE 1 needs it; hint: \"RP_TIMR\" is not a key; \
+             did you mean RP_TIMER? Write RP_TIMER 300",
+        ),
+        (
+            format!("{DCQCN}\nL2_ACK_INTERVAL 0"),
+            "config.txt:7: L2_ACK_INTERVAL is 0: nothing is acknowledged and no flow ends; hint: set",
+        ),
+        (
+            format!("{DCQCN}\nALPHA_RESUME_INTERVAL 0"),
+            "config.txt:7: ALPHA_RESUME_INTERVAL is 0 us",
+        ),
+        (format!("{DCQCN}\nRATE_DECREASE_INTERVAL 0"), "txt:7: RATE_DECREASE_INTERVAL is 0 us"),
+        (format!("{DCQCN}\nRATE_BOUND 0"), "config.txt:7: RATE_BOUND 0 is not served"),
         (
             format!("{DCQCN} CC_MODE 8").replace("EWMA_GAIN", "G"),
             "EWMA_GAIN is missing, and CC_MODE 8",
         ),
-        (format!("{DCQCN} RP_TIMER 0.9"), "RP_TIMER is 0: time would stand still"),
-        (format!("{DCQCN} L2_BACK_TO_ZERO 1"), "L2_BACK_TO_ZERO 1 is not served"),
-        (format!("{DCQCN} L2_ACK_INTERVAL 2000"), "L2_CHUNK_SIZE"),
-        (format!("{DCQCN} CC_MODE 3 HAS_WIN 0"), "HAS_WIN"),
-        (format!("{DCQCN} LINK_DOWN 1 0 5"), "LINK_DOWN names 0 and 5, which no link joins"),
+        (format!("{DCQCN} RP_TIMER 0.9"), "config.txt:6: RP_TIMER is 0 us: time would stand still"),
+        (format!("{DCQCN} L2_BACK_TO_ZERO 1"), "config.txt:6: L2_BACK_TO_ZERO 1 is not served"),
+        (format!("{DCQCN} L2_ACK_INTERVAL 2000"), "config.txt: L2_CHUNK_SIZE is missing, and L2_"),
+        (
+            format!("{DCQCN} L2_ACK_INTERVAL 2000\nL2_CHUNK_SIZE 0"),
+            "config.txt:7: L2_CHUNK_SIZE is 0, and L2_ACK_INTERVAL above 1 divides by it",
+        ),
+        (format!("{DCQCN} CC_MODE 3\nHAS_WIN 0"), "config.txt:7: HAS_WIN is 0"),
+        (
+            format!("{DCQCN} LINK_DOWN 1 0 5"),
+            "config.txt:6: LINK_DOWN names 0 and 5, which no link joins",
+        ),
         (
             DCQCN.replace("KMAX_MAP 2 100000000000 1600 4", "KMAX_MAP 2 100000000000 1600 2"),
-            "KMAX_MAP has no entry for 400Gbps, the rate of the link in line 6 of the topology; \
+            "config.txt:4: KMAX_MAP has no entry for 400Gbps, the rate of the link in line 6 of the topology; \
              hint: add `400000000000 VALUE` to KMAX_MAP and count it",
         ),
     ];
@@ -489,6 +573,13 @@ fn what_the_original_leaves_undefined() {
         let error = there.error(config);
         assert!(error.contains(words), "{error}");
     }
+    let error = there.read(&DCQCN.replace("RP_TIMER 300", "# RP_TIMER 0")).unwrap_err();
+    assert!(error.message.starts_with("RP_TIMER is 0 us"), "{error}");
+    let told = texts(&error.warnings);
+    assert!(
+        told[0].contains("config.txt:2: RP_TIMER counts, though it looks commented"),
+        "{told:?}"
+    );
     // Thresholds matter to laws that heed marks, where there are marks.
     let unmarked = DCQCN.replace("KMAX_MAP 2 100000000000 1600 4", "KMAX_MAP 2 1 1600 4");
     assert!(there.read(&unmarked).is_err());
@@ -499,7 +590,9 @@ fn what_the_original_leaves_undefined() {
     // HPCC's INT has codes for five rates, which only switches write.
     there.write("t.txt", "4 1 3\n3\n0 3 100Gbps 1us 0\n1 3 40Gbps 1us 0\n2 1 10Gbps 1us 0");
     let error = there.error(&format!("{DCQCN} CC_MODE 3"));
-    assert!(error.contains("CC_MODE 3 has no code for 40Gbps, the rate of the link in line 4"));
+    assert!(error.contains(
+        "config.txt:6: CC_MODE 3 has no code for 40Gbps, the rate of the link in line 4"
+    ));
     // The THEMIS prototype's network has such a link, and a key of its own.
     there.read(&format!("{DCQCN} CC_MODE 3 ENABLE_THEMIS 0")).unwrap();
 }

@@ -41,6 +41,8 @@ pub(crate) fn file_error(py: Python<'_>, error: &hpcc_files::FileError) -> PyErr
     exception(py, "ConfigError", error.message.clone(), |details| {
         details.set_item("file", error.file.as_ref().map(|file| file.to_string_lossy()))?;
         details.set_item("line", error.line)?;
+        let warnings = error.warnings.iter().map(ToString::to_string);
+        details.set_item("warnings", warnings.collect::<Vec<_>>())?;
         details.set_item("hint", &error.hint)
     })
 }

@@ -6,10 +6,13 @@ mod hpcc;
 
 use hpcc::Run;
 use hpcc_files::packet_trace;
-use rocelab::hpcc::{Files, scenario_of, write};
+use rocelab::hpcc::{Files, records_of, scenario_of, write};
 use rocelab::{RunOptions, RunResult};
+use scenario::Scenario;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
+use units::Time;
 
 /// Hosts 0, 1 and 2; 0 and 1 share the way to 2 over three switches.
 const DUMBBELL: &str = "6 3 5\n3 4 5\n0 3 100Gbps 1500ns 0\n1 3 100Gbps 1500ns 0\n\
@@ -121,6 +124,77 @@ fn the_files_of_a_run_are_written_and_read_back() {
     assert_eq!(trace.header().window, (4_000 + 2 * 80) * 100 / 8);
     assert_eq!(trace.count(), 0, "ENABLE_TRACE 0");
     assert_eq!(fs::read_dir(run.files.0.join("out")).unwrap().count(), 4, "nothing half-written");
+}
+
+/// What stands in the way of a later file leaves none of the earlier ones.
+#[test]
+fn all_files_of_a_run_are_written_or_none() {
+    let run = incast("none");
+    fs::create_dir(run.files.0.join("folder")).unwrap();
+    let there = || fs::read_dir(&run.files.0).unwrap().count();
+    let before = there();
+    let files = Files::new(&run.experiment, &run.result);
+    let mut experiment = run.experiment.clone();
+    for (path, error) in
+        [("/dev/full", ErrorKind::StorageFull), ("folder", ErrorKind::IsADirectory)]
+    {
+        experiment.config.qlen_mon_file = Some(path.into());
+        let (at, why) = write(&experiment, &files, &run.files.0, None).unwrap_err();
+        assert!(at.ends_with(path) && why.kind() == error, "{why}");
+        let left = fs::read_dir(run.files.0.join("out")).unwrap().count();
+        assert_eq!((left, there()), (0, before + 1), "but for the empty `out`");
+    }
+}
+
+/// The events of a run's trace.
+fn trace(run: &Run) -> Vec<packet_trace::Record> {
+    let mut experiment = run.experiment.clone();
+    experiment.traced = experiment.topology.hosts().chain(experiment.topology.switches()).collect();
+    let (spec, _) = scenario_of(&experiment, "traced");
+    let scenario = Scenario::from_spec(spec, None).unwrap();
+    let options = RunOptions { records: records_of(&experiment), ..RunOptions::default() };
+    let result = rocelab::run(&scenario, &options).unwrap();
+    let files = Files::new(&experiment, &result);
+    write(&experiment, &files, &run.files.0, None).unwrap();
+    let trace = fs::read(run.files.0.join("out/mix.tr")).unwrap();
+    packet_trace::Reader::new(trace.as_slice()).unwrap().map(Result::unwrap).collect()
+}
+
+fn drops(trace: &[packet_trace::Record]) -> Vec<&packet_trace::Record> {
+    trace.iter().filter(|record| record.event == packet_trace::Event::Dropped).collect()
+}
+
+/// The original has no record of a packet that finds no room.
+#[test]
+fn a_full_buffer_leaves_no_record_of_a_drop() {
+    let run = incast_with("none", "PAUSE_TIME 0 PACKET_PAYLOAD_SIZE 500");
+    assert!(run.result.summary.drops > 0);
+    assert_eq!(drops(&trace(&run)).len(), 0);
+}
+
+/// It has one of each packet that waits for a link as that fails, or is on it.
+#[test]
+fn a_failing_link_leaves_records_of_drops() {
+    let topology = "8 4 8\n4 5 6 7\n0 4 100Gbps 1us 0\n1 4 100Gbps 1us 0\n4 6 100Gbps 1us 0\n\
+                    4 7 100Gbps 1us 0\n6 5 100Gbps 1us 0\n7 5 100Gbps 1us 0\n5 2 100Gbps 1us 0\n\
+                    5 3 100Gbps 1us 0\n";
+    let flows = ["0 2 3 100 300000 2.0".to_owned(), "1 3 3 100 300000 2.0000001".to_owned()];
+    let run = Run::new("down", "dctcp", topology, &flows, "LINK_DOWN 10 4 7");
+    let lost = run.result.summary.lost_packets;
+    let trace = trace(&run);
+    let drops = drops(&trace);
+    assert_eq!(drops.len() as u64, lost);
+    let down = Time::from_us(2_000_010);
+    assert!(drops.iter().all(|drop| drop.time >= down && drop.time < down + Time::from_us(2)));
+    assert!(drops.iter().all(|drop| [4, 7].contains(&drop.node.get())));
+    // One after the other leaves the queue of its class.
+    let queued: Vec<u32> = drops
+        .iter()
+        .filter(|drop| drop.queue == 3)
+        .map(|drop| drop.queue_bytes / u32::from(drop.size))
+        .collect();
+    assert!(queued.len() > 10 && queued.len() < drops.len(), "{} of {lost}", queued.len());
+    assert_eq!(queued, (0..queued.len() as u32).rev().collect::<Vec<_>>());
 }
 
 #[test]

@@ -12,7 +12,7 @@ import typer
 
 from rocelab.cli.options import Quiet, Settings, SummaryAsJson, Threads, changes_of
 from rocelab.cli.telling import interrupted, tell, warn
-from rocelab.errors import Interrupted
+from rocelab.errors import ConfigError, Interrupted
 from rocelab.stopping import stoppable
 from rocelab.store import check_directory
 
@@ -50,7 +50,12 @@ def hpcc(
     """
     from rocelab.hpcc import Experiment
 
-    experiment = Experiment(config)
+    try:
+        experiment = Experiment(config)
+    except ConfigError as error:
+        if not quiet:
+            warn(error.warnings)
+        raise
     if not quiet:
         warn(experiment.warnings)
     changes = changes_of(settings)

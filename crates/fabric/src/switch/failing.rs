@@ -45,16 +45,21 @@ impl<S: Scheme> Switch<S> {
         while let Some(handle) = self.take_any(window, port) {
             let packet = window.packets.remove(handle);
             let header = packet.header;
-            if let Some(recorder) = &mut self.chassis.recorder {
-                recorder.packet(now, port as u16, Happening::Dropped, 0, &header);
-                recorder.shrinks(now, port, self.chassis.ports[port].queue_bytes);
-            }
+            let is_pfc = header.kind == Kind::Pfc;
             let this = &mut self.chassis.ports[port];
             this.counters.lost_packets += 1;
-            if header.kind == Kind::Pfc {
+            let before = this.queue_bytes;
+            if !is_pfc {
+                this.count_out(header.priority, header.size);
+            }
+            if let Some(recorder) = &mut self.chassis.recorder {
+                let bytes = if is_pfc { 0 } else { this.class_bytes(header.priority) };
+                recorder.packet(now, port as u16, Happening::Dropped, bytes, &header);
+                recorder.shrinks(now, port, before);
+            }
+            if is_pfc {
                 continue;
             }
-            this.count_out(header.priority, header.size);
             self.chassis.egress(port).tells_drop(now, &packet);
             if header.ingress != NO_INGRESS {
                 let size = u64::from(header.size);

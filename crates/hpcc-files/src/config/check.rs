@@ -1,7 +1,7 @@
 //! Does a configuration fit a topology, and is everything there that it makes use of?
 
 use super::{CcMode, Config};
-use crate::error::{FileError, Result};
+use crate::error::Result;
 use crate::topology::Topology;
 use std::collections::BTreeMap;
 use units::{Bytes, Rate, Time};
@@ -19,7 +19,7 @@ pub(crate) fn check(config: &Config, topology: &Topology) -> Result<()> {
     }
     // The THEMIS prototype's own network has such a link: what comes of it is known.
     if config.cc_mode == CcMode::Hpcc && config.enable_themis.is_none() {
-        check_int(topology)?;
+        check_int(config, topology)?;
     }
     check_link_down(config, topology)
 }
@@ -31,8 +31,8 @@ fn check_law(config: &Config) -> Result<()> {
         if there {
             return Ok(());
         }
-        Err(FileError::new(format!("{key} is missing, and CC_MODE {} needs it", mode.number()))
-            .hint(format!("add a line such as {key} {example}")))
+        let why = format!(", and CC_MODE {} needs it", mode.number());
+        Err(config.places.missing(key, &why, example))
     };
     if mode == CcMode::Dcqcn {
         needs("RP_TIMER", config.rp_timer.is_some(), "300")?;
@@ -54,13 +54,17 @@ fn check_law(config: &Config) -> Result<()> {
             ("RATE_DECREASE_INTERVAL", config.rate_decrease_interval),
         ] {
             if interval == Time::ZERO {
-                return Err(FileError::new(format!("{key} is 0: time would stand still"))
+                return Err(config
+                    .places
+                    .error(key, format!("{key} is 0 us: time would stand still"))
                     .hint("set it to 1 (microsecond) or more"));
             }
         }
     }
     if mode == CcMode::Hpcc && !config.has_win {
-        return Err(FileError::new("HAS_WIN is 0, and CC_MODE 3 divides by the window")
+        return Err(config
+            .places
+            .error("HAS_WIN", "HAS_WIN is 0, and CC_MODE 3 divides by the window")
             .hint("set HAS_WIN 1"));
     }
     Ok(())
@@ -68,17 +72,20 @@ fn check_law(config: &Config) -> Result<()> {
 
 /// Without ACKs no flow ends.
 fn check_acks(config: &Config) -> Result<()> {
-    if config.l2_ack_interval == Bytes::ZERO {
-        return Err(FileError::new(
-            "L2_ACK_INTERVAL is 0 or missing: nothing is acknowledged and no flow ends",
-        )
-        .hint("set L2_ACK_INTERVAL 1"));
+    let Config { l2_ack_interval: interval, l2_chunk_size: chunk, places, .. } = config;
+    let refuse = |key: &str, why: &str, value: &str| {
+        Err(match places.lines.get(key) {
+            None => places.missing(key, why, value),
+            Some(_) => {
+                places.error(key, format!("{key} is 0{why}")).hint(format!("set {key} {value}"))
+            }
+        })
+    };
+    if *interval == Bytes::ZERO {
+        return refuse("L2_ACK_INTERVAL", ": nothing is acknowledged and no flow ends", "1");
     }
-    if config.l2_chunk_size == Bytes::ZERO && config.l2_ack_interval > Bytes::new(1) {
-        return Err(FileError::new(
-            "L2_CHUNK_SIZE is 0 or missing, and L2_ACK_INTERVAL above 1 divides by it",
-        )
-        .hint("set L2_CHUNK_SIZE 4000"));
+    if *chunk == Bytes::ZERO && *interval > Bytes::new(1) {
+        return refuse("L2_CHUNK_SIZE", ", and L2_ACK_INTERVAL above 1 divides by it", "4000");
     }
     Ok(())
 }
@@ -86,18 +93,19 @@ fn check_acks(config: &Config) -> Result<()> {
 /// Settings of the original that are not served, for what they do there is of no use.
 fn check_tests(config: &Config) -> Result<()> {
     if config.l2_back_to_zero {
-        return Err(FileError::new(
-            "L2_BACK_TO_ZERO 1 is not served: with it, flows of the original whose size is no \
-             multiple of L2_CHUNK_SIZE never end",
-        )
-        .hint("set L2_BACK_TO_ZERO 0: lost packets are sent again from the first one, go-back-N"));
+        let why = "L2_BACK_TO_ZERO 1 is not served: with it, flows of the original whose size is no \
+                   multiple of L2_CHUNK_SIZE never end";
+        return Err(config.places.error("L2_BACK_TO_ZERO", why).hint(
+            "set L2_BACK_TO_ZERO 0: lost packets are sent again from the first one, go-back-N",
+        ));
     }
     if !config.rate_bound {
-        return Err(FileError::new(
-            "RATE_BOUND 0 is not served: it is the original's test of sending without regard to the \
-             control law's rate",
-        )
-        .hint("set RATE_BOUND 1, or CC_MODE 0 for packets at line rate"));
+        let why = "RATE_BOUND 0 is not served: it is the original's test of sending without regard \
+                   to the control law's rate";
+        return Err(config
+            .places
+            .error("RATE_BOUND", why)
+            .hint("set RATE_BOUND 1, or CC_MODE 0 for packets at line rate"));
     }
     Ok(())
 }
@@ -117,26 +125,32 @@ fn check_marking(config: &Config, topology: &Topology) -> Result<()> {
         .into_iter()
         .find(|(_, lacks)| *lacks);
         if let Some((key, _)) = missing {
-            return Err(FileError::new(format!(
+            let why = format!(
                 "{key} has no entry for {rate}, the rate of the link in line {} of the topology",
                 link.line
-            ))
-            .hint(format!("add `{} VALUE` to {key} and count it", rate.bps())));
+            );
+            return Err(config
+                .places
+                .error(key, why)
+                .hint(format!("add `{} VALUE` to {key} and count it", rate.bps())));
         }
     }
     Ok(())
 }
 
 /// INT has three bits for the rate of a port.
-fn check_int(topology: &Topology) -> Result<()> {
+fn check_int(config: &Config, topology: &Topology) -> Result<()> {
     let coded = |rate: Rate| INT_GBPS.iter().any(|&gbps| rate == Rate::from_gbps(gbps));
     match topology.switch_links().find(|link| !coded(link.rate)) {
         None => Ok(()),
-        Some(link) => Err(FileError::new(format!(
-            "CC_MODE 3 has no code for {}, the rate of the link in line {} of the topology",
-            link.rate, link.line
-        ))
-        .hint("use 25, 50, 100, 200 or 400Gbps at switches")),
+        Some(link) => {
+            let why = format!(
+                "CC_MODE 3 has no code for {}, the rate of the link in line {} of the topology",
+                link.rate, link.line
+            );
+            let hint = "use 25, 50, 100, 200 or 400Gbps at switches";
+            Err(config.places.error("CC_MODE", why).hint(hint))
+        }
     }
 }
 
@@ -146,6 +160,6 @@ fn check_link_down(config: &Config, topology: &Topology) -> Result<()> {
     if topology.links.iter().any(|link| is_it(link.a, link.b) || is_it(link.b, link.a)) {
         return Ok(());
     }
-    Err(FileError::new(format!("LINK_DOWN names {} and {}, which no link joins", down.a, down.b))
-        .hint("LINK_DOWN 0 0 0 takes none down"))
+    let why = format!("LINK_DOWN names {} and {}, which no link joins", down.a, down.b);
+    Err(config.places.error("LINK_DOWN", why).hint("LINK_DOWN 0 0 0 takes none down"))
 }

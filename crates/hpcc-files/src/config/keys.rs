@@ -68,8 +68,15 @@ pub(super) fn known(word: &[u8]) -> Option<&'static str> {
     KEYS.iter().copied().find(|key| key.as_bytes() == word)
 }
 
+/// Whether what stands after `key` adds to what stood after it before.
+pub(super) fn is_map(key: &str) -> bool {
+    key.ends_with("_MAP")
+}
+
 /// The key that `word` was probably meant to be.
 pub(super) fn nearest(word: &[u8]) -> Option<&'static str> {
+    // Other formats have a sign between key and value.
+    let word = word.split(|byte| matches!(byte, b'=' | b':')).next()?;
     // Longer ones are no slip of the hand.
     let word = std::str::from_utf8(word).ok().filter(|word| word.len() <= 40)?;
     let word = word.to_ascii_uppercase();

@@ -7,7 +7,7 @@ use hpcc_files::packet_trace::{self, Event, PortRate, Record};
 use hpcc_files::{CcMode, Experiment, address, fct, pfc, qlen};
 use results::UNFINISHED;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -64,7 +64,8 @@ fn ports(experiment: &Experiment) -> Vec<(u16, u16)> {
 }
 
 /// Writes the files that the configuration names, or files of the same names into `into`; returns
-/// where they are. None is ever half there: each is written beside its place and then moved there.
+/// where they are. None is ever half there: each is written beside its place, and when all are, they
+/// are moved there.
 ///
 /// # Errors
 /// With the path, where one can't be written.
@@ -79,11 +80,11 @@ pub fn write(
         (Some(into), Some(name)) => into.join(name),
         _ => directory.join(path),
     };
-    let mut written = Vec::new();
+    let mut all: Vec<(PathBuf, Placed)> = Vec::new();
     let mut put = |path: &Path, content: &dyn Fn(&mut dyn Write) -> io::Result<()>| {
         let path = place(path);
-        replace(&path, content).map_err(|error| (path.clone(), error))?;
-        written.push(path);
+        let placed = Placed::new(&path, content).map_err(|error| (path.clone(), error))?;
+        all.push((path, placed));
         Ok(())
     };
     put(&config.fct_output_file, &|out| {
@@ -97,37 +98,66 @@ pub fn write(
     if let Some(path) = &config.trace_output_file {
         put(path, &|out| write_trace(out, experiment, files))?;
     }
+    let mut written = Vec::new();
+    for (path, placed) in all {
+        placed.finish().map_err(|error| (path.clone(), error))?;
+        written.push(path);
+    }
     Ok(written)
 }
 
-/// Writes a file beside its place and moves it there. What is no file, as a device or a pipe, is
-/// written to; a link stands for what it leads to.
-fn replace(path: &Path, content: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
-        let mut out = BufWriter::new(OpenOptions::new().write(true).open(path)?);
-        content(&mut out)?;
-        return out.flush();
-    }
-    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-        fs::create_dir_all(parent)?;
-    }
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    name.push(format!(".{}-{number}.partial", std::process::id()));
-    let partial = path.with_file_name(name);
-    let result = (|| {
+/// A file that is whole, beside its place until it is finished; without that it goes.
+struct Placed {
+    /// Where it is and where it goes; none where there was no file to replace.
+    from_to: Option<(PathBuf, PathBuf)>,
+}
+
+impl Placed {
+    /// Writes a file beside its place. What is no file, as a device or a pipe, is written to; a link
+    /// stands for what it leads to.
+    fn new(path: &Path, content: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> io::Result<Placed> {
+        if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+            let mut out = BufWriter::new(OpenOptions::new().write(true).open(path)?);
+            content(&mut out)?;
+            out.flush()?;
+            return Ok(Placed { from_to: None });
+        }
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        if path.is_dir() {
+            return Err(ErrorKind::IsADirectory.into());
+        }
+        if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            fs::create_dir_all(parent)?;
+        }
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        name.push(format!(".{}-{number}.partial", std::process::id()));
+        let partial = path.with_file_name(name);
         let mut out = BufWriter::new(File::create(&partial)?);
+        // From here on it is removed where something fails.
+        let placed = Placed { from_to: Some((partial, path)) };
         content(&mut out)?;
         out.flush()?;
-        fs::rename(&partial, path)
-    })();
-    if result.is_err() {
-        // What went wrong before is what is told.
-        let _ = fs::remove_file(&partial);
+        Ok(placed)
     }
-    result
+
+    /// Moves it to its place.
+    fn finish(mut self) -> io::Result<()> {
+        let Some((from, to)) = &self.from_to else { return Ok(()) };
+        fs::rename(from, to)?;
+        self.from_to = None;
+        Ok(())
+    }
+}
+
+impl Drop for Placed {
+    fn drop(&mut self) {
+        if let Some((partial, _)) = &self.from_to {
+            // What went wrong before is what is told.
+            let _ = fs::remove_file(partial);
+        }
+    }
 }
 
 fn write_pfc(out: &mut dyn Write, experiment: &Experiment, recorded: &Recorded) -> io::Result<()> {
@@ -170,12 +200,33 @@ fn write_trace(out: &mut dyn Write, experiment: &Experiment, files: &Files) -> i
         window: files.recorded.network_bdp.map_or(0, |bdp| bdp.get() as u32),
     };
     let mut trace = packet_trace::Writer::new(out, &header)?;
-    // The original has no event for what a link damages.
     let events = files.recorded.packets.iter();
-    for event in events.filter(|event| event.happening != Happening::Lost) {
+    for event in events.filter(|event| is_traced(event, experiment)) {
         trace.write(&record(event, experiment, files))?;
     }
     trace.finish()
+}
+
+/// Whether the original has a record of it. Of packets that a link damages, and of those that find no
+/// room, it has none; of those that a failing link loses it has, be they queued for it or on it.
+fn is_traced(event: &PacketEvent, experiment: &Experiment) -> bool {
+    let at_failed = |from: fn(Time, Time) -> bool| {
+        let Some(down) = experiment.config.link_down else { return false };
+        let port = u32::from(event.port) + 1;
+        let mut links = experiment.topology.links.iter();
+        from(event.time, down.at)
+            && links.any(|link| {
+                let ends = [(link.a, link.a_port), (link.b, link.b_port)];
+                ends.contains(&(event.node, port))
+                    && ends.iter().all(|(node, _)| [down.a, down.b].contains(node))
+            })
+    };
+    match event.happening {
+        Happening::Received | Happening::Enqueued | Happening::Dequeued => true,
+        // At that time nothing comes in there before it fails, so this waited in its queue.
+        Happening::Dropped => at_failed(|time, down| time == down),
+        Happening::Lost => at_failed(|time, down| time >= down),
+    }
 }
 
 fn record(event: &PacketEvent, experiment: &Experiment, files: &Files) -> Record {
@@ -226,7 +277,7 @@ fn record(event: &PacketEvent, experiment: &Experiment, files: &Files) -> Record
             payload: header.payload,
         },
     };
-    let received = event.happening == Happening::Received;
+    let came_in = came_in(event);
     Record {
         time: event.time,
         node: event.node,
@@ -234,8 +285,8 @@ fn record(event: &PacketEvent, experiment: &Experiment, files: &Files) -> Record
         // A byte, as in the original.
         port: (event.port as u8).wrapping_add(1),
         // Hosts queue ACKs apart, and what comes in is in no queue.
-        queue: if received || is_pfc || (is_ack && !is_switch) { 0 } else { header.priority },
-        queue_bytes: if received || is_pfc { 0 } else { event.queue_bytes as u32 },
+        queue: if came_in || is_pfc || (is_ack && !is_switch) { 0 } else { header.priority },
+        queue_bytes: if came_in || is_pfc { 0 } else { event.queue_bytes as u32 },
         src,
         dst,
         size: header.size,
@@ -250,6 +301,11 @@ fn record(event: &PacketEvent, experiment: &Experiment, files: &Files) -> Record
     }
 }
 
+/// Whether it happened as the packet came in from a link.
+fn came_in(event: &PacketEvent) -> bool {
+    matches!(event.happening, Happening::Received | Happening::Lost)
+}
+
 /// The address of the interface that sends a PFC frame: the link's number in the file makes
 /// 10.x.y, the end 1 or 2.
 fn interface(experiment: &Experiment, event: &PacketEvent) -> Ipv4Addr {
@@ -259,7 +315,7 @@ fn interface(experiment: &Experiment, event: &PacketEvent) -> Ipv4Addr {
         let at_a = link.a == event.node && link.a_port == port;
         let at_b = link.b == event.node && link.b_port == port;
         // What comes in was sent from the other end.
-        let sender_is_a = if event.happening == Happening::Received { at_b } else { at_a };
+        let sender_is_a = if came_in(event) { at_b } else { at_a };
         (at_a || at_b).then_some(if sender_is_a { 1 } else { 2 })
     };
     let mut ends = links.iter().enumerate().filter_map(|(number, link)| Some((number, of(link)?)));
