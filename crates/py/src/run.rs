@@ -136,6 +136,8 @@ pub(crate) fn run(
         cancel: Arc::clone(&cancel),
         progress: Arc::clone(&state),
         records: experiment.as_deref().map(records_of).unwrap_or_default(),
+        // A configuration has them all.
+        params_given: experiment.is_some(),
         ..RunOptions::default()
     };
     let outcome = start(Arc::clone(&scenario.valid), options, experiment)

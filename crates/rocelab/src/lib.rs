@@ -55,6 +55,8 @@ pub struct RunOptions {
     pub progress: Arc<Progress>,
     /// Single events to record where the scenario asks for no trace.
     pub records: fabric::Records,
+    /// The scheme's parameters that a preset takes from the rate of hosts are all the user's own.
+    pub params_given: bool,
     /// Works the run event by event on the reference engine, without the fabric's short ways: on one
     /// thread, slow, and with the same result. For tests.
     pub by_the_book: bool,

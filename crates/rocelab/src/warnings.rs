@@ -6,9 +6,10 @@ use results::FlowTable;
 use scenario::{Headroom, Scenario, Stop};
 use units::{NodeId, Time};
 
-/// The warnings of a run, in sentences.
+/// The warnings of a run, in sentences. `params_given`: of the scheme's parameters none is a preset's.
 pub(crate) fn of(
     scenario: &Scenario,
+    params_given: bool,
     setup: &Setup,
     output: &Output,
     flows: &FlowTable,
@@ -18,7 +19,9 @@ pub(crate) fn of(
     warnings.extend(unprotected(scenario));
     warnings.extend(marks_nothing(scenario, setup));
     warnings.extend(one_threshold(scenario, setup));
-    warnings.extend(several_host_rates(scenario));
+    if !params_given {
+        warnings.extend(several_host_rates(scenario));
+    }
     warnings.extend(beyond_target(output));
     warnings.extend(full(scenario, output));
     warnings.extend(begins_late(scenario, output));

@@ -146,6 +146,61 @@ fn all_files_of_a_run_are_written_or_none() {
     }
 }
 
+/// Protects from a law that does nothing without a word: packets have room for five INT records.
+#[test]
+fn hpcc_on_long_paths_is_told() {
+    let warnings = |law: &str, switches: u32, more: &str| {
+        let mut topology = format!("{} {switches} {}\n", switches + 3, switches + 2);
+        let nodes: Vec<String> = (3..switches + 3).map(|node| node.to_string()).collect();
+        topology += &format!("{}\n0 3 100Gbps 1us 0\n1 3 100Gbps 1us 0\n", nodes.join(" "));
+        for node in 3..switches + 2 {
+            topology += &format!("{node} {} 100Gbps 1us 0\n", node + 1);
+        }
+        topology += &format!("2 {} 100Gbps 1us 0\n", switches + 2);
+        let flows = ["0 2 3 100 1000 2.0".to_owned(), "0 1 3 100 1000 2.0".to_owned()];
+        let run = Run::new("long", law, &topology, &flows, more);
+        let (_, warnings) = scenario_of(&run.experiment, "long");
+        warnings.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(warnings("hpcc", 5, ""), Vec::<String>::new());
+    assert_eq!(
+        warnings("hpcc", 6, ""),
+        [
+            "1 flow has paths of more than 5 switches, up to 6: CC_MODE 3 measures nothing on these, and \
+          such flows keep the line rate, as in the original"
+        ]
+    );
+    assert_eq!(warnings("dcqcn", 6, ""), Vec::<String>::new());
+    // The THEMIS prototype has room for ten.
+    assert_eq!(warnings("hpcc", 6, "ENABLE_THEMIS 0"), Vec::<String>::new());
+}
+
+/// Protects from a word on presets where a configuration has all parameters, be they a preset's or not.
+#[test]
+fn hosts_of_several_rates_have_the_parameters_of_the_configuration() {
+    let topology = "4 1 3\n3\n0 3 400Gbps 1us 0\n1 3 100Gbps 1us 0\n2 3 100Gbps 1us 0\n";
+    let maps =
+        "KMAX_MAP 1 400000000000 6400 KMIN_MAP 1 400000000000 1600 PMAX_MAP 1 400000000000 0.2";
+    let flows = ["0 2 3 100 100000 2.0".to_owned()];
+    for law in ["dcqcn", "timely", "dctcp", "hpcc"] {
+        for rate in ["20Mb/s", "25Mb/s"] {
+            let more = format!("{maps} RATE_AI {rate} RATE_HAI 200Mb/s");
+            let run = Run::new("mixed", law, topology, &flows, &more);
+            assert_eq!(run.result.summary.warnings, Vec::<String>::new(), "{law}");
+        }
+    }
+}
+
+/// Packets that end a chunk are acknowledged all the same.
+#[test]
+fn acks_from_a_later_byte_on_are_told() {
+    let flows = ["0 2 3 100 1000 2.0".to_owned()];
+    let run = Run::new("acks", "dcqcn", DUMBBELL, &flows, "L2_ACK_INTERVAL 5000");
+    let (_, warnings) = scenario_of(&run.experiment, "acks");
+    let told = warnings[0].to_string();
+    assert!(told.contains("multiple of L2_CHUNK_SIZE: shorter flows of another size"), "{told}");
+}
+
 /// The events of a run's trace.
 fn trace(run: &Run) -> Vec<packet_trace::Record> {
     let mut experiment = run.experiment.clone();

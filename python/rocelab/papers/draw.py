@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
 
+_WORD_PT = 8
+"""Size of the words below bars."""
+_TURNED_DEG = 30
+"""By how much they are turned where they have no room."""
 _NUMBER_PT = 6
 """Size of the numbers above bars."""
 _DIGIT_EM = 0.64
@@ -114,6 +118,10 @@ def _panel(axes: Axes, panel: Panel, frame: pl.DataFrame, looks: Mapping[str, in
             )
             axes.bar_label(drawn, fmt=_number, fontsize=_NUMBER_PT, padding=1, rotation=90 * turned)
             axes.set_xticks(range(len(rows)), rows["word"].to_list())
+            if not _words_fit(frame):
+                axes.tick_params(axis="x", labelrotation=_TURNED_DEG)
+                for label in axes.get_xticklabels():
+                    label.set(ha="right", rotation_mode="anchor")
             axes.grid(visible=False, axis="x")
             axes.margins(y=0.2 if turned else 0.12)
         else:
@@ -162,6 +170,14 @@ def _numbers_fit(frame: pl.DataFrame, lines: int) -> bool:
     span = (words - 1 + _BARS_WIDE) * 1.1
     bar_in = WIDTH_IN * _PLOT_SHARE * _BARS_WIDE / lines / span
     return (digits + 0.5) * _DIGIT_EM * _NUMBER_PT / 72 <= bar_in
+
+
+def _words_fit(frame: pl.DataFrame) -> bool:
+    """Whether the words below bars have room beside each other."""
+    words = frame["word"].unique().to_list()
+    longest = max(len(line) for word in words for line in word.split("\n"))
+    span = (len(words) - 1 + _BARS_WIDE) * 1.1
+    return (longest + 1) * _DIGIT_EM * _WORD_PT / 72 <= WIDTH_IN * _PLOT_SHARE / span
 
 
 def _legend(drawn: Picture, panels: Sequence[Axes], names: Sequence[str], columns: int) -> None:

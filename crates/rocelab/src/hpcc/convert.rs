@@ -10,7 +10,7 @@ use scenario::spec::{
     TraceSpec, TrafficSpec, WireProfile, WireSpec,
 };
 use schemes::int::IntFormat;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::{Bytes, NodeId, Rate, Time};
 
 /// Switches keep this much for each port.
@@ -25,6 +25,8 @@ const CONTROL: u8 = 6;
 const EXTERNAL_BUFFER: Bytes = Bytes::new(200 << 20);
 /// A link of this delay leads to another data centre.
 const LONG: Time = Time::from_us(10);
+/// INT records that packets have room for.
+const HOPS: u64 = 5;
 /// INT records that packets of the THEMIS prototype have room for.
 const THEMIS_HOPS: u64 = 10;
 /// A receiver repeats a NACK after this long.
@@ -54,10 +56,12 @@ pub fn scenario_of(experiment: &Experiment, name: &str) -> (Spec, Vec<Warning>) 
     if config.l2_ack_interval > config.packet_payload_size {
         warnings.push(Warning::new(format!(
             "L2_ACK_INTERVAL {}: all packets are acknowledged here; the original begins with this \
-             byte of a flow, and shorter flows never end",
+             byte of a flow, but for packets that end at a multiple of L2_CHUNK_SIZE: shorter flows of \
+             another size never end",
             config.l2_ack_interval.get()
         )));
     }
+    warnings.extend(unmeasured(experiment));
     let pauses = config.pause_time != Time::ZERO;
     if !pauses {
         warnings.push(Warning::new(
@@ -169,6 +173,63 @@ pub fn scenario_of(experiment: &Experiment, name: &str) -> (Spec, Vec<Warning>) 
     (spec, warnings)
 }
 
+/// Flows of CC_MODE 3 whose packets have no room for the INT records of their paths.
+fn unmeasured(experiment: &Experiment) -> Option<Warning> {
+    let Experiment { config, topology, flows, .. } = experiment;
+    if config.cc_mode != CcMode::Hpcc {
+        return None;
+    }
+    let room = if config.enable_themis.is_some() { THEMIS_HOPS } else { HOPS };
+    let mut neighbours = vec![Vec::new(); topology.is_switch.len()];
+    for link in &topology.links {
+        neighbours[link.a.index()].push(link.b);
+        neighbours[link.b.index()].push(link.a);
+    }
+    let mut by_source: BTreeMap<NodeId, BTreeMap<NodeId, u64>> = BTreeMap::new();
+    for flow in flows {
+        *by_source.entry(flow.src).or_default().entry(flow.dst).or_default() += 1;
+    }
+    let (mut count, mut most) = (0, 0);
+    for (src, receivers) in by_source {
+        let switches = switches_to(src, &neighbours, &topology.is_switch);
+        for (dst, flows) in receivers {
+            // No way at all is refused elsewhere.
+            let on_path = switches[dst.index()].unwrap_or(0);
+            if on_path > room {
+                count += flows;
+                most = most.max(on_path);
+            }
+        }
+    }
+    let flows = if count == 1 { "1 flow has".to_owned() } else { format!("{count} flows have") };
+    (count > 0).then(|| {
+        Warning::new(format!(
+            "{flows} paths of more than {room} switches, up to {most}: CC_MODE 3 measures nothing on \
+             these, and such flows keep the line rate, as in the original"
+        ))
+    })
+}
+
+/// For each node the switches between it and the host `src`, which alone forward; none: no way.
+fn switches_to(src: NodeId, neighbours: &[Vec<NodeId>], is_switch: &[bool]) -> Vec<Option<u64>> {
+    let mut switches = vec![None; is_switch.len()];
+    switches[src.index()] = Some(0);
+    let mut queue = VecDeque::from([src]);
+    while let Some(node) = queue.pop_front() {
+        let on_path =
+            switches[node.index()].map(|there| there + u64::from(is_switch[node.index()]));
+        for next in &neighbours[node.index()] {
+            if switches[next.index()].is_none() {
+                switches[next.index()] = on_path;
+                if is_switch[next.index()] {
+                    queue.push_back(*next);
+                }
+            }
+        }
+    }
+    switches
+}
+
 /// Where CC_MODE 3 is asked for, a link of switches whose rate INT has no code for.
 fn uncoded(experiment: &Experiment) -> Option<&hpcc_files::topology::Link> {
     let hpcc = experiment.config.cc_mode == CcMode::Hpcc;
@@ -228,7 +289,8 @@ fn buffers(experiment: &Experiment, warnings: &mut Vec<Warning>) -> Vec<Option<B
             return is_external(node).then_some(EXTERNAL_BUFFER);
         }
         let needed = kept_apart(experiment, node);
-        if needed < buffer.get() {
+        // Beyond this a link is longer than any may be, which is told of that.
+        if needed < buffer.get() || needed > 1 << 50 {
             return None;
         }
         small.get_or_insert((node, needed, 0)).2 += 1;

@@ -77,7 +77,11 @@ impl Run {
         let experiment = Experiment::read(&path("config.txt"), &directory.0).unwrap();
         let (spec, _) = scenario_of(&experiment, name);
         let scenario = Scenario::from_spec(spec, None).unwrap();
-        let options = RunOptions { records: records_of(&experiment), ..RunOptions::default() };
+        let options = RunOptions {
+            records: records_of(&experiment),
+            params_given: true,
+            ..RunOptions::default()
+        };
         let result = rocelab::run(&scenario, &options).unwrap();
         Run { experiment, result, files: directory }
     }
