@@ -135,7 +135,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, Scena
     let mut started = Instant::now();
     let output = dispatch::run(scenario, &setup, threads, &mut started, &watch)?;
     let wall = started.elapsed().as_secs_f64();
-    let result = report::report(scenario, &setup, output, threads, wall);
+    let result = report::report(scenario, options, &setup, output, threads, wall);
     progress.simulated_ps.store(result.summary.simulated_ns * 1000, Ordering::Relaxed);
     progress.packet_hops.store(result.summary.packet_hops, Ordering::Relaxed);
     progress.flows_done.store(result.summary.flows_done, Ordering::Relaxed);

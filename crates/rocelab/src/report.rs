@@ -1,6 +1,6 @@
 //! From what the fabric counted to tables and the summary.
 
-use crate::{Recorded, RunResult, VERSION, capture, traces, warnings};
+use crate::{Recorded, RunOptions, RunResult, VERSION, capture, traces, warnings};
 use fabric::{FlowOutcome, Output, ProbeKind, ProbeTargets, Setup};
 use results::{Drop, FlowTable, PortTable, Series, Summary, UNFINISHED};
 use scenario::{Message, NodeKind, Scenario};
@@ -9,6 +9,7 @@ use units::Time;
 
 pub(crate) fn report(
     scenario: &Scenario,
+    options: &RunOptions,
     setup: &Setup,
     mut output: Output,
     threads: usize,
@@ -48,7 +49,8 @@ pub(crate) fn report(
     let summary = Summary {
         series: series.iter().map(Series::info).collect(),
         traces: traces::infos(scenario, &output, pfc_trace.as_ref(), packet_trace.as_ref()),
-        ..summary(scenario, setup, &output, &flows, &ports, threads, wall_s)
+        warnings: warnings::of(scenario, options.params_given, setup, &output, &flows),
+        ..summary(scenario, &output, &flows, &ports, threads, wall_s)
     };
     RunResult { flows, ports, series, pfc_trace, packet_trace, capture, drops, recorded, summary }
 }
@@ -172,10 +174,9 @@ fn one_series(
     series
 }
 
-/// The summary but for what the probes and traces saw.
+/// The summary but for what the probes and traces saw, and the warnings.
 fn summary(
     scenario: &Scenario,
-    setup: &Setup,
     output: &Output,
     flows: &FlowTable,
     ports: &PortTable,
@@ -215,7 +216,6 @@ fn summary(
         max_queue_bytes: ports.max_queue_bytes.iter().copied().max().unwrap_or(0),
         counters: output.counters.iter().map(|(&name, &count)| (name.to_owned(), count)).collect(),
         digest: results::digest(flows, ports),
-        warnings: warnings::of(scenario, setup, output, flows),
         ..Summary::default()
     }
 }
