@@ -578,6 +578,18 @@ def test_a_bad_case_is_a_line(
     assert all(line.startswith("hint: ") for line in rest)
 
 
+def test_other_cases_follow_a_bad_one(command: Command, known: Path) -> None:
+    shutil.copytree(known / "case", known / "bad")
+    (known / "bad" / "config.txt").write_text("CC_MODE 3\n")
+    done = command("validate-hpcc", known)
+    assert done.returncode == 2
+    assert "| case | hpcc | 4 | 4 | none |" in done.stdout
+    assert "bad/config.txt" in done.stderr
+    assert "| bad |" not in done.stdout
+    done = command("validate-hpcc", known, "--json")
+    assert (done.returncode, [row["case"] for row in json.loads(done.stdout)]) == (2, ["case"])
+
+
 def test_a_folder_without_cases(command: Command, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     (tmp_path / "unrun" / "case").mkdir(parents=True)

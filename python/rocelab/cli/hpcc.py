@@ -10,9 +10,10 @@ from typing import Annotated
 
 import typer
 
+from rocelab.cli import BAD_INPUT
 from rocelab.cli.options import Quiet, Settings, SummaryAsJson, Threads, changes_of
 from rocelab.cli.telling import interrupted, tell, warn
-from rocelab.errors import ConfigError, Interrupted
+from rocelab.errors import ConfigError, Interrupted, ResultError
 from rocelab.stopping import stoppable
 from rocelab.store import check_directory
 
@@ -102,7 +103,8 @@ def validate_hpcc(
 ) -> None:
     """Compare with the HPCC simulator's own runs.
 
-    What comes is a Markdown table, a case a line.
+    What comes is a Markdown table, a case a line. Cases that cannot be read are told and left out;
+    the exit code is 2 then.
     """
     from rocelab.agreement import compare, find_cases, table
     from rocelab.overlay import draw, has_series
@@ -110,12 +112,20 @@ def validate_hpcc(
     cases = find_cases(directory)
     if figures is not None:
         check_directory(figures)
-    rows = []
+    rows, code = [], 0
     for case in cases:
         inside = case.relative_to(directory)
         name = str(inside) if inside.name else directory.resolve().name
         print(name, file=sys.stderr)
-        rows.append(compare(case, name, seeds))
-        if figures is not None and has_series(case):
-            draw(case, figures / name.replace("/", "-"))
-    print(json.dumps([asdict(row) for row in rows], indent=2) if as_json else table(rows))
+        try:
+            rows.append(compare(case, name, seeds))
+            if figures is not None and has_series(case):
+                draw(case, figures / name.replace("/", "-"))
+        except (ConfigError, ResultError) as error:
+            print(f"error: {error}", file=sys.stderr)
+            code = BAD_INPUT
+    if as_json:
+        print(json.dumps([asdict(row) for row in rows], indent=2))
+    elif rows:
+        print(table(rows))
+    raise typer.Exit(code)
