@@ -23,7 +23,7 @@ def value(data: object, key: str) -> str:
         case bool():
             return "true" if data else "false"
         case Integral():
-            return str(int(data))
+            return str(_needs_64_bits(int(data), key))
         case Real() if math.isfinite(data):
             return repr(float(data))
         case Real():
@@ -46,7 +46,19 @@ def value(data: object, key: str) -> str:
 
 def document(data: Mapping[str, object]) -> str:
     """``data`` as a TOML document with a line for each top-level key."""
-    return "".join(f"{_key(name, '')} = {value(item, name)}\n" for name, item in data.items())
+    lines = []
+    for name, item in data.items():
+        try:
+            lines.append(f"{_key(name, '')} = {value(item, name)}\n")
+        except RecursionError:
+            raise ConfigError("is nested too deeply, or holds itself", key=name) from None
+    return "".join(lines)
+
+
+def _needs_64_bits(data: int, key: str) -> int:
+    if not -(2**63) <= data < 2**63:
+        raise ConfigError("must be a whole number that 64 bits hold", key=key)
+    return data
 
 
 def _key(name: object, place: str) -> str:

@@ -172,5 +172,12 @@ def _longest_queue(path: Path) -> int | None:
     try:
         value = json.loads(path.read_text(encoding="utf-8")).get("max_port_q_bytes")
         return None if value is None else int(value)
-    except (OSError, ValueError, TypeError, AttributeError, OverflowError) as error:
+    except (
+        OSError,
+        ValueError,
+        TypeError,
+        AttributeError,
+        OverflowError,
+        RecursionError,
+    ) as error:
         raise ResultError(f"{path}: cannot read: {error}") from None

@@ -224,15 +224,14 @@ def scenario(network: Network, gbps: int, scheme: str, preset: str) -> Scenario:
     )
 
 
-def input_queues(scheme: str) -> dict[str, dict[str, str]]:
-    """Tables of a scenario under a scheme whose switches have input queues; none under others.
+_INPUT_QUEUES = {"switch": {"input_queue": "200KB"}, "pfc": {"xoff": "70KB", "xon": "50KB"}}
+"""The usual thresholds, and the headroom of all these networks above them."""
 
-    The usual thresholds, and the headroom of all these networks above them.
-    """
+
+def input_queues(scheme: str) -> dict[str, dict[str, str]]:
+    """Tables of a scenario under a scheme whose switches have input queues; none under others."""
     queued = {known["name"] for known in catalogue.schemes() if known["input_queues"]}
-    if scheme not in queued:
-        return {}
-    return {"switch": {"input_queue": "200KB"}, "pfc": {"xoff": "70KB", "xon": "50KB"}}
+    return _INPUT_QUEUES if scheme in queued else {}
 
 
 def compare(
@@ -380,7 +379,9 @@ _INTRODUCTION = """\
 # How the schemes behave
 
 Written by `{command}`. Each scheme has the preset named at the end of the page, and all else is as
-it is by default; links have 1 us. The simulator is deterministic, so these numbers are exact.
+it is by default; links have 1 us. Switches with input queues (`rcm`) have
+{queues}.
+The simulator is deterministic, so these numbers are exact.
 
 - *slowest*, *fastest*: the smallest and the largest share of the rivals, in link time; *Jain* is
   the index of their shares. They are means over the last 4 of 16 ms, where nothing else is said, as
@@ -395,7 +396,12 @@ def page(rows: Sequence[Row], command: str) -> str:
     """The rows as a Markdown page."""
     chosen = dict.fromkeys((row.scheme, row.preset) for row in rows)
     caveats = {one["name"]: one["caveat"] for one in catalogue.schemes()}
-    parts = [_INTRODUCTION.format(command=command, fair=FAIR)]
+    queues = ", ".join(
+        f'`{table}.{key} = "{value}"`'
+        for table, keys in _INPUT_QUEUES.items()
+        for key, value in keys.items()
+    )
+    parts = [_INTRODUCTION.format(command=command, fair=FAIR, queues=queues)]
     for title, several in groups(rows):
         heading, _, text = title.partition(": ")
         parts.append(f"## {heading}\n\n{text[0].upper()}{text[1:]}.\n")

@@ -34,7 +34,8 @@ class Value:
 
         try:
             found = tomllib.loads(f"v = {self.text}")
-        except tomllib.TOMLDecodeError:
+        except (ValueError, RecursionError):
+            # More digits or brackets than Python reads are none, too: the scenario refuses them.
             return self.text
         return found["v"] if len(found) == 1 else self.text
 

@@ -17,7 +17,7 @@ from rocelab.result import Result
 from rocelab.scenario import Scenario, parse_with_settings
 from rocelab.simulate import Progress, check_threads, run_raw
 from rocelab.stopping import held_back
-from rocelab.store import check_file, is_no_file
+from rocelab.store import check_file, is_no_file, refusals
 
 _KEYS = {
     "run.stop": "SIMULATOR_STOP_TIME",
@@ -54,7 +54,7 @@ Indices of lists are left out.
 
 _LINK = re.compile(r"topology\.links\.([0-9]+)\.([a-z_]+)")
 
-_FILES = {"topology": "TOPOLOGY_FILE", "traffic": "FLOW_FILE"}
+_FILES = {"topology": "TOPOLOGY_FILE", "traffic": "FLOW_FILE", "trace": "TRACE_FILE"}
 """Tables of a scenario that are files of their own, and the keys that name those."""
 
 _INPUTS = ("TOPOLOGY_FILE", "FLOW_FILE", "TRACE_FILE")
@@ -116,8 +116,9 @@ class Experiment:
         inputs = self._inputs() if outputs else {}
         keys: dict[str, str] = {}
         for key, path in outputs.items():
-            if is_no_file(path):
-                continue
+            with refusals(path):
+                if is_no_file(path):
+                    continue
             place = os.path.realpath(path)
             if place in inputs:
                 raise ConfigError(
@@ -143,7 +144,8 @@ class Experiment:
     def scenario(self, settings: Sequence[tuple[str, str]] = ()) -> Scenario:
         """The scenario that does the same; ``settings`` change keys of it.
 
-        Nodes and flows are those of the files: the keys of ``topology`` and ``traffic`` stay.
+        Nodes, flows and what is traced are those of the files: the keys of ``topology``,
+        ``traffic`` and ``trace`` stay.
         """
         for key, _ in settings:
             source = _FILES.get(key.split(".")[0])

@@ -190,8 +190,12 @@ def _tables_of(scenario_toml: str, name: str) -> list[dict[str, Any]]:
 
     # From the first one on: before it there may be a million flows, which take a minute to read.
     before, header, after = scenario_toml.partition(f"\n[[{name}]]\n")
-    # What is wrong is told with its line.
-    tables = tomllib.loads("\n" * before.count("\n") + header + after)
+    if '"""' in before or "'''" in before:
+        # The line may be one of a description.
+        tables = tomllib.loads(scenario_toml)
+    else:
+        # What is wrong is told with its line.
+        tables = tomllib.loads("\n" * before.count("\n") + header + after)
     found: list[dict[str, Any]] = tables.get(name, [])
     return found
 

@@ -65,7 +65,7 @@ def run_all(
     def make(home: Path, tick: Tick) -> None:
         result = run(missing[home], threads=1, progress=tick)
         try:
-            result.save(home, force=True)
+            result.save(home)
         except ResultError:
             # Another process may have been faster.
             if not (home / "summary.json").is_file():
@@ -90,8 +90,11 @@ def processors() -> int:
 
 def _cached(home: Path) -> Result | None:
     """The result that the cache has there, if it is sound; one that is not is removed."""
+    with refusals(home, "read"):
+        there = home.exists()
     result = open_sound(home)
-    if result is None:
+    # What another process has put there since is whole.
+    if result is None and there:
         shutil.rmtree(home, ignore_errors=True)
     return result
 

@@ -379,7 +379,7 @@ def open_result(directory: str | os.PathLike[str]) -> Result:
         ) from None
     except OSError as error:
         raise ResultError(f"{directory}: {error.strerror or error}") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ResultError(f"{summary_path}: damaged: {error}") from None
     if not isinstance(summary, dict) or not isinstance(summary.get("schema"), int):
         raise ResultError(f"{summary_path}: not a summary of rocelab")
@@ -514,7 +514,7 @@ def _drops(path: Path) -> list[dict[str, Any]]:
         drops = json.loads(_text(path))
     except FileNotFoundError:
         return []
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ResultError(f"{path}: damaged: {error}") from None
     if not isinstance(drops, list):
         raise ResultError(f"{path}: damaged: not a list")

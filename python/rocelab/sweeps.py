@@ -85,16 +85,18 @@ class Plan:
         return with_settings(self.scenario, (*settings, ("run.seed", str(case.seed))))
 
     def checked(self, case: Case) -> Scenario:
-        """The same, after all checks; an error names the combination."""
+        """The same, after all checks; an error names combination and seed."""
         try:
             scenario = self.scenario_of(case)
-            if case.seed == self.seeds[0]:
-                scenario.validate()
+            # Of each seed, as who sends to whom may matter.
+            scenario.validate()
         except ConfigError as error:
-            if not self.axes:
+            named = [grid.name(self.axes, case.combination)] if self.axes else []
+            named += [f"seed {case.seed}"] if case.seed != self.seeds[0] else []
+            if not named:
                 raise
             raise ConfigError(
-                f"{error.message}; with {grid.name(self.axes, case.combination)}",
+                f"{error.message}; with {', '.join(named)}",
                 file=error.file,
                 key=error.key,
                 line=error.line,
@@ -238,7 +240,9 @@ class Sweep:
             case.place: result for case, result in zip(self.plan.cases, self.results, strict=True)
         }
         wanted = ((home, result.scenario_toml) for home, result in results.items())
-        for home in sorted(sweep_store.missing(place, wanted, force=force)):
+        missing = sorted(sweep_store.missing(place, wanted, force=force))
+        sweep_store.write_plan(place, self.plan)
+        for home in missing:
             sweep_store.keep(results[home], place / home)
         sweep_store.write_tables(place, self)
         return place
@@ -293,6 +297,8 @@ def run_plan(
     # One after the other: networks may be large.
     wanted = ((case.place, plan.checked(case).to_toml()) for case in plan.cases)
     if out is None:
+        if force:
+            raise ConfigError("force= replaces runs of a directory", hint="say which: out=")
         places = {place for place, _ in wanted}
     else:
         places = sweep_store.missing(out, wanted, force=force)

@@ -479,3 +479,14 @@ values = st.recursive(
 @given(st.dictionaries(st.text(), values, max_size=5))
 def test_plain_data_survives_toml(data: dict[str, object]) -> None:
     assert tomllib.loads(_toml.document(data)) == data
+
+
+def test_a_description_may_have_lines_that_look_like_tables(
+    incast: rocelab.Result, tmp_path: Path
+) -> None:
+    described = incast.scenario.with_(description='Lines:\n[[probe]]\nname = "x"\n[[failure]]\n')
+    result = rocelab.run(described)
+    opened = rocelab.open(result.save(tmp_path / "saved"))
+    assert list(opened.series) == list(incast.series)
+    for one in (result, opened):
+        assert one.plot.queue().axes[0].lines

@@ -440,12 +440,16 @@ def test_no_file_takes_the_place_of_another(command: Command, case: Path) -> Non
     assert files(case) == INPUTS | {"fct/run1.txt", "pfc/run1.txt", "out/qlen.txt", "out/mix.tr"}
 
 
-@pytest.mark.parametrize("key", ["traffic", "traffic.0.flows", "topology", "topology.links.0.rate"])
+@pytest.mark.parametrize(
+    "key", ["traffic", "traffic.0.flows", "topology", "topology.links.0.rate", "trace.pfc"]
+)
 def test_nodes_and_flows_are_those_of_the_files(command: Command, case: Path, key: str) -> None:
     done = command("hpcc", "config.txt", "--quiet", "--set", f"{key}=[]", cwd=case)
     assert (done.returncode, done.stdout) == (2, "")
     error, hint = done.stderr.splitlines()
-    file = "FLOW_FILE" if key.startswith("traffic") else "TOPOLOGY_FILE"
+    file = {"traffic": "FLOW_FILE", "topology": "TOPOLOGY_FILE", "trace": "TRACE_FILE"}[
+        key.split(".")[0]
+    ]
     assert error.startswith(f"error: {key}: comes from the file that {file} names")
     assert hint.startswith("hint: change that file")
     assert files(case) == INPUTS
@@ -473,6 +477,30 @@ def test_ctrl_c_leaves_a_partial_result(case: Path) -> None:
         rb"^  files +out/fct.txt  out/pfc.txt  out/qlen.txt  out/mix.tr$", stdout, re.MULTILINE
     )
     assert (case / "out/fct.txt").read_text() == ""
+
+
+def test_to_scenario_runs_nothing_and_takes_no_options_of_runs(
+    command: Command, case: Path
+) -> None:
+    for option in (("--out", "there"), ("--threads", "1"), ("--json",)):
+        done = command("hpcc", "config.txt", "--to-scenario", *option, cwd=case)
+        told = f"error: --to-scenario and {option[0]}: choose one\n"
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"), [("fct\0.txt", "config.txt:"), ("f" * 300, "File name too long")]
+)
+def test_names_that_no_file_has_are_refused(
+    command: Command, case: Path, name: str, told: str
+) -> None:
+    with (case / "config.txt").open("a") as config:
+        config.write(f"FCT_OUTPUT_FILE {name}\n")
+    done = command("hpcc", "config.txt", "--quiet", cwd=case)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: ")
+    assert told in done.stderr
+    assert len(done.stderr.splitlines()) <= 2
 
 
 @pytest.fixture

@@ -474,6 +474,8 @@ def test_quiet_prints_nothing(command: Command, random_file: Path, tmp_path: Pat
         (("--seeds", "2", "--set", "run.seed=9223372036854775807"), ["run.seed: needs a whole"]),
         (("--seeds", "2", "--out", "full"), ["full: exists and is not a sweep of rocelab"]),
         (("--seeds", "2", "--out", "random.toml"), ["random.toml: is not a directory"]),
+        (("--over", f"run.seed_2={'1' * 5000},{'2' * 5000}"), ["run.seed_2"]),
+        (("--over", f"pfc.xoff={'[' * 3000},1KB"), ["pfc.xoff"]),
     ],
 )
 def test_bad_sweeps_are_refused_before_the_first_run(
@@ -488,6 +490,46 @@ def test_bad_sweeps_are_refused_before_the_first_run(
     assert len(done.stderr.splitlines()) <= 2
     assert [word for word in words if word not in done.stderr] == [], done.stderr
     assert sorted(random_file.parent.rglob("*")) == before
+
+
+def test_scenarios_of_all_seeds_are_checked_before_the_first_run(tmp_path: Path) -> None:
+    """Whether ACKs take the way of the data depends here on who sends to whom."""
+    ends = ["h0 s0", "h1 s1", "h2 s2", "h3 s3", "h4 s4", "s1 s0", "s2 s0", "s3 s1", "s4 s3"]
+    ends += ["s5 s4", "s0 s4", "s0 s3", "s2 s4", "s1 s5"]
+    pairs = [pair.split() for pair in ends]
+    links = [{"a": a, "b": b, "rate": "100Gbps", "delay": "1us"} for a, b in pairs]
+    hosts = [{"name": f"h{index}", "kind": "host"} for index in range(5)]
+    switches = [{"name": f"s{index}", "kind": "switch"} for index in range(6)]
+    scenario = rocelab.Scenario(
+        topology={"kind": "custom", "nodes": [*hosts, *switches], "links": links},
+        traffic=[{"kind": "poisson", "workload": "WebSearch", "load": 0.3, "flows": 2}],
+        scheme={"name": "fncc"},
+    )
+    scenario.validate()
+    out = tmp_path / "out"
+    with pytest.raises(rocelab.ConfigError, match=r"same path.*; with seed 3"):
+        rocelab.sweep(scenario, seeds=5, out=out)
+    assert not out.exists()
+
+
+def test_an_interrupted_save_can_be_made_again(
+    swept: rocelab.Sweep, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep = sweep_store.keep
+    kept: list[Path] = []
+
+    def interrupted(result: rocelab.Result, home: Path) -> None:
+        if len(kept) == 2:
+            raise KeyboardInterrupt
+        kept.append(home)
+        keep(result, home)
+
+    monkeypatch.setattr(sweep_store, "keep", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        swept.save(tmp_path / "out")
+    monkeypatch.undo()
+    swept.save(tmp_path / "out")
+    assert len(made(tmp_path / "out")) == len(swept.results)
 
 
 def test_a_place_that_another_has_taken_is_known_before_the_runs(
@@ -513,6 +555,7 @@ def test_a_place_that_another_has_taken_is_known_before_the_runs(
         ({"scheme.name": [object()]}, rocelab.ConfigError, "cannot stand in a scenario"),
         ({1: [2]}, rocelab.ConfigError, "a key must be a string"),
         ([("scheme.name", ["hpcc"])], TypeError, "over: must be a dictionary"),
+        ({"run.limit": [10**5000]}, rocelab.ConfigError, "whole number that 64 bits hold"),
     ],
 )
 def test_bad_values_in_python(
@@ -520,6 +563,11 @@ def test_bad_values_in_python(
 ) -> None:
     with pytest.raises(error, match=words):
         rocelab.sweep(scenario, over)  # type: ignore[arg-type]
+
+
+def test_force_needs_a_directory(scenario: rocelab.Scenario) -> None:
+    with pytest.raises(rocelab.ConfigError, match="force= replaces runs of a directory"):
+        rocelab.sweep(scenario, {"scheme.name": ["hpcc"]}, force=True)
 
 
 # Pictures.

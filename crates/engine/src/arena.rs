@@ -9,8 +9,10 @@
 
 use crate::fetch::{LINE, fetch_to_write};
 use memmap2::{MmapOptions, MmapRaw};
+use std::fmt;
 use std::hint::select_unpredictable;
 use std::marker::PhantomData;
+use std::panic::resume_unwind;
 use std::sync::Mutex;
 
 /// Handles fit the mailbox entry's 30 bits.
@@ -66,7 +68,7 @@ impl<P: Copy + Send> Arena<P> {
     /// An empty arena.
     ///
     /// # Panics
-    /// Where the system grants not even a little address space.
+    /// With [`NoRoom`] where the system grants not even a little address space.
     #[expect(clippy::new_without_default, reason = "there is one arena per run, made on purpose")]
     pub fn new() -> Arena<P> {
         const { assert!(align_of::<Slot<P>>() == LINE) };
@@ -89,9 +91,30 @@ impl<P: Copy + Send> Arena<P> {
         }
         let (size, first) = (size_of::<Slot<P>>(), pool.fresh);
         let last = (first + BATCH).min(self.reach.len() / size);
-        assert!(first < last, "no room for more than {last} packets at once");
+        if first == last {
+            drop(pool);
+            resume_unwind(Box::new(NoRoom { packets: last }));
+        }
         pool.fresh = last;
         (first..last).rev().map(|slot| (slot * size / LINE) as u32).collect()
+    }
+}
+
+/// What a run that needs more packets at once than the system grants address space for panics with: no bug of
+/// ours, and no place to go on from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoRoom {
+    /// Packets that there is room for.
+    pub packets: usize,
+}
+
+impl fmt::Display for NoRoom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "the system grants address space for {} packets at once, and more are needed",
+            self.packets
+        )
     }
 }
 
@@ -112,7 +135,7 @@ fn reserve(bytes: usize) -> MmapRaw {
                 return reach.into();
             }
             Err(_) if bytes > LEAST_BYTES => bytes /= 2,
-            Err(error) => panic!("no address space for packets: {error}"),
+            Err(_) => resume_unwind(Box::new(NoRoom { packets: 0 })),
         }
     }
 }

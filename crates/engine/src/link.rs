@@ -31,11 +31,6 @@ impl Link {
         Link { device, port, numbers: [0; 3], lasts: [Time::ZERO; 3] }
     }
 
-    /// The device at its end.
-    pub fn device(&self) -> u32 {
-        self.device
-    }
-
     /// When a packet arrives that should at `arrival`, and its number among those of that instant: so they
     /// stay in order where frames take no time at all, as a compatibility profile truncates. An instant has
     /// room for four; the next ones come a picosecond later.

@@ -181,6 +181,16 @@ impl<S: Scheme> Common<S> {
         u64::from(self.longest_packet.max(LARGEST_CONTROL))
     }
 
+    /// Bytes of one of the scheme's control packets on the wire.
+    pub(crate) fn control_size(&self, ctl: &S::Ctl) -> u16 {
+        let bytes = self.wire.control_bytes(S::ctl_bytes(ctl));
+        assert!(
+            bytes <= LARGEST_CONTROL,
+            "a control packet of {bytes} B; allowed: {LARGEST_CONTROL}"
+        );
+        bytes as u16
+    }
+
     /// A drop-tail class that something else uses, too.
     pub(crate) fn taken_class(&self, lossless: u8) -> Option<u8> {
         (0..8).find(|&priority| {

@@ -169,6 +169,5 @@ impl<S: Scheme> Made<S> {
 fn control_header<S: Scheme>(common: &Common<S>, kind: Kind, ctl: &S::Ctl) -> Header {
     let priority = S::ctl_priority(&common.params, ctl);
     let priority = priority.map_or(common.classes.control, Priority::get);
-    let size = common.wire.control_bytes(S::ctl_bytes(ctl)) as u16;
-    blank(kind, Default::default(), priority, size)
+    blank(kind, Default::default(), priority, common.control_size(ctl))
 }

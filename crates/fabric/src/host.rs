@@ -4,6 +4,7 @@
 //! would have sent before t.
 
 mod acknowledging;
+mod control;
 mod failing;
 mod neighbours;
 mod receiving;
@@ -17,16 +18,16 @@ use crate::common::Common;
 use crate::losses::Losses;
 use crate::network::ProbeKind;
 use crate::nic::Nic;
-use crate::packet::{Body, Flags, Header, Kind, Packet, Scheme, blank, is_pause};
+use crate::packet::{Body, Flags, Header, Kind, Packet, Scheme, is_pause};
 use crate::probe::{FlowProbes, PortProbes};
 use crate::qp::{Aside, Receiver, Sender, Slots};
 use crate::record::{Happening, Recorder};
 use engine::{Handle, Window, fetch};
-use schemes::contract::{Address, Np, Observable, Room, Rp};
+use schemes::contract::{Observable, Rp};
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use units::{Priority, Time};
+use units::Time;
 
 /// What became of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -357,151 +358,6 @@ impl<S: Scheme> Host<S> {
             // For a switch that is not there.
             Kind::LinkCtl => window.packets.discard(handle),
         }
-    }
-
-    #[inline]
-    fn send_answer(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time, handle: Handle) {
-        let number = if self.nics.len() == 1 {
-            0
-        } else {
-            let address = window.packets.get(&handle).header.address;
-            let candidates = self.common.routes.candidates(self.node, address.src, self.epoch);
-            let ends = (address.dst, address.src);
-            self.common.routes.ecmp(self.node, candidates, ends, address.hash).index()
-        };
-        let header = &window.packets.get(&handle).header;
-        self.tie_by(header);
-        let wire = header.on_the_wire();
-        let queue = self.common.ack_queue.unwrap_or(wire.1);
-        if self.would_pass(window, now, number, queue) {
-            let nic = &mut self.nics[number];
-            nic.port.count_through(wire.2);
-            nic.port.transmit(window, now, wire, handle);
-            return nic.schedule();
-        }
-        self.send_from(window, now, number, queue, handle);
-    }
-
-    /// Whether a control packet that joins a port's queue now would leave now, whatever else happens
-    /// at this instant: then it need not be queued.
-    #[inline]
-    fn would_pass(
-        &self,
-        window: &Window<'_, '_, Packet<S>>,
-        now: Time,
-        number: usize,
-        queue: u8,
-    ) -> bool {
-        self.nics.len() == 1
-            && self.common.short_ways
-            && self.nics[number].is_vacant(queue, now)
-            && window.next_arrival_time() > now
-            && self.next_timer() > now
-            && self.recorder.as_ref().is_none_or(|recorder| !recorder.looks_at_packets())
-    }
-
-    /// Queues a control packet at a port.
-    #[inline]
-    fn send_from(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        now: Time,
-        number: usize,
-        queue: u8,
-        handle: Handle,
-    ) {
-        let size = window.packets.get(&handle).header.size;
-        let nic = &mut self.nics[number];
-        if let Some(recorder) = &mut self.recorder {
-            let bytes = nic.port.class_bytes(queue);
-            let header = &window.packets.get(&handle).header;
-            recorder.packet(now, number as u16, Happening::Enqueued, bytes, header);
-        }
-        nic.port.enqueue(window.packets, queue, size, handle);
-        nic.wake(now);
-    }
-
-    /// Sends what a hook put into the outbox to the QP's other end.
-    #[cold]
-    fn send_ctl(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        now: Time,
-        mut address: Address,
-        nic: u16,
-        to_source: bool,
-    ) {
-        if to_source {
-            address.hash = self.common.hash_back(&address);
-        }
-        let row = &self.common.flows[address.flow as usize];
-        let between = self.neighbours.is_some() && self.common.is_neighbourly(row);
-        let mut outbox = std::mem::take(&mut self.outbox);
-        for ctl in outbox.drain(..) {
-            let common = &*self.common;
-            let priority = S::ctl_priority(&common.params, &ctl);
-            let priority = priority.map_or(common.classes.control, Priority::get);
-            let size = common.wire.control_bytes(S::ctl_bytes(&ctl)) as u16;
-            let mut header = blank(Kind::Ctl, address, priority, size);
-            header.flags.set(Flags::TO_SOURCE, to_source);
-            header.flags.set(Flags::NEIGHBOURLY, between);
-            header.sent_at = now;
-            if let Room::DropTail(limit) = common.rooms[priority as usize] {
-                let port = &mut self.nics[usize::from(nic)].port;
-                if port.class_packets(priority) >= limit {
-                    port.counters.dropped_packets += 1;
-                    if let Some(recorder) = &mut self.recorder {
-                        recorder.packet(now, nic, Happening::Dropped, 0, &header);
-                    }
-                    continue;
-                }
-            }
-            self.tie_by(&header);
-            let handle = window.packets.insert(Packet { header, body: Body::Ctl(ctl) });
-            self.send_from(window, now, usize::from(nic), priority, handle);
-        }
-        self.outbox = outbox;
-    }
-
-    fn on_ctl(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        now: Time,
-        header: &Header,
-        ctl: &S::Ctl,
-    ) {
-        if header.flags.contains(Flags::TO_SOURCE) {
-            let address = header.address;
-            let at = address.sender_slot;
-            let for_all = S::is_for_all_qps(&self.common.params, ctl);
-            let slots = if for_all { 0..self.senders.places() } else { at..at + 1 };
-            let mut known = false;
-            for slot in slots {
-                if self.senders.get(slot).is_some_and(|sender| {
-                    sender.is_meant(&address) || (for_all && sender.dst == address.dst)
-                }) {
-                    known = true;
-                    self.with_rp(window, now, slot, |sender, cx| sender.rp.on_ctl(cx, ctl));
-                    self.reconsider(now, slot);
-                }
-            }
-            if !known {
-                S::on_stray(&mut self.state, ctl);
-            }
-            return;
-        }
-        let slot = match self.seats[header.address.receiver_slot as usize] {
-            Seat::At(slot) => slot,
-            Seat::Empty => self.sit(now, header),
-            Seat::Done(all) => {
-                S::on_stray(&mut self.state, ctl);
-                if S::is_answered(&self.common.params, ctl) {
-                    self.acknowledge_all(window, now, *header, all);
-                }
-                return;
-            }
-        };
-        self.with_np(window, now, slot, |np, cx| np.on_ctl(cx, ctl));
     }
 
     fn sample(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {

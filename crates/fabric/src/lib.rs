@@ -43,7 +43,8 @@ mod switch;
 mod tournament;
 
 pub use chassis::{LosslessDrop, Memory, SwitchAudit};
-pub use engine::{Outcome, Progress};
+pub use engine::arena::NoRoom;
+pub use engine::{Outcome, Progress, Watch};
 pub use host::FlowOutcome;
 pub use network::{
     After, Cable, Cioq, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Message, Node,
@@ -56,4 +57,3 @@ pub use quirks::Quirks;
 pub use record::{Happening, PacketEvent, PfcEvent, QueueBlock, QueueClock, Records};
 pub use run::{Output, PortReport, Ready, Refusal};
 pub use samples::{Sample, Samples};
-pub use schemes::contract::{CodePoint, Flags, Kind};

@@ -4,6 +4,7 @@
 use crate::packet::Header;
 use engine::Window;
 use schemes::contract::CodePoint;
+use std::collections::BTreeSet;
 use units::{NodeId, Time};
 
 /// What to record.
@@ -12,7 +13,7 @@ pub struct Records {
     /// Every PFC frame where it arrives.
     pub pfc: bool,
     /// Every packet at these nodes.
-    pub packets: Vec<NodeId>,
+    pub packets: BTreeSet<NodeId>,
     /// Lengths of all queues of switches.
     pub queues: Option<QueueClock>,
     /// PFC frames and packets from this time on.
@@ -29,7 +30,7 @@ impl Default for Records {
     fn default() -> Records {
         Records {
             pfc: false,
-            packets: Vec::new(),
+            packets: BTreeSet::new(),
             queues: None,
             start: Time::ZERO,
             end: Time::NEVER,

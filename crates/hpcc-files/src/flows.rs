@@ -15,11 +15,6 @@ use crate::topology::Topology;
 use crate::words::{Word, Words};
 use units::{Bytes, NodeId, Priority, Time};
 
-/// The destination port that says "of the workload".
-pub const NORMAL_PORT: u16 = 100;
-/// The destination port that says "of an incast".
-pub const INCAST_PORT: u16 = 200;
-
 /// A message between two hosts, with a QP of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {

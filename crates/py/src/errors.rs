@@ -63,8 +63,16 @@ pub(crate) fn guarded<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) 
     py.detach(|| catch_unwind(AssertUnwindSafe(work))).map_err(|panic| bug(py, &*panic))
 }
 
-/// A panic, as `SimulationError` that says so.
+/// A panic, as `SimulationError` that says so, unless it is for want of memory.
 pub(crate) fn bug(py: Python<'_>, panic: &(dyn Any + Send)) -> PyErr {
+    if let Some(no_room) = panic.downcast_ref::<rocelab::NoRoom>() {
+        return exception(py, "SimulationError", no_room.to_string(), |details| {
+            details.set_item(
+                "hint",
+                "raise the limit on address space (ulimit -v), or have fewer flows at once",
+            )
+        });
+    }
     let what = panic
         .downcast_ref::<String>()
         .map(String::as_str)

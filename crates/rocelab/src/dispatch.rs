@@ -1,15 +1,12 @@
 //! The one place where the scheme's name becomes a type: one instantiation of the fabric for each
 //! line (and INT depth) of the registry.
 
-use fabric::{Output, Plan, Progress, Ready, Refusal, Setup};
+use fabric::{Output, Plan, Ready, Refusal, Setup, Watch};
 use scenario::{Routing, Scenario, ScenarioError};
 use schemes::contract::Scheme;
 use schemes::registry::params_of;
 use std::time::Instant;
 use units::Bytes;
-
-/// Told how far the run has come; says whether it goes on.
-pub(crate) type Watch<'a> = &'a (dyn Fn(Progress) -> bool + Sync);
 
 /// What is done with one type of a scheme.
 struct As {
@@ -153,15 +150,15 @@ fn explain(scenario: &Scenario, refusal: Refusal) -> ScenarioError {
                  of its own",
             )
         }
-        Refusal::SmallBuffer { node, needed } => ScenarioError::new(
-            "switch.buffer",
-            format!(
-                "{} is too small for PFC: headroom and reserve of {}'s ports take {needed} bytes",
-                scenario.network.node(node).buffer.unwrap_or(scenario.switch.buffer),
+        Refusal::SmallBuffer { node, needed } => {
+            let (buffer, key) = scenario.switch.buffer_of(scenario.network.node(node));
+            let why = format!(
+                "{buffer} is too small for PFC: headroom and reserve of {}'s ports take {needed} bytes",
                 name(node)
-            ),
-        )
-        .hint("enlarge the buffer, set pfc.headroom, or have fewer lossless priorities"),
+            );
+            ScenarioError::new(key, why)
+                .hint("enlarge that buffer, set pfc.headroom, or have fewer lossless priorities")
+        }
         Refusal::SmallInputQueue { node, needed } => ScenarioError::new(
             "switch.input_queue",
             format!(

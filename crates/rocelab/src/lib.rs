@@ -34,6 +34,7 @@ mod setup;
 mod traces;
 mod warnings;
 
+pub use fabric::NoRoom;
 pub use plan::Plan;
 use scenario::{Scenario, ScenarioError};
 use std::sync::Arc;
@@ -43,7 +44,7 @@ use std::time::Instant;
 /// The version of rocelab.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// How to run, as against what to run: nothing here changes a result.
+/// How to run, as against what to run: nothing here changes what a run does.
 #[derive(Clone, Debug, Default)]
 pub struct RunOptions {
     /// Threads; `None`: as many as there are cores where the run is large enough to gain from
@@ -53,9 +54,10 @@ pub struct RunOptions {
     pub cancel: Arc<AtomicBool>,
     /// Written as the run goes on.
     pub progress: Arc<Progress>,
-    /// Single events to record where the scenario asks for no trace.
+    /// Single events to record; what the scenario's own trace asks for goes before it.
     pub records: fabric::Records,
-    /// The scheme's parameters that a preset takes from the rate of hosts are all the user's own.
+    /// The scheme's parameters that a preset takes from the rate of hosts are all the user's own: no warning
+    /// that hosts have several.
     pub params_given: bool,
     /// Works the run event by event on the reference engine, without the fabric's short ways: on one
     /// thread, slow, and with the same result. For tests.
@@ -67,7 +69,7 @@ pub struct RunOptions {
 pub struct Progress {
     /// Simulated time, ps.
     pub simulated_ps: AtomicU64,
-    /// Packets of any kind serialised by a port.
+    /// Packets of any kind that arrived over a link; in the end those serialised by a port.
     pub packet_hops: AtomicU64,
     /// Flows completed.
     pub flows_done: AtomicU64,
@@ -117,6 +119,9 @@ pub struct Recorded {
 ///
 /// # Errors
 /// Where the scheme can't run on this network (paths longer than its packets have room for).
+///
+/// # Panics
+/// With [`NoRoom`] where the system grants too little address space for the packets.
 pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, ScenarioError> {
     let setup = setup::setup(scenario, options);
     let progress = &options.progress;

@@ -107,7 +107,7 @@ fn records(trace: &Trace, options: &RunOptions) -> Records {
     }
     Records {
         pfc: trace.pfc,
-        packets: trace.packets.clone(),
+        packets: trace.packets.iter().copied().collect(),
         queues: None,
         start: trace.start,
         end: trace.end.unwrap_or(Time::NEVER),

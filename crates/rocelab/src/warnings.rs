@@ -3,8 +3,9 @@
 use crate::deadlock;
 use fabric::{Memory, Output, Setup};
 use results::FlowTable;
-use scenario::{Headroom, Scenario, Stop};
-use units::{NodeId, Time};
+use scenario::{Headroom, NodeKind, Scenario, Stop};
+use std::collections::BTreeMap;
+use units::{Bytes, NodeId, Time};
 
 /// The warnings of a run, in sentences. `params_given`: of the scheme's parameters none is a preset's.
 pub(crate) fn of(
@@ -35,15 +36,19 @@ pub(crate) fn of(
 /// Packets that PFC should have protected, and what was too small.
 fn dropped(scenario: &Scenario, output: &Output) -> Option<String> {
     let count = output.lossless_drops;
-    let mend = match output.drops.first()?.full {
+    let first = output.drops.first()?;
+    let at = &scenario.network.nodes[first.node as usize];
+    let what =
+        at.buffer.map_or("switch.buffer".to_owned(), |_| format!("the buffer of {}", at.name));
+    let mend = match first.full {
         _ if links_lose(output) => "; links lost packets, and with them perhaps pauses",
         Memory::Headroom if scenario.pfc.headroom == Headroom::Auto => "",
         Memory::Headroom => {
             "; pfc.headroom holds less than arrives after a pause, \"auto\" is enough"
         }
-        Memory::Buffer => {
-            "; switch.buffer holds less than Xoff and headroom of all ports: enlarge it, or lower pfc.xoff"
-        }
+        Memory::Buffer => &format!(
+            "; {what} holds less than Xoff and headroom of all ports: enlarge it, or lower pfc.xoff"
+        ),
         Memory::InputQueue => "; enlarge switch.input_queue",
     };
     let packets = if count == 1 {
@@ -74,12 +79,22 @@ fn unprotected(scenario: &Scenario) -> Option<String> {
 /// A rate at which no port of a switch ever marks, if there is one, and why.
 fn marks_nothing(scenario: &Scenario, setup: &Setup) -> Option<String> {
     let ecn = setup.ecn.as_ref()?;
-    let (room, what) = match scenario.switch.cioq {
+    let longest = |end| match scenario.switch.cioq {
         Some(cioq) => (cioq.output_queue, "switch.output_queue"),
-        None => (scenario.switch.buffer, "switch.buffer"),
+        None => scenario.switch.buffer_of(scenario.network.node(end)),
     };
-    let rates = setup.cables.iter().map(|cable| cable.rate);
-    let rate = rates.filter(|&rate| ecn.law_at(rate).kmin >= room).min()?;
+    let mut by_rate = BTreeMap::new();
+    for cable in &setup.cables {
+        for end in [cable.a, cable.b] {
+            if scenario.network.node(end).kind == NodeKind::Switch {
+                let room = by_rate.entry(cable.rate).or_insert((Bytes::ZERO, ""));
+                *room = longest(end).max(*room);
+            }
+        }
+    }
+    let (rate, (room, what)) =
+        by_rate.into_iter().find(|&(rate, (room, _))| ecn.law_at(rate).kmin >= room)?;
+    let what = if what == "topology" { "the buffers of the switches there" } else { what };
     Some(format!(
         "nothing is marked at ports of {rate}: ecn.kmin is {} there, and no queue gets longer than {room}; \
          raise {what}, or lower ecn.kmin and ecn.kmax",

@@ -3,8 +3,9 @@
 
 mod hpcc;
 
-use fabric::{Flags, Happening, Kind, PacketEvent};
+use fabric::{Happening, PacketEvent};
 use hpcc::Run;
+use schemes::contract::{Flags, Kind};
 use std::collections::BTreeMap;
 
 /// A fat tree of switches with 4 ports: hosts 0 to 15 at 100 Gb/s, ToRs 16 to 23, aggregation 24 to

@@ -38,6 +38,33 @@ fn marking_that_cannot_happen_is_told() {
     assert_eq!(warnings(&[("switch.architecture", "cioq"), room]), Vec::<String>::new());
     let buffer = warnings(&[("switch.buffer", "400KB"), ("pfc.enabled", "false")]);
     assert!(buffer[0].contains("switch.buffer"), "{buffer:?}");
+    // A switch's own buffer counts there, whatever others have.
+    let large = ("topology.links.2.rate", "100Gbps");
+    let own = MIXED.replace(
+        "name = \"s\", kind = \"switch\"",
+        "name = \"s\", kind = \"switch\", buffer = \"32MB\"",
+    );
+    assert!(own != MIXED);
+    let small = ("switch.buffer", "400KB");
+    let unpaused = ("pfc.enabled", "false");
+    assert_eq!(
+        run_with(&own, &[large, small, unpaused])
+            .summary
+            .warnings
+            .iter()
+            .filter(|one| one.contains("nothing is marked"))
+            .count(),
+        0
+    );
+    assert_eq!(
+        run_with(MIXED, &[large, small, unpaused])
+            .summary
+            .warnings
+            .iter()
+            .filter(|one| one.contains("nothing is marked"))
+            .count(),
+        1
+    );
 }
 
 /// Protects sweeps of one threshold: it is told that it is for ports of the preset's rate.

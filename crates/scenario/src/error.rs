@@ -59,21 +59,22 @@ impl ScenarioError {
         self
     }
 
-    /// The same with its line, unless one is known already.
+    /// The same with its line, unless one is known already, and the key as it may be shown.
     #[must_use]
     pub(crate) fn at_line(mut self, line: Option<usize>) -> ScenarioError {
         self.line = self.line.or(line);
+        self.key = without_controls(self.key);
         self
     }
 }
 
-/// With control characters as they are written in TOML: what a file says may stand in a message, which
+/// With control characters as they are written in TOML: what a file says may stand in an error, which
 /// is a line.
-fn without_controls(message: String) -> String {
-    if !message.contains(char::is_control) {
-        return message;
+fn without_controls(text: String) -> String {
+    if !text.contains(char::is_control) {
+        return text;
     }
-    message.chars().fold(String::new(), |mut line, letter| {
+    text.chars().fold(String::new(), |mut line, letter| {
         match letter.is_control() {
             true => line.extend(letter.escape_default()),
             false => line.push(letter),

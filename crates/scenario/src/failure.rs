@@ -97,7 +97,7 @@ fn refusal(
     down.sort_by_key(|one| (one.from, one.entry));
     let are_cut_off = |entries: &[usize]| {
         let links = down.iter().filter(|one| entries.contains(&one.entry)).map(|one| one.link);
-        !Reach::new(&without(network, &links.collect())).joins(a, b)
+        !Reach::new(network, &links.collect()).joins(a, b)
     };
     let mut entries: Vec<usize> = down.iter().map(|one| one.entry).collect();
     entries.dedup();
@@ -171,24 +171,21 @@ fn cut_off(
     let worst = times.iter().filter(|time| {
         **time != Time::NEVER && next(time).is_none_or(|next| repairs.contains(next))
     });
+    let before = Reach::new(network, &BTreeSet::new());
     worst.copied().find_map(|time| {
         let down: BTreeSet<u32> =
             outages.iter().filter(|one| one.is_at(time)).map(|one| one.link).collect();
-        cut_off_without(network, &down).map(|ends| (time, ends))
+        cut_off_without(network, &before, &down).map(|ends| (time, ends))
     })
 }
 
-/// The network without the links `down`.
-fn without(network: &Network, down: &BTreeSet<u32>) -> Network {
-    let mut left = network.clone();
-    let mut link = 0..;
-    left.links.retain(|_| link.next().is_none_or(|link| !down.contains(&link)));
-    left
-}
-
-/// The same while the links `down` are.
-fn cut_off_without(network: &Network, down: &BTreeSet<u32>) -> Option<(NodeId, NodeId)> {
-    let (before, after) = (Reach::new(network), Reach::new(&without(network, down)));
+/// The same while the links `down` are; `before` is who reaches whom with all of them.
+fn cut_off_without(
+    network: &Network,
+    before: &Reach,
+    down: &BTreeSet<u32>,
+) -> Option<(NodeId, NodeId)> {
+    let after = Reach::new(network, down);
     // Hosts that are linked to the same switches, before and after, as far as switches reach each other, fare
     // alike; two of each stand for all. Who has a link to another host stands for itself.
     let mut alike: BTreeMap<_, Vec<NodeId>> = BTreeMap::new();

@@ -45,7 +45,7 @@ mod traffic;
 mod tree;
 pub mod workload;
 
-pub use catalogue::{KeyInfo, KindInfo, topology_kinds, traffic_kinds};
+pub use catalogue::{KeyInfo, KindInfo, topology_kinds};
 pub use error::ScenarioError;
 pub use failure::Outage;
 pub use network::{Link, Network, Node, NodeKind, Port};

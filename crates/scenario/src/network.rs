@@ -2,7 +2,7 @@
 
 use crate::error::{Result, ScenarioError};
 pub use crate::spec::NodeKind;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
 /// The most nodes that a scenario may have.
@@ -249,17 +249,19 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    pub fn new(network: &Network) -> Reach {
+    /// In the network without the links `down`.
+    pub fn new(network: &Network, down: &BTreeSet<u32>) -> Reach {
+        let links = || network.links.iter().zip(0..).filter(|(_, link)| !down.contains(link));
         let is_host = |id: NodeId| network.node(id).kind == NodeKind::Host;
         let mut switches = Groups::new(network.nodes.len());
-        for link in &network.links {
+        for (link, _) in links() {
             if !is_host(link.a) && !is_host(link.b) {
                 switches.join(link.a.index(), link.b.index());
             }
         }
         let mut groups = vec![Vec::new(); network.nodes.len()];
         let mut direct = Vec::new();
-        for link in &network.links {
+        for (link, _) in links() {
             match (is_host(link.a), is_host(link.b)) {
                 (true, true) => direct.extend([(link.a, link.b), (link.b, link.a)]),
                 (true, false) => groups[link.a.index()].push(switches.of(link.b.index()) as u32),

@@ -9,7 +9,7 @@ pub(crate) use pfc::pfc;
 pub use pfc::{Pfc, Threshold};
 
 use crate::error::{Result, ScenarioError};
-use crate::network::Network;
+use crate::network::{Network, Node};
 use crate::spec::{
     AckClass, Architecture, ClassesSpec, HashKind, HostSpec, Quantity, QuirksSpec, RoutingSpec,
     SwitchSpec, Timeout, WireSpec,
@@ -56,6 +56,16 @@ pub struct SwitchSettings {
     pub latency: Time,
     /// Combined input and output queues, instead of a shared buffer.
     pub cioq: Option<Cioq>,
+}
+
+impl SwitchSettings {
+    /// The shared buffer of a switch, which may have one of its own, and the key that says how large it is.
+    pub fn buffer_of(&self, node: &Node) -> (Bytes, &'static str) {
+        match node.buffer {
+            Some(own) => (own, "topology"),
+            None => (self.buffer, "switch.buffer"),
+        }
+    }
 }
 
 /// Combined input and output queues (CIOQ).

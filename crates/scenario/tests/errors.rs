@@ -264,6 +264,43 @@ flows = [{ src = "a", dst = "b", size = "1MB" }]
     assert!(parse(&text.replace("dst = \"b\"", "dst = \"c\""), None, &[]).is_ok());
 }
 
+/// Protects PFC of switches with a buffer of their own, which may be smaller than all others'.
+#[test]
+fn thresholds_fit_the_smallest_buffer() {
+    let text = r#"
+[topology]
+kind = "custom"
+nodes = [
+    { name = "a", kind = "host" },
+    { name = "b", kind = "host" },
+    { name = "s", kind = "switch", buffer = "300KB" },
+]
+links = [
+    { a = "a", b = "s", rate = "100Gbps", delay = "1us" },
+    { a = "b", b = "s", rate = "100Gbps", delay = "1us" },
+]
+[run]
+stop = "1us"
+[pfc]
+xoff = "100KB"
+"#;
+    assert!(parse(text, None, &[]).is_ok());
+    let wrong = |from, to| parse(&text.replace(from, to), None, &[]).unwrap_err().to_string();
+    says(
+        &wrong("xoff = \"100KB\"", "xoff = \"301KB\""),
+        &["pfc.xoff: 301KB is more than the buffer of s of 300KB"],
+    );
+    says(
+        &wrong("xoff = \"100KB\"", "reserve = \"301KB\""),
+        &["pfc.reserve: 301KB is more than the buffer of s"],
+    );
+    says(&wrong("300KB", "30KB"), &["pfc.xoff: 100KB is more than the buffer of s of 30KB"]);
+    says(
+        &wrong("delay = \"1us\"", "delay = \"20us\""),
+        &["topology: 300KB is too small for PFC: the headroom of s's ports"],
+    );
+}
+
 #[test]
 fn cioq_switches_must_make_sense() {
     let with = |more: &str| star(&format!("{FLOW}{more}"));
@@ -922,4 +959,8 @@ fn numbers_in_quotes_long_names_and_deep_keys() {
 #[test]
 fn control_characters_are_told_as_they_are_written() {
     says(&set("scheme", "\"a\\nb\\u001b[31m\""), &["unknown scheme `a\\nb\\u{1b}[31m`"]);
+    let odd = "\"a\\nb\\u001b[31m\" = 1\n";
+    says(&error(&format!("{odd}{STAR}{FLOW}")), &["a\\nb\\u{1b}[31m: unknown key"]);
+    let scheme = format!("{STAR}{FLOW}[scheme]\nname = \"hpcc\"\n[scheme.params]\n{odd}");
+    says(&error(&scheme), &["scheme.params.a\\nb\\u{1b}[31m: "]);
 }

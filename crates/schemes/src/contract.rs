@@ -84,7 +84,7 @@ pub trait Scheme: Sized + Send + Sync + 'static {
     fn meta_bytes(_params: &Self::Params) -> (u32, u32) {
         (0, 0)
     }
-    /// Size in bytes of the Ethernet frame, FCS included, that carries `ctl`.
+    /// Size in bytes of the Ethernet frame, FCS included, that carries `ctl`: 2000 at most.
     fn ctl_bytes(ctl: &Self::Ctl) -> u32;
     /// The priority of `ctl`; `None` for the scenario's control class.
     fn ctl_priority(_params: &Self::Params, _ctl: &Self::Ctl) -> Option<Priority> {

@@ -61,11 +61,6 @@ impl Mul<u64> for Bytes {
         Bytes(self.0 * n)
     }
 }
-impl std::iter::Sum for Bytes {
-    fn sum<I: Iterator<Item = Bytes>>(iter: I) -> Bytes {
-        iter.fold(Bytes::ZERO, Add::add)
-    }
-}
 
 /// Written with the largest decimal unit that keeps it exact, as a scenario file takes it: `320KB`.
 impl fmt::Display for Bytes {

@@ -1,5 +1,5 @@
 use std::fmt;
-use std::ops::{Add, AddAssign, Div, Mul, Rem, Sub, SubAssign};
+use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 
 /// A point in simulated time or a span of it, in picoseconds.
 ///
@@ -109,13 +109,6 @@ impl Div<u64> for Time {
     #[inline]
     fn div(self, n: u64) -> Time {
         Time(self.0 / n)
-    }
-}
-impl Rem for Time {
-    type Output = Time;
-    #[inline]
-    fn rem(self, other: Time) -> Time {
-        Time(self.0 % other.0)
     }
 }
 impl std::iter::Sum for Time {

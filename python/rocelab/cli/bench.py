@@ -60,7 +60,7 @@ def bench(
         measured = [count_instructions(name) for name in names]
     else:
         others: list[str | None] = [None] if scheme is None else [*scheme]
-        if scheme == ["all"]:
+        if "all" in (scheme or ()):
             others = [str(known["name"]) for known in schemes()]
         measured = measure(
             names,

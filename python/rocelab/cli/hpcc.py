@@ -51,6 +51,11 @@ def hpcc(
     """
     from rocelab.hpcc import Experiment
 
+    if to_scenario:
+        others = {"out": out, "threads": threads, "json": as_json or None}
+        for option, given in others.items():
+            if given is not None:
+                raise ConfigError(f"--to-scenario and --{option}: choose one")
     try:
         experiment = Experiment(config)
     except ConfigError as error:
@@ -118,9 +123,10 @@ def validate_hpcc(
         name = str(inside) if inside.name else directory.resolve().name
         print(name, file=sys.stderr)
         try:
-            rows.append(compare(case, name, seeds))
+            row = compare(case, name, seeds)
             if figures is not None and has_series(case):
                 draw(case, figures / name.replace("/", "-"))
+            rows.append(row)
         except (ConfigError, ResultError) as error:
             print(f"error: {error}", file=sys.stderr)
             code = BAD_INPUT

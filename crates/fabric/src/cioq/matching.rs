@@ -275,7 +275,7 @@ impl<S: Scheme> CioqSwitch<S> {
                 } else if self.fits(output, priority, head.size) {
                     return Claim::Packet(grant);
                 } else {
-                    // The queue of this priority is full, whatever the input.
+                    // The input whose turn it is decides: others, whose packets might be smaller, do not pass it.
                     full = true;
                     break;
                 }

@@ -184,7 +184,10 @@ impl<'t> Values<'_, 't> {
         if known(word.text).is_some() {
             return Err(word.wrong(self.key, "the name of a file"));
         }
-        word.str().map(PathBuf::from).ok_or_else(|| word.wrong(self.key, "a name in UTF-8"))
+        word.str()
+            .filter(|name| !name.contains('\0'))
+            .map(PathBuf::from)
+            .ok_or_else(|| word.wrong(self.key, "a name in UTF-8, without a null"))
     }
 
     fn whole(&mut self, least: u64, most: u64) -> Result<u64> {

@@ -242,7 +242,7 @@ pub fn records_of(experiment: &Experiment) -> Records {
     let config = &experiment.config;
     Records {
         pfc: true,
-        packets: experiment.traced.clone(),
+        packets: experiment.traced.iter().copied().collect(),
         queues: config.qlen_mon_file.is_some().then_some(QueueClock {
             start: config.qlen_mon_start,
             end: config.qlen_mon_end,

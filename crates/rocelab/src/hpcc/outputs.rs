@@ -2,10 +2,11 @@
 
 use crate::setup::SourcePorts;
 use crate::{Recorded, RunResult};
-use fabric::{CodePoint, Flags, Happening, Kind, PacketEvent};
+use fabric::{Happening, PacketEvent};
 use hpcc_files::packet_trace::{self, Event, PortRate, Record};
 use hpcc_files::{CcMode, Experiment, address, fct, pfc, qlen};
 use results::UNFINISHED;
+use schemes::contract::{CodePoint, Flags, Kind};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::net::Ipv4Addr;

@@ -2,7 +2,7 @@
 
 use super::{Classes, LARGEST_BUFFER, SwitchSettings, Wire};
 use crate::error::{Result, ScenarioError};
-use crate::network::{Network, Node, NodeKind, WAN_DELAY};
+use crate::network::{Network, NodeKind, WAN_DELAY};
 use crate::spec::{Headroom, PfcSpec, Quantity, QuirksSpec, ThresholdKind};
 use units::{Bytes, Time};
 
@@ -52,7 +52,7 @@ pub(crate) fn pfc(
     let fixed = spec.xoff.is_some() || switch.cioq.is_some();
     let default = if fixed { ThresholdKind::Static } else { ThresholdKind::Dynamic };
     let threshold = match *spec.threshold.get_or_insert(default) {
-        ThresholdKind::Static => fixed_threshold(spec, switch)?,
+        ThresholdKind::Static => fixed_threshold(spec, switch, network)?,
         ThresholdKind::Dynamic if switch.cioq.is_some() => {
             return Err(ScenarioError::new(
                 "pfc.threshold",
@@ -60,7 +60,7 @@ pub(crate) fn pfc(
             )
             .hint("take \"static\", or leave the key out"));
         }
-        ThresholdKind::Dynamic => dynamic_threshold(spec, switch)?,
+        ThresholdKind::Dynamic => dynamic_threshold(spec, switch, network)?,
     };
     if let Headroom::Fixed(headroom) = spec.headroom
         && headroom > LARGEST_BUFFER
@@ -77,9 +77,20 @@ pub(crate) fn pfc(
 }
 
 /// Xoff and Xon of every ingress.
-fn fixed_threshold(spec: &mut PfcSpec, switch: &SwitchSettings) -> Result<Threshold> {
+fn fixed_threshold(
+    spec: &mut PfcSpec,
+    switch: &SwitchSettings,
+    network: &Network,
+) -> Result<Threshold> {
     // An ingress stores what it takes here.
-    let room = switch.cioq.map_or(switch.buffer, |cioq| cioq.input_queue);
+    let (room, what, mend) = match switch.cioq {
+        Some(cioq) => (
+            cioq.input_queue,
+            "an input queue".to_owned(),
+            "leave it out, or enlarge switch.input_queue".to_owned(),
+        ),
+        None => smallest_buffer(switch, network),
+    };
     refuse_strangers(
         "static",
         &[
@@ -109,21 +120,36 @@ fn fixed_threshold(spec: &mut PfcSpec, switch: &SwitchSettings) -> Result<Thresh
         return Err(ScenarioError::new("pfc.xoff", "must be above zero"));
     }
     if xoff > room {
-        let what = if switch.cioq.is_some() { "an input queue" } else { "the switch's buffer" };
-        return Err(ScenarioError::new(
-            "pfc.xoff",
-            format!("{xoff} is more than {what} of {room}"),
-        )
-        .hint(match switch.cioq {
-            Some(_) => "leave it out, or enlarge switch.input_queue",
-            None => "lower it, or enlarge switch.buffer",
-        }));
+        let why = format!("{xoff} is more than {what} of {room}");
+        return Err(ScenarioError::new("pfc.xoff", why).hint(mend));
     }
     if xon > xoff {
         return Err(ScenarioError::new("pfc.xon", format!("{xon} is above xoff, which is {xoff}"))
             .hint("a port pauses at xoff and resumes at xon"));
     }
     Ok(Threshold::Static { xoff, xon })
+}
+
+/// The smallest buffer of the switches that may pause a link, whose it is, and how to have a larger one.
+fn smallest_buffer(switch: &SwitchSettings, network: &Network) -> (Bytes, String, String) {
+    let protected = network.links.iter().filter(|link| link.pfc);
+    let ends = protected.flat_map(|link| [link.a, link.b]).map(|end| network.node(end));
+    let smallest = ends
+        .filter(|node| node.kind == NodeKind::Switch && node.buffer.is_some())
+        .min_by_key(|node| node.buffer)
+        .filter(|node| node.buffer < Some(switch.buffer));
+    match smallest {
+        Some(node) => (
+            switch.buffer_of(node).0,
+            format!("the buffer of {}", node.name),
+            "lower it, or enlarge that switch's own buffer".to_owned(),
+        ),
+        None => (
+            switch.buffer,
+            "the switch's buffer".to_owned(),
+            "lower it, or enlarge switch.buffer".to_owned(),
+        ),
+    }
 }
 
 /// Checks how many times what is free may be taken.
@@ -135,18 +161,21 @@ pub(super) fn check_alpha(alpha: f64, key: &str) -> Result<f64> {
 }
 
 /// A share of the free buffer.
-fn dynamic_threshold(spec: &mut PfcSpec, switch: &SwitchSettings) -> Result<Threshold> {
+fn dynamic_threshold(
+    spec: &mut PfcSpec,
+    switch: &SwitchSettings,
+    network: &Network,
+) -> Result<Threshold> {
     refuse_strangers("dynamic", &[("xoff", spec.xoff.is_some()), ("xon", spec.xon.is_some())])?;
     let alpha = check_alpha(*spec.alpha.get_or_insert(0.125), "pfc.alpha")?;
-    let usual = |bytes| Quantity(Bytes::new(bytes).min(switch.buffer));
+    let (room, what, mend) = smallest_buffer(switch, network);
+    let usual = |bytes| Quantity(Bytes::new(bytes).min(room));
     let resume_offset = spec.resume_offset.get_or_insert(usual(3_000)).0;
     let reserve = spec.reserve.get_or_insert(usual(4_000)).0;
     for (key, value) in [("pfc.resume_offset", resume_offset), ("pfc.reserve", reserve)] {
-        if value > switch.buffer {
-            return Err(ScenarioError::new(
-                key,
-                format!("{value} is more than the switch's buffer of {}", switch.buffer),
-            ));
+        if value > room {
+            let why = format!("{value} is more than {what} of {room}");
+            return Err(ScenarioError::new(key, why).hint(mend));
         }
     }
     Ok(Threshold::Dynamic { alpha, resume_offset, reserve })
@@ -166,7 +195,8 @@ fn refuse_strangers(kind: &str, keys: &[(&str, bool)]) -> Result<()> {
 }
 
 /// Refuses a buffer that is smaller than its headroom: what still comes after a pause was sent, for
-/// every port and lossless priority, without what headers add.
+/// every port and lossless priority, without what headers, latency and PFC frames add. Where it only just
+/// holds this, the fabric refuses it, which knows the rest.
 fn check_headroom(
     pfc: &Pfc,
     switch: &SwitchSettings,
@@ -192,24 +222,24 @@ fn check_headroom(
             needed[end.index()] += bytes;
         }
     }
-    let buffer = |node: &Node| node.buffer.unwrap_or(switch.buffer);
     let short = network.nodes.iter().zip(&needed).filter(|(node, needed)| {
-        node.kind == NodeKind::Switch && **needed >= u128::from(buffer(node).get())
+        node.kind == NodeKind::Switch && **needed >= u128::from(switch.buffer_of(node).0.get())
     });
     let Some((node, &needed)) = short.max_by_key(|(_, needed)| **needed) else { return Ok(()) };
-    let (name, buffer) = (&node.name, buffer(node));
+    let (name, (buffer, key)) = (&node.name, switch.buffer_of(node));
     if let Headroom::Fixed(bytes) = pfc.headroom {
         let why = format!(
             "{bytes} is too large for {name}, whose buffer is {buffer}: so much is kept free for each of its \
              ports and lossless priorities, {} in all",
             rounded(needed)
         );
-        let mend = "lower it, enlarge switch.buffer, or have fewer lossless priorities";
+        let larger = if node.buffer.is_some() { "that switch's own buffer" } else { key };
+        let mend = format!("lower it, enlarge {larger}, or have fewer lossless priorities");
         return Err(ScenarioError::new("pfc.headroom", why).hint(mend));
     }
     let mend = if longest >= WAN_DELAY {
         "a long link still delivers twice its delay times its rate after a pause; give external \
-         switches a buffer of their own for it (topology.external_buffer), turn PFC off on long \
+         switches a buffer of their own that holds it (topology.external_buffer), turn PFC off on long \
          links (topology.wan_pfc = false, or a link's `pfc`), or have it never fire there, as in \
          the HPCC simulator (quirks.threshold_wraps)"
     } else {
@@ -221,7 +251,7 @@ fn check_headroom(
     let why = format!(
         "{buffer} is too small for PFC: the headroom of {name}'s ports is {needed} or more"
     );
-    Err(ScenarioError::new("switch.buffer", why).hint(mend))
+    Err(ScenarioError::new(key, why).hint(mend))
 }
 
 /// So many bytes, rounded down to three digits.

@@ -44,7 +44,8 @@ pub struct ProbeSpec {
 pub enum ProbeKind {
     /// Bytes queued at the egress of a port.
     Queue,
-    /// Data rate that a port carried since the last sample.
+    /// Link time that a port used since the last sample, as a rate: packets of any kind, with headers and gaps
+    /// between them. "goodput" is data alone.
     Throughput,
     /// Fraction of the link rate that a port used since the last sample.
     Utilisation,

@@ -13,7 +13,7 @@ use crate::network::Reach;
 use crate::select::Selector;
 use crate::spec::{Quantity, TrafficSpec};
 use crate::workload::LARGEST_MESSAGE;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use units::{Bytes, NodeId, Time};
 
@@ -85,16 +85,15 @@ pub(crate) fn resolve(specs: &mut [TrafficSpec], context: &Context<'_>) -> Resul
         qps: BTreeMap::new(),
         next_qp: 0,
         bytes: 0,
-        reach: Reach::new(context.nodes.network()),
+        reach: Reach::new(context.nodes.network(), &BTreeSet::new()),
     };
     let mut ordinals: BTreeMap<u16, u64> = BTreeMap::new();
     for (index, spec) in specs.iter_mut().enumerate() {
         let key = format!("traffic.{index}");
-        let (tag, priority) = common(spec);
-        let tag = sink.tag(&tag, &key)?;
-        check_priority(priority.unwrap_or(context.data_class), || format!("{key}.priority"))?;
-        let priority = priority.unwrap_or(context.data_class);
-        fill_common(spec, &sink.tags[usize::from(tag)], priority);
+        let (kind, spec_tag, spec_priority) = common(spec);
+        let tag = sink.tag(spec_tag.get_or_insert_with(|| kind.to_owned()), &key)?;
+        let priority = *spec_priority.get_or_insert(context.data_class);
+        check_priority(priority, || format!("{key}.priority"))?;
         // Random streams go by tag, and by the count of entries with that tag, so that an entry
         // more or less changes no other.
         let ordinal = ordinals.entry(tag).or_insert(0);
@@ -122,32 +121,17 @@ pub(crate) fn resolve(specs: &mut [TrafficSpec], context: &Context<'_>) -> Resul
     Ok(sink.finish())
 }
 
-/// The keys that every kind has: tag (default: the kind) and priority.
-fn common(spec: &TrafficSpec) -> (String, Option<u8>) {
-    let (tag, kind, priority) = match spec {
-        TrafficSpec::Flows(s) => (&s.tag, "flows", s.priority),
-        TrafficSpec::Poisson(s) => (&s.tag, "poisson", s.priority),
-        TrafficSpec::RequestResponse(s) => (&s.tag, "request", s.priority),
-        TrafficSpec::Incast(s) => (&s.tag, "incast", s.priority),
-        TrafficSpec::Permutation(s) => (&s.tag, "permutation", s.priority),
-        TrafficSpec::Bursts(s) => (&s.tag, "bursts", s.priority),
-        TrafficSpec::Collective(s) => (&s.tag, "collective", s.priority),
-    };
-    (tag.clone().unwrap_or_else(|| kind.to_owned()), priority)
-}
-
-fn fill_common(spec: &mut TrafficSpec, tag: &str, priority: u8) {
-    let (spec_tag, spec_priority) = match spec {
-        TrafficSpec::Flows(s) => (&mut s.tag, &mut s.priority),
-        TrafficSpec::Poisson(s) => (&mut s.tag, &mut s.priority),
-        TrafficSpec::RequestResponse(s) => (&mut s.tag, &mut s.priority),
-        TrafficSpec::Incast(s) => (&mut s.tag, &mut s.priority),
-        TrafficSpec::Permutation(s) => (&mut s.tag, &mut s.priority),
-        TrafficSpec::Bursts(s) => (&mut s.tag, &mut s.priority),
-        TrafficSpec::Collective(s) => (&mut s.tag, &mut s.priority),
-    };
-    *spec_tag = Some(tag.to_owned());
-    *spec_priority = Some(priority);
+/// The keys that every kind has, tag and priority, and what its tag is by default.
+fn common(spec: &mut TrafficSpec) -> (&'static str, &mut Option<String>, &mut Option<u8>) {
+    match spec {
+        TrafficSpec::Flows(s) => ("flows", &mut s.tag, &mut s.priority),
+        TrafficSpec::Poisson(s) => ("poisson", &mut s.tag, &mut s.priority),
+        TrafficSpec::RequestResponse(s) => ("request", &mut s.tag, &mut s.priority),
+        TrafficSpec::Incast(s) => ("incast", &mut s.tag, &mut s.priority),
+        TrafficSpec::Permutation(s) => ("permutation", &mut s.tag, &mut s.priority),
+        TrafficSpec::Bursts(s) => ("bursts", &mut s.tag, &mut s.priority),
+        TrafficSpec::Collective(s) => ("collective", &mut s.tag, &mut s.priority),
+    }
 }
 
 /// The entry of `[[traffic]]` that is being generated.
