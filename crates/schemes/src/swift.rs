@@ -101,7 +101,8 @@ impl Scheme for Swift {
             min_cwnd: 0.015,
             max_cwnd: 373.76,
             reset_threshold: 5,
-            rtt_weight: 0.25,
+            // Nothing reads that simulator's RttSmoothingAlpha.
+            rtt_weight: 1.0,
         };
         match name {
             "swift-htsim" => SwiftParams {

@@ -62,7 +62,8 @@ crate::params! {
         quiet_time: Time, "", SPAN, "decided, as the authors' later code";
         /// The least time that a resubmission takes (paper only).
         pass_time: Time, "", SPAN, "decided";
-        /// A flow goes round the queue again while its last CNP is not older (prototype only).
+        /// A packet that leaves has the next of its flow go round the queue if the last ACK with a mark is not
+        /// older (prototype only).
         fresh_time: Time, "", SPAN, "THEMIS prototype";
         /// A port that puts a packet back sends nothing until another joins (prototype only).
         stall: bool, "", (), "THEMIS prototype";
@@ -175,9 +176,14 @@ fn is_long(params: &ExternalParams, port: &PortFacts) -> bool {
 fn is_notification(header: &Header) -> bool {
     match header.kind {
         Kind::Ctl => header.flags.contains(Flags::TO_SOURCE),
-        Kind::Ack | Kind::Nack => header.echo == CodePoint::CongestionExperienced,
-        _ => false,
+        _ => echoes_a_mark(header),
     }
+}
+
+/// Whether this is an ACK or NACK that echoes a mark.
+#[inline]
+fn echoes_a_mark(header: &Header) -> bool {
+    matches!(header.kind, Kind::Ack | Kind::Nack) && header.echo == CodePoint::CongestionExperienced
 }
 
 impl DcqcnHosts for Themis {

@@ -80,6 +80,27 @@ fn above_the_target_the_excess_cuts_once_a_round_trip() {
     close(rp.cwnd(), 93.0 * 0.32);
 }
 
+/// Bolt's simulator spaces decreases by the round trip as measured, csg-htsim by an average.
+#[test]
+fn presets_average_round_trips_as_their_sources_do() {
+    let first_cut_after = |preset| {
+        let params = SwiftParams { fs_range: Time::ZERO, ..Swift::preset(preset, LINE) };
+        let mut rp = ReactionPoint::new(&params, &path());
+        rp.acknowledge(us(8), 1.0, us(8));
+        rp.acknowledge(us(100), 1.0, us(48));
+        let cut = rp.cwnd();
+        let cuts_at = |at: &u64| {
+            let mut rp = rp.clone();
+            rp.acknowledge(us(100 + at), 1.0, us(48));
+            rp.cwnd() < cut
+        };
+        (1..100).find(cuts_at)
+    };
+    assert_eq!(first_cut_after("swift-bolt"), Some(48));
+    // An eighth of the way from 8 us to 48.
+    assert_eq!(first_cut_after("swift-htsim"), Some(13));
+}
+
 #[test]
 fn the_target_grows_as_the_window_shrinks() {
     // fs 0.25 to 100 packets: alpha = 100 us / (2 - 0.1), beta = -alpha / 10.

@@ -364,11 +364,65 @@ fn the_prototypes_round_puts_back_what_comes_before_its_first_returns() {
     assert_eq!([2, 3].map(|packet| leaves(&mut prototype, 91, packet)), [true; 2]);
     assert!(!leaves(&mut prototype, 91, 5), "4 must go first");
     assert_eq!([4, 5].map(|packet| leaves(&mut prototype, 92, packet)), [true; 2]);
-    assert!(leaves(&mut prototype, 93, 6), "the notification is 91 us old");
+    assert!(leaves(&mut prototype, 93, 6), "the notification was 90 us old as the round ended");
     prototype.on_arrival(us(100), &mut word);
-    // 55 us old is fresh; a packet alone comes round and goes.
-    assert_eq!([155, 156].map(|at| leaves(&mut prototype, at, 7)), [false, true]);
-    assert!(leaves(&mut prototype, 156, 8));
+    assert!(leaves(&mut prototype, 156, 7), "too old for another");
+    assert!(leaves(&mut prototype, 157, 8));
+}
+
+/// A packet that leaves makes the flow ready for another round, and the next begins it, however late it comes.
+#[test]
+fn the_prototypes_next_round_is_made_ready_by_a_packet_that_leaves() {
+    let mut word = echo(1).header;
+    let mut prototype = Prototype::new(&params("themis-prototype", &[]).external);
+    let mut turns = |heard: Option<u64>, turns: &[(u64, u64)]| {
+        if let Some(heard) = heard {
+            prototype.on_arrival(us(heard), &mut word);
+        }
+        let leaves = |&(at, sequence)| {
+            prototype.turn(us(at), &header(Kind::Data, 1, sequence * 1000)) == Turn::Leaves
+        };
+        turns.iter().map(leaves).collect::<Vec<_>>()
+    };
+    // A round of one packet is over 1 us after the notification, which is fresh: the next packet goes back a
+    // millisecond later. As it leaves nothing is fresh.
+    assert_eq!(turns(Some(0), &[(1, 1), (1, 1), (1000, 2), (1000, 2)]), [false, true, false, true]);
+    assert_eq!(turns(None, &[(1001, 3), (1001, 4)]), [true, true]);
+    // The first packet after the next notification leaves, 55 us later at most, and the one after it goes back.
+    assert_eq!(turns(Some(2000), &[(2055, 5), (3000, 6), (3000, 6)]), [true, false, true]);
+    // In a round of two the one that ends it is the last that went back.
+    assert_eq!(turns(Some(4000), &[(4010, 7), (4011, 8), (4011, 9)]), [true, false, false]);
+    assert_eq!(turns(None, &[(4012, 8), (4012, 9), (5000, 10)]), [true, true, false]);
+}
+
+#[test]
+fn the_prototype_blocks_for_no_cnps() {
+    let mut prototype = Prototype::new(&params("themis-prototype", &[]).external);
+    let begins = |prototype: &mut Prototype, mut word: Header| {
+        prototype.on_arrival(us(0), &mut word);
+        prototype.turn(us(1), &header(Kind::Data, 1, 1000)) != Turn::Leaves
+    };
+    assert!(!begins(&mut prototype, cnp(1).header));
+    assert!(begins(&mut prototype, Header { kind: Kind::Nack, ..echo(1).header }));
+}
+
+/// A flow whose next round only waits for a packet gives way, but not while places are unused.
+#[test]
+fn a_flow_of_the_prototype_gives_way_where_no_place_is_unused() {
+    let params = params("themis-prototype", &[("flow_entries", Value::Count(16))]);
+    // Of flows that hear of congestion once, a millisecond apart, those that are blocked afterwards.
+    let blocked = |flows: u32| {
+        let mut prototype = Prototype::new(&params.external);
+        for flow in 0..flows {
+            prototype.on_arrival(us(u64::from(flow) * 1000), &mut echo(flow).header);
+        }
+        let now = us(u64::from(flows) * 1000);
+        let mut turn = |flow| prototype.turn(now, &header(Kind::Data, flow, 1000));
+        (0..flows).filter(|&flow| turn(flow) != Turn::Leaves).collect::<Vec<_>>()
+    };
+    assert_eq!(blocked(8), [0, 1, 2, 3, 4, 5, 6, 7]);
+    let blocked = blocked(1000);
+    assert_eq!((blocked.len(), blocked.last()), (16, Some(&999)), "the last finds a place");
 }
 
 #[test]

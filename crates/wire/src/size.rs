@@ -19,6 +19,8 @@ pub enum Profile {
 const ROUTED: u32 = (EthernetHeader::BYTES + Ipv4Header::BYTES + UdpHeader::BYTES) as u32;
 /// What closes every RoCEv2 packet.
 const CHECKS: u32 = (ICRC_BYTES + FCS_BYTES) as u32;
+/// The frame of an ACK that carries nothing for the scheme.
+const ACK_FRAME: u32 = ROUTED + (Bth::BYTES + Aeth::BYTES) as u32 + CHECKS;
 
 /// The HPCC simulator's data header: 14 for a PPP-shaped link layer, IPv4 20, UDP 8, sequence
 /// number and priority 6.
@@ -60,9 +62,7 @@ impl Profile {
     /// An ACK or NACK that carries `meta` bytes for the scheme.
     pub const fn ack_bytes(self, meta: u32) -> u32 {
         match self {
-            Profile::Rocev2 => {
-                self.framed(ROUTED + (Bth::BYTES + Aeth::BYTES) as u32 + meta + CHECKS)
-            }
+            Profile::Rocev2 => self.framed(ACK_FRAME + meta),
             Profile::HpccNs3 => larger(NS3_ACK + meta, NS3_LEAST_ACK),
         }
     }
@@ -72,8 +72,9 @@ impl Profile {
     pub const fn control_bytes(self, frame: u32) -> u32 {
         match self {
             Profile::Rocev2 => self.framed(frame),
-            // The simulator has no such packets; without FCS they are the size of its ACKs.
-            Profile::HpccNs3 => larger(frame.saturating_sub(FCS_BYTES as u32), NS3_LEAST_ACK),
+            // The simulator sends none. Those of the THEMIS prototype, which is made from it, are CNPs of 60
+            // bytes: as its ACKs, with what the frame has more than an ACK's.
+            Profile::HpccNs3 => self.ack_bytes(frame.saturating_sub(ACK_FRAME)),
         }
     }
 

@@ -42,6 +42,10 @@ fn the_hpcc_simulators_packets() {
     assert_eq!(ns3.data_bytes(1, true, 0), 49);
     assert_eq!(ns3.ack_bytes(0), 60);
     assert_eq!(ns3.ack_bytes(42), 88);
+    // A CNP, the least frame there is, and one as large as an ACK with INT.
+    assert_eq!(ns3.control_bytes(78), 60);
+    assert_eq!(ns3.control_bytes(0), 60);
+    assert_eq!(ns3.control_bytes(66 + 42), ns3.ack_bytes(42));
     assert_eq!(ns3.pfc_bytes(), 43);
 }
 

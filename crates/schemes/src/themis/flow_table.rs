@@ -3,8 +3,8 @@ use crate::contract::Address;
 /// Places in which a flow may be.
 const PROBES: usize = 8;
 
-/// State by flow: a fixed number of entries, made at set-up, with a few places for each flow. An idle
-/// entry gives way to another flow.
+/// State by flow: a fixed number of entries, made at set-up, with a few places for each flow. Where none
+/// of these is unused, an idle entry gives way to another flow.
 #[derive(Clone, Debug)]
 pub(super) struct FlowTable<T> {
     entries: Vec<(u64, T)>,
@@ -28,22 +28,23 @@ impl<T: Clone + Default> FlowTable<T> {
         Some(&mut self.entries[place].1)
     }
 
-    /// The entry of a flow; a new one in an unused place or in that of an idle flow, if there is one.
+    /// The entry of a flow; a new one in an unused place, or else in that of an idle flow, if there is one.
     pub(super) fn get_or_make(
         &mut self,
         address: &Address,
         is_idle: impl Fn(&T) -> bool,
     ) -> Option<&mut T> {
         let key = address.qp();
-        let taken = self.places(key).find(|&place| self.entries[place].0 == key);
-        let place = taken.or_else(|| {
-            let free = self.places(key).find(|&place| {
-                let (key, state) = &self.entries[place];
-                *key == NONE || is_idle(state)
-            })?;
-            self.entries[free] = (key, T::default());
-            Some(free)
-        })?;
+        let of = |wanted| self.places(key).find(|&place| self.entries[place].0 == wanted);
+        let idle = || self.places(key).find(|&place| is_idle(&self.entries[place].1));
+        let place = match of(key) {
+            Some(taken) => taken,
+            None => {
+                let free = of(NONE).or_else(idle)?;
+                self.entries[free] = (key, T::default());
+                free
+            }
+        };
         Some(&mut self.entries[place].1)
     }
 

@@ -162,7 +162,9 @@ impl ExternalSwitch<Flow> {
         self.passes_on(now, header)
     }
 
-    /// Whether the flow's source may hear of congestion now.
+    /// Whether the flow's source may hear of congestion now: t_interval after the last time. In the poster it is
+    /// more than that, but the CNPs of a receiver come exactly so far apart where they are spaced by the same
+    /// interval and nothing holds them up, and each second one would be dropped.
     fn passes_on(&mut self, now: Time, header: &Header) -> bool {
         // A flow that finds no place is notified as if there were no interval.
         let Some((flow, law)) = self.flow(now, &header.address) else { return true };

@@ -5,12 +5,13 @@
 //! than `notify_interval` (10 us) old. CNPs that pass are not held back. A mark of the switch's own
 //! queue stays, unless the packet had one before.
 //!
-//! Reaction point, at ports into the data centre: an ACK that echoes a mark arms its flow. The first
-//! data packet of an armed flow that comes to the head of the queue goes back to its tail, and so do
-//! those after it until it comes round: one traversal of the queue, whatever the frequency of the
-//! CNPs; the flow's first notification arms it until then. What had not joined the round when it ended goes back until the round's last packet is gone,
-//! which restores the order. The next round begins if the last CNP is at most `fresh_time` old then.
-//! Notifications are not marked as handled.
+//! Reaction point, at ports into the data centre: an ACK or NACK that echoes a mark notifies, a CNP does not;
+//! the flow's first notification arms it. The next data packet of an armed flow that comes to the head of
+//! the queue, however late, goes back to its tail, and so do those after it until it comes round: one
+//! traversal of the queue, whatever the frequency of notifications. What had not joined the round when it
+//! ended goes back until the round's last packet is gone, which restores the order. That packet, and each
+//! that leaves before the next round, arms the flow again if the last notification is then at most
+//! `fresh_time` old. Notifications are not marked as handled.
 //!
 //! A packet that goes back ends the port's turn: it sends nothing until another packet joins it
 //! (`stall`).
@@ -19,10 +20,11 @@
 //!
 //! Different here: a CNP takes the route of any packet to that source, not the port through which the
 //! data came; the end of the last round's train is tracked by the packets' own numbers and not in
-//! steps of 1000 bytes; sequence numbers of 0 are told from none.
+//! steps of 1000 bytes; sequence numbers of 0 are told from none; an armed flow that hears of nothing more
+//! gives its place in a full table to another.
 
 use super::flow_table::FlowTable;
-use super::{ExternalParams, is_notification};
+use super::{ExternalParams, echoes_a_mark};
 use crate::contract::{CodePoint, Flags, Header, Kind, Turn};
 use units::Time;
 
@@ -49,10 +51,10 @@ struct Flow {
 /// Where a flow is in its traversal of the queue; numbers are first bytes of packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Round {
-    /// Not begun; it begins if the last notification is fresh.
+    /// None.
     #[default]
     Idle,
-    /// Not begun; the flow's first notification begins it whenever the next packet comes.
+    /// The next packet begins it, whenever that comes.
     Armed,
     /// Until `first` comes round; `biggest` is the last packet that went back.
     Under { first: u64, biggest: u64 },
@@ -79,7 +81,7 @@ impl Prototype {
             let congested = header.code_point == CodePoint::CongestionExperienced;
             header.flags.set(Flags::MARK, self.notifies && congested);
         } else if self.reacts
-            && is_notification(header)
+            && echoes_a_mark(header)
             && let Some(flow) = self.flow(now, header)
         {
             if flow.heard.is_none() {
@@ -112,32 +114,26 @@ impl Prototype {
         }
         let Some(flow) = self.flows.get(&header.address) else { return Turn::Leaves };
         let sequence = header.sequence;
-        let leaves = match flow.round {
-            Round::Idle if flow.heard.is_none_or(|heard| now > heard + self.fresh_time) => true,
-            Round::Idle | Round::Armed => {
-                flow.round = Round::Under { first: sequence, biggest: sequence };
-                false
+        let (leaves, round) = match flow.round {
+            Round::Idle => (true, Round::Idle),
+            Round::Armed => (false, Round::Under { first: sequence, biggest: sequence }),
+            Round::Under { first, biggest } if sequence == first && sequence == biggest => {
+                (true, Round::Idle)
             }
             Round::Under { first, biggest } if sequence == first => {
-                flow.round =
-                    if biggest == first { Round::Idle } else { Round::Ordering { biggest } };
-                true
+                (true, Round::Ordering { biggest })
             }
             Round::Under { first, biggest } => {
-                flow.round = Round::Under { first, biggest: biggest.max(sequence) };
-                false
+                (false, Round::Under { first, biggest: biggest.max(sequence) })
             }
             Round::Ordering { biggest } if sequence > biggest => {
-                flow.round = Round::Ordering { biggest: sequence };
-                false
+                (false, Round::Ordering { biggest: sequence })
             }
-            Round::Ordering { biggest } => {
-                if sequence == biggest {
-                    flow.round = Round::Idle;
-                }
-                true
-            }
+            Round::Ordering { biggest } if sequence == biggest => (true, Round::Idle),
+            Round::Ordering { biggest } => (true, Round::Ordering { biggest }),
         };
+        let is_fresh = flow.heard.is_some_and(|heard| now <= heard + self.fresh_time);
+        flow.round = if round == Round::Idle && is_fresh { Round::Armed } else { round };
         if leaves { Turn::Leaves } else { self.goes_back }
     }
 
@@ -161,7 +157,7 @@ impl Prototype {
     fn flow(&mut self, now: Time, header: &Header) -> Option<&mut Flow> {
         let (interval, fresh) = (self.notify_interval, self.fresh_time);
         self.flows.get_or_make(&header.address, |flow| {
-            flow.round == Round::Idle
+            matches!(flow.round, Round::Idle | Round::Armed)
                 && flow.notified.is_none_or(|last| now > last + interval)
                 && flow.heard.is_none_or(|last| now > last + fresh)
         })

@@ -37,8 +37,8 @@ PAPER = Paper(
             "table was made with it; the poster's form is a bar beside it"
         ),
         (
-            "with the prototype's stall one flow of 11608 never ended, and is left out, because it "
-            "has no completion time"
+            "with the prototype's stall four flows of 11608 never ended, and are left out, because "
+            "they have no completion time"
         ),
     ),
 )
