@@ -31,7 +31,10 @@ PAPER = Paper(
         dumbbell.HW,
     ),
     assumptions=(
-        "an MTU of 1518 B is 1456 B of payload; an ACK for every packet",
+        (
+            "an MTU of 1518 B is 1456 B of payload; INT and RETH come on top of it: frames of HPCC "
+            "have 1560 B, the first of a message 16 B more; an ACK for every packet"
+        ),
         (
             "the PFC threshold of 500 KB is Xoff of each ingress port and priority, at all rates; "
             "Xon is two packets less"
