@@ -463,6 +463,14 @@ FIG13 = Figure(
             for where in _HOPS
         ),
         Claim(
+            "utilisation-last-without",
+            "FNCC without LHCS has a higher utilisation with congestion at the last hop",
+            "higher than HPCC's",
+            verdict.rising(each(of("last", _NOTIFIED), _mean_busy), "%"),
+            assumption=_TO_THE_END,
+            reason=_BIASED,
+        ),
+        Claim(
             "lhcs-rate",
             "With LHCS both flows go to beta times the fair rate at once",
             "45 Gb/s from 300 to 450 us",
