@@ -495,6 +495,19 @@ def test_moments_are_judged_from_the_join_on(tmp_path: Path) -> None:
     assert (outcome.verdict, outcome.by) == ("differs", "HPCC -43 %, RoCC -47 %")
 
 
+def test_causes_tell_what_hpcc_has_on_the_wire() -> None:
+    ((_, figure),) = reproduce.chosen(["hiercc/fig1"])
+    (claim,) = (claim for claim in figure.claims if claim.id == "queue-6us")
+    plan = figure.cases(False)["6 us"].plan()
+    round_trip = plan.messages.to_polars()["base_rtt_ps"].max()
+    senders = plan.ports.to_polars().filter(pl.col("node").is_in([f"h{n}" for n in range(16)]))
+    sent = int(senders["data_bytes"].sum())
+    assert sent == 16 * (20 * 1124 + 16)
+    assert f"{sent / 1e3:.0f} KB on the wire" in claim.reason
+    assert isinstance(round_trip, int)
+    assert f"T of {round_trip / 1e6:.2f} us" in claim.reason
+
+
 def test_a_statistic_by_size_may_leave_out_smaller_flows(tmp_path: Path) -> None:
     ((_, figure),) = reproduce.chosen([LONG])
     cases = {case: of for case, of in figure.cases(True).items() if case == "1 FNCC"}
