@@ -6,7 +6,7 @@ from functools import partial
 
 from rocelab.papers import setups, verdict
 from rocelab.papers.hiercc.setup import FIFTH, FORMS, SCHEMES, network, on_wire_kb
-from rocelab.papers.measure import MS, each, gbps, lines, peak, queue_kb
+from rocelab.papers.measure import MS, each, gbps, lines, peak, queue_kb, single
 from rocelab.papers.model import Claim, Figure, Panel, Reading, Runs
 from rocelab.samples import within
 from rocelab.scenario import Scenario
@@ -50,6 +50,16 @@ def _longest_voq(case: str) -> Reading:
     return peak(queue_kb(case, "voq"))
 
 
+def _times_below_dcqcn(form: str) -> Reading:
+    """How many times as long DCQCN's longest queue is, whatever the kind of that of ``form``."""
+
+    def reading(runs: Runs) -> float:
+        own = [single(read(form)(runs)) for read in (_peak, _longest_voq)]
+        return single(_peak("DCQCN")(runs)) / max(own)
+
+    return reading
+
+
 def _used_percent(case: str) -> Reading:
     """Mean from the first bursts on."""
 
@@ -89,6 +99,17 @@ def _form_claims(form: str) -> list[Claim]:
             f"{form} has a small queue at the receiver",
             "small beside DCQCN's 1000 KB",
             verdict.lowest(each(("DCQCN", form), _peak), form, "KB"),
+            variant=variant,
+        ),
+        Claim(
+            f"times{suffix}",
+            f"The longest queue of {form} is shorter than DCQCN's",
+            "up to about 10 times (section 1)",
+            verdict.close({"": _times_below_dcqcn(form)}, {"": 10.0}, "times"),
+            assumption="the VOQ or the queue at the receiver, whichever is longer: the paper does "
+            "not say which fig. 4(b) shows; of incast, as it shows no queue of realistic traffic",
+            reason="the longest is the VOQ, and what hosts send until a stop takes effect is more "
+            "than V_high; of the queues at the receiver alone DCQCN's is 1000 times as long",
             variant=variant,
         ),
         Claim(
