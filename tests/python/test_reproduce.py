@@ -19,7 +19,7 @@ import rocelab
 from conftest import INCAST, Command, wait_until_running
 from rocelab import Scenario, runner
 from rocelab.errors import ConfigError
-from rocelab.papers import baselines, by_load, draw, measure, reproduce, verdict
+from rocelab.papers import baselines, by_load, by_size, draw, measure, reproduce, verdict
 from rocelab.papers.model import Figure, Line, Outcome, Panel, Paper, Points, Reading, Runs
 from rocelab.papers.rcm import victim
 from rocelab.runner import run_all
@@ -493,6 +493,30 @@ def test_moments_are_judged_from_the_join_on(tmp_path: Path) -> None:
     # Of a join at 300 us: 317 us would be within 15 % of 330.
     assert outcome.measured == "HPCC 17, DCQCN 44, RoCC 37 us"
     assert (outcome.verdict, outcome.by) == ("differs", "HPCC -43 %, RoCC -47 %")
+
+
+def test_causes_tell_what_hpcc_has_on_the_wire() -> None:
+    ((_, figure),) = reproduce.chosen(["hiercc/fig1"])
+    (claim,) = (claim for claim in figure.claims if claim.id == "queue-6us")
+    plan = figure.cases(False)["6 us"].plan()
+    round_trip = plan.messages.to_polars()["base_rtt_ps"].max()
+    senders = plan.ports.to_polars().filter(pl.col("node").is_in([f"h{n}" for n in range(16)]))
+    sent = int(senders["data_bytes"].sum())
+    assert sent == 16 * (20 * 1124 + 16)
+    assert f"{sent / 1e3:.0f} KB on the wire" in claim.reason
+    assert isinstance(round_trip, int)
+    assert f"T of {round_trip / 1e6:.2f} us" in claim.reason
+
+
+def test_a_statistic_by_size_may_leave_out_smaller_flows(tmp_path: Path) -> None:
+    ((_, figure),) = reproduce.chosen([LONG])
+    cases = {case: of for case, of in figure.cases(True).items() if case == "1 FNCC"}
+    runs = run_all(cases, tmp_path)
+    every = by_size.at_sizes("FNCC", "Median")(runs)
+    longer = by_size.at_sizes("FNCC", "Median", 1e6)(runs)
+    sizes = list(every)
+    assert sizes[sizes.index("1 MB") :] == ["1 MB", *longer]
+    assert longer == {size: every[size] for size in longer} != {}
 
 
 def test_damaged_entries_of_the_cache_are_made_anew(

@@ -73,8 +73,8 @@ crate::params! {
         /// The rate given never falls below this: a silent sender would not hear the next one.
         min_rate: Rate, "", Rate::from_mbps(1)..=Rate::from_gbps(100),
             "decided here: 870 Mb/s, a packet in 10 us, from 1 to 10 % of the hosts' rate";
-        /// A flow of which no packet came for this long counts no more.
-        flow_timeout: Time, "", SPAN, "decided here";
+        /// A flow of which no packet came for this long counts no more, and is not told to stop.
+        flow_timeout: Time, "", SPAN, "decided here: longer than a packet of 1000 B takes at `min_rate`";
         /// A VOQ that got no credit for so long, and a sender that was stopped and heard nothing, begin
         /// anew: what they wait for was lost.
         loss_timeout: Time, "", SPAN, "decided here: the paper has no losses";

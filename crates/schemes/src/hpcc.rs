@@ -63,7 +63,8 @@ crate::params! {
     }
 }
 
-/// Parameters that only the HPCC simulator's form heeds: not for schemes that build on the paper's.
+/// Parameters that come from the HPCC simulator alone: not for schemes that build on the paper's form. That
+/// heeds two of them, `int_format` and `int_multi`, where `hpcc` is to have the simulator's records.
 pub const SIMULATOR_ONLY: &[&str] = &[
     "variant",
     "sample_feedback",

@@ -379,6 +379,19 @@ impl<const N: usize> Earlier<N> {
         matches!(format.0, Form::Full) && Self::tick(now).wrapping_sub(self.came) > LONGEST_GAP
     }
 
+    /// Makes them fit to be beside `stack`, which comes `now`: those that are too old are forgotten, and where
+    /// their format tells no path, they are taken as of the same.
+    #[inline(always)]
+    pub fn prepare_for(&mut self, format: IntFormat, now: Time, stack: &IntStack<N>) {
+        if self.is_stale(format, now) {
+            *self = Self::NONE;
+        }
+        // Asked last, as a path seldom changes.
+        if self.path != stack.path && !format.tells_paths() {
+            self.path = stack.path;
+        }
+    }
+
     /// See [`IntStack::path`].
     pub fn path(&self) -> u16 {
         self.path

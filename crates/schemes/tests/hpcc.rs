@@ -203,6 +203,22 @@ fn another_path_starts_over() {
     assert_eq!(rp.measure(us(14), &IntStack::default()), None);
 }
 
+/// The HPCC simulator's records bring no number of their path.
+#[test]
+fn where_records_tell_no_path_two_paths_are_compared_as_one() {
+    for int_format in ["hpcc-ns3", "hpcc-ns3-uncoded"] {
+        let mut rp = begun(&HpccParams { int_format, int_multi: 1, ..paper() });
+        // Hop 1: 25 600 B in 2 us are 102.4 Gb/s, and the smaller queue is a fifth of the BDP.
+        let elsewhere = through(7, &[(2, 10_240, 0), (4, 25_600, 30_000)]);
+        let busiest = rp.measure(us(12), &elsewhere).unwrap();
+        assert_eq!(busiest.hop, 1);
+        close(busiest.inflight, 1.224);
+        // There is no more to compare than both have.
+        let shorter = through(3, &[(3, 17_920, 0)]);
+        close(rp.measure(us(13), &shorter).unwrap().inflight, 0.6144);
+    }
+}
+
 #[test]
 fn the_window_keeps_its_bounds() {
     let mut rp = begun(&paper());

@@ -55,11 +55,17 @@ def _of_seeds(runs: Runs, scheme: str, statistic: str, least: float, most: float
     ]
 
 
-def at_sizes(scheme: str, statistic: str) -> Callable[[Runs], Mapping[str, list[float]]]:
-    """The statistic at each size that is drawn, for each seed with flows of that size."""
+def at_sizes(
+    scheme: str, statistic: str, above: float = 0
+) -> Callable[[Runs], Mapping[str, list[float]]]:
+    """The statistic at each size that is drawn, for each seed with flows of that size.
+
+    ``above`` leaves out smaller sizes; it is the end of a class of them.
+    """
     return lambda runs: {
         quantity.size(float(f"{top:.3g}")): values
         for top, values in _classes(runs, scheme, statistic).items()
+        if top > above
     }
 
 

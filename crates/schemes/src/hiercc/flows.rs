@@ -24,7 +24,9 @@ struct List {
 /// The flows of each VOQ, the one not seen for longest first. A flow is found by the port through
 /// which it comes and the number of its QP at the sender, both of which count from zero.
 ///
-/// The paper counts flows without saying how; these lists are exact.
+/// The paper counts flows without saying how; these lists are exact. It does not say either whom a ToR
+/// stops: these flows, too. Who sends at the lowest rate is still among them when the next packet comes; so is
+/// who has ended since, and is told for nothing.
 #[derive(Clone, Debug)]
 pub struct Flows {
     flows: Vec<Flow>,

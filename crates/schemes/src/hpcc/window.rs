@@ -264,13 +264,11 @@ impl<const N: usize> ReactionPoint<N> {
     }
 
     /// MeasureInflight (lines 1 to 10): updates U and L. `None` where there is nothing to compare
-    /// with: on the first ACK, after the path has changed or nothing has come for long, or without any
-    /// switch.
+    /// with: on the first ACK, after the path has changed, where its number comes with the records, or nothing
+    /// has come for long, or without any switch.
     pub fn measure(&mut self, now: Time, ack: &IntStack<N>) -> Option<Busiest> {
         let Law { format, rates, base_rtt, .. } = &*self.law;
-        if self.records.is_stale(*format, now) {
-            self.records = Earlier::NONE;
-        }
+        self.records.prepare_for(*format, now, ack);
         // The largest u so far as bits, which for what is not negative sort as it does, and one more: 0
         // is none. Which link is the busiest can't be guessed, and there is nothing to jump over.
         let (mut most, mut hop_of_most, mut span_of_most) = (0, 0, 0);

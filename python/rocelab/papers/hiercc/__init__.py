@@ -36,7 +36,10 @@ PAPER = Paper(
             "fig1: the bursts come from a rack of another pod; variants have them from all racks "
             "of the receiver's pod, and T of each path"
         ),
-        "fig4: the bursts come from the rack of the long flow",
+        (
+            "fig4: the bursts come from the rack of the long flow; (b) is the queue at the "
+            "receiver, with the VOQs beside it, as the paper does not say which it shows"
+        ),
     ),
     departures=(
         (

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from functools import partial
 
 import polars as pl
 
 from rocelab.papers import setups, verdict
-from rocelab.papers.hiercc.setup import SCHEMES, network
+from rocelab.papers.hiercc.setup import INT_B, SCHEMES, hpcc_rtt_us, network, on_wire_kb
 from rocelab.papers.measure import gbps, lines, over_us, peak, queue_kb
 from rocelab.papers.model import Claim, Figure, Line, Panel, Points, Reading, Runs
 from rocelab.samples import series, within
@@ -63,11 +64,19 @@ def _gap_us(case: str) -> Reading:
     return reading
 
 
+_T_US = {rtt: hpcc_rtt_us(delay_us) for rtt, delay_us in (("12 us", 1.0), ("6 us", 0.5))}
+_WINDOW_KB = {rtt: 25 / 8 * t_us for rtt, t_us in _T_US.items()}
+"""The first, which counts payload."""
+_FIRST_PACKETS = {rtt: math.ceil(kb) for rtt, kb in _WINDOW_KB.items()}
+_FIRST_KB = {rtt: on_wire_kb(packets, INT_B) for rtt, packets in _FIRST_PACKETS.items()}
+
 _SAME_BYTES = (
-    "16 bursts of 20 KB are 346 KB on the wire, and a window of 25 Gb/s times 6 us holds nearly "
-    "all of each: all of them leave before an ACK is back, whatever the delay. The paper's 250 KB "
-    "come out where T, and with it the first window, is that of each path, and the bursts come "
-    "from all racks of the receiver's pod (the variants below)"
+    f"16 bursts of 20 KB are {16 * on_wire_kb(20, INT_B):.0f} KB on the wire, and the first window "
+    f"holds all of each also with a T of {_T_US['6 us']:.2f} us, as 25 Gb/s times that is "
+    f"{_WINDOW_KB['6 us']:.1f} KB: all of them leave before an ACK is back, whatever the delay; "
+    "until the peak the link sends 42 KB, and the long flows add 34. The paper's 250 KB come out "
+    "where T, and with it the first window, is that of each path, and the bursts come from all "
+    "racks of the receiver's pod (the variants below)"
 )
 _RECOVERS = (
     "no setting that was tried brings the 70 and the 35 us together. With bursts from another pod, "
@@ -177,8 +186,15 @@ def _peaks(scheme: str, rtt: str) -> Callable[[Runs], Points]:
 
 
 _WINDOWS = (
-    "each sender's first window is all that counts: C times T, 38 KB on the wire where T is 12 us, "
-    "and 24 KB where it is 6 us. A T of each path turns it, the variant below: 10.1 MB, within 15 %"
+    "each sender's first window is all that counts: C times T, which is "
+    + " and ".join(
+        f"{_WINDOW_KB[rtt]:.1f} KB where T is {t_us:.2f} us, {_FIRST_PACKETS[rtt]} packets or "
+        f"{_FIRST_KB[rtt]:.0f} KB on the wire,"
+        for rtt, t_us in _T_US.items()
+    )
+    + f" so that 256 senders have {0.256 * _FIRST_KB['12 us']:.1f} MB under way with the longer T; "
+    "at the peak the link has sent 0.7 MB of them, and 1.0 MB wait one switch before. A T of each "
+    "path turns it, the variant below: 10.1 MB, within 15 %"
 )
 
 FIG2 = Figure(
