@@ -202,6 +202,17 @@ impl<S: Scheme> Common<S> {
         })
     }
 
+    /// A class that nothing may go before, and something may.
+    pub(crate) fn late_class(&self) -> Option<u8> {
+        let acks = self.classes.ack.map_or(0, |priority| 1 << priority);
+        let others = self.data_priorities | acks | 1 << self.classes.control;
+        let firsts = self.own_classes.iter().filter(|class| class.first);
+        firsts.map(|class| class.priority.get()).find(|&priority| {
+            let is_strict = self.classes.strict & 1 << priority != 0;
+            !is_strict || others >> priority != 0
+        })
+    }
+
     /// Whether the scheme needs no queues, holds or shapers in switches that CIOQ switches lack.
     pub(crate) fn goes_with_input_queues(&self) -> bool {
         !(S::Cp::SUB_QUEUES || S::Cp::RECIRCULATES || S::Cp::HOLDS) && self.own_classes.is_empty()

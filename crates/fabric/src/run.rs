@@ -90,6 +90,9 @@ impl<S: Scheme> Ready<S> {
         if let Some(priority) = common.taken_class(setup.pfc.lossless) {
             return Err(Refusal::ClassTaken { priority });
         }
+        if let Some(priority) = common.late_class() {
+            return Err(Refusal::ClassLate { priority });
+        }
         if S::SYMMETRIC_PATHS
             && let Some((src, dst)) = common.two_way_pair()
         {
@@ -154,6 +157,11 @@ pub enum Refusal {
     },
     /// The scheme keeps a drop-tail class for its own packets, and something else uses it.
     ClassTaken {
+        /// Its priority.
+        priority: u8,
+    },
+    /// The scheme keeps a class that must go before all else, and does not.
+    ClassLate {
         /// Its priority.
         priority: u8,
     },

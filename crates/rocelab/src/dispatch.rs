@@ -107,6 +107,16 @@ fn explain(scenario: &Scenario, refusal: Refusal) -> ScenarioError {
             ),
         )
         .hint("give data, ACKs, control packets and lossless classes other priorities"),
+        Refusal::ClassLate { priority } => ScenarioError::new(
+            "classes",
+            format!(
+                "{scheme} keeps priority {priority} for packets of its own that must go first, and others \
+                 may go before them"
+            ),
+        )
+        .hint(format!(
+            "have {priority} in classes.strict, and give data, ACKs and control packets lower priorities"
+        )),
         Refusal::TwoWays { src, dst } => ScenarioError::new(
             "routing.hash",
             format!(

@@ -2,7 +2,8 @@
 
 mod common;
 
-use common::run_with;
+use common::{parse, run_with};
+use rocelab::RunOptions;
 
 /// Short messages, each with a QP of its own, where a packet in a hundred is damaged.
 const SHORT: &str = r#"
@@ -45,4 +46,34 @@ fn credits_end_though_stops_are_lost() {
         };
         assert_eq!(sent("5ms"), sent("10ms"), "seed {seed}");
     }
+}
+
+/// Protects from credits that wait for data: their class goes before all else, or the run is refused.
+#[test]
+fn credits_that_others_may_go_before_are_refused() {
+    let refused = |set: &[(&str, &str)]| {
+        let error = rocelab::run(&parse(SHORT, set), &RunOptions::default()).err();
+        error.map(|error| error.to_string())
+    };
+    let behind = [
+        [("classes.strict", "[6]"), ("scheme.params.credit_priority", "7")],
+        // Above data, but not strict.
+        [("classes.data", "3"), ("scheme.params.credit_priority", "5")],
+        // Strict, but below ACKs and control packets.
+        [("classes.strict", "[5, 6]"), ("scheme.params.credit_priority", "5")],
+    ];
+    for set in behind {
+        let why = refused(&set).unwrap_or_else(|| panic!("{set:?} is accepted"));
+        let priority = set[1].1;
+        assert!(why.contains(&format!("priority {priority}")), "{why}");
+        assert!(why.contains("classes.strict"), "{why}");
+    }
+    let ahead = [
+        ("classes.strict", "[5]"),
+        ("classes.ack", "4"),
+        ("classes.control", "4"),
+        ("scheme.params.credit_priority", "5"),
+        ("run.limit", "1us"),
+    ];
+    assert_eq!(refused(&ahead), None);
 }

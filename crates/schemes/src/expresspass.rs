@@ -173,6 +173,7 @@ impl Scheme for ExpressPass {
             room: Room::DropTail(params.credit_queue as u32),
             share: credit / spacing(params, wire).get() as f64,
             burst: params.credit_burst as u32,
+            first: true,
         }]
     }
     fn host(params: &ExpressPassParams, facts: &HostFacts) -> HostState {
@@ -202,7 +203,8 @@ impl Scheme for ExpressPass {
     }
 }
 
-/// Bytes of link time from a credit to the next at the highest rate.
+/// Bytes of link time from a credit to the next at the highest rate. They leave out the RETH, by which a
+/// message's first packet is 16 B longer: one packet in many.
 fn spacing(params: &ExpressPassParams, wire: &WireFacts) -> Bytes {
     let ack = if params.ack_room { wire.ack_bytes } else { Bytes::ZERO };
     wire.least_bytes + wire.packet_bytes + ack

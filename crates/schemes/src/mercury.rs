@@ -21,6 +21,12 @@
 //! - After 55 us without a CNP, DCQCN's first quiet period, cwnd is C baseRTT again; the paper has
 //!   "no longer receives CNP".
 //!
+//! # C and baseRTT
+//! C counts link bytes, and cwnd, which is made of it, limits payload: 8.2 % more is in flight than
+//! fills the link with 1000 B in packets of 1082. baseRTT has in it the time that a full packet and its
+//! ACK take to be sent at each hop, where the paper's is propagation: 2 to 4 % in its networks. Both as
+//! in HPCC and in its simulator, on which such papers build.
+//!
 //! # What is counted
 //! The simulator knows which ports are the roots of congestion: those that would be congested if
 //! nobody had ever paused them. `cnps_off_root` are CNPs of other ports, `misidentified_flows` the

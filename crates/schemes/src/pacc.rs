@@ -302,7 +302,8 @@ impl Cp<Pacc> for CongestionPoint {
     }
     fn on_timer(&mut self, cx: &mut Emit<'_, Pacc>, ports: &mut dyn Ports<PortState>) {
         let (control, flush) = (cx.now >= self.control_due, cx.now >= self.flush_due);
-        let mut rests = true;
+        // That there is no queue a control step alone knows.
+        let mut rests = control;
         for number in 0..ports.count() {
             let (port, view) = ports.port(PortId::new(number as u16));
             if control {

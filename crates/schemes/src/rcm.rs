@@ -22,6 +22,10 @@
 //!   counts for the output to which most of its bytes wait, whose harmful flows are those to blame.
 //! - A window also ends when W bytes could have left at the port's rate: "period W". By bytes alone,
 //!   harmful flows would wait for ever where no other flow sends.
+//! - A sample or CN sets Wc to what was measured less its cut (`cuts`). Equations 4 and 5 are
+//!   recurrences: each cuts what the last one left. Then Wc does not grow again before congestion is
+//!   over, links idle, and some flows are slower than with DCQCN alone; the scheme's page has numbers.
+//! - Wc is never below a packet for each harmful flow.
 //! - At a root harmful flows may go where the link would idle (`release`): limiting the flows of the
 //!   only bottleneck wins nothing.
 //! - Not every flow in the CAM is harmful, but those with no fewer entries than its mean flow
@@ -92,8 +96,8 @@ crate::params! {
         least_window: Bytes, "", LENGTH, "decided";
         /// W is this much at most, whether or not all harmful flows have sent by then.
         most_window: Bytes, "", LENGTH, "decided: a queue";
-        /// Each sample cuts what is left of Wc, or the Wc that was measured.
-        cuts: &'static str, "", &["measured", "compound"], "decided";
+        /// Each sample cuts the Wc that was measured, or what is left of it.
+        cuts: &'static str, "", &["measured", "compound"], "decided; NPC'17 equation 5: compound";
         /// Where harmful flows that have spent Wc may send what else would be idle time.
         release: &'static str, "", &["root", "never", "always"], "decided";
         /// Which flows SAR moves: those that are new at a switch, or all that are not harmful.
@@ -102,7 +106,7 @@ crate::params! {
         /// CNs that a port gets in a row before SAR moves flows from it.
         detour_notices: u64, "", 1..=1000, "decided; NPC'17 section 3.4: several";
         /// Or the share of the greatest Fb that its own must exceed.
-        detour_degree: f64, "", SHARE, "decided";
+        detour_degree: f64, "", SHARE, "decided; NPC'17 section 3.4: any";
         /// A flow of which nothing came for so long is a new one.
         flow_gap: Time, "", SPAN, "decided";
         /// Flows that a switch follows for SAR.
@@ -142,7 +146,7 @@ impl Scheme for Rcm {
         Preset {
             name: "rcm-letter",
             summary: "Any flow in the CAM is harmful, each sample cuts anew, held flows wait for the \
-                      window's end, any other flow is moved",
+                      window's end, any other flow is moved from any congestion",
             source: "NPC'17 sections 3.3, 3.4, to the letter; values as `rcm`",
             ecn: Dcqcn::PRESETS[0].ecn,
         },
@@ -182,7 +186,7 @@ impl Scheme for Rcm {
                 release: if letter { "never" } else { "root" },
                 detour: if letter { "any" } else { "new-flows" },
                 detour_notices: 2,
-                detour_degree: 0.5,
+                detour_degree: if letter { 0.0 } else { 0.5 },
                 flow_gap: Time::from_us(50),
                 flow_entries: 1024,
             },

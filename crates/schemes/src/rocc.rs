@@ -16,8 +16,8 @@ mod flow_table;
 pub use flow_table::FlowTable;
 
 use crate::contract::{
-    Allow, Cp, Emit, Emits, HostCx, HostFacts, Kind, Local, Observable, Packet, PathFacts,
-    PlainReceiver, PortFacts, PortView, Ports, Rp, Scheme, SwitchFacts, Target,
+    Allow, Cp, Emit, Emits, Flags, Header, HostCx, HostFacts, Kind, Local, Observable, Packet,
+    PathFacts, PlainReceiver, PortFacts, PortView, Ports, Rp, Scheme, SwitchFacts, Target,
 };
 use crate::params::ParamError;
 use crate::registry::Preset;
@@ -238,6 +238,17 @@ pub struct EgressQueue {
     flows: FlowTable,
 }
 
+impl EgressQueue {
+    /// A packet is not in the queue any more. Data carries a mark where it was counted: its flow may
+    /// have been left out then, and have room now.
+    #[inline]
+    fn forget(&mut self, header: &Header) {
+        if header.kind == Kind::Data && header.flags.contains(Flags::MARK) {
+            self.flows.depart(&header.address);
+        }
+    }
+}
+
 /// The congestion points of a switch: all its queues update at the same time, and those of all
 /// switches do.
 #[derive(Debug)]
@@ -268,7 +279,8 @@ impl Cp<Rocc> for CongestionPoint {
         packet: &mut Packet<Rocc>,
     ) {
         if packet.header.kind == Kind::Data {
-            port.flows.arrive(&packet.header.address);
+            let counted = port.flows.arrive(&packet.header.address);
+            packet.header.flags.set(Flags::MARK, counted);
         }
     }
     #[inline]
@@ -279,9 +291,7 @@ impl Cp<Rocc> for CongestionPoint {
         _view: &PortView,
         packet: &mut Packet<Rocc>,
     ) {
-        if packet.header.kind == Kind::Data {
-            port.flows.depart(&packet.header.address);
-        }
+        port.forget(&packet.header);
     }
     fn on_drop(
         &mut self,
@@ -290,9 +300,7 @@ impl Cp<Rocc> for CongestionPoint {
         _view: &PortView,
         packet: &Packet<Rocc>,
     ) {
-        if packet.header.kind == Kind::Data {
-            port.flows.depart(&packet.header.address);
-        }
+        port.forget(&packet.header);
     }
     fn next_timer(&self) -> Time {
         self.next

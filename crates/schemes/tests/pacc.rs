@@ -201,6 +201,24 @@ fn congested_packets_bring_a_cnp_every_80_us() {
     assert_eq!(world.cp.next_timer(), us(110));
 }
 
+/// Protects the control step where the flow table is worked off more often: a step that is due is done,
+/// though the one before found no queue.
+#[test]
+fn a_flush_leaves_the_control_step_due() {
+    let feedback = FeedbackParams { flush_interval: us(4), ..feedback() };
+    let mut world = World::new(feedback);
+    world.enqueue(us(3), 5, Kind::Data);
+    world.timer(us(4), 100_000);
+    world.timer(us(8), 100_000);
+    world.timer(us(10), 100_000);
+    // 0.02 (100 - 10) / 10 + 0.1 (100 - 0) / 10.
+    assert_eq!(world.cp.observe(&world.port.0, us(10)), Some(1.0));
+    world.timer(us(12), 0);
+    world.timer(us(16), 0);
+    world.timer(us(20), 0);
+    assert_eq!(world.cp.next_timer(), Time::NEVER, "nothing waits, and p is 0 again");
+}
+
 /// A QP with a quarter of the count that makes a CNP certain gets one in every fourth interval.
 #[test]
 fn cnps_are_in_proportion_to_congested_packets() {

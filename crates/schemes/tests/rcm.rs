@@ -210,6 +210,27 @@ fn a_packet_may_go_in_each_window() {
     }
 }
 
+/// Nor does a cut take from any of several flows the packet that it may send in each window, as long as
+/// all of them fit.
+#[test]
+fn a_packet_of_each_flow_may_go_in_each_window() {
+    for cuts in ["compound", "measured"] {
+        let params = RegionParams { cuts, ..region() };
+        let mut window = SendWindow::new(&params, LINE, 1_000);
+        window.cut(63);
+        for (size, harmful) in [(3_000, true), (7_000, false)] {
+            window.sent(&Crossed { now: us(0), size, harmful }, || (true, 3));
+        }
+        (0..9).for_each(|_| window.cut(63));
+        assert!(window.parts().is_some_and(|(_, limit, _)| limit < 2_000.0));
+        for sent in 0..3 {
+            assert_eq!(window.held_until(ns(100)), None, "after {sent} packets, {cuts}");
+            send(&mut window, ns(100), 1_000, true, true);
+        }
+        assert!(window.held_until(ns(100)).is_some());
+    }
+}
+
 /// Harmful flows wait once they have sent Wc, until W has been sent or could have been.
 #[test]
 fn harmful_flows_wait_for_the_next_window() {

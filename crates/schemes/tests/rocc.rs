@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 use schemes::contract::{
-    Address, Body, CodePoint, Cp, Departure, Flags, Full, Header, Kind, Level, LinkRates, Packet,
-    PathFacts, PortFacts, PortView, Ports, Scheme, SwitchEffect, SwitchFacts, Target,
+    Address, Body, CodePoint, Cp, Departure, Emits, Flags, Full, Header, Kind, Level, LinkRates,
+    Packet, PathFacts, PortFacts, PortView, Ports, Scheme, SwitchEffect, SwitchFacts, Target,
 };
 use schemes::rocc::{
     CongestionPoint, Controller, EgressQueue, FairRate, FlowTable, ReactionPoint, Rocc, RoccParams,
@@ -185,78 +185,133 @@ impl Ports<EgressQueue> for OnePort {
     }
 }
 
+/// A congestion point with one port, and what it tells.
+struct World {
+    cp: CongestionPoint,
+    ports: OnePort,
+}
+
+impl World {
+    fn new() -> World {
+        let facts = PortFacts {
+            port: PortId::new(0),
+            rate: LINE,
+            delay: us(1),
+            peer: NodeId::new(9),
+            peer_is_host: true,
+            xoff: Bytes::UNLIMITED,
+            xon: Bytes::UNLIMITED,
+            resume_offset: Bytes::UNLIMITED,
+            kmin: Bytes::UNLIMITED,
+            transit: Time::from_us(1),
+        };
+        let switch = SwitchFacts {
+            node: HERE.0,
+            tier: 1,
+            ports: &[facts],
+            hosts: &[],
+            network_rtt: us(8),
+            packet_bytes: Bytes::new(1_082),
+            rates: &LinkRates::new([]),
+            seed: 1,
+        };
+        let params = RoccParams { flow_table: 16, ..paper() };
+        let cp = Rocc::cp(&params, &switch).unwrap();
+        let view = PortView {
+            port: facts.port,
+            rate: LINE,
+            queue_bytes: 0,
+            class_bytes: 0,
+            tx_bytes: 0,
+            last_departure: Time::ZERO,
+        };
+        let ports = OnePort(cp.port(&params, &facts), view);
+        World { cp, ports }
+    }
+
+    /// A packet joins the queue, and waits as it is returned.
+    fn join(&mut self, mut packet: Packet<Rocc>) -> Packet<Rocc> {
+        let mut effects = Vec::new();
+        let mut cx = Emits::arrive(Full::new(us(1), &mut effects, &[]));
+        self.cp.on_enqueue(&mut cx, &mut self.ports.0, &self.ports.1, &mut packet);
+        packet
+    }
+
+    fn leave(&mut self, mut packet: Packet<Rocc>) {
+        let mut effects = Vec::new();
+        let mut cx =
+            Emits::depart::<Rocc>(Departure { now: us(2), effects: &mut effects, views: &[] });
+        self.cp.on_depart(&mut cx, &mut self.ports.0, &self.ports.1, &mut packet);
+    }
+
+    /// A packet that waits is lost.
+    fn drop(&mut self, packet: &Packet<Rocc>) {
+        let mut effects = Vec::new();
+        let mut cx = Emits::arrive(Full::new(us(2), &mut effects, &[]));
+        self.cp.on_drop(&mut cx, &mut self.ports.0, &self.ports.1, packet);
+    }
+
+    /// The sources that are told when the timer fires, in order, and what.
+    fn told(&mut self) -> Vec<(u32, FairRate)> {
+        let (now, mut effects) = (self.cp.next_timer(), Vec::new());
+        let mut cx = Emits::arrive(Full::<Rocc>::new(now, &mut effects, &[]));
+        self.cp.on_timer(&mut cx, &mut self.ports);
+        let mut told: Vec<_> = effects
+            .iter()
+            .map(|effect| match effect {
+                SwitchEffect::ToHost(address, Target::Source, message) => (address.src, *message),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        told.sort_unstable_by_key(|(source, _)| *source);
+        told
+    }
+}
+
 #[test]
 fn each_flow_with_a_packet_in_the_queue_is_told_once() {
-    type Lvl = <CongestionPoint as Cp<Rocc>>::Level;
-    let facts = PortFacts {
-        port: PortId::new(0),
-        rate: LINE,
-        delay: us(1),
-        peer: NodeId::new(9),
-        peer_is_host: true,
-        xoff: Bytes::UNLIMITED,
-        xon: Bytes::UNLIMITED,
-        resume_offset: Bytes::UNLIMITED,
-        kmin: Bytes::UNLIMITED,
-        transit: Time::from_us(1),
-    };
-    let switch = SwitchFacts {
-        node: HERE.0,
-        tier: 1,
-        ports: &[facts],
-        hosts: &[],
-        network_rtt: us(8),
-        packet_bytes: Bytes::new(1_082),
-        rates: &LinkRates::new([]),
-        seed: 1,
-    };
-    let params = paper();
-    let mut cp = Rocc::cp(&params, &switch).unwrap();
-    let view = PortView {
-        port: facts.port,
-        rate: LINE,
-        queue_bytes: 0,
-        class_bytes: 0,
-        tx_bytes: 0,
-        last_departure: Time::ZERO,
-    };
-    let mut ports = OnePort(cp.port(&params, &facts), view);
-    let mut effects = Vec::new();
-    let arrive = |cp: &mut CongestionPoint, ports: &mut OnePort, mut packet: Packet<Rocc>| {
-        let mut effects = Vec::new();
-        let mut cx = Lvl::arrive(Full::new(us(1), &mut effects, &[]));
-        cp.on_enqueue(&mut cx, &mut ports.0, &view, &mut packet);
-    };
-    for qp in [1, 2, 2, 3] {
-        arrive(&mut cp, &mut ports, data(qp));
-    }
+    let mut world = World::new();
+    let [one, two, ..] = [1, 2, 2, 3].map(|qp| world.join(data(qp)));
     // An ACK of another flow that waits there is nobody's data.
     let mut ack = data(4);
     ack.header.kind = Kind::Ack;
-    arrive(&mut cp, &mut ports, ack);
-    for qp in [1, 2] {
-        let mut cx =
-            Lvl::depart::<Rocc>(Departure { now: us(2), effects: &mut effects, views: &[] });
-        cp.on_depart(&mut cx, &mut ports.0, &view, &mut data(qp));
+    world.join(ack);
+    world.leave(one);
+    world.leave(two);
+    assert_eq!(world.cp.next_timer(), us(40));
+    world.ports.1.queue_bytes = 1000 * 600;
+    let half = FairRate { steps: 5000, origin: (HERE.0, PortId::new(0)) };
+    assert_eq!(world.told(), [(2, half), (3, half)]);
+    assert_eq!(world.cp.next_timer(), us(80));
+    assert_eq!(world.cp.observe(&world.ports.0, us(40)), Some(50e9));
+}
+
+/// Protects flows that found the table full: what was not counted as it came is not taken off what was, as
+/// it leaves or is dropped.
+#[test]
+fn a_flow_that_was_left_out_is_told_once_there_is_room() {
+    let mut world = World::new();
+    let sources = |world: &mut World| -> Vec<u32> {
+        world.told().into_iter().map(|(source, _)| source).collect()
+    };
+    let first = world.join(data(0));
+    for qp in 1..16 {
+        world.join(data(qp));
     }
-    assert_eq!(cp.next_timer(), us(40));
-    ports.1.queue_bytes = 1000 * 600;
-    cp.on_timer(&mut Lvl::arrive(Full::new(us(40), &mut effects, &[])), &mut ports);
-    assert_eq!(cp.next_timer(), us(80));
-    assert_eq!(cp.observe(&ports.0, us(40)), Some(50e9));
-    let mut told: Vec<u32> = effects
-        .iter()
-        .map(|effect| match effect {
-            SwitchEffect::ToHost(address, Target::Source, message) => {
-                let expected = FairRate { steps: 5000, origin: (HERE.0, PortId::new(0)) };
-                assert_eq!(*message, expected);
-                address.src
-            }
-            other => panic!("{other:?}"),
-        })
-        .collect();
-    told.sort_unstable();
-    assert_eq!(told, [2, 3]);
+    let left_out = [(); 3].map(|()| world.join(data(16)));
+    assert_eq!(sources(&mut world), Vec::from_iter(0..16));
+    world.leave(first);
+    let counted = [(); 2].map(|()| world.join(data(16)));
+    let [one, two, three] = left_out;
+    world.leave(one);
+    world.leave(two);
+    world.drop(&three);
+    assert_eq!(sources(&mut world), Vec::from_iter(1..17), "two packets wait");
+    let [one, two] = counted;
+    world.leave(one);
+    assert_eq!(sources(&mut world), Vec::from_iter(1..17), "one packet waits");
+    world.drop(&two);
+    assert_eq!(sources(&mut world), Vec::from_iter(1..16));
 }
 
 proptest! {
@@ -267,22 +322,17 @@ proptest! {
         let mut map: BTreeMap<u32, u32> = BTreeMap::new();
         for (qp, arrives) in steps {
             if arrives {
-                if map.len() == 16 && !map.contains_key(&qp) {
-                    // Left out, and so is its departure.
-                    table.arrive(&address(qp));
-                    table.depart(&address(qp));
-                    continue;
+                let room = map.len() < 16 || map.contains_key(&qp);
+                prop_assert_eq!(table.arrive(&address(qp)), room);
+                if room {
+                    *map.entry(qp).or_default() += 1;
                 }
-                table.arrive(&address(qp));
-                *map.entry(qp).or_default() += 1;
             } else if let Some(count) = map.get_mut(&qp) {
                 table.depart(&address(qp));
                 *count -= 1;
                 if *count == 0 {
                     map.remove(&qp);
                 }
-            } else {
-                table.depart(&address(qp));
             }
             let mut flows: Vec<u32> = table.addresses().map(|address| address.src).collect();
             flows.sort_unstable();

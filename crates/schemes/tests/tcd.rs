@@ -207,6 +207,32 @@ mod dcqcn {
         assert_eq!(rate(&rp, us(14)), cut);
     }
 
+    /// Protects that cut where holds are short: the least hold that is not refused leaves it, also when UE
+    /// comes as soon as it counts.
+    #[test]
+    fn a_hold_is_longer_than_a_cut_is_to_come() {
+        let line = Rate::from_gbps(100);
+        let preset = |hold_time| {
+            let mut params = DcqcnTcd::preset("dcqcn-hpcc+tcd", line);
+            params.hold.hold_time = hold_time;
+            params
+        };
+        let refused = DcqcnTcd::check(&preset(us(4)));
+        assert!(matches!(refused, Err(ParamError::Conflict("hold_time", why))
+            if why.contains("decrease_interval, which is 4us")));
+        let least = us(4) + Time::from_ps(1);
+        DcqcnTcd::check(&preset(least)).unwrap();
+        let path = PathFacts { line_rate: line, ..path() };
+        let mut rp = HoldingReactionPoint::new(&preset(least), &path);
+        rp.on_congestion(us(10));
+        rp.on_undetermined(us(10) + least);
+        assert!(rate(&rp, us(15)) < 60e9);
+        // The paper's form cuts at once, and any hold will do.
+        let mut paper = DcqcnTcd::preset("dcqcn-paper+tcd", line);
+        (paper.dcqcn.cnp_interval, paper.hold.hold_time) = (us(1), us(2));
+        DcqcnTcd::check(&paper).unwrap();
+    }
+
     #[test]
     fn the_receiver_answers_ce_and_ue_apart() {
         let dcqcn = Dcqcn::preset("dcqcn-paper", Rate::from_gbps(40));

@@ -134,4 +134,6 @@ pub struct ClassSpec {
     /// Packets that may follow one another at once after a silence, where the share is below 1: the
     /// depth of a token bucket. 1 spaces them all.
     pub burst: u32,
+    /// Data, ACKs and control packets must not go before it: a run in which they may is refused.
+    pub first: bool,
 }

@@ -98,7 +98,7 @@ impl CongestionPoint {
     }
 
     /// Win, in bytes: the flow's share of the rate for a base round trip (Algorithm 2, lines 10 to
-    /// 13). Zero stands for a plain CNP.
+    /// 13). Zero stands for a plain CNP. Of link bytes, as C baseRTT is at the sender.
     fn window(&self, rate: Rate, bytes: u64, total: u64) -> u32 {
         if !self.window_notification {
             return 0;

@@ -36,9 +36,10 @@ pub struct SendWindow {
     state: State,
     /// W.
     window: f64,
-    /// Wc as measured, and now.
+    /// Wc as measured, and now; and its least.
     measured: f64,
     limit: f64,
+    floor: f64,
     /// The degree that the measured Wc will be cut by.
     degree: u8,
     /// Until when harmful flows wait; long ago where they don't.
@@ -58,6 +59,7 @@ impl SendWindow {
             window: 0.0,
             measured: 0.0,
             limit: 0.0,
+            floor: 0.0,
             degree: 0,
             held_until: Time::ZERO,
         }
@@ -80,8 +82,8 @@ impl SendWindow {
         self.limits().then_some((self.window, self.limit, self.window - self.limit))
     }
 
-    /// Congestion of this degree (Fb in 63rds of its most): begins, or Wc <- Wc (1 - Fb Gd), where
-    /// the greatest Fb halves it (equation 5).
+    /// Congestion of this degree (Fb in 63rds of its most): begins, or cuts Wc by Fb Gd, where the
+    /// greatest Fb halves it: of what was measured, or of what is left (equation 5).
     pub fn cut(&mut self, degree: u8) {
         self.degree = degree;
         let keep = 1.0 - f64::from(degree) / (2.0 * f64::from(MOST_DEGREE));
@@ -118,9 +120,10 @@ impl SendWindow {
                     return;
                 }
                 self.window = sent as f64;
-                // A harmful flow may always send a packet, or it would never be seen again.
-                let floor = (self.packet * flows.max(1) as u64) as f64;
-                self.measured = (harmful as f64).max(floor.min(self.window));
+                // Each harmful flow may always send a packet, or it would never be seen again.
+                let floor = ((self.packet * flows.max(1) as u64) as f64).min(self.window);
+                self.floor = floor.max(self.packet as f64);
+                self.measured = (harmful as f64).max(floor);
                 self.limit = self.measured;
                 let ends = now + self.period();
                 self.state = State::Limits { sent: 0, harmful: 0, ends };
@@ -141,10 +144,10 @@ impl SendWindow {
         }
     }
 
-    /// Wc, which never falls below a packet.
+    /// Wc, which never falls below a packet of each flow.
     #[inline]
     fn allowed(&self) -> f64 {
-        self.limit.max(self.packet as f64)
+        self.limit.max(self.floor)
     }
 
     /// W at the port's rate.

@@ -19,26 +19,27 @@ impl FlowTable {
         FlowTable { places: vec![(0, Address::default()); places], used: 0, most: flows }
     }
 
-    /// A packet of this QP joined the queue. A flow that finds no room is left out.
+    /// A packet of this QP joined the queue; whether it was counted, as it is where its flow finds room.
     #[inline]
-    pub fn arrive(&mut self, address: &Address) {
+    pub fn arrive(&mut self, address: &Address) -> bool {
         let place = self.find(address);
         if self.places[place].0 == 0 {
             if self.used == self.most {
-                return;
+                return false;
             }
             self.used += 1;
             self.places[place].1 = *address;
         }
         self.places[place].0 += 1;
+        true
     }
 
-    /// A packet of this QP left the queue. It may be one of a flow that was left out.
+    /// A packet of this QP that was counted left the queue.
     #[inline]
     pub fn depart(&mut self, address: &Address) {
         let place = self.find(address);
+        debug_assert!(self.places[place].0 != 0, "never counted");
         match self.places[place].0 {
-            0 => {}
             1 => self.erase(place),
             _ => self.places[place].0 -= 1,
         }

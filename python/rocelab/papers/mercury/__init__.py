@@ -35,8 +35,10 @@ PAPER = Paper(
         "the eight burst hosts and R1 are at the last switch, so that F1 does not cross P3",
         (
             "eight bursts of 50 KB that last about 500 us: each of the eight hosts sends six, 20 "
-            "us apart"
+            "us apart, whether or not those before have arrived; they are posted within 100 us, "
+            "and it is their 2.4 MB that take the last link some 500"
         ),
+        "figures 11 to 14: means of two seeds",
         "PACC is reconstructed",
         (
             "Mercury runs over DCQCN as in its paper and is congested above that one's Kmin, as "

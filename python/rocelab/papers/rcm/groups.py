@@ -90,10 +90,10 @@ _LITTLE_TO_GAIN = (
 
 
 _FEW_PATHS = (
-    "what turns it was not found. Within a pod there are few paths to collide on; with each group "
-    "spread over all pods, every fourth host, enterprise has 81.8 % of DCQCN's mean in the quick "
-    "version and data mining 101.4, in pods 94.3 and 97.5. With an injection of 80 % they have "
-    "92.8 and 95.2"
+    "what turns it was not found. Within a pod there are few paths to collide on, but with each "
+    "group spread over all pods, every fourth host, enterprise has 88.5 % of DCQCN's mean in the "
+    "quick version and data mining 90.0, in pods 93.5 and 97.5. With an injection of 80 % they "
+    "have 93.1 and 95.2"
 )
 
 

@@ -20,6 +20,7 @@ _SCHEMES: Mapping[str, dict[str, Any]] = {
     "RCM to the letter": {"name": "rcm", "preset": "rcm-letter"},
     "RCM, timer 55 us": {"name": "rcm", "params": {"increase_timer": "55us"}},
     "RCM, Q_eq 16 KB": {"name": "rcm", "params": {"equilibrium": "16KB"}},
+    "RCM, cuts of cuts": {"name": "rcm", "params": {"cuts": "compound"}},
     "RCM without SAR": {"name": "rcm", "params": {"sar": False}},
     "RCM without RCC": {"name": "rcm", "params": {"rcc": False}},
     "RCM, no marking": {"name": "rcm"},
@@ -39,10 +40,12 @@ def scenario(
     topology: Mapping[str, Any],
     traffic: Sequence[Mapping[str, Any]],
     probe: Sequence[Mapping[str, Any]] = (),
+    traced: Sequence[str] = (),
 ) -> Scenario:
     """CIOQ switches with the paper's queues; the same marking for all that mark.
 
-    Without ``stop`` it lasts until all messages have ended.
+    Without ``stop`` it lasts until all messages have ended. ``traced`` are nodes whose packets are
+    recorded.
     """
     marks = scheme not in ("PFC alone", "RCM, no marking")
     return Scenario(
@@ -53,6 +56,7 @@ def scenario(
         topology=topology,
         traffic=traffic,
         probe=probe,
+        trace={"packets": traced},
         run={"seed": seed} if stop is None else {"stop": stop, "seed": seed},
     )
 

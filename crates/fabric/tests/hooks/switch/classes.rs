@@ -26,7 +26,8 @@ toy! {
     }
     const CLASSES: bool = true;
     fn classes(_: &Plain<Log<Time>>, _: &WireFacts) -> Vec<ClassSpec> {
-        vec![ClassSpec { priority: Priority::new(5), room: Room::DropTail(4), share: 1.0, burst: 1 }]
+        let (priority, room) = (Priority::new(5), Room::DropTail(4));
+        vec![ClassSpec { priority, room, share: 1.0, burst: 1, first: false }]
     }
 }
 
@@ -92,7 +93,8 @@ toy! {
     no_cp!();
     const CLASSES: bool = true;
     fn classes(_: &Plain<()>, _: &WireFacts) -> Vec<ClassSpec> {
-        vec![ClassSpec { priority: Priority::new(3), room: Room::Lossless, share: 0.5, burst: 1 }]
+        let (priority, room) = (Priority::new(3), Room::Lossless);
+        vec![ClassSpec { priority, room, share: 0.5, burst: 1, first: false }]
     }
 }
 
@@ -132,8 +134,9 @@ toy! {
     fn classes(_: &Plain<Log<Time>>, wire: &WireFacts) -> Vec<ClassSpec> {
         let sizes = [wire.packet_bytes, wire.ack_bytes, wire.least_bytes];
         assert_eq!(sizes, [FULL, ACK, LEAST].map(Bytes::new));
+        let (priority, room) = (Priority::new(5), Room::Lossless);
         let share = LEAST as f64 / SPACING as f64;
-        vec![ClassSpec { priority: Priority::new(5), room: Room::Lossless, share, burst: 2 }]
+        vec![ClassSpec { priority, room, share, burst: 2, first: false }]
     }
 }
 
