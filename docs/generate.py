@@ -165,7 +165,7 @@ def parameters(argument: str) -> str:
                 cell(param["source"]),
             ]
         )
-    return table(["parameter", "symbol", "value", "range", "meaning", "source"], rows)
+    return table(["parameter", "symbol", "type", "range", "meaning", "source"], rows)
 
 
 def presets(name: str) -> str:
