@@ -384,7 +384,7 @@ fn bad_configurations() {
         ("KMIN_MAP 4000000000 1 1", 1, "KMIN_MAP"),
         ("PMAX_MAP 1 100000000000 2", 1, "PMAX_MAP needs a number from 0 to 1"),
         ("QLEN_MON_END 18446744073709551615", 1, "QLEN_MON_END"),
-        ("FLOW_FILE \u{0}", 1, "nothing"),
+        ("FLOW_FILE \u{0}", 1, "FLOW_FILE needs a name in UTF-8, without a null"),
     ];
     for (text, line, words) in bad {
         match config::parse(format!("{text} {FILES}").as_bytes(), &mut Vec::new()) {
