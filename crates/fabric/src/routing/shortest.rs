@@ -1,7 +1,7 @@
 //! Shortest paths by hop count: all that there are of that length.
 
 use super::table::{Attachments, NO_ROW, Place, Sizes, Table};
-use crate::graph::{Epoch, LinkEnd};
+use crate::graph::Epoch;
 use crate::quirks::Quirks;
 use crate::run::Refusal;
 use units::{PortId, Rate, Time};
@@ -14,40 +14,44 @@ pub(super) fn fill(
     attached: &Attachments,
     quirks: &Quirks,
 ) -> Result<(), Refusal> {
-    let mut search = Search::new(graph, sizes, quirks);
+    let mut search = Search::new(graph, sizes, &table.rows, quirks);
     let on_switch = hosts_on_switches(graph, sizes, &attached.places);
+    let mut toward: Vec<PortId> = Vec::new();
     for (number, hosts) in attached.members.iter().enumerate() {
-        search.run(graph, sizes, hosts);
+        search.run(graph, hosts);
         for &node in hosts.iter().chain(&search.order) {
             if table.rows[node as usize] == NO_ROW {
                 continue;
             }
             let slot = table.slot(node, number);
-            let ports_to = |leads: &dyn Fn(u32) -> bool| {
-                let mut ports = ports_to(graph, node, leads);
-                if quirks.node_hash {
-                    by_rank(graph, node, &search.rank, &mut ports);
-                }
-                ports
-            };
-            if search.distance[node as usize] == 0 {
+            let entry = match search.distance[node as usize] {
                 // To a host on the same switches.
-                table.entries[slot] = table.sets.name(ports_to(&|peer| !graph.is_host(peer)))?;
-            } else if search.distance[node as usize] == 1 {
-                let sets: Vec<_> =
-                    hosts.iter().map(|&host| ports_to(&|peer| peer == host)).collect();
-                table.entries[slot] = if sets.iter().all(|set| set.len() == 1) {
-                    table.sets.single_ports(sets.concat())?
-                } else {
-                    table.sets.of_hosts(sets.into_iter())?
-                };
-            } else {
-                let nearer = search.distance[node as usize] - 1;
-                let ports = ports_to(&|peer| {
-                    search.distance[peer as usize] == nearer && !graph.is_host(peer)
-                });
-                table.entries[slot] = table.sets.name(ports)?;
-            }
+                0 => {
+                    let to_switch = |peer| !graph.is_host(peer);
+                    table.sets.name(&search.ports_to(graph, node, to_switch))?
+                }
+                1 => {
+                    let sets: Vec<_> = hosts
+                        .iter()
+                        .map(|&host| search.ports_to(graph, node, |peer| peer == host))
+                        .collect();
+                    if sets.iter().all(|set| set.len() == 1) {
+                        table.sets.single_ports(&sets.concat())?
+                    } else {
+                        table.sets.of_hosts(sets.into_iter())?
+                    }
+                }
+                distance => {
+                    search.ports_nearer(graph, node, distance, &mut toward);
+                    // Most often by the same ports as to the attachment before.
+                    let before = number.checked_sub(1).map(|_| table.entries[slot - 1]);
+                    match before {
+                        Some(entry) if table.sets.is(entry, &toward) => entry,
+                        _ => table.sets.name(&toward)?,
+                    }
+                }
+            };
+            table.entries[slot] = entry;
         }
         for &node in &search.order {
             let (cost, rate) = (search.cost[node as usize], search.rate[node as usize]);
@@ -108,18 +112,15 @@ fn hosts_on_switches(graph: &Epoch<'_>, sizes: &Sizes, places: &[Place]) -> Vec<
     found
 }
 
-fn ports_to(graph: &Epoch<'_>, node: u32, leads: impl Fn(u32) -> bool) -> Vec<PortId> {
-    let ends = graph.live_ports(node);
-    ends.filter(|(_, end)| leads(end.peer)).map(|(port, _)| PortId::new(port as u16)).collect()
-}
-
-/// As the HPCC simulator lists next hops: one link to each neighbour, the last; neighbours in the
-/// order in which its search from the destination came upon them.
-fn by_rank(graph: &Epoch<'_>, node: u32, rank: &[u32], ports: &mut Vec<PortId>) {
-    let ends = graph.ports(node);
-    let peer = |port: &PortId| ends[port.index()].peer;
-    ports.sort_by_key(|port| (rank[peer(port) as usize], peer(port), std::cmp::Reverse(*port)));
-    ports.dedup_by_key(|port| peer(port));
+/// A link as the search steps over it, against the packets' direction.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    peer: u32,
+    /// The port of the node that is stepped from.
+    port: PortId,
+    rate: Rate,
+    /// Of a data packet from the peer, and its ACK back.
+    cost: Time,
 }
 
 /// Breadth-first search from the hosts of an attachment.
@@ -133,35 +134,56 @@ struct Search {
     order: Vec<u32>,
     /// Place in that order.
     rank: Vec<u32>,
-    /// Ports of each node in the order in which the search looks at them.
-    ports: Vec<Vec<u16>>,
+    /// Steps from each node, one after another, in the order in which the search looks at them; and where
+    /// those of each node begin.
+    steps: Vec<Step>,
+    first_step: Vec<usize>,
+    /// Whether links are looked at, and next hops listed, as the HPCC simulator does.
+    by_rank: bool,
     first_path: bool,
 }
 
 impl Search {
+    /// Hosts without a row need not be found: what is said of the hosts on a switch holds for them.
     /// The HPCC simulator looks at neighbours by their place in memory: the last one made first.
-    fn new(graph: &Epoch<'_>, sizes: &Sizes, quirks: &Quirks) -> Search {
+    fn new(graph: &Epoch<'_>, sizes: &Sizes, rows: &[u32], quirks: &Quirks) -> Search {
         let nodes = graph.nodes();
-        let ports = (0..nodes as u32).map(|node| {
-            let mut live: Vec<(usize, &LinkEnd)> = graph.live_ports(node).collect();
+        let (mut steps, mut first_step) = (Vec::new(), vec![0]);
+        for node in 0..nodes as u32 {
+            let live = graph.live_ports(node).filter(|(_, end)| {
+                graph.is_host(node) || !graph.is_host(end.peer) || rows[end.peer as usize] != NO_ROW
+            });
+            let begin = steps.len();
+            steps.extend(live.map(|(port, end)| Step {
+                peer: end.peer,
+                port: PortId::new(port as u16),
+                rate: end.rate,
+                cost: sizes.both(graph, &graph.ports(end.peer)[end.peer_port as usize], end),
+            }));
             if quirks.node_hash {
-                live.sort_by_key(|(port, end)| std::cmp::Reverse((end.peer, *port)));
+                steps[begin..].sort_by_key(|step| std::cmp::Reverse((step.peer, step.port)));
             }
-            live.into_iter().map(|(port, _)| port as u16).collect()
-        });
+            first_step.push(steps.len());
+        }
         Search {
             distance: vec![u32::MAX; nodes],
             cost: vec![Time::ZERO; nodes],
             rate: vec![Rate::ZERO; nodes],
             order: Vec::new(),
             rank: vec![u32::MAX; nodes],
-            ports: ports.collect(),
+            steps,
+            first_step,
+            by_rank: quirks.node_hash,
             first_path: sizes.payload_only.is_some(),
         }
     }
 
+    fn steps(&self, node: u32) -> std::ops::Range<usize> {
+        self.first_step[node as usize]..self.first_step[node as usize + 1]
+    }
+
     /// `order` becomes the nodes reached, nearest first, without the hosts searched from.
-    fn run(&mut self, graph: &Epoch<'_>, sizes: &Sizes, hosts: &[u32]) {
+    fn run(&mut self, graph: &Epoch<'_>, hosts: &[u32]) {
         self.distance.fill(u32::MAX);
         self.cost.fill(Time::ZERO);
         self.rank.fill(u32::MAX);
@@ -171,38 +193,67 @@ impl Search {
         }
         // The first round goes from the hosts, later ones from switches: hosts do not forward.
         for &host in hosts {
-            self.reach_from(graph, sizes, host, 1);
+            self.reach_from(host, 1);
         }
         let mut next = 0;
         while next < self.order.len() {
             let node = self.order[next];
             next += 1;
             if !graph.is_host(node) {
-                self.reach_from(graph, sizes, node, self.distance[node as usize] + 1);
+                self.reach_from(node, self.distance[node as usize] + 1);
             }
         }
     }
 
     /// Steps from `node` to its neighbours, against the packets' direction.
-    fn reach_from(&mut self, graph: &Epoch<'_>, sizes: &Sizes, node: u32, distance: u32) {
-        for place in 0..self.ports[node as usize].len() {
-            let end = &graph.ports(node)[self.ports[node as usize][place] as usize];
-            let peer = end.peer as usize;
+    fn reach_from(&mut self, node: u32, distance: u32) {
+        let (cost, rate) = (self.cost[node as usize], self.rate[node as usize]);
+        for step in &self.steps[self.steps(node)] {
+            let peer = step.peer as usize;
             let is_first = self.distance[peer] == u32::MAX;
             if is_first {
                 self.distance[peer] = distance;
                 self.rank[peer] = self.order.len() as u32;
-                self.order.push(end.peer);
-                let before = if distance == 1 { end.rate } else { self.rate[node as usize] };
-                self.rate[peer] = before.min(end.rate);
+                self.order.push(step.peer);
+                let before = if distance == 1 { step.rate } else { rate };
+                self.rate[peer] = before.min(step.rate);
             }
             // Hosts of an attachment may have cables of different length.
             let counts = is_first || !self.first_path || distance == 1;
             if self.distance[peer] == distance && counts {
-                let back = graph.ports(end.peer)[end.peer_port as usize];
-                let cost = self.cost[node as usize] + sizes.both(graph, &back, end);
-                self.cost[peer] = self.cost[peer].max(cost);
+                self.cost[peer] = self.cost[peer].max(cost + step.cost);
             }
         }
+    }
+
+    /// The ports of `node` to peers that `leads` takes.
+    fn ports_to(&self, graph: &Epoch<'_>, node: u32, leads: impl Fn(u32) -> bool) -> Vec<PortId> {
+        let live = graph.live_ports(node).filter(|(_, end)| leads(end.peer));
+        let mut ports = live.map(|(port, _)| PortId::new(port as u16)).collect();
+        self.list(graph, node, &mut ports);
+        ports
+    }
+
+    /// The ports of `node`, at `distance`, to switches that are nearer.
+    fn ports_nearer(&self, graph: &Epoch<'_>, node: u32, distance: u32, ports: &mut Vec<PortId>) {
+        ports.clear();
+        let nearer = self.steps[self.steps(node)].iter().filter(|step| {
+            self.distance[step.peer as usize] == distance - 1 && !graph.is_host(step.peer)
+        });
+        ports.extend(nearer.map(|step| step.port));
+        self.list(graph, node, ports);
+    }
+
+    /// As the HPCC simulator lists next hops, where that is asked for: one link to each neighbour, the
+    /// last; neighbours in the order in which its search from the destination came upon them.
+    fn list(&self, graph: &Epoch<'_>, node: u32, ports: &mut Vec<PortId>) {
+        if !self.by_rank {
+            return;
+        }
+        let ends = graph.ports(node);
+        let peer = |port: &PortId| ends[port.index()].peer;
+        let rank = |peer: u32| self.rank[peer as usize];
+        ports.sort_by_key(|port| (rank(peer(port)), peer(port), std::cmp::Reverse(*port)));
+        ports.dedup_by_key(|port| peer(port));
     }
 }

@@ -63,7 +63,7 @@ pub(super) fn fill(
             if let Some(own) = attached.places.get(graph.host_of[node as usize] as usize) {
                 let own = own.attachment as usize;
                 let ports = feet.iter().map(|feet| port_to(graph, node, feet[own].switch));
-                table.entries[slot] = table.sets.name(set_of(ports))?;
+                table.entries[slot] = table.sets.name(&set_of(ports))?;
             } else if feet.iter().any(|feet| feet[number].switch == node) {
                 let sets = hosts.iter().map(|&host| {
                     set_of(toward.iter().zip(&feet).map(|(&port, feet)| {
@@ -73,7 +73,7 @@ pub(super) fn fill(
                 });
                 table.entries[slot] = table.sets.of_hosts(sets)?;
             } else {
-                table.entries[slot] = table.sets.name(set_of(toward.iter().copied()))?;
+                table.entries[slot] = table.sets.name(&set_of(toward.iter().copied()))?;
             }
         }
     }

@@ -75,18 +75,25 @@ impl Sets {
     }
 
     /// The name of a set.
-    pub(super) fn name(&mut self, set: Vec<PortId>) -> Result<u32, Refusal> {
-        if let Some(&name) = self.known.get(&set) {
+    pub(super) fn name(&mut self, set: &[PortId]) -> Result<u32, Refusal> {
+        if let Some(&name) = self.known.get(set) {
             return Ok(name);
         }
         let name = self.naming.name(self.members.len(), set.len(), set.len())?;
-        self.members.extend(&set);
-        self.known.insert(set, name);
+        self.members.extend(set);
+        self.known.insert(set.to_vec(), name);
         Ok(name)
     }
 
+    /// Whether an entry is the name of a set.
+    pub(super) fn is(&self, entry: u32, set: &[PortId]) -> bool {
+        entry & LOCAL == 0
+            && self.naming.count(entry) as usize == set.len()
+            && self.members[self.naming.place(entry)..].starts_with(set)
+    }
+
     /// The entry for an attachment whose hosts hang on the node by one port each.
-    pub(super) fn single_ports(&mut self, ports: Vec<PortId>) -> Result<u32, Refusal> {
+    pub(super) fn single_ports(&mut self, ports: &[PortId]) -> Result<u32, Refusal> {
         let all = self.name(ports)?;
         Ok(LOCAL | (all - self.naming.count(all) + 1))
     }
@@ -98,7 +105,7 @@ impl Sets {
     ) -> Result<u32, Refusal> {
         let entry = LOCAL | self.naming.name(self.local.len(), sets.len(), 0)?;
         for set in sets {
-            let name = self.name(set)?;
+            let name = self.name(&set)?;
             self.local.push(name);
         }
         Ok(entry)
@@ -224,7 +231,7 @@ impl Table {
     /// Makes room for the rows of an epoch. What nothing leads to has no ports.
     pub(super) fn begin(&mut self, epoch: usize) -> Result<(), Refusal> {
         self.epoch = epoch;
-        let none = self.sets.name(Vec::new())?;
+        let none = self.sets.name(&[])?;
         let count = (epoch + 1) * self.rows_of_epoch as usize * self.attachments;
         self.entries.resize(count, none);
         Ok(())
@@ -274,11 +281,11 @@ mod tests {
         // 21 bits for the count leave 1024 places.
         let mut sets = Sets::new(Naming::new(1 << 20));
         for first in 0..512 {
-            let name = sets.name(ports(2, first)).unwrap();
+            let name = sets.name(&ports(2, first)).unwrap();
             assert_eq!(sets.naming.place(name), 2 * usize::from(first));
         }
-        assert_eq!(sets.name(ports(1, 0)), Err(Refusal::ManyRoutes));
-        assert!(sets.name(ports(2, 7)).is_ok(), "it has a name already");
+        assert_eq!(sets.name(&ports(1, 0)), Err(Refusal::ManyRoutes));
+        assert!(sets.name(&ports(2, 7)).is_ok(), "it has a name already");
         let known = |count: usize| vec![ports(2, 7); count].into_iter();
         let entry = sets.of_hosts(known(1000)).unwrap();
         assert_eq!((entry & LOCAL, sets.naming.place(entry & !LOCAL)), (LOCAL, 0));
