@@ -23,7 +23,8 @@ def bar(name: str) -> Iterator[Callable[[Progress], None]]:
     It shows simulated time, packet-hops per second, flows done and the time left.
     """
     bars = Bars(
-        TextColumn("{task.description}"),
+        # A name is the user's, and may look like markup.
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.fields[state]}"),
         TimeRemainingColumn(),

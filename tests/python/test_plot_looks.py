@@ -325,6 +325,26 @@ def test_values_that_were_swept_are_named_where_they_have_room(rates: list[str])
         assert left.x1 < right.x0
 
 
+@pytest.mark.parametrize(
+    ("values", "numbers"),
+    [
+        ((0.3, 3), ["0.5", "1", "2"]),
+        ((1, 2e6), ["1", "10", "100", "1,000", "10,000", "100,000", "1,000,000"]),
+    ],
+)
+def test_values_on_a_logarithmic_axis_are_numbers_in_full(
+    values: tuple[float, float], numbers: list[str]
+) -> None:
+    drawn = Figure()
+    axes = drawn.subplots()
+    axes.plot(values, values)
+    slowdown.log_values(axes)
+    drawn.canvas.draw()
+    low, high = axes.get_ylim()
+    ticks = zip(axes.get_yticks(), axes.get_yticklabels(), strict=True)
+    assert [label.get_text() for at, label in ticks if low <= at <= high] == numbers
+
+
 def labels_in_view(drawn: Figure) -> list[Text]:
     """The labels below the lowest panel that are drawn, from left to right."""
     drawn.draw_without_rendering()

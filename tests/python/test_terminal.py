@@ -89,7 +89,8 @@ def test_ctrl_c_while_a_whole_result_is_saved(tmp_path: Path, incast_file: Path)
 
 
 def test_progress_bar_on_a_terminal(tmp_path: Path, long_scenario: str) -> None:
-    scenario = tmp_path / "long.toml"
+    # The name is shown as it is, also where it looks like markup.
+    scenario = tmp_path / "[bold] long[.toml"
     scenario.write_text(long_scenario, encoding="utf-8")
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
@@ -114,7 +115,7 @@ def test_progress_bar_on_a_terminal(tmp_path: Path, long_scenario: str) -> None:
     process.communicate(timeout=30)
     assert b"packet-hops/s" in seen
     assert b"flows" in seen
-    assert b"long" in seen
+    assert b"[bold] long[" in seen
 
 
 @pytest.mark.parametrize("module", ["typer", "rocelab._rocelab", "rocelab.scenario"])

@@ -359,7 +359,7 @@ def log_slowdown(axes: Axes) -> None:
 
 def log_values(axes: Axes) -> None:
     """Makes y, as long as it is, a logarithmic axis with numbers in full."""
-    from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     axes.set_yscale("log")
     low, high = axes.get_ylim()
@@ -368,4 +368,8 @@ def log_values(axes: Axes) -> None:
     subs = (1.0,) if high / low > 200 else (1.0, 2.0, 5.0)
     axes.yaxis.set_major_locator(LogLocator(subs=subs))
     axes.yaxis.set_minor_locator(NullLocator())
-    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+    axes.yaxis.set_major_formatter(FuncFormatter(_value_tick))
+
+
+def _value_tick(value: float, _place: int) -> str:
+    return f"{value:,.0f}" if value >= 1 else f"{value:g}"
