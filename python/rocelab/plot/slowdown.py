@@ -371,5 +371,5 @@ def log_values(axes: Axes) -> None:
     axes.yaxis.set_major_formatter(FuncFormatter(_value_tick))
 
 
-def _value_tick(value: float, _place: int) -> str:
+def _value_tick(value: float, _: object) -> str:
     return f"{value:,.0f}" if value >= 1 else f"{value:g}"

@@ -16,7 +16,8 @@ pub(super) fn fill(
 ) -> Result<(), Refusal> {
     let mut search = Search::new(graph, sizes, &table.rows, quirks);
     let on_switch = hosts_on_switches(graph, sizes, &attached.places);
-    let mut toward: Vec<PortId> = Vec::new();
+    // Filled anew for each node: a list of its own for each would take half as long again.
+    let mut toward = Vec::new();
     for (number, hosts) in attached.members.iter().enumerate() {
         search.run(graph, hosts);
         for &node in hosts.iter().chain(&search.order) {
@@ -41,14 +42,9 @@ pub(super) fn fill(
                         table.sets.of_hosts(sets.into_iter())?
                     }
                 }
-                distance => {
-                    search.ports_nearer(graph, node, distance, &mut toward);
-                    // Most often by the same ports as to the attachment before.
-                    let before = number.checked_sub(1).map(|_| table.entries[slot - 1]);
-                    match before {
-                        Some(entry) if table.sets.is(entry, &toward) => entry,
-                        _ => table.sets.name(&toward)?,
-                    }
+                _ => {
+                    search.ports_nearer(graph, node, &mut toward);
+                    table.sets.name(&toward)?
                 }
             };
             table.entries[slot] = entry;
@@ -57,7 +53,7 @@ pub(super) fn fill(
             let (cost, rate) = (search.cost[node as usize], search.rate[node as usize]);
             let distance = search.distance[node as usize] as usize;
             if graph.is_host(node) {
-                // Wired to a host of the attachment without a switch between them.
+                // Wired to a host of the attachment; or with several cables, which count at their switches.
                 table.widen_at(cost, rate, 0);
                 continue;
             }
@@ -234,13 +230,14 @@ impl Search {
         ports
     }
 
-    /// The ports of `node`, at `distance`, to switches that are nearer.
-    fn ports_nearer(&self, graph: &Epoch<'_>, node: u32, distance: u32, ports: &mut Vec<PortId>) {
-        ports.clear();
-        let nearer = self.steps[self.steps(node)].iter().filter(|step| {
-            self.distance[step.peer as usize] == distance - 1 && !graph.is_host(step.peer)
+    /// The ports of `node` to switches that are nearer.
+    fn ports_nearer(&self, graph: &Epoch<'_>, node: u32, ports: &mut Vec<PortId>) {
+        let nearer = self.distance[node as usize] - 1;
+        let steps = self.steps[self.steps(node)].iter().filter(|step| {
+            self.distance[step.peer as usize] == nearer && !graph.is_host(step.peer)
         });
-        ports.extend(nearer.map(|step| step.port));
+        ports.clear();
+        ports.extend(steps.map(|step| step.port));
         self.list(graph, node, ports);
     }
 

@@ -85,13 +85,6 @@ impl Sets {
         Ok(name)
     }
 
-    /// Whether an entry is the name of a set.
-    pub(super) fn is(&self, entry: u32, set: &[PortId]) -> bool {
-        entry & LOCAL == 0
-            && self.naming.count(entry) as usize == set.len()
-            && self.members[self.naming.place(entry)..].starts_with(set)
-    }
-
     /// The entry for an attachment whose hosts hang on the node by one port each.
     pub(super) fn single_ports(&mut self, ports: &[PortId]) -> Result<u32, Refusal> {
         let all = self.name(ports)?;
