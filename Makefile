@@ -24,9 +24,10 @@ test-python: $(VENV)/.installed-dev
 miri:
 	MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=2 cargo +nightly miri test --package engine
 
-# The engine's barrier, sharing of work and mail under every order of memory accesses.
+# Models of the engine's threads: barrier, sharing of work and mail under every order of their memory
+# accesses. A minute or two.
 loom:
-	RUSTFLAGS="--cfg loom" cargo test --package engine --release --lib --target-dir target/loom loom
+	RUSTFLAGS="--cfg loom" cargo test --package engine --lib --target-dir target/loom models
 
 # Any bytes as an input file: make fuzz TARGET=scenario SECONDS=60. Needs cargo-fuzz and a nightly
 # toolchain. fuzz/fuzz_targets lists the targets.

@@ -19,7 +19,7 @@ use std::sync::Mutex;
 pub(crate) const HANDLE_BITS: u32 = 30;
 const NIL: u32 = u32::MAX;
 /// How many free slots travel at once between threads.
-const BATCH: usize = if cfg!(miri) { 64 } else { 4096 };
+const BATCH: usize = if cfg!(any(miri, loom)) { 64 } else { 4096 };
 /// The least address space that is tried for.
 const LEAST_BYTES: usize = 64 << 20;
 
@@ -73,7 +73,7 @@ impl<P: Copy + Send> Arena<P> {
     pub fn new() -> Arena<P> {
         const { assert!(align_of::<Slot<P>>() == LINE) };
         // Miri, which finds undefined behaviour, keeps books of each byte.
-        let reach = reserve(if cfg!(miri) { LEAST_BYTES } else { LINE << HANDLE_BITS });
+        let reach = reserve(if cfg!(any(miri, loom)) { LEAST_BYTES } else { LINE << HANDLE_BITS });
         Arena { reach, shared: Mutex::new(Pool { fresh: 0, free: Vec::new() }), owns: PhantomData }
     }
 

@@ -1,8 +1,10 @@
 //! The end of a window: every thread waits for every other.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use crate::sync::{
+    AtomicBool, AtomicUsize, Condvar, Instant, Mutex, Ordering, one_order, yield_now,
+};
+use std::sync::PoisonError;
+use std::time::Duration;
 
 /// How long a thread spins before it goes to sleep, beside the time that its own work took: longer
 /// than threads that all run wait for each other. Who is still waited for then has lost its core to
@@ -11,8 +13,9 @@ use std::time::{Duration, Instant};
 /// that sleeps sooner sleeps until the next tick.
 const PATIENCE: Duration = Duration::from_micros(550);
 /// How often a thread offers its core before it goes to sleep, where there are fewer than threads.
-const YIELDS: u32 = 16;
+const YIELDS: u32 = if cfg!(loom) { 1 } else { 16 };
 /// Spins between two looks at the clock.
+#[cfg(not(loom))]
 const SPINS: u32 = 64;
 
 #[derive(Debug)]
@@ -51,6 +54,12 @@ impl Barrier {
         }
     }
 
+    /// A barrier that does not ask how many cores there are.
+    #[cfg(all(test, loom))]
+    pub(crate) fn modelled(threads: usize, crowded: bool) -> Barrier {
+        Barrier { crowded, ..Barrier::new(threads) }
+    }
+
     /// Whether there are several threads, and a core for each.
     pub(crate) fn is_shared(&self) -> bool {
         self.threads > 1 && !self.crowded
@@ -83,7 +92,7 @@ impl Barrier {
         if self.crowded {
             // Where other processes want the cores, too, to yield is not enough.
             let comes = || {
-                std::thread::yield_now();
+                yield_now();
                 come()
             };
             if !(0..YIELDS).any(|_| comes()) {
@@ -113,12 +122,17 @@ impl Barrier {
     /// Sleeps until `come`, which whoever brings it about says by a call of `wake`.
     fn sleep(&self, come: impl Fn() -> bool) {
         self.sleepers.fetch_add(1, Ordering::SeqCst);
-        let bed = self.bed.lock().unwrap_or_else(PoisonError::into_inner);
-        drop(self.woken.wait_while(bed, |()| !come()));
+        one_order();
+        let mut bed = self.bed.lock().unwrap_or_else(PoisonError::into_inner);
+        while !come() {
+            bed = self.woken.wait(bed).unwrap_or_else(PoisonError::into_inner);
+        }
+        drop(bed);
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
     }
 
     fn wake(&self) {
+        one_order();
         if self.sleepers.load(Ordering::SeqCst) > 0 {
             // Whoever is about to sleep holds the lock from its last look until it sleeps.
             drop(self.bed.lock());
@@ -139,7 +153,14 @@ impl Barrier {
     }
 }
 
+/// Looks once: in a model the others may have done anything by then.
+#[cfg(loom)]
+fn spin(_patience: Duration, come: impl Fn() -> bool) -> bool {
+    come()
+}
+
 /// Spins until `come`, for so long at most; returns whether it did.
+#[cfg(not(loom))]
 fn spin(patience: Duration, come: impl Fn() -> bool) -> bool {
     let start = Instant::now();
     loop {
@@ -155,7 +176,7 @@ fn spin(patience: Duration, come: impl Fn() -> bool) -> bool {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

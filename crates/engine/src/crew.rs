@@ -9,10 +9,10 @@
 use crate::barrier::{Barrier, Broken};
 use crate::load;
 use crate::mailbox::Turns;
+use crate::sync::{AtomicBool, AtomicU64, Instant, Ordering};
 use crate::window::Device;
 use crate::worker::Worker;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// One thread works alone for so many times what was lost. In the end all try again, which where the
 /// core is still taken loses as much once more.

@@ -35,10 +35,13 @@ mod key;
 mod link;
 mod load;
 mod mailbox;
+#[cfg(all(test, loom))]
+mod models;
 mod reference;
 mod run;
 mod share;
 mod sort;
+mod sync;
 mod window;
 mod worker;
 

@@ -11,7 +11,7 @@
 use crate::fetch::fetch_to_write;
 use crate::key::{self, Mix};
 use crate::link::Link;
-use std::cell::UnsafeCell;
+use crate::sync::{UnsafeCell, pointer};
 use std::hint::select_unpredictable;
 use units::Time;
 
@@ -35,7 +35,7 @@ impl<T> Turns<T> {
     #[expect(clippy::mut_from_ref, reason = "that is the point of the cell")]
     pub(crate) unsafe fn get(&self) -> &mut T {
         // SAFETY: the caller's.
-        unsafe { &mut *self.0.get() }
+        unsafe { &mut *pointer(&self.0) }
     }
     pub(crate) fn into_inner(self) -> T {
         self.0.into_inner()

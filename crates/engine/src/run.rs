@@ -5,9 +5,9 @@ use crate::grid::Grid;
 use crate::key::Ties;
 use crate::mailbox::{Mail, Turns};
 use crate::share::Share;
+use crate::sync::AtomicU64;
 use crate::window::Device;
 use crate::worker::{Shared, Worker};
-use std::sync::atomic::AtomicU64;
 use std::{io, thread};
 use units::Time;
 

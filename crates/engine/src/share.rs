@@ -1,8 +1,8 @@
 //! Who works which groups of a window: each thread its own, the first one first, and then what others
 //! have not come to, the last one first. That changes no result; it evens out what there is to do.
 
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// The groups that a thread has to work in a window, which others may take from.
 #[repr(align(128))]
@@ -84,7 +84,7 @@ impl Share {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
     use std::sync::atomic::AtomicUsize;

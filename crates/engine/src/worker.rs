@@ -12,12 +12,12 @@ use crate::key;
 use crate::mailbox::{Far, Mail, Post, SLOTS, Turns};
 use crate::run::{Layout, Outcome, Progress, Watch};
 use crate::share::Share;
+use crate::sync::{AtomicBool, AtomicU64, Ordering};
 use crate::window::{Device, Records, Window, arrange};
 use several::{Inbox, places};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use units::Time;
 
 /// What all threads see of a run.

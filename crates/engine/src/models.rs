@@ -1,0 +1,253 @@
+//! Models of how threads meet. Loom runs each of them under every order of memory accesses that is
+//! allowed, up to a bound on changes of thread.
+
+use crate::arena::Arena;
+use crate::barrier::Barrier;
+use crate::crew::Crew;
+use crate::grid::Grid;
+use crate::mailbox::{Mail, Turns};
+use crate::share::Share;
+use crate::sync::{AtomicU64, Instant};
+use crate::worker::{Shared, Worker};
+use crate::{Class, Device, Layout, Link, Window};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use units::Time;
+
+/// Checks every order with at most so many changes of thread where none is due. There must be `least` orders
+/// or more: else the threads hardly meet.
+fn model(changes: usize, least: usize, check: impl Fn() + Sync + Send + 'static) {
+    let orders = Arc::new(AtomicUsize::new(0));
+    let count = orders.clone();
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(changes);
+    builder.max_branches = 100_000;
+    builder.check(move || {
+        count.fetch_add(1, Ordering::Relaxed);
+        check();
+    });
+    let orders = orders.load(Ordering::Relaxed);
+    assert!(orders >= least, "{orders} orders");
+}
+
+/// Runs closures side by side, each on a thread of the model.
+fn side_by_side<'a>(work: Vec<Box<dyn FnOnce() + Send + 'a>>) {
+    let threads: Vec<_> = work
+        .into_iter()
+        .map(|work| {
+            // SAFETY: the lifetime alone changes, and the thread ends before this function does. Where it
+            // panics, the whole model stops.
+            let work: Box<dyn FnOnce() + Send + 'static> = unsafe { std::mem::transmute(work) };
+            loom::thread::spawn(work)
+        })
+        .collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
+/// Threads write a cell each, meet, read all the others, meet, and do so again.
+fn meet(threads: usize, rounds: usize, crowded: bool) {
+    let barrier = Barrier::modelled(threads, crowded);
+    let cells: Vec<Turns<usize>> = (0..threads).map(|_| Turns::new(0)).collect();
+    let work = |thread: usize| {
+        let (barrier, cells) = (&barrier, &cells);
+        move || {
+            for round in 1..=rounds {
+                // SAFETY: between two meetings each thread touches its own cell alone.
+                *unsafe { cells[thread].get() } = round;
+                barrier.wait(Instant::now()).unwrap();
+                let from = &cells[(thread + 1) % threads];
+                // SAFETY: between these two, the next one's alone.
+                assert_eq!(*unsafe { from.get() }, round);
+                barrier.wait(Instant::now()).unwrap();
+            }
+        }
+    };
+    side_by_side((0..threads).map(|thread| Box::new(work(thread)) as _).collect());
+}
+
+#[test]
+fn barrier_of_two_orders_what_they_write() {
+    for crowded in [false, true] {
+        model(3, 100, move || meet(2, 2, crowded));
+    }
+}
+
+#[test]
+fn barrier_of_three_orders_what_they_write() {
+    for crowded in [false, true] {
+        model(2, 100, move || meet(3, 1, crowded));
+    }
+}
+
+#[test]
+fn barrier_wakes_who_rests() {
+    model(3, 100, || {
+        let barrier = Barrier::modelled(2, false);
+        let cell = Turns::new(0);
+        let (barrier, cell) = (&barrier, &cell);
+        side_by_side(vec![
+            Box::new(move || {
+                for call in 1..=2 {
+                    // SAFETY: the other rests until it is called.
+                    *unsafe { cell.get() } = call;
+                    barrier.call();
+                    barrier.wait(Instant::now()).unwrap();
+                }
+            }),
+            Box::new(move || {
+                for call in 1..=2 {
+                    barrier.rest(call);
+                    // SAFETY: who has called waits.
+                    assert_eq!(*unsafe { cell.get() }, call);
+                    barrier.wait(Instant::now()).unwrap();
+                }
+            }),
+        ]);
+    });
+}
+
+#[test]
+fn barrier_lets_go_when_broken() {
+    model(4, 100, || {
+        let barrier = Barrier::modelled(3, false);
+        let barrier = &barrier;
+        side_by_side(vec![
+            Box::new(move || assert!(barrier.wait(Instant::now()).is_err())),
+            Box::new(move || assert!(barrier.wait(Instant::now()).is_err())),
+            Box::new(move || barrier.break_up()),
+        ]);
+    });
+}
+
+/// Each group is taken once, by its thread or another, and who takes one in a later window sees what was
+/// done to it in an earlier one where a barrier is between.
+#[test]
+fn share_gives_each_group_to_one_thread() {
+    const GROUPS: u32 = 3;
+    model(3, 100, || {
+        let share = Share::new(GROUPS as usize);
+        let groups: Vec<Turns<u64>> = (0..GROUPS).map(|_| Turns::new(0)).collect();
+        let barrier = Barrier::modelled(2, false);
+        let (share, groups, barrier) = (&share, &groups, &barrier);
+        // SAFETY: the group was taken, and by nobody else in this window.
+        let work = move |group: u32, window| unsafe {
+            let group = groups[group as usize].get();
+            assert_eq!(*group, window - 1);
+            *group = window;
+        };
+        side_by_side(vec![
+            Box::new(move || {
+                for window in 1..=2 {
+                    share.lay_out(window, 0..GROUPS);
+                    while let places = share.take_first(2)
+                        && !places.is_empty()
+                    {
+                        places.for_each(|place| work(share.group(place), window));
+                    }
+                    barrier.wait(Instant::now()).unwrap();
+                }
+            }),
+            Box::new(move || {
+                for window in 1..=2 {
+                    while let Some(group) = share.take_last(window) {
+                        work(group, window);
+                    }
+                    barrier.wait(Instant::now()).unwrap();
+                }
+            }),
+        ]);
+        // SAFETY: the threads have ended.
+        groups.iter().for_each(|group| assert_eq!(*unsafe { group.get() }, 2));
+    });
+}
+
+/// Sends what it gets on to the next device, after half a window to three windows in turn.
+struct Relay {
+    next: Link,
+    hash: u64,
+    begins: bool,
+}
+
+impl Device for Relay {
+    type Packet = u64;
+
+    fn advance(&mut self, window: &mut Window<'_, '_, u64>) -> Time {
+        if std::mem::take(&mut self.begins) {
+            let packet = window.packets.insert(1);
+            window.send(&mut self.next, window.until(), Class::Data, packet);
+        }
+        while let Some((now, _, packet)) = window.next_arrival() {
+            let value = window.packets.remove(packet);
+            self.hash = (self.hash ^ now.ps() ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let later = Time::from_ns(500 * (2 + value % 5));
+            let packet = window.packets.insert(value + 1);
+            window.send(&mut self.next, now + later, Class::Data, packet);
+            window.finish(1);
+        }
+        Time::NEVER
+    }
+}
+
+/// The engine's own crew, workers, shares and mail for some windows of `devices` that relay packets:
+/// what they are in the end.
+fn relays(devices: usize, threads: usize, crowded: bool, windows: u64) -> Vec<u64> {
+    let next = |device: usize| Link::new(((device + 1) % devices) as u32, 0);
+    let all: Vec<Turns<Relay>> = (0..devices)
+        .map(|device| Turns::new(Relay { next: next(device), hash: 0, begins: device < 2 }))
+        .collect();
+    {
+        let layout = Layout::singles(devices, threads, Time::from_us(1));
+        let arena = Arena::new();
+        let barrier = Barrier::modelled(threads, crowded);
+        let group_of: Vec<u32> = (0..devices as u32).collect();
+        let own =
+            |thread| layout.owner.iter().filter(|owner| usize::from(**owner) == thread).count();
+        let shares: Vec<Share> = (0..threads).map(|thread| Share::new(own(thread))).collect();
+        let device_wake: Vec<AtomicU64> = (0..devices).map(|_| AtomicU64::new(0)).collect();
+        let reports: Vec<_> = (0..threads).map(|_| Default::default()).collect();
+        let shared = Shared {
+            devices: &all,
+            layout: &layout,
+            group_of: &group_of,
+            owner: &layout.owner,
+            mail: &Mail::new(devices, threads),
+            arena: &arena,
+            shares: &shares,
+            device_wake: &device_wake,
+            barrier: &barrier,
+            grid: Grid::new(layout.lookahead),
+            goal: None,
+            room: 0,
+            stop: Time::from_us(windows),
+            reports: &reports,
+            watch: &|_| true,
+        };
+        let workers = (0..threads).map(|thread| Worker::new(shared, thread)).collect();
+        let crew = Crew::new(workers, &barrier);
+        let crew = &crew;
+        if threads == 1 {
+            crew.run(0).unwrap();
+        } else {
+            let work = |thread| Box::new(move || crew.run(thread).unwrap()) as _;
+            side_by_side((0..threads).map(work).collect());
+        }
+    }
+    all.into_iter().map(|relay| relay.into_inner().hash).collect()
+}
+
+/// The phases of the mail: boxes are written in one window and emptied in a later one, by whoever takes the
+/// group, and no order of the threads changes what comes out.
+#[test]
+fn mail_is_in_order_whoever_works() {
+    for crowded in [false, true] {
+        let seen = Arc::new(Mutex::new(None));
+        let first = seen.clone();
+        model(if crowded { 5 } else { 3 }, 1000, move || {
+            let hashes = relays(3, 2, crowded, 4);
+            assert!(hashes.iter().all(|&hash| hash != 0));
+            assert_eq!(*first.lock().unwrap().get_or_insert_with(|| hashes.clone()), hashes);
+        });
+        let alone = seen.lock().unwrap().clone();
+        model(0, 1, move || assert_eq!(Some(relays(3, 1, false, 4)), alone));
+    }
+}
