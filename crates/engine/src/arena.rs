@@ -61,7 +61,7 @@ struct Pool {
 // SAFETY: a slot is reached only through its one handle, or through a queue that holds it, and
 // those are owned values that move between threads; `P` is `Send`. The pool is behind a lock.
 unsafe impl<P: Copy + Send> Sync for Arena<P> {}
-// SAFETY: as above.
+// SAFETY: the mapping and the pool belong to no thread, and packets are `Send`.
 unsafe impl<P: Copy + Send> Send for Arena<P> {}
 
 impl<P: Copy + Send> Arena<P> {

@@ -157,7 +157,8 @@ impl<'a, D: Device> Crew<'a, D> {
 
     /// The same for all workers.
     fn goes_on(&self) -> bool {
-        // SAFETY: as above.
+        // SAFETY: the first thread alone asks, while the others touch no worker: they have not come to
+        // the first barrier, or rest until they are called.
         unsafe { self.workers[0].get() }.goes_on()
     }
 }

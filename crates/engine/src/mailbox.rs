@@ -117,7 +117,8 @@ impl Mail {
         device: u32,
     ) -> &mut Vec<u64> {
         let slot = window as usize % SLOTS;
-        // SAFETY: as above.
+        // SAFETY: the boxes of this window's slot are complete since the last barrier, or since their
+        // thread laid out its share, and the caller took the device's group.
         let mailbox = |from| unsafe { self.mailbox(slot, from, device).get() };
         let own = mailbox(thread);
         for from in (0..self.threads).filter(|&from| from != thread) {
@@ -176,7 +177,8 @@ impl Lane<'_> {
     #[inline]
     pub fn fetch(&self) {
         for mailbox in self.boxes {
-            // SAFETY: as for [`Post::put`].
+            // SAFETY: this thread alone writes these boxes, those it sends through into the slots of
+            // the next two windows, and the reference ends here.
             let mailbox = unsafe { mailbox.get() };
             fetch_to_write(mailbox.as_ptr_range().end.cast(), 1);
         }
@@ -291,7 +293,8 @@ impl<'a> Post<'a> {
         }
         self.posted[ahead] = true;
         let to = self.owner[device as usize] as usize;
-        // SAFETY: as for the boxes.
+        // SAFETY: this thread alone writes the lists of devices that it sends to in the slots of the
+        // next two windows; the receiver comes after the barrier.
         unsafe { self.mail.noted(self.next_slots[ahead], self.thread, to).get() }.push(device);
     }
 
@@ -300,7 +303,8 @@ impl<'a> Post<'a> {
         debug_assert!(time >= self.ends[SLOTS - 1], "there is a box for it, or it comes too soon");
         self.earliest_far = self.earliest_far.min(time);
         let to = self.owner[device as usize] as usize;
-        // SAFETY: as above, by the window's parity.
+        // SAFETY: this thread alone writes its lists of this window's parity; the receiver empties them
+        // after the barrier, while this thread writes those of the other parity.
         unsafe { self.mail.far(self.parity, self.thread, to).get() }.push(Far {
             time,
             device,

@@ -317,7 +317,8 @@ impl<'a, D: Device> Worker<'a, D> {
             }
         }
         for by in 0..self.shared.reports.len() {
-            // SAFETY: as for what is far.
+            // SAFETY: lists of the last window for this thread; their writer is past the barrier
+            // and writes lists of the other parity now.
             let worked = unsafe { mail.worked(parity, by, self.thread).get() };
             for (group, wake) in worked.drain(..) {
                 self.wakes(group, wake);

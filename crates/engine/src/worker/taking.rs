@@ -79,7 +79,8 @@ impl<D: Device> Worker<'_, D> {
             let device_to_come = unsafe { devices[device as usize].get() };
             let mut arrivals = 0;
             for from in 0..reports.len() {
-                // SAFETY: as above.
+                // SAFETY: the boxes of this window's slot for the device are its group's, which this
+                // thread took.
                 let mailbox = unsafe { mail.mailbox(window as usize % SLOTS, from, device).get() };
                 arrivals += mailbox.len();
                 let Some(last) = mailbox.len().checked_sub(1) else { continue };
