@@ -157,7 +157,7 @@ impl<S: Scheme> Switch<S> {
         if !self.has_room(window, now, out, priority) {
             return self.chassis.discard(window, now, in_port, handle);
         }
-        let at_once = self.sends_at_once(out, now);
+        let at_once = self.sends_at_once(window, out, now);
         if in_port == NO_INGRESS {
             self.enqueue(window, now, in_port, out, handle);
         } else if self.chassis.mmu.is_far_from_limits(in_port, priority, size) {
