@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 SOURCES := pyproject.toml Cargo.toml README.md $(shell find crates python -type f \
 	-not -name '*.py[co]' -not -name '*.so')
 
-.PHONY: demo test test-rust test-python miri lint format bench clean
+.PHONY: demo test test-rust test-python miri loom fuzz soak lint format bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python -m rocelab.demo examples/incast-victim.toml --out out/demo
@@ -23,6 +23,22 @@ test-python: $(VENV)/.installed-dev
 # Undefined behaviour in the engine; needs Miri of a nightly toolchain, and a quarter of an hour.
 miri:
 	MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=2 cargo +nightly miri test --package engine
+
+# The engine's barrier, sharing of work and mail under every order of memory accesses.
+loom:
+	RUSTFLAGS="--cfg loom" cargo test --package engine --release --lib --target-dir target/loom loom
+
+# Any bytes as an input file: make fuzz TARGET=scenario SECONDS=60. Needs cargo-fuzz and a nightly
+# toolchain. fuzz/fuzz_targets lists the targets.
+TARGET ?= scenario
+SECONDS ?= 60
+fuzz:
+	cargo +nightly fuzz run $(TARGET) -- -max_total_time=$(SECONDS) -max_len=8192
+
+# More of the random scenarios that `make test` has 200 of: make soak N=5000.
+N ?= 2000
+soak: $(VENV)/.installed-dev
+	SCENARIOS=$(N) $(BIN)/python -m pytest --quiet tests/python/test_random_scenarios.py
 
 lint: $(VENV)/.installed-dev
 	cargo fmt --all --check

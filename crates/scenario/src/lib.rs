@@ -97,7 +97,8 @@ fn understand(
     overrides: &[(String, String)],
 ) -> Result<Scenario> {
     for (key, value) in overrides {
-        tree.set(key, value)?;
+        // A key of the command line has no line, and may hold anything.
+        tree.set(key, value).map_err(|error| error.at_line(None))?;
     }
     one_scheme(&mut tree)?;
     let mut spec: spec::Spec = decode::decode(&tree)?;

@@ -5,10 +5,10 @@ pub use crate::spec::NodeKind;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
-/// The most nodes that a scenario may have.
-pub const MOST_NODES: u64 = 1 << 20;
+/// The most nodes that a scenario may have; few where a fuzzer reads many scenarios.
+pub const MOST_NODES: u64 = if cfg!(fuzzing) { 1 << 9 } else { 1 << 20 };
 /// The most links that a scenario may have.
-pub const MOST_LINKS: u64 = 1 << 22;
+pub const MOST_LINKS: u64 = 4 * MOST_NODES;
 /// The most ports that a node may have.
 pub const MOST_PORTS: usize = 1024;
 /// The longest propagation delay.

@@ -80,11 +80,45 @@ pub(super) fn nearest(word: &[u8]) -> Option<&'static str> {
     // Longer ones are no slip of the hand.
     let word = std::str::from_utf8(word).ok().filter(|word| word.len() <= 40)?;
     let word = word.to_ascii_uppercase();
+    let letters = Letters::of(&word);
+    let length = word.chars().count();
     KEYS.iter()
+        // Files in other formats have thousands of such words. The distance takes microseconds for
+        // each pair, and length and letters alone rule out nearly all of them.
+        .filter(|key| key.len().abs_diff(length) <= most_typos(key))
+        .filter(|key| letters.missing(&Letters::of(key)) <= most_typos(key))
         .map(|key| (strsim::damerau_levenshtein(&word, key), *key))
+        .filter(|(distance, key)| *distance <= most_typos(key))
         .min()
-        .filter(|(distance, key)| *distance <= key.len() / 4)
         .map(|(_, key)| key)
+}
+
+/// A word with more typing errors is not taken for this key.
+fn most_typos(key: &str) -> usize {
+    key.len() / 4
+}
+
+/// How often each letter is in a word; signs beyond `Z` count as one.
+struct Letters([u8; 64]);
+
+impl Letters {
+    fn of(word: &str) -> Letters {
+        let mut counts = [0; 64];
+        for letter in word.chars() {
+            let slot = (letter as usize).saturating_sub(usize::from(b' ')).min(63);
+            counts[slot] += 1;
+        }
+        Letters(counts)
+    }
+
+    /// A lower bound on the distance between two words: the letters that either has and the other
+    /// lacks, whichever are more.
+    fn missing(&self, other: &Letters) -> usize {
+        let lacks = |(a, b): (&u8, &u8)| usize::from(a.saturating_sub(*b));
+        let here: usize = self.0.iter().zip(&other.0).map(lacks).sum();
+        let there: usize = other.0.iter().zip(&self.0).map(lacks).sum();
+        here.max(there)
+    }
 }
 
 /// Reads the value of `key`, which stands in `line`.
@@ -300,6 +334,22 @@ impl<'t> Values<'_, 't> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Letters must not rule out what the distance accepts.
+    #[test]
+    fn letters_bound_the_distance() {
+        let words =
+            ["KMIN_MAP", "KMNI_MAP", "KMAX", "", "é_MAP", "MIN_RATE", "AIR_ETAM", "RATE__AI"];
+        for a in words.iter().chain(&KEYS) {
+            for b in words.iter().chain(&KEYS) {
+                let missing = Letters::of(a).missing(&Letters::of(b));
+                assert!(missing <= strsim::damerau_levenshtein(a, b), "{a} {b}");
+            }
+        }
+        assert_eq!(nearest(b"KMNI_MAP"), Some("KMIN_MAP"));
+        assert_eq!(nearest(b"rate-ai=1"), Some("RATE_AI"));
+        assert_eq!(nearest(b"TOPOLOGY"), None);
+    }
 
     /// `read` has no catch-all of its own, so a key without an arm would end the process.
     #[test]

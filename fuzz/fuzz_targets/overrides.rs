@@ -1,0 +1,12 @@
+//! Any lines as values of --set.
+#![no_main]
+#![allow(dead_code)]
+
+use libfuzzer_sys::fuzz_target;
+
+#[path = "../checks/scenario.rs"]
+mod checks;
+
+fuzz_target!(|bytes: &[u8]| {
+    checks::overrides(bytes);
+});

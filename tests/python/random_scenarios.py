@@ -1,0 +1,346 @@
+"""Random scenarios that are valid: every scheme, topology, traffic kind and setting in turn."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import rocelab
+from rocelab import ConfigError
+
+Table = dict[str, Any]
+
+RATES = ["10Gbps", "25Gbps", "40Gbps", "100Gbps", "200Gbps", "400Gbps"]
+DELAYS = ["50ns", "333ns", "600ns", "1us", "1.5us", "4us"]
+SIZES = ["1B", "64B", "999B", "1000B", "1001B", "4KB", "20KB", "77777B", "150KB", "300KB", "1MB"]
+CDFS = [
+    [[1, 0.0], [1, 0.2], [2000, 0.6], [60000, 1.0]],
+    [[0, 0.0], [300, 0.5], [40000, 0.9], [200000, 1.0]],
+]
+PORT_PROBES = ["queue", "throughput", "utilisation", "pause", "port-state", "input-queue"]
+FLOW_PROBES = [
+    "rate",
+    "window",
+    "alpha",
+    "latency",
+    "flow-queue",
+    "flow-credits",
+    "flow-rate",
+    "goodput",
+]
+PRESETS = [
+    (scheme["name"], preset["name"]) for scheme in rocelab.schemes() for preset in scheme["presets"]
+]
+"""Every scheme with each of its presets."""
+
+MOST_TRIES = 60
+"""Random settings contradict each other now and then; so often others are tried."""
+
+
+def scenario(seed: int) -> tuple[rocelab.Scenario, int]:
+    """The scenario of this number, and how many others were refused before it was found.
+
+    Numbers in a row have the presets of all schemes in turn.
+    """
+    refused = []
+    for attempt in range(MOST_TRIES):
+        dice = random.Random(f"{seed}/{attempt}")  # noqa: S311 - not for secrets
+        try:
+            made = _Maker(dice, *PRESETS[seed % len(PRESETS)]).scenario(f"random-{seed}")
+            made.validate()
+        except ConfigError as error:
+            refused.append(str(error))
+        else:
+            return made, attempt
+    raise AssertionError(f"no valid scenario for {seed}: " + "; ".join(refused[-5:]))
+
+
+class _Maker:
+    def __init__(self, dice: random.Random, scheme: str, preset: str) -> None:
+        self.dice = dice
+        self.scheme = {"name": scheme, "preset": preset}
+        self.cioq = scheme == "rcm" or dice.random() < 0.12
+
+    def one(self, *values: Any) -> Any:  # noqa: ANN401 - any value of a key
+        return self.dice.choice(values)
+
+    def maybe(self, table: Table, key: str, chance: float, *values: Any) -> None:  # noqa: ANN401
+        if self.dice.random() < chance:
+            table[key] = self.one(*values)
+
+    def scenario(self, name: str) -> rocelab.Scenario:
+        tables = self.settings()
+        topology = self.topology()
+        # The names of its nodes, as the plan of a scenario without traffic has them.
+        bare = rocelab.Scenario(topology=topology, run={"stop": "1us"})
+        ports = bare.plan().ports.to_polars()
+        self.links = list(ports.select("node", "peer", "tier", "peer_tier").iter_rows())
+        self.hosts = sorted({node for node, _, tier, _ in self.links if tier == 0})
+        run: Table = {"seed": self.dice.randrange(1 << 40), "limit": "20ms"}
+        self.maybe(run, "stop", 0.15, "30us", "123456ns", "700us", "3ms")
+        traffic = [self.traffic(index) for index in range(self.one(1, 1, 2, 3))]
+        return rocelab.Scenario(
+            name=name,
+            topology=topology,
+            traffic=traffic,
+            scheme=self.scheme,
+            run=run,
+            probe=self.probes(),
+            **tables,
+            **self.failures(),
+            **self.trace(),
+        )
+
+    def rates(self, *keys: str) -> Table:
+        alike = self.one(*RATES)
+        return {
+            key: self.one(*DELAYS)
+            if key.endswith("delay")
+            else alike
+            if self.dice.random() < 0.6
+            else self.one(*RATES)
+            for key in keys
+        }
+
+    def topology(self) -> Table:
+        two_way = self.dice.random() < 0.4
+        kind = self.one(
+            "star", "dumbbell", "leaf-spine", "fat-tree", "three-tier", "cross-dc", "custom"
+        )
+        if kind == "cross-dc" or (self.scheme["name"].startswith("themis") and two_way):
+            return self.data_centres()
+        if kind == "custom":
+            return self.graph()
+        return self.regular(kind)
+
+    def regular(self, kind: str) -> Table:
+        host = self.rates("host_rate", "host_delay")
+        link = self.rates("rate", "delay")
+        if kind == "star":
+            return {"kind": kind, "hosts": self.one(2, 3, 5, 9), **host}
+        if kind == "dumbbell":
+            chain = self.one(1, 2, 3, 4)
+            table = {"kind": kind, "switches": chain, "senders": self.one(1, 3, 6), **host, **link}
+            self.maybe(table, "receivers", 0.5, 1, 2, 4)
+            self.maybe(table, "side", 0.3, [1] * chain)
+            return table
+        if kind == "leaf-spine":
+            table = {"kind": kind, "leaves": self.one(2, 3), "spines": self.one(1, 2, 3), **host}
+            self.maybe(table, "parallel", 0.3, 2)
+            return table | {"hosts_per_leaf": self.one(1, 2, 4), **link}
+        if kind == "fat-tree":
+            return {"kind": kind, "k": self.one(2, 4), **host, **link}
+        aggs = self.one(1, 2)
+        return {
+            "kind": "three-tier",
+            "pods": 2,
+            "tors_per_pod": self.one(1, 2),
+            "aggs_per_pod": aggs,
+            "cores": aggs * self.one(1, 2),
+            "hosts_per_tor": self.one(1, 2, 3),
+            "core_wiring": self.one("planes", "full"),
+            **host,
+            **self.rates("agg_rate", "agg_delay", "core_rate", "core_delay"),
+        }
+
+    def data_centres(self) -> Table:
+        table = {
+            "kind": "cross-dc",
+            "inside": self.regular(self.one("star", "leaf-spine", "fat-tree", "three-tier")),
+            "wan_rate": self.one(*RATES),
+            **self.rates("rate", "delay"),
+        }
+        table |= self.one({"wan_delay": "10us"}, {"wan_delay": "120us"}, {"wan_length": "30km"})
+        self.maybe(table, "dcs", 0.2, 3)
+        self.maybe(table, "wan_pfc", 0.2, False)
+        self.maybe(table, "external_buffer", 0.5, "128MB", "64MB")
+        return table
+
+    def graph(self) -> Table:
+        """A random connected graph of switches with hosts at them."""
+        switches = self.one(1, 2, 3, 5, 7)
+        pairs = [(f"s{self.dice.randrange(node)}", f"s{node}") for node in range(1, switches)]
+        for _ in range(self.dice.randrange(switches)):
+            a, b = self.dice.randrange(switches), self.dice.randrange(switches)
+            if a != b:
+                pairs.append((f"s{a}", f"s{b}"))
+        hosts = self.one(2, 3, 6, 9)
+        pairs += [(f"h{host}", f"s{self.dice.randrange(switches)}") for host in range(hosts)]
+        nodes: list[Table] = [{"name": f"h{host}", "kind": "host"} for host in range(hosts)]
+        for switch in range(switches):
+            node: Table = {"name": f"s{switch}", "kind": "switch"}
+            self.maybe(node, "buffer", 0.1, "16MB", "40MB")
+            nodes.append(node)
+        links: list[Table] = []
+        damages = not self.cioq and self.dice.random() < 0.1
+        for one, other in pairs:
+            link: Table = {"a": one, "b": other, **self.rates("rate", "delay")}
+            if self.dice.random() < 0.1:
+                link["length"] = self.one("5m", "300m", "1.5km")
+                del link["delay"]
+            if damages:
+                self.maybe(link, "error_rate", 0.5, 0.0, 1e-3, 1e-2)
+            self.maybe(link, "pfc", 0.04, False)
+            links.append(link)
+        self.dice.shuffle(links)
+        return {"kind": "custom", "nodes": nodes, "links": links}
+
+    def some_hosts(self, least: int) -> list[str]:
+        return self.dice.sample(
+            self.hosts, self.dice.randint(min(least, len(self.hosts)), len(self.hosts))
+        )
+
+    def traffic(self, index: int) -> Table:
+        kind = self.one(
+            "flows", "poisson", "request-response", "incast", "permutation", "bursts", "collective"
+        )
+        table: Table = {"kind": kind, **getattr(self, "_" + kind.replace("-", "_"))()}
+        self.maybe(table, "tag", 0.3, "a", "b", f"of {index}")
+        self.maybe(table, "priority", 0.1, 0, 1, 3, 4)
+        self.maybe(table, "start", 0.3, "1us", "17us", "100us") if kind != "flows" else None
+        return table
+
+    def _flows(self) -> Table:
+        flows = []
+        for _ in range(self.one(1, 3, 10)):
+            src, dst = self.dice.sample(self.hosts, 2)
+            flow = {"src": src, "dst": dst, "size": self.one(*SIZES)}
+            self.maybe(flow, "start", 0.5, "1ns", "2us", "50us")
+            self.maybe(flow, "qp", 0.2, f"{src}>{dst}")
+            flows.append(flow)
+        return {"flows": flows}
+
+    def _poisson(self) -> Table:
+        table = {
+            "cdf": self.one(*CDFS),
+            "load": self.one(0.1, 0.5, 0.9),
+            "flows": self.one(5, 20, 60, 200),
+        }
+        if self.dice.random() < 0.3:
+            table["receivers"] = self.some_hosts(2)
+        return table
+
+    def _request_response(self) -> Table:
+        table = {"cdf": self.one(*CDFS), "load": self.one(0.1, 0.5), "flows": self.one(5, 20, 60)}
+        self.maybe(table, "request", 0.4, "0B", "64B", "5KB")
+        self.maybe(table, "service", 0.3, "1us", "20us")
+        self.maybe(table, "mix", 0.3, "quota")
+        self.maybe(table, "inter", 0.3, 0.5, 1.0)
+        return table
+
+    def _incast(self) -> Table:
+        senders = self.dice.randint(1, len(self.hosts) - 1)
+        table: Table = {"senders": senders, "size": self.one(*SIZES[2:])}
+        if self.dice.random() < 0.5:
+            table["receiver"] = self.one(*self.hosts)
+        if self.dice.random() < 0.3:
+            table |= {"repeat": self.one(2, 3), "period": self.one("5us", "80us")}
+        return table
+
+    def _permutation(self) -> Table:
+        return {"size": self.one(*SIZES[2:])}
+
+    def _bursts(self) -> Table:
+        src, *dst = self.dice.sample(self.hosts, 2)
+        size, period = self.one("64B", "3KB", "20KB"), self.one("500ns", "10us")
+        return {"src": [src], "dst": dst, "size": size, "period": period, "count": self.one(1, 6)}
+
+    def _collective(self) -> Table:
+        table = {
+            "operation": self.one("all-reduce", "reduce-scatter", "all-gather", "all-to-all"),
+            "size": self.one("1KB", "33333B", "100KB"),
+            "hosts": self.some_hosts(2)[:6],
+        }
+        self.maybe(table, "repeat", 0.3, 2)
+        self.maybe(table, "compute", 0.3, "3us")
+        return table
+
+    def settings(self) -> dict[str, Any]:
+        tables: dict[str, Table] = {
+            key: {} for key in ("wire", "host", "switch", "pfc", "ecn", "classes", "routing")
+        }
+        wire, host, switch, pfc, ecn, classes, routing = tables.values()
+        self.maybe(wire, "payload", 0.4, "64B", "256B", "1000B", "1500B", "4096B", "9000B")
+        self.maybe(wire, "profile", 0.15, "hpcc-ns3")
+        if not self.cioq:
+            self.maybe(wire, "error_rate", 0.08, 1e-4, 1e-3, 5e-3)
+        self.maybe(host, "ack_every", 0.2, 2, 4, 16)
+        self.maybe(host, "latency", 0.2, "100ns", "2us")
+        self.maybe(host, "nack", 0.1, False)
+        self.maybe(host, "nack_interval", 0.15, "20us")
+        self.maybe(host, "retransmit_timeout", 0.2, "100us", "400us", "2ms")
+        if self.cioq:
+            switch["architecture"] = "cioq"
+            self.maybe(switch, "speedup", 0.4, 1, 1.5, 3)
+            self.maybe(switch, "input_queue", 0.3, "300KB", "2MB")
+            self.maybe(switch, "output_queue", 0.3, "30KB", "200KB")
+        else:
+            self.maybe(switch, "buffer", 0.5, "1MB", "4MB", "12MB", "64MB")
+            self.maybe(switch, "lossy_alpha", 0.15, 0.5, 4.0)
+        self.maybe(switch, "latency", 0.25, "50ns", "700ns")
+        mode = self.one("off", "static", "dynamic", "default", "default")
+        if mode == "off":
+            pfc["enabled"] = False
+        elif mode == "static":
+            if not self.cioq:
+                pfc |= self.one(
+                    {"xoff": "60KB"}, {"xoff": "100KB", "xon": "50KB"}, {"xoff": "25KB"}
+                )
+        elif mode == "dynamic" and not self.cioq:
+            pfc["threshold"] = "dynamic"
+            self.maybe(pfc, "alpha", 0.5, 0.03125, 0.5, 1.0)
+            self.maybe(pfc, "reserve", 0.3, "0B", "10KB")
+            self.maybe(pfc, "resume_offset", 0.3, "0B", "9KB")
+        if self.dice.random() < 0.25:
+            ecn |= {"enabled": True, "kmin": "10KB", "kmax": "60KB", "pmax": self.one(0.1, 1.0)}
+        self.maybe(ecn, "mark_at", 0.2, "enqueue")
+        self.maybe(classes, "ack", 0.15, "data", 2)
+        self.maybe(classes, "control", 0.15, 5)
+        self.maybe(classes, "data", 0.1, 0, 5)
+        if "data" in classes or self.dice.random() < 0.2:
+            classes["lossless"] = self.one([classes.get("data", 3)], [0, 3, 4, 5], [4])
+        self.maybe(classes, "strict", 0.15, [], [7], [3, 6])
+        self.maybe(classes, "weights", 0.15, [1, 2, 3, 4, 5, 6, 7, 8])
+        self.maybe(routing, "hash", 0.4, "five-tuple", "symmetric", "spanning-trees")
+        if routing.get("hash") == "spanning-trees":
+            self.maybe(routing, "trees", 0.5, 1, 2, 4)
+        return {key: table for key, table in tables.items() if table}
+
+    def failures(self) -> dict[str, list[Table]]:
+        between = [(node, peer) for node, peer, tier, other in self.links if tier and other]
+        if self.cioq or not between or self.dice.random() > 0.15:
+            return {}
+        node, peer = self.one(*between)
+        failure = {"link": f"{node}:{peer}", "at": self.one("1us", "40us", "200us")}
+        self.maybe(failure, "until", 0.6, "400us", "3ms")
+        return {"failure": [failure]}
+
+    def probes(self) -> list[Table]:
+        if self.dice.random() < 0.4:
+            return []
+        probes = []
+        for index in range(self.one(1, 2, 4)):
+            probe: Table = {"name": f"p{index}", "interval": self.one("1us", "7us", "50us")}
+            if self.dice.random() < 0.5:
+                node, peer, *_ = self.one(*self.links)
+                probe |= {"kind": self.one(*PORT_PROBES)}
+                probe |= self.one({"ports": [f"{node}:{peer}"]}, {"nodes": [node]})
+                if probe["kind"] in ("queue", "pause", "input-queue"):
+                    self.maybe(probe, "priority", 0.3, 3, 6)
+            else:
+                probe |= {"kind": self.one(*FLOW_PROBES)}
+                probe |= self.one({"flows": [0]}, {"nodes": [self.one(*self.hosts)]})
+            self.maybe(probe, "start", 0.2, "3us", "100us")
+            probe["end"] = self.one("500us", "2ms")
+            probes.append(probe)
+        return probes
+
+    def trace(self) -> dict[str, Table]:
+        if self.dice.random() < 0.7:
+            return {}
+        trace: Table = {"pfc": self.one(True, False)}
+        if self.dice.random() < 0.7:
+            trace["packets"] = [self.one(*self.links)[0]]
+            self.maybe(trace, "capture", 0.5, True)
+        self.maybe(trace, "end", 0.2, "50us")
+        return {"trace": trace}
