@@ -15,7 +15,7 @@ use crate::spec::{Quantity, TrafficSpec};
 use crate::workload::LARGEST_MESSAGE;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use units::{Bytes, NodeId, Time};
+use units::{Bytes, NodeId, Time, cancel};
 
 /// The most messages that a scenario may have.
 pub const MOST_MESSAGES: u64 = 50_000_000;
@@ -272,6 +272,7 @@ impl Sink {
     }
 
     fn check(&self, message: &Message, key: impl Fn() -> String) -> Result<()> {
+        cancel::check();
         if self.messages.len() as u64 >= MOST_MESSAGES {
             return Err(ScenarioError::new(
                 key(),
