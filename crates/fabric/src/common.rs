@@ -13,7 +13,7 @@ use crate::run::Refusal;
 use schemes::contract::{ClassSpec, Cp, HostPlace, LinkRates, PathFacts, Room, WireFacts};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use units::{Bytes, NodeId, Rate, Time};
+use units::{Bytes, NodeId, Rate, Time, cancel};
 
 /// The queue of a host where ACKs wait that ignore pauses.
 const NEVER_PAUSED: u8 = 0;
@@ -249,6 +249,7 @@ impl<S: Scheme> Common<S> {
     /// Two hosts whose data takes another path than its ACKs, if there are any.
     pub(crate) fn two_way_pair(&self) -> Option<(NodeId, NodeId)> {
         let row = self.flows.iter().find(|row| {
+            cancel::check();
             let hashes = (self.hash(row, false), self.hash(row, true));
             let ends = (row.src, row.dst);
             let mut epochs = 0..self.graph.epochs();
@@ -308,6 +309,7 @@ impl<S: Scheme> Common<S> {
         self.flows
             .iter()
             .map(|row| {
+                cancel::check();
                 let (graph, routes) = (&self.graph, &self.routes);
                 let payload = u64::from(self.payload);
                 let count = row.size.div_ceil(payload);
@@ -346,6 +348,7 @@ fn flow_rows(graph: &Graph, setup: &Setup) -> Vec<FlowRow> {
     let mut seats = vec![0; graph.hosts.len()];
     let mut last_on_qp: BTreeMap<u32, u32> = BTreeMap::new();
     for (flow, message) in setup.messages.iter().enumerate() {
+        cancel::check();
         let src = graph.host_of[message.src.index()];
         let dst = graph.host_of[message.dst.index()];
         let before_on_qp = last_on_qp.insert(message.qp, flow as u32);

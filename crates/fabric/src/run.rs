@@ -12,7 +12,7 @@ use engine::{Limits, Outcome, Watch};
 use schemes::params::ParamError;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use units::{Bytes, NodeId, PortId, Rate, Time};
+use units::{Bytes, NodeId, PortId, Rate, Time, cancel};
 
 /// A port at the end of a run.
 #[derive(Clone, Copy, Debug)]
@@ -111,7 +111,13 @@ impl<S: Scheme> Ready<S> {
     }
 
     /// Runs it on at most `threads` threads. Refuses where the system does not give as many.
+    ///
+    /// From here on `watch` stops it, and what it has done is kept: no cancelled scope unwinds it.
     pub fn run(self, threads: usize, watch: Watch<'_>) -> Result<Output, Refusal> {
+        cancel::shielded(|| self.run_shielded(threads, watch))
+    }
+
+    fn run_shielded(self, threads: usize, watch: Watch<'_>) -> Result<Output, Refusal> {
         let layout = layout::layout(&self.common, threads);
         if !self.common.short_ways {
             let (devices, outcome) = engine::run_by_the_book(self.devices, &layout, self.limits);
