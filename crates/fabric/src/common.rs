@@ -331,6 +331,20 @@ impl<S: Scheme> Common<S> {
             .collect()
     }
 
+    /// A message that takes longer than times reach, even alone in the network.
+    pub(crate) fn endless_message(&self) -> Option<u32> {
+        let largest = self.flows.iter().map(|row| row.size).max()?;
+        let slowest = self.graph.rates().min()?;
+        // Its packets on the slowest link; other links and the way back take less than that again.
+        let packets = largest.div_ceil(u64::from(self.payload));
+        let all = slowest.time_for(Bytes::new(packets.saturating_mul(self.largest_packet())));
+        if all < Time::from_ps(Time::NEVER.ps() / 4) {
+            return None;
+        }
+        let endless = self.ideal_fcts().iter().position(|&ideal| ideal == Time::NEVER)?;
+        Some(endless as u32)
+    }
+
     /// The HPCC simulator's: base round trip and all bytes at the slowest link's rate.
     fn one_way_ideal(&self, path: &[LinkEnd], bytes: &PacketBytes) -> Time {
         let total = u128::from((bytes.count - 1) * bytes.middle + bytes.last);

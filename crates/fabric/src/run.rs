@@ -104,6 +104,11 @@ impl<S: Scheme> Ready<S> {
         if let Some(refusal) = short_outage(setup, &common) {
             return Err(refusal);
         }
+        if let Some(flow) = common.endless_message() {
+            let row = &common.flows[flow as usize];
+            let facts = common.path_facts(row.src, row.dst, common.hash(row, false), 0);
+            return Err(Refusal::EndlessMessage { flow, rate: facts.bottleneck_rate });
+        }
         let goal = setup.until_done.then_some(setup.messages.len() as u64);
         let devices = build::devices(setup, &common)?;
         let limits = Limits { stop: setup.stop, goal, room: setup.most_samples };
@@ -195,6 +200,13 @@ pub enum Refusal {
         from: Time,
         /// It must last longer than this.
         least: Time,
+    },
+    /// A message takes longer than times reach, even alone in the network.
+    EndlessMessage {
+        /// Its index.
+        flow: u32,
+        /// The lowest rate on its path.
+        rate: Rate,
     },
     /// The tables have no room for so many different routes.
     ManyRoutes,

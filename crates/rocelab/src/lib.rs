@@ -164,10 +164,10 @@ pub fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
 /// What a scenario asks of its network, which it builds.
 ///
 /// # Errors
-/// As [`run`].
+/// As [`run`]; and where a port would need longer to send its bytes than times reach.
 pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
     let plan = dispatch::plan(scenario, &setup::setup(scenario, &RunOptions::default()))?;
-    Ok(Plan::new(scenario, &plan))
+    Plan::new(scenario, &plan)
 }
 
 /// More threads than this are not started: no machine has so many cores to itself, and each pair has
