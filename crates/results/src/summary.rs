@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Version of the result directory's layout; a reader refuses a newer one.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// A run in figures.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
