@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from rocelab.doubts import doubts_of
 from rocelab.errors import ConfigError, ResultError
 from rocelab.quantity import duration, picoseconds
 from rocelab.scenario import Scenario
@@ -127,6 +128,14 @@ class Result:
         """What the user should know: the summary's warnings, and which probes saw nothing."""
         empty = [entry["name"] for entry in self.summary["series"] if not entry["rows"]]
         return [*self.summary["warnings"], *(self._why_empty(name) for name in empty)]
+
+    @property
+    def doubts(self) -> list[str]:
+        """Those of the warnings that cast doubt on the numbers.
+
+        They tell of unfinished flows, of a PFC deadlock, and of drops in a lossless class.
+        """
+        return doubts_of(self)
 
     def _why_empty(self, name: str) -> str:
         """What the user should know of a probe that saw nothing."""

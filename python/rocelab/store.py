@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from rocelab.doubts import UNFINISHED
 from rocelab.errors import ResultError, UnverifiedResultWarning
 from rocelab.integrity import SUMMARY, Stored, has_checksums, sealed, unsealed
 from rocelab.placing import (
@@ -82,11 +83,14 @@ _SUMMARY_KEYS: dict[str, type | tuple[type, ...]] = {
     "series": list,
     "traces": list,
     "warnings": list,
+    "warning_kinds": list,
+    "unfinished": dict,
 }
 _SERIES_KEYS = {"name": str, "kind": str, "unit": str, "column": str, "rows": int}
+_WARNING_KEYS = {"kind": str, "casts_doubt": bool}
 _TRACE_KEYS = {"name": str, "rows": int, "start_ps": int, "end_ps": int}
 _BIN_KEYS = dict.fromkeys(("upper_bytes", "flows", "p50", "p95", "p99"), (int, float))
-"""What is looked at here of a summary, of a series, trace or bin of slowdowns in it."""
+"""What is looked at here of a summary, of a series, warning, trace or bin of slowdowns in it."""
 _PROBE_KEYS = {"name": str, "kind": str, "start": str, "interval": str}
 """What is looked at of a probe of the scenario."""
 
@@ -313,6 +317,8 @@ def open_quietly(directory: str | os.PathLike[str]) -> Result:
     drops = _drops(stored)
     # Older ones have none.
     summary.setdefault("traces", [])
+    if "warning_kinds" not in summary:
+        _add_kinds(summary)
     _check_summary(summary_path, summary)
     _check_probes(directory / _SCENARIO, scenario_toml, summary)
     capture = f"{TRACES}/{_CAPTURE}"
@@ -369,6 +375,39 @@ def _check_summary(path: Path, summary: dict[str, Any]) -> None:
         _check_keys(path, entry, _BIN_KEYS, f"slowdown.bins.{number}")
     if not all(isinstance(warning, str) for warning in summary["warnings"]):
         raise ResultError(f"{path}: damaged: warnings: not all are text")
+    for number, entry in enumerate(summary["warning_kinds"]):
+        _check_keys(path, entry, _WARNING_KEYS, f"warning_kinds.{number}")
+    if len(summary["warning_kinds"]) != len(summary["warnings"]):
+        raise ResultError(f"{path}: damaged: warning_kinds: not one for each of warnings")
+    if not all(isinstance(count, int) for count in summary["unfinished"].values()):
+        raise ResultError(f"{path}: damaged: unfinished: not all are numbers")
+
+
+def _add_kinds(summary: dict[str, Any]) -> None:
+    """Adds to the summary of an older version what that did not tell: the kinds of its warnings."""
+    warnings, left = summary.get("warnings"), 0
+    if not isinstance(warnings, list):
+        return
+    with suppress(KeyError, TypeError):
+        left = summary["flows"] - summary["flows_done"]
+    summary.setdefault("unfinished", {})
+    kinds = [_kind_of_older(str(text)) for text in warnings]
+    if left and UNFINISHED not in kinds:
+        told = f"{left} of {summary['flows']} flows are unfinished"
+        warnings.insert(0, f"{told}, and in no statistic of completion times")
+        kinds.insert(0, UNFINISHED)
+    summary["warning_kinds"] = [{"kind": kind, "casts_doubt": kind != ""} for kind in kinds]
+
+
+def _kind_of_older(text: str) -> str:
+    """The kind of an older version's warning, where it casts doubt on the numbers."""
+    words = {
+        " not done at ": UNFINISHED,
+        "no flow begins ": UNFINISHED,
+        "deadlock: ": "deadlock",
+        "PFC did not protect": "lossless-drops",
+    }
+    return next((kind for part, kind in words.items() if part in text), "")
 
 
 def _check_probes(path: Path, scenario_toml: str, summary: Mapping[str, Any]) -> None:

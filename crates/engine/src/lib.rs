@@ -42,7 +42,7 @@ mod sort;
 mod window;
 mod worker;
 
-pub use arena::{Fifo, Handle, Packets};
+pub use arena::{Fifo, Handle, Packets, Undelivered};
 pub use deal::Dealt;
 pub use fetch::{fetch, fetch_whole};
 pub use key::{Ties, since};

@@ -8,6 +8,8 @@ use crate::packet::Scheme;
 use crate::port::Port;
 use crate::record::{PacketEvent, PfcEvent, QueueBlock};
 use crate::samples::Samples;
+use crate::unfinished::Unfinished;
+use crate::{pauses, unfinished};
 use engine::{Limits, Outcome, Watch};
 use schemes::params::ParamError;
 use std::collections::BTreeMap;
@@ -27,8 +29,6 @@ pub struct PortReport {
     pub rate: Rate,
     /// What it counted.
     pub counters: crate::port::PortCounters,
-    /// By priority: since when it is paused, where the run ended so.
-    pub paused_since: [Option<Time>; 8],
 }
 
 /// What came out of a run.
@@ -36,6 +36,10 @@ pub struct PortReport {
 pub struct Output {
     /// By message.
     pub flows: Vec<FlowOutcome>,
+    /// The messages that were not finished, by number, and why.
+    pub unfinished: Vec<(u32, Unfinished)>,
+    /// The nodes of a circle of links that PFC pauses for ever, in its order, and since when all are paused.
+    pub deadlock: Option<(Vec<NodeId>, Time)>,
     /// What each message would have taken alone.
     pub ideal: Vec<Time>,
     /// By node, then port.
@@ -124,13 +128,19 @@ impl<S: Scheme> Ready<S> {
 
     fn run_shielded(self, threads: usize, watch: Watch<'_>) -> Result<Output, Refusal> {
         let layout = layout::layout(&self.common, threads);
-        if !self.common.short_ways {
-            let (devices, outcome) = engine::run_by_the_book(self.devices, &layout, self.limits);
-            return Ok(collect(&self.common, devices, outcome, self.samples));
-        }
-        let (devices, outcome) = engine::run(self.devices, &layout, self.limits, watch)
-            .map_err(|error| Refusal::NoThread { threads, reason: error.to_string() })?;
-        Ok(collect(&self.common, devices, outcome, self.samples))
+        let (devices, outcome, left) = if self.common.short_ways {
+            engine::run(self.devices, &layout, self.limits, watch)
+                .map_err(|error| Refusal::NoThread { threads, reason: error.to_string() })?
+        } else {
+            engine::run_by_the_book(self.devices, &layout, self.limits)
+        };
+        let unfinished = unfinished::causes(&self.common, &devices, &left, outcome.end);
+        // Packets take memory that tables need.
+        drop(left);
+        let pauses = unfinished::pauses(&self.common, &devices);
+        let deadlock = pauses::deadlock(&pauses, devices.len(), outcome.end);
+        let output = collect(&self.common, devices, outcome, self.samples);
+        Ok(Output { unfinished, deadlock, ..output })
     }
 }
 
@@ -269,6 +279,8 @@ fn collect<S: Scheme>(
 ) -> Output {
     let mut output = Output {
         flows: vec![FlowOutcome::NONE; common.flows.len()],
+        unfinished: Vec::new(),
+        deadlock: None,
         ideal: common.ideal_fcts(),
         ports: Vec::new(),
         samples,
@@ -292,7 +304,6 @@ fn collect<S: Scheme>(
             peer: NodeId::new(ends[port].peer),
             rate: ends[port].rate,
             counters: this.final_counters(outcome.end),
-            paused_since: this.paused_since(),
         };
         match device {
             NodeDevice::Host(mut host) => {

@@ -25,13 +25,13 @@
 //! ```
 
 mod capture;
-mod deadlock;
 mod dispatch;
 pub mod hpcc;
 mod plan;
 mod report;
 mod setup;
 mod traces;
+mod unfinished;
 mod warnings;
 
 pub use fabric::NoRoom;

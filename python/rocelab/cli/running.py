@@ -11,11 +11,12 @@ from rocelab.cli.options import (
     Quiet,
     ScenarioFile,
     Settings,
+    Strict,
     SummaryAsJson,
     Threads,
     load_scenario,
 )
-from rocelab.cli.telling import interrupted, tell
+from rocelab.cli.telling import check_doubts, interrupted, tell
 from rocelab.errors import Interrupted
 from rocelab.saving import reserved
 from rocelab.simulate import run as simulate
@@ -39,6 +40,7 @@ def run(
             help="Replace the result that is there; other files in DIR, pictures too, stay.",
         ),
     ] = False,
+    strict: Strict = False,
     as_json: SummaryAsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -58,6 +60,7 @@ def run(
         tell(result, ("result", str(directory)), as_json=as_json, quiet=quiet)
         if stop.heard:
             interrupted(f"{directory} holds", result)
+        check_doubts(result.doubts, strict=strict, told=not quiet)
 
 
 def validate(scenario: ScenarioFile, settings: Settings = None) -> None:
