@@ -27,6 +27,7 @@ if _typing.TYPE_CHECKING:
         ResultError,
         RocelabError,
         SimulationError,
+        UnverifiedResultWarning,
     )
     from rocelab.plan import Plan
     from rocelab.result import Result
@@ -49,6 +50,7 @@ __all__ = [
     "SimulationError",
     "Sweep",
     "Table",
+    "UnverifiedResultWarning",
     "__version__",
     "load",
     "open",
@@ -67,7 +69,14 @@ if not _typing.TYPE_CHECKING:
     _HOMES = {
         "_rocelab": ("__version__",),
         "catalogue": ("schema", "schemes", "topologies", "workloads"),
-        "errors": ("ConfigError", "Interrupted", "ResultError", "RocelabError", "SimulationError"),
+        "errors": (
+            "ConfigError",
+            "Interrupted",
+            "ResultError",
+            "RocelabError",
+            "SimulationError",
+            "UnverifiedResultWarning",
+        ),
         "plan": ("Plan",),
         "plot": ("plot",),
         "result": ("Result",),

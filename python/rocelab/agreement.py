@@ -25,6 +25,8 @@ class Agreement:
 
     case: str
     scheme: str
+    posted: int
+    """Flows that the case has, finished or not."""
     flows: int
     """Flows that finished there."""
     missing: int
@@ -94,6 +96,7 @@ def compare(case: Path, name: str, seeds: int) -> Agreement:
     return Agreement(
         case=name,
         scheme=result.summary["scheme"],
+        posted=result.summary["flows"],
         flows=len(there),
         missing=len(there) - len(common),
         extra=len(here) - len(common),
@@ -124,6 +127,8 @@ def table(cases: Sequence[Agreement]) -> str:
     lines = [columns]
     for row in cases:
         flows, common = str(row.flows), row.flows - row.missing
+        if common < row.posted:
+            flows = f"{common} of {row.posted}"
         for number, what in ((row.missing, "missing here"), (row.extra, "extra here")):
             if number:
                 flows += f", {number} {what}"

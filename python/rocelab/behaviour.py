@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from rocelab import catalogue
+from rocelab.alike import told_once
+from rocelab.doubts import doubts_of
 from rocelab.errors import ConfigError
 from rocelab.result import Result
 from rocelab.runner import run_all
@@ -244,6 +246,25 @@ def compare(
     progress: bool = False,
 ) -> list[Row]:
     """A row for each network, rate, and scheme with its preset; results are kept in ``cache``."""
+    rows, _ = run_networks(
+        chosen, cache=cache, networks=networks, rates_gbps=rates_gbps, jobs=jobs, progress=progress
+    )
+    return rows
+
+
+def run_networks(
+    chosen: Sequence[tuple[str, str]],
+    *,
+    cache: Path,
+    networks: Sequence[Network] = NETWORKS,
+    rates_gbps: Sequence[int] = RATES_GBPS,
+    jobs: int | None = None,
+    progress: bool = False,
+) -> tuple[list[Row], list[str]]:
+    """The rows of :func:`compare`, and the warnings that cast doubt on them.
+
+    Flows that only the end of a run cuts off are meant to be.
+    """
     keys = {
         f"{network.id} {gbps} {preset}": (network, gbps, scheme, preset)
         for network in networks
@@ -252,7 +273,13 @@ def compare(
     }
     scenarios = {key: scenario(*what) for key, what in keys.items()}
     runs = run_all(scenarios, cache, jobs=jobs, progress=progress)
-    return [measure(network, gbps, runs[key]) for key, (network, gbps, _, _) in keys.items()]
+    rows = [measure(network, gbps, runs[key]) for key, (network, gbps, _, _) in keys.items()]
+    told = (
+        (key, text)
+        for key, run in runs.items()
+        for text in doubts_of(run, completion_times=False)
+    )
+    return rows, told_once(told, len(runs))
 
 
 def measure(network: Network, gbps: int, run: Result) -> Row:

@@ -69,6 +69,10 @@ class ResultError(RocelabError):
     """A result could not be written, read or drawn."""
 
 
+class UnverifiedResultWarning(UserWarning):
+    """A result of an earlier version has no checksums, so that damage to it goes unnoticed."""
+
+
 class Interrupted(KeyboardInterrupt):
     """A run was stopped with Ctrl-C. ``result`` holds what it had done, marked partial.
 

@@ -68,6 +68,17 @@ def read(path: Path) -> list[Flow]:
         return list(_lines(path))
 
 
+def posted(path: Path, tag: str | None) -> int | None:
+    """How many flows the result in ``path`` has, done or not; None of an ``fct.txt``, which cannot say.
+
+    With ``tag`` those that have it.
+    """
+    if not is_result(path):
+        return None
+    flows = open_result(path).flows.to_polars()
+    return len(flows if tag is None else flows.filter(flows["tag"] == tag))
+
+
 def is_result(path: Path) -> bool:
     """Whether ``path`` is a result directory of rocelab, with no ``fct.txt`` in it."""
     return (path / "flows.parquet").is_file() and not (path / "fct.txt").is_file()

@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from rocelab.doubts import doubts_of
 from rocelab.errors import ConfigError, ResultError
 from rocelab.quantity import duration, picoseconds
 from rocelab.scenario import Scenario
@@ -16,6 +17,7 @@ from rocelab.table import ArrowStream, Series, Table
 
 if TYPE_CHECKING:
     from rocelab import _rocelab
+    from rocelab.integrity import Stored
     from rocelab.plot.accessor import Plots
 
 Value = TypeVar("Value")
@@ -46,6 +48,8 @@ class Result:
     """The run in figures, as in ``summary.json``."""
     drops: list[dict[str, Any]]
     """The first packets that lossless classes lost; empty in a sound network."""
+    stored: Stored | None
+    """Its files, where it was read from a directory."""
 
     def __init__(
         self,
@@ -54,12 +58,13 @@ class Result:
         ports: Table,
         series: Mapping[str, Series],
         traces: Mapping[str, Table],
-        capture: bytes | Path | None,
+        capture: bytes | Callable[[], bytes] | None,
         summary: dict[str, Any],
         drops: Sequence[dict[str, Any]],
         scenario_toml: str,
-        directory: Path | None = None,
+        stored: Stored | None = None,
     ) -> None:
+        """``capture`` is called when it is first looked at; ``stored`` has the files, if any."""
         self.flows = flows
         self.ports = ports
         self.series = _Tables("probe", series)
@@ -68,7 +73,7 @@ class Result:
         self.summary = summary
         self.drops = list(drops)
         self._scenario_toml = scenario_toml
-        self._directory = directory
+        self.stored = stored
 
     @classmethod
     def from_run(cls, raw: _rocelab.RunResult, scenario: Scenario) -> Result:
@@ -91,18 +96,13 @@ class Result:
     @property
     def capture(self) -> bytes | None:
         """The traced packets as a capture (pcapng), where the scenario asks for one."""
-        if isinstance(self._capture, Path):
-            try:
-                return self._capture.read_bytes()
-            except OSError as error:
-                raise ResultError(f"{self._capture}: cannot read: {error.strerror}") from None
-        return self._capture
+        return self._capture() if callable(self._capture) else self._capture
 
     @cached_property
     def scenario(self) -> Scenario:
         """The scenario that was run."""
         # Where changes to it are refused, lines are those of this file.
-        file = self._directory and self._directory / "scenario.toml"
+        file = self.directory and self.directory / "scenario.toml"
         try:
             return Scenario.from_toml(self._scenario_toml, origin=file)
         except ConfigError as error:
@@ -129,6 +129,14 @@ class Result:
         empty = [entry["name"] for entry in self.summary["series"] if not entry["rows"]]
         return [*self.summary["warnings"], *(self._why_empty(name) for name in empty)]
 
+    @property
+    def doubts(self) -> list[str]:
+        """Those of the warnings that cast doubt on the numbers.
+
+        They tell of unfinished flows, of a PFC deadlock, and of drops in a lossless class.
+        """
+        return doubts_of(self)
+
     def _why_empty(self, name: str) -> str:
         """What the user should know of a probe that saw nothing."""
         probe = self.probes[name]
@@ -147,7 +155,12 @@ class Result:
     @property
     def directory(self) -> Path | None:
         """The directory it was read from, if it was."""
-        return self._directory
+        return self.stored.directory if self.stored else None
+
+    @property
+    def unverified(self) -> bool:
+        """Whether it was read from files that have no checksums: an earlier version wrote them."""
+        return self.stored is not None and self.stored.checksums is None
 
     @property
     def plot(self) -> Plots:
@@ -162,7 +175,7 @@ class Result:
         With ``force`` a result that is there is replaced; other files in its directory, such as
         pictures, stay. Raises :class:`ResultError` where it cannot be written.
         """
-        from rocelab.store import save
+        from rocelab.saving import save
 
         return save(self, Path(directory), force=force)
 

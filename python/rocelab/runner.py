@@ -18,12 +18,14 @@ from typing import TypeVar
 
 from rocelab import _rocelab
 from rocelab.errors import ConfigError, ResultError
+from rocelab.placing import locked
 from rocelab.progress import runs_bar
 from rocelab.result import Result
+from rocelab.saving import save, settle_all
 from rocelab.scenario import Scenario
 from rocelab.simulate import Progress, check_count, run
 from rocelab.stopping import held_back
-from rocelab.store import check_directory, check_tables, open_result, refusals
+from rocelab.store import check_directory, check_files, open_quietly, open_result, refusals
 
 Name = TypeVar("Name", bound=Hashable)
 Tick = Callable[[Progress], None]
@@ -52,24 +54,22 @@ def run_all(
 ) -> dict[str, Result]:
     """The results of ``scenarios``, from the cache in ``directory`` or by ``jobs`` runs at a time.
 
-    An entry of the cache that is damaged is made anew. On Ctrl-C what is complete stays there.
-    Raises :class:`ResultError`, before the runs, where no result could be put there.
+    An entry of the cache that is damaged, or that is of another scenario, is run again. On Ctrl-C
+    what is complete stays there. Raises :class:`ResultError`, before the runs, where no result
+    could be put there.
     """
     check_jobs(jobs)
+    settle_all(directory)
     homes = {name: directory / _key(scenario) for name, scenario in scenarios.items()}
-    results = {home: _cached(home) for home in dict.fromkeys(homes.values())}
-    missing = {homes[name]: one for name, one in scenarios.items() if results[homes[name]] is None}
+    wanted = {homes[name]: scenario for name, scenario in scenarios.items()}
+    results = {home: _cached(home, scenario) for home, scenario in wanted.items()}
+    missing = {home: scenario for home, scenario in wanted.items() if results[home] is None}
     if missing:
         check_directory(directory)
 
     def make(home: Path, tick: Tick) -> None:
-        result = run(missing[home], threads=1, progress=tick)
-        try:
-            result.save(home)
-        except ResultError:
-            # Another process may have been faster.
-            if not (home / "summary.json").is_file():
-                raise
+        # Another process may have been faster: its result is the same.
+        save(run(missing[home], threads=1, progress=tick), home, force=True)
 
     side_by_side(list(missing), make, jobs=jobs, progress=progress)
     return {name: results[home] or open_result(home) for name, home in homes.items()}
@@ -88,28 +88,48 @@ def processors() -> int:
     return os.cpu_count() or 1
 
 
-def _cached(home: Path) -> Result | None:
-    """The result that the cache has there, if it is sound; one that is not is removed."""
-    with refusals(home, "read"):
-        there = home.exists()
-    result = open_sound(home)
-    # What another process has put there since is whole.
-    if result is None and there:
-        shutil.rmtree(home, ignore_errors=True)
+def _cached(home: Path, scenario: Scenario) -> Result | None:
+    """The result that the cache has there, if it is sound and of ``scenario``."""
+    result = open_sound(home, scenario)
+    if result is None and home.exists():
+        # What another process may have put there since is sound.
+        with refusals(home), locked(home):
+            try:
+                return _sound(home, scenario)
+            except ResultError:
+                shutil.rmtree(home, ignore_errors=True)
     return result
 
 
-def open_sound(home: Path) -> Result | None:
-    """The result in ``home``; None where there is none, or where it is damaged, which is told."""
+def open_sound(home: Path, scenario: Scenario | None = None) -> Result | None:
+    """The result in ``home``; None where there is none, or a damaged one, which is said.
+
+    With ``scenario`` one of another scenario, or without checksums, counts as damaged.
+    """
     with refusals(home, "read"):
         if not home.exists():
             return None
     try:
-        result = open_result(home)
-        check_tables(home, result.summary)
+        return _sound(home, scenario)
     except ResultError as error:
-        print(f"{error.args[0]}; its run is made anew", file=sys.stderr)
+        told_again(error.args[0])
         return None
+
+
+def told_again(why: str) -> None:
+    """Says that a run is made again, and why."""
+    print(f"{why}; its run is made anew", file=sys.stderr)
+
+
+def _sound(home: Path, scenario: Scenario | None) -> Result:
+    """As :func:`open_sound`; raises :class:`ResultError` where there is none, or a damaged one."""
+    result = open_quietly(home)
+    check_files(result)
+    if scenario is not None:
+        if result.unverified:
+            raise ResultError(f"{home}: has no checksums")
+        if result.scenario_toml != scenario.to_toml():
+            raise ResultError(f"{home}: is the result of another scenario")
     return result
 
 

@@ -17,7 +17,10 @@ Data = Mapping[str, object]
 """A table of a scenario file."""
 
 _LARGEST = 1 << 30
-"""Letters of a file; larger ones are no scenario."""
+"""Bytes of a file; larger ones are no scenario."""
+
+_PIECE = 1 << 20
+"""Bytes that are read at a time."""
 
 Settings = tuple[tuple[str, str], ...]
 """Keys and the values they are set to, as TOML writes them."""
@@ -194,22 +197,35 @@ def parse_with_settings(text: str, settings: Sequence[tuple[str, str]]) -> Scena
 
 def _load(path: Path, overrides: Settings) -> Scenario:
     try:
-        # Devices and pipes may have no end.
-        with path.open(encoding="utf-8") as file:
-            text = file.read(_LARGEST + 1)
+        content = _read(path)
     except FileNotFoundError:
         raise ConfigError("no such file", file=str(path)) from None
     except IsADirectoryError:
         whole = path / "scenario.toml"
         hint = f"the scenario of that result is {whole}" if whole.is_file() else None
         raise ConfigError("is a directory", file=str(path), hint=hint) from None
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"not a text file (byte {error.start})", file=str(path)) from None
     except OSError as error:
         raise ConfigError(error.strerror or str(error), file=str(path)) from None
-    if len(text) > _LARGEST:
+    if len(content) > _LARGEST:
         raise ConfigError("larger than 1 GiB", file=str(path))
-    return Scenario._of(text, path, overrides)
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"not a text file (byte {error.start})", file=str(path)) from None
+    return Scenario._of(text.replace("\r\n", "\n").replace("\r", "\n"), path, overrides)
+
+
+def _read(path: Path) -> bytearray:
+    """The content of ``path``, up to a byte more than the largest scenario has.
+
+    A device or a pipe may have no end. A single read of the largest size would allocate that much
+    for any file.
+    """
+    content = bytearray()
+    with path.open("rb") as file:
+        while len(content) <= _LARGEST and (piece := file.read(_PIECE)):
+            content += piece
+    return content
 
 
 def _overrides(changes: Mapping[str, object] | None) -> Settings:

@@ -4,6 +4,7 @@ A directory holds ``scenario.toml``, ``summary.json``, ``flows.parquet``, ``port
 ``series/NAME.parquet``, ``traces/NAME.parquet``, ``traces/packets.pcapng`` and, where lossless
 classes lost packets, ``drops.json``. The same scenario and seed give the same bytes in every
 Parquet file and capture. What else is there, as pictures, stays when a result is replaced.
+``summary.json`` has checksums of all of them, which are compared when a file is read.
 """
 
 from __future__ import annotations
@@ -11,41 +12,51 @@ from __future__ import annotations
 import io
 import json
 import os
-import secrets
-import shutil
+import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from rocelab.errors import ResultError
+from rocelab.doubts import UNFINISHED
+from rocelab.errors import ResultError, UnverifiedResultWarning
+from rocelab.integrity import SUMMARY, Stored, has_checksums, sealed, unsealed
+from rocelab.placing import (
+    locked,
+    make_temporary,
+    remove_left_files,
+    sync,
+    temporary_name,
+    write,
+)
 from rocelab.quantity import parse
 from rocelab.result import Result, probes_of, series_of
-from rocelab.stopping import held_back
 from rocelab.table import Table
 
 if TYPE_CHECKING:
     import polars as pl
 
-SCHEMA_VERSION = 1
-"""The newest layout of a result directory that this version reads."""
+SCHEMA_VERSION = 2
+"""The layout of the result directories that this version writes, and the newest that it reads.
+
+Version 1 had no checksums.
+"""
 
 SWEEP = "sweep.json"
 """What a directory that is not of a result but of a sweep holds."""
 
-_SUMMARY = "summary.json"
 _SCENARIO = "scenario.toml"
 _FLOWS = "flows.parquet"
 _PORTS = "ports.parquet"
-_SERIES = "series"
-_TRACES = "traces"
+SERIES = "series"
+TRACES = "traces"
 _CAPTURE = "packets.pcapng"
 _DROPS = "drops.json"
 
-_PARTS = (_SUMMARY, _SCENARIO, _FLOWS, _PORTS, _SERIES, _TRACES, _DROPS)
-"""What a result consists of; in ``series`` and ``traces`` that is what ``_OWN`` ends with."""
-_OWN = (".parquet", ".pcapng")
+PARTS = (SUMMARY, _SCENARIO, _FLOWS, _PORTS, SERIES, TRACES, _DROPS)
+"""What a result consists of; in ``series`` and ``traces`` that is what ``OWN`` ends with."""
+OWN = (".parquet", ".pcapng")
 
 _SUMMARY_KEYS: dict[str, type | tuple[type, ...]] = {
     "name": str,
@@ -72,11 +83,14 @@ _SUMMARY_KEYS: dict[str, type | tuple[type, ...]] = {
     "series": list,
     "traces": list,
     "warnings": list,
+    "warning_kinds": list,
+    "unfinished": dict,
 }
 _SERIES_KEYS = {"name": str, "kind": str, "unit": str, "column": str, "rows": int}
+_WARNING_KEYS = {"kind": str, "casts_doubt": bool}
 _TRACE_KEYS = {"name": str, "rows": int, "start_ps": int, "end_ps": int}
 _BIN_KEYS = dict.fromkeys(("upper_bytes", "flows", "p50", "p95", "p99"), (int, float))
-"""What is looked at here of a summary, of a series, trace or bin of slowdowns in it."""
+"""What is looked at here of a summary, of a series, warning, trace or bin of slowdowns in it."""
 _PROBE_KEYS = {"name": str, "kind": str, "start": str, "interval": str}
 """What is looked at of a probe of the scenario."""
 
@@ -112,7 +126,9 @@ _NEEDED_OF_TRACES: dict[str, _Columns] = {
 }
 """The same of traces."""
 
-_MAY_BE_NULL = ("fct_ps", "slowdown")
+_OF_DONE = ("fct_ps", "slowdown")
+"""Columns of flows that are null in those that are not done, and in no others."""
+
 _KINDS: dict[type, str] = {int: "whole numbers", float: "numbers", str: "text", bool: "flags"}
 
 _ROWS_PER_GROUP = 1 << 18
@@ -122,7 +138,7 @@ _ROWS_PER_GROUP = 1 << 18
 def check_target(directory: Path, *, force: bool) -> None:
     """Raises :class:`ResultError` where ``save`` would refuse ``directory``; leaves nothing."""
     with refusals(directory):
-        _check_room(directory, _target(directory, force=force))
+        _check_room(directory, target_of(directory, force=force))
 
 
 def check_file(path: Path) -> None:
@@ -156,37 +172,7 @@ def _check_room(told: Path, target: Path) -> None:
     names = target.relative_to(ancestor).parts
     longest = max(names, key=lambda name: len(os.fsencode(name)))
     # Whether a directory can be made, nothing tells as well as making one.
-    _make_temporary(longest, ancestor).rmdir()
-
-
-def save(result: Result, directory: Path, *, force: bool) -> Path:
-    """Writes ``result`` to ``directory``; returns it. Ctrl-C and SIGTERM wait until it is there."""
-    import polars as pl  # noqa: F401 (before signals are held back)
-
-    with held_back():
-        _save(result, directory, force=force)
-    return directory
-
-
-def _save(result: Result, directory: Path, *, force: bool) -> None:
-    check_target(directory, force=force)
-    target = Path(os.path.realpath(directory))
-    made = [parent for parent in target.parents if not parent.exists()]
-    temporary: Path | None = None
-    try:
-        with refusals(directory):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            temporary = _make_temporary(target.name, target.parent)
-            _write_all(result, temporary)
-            _put_in_place(temporary, target)
-            _sync(target.parent)
-    finally:
-        if temporary is not None:
-            shutil.rmtree(temporary, ignore_errors=True)
-        # Those that hold something stay.
-        for parent in made:
-            with suppress(OSError):
-                parent.rmdir()
+    make_temporary(ancestor / longest).rmdir()
 
 
 @contextmanager
@@ -198,15 +184,18 @@ def refusals(path: Path, what: str = "write") -> Iterator[None]:
         raise ResultError(f"{path}: cannot {what}: {error.strerror or error}") from None
 
 
-def _target(directory: Path, *, force: bool) -> Path:
-    """The place that ``directory`` stands for, links followed, if a result may take it."""
+def target_of(directory: Path, *, force: bool) -> Path:
+    """The place that ``directory`` stands for, links followed, if a result may take it.
+
+    Raises :class:`ResultError` where it may not.
+    """
     target = Path(os.path.realpath(directory))
     if not target.is_dir():
         if target.exists() or directory.is_symlink():
             raise ResultError(f"{directory}: exists and is not a directory")
         return target
     if any(target.iterdir()):
-        if not (target / _SUMMARY).is_file():
+        if not (target / SUMMARY).is_file():
             raise ResultError(
                 f"{directory}: exists and is not a result of rocelab",
                 hint="choose another directory",
@@ -227,83 +216,25 @@ def _target(directory: Path, *, force: bool) -> Path:
     return target
 
 
-def _make_temporary(name: str, parent: Path) -> Path:
-    """A new directory in ``parent``, hidden, with ``name`` in its name."""
-    # Others may read it as the umask says; what tempfile makes, nobody else may.
-    while True:
-        temporary = parent / f".{name}.{secrets.token_hex(4)}"
-        with suppress(FileExistsError):
-            temporary.mkdir()
-            return temporary
-
-
-def _write_all(result: Result, directory: Path) -> None:
-    _write(directory / _SCENARIO, result.scenario_toml.encode())
-    _write(directory / _FLOWS, to_parquet(result.flows.to_polars()))
-    _write(directory / _PORTS, to_parquet(result.ports.to_polars()))
-    for part, tables in ((_SERIES, result.series), (_TRACES, result.traces)):
+def write_all(result: Result, directory: Path) -> None:
+    """Writes the files of ``result`` to the empty ``directory``, the summary last."""
+    write(directory / _SCENARIO, result.scenario_toml.encode())
+    write(directory / _FLOWS, to_parquet(result.flows.to_polars()))
+    write(directory / _PORTS, to_parquet(result.ports.to_polars()))
+    for part, tables in ((SERIES, result.series), (TRACES, result.traces)):
         if tables:
             (directory / part).mkdir()
             for name, table in tables.items():
-                _write(directory / part / f"{name}.parquet", to_parquet(table.to_polars()))
-            if part == _TRACES and (capture := result.capture) is not None:
-                _write(directory / part / _CAPTURE, capture)
-            _sync(directory / part)
+                write(directory / part / f"{name}.parquet", to_parquet(table.to_polars()))
+            if part == TRACES and (capture := result.capture) is not None:
+                write(directory / part / _CAPTURE, capture)
+            sync(directory / part)
     if result.drops:
-        _write(directory / _DROPS, to_json(result.drops))
-    _write(directory / _SUMMARY, to_json(result.summary))
-    _sync(directory)
-
-
-def _put_in_place(temporary: Path, directory: Path) -> None:
-    """Gives ``temporary`` its name, in place of a result that has it; other files there stay."""
-    if not directory.exists() or not any(directory.iterdir()):
-        temporary.rename(directory)
-        return
-    old = _make_temporary(directory.name, directory.parent)
-    try:
-        directory.rename(old)
-        try:
-            temporary.rename(directory)
-        except BaseException:
-            _put_back(old, directory)
-            raise
-    except BaseException:
-        # Still empty if nothing could be moved; a result that could not be put back stays.
-        with suppress(OSError):
-            old.rmdir()
-        raise
-    try:
-        _move_others(old, directory)
-    except OSError as error:
-        raise ResultError(
-            f"{directory}: cannot write: {error.strerror or error}",
-            hint=f"the result is replaced; other files that were there are in {old}",
-        ) from None
-    shutil.rmtree(old, ignore_errors=True)
-
-
-def _move_others(old: Path, directory: Path) -> None:
-    """Moves to ``directory`` what is in ``old`` and no part of a result."""
-    for entry in list(old.iterdir()):
-        if entry.name not in _PARTS:
-            entry.rename(directory / entry.name)
-    for part in (_SERIES, _TRACES):
-        others = list((old / part).iterdir()) if (old / part).is_dir() else []
-        for entry in others:
-            if entry.suffix not in _OWN:
-                (directory / part).mkdir(exist_ok=True)
-                entry.rename(directory / part / entry.name)
-
-
-def _put_back(old: Path, directory: Path) -> None:
-    try:
-        old.rename(directory)
-    except OSError as error:
-        raise ResultError(
-            f"{directory}: cannot write: {error.strerror or error}",
-            hint=f"the result that was there is now {old}",
-        ) from None
+        write(directory / _DROPS, to_json(result.drops))
+    # The files as they are now, whoever wrote them.
+    summary = sealed({**result.summary, "schema": SCHEMA_VERSION}, directory)
+    write(directory / SUMMARY, to_json(summary))
+    sync(directory)
 
 
 def to_parquet(frame: pl.DataFrame) -> bytes:
@@ -320,21 +251,6 @@ def to_json(data: object) -> bytes:
     return (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode()
 
 
-def _write(path: Path, data: bytes) -> None:
-    with path.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _sync(directory: Path) -> None:
-    handle = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 def put(path: Path, data: bytes) -> None:
     """Writes a file, whole or not at all; one that is there is replaced.
 
@@ -345,40 +261,45 @@ def put(path: Path, data: bytes) -> None:
             path.write_bytes(data)
             return
         path = Path(os.path.realpath(path))
-        temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}"
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            _write(temporary, data)
-            temporary.replace(path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
-        _sync(path.parent)
+        with locked(path) as left:
+            if left:
+                remove_left_files(path)
+            temporary = temporary_name(path)
+            try:
+                write(temporary, data)
+                temporary.replace(path)
+            except BaseException:
+                temporary.unlink(missing_ok=True)
+                raise
+            sync(path.parent)
 
 
 def open_result(directory: str | os.PathLike[str]) -> Result:
-    """The result in ``directory``. Tables are read when they are first looked at.
+    """The result in ``directory``. Tables are read, and checked, when they are first looked at.
 
-    Raises :class:`ResultError` where there is none, or one of a newer rocelab.
+    Raises :class:`ResultError` where there is none, where it is damaged, or where a newer rocelab
+    wrote it. A result of a version that knew no checksums has an
+    :class:`UnverifiedResultWarning`.
     """
+    result = open_quietly(directory)
+    if result.unverified:
+        warnings.warn(
+            UnverifiedResultWarning(
+                f"{directory}: an earlier version wrote it, without checksums: "
+                "damaged or edited values go unnoticed"
+            ),
+            stacklevel=2,
+        )
+    return result
+
+
+def open_quietly(directory: str | os.PathLike[str]) -> Result:
+    """As :func:`open_result`, without its warning."""
     directory = Path(directory)
-    summary_path = directory / _SUMMARY
+    summary_path = directory / SUMMARY
     try:
-        summary = json.loads(_text(summary_path))
-        scenario_toml = _text(directory / _SCENARIO)
-        drops = _drops(directory / _DROPS)
-    except FileNotFoundError as error:
-        if not directory.exists():
-            raise ResultError(f"{directory}: no such directory") from None
-        hint = "`rocelab run SCENARIO.toml --out DIR` makes one"
-        if (directory / SWEEP).is_file():
-            hint = f"it is a sweep, whose results are {directory / 'runs'}/COMBINATION/SEED"
-        raise ResultError(
-            f"{directory}: not a result directory: {Path(error.filename).name} is missing",
-            hint=hint,
-        ) from None
-    except OSError as error:
-        raise ResultError(f"{directory}: {error.strerror or error}") from None
+        summary = json.loads(_text(Stored(directory, None), SUMMARY))
     except (ValueError, RecursionError) as error:
         raise ResultError(f"{summary_path}: damaged: {error}") from None
     if not isinstance(summary, dict) or not isinstance(summary.get("schema"), int):
@@ -388,26 +309,56 @@ def open_result(directory: str | os.PathLike[str]) -> Result:
             f"{directory}: written by rocelab {summary.get('version')}, which this one cannot read",
             hint="use a newer rocelab",
         )
+    checksums = None
+    if summary["schema"] > 1 or has_checksums(summary):
+        summary, checksums = unsealed(summary_path, summary)
+    stored = Stored(directory, checksums)
+    scenario_toml = _text(stored, _SCENARIO)
+    drops = _drops(stored)
     # Older ones have none.
     summary.setdefault("traces", [])
+    if "warning_kinds" not in summary:
+        _add_kinds(summary)
     _check_summary(summary_path, summary)
     _check_probes(directory / _SCENARIO, scenario_toml, summary)
-    capture = directory / _TRACES / _CAPTURE
-    ports = Table(partial(_read, directory, _PORTS))
+    capture = f"{TRACES}/{_CAPTURE}"
+    ports = Table(partial(_read_ports, stored))
     return Result(
-        flows=Table(partial(_read, directory, _FLOWS)),
+        flows=Table(partial(_read_flows, stored, summary)),
         ports=ports,
-        series=series_of(summary, partial(_read_series, directory, ports)),
+        series=series_of(summary, partial(_read_series, stored, ports)),
         traces={
-            entry["name"]: Table(partial(_read_trace, directory, ports, entry))
+            entry["name"]: Table(partial(_read_trace, stored, ports, entry))
             for entry in summary["traces"]
         },
-        capture=capture if capture.exists() else None,
+        capture=partial(stored.bytes, capture) if stored.has(capture) else None,
         summary=summary,
         drops=drops,
         scenario_toml=scenario_toml,
-        directory=directory,
+        stored=stored,
     )
+
+
+def _text(stored: Stored, name: str) -> str:
+    """The text of a file that every result has."""
+    try:
+        return stored.text(name)
+    except ResultError as error:
+        raise _no_result(stored.directory) or error from None
+
+
+def _no_result(directory: Path) -> ResultError | None:
+    """Why ``directory``, whose summary cannot be read, is no result; None where it may be one."""
+    with refusals(directory, "read"):
+        if not directory.exists():
+            return ResultError(f"{directory}: no such directory")
+        missing = [name for name in (SUMMARY, _SCENARIO) if not (directory / name).exists()]
+    if not missing:
+        return None
+    hint = "`rocelab run SCENARIO.toml --out DIR` makes one"
+    if (directory / SWEEP).is_file():
+        hint = f"it is a sweep, whose results are {directory / 'runs'}/COMBINATION/SEED"
+    return ResultError(f"{directory}: not a result directory: {missing[0]} is missing", hint=hint)
 
 
 def _check_summary(path: Path, summary: dict[str, Any]) -> None:
@@ -424,6 +375,39 @@ def _check_summary(path: Path, summary: dict[str, Any]) -> None:
         _check_keys(path, entry, _BIN_KEYS, f"slowdown.bins.{number}")
     if not all(isinstance(warning, str) for warning in summary["warnings"]):
         raise ResultError(f"{path}: damaged: warnings: not all are text")
+    for number, entry in enumerate(summary["warning_kinds"]):
+        _check_keys(path, entry, _WARNING_KEYS, f"warning_kinds.{number}")
+    if len(summary["warning_kinds"]) != len(summary["warnings"]):
+        raise ResultError(f"{path}: damaged: warning_kinds: not one for each of warnings")
+    if not all(isinstance(count, int) for count in summary["unfinished"].values()):
+        raise ResultError(f"{path}: damaged: unfinished: not all are numbers")
+
+
+def _add_kinds(summary: dict[str, Any]) -> None:
+    """Adds to the summary of an older version what that did not tell: the kinds of its warnings."""
+    warnings, left = summary.get("warnings"), 0
+    if not isinstance(warnings, list):
+        return
+    with suppress(KeyError, TypeError):
+        left = summary["flows"] - summary["flows_done"]
+    summary.setdefault("unfinished", {})
+    kinds = [_kind_of_older(str(text)) for text in warnings]
+    if left and UNFINISHED not in kinds:
+        told = f"{left} of {summary['flows']} flows are unfinished"
+        warnings.insert(0, f"{told}, and in no statistic of completion times")
+        kinds.insert(0, UNFINISHED)
+    summary["warning_kinds"] = [{"kind": kind, "casts_doubt": kind != ""} for kind in kinds]
+
+
+def _kind_of_older(text: str) -> str:
+    """The kind of an older version's warning, where it casts doubt on the numbers."""
+    words = {
+        " not done at ": UNFINISHED,
+        "no flow begins ": UNFINISHED,
+        "deadlock: ": "deadlock",
+        "PFC did not protect": "lossless-drops",
+    }
+    return next((kind for part, kind in words.items() if part in text), "")
 
 
 def _check_probes(path: Path, scenario_toml: str, summary: Mapping[str, Any]) -> None:
@@ -462,58 +446,73 @@ def _check_keys(
             )
 
 
-def check_tables(directory: Path, summary: Mapping[str, Any]) -> None:
-    """Raises :class:`ResultError` where a table's file is missing, damaged or another one."""
-    _read(directory, _FLOWS)
-    ports = Table(partial(_read, directory, _PORTS))
+def check_files(result: Result) -> None:
+    """Raises :class:`ResultError` where a file of ``result`` is missing, damaged or another one.
+
+    The files are read for it, and not kept. A result that was not read from a directory has none.
+    """
+    stored, summary = result.stored, result.summary
+    if stored is None:
+        return
+    _read_flows(stored, summary)
+    ports = Table(partial(_read_ports, stored))
     ports.to_polars()
     for entry in summary["series"]:
-        _read_series(directory, ports, entry)
+        _read_series(stored, ports, entry)
     for entry in summary["traces"]:
-        _read_trace(directory, ports, entry)
+        _read_trace(stored, ports, entry)
+    for name in stored.checksums or ():
+        if not name.endswith(".parquet"):
+            stored.check(name)
 
 
-def _read(directory: Path, name: str) -> pl.DataFrame:
-    """The flows or the ports."""
-    path = directory / name
-    frame = _read_parquet(path)
-    _need(path, frame, _NEEDED[name])
+def _read_flows(stored: Stored, summary: Mapping[str, Any]) -> pl.DataFrame:
+    path = stored.directory / _FLOWS
+    frame = stored.frame(_FLOWS)
+    _need(path, frame, _NEEDED[_FLOWS], summary["flows"])
+    for name in _OF_DONE:
+        if not (frame["done"] == frame[name].is_not_null()).all():
+            raise ResultError(f"{path}: damaged: {name} and done do not agree")
+    if frame["done"].sum() != summary["flows_done"]:
+        raise ResultError(f"{path}: damaged: {SUMMARY} has another number of flows that are done")
     return frame
 
 
-def _read_series(directory: Path, ports: Table, entry: Mapping[str, Any]) -> pl.DataFrame:
+def _read_ports(stored: Stored) -> pl.DataFrame:
+    frame = stored.frame(_PORTS)
+    _need(stored.directory / _PORTS, frame, _NEEDED[_PORTS])
+    return frame
+
+
+def _read_series(stored: Stored, ports: Table, entry: Mapping[str, Any]) -> pl.DataFrame:
     """A series that the summary lists."""
-    path = directory / _SERIES / f"{entry['name']}.parquet"
-    frame = _read_parquet(path)
+    name = f"{SERIES}/{entry['name']}.parquet"
+    path = stored.directory / name
+    frame = stored.frame(name)
     keys = {"flow_id": int} if "flow_id" in frame.columns else _PORT
-    _need(path, frame, {"time_ps": int, **keys, entry["column"]: float})
+    _need(path, frame, {"time_ps": int, **keys, entry["column"]: float}, entry["rows"])
     if keys is _PORT:
         _need_ports(path, frame, ports)
     return frame
 
 
-def _read_trace(directory: Path, ports: Table, entry: Mapping[str, Any]) -> pl.DataFrame:
+def _read_trace(stored: Stored, ports: Table, entry: Mapping[str, Any]) -> pl.DataFrame:
     """A trace that the summary lists."""
-    path = directory / _TRACES / f"{entry['name']}.parquet"
-    frame = _read_parquet(path)
-    _need(path, frame, _NEEDED_OF_TRACES[entry["name"]])
+    name = f"{TRACES}/{entry['name']}.parquet"
+    path = stored.directory / name
+    frame = stored.frame(name)
+    _need(path, frame, _NEEDED_OF_TRACES[entry["name"]], entry["rows"])
     _need_ports(path, frame, ports)
     return frame
 
 
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise ResultError(f"{path}: damaged: not a text file (byte {error.start})") from None
-
-
-def _drops(path: Path) -> list[dict[str, Any]]:
-    """The drops that ``path`` lists; none where there is no such file."""
-    try:
-        drops = json.loads(_text(path))
-    except FileNotFoundError:
+def _drops(stored: Stored) -> list[dict[str, Any]]:
+    """The drops that the result lists; none where it has no such file."""
+    if not stored.has(_DROPS):
         return []
+    path = stored.directory / _DROPS
+    try:
+        drops = json.loads(stored.text(_DROPS))
     except (ValueError, RecursionError) as error:
         raise ResultError(f"{path}: damaged: {error}") from None
     if not isinstance(drops, list):
@@ -521,16 +520,11 @@ def _drops(path: Path) -> list[dict[str, Any]]:
     return drops
 
 
-def _read_parquet(path: Path) -> pl.DataFrame:
-    import polars as pl
+def _need(path: Path, frame: pl.DataFrame, needed: _Columns, rows: int | None = None) -> None:
+    """Raises where ``frame``, read from ``path``, is not a table with the columns ``needed``.
 
-    # As a file: Polars takes no names that are not UTF-8.
-    with _unreadable(path), path.open("rb") as file:
-        return pl.read_parquet(file)
-
-
-def _need(path: Path, frame: pl.DataFrame, needed: _Columns) -> None:
-    """Raises where ``frame``, read from ``path``, is not a table with the columns ``needed``."""
+    Nor with so many ``rows``, where they are known.
+    """
     missing = [name for name in needed if name not in frame.columns]
     if missing:
         raise ResultError(
@@ -541,8 +535,12 @@ def _need(path: Path, frame: pl.DataFrame, needed: _Columns) -> None:
         column = frame[name]
         if column.dtype.to_python() is not kind:
             raise ResultError(f"{path}: damaged: the column {name} does not hold {_KINDS[kind]}")
-        if name not in _MAY_BE_NULL and column.null_count():
+        if name not in _OF_DONE and column.null_count():
             raise ResultError(f"{path}: damaged: the column {name} has gaps")
+        if kind is float and not column.is_finite().all():
+            raise ResultError(f"{path}: damaged: the column {name} has values that are no numbers")
+    if rows is not None and len(frame) != rows:
+        raise ResultError(f"{path}: damaged: has {len(frame):,} rows, and {SUMMARY} says {rows:,}")
 
 
 def _need_ports(path: Path, frame: pl.DataFrame, ports: Table) -> None:
@@ -551,16 +549,3 @@ def _need_ports(path: Path, frame: pl.DataFrame, ports: Table) -> None:
     if told - known:
         node, port = min(told - known)
         raise ResultError(f"{path}: damaged: the network has no node {node} with a port {port}")
-
-
-@contextmanager
-def _unreadable(path: Path) -> Iterator[None]:
-    import polars as pl
-
-    if path.is_dir():
-        raise ResultError(f"{path}: cannot read: is a directory")
-    try:
-        yield
-    except (OSError, pl.exceptions.PolarsError) as error:
-        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
-        raise ResultError(f"{path}: cannot read: {reason}") from None

@@ -7,13 +7,15 @@ other's hash goes first.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rocelab import __version__
 from rocelab.errors import ResultError
-from rocelab.runner import open_sound, simulator
+from rocelab.runner import open_sound, simulator, told_again
+from rocelab.saving import save, settle
 from rocelab.store import (
     SWEEP,
     check_directory,
@@ -34,6 +36,7 @@ SCHEMA_VERSION = 1
 _RUNS = "runs"
 _SIMULATOR = "simulator.sha256"
 """In each run's directory."""
+_HASH = re.compile(r"[0-9a-f]{64}")
 
 
 def missing(directory: Path, wanted: Iterable[tuple[str, str]], *, force: bool) -> set[str]:
@@ -69,6 +72,7 @@ def missing(directory: Path, wanted: Iterable[tuple[str, str]], *, force: bool) 
 
 def _kept(home: Path, scenario: str) -> bool | None:
     """Whether the run there is the one of ``scenario``; None where there is no whole one."""
+    settle(home)
     result = open_sound(home)
     if result is None:
         return None
@@ -78,7 +82,12 @@ def _kept(home: Path, scenario: str) -> bool | None:
         maker = (home / _SIMULATOR).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):
         return None
-    return None if result.partial else maker == simulator()
+    if maker != simulator():
+        return False if _HASH.fullmatch(maker) else None
+    if result.unverified:
+        told_again(f"{home}: has no checksums")
+        return None
+    return None if result.partial else True
 
 
 def keep(result: Result, home: Path) -> None:
@@ -86,7 +95,7 @@ def keep(result: Result, home: Path) -> None:
     # It is no part of a result, and would stay there beside the run of another simulator.
     with refusals(home):
         (home / _SIMULATOR).unlink(missing_ok=True)
-    result.save(home, force=True)
+    save(result, home, force=True)
     put(home / _SIMULATOR, f"{simulator()}\n".encode())
 
 

@@ -196,6 +196,23 @@ class Sweep:
             columns.append(pl.Series(axis.key, values))
         return columns
 
+    def flows_done(self) -> list[tuple[int, int]]:
+        """For each combination: the flows that were done, and all of them, of all its seeds."""
+        seeds = len(self.plan.seeds)
+        summaries = [result.summary for result in self.results]
+        groups = [summaries[at : at + seeds] for at in range(0, len(summaries), seeds)]
+        return [
+            (sum(one["flows_done"] for one in group), sum(one["flows"] for one in group))
+            for group in groups
+        ]
+
+    @property
+    def doubts(self) -> list[str]:
+        """The warnings that cast doubt on numbers of runs, as in ``warnings``."""
+        runs = zip(self.plan.cases, self.results, strict=True)
+        told = ((case.place, text) for case, result in runs for text in result.doubts)
+        return told_once(told, len(self.results))
+
     @property
     def warnings(self) -> list[str]:
         """What the user should know: warnings of the runs, those alike but for their numbers once.

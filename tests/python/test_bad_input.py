@@ -17,7 +17,8 @@ import polars as pl
 import pytest
 
 import rocelab
-from conftest import INCAST, Command
+from conftest import INCAST, Command, reseal
+from rocelab import placing
 from rocelab.cli.fct import fct
 from rocelab.cli.plot import plot
 from rocelab.runner import default_cache
@@ -337,6 +338,13 @@ def test_a_refusal_by_the_system_is_a_result_error(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.fixture
+def no_flags(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file system refuses the flags of renameat2."""
+    monkeypatch.setattr(placing, "_renameat2", lambda *_: errno.EINVAL)
+
+
+@pytest.mark.usefixtures("no_flags")
 @pytest.mark.parametrize("failing", [1, 2])
 @pytest.mark.parametrize("there", [True, False])
 def test_a_failed_rename_leaves_nothing(
@@ -370,6 +378,7 @@ def test_a_failed_rename_leaves_nothing(
     assert sorted(tmp_path.rglob("*")) == before
 
 
+@pytest.mark.usefixtures("no_flags")
 def test_an_old_result_that_cannot_be_put_back_is_kept(
     incast: rocelab.Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -622,6 +631,8 @@ def test_damaged_file_of_a_result(
 ) -> None:
     out = incast.save(tmp_path / "out")
     (out / file).write_bytes(content)
+    if file != "summary.json":
+        reseal(out)
     done = command("plot", out)
     assert done.returncode == 2
     assert_one_error(done.stderr)
@@ -645,6 +656,7 @@ def test_a_damaged_probe_is_told_when_the_result_is_opened(
     before, found, after = file.read_text().partition(old)
     assert found
     file.write_text(before + new + after)
+    reseal(out)
     with pytest.raises(rocelab.ResultError) as caught:
         rocelab.open(out)
     line = before.count("\n") + 1
@@ -656,6 +668,7 @@ def test_a_damaged_scenario_is_told_with_its_file(incast: rocelab.Result, tmp_pa
     file = out / "scenario.toml"
     before, _, after = file.read_text().partition("hosts = ")
     file.write_text(f"{before}hostz = {after}")
+    reseal(out)
     with pytest.raises(rocelab.ResultError) as caught:
         _ = rocelab.open(out).scenario
     line = before.count("\n") + 1
@@ -728,6 +741,7 @@ def test_a_summary_of_another_kind(
     if value is ...:
         del summary[key]
     (out / "summary.json").write_text(json.dumps(summary))
+    reseal(out)
     with pytest.raises(rocelab.ResultError) as caught:
         rocelab.open(out)
     assert str(caught.value) == f"{out / 'summary.json'}: damaged: {words}"
@@ -751,6 +765,7 @@ def test_nothing_is_drawn_of_a_result_with_a_damaged_table(
     table.unlink()
     if damage == "cut":
         table.write_bytes(content[: len(content) // 2])
+        reseal(out)
     elif damage == "directory":
         table.mkdir()
     with pytest.raises(rocelab.ResultError) as caught:
@@ -782,6 +797,7 @@ def test_a_table_of_another_kind(
     out = incast.save(tmp_path / "out")
     flows = out / "flows.parquet"
     flows.write_bytes((out / "ports.parquet").read_bytes())
+    reseal(out)
     done = command(what, out)
     assert done.returncode == 2
     assert_one_error(done.stderr)
@@ -792,6 +808,7 @@ def test_a_series_of_another_kind(command: Command, incast: rocelab.Result, tmp_
     out = incast.save(tmp_path / "out")
     series = out / "series" / "bottleneck.parquet"
     series.write_bytes((out / "series" / "goodput.parquet").read_bytes())
+    reseal(out)
     done = command("plot", out)
     assert done.returncode == 2
     assert_one_error(done.stderr)
@@ -842,6 +859,7 @@ def test_columns_of_another_kind(
     frame = pl.read_parquet(path)
     frame = frame.drop(change) if isinstance(change, str) else frame.with_columns(change)
     frame.write_parquet(path)
+    reseal(out)
     for read in [partial(plot, [out], None), partial(fct, out)][: 2 if file == "flows" else 1]:
         with pytest.raises(rocelab.ResultError) as caught:
             read()
@@ -854,7 +872,7 @@ def test_result_of_a_newer_version(command: Command, incast_file: Path, tmp_path
     out = tmp_path / "out"
     command("run", incast_file, "--out", out)
     summary = (out / "summary.json").read_text()
-    (out / "summary.json").write_text(summary.replace('"schema": 1', '"schema": 99'))
+    (out / "summary.json").write_text(summary.replace('"schema": 2', '"schema": 99'))
     done = command("plot", out)
     assert done.returncode == 2
     assert_one_error(done.stderr)

@@ -71,8 +71,8 @@ def test_ctrl_c_while_a_whole_result_is_saved(tmp_path: Path, incast_file: Path)
         "import signal, sys\n"
         "from rocelab import store\n"
         "from rocelab.cli import main\n"
-        "write = store._write\n"
-        "store._write = lambda *args: (signal.raise_signal(signal.SIGINT), write(*args))\n"
+        "write = store.write\n"
+        "store.write = lambda *args: (signal.raise_signal(signal.SIGINT), write(*args))\n"
         "main()\n"
     )
     out = tmp_path / "out"

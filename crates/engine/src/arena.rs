@@ -198,6 +198,11 @@ impl<'a, P: Copy + Send> Packets<'a, P> {
         self.arena.shared.lock().expect("no thread panics with the pool").free.push(batch);
     }
 
+    /// The free slots of this thread's stock, once it needs no more packets.
+    pub(crate) fn into_free(self) -> Vec<u32> {
+        self.free
+    }
+
     /// The packet of a handle.
     #[inline]
     pub fn get<'h>(&self, handle: &'h Handle) -> &'h P
@@ -230,6 +235,37 @@ impl<'a, P: Copy + Send> Packets<'a, P> {
     #[inline]
     pub(crate) fn prefetch(&self, raw: u32) {
         fetch_to_write(self.slot(raw).cast(), (size_of::<Slot<P>>() / LINE).min(4));
+    }
+}
+
+/// The packets that were still in the network when a run ended: in queues, on links, or held by devices.
+pub struct Undelivered<P: Copy + Send> {
+    arena: Arena<P>,
+    /// Free slots that the run's threads had in stock.
+    free: Vec<Vec<u32>>,
+}
+
+impl<P: Copy + Send> Undelivered<P> {
+    /// Of a run that has ended; `free` is what its threads had in stock.
+    pub(crate) fn new(arena: Arena<P>, free: Vec<Vec<u32>>) -> Undelivered<P> {
+        Undelivered { arena, free }
+    }
+
+    /// Calls `look` for each of them, in no particular order. Takes time for all slots that the run used.
+    pub fn each(&self, mut look: impl FnMut(&P)) {
+        let pool = self.arena.shared.lock().expect("no thread panics with the pool");
+        let lines = size_of::<Slot<P>>() / LINE;
+        let mut free = vec![0_u64; pool.fresh.div_ceil(64)];
+        for &raw in self.free.iter().chain(&pool.free).flatten() {
+            let slot = raw as usize / lines;
+            free[slot / 64] |= 1 << (slot % 64);
+        }
+        let start = self.arena.reach.as_ptr();
+        for slot in (0..pool.fresh).filter(|slot| free[slot / 64] & 1 << (slot % 64) == 0) {
+            // SAFETY: a slot that was handed out and is not free holds a packet. The run is over, so
+            // that nobody changes it.
+            look(unsafe { &(*start.add(slot * size_of::<Slot<P>>()).cast::<Slot<P>>()).packet });
+        }
     }
 }
 
@@ -333,6 +369,26 @@ mod tests {
             assert!(queue.is_empty() && queue.pop(&packets).is_none());
         }
         assert!(arena.shared.lock().unwrap().fresh <= 3 * BATCH, "freed slots are used again");
+    }
+
+    #[test]
+    fn what_is_neither_removed_nor_discarded_is_undelivered() {
+        let arena = Arena::<u64>::new();
+        let (mut one, mut other) = (arena.packets(), arena.packets());
+        let kept: Vec<Handle> = (0..3 * BATCH as u64).map(|value| one.insert(value)).collect();
+        let mut queue = Fifo::default();
+        for (value, handle) in (0..).zip(kept) {
+            match value % 3 {
+                0 => queue.push(&other, handle),
+                1 => drop(other.remove(handle)),
+                _ => one.discard(handle),
+            }
+        }
+        let free = vec![one.into_free(), other.into_free()];
+        let mut left = Vec::new();
+        Undelivered::new(arena, free).each(|&value| left.push(value));
+        left.sort_unstable();
+        assert_eq!(left, (0..BATCH as u64).map(|value| value * 3).collect::<Vec<_>>());
     }
 
     #[test]

@@ -48,10 +48,9 @@ impl<'a, D: Device> Crew<'a, D> {
         }
     }
 
-    /// Any of the workers; in the end all say the same.
-    pub(crate) fn into_worker(self) -> Worker<'a, D> {
-        let worker = self.workers.into_iter().next().expect("there is a thread");
-        worker.into_inner()
+    /// The workers, when the run is over.
+    pub(crate) fn into_workers(self) -> Vec<Worker<'a, D>> {
+        self.workers.into_iter().map(Turns::into_inner).collect()
     }
 
     /// What a thread does from the beginning of the run to its end.

@@ -45,7 +45,7 @@ mod sync;
 mod window;
 mod worker;
 
-pub use arena::{Fifo, Handle, Packets};
+pub use arena::{Fifo, Handle, Packets, Undelivered};
 pub use deal::Dealt;
 pub use fetch::{fetch, fetch_whole};
 pub use key::{Ties, since};

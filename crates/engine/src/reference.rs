@@ -4,7 +4,7 @@
 //! threads, no look ahead. A device is asked to work an instant at a time. What comes out must be
 //! the same; tests compare the two.
 
-use crate::arena::Arena;
+use crate::arena::{Arena, Undelivered};
 use crate::deal::Dealer;
 use crate::key;
 use crate::mailbox::{Mail, Post, SLOTS};
@@ -16,13 +16,13 @@ use units::Time;
 
 const INSTANT: Time = Time::from_ps(1);
 
-/// Runs `devices` until the limits and gives them back as they then are. Of the layout, only the
-/// rule for ties counts.
+/// Runs `devices` until the limits and gives them back as they then are, with the packets that have not
+/// reached their end. Of the layout, only the rule for ties counts.
 pub fn run_by_the_book<D: Device>(
     mut devices: Vec<D>,
     layout: &Layout,
     limits: Limits,
-) -> (Vec<D>, Outcome) {
+) -> (Vec<D>, Outcome, Undelivered<D::Packet>) {
     let arena = Arena::<D::Packet>::new();
     let mut packets = arena.packets();
     let mix = layout.ties.mix();
@@ -101,5 +101,7 @@ pub fn run_by_the_book<D: Device>(
     }
     let end = goal_end.unwrap_or(stop).min(stop);
     let Records { full_from, .. } = records;
-    (devices, Outcome { end, finished, cancelled: false, full_from })
+    let free = vec![packets.into_free()];
+    let left = Undelivered::new(arena, free);
+    (devices, Outcome { end, finished, cancelled: false, full_from }, left)
 }

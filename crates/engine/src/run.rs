@@ -1,4 +1,4 @@
-use crate::arena::Arena;
+use crate::arena::{Arena, Undelivered};
 use crate::barrier::Barrier;
 use crate::crew::Crew;
 use crate::grid::Grid;
@@ -87,7 +87,8 @@ pub struct Outcome {
     pub full_from: Time,
 }
 
-/// Runs `devices` until the limits, or until `watch` says no, and gives them back as they then are.
+/// Runs `devices` until the limits, or until `watch` says no, and gives them back as they then are, with the
+/// packets that have not reached their end.
 ///
 /// # Errors
 /// Where the system does not start a thread.
@@ -99,7 +100,7 @@ pub fn run<D: Device>(
     layout: &Layout,
     limits: Limits,
     watch: Watch<'_>,
-) -> io::Result<(Vec<D>, Outcome)> {
+) -> io::Result<(Vec<D>, Outcome, Undelivered<D::Packet>)> {
     let arena = Arena::new();
     let mut group_of = vec![0; devices.len()];
     let mut owner = vec![0; devices.len()];
@@ -163,8 +164,12 @@ pub fn run<D: Device>(
             Ok(())
         })?;
     }
-    let outcome = crew.into_worker().outcome();
-    Ok((devices.into_iter().map(Turns::into_inner).collect(), outcome))
+    let workers = crew.into_workers();
+    // In the end all say the same.
+    let outcome = workers.first().expect("there is a thread").outcome();
+    let free = workers.into_iter().map(Worker::into_free).collect();
+    let devices = devices.into_iter().map(Turns::into_inner).collect();
+    Ok((devices, outcome, Undelivered::new(arena, free)))
 }
 
 struct BreakOnPanic<'a>(&'a Barrier);

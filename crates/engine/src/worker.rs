@@ -198,6 +198,11 @@ impl<'a, D: Device> Worker<'a, D> {
         Outcome { end, finished, cancelled: self.cancelled, full_from }
     }
 
+    /// The free slots for packets that it had in stock, when the run is over.
+    pub(crate) fn into_free(self) -> Vec<u32> {
+        self.packets.into_free()
+    }
+
     /// Begins the window at hand: lays out what is to be worked.
     pub(crate) fn open(&mut self) {
         self.windows += 1;

@@ -86,7 +86,8 @@ fn run_all<D: Device + Send>(
     limits: Limits,
     watch: &(dyn Fn(Progress) -> bool + Sync),
 ) -> (Vec<D>, Outcome) {
-    run(devices, layout, limits, watch).expect("threads start")
+    let (devices, outcome, _) = run(devices, layout, limits, watch).expect("threads start");
+    (devices, outcome)
 }
 
 /// Links as (from, to, delay in units of 50 ns).
@@ -144,7 +145,7 @@ fn digest(count: usize, edges: &Edges, layout: &Layout, limits: Limits) -> (Vec<
 /// The same from the reference engine: one heap, an instant at a time.
 fn by_the_book(count: usize, edges: &Edges, limits: Limits) -> (Vec<u64>, Time, u64) {
     let layout = Layout::singles(count, 1, Time::from_us(1));
-    let (devices, outcome) = run_by_the_book(devices(count, edges), &layout, limits);
+    let (devices, outcome, _) = run_by_the_book(devices(count, edges), &layout, limits);
     let states = devices.iter().map(|device| mix(device.hash, device.seen)).collect();
     (states, outcome.end, outcome.finished)
 }
@@ -456,10 +457,10 @@ fn packets_of_one_instant_stay_in_order() {
             ties: Ties::TakeTurns,
         };
         let limits = Limits { stop: Time::from_us(5), goal: None, room: u64::MAX };
-        let (devices, _) = if by_the_book {
-            run_by_the_book(devices, &layout, limits)
+        let devices = if by_the_book {
+            run_by_the_book(devices, &layout, limits).0
         } else {
-            run_all(devices, &layout, limits, &|_| true)
+            run_all(devices, &layout, limits, &|_| true).0
         };
         let Some(Burst::Notes(seen)) = devices.into_iter().nth(1) else { panic!("it notes") };
         seen

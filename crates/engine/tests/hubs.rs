@@ -346,7 +346,7 @@ proptest! {
         let expected = digest(run_by_the_book(nodes(racks, &sends), &singles, limits).0).0;
         for (threads, hubs) in [(1, false), (1, true), (2, true), (3, true)] {
             let layout = in_racks(racks, threads, hubs);
-            let (after, _) = run(nodes(racks, &sends), &layout, limits, &|_| true)
+            let (after, ..) = run(nodes(racks, &sends), &layout, limits, &|_| true)
                 .expect("threads start");
             let (hashes, in_parts) = digest(after);
             prop_assert_eq!(&hashes, &expected, "{} threads, hubs: {}", threads, hubs);

@@ -24,7 +24,7 @@ use engine::{Arrivals, Device, Window};
 use schemes::contract::{Cp, HostFacts, PortFacts, SwitchFacts};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use units::{Bytes, NodeId, PortId, Time};
+use units::{Bytes, NodeId, PortId, Time, cancel};
 
 /// A node of the network.
 pub(crate) enum NodeDevice<S: Scheme> {
@@ -172,6 +172,7 @@ pub(crate) fn devices<S: Scheme>(
     }
     (0..graph.nodes() as u32)
         .map(|node| {
+            cancel::check();
             let probes = PortProbes::new(port_probes.remove(&node).unwrap_or_default());
             let ports = graph.ports(node).iter().map(|end| port(setup, common, end)).collect();
             match graph.kinds[node as usize] {

@@ -6,7 +6,9 @@ use crate::due::Due;
 use crate::egress::{Egress, LevelOf};
 use crate::mmu::{Admission, Mmu};
 use crate::mrg::Draws;
-use crate::packet::{Address, Header, NO_INGRESS, Packet, Scheme, is_pause, pfc_frame};
+use crate::packet::{
+    Address, Header, MOST_OWN_CONTROL, NO_INGRESS, Packet, Scheme, is_pause, pfc_frame,
+};
 use crate::port::Port;
 use crate::probe::PortProbes;
 use crate::record::{Happening, Recorder};
@@ -271,6 +273,15 @@ impl<S: Scheme> Chassis<S> {
     pub(crate) fn consume(&mut self, window: &mut Window<'_, '_, Packet<S>>, handle: Handle) {
         self.audit.removed += u64::from(window.packets.get(&handle).header.size);
         window.packets.discard(handle);
+    }
+
+    /// Whether `out` has no room for another control packet made here; one that it has none for is
+    /// counted as dropped there.
+    pub(crate) fn is_full_of_control(&mut self, out: usize, priority: u8) -> bool {
+        let port = &mut self.ports[out];
+        let is_full = port.class_packets(priority) >= MOST_OWN_CONTROL;
+        port.counters.dropped_packets += u64::from(is_full);
+        is_full
     }
 
     /// Drops a packet that came through `in_port`, or was made here.

@@ -13,7 +13,7 @@ use crate::run::Refusal;
 use schemes::contract::{ClassSpec, Cp, HostPlace, LinkRates, PathFacts, Room, WireFacts};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use units::{Bytes, NodeId, Rate, Time};
+use units::{Bytes, NodeId, Rate, Time, cancel};
 
 /// The queue of a host where ACKs wait that ignore pauses.
 const NEVER_PAUSED: u8 = 0;
@@ -249,6 +249,7 @@ impl<S: Scheme> Common<S> {
     /// Two hosts whose data takes another path than its ACKs, if there are any.
     pub(crate) fn two_way_pair(&self) -> Option<(NodeId, NodeId)> {
         let row = self.flows.iter().find(|row| {
+            cancel::check();
             let hashes = (self.hash(row, false), self.hash(row, true));
             let ends = (row.src, row.dst);
             let mut epochs = 0..self.graph.epochs();
@@ -308,6 +309,7 @@ impl<S: Scheme> Common<S> {
         self.flows
             .iter()
             .map(|row| {
+                cancel::check();
                 let (graph, routes) = (&self.graph, &self.routes);
                 let payload = u64::from(self.payload);
                 let count = row.size.div_ceil(payload);
@@ -329,6 +331,20 @@ impl<S: Scheme> Common<S> {
             .collect()
     }
 
+    /// A message that takes longer than times reach, even alone in the network.
+    pub(crate) fn endless_message(&self) -> Option<u32> {
+        let largest = self.flows.iter().map(|row| row.size).max()?;
+        let slowest = self.graph.rates().min()?;
+        // Its packets on the slowest link; other links and the way back take less than that again.
+        let packets = largest.div_ceil(u64::from(self.payload));
+        let all = slowest.time_for(Bytes::new(packets.saturating_mul(self.largest_packet())));
+        if all < Time::from_ps(Time::NEVER.ps() / 4) {
+            return None;
+        }
+        let endless = self.ideal_fcts().iter().position(|&ideal| ideal == Time::NEVER)?;
+        Some(endless as u32)
+    }
+
     /// The HPCC simulator's: base round trip and all bytes at the slowest link's rate.
     fn one_way_ideal(&self, path: &[LinkEnd], bytes: &PacketBytes) -> Time {
         let total = u128::from((bytes.count - 1) * bytes.middle + bytes.last);
@@ -346,6 +362,7 @@ fn flow_rows(graph: &Graph, setup: &Setup) -> Vec<FlowRow> {
     let mut seats = vec![0; graph.hosts.len()];
     let mut last_on_qp: BTreeMap<u32, u32> = BTreeMap::new();
     for (flow, message) in setup.messages.iter().enumerate() {
+        cancel::check();
         let src = graph.host_of[message.src.index()];
         let dst = graph.host_of[message.dst.index()];
         let before_on_qp = last_on_qp.insert(message.qp, flow as u32);

@@ -134,6 +134,11 @@ impl Graph {
         self.changes.get(epoch).copied().unwrap_or(Time::NEVER)
     }
 
+    /// The epoch that a run is in when it ends at `end`.
+    pub(crate) fn epoch_at(&self, end: Time) -> usize {
+        self.changes.partition_point(|&change| change < end)
+    }
+
     /// The graph with the links of an epoch alone.
     pub(crate) fn in_epoch(&self, epoch: usize) -> Epoch<'_> {
         let begin = epoch.checked_sub(1).map_or(Time::ZERO, |before| self.changes[before]);

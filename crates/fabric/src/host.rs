@@ -11,6 +11,7 @@ mod receiving;
 mod scanning;
 mod sending;
 mod timers;
+mod unfinished;
 
 use self::neighbours::Neighbours;
 use self::timers::{Timer, Timers};

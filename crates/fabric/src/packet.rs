@@ -4,6 +4,9 @@ use engine::Class;
 pub(crate) use schemes::contract::{Address, Body, CodePoint, Flags, Header, Kind, Packet, Scheme};
 use units::Time;
 
+/// Control packets that hooks of a device had it send, and that wait at a port in one class: at most so many.
+/// More are dropped, as no device has memory without end.
+pub(crate) const MOST_OWN_CONTROL: u32 = 65_536;
 /// Not from a port of this switch: made here.
 pub(crate) const NO_INGRESS: u16 = u16::MAX;
 

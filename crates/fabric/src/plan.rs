@@ -3,7 +3,7 @@
 use crate::graph::LinkEnd;
 use crate::packet::Scheme;
 use crate::run::Ready;
-use units::{Bytes, NodeId, PortId, Rate, Time};
+use units::{Bytes, NodeId, PortId, Rate, Time, cancel};
 
 /// What a message has before it, with all links up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +82,7 @@ impl<S: Scheme> Ready<S> {
         let payload = u64::from(common.payload);
         let mut path = Vec::new();
         let ways = common.flows.iter().zip(ideals).map(|(flow, ideal)| {
+            cancel::check();
             let packets = flow.size.div_ceil(payload);
             let last = flow.size - (packets - 1) * payload;
             let size = |payload: u64, first| u64::from(common.data_size(payload as u32, first));

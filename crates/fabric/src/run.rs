@@ -8,11 +8,13 @@ use crate::packet::Scheme;
 use crate::port::Port;
 use crate::record::{PacketEvent, PfcEvent, QueueBlock};
 use crate::samples::Samples;
+use crate::unfinished::Unfinished;
+use crate::{pauses, unfinished};
 use engine::{Limits, Outcome, Watch};
 use schemes::params::ParamError;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use units::{Bytes, NodeId, PortId, Rate, Time};
+use units::{Bytes, NodeId, PortId, Rate, Time, cancel};
 
 /// A port at the end of a run.
 #[derive(Clone, Copy, Debug)]
@@ -27,8 +29,6 @@ pub struct PortReport {
     pub rate: Rate,
     /// What it counted.
     pub counters: crate::port::PortCounters,
-    /// By priority: since when it is paused, where the run ended so.
-    pub paused_since: [Option<Time>; 8],
 }
 
 /// What came out of a run.
@@ -36,6 +36,10 @@ pub struct PortReport {
 pub struct Output {
     /// By message.
     pub flows: Vec<FlowOutcome>,
+    /// The messages that were not finished, by number, and why.
+    pub unfinished: Vec<(u32, Unfinished)>,
+    /// The nodes of a circle of links that PFC pauses for ever, in its order, and since when all are paused.
+    pub deadlock: Option<(Vec<NodeId>, Time)>,
     /// What each message would have taken alone.
     pub ideal: Vec<Time>,
     /// By node, then port.
@@ -104,6 +108,11 @@ impl<S: Scheme> Ready<S> {
         if let Some(refusal) = short_outage(setup, &common) {
             return Err(refusal);
         }
+        if let Some(flow) = common.endless_message() {
+            let row = &common.flows[flow as usize];
+            let facts = common.path_facts(row.src, row.dst, common.hash(row, false), 0);
+            return Err(Refusal::EndlessMessage { flow, rate: facts.bottleneck_rate });
+        }
         let goal = setup.until_done.then_some(setup.messages.len() as u64);
         let devices = build::devices(setup, &common)?;
         let limits = Limits { stop: setup.stop, goal, room: setup.most_samples };
@@ -111,15 +120,27 @@ impl<S: Scheme> Ready<S> {
     }
 
     /// Runs it on at most `threads` threads. Refuses where the system does not give as many.
+    ///
+    /// From here on `watch` stops it, and what it has done is kept: no cancelled scope unwinds it.
     pub fn run(self, threads: usize, watch: Watch<'_>) -> Result<Output, Refusal> {
+        cancel::shielded(|| self.run_shielded(threads, watch))
+    }
+
+    fn run_shielded(self, threads: usize, watch: Watch<'_>) -> Result<Output, Refusal> {
         let layout = layout::layout(&self.common, threads);
-        if !self.common.short_ways {
-            let (devices, outcome) = engine::run_by_the_book(self.devices, &layout, self.limits);
-            return Ok(collect(&self.common, devices, outcome, self.samples));
-        }
-        let (devices, outcome) = engine::run(self.devices, &layout, self.limits, watch)
-            .map_err(|error| Refusal::NoThread { threads, reason: error.to_string() })?;
-        Ok(collect(&self.common, devices, outcome, self.samples))
+        let (devices, outcome, left) = if self.common.short_ways {
+            engine::run(self.devices, &layout, self.limits, watch)
+                .map_err(|error| Refusal::NoThread { threads, reason: error.to_string() })?
+        } else {
+            engine::run_by_the_book(self.devices, &layout, self.limits)
+        };
+        let unfinished = unfinished::causes(&self.common, &devices, &left, outcome.end);
+        // Packets take memory that tables need.
+        drop(left);
+        let pauses = unfinished::pauses(&self.common, &devices);
+        let deadlock = pauses::deadlock(&pauses, devices.len(), outcome.end);
+        let output = collect(&self.common, devices, outcome, self.samples);
+        Ok(Output { unfinished, deadlock, ..output })
     }
 }
 
@@ -190,6 +211,13 @@ pub enum Refusal {
         /// It must last longer than this.
         least: Time,
     },
+    /// A message takes longer than times reach, even alone in the network.
+    EndlessMessage {
+        /// Its index.
+        flow: u32,
+        /// The lowest rate on its path.
+        rate: Rate,
+    },
     /// The tables have no room for so many different routes.
     ManyRoutes,
     /// A switch's buffer does not even hold the headroom that PFC needs.
@@ -251,6 +279,8 @@ fn collect<S: Scheme>(
 ) -> Output {
     let mut output = Output {
         flows: vec![FlowOutcome::NONE; common.flows.len()],
+        unfinished: Vec::new(),
+        deadlock: None,
         ideal: common.ideal_fcts(),
         ports: Vec::new(),
         samples,
@@ -274,7 +304,6 @@ fn collect<S: Scheme>(
             peer: NodeId::new(ends[port].peer),
             rate: ends[port].rate,
             counters: this.final_counters(outcome.end),
-            paused_since: this.paused_since(),
         };
         match device {
             NodeDevice::Host(mut host) => {

@@ -266,7 +266,7 @@ impl<S: Scheme> Switch<S> {
         header: &Header,
     ) {
         self.drain(window, port, now);
-        let at_once = self.sends_at_once(port, now);
+        let at_once = self.sends_at_once(window, port, now);
         let changed = self.chassis.hears_pfc(now, port, header);
         self.refresh(window, port, now);
         if at_once {

@@ -13,7 +13,7 @@ use crate::error::{FileError, Result, Warning};
 use crate::quantity;
 use crate::topology::Topology;
 use crate::words::{Word, Words};
-use units::{Bytes, NodeId, Priority, Time};
+use units::{Bytes, NodeId, Priority, Time, cancel};
 
 /// A message between two hosts, with a QP of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +48,7 @@ pub fn parse(text: &[u8], topology: &Topology, warnings: &mut Vec<Warning>) -> R
             .at(words.line())
             .hint("is it complete?"));
         };
+        cancel::check();
         let flow = read_flow(first, &mut words, topology)?;
         if flows.last().is_some_and(|before| before.start > flow.start) {
             return Err(FileError::new("this flow starts before the one above it")

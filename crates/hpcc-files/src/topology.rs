@@ -15,7 +15,7 @@ use crate::error::{FileError, Result, Warning};
 use crate::quantity;
 use crate::words::{Word, Words};
 use std::collections::BTreeMap;
-use units::{NodeId, Rate, Time};
+use units::{NodeId, Rate, Time, cancel};
 
 /// Ports that the original has room for at a node.
 const MOST_PORTS: u32 = 256;
@@ -154,6 +154,7 @@ fn read_rest(
             .at(words.line())
             .hint("is it complete?"));
         };
+        cancel::check();
         let link = read_link(first, &mut words, &mut ports)?;
         let pair = (link.a.min(link.b), link.a.max(link.b));
         if let Some(before) = joined.insert(pair, link.line) {

@@ -2,6 +2,7 @@
 
 use crate::errors::{file_error, guarded, simulation_error, write_error};
 use crate::run::RunResult;
+use crate::worker::stoppable;
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,10 +20,12 @@ fn name_of(path: &Path) -> String {
 /// For each node of the topology file at `path` its data centre, as a number that its nodes share.
 #[pyfunction]
 pub(crate) fn topology_sites(py: Python<'_>, path: PathBuf) -> PyResult<Vec<usize>> {
-    let read = guarded(py, || hpcc_files::read_topology(&path))?;
-    let topology = read.map_err(|error| file_error(py, &error))?;
-    let links = topology.links.iter().map(|link| (link.a, link.b, link.delay));
-    Ok(scenario::network::sites(topology.is_switch.len(), links))
+    let sites = stoppable(py, move || {
+        let topology = hpcc_files::read_topology(&path)?;
+        let links = topology.links.iter().map(|link| (link.a, link.b, link.delay));
+        Ok(scenario::network::sites(topology.is_switch.len(), links))
+    })?;
+    sites.map_err(|error| file_error(py, &error))
 }
 
 /// A configuration of the HPCC simulator and the files that it names, checked.
@@ -38,7 +41,7 @@ impl HpccExperiment {
     /// Reads the configuration at `path`; the names in it are relative to `directory`.
     #[new]
     fn new(py: Python<'_>, path: PathBuf, directory: PathBuf) -> PyResult<HpccExperiment> {
-        let made = guarded(py, || {
+        let made = stoppable(py, move || {
             let read = hpcc_files::Experiment::read(&path, &directory)?;
             let (spec, served) = rocelab::hpcc::scenario_of(&read, &name_of(&path));
             let warnings = read.warnings.iter().chain(&served).map(ToString::to_string).collect();

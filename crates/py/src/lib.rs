@@ -9,6 +9,7 @@ mod hpcc;
 mod run;
 mod scenario;
 mod table;
+mod worker;
 
 use pyo3::prelude::*;
 

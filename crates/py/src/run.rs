@@ -4,6 +4,7 @@ use crate::errors::{bug, simulation_error};
 use crate::hpcc::HpccExperiment;
 use crate::scenario::Scenario;
 use crate::table::Table;
+use crate::worker::{Worker, no_thread};
 use ::scenario::ScenarioError;
 use hpcc_files::Experiment;
 use pyo3::exceptions::PyKeyboardInterrupt;
@@ -13,15 +14,9 @@ use results::arrow_schema::ArrowError;
 use results::{PacketTrace, PfcTrace};
 use rocelab::hpcc::{Files, records_of};
 use rocelab::{Progress, RunOptions};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex};
-use std::thread;
-use std::time::Duration;
-
-/// How often a run looks at Ctrl-C and reports its progress.
-const TICK: Duration = Duration::from_millis(100);
+use units::cancel::Cancelled;
 
 /// What a run left behind.
 #[pyclass(frozen, module = "rocelab._rocelab")]
@@ -112,13 +107,11 @@ enum Failure {
     Tables(ArrowError),
 }
 
-/// What became of a run; a panic is the outer error.
-type Outcome = thread::Result<Result<RunResult, Failure>>;
-
 /// Runs `scenario`. Every tenth of a second `progress` is called with the simulated time and its
 /// end (both in ps, the end 0 while unknown), packet-hops, flows done and flows. Returns the result
-/// and whether Ctrl-C cut it short; another Ctrl-C before it is there raises what Python does on it, at
-/// once, and the run ends by itself. With an `experiment` the result can be written as its files.
+/// and whether Ctrl-C cut it short. Where there is no result yet, as the run is being set up, and on
+/// another Ctrl-C, what Python does on it is raised at once, and the run ends by itself. With an
+/// `experiment` the result can be written as its files.
 #[pyfunction]
 #[pyo3(signature = (scenario, threads=None, progress=None, experiment=None))]
 pub(crate) fn run(
@@ -140,68 +133,55 @@ pub(crate) fn run(
         params_given: experiment.is_some(),
         ..RunOptions::default()
     };
-    let outcome = start(Arc::clone(&scenario.valid), options, experiment)
-        .map_err(|error| simulation_error(py, format!("cannot start a thread: {error}")))?;
-    let mut interrupted = false;
+    let worker = start(Arc::clone(&scenario.valid), options, experiment)
+        .map_err(|error| no_thread(py, &error))?;
+    let mut interrupted = None;
     let outcome = loop {
-        if let Some(outcome) = py.detach(|| wait(&outcome)) {
+        if let Some(outcome) = worker.wait(py) {
             break outcome;
         }
         let tick = match &progress {
-            Some(progress) if !interrupted => report(py, progress, &state),
+            Some(progress) if interrupted.is_none() => report(py, progress, &state),
             _ => Ok(()),
         };
         if let Err(error) = tick.and_then(|()| py.check_signals()) {
             cancel.store(true, Ordering::Relaxed);
             // A second Ctrl-C, or a progress function that fails, ends the wait.
-            if interrupted || !error.is_instance_of::<PyKeyboardInterrupt>(py) {
+            if interrupted.is_some() || !error.is_instance_of::<PyKeyboardInterrupt>(py) {
                 return Err(error);
             }
-            interrupted = true;
+            interrupted = Some(error);
         }
     };
     match outcome {
         Ok(Ok(result)) => {
             if let Some(progress) = progress
-                && !interrupted
+                && interrupted.is_none()
             {
                 report(py, &progress, &state)?;
             }
-            Ok((result, interrupted))
+            Ok((result, interrupted.is_some()))
         }
         Ok(Err(Failure::Refused(error))) => Err(scenario.refused(py, error)),
         Ok(Err(Failure::Tables(error))) => Err(simulation_error(py, error.to_string())),
-        Err(panic) => Err(bug(py, &*panic)),
+        Err(panic) => match interrupted {
+            Some(interrupt) if panic.is::<Cancelled>() => Err(interrupt),
+            _ => Err(bug(py, &*panic)),
+        },
     }
 }
 
-/// Runs on a thread of its own, so that this one can listen for signals.
+/// Starts the run on a thread of its own, so that this one can listen for signals.
 fn start(
     scenario: Arc<::scenario::Scenario>,
     options: RunOptions,
     experiment: Option<Arc<Experiment>>,
-) -> std::io::Result<Mutex<Receiver<Outcome>>> {
-    let (sender, receiver) = channel();
-    thread::Builder::new().name("rocelab".to_owned()).spawn(move || {
-        let outcome = catch_unwind(AssertUnwindSafe(|| {
-            let result = rocelab::run(&scenario, &options).map_err(Failure::Refused)?;
-            let hpcc = experiment.map(|experiment| Files::new(&experiment, &result));
-            RunResult::of(result, hpcc).map_err(Failure::Tables)
-        }));
-        // Nobody listens any more after a second Ctrl-C.
-        let _ = sender.send(outcome);
-    })?;
-    Ok(Mutex::new(receiver))
-}
-
-/// The outcome if it comes within a tick.
-fn wait(outcome: &Mutex<Receiver<Outcome>>) -> Option<Outcome> {
-    let receiver = outcome.lock().expect("nothing panics while it holds this lock");
-    match receiver.recv_timeout(TICK) {
-        Ok(outcome) => Some(outcome),
-        Err(RecvTimeoutError::Timeout) => None,
-        Err(RecvTimeoutError::Disconnected) => Some(Err(Box::new("the run ended without a word"))),
-    }
+) -> std::io::Result<Worker<Result<RunResult, Failure>>> {
+    Worker::start(move || {
+        let result = rocelab::run(&scenario, &options).map_err(Failure::Refused)?;
+        let hpcc = experiment.map(|experiment| Files::new(&experiment, &result));
+        RunResult::of(result, hpcc).map_err(Failure::Tables)
+    })
 }
 
 fn report(py: Python<'_>, progress: &Py<PyAny>, state: &Progress) -> PyResult<()> {

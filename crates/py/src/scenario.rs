@@ -1,9 +1,11 @@
 //! Scenarios.
 
-use crate::errors::{config_error, guarded, simulation_error};
+use crate::errors::{config_error, simulation_error};
 use crate::table::Table;
+use crate::worker::stoppable;
 use ::scenario::ScenarioError;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
 use results::arrow_array::RecordBatch;
 use results::arrow_schema::ArrowError;
 use std::path::PathBuf;
@@ -39,12 +41,13 @@ impl Scenario {
     #[staticmethod]
     fn parse(
         py: Python<'_>,
-        text: &str,
+        text: PyBackedStr,
         origin: Option<PathBuf>,
         overrides: Vec<(String, String)>,
         generated: bool,
     ) -> PyResult<Scenario> {
-        match guarded(py, || ::scenario::parse(text, origin.as_deref(), &overrides))? {
+        let work = move || ::scenario::parse(&text, origin.as_deref(), &overrides);
+        match stoppable(py, work)? {
             Ok(valid) => Ok(Scenario { valid: Arc::new(valid), generated }),
             Err(error) => Err(refused(py, error, generated)),
         }
@@ -58,22 +61,29 @@ impl Scenario {
 
     /// Checks that its scheme can run on its network, which it builds.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
-        guarded(py, || rocelab::check(&self.valid))?.map_err(|error| self.refused(py, error))
+        let valid = Arc::clone(&self.valid);
+        let checked = stoppable(py, move || rocelab::check(&valid))?;
+        checked.map_err(|error| self.refused(py, error))
     }
 
     /// Its messages, and what they ask of each port of its network, which it builds.
     fn plan(&self, py: Python<'_>) -> PyResult<(Table, Table)> {
-        let plan = guarded(py, || rocelab::plan(&self.valid))?;
-        let plan = plan.map_err(|error| self.refused(py, error))?;
+        let valid = Arc::clone(&self.valid);
+        let plan = stoppable(py, move || {
+            let plan = rocelab::plan(&valid)?;
+            Ok((plan.messages.to_record_batch(), plan.load.to_record_batch()))
+        })?;
+        let (messages, load) = plan.map_err(|error| self.refused(py, error))?;
         let table = |batch: Result<RecordBatch, ArrowError>| match batch {
             Ok(batch) => Ok(Table { batch }),
             Err(error) => Err(simulation_error(py, error.to_string())),
         };
-        Ok((table(plan.messages.to_record_batch())?, table(plan.load.to_record_batch())?))
+        Ok((table(messages)?, table(load)?))
     }
 
     /// The whole scenario, defaults filled in, as TOML.
-    fn to_toml(&self) -> String {
-        self.valid.to_toml()
+    fn to_toml(&self, py: Python<'_>) -> PyResult<String> {
+        let valid = Arc::clone(&self.valid);
+        stoppable(py, move || valid.to_toml())
     }
 }

@@ -102,6 +102,8 @@ mod tests {
         let before = digest(&three_flows(), &two_ports());
         assert_eq!(before.len(), DIGITS);
         let mut flows = three_flows();
+        flows.unfinished = vec![None; 3];
+        assert_eq!(before, digest(&flows, &two_ports()), "causes follow from what is in it");
         flows.fct_ps[0] += 1;
         assert_ne!(before, digest(&flows, &two_ports()));
         let mut ports = two_ports();

@@ -1,8 +1,10 @@
 //! The flow table: one row for each message.
 
 use crate::text::names_of;
+use crate::unfinished::Cause;
 use arrow_array::{
-    ArrayRef, BooleanArray, Float64Array, RecordBatch, UInt8Array, UInt32Array, UInt64Array,
+    ArrayRef, BooleanArray, Float64Array, LargeStringArray, RecordBatch, UInt8Array, UInt32Array,
+    UInt64Array,
 };
 use arrow_schema::ArrowError;
 use std::sync::Arc;
@@ -39,6 +41,8 @@ pub struct FlowTable {
     pub ideal_fct_ps: Vec<u64>,
     /// Payload bytes that were sent again.
     pub retransmitted_bytes: Vec<u64>,
+    /// Why it did not complete; `None` where it did.
+    pub unfinished: Vec<Option<Cause>>,
 }
 
 impl FlowTable {
@@ -63,7 +67,8 @@ impl FlowTable {
         (fct != UNFINISHED).then(|| fct as f64 / self.ideal_fct_ps[row] as f64)
     }
 
-    /// As Arrow, in the order of the rows. Unfinished flows have null `fct_ps` and `slowdown`.
+    /// As Arrow, in the order of the rows. Unfinished flows have null `fct_ps` and `slowdown`, the others null
+    /// `unfinished`.
     ///
     /// # Errors
     /// If the columns differ in length.
@@ -100,6 +105,16 @@ impl FlowTable {
                 ),
                 false,
             ),
+            (
+                "unfinished",
+                Arc::new(
+                    self.unfinished
+                        .iter()
+                        .map(|cause| cause.map(Cause::name))
+                        .collect::<LargeStringArray>(),
+                ),
+                true,
+            ),
         ];
         RecordBatch::try_from_iter_with_nullable(columns)
     }
@@ -128,6 +143,7 @@ pub(crate) mod tests {
             fct_ps: vec![300, UNFINISHED, 150],
             ideal_fct_ps: vec![100, 200, 100],
             retransmitted_bytes: vec![0, 0, 1_000],
+            unfinished: vec![None, Some(Cause::Lost), None],
         }
     }
 
@@ -144,6 +160,8 @@ pub(crate) mod tests {
         let done = batch.column_by_name("done").unwrap();
         assert_eq!(done.as_boolean().iter().flatten().collect::<Vec<_>>(), [true, false, true]);
         assert_eq!(three_flows().done(), 2);
+        let causes = batch.column_by_name("unfinished").unwrap().as_string::<i64>();
+        assert_eq!(causes.iter().collect::<Vec<_>>(), [None, Some("lost"), None]);
     }
 
     #[test]

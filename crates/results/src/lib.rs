@@ -15,6 +15,8 @@ mod statistics;
 mod summary;
 mod text;
 mod traces;
+mod unfinished;
+mod warning;
 
 pub use digest::digest;
 pub use drops::Drop;
@@ -25,6 +27,8 @@ pub use series::{Series, SeriesInfo};
 pub use statistics::{SizeBin, SlowdownStatistics, slowdown_statistics, unfairness};
 pub use summary::{SCHEMA_VERSION, Summary};
 pub use traces::{PacketTrace, PfcTrace, TraceInfo};
+pub use unfinished::{Cause, Unfinished};
+pub use warning::{Warning, WarningKind};
 
 // The Arrow types of the public functions, so that users need not depend on them by name.
 pub use arrow_array;

@@ -3,11 +3,13 @@
 use crate::series::SeriesInfo;
 use crate::statistics::SlowdownStatistics;
 use crate::traces::TraceInfo;
+use crate::unfinished::Unfinished;
+use crate::warning::WarningKind;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Version of the result directory's layout; a reader refuses a newer one.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// A run in figures.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -48,6 +50,8 @@ pub struct Summary {
     pub flows: u64,
     /// Flows that completed.
     pub flows_done: u64,
+    /// The others, by the cause that the end of the run shows.
+    pub unfinished: Unfinished,
     /// Slowdown of the flows that completed.
     pub slowdown: SlowdownStatistics,
     /// Mean slowdown of the flows tagged `intra` over that of those tagged `inter`; `None` where
@@ -76,6 +80,8 @@ pub struct Summary {
     pub series: Vec<SeriesInfo>,
     /// The traces that were recorded.
     pub traces: Vec<TraceInfo>,
-    /// What the user should know, a sentence each.
+    /// What the user should know; unfinished flows come first.
     pub warnings: Vec<String>,
+    /// The kind of each warning, in the same order.
+    pub warning_kinds: Vec<WarningKind>,
 }

@@ -6,7 +6,7 @@ use scenario::{Routing, Scenario, ScenarioError};
 use schemes::contract::Scheme;
 use schemes::registry::params_of;
 use std::time::Instant;
-use units::Bytes;
+use units::{Bytes, Time};
 
 /// What is done with one type of a scheme.
 struct As {
@@ -148,6 +148,23 @@ fn explain(scenario: &Scenario, refusal: Refusal) -> ScenarioError {
                 ),
             )
             .hint("repair it later than that")
+        }
+        Refusal::EndlessMessage { flow, rate } => {
+            let message = &scenario.messages[flow as usize];
+            let seconds = message.size.get() as f64 * 8.0 / rate.bps().max(1) as f64;
+            ScenarioError::new(
+                "traffic",
+                format!(
+                    "the message of {} from {} to {} (tag {:?}) needs {seconds:.2e} s at {rate}, the \
+                     lowest rate on its path; times go up to {:.2e} s",
+                    message.size,
+                    name(message.src),
+                    name(message.dst),
+                    scenario.tags[usize::from(message.tag)],
+                    Time::NEVER.as_secs_f64(),
+                ),
+            )
+            .hint("send less, or raise the rate of that link")
         }
         Refusal::ManyRoutes if matches!(scenario.routing, Routing::SpanningTrees(_)) => {
             let why = "the routes of so many spanning trees do not fit";

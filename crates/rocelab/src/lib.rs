@@ -25,13 +25,13 @@
 //! ```
 
 mod capture;
-mod deadlock;
 mod dispatch;
 pub mod hpcc;
 mod plan;
 mod report;
 mod setup;
 mod traces;
+mod unfinished;
 mod warnings;
 
 pub use fabric::NoRoom;
@@ -40,6 +40,7 @@ use scenario::{Scenario, ScenarioError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
+use units::cancel;
 
 /// The version of rocelab.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -50,7 +51,8 @@ pub struct RunOptions {
     /// Threads; `None`: as many as there are cores where the run is large enough to gain from
     /// them, else one.
     pub threads: Option<usize>,
-    /// Set by the caller: stop, and keep what there is.
+    /// Set by the caller: stop, and keep what there is. While the run is set up there is nothing to
+    /// keep: [`run`] unwinds.
     pub cancel: Arc<AtomicBool>,
     /// Written as the run goes on.
     pub progress: Arc<Progress>,
@@ -121,9 +123,10 @@ pub struct Recorded {
 /// Where the scheme can't run on this network (paths longer than its packets have room for).
 ///
 /// # Panics
-/// With [`NoRoom`] where the system grants too little address space for the packets.
+/// With [`NoRoom`] where the system grants too little address space for the packets. It unwinds with
+/// [`Cancelled`](units::cancel::Cancelled) where it is cancelled while the run is set up.
 pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, ScenarioError> {
-    let setup = setup::setup(scenario, options);
+    let setup = cancel::scope(&options.cancel, || setup::setup(scenario, options));
     let progress = &options.progress;
     progress.flows.store(setup.messages.len() as u64, Ordering::Relaxed);
     let end = if setup.until_done { 0 } else { setup.stop.ps() };
@@ -138,7 +141,9 @@ pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, Scena
         !options.cancel.load(Ordering::Relaxed)
     };
     let mut started = Instant::now();
-    let output = dispatch::run(scenario, &setup, threads, &mut started, &watch)?;
+    let output = cancel::scope(&options.cancel, || {
+        dispatch::run(scenario, &setup, threads, &mut started, &watch)
+    })?;
     let wall = started.elapsed().as_secs_f64();
     let result = report::report(scenario, options, &setup, output, threads, wall);
     progress.simulated_ps.store(result.summary.simulated_ns * 1000, Ordering::Relaxed);
@@ -148,6 +153,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, Scena
 }
 
 /// Checks what [`run`] does before it begins: that the scheme can run on this network. Builds it.
+/// A [`cancel::scope`] can stop it, as it can [`plan`].
 ///
 /// # Errors
 /// As [`run`].
@@ -158,10 +164,10 @@ pub fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
 /// What a scenario asks of its network, which it builds.
 ///
 /// # Errors
-/// As [`run`].
+/// As [`run`]; and where a port would need longer to send its bytes than times reach.
 pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
     let plan = dispatch::plan(scenario, &setup::setup(scenario, &RunOptions::default()))?;
-    Ok(Plan::new(scenario, &plan))
+    Plan::new(scenario, &plan)
 }
 
 /// More threads than this are not started: no machine has so many cores to itself, and each pair has

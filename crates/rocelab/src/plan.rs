@@ -3,8 +3,9 @@
 use crate::report::node_names;
 use fabric::PortLoad;
 use results::{LoadTable, MessageTable};
-use scenario::Scenario;
+use scenario::{Scenario, ScenarioError};
 use std::sync::Arc;
+use units::Time;
 
 /// What a scenario asks of its network, where each message arrives whole and nothing is sent twice, by the
 /// ways that messages have as long as no link fails. A scheme that chooses ways itself may take others.
@@ -17,11 +18,15 @@ pub struct Plan {
 }
 
 impl Plan {
-    pub(crate) fn new(scenario: &Scenario, plan: &fabric::Plan) -> Plan {
+    /// The tables of `plan`. Refuses a port that would need longer to send its bytes than times reach.
+    pub(crate) fn new(scenario: &Scenario, plan: &fabric::Plan) -> Result<Plan, ScenarioError> {
         let (messages, nodes) = (&scenario.messages, &scenario.network.nodes);
         let names = node_names(scenario);
         let (ways, ports) = (&plan.ways, &plan.ports);
-        Plan {
+        if let Some(port) = ports.iter().find(|port| port.busy() == Time::NEVER) {
+            return Err(scenario.locate(overloaded(scenario, port)));
+        }
+        Ok(Plan {
             messages: MessageTable {
                 flow_id: (0..messages.len() as u32).collect(),
                 qp_id: messages.iter().map(|message| message.qp).collect(),
@@ -49,8 +54,27 @@ impl Plan {
                 messages: ports.iter().map(|port| port.messages).collect(),
                 data_bytes: ports.iter().map(|port| port.data_bytes).collect(),
                 ack_bytes: ports.iter().map(|port| port.ack_bytes).collect(),
-                busy_ps: ports.iter().map(PortLoad::busy).map(units::Time::ps).collect(),
+                busy_ps: ports.iter().map(PortLoad::busy).map(Time::ps).collect(),
             },
-        }
+        })
     }
+}
+
+/// A port that needs longer to send its bytes than times reach.
+fn overloaded(scenario: &Scenario, port: &PortLoad) -> ScenarioError {
+    let name = |node| &scenario.network.node(node).name;
+    let bytes = port.data_bytes + port.ack_bytes;
+    ScenarioError::new(
+        "traffic",
+        format!(
+            "the port of {} to {} would send {bytes} bytes at {}, which takes {:.2e} s; times go up to \
+             {:.2e} s",
+            name(port.node),
+            name(port.peer),
+            port.rate,
+            bytes as f64 * 8.0 / port.rate.bps().max(1) as f64,
+            Time::NEVER.as_secs_f64(),
+        ),
+    )
+    .hint("send less, or raise the rate of that link")
 }

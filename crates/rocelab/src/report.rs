@@ -2,7 +2,9 @@
 
 use crate::{Recorded, RunOptions, RunResult, VERSION, capture, traces, warnings};
 use fabric::{FlowOutcome, Output, ProbeKind, ProbeTargets, Setup};
-use results::{Drop, FlowTable, PortTable, Series, Summary, UNFINISHED};
+use results::{
+    Cause, Drop, FlowTable, PortTable, Series, Summary, UNFINISHED, Unfinished, Warning,
+};
 use scenario::{Message, NodeKind, Scenario};
 use std::sync::Arc;
 use units::Time;
@@ -46,10 +48,14 @@ pub(crate) fn report(
         queues: std::mem::take(&mut output.queue_blocks),
         network_bdp: output.network_bdp,
     };
+    let warnings = warnings::of(scenario, options.params_given, setup, &output, &flows);
+    let (warning_kinds, warnings) =
+        warnings.into_iter().map(|Warning { kind, text }| (kind, text)).unzip();
     let summary = Summary {
         series: series.iter().map(Series::info).collect(),
         traces: traces::infos(scenario, &output, pfc_trace.as_ref(), packet_trace.as_ref()),
-        warnings: warnings::of(scenario, options.params_given, setup, &output, &flows),
+        warnings,
+        warning_kinds,
         ..summary(scenario, &output, &flows, &ports, threads, wall_s)
     };
     RunResult { flows, ports, series, pfc_trace, packet_trace, capture, drops, recorded, summary }
@@ -84,6 +90,25 @@ fn flow_table(scenario: &Scenario, output: &Output, names: &Arc<Vec<String>>) ->
             .collect(),
         ideal_fct_ps: output.ideal.iter().map(|ideal| ideal.ps()).collect(),
         retransmitted_bytes: outcomes.iter().map(|flow| flow.retransmitted_bytes).collect(),
+        unfinished: {
+            let mut causes = vec![None; messages.len()];
+            for &(flow, why) in &output.unfinished {
+                causes[flow as usize] = Some(cause(why));
+            }
+            causes
+        },
+    }
+}
+
+fn cause(why: fabric::Unfinished) -> Cause {
+    match why {
+        fabric::Unfinished::Lost => Cause::Lost,
+        fabric::Unfinished::Deadlock => Cause::Deadlock,
+        fabric::Unfinished::Paused => Cause::Paused,
+        fabric::Unfinished::Disconnected => Cause::Disconnected,
+        fabric::Unfinished::Waiting => Cause::Waiting,
+        fabric::Unfinished::Sending => Cause::Sending,
+        fabric::Unfinished::NotStarted => Cause::NotStarted,
     }
 }
 
@@ -205,6 +230,7 @@ fn summary(
         packet_hops_per_s: packet_hops as f64 / wall_s.max(1e-9),
         flows: flows.len() as u64,
         flows_done,
+        unfinished: Unfinished::count(flows.unfinished.iter().copied().flatten()),
         slowdown: results::slowdown_statistics(flows),
         unfairness: results::unfairness(flows),
         pause_frames: ports.pause_frames_sent.iter().sum(),

@@ -8,7 +8,7 @@ use fabric::{
 };
 use scenario::{Scenario, Stop, Trace};
 use std::collections::BTreeMap;
-use units::{NodeId, Rate, Time};
+use units::{NodeId, Rate, Time, cancel};
 
 /// Buffers and thresholds of the fabric count alpha in these.
 const ALPHA_UNIT: f64 = 65_536.0;
@@ -138,6 +138,7 @@ fn messages(scenario: &Scenario) -> Vec<Message> {
         .messages
         .iter()
         .map(|message| {
+            cancel::check();
             let mut source_port = SourcePorts::FIRST;
             if ports_count {
                 let port = port_of_qp.entry(message.qp);

@@ -1,36 +1,37 @@
 //! What a reader of a result should know before trusting it.
 
-use crate::deadlock;
+use crate::unfinished;
 use fabric::{Memory, Output, Setup};
-use results::FlowTable;
-use scenario::{Headroom, NodeKind, Scenario, Stop};
+use results::{FlowTable, Warning, WarningKind};
+use scenario::{Headroom, NodeKind, Scenario};
 use std::collections::BTreeMap;
-use units::{Bytes, NodeId, Time};
+use units::{Bytes, NodeId};
 
-/// The warnings of a run, in sentences. `params_given`: of the scheme's parameters none is a preset's.
+/// The warnings of a run, those that cast doubt on its numbers first. `params_given`: of the scheme's
+/// parameters none is a preset's.
 pub(crate) fn of(
     scenario: &Scenario,
     params_given: bool,
     setup: &Setup,
     output: &Output,
     flows: &FlowTable,
-) -> Vec<String> {
-    let mut warnings = Vec::new();
-    warnings.extend(dropped(scenario, output));
-    warnings.extend(unprotected(scenario));
-    warnings.extend(marks_nothing(scenario, setup));
-    warnings.extend(one_threshold(scenario, setup));
-    if !params_given {
-        warnings.extend(several_host_rates(scenario));
-    }
-    warnings.extend(beyond_target(output));
-    warnings.extend(full(scenario, output));
-    warnings.extend(begins_late(scenario, output));
-    warnings.extend(sent_for_nothing(scenario, output, flows));
-    // More time does not end a deadlock.
-    let cause = deadlocked(scenario, output);
-    warnings.extend(cause.or_else(|| not_done(scenario, output, flows)));
-    warnings
+) -> Vec<Warning> {
+    use WarningKind::{Deadlock, LosslessDrops, Records, Retransmissions, Settings};
+    let host_rates = if params_given { None } else { several_host_rates(scenario) };
+    let all = [
+        (Deadlock, deadlocked(scenario, output)),
+        (LosslessDrops, dropped(scenario, output)),
+        (Settings, unprotected(scenario)),
+        (Settings, marks_nothing(scenario, setup)),
+        (Settings, one_threshold(scenario, setup)),
+        (Settings, host_rates),
+        (Settings, beyond_target(output)),
+        (Records, full(scenario, output)),
+        (Records, begins_late(scenario, output)),
+        (Retransmissions, sent_for_nothing(scenario, output, flows)),
+    ];
+    let others = all.into_iter().filter_map(|(kind, text)| Some(Warning { kind, text: text? }));
+    unfinished::warning(scenario, output, flows).into_iter().chain(others).collect()
 }
 
 /// Packets that PFC should have protected, and what was too small.
@@ -142,63 +143,6 @@ fn several_host_rates(scenario: &Scenario) -> Option<String> {
     })
 }
 
-/// Congestion does not pause a port for so long.
-const ENDLESS: Time = Time::from_ms(10);
-
-/// One of so many flows that are left out is told.
-const LEFT_OUT: u64 = 100;
-
-/// Flows that are missing in the statistics of completion times.
-fn not_done(scenario: &Scenario, output: &Output, flows: &FlowTable) -> Option<String> {
-    let (done, all) = (flows.done(), flows.flow_id.len() as u64);
-    let left = all - done;
-    if left == 0 || output.outcome.cancelled {
-        return None;
-    }
-    if output.flows.iter().all(|flow| flow.posted == Time::NEVER) {
-        let first = scenario.messages.iter().map(|message| message.start).min()?;
-        let end = output.outcome.end;
-        return Some(format!(
-            "no flow begins before the run ends at {end}: the first does at {first}"
-        ));
-    }
-    match scenario.run.stop {
-        Stop::FlowsDone => {
-            let flows = if left == 1 { "1 flow was" } else { &format!("{left} flows were") };
-            let limit = scenario.run.limit;
-            Some(format!("{flows} not done at the limit of {limit}; {}", what_ends_them(scenario, output)))
-        }
-        // A few are always under way; where none is done, none was meant to be.
-        Stop::At(stop) => (done > 0 && left * LEFT_OUT > all).then(|| {
-            format!(
-                "{left} of {all} flows were not done at {stop}, long ones most of all: statistics of \
-                 completion times are those of the others"
-            )
-        }),
-    }
-}
-
-/// What has flows end that the limit cut off.
-fn what_ends_them(scenario: &Scenario, output: &Output) -> String {
-    let end = output.outcome.end;
-    let loses = links_lose(output);
-    let endless = |since: &Time| *since + ENDLESS <= end;
-    let ports = output.ports.iter();
-    let paused = ports.filter(|port| port.paused_since.iter().flatten().any(endless)).count();
-    if loses && paused > 0 {
-        return format!(
-            "{paused} {} paused to the end, and links lost packets: where the frame that ends a pause \
-             is lost, nothing does",
-            if paused == 1 { "port is" } else { "ports are" }
-        );
-    }
-    if loses && scenario.host.retransmit_timeout == Time::NEVER {
-        return "links lost packets, and nothing is sent again without a host.retransmit_timeout"
-            .to_owned();
-    }
-    "raise run.limit".to_owned()
-}
-
 /// QPs of Swift that starve on an empty path.
 fn beyond_target(output: &Output) -> Option<String> {
     let count = *output.counters.get("flows_beyond_target").filter(|count| **count > 0)?;
@@ -243,8 +187,7 @@ fn sent_for_nothing(scenario: &Scenario, output: &Output, flows: &FlowTable) -> 
 
 /// Links that PFC pauses in a circle.
 fn deadlocked(scenario: &Scenario, output: &Output) -> Option<String> {
-    let (ports, end) = (&output.ports, output.outcome.end);
-    let (circle, since) = deadlock::find(ports, scenario.network.nodes.len(), end)?;
+    let (circle, since) = output.deadlock.as_ref()?;
     let name = |node: &NodeId| scenario.network.node(*node).name.as_str();
     let names: Vec<&str> = circle.iter().chain(circle.first()).map(name).collect();
     Some(format!(

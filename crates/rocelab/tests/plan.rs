@@ -80,3 +80,46 @@ fn a_dumbbell_by_hand() {
     let round_trip = 2 * 5_000_000 + (1_082 + 86) * (2 * 80 + 20);
     assert_eq!(messages.base_rtt_ps, [round_trip; 2]);
 }
+
+/// A star with hosts at 1 kb/s that send one message of `size` each to h0.
+fn slow_star(senders: u32, size: &str) -> scenario::Scenario {
+    parse(
+        &format!(
+            "[topology]\nkind = \"star\"\nhosts = {}\nhost_rate = \"1Kbps\"\nhost_delay = \"1us\"\n\
+             [[traffic]]\nkind = \"incast\"\nsenders = {senders}\nreceiver = \"h0\"\nsize = \"{size}\"\n\
+             [scheme]\nname = \"none\"\n[run]\nstop = \"1ms\"\n",
+            senders + 1
+        ),
+        &[],
+    )
+}
+
+#[test]
+fn a_message_that_takes_longer_than_times_reach_is_refused() {
+    let scenario = slow_star(1, "4000GB");
+    let options = rocelab::RunOptions::default();
+    let refusals = [
+        rocelab::check(&scenario).unwrap_err(),
+        rocelab::plan(&scenario).unwrap_err(),
+        rocelab::run(&scenario, &options).unwrap_err(),
+    ];
+    for refused in refusals {
+        assert_eq!(refused.key, "traffic");
+        let told = "the message of 4000GB from h1 to h0 (tag \"incast\") needs 3.20e10 s at 1Kbps, the \
+                    lowest rate on its path; times go up to 1.84e7 s";
+        assert_eq!(refused.message, told);
+        assert!(refused.hint.is_some());
+    }
+    // 2 GB take 1.6e7 s alone, as plain payload; with headers more than that, and still a time.
+    let plan = rocelab::plan(&slow_star(1, "2GB")).unwrap();
+    assert!((16_000_000_000_000_000_000..u64::MAX).contains(&plan.messages.ideal_fct_ps[0]));
+}
+
+#[test]
+fn a_port_that_needs_longer_than_times_reach_is_refused_by_plan_alone() {
+    let scenario = slow_star(2, "1500MB");
+    rocelab::check(&scenario).unwrap();
+    let refused = rocelab::plan(&scenario).unwrap_err().message;
+    assert!(refused.starts_with("the port of s0 to h0 would send 32"), "{refused}");
+    assert!(refused.contains("times go up to 1.84e7 s"), "{refused}");
+}

@@ -140,7 +140,8 @@ fn flows_that_the_stop_cuts_off_are_told() {
     assert_eq!(cut.flows_done, 1);
     assert!(cut.warnings.len() == 1 && cut.warnings[0].contains("1 of 2 flows"), "{cut:?}");
     assert_eq!(flows("2ms").warnings, Vec::<String>::new());
-    assert_eq!(flows("1us").warnings, Vec::<String>::new(), "none was meant to be done");
+    let none = flows("1us").warnings;
+    assert!(none.len() == 1 && none[0].contains("2 of 2 flows"), "{none:?}");
 }
 
 /// Protects slow lossless networks: what waits in a full switch is not sent again. Asked for, it is told.
@@ -273,12 +274,13 @@ fn that_nothing_began_is_told() {
         name = "none"
     "#;
     let warnings = run(late).summary.warnings;
-    assert_eq!(warnings, ["no flow begins before the run ends at 5us: the first does at 1ms"]);
-    // A few are always under way at the end.
     assert_eq!(
-        run_with(late, &[("traffic.0.start", "1us")]).summary.warnings,
-        Vec::<String>::new()
+        warnings,
+        ["2 of 2 flows are unfinished at 5us, and in no statistic of completion times: 2 not yet started \
+          (the first starts at 1ms). To finish them, raise run.stop"]
     );
+    let begun = run_with(late, &[("traffic.0.start", "1us")]).summary.warnings;
+    assert!(begun[0].contains(": 2 still sending. "), "{begun:?}");
 }
 
 /// Protects from an empty trace without a word.
@@ -303,30 +305,4 @@ fn paths_longer_than_the_target_of_swift_are_told() {
     assert!(told[0].starts_with("2 QPs have paths") && told[0].contains("base_target"), "{told:?}");
     let near = run_with(&far, &[("topology.host_delay", "1us")]).summary.warnings;
     assert_eq!(near, Vec::<String>::new());
-}
-
-/// Protects from waiting for flows that nothing can end: a lost frame leaves its port paused, lost data
-/// is sent again after a timeout only.
-#[test]
-fn what_keeps_flows_from_their_end_is_told() {
-    let pfc = "[pfc]\nthreshold = \"static\"\nxoff = \"30KB\"\n[wire]\nerror_rate = 0.01\n";
-    let rest = "[run]\nlimit = \"30ms\"\n[scheme]\nname = \"none\"\n";
-    let damaged = incast(4, "1us", "2MB") + pfc + rest;
-    let paused = run(&damaged).summary.warnings;
-    let last = paused.last().expect("a warning");
-    assert!(last.contains("; 3 ports are paused to the end"), "{paused:?}");
-    let one = run_with(&damaged, &[("traffic.0.senders", "2")]).summary.warnings;
-    let last = one.last().expect("a warning");
-    assert!(last.contains("; 1 port is paused to the end"), "{one:?}");
-    let silent = [
-        ("host.retransmit_timeout", "never"),
-        ("pfc.enabled", "false"),
-        ("traffic.0.senders", "1"),
-        ("traffic.0.size", "20KB"),
-        ("wire.error_rate", "0.5"),
-    ];
-    let lost = run_with(&damaged, &silent).summary.warnings;
-    let last = lost.last().expect("a warning");
-    assert!(last.starts_with("1 flow was not done"), "{lost:?}");
-    assert!(last.contains("without a host.retransmit_timeout"), "{lost:?}");
 }

@@ -9,6 +9,7 @@ use serde::de::{
     SeqAccess, Unexpected, VariantAccess, Visitor,
 };
 use std::fmt;
+use units::cancel;
 
 /// The key that tells which kind a table is of.
 const KIND: &str = "kind";
@@ -168,6 +169,7 @@ impl<'de> Deserializer<'de> for At<'de> {
     type Error = DecodeError;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
+        cancel::check();
         match &self.tree.value {
             Value::Text(text) => visitor.visit_borrowed_str(text),
             Value::Integer(number) => visitor.visit_i64(*number),

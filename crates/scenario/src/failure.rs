@@ -7,7 +7,7 @@ use crate::spec::FailureSpec;
 use crate::traffic::check_time;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
-use units::{NodeId, Time};
+use units::{NodeId, Time, cancel};
 
 /// Most times at which links fail or are repaired, each of which takes a table of routes.
 const MOST_TIMES: usize = 256;
@@ -202,6 +202,9 @@ fn cut_off_without(
         .iter()
         .enumerate()
         .flat_map(|(place, &a)| chosen[place + 1..].iter().map(move |&b| (a, b)));
-    let mut lost = pairs.filter(|&(a, b)| before.joins(a, b) && !after.joins(a, b));
+    let mut lost = pairs.filter(|&(a, b)| {
+        cancel::check();
+        before.joins(a, b) && !after.joins(a, b)
+    });
     lost.next()
 }

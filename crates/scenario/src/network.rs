@@ -3,7 +3,7 @@
 use crate::error::{Result, ScenarioError};
 pub use crate::spec::NodeKind;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use units::{Bytes, NodeId, PortId, Rate, Time};
+use units::{Bytes, NodeId, PortId, Rate, Time, cancel};
 
 /// The most nodes that a scenario may have; few where a fuzzer reads many scenarios.
 pub const MOST_NODES: u64 = if cfg!(fuzzing) { 1 << 9 } else { 1 << 20 };
@@ -251,6 +251,7 @@ pub(crate) struct Reach {
 impl Reach {
     /// In the network without the links `down`.
     pub fn new(network: &Network, down: &BTreeSet<u32>) -> Reach {
+        cancel::check();
         let links = || network.links.iter().zip(0..).filter(|(_, link)| !down.contains(link));
         let is_host = |id: NodeId| network.node(id).kind == NodeKind::Host;
         let mut switches = Groups::new(network.nodes.len());
@@ -345,7 +346,11 @@ pub(crate) struct Names<'a>(BTreeMap<&'a str, NodeId>);
 
 impl<'a> Names<'a> {
     pub fn of(network: &'a Network) -> Names<'a> {
-        Names(network.ids().map(|id| (network.node(id).name.as_str(), id)).collect())
+        let named = |id| {
+            cancel::check();
+            (network.node(id).name.as_str(), id)
+        };
+        Names(network.ids().map(named).collect())
     }
     pub fn get(&self, name: &str) -> Option<NodeId> {
         self.0.get(name).copied()

@@ -8,7 +8,7 @@ pub use crate::spec::ProbeKind;
 use crate::spec::{FlowSelector, ProbeSpec};
 use crate::traffic::{Traffic, check_priority, check_span, check_time};
 use std::collections::BTreeSet;
-use units::{FlowId, NodeId, PortId, Time};
+use units::{FlowId, NodeId, PortId, Time, cancel};
 
 /// A time series to record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -137,6 +137,7 @@ fn select_ports(
         chosen.extend((0..ports[node.index()].len()).map(|port| (node, PortId::new(port as u16))));
     }
     for (index, written) in spec.ports.iter().enumerate() {
+        cancel::check();
         let key = key(&format!("ports.{index}"));
         let Some((node, peer)) = written.split_once(':') else {
             return Err(ScenarioError::new(key, format!("`{written}` names no port"))
@@ -189,6 +190,7 @@ fn select_flows(
         chosen = ids(&|i| senders[messages[i].src.index()]);
     }
     for (index, selector) in spec.flows.iter().enumerate() {
+        cancel::check();
         let key = || key(&format!("flows.{index}"));
         match selector {
             FlowSelector::Index(flow) if (*flow as usize) < messages.len() => {

@@ -216,6 +216,11 @@ impl Scenario {
     pub fn to_toml(&self) -> String {
         self.spec.to_toml()
     }
+
+    /// The retransmission timeout that hosts of this network have by default where packets may be lost.
+    pub fn usual_timeout(&self) -> Time {
+        settings::usual_timeout(&self.network, None)
+    }
 }
 
 fn resolve_run(spec: &RunSpec) -> Result<Run> {

@@ -3,7 +3,7 @@
 use crate::error::{Result, ScenarioError, known_words};
 use crate::network::{Names, Network, NodeKind};
 use std::ops::ControlFlow;
-use units::NodeId;
+use units::{NodeId, cancel};
 
 /// Nodes by name.
 pub(crate) struct Selector<'a> {
@@ -75,6 +75,7 @@ impl<'a> Selector<'a> {
             first
         };
         for (index, name) in names.iter().enumerate() {
+            cancel::check();
             let key = format!("{key}.{index}");
             let one = |name: &str| {
                 if hosts_only { self.host(name, &key) } else { self.node(name, &key) }

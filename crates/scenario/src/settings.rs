@@ -158,7 +158,7 @@ const LONGEST_LINKS: u64 = 8;
 const FULL_BUFFERS: u64 = 8;
 
 /// The default retransmission timeout.
-fn usual_timeout(network: &Network, lossless_buffer: Option<Bytes>) -> Time {
+pub(crate) fn usual_timeout(network: &Network, lossless_buffer: Option<Bytes>) -> Time {
     let longest = network.links.iter().map(|link| link.delay).max().unwrap_or(Time::ZERO);
     let rate = network.links.iter().map(|link| link.rate).min().unwrap_or(Rate::ZERO);
     let drains = match lossless_buffer {

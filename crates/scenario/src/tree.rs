@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use units::cancel;
 
 /// So many steps a key has at most; those that mean anything have far fewer.
 const MOST_STEPS: usize = 64;
@@ -204,6 +205,7 @@ impl Lines {
     }
 
     fn value(&self, value: Spanned<DeValue<'_>>, line: Option<usize>, path: &str) -> Result<Tree> {
+        cancel::check();
         let line = line.or_else(|| Some(self.at(value.span().start)));
         let refuse = |message: &str| Err(ScenarioError::new(path, message).at_line(line));
         let value = match value.into_inner() {
@@ -264,6 +266,7 @@ impl<'de> Visitor<'de> for FromJson {
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<Tree, A::Error> {
         let mut list = Vec::new();
         while let Some(element) = seq.next_element()? {
+            cancel::check();
             list.push(element);
         }
         Ok(Value::List(list).into())
@@ -271,6 +274,7 @@ impl<'de> Visitor<'de> for FromJson {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Tree, A::Error> {
         let mut table = BTreeMap::new();
         while let Some((key, value)) = map.next_entry::<String, Tree>()? {
+            cancel::check();
             if table.contains_key(&key) {
                 return Err(de::Error::custom(format!("`{key}` is given twice")));
             }

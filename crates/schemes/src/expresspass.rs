@@ -183,6 +183,7 @@ impl Scheme for ExpressPass {
             law: Arc::new(law),
             seed: facts.seed,
             receivers: 0,
+            asking_until: Time::ZERO,
             sent: 0,
             used: 0,
             wasted: 0,
@@ -249,6 +250,8 @@ pub struct HostState {
     seed: u64,
     /// Receivers opened so far; each has a random stream of its own.
     receivers: u64,
+    /// When its requests so far would all have passed the slowest links of their paths.
+    asking_until: Time,
     sent: u64,
     used: u64,
     wasted: u64,

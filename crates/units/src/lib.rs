@@ -4,8 +4,10 @@
 //! bits per second, sizes are bytes. No quantity is ever a float: products go through `u128` and
 //! divisions that do not come out even round up, so a packet never leaves early.
 //!
-//! What all random streams are keyed with is here too, as everyone uses it: [`splitmix`].
+//! What all random streams are keyed with is here too, as everyone uses it: [`splitmix`]. So is how
+//! a long computation is cancelled: [`cancel`].
 
+pub mod cancel;
 mod ids;
 mod quantity;
 mod rate;

@@ -12,11 +12,12 @@ import io
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
-from rocelab.errors import RocelabError, SimulationError
+from rocelab.errors import RocelabError, SimulationError, UnverifiedResultWarning
 
 FAILED = 1
 BAD_INPUT = 2
@@ -27,6 +28,7 @@ def main() -> NoReturn:
     """Runs the command line; errors become a line or two and an exit code."""
 
     def command() -> None:
+        _say_warnings_plainly()
         # Here, as Ctrl-C may come while it is imported.
         from rocelab.cli.app import app
 
@@ -67,7 +69,34 @@ def _code_of(command: Callable[[], None]) -> int:
         return _told(error)
     except KeyboardInterrupt:
         return INTERRUPTED
+    except BaseException as error:
+        # A panic of a library, which is no Exception.
+        if type(error).__module__ != "pyo3_runtime":
+            raise
+        print(f"error: a library failed: {str(error).splitlines()[0]}", file=sys.stderr)
+        return FAILED
     return 0
+
+
+def _say_warnings_plainly() -> None:
+    """Each warning about a result is one line, and said once."""
+    warnings.simplefilter("once", UnverifiedResultWarning)
+    show = warnings.showwarning
+
+    def showwarning(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        if issubclass(category, UnverifiedResultWarning):
+            print(f"warning: {message}", file=sys.stderr)
+        else:
+            show(message, category, filename, lineno, file, line)
+
+    warnings.showwarning = showwarning
 
 
 def _flushed(code: int) -> int:

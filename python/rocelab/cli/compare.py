@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from rocelab.cli.options import Cache, Jobs, NoBar, check_text_file, write_text
-from rocelab.cli.telling import kept_runs
+from rocelab.cli.options import Cache, Jobs, NoBar, Strict, check_text_file, write_text
+from rocelab.cli.telling import check_doubts, kept_runs, warn
 from rocelab.errors import ConfigError
 
 
@@ -36,6 +36,7 @@ def compare(
     ] = None,
     cache: Cache = None,
     jobs: Jobs = None,
+    strict: Strict = False,
     as_json: Annotated[bool, typer.Option("--json", help="A list of rows, as JSON.")] = False,
     quiet: NoBar = False,
 ) -> None:
@@ -54,7 +55,7 @@ def compare(
     check_text_file("--csv", csv, ".csv")
     check_text_file("--page", page, ".md")
     with kept_runs("the cache"):
-        rows = behaviour.compare(
+        rows, doubts = behaviour.run_networks(
             chosen,
             cache=cache or default_cache(),
             networks=[known[name] for name in dict.fromkeys(network or known)],
@@ -62,6 +63,7 @@ def compare(
             jobs=jobs,
             progress=not quiet,
         )
+    warn(doubts)
     options = [f" --network {name}" for name in network or []]
     options += [f" --rate {gbps}" for gbps in rate or []]
     command = " ".join(["rocelab compare", *(names or [])]) + "".join(options)
@@ -73,3 +75,4 @@ def compare(
         print(json.dumps(behaviour.as_data(rows), indent=2))
     else:
         print(behaviour.table(rows))
+    check_doubts(doubts, strict=strict, told=True)

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rocelab._rocelab import topology_sites
+from rocelab.doubts import coverage
 from rocelab.errors import ResultError
+from rocelab.quantity import counted
 from rocelab.store import check_file, open_result
 from rocelab.text_table import aligned
 
@@ -93,7 +95,7 @@ def fct(
         check_file(out)
     paths = [path] if other is None else [path, other]
     chosen = tag if kind is None else PORTS[kind]
-    flows, late = zip(*(_flows(each, chosen, cut) for each in paths), strict=True)
+    flows, late, covered = zip(*(_flows(each, chosen, cut) for each in paths), strict=True)
     groups = [by_size(each) for each in flows]
     if topology is not None:
         sites = topology_sites(topology)
@@ -105,6 +107,7 @@ def fct(
     else:
         rows = groups[0] if other is None else side_by_side(*groups)
         _tell_unlike(rows)
+    told = [f"{each}: {words} done" for each, words in zip(paths, covered, strict=True) if words]
     if as_json:
         print(json.dumps(rows, indent=2))
     elif as_csv:
@@ -115,16 +118,25 @@ def fct(
         print(_table(rows))
     else:
         print(f"a: {path}\nb: {other}\n{_table(rows)}")
+    for line in told:
+        # Below a table; beside data.
+        print(line, file=sys.stderr if as_json or as_csv else sys.stdout)
     if out is not None:
         _draw(out, flows, paths, _left_out(paths, chosen, late, cut))
 
 
-def _flows(path: Path, tag: str | None, cut: float) -> tuple[list[Flow], int]:
-    """The flows of a file or a result that are asked for; how many are not as they end late."""
-    from rocelab.fct import is_result, read
+def _flows(path: Path, tag: str | None, cut: float) -> tuple[list[Flow], int, str]:
+    """The flows of a file or a result that are asked for; how many are not as they end late.
+
+    And how many of all are done, where not all are.
+    """
+    from rocelab.fct import is_result, posted, read
 
     flows = read(path)
     chosen = [flow for flow in flows if tag is None or flow.port == tag]
+    total = posted(path, tag)
+    if total and not chosen:
+        raise ResultError(f"{path}: {counted(total, 'flow', 'flows')}, and none is done")
     if flows and not chosen:
         what = "tag" if is_result(path) else "port"
         known = ", ".join(sorted({flow.port for flow in flows})[:_MOST_NAMES])
@@ -137,7 +149,7 @@ def _flows(path: Path, tag: str | None, cut: float) -> tuple[list[Flow], int]:
     late = len(chosen) - len(within)
     if late:
         print(f"{path}: {late} of {len(chosen)} flows end at {cut:g} s or later", file=sys.stderr)
-    return within, late
+    return within, late, coverage(len(chosen), total or 0)
 
 
 def _left_out(paths: Sequence[Path], tag: str | None, late: Sequence[int], cut: float) -> list[str]:

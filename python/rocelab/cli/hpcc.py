@@ -11,8 +11,8 @@ from typing import Annotated
 import typer
 
 from rocelab.cli import BAD_INPUT
-from rocelab.cli.options import Quiet, Settings, SummaryAsJson, Threads, changes_of
-from rocelab.cli.telling import interrupted, tell, warn
+from rocelab.cli.options import Quiet, Settings, Strict, SummaryAsJson, Threads, changes_of
+from rocelab.cli.telling import check_doubts, interrupted, tell, warn
 from rocelab.errors import ConfigError, Interrupted, ResultError
 from rocelab.stopping import stoppable
 from rocelab.store import check_directory
@@ -37,6 +37,7 @@ def hpcc(
         bool,
         typer.Option("--to-scenario", help="Print the scenario that does the same; run nothing."),
     ] = False,
+    strict: Strict = False,
     as_json: SummaryAsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -52,7 +53,12 @@ def hpcc(
     from rocelab.hpcc import Experiment
 
     if to_scenario:
-        others = {"out": out, "threads": threads, "json": as_json or None}
+        others = {
+            "out": out,
+            "threads": threads,
+            "strict": strict or None,
+            "json": as_json or None,
+        }
         for option, given in others.items():
             if given is not None:
                 raise ConfigError(f"--to-scenario and --{option}: choose one")
@@ -79,6 +85,7 @@ def hpcc(
         tell(result, ("files", "  ".join(map(str, written))), as_json=as_json, quiet=quiet)
         if stop.heard:
             interrupted("the files hold", result)
+        check_doubts(result.doubts, strict=strict, told=not quiet)
 
 
 def validate_hpcc(

@@ -33,6 +33,14 @@ Threads = Annotated[
 SummaryAsJson = Annotated[bool, typer.Option("--json", help="Print the summary alone, as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors alone; no progress bar.")]
 NoBar = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
+Strict = Annotated[
+    bool,
+    typer.Option(
+        "--strict",
+        help="Exit with 1 where a warning casts doubt on the numbers: unfinished flows, a PFC "
+        "deadlock, drops in a lossless class. What is written stays.",
+    ),
+]
 Cache = Annotated[
     Path | None,
     typer.Option(

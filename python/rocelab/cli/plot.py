@@ -9,7 +9,7 @@ import typer
 
 from rocelab.cli.telling import warn
 from rocelab.errors import ResultError
-from rocelab.store import check_directory, check_tables, open_result
+from rocelab.store import check_directory, check_files, open_result
 
 
 def plot(
@@ -33,8 +33,8 @@ def plot(
     target = out or (results[0] / "plots" if len(results) == 1 else Path("plots"))
     opened = [open_result(directory) for directory in results]
     # All of it, as a picture is written before the next one's table is read.
-    for directory, result in zip(results, opened, strict=True):
-        check_tables(directory, result.summary)
+    for result in opened:
+        check_files(result)
     check_directory(target)
     paths, left_out = draw_all(opened, target)
     if not paths:

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from rocelab.cli.options import Cache, Jobs, NoBar, check_text_file, write_text
-from rocelab.cli.telling import kept_runs
+from rocelab.cli.options import Cache, Jobs, NoBar, Strict, check_text_file, write_text
+from rocelab.cli.telling import check_doubts, kept_runs
 from rocelab.errors import ConfigError
 from rocelab.store import check_directory
 
@@ -32,6 +32,7 @@ def reproduce(
         Path | None,
         typer.Option(metavar="FILE.md", help="Write the claims as a Markdown page, too."),
     ] = None,
+    strict: Strict = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the claims as JSON.")] = False,
     quiet: NoBar = False,
 ) -> None:
@@ -70,3 +71,5 @@ def reproduce(
     if page:
         command = " ".join(["rocelab reproduce", *figures, *(["--quick"] if quick else [])])
         write_text(page, papers.page(made, command))
+    doubts = [f"{one.id}: {text}" for one in made for text in one.doubts]
+    check_doubts(doubts, strict=strict, told=False)

@@ -11,15 +11,16 @@ from rocelab.cli.options import (
     Quiet,
     ScenarioFile,
     Settings,
+    Strict,
     SummaryAsJson,
     Threads,
     load_scenario,
 )
-from rocelab.cli.telling import interrupted, tell
+from rocelab.cli.telling import check_doubts, interrupted, tell
 from rocelab.errors import Interrupted
+from rocelab.saving import reserved
 from rocelab.simulate import run as simulate
 from rocelab.stopping import stoppable
-from rocelab.store import check_target
 
 
 def run(
@@ -39,6 +40,7 @@ def run(
             help="Replace the result that is there; other files in DIR, pictures too, stay.",
         ),
     ] = False,
+    strict: Strict = False,
     as_json: SummaryAsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -48,17 +50,17 @@ def run(
     """
     loaded = load_scenario(scenario, settings, seed)
     directory = out if out is not None else Path("out") / loaded.name
-    check_target(directory, force=force)
-    with stoppable() as stop:
+    with reserved(directory, force=force, run=True) as place, stoppable() as stop:
         try:
             result = simulate(loaded, threads=threads, progress=not quiet)
         except Interrupted as stopped:
             result = stopped.result
         stop.too_late = True
-        result.save(directory, force=force)
+        place.save(result)
         tell(result, ("result", str(directory)), as_json=as_json, quiet=quiet)
         if stop.heard:
             interrupted(f"{directory} holds", result)
+        check_doubts(result.doubts, strict=strict, told=not quiet)
 
 
 def validate(scenario: ScenarioFile, settings: Settings = None) -> None:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rocelab import quantity
-from rocelab.cli.options import Jobs, Quiet, ScenarioFile, Settings, load_scenario
-from rocelab.cli.telling import kept_runs, warn
+from rocelab.cli.options import Jobs, Quiet, ScenarioFile, Settings, Strict, load_scenario
+from rocelab.cli.telling import check_doubts, kept_runs, warn
 from rocelab.grid import combinations, read_axis
 from rocelab.sweeps import SHOWN, Plan, Sweep, run_plan
 from rocelab.text_table import aligned
@@ -51,6 +51,7 @@ def sweep(
         bool,
         typer.Option("--force", help="Run again what is there of other scenarios or simulators."),
     ] = False,
+    strict: Strict = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="A list of combinations, as JSON.")
     ] = False,
@@ -86,6 +87,7 @@ def sweep(
         runs = len(done.results)
         found = f"; {done.found} of {runs} runs were there before" if done.found else ""
         print(f"\n{runs} runs in {place}{drawn}{found}")
+    check_doubts(done.doubts, strict=strict, told=not quiet)
 
 
 def _draw(done: Sweep, metrics: Sequence[Metric], directory: Path) -> list[Path]:
@@ -126,6 +128,9 @@ def _table(done: Sweep, metrics: Sequence[Metric]) -> str:
         name = metric.name.removesuffix(f"_{metric.unit}")
         head = f"{name} ({unit})" if unit else name
         columns.append([head, *cells(scaled)])
+    counts = done.flows_done()
+    if any(finished < flows for finished, flows in counts):
+        columns.append(["flows done", *(f"{finished:,} of {flows:,}" for finished, flows in counts)])
     return aligned(list(zip(*columns, strict=True)), left=len(axes))
 
 

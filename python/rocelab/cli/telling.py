@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
-from rocelab.cli import INTERRUPTED
+from rocelab.cli import FAILED, INTERRUPTED
+from rocelab.doubts import coverage
 from rocelab.quantity import count, counted, duration, size
 
 if TYPE_CHECKING:
@@ -40,6 +41,17 @@ def warn(warnings: Sequence[str]) -> None:
         print(f"warning: {warning}", file=sys.stderr)
 
 
+def check_doubts(doubts: Sequence[str], *, strict: bool, told: bool) -> None:
+    """With ``--strict`` ends a command whose numbers are doubtful; ``told``: the user knows why."""
+    if not strict or not doubts:
+        return
+    if not told:
+        warn(doubts)
+    what = counted(len(doubts), "warning casts", "warnings cast")
+    print(f"error: --strict: {what} doubt on the numbers", file=sys.stderr)
+    raise typer.Exit(FAILED)
+
+
 def _describe(result: Result, place: tuple[str, str]) -> str:
     """The summary as people read it; ``place`` says what was written and where."""
     summary = result.summary
@@ -49,7 +61,7 @@ def _describe(result: Result, place: tuple[str, str]) -> str:
         ("simulated", f"{duration(summary['simulated_ns'] * 1000)} in {summary['wall_s']:.2f} s"),
         ("speed", f"{count(speed)} packet-hops/s on {threads}"),
         ("flows", f"{summary['flows_done']:,} of {summary['flows']:,} done"),
-        ("FCT slowdown", _slowdowns(summary["slowdown"])),
+        ("FCT slowdown", _slowdowns(summary)),
         (
             "pauses",
             f"{summary['pause_frames']:,} frames, {duration(summary['paused_ns'] * 1000)} in all",
@@ -68,10 +80,14 @@ def _describe(result: Result, place: tuple[str, str]) -> str:
     return "\n".join([title, *(f"  {name:<{width}}{text}" for name, text in rows)])
 
 
-def _slowdowns(slowdown: dict[str, Any]) -> str:
+def _slowdowns(summary: dict[str, Any]) -> str:
+    slowdown = summary["slowdown"]
     if slowdown["mean"] is None:
         return "no flow completed"
-    return "  ".join(f"{name} {slowdown[name]:.2f}" for name in ("mean", "p50", "p95", "p99"))
+    told = [f"{name} {slowdown[name]:.2f}" for name in ("mean", "p50", "p95", "p99")]
+    if covered := coverage(summary["flows_done"], summary["flows"]):
+        told.append(f"({covered})")
+    return "  ".join(told)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rocelab.alike import told_once
+from rocelab.doubts import doubts_of, warnings_of
 from rocelab.errors import ConfigError
 from rocelab.papers import baselines, draw, fncc, hiercc, mercury, rcm, themis
 from rocelab.papers.model import Figure, Paper, Runs
@@ -36,6 +37,8 @@ class Reproduction:
     claims: list[dict[str, Any]]
     """As in ``claims.json``."""
     directory: Path
+    doubts: list[str]
+    """Warnings that cast doubt on what it shows."""
 
 
 def ids() -> list[str]:
@@ -109,7 +112,7 @@ def reproduce(
         "notes": notes,
     }
     put(directory / "claims.json", to_json(told))
-    return Reproduction(id_, figure.title, claims, directory)
+    return Reproduction(id_, figure.title, claims, directory, _doubts(figure, runs))
 
 
 def table(made: Reproduction) -> str:
@@ -226,21 +229,27 @@ def _summary(figures: Sequence[Reproduction], causes: dict[str, dict[str, int]])
 _WORDS = {"holds": "hold", "weaker": "weaker", "differs": "differ"}
 
 
-_OF_THE_OTHERS = "statistics of completion times are those of the others"
-"""What the warning of a run says of flows that its end cuts off."""
-
-
 def _notes(figure: Figure, runs: Runs) -> list[str]:
     """What a reader of the picture must know: flows that were not done, caveats, warnings."""
+    times = figure.completion_times
     told = (
         (name, text)
         for name, run in runs.items()
-        for text in run.summary["warnings"]
-        if figure.completion_times or _OF_THE_OTHERS not in text
+        for text, _ in warnings_of(run, completion_times=times)
     )
     warnings = told_once(told, len(runs))
-    unfinished = _unfinished(figure, runs) if figure.completion_times else []
+    unfinished = _unfinished(figure, runs) if times else []
     return [*unfinished, *caveats(list(runs.values())), *warnings]
+
+
+def _doubts(figure: Figure, runs: Runs) -> list[str]:
+    """The warnings that cast doubt on what the figure shows, each once."""
+    told = (
+        (name, text)
+        for name, run in runs.items()
+        for text in doubts_of(run, completion_times=figure.completion_times)
+    )
+    return told_once(told, len(runs))
 
 
 def _unfinished(figure: Figure, runs: Runs) -> list[str]:

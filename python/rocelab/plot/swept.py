@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rocelab import quantity
+from rocelab.doubts import coverage
 from rocelab.errors import ResultError
 from rocelab.grid import Axis, Combination, Value, combinations
 from rocelab.plot.slowdown import AXIS_LETTERS, log_values, name_places, with_room
@@ -261,8 +262,10 @@ def _notes(sweep: Sweep, absent: int) -> list[str]:
         notes.append(f"Not drawn: {absent} of the combinations, which have a run without a value.")
     cut = [one for one in sweep.results if one.summary["flows_done"] < one.summary["flows"]]
     if cut:
+        done = sum(one.summary["flows_done"] for one in sweep.results)
+        flows = sum(one.summary["flows"] for one in sweep.results)
         notes.append(
-            f"In {len(cut)} of {len(sweep.results)} runs not all flows were done; those that were "
-            "not are in no slowdown and no FCT."
+            f"In {len(cut)} of {len(sweep.results)} runs not all flows were done: slowdowns and "
+            f"FCTs cover {coverage(done, flows)}."
         )
     return [*notes, *caveats(sweep.results)]

@@ -174,7 +174,11 @@ impl<S: Scheme> CioqSwitch<S> {
         match Made::of(&self.chassis.common, effect) {
             Made::ToHost(packet) => {
                 let out = self.choose(&packet, now, false);
+                let priority = packet.header.priority;
                 let handle = window.packets.insert(packet);
+                if self.chassis.is_full_of_control(out, priority) {
+                    return self.chassis.discard(window, now, NO_INGRESS, handle);
+                }
                 self.enqueue(window, now, out, handle);
             }
             Made::ToLink(port, packet) => {

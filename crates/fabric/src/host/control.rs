@@ -1,7 +1,7 @@
 //! Control packets at a host: answers to data, and what hooks send to a QP's other end.
 
 use super::{Host, Seat};
-use crate::packet::{Body, Flags, Header, Kind, Packet, Scheme, blank};
+use crate::packet::{Body, Flags, Header, Kind, MOST_OWN_CONTROL, Packet, Scheme, blank};
 use crate::record::Happening;
 use engine::{Handle, Window};
 use schemes::contract::{Address, Np, Room, Rp};
@@ -99,15 +99,17 @@ impl<S: Scheme> Host<S> {
             header.flags.set(Flags::TO_SOURCE, to_source);
             header.flags.set(Flags::NEIGHBOURLY, between);
             header.sent_at = now;
-            if let Room::DropTail(limit) = common.rooms[priority as usize] {
-                let port = &mut self.nics[usize::from(nic)].port;
-                if port.class_packets(priority) >= limit {
-                    port.counters.dropped_packets += 1;
-                    if let Some(recorder) = &mut self.recorder {
-                        recorder.packet(now, nic, Happening::Dropped, 0, &header);
-                    }
-                    continue;
+            let limit = match common.rooms[priority as usize] {
+                Room::DropTail(limit) => limit,
+                Room::Lossless => MOST_OWN_CONTROL,
+            };
+            let port = &mut self.nics[usize::from(nic)].port;
+            if port.class_packets(priority) >= limit {
+                port.counters.dropped_packets += 1;
+                if let Some(recorder) = &mut self.recorder {
+                    recorder.packet(now, nic, Happening::Dropped, 0, &header);
                 }
+                continue;
             }
             self.tie_by(&header);
             let handle = window.packets.insert(Packet { header, body: Body::Ctl(ctl) });

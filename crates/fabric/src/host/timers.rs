@@ -46,6 +46,11 @@ impl Timers {
         self.due
     }
 
+    /// The messages that are to be posted at a time that is known.
+    pub(super) fn posts(&self) -> impl Iterator<Item = u32> {
+        self.posts.iter().map(|&Reverse((_, flow))| flow)
+    }
+
     /// Takes the first of those that are due by `now`.
     pub(super) fn next(&mut self, now: Time) -> Option<Timer> {
         if self.due > now {

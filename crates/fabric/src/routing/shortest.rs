@@ -4,7 +4,7 @@ use super::table::{Attachments, NO_ROW, Place, Sizes, Table};
 use crate::graph::Epoch;
 use crate::quirks::Quirks;
 use crate::run::Refusal;
-use units::{PortId, Rate, Time};
+use units::{PortId, Rate, Time, cancel};
 
 /// Fills the table of an epoch. Every host reaches every other: the scenario has checked it.
 pub(super) fn fill(
@@ -18,13 +18,30 @@ pub(super) fn fill(
     let on_switch = hosts_on_switches(graph, sizes, &attached.places);
     // Filled anew for each node: a list of its own for each would take half as long again.
     let mut toward = Vec::new();
+    // The attachment that the last search began from, and its switch.
+    let mut last: Option<(usize, Foot)> = None;
     for (number, hosts) in attached.members.iter().enumerate() {
-        search.run(graph, hosts);
+        cancel::check();
+        let foot = search.foot(graph, hosts);
+        let twin = last.zip(foot).filter(|((_, twin), foot)| search.are_twins(twin, foot));
+        match twin {
+            Some(((_, twin), foot)) => search.swap(twin.switch, foot.switch),
+            None => search.run(graph, hosts),
+        }
+        last = foot.map(|foot| (number, foot));
         for &node in hosts.iter().chain(&search.order) {
             if table.rows[node as usize] == NO_ROW {
                 continue;
             }
             let slot = table.slot(node, number);
+            if let Some(((known, twin), _)) = twin
+                && search.distance[node as usize] > 2
+                && node != twin.switch
+            {
+                // It is neither of the two switches, nor a neighbour of theirs.
+                table.entries[slot] = table.entries[table.slot(node, known)];
+                continue;
+            }
             let entry = match search.distance[node as usize] {
                 // To a host on the same switches.
                 0 => {
@@ -119,6 +136,14 @@ struct Step {
     cost: Time,
 }
 
+/// The only switch that the hosts of an attachment hang on, and what a search from them finds there.
+#[derive(Clone, Copy, Debug)]
+struct Foot {
+    switch: u32,
+    cost: Time,
+    rate: Rate,
+}
+
 /// Breadth-first search from the hosts of an attachment.
 struct Search {
     distance: Vec<u32>,
@@ -201,6 +226,42 @@ impl Search {
         }
     }
 
+    /// The foot of the attachment with these hosts, if it has only one switch.
+    fn foot(&self, graph: &Epoch<'_>, hosts: &[u32]) -> Option<Foot> {
+        let mut steps = hosts.iter().flat_map(|&host| &self.steps[self.steps(host)]);
+        let first = steps.next().filter(|step| !graph.is_host(step.peer))?;
+        let cost = steps.try_fold(first.cost, |cost, step| {
+            (step.peer == first.peer).then_some(cost.max(step.cost))
+        })?;
+        Some(Foot { switch: first.peer, cost, rate: first.rate })
+    }
+
+    /// Whether searches from two feet differ in nothing but which of the two switches comes first:
+    /// both have the same links to the same neighbours, a switch among them. The last search was from
+    /// `a`. The HPCC simulator's networks have no twins, as there the order of the search counts.
+    fn are_twins(&self, a: &Foot, b: &Foot) -> bool {
+        let links = |foot: &Foot| {
+            let steps = &self.steps[self.steps(foot.switch)];
+            steps.iter().map(|step| (step.peer, step.rate, step.cost))
+        };
+        !self.by_rank
+            && !self.first_path
+            && a.switch != b.switch
+            && (a.cost, a.rate) == (b.cost, b.rate)
+            && self.rank[b.switch as usize] != u32::MAX
+            && links(a).eq(links(b))
+    }
+
+    /// Makes the search from a foot on switch `from` the search from its twin on switch `to`.
+    fn swap(&mut self, from: u32, to: u32) {
+        let (a, b) = (from as usize, to as usize);
+        self.distance.swap(a, b);
+        self.cost.swap(a, b);
+        self.rate.swap(a, b);
+        self.order.swap(self.rank[a] as usize, self.rank[b] as usize);
+        self.rank.swap(a, b);
+    }
+
     /// Steps from `node` to its neighbours, against the packets' direction.
     fn reach_from(&mut self, node: u32, distance: u32) {
         let (cost, rate) = (self.cost[node as usize], self.rate[node as usize]);
@@ -252,5 +313,105 @@ impl Search {
         let rank = |peer: u32| self.rank[peer as usize];
         ports.sort_by_key(|port| (rank(peer(port)), peer(port), std::cmp::Reverse(*port)));
         ports.dedup_by_key(|port| peer(port));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Graph;
+    use crate::network::{Cable, Node, NodeKind};
+    use proptest::prelude::*;
+    use units::NodeId;
+
+    /// Racks of two hosts each on `ups` of four switches, which a last switch joins; delays in us.
+    fn network(racks: &[(u8, u64, u64)]) -> (Vec<Node>, Vec<Cable>) {
+        let node = |kind, tier| Node { kind, tier, buffer: None };
+        let cable = |a: usize, b: usize, delay: u64| Cable {
+            a: NodeId::new(a as u32),
+            b: NodeId::new(b as u32),
+            rate: Rate::from_gbps(100),
+            delay: Time::from_us(delay),
+            pfc: true,
+            error_rate: 0.0,
+        };
+        let mut nodes = vec![node(NodeKind::Switch, 2); 4];
+        nodes.push(node(NodeKind::Switch, 3));
+        let mut cables: Vec<Cable> = (0..4).map(|up| cable(up, 4, 1)).collect();
+        for &(ups, host_delay, delay) in racks {
+            let rack = nodes.len();
+            nodes.push(node(NodeKind::Switch, 1));
+            cables.extend((0..4).filter(|up| ups & 1 << up != 0).map(|up| cable(rack, up, delay)));
+            for host in rack + 1..=rack + 2 {
+                nodes.push(node(NodeKind::Host, 0));
+                cables.push(cable(host, rack, host_delay));
+            }
+        }
+        (nodes, cables)
+    }
+
+    fn rack() -> impl Strategy<Value = (u8, u64, u64)> {
+        (prop::sample::select(vec![0b1111u8, 0b0011, 0b0101]), 1..3u64, 1..3u64)
+    }
+
+    /// Which of `racks`, in turn, are twins of the one before; checks what is found at each.
+    fn twins(racks: &[(u8, u64, u64)]) -> Vec<bool> {
+        let (nodes, cables) = network(racks);
+        let graph = Graph::new(&nodes, &cables, &[]);
+        let epoch = graph.in_epoch(0);
+        let sizes = Sizes {
+            data: 1000,
+            ack: 60,
+            payload_only: None,
+            host_latency: Time::ZERO,
+            switch_latency: Time::ZERO,
+        };
+        let attached = Attachments::new(&[epoch]);
+        let table = Table::new(&graph, attached.members.len(), super::super::table::Naming::new(8));
+        let new = || Search::new(&epoch, &sizes, &table.rows, &Quirks::default());
+        let mut search = new();
+        let mut last: Option<Foot> = None;
+        let mut found = Vec::new();
+        for hosts in &attached.members {
+            let foot = search.foot(&epoch, hosts).expect("a rack has one switch");
+            let twin = last.filter(|twin| search.are_twins(twin, &foot));
+            match twin {
+                Some(twin) => search.swap(twin.switch, foot.switch),
+                None => search.run(&epoch, hosts),
+            }
+            found.push(twin.is_some());
+            last = Some(foot);
+            let mut alone = new();
+            alone.run(&epoch, hosts);
+            for node in (0..graph.nodes()).filter(|&node| !graph.is_host(node as u32)) {
+                let of = |one: &Search| (one.distance[node], one.cost[node], one.rate[node]);
+                assert_eq!(of(&search), of(&alone), "node {node} from {hosts:?}");
+                assert_eq!(search.order[search.rank[node] as usize], node as u32);
+            }
+            let sorted = |one: &Search| {
+                let mut order = one.order.clone();
+                order.sort_unstable();
+                order
+            };
+            assert_eq!(sorted(&search), sorted(&alone));
+        }
+        found
+    }
+
+    #[test]
+    fn racks_with_the_same_links_are_twins() {
+        let (wide, far, near_hosts) = ((0b1111, 2, 2), (0b1111, 2, 1), (0b1111, 1, 2));
+        assert_eq!(twins(&[wide; 4]), [false, true, true, true]);
+        assert_eq!(twins(&[wide, far, far, wide]), [false, false, true, false]);
+        assert_eq!(twins(&[wide, near_hosts, wide]), [false, false, false]);
+        assert_eq!(twins(&[(0b0011, 1, 1), (0b0101, 1, 1)]), [false, false]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+        #[test]
+        fn a_search_taken_over_from_a_twin_is_the_twins_own(racks in prop::collection::vec(rack(), 2..8)) {
+            twins(&racks);
+        }
     }
 }

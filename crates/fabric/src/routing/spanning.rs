@@ -11,7 +11,7 @@
 use super::table::{Attachments, NO_ROW, Sizes, Table};
 use crate::graph::Epoch;
 use crate::run::Refusal;
-use units::{PortId, Time};
+use units::{PortId, Time, cancel};
 
 /// A tree over switches.
 struct Tree {
@@ -51,6 +51,7 @@ pub(super) fn fill(
     // By node, then tree.
     let mut next = vec![None; graph.nodes() * trees.len()];
     for (number, hosts) in attached.members.iter().enumerate() {
+        cancel::check();
         next.fill(None);
         for (at, tree) in trees.iter().enumerate() {
             lead(graph, sizes, (tree, &feet[at]), (number, hosts), table, |node, port| {
@@ -162,6 +163,7 @@ fn grow(graph: &Epoch<'_>, attached: &Attachments, count: usize) -> Result<Vec<T
 impl Tree {
     /// `uses`: how many trees use each port of each node already.
     fn grow(graph: &Epoch<'_>, root: u32, uses: &[Vec<u32>]) -> Tree {
+        cancel::check();
         let mut distance = vec![u32::MAX; graph.nodes()];
         distance[root as usize] = 0;
         let mut order = vec![root];
@@ -199,6 +201,7 @@ fn lead(
     table: &mut Table,
     mut toward: impl FnMut(u32, PortId),
 ) {
+    cancel::check();
     let mut ways: Vec<Option<(Time, usize)>> = vec![None; graph.nodes()];
     ways[feet[number].switch as usize] = Some((Time::ZERO, 1));
     let mut order = vec![feet[number].switch];

@@ -4,7 +4,7 @@
 use crate::graph::{Epoch, Graph, LinkEnd};
 use crate::run::Refusal;
 use std::collections::BTreeMap;
-use units::{Bytes, PortId, Rate, Time};
+use units::{Bytes, PortId, Rate, Time, cancel};
 
 /// Where a host hangs: its attachment and its place in it.
 #[derive(Clone, Copy, Debug)]
@@ -150,6 +150,7 @@ impl Attachments {
         let mut members: Vec<Vec<u32>> = Vec::new();
         let mut places = Vec::with_capacity(graph.hosts.len());
         for &host in &graph.hosts {
+            cancel::check();
             let mut neighbours: Vec<u32> = Vec::new();
             for (number, epoch) in epochs.iter().enumerate() {
                 let mut now: Vec<u32> = epoch.live_ports(host).map(|(_, end)| end.peer).collect();

@@ -157,8 +157,11 @@ impl<S: Scheme> Switch<S> {
         if !self.has_room(window, now, out, priority) {
             return self.chassis.discard(window, now, in_port, handle);
         }
-        let at_once = self.sends_at_once(out, now);
+        let at_once = self.sends_at_once(window, out, now);
         if in_port == NO_INGRESS {
+            if self.chassis.is_full_of_control(out, priority) {
+                return self.chassis.discard(window, now, in_port, handle);
+            }
             self.enqueue(window, now, in_port, out, handle);
         } else if self.chassis.mmu.is_far_from_limits(in_port, priority, size) {
             self.chassis.mmu.store(in_port, priority, size);

@@ -62,14 +62,24 @@ impl<S: Scheme> Switch<S> {
         u16::try_from(on_the_way.ns()).unwrap_or(u16::MAX)
     }
 
-    /// Whether what joins `port` now leaves before anything else happens at this instant: the wire has been
-    /// free, so that nothing was scheduled there.
+    /// Returns whether a packet that joins `port` now leaves before anything else happens at this
+    /// instant. It does if the wire is free, because then no departure is scheduled there. Drains
+    /// the port first: until then, its state may be older than `now`.
     #[inline(always)]
-    pub(super) fn sends_at_once(&self, port: usize, now: Time) -> bool {
-        !self.trains.is_empty() && self.chassis.ports[port].free_at < now
+    pub(super) fn sends_at_once(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        port: usize,
+        now: Time,
+    ) -> bool {
+        if self.trains.is_empty() {
+            return false;
+        }
+        self.drain(window, port, now);
+        self.chassis.ports[port].free_at < now
     }
 
-    /// Has a port do so.
+    /// Sends the packet for which [`sends_at_once`](Switch::sends_at_once) returned true.
     #[inline(never)]
     pub(super) fn send_at_once(
         &mut self,

@@ -77,7 +77,7 @@ impl<S: Scheme> Switch<S> {
         {
             let in_port = place.port(window);
             packet.header.ingress = in_port;
-            let at_once = self.sends_at_once(out, now);
+            let at_once = self.sends_at_once(window, out, now);
             self.forward_near_limits(window, now, in_port, out, handle);
             self.apply_effects(window, now);
             if at_once {
@@ -98,7 +98,7 @@ impl<S: Scheme> Switch<S> {
             self.drain_plain(window, out, now);
             open = self.chassis.ports[out].is_open(now);
         }
-        let at_once = self.sends_at_once(out, now);
+        let at_once = self.sends_at_once(window, out, now);
         let passes = open
             && (at_once || place.is_last_of_instant(window))
             && in_turn

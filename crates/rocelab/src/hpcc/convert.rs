@@ -11,7 +11,7 @@ use scenario::spec::{
 };
 use schemes::int::IntFormat;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use units::{Bytes, NodeId, Rate, Time};
+use units::{Bytes, NodeId, Rate, Time, cancel};
 
 /// Switches keep this much for each port.
 const RESERVE: Bytes = Bytes::new(4096);
@@ -90,15 +90,18 @@ pub fn scenario_of(experiment: &Experiment, name: &str) -> (Spec, Vec<Warning>) 
         at: Quantity(down.at),
         until: None,
     });
-    let flows = flows.iter().map(|flow| FlowSpec {
-        src: node_name(flow.src),
-        dst: node_name(flow.dst),
-        size: Quantity(flow.size),
-        start: Quantity(flow.start),
-        priority: (flow.priority.get() != data).then_some(flow.priority.get()),
-        qp: None,
-        port: Some(flow.dport),
-        tag: Some(flow.dport.to_string()),
+    let flows = flows.iter().map(|flow| {
+        cancel::check();
+        FlowSpec {
+            src: node_name(flow.src),
+            dst: node_name(flow.dst),
+            size: Quantity(flow.size),
+            start: Quantity(flow.start),
+            priority: (flow.priority.get() != data).then_some(flow.priority.get()),
+            qp: None,
+            port: Some(flow.dport),
+            tag: Some(flow.dport.to_string()),
+        }
     });
     let spec = Spec {
         schema: scenario::spec::SCHEMA_VERSION,

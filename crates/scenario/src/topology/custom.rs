@@ -11,7 +11,7 @@ use crate::spec::{CustomSpec, FileSpec, Quantity};
 use crate::tree::Tree;
 use std::collections::BTreeMap;
 use std::path::Path;
-use units::{NodeId, Time, parse_length};
+use units::{NodeId, Time, cancel, parse_length};
 
 /// Reads the file that `spec` names; says where what it says is written.
 pub(super) fn read(spec: &FileSpec, base: Option<&Path>) -> Result<(CustomSpec, Source)> {
@@ -37,6 +37,7 @@ pub(super) fn build(spec: &mut CustomSpec) -> Result<Network> {
     let mut by_name: BTreeMap<&str, NodeId> = BTreeMap::new();
     let mut network = Network::default();
     for (index, node) in spec.nodes.iter().enumerate() {
+        cancel::check();
         let key = || format!("topology.nodes.{index}.name");
         check_name(&node.name, key)?;
         if let Some(first) = by_name.insert(&node.name, NodeId::new(index as u32)) {
@@ -76,6 +77,7 @@ pub(super) fn build(spec: &mut CustomSpec) -> Result<Network> {
         network.nodes.push(Node { name: node.name.clone(), kind: node.kind, tier, buffer });
     }
     for (index, link) in spec.links.iter_mut().enumerate() {
+        cancel::check();
         let key = |end: &str| format!("topology.links.{index}.{end}");
         let end = |end: &str, name: &str| {
             by_name.get(name).copied().ok_or_else(|| {

@@ -8,7 +8,7 @@ use crate::error::{Result, ScenarioError};
 use crate::network::{Link, MOST_LINKS, MOST_NODES, Network, Node, NodeKind};
 use crate::spec::TopologySpec;
 use std::path::Path;
-use units::{NodeId, Rate, Time};
+use units::{NodeId, Rate, Time, cancel};
 
 /// Builds the network, checks it, and completes `spec` to what was built: a file is replaced by
 /// what it says. Relative paths are relative to `base`.
@@ -74,6 +74,7 @@ impl Builder {
     }
 
     fn link(&mut self, a: NodeId, b: NodeId, rate: Rate, delay: Time) {
+        cancel::check();
         self.0.links.push(Link::new(a, b, rate, delay));
     }
 }

@@ -7,7 +7,7 @@ use crate::spec::{FlowSpec, Quantity};
 use crate::workload::LARGEST_MESSAGE;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
-use units::{Bytes, Time};
+use units::{Bytes, Time, cancel};
 
 /// What a head may name, in any order.
 const COLUMNS: [&str; 10] =
@@ -99,6 +99,7 @@ pub(super) fn read(
     let head = reader.headers().map_err(|error| file.at(1, &error.to_string()))?.clone();
     check_head(&head).map_err(|(why, mend)| file.at(1, &why).hint(mend))?;
     for record in reader.into_records() {
+        cancel::check();
         let record = record.map_err(|error| {
             let line = error.position().map_or(1, csv::Position::line);
             file.at(line, &what_is_wrong(&error))
@@ -166,7 +167,10 @@ fn open_quote(text: &str) -> Option<u64> {
             (Some(_), _) => {}
             (None, _) => (begins, closed) = (matches!(c, ',' | '\n' | '\r'), 0),
         }
-        line += u64::from(c == '\n');
+        if c == '\n' {
+            cancel::check();
+            line += 1;
+        }
     }
     opened
 }

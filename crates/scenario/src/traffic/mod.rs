@@ -15,7 +15,7 @@ use crate::spec::{Quantity, TrafficSpec};
 use crate::workload::LARGEST_MESSAGE;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use units::{Bytes, NodeId, Time};
+use units::{Bytes, NodeId, Time, cancel};
 
 /// The most messages that a scenario may have. Fuzzers stay with few: they look for other things
 /// than a lack of memory.
@@ -273,6 +273,7 @@ impl Sink {
     }
 
     fn check(&self, message: &Message, key: impl Fn() -> String) -> Result<()> {
+        cancel::check();
         if self.messages.len() as u64 >= MOST_MESSAGES {
             return Err(ScenarioError::new(
                 key(),

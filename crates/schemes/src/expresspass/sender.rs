@@ -5,6 +5,11 @@ use crate::contract::{Ack, Allow, Header, HostCx, PathFacts, Rp};
 use std::collections::VecDeque;
 use units::{Bytes, Time};
 
+/// A request on the wire, the shortest frame with preamble and gap.
+const REQUEST_BYTES: Bytes = Bytes::new(84);
+/// The wait for an answer is doubled no more often than this.
+const MOST_DOUBLINGS: u32 = 20;
+
 /// Where a sender stands with its receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -22,6 +27,10 @@ enum State {
 #[derive(Clone, Debug)]
 pub struct ReactionPoint {
     request_timeout: Time,
+    /// How long the slowest link of the path takes to send a request.
+    request_time: Time,
+    /// Requests since the last credit.
+    unanswered: u32,
     early_stop: bool,
     payload: u64,
     state: State,
@@ -51,6 +60,8 @@ impl ReactionPoint {
     pub fn new(params: &ExpressPassParams, path: &PathFacts) -> ReactionPoint {
         ReactionPoint {
             request_timeout: params.request_timeout,
+            request_time: path.bottleneck_rate.time_for(REQUEST_BYTES),
+            unanswered: 0,
             early_stop: params.early_stop,
             payload: path.payload.get(),
             state: State::Idle,
@@ -79,8 +90,24 @@ impl ReactionPoint {
             self.state = State::Asked;
             self.asked_at = cx.now;
         }
-        self.ask_again = cx.now + self.request_timeout;
+        self.unanswered = self.unanswered.saturating_add(1);
+        cx.host.asking_until = cx.host.asking_until.max(cx.now).saturating_add(self.request_time);
+        self.ask_again = cx.now.saturating_add(self.patience(cx));
         cx.send(Control::Request(u32::try_from(self.uncovered()).unwrap_or(u32::MAX)));
+    }
+
+    /// How long it waits for a credit before it asks again: the request timeout, as long as the requests of
+    /// its host need less than half the link for that.
+    ///
+    /// On slower links requests would wait behind one another and grow in number without end. There it waits
+    /// until they would have been sent twice, and twice as long after each request that has no answer.
+    fn patience(&self, cx: &HostCx<'_, ExpressPass>) -> Time {
+        let twice = cx.host.asking_until.saturating_sub(cx.now).saturating_mul(2);
+        if twice <= self.request_timeout {
+            return self.request_timeout;
+        }
+        let doublings = self.unanswered.saturating_sub(1).min(MOST_DOUBLINGS);
+        twice.saturating_mul(1 << doublings)
     }
 
     /// Asks for credits where there is need and nobody asked.
@@ -106,9 +133,10 @@ impl ReactionPoint {
             return;
         }
         self.credits.push_back(credit);
+        self.unanswered = 0;
         if matches!(self.state, State::Asked | State::Fed) {
             // It may be one from before the last stop, and the request lost.
-            self.ask_again = cx.now + self.request_timeout;
+            self.ask_again = cx.now.saturating_add(self.patience(cx));
         }
         if self.state == State::Asked {
             self.state = State::Fed;

@@ -1,0 +1,103 @@
+//! What a host tells of its messages that were not finished when the run ended.
+
+use super::{FlowOutcome, Host, Seat};
+use crate::packet::{Address, Scheme};
+use crate::qp::{Messages, NO_FLOW, Sender};
+use crate::unfinished::{Look, Unfinished};
+use schemes::contract::Np;
+use std::collections::BTreeSet;
+use units::Time;
+
+impl FlowOutcome {
+    fn is_open(&self) -> bool {
+        self.fct == Time::NEVER
+    }
+}
+
+impl<S: Scheme> Host<S> {
+    /// Whether all messages that it sends are finished.
+    pub(crate) fn is_done(&self) -> bool {
+        !self.outcomes.iter().any(FlowOutcome::is_open)
+    }
+
+    /// The sending end that packets of this address belong to.
+    pub(crate) fn sender(&self, address: &Address) -> Option<&Sender<S>> {
+        self.senders.get(address.sender_slot).filter(|sender| sender.is_meant(address))
+    }
+
+    /// The byte of a QP's stream that its receiving end waits for.
+    pub(crate) fn expected(&self, seat: u32) -> u64 {
+        match self.seats[seat as usize] {
+            Seat::Empty => 0,
+            Seat::At(slot) => self.receivers.get(slot).map_or(0, |receiver| receiver.expected),
+            Seat::Done(all) => all,
+        }
+    }
+
+    /// When the notification point of a receiving end does something by itself.
+    pub(crate) fn receiver_timer(&self, seat: u32) -> Time {
+        match self.seats[seat as usize] {
+            Seat::At(slot) => {
+                self.receivers.get(slot).map_or(Time::NEVER, |receiver| receiver.np.next_timer())
+            }
+            Seat::Empty | Seat::Done(_) => Time::NEVER,
+        }
+    }
+
+    /// Whether the port of a sending end that may send looks at it only after something else happens
+    /// ([`Quirks::missed_wake_up`](crate::Quirks::missed_wake_up)).
+    pub(crate) fn sleeps(&self, sender: &Sender<S>) -> bool {
+        let nic = &self.nics[usize::from(sender.nic)];
+        let is_paused = nic.port.is_paused(Some(sender.priority));
+        nic.scan.is_some() && nic.due == Time::NEVER && !is_paused && sender.ready_at().is_some()
+    }
+
+    /// Adds its messages that are not finished, and why.
+    pub(crate) fn add_unfinished(&self, look: &Look<'_, S>, found: &mut Vec<(u32, Unfinished)>) {
+        for (slot, sender) in self.senders.iter().filter(|(_, sender)| sender.open) {
+            let Messages { oldest, sending } = self.aside.messages(sender, slot);
+            if oldest.flow != NO_FLOW {
+                let cause = look.cause(self.index, slot, sender);
+                self.add_of_qp(oldest.flow, sending.flow, cause, found);
+            }
+        }
+        let due: BTreeSet<u32> = self.timers.posts().collect();
+        for (&flow, outcome) in self.outgoing.iter().zip(&self.outcomes) {
+            if outcome.posted != Time::NEVER {
+                continue;
+            }
+            let row = &self.common.flows[flow as usize];
+            let waits = if row.waits { !due.contains(&flow) } else { row.start < look.end };
+            found.push((flow, if waits { Unfinished::Waiting } else { Unfinished::NotStarted }));
+        }
+    }
+
+    /// The posted messages of a QP from `oldest` on, of which the QP is at `sending`, and which is not
+    /// finished for this reason.
+    fn add_of_qp(
+        &self,
+        oldest: u32,
+        sending: u32,
+        cause: Unfinished,
+        found: &mut Vec<(u32, Unfinished)>,
+    ) {
+        let (mut flow, mut is_behind) = (oldest, false);
+        while flow != NO_FLOW {
+            let row = &self.common.flows[flow as usize];
+            let outcome = &self.outcomes[row.place as usize];
+            if outcome.posted == Time::NEVER {
+                return;
+            }
+            if outcome.is_open() {
+                found.push((flow, if is_behind { Unfinished::Waiting } else { cause }));
+            }
+            is_behind |= match cause {
+                Unfinished::Sending => flow == sending,
+                // What follows on the path waits for the same.
+                Unfinished::Deadlock | Unfinished::Paused | Unfinished::Disconnected => false,
+                Unfinished::Lost | Unfinished::Waiting | Unfinished::NotStarted => true,
+            };
+            flow = row.next_on_qp;
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Work on a thread of its own, while Python's main thread listens for signals.
+
+use crate::errors::{bug, simulation_error};
+use pyo3::prelude::*;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+use units::cancel;
+
+/// How often Python's signals are looked at.
+const TICK: Duration = Duration::from_millis(100);
+
+/// As much as the main thread of a process usually has.
+const STACK_BYTES: usize = 8 << 20;
+
+/// A thread that works.
+pub(crate) struct Worker<T>(Mutex<Receiver<thread::Result<T>>>);
+
+impl<T: Send + 'static> Worker<T> {
+    /// Starts `work` on a thread of its own.
+    pub(crate) fn start(work: impl FnOnce() -> T + Send + 'static) -> std::io::Result<Worker<T>> {
+        let (sender, receiver) = channel();
+        thread::Builder::new().name("rocelab".to_owned()).stack_size(STACK_BYTES).spawn(
+            move || {
+                let outcome = catch_unwind(AssertUnwindSafe(work));
+                // After a signal nobody may wait for it.
+                let _ = sender.send(outcome);
+            },
+        )?;
+        Ok(Worker(Mutex::new(receiver)))
+    }
+
+    /// What came of the work, if it comes within a tick; a panic is the error.
+    pub(crate) fn wait(&self, py: Python<'_>) -> Option<thread::Result<T>> {
+        py.detach(|| {
+            let receiver = self.0.lock().expect("nothing panics while it holds this lock");
+            match receiver.recv_timeout(TICK) {
+                Ok(outcome) => Some(outcome),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => {
+                    let lost: Box<dyn Any + Send> = Box::new("the thread ended without an outcome");
+                    Some(Err(lost))
+                }
+            }
+        })
+    }
+}
+
+/// Works without the interpreter until it is done or a signal raises an exception, such as
+/// `KeyboardInterrupt`. The exception is raised at once; the work ends at its next
+/// [`cancel::check`]. A panic becomes what [`bug`] makes of it.
+pub(crate) fn stoppable<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> PyResult<T> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let theirs = Arc::clone(&flag);
+    let worker = Worker::start(move || cancel::scope(&theirs, work))
+        .map_err(|error| no_thread(py, &error))?;
+    loop {
+        if let Some(outcome) = worker.wait(py) {
+            return outcome.map_err(|panic| bug(py, &*panic));
+        }
+        if let Err(raised) = py.check_signals() {
+            flag.store(true, Ordering::Relaxed);
+            return Err(raised);
+        }
+    }
+}
+
+/// What it means that the system starts no thread.
+pub(crate) fn no_thread(py: Python<'_>, error: &std::io::Error) -> PyErr {
+    simulation_error(py, format!("cannot start a thread: {error}"))
+}

@@ -1,0 +1,106 @@
+//! Flows that had not completed when the run ended, and why.
+
+use serde::Serialize;
+
+/// Why a flow had not completed when the run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// A packet of it, or its ACK, was lost, and nothing sends it again.
+    Lost,
+    /// Links on its path wait for each other in a circle of PFC pauses.
+    Deadlock,
+    /// A port on its path stays paused, because the PFC frame that ends the pause was lost.
+    Paused,
+    /// No packet gets through to its receiver, or back.
+    Disconnected,
+    /// Another flow comes first: the one that it answers, or one ahead of it on its QP or port.
+    Waiting,
+    /// It was still sending, or its last packets were on their way.
+    Sending,
+    /// It had not started.
+    NotStarted,
+}
+
+impl Cause {
+    /// As tables and `summary.json` have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Cause::Lost => "lost",
+            Cause::Deadlock => "deadlock",
+            Cause::Paused => "paused",
+            Cause::Disconnected => "disconnected",
+            Cause::Waiting => "waiting",
+            Cause::Sending => "sending",
+            Cause::NotStarted => "not_started",
+        }
+    }
+}
+
+/// How many flows had not completed, by [`Cause`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Unfinished {
+    /// [`Cause::Lost`].
+    pub lost: u64,
+    /// [`Cause::Deadlock`].
+    pub deadlock: u64,
+    /// [`Cause::Paused`].
+    pub paused: u64,
+    /// [`Cause::Disconnected`].
+    pub disconnected: u64,
+    /// [`Cause::Waiting`].
+    pub waiting: u64,
+    /// [`Cause::Sending`].
+    pub sending: u64,
+    /// [`Cause::NotStarted`].
+    pub not_started: u64,
+}
+
+impl Unfinished {
+    /// Counts flows by their causes.
+    pub fn count(causes: impl IntoIterator<Item = Cause>) -> Unfinished {
+        let mut counts = Unfinished::default();
+        for cause in causes {
+            *match cause {
+                Cause::Lost => &mut counts.lost,
+                Cause::Deadlock => &mut counts.deadlock,
+                Cause::Paused => &mut counts.paused,
+                Cause::Disconnected => &mut counts.disconnected,
+                Cause::Waiting => &mut counts.waiting,
+                Cause::Sending => &mut counts.sending,
+                Cause::NotStarted => &mut counts.not_started,
+            } += 1;
+        }
+        counts
+    }
+
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        let Unfinished { lost, deadlock, paused, disconnected, waiting, sending, not_started } =
+            self;
+        lost + deadlock + paused + disconnected + waiting + sending + not_started
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_flow_is_counted_once() {
+        let all = [
+            Cause::Lost,
+            Cause::Deadlock,
+            Cause::Paused,
+            Cause::Disconnected,
+            Cause::Waiting,
+            Cause::Sending,
+            Cause::NotStarted,
+        ];
+        for cause in all {
+            assert_eq!(Unfinished::count([cause, cause]).total(), 2);
+        }
+        let two = Unfinished::count([Cause::Lost, Cause::Sending, Cause::Lost]);
+        assert_eq!((two.lost, two.sending), (2, 1));
+        assert_eq!(Unfinished::count(all).total(), 7);
+    }
+}

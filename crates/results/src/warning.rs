@@ -1,0 +1,69 @@
+//! Warnings of a run, and which of them cast doubt on its numbers.
+
+use serde::{Serialize, Serializer};
+
+/// What a warning is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WarningKind {
+    /// Flows had not completed, so that they are in no statistic of completion times.
+    UnfinishedFlows,
+    /// The same, and nothing but the time at which the user has the run stop is the reason.
+    CutOffFlows,
+    /// PFC pauses links in a circle.
+    Deadlock,
+    /// Packets of a lossless class were dropped.
+    LosslessDrops,
+    /// Data was sent again for nothing.
+    Retransmissions,
+    /// Probes or traces lack a part of the run.
+    Records,
+    /// A setting has another effect than one may expect, or none.
+    Settings,
+}
+
+impl WarningKind {
+    /// As `summary.json` has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            WarningKind::UnfinishedFlows => "unfinished-flows",
+            WarningKind::CutOffFlows => "cut-off-flows",
+            WarningKind::Deadlock => "deadlock",
+            WarningKind::LosslessDrops => "lossless-drops",
+            WarningKind::Retransmissions => "retransmissions",
+            WarningKind::Records => "records",
+            WarningKind::Settings => "settings",
+        }
+    }
+
+    /// Whether the numbers of the run may not be what they seem, so that `--strict` fails.
+    pub fn casts_doubt(self) -> bool {
+        match self {
+            WarningKind::UnfinishedFlows
+            | WarningKind::CutOffFlows
+            | WarningKind::Deadlock
+            | WarningKind::LosslessDrops => true,
+            WarningKind::Retransmissions | WarningKind::Records | WarningKind::Settings => false,
+        }
+    }
+}
+
+/// As `{"kind": "deadlock", "casts_doubt": true}`.
+impl Serialize for WarningKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Fields {
+            kind: &'static str,
+            casts_doubt: bool,
+        }
+        Fields { kind: self.name(), casts_doubt: self.casts_doubt() }.serialize(serializer)
+    }
+}
+
+/// Something that the user should know of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// What it is about.
+    pub kind: WarningKind,
+    /// The sentences that are shown.
+    pub text: String,
+}

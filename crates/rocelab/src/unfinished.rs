@@ -1,0 +1,114 @@
+//! The warning that flows are unfinished: how many, why, and what finishes them.
+
+use fabric::Output;
+use results::{FlowTable, Unfinished, Warning, WarningKind};
+use scenario::{NodeKind, Routing, Scenario, Stop};
+use units::Time;
+
+/// The warning, where flows are unfinished.
+pub(crate) fn warning(scenario: &Scenario, output: &Output, flows: &FlowTable) -> Option<Warning> {
+    let counts = Unfinished::count(flows.unfinished.iter().copied().flatten());
+    let (left, all) = (counts.total(), flows.len());
+    if left == 0 {
+        return None;
+    }
+    let (are, them) = if left == 1 { ("is", "it") } else { ("are", "them") };
+    let is_stopped = matches!(scenario.run.stop, Stop::At(_)) && !output.outcome.cancelled;
+    let kind = match stuck(&counts) {
+        0 if is_stopped => WarningKind::CutOffFlows,
+        _ => WarningKind::UnfinishedFlows,
+    };
+    let text = format!(
+        "{left} of {all} flows {are} unfinished at {}, and in no statistic of completion times: {}. \
+         To finish {them}, {}",
+        output.outcome.end,
+        causes(scenario, &counts),
+        fixes(scenario, output, &counts).join("; ")
+    );
+    Some(Warning { kind, text })
+}
+
+/// How many flows more time would not finish, those aside that wait for others.
+fn stuck(counts: &Unfinished) -> u64 {
+    counts.lost + counts.deadlock + counts.paused + counts.disconnected
+}
+
+/// How many flows are unfinished for each cause.
+fn causes(scenario: &Scenario, counts: &Unfinished) -> String {
+    let Unfinished { lost, deadlock, paused, disconnected, waiting, sending, not_started } =
+        *counts;
+    let first = scenario.messages.iter().map(|message| message.start).min();
+    let not_yet = match first {
+        Some(first) if not_started == scenario.messages.len() as u64 => {
+            format!("not yet started (the first starts at {first})")
+        }
+        _ => "not yet started".to_owned(),
+    };
+    let told = [
+        (lost, "with a lost packet that nothing sends again"),
+        (deadlock, "in a PFC deadlock"),
+        (paused, "behind a port that stays paused, as the frame that ends the pause was lost"),
+        (disconnected, "without a path on which packets get through"),
+        (waiting, "waiting for another message"),
+        (sending, "still sending"),
+        (not_started, &not_yet),
+    ];
+    let told = told.iter().filter(|(count, _)| *count > 0);
+    told.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")
+}
+
+/// What finishes all of them. Those that wait for others are finished with these.
+fn fixes(scenario: &Scenario, output: &Output, counts: &Unfinished) -> Vec<String> {
+    let mut fixes = Vec::new();
+    if counts.lost > 0 {
+        fixes.push(send_again(scenario));
+    }
+    if counts.deadlock > 0 {
+        fixes.push(break_circles(scenario));
+    }
+    if counts.paused > 0 {
+        let key = if scenario.wire.error_rate > 0.0 { "wire.error_rate" } else { "error_rate" };
+        fixes
+            .push(format!("set {key} of the links that PFC protects to 0, or pfc.enabled = false"));
+    }
+    if counts.disconnected > 0 {
+        fixes.push("lower error_rate of the links on their paths below 1".to_owned());
+    }
+    let need_time = counts.sending + counts.not_started > 0 || stuck(counts) == 0;
+    if output.outcome.cancelled {
+        fixes.push("do not interrupt the run".to_owned());
+    } else if need_time {
+        fixes.push(match scenario.run.stop {
+            Stop::FlowsDone => "raise run.limit".to_owned(),
+            Stop::At(_) => "raise run.stop".to_owned(),
+        });
+    }
+    fixes
+}
+
+/// What has hosts send lost packets again.
+fn send_again(scenario: &Scenario) -> String {
+    let silent = "quirks.silent_duplicates = false";
+    let timeout = || format!("host.retransmit_timeout = \"{}\"", scenario.usual_timeout());
+    let is_silent = scenario.quirks.silent_duplicates;
+    match (scenario.host.retransmit_timeout == Time::NEVER, is_silent) {
+        (true, true) => format!("set {} and {silent}", timeout()),
+        (true, false) => format!("set {}", timeout()),
+        (false, true) => format!("set {silent}"),
+        (false, false) => "avoid losses (see drops and lost_packets in the summary)".to_owned(),
+    }
+}
+
+/// What takes the circles of links out of the routes, or the pauses out of the network.
+fn break_circles(scenario: &Scenario) -> String {
+    let network = &scenario.network;
+    let is_host = |node| network.node(node).kind == NodeKind::Host;
+    if network.links.iter().any(|link| is_host(link.a) && is_host(link.b)) {
+        return "set pfc.enabled = false".to_owned();
+    }
+    if matches!(scenario.routing, Routing::SpanningTrees(_)) {
+        return "set routing.trees = 1".to_owned();
+    }
+    let hash = if scenario.quirks.node_hash { "quirks.node_hash = false, " } else { "" };
+    format!("set {hash}routing.hash = \"spanning-trees\" and routing.trees = 1")
+}

@@ -1,0 +1,215 @@
+"""Checksums of stored results, and one place where failed reads become errors.
+
+``summary.json`` holds, under ``checksums``, the SHA-256 of every data file and of itself. A file is
+checked when it is read: opening a result costs the same whatever the size of its tables.
+
+The summary's own checksum is that of its canonical form: the object without
+``checksums.summary`` as JSON in UTF-8, with sorted keys and no space between tokens. Numbers and
+strings are written as Python's ``json.dumps(..., ensure_ascii=False)`` writes them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from io import BufferedReader
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rocelab.errors import ResultError, RocelabError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SUMMARY = "summary.json"
+"""The file that holds the checksums."""
+
+_CHECKSUMS = "checksums"
+_HEX = re.compile(r"[0-9a-f]{64}")
+
+
+def sealed(summary: Mapping[str, Any], directory: Path) -> dict[str, Any]:
+    """``summary`` with the checksums of all files in ``directory`` and its own.
+
+    Files are hashed as they stand on disk, whoever wrote them.
+    """
+    files = {}
+    for path in sorted(path for path in directory.rglob("*") if path.is_file()):
+        with path.open("rb") as file:
+            files[path.relative_to(directory).as_posix()] = _hash(file)
+    whole = {key: value for key, value in summary.items() if key != _CHECKSUMS}
+    whole[_CHECKSUMS] = {"files": files}
+    whole[_CHECKSUMS]["summary"] = _of_summary(whole)
+    return whole
+
+
+def unsealed(path: Path, summary: dict[str, Any]) -> tuple[dict[str, Any], Mapping[str, str]]:
+    """``summary``, read from ``path``, without its checksums, and the checksums of the files.
+
+    Raises :class:`ResultError` where the checksums are malformed, or where the summary's own one
+    does not match.
+    """
+    checksums = summary.get(_CHECKSUMS)
+    files = checksums.get("files") if isinstance(checksums, dict) else None
+    if not (
+        isinstance(checksums, dict)
+        and isinstance(files, dict)
+        and all(_is_checksum(one) for one in (checksums.get("summary"), *files.values()))
+    ):
+        raise ResultError(f"{path}: damaged: has no valid checksums")
+    try:
+        own = _of_summary(summary)
+    except (ValueError, RecursionError) as error:
+        raise ResultError(f"{path}: damaged: {error}") from None
+    if own != checksums["summary"]:
+        raise ResultError(f"{path}: damaged: its checksum does not match", hint=_AGAIN)
+    return {key: value for key, value in summary.items() if key != _CHECKSUMS}, files
+
+
+def has_checksums(summary: Mapping[str, Any]) -> bool:
+    """Whether ``summary``, as read from its file, has checksums, be they right or wrong."""
+    return _CHECKSUMS in summary
+
+
+def is_whole(directory: Path) -> bool:
+    """Whether ``directory`` holds a complete result, all of whose files match their checksums.
+
+    Of a result without checksums only the summary is looked at.
+    """
+    try:
+        summary = json.loads((directory / SUMMARY).read_bytes())
+        if not has_checksums(summary):
+            return isinstance(summary, dict) and "schema" in summary
+        _, files = unsealed(directory / SUMMARY, summary)
+        stored = Stored(directory, files)
+        for name in files:
+            stored.check(name)
+    except (OSError, ValueError, TypeError, RecursionError, ResultError):
+        return False
+    return True
+
+
+class Stored:
+    """The files of a result directory. Each is checked against its checksum when it is read."""
+
+    def __init__(self, directory: Path, checksums: Mapping[str, str] | None) -> None:
+        """``checksums`` are by path within the directory; None where the result has none."""
+        self.directory = directory
+        self.checksums = checksums
+
+    def has(self, name: str) -> bool:
+        """Whether the result has a file of this name: by its checksums, without them on disk."""
+        if self.checksums is None:
+            return (self.directory / name).exists()
+        return name in self.checksums
+
+    def check(self, name: str) -> None:
+        """Raises :class:`ResultError` where the file is missing or does not match its checksum."""
+        with self._opened(name):
+            pass
+
+    def bytes(self, name: str) -> bytes:
+        """What the file holds."""
+        with self._opened(name) as file:
+            return file.read()
+
+    def text(self, name: str) -> str:
+        """What the text file holds."""
+        content = self.bytes(name)
+        try:
+            return content.decode()
+        except UnicodeDecodeError as error:
+            path = self.directory / name
+            raise ResultError(f"{path}: damaged: not a text file (byte {error.start})") from None
+
+    def frame(self, name: str) -> pl.DataFrame:
+        """The table of a Parquet file."""
+        import polars as pl
+
+        # As a file: Polars takes no names that are not UTF-8.
+        with self._opened(name) as file:
+            return pl.read_parquet(file)
+
+    @contextmanager
+    def _opened(self, name: str) -> Iterator[BufferedReader]:
+        """The file, after it has been checked. What is read is the file that was checked."""
+        path = self.directory / name
+        with readable(path):
+            if path.is_dir():
+                raise ResultError(f"{path}: cannot read: is a directory")
+            with path.open("rb") as file:
+                if self.checksums is not None:
+                    if name not in self.checksums:
+                        raise ResultError(f"{path}: damaged: {SUMMARY} has no checksum of it")
+                    if _hash(file) != self.checksums[name]:
+                        raise self._mismatch(path)
+                    file.seek(0)
+                yield file
+
+    def _mismatch(self, path: Path) -> ResultError:
+        """The error of a file that does not match, or of a result that was replaced meanwhile."""
+        try:
+            summary = json.loads((self.directory / SUMMARY).read_bytes())
+            _, now = unsealed(self.directory / SUMMARY, summary)
+        except (OSError, ValueError, RecursionError, AttributeError, ResultError):
+            now = self.checksums or {}
+        if now != self.checksums:
+            return ResultError(
+                f"{self.directory}: was replaced after it had been opened", hint="open it again"
+            )
+        return ResultError(f"{path}: damaged: its checksum does not match", hint=_AGAIN)
+
+
+_AGAIN = "it was changed or damaged after it had been written; run its scenario again"
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Whatever fails in the block, which reads ``path``, becomes a :class:`ResultError`.
+
+    That includes running out of memory and panics of libraries, which are no Exceptions.
+    """
+    try:
+        yield
+    except RocelabError:
+        raise
+    except MemoryError:
+        raise ResultError(f"{path}: cannot read: not enough memory") from None
+    except Exception as error:
+        raise ResultError(f"{path}: cannot read: {_reason(error)}") from None
+    except BaseException as error:
+        if not is_panic(error):
+            raise
+        raise ResultError(f"{path}: cannot read: {_reason(error)}") from None
+
+
+def is_panic(error: BaseException) -> bool:
+    """Whether ``error`` is the panic of an extension module written in Rust, such as Polars."""
+    return type(error).__module__ == "pyo3_runtime"
+
+
+def _reason(error: BaseException) -> str:
+    """What the error says, in one line."""
+    text = getattr(error, "strerror", None) or str(error)
+    return next((line for line in text.splitlines() if line.strip()), type(error).__name__)
+
+
+def _is_checksum(value: object) -> bool:
+    return isinstance(value, str) and _HEX.fullmatch(value) is not None
+
+
+def _hash(file: BufferedReader) -> str:
+    return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _of_summary(summary: Mapping[str, Any]) -> str:
+    """The checksum of the canonical form. Raises :class:`ValueError` where it has none."""
+    others = {key: value for key, value in summary[_CHECKSUMS].items() if key != "summary"}
+    whole = {**summary, _CHECKSUMS: others}
+    text = json.dumps(
+        whole, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,271 @@
+"""Putting finished files and directories in place, safe from other processes and from kills.
+
+Whoever writes ``NAME`` holds a lock on ``.NAME.lock`` beside it (``flock``, which ends with the
+process), writes to ``.NAME.xxxxxxxx`` and renames that. A lock file that nobody holds was left by a
+killed process; :func:`locked` says so, and what else it left can then be dealt with.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import fcntl
+import os
+import platform
+import re
+import secrets
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from rocelab.errors import ResultError
+
+_NOREPLACE, _EXCHANGE = 1, 2
+"""Flags of ``renameat2``."""
+_AT_FDCWD = -100
+_REFUSED = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
+"""Error codes of a system or file system that does not know the flags, or no locks."""
+_IS_THERE = (errno.EEXIST, errno.ENOTEMPTY)
+
+_POLL_S = 0.02
+_LOCK = re.compile(r"\.(.+)\.lock", re.DOTALL)
+_RUN, _WRITE = "run", "write"
+
+
+@contextmanager
+def locked(
+    target: Path, *, run: bool = False, wait: bool = True, named: Path | None = None
+) -> Iterator[bool]:
+    """Holds the lock of ``target``; yields whether a killed process had left it behind.
+
+    Waits while another process or thread writes ``target``. With ``run`` the lock is held for
+    as long as a simulation takes: others do not wait for such a lock. Where the file system has no
+    locks, there is none, and nothing counts as left behind.
+
+    Raises :class:`ResultError`, which calls it ``named``, where a run holds the lock, and
+    :class:`OSError` where it cannot be made. Without ``wait`` that is :class:`BlockingIOError`
+    where anyone holds it.
+    """
+    path = _lock_file(target)
+    handle, found = _acquire(path, wait, named or target)
+    if handle is None:
+        yield False
+        return
+    try:
+        os.ftruncate(handle, 0)
+        told = f"{_RUN if run else _WRITE} {os.getpid()} {platform.node()}\n"
+        os.pwrite(handle, told.encode(errors="replace"), 0)
+        yield found
+    finally:
+        with suppress(OSError):
+            path.unlink()
+        os.close(handle)
+
+
+def was_left(target: Path) -> bool:
+    """Whether ``target`` has a lock file: another process writes it, or did when it was killed."""
+    return os.path.lexists(_lock_file(target))
+
+
+def left_in(directory: Path) -> list[Path]:
+    """What in ``directory`` has a lock file."""
+    try:
+        names = [entry.name for entry in directory.iterdir()]
+    except OSError:
+        return []
+    found = filter(None, map(_LOCK.fullmatch, names))
+    return sorted(directory / match[1] for match in found)
+
+
+def leftovers(target: Path) -> list[Path]:
+    """The temporary files and directories of ``target``: to be called with its lock held."""
+    name = re.compile(re.escape(f".{target.name}") + r"\.[0-9a-f]{8}")
+    return sorted(one for one in target.parent.iterdir() if name.fullmatch(one.name))
+
+
+def remove_left_files(target: Path) -> None:
+    """Removes the temporary files of ``target``, and says so: to be called with its lock held."""
+    for path in leftovers(target):
+        if not path.is_dir() or path.is_symlink():
+            path.unlink()
+            text = f"removed {path.name}, which a killed process had left"
+            print(f"{target}: {text}", file=sys.stderr)
+
+
+def _lock_file(target: Path) -> Path:
+    return target.parent / f".{target.name}.lock"
+
+
+def _acquire(path: Path, wait: bool, named: Path) -> tuple[int | None, bool]:
+    """A handle that holds the lock, and whether its file was there before."""
+    while True:
+        found = False
+        try:
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        except FileExistsError:
+            found = True
+            try:
+                handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+            except FileNotFoundError:
+                continue
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            try:
+                if not wait:
+                    raise
+                _check_holder(handle, named)
+            finally:
+                os.close(handle)
+            time.sleep(_POLL_S)
+            continue
+        except OSError as error:
+            os.close(handle)
+            if error.errno not in (*_REFUSED, errno.ENOLCK):
+                raise
+            if not found:
+                path.unlink(missing_ok=True)
+            return None, False
+        # Its last holder removes the file: what is locked must still be the one of this name.
+        if _is_at(handle, path):
+            return handle, found
+        os.close(handle)
+
+
+def _check_holder(handle: int, named: Path) -> None:
+    """Raises where the process that holds the lock runs a simulation."""
+    words = os.pread(handle, 400, 0).decode(errors="replace").split()
+    if words[:1] == [_RUN]:
+        process, *host = words[1:] or ["?"]
+        raise ResultError(
+            f"{named}: process {process} is running and will write its result there"
+            + (f" (on {host[0]})" if host and host[0] != platform.node() else ""),
+            hint="choose another directory, or wait until it has ended",
+        )
+
+
+def _is_at(handle: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(handle), os.lstat(path))
+    except FileNotFoundError:
+        return False
+
+
+def temporary_name(target: Path) -> Path:
+    """A hidden name beside ``target`` that nothing else has."""
+    return target.parent / f".{target.name}.{secrets.token_hex(4)}"
+
+
+def make_temporary(target: Path) -> Path:
+    """A new directory beside ``target``, hidden."""
+    # Others may read it as the umask says; what tempfile makes, nobody else may.
+    while True:
+        temporary = temporary_name(target)
+        with suppress(FileExistsError):
+            temporary.mkdir()
+            return temporary
+
+
+def install(temporary: Path, target: Path) -> None:
+    """Gives the directory ``temporary`` the name ``target``, where at most an empty one is.
+
+    Raises :class:`FileExistsError` where anything else has that name.
+    """
+    try:
+        if _rename(temporary, target, _NOREPLACE):
+            return
+    except FileExistsError:
+        pass
+    # Plain rename replaces an empty directory and refuses any other.
+    if target.is_symlink() or (target.exists() and not is_empty(target)):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
+    try:
+        temporary.rename(target)
+    except OSError as error:
+        if error.errno in _IS_THERE:
+            raise FileExistsError(errno.EEXIST, error.strerror, str(target)) from None
+        raise
+
+
+def is_empty(path: Path) -> bool:
+    """Whether ``path`` is a directory with nothing in it."""
+    return path.is_dir() and next(path.iterdir(), None) is None
+
+
+def replace(temporary: Path, target: Path) -> Path:
+    """Gives the directory ``temporary`` the name ``target``, which another one has.
+
+    Returns where that one is then. At every moment one of the two has the name, unless the file
+    system cannot exchange them: a process that is killed there leaves both under other names.
+    """
+    if _rename(temporary, target, _EXCHANGE):
+        return temporary
+    old = temporary_name(target)
+    target.rename(old)
+    try:
+        temporary.rename(target)
+    except BaseException:
+        try:
+            old.rename(target)
+        except OSError as error:
+            raise ResultError(
+                f"{target}: cannot write: {error.strerror or error}",
+                hint=f"the result that was there is now {old}",
+            ) from None
+        raise
+    return old
+
+
+def _rename(source: Path, target: Path, flags: int) -> bool:
+    """Renames with ``flags``; false where the system or the file system does not know them."""
+    code = _renameat2(os.fsencode(source), os.fsencode(target), flags)
+    if code in _REFUSED:
+        return False
+    if code:
+        raise OSError(code, os.strerror(code), str(target))
+    return True
+
+
+def _renameat2(source: bytes, target: bytes, flags: int) -> int:
+    """The error code of the system call, 0 where it did it."""
+    function = _of_libc()
+    if function is None:
+        return errno.ENOSYS
+    if function(_AT_FDCWD, source, _AT_FDCWD, target, flags) == 0:
+        return 0
+    return ctypes.get_errno()
+
+
+@cache
+def _of_libc() -> Any:  # noqa: ANN401 - a foreign function
+    """``renameat2``; None where the C library has none."""
+    try:
+        function = ctypes.CDLL(None, use_errno=True).renameat2
+    except (OSError, AttributeError):
+        return None
+    function.argtypes = [
+        ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint
+    ]  # fmt: skip
+    function.restype = ctypes.c_int
+    return function
+
+
+def write(path: Path, data: bytes) -> None:
+    """Writes a file and has the system store it."""
+    with path.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def sync(directory: Path) -> None:
+    """Has the system store the names in ``directory``."""
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
