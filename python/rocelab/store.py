@@ -14,7 +14,7 @@ import json
 import os
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -24,10 +24,10 @@ from rocelab.errors import ResultError, UnverifiedResultWarning
 from rocelab.integrity import SUMMARY, Stored, has_checksums, sealed, unsealed
 from rocelab.placing import (
     locked,
-    make_temporary,
     remove_left_files,
     sync,
     temporary_name,
+    was_left,
     write,
 )
 from rocelab.quantity import parse
@@ -171,8 +171,11 @@ def _check_room(told: Path, target: Path) -> None:
         raise ResultError(f"{told}: {ancestor} is not a directory")
     names = target.relative_to(ancestor).parts
     longest = max(names, key=lambda name: len(os.fsencode(name)))
-    # Whether a directory can be made, nothing tells as well as making one.
-    make_temporary(ancestor / longest).rmdir()
+    # Whether something can be made there, nothing tells as well as making it.
+    probe = ancestor / longest
+    if not was_left(probe):
+        with suppress(BlockingIOError), locked(probe, wait=False):
+            pass
 
 
 @contextmanager

@@ -332,7 +332,7 @@ def test_a_refusal_by_the_system_is_a_result_error(
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(Path, "mkdir", refuse)
+    monkeypatch.setattr(os, "open", refuse)
     with pytest.raises(rocelab.ResultError, match="cannot write: Permission denied"):
         check_target(tmp_path / "new" / "out", force=False)
     assert list(tmp_path.iterdir()) == []

@@ -80,8 +80,9 @@ def _code_of(command: Callable[[], None]) -> int:
 
 def _say_warnings_plainly() -> None:
     """Each warning about a result is one line, and said once."""
-    warnings.simplefilter("once", UnverifiedResultWarning)
+    warnings.simplefilter("always", UnverifiedResultWarning)
     show = warnings.showwarning
+    said: set[str] = set()
 
     def showwarning(
         message: Warning | str,
@@ -91,10 +92,11 @@ def _say_warnings_plainly() -> None:
         file: TextIO | None = None,
         line: str | None = None,
     ) -> None:
-        if issubclass(category, UnverifiedResultWarning):
-            print(f"warning: {message}", file=sys.stderr)
-        else:
+        if not issubclass(category, UnverifiedResultWarning):
             show(message, category, filename, lineno, file, line)
+        elif str(message) not in said:
+            said.add(str(message))
+            print(f"warning: {message}", file=sys.stderr)
 
     warnings.showwarning = showwarning
 
