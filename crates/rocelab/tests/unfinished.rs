@@ -243,3 +243,96 @@ fn causes_say_what_more_time_changes() {
     }
     assert!(lost > 50, "{lost}");
 }
+
+/// An incast and a permutation for all schemes, without retransmission timeouts.
+const BUSY: &str = r#"
+    [topology]
+    kind = "leaf-spine"
+    leaves = 2
+    spines = 2
+    hosts_per_leaf = 3
+    host_rate = "100Gbps"
+    host_delay = "1us"
+    rate = "100Gbps"
+    delay = "1us"
+    [[traffic]]
+    kind = "permutation"
+    size = "100KB"
+    [[traffic]]
+    kind = "incast"
+    senders = 5
+    receiver = "h0"
+    size = "50KB"
+    [host]
+    retransmit_timeout = "never"
+"#;
+
+fn schemes() -> impl Iterator<Item = (&'static str, Vec<(&'static str, &'static str)>)> {
+    schemes::registry::all().iter().map(|scheme| {
+        let mut set = vec![("scheme", scheme.name)];
+        if scheme.input_queues {
+            set.extend([
+                ("switch.input_queue", "200KB"),
+                ("pfc.xoff", "70KB"),
+                ("pfc.xon", "50KB"),
+            ]);
+        }
+        (scheme.name, set)
+    })
+}
+
+/// Where nothing is lost, whatever a scheme waits for comes.
+#[test]
+fn no_flow_of_a_sound_network_is_stuck() {
+    for (name, set) in schemes() {
+        for stop in ["3us", "8us", "20us", "45us", "90us"] {
+            let set: Vec<_> = set.iter().copied().chain([("run.stop", stop)]).collect();
+            let summary = run_with(BUSY, &set).summary;
+            let Unfinished { sending, .. } = summary.unfinished;
+            assert_eq!(
+                sending,
+                summary.unfinished.total(),
+                "{name}, {stop}: {:?}",
+                summary.warnings
+            );
+            assert!(sending > 0 || !["3us", "8us"].contains(&stop), "{name}, {stop}");
+        }
+    }
+}
+
+/// Under any scheme a flow that is called lost stays unfinished, and the fix finishes it.
+#[test]
+fn lost_flows_of_any_scheme_stay_unfinished() {
+    let mut lost = 0;
+    // Links of CIOQ switches lose nothing.
+    for (name, set) in schemes().filter(|(_, set)| set.len() == 1) {
+        let run = |stop, more: &[(&str, &str)]| {
+            let base = [
+                ("wire.error_rate", "0.004"),
+                ("pfc.enabled", "false"),
+                ("traffic.1.size", "3KB"),
+                ("traffic.1.repeat", "20"),
+                ("traffic.1.period", "20us"),
+                ("run.stop", stop),
+            ];
+            run_with(BUSY, &[&set, &base[..], more].concat())
+        };
+        let (early, late) = (run("1ms", &[]), run("8ms", &[]));
+        for (flow, cause) in early.flows.unfinished.iter().enumerate() {
+            if *cause == Some(Cause::Lost) {
+                assert!(late.flows.unfinished[flow].is_some(), "{name}: flow {flow}");
+            }
+        }
+        let Unfinished { lost: stuck, .. } = late.summary.unfinished;
+        assert_eq!(stuck, late.summary.unfinished.total(), "{name}: {:?}", late.summary.warnings);
+        lost += stuck;
+        if stuck > 0 {
+            let fix = fix(told(&late.summary));
+            let fix: Vec<_> =
+                fix.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+            let mended = run("100ms", &fix).summary;
+            assert_eq!(mended.unfinished.total(), 0, "{name}: {:?}", mended.warnings);
+        }
+    }
+    assert!(lost > 20, "{lost}");
+}
