@@ -69,9 +69,9 @@ def read(path: Path) -> list[Flow]:
 
 
 def posted(path: Path, tag: str | None) -> int | None:
-    """How many flows the result in ``path`` has, done or not; None of an ``fct.txt``, which cannot say.
+    """How many flows the result in ``path`` has, done or not; with ``tag`` those that have it.
 
-    With ``tag`` those that have it.
+    None for an ``fct.txt``, which lists finished flows alone.
     """
     if not is_result(path):
         return None

@@ -130,7 +130,8 @@ def _table(done: Sweep, metrics: Sequence[Metric]) -> str:
         columns.append([head, *cells(scaled)])
     counts = done.flows_done()
     if any(finished < flows for finished, flows in counts):
-        columns.append(["flows done", *(f"{finished:,} of {flows:,}" for finished, flows in counts)])
+        told = [f"{finished:,} of {flows:,}" for finished, flows in counts]
+        columns.append(["flows done", *told])
     return aligned(list(zip(*columns, strict=True)), left=len(axes))
 
 
