@@ -18,6 +18,7 @@ pub(crate) fn of(
     let mut warnings = Vec::new();
     warnings.extend(dropped(scenario, output));
     warnings.extend(unprotected(scenario));
+    warnings.extend(unmarked(scenario));
     warnings.extend(marks_nothing(scenario, setup));
     warnings.extend(one_threshold(scenario, setup));
     if !params_given {
@@ -73,6 +74,19 @@ fn unprotected(scenario: &Scenario) -> Option<String> {
         let flows =
             if count == 1 { "1 flow uses".to_owned() } else { format!("{count} flows use") };
         format!("{flows} a priority that PFC does not protect; see classes.lossless")
+    })
+}
+
+/// A scheme that waits for marks where switches make none.
+fn unmarked(scenario: &Scenario) -> Option<String> {
+    let scheme = &scenario.scheme;
+    let marks = scheme.info.preset(&scheme.preset)?.ecn.is_some();
+    (marks && scenario.ecn.is_none()).then(|| {
+        format!(
+            "scheme.name = \"{}\" reacts to ECN marks, and with ecn.enabled = false there are none; set \
+             ecn.enabled = true",
+            scheme.info.name
+        )
     })
 }
 
