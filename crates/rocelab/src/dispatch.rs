@@ -191,7 +191,7 @@ fn explain(scenario: &Scenario, refusal: Refusal) -> ScenarioError {
         Refusal::NoInputQueues => ScenarioError::new(
             "switch.architecture",
             format!(
-                "scheme {scheme} keeps queues of its own, or holds packets, in shared-memory switches; CIOQ \
+                "{scheme} keeps queues of its own, or holds packets, in shared-memory switches; CIOQ \
                  switches have no place for them"
             ),
         )
