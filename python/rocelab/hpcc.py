@@ -14,7 +14,7 @@ from pathlib import Path
 from rocelab import _rocelab
 from rocelab.errors import ConfigError, Interrupted
 from rocelab.result import Result
-from rocelab.scenario import Scenario, parse_with_settings
+from rocelab.scenario import Scenario, as_letters, parse_with_settings
 from rocelab.simulate import Progress, check_threads, run_raw
 from rocelab.stopping import held_back
 from rocelab.store import check_file, is_no_file, refusals
@@ -54,9 +54,6 @@ Indices of lists are left out.
 
 _LINK = re.compile(r"topology\.links\.([0-9]+)\.([a-z_]+)")
 
-_FILES = {"topology": "TOPOLOGY_FILE", "traffic": "FLOW_FILE", "trace": "TRACE_FILE"}
-"""Tables of a scenario that are files of their own, and the keys that name those."""
-
 _INPUTS = ("TOPOLOGY_FILE", "FLOW_FILE", "TRACE_FILE")
 _OUTPUTS = ("FCT_OUTPUT_FILE", "PFC_OUTPUT_FILE", "QLEN_MON_FILE", "TRACE_OUTPUT_FILE")
 
@@ -81,7 +78,12 @@ class Experiment:
     @property
     def warnings(self) -> list[str]:
         """What is odd about the files, and what is served in another way than there."""
-        return self._read.warnings
+        return self.warnings_with(())
+
+    def warnings_with(self, settings: Sequence[tuple[str, str]]) -> list[str]:
+        """The warnings that hold when ``settings`` change keys of the scenario."""
+        with as_letters(None):
+            return self._read.warnings(list(settings))
 
     def outputs(self, into: str | PathLike[str] | None = None) -> dict[str, Path]:
         """Where :meth:`run` writes, by the key of the configuration that names the file."""
@@ -147,17 +149,8 @@ class Experiment:
         Nodes, flows and what is traced are those of the files: the keys of ``topology``,
         ``traffic`` and ``trace`` stay.
         """
-        for key, _ in settings:
-            source = _FILES.get(key.split(".")[0])
-            if source is not None:
-                raise ConfigError(
-                    f"comes from the file that {source} names, and so do the files of a run",
-                    key=key,
-                    hint="change that file; or change and run the scenario that "
-                    "`rocelab hpcc --to-scenario` prints",
-                )
-        with self._said_of_the_files(settings):
-            return parse_with_settings(self._read.to_toml(), settings)
+        with self._said_of_the_files(settings), as_letters(None):
+            return parse_with_settings(self._read.to_toml(list(settings)), ())
 
     @contextmanager
     def _said_of_the_files(self, settings: Sequence[tuple[str, str]]) -> Iterator[None]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,14 +77,8 @@ class Scenario:
         return scenario
 
     def _fill(self, text: str, origin: Path | None, overrides: Settings, generated: bool) -> None:
-        try:
+        with as_letters(origin):
             self._checked = _rocelab.Scenario.parse(text, origin, list(overrides), generated)
-        except UnicodeEncodeError as error:
-            # Such as an argument of the command line that is no text.
-            odd = error.object[error.start : error.end]
-            raise ConfigError(
-                f"{odd!r} is no letter", file=None if origin is None else str(origin)
-            ) from None
         self._text = text
         self._origin = origin
         self._overrides = overrides
@@ -193,6 +188,18 @@ def parse_with_settings(text: str, settings: Sequence[tuple[str, str]]) -> Scena
     Errors do not tell its lines, which the user has not seen.
     """
     return Scenario._of(text, None, tuple(settings), generated=True)
+
+
+@contextmanager
+def as_letters(origin: Path | None) -> Iterator[None]:
+    """Refuses text that is none, such as an argument of the command line with odd bytes."""
+    try:
+        yield
+    except UnicodeEncodeError as error:
+        odd = error.object[error.start : error.end]
+        raise ConfigError(
+            f"{odd!r} is no letter", file=None if origin is None else str(origin)
+        ) from None
 
 
 def _load(path: Path, overrides: Settings) -> Scenario:

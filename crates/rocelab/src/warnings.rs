@@ -22,6 +22,7 @@ pub(crate) fn of(
         (Deadlock, deadlocked(scenario, output)),
         (LosslessDrops, dropped(scenario, output)),
         (Settings, unprotected(scenario)),
+        (Settings, unmarked(scenario)),
         (Settings, marks_nothing(scenario, setup)),
         (Settings, one_threshold(scenario, setup)),
         (Settings, host_rates),
@@ -74,6 +75,19 @@ fn unprotected(scenario: &Scenario) -> Option<String> {
         let flows =
             if count == 1 { "1 flow uses".to_owned() } else { format!("{count} flows use") };
         format!("{flows} a priority that PFC does not protect; see classes.lossless")
+    })
+}
+
+/// A scheme that waits for marks where switches make none.
+fn unmarked(scenario: &Scenario) -> Option<String> {
+    let scheme = &scenario.scheme;
+    let marks = scheme.info.preset(&scheme.preset)?.ecn.is_some();
+    (marks && scenario.ecn.is_none()).then(|| {
+        format!(
+            "scheme.name = \"{}\" reacts to ECN marks, and with ecn.enabled = false there are none; set \
+             ecn.enabled = true",
+            scheme.info.name
+        )
     })
 }
 

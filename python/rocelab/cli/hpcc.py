@@ -68,9 +68,9 @@ def hpcc(
         if not quiet:
             warn(error.warnings)
         raise
-    if not quiet:
-        warn(experiment.warnings)
     changes = changes_of(settings)
+    if not quiet:
+        warn(experiment.warnings_with(changes))
     if to_scenario:
         print(experiment.scenario(changes).to_toml(), end="")
         return
