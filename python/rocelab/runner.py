@@ -18,10 +18,11 @@ from typing import TypeVar
 
 from rocelab import _rocelab
 from rocelab.errors import ConfigError, ResultError
+from rocelab.memory import check_runs
 from rocelab.progress import runs_bar
 from rocelab.result import Result
 from rocelab.scenario import Scenario
-from rocelab.simulate import Progress, check_count, run
+from rocelab.simulate import Progress, check_count, run_checked
 from rocelab.stopping import held_back
 from rocelab.store import check_directory, check_tables, open_result, refusals
 
@@ -60,10 +61,11 @@ def run_all(
     results = {home: _cached(home) for home in dict.fromkeys(homes.values())}
     missing = {homes[name]: one for name, one in scenarios.items() if results[homes[name]] is None}
     if missing:
+        check_runs(missing.values(), at_a_time(jobs, len(missing)))
         check_directory(directory)
 
     def make(home: Path, tick: Tick) -> None:
-        result = run(missing[home], threads=1, progress=tick)
+        result = run_checked(missing[home], threads=1, progress=tick)
         try:
             result.save(home)
         except ResultError:
@@ -79,6 +81,11 @@ def check_jobs(jobs: int | None) -> None:
     """Raises where so many runs cannot go at a time; None is one for each of :func:`processors`."""
     if jobs is not None:
         check_count("jobs", jobs)
+
+
+def at_a_time(jobs: int | None, runs: int) -> int:
+    """How many of so many ``runs`` go at a time."""
+    return min(jobs or processors(), runs)
 
 
 def processors() -> int:

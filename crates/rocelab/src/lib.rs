@@ -28,6 +28,7 @@ mod capture;
 mod deadlock;
 mod dispatch;
 pub mod hpcc;
+pub mod memory;
 mod plan;
 mod report;
 mod setup;

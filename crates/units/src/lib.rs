@@ -7,6 +7,7 @@
 //! What all random streams are keyed with is here too, as everyone uses it: [`splitmix`].
 
 mod ids;
+pub mod memory;
 mod quantity;
 mod rate;
 mod size;

@@ -12,7 +12,7 @@ import typer
 
 from rocelab.cli import BAD_INPUT
 from rocelab.cli.options import Quiet, Settings, SummaryAsJson, Threads, changes_of
-from rocelab.cli.telling import interrupted, tell, warn
+from rocelab.cli.telling import hush, interrupted, tell, warn
 from rocelab.errors import ConfigError, Interrupted, ResultError
 from rocelab.stopping import stoppable
 from rocelab.store import check_directory
@@ -68,6 +68,7 @@ def hpcc(
     if to_scenario:
         print(experiment.scenario(changes).to_toml(), end="")
         return
+    hush(quiet)
     with stoppable() as stop:
         try:
             result, written = experiment.run(

@@ -15,7 +15,7 @@ from rocelab.cli.options import (
     Threads,
     load_scenario,
 )
-from rocelab.cli.telling import interrupted, tell
+from rocelab.cli.telling import hush, interrupted, tell
 from rocelab.errors import Interrupted
 from rocelab.simulate import run as simulate
 from rocelab.stopping import stoppable
@@ -47,6 +47,7 @@ def run(
     Ctrl-C and SIGTERM stop the run and leave a partial result.
     """
     loaded = load_scenario(scenario, settings, seed)
+    hush(quiet)
     directory = out if out is not None else Path("out") / loaded.name
     check_target(directory, force=force)
     with stoppable() as stop:
