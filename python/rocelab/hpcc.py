@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 
-from rocelab import _rocelab
+from rocelab import _rocelab, memory
 from rocelab.errors import ConfigError, Interrupted
 from rocelab.result import Result
 from rocelab.scenario import Scenario, as_letters, parse_with_settings
@@ -206,6 +206,7 @@ class Experiment:
         self._check_outputs(into)
         threads = check_threads(threads)
         with self._said_of_the_files(settings):
+            memory.check(scenario, "run")
             raw, interrupted = run_raw(
                 scenario, threads=threads, progress=progress, experiment=self._read
             )

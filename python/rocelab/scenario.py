@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rocelab import _rocelab, _toml
+from rocelab import _rocelab, _toml, memory
 from rocelab.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -121,14 +121,17 @@ class Scenario:
         """Checks that its scheme can run on its network, which it builds.
 
         A scenario that passes can be run. Raises :class:`ConfigError`, as the run would: such as
-        where paths have more switches than the scheme's packets have room for.
+        where paths have more switches than the scheme's packets have room for; or where its
+        network clearly exceeds the memory that this process may take.
         """
+        memory.check(self, "check")
         self._checked.check()
 
     def plan(self) -> Plan:
         """What it asks of its network, without running it: messages, and the load of each port."""
         from rocelab.plan import Plan
 
+        memory.check(self, "plan")
         return Plan(self, self._checked.plan())
 
     @property

@@ -30,6 +30,7 @@ mod decode;
 mod error;
 mod failure;
 mod files;
+pub mod memory;
 pub mod network;
 mod probe;
 mod random;
@@ -87,7 +88,8 @@ pub fn parse(
     origin: Option<&Path>,
     overrides: &[(String, String)],
 ) -> Result<Scenario> {
-    let parsed = Tree::from_toml(text).and_then(|tree| understand(tree, origin, overrides));
+    let checked = memory::check_text(text.len()).and_then(|()| Tree::from_toml(text));
+    let parsed = checked.and_then(|tree| understand(tree, origin, overrides));
     parsed.map_err(|error| error.in_file(origin))
 }
 

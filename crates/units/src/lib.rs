@@ -9,6 +9,7 @@
 
 pub mod cancel;
 mod ids;
+pub mod memory;
 mod quantity;
 mod rate;
 mod size;

@@ -17,7 +17,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn, TextIO
 
+from rocelab import _rocelab
 from rocelab.errors import RocelabError, SimulationError, UnverifiedResultWarning
+from rocelab.memory import MemoryShortage
 
 FAILED = 1
 BAD_INPUT = 2
@@ -49,10 +51,28 @@ def ended(command: Callable[[], None]) -> NoReturn:
             if isinstance(getattr(sys, stream), io.TextIOWrapper):
                 # Letters that it cannot show are no reason to fail after a run.
                 getattr(sys, stream).reconfigure(errors="backslashreplace")
+        _rocelab.exit_on_abort()
+        warnings.showwarning = _show_warning
         sys.exit(_flushed(_code_of(command)))
     except KeyboardInterrupt:
         # Such as while a reader waits to take the last of the output.
         sys.exit(INTERRUPTED)
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Shows a warning of ours as the commands do, and others as Python does."""
+    if issubclass(category, MemoryShortage):
+        print(f"warning: {message}", file=sys.stderr)
+    else:
+        text = warnings.formatwarning(message, category, filename, lineno, line)
+        print(text, end="", file=file or sys.stderr)
 
 
 def _code_of(command: Callable[[], None]) -> int:
@@ -69,6 +89,10 @@ def _code_of(command: Callable[[], None]) -> int:
         return _told(error)
     except KeyboardInterrupt:
         return INTERRUPTED
+    except MemoryError as error:
+        told = str(error) or "out of memory"
+        print(f"error: {told}; runs that are complete stay where they are", file=sys.stderr)
+        return FAILED
     except BaseException as error:
         # A panic of a library, which is no Exception.
         if type(error).__module__ != "pyo3_runtime":

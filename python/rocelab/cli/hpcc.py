@@ -12,7 +12,7 @@ import typer
 
 from rocelab.cli import BAD_INPUT
 from rocelab.cli.options import Quiet, Settings, Strict, SummaryAsJson, Threads, changes_of
-from rocelab.cli.telling import check_doubts, interrupted, tell, warn
+from rocelab.cli.telling import check_doubts, hush, interrupted, tell, warn
 from rocelab.errors import ConfigError, Interrupted, ResultError
 from rocelab.stopping import stoppable
 from rocelab.store import check_directory
@@ -74,6 +74,7 @@ def hpcc(
     if to_scenario:
         print(experiment.scenario(changes).to_toml(), end="")
         return
+    hush(quiet)
     with stoppable() as stop:
         try:
             result, written = experiment.run(

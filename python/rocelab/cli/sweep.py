@@ -11,7 +11,7 @@ import typer
 
 from rocelab import quantity
 from rocelab.cli.options import Jobs, Quiet, ScenarioFile, Settings, Strict, load_scenario
-from rocelab.cli.telling import check_doubts, kept_runs, warn
+from rocelab.cli.telling import check_doubts, hush, kept_runs, warn
 from rocelab.grid import combinations, read_axis
 from rocelab.sweeps import SHOWN, Plan, Sweep, run_plan
 from rocelab.text_table import aligned
@@ -66,6 +66,7 @@ def sweep(
     from rocelab.metrics import METRICS, chosen, of_probes
     from rocelab.plot.gallery import older
 
+    hush(quiet)
     base = load_scenario(scenario, settings)
     plan = Plan(base, [read_axis(one) for one in over or []], seeds)
     # Before the runs, when nothing is known of the probes but their names.

@@ -7,11 +7,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
+from warnings import simplefilter
 
 import typer
 
 from rocelab.cli import FAILED, INTERRUPTED
 from rocelab.doubts import coverage
+from rocelab.memory import MemoryShortage
 from rocelab.quantity import count, counted, duration, size
 
 if TYPE_CHECKING:
@@ -33,6 +35,12 @@ def interrupted(where: str, result: Result) -> NoReturn:
     what = "a partial" if result.partial else "the whole"
     print(f"interrupted: {where} {what} result", file=sys.stderr)
     raise typer.Exit(INTERRUPTED)
+
+
+def hush(quiet: bool) -> None:
+    """With ``quiet``, leaves out the warnings that come before a run."""
+    if quiet:
+        simplefilter("ignore", MemoryShortage)
 
 
 def warn(warnings: Sequence[str]) -> None:
