@@ -86,7 +86,7 @@ def _lines(path: Path) -> Iterator[Flow]:
 def rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """The lines of a ``fct.txt`` that hold a flow: their numbers and columns, which are checked."""
     with refusals(path, "read"):
-        text = path.read_text(encoding="utf-8", errors="replace")
+        text = _text(path)
     lines = text.split("\n")
     for number, line in enumerate(lines, start=1):
         words = line.split()
@@ -107,6 +107,11 @@ def rows(path: Path) -> Iterator[tuple[int, list[str]]]:
                 hint="make it anew; or end the line, if it is whole",
             )
         yield number, words
+
+
+def _text(path: Path) -> str:
+    with io.TextIOWrapper(open_regular(path), encoding="utf-8", errors="replace") as file:
+        return file.read()
 
 
 def _host(address: str, place: str) -> int:

@@ -13,6 +13,7 @@ from rocelab.errors import ConfigError, ResultError
 from rocelab.quantity import duration, picoseconds
 from rocelab.scenario import Scenario
 from rocelab.table import ArrowStream, Series, Table
+from rocelab.untrusted import open_regular
 
 if TYPE_CHECKING:
     from rocelab import _rocelab
@@ -93,7 +94,8 @@ class Result:
         """The traced packets as a capture (pcapng), where the scenario asks for one."""
         if isinstance(self._capture, Path):
             try:
-                return self._capture.read_bytes()
+                with open_regular(self._capture) as file:
+                    return file.read()
             except OSError as error:
                 raise ResultError(f"{self._capture}: cannot read: {error.strerror}") from None
         return self._capture

@@ -108,6 +108,7 @@ def open_sound(home: Path) -> Result | None:
         result = open_result(home)
         check_tables(home, result.summary)
     except ResultError as error:
+        # The text of an error is fit for a terminal.
         print(f"{error.args[0]}; its run is made anew", file=sys.stderr)
         return None
     return result

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rocelab import _rocelab, _toml
 from rocelab.errors import ConfigError
+from rocelab.untrusted import read_text
 
 if TYPE_CHECKING:
     from rocelab.plan import Plan
@@ -17,7 +18,7 @@ Data = Mapping[str, object]
 """A table of a scenario file."""
 
 _LARGEST = 1 << 30
-"""Letters of a file; larger ones are no scenario."""
+"""Bytes of a file; larger ones are no scenario."""
 
 Settings = tuple[tuple[str, str], ...]
 """Keys and the values they are set to, as TOML writes them."""
@@ -194,9 +195,7 @@ def parse_with_settings(text: str, settings: Sequence[tuple[str, str]]) -> Scena
 
 def _load(path: Path, overrides: Settings) -> Scenario:
     try:
-        # Devices and pipes may have no end.
-        with path.open(encoding="utf-8") as file:
-            text = file.read(_LARGEST + 1)
+        text = read_text(path, _LARGEST)
     except FileNotFoundError:
         raise ConfigError("no such file", file=str(path)) from None
     except IsADirectoryError:
@@ -207,8 +206,6 @@ def _load(path: Path, overrides: Settings) -> Scenario:
         raise ConfigError(f"not a text file (byte {error.start})", file=str(path)) from None
     except OSError as error:
         raise ConfigError(error.strerror or str(error), file=str(path)) from None
-    if len(text) > _LARGEST:
-        raise ConfigError("larger than 1 GiB", file=str(path))
     return Scenario._of(text, path, overrides)
 
 

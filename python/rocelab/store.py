@@ -19,11 +19,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from rocelab.catalogue import probe_kinds
 from rocelab.errors import ResultError
 from rocelab.quantity import parse
 from rocelab.result import Result, probes_of, series_of
 from rocelab.stopping import held_back
+from rocelab.summary import check_values, no_constant
 from rocelab.table import Table
+from rocelab.untrusted import file_name, leads_out, open_regular, read_text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -114,6 +117,11 @@ _NEEDED_OF_TRACES: dict[str, _Columns] = {
 
 _MAY_BE_NULL = ("fct_ps", "slowdown")
 _KINDS: dict[type, str] = {int: "whole numbers", float: "numbers", str: "text", bool: "flags"}
+
+_LARGEST = 1 << 30
+"""Bytes of a scenario."""
+_LARGEST_SUMMARY = 1 << 26
+"""Bytes of a summary, or of a list of drops."""
 
 _ROWS_PER_GROUP = 1 << 18
 """Rows in a Parquet row group: fixed, as the bytes must not depend on the machine."""
@@ -245,7 +253,8 @@ def _write_all(result: Result, directory: Path) -> None:
         if tables:
             (directory / part).mkdir()
             for name, table in tables.items():
-                _write(directory / part / f"{name}.parquet", to_parquet(table.to_polars()))
+                path = directory / part / f"{file_name(name)}.parquet"
+                _write(path, to_parquet(table.to_polars()))
             if part == _TRACES and (capture := result.capture) is not None:
                 _write(directory / part / _CAPTURE, capture)
             _sync(directory / part)
@@ -335,16 +344,18 @@ def _sync(directory: Path) -> None:
         os.close(handle)
 
 
-def put(path: Path, data: bytes) -> None:
+def put(path: Path, data: bytes, *, follow: bool = True) -> None:
     """Writes a file, whole or not at all; one that is there is replaced.
 
-    A device or a pipe is written to, and a link stands for what it leads to.
+    A device or a pipe is written to, and a link stands for what it leads to. Without ``follow``,
+    for directories that others may have made, the file takes the place of any of these.
     """
     with refusals(path):
-        if is_no_file(path):
+        if follow and is_no_file(path):
             path.write_bytes(data)
             return
-        path = Path(os.path.realpath(path))
+        if follow:
+            path = Path(os.path.realpath(path))
         temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}"
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -364,9 +375,9 @@ def open_result(directory: str | os.PathLike[str]) -> Result:
     directory = Path(directory)
     summary_path = directory / _SUMMARY
     try:
-        summary = json.loads(_text(summary_path))
-        scenario_toml = _text(directory / _SCENARIO)
-        drops = _drops(directory / _DROPS)
+        summary = _json(directory, _SUMMARY, _LARGEST_SUMMARY)
+        scenario_toml = _text(directory, _SCENARIO, _LARGEST)
+        drops = _drops(directory)
     except FileNotFoundError as error:
         if not directory.exists():
             raise ResultError(f"{directory}: no such directory") from None
@@ -390,9 +401,10 @@ def open_result(directory: str | os.PathLike[str]) -> Result:
         )
     # Older ones have none.
     summary.setdefault("traces", [])
+    check_values(summary_path, summary)
     _check_summary(summary_path, summary)
     _check_probes(directory / _SCENARIO, scenario_toml, summary)
-    capture = directory / _TRACES / _CAPTURE
+    capture = _part(directory, _TRACES, _CAPTURE)
     ports = Table(partial(_read, directory, _PORTS))
     return Result(
         flows=Table(partial(_read, directory, _FLOWS)),
@@ -413,8 +425,17 @@ def open_result(directory: str | os.PathLike[str]) -> Result:
 def _check_summary(path: Path, summary: dict[str, Any]) -> None:
     """Raises :class:`ResultError` where what is looked at of a summary is not as it should be."""
     _check_keys(path, summary, _SUMMARY_KEYS, "")
+    names: set[str] = set()
+    kinds = probe_kinds() if summary["series"] else []
     for number, entry in enumerate(summary["series"]):
         _check_keys(path, entry, _SERIES_KEYS, f"series.{number}")
+        if file_name(entry["name"]) != entry["name"] or entry["name"] in names:
+            raise ResultError(
+                f"{path}: damaged: series.{number}: no series can be called {entry['name']!r}"
+            )
+        names.add(entry["name"])
+        if entry["kind"] not in kinds:
+            raise ResultError(f"{path}: damaged: series.{number}: no probe is a {entry['kind']!r}")
     for number, entry in enumerate(summary["traces"]):
         _check_keys(path, entry, _TRACE_KEYS, f"traces.{number}")
         if entry["name"] not in _NEEDED_OF_TRACES:
@@ -476,15 +497,16 @@ def check_tables(directory: Path, summary: Mapping[str, Any]) -> None:
 def _read(directory: Path, name: str) -> pl.DataFrame:
     """The flows or the ports."""
     path = directory / name
-    frame = _read_parquet(path)
+    frame = _read_parquet(directory, name)
     _need(path, frame, _NEEDED[name])
     return frame
 
 
 def _read_series(directory: Path, ports: Table, entry: Mapping[str, Any]) -> pl.DataFrame:
     """A series that the summary lists."""
-    path = directory / _SERIES / f"{entry['name']}.parquet"
-    frame = _read_parquet(path)
+    name = f"{file_name(entry['name'])}.parquet"
+    path = directory / _SERIES / name
+    frame = _read_parquet(directory, _SERIES, name)
     keys = {"flow_id": int} if "flow_id" in frame.columns else _PORT
     _need(path, frame, {"time_ps": int, **keys, entry["column"]: float})
     if keys is _PORT:
@@ -494,38 +516,59 @@ def _read_series(directory: Path, ports: Table, entry: Mapping[str, Any]) -> pl.
 
 def _read_trace(directory: Path, ports: Table, entry: Mapping[str, Any]) -> pl.DataFrame:
     """A trace that the summary lists."""
-    path = directory / _TRACES / f"{entry['name']}.parquet"
-    frame = _read_parquet(path)
+    name = f"{entry['name']}.parquet"
+    path = directory / _TRACES / name
+    frame = _read_parquet(directory, _TRACES, name)
     _need(path, frame, _NEEDED_OF_TRACES[entry["name"]])
     _need_ports(path, frame, ports)
     return frame
 
 
-def _text(path: Path) -> str:
+def _part(directory: Path, *names: str) -> Path:
+    """The path of a part of a result. Raises :class:`ResultError` where a link leads elsewhere."""
+    path = directory.joinpath(*names)
+    if leads_out(path, directory):
+        raise ResultError(
+            f"{path}: leads out of the result, to {os.path.realpath(path)}",
+            hint="put the file itself there, where you trust the result",
+        )
+    return path
+
+
+def _text(directory: Path, name: str, most: int) -> str:
+    path = _part(directory, name)
     try:
-        return path.read_text(encoding="utf-8")
+        return read_text(path, most)
     except UnicodeDecodeError as error:
         raise ResultError(f"{path}: damaged: not a text file (byte {error.start})") from None
 
 
-def _drops(path: Path) -> list[dict[str, Any]]:
-    """The drops that ``path`` lists; none where there is no such file."""
+def _json(directory: Path, name: str, most: int) -> Any:  # noqa: ANN401
+    """What a part says that is JSON; raises :class:`ValueError` where it is none."""
+    return json.loads(_text(directory, name, most), parse_constant=no_constant)
+
+
+def _drops(directory: Path) -> list[dict[str, Any]]:
+    """The drops that are listed; none where there is no such file."""
+    path = directory / _DROPS
     try:
-        drops = json.loads(_text(path))
+        drops = _json(directory, _DROPS, _LARGEST_SUMMARY)
     except FileNotFoundError:
         return []
     except (ValueError, RecursionError) as error:
         raise ResultError(f"{path}: damaged: {error}") from None
     if not isinstance(drops, list):
         raise ResultError(f"{path}: damaged: not a list")
+    check_values(path, drops)
     return drops
 
 
-def _read_parquet(path: Path) -> pl.DataFrame:
+def _read_parquet(directory: Path, *names: str) -> pl.DataFrame:
     import polars as pl
 
+    path = _part(directory, *names)
     # As a file: Polars takes no names that are not UTF-8.
-    with _unreadable(path), path.open("rb") as file:
+    with _unreadable(path), open_regular(path) as file:
         return pl.read_parquet(file)
 
 
@@ -543,6 +586,8 @@ def _need(path: Path, frame: pl.DataFrame, needed: _Columns) -> None:
             raise ResultError(f"{path}: damaged: the column {name} does not hold {_KINDS[kind]}")
         if name not in _MAY_BE_NULL and column.null_count():
             raise ResultError(f"{path}: damaged: the column {name} has gaps")
+        if kind is float and not column.is_finite().all():
+            raise ResultError(f"{path}: damaged: the column {name} has values that are no numbers")
 
 
 def _need_ports(path: Path, frame: pl.DataFrame, ports: Table) -> None:

@@ -22,6 +22,9 @@ FAILED = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
 
+_MOST_OF_ERROR = 1000
+"""Characters of an error that are shown."""
+
 
 def main() -> NoReturn:
     """Runs the command line; errors become a line or two and an exit code."""
@@ -61,6 +64,7 @@ def _code_of(command: Callable[[], None]) -> int:
         # Typer makes an exit code of its own of a reader that has gone.
         return 0 if isinstance(end.__context__, BrokenPipeError) else int(end.code or 0)
     except RocelabError as error:
+        # Its text is fit for a terminal.
         print(f"error: {error}", file=sys.stderr)
         return FAILED if isinstance(error, SimulationError) else BAD_INPUT
     except OSError as error:
@@ -86,5 +90,8 @@ def _told(error: OSError) -> int:
     if isinstance(error, BrokenPipeError):
         return 0
     place = error.filename or "standard output"
-    print(f"error: {place}: {error.strerror or error}", file=sys.stderr)
+    from rocelab.untrusted import printable
+
+    text = printable(f"{place}: {error.strerror or error}", _MOST_OF_ERROR)
+    print(f"error: {text}", file=sys.stderr)
     return BAD_INPUT

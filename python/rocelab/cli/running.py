@@ -15,7 +15,7 @@ from rocelab.cli.options import (
     Threads,
     load_scenario,
 )
-from rocelab.cli.telling import interrupted, tell
+from rocelab.cli.telling import interrupted, show_toml, tell
 from rocelab.errors import Interrupted
 from rocelab.simulate import run as simulate
 from rocelab.stopping import stoppable
@@ -68,4 +68,4 @@ def validate(scenario: ScenarioFile, settings: Settings = None) -> None:
     """
     loaded = load_scenario(scenario, settings)
     loaded.validate()
-    print(loaded.to_toml(), end="")
+    show_toml(loaded.to_toml())
