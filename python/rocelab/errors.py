@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocelab.untrusted import MOST_SHOWN, printable
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -13,6 +11,8 @@ if TYPE_CHECKING:
     from rocelab.result import Result
 
 
+_MOST_OF_KEY = 200
+"""Characters of a key that are shown."""
 _MOST_OF_MESSAGE = 1000
 """Characters of what is wrong, which may name long paths."""
 _MOST_OF_HINT = 2000
@@ -29,8 +29,8 @@ class RocelabError(Exception):
     """What to do about it, where there is advice."""
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
-        super().__init__(printable(message, _MOST_OF_MESSAGE))
-        self.hint = None if hint is None else printable(hint, _MOST_OF_HINT)
+        super().__init__(_printable(message, _MOST_OF_MESSAGE))
+        self.hint = None if hint is None else _printable(hint, _MOST_OF_HINT)
 
     def __str__(self) -> str:
         text = super().__str__()
@@ -64,14 +64,14 @@ class ConfigError(RocelabError, ValueError):
         place = file or ""
         if line is not None:
             place = f"{file}:{line}" if file else f"line {line}"
-        message = printable(message, _MOST_OF_MESSAGE)
-        key = None if key is None else printable(key, MOST_SHOWN)
+        message = _printable(message, _MOST_OF_MESSAGE)
+        key = None if key is None else _printable(key, _MOST_OF_KEY)
         super().__init__(": ".join(part for part in (place, key, message) if part), hint=hint)
         self.message = message
         self.file = file
         self.key = key
         self.line = line
-        self.warnings = [printable(warning, _MOST_OF_MESSAGE) for warning in warnings]
+        self.warnings = [_printable(warning, _MOST_OF_MESSAGE) for warning in warnings]
 
 
 class SimulationError(RocelabError):
@@ -96,3 +96,10 @@ class Interrupted(KeyboardInterrupt):
         super().__init__("the run was interrupted")
         self.result = result
         self.files = list(files)
+
+
+def _printable(text: str, most: int) -> str:
+    # Loaded where there is an error, as the command is to start fast.
+    from rocelab.untrusted import printable
+
+    return printable(text, most)

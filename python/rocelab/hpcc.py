@@ -223,9 +223,10 @@ class Experiment:
 
         They go where the configuration says, or into the directory ``into`` under the same names.
         Without ``into`` a configuration that names absolute paths, paths with ``..`` or links to
-        places outside of its directory is refused, unless ``trust_paths`` is set. Returns the result and where the files are. Raises :class:`Interrupted` on Ctrl-C, after
+        places outside of its directory is refused, unless ``trust_paths`` is set.
+        Returns the result and where the files are. Raises :class:`Interrupted` on Ctrl-C, after
         the files of the partial result have been written; as :func:`rocelab.run`, a plain
-        KeyboardInterrupt on another one before it is there.
+        KeyboardInterrupt where there is no result yet.
         """
         scenario = self.scenario(settings)
         if into is None and not trust_paths:

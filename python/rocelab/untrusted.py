@@ -33,10 +33,10 @@ _OPEN = (Path("/dev/stdin"), Path("/dev/fd"), Path("/proc/self/fd"))
 
 
 def printable(text: str, most: int = MOST_SHOWN) -> str:
-    """``text`` as a line of at most ``most`` characters, fit for a terminal.
+    r"""``text`` as a line of at most ``most`` characters, fit for a terminal.
 
     Control characters, escape sequences, characters that have no width and those that change the
-    direction of text become escapes such as ``\\u{202e}``. Of longer text the middle is left out.
+    direction of text become escapes such as ``\u{202e}``. Of longer text the middle is left out.
     """
     # Half of a surrogate pair is no character.
     return _rocelab.printable(text.encode(errors="backslashreplace").decode(), most)

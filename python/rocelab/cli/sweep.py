@@ -96,9 +96,8 @@ def _draw(done: Sweep, metrics: Sequence[Metric], directory: Path) -> list[Path]
     statistics = done.statistics.to_polars()
     for metric in metrics:
         if done.plan.axes and statistics[metric.name].is_not_null().any():
-            pictures += save(
-                done.plot(metric.name), directory / file_name(metric.name), follow=False
-            )
+            stem = directory / file_name(metric.name)
+            pictures += save(done.plot(metric.name), stem, follow=False)
     return pictures
 
 

@@ -401,8 +401,8 @@ def save(
 
     A file that is there is replaced by a whole one or stays.
     ``formats`` are one or several of those that matplotlib has. ``dpi`` is the resolution of
-    bitmaps. The same picture gives the same bytes as ``png``, ``svg`` and ``pdf``. Without ``follow``
-    a link that is there is replaced, and not what it leads to.
+    bitmaps. The same picture gives the same bytes as ``png``, ``svg`` and ``pdf``. Without
+    ``follow`` a link that is there is replaced, and not what it leads to.
     """
     from matplotlib.figure import Figure
 
