@@ -11,7 +11,7 @@ from statistics import fmean
 
 from rocelab.doubts import coverage
 from rocelab.errors import ConfigError, ResultError
-from rocelab.fct import rows
+from rocelab.fct import read_lines, rows
 from rocelab.hpcc import Experiment
 from rocelab.store import refusals
 from rocelab.text_table import markdown
@@ -174,7 +174,7 @@ def _fcts(path: Path) -> dict[Flow, int]:
 def _lines(path: Path) -> list[str]:
     """The lines of a text file, sorted."""
     with refusals(path, "read"):
-        return sorted(path.read_text(encoding="utf-8", errors="replace").splitlines())
+        return sorted(read_lines(path).splitlines())
 
 
 def _pauses(lines: Sequence[str]) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rocelab import _rocelab, _toml, memory
 from rocelab.errors import ConfigError
+from rocelab.untrusted import read_text
 
 if TYPE_CHECKING:
     from rocelab.plan import Plan
@@ -19,9 +20,6 @@ Data = Mapping[str, object]
 
 _LARGEST = 1 << 30
 """Bytes of a file; larger ones are no scenario."""
-
-_PIECE = 1 << 20
-"""Bytes that are read at a time."""
 
 Settings = tuple[tuple[str, str], ...]
 """Keys and the values they are set to, as TOML writes them."""
@@ -207,35 +205,18 @@ def as_letters(origin: Path | None) -> Iterator[None]:
 
 def _load(path: Path, overrides: Settings) -> Scenario:
     try:
-        content = _read(path)
+        text = read_text(path, _LARGEST)
     except FileNotFoundError:
         raise ConfigError("no such file", file=str(path)) from None
     except IsADirectoryError:
         whole = path / "scenario.toml"
         hint = f"the scenario of that result is {whole}" if whole.is_file() else None
         raise ConfigError("is a directory", file=str(path), hint=hint) from None
-    except OSError as error:
-        raise ConfigError(error.strerror or str(error), file=str(path)) from None
-    if len(content) > _LARGEST:
-        raise ConfigError("larger than 1 GiB", file=str(path))
-    try:
-        text = content.decode()
     except UnicodeDecodeError as error:
         raise ConfigError(f"not a text file (byte {error.start})", file=str(path)) from None
-    return Scenario._of(text.replace("\r\n", "\n").replace("\r", "\n"), path, overrides)
-
-
-def _read(path: Path) -> bytearray:
-    """The content of ``path``, up to a byte more than the largest scenario has.
-
-    A device or a pipe may have no end. A single read of the largest size would allocate that much
-    for any file.
-    """
-    content = bytearray()
-    with path.open("rb") as file:
-        while len(content) <= _LARGEST and (piece := file.read(_PIECE)):
-            content += piece
-    return content
+    except OSError as error:
+        raise ConfigError(error.strerror or str(error), file=str(path)) from None
+    return Scenario._of(text, path, overrides)
 
 
 def _overrides(changes: Mapping[str, object] | None) -> Settings:

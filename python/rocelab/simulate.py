@@ -60,8 +60,9 @@ def run(
     on the standard error stream, or is called ten times a second. Other Python threads go on
     meanwhile.
 
-    Raises :class:`Interrupted`, a KeyboardInterrupt that carries the partial result, on Ctrl-C, and
-    a plain KeyboardInterrupt on another one while that result is being made: it is lost.
+    Raises :class:`Interrupted`, a KeyboardInterrupt that carries the partial result, on Ctrl-C. It
+    is a plain KeyboardInterrupt, and nothing is kept, while the run is still being set up, and on
+    another Ctrl-C while the result is being made.
     Raises :class:`SimulationError` where the run fails, :class:`ConfigError` where it clearly needs
     more memory than this process may take, and MemoryError where memory runs out all the same.
     """

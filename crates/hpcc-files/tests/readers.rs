@@ -504,7 +504,7 @@ fn an_experiment() {
     );
     assert_eq!(
         Experiment::read(Path::new("/dev/zero"), Path::new("")).unwrap_err().to_string(),
-        "/dev/zero: is larger than 1 MiB"
+        "/dev/zero: cannot read: it is not a regular file"
     );
     there.write("f.txt", "1\n0 2 3 100 1000 soon\n");
     assert_eq!(

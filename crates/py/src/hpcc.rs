@@ -63,6 +63,13 @@ impl HpccExperiment {
         Ok(self.read.warnings.iter().chain(&served).map(ToString::to_string).collect())
     }
 
+    /// The files that the configuration asks for, as it names them, each with the key that does.
+    #[getter]
+    fn outputs(&self) -> Vec<(&'static str, PathBuf)> {
+        let outputs = self.read.config.outputs().into_iter();
+        outputs.map(|(key, path)| (key, path.to_owned())).collect()
+    }
+
     /// Writes the files that the configuration asks for with what came out of a run: where it names
     /// them, relative to `directory`, or under their own names in `into`. Returns where they are.
     fn write(

@@ -17,6 +17,12 @@ use pyo3::prelude::*;
 #[global_allocator]
 static ALLOCATOR: allocator::Allocator = allocator::Allocator;
 
+/// `text` as a line of at most `most` characters, fit for a terminal: see [`units::text::printable`].
+#[pyfunction]
+fn printable(text: &str, most: usize) -> String {
+    units::text::printable(text, most)
+}
+
 #[pymodule(gil_used = false)]
 mod _rocelab {
     use pyo3::prelude::*;
@@ -27,6 +33,8 @@ mod _rocelab {
     use crate::catalogue::{json_schema, schemes, topologies, workloads};
     #[pymodule_export]
     use crate::hpcc::{HpccExperiment, topology_sites};
+    #[pymodule_export]
+    use crate::printable;
     #[pymodule_export]
     use crate::run::{RunResult, run};
     #[pymodule_export]

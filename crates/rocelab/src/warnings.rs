@@ -58,7 +58,8 @@ fn dropped(scenario: &Scenario, output: &Output) -> Option<String> {
     } else {
         &format!("{count} packets of lossless classes were")
     };
-    Some(format!("{packets} dropped: PFC did not protect them (see drops){mend}"))
+    let place = format!("the first at {} at {}", at.name, first.time);
+    Some(format!("{packets} dropped, {place}: PFC did not protect them{mend}"))
 }
 
 /// Whether links damaged packets, or failed under some.

@@ -975,3 +975,39 @@ fn control_characters_are_told_as_they_are_written() {
     let scheme = format!("{STAR}{FLOW}[scheme]\nname = \"hpcc\"\n[scheme.params]\n{odd}");
     says(&error(&scheme), &["scheme.params.a\\nb\\u{1b}[31m: "]);
 }
+
+/// What is not seen, or changes how the rest is shown, is escaped; of long values a part is shown.
+#[test]
+fn errors_are_short_lines_of_what_is_seen() {
+    says(&set("scheme", "\"\\u202Ea\\u200B\\u2028\""), &["`\\u{202e}a\\u{200b}\\u{2028}`"]);
+    says(&set("traffic.0.flows.0.src", "\"h\\u2066\""), &["unknown node `h\\u{2066}`"]);
+    let long = "x".repeat(10_000);
+    for key in ["scheme", "run.seed", "topology.kind", "traffic.0.flows.0.dst", &long] {
+        let error = set(key, &format!("\"{long}\""));
+        assert!(error.contains("xxx…xxx"), "{key:.20}: {error:.300}");
+        assert!(error.chars().count() < 1500, "{key:.20}: {} letters", error.len());
+    }
+    // Nor does a long word take long to compare with those that are known.
+    set("traffic.0.flows.0.dst", &"y".repeat(1_000_000));
+}
+
+/// A pipe that nobody writes to would be waited for forever.
+#[cfg(unix)]
+#[test]
+fn files_that_are_not_regular_are_refused_at_once() {
+    let directory = std::env::temp_dir().join(format!("rocelab-pipe-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let pipe = directory.join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for path in [pipe.to_str().unwrap(), "/dev/zero"] {
+        let flows = format!("{STAR}[[traffic]]\nkind = \"flows\"\nflows_file = \"{path}\"\n");
+        let why = format!("traffic.0.flows_file: cannot read {path}: it is not a regular file");
+        says(&error(&flows), &[&why]);
+        let poisson = "[[traffic]]\nkind = \"poisson\"\nload = 0.5\nduration = \"1us\"\n";
+        let sizes = format!("{STAR}{poisson}workload_file = \"{path}\"\n");
+        says(&error(&sizes), &["workload_file: cannot read", "it is not a regular file"]);
+        let topology = format!("[topology]\nkind = \"file\"\npath = \"{path}\"\n{FLOW}");
+        says(&error(&topology), &["cannot read", "it is not a regular file"]);
+    }
+    std::fs::remove_dir_all(&directory).unwrap();
+}
