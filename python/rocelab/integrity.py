@@ -17,8 +17,9 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from rocelab.errors import ResultError, RocelabError
 from rocelab.untrusted import leads_out, open_regular, read_bytes
@@ -145,7 +146,7 @@ class Stored:
             return pl.read_parquet(file)
 
     @contextmanager
-    def _opened(self, name: str) -> Iterator[BinaryIO]:
+    def _opened(self, name: str) -> Iterator[BufferedReader]:
         """The file, after it has been checked. What is read is the file that was checked.
 
         It is a regular file within the directory: a link must not lead out of it.
@@ -218,7 +219,7 @@ def _is_checksum(value: object) -> bool:
     return isinstance(value, str) and _HEX.fullmatch(value) is not None
 
 
-def _hash(file: BinaryIO) -> str:
+def _hash(file: BufferedReader) -> str:
     return hashlib.file_digest(file, "sha256").hexdigest()
 
 

@@ -14,7 +14,6 @@ from rocelab.errors import ConfigError, ResultError
 from rocelab.quantity import duration, picoseconds
 from rocelab.scenario import Scenario
 from rocelab.table import ArrowStream, Series, Table
-from rocelab.untrusted import open_regular
 
 if TYPE_CHECKING:
     from rocelab import _rocelab

@@ -11,8 +11,8 @@ import io
 import json
 import os
 import stat
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 from urllib.parse import quote
 
 from rocelab import _rocelab
@@ -83,7 +83,7 @@ def leads_out(path: Path, directory: Path) -> bool:
     return not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(directory))
 
 
-def open_regular(path: Path) -> BinaryIO:
+def open_regular(path: Path) -> BufferedReader:
     """Opens ``path`` for reading, where that cannot block and has an end.
 
     That is a regular file, or what the caller has opened already, as ``/dev/stdin`` or a process
