@@ -99,8 +99,9 @@ impl Scenario {
     /// clearly is not, raises `ConfigError`.
     fn check_memory(&self, py: Python<'_>, command: &str, runs: u64) -> PyResult<Option<String>> {
         let command = command_of(command)?;
-        let checked =
-            guarded(py, || memory::check(&self.valid, command, runs, &Limits::of_process()))?;
+        let valid = Arc::clone(&self.valid);
+        let check = move || memory::check(&valid, command, runs, &Limits::of_process());
+        let checked = stoppable(py, check)?;
         checked.map_err(|error| self.refused(py, error))
     }
 
