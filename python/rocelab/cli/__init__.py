@@ -2,8 +2,8 @@
 
 Data goes to the standard output, all else to the standard error stream. Exit codes: 0 done, 1 a
 run failed through no fault of its input or, with ``--strict``, its numbers are doubtful, 2 bad
-input or a file that cannot be read or written, 130 interrupted. A reader that takes no more of the output (``rocelab list | head``) ends the command
-without a word, and with 0. SIGTERM is as Ctrl-C.
+input or a file that cannot be read or written, 130 interrupted. A reader that takes no more of the
+output (``rocelab list | head``) ends the command without a word, and with 0. SIGTERM is as Ctrl-C.
 """
 
 from __future__ import annotations
