@@ -70,6 +70,12 @@ def table(results: list[Result]) -> str:
                 size(summary["max_queue_bytes"]),
             )
         )
+    summaries = [result.summary for result in results]
+    if any(one["flows_done"] < one["flows"] for one in summaries):
+        # Slowdowns are of these alone.
+        counts = [f"{one['flows_done']:,} of {one['flows']:,}" for one in summaries]
+        told = ["flows done", *counts]
+        rows = [(*row, word) for row, word in zip(rows, told, strict=True)]
     return aligned(rows, left=1)
 
 

@@ -31,6 +31,7 @@ FLOW_COLUMNS = [
     "slowdown",
     "retransmitted_bytes",
     "done",
+    "unfinished",
 ]
 PORT_COLUMNS = [
     "node",

@@ -14,7 +14,7 @@ import pytest
 
 import rocelab
 from conftest import INCAST, LOSSY
-from rocelab import behaviour
+from rocelab import behaviour, demo
 from rocelab.papers import reproduce
 from rocelab.papers.model import Figure, Line, Panel, Paper
 
@@ -155,6 +155,15 @@ def test_slowdowns_of_a_result_say_how_many_flows_they_cover(
     none = command("fct", one, "--tag", "incast")
     assert none.returncode == 2
     assert none.stderr == f"error: {one}: 3 flows, and none is done\n"
+
+
+def test_the_table_of_the_demo_says_how_many_flows_it_covers(cut: Path) -> None:
+    some = rocelab.run(rocelab.load(cut))
+    whole = rocelab.run(rocelab.load(cut, set={"run.stop": "1ms"}))
+    lines = demo.table([some, whole]).splitlines()
+    ends = [re.split(r"  +", line)[-1] for line in lines]
+    assert ends == ["flows done", "1 of 4", "4 of 4"]
+    assert "flows done" not in demo.table([whole])
 
 
 def test_results_of_an_earlier_version_are_judged_by_their_numbers(

@@ -116,3 +116,17 @@ fn pauses_of_several_priorities_make_no_circle() {
     let (_, told) = warnings(TWO_CLASSES, &[("run.limit", "1s")]);
     assert!(told.is_empty(), "{told:?}");
 }
+
+/// The HPCC simulator's hash knows no spanning trees: the fix that is named turns it off, too.
+#[test]
+fn the_fix_works_with_the_hash_of_the_hpcc_simulator() {
+    let hash = ("quirks.node_hash", "true");
+    let (_, told) = warnings(RING, &[hash, ("run.limit", "10ms")]);
+    assert!(told.iter().any(|line| line.starts_with("deadlock: ")), "{told:?}");
+    let fix =
+        "set quirks.node_hash = false, routing.hash = \"spanning-trees\" and routing.trees = 1";
+    assert!(told[0].ends_with(fix), "{told:?}");
+    let tree = [("routing.hash", "spanning-trees"), ("routing.trees", "1")];
+    let set = [hash, ("quirks.node_hash", "false"), tree[0], tree[1]];
+    assert_eq!(warnings(RING, &set), (16, vec![]));
+}
