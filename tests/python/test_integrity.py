@@ -11,6 +11,8 @@ import random
 import signal
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import polars as pl
@@ -24,6 +26,8 @@ from rocelab.store import check_files, put
 
 FLIPS = int(os.environ.get("ROCELAB_BIT_FLIPS", "300"))
 """Single bits that are flipped, in all files together."""
+KILLS = int(os.environ.get("ROCELAB_KILLS", "3"))
+"""Times at which a command is killed, in each test of that."""
 
 REFUSED = pytest.mark.parametrize("refused", [False, True], ids=["flags", "no-flags"])
 """Whether the file system refuses the flags of renameat2."""
@@ -595,6 +599,65 @@ def test_a_killed_run_leaves_nothing_to_the_next(
     done = command("run", incast_file, "--out", here / "other", "-q")
     assert (done.returncode, done.stderr) == (0, "")
     assert [entry.name for entry in here.iterdir()] == ["other"]
+
+
+@pytest.mark.parametrize("what", ["sweep", "compare"])
+def test_a_command_that_was_killed_comes_to_the_same(
+    incast_file: Path, tmp_path: Path, what: str
+) -> None:
+    """What is left is cleaned up, and what was complete is used."""
+
+    def start(place: str) -> subprocess.Popen[bytes]:
+        words: list[str | Path] = ["compare", "none", "hpcc", "--network=two-to-one", "--cache"]
+        if what == "sweep":
+            words = ["sweep", incast_file, "--over=scheme.name=none,hpcc", "--seeds=4", "--out"]
+        return subprocess.Popen(
+            [sys.executable, "-m", "rocelab", *words, tmp_path / place, "--json", "-q"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    begin = time.monotonic()
+    expected, _ = start("whole").communicate()
+    took_s = time.monotonic() - begin
+    draw = random.Random(what)  # noqa: S311 - to be repeated
+    for _ in range(KILLS):
+        process = start("killed")
+        with suppress(subprocess.TimeoutExpired):
+            process.communicate(timeout=took_s * draw.uniform(0.3, 1.0))
+        process.kill()
+        process.communicate()
+    done = start("killed")
+    out, err = done.communicate()
+    assert (done.returncode, out) == (0, expected), err.decode()
+    hidden = [path for path in (tmp_path / "killed").rglob(".*") if path.name != ".."]
+    assert hidden == []
+
+
+def test_two_commands_with_one_cache(tmp_path: Path) -> None:
+    words: list[str | Path] = [
+        "compare",
+        "none",
+        "hpcc",
+        "--network=two-to-one",
+        "--cache",
+        tmp_path,
+        "--json",
+        "-q",
+    ]
+    both = [
+        subprocess.Popen(
+            [sys.executable, "-m", "rocelab", *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for _ in range(2)
+    ]
+    (a, told_a), (b, told_b) = (one.communicate() for one in both)
+    assert (told_a, told_b) == (b"", b"")
+    assert a == b != b""
+    for home in tmp_path.iterdir():
+        check_files(rocelab.open(home))
 
 
 def test_leftovers_of_a_living_process_are_left_alone(
