@@ -7,12 +7,13 @@ import itertools
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from os import PathLike
 from pathlib import Path
 
 from rocelab import _rocelab, memory
 from rocelab.errors import ConfigError, Interrupted
+from rocelab.placing import locked, remove_left_files
 from rocelab.result import Result
 from rocelab.scenario import Scenario, as_letters, parse_with_settings
 from rocelab.simulate import Progress, check_threads, run_raw
@@ -131,7 +132,7 @@ class Experiment:
     def _check_outputs(self, into: str | PathLike[str] | None) -> None:
         """Raises where a run's files could not all be written."""
         outputs = self.outputs(into)
-        inputs = self._inputs()
+        inputs = self._inputs() if outputs else {}
         keys: dict[str, str] = {}
         for key, path in outputs.items():
             with refusals(path):
@@ -158,6 +159,25 @@ class Experiment:
                 )
         for path in outputs.values():
             check_file(path)
+
+    @contextmanager
+    def _locked(self, into: str | PathLike[str] | None) -> Iterator[None]:
+        """No other process writes the files of a run meanwhile; what a killed one left goes."""
+        with ExitStack() as stack:
+            # All processes take them in the same order, so that none waits for another for ever.
+            for path in sorted(os.path.realpath(path) for path in self._outputs(into).values()):
+                target = Path(path)
+                with refusals(target):
+                    if is_no_file(target):
+                        continue
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    if stack.enter_context(locked(target)):
+                        remove_left_files(target)
+            yield
+
+    def _outputs(self, into: str | PathLike[str] | None) -> dict[str, Path]:
+        """As :meth:`outputs`; none where the configuration is a pipe, which can be read once."""
+        return self.outputs(into) if self.config.is_file() else {}
 
     def scenario(self, settings: Sequence[tuple[str, str]] = ()) -> Scenario:
         """The scenario that does the same; ``settings`` change keys of it.
@@ -233,7 +253,7 @@ class Experiment:
             )
         result = Result.from_run(raw, scenario)
         try:
-            with held_back():
+            with self._locked(into), held_back():
                 written = self._read.write(raw, self.directory, into)
         except KeyboardInterrupt:
             # It waited until they were written.

@@ -83,7 +83,9 @@ def left_in(directory: Path) -> list[Path]:
 
 def leftovers(target: Path) -> list[Path]:
     """The temporary files and directories of ``target``: to be called with its lock held."""
-    name = re.compile(re.escape(f".{target.name}") + r"\.[0-9a-f]{8}")
+    plain = re.escape(target.name)
+    # The second is what outputs of the HPCC simulator are called until they are complete.
+    name = re.compile(rf"\.{plain}\.[0-9a-f]{{8}}|{plain}\.[0-9]+-[0-9]+\.partial")
     return sorted(one for one in target.parent.iterdir() if name.fullmatch(one.name))
 
 

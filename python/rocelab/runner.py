@@ -125,7 +125,7 @@ def open_sound(home: Path, scenario: Scenario | None = None) -> Result | None:
 
 def told_again(why: str) -> None:
     """Says that a run is made again, and why: the text of an error, which is fit for a terminal."""
-    print(f"{why}; its run is made anew", file=sys.stderr)
+    print(f"{why}; its scenario is run again", file=sys.stderr)
 
 
 def _sound(home: Path, scenario: Scenario | None) -> Result:

@@ -90,6 +90,20 @@ OUTPUTS = {"fct.txt", "pfc.txt", "qlen.txt", "mix.tr"}
 """The last is the trace, which has a header alone unless ENABLE_TRACE."""
 
 
+def test_what_a_killed_run_left_is_removed(command: Command, case: Path) -> None:
+    (case / "out").mkdir()
+    left = ("fct.txt.123-0.partial", ".fct.txt.rocelab-lock")
+    for name in (*left, "pfc.txt.123-1.partial"):
+        (case / "out" / name).write_text("2 ")
+    done = command("hpcc", "config.txt", cwd=case)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == (
+        f"{case / 'out' / 'fct.txt'}: removed {left[0]}, which a killed process had left\n"
+    )
+    # Without a lock file the process may still live.
+    assert files(case / "out") == OUTPUTS | {"pfc.txt.123-1.partial"}
+
+
 def test_files_in_files_out(command: Command, case: Path) -> None:
     done = command("hpcc", "config.txt", cwd=case)
     assert done.returncode == 0, done.stderr

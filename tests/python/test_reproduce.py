@@ -545,7 +545,7 @@ def test_damaged_entries_of_the_cache_are_made_anew(
     assert len(told) == 5
     for home, text in zip(homes, told, strict=False):
         assert text.startswith(f"{home}")
-        assert text.endswith("; its run is made anew")
+        assert text.endswith("; its scenario is run again")
     runner.run_all(scenarios, tmp_path)
     assert capfd.readouterr().err == ""
 
