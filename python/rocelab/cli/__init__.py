@@ -13,15 +13,18 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
-from rocelab.errors import RocelabError, SimulationError
+from rocelab.errors import ResultError, RocelabError, SimulationError
 
 FAILED = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
 
+_OPEN_FILES = 8
+"""Files that a command needs to open, beside those that are open when it starts."""
 _MOST_OF_ERROR = 1000
 """Characters of an error that are shown."""
 
@@ -30,6 +33,7 @@ def main() -> NoReturn:
     """Runs the command line; errors become a line or two and an exit code."""
 
     def command() -> None:
+        _check_open_files()
         # Here, as Ctrl-C may come while it is imported.
         from rocelab.cli.app import app
 
@@ -54,6 +58,21 @@ def ended(command: Callable[[], None]) -> NoReturn:
     except KeyboardInterrupt:
         # Such as while a reader waits to take the last of the output.
         sys.exit(INTERRUPTED)
+
+
+def _check_open_files() -> None:
+    """Raises where so few files may be open at once that libraries fail in ways of their own."""
+    handles: list[int] = []
+    with suppress(OSError):
+        while len(handles) < _OPEN_FILES:
+            handles += [os.open(os.devnull, os.O_RDONLY)]
+    for handle in handles:
+        os.close(handle)
+    if len(handles) < _OPEN_FILES:
+        raise ResultError(
+            f"fewer than {_OPEN_FILES} more files may be open at once",
+            hint="raise the limit, such as with `ulimit -n 256`",
+        )
 
 
 def _code_of(command: Callable[[], None]) -> int:
