@@ -86,6 +86,10 @@ class UnverifiedResultWarning(UserWarning):
     """A result of an earlier version has no checksums, so that damage to it goes unnoticed."""
 
 
+class MemoryShortage(UserWarning):
+    """Memory may not suffice for what has been asked for."""
+
+
 class Interrupted(KeyboardInterrupt):
     """A run was stopped with Ctrl-C. ``result`` holds what it had done, marked partial.
 

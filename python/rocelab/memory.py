@@ -10,15 +10,13 @@ import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
 
+from rocelab.errors import MemoryShortage
+
 if TYPE_CHECKING:
     from rocelab.scenario import Scenario
 
 Command = Literal["check", "plan", "run"]
 """What is done with a scenario."""
-
-
-class MemoryShortage(UserWarning):
-    """Memory may not suffice for what has been asked for."""
 
 
 def check(scenario: Scenario, command: Command) -> None:

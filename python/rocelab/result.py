@@ -14,6 +14,7 @@ from rocelab.errors import ConfigError, ResultError
 from rocelab.quantity import duration, picoseconds
 from rocelab.scenario import Scenario
 from rocelab.table import ArrowStream, Series, Table
+from rocelab.untrusted import printable
 
 if TYPE_CHECKING:
     from rocelab import _rocelab
@@ -183,7 +184,7 @@ class Result:
         summary = self.summary
         state = ", partial" if self.partial else ""
         return (
-            f"<rocelab.Result {summary['name']!r} {summary['scheme']}: "
+            f"<rocelab.Result {summary['name']!r} {printable(summary['scheme'])}: "
             f"{summary['flows_done']} of {summary['flows']} flows done{state}>"
         )
 

@@ -465,7 +465,9 @@ def _check_keys(
     if missing:
         raise ResultError(f"{path}: damaged: {where}has no {', '.join(missing)}")
     for key, kind in keys.items():
-        if not isinstance(data[key], kind):
+        # To Python alone a flag is a whole number.
+        fits = isinstance(data[key], kind) and (kind is bool or not isinstance(data[key], bool))
+        if not fits:
             raise ResultError(
                 f"{path}: damaged: {where}{key} cannot be {json.dumps(data[key])[:40]}"
             )

@@ -203,10 +203,15 @@ def test_directory_for_a_file(command: Command, tmp_path: Path) -> None:
     assert_one_error(done.stderr)
 
 
-def test_a_file_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rocelab.scenario._LARGEST", 1000)
-    with pytest.raises(rocelab.ConfigError, match="/dev/zero: larger than"):
-        rocelab.load("/dev/zero")
+def test_a_file_that_is_too_large(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("rocelab.scenario._LARGEST", 1 << 20)
+    path = tmp_path / "large.toml"
+    path.write_bytes(b"#" * (1 << 20))
+    with pytest.raises(rocelab.ConfigError, match="topology: is missing"):
+        rocelab.load(path)
+    path.write_bytes(b"#" * ((1 << 20) + 1))
+    with pytest.raises(rocelab.ConfigError, match=r"large\.toml: larger than 1 MiB"):
+        rocelab.load(path)
 
 
 def test_binary_file(command: Command, tmp_path: Path) -> None:

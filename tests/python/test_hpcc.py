@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 
 from conftest import Command, wait_until_running
+from rocelab.errors import ConfigError
+from rocelab.hpcc import Experiment
 
 # Hosts 0, 1 and 2; 0 and 1 share the way to 2 over three switches.
 TOPOLOGY = """\
@@ -377,7 +379,8 @@ def test_files_that_cannot_be_written_are_known_before_the_run(
     (case / "there").write_text("in the way")
     (case / "folder").mkdir()
     before = sorted(case.rglob("*"))
-    done = command("hpcc", "config.txt", "--quiet", *(["--out", out] if out else []), cwd=case)
+    place = ["--out", out] if out else ["--trust-paths"]
+    done = command("hpcc", "config.txt", "--quiet", *place, cwd=case)
     assert (done.returncode, done.stdout) == (2, "")
     (error,) = done.stderr.splitlines()
     assert error.startswith(f"error: {words}")
@@ -434,6 +437,90 @@ def test_a_pipe_is_written_to_and_a_link_followed(command: Command, case: Path) 
     assert (case / "pipe").is_fifo()
     assert (case / "link").is_symlink()
     assert (case / "folder" / "target").read_text() != "old"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("{outside}/fct.txt", "is {outside}/fct.txt: outside of the working directory"),
+        ("../outside/fct.txt", "is ../outside/fct.txt: outside of the working directory"),
+        ("out/../../outside/fct.txt", "is out/../../outside/fct.txt: outside"),
+        ("link/fct.txt", "is link/fct.txt, which leads to {outside}/fct.txt: outside"),
+        ("file", "is file, which leads to {outside}/fct.txt: outside"),
+    ],
+)
+@pytest.mark.parametrize("key", ["FCT_OUTPUT_FILE", "QLEN_MON_FILE", "TRACE_OUTPUT_FILE"])
+def test_files_outside_of_the_directory_are_written_for_who_trusts_the_file_alone(
+    command: Command, case: Path, name: str, words: str, key: str
+) -> None:
+    outside = case.parent / "outside"
+    outside.mkdir()
+    (outside / "fct.txt").write_text("mine")
+    (case / "link").symlink_to(outside)
+    (case / "file").symlink_to(outside / "fct.txt")
+    with (case / "config.txt").open("a") as config:
+        config.write(f"{key} {name.format(outside=outside)}\n")
+    before = files(case)
+    line = len((case / "config.txt").read_text().splitlines())
+    done = command("hpcc", "config.txt", "--quiet", cwd=case)
+    assert (done.returncode, done.stdout) == (2, "")
+    error, hint = done.stderr.splitlines()
+    assert error.startswith(f"error: config.txt:{line}: {key} {words.format(outside=outside)}")
+    assert "--out DIR" in hint
+    assert "--trust-paths" in hint
+    assert files(case) == before
+    assert (outside / "fct.txt").read_text() == "mine"
+    experiment = Experiment(case / "config.txt", case)
+    with pytest.raises(ConfigError, match=f"{key} is"):
+        experiment.run()
+    assert (outside / "fct.txt").read_text() == "mine"
+    done = command("hpcc", "config.txt", "--quiet", "--trust-paths", cwd=case)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (outside / "fct.txt").read_bytes() != b"mine"
+
+
+def test_a_configuration_from_a_pipe_is_checked_too(command: Command, case: Path) -> None:
+    text = (case / "config.txt").read_text()
+    done = command("hpcc", "/dev/stdin", "--quiet", cwd=case, input=text)
+    assert (done.returncode, done.stderr) == (0, "")
+    outside = case.parent / "outside.txt"
+    bad = f"{text}FCT_OUTPUT_FILE {outside}\n"
+    done = command("hpcc", "/dev/stdin", "--quiet", cwd=case, input=bad)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"FCT_OUTPUT_FILE is {outside}: outside of the working directory" in done.stderr
+    assert not outside.exists()
+
+
+@pytest.mark.parametrize("name", ["config.txt", "topology.txt", "flow.txt"])
+def test_a_pipe_in_place_of_an_input_is_refused_at_once(
+    command: Command, case: Path, name: str
+) -> None:
+    (case / name).unlink()
+    os.mkfifo(case / name)
+    done = command("hpcc", "config.txt", "--quiet", cwd=case)
+    assert (done.returncode, done.stdout) == (2, "")
+    (error,) = done.stderr.splitlines()
+    assert error.startswith("error: config.txt")
+    assert error.endswith("it is not a regular file")
+
+
+def test_the_warning_of_drops_says_where_they_were(command: Command, case: Path) -> None:
+    """It names no file of drops, as there is none."""
+    hosts, leaves, spines = range(144), range(144, 153), range(153, 157)
+    links = [f"{host} {144 + host // 16} 10Gbps 1us 0\n" for host in hosts]
+    links += [f"{leaf} {spine} 40Gbps 1us 0\n" for leaf in leaves for spine in spines]
+    switches = " ".join(map(str, (*leaves, *spines)))
+    (case / "topology.txt").write_text(f"157 13 {len(links)}\n{switches}\n{''.join(links)}")
+    flows = [f"{source} 0 3 100 80000 2.0\n" for _ in range(2) for source in hosts[1:]]
+    (case / "flow.txt").write_text(f"{len(flows)}\n{''.join(flows)}")
+    with (case / "config.txt").open("a") as config:
+        config.write("CC_MODE 12\nHAS_WIN 0\nVAR_WIN 0\nBUFFER_SIZE 2\n")
+    done = command("hpcc", "config.txt", cwd=case)
+    assert done.returncode == 0, done.stderr
+    (warning,) = (line for line in done.stderr.splitlines() if "did not protect" in line)
+    place = r"packets of lossless classes were dropped, the first at n\d+ at [\d.]+[a-z]+: "
+    assert re.search(place, warning)
+    assert "see drops" not in done.stderr + done.stdout
 
 
 def test_no_file_takes_the_place_of_another(command: Command, case: Path) -> None:

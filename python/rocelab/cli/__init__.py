@@ -14,18 +14,24 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn, TextIO
 
-from rocelab import _rocelab
-from rocelab.errors import RocelabError, SimulationError, UnverifiedResultWarning
-from rocelab.memory import MemoryShortage
-from rocelab.untrusted import printable_lines
+from rocelab.errors import (
+    MemoryShortage,
+    ResultError,
+    RocelabError,
+    SimulationError,
+    UnverifiedResultWarning,
+)
 
 FAILED = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
 
+_OPEN_FILES = 8
+"""Files that a command needs to open, beside those that are open when it starts."""
 _MOST_OF_ERROR = 1000
 """Characters of an error that are shown."""
 
@@ -54,7 +60,6 @@ def ended(command: Callable[[], None]) -> NoReturn:
             if isinstance(getattr(sys, stream), io.TextIOWrapper):
                 # Letters that it cannot show are no reason to fail after a run.
                 getattr(sys, stream).reconfigure(errors="backslashreplace")
-        _rocelab.exit_on_abort()
         _show_warnings_plainly()
         sys.exit(_flushed(_code_of(command)))
     except KeyboardInterrupt:
@@ -62,9 +67,28 @@ def ended(command: Callable[[], None]) -> NoReturn:
         sys.exit(INTERRUPTED)
 
 
+def _check_open_files() -> None:
+    """Raises where so few files may be open at once that libraries fail in ways of their own."""
+    handles: list[int] = []
+    with suppress(OSError):
+        while len(handles) < _OPEN_FILES:
+            handles += [os.open(os.devnull, os.O_RDONLY)]
+    for handle in handles:
+        os.close(handle)
+    if len(handles) < _OPEN_FILES:
+        raise ResultError(
+            f"fewer than {_OPEN_FILES} more files may be open at once",
+            hint="raise the limit, such as with `ulimit -n 256`",
+        )
+
+
 def _code_of(command: Callable[[], None]) -> int:
     """The exit code of ``command``, whose errors are told."""
     try:
+        _check_open_files()
+        from rocelab import _rocelab
+
+        _rocelab.exit_on_abort()
         command()
     except SystemExit as end:
         # Typer makes an exit code of its own of a reader that has gone.
@@ -107,6 +131,8 @@ def _show_warnings_plainly() -> None:
         if not issubclass(category, UnverifiedResultWarning | MemoryShortage):
             show(message, category, filename, lineno, file, line)
         elif str(message) not in shown:
+            from rocelab.untrusted import printable_lines
+
             shown.add(str(message))
             print(f"warning: {printable_lines(str(message))}", file=sys.stderr)
 

@@ -12,7 +12,7 @@ import typer
 
 from rocelab.cli import FAILED, INTERRUPTED
 from rocelab.doubts import coverage
-from rocelab.memory import MemoryShortage
+from rocelab.errors import MemoryShortage
 from rocelab.quantity import count, counted, duration, size
 from rocelab.untrusted import json_text, printable, printable_lines
 
