@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rocelab.errors import ResultError
+from rocelab.memory import check_reading
 from rocelab.quantity import parse
 from rocelab.result import Result, probes_of, series_of
 from rocelab.stopping import held_back
@@ -114,6 +115,9 @@ _NEEDED_OF_TRACES: dict[str, _Columns] = {
 
 _MAY_BE_NULL = ("fct_ps", "slowdown")
 _KINDS: dict[type, str] = {int: "whole numbers", float: "numbers", str: "text", bool: "flags"}
+
+_BYTES_PER_VALUE = 16
+"""Memory for a value of a table, the largest of which is a text's."""
 
 _ROWS_PER_GROUP = 1 << 18
 """Rows in a Parquet row group: fixed, as the bytes must not depend on the machine."""
@@ -395,7 +399,7 @@ def open_result(directory: str | os.PathLike[str]) -> Result:
     capture = directory / _TRACES / _CAPTURE
     ports = Table(partial(_read, directory, _PORTS))
     return Result(
-        flows=Table(partial(_read, directory, _FLOWS)),
+        flows=Table(partial(_read, directory, _FLOWS, summary["flows"])),
         ports=ports,
         series=series_of(summary, partial(_read_series, directory, ports)),
         traces={
@@ -473,10 +477,10 @@ def check_tables(directory: Path, summary: Mapping[str, Any]) -> None:
         _read_trace(directory, ports, entry)
 
 
-def _read(directory: Path, name: str) -> pl.DataFrame:
-    """The flows or the ports."""
+def _read(directory: Path, name: str, rows: int | None = None) -> pl.DataFrame:
+    """The flows or the ports; ``rows`` are those that the summary has, where it does."""
     path = directory / name
-    frame = _read_parquet(path)
+    frame = _read_parquet(path, rows)
     _need(path, frame, _NEEDED[name])
     return frame
 
@@ -484,7 +488,7 @@ def _read(directory: Path, name: str) -> pl.DataFrame:
 def _read_series(directory: Path, ports: Table, entry: Mapping[str, Any]) -> pl.DataFrame:
     """A series that the summary lists."""
     path = directory / _SERIES / f"{entry['name']}.parquet"
-    frame = _read_parquet(path)
+    frame = _read_parquet(path, entry["rows"])
     keys = {"flow_id": int} if "flow_id" in frame.columns else _PORT
     _need(path, frame, {"time_ps": int, **keys, entry["column"]: float})
     if keys is _PORT:
@@ -495,7 +499,7 @@ def _read_series(directory: Path, ports: Table, entry: Mapping[str, Any]) -> pl.
 def _read_trace(directory: Path, ports: Table, entry: Mapping[str, Any]) -> pl.DataFrame:
     """A trace that the summary lists."""
     path = directory / _TRACES / f"{entry['name']}.parquet"
-    frame = _read_parquet(path)
+    frame = _read_parquet(path, entry["rows"])
     _need(path, frame, _NEEDED_OF_TRACES[entry["name"]])
     _need_ports(path, frame, ports)
     return frame
@@ -521,11 +525,23 @@ def _drops(path: Path) -> list[dict[str, Any]]:
     return drops
 
 
-def _read_parquet(path: Path) -> pl.DataFrame:
+def _read_parquet(path: Path, rows: int | None) -> pl.DataFrame:
+    """The table in ``path``, which has so many ``rows`` where that is known.
+
+    The rows are counted, and memory for them is looked for, before they are read: a small file may
+    hold very many that are equal.
+    """
     import polars as pl
 
     # As a file: Polars takes no names that are not UTF-8.
     with _unreadable(path), path.open("rb") as file:
+        found = pl.scan_parquet(file).select(pl.len()).collect().item()
+        if rows is not None and found != rows:
+            raise ResultError(f"{path}: damaged: has {found:,} rows, and the summary says {rows:,}")
+        file.seek(0)
+        columns = len(pl.read_parquet_schema(file))
+        check_reading(path, found * columns * _BYTES_PER_VALUE)
+        file.seek(0)
         return pl.read_parquet(file)
 
 
