@@ -50,12 +50,12 @@ def check_reading(path: Path, need: int) -> None:
 
     Raises :class:`ResultError` where it clearly exceeds a limit.
     """
-    verdict = _rocelab.judge_memory(f"{path}: to read it takes about", need)
+    verdict = _rocelab.judge_memory("to read it takes about", need)
     if verdict is not None:
         why, mend = verdict
         if mend:
-            raise ResultError(why, hint=mend)
-        warn(why)
+            raise ResultError(f"{path}: {why}", hint=mend)
+        warn(f"{path}: {why}")
 
 
 def shortage(scenario: Scenario, command: Command, runs: int = 1) -> str | None:

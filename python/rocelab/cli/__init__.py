@@ -17,9 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn, TextIO
 
-from rocelab import _rocelab
 from rocelab.errors import RocelabError, SimulationError
-from rocelab.memory import MemoryShortage
 
 FAILED = 1
 BAD_INPUT = 2
@@ -31,8 +29,10 @@ def main() -> NoReturn:
 
     def command() -> None:
         # Here, as Ctrl-C may come while it is imported.
+        from rocelab import _rocelab
         from rocelab.cli.app import app
 
+        _rocelab.exit_on_abort()
         app()
 
     ended(command)
@@ -50,7 +50,6 @@ def ended(command: Callable[[], None]) -> NoReturn:
             if isinstance(getattr(sys, stream), io.TextIOWrapper):
                 # Letters that it cannot show are no reason to fail after a run.
                 getattr(sys, stream).reconfigure(errors="backslashreplace")
-        _rocelab.exit_on_abort()
         warnings.showwarning = _show_warning
         sys.exit(_flushed(_code_of(command)))
     except KeyboardInterrupt:
@@ -67,6 +66,8 @@ def _show_warning(
     line: str | None = None,
 ) -> None:
     """Shows a warning of ours as the commands do, and others as Python does."""
+    from rocelab.memory import MemoryShortage
+
     if issubclass(category, MemoryShortage):
         print(f"warning: {message}", file=sys.stderr)
     else:
