@@ -19,6 +19,7 @@ from statistics import fmean
 from typing import Any
 
 from rocelab.errors import ResultError
+from rocelab.memory import check_reading
 from rocelab.percentile import percentile
 from rocelab.store import open_result, refusals
 from rocelab.untrusted import open_regular
@@ -29,6 +30,11 @@ PORTS = {0: "100", 1: "200"}
 """The destination ports of flow types: 0 a flow of the workload, 1 one of an incast."""
 
 _COLUMNS = 8
+
+_BYTES_PER_FLOW = 500
+"""Memory for a flow of a result, beside its row in the table."""
+_BYTES_PER_LETTER = 10
+"""Memory for a byte of a ``fct.txt``."""
 
 SIZES: tuple[tuple[str, float, float], ...] = (
     ("below_10KB", 0, 10**4),
@@ -105,6 +111,7 @@ def read_lines(path: Path) -> str:
 def rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """The lines of a ``fct.txt`` that hold a flow: their numbers and columns, which are checked."""
     with refusals(path, "read"):
+        check_reading(path, path.stat().st_size * _BYTES_PER_LETTER)
         text = read_lines(path)
     lines = text.split("\n")
     for number, line in enumerate(lines, start=1):
@@ -137,7 +144,9 @@ def _host(address: str, place: str) -> int:
 
 
 def _result(directory: Path) -> list[Flow]:
-    done = open_result(directory).flows.to_polars().drop_nulls("slowdown")
+    result = open_result(directory)
+    check_reading(directory, result.summary["flows"] * _BYTES_PER_FLOW)
+    done = result.flows.to_polars().drop_nulls("slowdown")
     columns = ("size_bytes", "slowdown", "start_ps", "fct_ps", "tag", "src", "dst")
     return [
         Flow(size, slowdown, (start + fct) / 1e12, tag, _numbers(src, dst))

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rocelab.errors import ResultError, RocelabError
+from rocelab.memory import check_reading
 from rocelab.untrusted import leads_out, open_regular, read_bytes
 
 if TYPE_CHECKING:
@@ -32,6 +33,12 @@ SUMMARY = "summary.json"
 
 _LARGEST = 1 << 26
 """Bytes of it."""
+
+_BYTES_PER_VALUE = 16
+"""Memory for a value of a table, the largest of which is a text's."""
+
+_MANY_ROWS = 1_000_000
+"""A table with more rows than this is not read where the summary says that it has fewer."""
 
 _CHECKSUMS = "checksums"
 _HEX = re.compile(r"[0-9a-f]{64}")
@@ -137,12 +144,26 @@ class Stored:
         except UnicodeDecodeError as error:
             raise ResultError(f"{path}: damaged: not a text file (byte {error.start})") from None
 
-    def frame(self, name: str) -> pl.DataFrame:
-        """The table of a Parquet file."""
+    def frame(self, name: str, rows: int | None = None) -> pl.DataFrame:
+        """The table of a Parquet file, which has so many ``rows`` where that is known.
+
+        The rows are counted, and memory for them is looked for, before they are read: a small file
+        may hold very many that are equal.
+        """
         import polars as pl
 
+        path = self.directory / name
         # As a file: Polars takes no names that are not UTF-8.
         with self._opened(name) as file:
+            found = pl.scan_parquet(file).select(pl.len()).collect().item()
+            if rows is not None and found > max(rows, _MANY_ROWS):
+                raise ResultError(
+                    f"{path}: damaged: has {found:,} rows, and {SUMMARY} says {rows:,}"
+                )
+            file.seek(0)
+            columns = len(pl.read_parquet_schema(file))
+            check_reading(path, found * columns * _BYTES_PER_VALUE)
+            file.seek(0)
             return pl.read_parquet(file)
 
     @contextmanager

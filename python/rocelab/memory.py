@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from rocelab.errors import MemoryShortage
+from rocelab import _rocelab
+from rocelab.errors import MemoryShortage, ResultError
 
 if TYPE_CHECKING:
     from rocelab.scenario import Scenario
@@ -37,6 +39,19 @@ def check_runs(scenarios: Iterable[Scenario], at_a_time: int) -> None:
     for scenario in scenarios:
         told = shortage(scenario, "run", at_a_time) or told
     _tell(told)
+
+
+def check_reading(path: Path, need: int) -> None:
+    """Compares ``need``, the bytes that what is read from ``path`` takes, as :func:`check` does.
+
+    Raises :class:`ResultError` where it clearly exceeds a limit.
+    """
+    verdict = _rocelab.judge_memory("to read it takes about", need)
+    if verdict is not None:
+        why, mend = verdict
+        if mend:
+            raise ResultError(f"{path}: {why}", hint=mend)
+        warn(f"{path}: {why}")
 
 
 def shortage(scenario: Scenario, command: Command, runs: int = 1) -> str | None:

@@ -495,7 +495,7 @@ def check_files(result: Result) -> None:
 
 def _read_flows(stored: Stored, summary: Mapping[str, Any]) -> pl.DataFrame:
     path = stored.directory / _FLOWS
-    frame = stored.frame(_FLOWS)
+    frame = stored.frame(_FLOWS, summary["flows"])
     _need(path, frame, _NEEDED[_FLOWS], summary["flows"])
     for name in _OF_DONE:
         if not (frame["done"] == frame[name].is_not_null()).all():
@@ -515,7 +515,7 @@ def _read_series(stored: Stored, ports: Table, entry: Mapping[str, Any]) -> pl.D
     """A series that the summary lists."""
     name = f"{SERIES}/{file_name(entry['name'])}.parquet"
     path = stored.directory / name
-    frame = stored.frame(name)
+    frame = stored.frame(name, entry["rows"])
     keys = {"flow_id": int} if "flow_id" in frame.columns else _PORT
     _need(path, frame, {"time_ps": int, **keys, entry["column"]: float}, entry["rows"])
     if keys is _PORT:
@@ -527,7 +527,7 @@ def _read_trace(stored: Stored, ports: Table, entry: Mapping[str, Any]) -> pl.Da
     """A trace that the summary lists."""
     name = f"{TRACES}/{entry['name']}.parquet"
     path = stored.directory / name
-    frame = stored.frame(name)
+    frame = stored.frame(name, entry["rows"])
     _need(path, frame, _NEEDED_OF_TRACES[entry["name"]], entry["rows"])
     _need_ports(path, frame, ports)
     return frame

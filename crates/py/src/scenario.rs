@@ -4,7 +4,7 @@ use crate::errors::{config_error, simulation_error};
 use crate::table::Table;
 use crate::worker::stoppable;
 use ::scenario::ScenarioError;
-use ::scenario::memory::Limits;
+use ::scenario::memory::{Limits, Verdict};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -35,6 +35,17 @@ fn refused(py: Python<'_>, mut error: ScenarioError, generated: bool) -> PyErr {
         error.line = None;
     }
     config_error(py, &error)
+}
+
+/// Whether `need` bytes more fit in the memory that this process may take. `None` where they do; else
+/// why not, which begins with `what`, and, where they clearly do not, what can be done.
+#[pyfunction]
+pub(crate) fn judge_memory(what: &str, need: u64) -> Option<(String, Option<&'static str>)> {
+    match Limits::of_process().judge(what, need) {
+        Verdict::Fits => None,
+        Verdict::Tight(why) => Some((why, None)),
+        Verdict::TooMuch(why, mend) => Some((why, Some(mend))),
+    }
 }
 
 fn command_of(name: &str) -> PyResult<Use> {

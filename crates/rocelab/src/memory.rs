@@ -21,10 +21,12 @@ pub enum Use {
     Run,
 }
 
-/// Libraries that are loaded on the way, and what every run needs.
-const BASE: u64 = 40_000_000;
-/// A message on its way to the network, and in its tables.
-const PER_MESSAGE: u64 = 110;
+/// What building any network takes.
+const BASE: u64 = 20_000_000;
+/// Libraries that tables load.
+const BASE_OF_TABLES: u64 = 50_000_000;
+/// A message on its way to the network.
+const PER_MESSAGE: u64 = 130;
 /// The same in the tables of a run, while they are made and written.
 const PER_MESSAGE_OF_RUN: u64 = 130;
 /// The same in the tables of a plan.
@@ -95,13 +97,13 @@ pub fn estimate(scenario: &Scenario, command: Use) -> Estimate {
     let network = &scenario.network;
     let messages = scenario.messages.len() as u64;
     let ports = 2 * network.links.len() as u64;
-    let per_message = match command {
-        Use::Check => 0,
-        Use::Plan => PER_MESSAGE_OF_PLAN,
-        Use::Run => PER_MESSAGE_OF_RUN,
+    let (tables, per_message) = match command {
+        Use::Check => (0, 0),
+        Use::Plan => (BASE_OF_TABLES, PER_MESSAGE_OF_PLAN),
+        Use::Run => (BASE_OF_TABLES, PER_MESSAGE_OF_RUN),
     };
     let mut estimate = Estimate {
-        base: BASE,
+        base: BASE + tables,
         messages: messages * (PER_MESSAGE + per_message),
         routes: routes(scenario) * PER_ROUTE,
         nodes: ports * PER_PORT,

@@ -77,22 +77,3 @@ fn credits_that_others_may_go_before_are_refused() {
     ];
     assert_eq!(refused(&ahead), None);
 }
-
-/// Requests take longer to send than their timeout, and credits come later still.
-#[test]
-fn messages_end_on_links_of_a_kilobit_per_second() {
-    let text = |senders: u32| {
-        format!(
-            "[topology]\nkind = \"star\"\nhosts = {}\nhost_rate = \"1Kbps\"\nhost_delay = \"1us\"\n\
-             [[traffic]]\nkind = \"incast\"\nsenders = {senders}\nreceiver = \"h0\"\nsize = \"10KB\"\n\
-             [scheme]\nname = \"expresspass\"\n[run]\nlimit = \"5000s\"\n",
-            senders + 1
-        )
-    };
-    for senders in [1, 4] {
-        let summary = run_with(&text(senders), &[]).summary;
-        assert_eq!(summary.flows_done, u64::from(senders), "{:?}", summary.warnings);
-        // Ten data packets of each sender over two links, with their ACKs and credits: 600 with four senders.
-        assert!(summary.packet_hops < 2_000, "{} packet-hops", summary.packet_hops);
-    }
-}

@@ -41,8 +41,10 @@ def main() -> NoReturn:
 
     def command() -> None:
         # Here, as Ctrl-C may come while it is imported.
+        from rocelab import _rocelab
         from rocelab.cli.app import app
 
+        _rocelab.exit_on_abort()
         app()
 
     ended(command)
