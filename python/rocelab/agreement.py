@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
+from rocelab.doubts import coverage
 from rocelab.errors import ConfigError, ResultError
-from rocelab.fct import rows
+from rocelab.fct import read_lines, rows
 from rocelab.hpcc import Experiment
 from rocelab.store import refusals
 from rocelab.text_table import markdown
@@ -50,6 +51,8 @@ class Agreement:
     """With several seeds: the mean FCT there lies within those here."""
     mean_percent: float | None
     """With several seeds: how far the mean of the mean FCTs here is from the one there."""
+    fewest: int
+    """The fewest flows that finished here with any of the seeds."""
 
 
 def find_cases(directory: Path) -> list[Path]:
@@ -84,11 +87,14 @@ def compare(case: Path, name: str, seeds: int) -> Agreement:
         common = [flow for flow in there if flow in here]
         differences = [abs(here[flow] / there[flow] - 1) for flow in common]
         means = [fmean(here.values())] if here else []
+        fewest = len(here)
         covered = mean_percent = None
         if any(differences) and seeds > 1:
             for seed in range(2, seeds + 1):
                 experiment.run(settings=[("run.seed", str(seed))], into=into)
-                if finished := _fcts(outputs["FCT_OUTPUT_FILE"]):
+                finished = _fcts(outputs["FCT_OUTPUT_FILE"])
+                fewest = min(fewest, len(finished))
+                if finished:
                     means.append(fmean(finished.values()))
             target = fmean(there.values())
             covered = min(means) <= target <= max(means)
@@ -110,6 +116,7 @@ def compare(case: Path, name: str, seeds: int) -> Agreement:
         seeds=len(means) or 1,
         covered=covered,
         mean_percent=mean_percent,
+        fewest=fewest,
     )
 
 
@@ -137,8 +144,11 @@ def table(cases: Sequence[Agreement]) -> str:
             difference = "-"
         if row.mean_percent is not None:
             inside = "within" if row.covered else "outside"
+            covered = coverage(row.fewest, row.posted)
+            least = f", each of at least {covered}" if covered else ""
             difference += (
-                f"; mean FCT of {row.seeds} seeds {row.mean_percent:+.2g} %, theirs {inside} ours"
+                f"; mean FCT of {row.seeds} seeds {row.mean_percent:+.2g} %{least}, "
+                f"theirs {inside} ours"
             )
         pauses = f"{row.pauses_there} / {row.pauses_here}"
         if row.pauses_there and row.same_pfc:
@@ -164,7 +174,7 @@ def _fcts(path: Path) -> dict[Flow, int]:
 def _lines(path: Path) -> list[str]:
     """The lines of a text file, sorted."""
     with refusals(path, "read"):
-        return sorted(path.read_text(encoding="utf-8", errors="replace").splitlines())
+        return sorted(read_lines(path).splitlines())
 
 
 def _pauses(lines: Sequence[str]) -> int:

@@ -275,9 +275,7 @@ def run_networks(
     runs = run_all(scenarios, cache, jobs=jobs, progress=progress)
     rows = [measure(network, gbps, runs[key]) for key, (network, gbps, _, _) in keys.items()]
     told = (
-        (key, text)
-        for key, run in runs.items()
-        for text in doubts_of(run, completion_times=False)
+        (key, text) for key, run in runs.items() for text in doubts_of(run, completion_times=False)
     )
     return rows, told_once(told, len(runs))
 

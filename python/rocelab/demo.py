@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from rocelab.cli import ended
-from rocelab.cli.telling import warn
+from rocelab.cli.telling import show, warn
 from rocelab.percentile import percentile
 from rocelab.plot.gallery import draw_all
 from rocelab.plot.slowdown import slowdowns_by_tag
@@ -42,13 +42,12 @@ def compare(scenario: Path, out: Path) -> None:
     put(table_path, f"{text}\n".encode())
     pictures, left_out = draw_all(results, out / "plots")
     warn(left_out)
-    print(text)
-    print()
-    print(f"table     {table_path}")
+    show(f"{text}\n")
+    show(f"table     {table_path}")
     for path in pictures:
-        print(f"picture   {path}")
+        show(f"picture   {path}")
     for scheme in SCHEMES:
-        print(f"result    {out / scheme}")
+        show(f"result    {out / scheme}")
 
 
 def table(results: list[Result]) -> str:

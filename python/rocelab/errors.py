@@ -11,15 +11,26 @@ if TYPE_CHECKING:
     from rocelab.result import Result
 
 
+_MOST_OF_KEY = 200
+"""Characters of a key that are shown."""
+_MOST_OF_MESSAGE = 1000
+"""Characters of what is wrong, which may name long paths."""
+_MOST_OF_HINT = 2000
+"""Characters of advice, which may list what there is to choose from."""
+
+
 class RocelabError(Exception):
-    """The base of all errors that rocelab raises. Their text ends with the hint."""
+    """The base of all errors that rocelab raises. Their text ends with the hint.
+
+    It is fit for a terminal, whatever stands in the file that is at fault.
+    """
 
     hint: str | None
     """What to do about it, where there is advice."""
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
-        super().__init__(message)
-        self.hint = hint
+        super().__init__(_printable(message, _MOST_OF_MESSAGE))
+        self.hint = None if hint is None else _printable(hint, _MOST_OF_HINT)
 
     def __str__(self) -> str:
         text = super().__str__()
@@ -53,12 +64,14 @@ class ConfigError(RocelabError, ValueError):
         place = file or ""
         if line is not None:
             place = f"{file}:{line}" if file else f"line {line}"
+        message = _printable(message, _MOST_OF_MESSAGE)
+        key = None if key is None else _printable(key, _MOST_OF_KEY)
         super().__init__(": ".join(part for part in (place, key, message) if part), hint=hint)
         self.message = message
         self.file = file
         self.key = key
         self.line = line
-        self.warnings = list(warnings)
+        self.warnings = [_printable(warning, _MOST_OF_MESSAGE) for warning in warnings]
 
 
 class SimulationError(RocelabError):
@@ -87,3 +100,10 @@ class Interrupted(KeyboardInterrupt):
         super().__init__("the run was interrupted")
         self.result = result
         self.files = list(files)
+
+
+def _printable(text: str, most: int) -> str:
+    # Loaded where there is an error, as the command is to start fast.
+    from rocelab.untrusted import printable
+
+    return printable(text, most)

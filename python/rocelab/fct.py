@@ -9,6 +9,7 @@ With the simulator's topology file flows are split by place, too: within a data 
 
 from __future__ import annotations
 
+import io
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -20,6 +21,7 @@ from typing import Any
 from rocelab.errors import ResultError
 from rocelab.percentile import percentile
 from rocelab.store import open_result, refusals
+from rocelab.untrusted import open_regular
 
 GROUPS = 20
 PERCENTILES = (50, 95, 99)
@@ -69,9 +71,9 @@ def read(path: Path) -> list[Flow]:
 
 
 def posted(path: Path, tag: str | None) -> int | None:
-    """How many flows the result in ``path`` has, done or not; None of an ``fct.txt``, which cannot say.
+    """How many flows the result in ``path`` has, done or not; with ``tag`` those that have it.
 
-    With ``tag`` those that have it.
+    None for an ``fct.txt``, which lists finished flows alone.
     """
     if not is_result(path):
         return None
@@ -94,10 +96,16 @@ def _lines(path: Path) -> Iterator[Flow]:
         yield Flow(size, fct / ideal, (start + fct) / 1e9, words[3], ends)
 
 
+def read_lines(path: Path) -> str:
+    """The text of a file of the HPCC simulator."""
+    with open_regular(path) as file:
+        return io.TextIOWrapper(file, encoding="utf-8", errors="replace").read()
+
+
 def rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """The lines of a ``fct.txt`` that hold a flow: their numbers and columns, which are checked."""
     with refusals(path, "read"):
-        text = path.read_text(encoding="utf-8", errors="replace")
+        text = read_lines(path)
     lines = text.split("\n")
     for number, line in enumerate(lines, start=1):
         words = line.split()

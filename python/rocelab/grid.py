@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from urllib.parse import quote
 
 from rocelab import _toml
 from rocelab.errors import ConfigError
 from rocelab.quantity import parse
-
-_LONGEST_NAME = 200
-"""Letters of a directory's name; file systems have 255 and a few are for names beside it."""
-_PLAIN = "+:@"
-"""What else than letters, digits and ``_.-~`` stands in the name of a directory as it is."""
+from rocelab.untrusted import bounded, escaped
 
 
 @dataclass(frozen=True)
@@ -155,15 +149,9 @@ def directory(axes: Sequence[Axis], combination: Combination) -> str:
     """The same as the name of a directory, which no other combination has."""
     pairs = zip(axes, combination, strict=True)
     # What is no letter is refused with the scenario.
-    text = ",".join(
-        f"{quote(axis.key, '', errors='backslashreplace')}="
-        f"{quote(value.label, _PLAIN, errors='backslashreplace')}"
-        for axis, value in pairs
+    return bounded(
+        ",".join(f"{escaped(axis.key, '')}={escaped(value.label)}" for axis, value in pairs)
     )
-    if len(text) <= _LONGEST_NAME:
-        return text
-    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-    return f"{text[: _LONGEST_NAME - 17]}-{digest}"
 
 
 def _split(text: str) -> list[str]:

@@ -11,13 +11,14 @@ from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 
-from rocelab import _rocelab
+from rocelab import _rocelab, memory
 from rocelab.errors import ConfigError, Interrupted
 from rocelab.result import Result
-from rocelab.scenario import Scenario, parse_with_settings
+from rocelab.scenario import Scenario, as_letters, parse_with_settings
 from rocelab.simulate import Progress, check_threads, run_raw
 from rocelab.stopping import held_back
 from rocelab.store import check_file, is_no_file, refusals
+from rocelab.untrusted import leads_out
 
 _KEYS = {
     "run.stop": "SIMULATOR_STOP_TIME",
@@ -54,11 +55,7 @@ Indices of lists are left out.
 
 _LINK = re.compile(r"topology\.links\.([0-9]+)\.([a-z_]+)")
 
-_FILES = {"topology": "TOPOLOGY_FILE", "traffic": "FLOW_FILE", "trace": "TRACE_FILE"}
-"""Tables of a scenario that are files of their own, and the keys that name those."""
-
 _INPUTS = ("TOPOLOGY_FILE", "FLOW_FILE", "TRACE_FILE")
-_OUTPUTS = ("FCT_OUTPUT_FILE", "PFC_OUTPUT_FILE", "QLEN_MON_FILE", "TRACE_OUTPUT_FILE")
 
 
 def _words(file: Path) -> list[tuple[int, str]]:
@@ -81,16 +78,18 @@ class Experiment:
     @property
     def warnings(self) -> list[str]:
         """What is odd about the files, and what is served in another way than there."""
-        return self._read.warnings
+        return self.warnings_with(())
+
+    def warnings_with(self, settings: Sequence[tuple[str, str]]) -> list[str]:
+        """The warnings that hold when ``settings`` change keys of the scenario."""
+        with as_letters(None):
+            return self._read.warnings(list(settings))
 
     def outputs(self, into: str | PathLike[str] | None = None) -> dict[str, Path]:
         """Where :meth:`run` writes, by the key of the configuration that names the file."""
-        said = self._said()
-        named = {"FCT_OUTPUT_FILE": "fct.txt", "PFC_OUTPUT_FILE": "pfc.txt"}
-        named |= {key: said[key][1] for key in _OUTPUTS if key in said}
         if into is None:
-            return {key: self.directory / name for key, name in named.items()}
-        return {key: Path(into) / Path(name).name for key, name in named.items()}
+            return {key: self.directory / path for key, path in self._read.outputs}
+        return {key: Path(into) / path.name for key, path in self._read.outputs}
 
     def _said(self) -> dict[str, tuple[int, str]]:
         """The line of each word of the configuration and the word after it; the last one counts."""
@@ -99,21 +98,40 @@ class Experiment:
 
     def _line(self, key: str) -> int | None:
         """The line that a key of the configuration is in; none where its default counts."""
-        line, _ = self._said().get(key, (None, ""))
+        # What comes from a pipe can be read once.
+        said = self._said() if self.config.is_file() else {}
+        line, _ = said.get(key, (None, ""))
         return line
 
     def _inputs(self) -> dict[str, str]:
         """What a run reads, and what each is."""
-        said = self._said()
+        said = self._said() if self.config.is_file() else {}
         read = {self.directory / said[key][1]: f"{key}'s" for key in _INPUTS if key in said}
         read[self.config] = "the configuration itself"
         return {os.path.realpath(path): what for path, what in read.items()}
 
+    def _check_places(self) -> None:
+        """Raises where the configuration names a file outside of the directory of its names."""
+        for key, path in self._read.outputs:
+            if path.is_absolute() or ".." in path.parts:
+                where = f"is {path}"
+            elif leads_out(self.directory / path, self.directory):
+                where = f"is {path}, which leads to {os.path.realpath(self.directory / path)}"
+            else:
+                continue
+            here = "the working directory" if self.directory == Path() else str(self.directory)
+            raise ConfigError(
+                f"{key} {where}: outside of {here}",
+                file=str(self.config),
+                line=self._line(key),
+                hint="write elsewhere: --out DIR, in Python into; or, where you trust the file, "
+                "--trust-paths, in Python trust_paths=True",
+            )
+
     def _check_outputs(self, into: str | PathLike[str] | None) -> None:
         """Raises where a run's files could not all be written."""
-        # What comes from a pipe can be read once.
-        outputs = self.outputs(into) if self.config.is_file() else {}
-        inputs = self._inputs() if outputs else {}
+        outputs = self.outputs(into)
+        inputs = self._inputs()
         keys: dict[str, str] = {}
         for key, path in outputs.items():
             with refusals(path):
@@ -147,17 +165,8 @@ class Experiment:
         Nodes, flows and what is traced are those of the files: the keys of ``topology``,
         ``traffic`` and ``trace`` stay.
         """
-        for key, _ in settings:
-            source = _FILES.get(key.split(".")[0])
-            if source is not None:
-                raise ConfigError(
-                    f"comes from the file that {source} names, and so do the files of a run",
-                    key=key,
-                    hint="change that file; or change and run the scenario that "
-                    "`rocelab hpcc --to-scenario` prints",
-                )
-        with self._said_of_the_files(settings):
-            return parse_with_settings(self._read.to_toml(), settings)
+        with self._said_of_the_files(settings), as_letters(None):
+            return parse_with_settings(self._read.to_toml(list(settings)), ())
 
     @contextmanager
     def _said_of_the_files(self, settings: Sequence[tuple[str, str]]) -> Iterator[None]:
@@ -201,18 +210,24 @@ class Experiment:
         threads: int | None = None,
         progress: bool | Callable[[Progress], None] = False,
         into: str | PathLike[str] | None = None,
+        trust_paths: bool = False,
     ) -> tuple[Result, list[Path]]:
         """Runs it and writes the files that it asks for.
 
         They go where the configuration says, or into the directory ``into`` under the same names.
+        Without ``into`` a configuration that names absolute paths, paths with ``..`` or links to
+        places outside of its directory is refused, unless ``trust_paths`` is set.
         Returns the result and where the files are. Raises :class:`Interrupted` on Ctrl-C, after
         the files of the partial result have been written; as :func:`rocelab.run`, a plain
-        KeyboardInterrupt on another one before it is there.
+        KeyboardInterrupt where there is no result yet.
         """
         scenario = self.scenario(settings)
+        if into is None and not trust_paths:
+            self._check_places()
         self._check_outputs(into)
         threads = check_threads(threads)
         with self._said_of_the_files(settings):
+            memory.check(scenario, "run")
             raw, interrupted = run_raw(
                 scenario, threads=threads, progress=progress, experiment=self._read
             )

@@ -11,7 +11,9 @@ strings are written as Python's ``json.dumps(..., ensure_ascii=False)`` writes t
 from __future__ import annotations
 
 import hashlib
+import io
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -20,12 +22,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rocelab.errors import ResultError, RocelabError
+from rocelab.untrusted import leads_out, open_regular, read_bytes
 
 if TYPE_CHECKING:
     import polars as pl
 
 SUMMARY = "summary.json"
 """The file that holds the checksums."""
+
+_LARGEST = 1 << 26
+"""Bytes of it."""
 
 _CHECKSUMS = "checksums"
 _HEX = re.compile(r"[0-9a-f]{64}")
@@ -80,7 +86,7 @@ def is_whole(directory: Path) -> bool:
     Of a result without checksums only the summary is looked at.
     """
     try:
-        summary = json.loads((directory / SUMMARY).read_bytes())
+        summary = json.loads(read_bytes(directory / SUMMARY, _LARGEST))
         if not has_checksums(summary):
             return isinstance(summary, dict) and "schema" in summary
         _, files = unsealed(directory / SUMMARY, summary)
@@ -116,13 +122,19 @@ class Stored:
         with self._opened(name) as file:
             return file.read()
 
-    def text(self, name: str) -> str:
-        """What the text file holds."""
-        content = self.bytes(name)
+    def text(self, name: str, most: int) -> str:
+        """What the text file holds, with line ends of any kind as newlines.
+
+        Raises :class:`ResultError` where it has more than ``most`` bytes.
+        """
+        path = self.directory / name
+        with self._opened(name) as file:
+            content = file.read(most + 1)
+        if len(content) > most:
+            raise ResultError(f"{path}: cannot read: larger than {most >> 20} MiB")
         try:
-            return content.decode()
+            return io.TextIOWrapper(io.BytesIO(content), encoding="utf-8").read()
         except UnicodeDecodeError as error:
-            path = self.directory / name
             raise ResultError(f"{path}: damaged: not a text file (byte {error.start})") from None
 
     def frame(self, name: str) -> pl.DataFrame:
@@ -135,12 +147,18 @@ class Stored:
 
     @contextmanager
     def _opened(self, name: str) -> Iterator[BufferedReader]:
-        """The file, after it has been checked. What is read is the file that was checked."""
+        """The file, after it has been checked. What is read is the file that was checked.
+
+        It is a regular file within the directory: a link must not lead out of it.
+        """
         path = self.directory / name
         with readable(path):
-            if path.is_dir():
-                raise ResultError(f"{path}: cannot read: is a directory")
-            with path.open("rb") as file:
+            if leads_out(path, self.directory):
+                raise ResultError(
+                    f"{path}: leads out of the result, to {os.path.realpath(path)}",
+                    hint="put the file itself there, where you trust the result",
+                )
+            with open_regular(path) as file:
                 if self.checksums is not None:
                     if name not in self.checksums:
                         raise ResultError(f"{path}: damaged: {SUMMARY} has no checksum of it")
@@ -152,7 +170,7 @@ class Stored:
     def _mismatch(self, path: Path) -> ResultError:
         """The error of a file that does not match, or of a result that was replaced meanwhile."""
         try:
-            summary = json.loads((self.directory / SUMMARY).read_bytes())
+            summary = json.loads(read_bytes(self.directory / SUMMARY, _LARGEST))
             _, now = unsealed(self.directory / SUMMARY, summary)
         except (OSError, ValueError, RecursionError, AttributeError, ResultError):
             now = self.checksums or {}

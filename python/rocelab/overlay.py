@@ -14,6 +14,7 @@ from rocelab.plot.style import COLOURS, figure, save, style
 from rocelab.samples import Samples, series
 from rocelab.scenario import Scenario
 from rocelab.simulate import run
+from rocelab.untrusted import open_regular
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -165,7 +166,8 @@ def _rows(path: Path, columns: int) -> list[tuple[list[int], float]]:
 
 def _text(path: Path) -> str:
     try:
-        content = path.read_bytes()
+        with open_regular(path) as file:
+            content = file.read()
         if path.suffix == ".gz":
             content = gzip.decompress(content)
     except (OSError, EOFError, zlib.error) as error:

@@ -1,8 +1,8 @@
 """Putting finished files and directories in place, safe from other processes and from kills.
 
-Whoever writes ``NAME`` holds a lock on ``.NAME.lock`` beside it (``flock``, which ends with the
-process), writes to ``.NAME.xxxxxxxx`` and renames that. A lock file that nobody holds was left by a
-killed process; :func:`locked` says so, and what else it left can then be dealt with.
+Whoever writes ``NAME`` holds a lock on ``.NAME.rocelab-lock`` beside it (``flock``, which ends with
+the process), writes to ``.NAME.xxxxxxxx`` and renames that. A lock file that nobody holds was left
+by a killed process; :func:`locked` says so, and what else it left can then be dealt with.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _REFUSED = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
 _IS_THERE = (errno.EEXIST, errno.ENOTEMPTY)
 
 _POLL_S = 0.02
-_LOCK = re.compile(r"\.(.+)\.lock", re.DOTALL)
+_LOCK = re.compile(r"\.(.+)\.rocelab-lock", re.DOTALL)
 _RUN, _WRITE = "run", "write"
 
 
@@ -97,7 +97,7 @@ def remove_left_files(target: Path) -> None:
 
 
 def _lock_file(target: Path) -> Path:
-    return target.parent / f".{target.name}.lock"
+    return target.parent / f".{target.name}.rocelab-lock"
 
 
 def _acquire(path: Path, wait: bool, named: Path) -> tuple[int | None, bool]:

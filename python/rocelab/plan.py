@@ -36,8 +36,8 @@ class Plan:
     @property
     def span_ps(self) -> int:
         """From the start of the first message to that of the last."""
-        starts = self.messages.to_polars()["start_ps"].to_list()
-        return max(starts) - min(starts) if starts else 0
+        starts: Any = self.messages.to_polars()["start_ps"]
+        return starts.max() - starts.min() if len(starts) else 0
 
     def by_tag(self) -> pl.DataFrame:
         """One row for each traffic entry, with the sum or the extremes of its messages."""

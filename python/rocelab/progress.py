@@ -11,9 +11,14 @@ from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
 
 from rocelab.quantity import count, duration
+from rocelab.untrusted import printable
 
 if TYPE_CHECKING:
     from rocelab.simulate import Progress
+
+
+_LONGEST_NAME = 60
+"""Characters of a scenario's name beside the bar."""
 
 
 @contextmanager
@@ -33,7 +38,7 @@ def bar(name: str) -> Iterator[Callable[[Progress], None]]:
     )
     bars.disable = not bars.console.is_terminal
     with bars:
-        task = bars.add_task(name, total=1.0, state="")
+        task = bars.add_task(printable(name, _LONGEST_NAME), total=1.0, state="")
 
         def show(progress: Progress) -> None:
             bars.update(task, completed=progress.fraction, state=_state(progress))

@@ -18,12 +18,13 @@ from typing import TypeVar
 
 from rocelab import _rocelab
 from rocelab.errors import ConfigError, ResultError
+from rocelab.memory import check_runs
 from rocelab.placing import locked
 from rocelab.progress import runs_bar
 from rocelab.result import Result
 from rocelab.saving import save, settle_all
 from rocelab.scenario import Scenario
-from rocelab.simulate import Progress, check_count, run
+from rocelab.simulate import Progress, check_count, run_checked
 from rocelab.stopping import held_back
 from rocelab.store import check_directory, check_files, open_quietly, open_result, refusals
 
@@ -65,11 +66,12 @@ def run_all(
     results = {home: _cached(home, scenario) for home, scenario in wanted.items()}
     missing = {home: scenario for home, scenario in wanted.items() if results[home] is None}
     if missing:
+        check_runs(missing.values(), at_a_time(jobs, len(missing)))
         check_directory(directory)
 
     def make(home: Path, tick: Tick) -> None:
         # Another process may have been faster: its result is the same.
-        save(run(missing[home], threads=1, progress=tick), home, force=True)
+        save(run_checked(missing[home], threads=1, progress=tick), home, force=True)
 
     side_by_side(list(missing), make, jobs=jobs, progress=progress)
     return {name: results[home] or open_result(home) for name, home in homes.items()}
@@ -79,6 +81,11 @@ def check_jobs(jobs: int | None) -> None:
     """Raises where so many runs cannot go at a time; None is one for each of :func:`processors`."""
     if jobs is not None:
         check_count("jobs", jobs)
+
+
+def at_a_time(jobs: int | None, runs: int) -> int:
+    """How many of so many ``runs`` go at a time."""
+    return min(jobs or processors(), runs)
 
 
 def processors() -> int:
@@ -117,7 +124,7 @@ def open_sound(home: Path, scenario: Scenario | None = None) -> Result | None:
 
 
 def told_again(why: str) -> None:
-    """Says that a run is made again, and why."""
+    """Says that a run is made again, and why: the text of an error, which is fit for a terminal."""
     print(f"{why}; its run is made anew", file=sys.stderr)
 
 

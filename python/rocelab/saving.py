@@ -55,6 +55,7 @@ def reserved(directory: Path, *, force: bool, run: bool = False) -> Iterator[Pla
                     check_target(directory, force=force)
                 made += [parent for parent in target.parents if not parent.exists()]
                 target.parent.mkdir(parents=True, exist_ok=True)
+                settle_all(target.parent)
                 if stack.enter_context(locked(target, run=run, named=directory)):
                     _recover(target)
                 target_of(directory, force=force)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rocelab import _rocelab, _toml
+from rocelab import _rocelab, _toml, memory
 from rocelab.errors import ConfigError
+from rocelab.untrusted import read_text
 
 if TYPE_CHECKING:
     from rocelab.plan import Plan
@@ -18,9 +20,6 @@ Data = Mapping[str, object]
 
 _LARGEST = 1 << 30
 """Bytes of a file; larger ones are no scenario."""
-
-_PIECE = 1 << 20
-"""Bytes that are read at a time."""
 
 Settings = tuple[tuple[str, str], ...]
 """Keys and the values they are set to, as TOML writes them."""
@@ -76,14 +75,8 @@ class Scenario:
         return scenario
 
     def _fill(self, text: str, origin: Path | None, overrides: Settings, generated: bool) -> None:
-        try:
+        with as_letters(origin):
             self._checked = _rocelab.Scenario.parse(text, origin, list(overrides), generated)
-        except UnicodeEncodeError as error:
-            # Such as an argument of the command line that is no text.
-            odd = error.object[error.start : error.end]
-            raise ConfigError(
-                f"{odd!r} is no letter", file=None if origin is None else str(origin)
-            ) from None
         self._text = text
         self._origin = origin
         self._overrides = overrides
@@ -126,14 +119,17 @@ class Scenario:
         """Checks that its scheme can run on its network, which it builds.
 
         A scenario that passes can be run. Raises :class:`ConfigError`, as the run would: such as
-        where paths have more switches than the scheme's packets have room for.
+        where paths have more switches than the scheme's packets have room for; or where its
+        network clearly exceeds the memory that this process may take.
         """
+        memory.check(self, "check")
         self._checked.check()
 
     def plan(self) -> Plan:
         """What it asks of its network, without running it: messages, and the load of each port."""
         from rocelab.plan import Plan
 
+        memory.check(self, "plan")
         return Plan(self, self._checked.plan())
 
     @property
@@ -195,37 +191,32 @@ def parse_with_settings(text: str, settings: Sequence[tuple[str, str]]) -> Scena
     return Scenario._of(text, None, tuple(settings), generated=True)
 
 
+@contextmanager
+def as_letters(origin: Path | None) -> Iterator[None]:
+    """Refuses text that is none, such as an argument of the command line with odd bytes."""
+    try:
+        yield
+    except UnicodeEncodeError as error:
+        odd = error.object[error.start : error.end]
+        raise ConfigError(
+            f"{odd!r} is no letter", file=None if origin is None else str(origin)
+        ) from None
+
+
 def _load(path: Path, overrides: Settings) -> Scenario:
     try:
-        content = _read(path)
+        text = read_text(path, _LARGEST)
     except FileNotFoundError:
         raise ConfigError("no such file", file=str(path)) from None
     except IsADirectoryError:
         whole = path / "scenario.toml"
         hint = f"the scenario of that result is {whole}" if whole.is_file() else None
         raise ConfigError("is a directory", file=str(path), hint=hint) from None
-    except OSError as error:
-        raise ConfigError(error.strerror or str(error), file=str(path)) from None
-    if len(content) > _LARGEST:
-        raise ConfigError("larger than 1 GiB", file=str(path))
-    try:
-        text = content.decode()
     except UnicodeDecodeError as error:
         raise ConfigError(f"not a text file (byte {error.start})", file=str(path)) from None
-    return Scenario._of(text.replace("\r\n", "\n").replace("\r", "\n"), path, overrides)
-
-
-def _read(path: Path) -> bytearray:
-    """The content of ``path``, up to a byte more than the largest scenario has.
-
-    A device or a pipe may have no end. A single read of the largest size would allocate that much
-    for any file.
-    """
-    content = bytearray()
-    with path.open("rb") as file:
-        while len(content) <= _LARGEST and (piece := file.read(_PIECE)):
-            content += piece
-    return content
+    except OSError as error:
+        raise ConfigError(error.strerror or str(error), file=str(path)) from None
+    return Scenario._of(text, path, overrides)
 
 
 def _overrides(changes: Mapping[str, object] | None) -> Settings:

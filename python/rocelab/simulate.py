@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from rocelab import _rocelab
+from rocelab import _rocelab, memory
 from rocelab.errors import ConfigError, Interrupted
 from rocelab.result import Result
 from rocelab.scenario import Scenario
@@ -60,14 +60,27 @@ def run(
     on the standard error stream, or is called ten times a second. Other Python threads go on
     meanwhile.
 
-    Raises :class:`Interrupted`, a KeyboardInterrupt that carries the partial result, on Ctrl-C, and
-    a plain KeyboardInterrupt on another one while that result is being made: it is lost.
-    Raises :class:`SimulationError` where the run fails.
+    Raises :class:`Interrupted`, a KeyboardInterrupt that carries the partial result, on Ctrl-C. It
+    is a plain KeyboardInterrupt, and nothing is kept, while the run is still being set up, and on
+    another Ctrl-C while the result is being made.
+    Raises :class:`SimulationError` where the run fails, :class:`ConfigError` where it clearly needs
+    more memory than this process may take, and MemoryError where memory runs out all the same.
     """
     if not isinstance(scenario, Scenario):
         raise TypeError(
             f"run takes a Scenario, not {scenario!r}; rocelab.load(path) makes one of a file"
         )
+    memory.check(scenario, "run")
+    return run_checked(scenario, threads=threads, progress=progress)
+
+
+def run_checked(
+    scenario: Scenario,
+    *,
+    threads: int | None = None,
+    progress: bool | Callable[[Progress], None] = False,
+) -> Result:
+    """As :func:`run`, where memory has been checked: for one of several runs at a time."""
     raw, interrupted = run_raw(scenario, threads=check_threads(threads), progress=progress)
     result = Result.from_run(raw, scenario)
     if interrupted:

@@ -14,25 +14,28 @@ import json
 import os
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from rocelab.catalogue import probe_kinds
 from rocelab.doubts import UNFINISHED
 from rocelab.errors import ResultError, UnverifiedResultWarning
 from rocelab.integrity import SUMMARY, Stored, has_checksums, sealed, unsealed
 from rocelab.placing import (
     locked,
-    make_temporary,
     remove_left_files,
     sync,
     temporary_name,
+    was_left,
     write,
 )
 from rocelab.quantity import parse
 from rocelab.result import Result, probes_of, series_of
+from rocelab.summary import check_values, no_constant
 from rocelab.table import Table
+from rocelab.untrusted import file_name
 
 if TYPE_CHECKING:
     import polars as pl
@@ -131,6 +134,11 @@ _OF_DONE = ("fct_ps", "slowdown")
 
 _KINDS: dict[type, str] = {int: "whole numbers", float: "numbers", str: "text", bool: "flags"}
 
+_LARGEST = 1 << 30
+"""Bytes of a scenario."""
+_LARGEST_SUMMARY = 1 << 26
+"""Bytes of a summary, or of a list of drops."""
+
 _ROWS_PER_GROUP = 1 << 18
 """Rows in a Parquet row group: fixed, as the bytes must not depend on the machine."""
 
@@ -171,8 +179,11 @@ def _check_room(told: Path, target: Path) -> None:
         raise ResultError(f"{told}: {ancestor} is not a directory")
     names = target.relative_to(ancestor).parts
     longest = max(names, key=lambda name: len(os.fsencode(name)))
-    # Whether a directory can be made, nothing tells as well as making one.
-    make_temporary(ancestor / longest).rmdir()
+    # Whether something can be made there, nothing tells as well as making it.
+    probe = ancestor / longest
+    if not was_left(probe):
+        with suppress(BlockingIOError), locked(probe, wait=False):
+            pass
 
 
 @contextmanager
@@ -225,7 +236,8 @@ def write_all(result: Result, directory: Path) -> None:
         if tables:
             (directory / part).mkdir()
             for name, table in tables.items():
-                write(directory / part / f"{name}.parquet", to_parquet(table.to_polars()))
+                path = directory / part / f"{file_name(name)}.parquet"
+                write(path, to_parquet(table.to_polars()))
             if part == TRACES and (capture := result.capture) is not None:
                 write(directory / part / _CAPTURE, capture)
             sync(directory / part)
@@ -251,16 +263,18 @@ def to_json(data: object) -> bytes:
     return (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode()
 
 
-def put(path: Path, data: bytes) -> None:
+def put(path: Path, data: bytes, *, follow: bool = True) -> None:
     """Writes a file, whole or not at all; one that is there is replaced.
 
-    A device or a pipe is written to, and a link stands for what it leads to.
+    A device or a pipe is written to, and a link stands for what it leads to. Without ``follow``,
+    for directories that others may have made, the file takes the place of any of these.
     """
     with refusals(path):
-        if is_no_file(path):
+        if follow and is_no_file(path):
             path.write_bytes(data)
             return
-        path = Path(os.path.realpath(path))
+        if follow:
+            path = Path(os.path.realpath(path))
         path.parent.mkdir(parents=True, exist_ok=True)
         with locked(path) as left:
             if left:
@@ -299,7 +313,8 @@ def open_quietly(directory: str | os.PathLike[str]) -> Result:
     directory = Path(directory)
     summary_path = directory / SUMMARY
     try:
-        summary = json.loads(_text(Stored(directory, None), SUMMARY))
+        text = _text(Stored(directory, None), SUMMARY, _LARGEST_SUMMARY)
+        summary = json.loads(text, parse_constant=no_constant)
     except (ValueError, RecursionError) as error:
         raise ResultError(f"{summary_path}: damaged: {error}") from None
     if not isinstance(summary, dict) or not isinstance(summary.get("schema"), int):
@@ -313,12 +328,13 @@ def open_quietly(directory: str | os.PathLike[str]) -> Result:
     if summary["schema"] > 1 or has_checksums(summary):
         summary, checksums = unsealed(summary_path, summary)
     stored = Stored(directory, checksums)
-    scenario_toml = _text(stored, _SCENARIO)
+    scenario_toml = _text(stored, _SCENARIO, _LARGEST)
     drops = _drops(stored)
     # Older ones have none.
     summary.setdefault("traces", [])
     if "warning_kinds" not in summary:
         _add_kinds(summary)
+    check_values(summary_path, summary)
     _check_summary(summary_path, summary)
     _check_probes(directory / _SCENARIO, scenario_toml, summary)
     capture = f"{TRACES}/{_CAPTURE}"
@@ -339,10 +355,10 @@ def open_quietly(directory: str | os.PathLike[str]) -> Result:
     )
 
 
-def _text(stored: Stored, name: str) -> str:
-    """The text of a file that every result has."""
+def _text(stored: Stored, name: str, most: int) -> str:
+    """The text, of at most ``most`` bytes, of a file that every result has."""
     try:
-        return stored.text(name)
+        return stored.text(name, most)
     except ResultError as error:
         raise _no_result(stored.directory) or error from None
 
@@ -364,8 +380,17 @@ def _no_result(directory: Path) -> ResultError | None:
 def _check_summary(path: Path, summary: dict[str, Any]) -> None:
     """Raises :class:`ResultError` where what is looked at of a summary is not as it should be."""
     _check_keys(path, summary, _SUMMARY_KEYS, "")
+    names: set[str] = set()
+    kinds = probe_kinds() if summary["series"] else []
     for number, entry in enumerate(summary["series"]):
         _check_keys(path, entry, _SERIES_KEYS, f"series.{number}")
+        if file_name(entry["name"]) != entry["name"] or entry["name"] in names:
+            raise ResultError(
+                f"{path}: damaged: series.{number}: no series can be called {entry['name']!r}"
+            )
+        names.add(entry["name"])
+        if entry["kind"] not in kinds:
+            raise ResultError(f"{path}: damaged: series.{number}: no probe is a {entry['kind']!r}")
     for number, entry in enumerate(summary["traces"]):
         _check_keys(path, entry, _TRACE_KEYS, f"traces.{number}")
         if entry["name"] not in _NEEDED_OF_TRACES:
@@ -486,7 +511,7 @@ def _read_ports(stored: Stored) -> pl.DataFrame:
 
 def _read_series(stored: Stored, ports: Table, entry: Mapping[str, Any]) -> pl.DataFrame:
     """A series that the summary lists."""
-    name = f"{SERIES}/{entry['name']}.parquet"
+    name = f"{SERIES}/{file_name(entry['name'])}.parquet"
     path = stored.directory / name
     frame = stored.frame(name)
     keys = {"flow_id": int} if "flow_id" in frame.columns else _PORT
@@ -512,11 +537,12 @@ def _drops(stored: Stored) -> list[dict[str, Any]]:
         return []
     path = stored.directory / _DROPS
     try:
-        drops = json.loads(stored.text(_DROPS))
+        drops = json.loads(stored.text(_DROPS, _LARGEST_SUMMARY), parse_constant=no_constant)
     except (ValueError, RecursionError) as error:
         raise ResultError(f"{path}: damaged: {error}") from None
     if not isinstance(drops, list):
         raise ResultError(f"{path}: damaged: not a list")
+    check_values(path, drops)
     return drops
 
 

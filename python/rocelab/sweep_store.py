@@ -25,6 +25,7 @@ from rocelab.store import (
     to_json,
     to_parquet,
 )
+from rocelab.untrusted import read_text
 
 if TYPE_CHECKING:
     from rocelab.result import Result
@@ -37,6 +38,8 @@ _RUNS = "runs"
 _SIMULATOR = "simulator.sha256"
 """In each run's directory."""
 _HASH = re.compile(r"[0-9a-f]{64}")
+_LONGEST_HASH = 1 << 10
+"""Bytes of it."""
 
 
 def missing(directory: Path, wanted: Iterable[tuple[str, str]], *, force: bool) -> set[str]:
@@ -79,7 +82,7 @@ def _kept(home: Path, scenario: str) -> bool | None:
     if result.scenario_toml != scenario:
         return False
     try:
-        maker = (home / _SIMULATOR).read_text(encoding="utf-8").strip()
+        maker = read_text(home / _SIMULATOR, _LONGEST_HASH).strip()
     except (OSError, UnicodeDecodeError):
         return None
     if maker != simulator():
@@ -96,25 +99,25 @@ def keep(result: Result, home: Path) -> None:
     with refusals(home):
         (home / _SIMULATOR).unlink(missing_ok=True)
     save(result, home, force=True)
-    put(home / _SIMULATOR, f"{simulator()}\n".encode())
+    put(home / _SIMULATOR, f"{simulator()}\n".encode(), follow=False)
 
 
 def write_plan(directory: Path, plan: Plan) -> None:
     """Says what was asked for, before there is anything else."""
-    put(directory / SWEEP, to_json(_asked(plan, partial=True)))
+    put(directory / SWEEP, to_json(_asked(plan, partial=True)), follow=False)
 
 
 def write_tables(directory: Path, sweep: Sweep) -> None:
     """Writes all that is not in the directories of the runs."""
     runs = sweep.runs.to_polars()
-    put(directory / f"{_RUNS}.parquet", to_parquet(runs))
-    put(directory / f"{_RUNS}.csv", runs.write_csv().encode())
+    put(directory / f"{_RUNS}.parquet", to_parquet(runs), follow=False)
+    put(directory / f"{_RUNS}.csv", runs.write_csv().encode(), follow=False)
     told = {
         **_asked(sweep.plan, partial=False),
         "units": {metric.name: metric.unit for metric in sweep.metrics},
         "statistics": sweep.statistics.to_polars().to_dicts(),
     }
-    put(directory / SWEEP, to_json(told))
+    put(directory / SWEEP, to_json(told), follow=False)
 
 
 def _asked(plan: Plan, *, partial: bool) -> dict[str, Any]:

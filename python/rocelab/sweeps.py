@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rocelab import grid
+from rocelab import grid, memory
 from rocelab.alike import told_once
 from rocelab.errors import ConfigError
 from rocelab.grid import Axis, Combination
 from rocelab.scenario import Scenario, with_settings
-from rocelab.simulate import check_count, run
+from rocelab.simulate import check_count, run_checked
 from rocelab.table import Table
 
 if TYPE_CHECKING:
@@ -84,12 +84,16 @@ class Plan:
         settings = [(axis.key, value.text) for axis, value in pairs]
         return with_settings(self.scenario, (*settings, ("run.seed", str(case.seed))))
 
-    def checked(self, case: Case) -> Scenario:
-        """The same, after all checks; an error names combination and seed."""
+    def checked(self, case: Case, at_a_time: int) -> tuple[Scenario, str | None]:
+        """The same, after all checks, and a warning if memory may not suffice.
+
+        So many of the runs go ``at_a_time``. An error names combination and seed.
+        """
         try:
             scenario = self.scenario_of(case)
             # Of each seed, as who sends to whom may matter.
-            scenario.validate()
+            shortage = memory.shortage(scenario, "run", at_a_time)
+            scenario.checked.check()
         except ConfigError as error:
             named = [grid.name(self.axes, case.combination)] if self.axes else []
             named += [f"seed {case.seed}"] if case.seed != self.seeds[0] else []
@@ -102,7 +106,7 @@ class Plan:
                 line=error.line,
                 hint=error.hint,
             ) from None
-        return scenario
+        return scenario, shortage
 
 
 class Sweep:
@@ -307,23 +311,33 @@ def run_plan(
 ) -> Sweep:
     """Makes all runs of ``plan`` that are not in ``out``, as :func:`sweep` does."""
     from rocelab import sweep_store
-    from rocelab.runner import check_jobs, side_by_side
+    from rocelab.runner import at_a_time, check_jobs, side_by_side
     from rocelab.store import open_result
 
     check_jobs(jobs)
     # One after the other: networks may be large.
-    wanted = ((case.place, plan.checked(case).to_toml()) for case in plan.cases)
+    several = at_a_time(jobs, len(plan.cases))
+    shortages: list[str] = []
+
+    def wanted() -> Iterator[tuple[str, str]]:
+        for case in plan.cases:
+            scenario, shortage = plan.checked(case, several)
+            shortages.extend([shortage] if shortage else [])
+            yield case.place, scenario.to_toml()
+
     if out is None:
         if force:
             raise ConfigError("force= replaces runs of a directory", hint="say which: out=")
-        places = {place for place, _ in wanted}
+        places = {place for place, _ in wanted()}
     else:
-        places = sweep_store.missing(out, wanted, force=force)
+        places = sweep_store.missing(out, wanted(), force=force)
         sweep_store.write_plan(out, plan)
+    if shortages and places:
+        memory.warn(shortages[0])
     results: dict[str, Result] = {}
 
     def make(case: Case, tick: Tick) -> None:
-        result = run(plan.scenario_of(case), threads=1, progress=tick)
+        result = run_checked(plan.scenario_of(case), threads=1, progress=tick)
         if out is None:
             results[case.place] = result
         else:

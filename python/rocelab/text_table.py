@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rocelab.untrusted import printable
+
 
 def aligned(lines: Sequence[Sequence[str]], left: int) -> str:
-    """For terminals: all cells of a column have the same width."""
+    """For terminals: all cells of a column have the same width, and show what a terminal may."""
+    lines = [[printable(cell) for cell in line] for line in lines]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
         "  ".join(

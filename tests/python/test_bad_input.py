@@ -332,7 +332,7 @@ def test_a_refusal_by_the_system_is_a_result_error(
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(Path, "mkdir", refuse)
+    monkeypatch.setattr(os, "open", refuse)
     with pytest.raises(rocelab.ResultError, match="cannot write: Permission denied"):
         check_target(tmp_path / "new" / "out", force=False)
     assert list(tmp_path.iterdir()) == []
@@ -728,6 +728,10 @@ def test_what_is_no_result_says_what_it_is(command: Command, tmp_path: Path) -> 
         ),
         ("flows_done", "all", 'flows_done cannot be "all"'),
         ("warnings", [1], "warnings: not all are text"),
+        ("warnings", ["one"], "warning_kinds: not one for each of warnings"),
+        ("warning_kinds", [3], "warning_kinds.0: not a table"),
+        ("unfinished", {"lost": "x"}, "unfinished: not all are numbers"),
+        ("unfinished", ..., "has no unfinished"),
         ("slowdown", ..., "has no slowdown"),
         ("preset", ..., "has no preset"),
         ("max_queue_bytes", ..., "has no max_queue_bytes"),

@@ -560,13 +560,13 @@ def test_flows_that_one_side_alone_finished_are_told(command: Command, known: Pa
         return [cell.strip() for cell in done.stdout.splitlines()[2].strip("|").split("|")][2:5]
 
     fct.write_text("".join(rest))
-    assert cells() == ["3, 1 extra here", "3", "none"]
+    assert cells() == ["3 of 4, 1 extra here", "3", "none"]
     (row,) = json.loads(command("validate-hpcc", known, "--json").stdout)
     assert (row["flows"], row["missing"], row["extra"], row["equal"]) == (3, 0, 1, 3)
     fct.write_text("".join([*rest, first.replace(" 10000 ", " 10099 ")]))
-    assert cells() == ["4, 1 missing here, 1 extra here", "3", "none"]
+    assert cells() == ["3 of 4, 1 missing here, 1 extra here", "3", "none"]
     fct.write_text(first.replace(" 10000 ", " 10099 "))
-    assert cells() == ["1, 1 missing here, 4 extra here", "0", "-"]
+    assert cells() == ["0 of 4, 1 missing here, 4 extra here", "0", "-"]
 
 
 def test_a_case_may_hold_other_letters(command: Command, known: Path) -> None:

@@ -616,14 +616,14 @@ def test_flows_that_were_not_done_are_told_below_the_figures_of_papers(tmp_path:
     assert done == "Flows done: dcqcn 5 of 8."
     by_line = {"one flows": whole, "two flows": cut}
     assert notes("lines", by_line)[0] == "Flows done: flows 5 of 8."
-    assert warning.startswith("1 of 3 runs, the first in b: 3 of 4 flows were not done at 45us")
+    assert warning.startswith("1 of 3 runs, the first in b: 3 of 4 flows are unfinished at 45us")
     # No caveat of what shows no completion times.
     assert notes("rates", some, fct=False) == []
     # Other warnings stay.
     limited = whole.with_(run__limit="45us")
-    assert "3 flows were not done at the limit" in notes("limit", {"a": limited}, fct=False)[0]
-    # Flows that are meant to go on.
-    assert notes("endless", {"a": whole.with_(run__stop="5us")}) == []
+    assert "3 of 4 flows are unfinished" in notes("limit", {"a": limited}, fct=False)[0]
+    (none,) = notes("endless", {"a": whole.with_(run__stop="5us")})
+    assert "4 of 4 flows are unfinished at 5us" in none
 
 
 def test_files_of_a_figure_that_is_made_again_are_replaced_whole(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@
 //! slots never move, and a handle, the number of the slot's first line, is an addition away from it.
 
 use crate::fetch::{LINE, fetch_to_write};
-use memmap2::{MmapOptions, MmapRaw};
+use memmap2::{MmapMut, MmapOptions, MmapRaw};
 use std::fmt;
 use std::hint::select_unpredictable;
 use std::marker::PhantomData;
@@ -118,26 +118,33 @@ impl fmt::Display for NoRoom {
     }
 }
 
-/// Address space of `bytes`, or as much as the system grants where it counts what is not used.
+/// Address space of `bytes`. Where the system counts what is not used, a quarter of what it grants:
+/// all else that a run allocates needs some, too.
 fn reserve(bytes: usize) -> MmapRaw {
-    let mut bytes = bytes;
-    loop {
-        let mut options = MmapOptions::new();
-        options.len(bytes);
-        #[cfg(not(miri))]
-        options.no_reserve_swap();
-        match options.map_anon() {
-            Ok(reach) => {
-                // Packets lie all over it, and a look-up of a page costs as much as a packet. That
-                // the system has no huge pages is no fault.
-                #[cfg(all(target_os = "linux", not(miri)))]
-                let _ = reach.advise(memmap2::Advice::HugePage);
-                return reach.into();
-            }
-            Err(_) if bytes > LEAST_BYTES => bytes /= 2,
-            Err(_) => resume_unwind(Box::new(NoRoom { packets: 0 })),
-        }
+    let mut granted = bytes;
+    while granted > LEAST_BYTES && map(granted).is_err() {
+        granted /= 2;
     }
+    let bytes = if granted < bytes { (granted / 4).max(LEAST_BYTES) } else { bytes };
+    match map(bytes) {
+        Ok(reach) => {
+            // Packets lie all over it, and a look-up of a page costs as much as a packet. That
+            // the system has no huge pages is no fault.
+            #[cfg(all(target_os = "linux", not(miri)))]
+            let _ = reach.advise(memmap2::Advice::HugePage);
+            reach.into()
+        }
+        Err(_) => resume_unwind(Box::new(NoRoom { packets: 0 })),
+    }
+}
+
+/// So much address space, without the memory behind it.
+fn map(bytes: usize) -> std::io::Result<MmapMut> {
+    let mut options = MmapOptions::new();
+    options.len(bytes);
+    #[cfg(not(miri))]
+    options.no_reserve_swap();
+    options.map_anon()
 }
 
 /// A thread's door to the packets of the run, with its own stock of free slots.

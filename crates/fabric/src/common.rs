@@ -13,6 +13,7 @@ use crate::run::Refusal;
 use schemes::contract::{ClassSpec, Cp, HostPlace, LinkRates, PathFacts, Room, WireFacts};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use units::memory::reserve;
 use units::{Bytes, NodeId, Rate, Time, cancel};
 
 /// The queue of a host where ACKs wait that ignore pauses.
@@ -357,7 +358,8 @@ impl<S: Scheme> Common<S> {
 
 /// Messages by index among the hosts, linked by QP.
 fn flow_rows(graph: &Graph, setup: &Setup) -> Vec<FlowRow> {
-    let mut rows: Vec<FlowRow> = Vec::with_capacity(setup.messages.len());
+    let mut rows: Vec<FlowRow> = Vec::new();
+    reserve(&mut rows, setup.messages.len(), "messages");
     let mut sent = vec![0; graph.hosts.len()];
     let mut seats = vec![0; graph.hosts.len()];
     let mut last_on_qp: BTreeMap<u32, u32> = BTreeMap::new();

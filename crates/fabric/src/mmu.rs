@@ -61,6 +61,8 @@ pub(crate) enum Admission {
 #[derive(Debug)]
 pub(crate) struct Mmu {
     buffer: u64,
+    /// The same for ingresses that PFC protects; without bound where only their own limits count.
+    protected_buffer: u64,
     used: u64,
     /// What ingresses that PFC does not protect may use together for data.
     lossy_room: u64,
@@ -96,6 +98,10 @@ impl Mmu {
         quirks: &Quirks,
     ) -> Mmu {
         let ports = headroom.len();
+        // The quirk is one of a dynamic threshold that pauses.
+        let is_dynamic = matches!(pfc.threshold, Threshold::Dynamic { .. });
+        let shifted_threshold = quirks.shifted_threshold && is_dynamic && pfc.lossless != 0;
+        let quirks = Quirks { shifted_threshold, ..*quirks };
         let alphas: Vec<u32> = match pfc.threshold {
             Threshold::Static { .. } => vec![0; ports],
             Threshold::Dynamic { alpha, at, .. } => rates
@@ -104,7 +110,8 @@ impl Mmu {
                 .collect(),
         };
         let mut mmu = Mmu {
-            buffer: if quirks.shifted_threshold { u64::MAX } else { buffer },
+            buffer,
+            protected_buffer: if shifted_threshold { u64::MAX } else { buffer },
             used: 0,
             lossy_room: 0,
             lossy_alpha,
@@ -117,9 +124,8 @@ impl Mmu {
             shared: 0,
             shared_used: 0,
             headroom,
-            quirks: *quirks,
+            quirks,
         };
-        let only_ingress_limits = quirks.shifted_threshold;
         for (place, ingress) in mmu.ingress.iter_mut().enumerate() {
             let is_in = |mask: u8| mask & 1 << (place / ports) != 0;
             ingress.lossless = is_in(pfc.lossless);
@@ -127,7 +133,7 @@ impl Mmu {
                 Threshold::Dynamic { reserve, .. } if ingress.lossless => {
                     u32::try_from(reserve.get()).unwrap_or(WITHOUT_BOUND)
                 }
-                Threshold::Dynamic { .. } if is_in(data) && !only_ingress_limits => 0,
+                Threshold::Dynamic { .. } if is_in(data) => 0,
                 _ => WITHOUT_BOUND,
             };
         }
@@ -153,7 +159,8 @@ impl Mmu {
                 let kept = self.kept_apart() + xoff.get() * lossless as u64;
                 if kept <= self.buffer { kept } else { self.kept_apart() }
             }
-            Threshold::Dynamic { .. } if self.quirks.threshold_wraps => 0,
+            // Then PFC never fires, and the whole buffer is for all.
+            Threshold::Dynamic { .. } if self.shared < 0 && self.quirks.threshold_wraps => 0,
             Threshold::Dynamic { .. } => self.kept_apart(),
         };
         self.lossy_room = self.buffer.saturating_sub(kept);
@@ -231,7 +238,7 @@ impl Mmu {
     /// left since the counters were last brought up to date.
     #[inline]
     pub(crate) fn is_far_from_limits(&self, port: u16, priority: u8, size: u64) -> bool {
-        self.is_calm(size) || (self.used + size <= self.buffer && self.is_far(port, priority, size))
+        self.is_calm(size) || self.is_far(port, priority, size)
     }
 
     /// Whether the same holds wherever the packet comes from.
@@ -244,6 +251,9 @@ impl Mmu {
         let ingress = &self.ingress[self.place(port, priority)];
         if !ingress.lossless {
             return self.lossy_alpha.is_none() && self.used + size <= self.lossy_room;
+        }
+        if self.used + size > self.protected_buffer {
+            return false;
         }
         match self.threshold {
             Threshold::Static { xoff, .. } => ingress.bytes + size < xoff.get(),
@@ -287,11 +297,12 @@ impl Mmu {
         size: u64,
         is_data: bool,
     ) -> Option<Admission> {
-        if self.used + size > self.buffer {
-            return Some(Admission::BufferFull);
-        }
         let place = self.place(port, priority);
         let ingress = &self.ingress[place];
+        let buffer = if ingress.lossless { self.protected_buffer } else { self.buffer };
+        if self.used + size > buffer {
+            return Some(Admission::BufferFull);
+        }
         if !ingress.lossless {
             let is_full = || match self.threshold {
                 Threshold::Static { .. } => self.lossy() + size > self.lossy_room,

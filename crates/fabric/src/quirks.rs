@@ -33,7 +33,8 @@ pub struct Quirks {
     pub stale_turn: bool,
     /// Dynamic thresholds double with each doubling of the port's rate over the slowest host port's,
     /// up to the whole of the free buffer; headroom belongs to the port and not to each priority;
-    /// nothing but the ingress limits is checked.
+    /// of ingresses that PFC protects nothing but their own limits is checked. It needs PFC and a
+    /// dynamic threshold.
     pub shifted_threshold: bool,
     /// The free buffer is an unsigned 32-bit number: headroom beyond the buffer makes the threshold
     /// huge, and PFC never fires.

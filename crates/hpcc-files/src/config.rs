@@ -9,7 +9,7 @@ mod keys;
 use crate::error::{FileError, Result, Warning};
 use crate::words::Words;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use units::{Bytes, NodeId, Rate, Time};
 
 pub(crate) use check::check;
@@ -222,6 +222,17 @@ pub struct LinkDown {
 }
 
 impl Config {
+    /// The files that a run writes, as they are named, each with the key that names it.
+    pub fn outputs(&self) -> Vec<(&'static str, &Path)> {
+        let named = [
+            ("FCT_OUTPUT_FILE", Some(&self.fct_output_file)),
+            ("PFC_OUTPUT_FILE", Some(&self.pfc_output_file)),
+            ("QLEN_MON_FILE", self.qlen_mon_file.as_ref()),
+            ("TRACE_OUTPUT_FILE", self.trace_output_file.as_ref()),
+        ];
+        named.into_iter().filter_map(|(key, path)| Some((key, path?.as_path()))).collect()
+    }
+
     /// The original's defaults.
     fn new() -> Config {
         Config {

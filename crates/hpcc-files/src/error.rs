@@ -3,6 +3,10 @@
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use units::text::printable;
+
+/// Most characters of what is wrong or odd: it is a line, whatever a file says.
+const MOST_OF_MESSAGE: usize = 600;
 
 /// Short for a result of this crate.
 pub type Result<T> = std::result::Result<T, FileError>;
@@ -37,7 +41,7 @@ impl FileError {
         FileError {
             file: None,
             line: None,
-            message: message.into(),
+            message: printable(&message.into(), MOST_OF_MESSAGE),
             hint: None,
             warnings: Vec::new(),
         }
@@ -57,7 +61,7 @@ impl FileError {
     /// The same with advice.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> FileError {
-        self.hint = Some(hint.into());
+        self.hint = Some(printable(&hint.into(), MOST_OF_MESSAGE));
         self
     }
 
@@ -102,7 +106,8 @@ pub struct Warning {
 impl Warning {
     /// A warning that is about no line.
     pub fn new(message: impl Into<String>) -> Warning {
-        Warning { file: None, line: None, message: message.into() }
+        let message = printable(&message.into(), MOST_OF_MESSAGE);
+        Warning { file: None, line: None, message }
     }
 
     pub(crate) fn at(line: usize, message: impl Into<String>) -> Warning {

@@ -168,8 +168,19 @@ enum Unread {
     Large(FileError),
 }
 
+/// Whether a file can be waited for: a regular one, or one that the caller has opened for us, such as
+/// `/dev/stdin`. A named pipe may never be written to, and a device may have no end.
+fn is_readable(path: &Path) -> io::Result<bool> {
+    let open = ["/dev/stdin", "/dev/fd", "/proc/self/fd"];
+    let kind = path.metadata()?;
+    Ok(kind.is_file() || kind.is_dir() || open.iter().any(|open| path.starts_with(open)))
+}
+
 /// The bytes of a file. Some files have no end, so there is a limit.
 fn read_file(path: &Path, longest: u64) -> std::result::Result<Vec<u8>, Unread> {
+    if !is_readable(path).map_err(Unread::Failed)? {
+        return Err(Unread::Failed(io::Error::other("it is not a regular file")));
+    }
     let mut text = Vec::new();
     match File::open(path).and_then(|file| file.take(longest + 1).read_to_end(&mut text)) {
         Err(error) => Err(Unread::Failed(error)),

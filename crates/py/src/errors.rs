@@ -1,10 +1,12 @@
 //! Errors of the crates below as the exceptions of `rocelab.errors`.
 
+use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use units::memory::NoMemory;
 
 /// What a user is asked to do when the simulator itself failed.
 const BUG: &str = "this is a bug in rocelab; please report it with the scenario";
@@ -63,7 +65,8 @@ pub(crate) fn guarded<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) 
     py.detach(|| catch_unwind(AssertUnwindSafe(work))).map_err(|panic| bug(py, &*panic))
 }
 
-/// A panic, as `SimulationError` that says so, unless it is for want of memory.
+/// A panic, as `SimulationError` that says so, unless it is for want of memory: then as `MemoryError`
+/// where a list could not be allocated.
 pub(crate) fn bug(py: Python<'_>, panic: &(dyn Any + Send)) -> PyErr {
     if let Some(no_room) = panic.downcast_ref::<rocelab::NoRoom>() {
         return exception(py, "SimulationError", no_room.to_string(), |details| {
@@ -72,6 +75,9 @@ pub(crate) fn bug(py: Python<'_>, panic: &(dyn Any + Send)) -> PyErr {
                 "raise the limit on address space (ulimit -v), or have fewer flows at once",
             )
         });
+    }
+    if let Some(no_memory) = panic.downcast_ref::<NoMemory>() {
+        return PyMemoryError::new_err(no_memory.to_string());
     }
     let what = panic
         .downcast_ref::<String>()

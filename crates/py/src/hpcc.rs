@@ -1,6 +1,6 @@
 //! Experiments of the HPCC simulator.
 
-use crate::errors::{file_error, guarded, simulation_error, write_error};
+use crate::errors::{config_error, file_error, guarded, simulation_error, write_error};
 use crate::run::RunResult;
 use crate::worker::stoppable;
 use pyo3::prelude::*;
@@ -32,8 +32,8 @@ pub(crate) fn topology_sites(py: Python<'_>, path: PathBuf) -> PyResult<Vec<usiz
 #[pyclass(frozen, module = "rocelab._rocelab")]
 pub(crate) struct HpccExperiment {
     pub(crate) read: Arc<hpcc_files::Experiment>,
-    toml: String,
-    warnings: Vec<String>,
+    /// What its scenario is called.
+    name: String,
 }
 
 #[pymethods]
@@ -43,22 +43,31 @@ impl HpccExperiment {
     fn new(py: Python<'_>, path: PathBuf, directory: PathBuf) -> PyResult<HpccExperiment> {
         let made = stoppable(py, move || {
             let read = hpcc_files::Experiment::read(&path, &directory)?;
-            let (spec, served) = rocelab::hpcc::scenario_of(&read, &name_of(&path));
-            let warnings = read.warnings.iter().chain(&served).map(ToString::to_string).collect();
-            Ok(HpccExperiment { read: Arc::new(read), toml: spec.to_toml(), warnings })
+            Ok(HpccExperiment { read: Arc::new(read), name: name_of(&path) })
         })?;
         made.map_err(|error| file_error(py, &error))
     }
 
-    /// The scenario that does the same, as TOML.
-    fn to_toml(&self) -> &str {
-        &self.toml
+    /// The scenario that does the same, as TOML, with keys set by pairs of dotted key and value.
+    fn to_toml(&self, py: Python<'_>, settings: Vec<(String, String)>) -> PyResult<String> {
+        let spec = guarded(py, || rocelab::hpcc::scenario_of(&self.read, &self.name, &settings))?;
+        let (spec, _) = spec.map_err(|error| config_error(py, &error))?;
+        guarded(py, || spec.to_toml())
     }
 
-    /// What is odd about the files, and what is served in another way.
+    /// What is odd about the files, and what is served in another way with those keys set; where they
+    /// cannot be set, [`to_toml`](Self::to_toml) says why.
+    fn warnings(&self, py: Python<'_>, settings: Vec<(String, String)>) -> PyResult<Vec<String>> {
+        let served = guarded(py, || rocelab::hpcc::served(&self.read, &settings))?;
+        let served = served.unwrap_or_default();
+        Ok(self.read.warnings.iter().chain(&served).map(ToString::to_string).collect())
+    }
+
+    /// The files that the configuration asks for, as it names them, each with the key that does.
     #[getter]
-    fn warnings(&self) -> Vec<String> {
-        self.warnings.clone()
+    fn outputs(&self) -> Vec<(&'static str, PathBuf)> {
+        let outputs = self.read.config.outputs().into_iter();
+        outputs.map(|(key, path)| (key, path.to_owned())).collect()
     }
 
     /// Writes the files that the configuration asks for with what came out of a run: where it names

@@ -3,6 +3,7 @@
 //! Everything here is thin: scenarios are parsed and run by the crates below, tables leave through
 //! the Arrow PyCapsule interface, and nested plain data (summaries, catalogues) leaves as JSON.
 
+mod allocator;
 mod catalogue;
 mod errors;
 mod hpcc;
@@ -13,19 +14,27 @@ mod worker;
 
 use pyo3::prelude::*;
 
-/// It asks the system for huge pages: in a network of 8192 hosts, whose packets call at ports all over
-/// memory, every eighth nanosecond went into looking pages up.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: allocator::Allocator = allocator::Allocator;
+
+/// `text` as a line of at most `most` characters, fit for a terminal: see [`units::text::printable`].
+#[pyfunction]
+fn printable(text: &str, most: usize) -> String {
+    units::text::printable(text, most)
+}
 
 #[pymodule(gil_used = false)]
 mod _rocelab {
     use pyo3::prelude::*;
 
     #[pymodule_export]
+    use crate::allocator::exit_on_abort;
+    #[pymodule_export]
     use crate::catalogue::{json_schema, schemes, topologies, workloads};
     #[pymodule_export]
     use crate::hpcc::{HpccExperiment, topology_sites};
+    #[pymodule_export]
+    use crate::printable;
     #[pymodule_export]
     use crate::run::{RunResult, run};
     #[pymodule_export]

@@ -4,10 +4,14 @@ use crate::errors::{config_error, simulation_error};
 use crate::table::Table;
 use crate::worker::stoppable;
 use ::scenario::ScenarioError;
+use ::scenario::memory::Limits;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use results::arrow_array::RecordBatch;
 use results::arrow_schema::ArrowError;
+use rocelab::memory::{self, Use};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -31,6 +35,15 @@ fn refused(py: Python<'_>, mut error: ScenarioError, generated: bool) -> PyErr {
         error.line = None;
     }
     config_error(py, &error)
+}
+
+fn command_of(name: &str) -> PyResult<Use> {
+    match name {
+        "check" => Ok(Use::Check),
+        "plan" => Ok(Use::Plan),
+        "run" => Ok(Use::Run),
+        _ => Err(PyValueError::new_err(format!("no command {name:?}"))),
+    }
 }
 
 #[pymethods]
@@ -79,6 +92,31 @@ impl Scenario {
             Err(error) => Err(simulation_error(py, error.to_string())),
         };
         Ok((table(messages)?, table(load)?))
+    }
+
+    /// Compares the memory that `runs` at a time of a command need with the limits of this process.
+    /// `command` is "check", "plan" or "run". Returns a warning where it may not be there; where it
+    /// clearly is not, raises `ConfigError`.
+    fn check_memory(&self, py: Python<'_>, command: &str, runs: u64) -> PyResult<Option<String>> {
+        let command = command_of(command)?;
+        let valid = Arc::clone(&self.valid);
+        let check = move || memory::check(&valid, command, runs, &Limits::of_process());
+        let checked = stoppable(py, check)?;
+        checked.map_err(|error| self.refused(py, error))
+    }
+
+    /// The bytes that a command needs beside what the process has already, by what needs them.
+    fn memory(&self, command: &str) -> PyResult<BTreeMap<&'static str, u64>> {
+        let estimate = memory::estimate(&self.valid, command_of(command)?);
+        Ok(BTreeMap::from([
+            ("base", estimate.base),
+            ("messages", estimate.messages),
+            ("routes", estimate.routes),
+            ("nodes", estimate.nodes),
+            ("samples", estimate.samples),
+            ("traces", estimate.traces),
+            ("packets", estimate.packets),
+        ]))
     }
 
     /// The whole scenario, defaults filled in, as TOML.

@@ -117,16 +117,26 @@ fn explain(scenario: &Scenario, refusal: Refusal) -> ScenarioError {
         .hint(format!(
             "have {priority} in classes.strict, and give data, ACKs and control packets lower priorities"
         )),
+        Refusal::TwoWays { src, dst } if scenario.quirks.node_hash => ScenarioError::new(
+            "quirks.node_hash",
+            format!(
+                "scheme {scheme} needs data and ACKs on the same path, and the hash of quirks.node_hash \
+                 sends those between {} and {} over two; routing.hash has no effect with it",
+                name(src),
+                name(dst)
+            ),
+        )
+        .hint("set quirks.node_hash = false: routing.hash is then \"symmetric\""),
         Refusal::TwoWays { src, dst } => ScenarioError::new(
             "routing.hash",
             format!(
-                "{scheme} needs data and ACKs on the same path, and with \"symmetric\" those between \
+                "scheme {scheme} needs data and ACKs on the same path, and with \"symmetric\" those between \
                  {} and {} take two, as the topology is not regular enough",
                 name(src),
                 name(dst)
             ),
         )
-        .hint("use \"spanning-trees\""),
+        .hint("set routing.hash = \"spanning-trees\""),
         Refusal::NoSpanningTree => ScenarioError::new(
             "routing.hash",
             "\"spanning-trees\" needs a tree of switches with all hosts on it, and no host wired to \
@@ -202,7 +212,7 @@ fn explain(scenario: &Scenario, refusal: Refusal) -> ScenarioError {
                  switches have no place for them"
             ),
         )
-        .hint("take \"shared-memory\", or another scheme"),
+        .hint("set switch.architecture = \"shared-memory\", or take another scheme"),
         Refusal::Switch { node, error } => {
             let error = ScenarioError::from(&error);
             ScenarioError { message: format!("{} (switch {})", error.message, name(node)), ..error }

@@ -27,6 +27,7 @@
 mod capture;
 mod dispatch;
 pub mod hpcc;
+pub mod memory;
 mod plan;
 mod report;
 mod setup;

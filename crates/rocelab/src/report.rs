@@ -8,6 +8,10 @@ use results::{
 use scenario::{Message, NodeKind, Scenario};
 use std::sync::Arc;
 use units::Time;
+use units::memory::collect;
+
+/// What a table of flows has, as errors call it.
+const ROWS: &str = "rows of the flow table";
 
 pub(crate) fn report(
     scenario: &Scenario,
@@ -69,27 +73,23 @@ pub(crate) fn node_names(scenario: &Scenario) -> Arc<Vec<String>> {
 fn flow_table(scenario: &Scenario, output: &Output, names: &Arc<Vec<String>>) -> FlowTable {
     let messages = &scenario.messages;
     let outcomes = &output.flows;
+    let of_messages = |value: fn(&Message) -> u32| collect(messages.iter().map(value), ROWS);
+    let times = |value: fn(&FlowOutcome) -> u64| collect(outcomes.iter().map(value), ROWS);
+    let starts = messages.iter().zip(outcomes).map(|(message, flow)| start(message, flow));
     FlowTable {
-        flow_id: (0..messages.len() as u32).collect(),
-        qp_id: messages.iter().map(|message| message.qp).collect(),
-        tag: messages.iter().map(|message| message.tag).collect(),
+        flow_id: collect(0..messages.len() as u32, ROWS),
+        qp_id: of_messages(|message| message.qp),
+        tag: collect(messages.iter().map(|message| message.tag), ROWS),
         tags: scenario.tags.clone(),
-        src: messages.iter().map(|message| message.src.get()).collect(),
-        dst: messages.iter().map(|message| message.dst.get()).collect(),
+        src: of_messages(|message| message.src.get()),
+        dst: of_messages(|message| message.dst.get()),
         node_names: Arc::clone(names),
-        priority: messages.iter().map(|message| message.priority).collect(),
-        size_bytes: messages.iter().map(|message| message.size.get()).collect(),
-        start_ps: messages
-            .iter()
-            .zip(outcomes)
-            .map(|(message, flow)| start(message, flow))
-            .collect(),
-        fct_ps: outcomes
-            .iter()
-            .map(|flow| if flow.fct == Time::NEVER { UNFINISHED } else { flow.fct.ps() })
-            .collect(),
-        ideal_fct_ps: output.ideal.iter().map(|ideal| ideal.ps()).collect(),
-        retransmitted_bytes: outcomes.iter().map(|flow| flow.retransmitted_bytes).collect(),
+        priority: collect(messages.iter().map(|message| message.priority), ROWS),
+        size_bytes: collect(messages.iter().map(|message| message.size.get()), ROWS),
+        start_ps: collect(starts, ROWS),
+        fct_ps: times(|flow| if flow.fct == Time::NEVER { UNFINISHED } else { flow.fct.ps() }),
+        ideal_fct_ps: collect(output.ideal.iter().map(|ideal| ideal.ps()), ROWS),
+        retransmitted_bytes: times(|flow| flow.retransmitted_bytes),
         unfinished: {
             let mut causes = vec![None; messages.len()];
             for &(flow, why) in &output.unfinished {

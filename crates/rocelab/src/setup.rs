@@ -8,6 +8,7 @@ use fabric::{
 };
 use scenario::{Scenario, Stop, Trace};
 use std::collections::BTreeMap;
+use units::memory::collect;
 use units::{NodeId, Rate, Time, cancel};
 
 /// Buffers and thresholds of the fabric count alpha in these.
@@ -134,30 +135,27 @@ fn messages(scenario: &Scenario) -> Vec<Message> {
     let mut ports = SourcePorts::default();
     let mut port_of_qp: BTreeMap<u32, u16> = BTreeMap::new();
     let ports_count = scenario.quirks.node_hash;
-    scenario
-        .messages
-        .iter()
-        .map(|message| {
-            cancel::check();
-            let mut source_port = SourcePorts::FIRST;
-            if ports_count {
-                let port = port_of_qp.entry(message.qp);
-                source_port = *port.or_insert_with(|| ports.next(message.src, message.dst));
-            }
-            Message {
-                src: message.src,
-                dst: message.dst,
-                size: message.size,
-                start: message.start,
-                after: message
-                    .after
-                    .map(|after| fabric::After { message: after.message, delay: after.delay }),
-                priority: message.priority,
-                qp: message.qp,
-                udp_ports: (source_port, message.port),
-            }
-        })
-        .collect()
+    let messages = scenario.messages.iter().map(|message| {
+        cancel::check();
+        let mut source_port = SourcePorts::FIRST;
+        if ports_count {
+            let port = port_of_qp.entry(message.qp);
+            source_port = *port.or_insert_with(|| ports.next(message.src, message.dst));
+        }
+        Message {
+            src: message.src,
+            dst: message.dst,
+            size: message.size,
+            start: message.start,
+            after: message
+                .after
+                .map(|after| fabric::After { message: after.message, delay: after.delay }),
+            priority: message.priority,
+            qp: message.qp,
+            udp_ports: (source_port, message.port),
+        }
+    });
+    collect(messages, "messages")
 }
 
 fn quirks(spec: &scenario::QuirksSpec) -> Quirks {

@@ -68,8 +68,7 @@ fn fixes(scenario: &Scenario, output: &Output, counts: &Unfinished) -> Vec<Strin
     }
     if counts.paused > 0 {
         let key = if scenario.wire.error_rate > 0.0 { "wire.error_rate" } else { "error_rate" };
-        fixes
-            .push(format!("set {key} of the links that PFC protects to 0, or pfc.enabled = false"));
+        fixes.push(format!("set {key} = 0 where PFC pauses links, or pfc.enabled = false"));
     }
     if counts.disconnected > 0 {
         fixes.push("lower error_rate of the links on their paths below 1".to_owned());

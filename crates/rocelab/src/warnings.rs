@@ -22,6 +22,7 @@ pub(crate) fn of(
         (Deadlock, deadlocked(scenario, output)),
         (LosslessDrops, dropped(scenario, output)),
         (Settings, unprotected(scenario)),
+        (Settings, unmarked(scenario)),
         (Settings, marks_nothing(scenario, setup)),
         (Settings, one_threshold(scenario, setup)),
         (Settings, host_rates),
@@ -57,7 +58,8 @@ fn dropped(scenario: &Scenario, output: &Output) -> Option<String> {
     } else {
         &format!("{count} packets of lossless classes were")
     };
-    Some(format!("{packets} dropped: PFC did not protect them (see drops){mend}"))
+    let place = format!("the first at {} at {}", at.name, first.time);
+    Some(format!("{packets} dropped, {place}: PFC did not protect them{mend}"))
 }
 
 /// Whether links damaged packets, or failed under some.
@@ -74,6 +76,19 @@ fn unprotected(scenario: &Scenario) -> Option<String> {
         let flows =
             if count == 1 { "1 flow uses".to_owned() } else { format!("{count} flows use") };
         format!("{flows} a priority that PFC does not protect; see classes.lossless")
+    })
+}
+
+/// A scheme that waits for marks where switches make none.
+fn unmarked(scenario: &Scenario) -> Option<String> {
+    let scheme = &scenario.scheme;
+    let marks = scheme.info.preset(&scheme.preset)?.ecn.is_some();
+    (marks && scenario.ecn.is_none()).then(|| {
+        format!(
+            "scheme.name = \"{}\" reacts to ECN marks, and with ecn.enabled = false there are none; set \
+             ecn.enabled = true",
+            scheme.info.name
+        )
     })
 }
 

@@ -96,11 +96,15 @@ fn a_circle_of_pauses_is_told_however_the_run_ends() {
     }
 }
 
+/// What the warning says to set.
 #[test]
 fn without_a_circle_nothing_is_told() {
+    let (_, told) = warnings(RING, &[("run.limit", "10ms")]);
+    let fix = "To finish them, set routing.hash = \"spanning-trees\" and routing.trees = 1";
+    assert!(told[0].ends_with(fix), "{told:?}");
     let tree = [("routing.hash", "spanning-trees"), ("routing.trees", "1")];
     let (done, warnings) = warnings(RING, &tree);
-    assert!(done > 0 && warnings.is_empty(), "{done} {warnings:?}");
+    assert!(done == 16 && warnings.is_empty(), "{done} {warnings:?}");
 }
 
 #[test]

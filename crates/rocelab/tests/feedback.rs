@@ -141,7 +141,7 @@ fn fncc_works_with_cumulative_acks_on_spanning_trees() {
 /// Protects from runs on paths that the law would misread: parallel cables, for which symmetric
 /// hashes are not enough.
 #[test]
-#[should_panic(expected = "use \"spanning-trees\"")]
+#[should_panic(expected = "set routing.hash = \"spanning-trees\"")]
 fn fncc_refuses_paths_that_differ() {
     let flows: String =
         (0..16).map(|_| "{ src = \"h0\", dst = \"h2\", size = \"8KB\" },").collect();

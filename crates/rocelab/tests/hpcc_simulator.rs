@@ -91,7 +91,7 @@ fn pauses_are_as_many_and_the_marks_the_same() {
 fn without_pauses_full_buffers_drop() {
     // Headers of small packets make more of the flows than the buffer holds.
     let run = incast_with("none", "PAUSE_TIME 0 PACKET_PAYLOAD_SIZE 500");
-    let (_, warnings) = scenario_of(&run.experiment, "x");
+    let (_, warnings) = scenario_of(&run.experiment, "x", &[]).unwrap();
     assert!(warnings.iter().any(|warning| warning.to_string().contains("PAUSE_TIME 0 pauses")));
     let summary = &run.result.summary;
     assert_eq!(summary.pause_frames, 0);
@@ -159,7 +159,7 @@ fn hpcc_on_long_paths_is_told() {
         topology += &format!("2 {} 100Gbps 1us 0\n", switches + 2);
         let flows = ["0 2 3 100 1000 2.0".to_owned(), "0 1 3 100 1000 2.0".to_owned()];
         let run = Run::new("long", law, &topology, &flows, more);
-        let (_, warnings) = scenario_of(&run.experiment, "long");
+        let (_, warnings) = scenario_of(&run.experiment, "long", &[]).unwrap();
         warnings.iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     assert_eq!(warnings("hpcc", 5, ""), Vec::<String>::new());
@@ -196,7 +196,7 @@ fn hosts_of_several_rates_have_the_parameters_of_the_configuration() {
 fn acks_from_a_later_byte_on_are_told() {
     let flows = ["0 2 3 100 1000 2.0".to_owned()];
     let run = Run::new("acks", "dcqcn", DUMBBELL, &flows, "L2_ACK_INTERVAL 5000");
-    let (_, warnings) = scenario_of(&run.experiment, "acks");
+    let (_, warnings) = scenario_of(&run.experiment, "acks", &[]).unwrap();
     let told = warnings[0].to_string();
     assert!(told.contains("multiple of L2_CHUNK_SIZE: shorter flows of another size"), "{told}");
 }
@@ -205,7 +205,7 @@ fn acks_from_a_later_byte_on_are_told() {
 fn trace(run: &Run) -> Vec<packet_trace::Record> {
     let mut experiment = run.experiment.clone();
     experiment.traced = experiment.topology.hosts().chain(experiment.topology.switches()).collect();
-    let (spec, _) = scenario_of(&experiment, "traced");
+    let (spec, _) = scenario_of(&experiment, "traced", &[]).unwrap();
     let scenario = Scenario::from_spec(spec, None).unwrap();
     let options = RunOptions { records: records_of(&experiment), ..RunOptions::default() };
     let result = rocelab::run(&scenario, &options).unwrap();
@@ -256,7 +256,7 @@ fn a_failing_link_leaves_records_of_drops() {
 fn each_quirk_can_be_switched_off() {
     let flows = ["0 2 3 100 5000000 2.0".to_owned(), "1 2 3 100 5000000 2.0".to_owned()];
     let run = Run::new("quirks", "hpcc", DUMBBELL, &flows, "");
-    let (spec, _) = scenario_of(&run.experiment, "quirks");
+    let (spec, _) = scenario_of(&run.experiment, "quirks", &[]).unwrap();
     let toml = spec.to_toml();
     let plain = scenario::parse(&toml, None, &[]).unwrap();
     let same = rocelab::run(&plain, &RunOptions::default()).unwrap();

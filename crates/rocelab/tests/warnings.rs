@@ -276,8 +276,10 @@ fn that_nothing_began_is_told() {
     let warnings = run(late).summary.warnings;
     assert_eq!(
         warnings,
-        ["2 of 2 flows are unfinished at 5us, and in no statistic of completion times: 2 not yet started \
-          (the first starts at 1ms). To finish them, raise run.stop"]
+        [
+            "2 of 2 flows are unfinished at 5us, and in no statistic of completion times: 2 not yet started \
+          (the first starts at 1ms). To finish them, raise run.stop"
+        ]
     );
     let begun = run_with(late, &[("traffic.0.start", "1us")]).summary.warnings;
     assert!(begun[0].contains(": 2 still sending. "), "{begun:?}");

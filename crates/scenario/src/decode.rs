@@ -10,6 +10,7 @@ use serde::de::{
 };
 use std::fmt;
 use units::cancel;
+use units::text::{MOST_SHOWN, printable};
 
 /// The key that tells which kind a table is of.
 const KIND: &str = "kind";
@@ -22,9 +23,11 @@ pub(crate) fn decode<'de, T: de::Deserialize<'de>>(tree: &'de Tree) -> Result<T,
     T::deserialize(At { tree, skip_kind: false }).map_err(|error| {
         let key = error.path.iter().rev().fold(String::new(), |key, step| join(&key, step));
         let line = tree.line_of(&key);
-        let mut out = ScenarioError::new(key, error.message).at_line(line);
-        out.hint = error.hint;
-        out
+        let out = ScenarioError::new(key, error.message).at_line(line);
+        match error.hint {
+            Some(hint) => out.hint(hint),
+            None => out,
+        }
     })
 }
 
@@ -137,7 +140,7 @@ fn shown(got: Unexpected<'_>) -> String {
         Unexpected::Unsigned(number) => number.to_string(),
         Unexpected::Signed(number) => number.to_string(),
         Unexpected::Float(number) => format!("{number:?}"),
-        Unexpected::Str(text) => format!("{text:?}"),
+        Unexpected::Str(text) => format!("{:?}", printable(text, MOST_SHOWN)),
         Unexpected::Seq => "a list".to_owned(),
         Unexpected::Map | Unexpected::StructVariant => "a table".to_owned(),
         Unexpected::UnitVariant | Unexpected::Unit => "a word alone".to_owned(),

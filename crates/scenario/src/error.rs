@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use units::text::{MOST_SHOWN, printable};
 
 /// Short for a result of this crate.
 pub type Result<T> = std::result::Result<T, ScenarioError>;
@@ -38,7 +39,7 @@ impl ScenarioError {
             file: None,
             key: key.into(),
             line: None,
-            message: without_controls(message.into()),
+            message: printable(&message.into(), MOST_OF_MESSAGE),
             hint: None,
         }
     }
@@ -46,7 +47,7 @@ impl ScenarioError {
     /// The same with advice.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> ScenarioError {
-        self.hint = Some(hint.into());
+        self.hint = Some(printable(&hint.into(), MOST_OF_HINT));
         self
     }
 
@@ -63,25 +64,15 @@ impl ScenarioError {
     #[must_use]
     pub(crate) fn at_line(mut self, line: Option<usize>) -> ScenarioError {
         self.line = self.line.or(line);
-        self.key = without_controls(self.key);
+        self.key = printable(&self.key, MOST_SHOWN);
         self
     }
 }
 
-/// With control characters as they are written in TOML: what a file says may stand in an error, which
-/// is a line.
-fn without_controls(text: String) -> String {
-    if !text.contains(char::is_control) {
-        return text;
-    }
-    text.chars().fold(String::new(), |mut line, letter| {
-        match letter.is_control() {
-            true => line.extend(letter.escape_default()),
-            false => line.push(letter),
-        }
-        line
-    })
-}
+/// Most characters of what is wrong: an error is a line, whatever a file says.
+const MOST_OF_MESSAGE: usize = 600;
+/// Most characters of advice, which may list what there is to choose from.
+const MOST_OF_HINT: usize = 1500;
 
 impl fmt::Display for ScenarioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -106,6 +97,10 @@ impl std::error::Error for ScenarioError {}
 
 /// The member of `known` that `word` was probably meant to be.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // The distance of a long word takes long, and is large.
+    if word.len() > MOST_SHOWN {
+        return None;
+    }
     let word = word.to_lowercase();
     known
         .into_iter()

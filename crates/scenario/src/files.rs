@@ -26,12 +26,16 @@ pub(crate) fn read_path(path: &Path) -> std::result::Result<String, String> {
     if metadata.is_dir() {
         return Err(format!("cannot read {shown}: it is a directory"));
     }
+    // A pipe may never be written to, and a device may have no end.
+    if !metadata.is_file() {
+        return Err(format!("cannot read {shown}: it is not a regular file"));
+    }
     let too_large = || Err(format!("cannot read {shown}: it is larger than 1 GiB"));
     if metadata.len() > LARGEST {
         return too_large();
     }
     let mut bytes = Vec::new();
-    // Devices and pipes may have no end, and say nothing of their size.
+    // It may grow meanwhile.
     File::open(path)
         .and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes))
         .map_err(|error| format!("cannot read {shown}: {error}"))?;

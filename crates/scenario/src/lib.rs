@@ -30,6 +30,7 @@ mod decode;
 mod error;
 mod failure;
 mod files;
+pub mod memory;
 pub mod network;
 mod probe;
 mod random;
@@ -87,8 +88,28 @@ pub fn parse(
     origin: Option<&Path>,
     overrides: &[(String, String)],
 ) -> Result<Scenario> {
-    let parsed = Tree::from_toml(text).and_then(|tree| understand(tree, origin, overrides));
+    let checked = memory::check_text(text.len()).and_then(|()| Tree::from_toml(text));
+    let parsed = checked.and_then(|tree| understand(tree, origin, overrides));
     parsed.map_err(|error| error.in_file(origin))
+}
+
+/// `spec` with keys set as in [`parse`].
+///
+/// # Errors
+/// Where a key is unknown, or its value is of the wrong kind.
+pub fn with_settings(spec: &spec::Spec, overrides: &[(String, String)]) -> Result<spec::Spec> {
+    let mut tree = Tree::from_toml(&spec.to_toml())?;
+    let changed = set_keys(&mut tree, overrides).and_then(|()| decode::decode(&tree));
+    // Nobody has seen the lines of that text.
+    changed.map_err(|error| ScenarioError { line: None, ..error })
+}
+
+fn set_keys(tree: &mut Tree, overrides: &[(String, String)]) -> Result<()> {
+    for (key, value) in overrides {
+        // A key of the command line has no line, and may hold anything.
+        tree.set(key, value).map_err(|error| error.at_line(None))?;
+    }
+    one_scheme(tree)
 }
 
 fn understand(
@@ -96,11 +117,7 @@ fn understand(
     origin: Option<&Path>,
     overrides: &[(String, String)],
 ) -> Result<Scenario> {
-    for (key, value) in overrides {
-        // A key of the command line has no line, and may hold anything.
-        tree.set(key, value).map_err(|error| error.at_line(None))?;
-    }
-    one_scheme(&mut tree)?;
+    set_keys(&mut tree, overrides)?;
     let mut spec: spec::Spec = decode::decode(&tree)?;
     if spec.name.is_none() {
         let stem = origin.and_then(Path::file_stem).and_then(|stem| stem.to_str());

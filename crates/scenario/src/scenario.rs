@@ -118,7 +118,7 @@ impl Scenario {
             ));
         }
         let run = resolve_run(&spec.run)?;
-        let classes = settings::classes(&spec.classes)?;
+        let classes = settings::classes(&spec.classes, &spec.quirks)?;
         let wire = settings::wire(&spec.wire)?;
         settings::quirks(&mut spec.quirks)?;
 
@@ -266,9 +266,12 @@ fn check_trees(routing: &Routing, scheme: &SchemeInfo) -> Result<()> {
     if !scheme.chooses_ports || !matches!(routing, Routing::SpanningTrees { .. }) {
         return Ok(());
     }
-    let why =
-        format!("scheme {} chooses among ports of equal cost, which trees have not", scheme.name);
-    Err(ScenarioError::new("routing.hash", why).hint("take \"five-tuple\" or \"symmetric\""))
+    let why = format!(
+        "scheme {} chooses among ports of equal cost, and spanning trees have none",
+        scheme.name
+    );
+    Err(ScenarioError::new("routing.hash", why)
+        .hint("set routing.hash = \"five-tuple\" or \"symmetric\""))
 }
 
 /// CIOQ switches know no links that fail or lose packets.
@@ -278,11 +281,11 @@ fn check_sound_links(
     wire: &Wire,
     scheme: &SchemeInfo,
 ) -> Result<()> {
-    let why = "CIOQ switches have sound links only";
+    let why = "CIOQ switches (switch.architecture = \"cioq\") have sound links only";
     let hint = if scheme.input_queues {
         format!("scheme {} needs such switches: choose another", scheme.name)
     } else {
-        "take switch.architecture = \"shared-memory\"".to_owned()
+        "set switch.architecture = \"shared-memory\"".to_owned()
     };
     let refuse = |key: String, why: String| Err(ScenarioError::new(key, why).hint(hint.clone()));
     if !outages.is_empty() {

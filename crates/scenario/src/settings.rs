@@ -128,6 +128,43 @@ pub(crate) fn quirks(spec: &mut QuirksSpec) -> Result<()> {
     }
 }
 
+/// The quirks that are on, as `quirks.KEY` with commas between them.
+fn quirks_on(quirks: &QuirksSpec) -> String {
+    // Without a default for what is left out this names every quirk.
+    let QuirksSpec {
+        whole_nanoseconds,
+        node_hash,
+        one_way_rtt,
+        acks_ignore_pause,
+        silent_duplicates,
+        scan_queue_pairs,
+        missed_wake_up,
+        stale_turn,
+        shifted_threshold,
+        threshold_wraps,
+        ns3_streams,
+        emission_order,
+        packet_turns,
+    } = quirks;
+    let all = [
+        ("whole_nanoseconds", *whole_nanoseconds),
+        ("node_hash", *node_hash),
+        ("one_way_rtt", *one_way_rtt),
+        ("acks_ignore_pause", *acks_ignore_pause),
+        ("silent_duplicates", *silent_duplicates),
+        ("scan_queue_pairs", *scan_queue_pairs),
+        ("missed_wake_up", *missed_wake_up),
+        ("stale_turn", *stale_turn),
+        ("shifted_threshold", shifted_threshold.is_some()),
+        ("threshold_wraps", *threshold_wraps),
+        ("ns3_streams", *ns3_streams),
+        ("emission_order", *emission_order),
+        ("packet_turns", *packet_turns),
+    ];
+    let on = all.iter().filter(|(_, on)| *on).map(|(key, _)| format!("quirks.{key}"));
+    on.collect::<Vec<_>>().join(", ")
+}
+
 pub(crate) fn wire(spec: &WireSpec) -> Result<Wire> {
     let payload = spec.payload.0.get();
     if !(64..=9000).contains(&payload) {
@@ -223,7 +260,7 @@ pub(crate) fn switch(
                 "switch.architecture",
                 format!("scheme {} works on input queues", scheme.name),
             )
-            .hint("take \"cioq\", or leave the key out"));
+            .hint("set switch.architecture = \"cioq\", or leave it out"));
         }
         Architecture::SharedMemory => {
             let given = [
@@ -234,26 +271,41 @@ pub(crate) fn switch(
             if let Some((key, _)) = given.iter().find(|(_, given)| *given) {
                 return Err(ScenarioError::new(
                     format!("switch.{key}"),
-                    "goes with architecture = \"cioq\", but it is \"shared-memory\"",
-                ));
+                    "goes with switch.architecture = \"cioq\", but it is \"shared-memory\"",
+                )
+                .hint(format!("leave switch.{key} out, or set switch.architecture = \"cioq\"")));
             }
             None
         }
         Architecture::Cioq if !quirks.is_native() => {
             return Err(ScenarioError::new(
                 "switch.architecture",
-                "the HPCC simulator, whose ways `quirks` asks for, has shared-memory switches",
-            ));
+                format!(
+                    "\"cioq\" does not go with {}: the HPCC simulator has shared-memory switches",
+                    quirks_on(quirks)
+                ),
+            )
+            .hint(if scheme.input_queues {
+                format!("turn these off, as scheme {} needs \"cioq\"", scheme.name)
+            } else {
+                "set switch.architecture = \"shared-memory\", or turn these off".to_owned()
+            }));
         }
         Architecture::Cioq => Some(cioq(spec)?),
     };
     let lossy_alpha = spec.lossy_alpha.map(|alpha| pfc::check_alpha(alpha, "switch.lossy_alpha"));
     let lossy_alpha = lossy_alpha.transpose()?;
-    if lossy_alpha.is_some() && (cioq.is_some() || !quirks.is_native()) {
+    if lossy_alpha.is_some() && cioq.is_some() {
         return Err(ScenarioError::new(
             "switch.lossy_alpha",
-            "is for switches with a shared buffer, and not for those of the HPCC simulator",
-        ));
+            "is a share of a shared buffer, and with switch.architecture = \"cioq\" there is none",
+        )
+        .hint("leave switch.lossy_alpha out, or set switch.architecture = \"shared-memory\""));
+    }
+    if lossy_alpha.is_some() && !quirks.is_native() {
+        let why = format!("does not go with {}: the HPCC simulator has none", quirks_on(quirks));
+        return Err(ScenarioError::new("switch.lossy_alpha", why)
+            .hint("leave switch.lossy_alpha out, or turn these off"));
     }
     Ok(SwitchSettings { buffer, lossy_alpha, latency, cioq })
 }
@@ -297,7 +349,7 @@ fn check_latency(latency: Quantity<Time>, key: &str) -> Result<Time> {
     Ok(latency.0)
 }
 
-pub(crate) fn classes(spec: &ClassesSpec) -> Result<Classes> {
+pub(crate) fn classes(spec: &ClassesSpec, quirks: &QuirksSpec) -> Result<Classes> {
     let ack = match spec.ack {
         AckClass::Priority(priority) => Some(priority),
         AckClass::Data(_) => None,
@@ -326,6 +378,13 @@ pub(crate) fn classes(spec: &ClassesSpec) -> Result<Classes> {
             format!("classes.weights.{priority}"),
             format!("a weight is 1 to 1000000, got {}", spec.weights[priority]),
         ));
+    }
+    if quirks.packet_turns && spec.weights != ClassesSpec::default().weights {
+        return Err(ScenarioError::new(
+            "classes.weights",
+            "has no effect with quirks.packet_turns = true: ports then send a packet of each priority in turn",
+        )
+        .hint("set quirks.packet_turns = false, or leave classes.weights out"));
     }
     let quantum = spec.quantum.0;
     if quantum == Bytes::ZERO || quantum > Bytes::new(1_000_000_000) {
@@ -356,23 +415,28 @@ pub(crate) fn routing(
     network: &Network,
     quirks: &QuirksSpec,
 ) -> Result<Routing> {
-    let default = if scheme.symmetric_paths { HashKind::Symmetric } else { HashKind::FiveTuple };
+    let symmetric = scheme.symmetric_paths && !quirks.node_hash;
+    let default = if symmetric { HashKind::Symmetric } else { HashKind::FiveTuple };
     let hash = *spec.hash.get_or_insert(default);
+    if quirks.node_hash && hash != HashKind::FiveTuple {
+        // What the quirk hashes are five-tuples, too.
+        return Err(ScenarioError::new(
+            "routing.hash",
+            "has no effect with quirks.node_hash = true: each switch then hashes with its own seed",
+        )
+        .hint("set quirks.node_hash = false, or leave routing.hash out"));
+    }
     if spec.trees.is_some() && hash != HashKind::SpanningTrees {
         return Err(ScenarioError::new("routing.trees", "needs routing.hash = \"spanning-trees\""));
     }
     match hash {
-        HashKind::FiveTuple if scheme.symmetric_paths => Err(ScenarioError::new(
+        HashKind::FiveTuple if symmetric => Err(ScenarioError::new(
             "routing.hash",
             format!("scheme {} needs data and ACKs on the same path", scheme.name),
         )
-        .hint("take \"symmetric\" or \"spanning-trees\", or leave the key out")),
+        .hint("set routing.hash = \"symmetric\" or \"spanning-trees\", or leave it out")),
         HashKind::FiveTuple => Ok(Routing::FiveTuple),
         HashKind::Symmetric => Ok(Routing::Symmetric),
-        HashKind::SpanningTrees if quirks.node_hash => Err(ScenarioError::new(
-            "routing.hash",
-            "the HPCC simulator, whose hash quirks.node_hash asks for, has no spanning trees",
-        )),
         HashKind::SpanningTrees => {
             let highest = network.nodes.iter().map(|node| node.tier).max();
             let roots = network.nodes.iter().filter(|node| Some(node.tier) == highest).count();

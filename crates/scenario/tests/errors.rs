@@ -306,7 +306,7 @@ fn cioq_switches_must_make_sense() {
     let with = |more: &str| star(&format!("{FLOW}{more}"));
     let cioq = |keys: &str| with(&format!("[switch]\narchitecture = \"cioq\"\n{keys}"));
     says(&cioq("speedup = 0.5"), &["switch.speedup: must be 1 to 16, got 0.5"]);
-    says(&cioq("lossy_alpha = 1"), &["switch.lossy_alpha: is for switches with a shared buffer"]);
+    says(&cioq("lossy_alpha = 1"), &["switch.lossy_alpha: is a share of a shared buffer"]);
     says(&set("switch.lossy_alpha", "0"), &["switch.lossy_alpha: must be from 2^-16 to 64, got 0"]);
     says(&cioq("input_queue = \"0B\""), &["switch.input_queue: 0B is out of range"]);
     says(&cioq("[pfc]\nthreshold = \"dynamic\""), &["pfc.threshold: a dynamic threshold shares"]);
@@ -314,7 +314,10 @@ fn cioq_switches_must_make_sense() {
         &cioq("[pfc]\nxoff = \"101KB\""),
         &["pfc.xoff: 101KB is more than an input queue of 100KB"],
     );
-    says(&cioq("[wire]\nerror_rate = 0.1"), &["wire.error_rate: CIOQ switches have sound links"]);
+    says(
+        &cioq("[wire]\nerror_rate = 0.1"),
+        &["wire.error_rate: CIOQ switches (switch.architecture = \"cioq\") have sound links"],
+    );
     let damaged = "[topology]\nkind = \"custom\"\n\
                    nodes = [{ name = \"a\", kind = \"host\" }, { name = \"b\", kind = \"host\" }]\n\
                    links = [\n{ a = \"a\", b = \"b\", rate = \"1Gbps\", delay = \"1us\", \
@@ -323,14 +326,19 @@ fn cioq_switches_must_make_sense() {
         &error(&format!("{damaged}[switch]\narchitecture = \"cioq\"\n")),
         &["line 5: topology.links.0.error_rate: a:b damages packets, and CIOQ switches"],
     );
-    says(&cioq("[quirks]\nnode_hash = true"), &["switch.architecture: the HPCC simulator"]);
+    says(
+        &cioq("[quirks]\nnode_hash = true"),
+        &["switch.architecture: \"cioq\" does not go with quirks.node_hash: the HPCC simulator"],
+    );
     says(
         &with("[switch]\nspeedup = 2.0"),
-        &["switch.speedup: goes with architecture = \"cioq\", but it is \"shared-memory\""],
+        &["switch.speedup: goes with switch.architecture = \"cioq\", but it is \"shared-memory\""],
     );
     says(
         &with("[scheme]\nname = \"rcm\"\n[switch]\narchitecture = \"shared-memory\""),
-        &["switch.architecture: scheme rcm works on input queues; hint: take \"cioq\""],
+        &[
+            "switch.architecture: scheme rcm works on input queues; hint: set switch.architecture = \"cioq\"",
+        ],
     );
 }
 
@@ -579,7 +587,7 @@ fn settings_must_make_sense() {
     );
     says(
         &both("[pfc]\nthreshold = \"dynamic\"\nxoff = \"10KB\""),
-        &["pfc.xoff: goes with threshold = \"static\""],
+        &["pfc.xoff: goes with pfc.threshold = \"static\""],
     );
     says(
         &both("[ecn]\nkmin = \"10KB\"\nkmax = \"9KB\""),
@@ -596,7 +604,10 @@ fn settings_must_make_sense() {
     );
     says(
         &both("[routing]\nhash = \"spanning-trees\"\n[quirks]\nnode_hash = true"),
-        &["routing.hash: the HPCC simulator"],
+        &[
+            "routing.hash: has no effect with quirks.node_hash = true",
+            "hint: set quirks.node_hash = false",
+        ],
     );
 }
 
@@ -963,4 +974,40 @@ fn control_characters_are_told_as_they_are_written() {
     says(&error(&format!("{odd}{STAR}{FLOW}")), &["a\\nb\\u{1b}[31m: unknown key"]);
     let scheme = format!("{STAR}{FLOW}[scheme]\nname = \"hpcc\"\n[scheme.params]\n{odd}");
     says(&error(&scheme), &["scheme.params.a\\nb\\u{1b}[31m: "]);
+}
+
+/// What is not seen, or changes how the rest is shown, is escaped; of long values a part is shown.
+#[test]
+fn errors_are_short_lines_of_what_is_seen() {
+    says(&set("scheme", "\"\\u202Ea\\u200B\\u2028\""), &["`\\u{202e}a\\u{200b}\\u{2028}`"]);
+    says(&set("traffic.0.flows.0.src", "\"h\\u2066\""), &["unknown node `h\\u{2066}`"]);
+    let long = "x".repeat(10_000);
+    for key in ["scheme", "run.seed", "topology.kind", "traffic.0.flows.0.dst", &long] {
+        let error = set(key, &format!("\"{long}\""));
+        assert!(error.contains("xxx…xxx"), "{key:.20}: {error:.300}");
+        assert!(error.chars().count() < 1500, "{key:.20}: {} letters", error.len());
+    }
+    // Nor does a long word take long to compare with those that are known.
+    set("traffic.0.flows.0.dst", &"y".repeat(1_000_000));
+}
+
+/// A pipe that nobody writes to would be waited for forever.
+#[cfg(unix)]
+#[test]
+fn files_that_are_not_regular_are_refused_at_once() {
+    let directory = std::env::temp_dir().join(format!("rocelab-pipe-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let pipe = directory.join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for path in [pipe.to_str().unwrap(), "/dev/zero"] {
+        let flows = format!("{STAR}[[traffic]]\nkind = \"flows\"\nflows_file = \"{path}\"\n");
+        let why = format!("traffic.0.flows_file: cannot read {path}: it is not a regular file");
+        says(&error(&flows), &[&why]);
+        let poisson = "[[traffic]]\nkind = \"poisson\"\nload = 0.5\nduration = \"1us\"\n";
+        let sizes = format!("{STAR}{poisson}workload_file = \"{path}\"\n");
+        says(&error(&sizes), &["workload_file: cannot read", "it is not a regular file"]);
+        let topology = format!("[topology]\nkind = \"file\"\npath = \"{path}\"\n{FLOW}");
+        says(&error(&topology), &["cannot read", "it is not a regular file"]);
+    }
+    std::fs::remove_dir_all(&directory).unwrap();
 }

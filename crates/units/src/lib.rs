@@ -5,14 +5,16 @@
 //! divisions that do not come out even round up, so a packet never leaves early.
 //!
 //! What all random streams are keyed with is here too, as everyone uses it: [`splitmix`]. So is how
-//! a long computation is cancelled: [`cancel`].
+//! a long computation is cancelled: [`cancel`], and how text of unknown origin is shown: [`text`].
 
 pub mod cancel;
 mod ids;
+pub mod memory;
 mod quantity;
 mod rate;
 mod size;
 pub mod splitmix;
+pub mod text;
 mod time;
 
 pub use ids::{FlowId, NodeId, PortId, Priority};

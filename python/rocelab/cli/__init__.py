@@ -1,9 +1,9 @@
 """The ``rocelab`` command.
 
 Data goes to the standard output, all else to the standard error stream. Exit codes: 0 done, 1 a
-run failed through no fault of its input, 2 bad input or a file that cannot be read or written, 130
-interrupted. A reader that takes no more of the output (``rocelab list | head``) ends the command
-without a word, and with 0. SIGTERM is as Ctrl-C.
+run failed through no fault of its input or, with ``--strict``, its numbers are doubtful, 2 bad
+input or a file that cannot be read or written, 130 interrupted. A reader that takes no more of the
+output (``rocelab list | head``) ends the command without a word, and with 0. SIGTERM is as Ctrl-C.
 """
 
 from __future__ import annotations
@@ -17,18 +17,23 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn, TextIO
 
+from rocelab import _rocelab
 from rocelab.errors import RocelabError, SimulationError, UnverifiedResultWarning
+from rocelab.memory import MemoryShortage
+from rocelab.untrusted import printable_lines
 
 FAILED = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
+
+_MOST_OF_ERROR = 1000
+"""Characters of an error that are shown."""
 
 
 def main() -> NoReturn:
     """Runs the command line; errors become a line or two and an exit code."""
 
     def command() -> None:
-        _say_warnings_plainly()
         # Here, as Ctrl-C may come while it is imported.
         from rocelab.cli.app import app
 
@@ -49,6 +54,8 @@ def ended(command: Callable[[], None]) -> NoReturn:
             if isinstance(getattr(sys, stream), io.TextIOWrapper):
                 # Letters that it cannot show are no reason to fail after a run.
                 getattr(sys, stream).reconfigure(errors="backslashreplace")
+        _rocelab.exit_on_abort()
+        _show_warnings_plainly()
         sys.exit(_flushed(_code_of(command)))
     except KeyboardInterrupt:
         # Such as while a reader waits to take the last of the output.
@@ -63,12 +70,17 @@ def _code_of(command: Callable[[], None]) -> int:
         # Typer makes an exit code of its own of a reader that has gone.
         return 0 if isinstance(end.__context__, BrokenPipeError) else int(end.code or 0)
     except RocelabError as error:
+        # Its text is fit for a terminal.
         print(f"error: {error}", file=sys.stderr)
         return FAILED if isinstance(error, SimulationError) else BAD_INPUT
     except OSError as error:
         return _told(error)
     except KeyboardInterrupt:
         return INTERRUPTED
+    except MemoryError as error:
+        told = str(error) or "out of memory"
+        print(f"error: {told}; runs that are complete stay where they are", file=sys.stderr)
+        return FAILED
     except BaseException as error:
         # A panic of a library, which is no Exception.
         if type(error).__module__ != "pyo3_runtime":
@@ -78,10 +90,11 @@ def _code_of(command: Callable[[], None]) -> int:
     return 0
 
 
-def _say_warnings_plainly() -> None:
-    """Each warning about a result is one line, and said once."""
-    warnings.simplefilter("once", UnverifiedResultWarning)
+def _show_warnings_plainly() -> None:
+    """Shows each warning of rocelab once, as a line, and others as Python does."""
+    warnings.simplefilter("always", UnverifiedResultWarning)
     show = warnings.showwarning
+    shown: set[str] = set()
 
     def showwarning(
         message: Warning | str,
@@ -91,10 +104,11 @@ def _say_warnings_plainly() -> None:
         file: TextIO | None = None,
         line: str | None = None,
     ) -> None:
-        if issubclass(category, UnverifiedResultWarning):
-            print(f"warning: {message}", file=sys.stderr)
-        else:
+        if not issubclass(category, UnverifiedResultWarning | MemoryShortage):
             show(message, category, filename, lineno, file, line)
+        elif str(message) not in shown:
+            shown.add(str(message))
+            print(f"warning: {printable_lines(str(message))}", file=sys.stderr)
 
     warnings.showwarning = showwarning
 
@@ -115,5 +129,8 @@ def _told(error: OSError) -> int:
     if isinstance(error, BrokenPipeError):
         return 0
     place = error.filename or "standard output"
-    print(f"error: {place}: {error.strerror or error}", file=sys.stderr)
+    from rocelab.untrusted import printable
+
+    text = printable(f"{place}: {error.strerror or error}", _MOST_OF_ERROR)
+    print(f"error: {text}", file=sys.stderr)
     return BAD_INPUT

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 import typer
 
 from rocelab.catalogue import schemes
 from rocelab.cli.options import Settings, changes_of
+from rocelab.cli.telling import show
 from rocelab.errors import ConfigError
+from rocelab.untrusted import json_text
 
 
 def bench(
@@ -69,4 +70,4 @@ def bench(
             threads=1 if threads is None else threads,
             repeat=5 if repeat is None else repeat,
         )
-    print(json.dumps(measured, indent=2) if as_json else table(measured))
+    show(json_text(measured) if as_json else table(measured))

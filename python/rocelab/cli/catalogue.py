@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any
 
 import typer
 
 from rocelab import catalogue
+from rocelab.cli.telling import show
+from rocelab.untrusted import json_text
 
 _LISTS = {
     "schemes": catalogue.schemes,
@@ -37,11 +38,11 @@ def list_(
     topics = [topic] if topic else list(_LISTS)
     if as_json:
         found = {each: _LISTS[each]() for each in topics}
-        print(json.dumps(found[topic] if topic else found, indent=2, ensure_ascii=False))
+        show(json_text(found[topic] if topic else found))
         return
     for index, each in enumerate(topics):
         if topic is None:
-            print(f"{each}:" if index == 0 else f"\n{each}:")
+            show(f"{each}:" if index == 0 else f"\n{each}:")
         _print_names(_LISTS[each]())
 
 
@@ -51,11 +52,11 @@ def _print_names(entries: list[dict[str, Any]]) -> None:
         summary = entry["summary"]
         if "scheme" in entry:
             summary = f"{entry['scheme']}: {summary}"
-        print(f"{entry['name']:<{width}}  {summary}".rstrip())
+        show(f"{entry['name']:<{width}}  {summary}".rstrip())
         if entry.get("caveat") and "scheme" not in entry:
-            print(f"{'':<{width}}  caveat: {entry['caveat']}")
+            show(f"{'':<{width}}  caveat: {entry['caveat']}")
 
 
 def schema() -> None:
     """Print the JSON Schema of scenario files, for editors."""
-    print(json.dumps(catalogue.schema(), indent=2, ensure_ascii=False))
+    show(json_text(catalogue.schema()))

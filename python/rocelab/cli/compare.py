@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from rocelab.cli.options import Cache, Jobs, NoBar, Strict, check_text_file, write_text
-from rocelab.cli.telling import check_doubts, kept_runs, warn
+from rocelab.cli.telling import check_doubts, kept_runs, show, warn
 from rocelab.errors import ConfigError
+from rocelab.untrusted import json_text
 
 
 def compare(
@@ -72,7 +72,7 @@ def compare(
     if page:
         write_text(page, behaviour.page(rows, command))
     if as_json:
-        print(json.dumps(behaviour.as_data(rows), indent=2))
+        show(json_text(behaviour.as_data(rows)))
     else:
-        print(behaviour.table(rows))
+        show(behaviour.table(rows))
     check_doubts(doubts, strict=strict, told=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,11 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rocelab._rocelab import topology_sites
+from rocelab.cli.telling import note, show
 from rocelab.doubts import coverage
 from rocelab.errors import ResultError
 from rocelab.quantity import counted
 from rocelab.store import check_file, open_result
 from rocelab.text_table import aligned
+from rocelab.untrusted import json_text, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +30,8 @@ _LONGEST_NAME = 24
 
 _MOST_NAMES = 10
 """Tags that an error lists."""
+_LONGEST_TAG = 100
+"""Characters of each."""
 
 
 def fct(
@@ -109,18 +112,18 @@ def fct(
         _tell_unlike(rows)
     told = [f"{each}: {words} done" for each, words in zip(paths, covered, strict=True) if words]
     if as_json:
-        print(json.dumps(rows, indent=2))
+        show(json_text(rows))
     elif as_csv:
         writer = csv.DictWriter(sys.stdout, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
     elif other is None:
-        print(_table(rows))
+        show(_table(rows))
     else:
-        print(f"a: {path}\nb: {other}\n{_table(rows)}")
+        show(f"a: {printable(str(path))}\nb: {printable(str(other))}\n{_table(rows)}")
     for line in told:
         # Below a table; beside data.
-        print(line, file=sys.stderr if as_json or as_csv else sys.stdout)
+        (note if as_json or as_csv else show)(line)
     if out is not None:
         _draw(out, flows, paths, _left_out(paths, chosen, late, cut))
 
@@ -139,7 +142,8 @@ def _flows(path: Path, tag: str | None, cut: float) -> tuple[list[Flow], int, st
         raise ResultError(f"{path}: {counted(total, 'flow', 'flows')}, and none is done")
     if flows and not chosen:
         what = "tag" if is_result(path) else "port"
-        known = ", ".join(sorted({flow.port for flow in flows})[:_MOST_NAMES])
+        ports = sorted({flow.port for flow in flows})[:_MOST_NAMES]
+        known = ", ".join(printable(port, _LONGEST_TAG) for port in ports)
         raise ResultError(
             f"{path}: no flow with {what} {tag}", hint=f"its flows have {known}; choose with --tag"
         )
@@ -148,7 +152,7 @@ def _flows(path: Path, tag: str | None, cut: float) -> tuple[list[Flow], int, st
         raise ResultError(f"{path}: no flow finished before {cut:g} s")
     late = len(chosen) - len(within)
     if late:
-        print(f"{path}: {late} of {len(chosen)} flows end at {cut:g} s or later", file=sys.stderr)
+        note(f"{path}: {late} of {len(chosen)} flows end at {cut:g} s or later")
     return within, late, coverage(len(chosen), total or 0)
 
 
@@ -168,10 +172,9 @@ def _left_out(paths: Sequence[Path], tag: str | None, late: Sequence[int], cut: 
 def _tell_unlike(rows: Sequence[dict[str, Any]]) -> None:
     unlike = sum(row.get("p50_percent", 0) is None for row in rows)
     if unlike:
-        print(
+        note(
             f"{unlike} of {len(rows)} rows are not compared: sizes that do not overlap, or a group "
-            "that only one of the two has",
-            file=sys.stderr,
+            "that only one of the two has"
         )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -12,10 +10,11 @@ import typer
 
 from rocelab.cli import BAD_INPUT
 from rocelab.cli.options import Quiet, Settings, Strict, SummaryAsJson, Threads, changes_of
-from rocelab.cli.telling import check_doubts, interrupted, tell, warn
+from rocelab.cli.telling import check_doubts, hush, interrupted, note, show, show_toml, tell, warn
 from rocelab.errors import ConfigError, Interrupted, ResultError
 from rocelab.stopping import stoppable
 from rocelab.store import check_directory
+from rocelab.untrusted import file_name, json_text
 
 
 def hpcc(
@@ -31,6 +30,13 @@ def hpcc(
             metavar="DIR", help="Where the files go; default: where the configuration says."
         ),
     ] = None,
+    trust_paths: Annotated[
+        bool,
+        typer.Option(
+            "--trust-paths",
+            help="Write also outside of the working directory, if the configuration says so.",
+        ),
+    ] = False,
     threads: Threads = None,
     settings: Settings = None,
     to_scenario: Annotated[
@@ -55,6 +61,7 @@ def hpcc(
     if to_scenario:
         others = {
             "out": out,
+            "trust-paths": trust_paths or None,
             "threads": threads,
             "strict": strict or None,
             "json": as_json or None,
@@ -68,16 +75,21 @@ def hpcc(
         if not quiet:
             warn(error.warnings)
         raise
-    if not quiet:
-        warn(experiment.warnings)
     changes = changes_of(settings)
+    if not quiet:
+        warn(experiment.warnings_with(changes))
     if to_scenario:
-        print(experiment.scenario(changes).to_toml(), end="")
+        show_toml(experiment.scenario(changes).to_toml())
         return
+    hush(quiet)
     with stoppable() as stop:
         try:
             result, written = experiment.run(
-                settings=changes, threads=threads, progress=not quiet, into=out
+                settings=changes,
+                threads=threads,
+                progress=not quiet,
+                into=out,
+                trust_paths=trust_paths,
             )
         except Interrupted as stopped:
             result, written = stopped.result, stopped.files
@@ -128,17 +140,17 @@ def validate_hpcc(
     for case in cases:
         inside = case.relative_to(directory)
         name = str(inside) if inside.name else directory.resolve().name
-        print(name, file=sys.stderr)
+        note(name)
         try:
             row = compare(case, name, seeds)
             if figures is not None and has_series(case):
-                draw(case, figures / name.replace("/", "-"))
+                draw(case, figures / file_name(name.replace("/", "-")))
             rows.append(row)
         except (ConfigError, ResultError) as error:
-            print(f"error: {error}", file=sys.stderr)
+            note(f"error: {error}")
             code = BAD_INPUT
     if as_json:
-        print(json.dumps([asdict(row) for row in rows], indent=2))
+        show(json_text([asdict(row) for row in rows]))
     elif rows:
-        print(table(rows))
+        show(table(rows))
     raise typer.Exit(code)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any
 
 import typer
 
 from rocelab.cli.options import ScenarioFile, Settings, load_scenario
+from rocelab.cli.telling import show
 from rocelab.quantity import counted, duration, rate, size
 from rocelab.text_table import aligned
+from rocelab.untrusted import json_text, printable
 
 
 def plan(
@@ -23,9 +24,9 @@ def plan(
     """
     found = load_scenario(scenario, settings).plan().to_dict()
     if as_json:
-        print(json.dumps(found, indent=2, ensure_ascii=False))
+        show(json_text(found))
     else:
-        print(_describe(found))
+        show(_describe(found))
 
 
 def _describe(found: dict[str, Any]) -> str:
@@ -34,7 +35,7 @@ def _describe(found: dict[str, Any]) -> str:
         counted(found["switches"], "switch", "switches"),
         counted(found["links"], "link", "links"),
     ]
-    parts = [f"{found['name']}: {', '.join(nodes)}, {found['scheme']}"]
+    parts = [f"{printable(found['name'])}: {', '.join(nodes)}, {found['scheme']}"]
     if found["traffic"]:
         parts.append(aligned(_traffic(found["traffic"]), 1))
     parts.append(aligned(_ports(found), 2))

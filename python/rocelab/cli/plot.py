@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from rocelab.cli.telling import warn
+from rocelab.cli.telling import show, warn
 from rocelab.errors import ResultError
 from rocelab.store import check_directory, check_files, open_result
+from rocelab.untrusted import leads_out
 
 
 def plot(
@@ -31,6 +33,11 @@ def plot(
     from rocelab.plot.gallery import draw_all, older, stems
 
     target = out or (results[0] / "plots" if len(results) == 1 else Path("plots"))
+    if out is None and len(results) == 1 and leads_out(target, results[0]):
+        raise ResultError(
+            f"{target}: leads out of the result, to {os.path.realpath(target)}",
+            hint="say where the pictures go: --out DIR",
+        )
     opened = [open_result(directory) for directory in results]
     # All of it, as a picture is written before the next one's table is read.
     for result in opened:
@@ -43,4 +50,4 @@ def plot(
         )
     warn([*left_out, *older(target, paths, stems())])
     for path in paths:
-        print(path)
+        show(str(path))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from rocelab.cli.options import Cache, Jobs, NoBar, Strict, check_text_file, write_text
-from rocelab.cli.telling import check_doubts, kept_runs
+from rocelab.cli.telling import check_doubts, kept_runs, show
 from rocelab.errors import ConfigError
 from rocelab.store import check_directory
+from rocelab.untrusted import json_text
 
 
 def reproduce(
@@ -41,7 +41,7 @@ def reproduce(
     from rocelab.runner import default_cache
 
     if as_list:
-        print("\n".join(papers.ids()))
+        show("\n".join(papers.ids()))
         return
     if not figures:
         raise ConfigError("no figure given", hint="`rocelab reproduce --list` has all")
@@ -63,11 +63,9 @@ def reproduce(
             )
             made.append(one)
             if not as_json:
-                print(f"{papers.table(one)}\n  written to {one.directory}\n", flush=True)
+                show(f"{papers.table(one)}\n  written to {one.directory}\n", flush=True)
     if as_json:
-        print(
-            json.dumps({one.id: one.claims for one in made}, indent=2, ensure_ascii=False),
-        )
+        show(json_text({one.id: one.claims for one in made}))
     if page:
         command = " ".join(["rocelab reproduce", *figures, *(["--quick"] if quick else [])])
         write_text(page, papers.page(made, command))

@@ -16,7 +16,7 @@ from rocelab.cli.options import (
     Threads,
     load_scenario,
 )
-from rocelab.cli.telling import check_doubts, interrupted, tell
+from rocelab.cli.telling import check_doubts, hush, interrupted, show_toml, tell
 from rocelab.errors import Interrupted
 from rocelab.saving import reserved
 from rocelab.simulate import run as simulate
@@ -49,6 +49,7 @@ def run(
     Ctrl-C and SIGTERM stop the run and leave a partial result.
     """
     loaded = load_scenario(scenario, settings, seed)
+    hush(quiet)
     directory = out if out is not None else Path("out") / loaded.name
     with reserved(directory, force=force, run=True) as place, stoppable() as stop:
         try:
@@ -70,4 +71,4 @@ def validate(scenario: ScenarioFile, settings: Settings = None) -> None:
     """
     loaded = load_scenario(scenario, settings)
     loaded.validate()
-    print(loaded.to_toml(), end="")
+    show_toml(loaded.to_toml())

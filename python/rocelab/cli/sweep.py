@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,10 +10,11 @@ import typer
 
 from rocelab import quantity
 from rocelab.cli.options import Jobs, Quiet, ScenarioFile, Settings, Strict, load_scenario
-from rocelab.cli.telling import check_doubts, kept_runs, warn
+from rocelab.cli.telling import check_doubts, hush, kept_runs, show, warn
 from rocelab.grid import combinations, read_axis
 from rocelab.sweeps import SHOWN, Plan, Sweep, run_plan
 from rocelab.text_table import aligned
+from rocelab.untrusted import file_name, json_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,6 +66,7 @@ def sweep(
     from rocelab.metrics import METRICS, chosen, of_probes
     from rocelab.plot.gallery import older
 
+    hush(quiet)
     base = load_scenario(scenario, settings)
     plan = Plan(base, [read_axis(one) for one in over or []], seeds)
     # Before the runs, when nothing is known of the probes but their names.
@@ -80,13 +81,13 @@ def sweep(
         every = [metric.name for metric in done.metrics]
         warn([*done.warnings, *older(place / "plots", pictures, every)])
     if as_json:
-        print(json.dumps(_rows(done, shown), indent=2, ensure_ascii=False))
+        show(json_text(_rows(done, shown)))
     elif not quiet:
-        print(_table(done, shown))
+        show(_table(done, shown))
         drawn = f", {len(pictures)} pictures in {place / 'plots'}" if pictures else ""
         runs = len(done.results)
         found = f"; {done.found} of {runs} runs were there before" if done.found else ""
-        print(f"\n{runs} runs in {place}{drawn}{found}")
+        show(f"\n{runs} runs in {place}{drawn}{found}")
     check_doubts(done.doubts, strict=strict, told=not quiet)
 
 
@@ -98,7 +99,8 @@ def _draw(done: Sweep, metrics: Sequence[Metric], directory: Path) -> list[Path]
     statistics = done.statistics.to_polars()
     for metric in metrics:
         if done.plan.axes and statistics[metric.name].is_not_null().any():
-            pictures += save(done.plot(metric.name), directory / metric.name)
+            stem = directory / file_name(metric.name)
+            pictures += save(done.plot(metric.name), stem, follow=False)
     return pictures
 
 
@@ -130,7 +132,8 @@ def _table(done: Sweep, metrics: Sequence[Metric]) -> str:
         columns.append([head, *cells(scaled)])
     counts = done.flows_done()
     if any(finished < flows for finished, flows in counts):
-        columns.append(["flows done", *(f"{finished:,} of {flows:,}" for finished, flows in counts)])
+        told = [f"{finished:,} of {flows:,}" for finished, flows in counts]
+        columns.append(["flows done", *told])
     return aligned(list(zip(*columns, strict=True)), left=len(axes))
 
 

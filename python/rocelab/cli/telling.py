@@ -2,20 +2,41 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
+from warnings import simplefilter
 
 import typer
 
 from rocelab.cli import FAILED, INTERRUPTED
 from rocelab.doubts import coverage
+from rocelab.memory import MemoryShortage
 from rocelab.quantity import count, counted, duration, size
+from rocelab.untrusted import json_text, printable, printable_lines
 
 if TYPE_CHECKING:
     from rocelab.result import Result
+
+
+_MOST_OF_WARNING = 1000
+"""Characters of a warning that are shown."""
+
+
+def show(text: str, *, end: str = "\n", flush: bool = False) -> None:
+    """Writes ``text`` to the standard output, without what no terminal should be sent."""
+    print(printable_lines(text), end=end, flush=flush)
+
+
+def note(text: str) -> None:
+    """Writes ``text`` to the standard error stream in the same way."""
+    print(printable_lines(text), file=sys.stderr)
+
+
+def show_toml(text: str) -> None:
+    """Writes a scenario to the standard output: to a file or a pipe as it is, letter by letter."""
+    print(printable_lines(text) if sys.stdout.isatty() else text, end="")
 
 
 def tell(result: Result, place: tuple[str, str], *, as_json: bool, quiet: bool) -> None:
@@ -23,22 +44,28 @@ def tell(result: Result, place: tuple[str, str], *, as_json: bool, quiet: bool) 
     if not quiet:
         warn(result.warnings)
     if as_json:
-        print(json.dumps(result.summary, indent=2, ensure_ascii=False))
+        show(json_text(result.summary))
     elif not quiet:
-        print(_describe(result, place))
+        show(_describe(result, place))
 
 
 def interrupted(where: str, result: Result) -> NoReturn:
     """Ends a command that was told to stop; ``where`` says what has become of the ``result``."""
     what = "a partial" if result.partial else "the whole"
-    print(f"interrupted: {where} {what} result", file=sys.stderr)
+    note(f"interrupted: {where} {what} result")
     raise typer.Exit(INTERRUPTED)
+
+
+def hush(quiet: bool) -> None:
+    """With ``quiet``, leaves out the warnings that come before a run."""
+    if quiet:
+        simplefilter("ignore", MemoryShortage)
 
 
 def warn(warnings: Sequence[str]) -> None:
     """Says what the user should know."""
     for warning in warnings:
-        print(f"warning: {warning}", file=sys.stderr)
+        note(f"warning: {printable(warning, _MOST_OF_WARNING)}")
 
 
 def check_doubts(doubts: Sequence[str], *, strict: bool, told: bool) -> None:
@@ -66,18 +93,26 @@ def _describe(result: Result, place: tuple[str, str]) -> str:
             "pauses",
             f"{summary['pause_frames']:,} frames, {duration(summary['paused_ns'] * 1000)} in all",
         ),
-        ("drops", f"{summary['drops']:,} ({summary['lossless_drops']:,} in lossless classes)"),
+        ("drops", _drops(summary, place)),
         *([("lost on links", f"{summary['lost_packets']:,}")] if summary["lost_packets"] else []),
         ("longest queue", size(summary["max_queue_bytes"])),
         *((name.replace("_", " "), f"{n:,}") for name, n in summary["counters"].items()),
         ("digest", summary["digest"]),
         place,
     ]
-    title = f"{summary['name']}: {summary['scheme']} ({summary['preset']}), seed {summary['seed']}"
+    name, scheme, preset = (printable(summary[key]) for key in ("name", "scheme", "preset"))
+    title = f"{name}: {scheme} ({preset}), seed {summary['seed']}"
     if summary["caveat"]:
         rows.append(("caveat", summary["caveat"]))
     width = max(14, *(len(name) + 2 for name, _ in rows))
     return "\n".join([title, *(f"  {name:<{width}}{text}" for name, text in rows)])
+
+
+def _drops(summary: dict[str, Any], place: tuple[str, str]) -> str:
+    lossless = f"{summary['lossless_drops']:,} in lossless classes"
+    if summary["lossless_drops"] and place[0] == "result":
+        lossless += ": see drops.json"
+    return f"{summary['drops']:,} ({lossless})"
 
 
 def _slowdowns(summary: dict[str, Any]) -> str:
@@ -96,5 +131,5 @@ def kept_runs(place: str) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        print(f"interrupted: runs that are complete stay in {place}", file=sys.stderr)
+        note(f"interrupted: runs that are complete stay in {place}")
         raise typer.Exit(INTERRUPTED) from None

@@ -37,7 +37,7 @@ class Reproduction:
     claims: list[dict[str, Any]]
     """As in ``claims.json``."""
     directory: Path
-    doubts: list[str]
+    doubts: Sequence[str] = ()
     """Warnings that cast doubt on what it shows."""
 
 

@@ -10,6 +10,7 @@ from rocelab.catalogue import probe_kinds
 from rocelab.plot.slowdown import fct, tags
 from rocelab.plot.style import named, save
 from rocelab.plot.timeline import pauses, series
+from rocelab.untrusted import file_name
 
 if TYPE_CHECKING:
     from rocelab.result import Result
@@ -21,7 +22,8 @@ def draw_all(
     """Draws slowdown by size and by tag, each kind of series that all ``results`` have, and pauses.
 
     Pauses are drawn where all have traced PFC frames. Returns the paths of what was written, and a
-    line for each picture that is left out or is drawn without some of the results: why.
+    line for each picture that is left out or is drawn without some of the results: why. Links in
+    ``directory`` are not followed.
     """
     runs, names = named(results)
     paths: list[Path] = []
@@ -41,20 +43,20 @@ def draw_all(
     undone = [not run.summary["flows_done"] for run in runs]
     lack("flow completed", undone, "fct and tags are not drawn")
     if not any(undone):
-        paths += save(fct(results), directory / "fct")
+        paths += save(fct(results), directory / "fct", follow=False)
         if any(run.flows.to_polars()["tag"].n_unique() > 1 for run in runs):
-            paths += save(tags(results), directory / "tags")
+            paths += save(tags(results), directory / "tags", follow=False)
     for kind in sorted({one.kind for run in runs for one in run.series.values()}):
         probed = [[len(one) for one in run.series.values() if one.kind == kind] for run in runs]
         lack(f"probe of kind {kind}", [not one for one in probed], f"{kind} is not drawn")
         if all(probed) and fits(kind, [not any(one) for one in probed], f"sample of {kind}"):
-            paths += save(series(results, kind), directory / kind)
+            paths += save(series(results, kind), directory / file_name(kind), follow=False)
     traced = [run.traces.get("pfc") for run in runs]
     if any(trace is not None for trace in traced):
         lack("trace of PFC frames", [trace is None for trace in traced], "pfc is not drawn")
         frames = [len(trace) for trace in traced if trace is not None]
         if len(frames) == len(runs) and fits("pfc", [not one for one in frames], "pause"):
-            paths += save(pauses(results), directory / "pfc")
+            paths += save(pauses(results), directory / "pfc", follow=False)
     return paths, left_out
 
 

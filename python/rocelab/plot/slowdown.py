@@ -20,6 +20,7 @@ from rocelab.plot.style import (
     title,
     unfinished,
 )
+from rocelab.untrusted import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -227,7 +228,7 @@ def with_room(words: Sequence[str], places: Sequence[float]) -> list[int]:
 
 def _short(tag: str) -> str:
     """``tag`` in one line without the middle of what is too long; tags differ at their ends."""
-    line = " ".join(tag.split())
+    line = printable(" ".join(tag.split()))
     if len(line) <= _LONGEST_TAG:
         return line
     half = _LONGEST_TAG // 2

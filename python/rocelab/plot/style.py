@@ -18,6 +18,7 @@ from urllib.parse import unquote
 
 from rocelab.errors import ResultError
 from rocelab.store import put
+from rocelab.untrusted import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,6 +55,8 @@ _EDGE_PT = 3
 """Left free at the picture's edge."""
 _NARROW = 0.6
 """Of the picture's width; a panel with numbers beside it is wider."""
+_LONGEST_LABEL = 200
+"""Characters of what a result is called in a picture."""
 LINE_IN = 0.16
 """Height of a line of text."""
 
@@ -225,8 +228,11 @@ def named(results: Results) -> tuple[list[Result], list[str]]:
 
 
 def drawable(name: str) -> str:
-    """``name`` with an escape for each part that is no letter, as names of files may have."""
-    return name.encode(errors="backslashreplace").decode()
+    """``name`` in one line, without the middle of what is too long.
+
+    What is no letter, as names of files may have, has an escape.
+    """
+    return printable(name, _LONGEST_LABEL)
 
 
 def _labels(results: Sequence[Result]) -> list[str]:
@@ -389,12 +395,14 @@ def save(
     formats: str | Sequence[str] = ("png", "svg"),
     *,
     dpi: int = DPI,
+    follow: bool = True,
 ) -> list[Path]:
     """Writes ``drawn`` to ``stem`` with each format's ending; returns the paths.
 
     A file that is there is replaced by a whole one or stays.
     ``formats`` are one or several of those that matplotlib has. ``dpi`` is the resolution of
-    bitmaps. The same picture gives the same bytes as ``png``, ``svg`` and ``pdf``.
+    bitmaps. The same picture gives the same bytes as ``png``, ``svg`` and ``pdf``. Without
+    ``follow`` a link that is there is replaced, and not what it leads to.
     """
     from matplotlib.figure import Figure
 
@@ -418,6 +426,6 @@ def save(
             except RuntimeError as error:
                 # As pgf where there is no LaTeX.
                 raise ResultError(f"no picture as {kind}: {error}") from None
-        put(path, buffer.getvalue())
+        put(path, buffer.getvalue(), follow=follow)
         paths.append(path)
     return paths

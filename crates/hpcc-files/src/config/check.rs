@@ -6,9 +6,6 @@ use crate::topology::Topology;
 use std::collections::BTreeMap;
 use units::{Bytes, Rate, Time};
 
-/// Rates that HPCC's INT has a code for, in Gb/s.
-const INT_GBPS: [u64; 5] = [25, 50, 100, 200, 400];
-
 /// Refuses what the original leaves undefined.
 pub(crate) fn check(config: &Config, topology: &Topology) -> Result<()> {
     check_law(config)?;
@@ -16,10 +13,6 @@ pub(crate) fn check(config: &Config, topology: &Topology) -> Result<()> {
     check_tests(config)?;
     if config.enable_qcn && config.cc_mode.heeds_marks() {
         check_marking(config, topology)?;
-    }
-    // The THEMIS prototype's own network has such a link: what comes of it is known.
-    if config.cc_mode == CcMode::Hpcc && config.enable_themis.is_none() {
-        check_int(config, topology)?;
     }
     check_link_down(config, topology)
 }
@@ -136,22 +129,6 @@ fn check_marking(config: &Config, topology: &Topology) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// INT has three bits for the rate of a port.
-fn check_int(config: &Config, topology: &Topology) -> Result<()> {
-    let coded = |rate: Rate| INT_GBPS.iter().any(|&gbps| rate == Rate::from_gbps(gbps));
-    match topology.switch_links().find(|link| !coded(link.rate)) {
-        None => Ok(()),
-        Some(link) => {
-            let why = format!(
-                "CC_MODE 3 has no code for {}, the rate of the link in line {} of the topology",
-                link.rate, link.line
-            );
-            let hint = "use 25, 50, 100, 200 or 400Gbps at switches";
-            Err(config.places.error("CC_MODE", why).hint(hint))
-        }
-    }
 }
 
 fn check_link_down(config: &Config, topology: &Topology) -> Result<()> {

@@ -4,7 +4,7 @@
 use hpcc_files::Experiment;
 use rocelab::hpcc::{records_of, scenario_of};
 use rocelab::{RunOptions, RunResult};
-use scenario::Scenario;
+use scenario::{Scenario, ScenarioError};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -48,6 +48,29 @@ fn law(name: &str) -> &'static str {
     }
 }
 
+/// The valid scenario of an experiment with keys set, and what is served in another way.
+pub fn scenario_with(
+    experiment: &Experiment,
+    settings: &[(&str, &str)],
+) -> Result<(Scenario, Vec<String>), ScenarioError> {
+    let settings: Vec<(String, String)> =
+        settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    let (spec, warnings) = scenario_of(experiment, "experiment", &settings)?;
+    let warnings = warnings.iter().map(ToString::to_string).collect();
+    Ok((Scenario::from_spec(spec, None)?, warnings))
+}
+
+/// What comes of an experiment with keys set.
+pub fn run_with(
+    experiment: &Experiment,
+    settings: &[(&str, &str)],
+) -> Result<RunResult, ScenarioError> {
+    let (scenario, _) = scenario_with(experiment, settings)?;
+    let options =
+        RunOptions { records: records_of(experiment), params_given: true, ..RunOptions::default() };
+    rocelab::run(&scenario, &options)
+}
+
 /// An experiment and what came of it.
 pub struct Run {
     pub experiment: Experiment,
@@ -75,21 +98,13 @@ impl Run {
         );
         fs::write(path("config.txt"), config).unwrap();
         let experiment = Experiment::read(&path("config.txt"), &directory.0).unwrap();
-        let (spec, _) = scenario_of(&experiment, name);
-        let scenario = Scenario::from_spec(spec, None).unwrap();
-        let options = RunOptions {
-            records: records_of(&experiment),
-            params_given: true,
-            ..RunOptions::default()
-        };
-        let result = rocelab::run(&scenario, &options).unwrap();
+        let result = run_with(&experiment, &[]).unwrap();
         Run { experiment, result, files: directory }
     }
 
     /// Runs it again on so many threads, with all packets of all nodes recorded.
     pub fn again(&self, threads: usize) -> RunResult {
-        let (spec, _) = scenario_of(&self.experiment, "again");
-        let scenario = Scenario::from_spec(spec, None).unwrap();
+        let (scenario, _) = scenario_with(&self.experiment, &[]).unwrap();
         let mut records = records_of(&self.experiment);
         records.packets = scenario.network.ids().collect();
         let options = RunOptions { records, threads: Some(threads), ..RunOptions::default() };

@@ -30,7 +30,6 @@ pub(crate) fn ecn(
     preset: &str,
 ) -> Result<Option<Ecn>> {
     let enabled = *spec.enabled.get_or_insert(law.is_some());
-    let by_rate = ecn_by_rate(spec)?;
     if let Some(pmax) = spec.pmax {
         check_probability(pmax, "ecn.pmax")?;
     }
@@ -42,6 +41,7 @@ pub(crate) fn ecn(
             format!("{} is above kmax, which is {}", kmin.0, kmax.0),
         ));
     }
+    let by_rate = ecn_by_rate(spec)?;
     if let Some(at) = spec.at
         && at.0 == Rate::ZERO
     {

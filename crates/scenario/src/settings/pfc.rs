@@ -52,13 +52,16 @@ pub(crate) fn pfc(
     let fixed = spec.xoff.is_some() || switch.cioq.is_some();
     let default = if fixed { ThresholdKind::Static } else { ThresholdKind::Dynamic };
     let threshold = match *spec.threshold.get_or_insert(default) {
-        ThresholdKind::Static => fixed_threshold(spec, switch, network)?,
+        ThresholdKind::Static => {
+            refuse_quirks_of_dynamic(quirks, switch)?;
+            fixed_threshold(spec, switch, network)?
+        }
         ThresholdKind::Dynamic if switch.cioq.is_some() => {
             return Err(ScenarioError::new(
                 "pfc.threshold",
-                "a dynamic threshold shares a buffer, and CIOQ switches have none to share",
+                "a dynamic threshold shares a buffer, and with switch.architecture = \"cioq\" there is none",
             )
-            .hint("take \"static\", or leave the key out"));
+            .hint("set pfc.threshold = \"static\", or leave it out"));
         }
         ThresholdKind::Dynamic => dynamic_threshold(spec, switch, network)?,
     };
@@ -74,6 +77,21 @@ pub(crate) fn pfc(
         check_headroom(&pfc, switch, classes, wire, network, quirks)?;
     }
     Ok(pfc)
+}
+
+/// Refuses quirks that change a dynamic threshold where there is none.
+fn refuse_quirks_of_dynamic(quirks: &QuirksSpec, switch: &SwitchSettings) -> Result<()> {
+    let quirks = [
+        ("quirks.shifted_threshold", quirks.shifted_threshold.is_some(), "0bps"),
+        ("quirks.threshold_wraps", quirks.threshold_wraps, "false"),
+    ];
+    // CIOQ switches have no quirk at all.
+    let found = quirks.iter().find(|(_, on, _)| *on && switch.cioq.is_none());
+    let Some((key, _, off)) = found else { return Ok(()) };
+    let why = "goes with pfc.threshold = \"dynamic\", but it is \"static\"";
+    Err(ScenarioError::new(*key, why).hint(format!(
+        "set {key} = {off}, or pfc.threshold = \"dynamic\" without pfc.xoff and pfc.xon"
+    )))
 }
 
 /// Xoff and Xon of every ingress.
@@ -188,8 +206,9 @@ fn refuse_strangers(kind: &str, keys: &[(&str, bool)]) -> Result<()> {
             let other = if kind == "static" { "dynamic" } else { "static" };
             Err(ScenarioError::new(
                 format!("pfc.{key}"),
-                format!("goes with threshold = \"{other}\", but it is \"{kind}\""),
-            ))
+                format!("goes with pfc.threshold = \"{other}\", but it is \"{kind}\""),
+            )
+            .hint(format!("leave pfc.{key} out, or set pfc.threshold = \"{other}\"")))
         }
     }
 }

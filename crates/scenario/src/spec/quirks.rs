@@ -33,12 +33,13 @@ pub struct QuirksSpec {
     pub missed_wake_up: bool,
     /// Needs `scan_queue_pairs`: do not correct the NIC's place when finished QPs leave its table.
     pub stale_turn: bool,
-    /// Double the dynamic threshold's alpha with each doubling of a port's rate over this one, up to
-    /// 1; give headroom to ports and not to priorities; check nothing but the ingress limits. 0bps: off.
+    /// Needs `pfc.threshold = "dynamic"`: double its alpha with each doubling of a port's rate over this
+    /// one, up to 1; give headroom to ports and not to priorities; check nothing but the ingress limits
+    /// of the classes that PFC protects. 0bps: off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shifted_threshold: Option<Quantity<Rate>>,
-    /// Let a headroom beyond the buffer wrap the free buffer to a huge number, so that PFC never
-    /// fires.
+    /// Needs `pfc.threshold = "dynamic"`: let a headroom beyond the buffer wrap the free buffer to a huge
+    /// number, so that PFC never fires.
     pub threshold_wraps: bool,
     /// Draw marks from ns-3's generator, a stream for each draw and each PFC frame, with `run.seed`
     /// as its run number. Where a single switch draws, the draws are the same.

@@ -26,7 +26,7 @@ pub(super) fn collective(
         _ => others,
     };
     let count = steps.saturating_mul(hosts.len() as u64).saturating_mul(u64::from(spec.repeat));
-    entry.check_count(count, sink)?;
+    entry.make_room(count, sink)?;
     let operation = Operation { hosts, part, start, compute, repeat: spec.repeat };
     match spec.operation {
         CollectiveOperation::AllToAll => operation.all_to_all(entry, sink),

@@ -3,6 +3,7 @@
 use super::LATEST;
 use crate::error::{Result, ScenarioError, known_words};
 use crate::files;
+use crate::memory;
 use crate::spec::{FlowSpec, Quantity};
 use crate::workload::LARGEST_MESSAGE;
 use serde::Deserialize;
@@ -92,6 +93,8 @@ pub(super) fn read(
         let why = format!("{}: is empty", file.path.display());
         return Err(ScenarioError::new(key, why).hint(NEEDS_HEAD));
     }
+    let lines = text.bytes().filter(|&byte| byte == b'\n').count();
+    memory::check_lines(lines as u64, key)?;
     if let Some(line) = open_quote(&text) {
         return Err(file.at(line, "a quote is not closed").hint("is the file cut off?"));
     }

@@ -29,7 +29,7 @@ pub(super) fn flows(
         }
     };
     let flows = spec.flows.as_deref_mut().unwrap_or_default();
-    entry.check_count(flows.len() as u64, sink)?;
+    entry.make_room(flows.len() as u64, sink)?;
     for (index, flow) in flows.iter_mut().enumerate() {
         push(index, flow, entry, context, sink).map_err(|error| match &file {
             Some(file) => file.blame(index, error),
@@ -100,7 +100,7 @@ pub(super) fn bursts(
         ));
     }
     let pairs = sources.len() as u64 * destinations.len() as u64;
-    entry.check_count(pairs.saturating_mul(u64::from(spec.count)), sink)?;
+    entry.make_room(pairs.saturating_mul(u64::from(spec.count)), sink)?;
     for burst in 0..u64::from(spec.count) {
         let at = start.saturating_add(super::times(period, burst));
         for &src in &sources {

@@ -9,6 +9,7 @@ mod random;
 mod request_response;
 
 use crate::error::{Result, ScenarioError};
+use crate::memory;
 use crate::network::Reach;
 use crate::select::Selector;
 use crate::spec::{Quantity, TrafficSpec};
@@ -187,16 +188,21 @@ impl Entry {
         }
     }
 
-    /// Refuses more messages than a scenario may have, before they are made.
-    fn check_count(&self, more: u64, sink: &Sink) -> Result<()> {
+    /// Makes room for about `more` messages. Refuses more than a scenario may have, or than clearly fit
+    /// in memory, before they are made.
+    fn make_room(&self, more: u64, sink: &mut Sink) -> Result<()> {
         let total = more.saturating_add(sink.messages.len() as u64);
-        if total <= MOST_MESSAGES {
-            return Ok(());
+        if total > MOST_MESSAGES {
+            return Err(ScenarioError::new(
+                &self.key,
+                format!("makes about {total} messages; a scenario has at most {MOST_MESSAGES}"),
+            ));
         }
-        Err(ScenarioError::new(
-            &self.key,
-            format!("makes about {total} messages; a scenario has at most {MOST_MESSAGES}"),
-        ))
+        memory::check_messages(total, &self.key)?;
+        // Where arrivals are random, four standard deviations more.
+        let room = more + 4 * more.isqrt();
+        units::memory::reserve(&mut sink.messages, room as usize, "messages");
+        Ok(())
     }
 }
 

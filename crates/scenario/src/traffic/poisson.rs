@@ -28,7 +28,7 @@ pub(super) fn poisson(
     let mut arrivals =
         Arrivals::new("poisson", &hosts, &cdf, spec.load, (start, end), entry, context);
     // A cast from a float saturates, and so does this count.
-    entry.check_count(arrivals.expected as u64, sink)?;
+    entry.make_room(arrivals.expected as u64, sink)?;
     while let Some((index, at)) = arrivals.next() {
         arrivals.check_start(at, entry)?;
         let source = &mut arrivals.sources[index];

@@ -25,7 +25,7 @@ pub(super) fn incast(
     let size = check_size(spec.size, || entry.key("size"))?;
     let start = check_time(spec.start, || entry.key("start"))?;
     let (repeat, period) = repetition(spec, entry)?;
-    entry.check_count(senders.count() * u64::from(repeat), sink)?;
+    entry.make_room(senders.count() * u64::from(repeat), sink)?;
     // Each incast has a stream of its own: how many there are changes none of them.
     for repetition in 0..u64::from(repeat) {
         let mut stream = Stream::new(context.seed, "incast", &[entry.entity, repetition]);
@@ -139,7 +139,7 @@ pub(super) fn permutation(
     let hosts = entry.two_hosts_or_more(spec.hosts.as_deref(), "a permutation", context)?;
     let size = check_size(spec.size, || entry.key("size"))?;
     let start = check_time(spec.start, || entry.key("start"))?;
-    entry.check_count(hosts.len() as u64, sink)?;
+    entry.make_room(hosts.len() as u64, sink)?;
     let order = Stream::new(context.seed, "permutation", &[entry.entity]).derangement(hosts.len());
     for (src, dst) in hosts.iter().zip(order) {
         sink.push(entry.message(*src, hosts[dst], size, start), || entry.key.clone())?;

@@ -31,7 +31,7 @@ pub(super) fn request_response(
     let mut arrivals =
         Arrivals::new("response", &hosts, &cdf, spec.load, (start, end), entry, context);
     let messages = if request == 0 { 1 } else { 2 };
-    entry.check_count((arrivals.expected as u64).saturating_mul(messages), sink)?;
+    entry.make_room((arrivals.expected as u64).saturating_mul(messages), sink)?;
     let mut mix = Mix::new(spec, arrivals.expected);
     let [intra, inter] = ["intra", "inter"].map(|tag| sink.tag(tag, &entry.key));
     let (intra, inter) = (intra?, inter?);

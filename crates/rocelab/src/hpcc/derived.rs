@@ -1,0 +1,404 @@
+//! What follows from an experiment's files together with the keys that are set besides: it is found
+//! only when all of these are known, so that no value outlives the setting that it came from.
+
+use super::convert::CONTROL;
+use super::law::{self, HOPS, THEMIS_HOPS};
+use hpcc_files::topology::Link;
+use hpcc_files::{CcMode, Experiment, Warning};
+use scenario::spec::{
+    Architecture, ClassesSpec, EcnRateSpec, Headroom, ParamValue, Quantity, SchemeSpec, Spec,
+    ThresholdKind,
+};
+use schemes::int::IntFormat;
+use schemes::registry::{self, EcnLaw};
+use std::collections::{BTreeMap, VecDeque};
+use units::{Bytes, NodeId, Rate, Time};
+
+/// Switches keep this much for each port.
+const RESERVE: Bytes = Bytes::new(4096);
+/// They resume this far below the threshold.
+const RESUME_OFFSET: Bytes = Bytes::new(3072);
+/// Alpha of ports at the hosts' rate.
+const ALPHA: f64 = 0.125;
+/// Buffer of the THEMIS prototype's external switches, those with a link of [`LONG`] or more.
+const EXTERNAL_BUFFER: Bytes = Bytes::new(200 << 20);
+/// A link of this delay leads to another data centre.
+const LONG: Time = Time::from_us(10);
+/// The preset of HPCC that `CC_MODE 3` asks for.
+const HPCC_NS3: &str = "hpcc-ns3";
+/// The format of INT in which a port whose rate has no code says 25 Gb/s.
+const UNCODED: &str = "hpcc-ns3-uncoded";
+
+/// Keys that the user set.
+#[derive(Clone, Copy)]
+struct Settings<'a>(&'a [(String, String)]);
+
+impl Settings<'_> {
+    /// Whether the key, a part of it or the table around it was set.
+    fn has(&self, key: &str) -> bool {
+        let within = |inner: &str, outer: &str| {
+            inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        self.0.iter().any(|(set, _)| within(set, key) || within(key, set))
+    }
+
+    /// Whether the whole table was replaced.
+    fn replaces(&self, table: &str) -> bool {
+        self.0.iter().any(|(set, _)| set == table)
+    }
+}
+
+/// Completes `spec`, which has what the files say with `settings` over it. Returns what is served in
+/// another way than by the original.
+pub(super) fn derive(
+    spec: &mut Spec,
+    experiment: &Experiment,
+    settings: &[(String, String)],
+) -> Vec<Warning> {
+    let settings = Settings(settings);
+    let mut warnings = Vec::new();
+    let own_law = scheme(spec, experiment, settings, &mut warnings);
+    if !settings.has("classes.strict") {
+        spec.classes.strict = strict(&spec.classes, &spec.scheme, own_law);
+    }
+    threshold(spec, experiment, settings);
+    warnings.extend(node_buffers(experiment, spec).warning());
+    warnings.extend(marking(spec, experiment, settings));
+    warnings.extend(uncoded(spec, experiment));
+    warnings.extend(acknowledged(spec, experiment));
+    warnings.extend(unmeasured(spec, experiment));
+    warnings.extend((!spec.pfc.enabled && !settings.has("pfc.enabled")).then(|| {
+        Warning::new(
+            "PAUSE_TIME 0 pauses nobody: switches drop what finds the whole buffer full; the original's \
+             drop what exceeds the threshold and headroom of an ingress",
+        )
+    }));
+    warnings
+}
+
+/// Leaves out what the files say of a law that is not used. Returns whether the law is that of
+/// `CC_MODE`.
+fn scheme(
+    spec: &mut Spec,
+    experiment: &Experiment,
+    settings: Settings<'_>,
+    warnings: &mut Vec<Warning>,
+) -> bool {
+    let config = &experiment.config;
+    let law = law::scheme(config);
+    let scheme = &mut spec.scheme;
+    if config.enable_themis == Some(true)
+        && config.cc_mode != CcMode::Dcqcn
+        && scheme.name == law.name
+    {
+        warnings.push(Warning::new("ENABLE_THEMIS goes with CC_MODE 1 alone: it is left out"));
+    }
+    if scheme.name != law.name && !settings.replaces("scheme") {
+        if !settings.has("scheme.preset") {
+            scheme.preset = None;
+        }
+        scheme.params.retain(|name, _| settings.has(&format!("scheme.params.{name}")));
+    }
+    let replaced = scheme.name != law.name || settings.replaces("scheme");
+    if let Some(info) = registry::find(&scheme.name).filter(|_| replaced) {
+        let default = info.presets.first().map_or("", |preset| preset.name);
+        let preset = scheme.preset.as_deref().unwrap_or(default);
+        let window = law::window(config);
+        let takes_window = (info.params)().iter().any(|param| param.name == "window")
+            && !scheme.params.contains_key("window")
+            && window != "none";
+        let mend = if takes_window {
+            format!("; scheme.params.window = \"{window}\" is the window of HAS_WIN")
+        } else {
+            String::new()
+        };
+        warnings.push(Warning::new(format!(
+            "scheme {} is set: its parameters are those of preset {preset}, and the keys of CC_MODE {} and \
+             HAS_WIN are left out{mend}",
+            scheme.name,
+            config.cc_mode.number()
+        )));
+    }
+    let is_coded = |link: &Link| IntFormat::RATES.contains(&link.rate);
+    if scheme.name == "hpcc"
+        && scheme.preset.as_deref() == Some(HPCC_NS3)
+        && !experiment.topology.switch_links().all(is_coded)
+    {
+        let format = ParamValue::Text(UNCODED.to_owned());
+        scheme.params.entry("int_format".to_owned()).or_insert(format);
+    }
+    scheme.name == law.name && scheme.preset == law.preset
+}
+
+/// Classes with strict precedence.
+fn strict(classes: &ClassesSpec, scheme: &SchemeSpec, own_law: bool) -> Vec<u8> {
+    match (own_law, scheme.name.as_str()) {
+        // CNPs of switches go before everything else; nothing else is of their class.
+        (true, "themis") => vec![CONTROL],
+        (true, _) => Vec::new(),
+        // The original has no packets of their own for other schemes.
+        (false, _) => {
+            let usual = ClassesSpec::default().strict.into_iter();
+            usual.filter(|priority| !classes.lossless.contains(priority)).collect()
+        }
+    }
+}
+
+/// The original's dynamic threshold, unless there is another.
+fn threshold(spec: &mut Spec, experiment: &Experiment, settings: Settings<'_>) {
+    let needs_cioq = registry::find(&spec.scheme.name).is_some_and(|info| info.input_queues);
+    let cioq = match spec.switch.architecture {
+        Some(architecture) => architecture == Architecture::Cioq,
+        None => needs_cioq,
+    };
+    let fixed = cioq || spec.pfc.xoff.is_some();
+    let usual = if fixed { ThresholdKind::Static } else { ThresholdKind::Dynamic };
+    if *spec.pfc.threshold.get_or_insert(usual) == ThresholdKind::Static {
+        return;
+    }
+    spec.pfc.alpha.get_or_insert(ALPHA);
+    spec.pfc.resume_offset.get_or_insert(Quantity(RESUME_OFFSET));
+    spec.pfc.reserve.get_or_insert(Quantity(RESERVE));
+    if spec.pfc.enabled && !settings.has("quirks.shifted_threshold") {
+        spec.quirks.shifted_threshold = Some(Quantity(nic_rate(experiment)));
+    }
+    if !settings.has("quirks.threshold_wraps") {
+        // Its external switches never pause; what it measured rests on that.
+        spec.quirks.threshold_wraps = experiment.config.enable_themis.is_some();
+    }
+}
+
+/// The rate of the first host's port.
+fn nic_rate(experiment: &Experiment) -> Rate {
+    let topology = &experiment.topology;
+    let first = topology.hosts().next();
+    let mut links = topology.links.iter();
+    let link = links.find(|link| first.is_some_and(|host| link.a == host || link.b == host));
+    link.map_or(Rate::ZERO, |link| link.rate)
+}
+
+/// Buffers of switches.
+pub(super) struct Buffers {
+    /// For each node a buffer of its own, where it has one.
+    pub buffers: Vec<Option<Bytes>>,
+    /// The first switch whose headroom exceeds `BUFFER_SIZE`, that headroom, and how many there are.
+    small: Option<(NodeId, u64, u64)>,
+}
+
+/// Buffers of switches that are too small for their headroom. There the original's arithmetic goes
+/// below zero and its PFC never fires; here the switch gets room for its headroom besides, but for the
+/// THEMIS prototype, whose external switches have buffers of their own and are as there.
+pub(super) fn node_buffers(experiment: &Experiment, spec: &Spec) -> Buffers {
+    let buffer = spec.switch.buffer.0;
+    let prototype = experiment.config.enable_themis.is_some();
+    let pauses = spec.pfc.enabled && !spec.classes.lossless.is_empty();
+    let links = || experiment.topology.links.iter();
+    let is_external =
+        |node: NodeId| links().any(|link| link.delay >= LONG && (link.a == node || link.b == node));
+    let mut small: Option<(NodeId, u64, u64)> = None;
+    let kept = kept_apart(experiment, spec);
+    let nodes = (0..).map(NodeId::new).zip(&experiment.topology.is_switch).zip(kept);
+    let buffers = nodes.map(|((node, &is_switch), needed)| {
+        if !is_switch {
+            return None;
+        }
+        if prototype {
+            return is_external(node).then_some(EXTERNAL_BUFFER);
+        }
+        // Beyond this a link is longer than any may be, which is told of that.
+        if !pauses || needed < buffer.get() || needed > 1 << 50 {
+            return None;
+        }
+        small.get_or_insert((node, needed, 0)).2 += 1;
+        Some(Bytes::new(needed + buffer.get()))
+    });
+    Buffers { buffers: buffers.collect(), small }
+}
+
+/// Headroom and reserve of each node's ports, where headroom is the original's.
+fn kept_apart(experiment: &Experiment, spec: &Spec) -> Vec<u64> {
+    let mut kept = vec![0_u64; experiment.topology.is_switch.len()];
+    if spec.pfc.headroom != Headroom::ThreeBdp {
+        return kept;
+    }
+    let shifted = spec.quirks.shifted_threshold.is_some_and(|rate| rate.0 > Rate::ZERO);
+    let shares = if shifted { 1 } else { spec.classes.lossless.len() as u64 };
+    let reserve = spec.pfc.reserve.map_or(0, |reserve| reserve.0.get());
+    for link in &experiment.topology.links {
+        let port = (3 * link.rate.bytes_in(link.delay).get()).saturating_add(reserve);
+        for end in [link.a, link.b] {
+            let sum = &mut kept[end.index()];
+            *sum = sum.saturating_add(port.saturating_mul(shares));
+        }
+    }
+    kept
+}
+
+impl Buffers {
+    fn warning(&self) -> Option<Warning> {
+        let (node, needed, count) = self.small?;
+        let others = if count > 1 { format!(" (and {} more)", count - 1) } else { String::new() };
+        Some(Warning::new(format!(
+            "the headroom of switch {node}{others} takes {needed} bytes, more than BUFFER_SIZE: it \
+             gets that much besides; the original's PFC never fires there"
+        )))
+    }
+}
+
+/// The thresholds of `KMIN_MAP`, `KMAX_MAP` and `PMAX_MAP` at ports of switches. Returns the first
+/// rate of such ports that is in none of them, too.
+pub(super) fn laws(experiment: &Experiment) -> (Vec<EcnRateSpec>, Option<Rate>) {
+    let config = &experiment.config;
+    let mut laws: Vec<EcnRateSpec> = Vec::new();
+    let mut missing = None;
+    for link in experiment.topology.switch_links() {
+        if laws.iter().any(|law| law.rate.0 == link.rate) {
+            continue;
+        }
+        let (kmin, kmax) = (config.kmin.get(&link.rate), config.kmax.get(&link.rate));
+        let (Some(&kmin), Some(&kmax), Some(&pmax)) = (kmin, kmax, config.pmax.get(&link.rate))
+        else {
+            missing = missing.or(Some(link.rate));
+            continue;
+        };
+        let rate = Quantity(link.rate);
+        laws.push(EcnRateSpec { rate, kmin: Quantity(kmin), kmax: Quantity(kmax), pmax });
+    }
+    (laws, missing)
+}
+
+/// The marking law that goes with the preset of a scheme.
+fn law_of(scheme: &SchemeSpec) -> Option<EcnLaw> {
+    let info = registry::find(&scheme.name)?;
+    let preset = match &scheme.preset {
+        Some(preset) => info.preset(preset),
+        None => info.presets.first(),
+    };
+    preset?.ecn
+}
+
+/// Where the scheme needs marks and `ENABLE_QCN` does not keep switches from marking, they mark by the
+/// files' thresholds; where a threshold is set besides, it holds for ports of every rate.
+fn marking(spec: &mut Spec, experiment: &Experiment, settings: Settings<'_>) -> Option<Warning> {
+    let law = law_of(&spec.scheme);
+    let ecn = &mut spec.ecn;
+    let is_set = |key: &str| settings.has(&format!("ecn.{key}"));
+    let marks = ecn.enabled.unwrap_or(law.is_some());
+    if !is_set("by_rate") && (!marks || is_set("at")) {
+        ecn.by_rate.clear();
+    }
+    if !marks {
+        return None;
+    }
+    let (laws, missing) = laws(experiment);
+    if missing.is_none()
+        && let Some(first) = laws.first()
+    {
+        ecn.kmin.get_or_insert(first.kmin);
+        ecn.kmax.get_or_insert(first.kmax);
+        ecn.pmax.get_or_insert(first.pmax);
+    }
+    if is_set("by_rate") {
+        return None;
+    }
+    for at in &mut ecn.by_rate {
+        at.kmin = ecn.kmin.filter(|_| is_set("kmin")).unwrap_or(at.kmin);
+        at.kmax = ecn.kmax.filter(|_| is_set("kmax")).unwrap_or(at.kmax);
+        at.pmax = ecn.pmax.filter(|_| is_set("pmax")).unwrap_or(at.pmax);
+    }
+    let (rate, _) = (missing?, law?);
+    Some(Warning::new(format!(
+        "KMIN_MAP, KMAX_MAP and PMAX_MAP do not all have an entry for {rate}: ports of such rates mark by \
+         the law of scheme {}; add entries, or set ecn.kmin, ecn.kmax and ecn.pmax",
+        spec.scheme.name
+    )))
+}
+
+/// A link of switches whose rate INT has no code for, where it then says another.
+fn uncoded(spec: &Spec, experiment: &Experiment) -> Option<Warning> {
+    let format = spec.scheme.params.get("int_format");
+    if format != Some(&ParamValue::Text(UNCODED.to_owned())) {
+        return None;
+    }
+    let mut links = experiment.topology.switch_links();
+    let link = links.find(|link| !IntFormat::RATES.contains(&link.rate))?;
+    Some(Warning::new(format!(
+        "CC_MODE 3 has no code for {}, the rate of the link in line {} of the topology: INT says \
+         25Gbps, as in the original; --set scheme.params.int_format=full has it say the rate",
+        link.rate, link.line
+    )))
+}
+
+/// An interval of ACKs that is not kept.
+fn acknowledged(spec: &Spec, experiment: &Experiment) -> Option<Warning> {
+    let interval = experiment.config.l2_ack_interval;
+    (interval > spec.wire.payload.0).then(|| {
+        Warning::new(format!(
+            "L2_ACK_INTERVAL {}: all packets are acknowledged here; the original begins with this \
+             byte of a flow, but for packets that end at a multiple of L2_CHUNK_SIZE: shorter flows of \
+             another size never end",
+            interval.get()
+        ))
+    })
+}
+
+/// Flows of `CC_MODE 3` whose packets have no room for the INT records of their paths.
+fn unmeasured(spec: &Spec, experiment: &Experiment) -> Option<Warning> {
+    let Experiment { config, topology, flows, .. } = experiment;
+    if spec.scheme.name != "hpcc" || spec.scheme.preset.as_deref() != Some(HPCC_NS3) {
+        return None;
+    }
+    let room = match spec.scheme.params.get("max_hops") {
+        Some(ParamValue::Count(hops)) => *hops,
+        _ if config.enable_themis.is_some() => THEMIS_HOPS,
+        _ => HOPS,
+    };
+    let mut neighbours = vec![Vec::new(); topology.is_switch.len()];
+    for link in &topology.links {
+        neighbours[link.a.index()].push(link.b);
+        neighbours[link.b.index()].push(link.a);
+    }
+    let mut by_source: BTreeMap<NodeId, BTreeMap<NodeId, u64>> = BTreeMap::new();
+    for flow in flows {
+        *by_source.entry(flow.src).or_default().entry(flow.dst).or_default() += 1;
+    }
+    let (mut count, mut most) = (0, 0);
+    for (src, receivers) in by_source {
+        let switches = switches_to(src, &neighbours, &topology.is_switch);
+        for (dst, flows) in receivers {
+            // No way at all is refused elsewhere.
+            let on_path = switches[dst.index()].unwrap_or(0);
+            if on_path > room {
+                count += flows;
+                most = most.max(on_path);
+            }
+        }
+    }
+    let flows = if count == 1 { "1 flow has".to_owned() } else { format!("{count} flows have") };
+    (count > 0).then(|| {
+        Warning::new(format!(
+            "{flows} paths of more than {room} switches, up to {most}: CC_MODE 3 measures nothing on \
+             these, and such flows keep the line rate, as in the original"
+        ))
+    })
+}
+
+/// For each node the switches between it and the host `src`, which alone forward; none: no way.
+fn switches_to(src: NodeId, neighbours: &[Vec<NodeId>], is_switch: &[bool]) -> Vec<Option<u64>> {
+    let mut switches = vec![None; is_switch.len()];
+    switches[src.index()] = Some(0);
+    let mut queue = VecDeque::from([src]);
+    while let Some(node) = queue.pop_front() {
+        let on_path =
+            switches[node.index()].map(|there| there + u64::from(is_switch[node.index()]));
+        for next in &neighbours[node.index()] {
+            if switches[next.index()].is_none() {
+                switches[next.index()] = on_path;
+                if is_switch[next.index()] {
+                    queue.push_back(*next);
+                }
+            }
+        }
+    }
+    switches
+}
