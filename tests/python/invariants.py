@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import Any
 
 import polars as pl
@@ -92,6 +93,7 @@ class _Check:
                 may_be_null = (name, column) in {
                     ("flows", "fct_ps"),
                     ("flows", "slowdown"),
+                    ("flows", "unfinished"),
                     ("packets", "flow_id"),
                 }
                 assert may_be_null or not values.null_count(), (name, column)
@@ -109,14 +111,17 @@ class _Check:
         assert ((done["slowdown"] - expected).abs() <= 1e-9 * expected).all()
         if not self.failures:
             assert (done["slowdown"] >= 1 - 1e-9).all(), done["slowdown"].min()
+        assert done["unfinished"].null_count() == len(done)
+        causes = Counter(cause.replace("-", "_") for cause in open_["unfinished"])
+        told = {cause: count for cause, count in self.summary["unfinished"].items() if count}
+        assert causes == told
         if self.all_done:
             return
+        kinds = [warning["kind"] for warning in self.summary["warning_kinds"]]
+        assert kinds[0] in ("unfinished-flows", "cut-off-flows"), kinds
         run = self.scenario["run"]
-        if run["stop"] == "flows-done":
-            assert self.end_ps >= _ps(run["limit"]), "ended before its limit"
-            assert self.result.warnings, "unfinished flows without a word"
-        else:
-            assert self.end_ps >= _ps(run["stop"])
+        end = run["limit"] if run["stop"] == "flows-done" else run["stop"]
+        assert self.end_ps >= _ps(end), "ended early"
 
     def statistics(self) -> None:
         slowdowns = sorted(self.flows["slowdown"].drop_nulls())
@@ -154,7 +159,8 @@ class _Check:
             if self.pfc["headroom"] == "auto" or self.cioq:
                 assert self.summary["lossless_drops"] == 0, self.result.warnings
         if self.summary["lossless_drops"]:
-            assert any("lossless" in warning for warning in self.result.warnings)
+            kinds = [warning["kind"] for warning in self.summary["warning_kinds"]]
+            assert "lossless-drops" in kinds, kinds
         if self.sound and not self.summary["drops"] and not self.chooses_ports:
             assert self.summary["out_of_order_packets"] == 0
 

@@ -8,6 +8,8 @@
 //!
 //! "The original" in this crate is that simulator at commit 9f4be2a.
 
+#![forbid(unsafe_code)]
+
 pub mod address;
 pub mod config;
 mod error;

@@ -25,6 +25,8 @@
 //! assert_eq!(scenario::parse(&scenario.to_toml(), None, &[]).unwrap(), scenario);
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod catalogue;
 mod decode;
 mod error;

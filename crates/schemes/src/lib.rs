@@ -8,6 +8,8 @@
 //!
 //! [`contract`] holds all plug-in points; [`registry`] lists what there is; each scheme is one file.
 
+#![forbid(unsafe_code)]
+
 pub mod annulus;
 pub mod contract;
 pub mod dcqcn;

@@ -7,6 +7,8 @@
 //! What all random streams are keyed with is here too, as everyone uses it: [`splitmix`]. So is how
 //! a long computation is cancelled: [`cancel`], and how text of unknown origin is shown: [`text`].
 
+#![forbid(unsafe_code)]
+
 pub mod cancel;
 mod ids;
 pub mod memory;

@@ -5,6 +5,8 @@
 //! and for hardware: each is a plain struct with `emit` and `parse`, which allocate nothing and
 //! never panic.
 
+#![forbid(unsafe_code)]
+
 pub mod ethernet;
 mod header;
 pub mod int;
