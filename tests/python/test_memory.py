@@ -17,7 +17,7 @@ import pytest
 
 import rocelab
 from conftest import Command
-from rocelab.memory import MemoryShortage
+from rocelab.errors import MemoryShortage
 
 STAR = """\
 [topology]
