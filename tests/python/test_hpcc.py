@@ -167,6 +167,41 @@ def test_quirks_of_a_scan_go_with_it(command: Command, case: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_a_scheme_that_is_set_replaces_the_law(command: Command, case: Path) -> None:
+    set_ = ("--set", "scheme=dcqcn")
+    done = command("hpcc", "config.txt", *set_, "--json", cwd=case)
+    assert done.returncode == 0, done.stderr
+    assert "warning: scheme dcqcn is set: its parameters are those of preset" in done.stderr
+    summary = json.loads(done.stdout)
+    assert (summary["scheme"], summary["warnings"]) == ("dcqcn", [])
+    printed = command("hpcc", "config.txt", *set_, "--to-scenario", "-q", cwd=case)
+    ecn = printed.stdout[printed.stdout.index("[ecn]") :]
+    assert ecn.splitlines()[1:3] == ["enabled = true", 'kmin = "400KB"'], "KMIN_MAP"
+    off = command("hpcc", "config.txt", *set_, "--set", "ecn.enabled=false", cwd=case)
+    assert off.returncode == 0, off.stderr
+    (told,) = [line for line in off.stderr.splitlines() if "ecn.enabled" in line]
+    assert told.startswith('warning: scheme.name = "dcqcn" reacts to ECN marks')
+
+
+def test_a_rate_without_a_code_is_told_unless_int_is_exact(command: Command, case: Path) -> None:
+    slow = TOPOLOGY.replace("100Gbps", "10Gbps")
+    (case / "topology.txt").write_text(slow, encoding="ascii")
+    done = command("hpcc", "config.txt", cwd=case)
+    assert done.returncode == 0, done.stderr
+    assert "CC_MODE 3 has no code for 10Gbps" in done.stderr
+    setting = re.search(r"--set (scheme\S+)", done.stderr)
+    assert setting is not None
+    done = command("hpcc", "config.txt", "--set", setting[1], cwd=case)
+    assert (done.returncode, "no code" in done.stderr) == (0, False), done.stderr
+
+
+def test_a_setting_that_is_no_text_is_refused(command: Command, case: Path) -> None:
+    done = command("hpcc", "config.txt", "--set", "scheme=\udcff", cwd=case)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[-1].startswith("error: ")
+    assert "Traceback" not in done.stderr
+
+
 def test_oddities_are_told_unless_quiet(command: Command, case: Path) -> None:
     with (case / "config.txt").open("a", encoding="ascii") as config:
         config.write("NO_SUCH_KEY 1\n")

@@ -14,7 +14,8 @@ pub struct QuirksSpec {
     /// faster than their rate.
     pub whole_nanoseconds: bool,
     /// Choose among equal paths by each switch's own MurmurHash3 over addresses and ports, with
-    /// next hops as its search finds them: in trees by descending node number.
+    /// next hops as its search finds them: in trees by descending node number. `routing.hash` stays
+    /// "five-tuple".
     pub node_hash: bool,
     /// Count the base round trip as propagation both ways and the payload's serialisation one way;
     /// take it for the ideal FCT too, and for the network's BDP the largest round trip times lowest
@@ -47,8 +48,8 @@ pub struct QuirksSpec {
     /// Handle arrivals at the same nanosecond in the order in which their sending was scheduled, as far
     /// as packets tell, and send what joins a free port before the next one.
     pub emission_order: bool,
-    /// Have priorities that are not strict take turns at a port packet by packet, not byte by byte and by
-    /// their weights.
+    /// Have priorities that are not strict take turns at a port packet by packet, not byte by byte;
+    /// `classes.weights` stay equal.
     pub packet_turns: bool,
 }
 
