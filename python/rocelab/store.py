@@ -500,6 +500,8 @@ def _read_flows(stored: Stored, summary: Mapping[str, Any]) -> pl.DataFrame:
     for name in _OF_DONE:
         if not (frame["done"] == frame[name].is_not_null()).all():
             raise ResultError(f"{path}: damaged: {name} and done do not agree")
+    if not (frame["slowdown"] > 0).all():
+        raise ResultError(f"{path}: damaged: the column slowdown has values that are not positive")
     if frame["done"].sum() != summary["flows_done"]:
         raise ResultError(f"{path}: damaged: {SUMMARY} has another number of flows that are done")
     return frame

@@ -206,10 +206,11 @@ def test_results_of_version_1_have_one_warning(
     ("change", "words"),
     [
         (pl.col("slowdown") * float("nan"), "the column slowdown has values that are no numbers"),
+        (pl.col("slowdown") * 0.0, "the column slowdown has values that are not positive"),
         (pl.lit(None, pl.UInt64).alias("fct_ps"), "fct_ps and done do not agree"),
         (pl.lit(False).alias("done"), "fct_ps and done do not agree"),
     ],
-    ids=["nan", "no-fct", "none-done"],
+    ids=["nan", "zero", "no-fct", "none-done"],
 )
 def test_tables_that_contradict_themselves(
     incast: rocelab.Result, tmp_path: Path, change: pl.Expr, words: str
