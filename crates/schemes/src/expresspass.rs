@@ -62,7 +62,7 @@ crate::params! {
         ack_room: bool, "", (),
             "SIGCOMM'17 section 3.1, whose hosts send no ACKs; true is ours, for RoCE's";
         /// A credit request is repeated when no credit came for this long; a receiver that has all stops
-        /// when no data did.
+        /// when no data did. Where requests need half of a link for that, they are repeated later.
         request_timeout: Time, "", Time::from_us(1)..=Time::from_ms(1000),
             "ns2-xpass, retransmit_timeout_";
         /// Stop the credits as soon as those of a round trip will do for the rest.
