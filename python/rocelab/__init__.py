@@ -24,6 +24,7 @@ if _typing.TYPE_CHECKING:
     from rocelab.errors import (
         ConfigError,
         Interrupted,
+        RecordingError,
         ResultError,
         RocelabError,
         SimulationError,
@@ -41,6 +42,7 @@ __all__ = [
     "Interrupted",
     "Plan",
     "Progress",
+    "RecordingError",
     "Result",
     "ResultError",
     "RocelabError",
@@ -67,7 +69,14 @@ if not _typing.TYPE_CHECKING:
     _HOMES = {
         "_rocelab": ("__version__",),
         "catalogue": ("schema", "schemes", "topologies", "workloads"),
-        "errors": ("ConfigError", "Interrupted", "ResultError", "RocelabError", "SimulationError"),
+        "errors": (
+            "ConfigError",
+            "Interrupted",
+            "RecordingError",
+            "ResultError",
+            "RocelabError",
+            "SimulationError",
+        ),
         "plan": ("Plan",),
         "plot": ("plot",),
         "result": ("Result",),

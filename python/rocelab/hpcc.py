@@ -12,12 +12,12 @@ from os import PathLike
 from pathlib import Path
 
 from rocelab import _rocelab
-from rocelab.errors import ConfigError, Interrupted
+from rocelab.errors import ConfigError, Interrupted, RecordingError
 from rocelab.result import Result
-from rocelab.scenario import Scenario, parse_with_settings
+from rocelab.scenario import Scenario, scenario_of
 from rocelab.simulate import Progress, check_threads, run_raw
 from rocelab.stopping import held_back
-from rocelab.store import check_file, is_no_file, refusals
+from rocelab.store import check_file, is_no_file, refusals, scratch_beside
 
 _KEYS = {
     "run.stop": "SIMULATOR_STOP_TIME",
@@ -141,6 +141,13 @@ class Experiment:
         for path in outputs.values():
             check_file(path)
 
+    def _scratch(self, into: str | PathLike[str] | None) -> Path:
+        """The directory for what is recorded while it runs: near the files that it goes to."""
+        if into is not None:
+            return scratch_beside(Path(into))
+        files = (path for path in self.outputs().values() if not is_no_file(path))
+        return scratch_beside(next(files, self.directory))
+
     def scenario(self, settings: Sequence[tuple[str, str]] = ()) -> Scenario:
         """The scenario that does the same; ``settings`` change keys of it.
 
@@ -157,7 +164,7 @@ class Experiment:
                     "`rocelab hpcc --to-scenario` prints",
                 )
         with self._said_of_the_files(settings):
-            return parse_with_settings(self._read.to_toml(), settings)
+            return scenario_of(self._read, settings)
 
     @contextmanager
     def _said_of_the_files(self, settings: Sequence[tuple[str, str]]) -> Iterator[None]:
@@ -207,14 +214,19 @@ class Experiment:
         They go where the configuration says, or into the directory ``into`` under the same names.
         Returns the result and where the files are. Raises :class:`Interrupted` on Ctrl-C, after
         the files of the partial result have been written; as :func:`rocelab.run`, a plain
-        KeyboardInterrupt on another one before it is there.
+        KeyboardInterrupt on another one before it is there. Raises :class:`RecordingError`, after
+        the files have been written, where what is recorded finds no room on disk.
         """
         scenario = self.scenario(settings)
         self._check_outputs(into)
         threads = check_threads(threads)
         with self._said_of_the_files(settings):
             raw, interrupted = run_raw(
-                scenario, threads=threads, progress=progress, experiment=self._read
+                scenario,
+                threads=threads,
+                progress=progress,
+                scratch=self._scratch(into),
+                experiment=self._read,
             )
         result = Result.from_run(raw, scenario)
         try:
@@ -225,4 +237,6 @@ class Experiment:
             interrupted = True
         if interrupted:
             raise Interrupted(result, written)
+        if raw.failure is not None:
+            raise RecordingError(raw.failure, result, written)
         return result, written

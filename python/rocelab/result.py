@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
@@ -54,10 +55,10 @@ class Result:
         ports: Table,
         series: Mapping[str, Series],
         traces: Mapping[str, Table],
-        capture: bytes | Path | None,
+        capture: bytes | Path | _rocelab.RunResult | None,
         summary: dict[str, Any],
         drops: Sequence[dict[str, Any]],
-        scenario_toml: str,
+        scenario_toml: str | Callable[[], str],
         directory: Path | None = None,
     ) -> None:
         self.flows = flows
@@ -80,10 +81,10 @@ class Result:
             ports=Table(lambda: raw.ports),
             series=series_of(summary, lambda entry: tables[entry["name"]]),
             traces={name: Table(partial(traces.__getitem__, name)) for name in traces},
-            capture=raw.capture,
+            capture=raw if raw.has_capture else None,
             summary=summary,
             drops=json.loads(raw.drops),
-            scenario_toml=scenario.to_toml(),
+            scenario_toml=scenario.to_toml,
         )
         result.__dict__["scenario"] = scenario
         return result
@@ -96,7 +97,31 @@ class Result:
                 return self._capture.read_bytes()
             except OSError as error:
                 raise ResultError(f"{self._capture}: cannot read: {error.strerror}") from None
-        return self._capture
+        if self._capture is None or isinstance(self._capture, bytes):
+            return self._capture
+        # It may be large, and is made when it is asked for.
+        return self._capture.capture()
+
+    def write_capture(self, path: Path) -> None:
+        """Writes the capture, if there is one, to the file ``path``, however large it is."""
+        if self._capture is None:
+            return
+        if isinstance(self._capture, bytes):
+            path.write_bytes(self._capture)
+        elif isinstance(self._capture, Path):
+            shutil.copyfile(self._capture, path)
+        else:
+            self._capture.write_capture(path)
+
+    @property
+    def has_capture(self) -> bool:
+        """Whether there is a capture of the traced packets."""
+        return self._capture is not None
+
+    def __getstate__(self) -> dict[str, object]:
+        # Pickled as what it is, not as memory of the simulator.
+        capture = self._capture if isinstance(self._capture, Path) else self.capture
+        return {**self.__dict__, "_capture": capture, "_scenario_toml": self.scenario_toml}
 
     @cached_property
     def scenario(self) -> Scenario:
@@ -104,18 +129,21 @@ class Result:
         # Where changes to it are refused, lines are those of this file.
         file = self._directory and self._directory / "scenario.toml"
         try:
-            return Scenario.from_toml(self._scenario_toml, origin=file)
+            return Scenario.from_toml(self.scenario_toml, origin=file)
         except ConfigError as error:
             raise ResultError(f"{error.args[0]}; the result is damaged", hint=error.hint) from None
 
     @cached_property
     def probes(self) -> Mapping[str, dict[str, Any]]:
         """The scenario's probes by name, each with all its keys."""
-        return _Named("probe", {one["name"]: one for one in probes_of(self._scenario_toml)})
+        return _Named("probe", {one["name"]: one for one in probes_of(self.scenario_toml)})
 
     @property
     def scenario_toml(self) -> str:
         """The scenario that was run, complete, as TOML."""
+        if not isinstance(self._scenario_toml, str):
+            # It may be long, and is made when it is asked for.
+            self._scenario_toml = self._scenario_toml()
         return self._scenario_toml
 
     @property

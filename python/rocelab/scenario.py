@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +34,8 @@ class Scenario:
 
     __slots__ = ("_checked", "_generated", "_origin", "_overrides", "_text")
 
-    _text: str
+    _text: str | Callable[[], str]
+    """What it was read from, or makes that: it may be long."""
     _origin: Path | None
     _overrides: Settings
     _checked: _rocelab.Scenario
@@ -72,9 +73,33 @@ class Scenario:
         scenario._fill(text, origin, overrides, generated)
         return scenario
 
+    @classmethod
+    def _made(
+        cls,
+        check: Callable[[list[tuple[str, str]]], _rocelab.Scenario],
+        text: Callable[[], str],
+        overrides: Settings,
+    ) -> Scenario:
+        scenario = cls.__new__(cls)
+        scenario._take(check, text, None, overrides, generated=True)
+        return scenario
+
     def _fill(self, text: str, origin: Path | None, overrides: Settings, generated: bool) -> None:
+        def parse(overrides: list[tuple[str, str]]) -> _rocelab.Scenario:
+            return _rocelab.Scenario.parse(text, origin, overrides, generated)
+
+        self._take(parse, text, origin, overrides, generated)
+
+    def _take(
+        self,
+        check: Callable[[list[tuple[str, str]]], _rocelab.Scenario],
+        text: str | Callable[[], str],
+        origin: Path | None,
+        overrides: Settings,
+        generated: bool,
+    ) -> None:
         try:
-            self._checked = _rocelab.Scenario.parse(text, origin, list(overrides), generated)
+            self._checked = check(list(overrides))
         except UnicodeEncodeError as error:
             # Such as an argument of the command line that is no text.
             odd = error.object[error.start : error.end]
@@ -143,9 +168,13 @@ class Scenario:
         """The scenario as the simulator takes it."""
         return self._checked
 
+    def _given(self) -> str:
+        """What it was read from, without its overrides."""
+        return self._text if isinstance(self._text, str) else self._text()
+
     def __reduce__(self) -> tuple[object, ...]:
         # What was given, not the whole: with the defaults filled in, `with_` would change less.
-        given = (self._text, self._origin, self._overrides, self._generated)
+        given = (self._given(), self._origin, self._overrides, self._generated)
         return Scenario._of, given
 
     def __eq__(self, other: object) -> bool:
@@ -181,7 +210,7 @@ def load_with_settings(path: Path, settings: Sequence[tuple[str, str]]) -> Scena
 def with_settings(scenario: Scenario, settings: Settings) -> Scenario:
     """``scenario`` with further keys set as on the command line."""
     overrides = scenario._overrides + settings
-    return Scenario._of(scenario._text, scenario._origin, overrides, scenario._generated)
+    return Scenario._of(scenario._given(), scenario._origin, overrides, scenario._generated)
 
 
 def parse_with_settings(text: str, settings: Sequence[tuple[str, str]]) -> Scenario:
@@ -190,6 +219,16 @@ def parse_with_settings(text: str, settings: Sequence[tuple[str, str]]) -> Scena
     Errors do not tell its lines, which the user has not seen.
     """
     return Scenario._of(text, None, tuple(settings), generated=True)
+
+
+def scenario_of(
+    experiment: _rocelab.HpccExperiment, settings: Sequence[tuple[str, str]]
+) -> Scenario:
+    """The scenario of ``experiment``, with keys set as on the command line.
+
+    Errors do not tell lines of its text, which the user has not seen.
+    """
+    return Scenario._made(experiment.scenario, experiment.to_toml, tuple(settings))
 
 
 def _load(path: Path, overrides: Settings) -> Scenario:

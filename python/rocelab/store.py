@@ -16,6 +16,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -134,6 +135,12 @@ def check_file(path: Path) -> None:
             _check_room(path, Path(os.path.realpath(path)))
 
 
+def scratch_beside(path: Path) -> Path:
+    """The directory that is there and nearest to ``path``, for files on its file system."""
+    target = Path(os.path.realpath(path))
+    return next(parent for parent in (target, *target.parents) if parent.is_dir())
+
+
 def is_no_file(path: Path) -> bool:
     """Whether ``path`` is there and neither a file nor a directory, but a device or a pipe."""
     return path.exists() and not path.is_file() and not path.is_dir()
@@ -245,14 +252,38 @@ def _write_all(result: Result, directory: Path) -> None:
         if tables:
             (directory / part).mkdir()
             for name, table in tables.items():
-                _write(directory / part / f"{name}.parquet", to_parquet(table.to_polars()))
-            if part == _TRACES and (capture := result.capture) is not None:
-                _write(directory / part / _CAPTURE, capture)
+                _write_table(directory / part / f"{name}.parquet", table)
+            if part == _TRACES and result.has_capture:
+                result.write_capture(directory / part / _CAPTURE)
+                _sync(directory / part / _CAPTURE)
             _sync(directory / part)
     if result.drops:
         _write(directory / _DROPS, to_json(result.drops))
     _write(directory / _SUMMARY, to_json(result.summary))
     _sync(directory)
+
+
+def _write_table(path: Path, table: Table) -> None:
+    """Writes ``table`` as the bytes of :func:`to_parquet`, a row group after the other."""
+    if len(table) <= _ROWS_PER_GROUP:
+        _write(path, to_parquet(table.to_polars()))
+        return
+    import polars as pl
+    from polars.io.plugins import register_io_source
+
+    pieces = table.pieces()
+    first = next(pieces)
+
+    def read(*_: object) -> Iterator[pl.DataFrame]:
+        return chain((first,), pieces)
+
+    try:
+        register_io_source(read, schema=first.schema).sink_parquet(
+            path, compression="zstd", compression_level=3, row_group_size=_ROWS_PER_GROUP
+        )
+    except pl.exceptions.PolarsError as error:
+        raise OSError(None, str(error)) from None
+    _sync(path)
 
 
 def _put_in_place(temporary: Path, directory: Path) -> None:
@@ -327,8 +358,8 @@ def _write(path: Path, data: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def _sync(directory: Path) -> None:
-    handle = os.open(directory, os.O_RDONLY)
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:

@@ -2,6 +2,7 @@
 
 use crate::errors::{file_error, guarded, simulation_error, write_error};
 use crate::run::RunResult;
+use crate::scenario::Scenario;
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,7 +30,7 @@ pub(crate) fn topology_sites(py: Python<'_>, path: PathBuf) -> PyResult<Vec<usiz
 #[pyclass(frozen, module = "rocelab._rocelab")]
 pub(crate) struct HpccExperiment {
     pub(crate) read: Arc<hpcc_files::Experiment>,
-    toml: String,
+    name: String,
     warnings: Vec<String>,
 }
 
@@ -40,16 +41,26 @@ impl HpccExperiment {
     fn new(py: Python<'_>, path: PathBuf, directory: PathBuf) -> PyResult<HpccExperiment> {
         let made = guarded(py, || {
             let read = hpcc_files::Experiment::read(&path, &directory)?;
-            let (spec, served) = rocelab::hpcc::scenario_of(&read, &name_of(&path));
+            let name = name_of(&path);
+            let (_, served) = rocelab::hpcc::scenario_of(&read, &name);
             let warnings = read.warnings.iter().chain(&served).map(ToString::to_string).collect();
-            Ok(HpccExperiment { read: Arc::new(read), toml: spec.to_toml(), warnings })
+            Ok(HpccExperiment { read: Arc::new(read), name, warnings })
         })?;
         made.map_err(|error| file_error(py, &error))
     }
 
     /// The scenario that does the same, as TOML.
-    fn to_toml(&self) -> &str {
-        &self.toml
+    fn to_toml(&self, py: Python<'_>) -> PyResult<String> {
+        guarded(py, || rocelab::hpcc::scenario_of(&self.read, &self.name).0.to_toml())
+    }
+
+    /// That scenario, with `overrides` as of [`Scenario::parse`] for keys that are not of its traffic.
+    fn scenario(&self, py: Python<'_>, overrides: Vec<(String, String)>) -> PyResult<Scenario> {
+        let check = || {
+            let (spec, _) = rocelab::hpcc::scenario_of(&self.read, &self.name);
+            ::scenario::check(spec, &overrides)
+        };
+        Scenario::generated(py, guarded(py, check)?)
     }
 
     /// What is odd about the files, and what is served in another way.

@@ -87,20 +87,34 @@ pub fn parse(
     origin: Option<&Path>,
     overrides: &[(String, String)],
 ) -> Result<Scenario> {
-    let parsed = Tree::from_toml(text).and_then(|tree| understand(tree, origin, overrides));
+    let parsed = Tree::from_toml(text).and_then(|tree| understand(tree, origin, overrides, None));
     parsed.map_err(|error| error.in_file(origin))
 }
 
+/// Checks a specification, with keys set as in [`parse`], but for those of its first traffic: the
+/// messages that this lists, of which there may be millions, are taken as they are.
+pub fn check(mut spec: spec::Spec, overrides: &[(String, String)]) -> Result<Scenario> {
+    let listed = spec.listed_flows().map(std::mem::take);
+    let tree = Tree::from_toml(&spec.to_toml())?;
+    drop(spec);
+    understand(tree, None, overrides, listed)
+}
+
+/// `listed`: the messages of the first traffic.
 fn understand(
     mut tree: Tree,
     origin: Option<&Path>,
     overrides: &[(String, String)],
+    listed: Option<Vec<spec::FlowSpec>>,
 ) -> Result<Scenario> {
     for (key, value) in overrides {
         tree.set(key, value)?;
     }
     one_scheme(&mut tree)?;
     let mut spec: spec::Spec = decode::decode(&tree)?;
+    if let (Some(flows), Some(listed)) = (spec.listed_flows(), listed) {
+        *flows = listed;
+    }
     if spec.name.is_none() {
         let stem = origin.and_then(Path::file_stem).and_then(|stem| stem.to_str());
         spec.name = stem.map(str::to_owned);

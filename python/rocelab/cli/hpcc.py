@@ -13,7 +13,7 @@ import typer
 from rocelab.cli import BAD_INPUT
 from rocelab.cli.options import Quiet, Settings, SummaryAsJson, Threads, changes_of
 from rocelab.cli.telling import interrupted, tell, warn
-from rocelab.errors import ConfigError, Interrupted, ResultError
+from rocelab.errors import ConfigError, Interrupted, RecordingError, ResultError
 from rocelab.stopping import stoppable
 from rocelab.store import check_directory
 
@@ -68,17 +68,21 @@ def hpcc(
     if to_scenario:
         print(experiment.scenario(changes).to_toml(), end="")
         return
+    lost: RecordingError | None = None
     with stoppable() as stop:
         try:
             result, written = experiment.run(
                 settings=changes, threads=threads, progress=not quiet, into=out
             )
-        except Interrupted as stopped:
-            result, written = stopped.result, stopped.files
+        except (Interrupted, RecordingError) as ended:
+            result, written = ended.result, ended.files
+            lost = ended if isinstance(ended, RecordingError) else None
         stop.too_late = True
         tell(result, ("files", "  ".join(map(str, written))), as_json=as_json, quiet=quiet)
         if stop.heard:
             interrupted("the files hold", result)
+    if lost is not None:
+        raise lost
 
 
 def validate_hpcc(

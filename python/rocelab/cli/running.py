@@ -16,10 +16,10 @@ from rocelab.cli.options import (
     load_scenario,
 )
 from rocelab.cli.telling import interrupted, tell
-from rocelab.errors import Interrupted
+from rocelab.errors import Interrupted, RecordingError
 from rocelab.simulate import run as simulate
 from rocelab.stopping import stoppable
-from rocelab.store import check_target
+from rocelab.store import check_target, scratch_beside
 
 
 def run(
@@ -49,16 +49,25 @@ def run(
     loaded = load_scenario(scenario, settings, seed)
     directory = out if out is not None else Path("out") / loaded.name
     check_target(directory, force=force)
+    lost: RecordingError | None = None
     with stoppable() as stop:
         try:
-            result = simulate(loaded, threads=threads, progress=not quiet)
-        except Interrupted as stopped:
-            result = stopped.result
+            result = simulate(
+                loaded,
+                threads=threads,
+                progress=not quiet,
+                scratch=scratch_beside(directory.parent),
+            )
+        except (Interrupted, RecordingError) as ended:
+            result = ended.result
+            lost = ended if isinstance(ended, RecordingError) else None
         stop.too_late = True
         result.save(directory, force=force)
         tell(result, ("result", str(directory)), as_json=as_json, quiet=quiet)
         if stop.heard:
             interrupted(f"{directory} holds", result)
+    if lost is not None:
+        raise lost
 
 
 def validate(scenario: ScenarioFile, settings: Settings = None) -> None:

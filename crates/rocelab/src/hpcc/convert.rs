@@ -1,5 +1,6 @@
 //! From an experiment of the HPCC simulator to a scenario.
 
+use crate::setup::SAMPLES_PER_EVENT;
 use fabric::{QueueClock, Records};
 use hpcc_files::{CcMode, Experiment, Warning, qlen};
 use scenario::NodeKind;
@@ -29,6 +30,8 @@ const LONG: Time = Time::from_us(10);
 const HOPS: u64 = 5;
 /// INT records that packets of the THEMIS prototype have room for.
 const THEMIS_HOPS: u64 = 10;
+/// No limit but the disk: an event of a trace takes 60 bytes there and counts as five samples.
+const MOST_SAMPLES: u64 = 1_000_000_000_000;
 /// A receiver repeats a NACK after this long.
 const NACK_INTERVAL: Time = Time::from_us(500);
 
@@ -104,7 +107,12 @@ pub fn scenario_of(experiment: &Experiment, name: &str) -> (Spec, Vec<Warning>) 
         schema: scenario::spec::SCHEMA_VERSION,
         name: Some(name.to_owned()),
         description: Some("An experiment of the HPCC ns-3 simulator".to_owned()),
-        run: RunSpec { stop: StopSpec::At(config.simulator_stop_time), ..RunSpec::default() },
+        run: RunSpec {
+            stop: StopSpec::At(config.simulator_stop_time),
+            // Traces of all nodes are its default, and go to disk.
+            most_samples: MOST_SAMPLES,
+            ..RunSpec::default()
+        },
         topology: TopologySpec::Custom(CustomSpec {
             nodes: nodes.collect(),
             links: links.collect(),
@@ -250,6 +258,7 @@ pub fn records_of(experiment: &Experiment) -> Records {
             block: qlen::BLOCK_INTERVAL,
             bin: 1000,
         }),
+        samples_each: SAMPLES_PER_EVENT,
         ..Records::default()
     }
 }
