@@ -24,6 +24,7 @@ if _typing.TYPE_CHECKING:
     from rocelab.errors import (
         ConfigError,
         Interrupted,
+        RecordingError,
         ResultError,
         RocelabError,
         SimulationError,
@@ -42,6 +43,7 @@ __all__ = [
     "Interrupted",
     "Plan",
     "Progress",
+    "RecordingError",
     "Result",
     "ResultError",
     "RocelabError",
@@ -72,6 +74,7 @@ if not _typing.TYPE_CHECKING:
         "errors": (
             "ConfigError",
             "Interrupted",
+            "RecordingError",
             "ResultError",
             "RocelabError",
             "SimulationError",

@@ -78,6 +78,26 @@ class SimulationError(RocelabError):
     """A run failed through no fault of its scenario."""
 
 
+class RecordingError(SimulationError):
+    """Samples and events of a run found no room on disk, though the run itself ended as it should.
+
+    ``result`` holds everything up to then, and what does not depend on them.
+    """
+
+    result: Result
+    files: list[Path]
+    """The files that were written, where the run was an experiment of the HPCC simulator."""
+
+    def __init__(self, message: str, result: Result, files: Sequence[Path] = ()) -> None:
+        super().__init__(
+            f"samples and events were lost: {message}",
+            hint="free space there or record less; another --out, or TMPDIR where there is none, "
+            "leads to another disk",
+        )
+        self.result = result
+        self.files = list(files)
+
+
 class ResultError(RocelabError):
     """A result could not be written, read or drawn."""
 

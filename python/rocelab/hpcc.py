@@ -12,13 +12,13 @@ from os import PathLike
 from pathlib import Path
 
 from rocelab import _rocelab, memory
-from rocelab.errors import ConfigError, Interrupted
+from rocelab.errors import ConfigError, Interrupted, RecordingError
 from rocelab.placing import locked, remove_left_files
 from rocelab.result import Result
-from rocelab.scenario import Scenario, as_letters, parse_with_settings
+from rocelab.scenario import Scenario, as_letters, scenario_of
 from rocelab.simulate import Progress, check_threads, run_raw
 from rocelab.stopping import held_back
-from rocelab.store import check_file, is_no_file, refusals
+from rocelab.store import check_file, is_no_file, refusals, scratch_beside
 from rocelab.untrusted import leads_out
 
 _KEYS = {
@@ -179,6 +179,13 @@ class Experiment:
         """As :meth:`outputs`; none where the configuration is a pipe, which can be read once."""
         return self.outputs(into) if self.config.is_file() else {}
 
+    def _scratch(self, into: str | PathLike[str] | None) -> Path:
+        """The directory for what is recorded while it runs: near the files that it goes to."""
+        if into is not None:
+            return scratch_beside(Path(into))
+        files = (path for path in self.outputs().values() if not is_no_file(path))
+        return scratch_beside(next(files, self.directory))
+
     def scenario(self, settings: Sequence[tuple[str, str]] = ()) -> Scenario:
         """The scenario that does the same; ``settings`` change keys of it.
 
@@ -186,7 +193,7 @@ class Experiment:
         ``traffic`` and ``trace`` stay.
         """
         with self._said_of_the_files(settings), as_letters(None):
-            return parse_with_settings(self._read.to_toml(list(settings)), ())
+            return scenario_of(self._read, settings)
 
     @contextmanager
     def _said_of_the_files(self, settings: Sequence[tuple[str, str]]) -> Iterator[None]:
@@ -239,7 +246,8 @@ class Experiment:
         places outside of its directory is refused, unless ``trust_paths`` is set.
         Returns the result and where the files are. Raises :class:`Interrupted` on Ctrl-C, after
         the files of the partial result have been written; as :func:`rocelab.run`, a plain
-        KeyboardInterrupt where there is no result yet.
+        KeyboardInterrupt where there is no result yet. Raises :class:`RecordingError`, after the
+        files have been written, where what is recorded finds no room on disk.
         """
         scenario = self.scenario(settings)
         if into is None and not trust_paths:
@@ -249,7 +257,11 @@ class Experiment:
         with self._said_of_the_files(settings):
             memory.check(scenario, "run")
             raw, interrupted = run_raw(
-                scenario, threads=threads, progress=progress, experiment=self._read
+                scenario,
+                threads=threads,
+                progress=progress,
+                scratch=self._scratch(into),
+                experiment=self._read,
             )
         result = Result.from_run(raw, scenario)
         try:
@@ -260,4 +272,6 @@ class Experiment:
             interrupted = True
         if interrupted:
             raise Interrupted(result, written)
+        if raw.failure is not None:
+            raise RecordingError(raw.failure, result, written)
         return result, written

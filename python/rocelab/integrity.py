@@ -15,6 +15,7 @@ import io
 import json
 import os
 import re
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from io import BufferedReader
@@ -166,6 +167,11 @@ class Stored:
             file.seek(0)
             return pl.read_parquet(file)
 
+    def copy(self, name: str, path: Path) -> None:
+        """Copies the file to ``path``, however large it is."""
+        with self._opened(name) as file, path.open("wb") as target:
+            shutil.copyfileobj(file, target)
+
     @contextmanager
     def _opened(self, name: str) -> Iterator[BufferedReader]:
         """The file, after it has been checked. What is read is the file that was checked.
@@ -200,6 +206,23 @@ class Stored:
                 f"{self.directory}: was replaced after it had been opened", hint="open it again"
             )
         return ResultError(f"{path}: damaged: its checksum does not match", hint=_AGAIN)
+
+
+class StoredCapture:
+    """The capture of a result that is stored."""
+
+    def __init__(self, stored: Stored, name: str) -> None:
+        """``name`` is that of its file."""
+        self._stored = stored
+        self._name = name
+
+    def capture(self) -> bytes:
+        """All of it."""
+        return self._stored.bytes(self._name)
+
+    def write_capture(self, path: Path) -> None:
+        """Copies it to ``path``."""
+        self._stored.copy(self._name, path)
 
 
 _AGAIN = "it was changed or damaged after it had been written; run its scenario again"

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from rocelab.doubts import doubts_of
 from rocelab.errors import ConfigError, ResultError
@@ -32,6 +32,16 @@ _SEEN = {
     ),
 }
 """Why a probe has no rows though it looked, by its kind; others have a row whenever they look."""
+
+
+class Capture(Protocol):
+    """A capture that is made, or read, when it is asked for."""
+
+    def capture(self) -> bytes:
+        """All of it."""
+
+    def write_capture(self, path: Path) -> None:
+        """Writes it to ``path``, however large it is."""
 
 
 class Result:
@@ -59,13 +69,13 @@ class Result:
         ports: Table,
         series: Mapping[str, Series],
         traces: Mapping[str, Table],
-        capture: bytes | Callable[[], bytes] | None,
+        capture: bytes | Capture | None,
         summary: dict[str, Any],
         drops: Sequence[dict[str, Any]],
-        scenario_toml: str,
+        scenario_toml: str | Callable[[], str],
         stored: Stored | None = None,
     ) -> None:
-        """``capture`` is called when it is first looked at; ``stored`` has the files, if any."""
+        """``stored`` has the files that it was read from, if any."""
         self.flows = flows
         self.ports = ports
         self.series = _Tables("probe", series)
@@ -86,10 +96,10 @@ class Result:
             ports=Table(lambda: raw.ports),
             series=series_of(summary, lambda entry: tables[entry["name"]]),
             traces={name: Table(partial(traces.__getitem__, name)) for name in traces},
-            capture=raw.capture,
+            capture=raw if raw.has_capture else None,
             summary=summary,
             drops=json.loads(raw.drops),
-            scenario_toml=scenario.to_toml(),
+            scenario_toml=scenario.to_toml,
         )
         result.__dict__["scenario"] = scenario
         return result
@@ -97,7 +107,27 @@ class Result:
     @property
     def capture(self) -> bytes | None:
         """The traced packets as a capture (pcapng), where the scenario asks for one."""
-        return self._capture() if callable(self._capture) else self._capture
+        if self._capture is None or isinstance(self._capture, bytes):
+            return self._capture
+        # It may be large, and is made when it is asked for.
+        return self._capture.capture()
+
+    def write_capture(self, path: Path) -> None:
+        """Writes the capture, if there is one, to the file ``path``, however large it is."""
+        if isinstance(self._capture, bytes):
+            path.write_bytes(self._capture)
+        elif self._capture is not None:
+            self._capture.write_capture(path)
+
+    @property
+    def has_capture(self) -> bool:
+        """Whether there is a capture of the traced packets."""
+        return self._capture is not None
+
+    def __getstate__(self) -> dict[str, object]:
+        # Pickled as what it is, not as memory of the simulator.
+        capture = self._capture if self.stored is not None else self.capture
+        return {**self.__dict__, "_capture": capture, "_scenario_toml": self.scenario_toml}
 
     @cached_property
     def scenario(self) -> Scenario:
@@ -105,18 +135,21 @@ class Result:
         # Where changes to it are refused, lines are those of this file.
         file = self.directory and self.directory / "scenario.toml"
         try:
-            return Scenario.from_toml(self._scenario_toml, origin=file)
+            return Scenario.from_toml(self.scenario_toml, origin=file)
         except ConfigError as error:
             raise ResultError(f"{error.args[0]}; the result is damaged", hint=error.hint) from None
 
     @cached_property
     def probes(self) -> Mapping[str, dict[str, Any]]:
         """The scenario's probes by name, each with all its keys."""
-        return _Named("probe", {one["name"]: one for one in probes_of(self._scenario_toml)})
+        return _Named("probe", {one["name"]: one for one in probes_of(self.scenario_toml)})
 
     @property
     def scenario_toml(self) -> str:
         """The scenario that was run, complete, as TOML."""
+        if not isinstance(self._scenario_toml, str):
+            # It may be long, and is made when it is asked for.
+            self._scenario_toml = self._scenario_toml()
         return self._scenario_toml
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,7 +36,8 @@ class Scenario:
 
     __slots__ = ("_checked", "_generated", "_origin", "_overrides", "_text")
 
-    _text: str
+    _text: str | Callable[[], str]
+    """What it was read from, or makes that: it may be long."""
     _origin: Path | None
     _overrides: Settings
     _checked: _rocelab.Scenario
@@ -72,6 +73,16 @@ class Scenario:
     ) -> Scenario:
         scenario = cls.__new__(cls)
         scenario._fill(text, origin, overrides, generated)
+        return scenario
+
+    @classmethod
+    def _made(cls, checked: _rocelab.Scenario, text: Callable[[], str]) -> Scenario:
+        scenario = cls.__new__(cls)
+        scenario._checked = checked
+        scenario._text = text
+        scenario._origin = None
+        scenario._overrides = ()
+        scenario._generated = True
         return scenario
 
     def _fill(self, text: str, origin: Path | None, overrides: Settings, generated: bool) -> None:
@@ -142,9 +153,13 @@ class Scenario:
         """The scenario as the simulator takes it."""
         return self._checked
 
+    def _given(self) -> str:
+        """What it was read from, without its overrides."""
+        return self._text if isinstance(self._text, str) else self._text()
+
     def __reduce__(self) -> tuple[object, ...]:
         # What was given, not the whole: with the defaults filled in, `with_` would change less.
-        given = (self._text, self._origin, self._overrides, self._generated)
+        given = (self._given(), self._origin, self._overrides, self._generated)
         return Scenario._of, given
 
     def __eq__(self, other: object) -> bool:
@@ -180,7 +195,7 @@ def load_with_settings(path: Path, settings: Sequence[tuple[str, str]]) -> Scena
 def with_settings(scenario: Scenario, settings: Settings) -> Scenario:
     """``scenario`` with further keys set as on the command line."""
     overrides = scenario._overrides + settings
-    return Scenario._of(scenario._text, scenario._origin, overrides, scenario._generated)
+    return Scenario._of(scenario._given(), scenario._origin, overrides, scenario._generated)
 
 
 def parse_with_settings(text: str, settings: Sequence[tuple[str, str]]) -> Scenario:
@@ -201,6 +216,17 @@ def as_letters(origin: Path | None) -> Iterator[None]:
         raise ConfigError(
             f"{odd!r} is no letter", file=None if origin is None else str(origin)
         ) from None
+
+
+def scenario_of(
+    experiment: _rocelab.HpccExperiment, settings: Sequence[tuple[str, str]]
+) -> Scenario:
+    """The scenario of ``experiment``, with keys set as on the command line.
+
+    Errors do not tell lines of its text, which the user has not seen.
+    """
+    given = list(settings)
+    return Scenario._made(experiment.scenario(given), lambda: experiment.to_toml(given))
 
 
 def _load(path: Path, overrides: Settings) -> Scenario:

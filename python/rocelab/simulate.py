@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import operator
 import sys
+import tempfile
 import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
 
 from rocelab import _rocelab, memory
-from rocelab.errors import ConfigError, Interrupted
+from rocelab.errors import ConfigError, Interrupted, RecordingError
 from rocelab.result import Result
 from rocelab.scenario import Scenario
 
@@ -21,6 +24,10 @@ if _rocelab.DEBUG_BUILD:
         RuntimeWarning,
         stacklevel=2,
     )
+
+
+IN_MEMORY = 32 << 20
+"""Bytes of samples and events of a run that stay in memory; more go to a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,25 +60,28 @@ def run(
     *,
     threads: int | None = None,
     progress: bool | Callable[[Progress], None] = False,
+    scratch: str | PathLike[str] | None = None,
 ) -> Result:
     """Runs ``scenario`` and returns what came out.
 
     ``threads``, 1 or more, changes how long that takes and nothing else. ``progress`` shows a bar
     on the standard error stream, or is called ten times a second. Other Python threads go on
-    meanwhile.
+    meanwhile. Samples and events beyond 32 MiB go to a file in the directory ``scratch``, or where
+    temporary files go (``TMPDIR``). It has no name, and is gone with the result.
 
     Raises :class:`Interrupted`, a KeyboardInterrupt that carries the partial result, on Ctrl-C. It
     is a plain KeyboardInterrupt, and nothing is kept, while the run is still being set up, and on
     another Ctrl-C while the result is being made.
     Raises :class:`SimulationError` where the run fails, :class:`ConfigError` where it clearly needs
     more memory than this process may take, and MemoryError where memory runs out all the same.
+    :class:`RecordingError`, which carries the result, means that what is recorded finds no room.
     """
     if not isinstance(scenario, Scenario):
         raise TypeError(
             f"run takes a Scenario, not {scenario!r}; rocelab.load(path) makes one of a file"
         )
     memory.check(scenario, "run")
-    return run_checked(scenario, threads=threads, progress=progress)
+    return run_checked(scenario, threads=threads, progress=progress, scratch=scratch)
 
 
 def run_checked(
@@ -79,12 +89,17 @@ def run_checked(
     *,
     threads: int | None = None,
     progress: bool | Callable[[Progress], None] = False,
+    scratch: str | PathLike[str] | None = None,
 ) -> Result:
     """As :func:`run`, where memory has been checked: for one of several runs at a time."""
-    raw, interrupted = run_raw(scenario, threads=check_threads(threads), progress=progress)
+    raw, interrupted = run_raw(
+        scenario, threads=check_threads(threads), progress=progress, scratch=scratch
+    )
     result = Result.from_run(raw, scenario)
     if interrupted:
         raise Interrupted(result)
+    if raw.failure is not None:
+        raise RecordingError(raw.failure, result)
     return result
 
 
@@ -93,6 +108,7 @@ def run_raw(
     *,
     threads: int | None,
     progress: bool | Callable[[Progress], None],
+    scratch: str | PathLike[str] | None = None,
     experiment: _rocelab.HpccExperiment | None = None,
 ) -> tuple[_rocelab.RunResult, bool]:
     """What :func:`run` makes its result of, and whether Ctrl-C cut it short.
@@ -103,9 +119,12 @@ def run_raw(
         from rocelab.progress import bar
 
         with bar(scenario.name) as show:
-            return run_raw(scenario, threads=threads, progress=show, experiment=experiment)
+            return run_raw(
+                scenario, threads=threads, progress=show, scratch=scratch, experiment=experiment
+            )
     callback = _timed(progress) if progress else None
-    return _rocelab.run(scenario.checked, threads, callback, experiment)
+    spill = (Path(tempfile.gettempdir() if scratch is None else scratch), IN_MEMORY)
+    return _rocelab.run(scenario.checked, threads, callback, experiment, spill)
 
 
 def check_threads(threads: int | None) -> int | None:

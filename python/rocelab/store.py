@@ -16,13 +16,14 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rocelab.catalogue import probe_kinds
 from rocelab.doubts import UNFINISHED
 from rocelab.errors import ResultError, UnverifiedResultWarning
-from rocelab.integrity import SUMMARY, Stored, has_checksums, sealed, unsealed
+from rocelab.integrity import SUMMARY, Stored, StoredCapture, has_checksums, sealed, unsealed
 from rocelab.placing import (
     locked,
     remove_left_files,
@@ -158,6 +159,12 @@ def check_file(path: Path) -> None:
             _check_room(path, Path(os.path.realpath(path)))
 
 
+def scratch_beside(path: Path) -> Path:
+    """The directory that is there and nearest to ``path``, for files on its file system."""
+    target = Path(os.path.realpath(path))
+    return next(parent for parent in (target, *target.parents) if parent.is_dir())
+
+
 def is_no_file(path: Path) -> bool:
     """Whether ``path`` is there and neither a file nor a directory, but a device or a pipe."""
     return path.exists() and not path.is_file() and not path.is_dir()
@@ -236,10 +243,10 @@ def write_all(result: Result, directory: Path) -> None:
         if tables:
             (directory / part).mkdir()
             for name, table in tables.items():
-                path = directory / part / f"{file_name(name)}.parquet"
-                write(path, to_parquet(table.to_polars()))
-            if part == TRACES and (capture := result.capture) is not None:
-                write(directory / part / _CAPTURE, capture)
+                _write_table(directory / part / f"{file_name(name)}.parquet", table)
+            if part == TRACES and result.has_capture:
+                result.write_capture(directory / part / _CAPTURE)
+                sync(directory / part / _CAPTURE)
             sync(directory / part)
     if result.drops:
         write(directory / _DROPS, to_json(result.drops))
@@ -247,6 +254,29 @@ def write_all(result: Result, directory: Path) -> None:
     summary = sealed({**result.summary, "schema": SCHEMA_VERSION}, directory)
     write(directory / SUMMARY, to_json(summary))
     sync(directory)
+
+
+def _write_table(path: Path, table: Table) -> None:
+    """Writes ``table`` as the bytes of :func:`to_parquet`, a row group after the other."""
+    if len(table) <= _ROWS_PER_GROUP:
+        write(path, to_parquet(table.to_polars()))
+        return
+    import polars as pl
+    from polars.io.plugins import register_io_source
+
+    pieces = table.pieces()
+    first = next(pieces)
+
+    def read(*_: object) -> Iterator[pl.DataFrame]:
+        return chain((first,), pieces)
+
+    try:
+        register_io_source(read, schema=first.schema).sink_parquet(
+            path, compression="zstd", compression_level=3, row_group_size=_ROWS_PER_GROUP
+        )
+    except pl.exceptions.PolarsError as error:
+        raise OSError(None, str(error)) from None
+    sync(path)
 
 
 def to_parquet(frame: pl.DataFrame) -> bytes:
@@ -347,7 +377,7 @@ def open_quietly(directory: str | os.PathLike[str]) -> Result:
             entry["name"]: Table(partial(_read_trace, stored, ports, entry))
             for entry in summary["traces"]
         },
-        capture=partial(stored.bytes, capture) if stored.has(capture) else None,
+        capture=StoredCapture(stored, capture) if stored.has(capture) else None,
         summary=summary,
         drops=drops,
         scenario_toml=scenario_toml,

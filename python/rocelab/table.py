@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -14,6 +14,17 @@ class ArrowStream(Protocol):
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """A capsule that holds an Arrow stream."""
+
+
+@runtime_checkable
+class _InPieces(Protocol):
+    """A table of the simulator, which may be larger than memory."""
+
+    def __len__(self) -> int:
+        """How many rows it has."""
+
+    def pieces(self) -> Iterator[ArrowStream]:
+        """It in pieces that follow each other."""
 
 
 class Table:
@@ -51,6 +62,16 @@ class Table:
             self._frame = stream if isinstance(stream, pl.DataFrame) else pl.DataFrame(stream)
         return self._frame
 
+    def pieces(self) -> Iterator[pl.DataFrame]:
+        """The table in pieces that fit in memory, one after the other."""
+        import polars as pl
+
+        stream = self._stream()
+        if self._frame is None and isinstance(stream, _InPieces):
+            yield from (pl.DataFrame(piece) for piece in stream.pieces())
+        else:
+            yield self.to_polars()
+
     def __getstate__(self) -> dict[str, object]:
         # A table is pickled as what it holds: its source is a file, or memory of the simulator.
         frame = self.to_polars()
@@ -62,7 +83,8 @@ class Table:
         return self.to_polars().columns
 
     def __len__(self) -> int:
-        return len(self.to_polars())
+        stream = self._stream()
+        return len(stream) if isinstance(stream, _InPieces) else len(self.to_polars())
 
     def __repr__(self) -> str:
         return repr(self.to_polars())

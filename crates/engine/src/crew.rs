@@ -84,10 +84,19 @@ impl<'a, D: Device> Crew<'a, D> {
             let lost = self.barrier.wait(begun)?;
             if !alone.load(Ordering::Relaxed) {
                 worker().conclude();
+                if worker().holds_much() {
+                    if thread == 0 {
+                        // SAFETY: devices are worked between `open` and the meeting before, and the
+                        // others wait at the next one.
+                        unsafe { worker().collect_records() };
+                    }
+                    self.barrier.wait(Instant::now())?;
+                    worker().has_handed_over();
+                }
             } else {
                 spells += 1;
                 if thread == 0 {
-                    self.each(Worker::conclude);
+                    self.conclude_all();
                 }
                 self.take_a_spell(thread, spells, pace.spell);
                 self.barrier.wait(Instant::now())?;
@@ -145,7 +154,19 @@ impl<'a, D: Device> Crew<'a, D> {
         self.each(Worker::open);
         // The first worker does it all, so that all mail is in its boxes; the others report.
         self.each(|worker| worker.work(true));
+        self.conclude_all();
+    }
+
+    /// Concludes everybody's window, and collects records where there are many.
+    fn conclude_all(&self) {
         self.each(Worker::conclude);
+        // SAFETY: the first thread works alone.
+        let first = unsafe { self.workers[0].get() };
+        if first.holds_much() {
+            // SAFETY: as above.
+            unsafe { first.collect_records() };
+            self.each(Worker::has_handed_over);
+        }
     }
 
     fn each(&self, act: impl Fn(&mut Worker<'a, D>)) {

@@ -52,5 +52,5 @@ pub use key::{Ties, since};
 pub use link::{Class, Link};
 pub use mailbox::Lane;
 pub use reference::run_by_the_book;
-pub use run::{Layout, Limits, Outcome, Progress, Watch, run};
+pub use run::{Collector, Layout, Limits, Outcome, Progress, Watch, run, run_collecting};
 pub use window::{Arrivals, Device, Place, Window};

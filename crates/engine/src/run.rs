@@ -8,6 +8,7 @@ use crate::share::Share;
 use crate::sync::AtomicU64;
 use crate::window::Device;
 use crate::worker::{Shared, Worker};
+use std::sync::atomic::AtomicBool;
 use std::{io, thread};
 use units::Time;
 
@@ -74,6 +75,22 @@ pub struct Progress {
 /// Told how far the run has come; says whether it goes on.
 pub type Watch<'a> = &'a (dyn Fn(Progress) -> bool + Sync);
 
+/// Takes records from devices that hold many of them, so that memory stays bounded.
+pub struct Collector<'a, D> {
+    /// Records are collected at the end of a window when they take more bytes than this in all.
+    pub most_held: u64,
+    /// Takes the records of all devices. They are complete up to the given time. `false` means that
+    /// no more can be taken: there is no room for records from then on.
+    pub collect: &'a (dyn Fn(&mut dyn Iterator<Item = &mut D>, Time) -> bool + Sync),
+}
+
+impl<D> Clone for Collector<'_, D> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<D> Copy for Collector<'_, D> {}
+
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
@@ -87,19 +104,38 @@ pub struct Outcome {
     pub full_from: Time,
 }
 
-/// Runs `devices` until the limits, or until `watch` says no, and gives them back as they then are, with the
-/// packets that have not reached their end.
+/// Runs `devices` until the limits, or until `watch` says no. Returns them as they then are, with the
+/// packets that have not reached their end. Devices keep what they record.
+///
+/// # Errors
+/// As [`run_collecting`].
+///
+/// # Panics
+/// As [`run_collecting`].
+pub fn run<D: Device>(
+    devices: Vec<D>,
+    layout: &Layout,
+    limits: Limits,
+    watch: Watch<'_>,
+) -> io::Result<(Vec<D>, Outcome, Undelivered<D::Packet>)> {
+    let collector = Collector { most_held: u64::MAX, collect: &|_, _| true };
+    run_collecting(devices, layout, limits, watch, collector)
+}
+
+/// Runs `devices` as [`run()`] does, and has what they record collected whenever it is much. What they
+/// recorded since the last time stays with them.
 ///
 /// # Errors
 /// Where the system does not start a thread.
 ///
 /// # Panics
 /// Where a device panics, on the calling thread, after all threads have stopped.
-pub fn run<D: Device>(
+pub fn run_collecting<D: Device>(
     devices: Vec<D>,
     layout: &Layout,
     limits: Limits,
     watch: Watch<'_>,
+    collector: Collector<'_, D>,
 ) -> io::Result<(Vec<D>, Outcome, Undelivered<D::Packet>)> {
     let arena = Arena::new();
     let mut group_of = vec![0; devices.len()];
@@ -130,6 +166,8 @@ pub fn run<D: Device>(
         stop: limits.stop.min(Time::from_ps(u64::MAX / 4)).round_up(Time::from_us(1)),
         reports: &(0..threads).map(|_| Default::default()).collect::<Vec<_>>(),
         watch,
+        collector,
+        refused: &AtomicBool::new(false),
     };
     let workers = (0..threads).map(|thread| Worker::new(shared, thread)).collect();
     let crew = Crew::new(workers, shared.barrier);

@@ -179,12 +179,14 @@ pub struct Window<'w, 'run, P: Copy + Send> {
 pub(crate) struct Records {
     /// Entries so far.
     pub(crate) entries: u64,
+    /// Bytes of memory that records take since they were last collected.
+    pub(crate) held: u64,
     /// From then on there is no room for more.
     pub(crate) full_from: Time,
 }
 
 impl Records {
-    pub(crate) const NONE: Records = Records { entries: 0, full_from: Time::NEVER };
+    pub(crate) const NONE: Records = Records { entries: 0, held: 0, full_from: Time::NEVER };
 
     /// So many `entries` there are in all, before `end`, and there is `room` for so many.
     pub(crate) fn limit(&mut self, entries: u64, room: u64, end: Time) {
@@ -420,10 +422,12 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
         *self.finished += units;
     }
 
-    /// Counts entries that the device has recorded, and keeps.
+    /// Counts entries that the device has recorded, and the bytes of memory that they take there
+    /// until they are collected ([`Collector`](crate::Collector)).
     #[inline]
-    pub fn record(&mut self, entries: u64) {
+    pub fn record(&mut self, entries: u64, bytes: u64) {
         self.records.entries += entries;
+        self.records.held += bytes;
     }
 
     /// Whether there is room for more of them, in the whole window.

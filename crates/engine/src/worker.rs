@@ -10,7 +10,7 @@ use crate::deal::Dealer;
 use crate::grid::Grid;
 use crate::key;
 use crate::mailbox::{Far, Mail, Post, SLOTS, Turns};
-use crate::run::{Layout, Outcome, Progress, Watch};
+use crate::run::{Collector, Layout, Outcome, Progress, Watch};
 use crate::share::Share;
 use crate::sync::{AtomicBool, AtomicU64, Ordering};
 use crate::window::{Device, Records, Window, arrange};
@@ -40,6 +40,9 @@ pub(crate) struct Shared<'a, D: Device> {
     pub(crate) stop: Time,
     pub(crate) reports: &'a [Report],
     pub(crate) watch: Watch<'a>,
+    pub(crate) collector: Collector<'a, D>,
+    /// The collector takes no more.
+    pub(crate) refused: &'a AtomicBool,
 }
 
 impl<D: Device> Clone for Shared<'_, D> {
@@ -70,6 +73,7 @@ pub(crate) struct Report {
     finished: [AtomicU64; 2],
     delivered: [AtomicU64; 2],
     recorded: [AtomicU64; 2],
+    held: [AtomicU64; 2],
     cancel: [AtomicBool; 2],
 }
 
@@ -127,6 +131,8 @@ pub(crate) struct Worker<'a, D: Device> {
     delivered: u64,
     /// Its own entries, and when those of all leave no room.
     records: Records,
+    /// Records of all take so much memory that they are to be collected.
+    holds_much: bool,
     /// The window at hand.
     window: u64,
     /// When the last one that was worked ends, or the run.
@@ -174,6 +180,7 @@ impl<'a, D: Device> Worker<'a, D> {
             finished: 0,
             delivered: 0,
             records: Records::NONE,
+            holds_much: false,
             window: 0,
             end: Time::ZERO,
             carried: false,
@@ -287,6 +294,34 @@ impl<'a, D: Device> Worker<'a, D> {
             self.end = stop;
         }
         self.over |= start >= stop || self.cancelled;
+    }
+
+    /// Whether records are to be collected before the run goes on: the same for all.
+    pub(crate) fn holds_much(&self) -> bool {
+        self.holds_much && !self.over
+    }
+
+    /// Has the records of all devices collected.
+    ///
+    /// # Safety
+    /// No other thread touches a device meanwhile.
+    #[cold]
+    pub(crate) unsafe fn collect_records(&self) {
+        let Shared { devices, collector, refused, .. } = self.shared;
+        // SAFETY: as the caller says; each device is given out once.
+        let mut all = devices.iter().map(|device| unsafe { device.get() });
+        if !(collector.collect)(&mut all, self.ends[0]) {
+            refused.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// The records of all devices have been collected.
+    #[cold]
+    pub(crate) fn has_handed_over(&mut self) {
+        (self.holds_much, self.records.held) = (false, 0);
+        if self.shared.refused.load(Ordering::Relaxed) {
+            self.records.full_from = self.records.full_from.min(self.ends[0]);
+        }
     }
 
     /// The groups to work in this window: those that got mail and those that want to.
@@ -483,6 +518,7 @@ impl<'a, D: Device> Worker<'a, D> {
         report.finished[parity].store(self.finished, Ordering::Relaxed);
         report.delivered[parity].store(self.delivered, Ordering::Relaxed);
         report.recorded[parity].store(self.records.entries, Ordering::Relaxed);
+        report.held[parity].store(self.records.held, Ordering::Relaxed);
         let cancel = self.thread == 0 && !watch(self.seen);
         report.cancel[parity].store(cancel, Ordering::Relaxed);
     }
@@ -490,17 +526,19 @@ impl<'a, D: Device> Worker<'a, D> {
     /// What all have done, and the next event of all.
     fn read_reports(&mut self, parity: usize) -> Time {
         let mut next = u64::MAX;
-        let (mut finished, mut delivered, mut recorded) = (0, 0, 0);
+        let (mut finished, mut delivered, mut recorded, mut held) = (0, 0, 0, 0);
         for report in self.shared.reports {
             next = next.min(report.next[parity].load(Ordering::Relaxed));
             finished += report.finished[parity].load(Ordering::Relaxed);
             delivered += report.delivered[parity].load(Ordering::Relaxed);
             recorded += report.recorded[parity].load(Ordering::Relaxed);
+            held += report.held[parity].load(Ordering::Relaxed);
             self.cancelled |= report.cancel[parity].load(Ordering::Relaxed);
         }
         self.seen.finished = finished;
         self.seen.delivered = delivered;
         self.records.limit(recorded, self.shared.room, self.end);
+        self.holds_much = held > self.shared.collector.most_held;
         if next != u64::MAX {
             self.seen.time = Time::from_ps(next);
         }

@@ -18,6 +18,7 @@ use crate::record::Recorder;
 use crate::red::Red;
 use crate::run::Refusal;
 use crate::scheduler::Scheduler;
+use crate::spill::Batch;
 use crate::stream;
 use crate::switch::Switch;
 use engine::{Arrivals, Device, Window};
@@ -32,6 +33,17 @@ pub(crate) enum NodeDevice<S: Scheme> {
     Switch(Switch<S>),
     // It is larger, and most runs have none.
     Cioq(Box<CioqSwitch<S>>),
+}
+
+impl<S: Scheme> NodeDevice<S> {
+    /// Moves to `batch` what was recorded before `end`.
+    pub(crate) fn hand_over(&mut self, batch: &mut Batch, end: Time) {
+        match self {
+            NodeDevice::Host(host) => host.hand_over(batch, end),
+            NodeDevice::Switch(switch) => switch.chassis.hand_over(batch, end),
+            NodeDevice::Cioq(switch) => switch.chassis.hand_over(batch, end),
+        }
+    }
 }
 
 impl<S: Scheme> Device for NodeDevice<S> {

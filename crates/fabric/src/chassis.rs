@@ -14,6 +14,8 @@ use crate::probe::PortProbes;
 use crate::record::{Happening, Recorder};
 use crate::red::Red;
 use crate::routing::Here;
+use crate::samples::Reading;
+use crate::spill::Batch;
 use engine::{Handle, Window, fetch};
 use schemes::contract::{Cp, Full, Level, Order, PortView, Ports, SwitchFx, Verdict};
 use std::fmt;
@@ -353,7 +355,16 @@ impl<S: Scheme> Chassis<S> {
                 }
             },
         );
-        window.record(taken);
+        window.record(taken, taken * Reading::BYTES);
+    }
+
+    /// Moves to `batch` what was recorded before `end`.
+    pub(crate) fn hand_over(&mut self, batch: &mut Batch, end: Time) {
+        self.probes.hand_over(&mut batch.readings);
+        if let Some(recorder) = &mut self.recorder {
+            let ports = &self.ports;
+            recorder.hand_over(batch, end, |port| ports[port].queue_bytes);
+        }
     }
 
     /// What the scheme counted here.

@@ -23,6 +23,8 @@ use crate::packet::{Body, Flags, Header, Kind, Packet, Scheme, is_pause};
 use crate::probe::{FlowProbes, PortProbes};
 use crate::qp::{Aside, Receiver, Sender, Slots};
 use crate::record::{Happening, Recorder};
+use crate::samples::Reading;
+use crate::spill::Batch;
 use engine::{Handle, Window, fetch};
 use schemes::contract::{Observable, Rp};
 use std::cell::LazyCell;
@@ -361,6 +363,16 @@ impl<S: Scheme> Host<S> {
         }
     }
 
+    /// Moves to `batch` what was recorded before `end`.
+    pub(crate) fn hand_over(&mut self, batch: &mut Batch, end: Time) {
+        self.port_probes.hand_over(&mut batch.readings);
+        self.flow_probes.hand_over(&mut batch.readings);
+        if let Some(recorder) = &mut self.recorder {
+            // Lengths of queues are recorded at switches alone.
+            recorder.hand_over(batch, end, |_| 0);
+        }
+    }
+
     fn sample(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
         if !window.has_room() {
             self.port_probes.stop();
@@ -369,7 +381,8 @@ impl<S: Scheme> Host<S> {
         if self.port_probes.next() == now {
             let nics = &self.nics;
             let port = |port: usize| &nics[port].port;
-            window.record(self.port_probes.sample(now, port, |_, _| 0, |_, _| None));
+            let taken = self.port_probes.sample(now, port, |_, _| 0, |_, _| None);
+            window.record(taken, taken * Reading::BYTES);
         }
         if self.flow_probes.next() == now {
             // By the message that each is at. What has arrived is known without them.
@@ -390,7 +403,7 @@ impl<S: Scheme> Host<S> {
                 let place = senders.binary_search_by_key(&flow, |(flow, _)| *flow).ok()?;
                 senders[place].1.rp.observe(now, what)
             });
-            window.record(taken);
+            window.record(taken, taken * Reading::BYTES);
         }
     }
 }

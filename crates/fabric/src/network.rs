@@ -4,6 +4,7 @@
 
 use crate::quirks::Quirks;
 use crate::record::Records;
+use crate::spill::Spill;
 use schemes::contract::FlowObservable;
 use units::{Bytes, FlowId, NodeId, PortId, Rate, Time};
 
@@ -348,10 +349,13 @@ pub struct Setup {
     pub until_done: bool,
     /// Time series to record.
     pub probes: Vec<Probe>,
-    /// Samples of all probes: from the whole microsecond on at which there are so many, none are taken.
+    /// Samples of all probes, and events as [`Records`] counts them: from the whole microsecond on at which
+    /// there are so many, none are taken.
     pub most_samples: u64,
     /// Single events to record.
     pub records: Records,
+    /// Where samples and events go that are too many for memory.
+    pub spill: Spill,
     /// Has the run worked by the book: event by event on the reference engine, without the fabric's
     /// short ways. Slow; what comes out is the same, which is what tests ask.
     pub by_the_book: bool,

@@ -3,7 +3,7 @@
 
 use crate::network::ProbeKind;
 use crate::port::Port;
-use crate::samples::Log;
+use crate::samples::{Log, Reading};
 use std::mem;
 use units::Time;
 
@@ -116,9 +116,11 @@ impl<T> Probes<T> {
         self.next = Time::NEVER;
     }
 
-    /// What they saw, by probe.
-    pub(crate) fn into_logs(self) -> impl Iterator<Item = (u32, Log)> {
-        self.probes.into_iter().map(|probe| (probe.clock.probe, probe.log))
+    /// Moves what they saw to the readings of their probes.
+    pub(crate) fn hand_over(&mut self, readings: &mut [Vec<Reading>]) {
+        for Probe { clock, log, .. } in &mut self.probes {
+            log.hand_over(&mut readings[clock.probe as usize]);
+        }
     }
 }
 

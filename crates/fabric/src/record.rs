@@ -2,9 +2,13 @@
 //! nothing; a node that takes none pays a test of a pointer.
 
 use crate::packet::Header;
+use crate::packet::{Address, Flags, Kind, NO_INGRESS};
+use crate::spill::{Batch, Stored, array};
 use engine::Window;
 use schemes::contract::CodePoint;
 use std::collections::BTreeSet;
+use std::io::{self, ErrorKind, Read};
+use std::mem;
 use units::{NodeId, Time};
 
 /// What to record.
@@ -97,7 +101,7 @@ pub struct PacketEvent {
     pub happening: Happening,
     /// Bytes in its queue without it.
     pub queue_bytes: u64,
-    /// The packet.
+    /// The packet. Of its address, what only nodes need is left out: slots and hash; so is its ingress.
     pub header: Header,
     /// Of a PFC frame: it pauses.
     pub pause: bool,
@@ -127,10 +131,11 @@ pub(crate) struct Recorder {
     samples_each: u64,
     /// There is no room for more.
     is_full: bool,
-    /// Events that have not been counted.
+    /// Events that have not been counted, and the memory that they and blocks of lengths take.
     fresh: u64,
-    pub(crate) pfc: Vec<PfcEvent>,
-    pub(crate) packets: Vec<PacketEvent>,
+    fresh_bytes: u64,
+    pfc: Vec<PfcEvent>,
+    packets: Vec<PacketEvent>,
     /// By port; none where lengths are not looked at.
     queues: Vec<Lengths>,
 }
@@ -153,6 +158,7 @@ impl Recorder {
                 samples_each: records.samples_each,
                 is_full: false,
                 fresh: 0,
+                fresh_bytes: 0,
                 pfc: Vec::new(),
                 packets: Vec::new(),
                 queues,
@@ -178,7 +184,7 @@ impl Recorder {
         window: &Window<'_, '_, P>,
     ) {
         if let Some(recorder) = this {
-            recorder.is_full = recorder.samples_each > 0 && !window.has_room();
+            recorder.is_full = !window.has_room();
         }
     }
 
@@ -189,7 +195,8 @@ impl Recorder {
         window: &mut Window<'_, '_, P>,
     ) {
         if let Some(recorder) = this {
-            window.record(std::mem::take(&mut recorder.fresh) * recorder.samples_each);
+            let entries = mem::take(&mut recorder.fresh) * recorder.samples_each;
+            window.record(entries, mem::take(&mut recorder.fresh_bytes));
         }
     }
 
@@ -200,6 +207,7 @@ impl Recorder {
     pub(crate) fn pfc(&mut self, time: Time, port: u16, priority: u8, pause: bool) {
         if self.takes_pfc && self.is_asked(time) {
             self.fresh += 1;
+            self.fresh_bytes += size_of::<PfcEvent>() as u64;
             self.pfc.push(PfcEvent { time, node: self.node, port, priority, pause });
         }
     }
@@ -214,8 +222,12 @@ impl Recorder {
     ) {
         if self.takes_packets && self.is_asked(time) {
             self.fresh += 1;
+            self.fresh_bytes += size_of::<PacketEvent>() as u64;
             let pause = header.echo != CodePoint::Capable;
-            let (node, header) = (self.node, *header);
+            let Address { src, dst, flow, .. } = header.address;
+            let address = Address { src, dst, flow, ..Address::default() };
+            let header = Header { address, ingress: NO_INGRESS, ..*header };
+            let node = self.node;
             let event = PacketEvent { time, node, port, happening, queue_bytes, header, pause };
             self.packets.push(event);
         }
@@ -224,27 +236,28 @@ impl Recorder {
     /// A queue of `port` that holds `bytes` is about to grow: looks before `now` saw that.
     pub(crate) fn grows(&mut self, now: Time, port: usize, bytes: u64) {
         if let Some(lengths) = self.queues.get_mut(port) {
-            lengths.count(now, bytes);
+            self.fresh_bytes += lengths.count(now, bytes);
         }
     }
 
     /// A queue of `port` that holds `bytes` is about to shrink: looks up to `now` saw that.
     pub(crate) fn shrinks(&mut self, now: Time, port: usize, bytes: u64) {
         if let Some(lengths) = self.queues.get_mut(port) {
-            lengths.count(now + Time::from_ps(1), bytes);
+            self.fresh_bytes += lengths.count(now + Time::from_ps(1), bytes);
         }
     }
 
-    /// The blocks of the run, which ends at `end` with queues of these bytes.
-    pub(crate) fn blocks(&mut self, end: Time, bytes: impl Fn(usize) -> u64) -> Vec<QueueBlock> {
-        let mut blocks = Vec::new();
+    /// Moves to `batch` what was recorded before `end`, when queues have these bytes.
+    pub(crate) fn hand_over(&mut self, batch: &mut Batch, end: Time, bytes: impl Fn(usize) -> u64) {
+        assert!(self.packets.iter().all(|event| event.time < end), "a record of the future");
+        batch.pfc.append(&mut mem::take(&mut self.pfc));
+        batch.packets.append(&mut mem::take(&mut self.packets));
         for (port, lengths) in self.queues.iter_mut().enumerate() {
             lengths.count(end, bytes(port));
             for (time, counts) in lengths.blocks.drain(..) {
-                blocks.push(QueueBlock { time, node: self.node, port: port as u16, counts });
+                batch.queues.push(QueueBlock { time, node: self.node, port: port as u16, counts });
             }
         }
-        blocks
     }
 }
 
@@ -263,8 +276,9 @@ impl Lengths {
         Lengths { clock, next: clock.start, counts: Vec::new(), blocks: Vec::new() }
     }
 
-    /// Counts the looks before `until`, which see `bytes`.
-    fn count(&mut self, until: Time, bytes: u64) {
+    /// Counts the looks before `until`, which see `bytes`. Returns the memory that new blocks take.
+    fn count(&mut self, until: Time, bytes: u64) -> u64 {
+        let mut taken = 0;
         let QueueClock { end, interval, block, bin, .. } = self.clock;
         while self.next < until {
             // As many as there are up to the end of a block, at once.
@@ -280,10 +294,115 @@ impl Lengths {
             let last = self.next + interval * (looks - 1);
             if last.ps().is_multiple_of(block.ps()) {
                 self.blocks.push((last, self.counts.clone()));
+                taken += (size_of::<QueueBlock>() + size_of_val(&self.counts[..])) as u64;
             }
             self.next = if last >= end { Time::NEVER } else { last + interval };
         }
+        taken
     }
+}
+
+impl Stored for PfcEvent {
+    fn store(&self, out: &mut Vec<u8>) {
+        out.extend(self.time.ps().to_le_bytes());
+        out.extend(self.node.get().to_le_bytes());
+        out.extend(self.port.to_le_bytes());
+        out.extend([self.priority, self.pause.into()]);
+    }
+
+    fn load(from: &mut impl Read) -> io::Result<PfcEvent> {
+        let (time, node, port) = place(from)?;
+        let [priority, pause] = array(from)?;
+        Ok(PfcEvent { time, node, port, priority, pause: pause != 0 })
+    }
+}
+
+impl Stored for QueueBlock {
+    fn store(&self, out: &mut Vec<u8>) {
+        out.extend(self.time.ps().to_le_bytes());
+        out.extend(self.node.get().to_le_bytes());
+        out.extend(self.port.to_le_bytes());
+        out.extend((self.counts.len() as u64).to_le_bytes());
+        self.counts.iter().for_each(|count| out.extend(count.to_le_bytes()));
+    }
+
+    fn load(from: &mut impl Read) -> io::Result<QueueBlock> {
+        let (time, node, port) = place(from)?;
+        let length = u64::from_le_bytes(array(from)?);
+        let counts = (0..length).map(|_| Ok(u64::from_le_bytes(array(from)?)));
+        Ok(QueueBlock { time, node, port, counts: counts.collect::<io::Result<_>>()? })
+    }
+}
+
+impl Stored for PacketEvent {
+    fn store(&self, out: &mut Vec<u8>) {
+        let header = &self.header;
+        let Address { src, dst, flow, .. } = header.address;
+        out.extend(self.time.ps().to_le_bytes());
+        out.extend(self.node.get().to_le_bytes());
+        out.extend(self.port.to_le_bytes());
+        out.extend([self.happening as u8, self.pause.into()]);
+        out.extend(self.queue_bytes.to_le_bytes());
+        [src, dst, flow].into_iter().for_each(|part| out.extend(part.to_le_bytes()));
+        out.extend({ header.sequence }.to_le_bytes());
+        out.extend({ header.sent_at }.ps().to_le_bytes());
+        out.extend(header.size.to_le_bytes());
+        out.extend(header.payload.to_le_bytes());
+        let bytes = [header.kind as u8, header.priority, header.code_point as u8];
+        out.extend(bytes.into_iter().chain([header.echo as u8, header.flags.bits()]));
+    }
+
+    fn load(from: &mut impl Read) -> io::Result<PacketEvent> {
+        let (time, node, port) = place(from)?;
+        let [happening, pause] = array(from)?;
+        let queue_bytes = u64::from_le_bytes(array(from)?);
+        let mut part = || Ok::<_, io::Error>(u32::from_le_bytes(array(from)?));
+        let address = Address { src: part()?, dst: part()?, flow: part()?, ..Address::default() };
+        let sequence = u64::from_le_bytes(array(from)?);
+        let sent_at = Time::from_ps(u64::from_le_bytes(array(from)?));
+        let size = u16::from_le_bytes(array(from)?);
+        let payload = u16::from_le_bytes(array(from)?);
+        let [kind, priority, code_point, echo, flags] = array(from)?;
+        let header = Header {
+            address,
+            sequence,
+            sent_at,
+            size,
+            payload,
+            ingress: NO_INGRESS,
+            kind: numbered(&KINDS, kind)?,
+            priority,
+            code_point: numbered(&CODE_POINTS, code_point)?,
+            echo: numbered(&CODE_POINTS, echo)?,
+            flags: Flags::from_bits_retain(flags),
+        };
+        let happening = numbered(&HAPPENINGS, happening)?;
+        Ok(PacketEvent { time, node, port, happening, queue_bytes, header, pause: pause != 0 })
+    }
+}
+
+/// When and where: what each record begins with.
+fn place(from: &mut impl Read) -> io::Result<(Time, NodeId, u16)> {
+    let time = Time::from_ps(u64::from_le_bytes(array(from)?));
+    let node = NodeId::new(u32::from_le_bytes(array(from)?));
+    Ok((time, node, u16::from_le_bytes(array(from)?)))
+}
+
+/// By their numbers.
+const KINDS: [Kind; 6] = [Kind::Data, Kind::Ack, Kind::Nack, Kind::Ctl, Kind::LinkCtl, Kind::Pfc];
+const CODE_POINTS: [CodePoint; 3] =
+    [CodePoint::Capable, CodePoint::UndeterminedEncountered, CodePoint::CongestionExperienced];
+const HAPPENINGS: [Happening; 5] = [
+    Happening::Received,
+    Happening::Enqueued,
+    Happening::Dequeued,
+    Happening::Dropped,
+    Happening::Lost,
+];
+
+/// What has a number.
+fn numbered<T: Copy>(all: &[T], number: u8) -> io::Result<T> {
+    all.get(usize::from(number)).copied().ok_or_else(|| ErrorKind::InvalidData.into())
 }
 
 #[cfg(test)]

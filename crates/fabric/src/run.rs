@@ -8,12 +8,13 @@ use crate::packet::Scheme;
 use crate::port::Port;
 use crate::record::{PacketEvent, PfcEvent, QueueBlock};
 use crate::samples::Samples;
+use crate::spill::{Batch, Gathered, Sequence, SpillError, Store};
 use crate::unfinished::Unfinished;
 use crate::{pauses, unfinished};
-use engine::{Limits, Outcome, Watch};
+use engine::{Collector, Limits, Outcome, Watch};
 use schemes::params::ParamError;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use units::{Bytes, NodeId, PortId, Rate, Time, cancel};
 
 /// A port at the end of a run.
@@ -47,11 +48,13 @@ pub struct Output {
     /// What the probes saw.
     pub samples: Samples,
     /// PFC frames that arrived, by time and node.
-    pub pfc_events: Vec<PfcEvent>,
+    pub pfc_events: Sequence<PfcEvent>,
     /// What happened to packets, by time and node.
-    pub packet_events: Vec<PacketEvent>,
+    pub packet_events: Sequence<PacketEvent>,
     /// Lengths of queues, by time and node.
-    pub queue_blocks: Vec<QueueBlock>,
+    pub queue_blocks: Sequence<QueueBlock>,
+    /// Why samples and events end before the run does, where they found no room on disk.
+    pub spill_error: Option<SpillError>,
     /// Drops in lossless classes: the first of each switch, by time.
     pub drops: Vec<LosslessDrop>,
     /// All of them.
@@ -75,7 +78,7 @@ pub struct Ready<S: Scheme> {
     pub(crate) common: Arc<Common<S>>,
     devices: Vec<NodeDevice<S>>,
     limits: Limits,
-    samples: Samples,
+    store: Store,
 }
 
 impl<S: Scheme> Ready<S> {
@@ -116,7 +119,7 @@ impl<S: Scheme> Ready<S> {
         let goal = setup.until_done.then_some(setup.messages.len() as u64);
         let devices = build::devices(setup, &common)?;
         let limits = Limits { stop: setup.stop, goal, room: setup.most_samples };
-        Ok(Ready { common, devices, limits, samples: Samples::new(&setup.probes) })
+        Ok(Ready { common, devices, limits, store: Store::new(setup) })
     }
 
     /// Runs it on at most `threads` threads. Refuses where the system does not give as many.
@@ -127,19 +130,29 @@ impl<S: Scheme> Ready<S> {
     }
 
     fn run_shielded(self, threads: usize, watch: Watch<'_>) -> Result<Output, Refusal> {
-        let layout = layout::layout(&self.common, threads);
-        let (devices, outcome, left) = if self.common.short_ways {
-            engine::run(self.devices, &layout, self.limits, watch)
+        let Ready { common, devices, limits, store } = self;
+        let layout = layout::layout(&common, threads);
+        let (probes, most_held) = (store.probes(), store.most_held());
+        let store = Mutex::new(store);
+        let lock = || store.lock().unwrap_or_else(PoisonError::into_inner);
+        let put = |devices: &mut dyn Iterator<Item = &mut NodeDevice<S>>, end| {
+            lock().put(Batch::take(devices, probes, end))
+        };
+        let collector = Collector { most_held, collect: &put };
+        let (mut devices, outcome, left) = if common.short_ways {
+            engine::run_collecting(devices, &layout, limits, watch, collector)
                 .map_err(|error| Refusal::NoThread { threads, reason: error.to_string() })?
         } else {
-            engine::run_by_the_book(self.devices, &layout, self.limits)
+            engine::run_by_the_book(devices, &layout, limits)
         };
-        let unfinished = unfinished::causes(&self.common, &devices, &left, outcome.end);
+        let unfinished = unfinished::causes(&common, &devices, &left, outcome.end);
         // Packets take memory that tables need.
         drop(left);
-        let pauses = unfinished::pauses(&self.common, &devices);
+        let pauses = unfinished::pauses(&common, &devices);
         let deadlock = pauses::deadlock(&pauses, devices.len(), outcome.end);
-        let output = collect(&self.common, devices, outcome, self.samples);
+        let last = Batch::take(devices.iter_mut(), probes, outcome.end);
+        let store = store.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let output = collect(&common, devices, outcome, store.finish(last));
         Ok(Output { unfinished, deadlock, ..output })
     }
 }
@@ -256,15 +269,8 @@ impl Output {
         for (name, count) in chassis.counters() {
             *self.counters.entry(name).or_default() += count;
         }
-        let Chassis { ports, probes, recorder, mut drops_listed, .. } = chassis;
+        let Chassis { ports, mut drops_listed, .. } = chassis;
         self.ports.extend(ports.iter().enumerate().map(|(port, this)| report(port, this)));
-        self.samples.add(probes.into_logs());
-        if let Some(mut recorder) = recorder {
-            self.pfc_events.append(&mut recorder.pfc);
-            self.packet_events.append(&mut recorder.packets);
-            let bytes = |port: usize| ports[port].queue_bytes;
-            self.queue_blocks.append(&mut recorder.blocks(self.outcome.end, bytes));
-        }
         self.drops.append(&mut drops_listed);
         self.lossless_drops += audit.lossless_drops;
         self.audits.push(audit);
@@ -275,8 +281,9 @@ fn collect<S: Scheme>(
     common: &Common<S>,
     devices: Vec<NodeDevice<S>>,
     outcome: Outcome,
-    samples: Samples,
+    gathered: Gathered,
 ) -> Output {
+    let Gathered { pfc, packets, queues, samples, failure } = gathered;
     let mut output = Output {
         flows: vec![FlowOutcome::NONE; common.flows.len()],
         unfinished: Vec::new(),
@@ -284,9 +291,10 @@ fn collect<S: Scheme>(
         ideal: common.ideal_fcts(),
         ports: Vec::new(),
         samples,
-        pfc_events: Vec::new(),
-        packet_events: Vec::new(),
-        queue_blocks: Vec::new(),
+        pfc_events: pfc,
+        packet_events: packets,
+        queue_blocks: queues,
+        spill_error: failure,
         drops: Vec::new(),
         lossless_drops: 0,
         out_of_order: 0,
@@ -306,7 +314,7 @@ fn collect<S: Scheme>(
             counters: this.final_counters(outcome.end),
         };
         match device {
-            NodeDevice::Host(mut host) => {
+            NodeDevice::Host(host) => {
                 let nics = host.nics.iter().enumerate();
                 output.ports.extend(nics.map(|(port, nic)| report(port, &nic.port)));
                 for (place, &flow) in host.outgoing().iter().enumerate() {
@@ -315,12 +323,6 @@ fn collect<S: Scheme>(
                 output.out_of_order += host.out_of_order;
                 for (name, count) in host.counters() {
                     *output.counters.entry(name).or_default() += count;
-                }
-                output.samples.add(host.port_probes.into_logs());
-                output.samples.add(host.flow_probes.into_logs());
-                if let Some(recorder) = &mut host.recorder {
-                    output.pfc_events.append(&mut recorder.pfc);
-                    output.packet_events.append(&mut recorder.packets);
                 }
             }
             NodeDevice::Switch(switch) => {
@@ -333,9 +335,6 @@ fn collect<S: Scheme>(
             }
         }
     }
-    output.pfc_events.sort_by_key(|event| event.time);
-    output.packet_events.sort_by_key(|event| event.time);
-    output.queue_blocks.sort_by_key(|block| block.time);
     output.drops.sort_by_key(|drop| (drop.time, drop.node, drop.port));
     output
 }

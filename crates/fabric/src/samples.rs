@@ -1,8 +1,8 @@
 //! What probes saw. A run may take millions of samples, so a node keeps of each only what the probe does
 //! not know: which of its instants and targets, and the value.
 
-use crate::network::Probe;
-use std::iter;
+use crate::spill::{Sequence, Stored, array};
+use std::io::{self, Read};
 use units::Time;
 
 /// A value that a probe saw.
@@ -18,11 +18,37 @@ pub struct Sample {
 
 /// A sample as a node keeps it.
 #[derive(Clone, Copy, Debug)]
-struct Reading {
+pub(crate) struct Reading {
     /// Instants of the probe before it.
     instant: u32,
     target: u32,
     value: f64,
+}
+
+impl Reading {
+    /// Memory that one takes.
+    pub(crate) const BYTES: u64 = size_of::<Reading>() as u64;
+
+    /// What readings of a probe are sorted by.
+    pub(crate) fn place(&self) -> (u32, u32) {
+        (self.instant, self.target)
+    }
+}
+
+impl Stored for Reading {
+    fn store(&self, out: &mut Vec<u8>) {
+        out.extend(self.instant.to_le_bytes());
+        out.extend(self.target.to_le_bytes());
+        out.extend(self.value.to_bits().to_le_bytes());
+    }
+
+    fn load(from: &mut impl Read) -> io::Result<Reading> {
+        Ok(Reading {
+            instant: u32::from_le_bytes(array(from)?),
+            target: u32::from_le_bytes(array(from)?),
+            value: f64::from_bits(u64::from_le_bytes(array(from)?)),
+        })
+    }
 }
 
 /// Readings of the first block of a log, and of the largest.
@@ -48,8 +74,9 @@ impl Log {
         self.blocks.push(block);
     }
 
-    fn iter(&self) -> impl Iterator<Item = Reading> {
-        self.blocks.iter().flatten().copied()
+    /// Moves all readings to the end of `all`.
+    pub(crate) fn hand_over(&mut self, all: &mut Vec<Reading>) {
+        self.blocks.drain(..).for_each(|block| all.extend(block));
     }
 }
 
@@ -63,25 +90,14 @@ pub struct Samples {
 struct OfProbe {
     start: Time,
     interval: Time,
-    logs: Vec<Log>,
+    readings: Sequence<Reading>,
 }
 
 impl Samples {
-    /// Of probes that have not seen anything.
-    pub(crate) fn new(probes: &[Probe]) -> Samples {
-        let of = |probe: &Probe| OfProbe {
-            start: probe.start,
-            interval: probe.interval,
-            logs: Vec::new(),
-        };
-        Samples { probes: probes.iter().map(of).collect() }
-    }
-
-    /// Adds what a node's probes saw.
-    pub(crate) fn add(&mut self, logs: impl IntoIterator<Item = (u32, Log)>) {
-        for (probe, log) in logs {
-            self.probes[probe as usize].logs.push(log);
-        }
+    /// Of each probe when it looks first, how often, and what it saw.
+    pub(crate) fn new(probes: impl Iterator<Item = (Time, Time, Sequence<Reading>)>) -> Samples {
+        let of = |(start, interval, readings)| OfProbe { start, interval, readings };
+        Samples { probes: probes.map(of).collect() }
     }
 
     /// How many samples a probe took. `probe` is its index in the setup.
@@ -89,31 +105,23 @@ impl Samples {
     /// # Panics
     /// If there is no such probe.
     pub fn count(&self, probe: usize) -> usize {
-        self.probes[probe].logs.iter().flat_map(|log| &log.blocks).map(Vec::len).sum()
+        self.probes[probe].readings.len() as usize
     }
 
     /// What a probe saw, by time and then target. `probe` is its index in the setup.
     ///
+    /// # Errors
+    /// Where a file that holds them cannot be read.
+    ///
     /// # Panics
     /// If there is no such probe.
-    pub fn of(&self, probe: usize) -> impl Iterator<Item = Sample> {
-        let OfProbe { start, interval, logs } = &self.probes[probe];
-        let mut logs: Vec<_> = logs.iter().map(|log| log.iter().peekable()).collect();
-        let at_an_instant = move || {
-            let heads = logs.iter_mut().filter_map(|log| log.peek());
-            let instant = heads.map(|reading| reading.instant).min()?;
-            let mut readings = Vec::new();
-            for log in &mut logs {
-                let here = |reading: &Reading| reading.instant == instant;
-                readings.extend(iter::from_fn(|| log.next_if(here)));
-            }
-            readings.sort_by_key(|reading| reading.target);
-            Some(readings)
-        };
-        iter::from_fn(at_an_instant).flatten().map(|Reading { instant, target, value }| Sample {
+    pub fn of(&self, probe: usize) -> impl Iterator<Item = io::Result<Sample>> + Send + use<> {
+        let OfProbe { start, interval, ref readings } = self.probes[probe];
+        let sample = move |Reading { instant, target, value }| Sample {
             target,
-            time: *start + *interval * u64::from(instant),
+            time: start + interval * u64::from(instant),
             value,
-        })
+        };
+        readings.iter().map(move |reading| reading.map(sample))
     }
 }

@@ -16,7 +16,7 @@ fn of(
     target: usize,
     targets: usize,
 ) -> Vec<f64> {
-    let samples: Vec<_> = output.samples.of(number).collect();
+    let samples: Vec<_> = output.samples.of(number).map(Result::unwrap).collect();
     for (place, sample) in samples.iter().enumerate() {
         // What an interval saw is known at its end: there is none at the start.
         assert_eq!(sample.time, probe.start + probe.interval * (place / targets + 1) as u64);
@@ -96,7 +96,9 @@ fn priorities_make_up_the_port() {
     let output = run::<NoControl>(&setup, NO_PARAMS, 1);
     assert!(pauses(&output) > 0);
     for (number, kind) in kinds.into_iter().enumerate() {
-        let values = |probe: usize| output.samples.of(9 * number + probe).map(|one| one.value);
+        let values = |probe: usize| {
+            output.samples.of(9 * number + probe).map(Result::unwrap).map(|one| one.value)
+        };
         let all: Vec<f64> = values(0).collect();
         let mut together = vec![0.0; all.len()];
         let mut used = Vec::new();

@@ -211,7 +211,7 @@ fn congestion_is_found_once_pfc_is_over() {
         .map(|kind| Probe { kind, priority: None, interval, start, end, targets: targets.clone() })
         .to_vec();
     let (output, _) = watch(&setup);
-    let of = |probe| output.samples.of(probe);
+    let of = |probe| output.samples.of(probe).map(Result::unwrap);
     let last_pause = of(1).filter(|sample| sample.value == 1.0).last().expect("a pause").time;
     let after = |value: fn(f64) -> bool| {
         let found = of(0).find(|sample| sample.time > last_pause && value(sample.value));
@@ -246,7 +246,8 @@ fn on_periods_at_epsilon_last_max_on() {
         targets: targets.clone(),
     }];
     let (output, _) = watch(&setup);
-    let samples: Vec<f64> = output.samples.of(0).map(|sample| sample.value).collect();
+    let samples: Vec<f64> =
+        output.samples.of(0).map(Result::unwrap).map(|sample| sample.value).collect();
     let spans: Vec<usize> = samples.chunk_by(|a, b| a == b).map(<[f64]>::len).collect();
     // The first and the last were cut off.
     let longest = *spans[1..spans.len() - 1].iter().max().expect("it was paused") as u64 * 100;
@@ -267,10 +268,18 @@ fn a_failure_ends_a_pause_for_tcd_too() {
         .map(|kind| Probe { kind, priority: None, interval, start, end, targets: targets.clone() })
         .to_vec();
     let (whole, _) = watch(&setup);
-    let paused = whole.samples.of(0).find(|sample| sample.value == 1.0).expect("a pause").time;
+    let paused = whole
+        .samples
+        .of(0)
+        .map(Result::unwrap)
+        .find(|sample| sample.value == 1.0)
+        .expect("a pause")
+        .time;
     setup.outages = vec![Outage { cable: 0, from: paused, until: Time::NEVER }];
     let (output, _) = watch(&setup);
-    let state = |from: Time| output.samples.of(1).find(|sample| sample.time >= from).unwrap().value;
+    let state = |from: Time| {
+        output.samples.of(1).map(Result::unwrap).find(|sample| sample.time >= from).unwrap().value
+    };
     assert_eq!(state(paused - US / 2), 2.0, "it was paused");
     assert_eq!(state(paused + Time::from_us(100)), 0.0, "max(Ton) later");
 }

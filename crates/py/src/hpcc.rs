@@ -2,6 +2,7 @@
 
 use crate::errors::{config_error, file_error, guarded, simulation_error, write_error};
 use crate::run::RunResult;
+use crate::scenario::Scenario;
 use crate::worker::stoppable;
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf};
@@ -48,19 +49,34 @@ impl HpccExperiment {
         made.map_err(|error| file_error(py, &error))
     }
 
-    /// The scenario that does the same, as TOML, with keys set by pairs of dotted key and value.
+    /// The scenario that does the same, with keys set by pairs of dotted key and value.
+    fn scenario(&self, py: Python<'_>, settings: Vec<(String, String)>) -> PyResult<Scenario> {
+        let (read, name) = (Arc::clone(&self.read), self.name.clone());
+        let checked = stoppable(py, move || {
+            let (spec, _) = rocelab::hpcc::scenario_of(&read, &name, &settings)?;
+            ::scenario::Scenario::from_spec(spec, None)
+        })?;
+        Scenario::generated(py, checked)
+    }
+
+    /// That scenario as TOML.
     fn to_toml(&self, py: Python<'_>, settings: Vec<(String, String)>) -> PyResult<String> {
-        let spec = guarded(py, || rocelab::hpcc::scenario_of(&self.read, &self.name, &settings))?;
-        let (spec, _) = spec.map_err(|error| config_error(py, &error))?;
-        guarded(py, || spec.to_toml())
+        let (read, name) = (Arc::clone(&self.read), self.name.clone());
+        let text = stoppable(py, move || {
+            let (spec, _) = rocelab::hpcc::scenario_of(&read, &name, &settings)?;
+            Ok(spec.to_toml())
+        })?;
+        text.map_err(|error| config_error(py, &error))
     }
 
     /// What is odd about the files, and what is served in another way with those keys set; where they
-    /// cannot be set, [`to_toml`](Self::to_toml) says why.
+    /// cannot be set, [`scenario`](Self::scenario) says why.
     fn warnings(&self, py: Python<'_>, settings: Vec<(String, String)>) -> PyResult<Vec<String>> {
-        let served = guarded(py, || rocelab::hpcc::served(&self.read, &settings))?;
-        let served = served.unwrap_or_default();
-        Ok(self.read.warnings.iter().chain(&served).map(ToString::to_string).collect())
+        let read = Arc::clone(&self.read);
+        stoppable(py, move || {
+            let served = rocelab::hpcc::served(&read, &settings).unwrap_or_default();
+            read.warnings.iter().chain(&served).map(ToString::to_string).collect()
+        })
     }
 
     /// The files that the configuration asks for, as it names them, each with the key that does.

@@ -1,6 +1,6 @@
 //! The door to the simulator: runs with the interpreter released, reports progress, obeys Ctrl-C.
 
-use crate::errors::{bug, simulation_error};
+use crate::errors::{bug, guarded, simulation_error};
 use crate::hpcc::HpccExperiment;
 use crate::scenario::Scenario;
 use crate::table::Table;
@@ -10,10 +10,14 @@ use hpcc_files::Experiment;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use results::arrow_array::RecordBatch;
 use results::arrow_schema::ArrowError;
 use results::{PacketTrace, PfcTrace};
 use rocelab::hpcc::{Files, records_of};
-use rocelab::{Progress, RunOptions};
+use rocelab::{Progress, ROWS, Recordings, RunOptions, Spill};
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::cancel::Cancelled;
@@ -21,42 +25,45 @@ use units::cancel::Cancelled;
 /// What a run left behind.
 #[pyclass(frozen, module = "rocelab._rocelab")]
 pub(crate) struct RunResult {
-    flows: results::arrow_array::RecordBatch,
-    ports: results::arrow_array::RecordBatch,
-    series: Vec<(String, results::arrow_array::RecordBatch)>,
-    traces: Vec<(String, results::arrow_array::RecordBatch)>,
-    capture: Option<Vec<u8>>,
+    /// One row for each message.
+    #[pyo3(get)]
+    flows: Table,
+    /// One row for each port.
+    #[pyo3(get)]
+    ports: Table,
+    /// The time series by name.
+    #[pyo3(get)]
+    series: Vec<(String, Table)>,
+    /// The traces by name.
+    #[pyo3(get)]
+    traces: Vec<(String, Table)>,
+    recordings: Recordings,
     /// The summary, as JSON.
     #[pyo3(get)]
     summary: String,
     /// The drops in lossless classes, as a JSON list.
     #[pyo3(get)]
     drops: String,
+    /// Why series and traces end before the run does, where they found no room on disk.
+    #[pyo3(get)]
+    failure: Option<String>,
     /// What the files of the HPCC simulator hold, where the run was one of its experiments.
     pub(crate) hpcc: Option<Files>,
 }
 
 impl RunResult {
-    fn of(result: rocelab::RunResult, hpcc: Option<Files>) -> Result<RunResult, ArrowError> {
-        let pfc = result.pfc_trace.iter().map(|trace| (PfcTrace::NAME, trace.to_record_batch()));
-        let packets = result.packet_trace.iter();
-        let packets = packets.map(|trace| (PacketTrace::NAME, trace.to_record_batch()));
+    fn of(run: rocelab::Run, hpcc: Option<Files>) -> Result<RunResult, ArrowError> {
         let json = |error: serde_json::Error| ArrowError::JsonError(error.to_string());
+        let recordings = run.recordings;
         Ok(RunResult {
-            flows: result.flows.to_record_batch()?,
-            ports: result.ports.to_record_batch()?,
-            series: result
-                .series
-                .iter()
-                .map(|series| Ok((series.name.clone(), series.to_record_batch()?)))
-                .collect::<Result<_, ArrowError>>()?,
-            traces: pfc
-                .chain(packets)
-                .map(|(name, batch)| Ok((name.to_owned(), batch?)))
-                .collect::<Result<_, ArrowError>>()?,
-            capture: result.capture,
-            summary: serde_json::to_string(&result.summary).map_err(json)?,
-            drops: serde_json::to_string(&result.drops).map_err(json)?,
+            flows: Table::whole(run.flows.to_record_batch()?),
+            ports: Table::whole(run.ports.to_record_batch()?),
+            series: series(&recordings)?,
+            traces: traces(&recordings)?,
+            recordings,
+            summary: serde_json::to_string(&run.summary).map_err(json)?,
+            drops: serde_json::to_string(&run.drops).map_err(json)?,
+            failure: run.failure.map(|error| error.to_string()),
             hpcc,
         })
     }
@@ -64,39 +71,65 @@ impl RunResult {
 
 #[pymethods]
 impl RunResult {
-    /// One row for each message.
+    /// Whether the scenario asks for a capture of the traced packets.
     #[getter]
-    fn flows(&self) -> Table {
-        Table { batch: self.flows.clone() }
+    fn has_capture(&self) -> bool {
+        self.recordings.has_capture()
     }
 
-    /// One row for each port.
-    #[getter]
-    fn ports(&self) -> Table {
-        Table { batch: self.ports.clone() }
+    /// The traced packets as a capture (pcapng).
+    fn capture<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let mut bytes = Vec::new();
+        let written = guarded(py, || self.recordings.write_capture(&mut bytes))?;
+        written.map_err(|error| simulation_error(py, error.to_string()))?;
+        Ok(PyBytes::new(py, &bytes))
     }
 
-    /// The time series by name.
-    #[getter]
-    fn series(&self) -> Vec<(String, Table)> {
-        tables(&self.series)
-    }
-
-    /// The traced packets as a capture (pcapng), if the scenario asks for it.
-    #[getter]
-    fn capture<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
-        self.capture.as_deref().map(|capture| PyBytes::new(py, capture))
-    }
-
-    /// The traces by name.
-    #[getter]
-    fn traces(&self) -> Vec<(String, Table)> {
-        tables(&self.traces)
+    /// Writes that capture to a file.
+    fn write_capture(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let write = || {
+            let mut out = BufWriter::new(File::create(&path)?);
+            self.recordings.write_capture(&mut out)?;
+            out.into_inner()?.sync_all()
+        };
+        Ok(guarded(py, write)??)
     }
 }
 
-fn tables(batches: &[(String, results::arrow_array::RecordBatch)]) -> Vec<(String, Table)> {
-    batches.iter().map(|(name, batch)| (name.clone(), Table { batch: batch.clone() })).collect()
+/// A table that is read piece by piece.
+macro_rules! in_pieces {
+    ($empty:expr, $rows:expr, $read:expr) => {{
+        let read = move || -> Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send> {
+            Box::new($read.map(|piece| piece?.to_record_batch()))
+        };
+        Table::in_pieces(&$empty.to_record_batch()?, $rows, read)
+    }};
+}
+
+fn series(recordings: &Recordings) -> Result<Vec<(String, Table)>, ArrowError> {
+    let infos = recordings.series_infos().into_iter().enumerate();
+    infos
+        .map(|(probe, info)| {
+            let all = recordings.clone();
+            let empty = recordings.empty_series(probe);
+            Ok((info.name, in_pieces!(empty, info.rows, all.series(probe, ROWS))))
+        })
+        .collect()
+}
+
+fn traces(recordings: &Recordings) -> Result<Vec<(String, Table)>, ArrowError> {
+    let mut traces = Vec::new();
+    if let Some(rows) = recordings.pfc_rows() {
+        let all = recordings.clone();
+        let table = in_pieces!(PfcTrace::default(), rows, all.pfc_trace(ROWS));
+        traces.push((PfcTrace::NAME.to_owned(), table));
+    }
+    if let Some(rows) = recordings.packet_rows() {
+        let all = recordings.clone();
+        let table = in_pieces!(PacketTrace::default(), rows, all.packet_trace(ROWS));
+        traces.push((PacketTrace::NAME.to_owned(), table));
+    }
+    Ok(traces)
 }
 
 /// Why there is no result.
@@ -112,14 +145,17 @@ enum Failure {
 /// and whether Ctrl-C cut it short. Where there is no result yet, as the run is being set up, and on
 /// another Ctrl-C, what Python does on it is raised at once, and the run ends by itself. With an
 /// `experiment` the result can be written as its files.
+/// Samples and events that are too many for memory go to a file in `spill`, a directory and how many
+/// bytes of them stay in memory.
 #[pyfunction]
-#[pyo3(signature = (scenario, threads=None, progress=None, experiment=None))]
+#[pyo3(signature = (scenario, threads=None, progress=None, experiment=None, spill=None))]
 pub(crate) fn run(
     py: Python<'_>,
     scenario: &Scenario,
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
     experiment: Option<&HpccExperiment>,
+    spill: Option<(PathBuf, u64)>,
 ) -> PyResult<(RunResult, bool)> {
     let cancel = Arc::new(AtomicBool::new(false));
     let state = Arc::new(Progress::default());
@@ -129,6 +165,8 @@ pub(crate) fn run(
         cancel: Arc::clone(&cancel),
         progress: Arc::clone(&state),
         records: experiment.as_deref().map(records_of).unwrap_or_default(),
+        spill: spill
+            .map_or_else(Spill::default, |(directory, most_held)| Spill { directory, most_held }),
         // A configuration has them all.
         params_given: experiment.is_some(),
         ..RunOptions::default()
@@ -178,9 +216,10 @@ fn start(
     experiment: Option<Arc<Experiment>>,
 ) -> std::io::Result<Worker<Result<RunResult, Failure>>> {
     Worker::start(move || {
-        let result = rocelab::run(&scenario, &options).map_err(Failure::Refused)?;
-        let hpcc = experiment.map(|experiment| Files::new(&experiment, &result));
-        RunResult::of(result, hpcc).map_err(Failure::Tables)
+        let run = rocelab::run_on_disk(&scenario, &options).map_err(Failure::Refused)?;
+        let files = |it: Arc<Experiment>| Files::new(&it, &run.flows, &run.recordings);
+        let hpcc = experiment.map(files);
+        RunResult::of(run, hpcc).map_err(Failure::Tables)
     })
 }
 

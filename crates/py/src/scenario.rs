@@ -24,6 +24,17 @@ pub(crate) struct Scenario {
 }
 
 impl Scenario {
+    /// One whose text is a program's, or why there is none, as `ConfigError`.
+    pub(crate) fn generated(
+        py: Python<'_>,
+        checked: Result<::scenario::Scenario, ScenarioError>,
+    ) -> PyResult<Scenario> {
+        match checked {
+            Ok(valid) => Ok(Scenario { valid: Arc::new(valid), generated: true }),
+            Err(error) => Err(refused(py, error, true)),
+        }
+    }
+
     /// Why it cannot be run, as `ConfigError`.
     pub(crate) fn refused(&self, py: Python<'_>, error: ScenarioError) -> PyErr {
         refused(py, error, self.generated)
@@ -99,7 +110,7 @@ impl Scenario {
         })?;
         let (messages, load) = plan.map_err(|error| self.refused(py, error))?;
         let table = |batch: Result<RecordBatch, ArrowError>| match batch {
-            Ok(batch) => Ok(Table { batch }),
+            Ok(batch) => Ok(Table::whole(batch)),
             Err(error) => Err(simulation_error(py, error.to_string())),
         };
         Ok((table(messages)?, table(load)?))

@@ -6,7 +6,8 @@ use scenario::{Network, Port, Scenario};
 use schemes::contract::{CodePoint, Flags, Header, Kind};
 use schemes::dcqcn::Cnp;
 use std::collections::BTreeMap;
-use units::NodeId;
+use std::io::{self, Write};
+use units::{NodeId, Rate};
 use wire::ethernet::{EthernetHeader, FCS_BYTES, IPV4};
 use wire::ip::{Ecn, Ipv4Header, ROCEV2_PORT, UDP, UdpHeader};
 use wire::pcapng::{Capture, Direction};
@@ -19,37 +20,65 @@ const LOCAL_EXPERIMENT: u16 = 0x88b5;
 const OF_THE_SCHEME: u16 = 0xffff;
 /// P_Key of the default partition.
 const PARTITION: u16 = 0xffff;
+/// Bytes that are written at once, and a packet more.
+const AT_ONCE: usize = 64 << 10;
 /// No headers take more.
 const MOST_BYTES: usize = 128;
 
-/// The capture of the nodes whose packets are traced, an interface for each of their ports.
-pub(crate) fn capture(scenario: &Scenario, setup: &Setup, events: &[PacketEvent]) -> Vec<u8> {
-    let network = &scenario.network;
-    let ports = network.ports();
-    let mut capture = Capture::new();
-    let mut interfaces = BTreeMap::new();
-    for &node in &scenario.trace.packets {
-        for (number, port) in ports[node.index()].iter().enumerate() {
-            let name = format!("{}:{}", network.node(node).name, network.node(port.peer).name);
-            let rate = network.links[port.link as usize].rate;
-            interfaces.insert((node, number as u16), capture.interface(&name, rate));
+/// Makes the capture of the nodes whose packets are traced, an interface for each of their ports.
+#[derive(Debug)]
+pub(crate) struct Capturer {
+    /// By number: node and port, name, rate.
+    interfaces: Vec<((NodeId, u16), String, Rate)>,
+    frames: Frames,
+}
+
+impl Capturer {
+    pub(crate) fn new(scenario: &Scenario, setup: &Setup) -> Capturer {
+        let network = &scenario.network;
+        let ports = network.ports();
+        let mut interfaces = Vec::new();
+        for &node in &scenario.trace.packets {
+            for (number, port) in ports[node.index()].iter().enumerate() {
+                let name = format!("{}:{}", network.node(node).name, network.node(port.peer).name);
+                let rate = network.links[port.link as usize].rate;
+                interfaces.push(((node, number as u16), name, rate));
+            }
         }
+        Capturer { interfaces, frames: Frames::new(scenario, setup, ports) }
     }
-    let frames = Frames::new(scenario, setup, &ports);
-    let mut frame = [0; MOST_BYTES];
-    for event in events {
-        let direction = match event.happening {
-            Happening::Received => Direction::Inbound,
-            Happening::Dequeued => Direction::Outbound,
-            Happening::Enqueued | Happening::Dropped | Happening::Lost => continue,
-        };
-        let length = frames.length(&event.header);
-        let headers = frames.write(event, direction, length, &mut frame);
-        let kept = &frame[..headers.min(length as usize)];
-        let interface = interfaces[&(event.node, event.port)];
-        capture.packet(interface, event.time, direction, kept, length);
+
+    /// Writes the capture of these events.
+    pub(crate) fn write(
+        &self,
+        events: impl Iterator<Item = io::Result<PacketEvent>>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let mut capture = Capture::new();
+        let numbers: BTreeMap<_, _> = self
+            .interfaces
+            .iter()
+            .map(|(place, name, rate)| (*place, capture.interface(name, *rate)))
+            .collect();
+        let mut frame = [0; MOST_BYTES];
+        for event in events {
+            let event = event?;
+            let direction = match event.happening {
+                Happening::Received => Direction::Inbound,
+                Happening::Dequeued => Direction::Outbound,
+                Happening::Enqueued | Happening::Dropped | Happening::Lost => continue,
+            };
+            let length = self.frames.length(&event.header);
+            let headers = self.frames.write(&event, direction, length, &mut frame);
+            let kept = &frame[..headers.min(length as usize)];
+            let interface = numbers[&(event.node, event.port)];
+            capture.packet(interface, event.time, direction, kept, length);
+            if capture.len() >= AT_ONCE {
+                out.write_all(&capture.take())?;
+            }
+        }
+        out.write_all(&capture.take())
     }
-    capture.into_bytes()
 }
 
 /// A message on its QP.
@@ -63,9 +92,11 @@ struct Place {
 }
 
 /// What frames are made of.
-struct Frames<'a> {
-    setup: &'a Setup,
-    ports: &'a [Vec<Port>],
+#[derive(Debug)]
+struct Frames {
+    wire: wire::Profile,
+    payload: u64,
+    ports: Vec<Vec<Port>>,
     /// By host: its node.
     hosts: Vec<NodeId>,
     /// By message: its QP and its place there.
@@ -74,26 +105,28 @@ struct Frames<'a> {
     queue_pairs: BTreeMap<u32, Vec<Place>>,
 }
 
-impl Frames<'_> {
-    fn new<'a>(scenario: &Scenario, setup: &'a Setup, ports: &'a [Vec<Port>]) -> Frames<'a> {
+impl Frames {
+    fn new(scenario: &Scenario, setup: &Setup, ports: Vec<Vec<Port>>) -> Frames {
+        let payload = u64::from(setup.payload);
         let mut queue_pairs: BTreeMap<u32, Vec<Place>> = BTreeMap::new();
         let mut messages = Vec::with_capacity(setup.messages.len());
         for message in &setup.messages {
             let places = queue_pairs.entry(message.qp).or_default();
             let (start, packet) = places.last().map_or((0, 0), |last| {
-                let packets = last.size.div_ceil(u64::from(setup.payload));
+                let packets = last.size.div_ceil(payload);
                 (last.start + last.size, last.packet + packets)
             });
             messages.push((message.qp, places.len()));
             places.push(Place { start, size: message.size.get(), packet });
         }
         let network: &Network = &scenario.network;
-        Frames { setup, ports, hosts: network.hosts().collect(), messages, queue_pairs }
+        let hosts = network.hosts().collect();
+        Frames { wire: setup.wire, payload, ports, hosts, messages, queue_pairs }
     }
 
     /// Bytes of a frame, without FCS, as captures have it.
     fn length(&self, header: &Header) -> u32 {
-        let beside = self.setup.wire.preamble_and_gap();
+        let beside = self.wire.preamble_and_gap();
         let fcs = if beside > 0 { FCS_BYTES as u32 } else { 0 };
         u32::from(header.size) - beside - fcs
     }
@@ -147,7 +180,7 @@ impl Frames<'_> {
         };
         emitted(ip.emit(&mut out[at..]));
         at += Ipv4Header::BYTES;
-        let is_cnp = u32::from(header.size) == self.setup.wire.control_bytes(Cnp::FRAME_BYTES);
+        let is_cnp = u32::from(header.size) == self.wire.control_bytes(Cnp::FRAME_BYTES);
         let is_known = header.kind != Kind::Ctl || is_cnp;
         // What a scheme sends between messages belongs to none.
         let known = self.messages.get(header.address.flow as usize);
@@ -226,7 +259,7 @@ impl Frames<'_> {
         let places = &self.queue_pairs[&queue_pair];
         let after = places.partition_point(|place| place.start <= byte);
         let Place { start, packet, .. } = places[after.max(1) - 1];
-        packet + (byte - start).div_ceil(u64::from(self.setup.payload))
+        packet + (byte - start).div_ceil(self.payload)
     }
 
     /// Hosts are 10.0.0.1 and so on, in their order.

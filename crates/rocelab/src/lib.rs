@@ -29,15 +29,18 @@ mod dispatch;
 pub mod hpcc;
 pub mod memory;
 mod plan;
+mod recordings;
 mod report;
 mod setup;
 mod traces;
 mod unfinished;
 mod warnings;
 
-pub use fabric::NoRoom;
+pub use fabric::{NoRoom, Spill, SpillError};
 pub use plan::Plan;
+pub use recordings::{ROWS, Recordings};
 use scenario::{Scenario, ScenarioError};
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
@@ -59,6 +62,8 @@ pub struct RunOptions {
     pub progress: Arc<Progress>,
     /// Single events to record; what the scenario's own trace asks for goes before it.
     pub records: fabric::Records,
+    /// Where samples and events go that are too many for memory.
+    pub spill: Spill,
     /// The scheme's parameters that a preset takes from the rate of hosts are all the user's own: no warning
     /// that hosts have several.
     pub params_given: bool,
@@ -82,7 +87,66 @@ pub struct Progress {
     pub end_ps: AtomicU64,
 }
 
-/// What a run leaves behind.
+/// What a run leaves behind; what it recorded may be larger than memory.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// One row per message.
+    pub flows: results::FlowTable,
+    /// One row per port.
+    pub ports: results::PortTable,
+    /// Drops in lossless classes, the first ones.
+    pub drops: Vec<results::Drop>,
+    /// Series, traces and other records.
+    pub recordings: Recordings,
+    /// Why records end before the run does, where they found no room on disk.
+    pub failure: Option<SpillError>,
+    /// The run in numbers.
+    pub summary: results::Summary,
+}
+
+impl Run {
+    /// All of it in memory.
+    ///
+    /// # Errors
+    /// Where a file that holds records cannot be read.
+    pub fn into_result(self) -> io::Result<RunResult> {
+        let Run { flows, ports, drops, recordings, summary, .. } = self;
+        let series = |probe| {
+            let whole = recordings.series(probe, usize::MAX).next();
+            whole.unwrap_or_else(|| Ok(recordings.empty_series(probe).clone()))
+        };
+        let series = (0..summary.series.len()).map(series).collect::<io::Result<_>>()?;
+        let names = || Arc::clone(&flows.node_names);
+        let pfc_trace = recordings.pfc_rows().map(|_| {
+            let whole = recordings.pfc_trace(usize::MAX).next();
+            let empty = || results::PfcTrace { node_names: names(), ..Default::default() };
+            whole.unwrap_or_else(|| Ok(empty()))
+        });
+        let packet_trace = recordings.packet_rows().map(|_| {
+            let whole = recordings.packet_trace(usize::MAX).next();
+            let empty = || results::PacketTrace { node_names: names(), ..Default::default() };
+            whole.unwrap_or_else(|| Ok(empty()))
+        });
+        let mut capture = recordings.has_capture().then(Vec::new);
+        if let Some(capture) = &mut capture {
+            recordings.write_capture(capture)?;
+        }
+        Ok(RunResult {
+            series,
+            pfc_trace: pfc_trace.transpose()?,
+            packet_trace: packet_trace.transpose()?,
+            capture,
+            recorded: recordings.to_recorded()?,
+            flows,
+            ports,
+            drops,
+            recordings,
+            summary,
+        })
+    }
+}
+
+/// What a run leaves behind, all of it in memory.
 #[derive(Clone, Debug)]
 pub struct RunResult {
     /// One row per message.
@@ -101,6 +165,8 @@ pub struct RunResult {
     pub drops: Vec<results::Drop>,
     /// The single events that were asked for.
     pub recorded: Recorded,
+    /// Series, traces and other records, to be read piece by piece.
+    pub recordings: Recordings,
     /// The run in numbers.
     pub summary: results::Summary,
 }
@@ -118,7 +184,19 @@ pub struct Recorded {
     pub network_bdp: Option<units::Bytes>,
 }
 
-/// Runs a scenario.
+/// Runs a scenario, and has all that it recorded in memory.
+///
+/// # Errors
+/// As [`run_on_disk`].
+///
+/// # Panics
+/// As [`run_on_disk`], and where a file that holds records cannot be read.
+pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, ScenarioError> {
+    let run = run_on_disk(scenario, options)?;
+    Ok(run.into_result().unwrap_or_else(|error| panic!("cannot read what was recorded: {error}")))
+}
+
+/// Runs a scenario. Samples and events that are too many for memory go to a file.
 ///
 /// # Errors
 /// Where the scheme can't run on this network (paths longer than its packets have room for).
@@ -126,7 +204,7 @@ pub struct Recorded {
 /// # Panics
 /// With [`NoRoom`] where the system grants too little address space for the packets. It unwinds with
 /// [`Cancelled`](units::cancel::Cancelled) where it is cancelled while the run is set up.
-pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, ScenarioError> {
+pub fn run_on_disk(scenario: &Scenario, options: &RunOptions) -> Result<Run, ScenarioError> {
     let setup = cancel::scope(&options.cancel, || setup::setup(scenario, options));
     let progress = &options.progress;
     progress.flows.store(setup.messages.len() as u64, Ordering::Relaxed);

@@ -1,7 +1,9 @@
 //! From what the fabric counted to tables and the summary.
 
-use crate::{Recorded, RunOptions, RunResult, VERSION, capture, traces, warnings};
-use fabric::{FlowOutcome, Output, ProbeKind, ProbeTargets, Setup};
+use crate::capture::Capturer;
+use crate::recordings::Inner;
+use crate::{Recordings, Run, RunOptions, VERSION, traces, warnings};
+use fabric::{FlowOutcome, Output, Probe, ProbeKind, ProbeTargets, Sample, Setup};
 use results::{
     Cause, Drop, FlowTable, PortTable, Series, Summary, UNFINISHED, Unfinished, Warning,
 };
@@ -20,13 +22,10 @@ pub(crate) fn report(
     mut output: Output,
     threads: usize,
     wall_s: f64,
-) -> RunResult {
+) -> Run {
     let names = node_names(scenario);
     let flows = flow_table(scenario, &output, &names);
     let ports = port_table(&output, &names);
-    let series: Vec<Series> = (0..scenario.probes.len())
-        .map(|probe| one_series(scenario, setup, &output, probe, &names))
-        .collect();
     let drops: Vec<Drop> = output
         .drops
         .iter()
@@ -40,29 +39,46 @@ pub(crate) fn report(
             size_bytes: u64::from(drop.size),
         })
         .collect();
-    let pfc_trace = scenario.trace.pfc.then(|| traces::pfc(&mut output, &names));
-    traces::put_in_order(&mut output.packet_events, &scenario.trace);
-    let capture =
-        scenario.trace.capture.then(|| capture::capture(scenario, setup, &output.packet_events));
-    let packet_trace = (!scenario.trace.packets.is_empty())
-        .then(|| traces::packets(&std::mem::take(&mut output.packet_events), &names));
-    let recorded = Recorded {
-        pfc: std::mem::take(&mut output.pfc_events),
-        packets: std::mem::take(&mut output.packet_events),
-        queues: std::mem::take(&mut output.queue_blocks),
-        network_bdp: output.network_bdp,
-    };
+    let recordings = recordings(scenario, setup, &output, &names);
     let warnings = warnings::of(scenario, options.params_given, setup, &output, &flows);
     let (warning_kinds, warnings) =
         warnings.into_iter().map(|Warning { kind, text }| (kind, text)).unzip();
     let summary = Summary {
-        series: series.iter().map(Series::info).collect(),
-        traces: traces::infos(scenario, &output, pfc_trace.as_ref(), packet_trace.as_ref()),
+        series: recordings.series_infos(),
+        traces: traces::infos(scenario, &output.outcome, &recordings),
         warnings,
         warning_kinds,
         ..summary(scenario, &output, &flows, &ports, threads, wall_s)
     };
-    RunResult { flows, ports, series, pfc_trace, packet_trace, capture, drops, recorded, summary }
+    let failure = output.spill_error.take();
+    Run { flows, ports, drops, recordings, failure, summary }
+}
+
+fn recordings(
+    scenario: &Scenario,
+    setup: &Setup,
+    output: &Output,
+    names: &Arc<Vec<String>>,
+) -> Recordings {
+    let mut peers = vec![Vec::new(); scenario.network.nodes.len()];
+    output.ports.iter().for_each(|port| peers[port.node.index()].push(port.peer.get()));
+    let probes = scenario.probes.iter().zip(&setup.probes);
+    let inner = Inner {
+        samples: output.samples.clone(),
+        probes: probes
+            .map(|(wanted, probe)| (empty_series(wanted, probe, names), probe.targets.clone()))
+            .collect(),
+        pfc: output.pfc_events.clone(),
+        packets: output.packet_events.clone(),
+        queues: output.queue_blocks.clone(),
+        traces_pfc: scenario.trace.pfc,
+        traces_packets: !scenario.trace.packets.is_empty(),
+        peers,
+        node_names: Arc::clone(names),
+        capturer: scenario.trace.capture.then(|| Capturer::new(scenario, setup)),
+        network_bdp: output.network_bdp,
+    };
+    Recordings { inner: Arc::new(inner) }
 }
 
 /// The names of nodes, for tables.
@@ -140,19 +156,12 @@ fn port_table(output: &Output, names: &Arc<Vec<String>>) -> PortTable {
     }
 }
 
-fn one_series(
-    scenario: &Scenario,
-    setup: &Setup,
-    output: &Output,
-    probe: usize,
-    names: &Arc<Vec<String>>,
-) -> Series {
-    let wanted = &scenario.probes[probe];
-    let (kind, unit) = match setup.probes[probe].kind {
+/// The series of a probe without rows.
+fn empty_series(wanted: &scenario::Probe, probe: &Probe, names: &Arc<Vec<String>>) -> Series {
+    let of_flows = matches!(probe.targets, ProbeTargets::Flows(_));
+    let (kind, unit) = match probe.kind {
         ProbeKind::Queue => ("queue", "bytes"),
-        ProbeKind::Throughput if matches!(setup.probes[probe].targets, ProbeTargets::Flows(_)) => {
-            ("goodput", "bps")
-        }
+        ProbeKind::Throughput if of_flows => ("goodput", "bps"),
         ProbeKind::Throughput => ("throughput", "bps"),
         ProbeKind::Utilisation => ("utilisation", ""),
         ProbeKind::Pause => ("pause", ""),
@@ -166,34 +175,30 @@ fn one_series(
         ProbeKind::FlowRate => ("flow-rate", "bps"),
         ProbeKind::InputQueue => ("input-queue", "bytes"),
     };
-    let samples = output.samples.count(probe);
-    let targets = &setup.probes[probe].targets;
-    let of_flows = matches!(targets, ProbeTargets::Flows(_));
-    let (at_ports, at_flows) = if of_flows { (0, samples) } else { (samples, 0) };
-    let mut series = Series {
+    Series {
         name: wanted.name.clone(),
         kind: kind.to_owned(),
         unit: unit.to_owned(),
         priority: wanted.priority,
         of_flows,
-        time_ps: Vec::with_capacity(samples),
-        node: Vec::with_capacity(at_ports),
-        port: Vec::with_capacity(at_ports),
-        flow: Vec::with_capacity(at_flows),
-        value: Vec::with_capacity(samples),
         node_names: Arc::clone(names),
-    };
-    for sample in output.samples.of(probe) {
-        let target = sample.target as usize;
-        series.time_ps.push(sample.time.ps());
-        series.value.push(sample.value);
-        match targets {
-            ProbeTargets::Ports(ports) => {
-                let (node, port) = ports[target];
-                series.node.push(node.get());
-                series.port.push(port.get());
-            }
-            ProbeTargets::Flows(flows) => series.flow.push(flows[target].get()),
+        ..Series::default()
+    }
+}
+
+/// A piece of a series.
+pub(crate) fn series_of(empty: &Series, targets: &ProbeTargets, samples: &[Sample]) -> Series {
+    let mut series = empty.clone();
+    series.time_ps = samples.iter().map(|sample| sample.time.ps()).collect();
+    series.value = samples.iter().map(|sample| sample.value).collect();
+    let places = samples.iter().map(|sample| sample.target as usize);
+    match targets {
+        ProbeTargets::Ports(ports) => {
+            series.node = places.clone().map(|place| ports[place].0.get()).collect();
+            series.port = places.map(|place| ports[place].1.get()).collect();
+        }
+        ProbeTargets::Flows(flows) => {
+            series.flow = places.map(|place| flows[place].get()).collect();
         }
     }
     series

@@ -92,14 +92,15 @@ pub(crate) fn setup(scenario: &Scenario, options: &RunOptions) -> Setup {
         stop,
         until_done,
         probes: scenario.probes.iter().map(probe).collect(),
-        most_samples: scenario.run.most_samples.into(),
+        most_samples: scenario.run.most_samples,
         records: records(&scenario.trace, options),
+        spill: options.spill.clone(),
         by_the_book: options.by_the_book,
     }
 }
 
-/// An event of a trace takes as much memory as so many samples of a probe.
-const SAMPLES_PER_EVENT: u64 = 5;
+/// An event of a trace counts as so many samples of a probe.
+pub(crate) const SAMPLES_PER_EVENT: u64 = 5;
 
 /// What the scenario, or else who runs it, wants to have recorded.
 fn records(trace: &Trace, options: &RunOptions) -> Records {

@@ -1,20 +1,16 @@
 //! From the events that the fabric recorded to the tables of traces.
 
-use fabric::{Output, PacketEvent, PfcEvent};
+use crate::Recordings;
+use fabric::{Outcome, PacketEvent, PfcEvent};
 use results::{PacketTrace, PfcTrace, TraceInfo};
-use scenario::{Scenario, Trace};
+use scenario::Scenario;
 use schemes::contract::{CodePoint, Kind};
 use std::sync::Arc;
 use units::Time;
 
-/// The PFC frames, which are taken out of `output`.
-pub(crate) fn pfc(output: &mut Output, names: &Arc<Vec<String>>) -> PfcTrace {
-    let mut events = std::mem::take(&mut output.pfc_events);
-    events.sort_by_key(|event| (event.time, event.node, event.port, event.priority));
-    let peer = |event: &PfcEvent| {
-        let first = output.ports.partition_point(|port| port.node < event.node);
-        output.ports[first + usize::from(event.port)].peer.get()
-    };
+/// PFC frames. `peers`: by node and port, the node at the other end.
+pub(crate) fn pfc(events: &[PfcEvent], peers: &[Vec<u32>], names: &Arc<Vec<String>>) -> PfcTrace {
+    let peer = |event: &PfcEvent| peers[event.node.index()][usize::from(event.port)];
     PfcTrace {
         time_ps: events.iter().map(|event| event.time.ps()).collect(),
         node: events.iter().map(|event| event.node.get()).collect(),
@@ -23,14 +19,6 @@ pub(crate) fn pfc(output: &mut Output, names: &Arc<Vec<String>>) -> PfcTrace {
         priority: events.iter().map(|event| event.priority).collect(),
         pause: events.iter().map(|event| event.pause).collect(),
         node_names: Arc::clone(names),
-    }
-}
-
-/// Ports of a node are worked in any order where none sees another: in traces events of one instant come
-/// port by port.
-pub(crate) fn put_in_order(events: &mut [PacketEvent], trace: &Trace) {
-    if !trace.packets.is_empty() {
-        events.sort_by_key(|event| (event.time, event.node, event.port, event.happening));
     }
 }
 
@@ -60,17 +48,15 @@ pub(crate) fn packets(events: &[PacketEvent], names: &Arc<Vec<String>>) -> Packe
 /// What the summary says of the traces.
 pub(crate) fn infos(
     scenario: &Scenario,
-    output: &Output,
-    pfc: Option<&PfcTrace>,
-    packets: Option<&PacketTrace>,
+    outcome: &Outcome,
+    recordings: &Recordings,
 ) -> Vec<TraceInfo> {
-    let outcome = &output.outcome;
     let end = outcome.end.min(outcome.full_from).min(scenario.trace.end.unwrap_or(Time::NEVER));
-    let pfc = pfc.map(|trace| (PfcTrace::NAME, trace.time_ps.len()));
-    let packets = packets.map(|trace| (PacketTrace::NAME, trace.time_ps.len()));
-    let info = |(name, rows): (&str, usize)| TraceInfo {
+    let pfc = recordings.pfc_rows().map(|rows| (PfcTrace::NAME, rows));
+    let packets = recordings.packet_rows().map(|rows| (PacketTrace::NAME, rows));
+    let info = |(name, rows): (&str, u64)| TraceInfo {
         name: name.to_owned(),
-        rows: rows as u64,
+        rows,
         start_ps: scenario.trace.start.ps(),
         end_ps: end.max(scenario.trace.start).ps(),
     };

@@ -171,6 +171,9 @@ fn beyond_target(output: &Output) -> Option<String> {
 fn full(scenario: &Scenario, output: &Output) -> Option<String> {
     let from = output.outcome.full_from;
     (from < output.outcome.end).then(|| {
+        if let Some(error) = &output.spill_error {
+            return format!("probes and traces recorded nothing from {from} on: {error}");
+        }
         format!(
             "probes and traces recorded nothing from {from} on, as there is room for {} samples only; sample \
              less often, for a shorter time, or at fewer places, or raise run.most_samples",

@@ -102,7 +102,7 @@ pub(crate) fn resolve(
                 )
                 .hint(
                     "sample less often, for a shorter time, or at fewer places; or raise \
-                     run.most_samples, where there is memory for them",
+                     run.most_samples, where there is room on disk for them",
                 ));
             }
         }

@@ -79,7 +79,7 @@ pub struct Run {
     /// Give up at this simulated time; with [`Stop::At`] that time.
     pub limit: Time,
     /// Most samples of all probes, an event of a trace being five; with more they stop, and the run goes on.
-    pub most_samples: u32,
+    pub most_samples: u64,
 }
 
 /// When a run stops.

@@ -94,7 +94,22 @@ impl Capture {
         });
     }
 
-    /// The file.
+    /// Bytes of the file that have not been taken.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Whether all that there is of the file has been taken.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Takes what there is of the file and has not been taken: what is added follows it.
+    pub fn take(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.bytes)
+    }
+
+    /// The rest of the file.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }

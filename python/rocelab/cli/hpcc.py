@@ -11,7 +11,7 @@ import typer
 from rocelab.cli import BAD_INPUT
 from rocelab.cli.options import Quiet, Settings, Strict, SummaryAsJson, Threads, changes_of
 from rocelab.cli.telling import check_doubts, hush, interrupted, note, show, show_toml, tell, warn
-from rocelab.errors import ConfigError, Interrupted, ResultError
+from rocelab.errors import ConfigError, Interrupted, RecordingError, ResultError
 from rocelab.stopping import stoppable
 from rocelab.store import check_directory
 from rocelab.untrusted import file_name, json_text
@@ -82,6 +82,7 @@ def hpcc(
         show_toml(experiment.scenario(changes).to_toml())
         return
     hush(quiet)
+    lost: RecordingError | None = None
     with stoppable() as stop:
         try:
             result, written = experiment.run(
@@ -91,13 +92,16 @@ def hpcc(
                 into=out,
                 trust_paths=trust_paths,
             )
-        except Interrupted as stopped:
-            result, written = stopped.result, stopped.files
+        except (Interrupted, RecordingError) as ended:
+            result, written = ended.result, ended.files
+            lost = ended if isinstance(ended, RecordingError) else None
         stop.too_late = True
         tell(result, ("files", "  ".join(map(str, written))), as_json=as_json, quiet=quiet)
         if stop.heard:
             interrupted("the files hold", result)
-        check_doubts(result.doubts, strict=strict, told=not quiet)
+    if lost is not None:
+        raise lost
+    check_doubts(result.doubts, strict=strict, told=not quiet)
 
 
 def validate_hpcc(

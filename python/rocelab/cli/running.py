@@ -17,10 +17,11 @@ from rocelab.cli.options import (
     load_scenario,
 )
 from rocelab.cli.telling import check_doubts, hush, interrupted, show_toml, tell
-from rocelab.errors import Interrupted
+from rocelab.errors import Interrupted, RecordingError
 from rocelab.saving import reserved
 from rocelab.simulate import run as simulate
 from rocelab.stopping import stoppable
+from rocelab.store import scratch_beside
 
 
 def run(
@@ -51,17 +52,26 @@ def run(
     loaded = load_scenario(scenario, settings, seed)
     hush(quiet)
     directory = out if out is not None else Path("out") / loaded.name
+    lost: RecordingError | None = None
     with reserved(directory, force=force, run=True) as place, stoppable() as stop:
         try:
-            result = simulate(loaded, threads=threads, progress=not quiet)
-        except Interrupted as stopped:
-            result = stopped.result
+            result = simulate(
+                loaded,
+                threads=threads,
+                progress=not quiet,
+                scratch=scratch_beside(directory.parent),
+            )
+        except (Interrupted, RecordingError) as ended:
+            result = ended.result
+            lost = ended if isinstance(ended, RecordingError) else None
         stop.too_late = True
         place.save(result)
         tell(result, ("result", str(directory)), as_json=as_json, quiet=quiet)
         if stop.heard:
             interrupted(f"{directory} holds", result)
-        check_doubts(result.doubts, strict=strict, told=not quiet)
+    if lost is not None:
+        raise lost
+    check_doubts(result.doubts, strict=strict, told=not quiet)
 
 
 def validate(scenario: ScenarioFile, settings: Settings = None) -> None:

@@ -65,6 +65,7 @@ pub fn empty() -> Setup {
         most_samples: u64::MAX,
         by_the_book: false,
         records: fabric::Records::default(),
+        spill: fabric::Spill::default(),
     }
 }
 

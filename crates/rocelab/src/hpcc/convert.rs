@@ -2,6 +2,7 @@
 //! that, and from the keys that are set besides, is found in [`super::derived`].
 
 use super::derived::{derive, laws, node_buffers};
+use crate::setup::SAMPLES_PER_EVENT;
 use fabric::{QueueClock, Records};
 use hpcc_files::{Experiment, Warning, qlen};
 use scenario::spec::{
@@ -15,6 +16,8 @@ use units::{NodeId, Time, cancel};
 
 /// Priority of what switches make themselves.
 pub(super) const CONTROL: u8 = 6;
+/// No limit but the disk: an event of a trace takes 60 bytes there and counts as five samples.
+const MOST_SAMPLES: u64 = 1_000_000_000_000;
 /// A receiver repeats a NACK after this long.
 const NACK_INTERVAL: Time = Time::from_us(500);
 
@@ -92,7 +95,12 @@ fn given(experiment: &Experiment, name: &str) -> Spec {
         schema: scenario::spec::SCHEMA_VERSION,
         name: Some(name.to_owned()),
         description: Some("An experiment of the HPCC ns-3 simulator".to_owned()),
-        run: RunSpec { stop: StopSpec::At(config.simulator_stop_time), ..RunSpec::default() },
+        run: RunSpec {
+            stop: StopSpec::At(config.simulator_stop_time),
+            // Traces of all nodes are its default, and go to disk.
+            most_samples: MOST_SAMPLES,
+            ..RunSpec::default()
+        },
         topology: TopologySpec::Custom(CustomSpec { nodes: Vec::new(), links: Vec::new() }),
         scheme: super::law::scheme(config),
         wire: WireSpec {
@@ -218,6 +226,7 @@ pub fn records_of(experiment: &Experiment) -> Records {
             block: qlen::BLOCK_INTERVAL,
             bin: 1000,
         }),
+        samples_each: SAMPLES_PER_EVENT,
         ..Records::default()
     }
 }

@@ -1,14 +1,15 @@
 //! From results to the files of the HPCC simulator.
 
+use crate::Recordings;
 use crate::setup::SourcePorts;
-use crate::{Recorded, RunResult};
-use fabric::{Happening, PacketEvent};
+use fabric::{Happening, PacketEvent, QueueBlock};
 use hpcc_files::packet_trace::{self, Event, PortRate, Record};
 use hpcc_files::{CcMode, Experiment, address, fct, pfc, qlen};
-use results::UNFINISHED;
+use results::{FlowTable, UNFINISHED};
 use schemes::contract::{CodePoint, Flags, Kind};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
+use std::iter;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -18,15 +19,14 @@ use units::{Bytes, NodeId, Time};
 #[derive(Clone, Debug)]
 pub struct Files {
     fct: Vec<fct::FctRow>,
-    recorded: Recorded,
+    recordings: Recordings,
     ports: Vec<(u16, u16)>,
 }
 
 impl Files {
-    /// What goes into the files of `experiment`, which gave `result`.
-    pub fn new(experiment: &Experiment, result: &RunResult) -> Files {
+    /// What goes into the files of `experiment`, whose run left `table` and `recordings`.
+    pub fn new(experiment: &Experiment, table: &FlowTable, recordings: &Recordings) -> Files {
         let ports = ports(experiment);
-        let table = &result.flows;
         let mut rows: Vec<(Time, fct::FctRow)> = Vec::new();
         for (row, &(sport, dport)) in ports.iter().enumerate() {
             if table.fct_ps[row] == UNFINISHED {
@@ -51,7 +51,7 @@ impl Files {
         rows.sort_by_key(|(end, _)| *end);
         Files {
             fct: rows.into_iter().map(|(_, row)| row).collect(),
-            recorded: result.recorded.clone(),
+            recordings: recordings.clone(),
             ports,
         }
     }
@@ -91,9 +91,9 @@ pub fn write(
     put(&config.fct_output_file, &|out| {
         files.fct.iter().try_for_each(|row| writeln!(out, "{row}"))
     })?;
-    put(&config.pfc_output_file, &|out| write_pfc(out, experiment, &files.recorded))?;
+    put(&config.pfc_output_file, &|out| write_pfc(out, experiment, &files.recordings))?;
     if let Some(path) = &config.qlen_mon_file {
-        put(path, &|out| write_qlen(out, &files.recorded))?;
+        put(path, &|out| write_qlen(out, &files.recordings))?;
     }
     // Where nothing is traced, it has its header all the same.
     if let Some(path) = &config.trace_output_file {
@@ -161,8 +161,13 @@ impl Drop for Placed {
     }
 }
 
-fn write_pfc(out: &mut dyn Write, experiment: &Experiment, recorded: &Recorded) -> io::Result<()> {
-    recorded.pfc.iter().try_for_each(|event| {
+fn write_pfc(
+    out: &mut dyn Write,
+    experiment: &Experiment,
+    recordings: &Recordings,
+) -> io::Result<()> {
+    recordings.pfc_events().try_for_each(|event| {
+        let event = event?;
         let row = pfc::PfcRow {
             time: event.time,
             node: event.node,
@@ -174,17 +179,21 @@ fn write_pfc(out: &mut dyn Write, experiment: &Experiment, recorded: &Recorded) 
     })
 }
 
-fn write_qlen(mut out: &mut dyn Write, recorded: &Recorded) -> io::Result<()> {
-    for block in recorded.queues.chunk_by(|a, b| a.time == b.time) {
-        let histograms: Vec<_> = block
-            .iter()
-            .map(|port| {
-                let histogram = qlen::Histogram { counts: port.counts.clone() };
-                (port.node, u32::from(port.port) + 1, histogram)
+fn write_qlen(mut out: &mut dyn Write, recordings: &Recordings) -> io::Result<()> {
+    let mut blocks = recordings.queue_blocks().peekable();
+    while let Some(first) = blocks.next() {
+        let first = first?;
+        let time = first.time;
+        let at_once = |next: &io::Result<QueueBlock>| next.as_ref().is_ok_and(|it| it.time == time);
+        let others = iter::from_fn(|| blocks.next_if(at_once)).filter_map(Result::ok);
+        let histograms: Vec<_> = iter::once(first)
+            .chain(others)
+            .map(|QueueBlock { node, port, counts, .. }| {
+                (node, u32::from(port) + 1, qlen::Histogram { counts })
             })
             .collect();
         let ports = histograms.iter().map(|(node, port, histogram)| (*node, *port, histogram));
-        qlen::write_block(&mut out, block[0].time, ports)?;
+        qlen::write_block(&mut out, time, ports)?;
     }
     Ok(())
 }
@@ -198,12 +207,14 @@ fn write_trace(out: &mut dyn Write, experiment: &Experiment, files: &Files) -> i
             .flat_map(|link| [(link.a, link.a_port, link.rate), (link.b, link.b_port, link.rate)])
             .map(|(node, port, rate)| PortRate { node: node.get() as u16, port: port as u8, rate })
             .collect(),
-        window: files.recorded.network_bdp.map_or(0, |bdp| bdp.get() as u32),
+        window: files.recordings.network_bdp().map_or(0, |bdp| bdp.get() as u32),
     };
     let mut trace = packet_trace::Writer::new(out, &header)?;
-    let events = files.recorded.packets.iter();
-    for event in events.filter(|event| is_traced(event, experiment)) {
-        trace.write(&record(event, experiment, files))?;
+    for event in files.recordings.packet_events() {
+        let event = event?;
+        if is_traced(&event, experiment) {
+            trace.write(&record(&event, experiment, files))?;
+        }
     }
     trace.finish()
 }

@@ -128,10 +128,10 @@ pub struct RunSpec {
     pub stop: StopSpec,
     /// With "flows-done": give up at this simulated time.
     pub limit: Quantity<Time>,
-    /// Most samples of all probes together, with five for each event of a trace: from the microsecond on at
-    /// which there are so many, none are taken, while the run goes on. Each takes 16 bytes of memory, and some
-    /// 75 when the run ends.
-    pub most_samples: u32,
+    /// Most samples of all probes together; an event of a trace counts as five. From the microsecond on at
+    /// which there are so many, no more are taken, and the run goes on. Beyond 32 MiB in all they go to a
+    /// temporary file, up to 16 bytes for each sample.
+    pub most_samples: u64,
 }
 
 impl Default for RunSpec {

@@ -263,7 +263,8 @@ fn a_switch_timer_sees_all_ports_and_lets_a_sender_go() {
         let begun = (0..99).filter(|n| first + n * FULL * BYTE < time + at).count() as u64;
         (FIRST + begun * FULL) as f64
     };
-    let samples: Vec<_> = output.samples.of(0).map(|s| (s.time.ps(), s.value)).collect();
+    let samples: Vec<_> =
+        output.samples.of(0).map(Result::unwrap).map(|s| (s.time.ps(), s.value)).collect();
     let expected = [25, 28, 31].map(|us| (us * 1_000_000, sent(us * 1_000_000, 1)));
     assert_eq!(samples, expected);
     let timers: Vec<_> = log.all().into_iter().map(|(time, sent)| (time, sent as f64)).collect();
@@ -345,7 +346,8 @@ fn switches_know_racks_and_pods_and_are_asked_for_flows() {
     };
     let expected = vec![place(0, 0, 1), place(1, 0, 1), place(2, 1, 1), place(3, 1, 2)];
     assert_eq!(log.all(), vec![expected; 7]);
-    let samples = [0, 1, 2].map(|probe| Vec::from_iter(output.samples.of(probe).map(|s| s.value)));
+    let samples = [0, 1, 2]
+        .map(|probe| Vec::from_iter(output.samples.of(probe).map(Result::unwrap).map(|s| s.value)));
     assert_eq!(samples, [vec![], vec![f64::from(tors[2] * 100 + 2 * 10 + 1)], vec![]]);
     assert_eq!(output.counters["tiers"], 3 + 2 * 2 + 4);
 }
