@@ -168,6 +168,8 @@ def _places(data: Any, path: str) -> list[tuple[Any, Any, str]]:  # noqa: ANN401
 
 def _scenario(directory: Path, dice: random.Random) -> str:
     path = directory / "scenario.toml"
+    if not path.is_file():
+        return "nothing"
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, ValueError):
@@ -239,6 +241,8 @@ def _changed(frame: pl.DataFrame, name: str, what: str, dice: random.Random) -> 
 def _seal(directory: Path, *, new: bool) -> None:
     """Gives the files right checksums, or takes all away as in results of earlier versions."""
     path = directory / "summary.json"
+    if not path.is_file():
+        return
     try:
         summary = json.loads(path.read_bytes())
         if new:
