@@ -146,7 +146,7 @@ def test_hpcc_files_are_the_same(
 def test_an_experiment_is_the_scenario_that_it_prints(experiment: Experiment) -> None:
     settings = (("run.seed", "7"), ("pfc.alpha", "0.25"))
     made = experiment.scenario(settings)
-    read = rocelab.Scenario.from_toml(experiment._read.to_toml()).with_(
+    read = rocelab.Scenario.from_toml(experiment._read.to_toml([])).with_(
         **{"run.seed": 7, "pfc.alpha": 0.25}
     )
     assert made == read

@@ -3,6 +3,7 @@
 use hpcc_files::Experiment;
 use rocelab::hpcc::{Files, records_of, scenario_of, write};
 use rocelab::{RunOptions, run_on_disk};
+use scenario::Scenario;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -72,9 +73,9 @@ fn most_bytes(flows: usize) -> Vec<(&'static str, usize)> {
     peak();
     let experiment = Experiment::read(&path("config.txt"), &directory).unwrap();
     step("files");
-    let (spec, _) = scenario_of(&experiment, "memory");
+    let (spec, _) = scenario_of(&experiment, "memory", &[]).unwrap();
     step("spec");
-    let scenario = scenario::check(spec, &[]).unwrap();
+    let scenario = Scenario::from_spec(spec, None).unwrap();
     step("scenario");
     let records = records_of(&experiment);
     let options = RunOptions { records, threads: Some(1), ..RunOptions::default() };
