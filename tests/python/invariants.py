@@ -161,7 +161,12 @@ class _Check:
         if self.summary["lossless_drops"]:
             kinds = [warning["kind"] for warning in self.summary["warning_kinds"]]
             assert "lossless-drops" in kinds, kinds
-        if self.sound and not self.summary["drops"] and not self.chooses_ports:
+        # The prototype of THEMIS knows a packet by its sequence number, so that a copy that is
+        # sent again can end a round of the queue early.
+        copies = self.summary["preset"] == "themis-prototype" and (
+            self.flows["retransmitted_bytes"].sum() > 0
+        )
+        if self.sound and not self.summary["drops"] and not self.chooses_ports and not copies:
             assert self.summary["out_of_order_packets"] == 0
 
     def buffers(self) -> None:

@@ -16,6 +16,9 @@
 //! A packet that goes back ends the port's turn: it sends nothing until another packet joins it
 //! (`stall`).
 //!
+//! Packets are told apart by sequence number alone. A copy that is sent again after a timeout can
+//! therefore end a round early, and packets of its flow then arrive out of order.
+//!
 //! Where a link fails, a round that waits for a packet dropped there ends.
 //!
 //! Different here: a CNP takes the route of any packet to that source, not the port through which the
