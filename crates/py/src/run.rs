@@ -177,7 +177,7 @@ fn start(
     options: RunOptions,
     experiment: Option<Arc<Experiment>>,
 ) -> std::io::Result<Worker<Result<RunResult, Failure>>> {
-    Worker::start(move || {
+    Worker::start("rocelab run", move || {
         let result = rocelab::run(&scenario, &options).map_err(Failure::Refused)?;
         let hpcc = experiment.map(|experiment| Files::new(&experiment, &result));
         RunResult::of(result, hpcc).map_err(Failure::Tables)
