@@ -24,6 +24,7 @@ if _typing.TYPE_CHECKING:
     from rocelab.errors import (
         ConfigError,
         Interrupted,
+        MemoryShortage,
         ResultError,
         RocelabError,
         SimulationError,
@@ -40,6 +41,7 @@ if _typing.TYPE_CHECKING:
 __all__ = [
     "ConfigError",
     "Interrupted",
+    "MemoryShortage",
     "Plan",
     "Progress",
     "Result",
@@ -72,6 +74,7 @@ if not _typing.TYPE_CHECKING:
         "errors": (
             "ConfigError",
             "Interrupted",
+            "MemoryShortage",
             "ResultError",
             "RocelabError",
             "SimulationError",
