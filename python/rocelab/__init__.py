@@ -24,6 +24,7 @@ if _typing.TYPE_CHECKING:
     from rocelab.errors import (
         ConfigError,
         Interrupted,
+        MemoryShortage,
         RecordingError,
         ResultError,
         RocelabError,
@@ -41,6 +42,7 @@ if _typing.TYPE_CHECKING:
 __all__ = [
     "ConfigError",
     "Interrupted",
+    "MemoryShortage",
     "Plan",
     "Progress",
     "RecordingError",
@@ -74,6 +76,7 @@ if not _typing.TYPE_CHECKING:
         "errors": (
             "ConfigError",
             "Interrupted",
+            "MemoryShortage",
             "RecordingError",
             "ResultError",
             "RocelabError",

@@ -104,8 +104,8 @@ def _lines(path: Path) -> Iterator[Flow]:
 
 def read_lines(path: Path) -> str:
     """The text of a file of the HPCC simulator."""
-    with open_regular(path) as file:
-        return io.TextIOWrapper(file, encoding="utf-8", errors="replace").read()
+    with io.TextIOWrapper(open_regular(path), encoding="utf-8", errors="replace") as file:
+        return file.read()
 
 
 def rows(path: Path) -> Iterator[tuple[int, list[str]]]:

@@ -146,7 +146,9 @@ def name(axes: Sequence[Axis], combination: Combination) -> str:
 
 
 def directory(axes: Sequence[Axis], combination: Combination) -> str:
-    """The same as the name of a directory, which no other combination has."""
+    """The name of a directory for a combination, which no other has; empty without axes."""
+    if not axes:
+        return ""
     pairs = zip(axes, combination, strict=True)
     # What is no letter is refused with the scenario.
     return bounded(

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from rocelab.errors import ResultError, RocelabError
 from rocelab.memory import check_reading
-from rocelab.untrusted import leads_out, open_regular, read_bytes
+from rocelab.untrusted import leads_out, open_regular, read_bytes, read_rest
 
 if TYPE_CHECKING:
     import polars as pl
@@ -137,9 +137,7 @@ class Stored:
         """
         path = self.directory / name
         with self._opened(name) as file:
-            content = file.read(most + 1)
-        if len(content) > most:
-            raise ResultError(f"{path}: cannot read: larger than {most >> 20} MiB")
+            content = read_rest(file, most, path)
         try:
             return io.TextIOWrapper(io.BytesIO(content), encoding="utf-8").read()
         except UnicodeDecodeError as error:

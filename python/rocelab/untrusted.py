@@ -107,13 +107,19 @@ def open_regular(path: Path) -> BufferedReader:
 
 def read_bytes(path: Path, most: int) -> bytes:
     """What :func:`open_regular` opens, read; raises :class:`OSError` beyond ``most`` bytes."""
-    pieces, left = [], most
     with open_regular(path) as file:
-        while piece := file.read(_PIECE):
-            left -= len(piece)
-            if left < 0:
-                raise OSError(errno.EFBIG, f"larger than {most >> 20} MiB", str(path))
-            pieces.append(piece)
+        return read_rest(file, most, path)
+
+
+def read_rest(file: BufferedReader, most: int, path: Path) -> bytes:
+    """The rest of ``file``, opened from ``path``; raises :class:`OSError` beyond ``most`` bytes."""
+    # In pieces, as a read takes memory for all the bytes that it is asked for.
+    pieces, left = [], most
+    while piece := file.read(_PIECE):
+        left -= len(piece)
+        if left < 0:
+            raise OSError(errno.EFBIG, f"larger than {most >> 20} MiB", str(path))
+        pieces.append(piece)
     return b"".join(pieces)
 
 

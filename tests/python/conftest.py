@@ -103,17 +103,29 @@ def reseal(directory: Path) -> None:
 
 
 def wait_until_running(process: subprocess.Popen[bytes], threads: int = 1) -> None:
-    """Returns when so many threads of the process besides its first have worked for a while."""
+    """Returns when so many threads of the process have worked on a run for a while."""
     deadline = time.monotonic() + 30
-    while sum(_worked_s(process.pid, task) >= 0.1 for task in _others(process.pid)) < threads:
+    while sum(_worked_s(process.pid, task) >= 0.5 for task in _running(process.pid)) < threads:
         assert process.poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.02)
 
 
-def _others(pid: int) -> list[int]:
-    tasks = (int(task.name) for task in Path(f"/proc/{pid}/task").iterdir())
-    return [task for task in tasks if task != pid]
+def _running(pid: int) -> list[int]:
+    """The threads of runs: scenarios are read and checked in others."""
+    return [
+        int(task.name)
+        for task in Path(f"/proc/{pid}/task").iterdir()
+        if _name(task) == "rocelab run"
+    ]
+
+
+def _name(task: Path) -> str:
+    try:
+        return (task / "comm").read_text(encoding="utf-8").strip()
+    except OSError:
+        # It is over.
+        return ""
 
 
 def _worked_s(pid: int, task: int) -> float:

@@ -23,6 +23,7 @@ from rocelab.papers import baselines, by_load, by_size, draw, measure, reproduce
 from rocelab.papers.model import Figure, Line, Outcome, Panel, Paper, Points, Reading, Runs
 from rocelab.papers.rcm import victim
 from rocelab.runner import run_all
+from rocelab.simulate import run_checked
 
 FIGURE = "fncc/fig3"
 """Six short runs."""
@@ -587,9 +588,9 @@ def test_a_run_that_fails_stops_the_others(
     def fail(scenario: rocelab.Scenario, **options: Any) -> rocelab.Result:  # noqa: ANN401
         if scenario.name == "bad":
             raise rocelab.SimulationError("it is bad")
-        return rocelab.run(scenario, **options)
+        return run_checked(scenario, **options)
 
-    monkeypatch.setattr(runner, "run", fail)
+    monkeypatch.setattr(runner, "run_checked", fail)
     long = rocelab.Scenario.from_toml(long_scenario)
     scenarios = {"long": long, "bad": long.with_(name="bad"), "more": long.with_(run__seed=2)}
     with pytest.raises(rocelab.SimulationError, match="it is bad"):

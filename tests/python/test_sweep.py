@@ -304,7 +304,7 @@ def test_a_run_is_never_beside_the_hash_of_another_simulator(
     class EndedError(Exception):
         pass
 
-    def end(_path: Path, _data: bytes) -> None:
+    def end(*_: object, **__: object) -> None:
         raise EndedError
 
     home, result = tmp_path / "run", rocelab.run(scenario)

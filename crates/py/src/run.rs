@@ -215,7 +215,7 @@ fn start(
     options: RunOptions,
     experiment: Option<Arc<Experiment>>,
 ) -> std::io::Result<Worker<Result<RunResult, Failure>>> {
-    Worker::start(move || {
+    Worker::start("rocelab run", move || {
         let run = rocelab::run_on_disk(&scenario, &options).map_err(Failure::Refused)?;
         let files = |it: Arc<Experiment>| Files::new(&it, &run.flows, &run.recordings);
         let hpcc = experiment.map(files);

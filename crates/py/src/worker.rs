@@ -21,16 +21,17 @@ const STACK_BYTES: usize = 8 << 20;
 pub(crate) struct Worker<T>(Mutex<Receiver<thread::Result<T>>>);
 
 impl<T: Send + 'static> Worker<T> {
-    /// Starts `work` on a thread of its own.
-    pub(crate) fn start(work: impl FnOnce() -> T + Send + 'static) -> std::io::Result<Worker<T>> {
+    /// Starts `work` on a thread of its own, which the system lists under `name`.
+    pub(crate) fn start(
+        name: &str,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> std::io::Result<Worker<T>> {
         let (sender, receiver) = channel();
-        thread::Builder::new().name("rocelab".to_owned()).stack_size(STACK_BYTES).spawn(
-            move || {
-                let outcome = catch_unwind(AssertUnwindSafe(work));
-                // After a signal nobody may wait for it.
-                let _ = sender.send(outcome);
-            },
-        )?;
+        thread::Builder::new().name(name.to_owned()).stack_size(STACK_BYTES).spawn(move || {
+            let outcome = catch_unwind(AssertUnwindSafe(work));
+            // After a signal nobody may wait for it.
+            let _ = sender.send(outcome);
+        })?;
         Ok(Worker(Mutex::new(receiver)))
     }
 
@@ -59,7 +60,7 @@ pub(crate) fn stoppable<T: Send + 'static>(
 ) -> PyResult<T> {
     let flag = Arc::new(AtomicBool::new(false));
     let theirs = Arc::clone(&flag);
-    let worker = Worker::start(move || cancel::scope(&theirs, work))
+    let worker = Worker::start("rocelab check", move || cancel::scope(&theirs, work))
         .map_err(|error| no_thread(py, &error))?;
     loop {
         if let Some(outcome) = worker.wait(py) {

@@ -41,10 +41,8 @@ def main() -> NoReturn:
 
     def command() -> None:
         # Here, as Ctrl-C may come while it is imported.
-        from rocelab import _rocelab
         from rocelab.cli.app import app
 
-        _rocelab.exit_on_abort()
         app()
 
     ended(command)
@@ -66,7 +64,7 @@ def ended(command: Callable[[], None]) -> NoReturn:
         sys.exit(_flushed(_code_of(command)))
     except KeyboardInterrupt:
         # Such as while a reader waits to take the last of the output.
-        sys.exit(INTERRUPTED)
+        sys.exit(_interrupted())
 
 
 def _check_open_files() -> None:
@@ -102,7 +100,7 @@ def _code_of(command: Callable[[], None]) -> int:
     except OSError as error:
         return _told(error)
     except KeyboardInterrupt:
-        return INTERRUPTED
+        return _interrupted()
     except MemoryError as error:
         told = str(error) or "out of memory"
         print(f"error: {told}; runs that are complete stay where they are", file=sys.stderr)
@@ -114,6 +112,13 @@ def _code_of(command: Callable[[], None]) -> int:
         print(f"error: a library failed: {str(error).splitlines()[0]}", file=sys.stderr)
         return FAILED
     return 0
+
+
+def _interrupted() -> int:
+    """The exit code of a command that Ctrl-C ends. Signals that follow change nothing."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    return INTERRUPTED
 
 
 def _show_warnings_plainly() -> None:
