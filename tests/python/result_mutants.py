@@ -22,7 +22,7 @@ from typing import Any
 import polars as pl
 
 import rocelab
-from rocelab.integrity import sealed
+from rocelab.integrity import is_panic, sealed
 
 ODD: list[Any] = [
     None,
@@ -186,6 +186,10 @@ def _table(directory: Path, dice: random.Random) -> str:
     try:
         frame = pl.read_parquet(path.read_bytes()) if path else None
     except (OSError, pl.exceptions.PolarsError):
+        return "nothing"
+    except BaseException as error:  # It may be damaged already.
+        if not is_panic(error):
+            raise
         return "nothing"
     if path is None or frame is None or not frame.width:
         return "nothing"

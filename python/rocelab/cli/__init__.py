@@ -91,8 +91,10 @@ def _code_of(command: Callable[[], None]) -> int:
         _rocelab.exit_on_abort()
         command()
     except SystemExit as end:
-        # Typer makes an exit code of its own of a reader that has gone.
-        return 0 if isinstance(end.__context__, BrokenPipeError) else int(end.code or 0)
+        # Typer makes exit codes of its own of a reader that has gone, and of Ctrl-C.
+        if isinstance(end.__context__, BrokenPipeError):
+            return 0
+        return _interrupted() if end.code == INTERRUPTED else int(end.code or 0)
     except RocelabError as error:
         # Its text is fit for a terminal.
         print(f"error: {error}", file=sys.stderr)
