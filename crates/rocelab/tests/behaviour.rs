@@ -516,7 +516,8 @@ fn a_probe_that_starts_late_counts_from_its_start() {
     assert!(series.value[..15].iter().all(|&used| used > 0.98), "a busy port");
 }
 
-/// With `packet_turns` priorities share a port packet by packet, whatever their size and weight.
+/// With `packet_turns` priorities share a port packet by packet; without it, byte by byte and by
+/// their weights.
 #[test]
 fn priorities_take_turns_packet_by_packet() {
     let text = r#"
@@ -527,7 +528,6 @@ fn priorities_take_turns_packet_by_packet() {
         host_delay = "1us"
         [classes]
         lossless = [3, 4]
-        weights = [1, 1, 1, 1, 5, 1, 1, 1]
         [[traffic]]
         kind = "flows"
         priority = 3
@@ -539,8 +539,8 @@ fn priorities_take_turns_packet_by_packet() {
         [trace]
         packets = ["s0"]
     "#;
-    let order = |quirk| {
-        let result = run_with(text, &[("quirks.packet_turns", quirk)]);
+    let order = |set| {
+        let result = run_with(text, &[set]);
         let trace = result.packet_trace.expect("it was asked for");
         let rows = (0..trace.time_ps.len()).filter(|&row| {
             let event = results::PacketTrace::EVENTS[usize::from(trace.event[row])];
@@ -548,10 +548,10 @@ fn priorities_take_turns_packet_by_packet() {
         });
         rows.map(|row| trace.priority[row]).collect::<Vec<_>>()
     };
-    let turns = order("true");
+    let turns = order(("quirks.packet_turns", "true"));
     assert_eq!(turns.len(), 15);
     // Both wait from the second packet on until the shorter flow is through.
     assert!(turns[1..12].windows(2).all(|pair| pair[0] != pair[1]), "{turns:?}");
-    let by_bytes = order("false");
+    let by_bytes = order(("classes.weights", "[1, 1, 1, 1, 5, 1, 1, 1]"));
     assert!(by_bytes.windows(3).any(|three| three == [4, 4, 4]), "{by_bytes:?}");
 }

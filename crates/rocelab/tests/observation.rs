@@ -89,7 +89,8 @@ const SCAN: u16 = 1 << 5;
 const NEEDS_SCAN: u16 = 0b11 << 6;
 /// All quirks but the wrapping threshold, which needs a small buffer.
 const FILES: u16 = 0x1fff & !(1 << 9);
-const SHIFTED: u16 = 1 << 8;
+/// The quirks of dynamic thresholds: the shifted and the wrapping one.
+const DYNAMIC: u16 = 0b11 << 8;
 const NODE_HASH: u16 = 1 << 1;
 
 /// Probes of every kind at every node, and every trace.
@@ -118,8 +119,10 @@ impl Case {
         let quirks = if cioq { 0 } else { self.quirks };
         let on = QUIRKS.iter().enumerate().filter(|(bit, _)| quirks >> bit & 1 == 1);
         let on: Vec<&str> = on.map(|(_, quirk)| *quirk).collect();
-        let threshold = match (quirks & SHIFTED != 0, cioq) {
-            (true, _) => format!("threshold = \"dynamic\"\n[switch]\nbuffer = \"{xoff_kb}0KB\""),
+        let threshold = match (quirks & DYNAMIC != 0, cioq) {
+            (true, _) => {
+                format!("threshold = \"dynamic\"\n[switch]\nbuffer = \"{}KB\"", 200 + 5 * xoff_kb)
+            }
             (false, cioq) => {
                 let switch = if cioq {
                     "architecture = \"cioq\"\ninput_queue = \"2MB\""
