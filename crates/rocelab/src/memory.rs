@@ -114,10 +114,10 @@ pub fn estimate(scenario: &Scenario, command: Use) -> Estimate {
     if command == Use::Run {
         let load = Load::of(scenario);
         estimate.messages += (messages as f64 * load.open) as u64 * PER_OPEN_MESSAGE;
-        let samples = samples(scenario, load.end).min(u64::from(scenario.run.most_samples));
+        let samples = samples(scenario, load.end).min(scenario.run.most_samples);
         estimate.samples = samples.saturating_mul(PER_SAMPLE).min(MOST_RECORDED);
         if scenario.trace.is_asked() {
-            let events = u64::from(scenario.run.most_samples) / 5;
+            let events = scenario.run.most_samples / 5;
             let all = load.packets.saturating_mul(6 * scenario.trace.packets.len().max(1) as u64);
             estimate.traces = events.min(all).saturating_mul(PER_EVENT).min(MOST_RECORDED);
         }
