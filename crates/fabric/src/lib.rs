@@ -9,56 +9,36 @@
 //! Nothing on a packet's way allocates, hashes strings, or calls through a `dyn`.
 
 mod build;
-mod chassis;
 mod cioq;
-mod common;
-mod due;
-mod egress;
-mod graph;
-mod held;
+mod compat;
+mod context;
 mod host;
-mod ideal;
-mod layout;
-mod losses;
 mod mmu;
-mod mrg;
 mod network;
-mod nic;
+mod observe;
 mod packet;
-mod pauses;
-mod places;
 mod plan;
 mod port;
-mod probe;
-mod qp;
-mod quirks;
-mod record;
-mod red;
 mod routing;
-mod run;
-mod samples;
-mod scheduler;
-mod spill;
+mod simulation;
 mod stream;
-mod sub_queue;
 mod switch;
-mod tournament;
 mod unfinished;
 
-pub use chassis::{LosslessDrop, Memory, SwitchAudit};
+pub use compat::Quirks;
 pub use engine::arena::NoRoom;
 pub use engine::{Outcome, Progress, Watch};
 pub use host::FlowOutcome;
-pub use network::{
+pub use network::setup::{
     After, Cable, Cioq, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Message, Node,
     NodeKind, Outage, Paths, PfcConfig, Probe, ProbeKind, ProbeTargets, Setup, SwitchConfig,
     Threshold,
 };
+pub use observe::recorder::{Happening, PacketEvent, PfcEvent, QueueBlock, QueueClock, Records};
+pub use observe::samples::{Sample, Samples};
+pub use observe::spill::{Sequence, Spill, SpillError};
 pub use plan::{Plan, PortLoad, Way};
 pub use port::PortCounters;
-pub use quirks::Quirks;
-pub use record::{Happening, PacketEvent, PfcEvent, QueueBlock, QueueClock, Records};
-pub use run::{Output, PortReport, Ready, Refusal};
-pub use samples::{Sample, Samples};
-pub use spill::{Sequence, Spill, SpillError};
+pub use simulation::{Output, PortReport, Ready, Refusal};
+pub use switch::chassis::{LosslessDrop, Memory, SwitchAudit};
 pub use unfinished::Unfinished;

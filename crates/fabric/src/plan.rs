@@ -1,8 +1,8 @@
 //! What is asked of a network before it is run.
 
-use crate::graph::LinkEnd;
+use crate::network::graph::LinkEnd;
 use crate::packet::Scheme;
-use crate::run::Ready;
+use crate::simulation::Ready;
 use units::{Bytes, NodeId, PortId, Rate, Time, cancel};
 
 /// What a message has before it, with all links up.

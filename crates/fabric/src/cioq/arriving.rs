@@ -1,11 +1,11 @@
 //! What becomes of a packet that arrives at a CIOQ switch: its verdict, its way, its room, its queue.
 
 use super::CioqSwitch;
-use crate::chassis::{Chassis, Memory};
-use crate::egress::LevelOf;
 use crate::mmu::Admission;
+use crate::observe::recorder::Happening;
 use crate::packet::{Header, Kind, Packet, Scheme};
-use crate::record::Happening;
+use crate::switch::chassis::{Chassis, Memory};
+use crate::switch::egress::LevelOf;
 use engine::{Handle, Window};
 use schemes::contract::{Cp, Crossing, Full, InputView, Level, Verdict};
 use units::{PortId, Time};

@@ -3,8 +3,8 @@
 
 use super::Host;
 use super::sending::wake;
+use crate::host::qp::{Messages, NO_FLOW, Part};
 use crate::packet::{Body, Kind, Packet, Scheme};
-use crate::qp::{Messages, NO_FLOW, Part};
 use engine::{Handle, Window};
 use schemes::contract::{Ack, HostCx, Rp};
 use units::{Bytes, Time};

@@ -1,8 +1,8 @@
 //! Control packets at a host: answers to data, and what hooks send to a QP's other end.
 
 use super::{Host, Seat};
+use crate::observe::recorder::Happening;
 use crate::packet::{Body, Flags, Header, Kind, MOST_OWN_CONTROL, Packet, Scheme, blank};
-use crate::record::Happening;
 use engine::{Handle, Window};
 use schemes::contract::{Address, Np, Room, Rp};
 use units::{Priority, Time};

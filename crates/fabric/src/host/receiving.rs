@@ -1,8 +1,8 @@
 //! The receiving half of a host: data in order, its ACKs, and the notification point.
 
 use super::{Host, Seat};
+use crate::host::qp::{NO_FLOW, Receiver};
 use crate::packet::{Address, Body, CodePoint, Flags, Header, Kind, NO_INGRESS, Packet, Scheme};
-use crate::qp::{NO_FLOW, Receiver};
 use engine::{Handle, Window};
 use schemes::contract::{HostCx, Np};
 use units::Time;

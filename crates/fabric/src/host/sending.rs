@@ -2,10 +2,10 @@
 
 use super::Host;
 use super::timers::Timers;
-use crate::nic::Nic;
+use crate::host::nic::Nic;
+use crate::host::qp::{Messages, NO_FLOW, Part, Sender};
+use crate::observe::recorder::Happening;
 use crate::packet::{Body, Flags, Packet, Scheme};
-use crate::qp::{Messages, NO_FLOW, Part, Sender};
-use crate::record::Happening;
 use engine::Window;
 use schemes::contract::{HostCx, Rp};
 use units::Time;

@@ -1,6 +1,6 @@
 //! A host's timers.
 
-use crate::tournament::Tournament;
+use crate::host::tournament::Tournament;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use units::Time;

@@ -1,8 +1,8 @@
 //! What a host tells of its messages that were not finished when the run ended.
 
 use super::{FlowOutcome, Host, Seat};
+use crate::host::qp::{Messages, NO_FLOW, Sender};
 use crate::packet::{Address, Scheme};
-use crate::qp::{Messages, NO_FLOW, Sender};
 use crate::unfinished::{Look, Unfinished};
 use schemes::contract::Np;
 use std::collections::BTreeSet;

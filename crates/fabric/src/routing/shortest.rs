@@ -1,9 +1,9 @@
 //! Shortest paths by hop count: all that there are of that length.
 
-use super::table::{Attachments, NO_ROW, Place, Sizes, Table};
-use crate::graph::Epoch;
-use crate::quirks::Quirks;
-use crate::run::Refusal;
+use super::builder::{Attachments, NO_ROW, Place, Sizes, Table};
+use crate::compat::Quirks;
+use crate::network::graph::Epoch;
+use crate::simulation::Refusal;
 use units::{PortId, Rate, Time, cancel};
 
 /// Fills the table of an epoch. Every host reaches every other: the scenario has checked it.
@@ -319,8 +319,8 @@ impl Search {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::Graph;
-    use crate::network::{Cable, Node, NodeKind};
+    use crate::network::graph::Graph;
+    use crate::network::setup::{Cable, Node, NodeKind};
     use proptest::prelude::*;
     use units::NodeId;
 
@@ -367,7 +367,8 @@ mod tests {
             switch_latency: Time::ZERO,
         };
         let attached = Attachments::new(&[epoch]);
-        let table = Table::new(&graph, attached.members.len(), super::super::table::Naming::new(8));
+        let table =
+            Table::new(&graph, attached.members.len(), super::super::builder::Naming::new(8));
         let new = || Search::new(&epoch, &sizes, &table.rows, &Quirks::default());
         let mut search = new();
         let mut last: Option<Foot> = None;

@@ -8,9 +8,9 @@
 //!
 //! A set of ports in the tables then has one port for each tree, in the order of the trees.
 
-use super::table::{Attachments, NO_ROW, Sizes, Table};
-use crate::graph::Epoch;
-use crate::run::Refusal;
+use super::builder::{Attachments, NO_ROW, Sizes, Table};
+use crate::network::graph::Epoch;
+use crate::simulation::Refusal;
 use units::{PortId, Time, cancel};
 
 /// A tree over switches.

@@ -1,12 +1,12 @@
 //! What becomes of a packet that arrives at a switch: its verdict, its way, its room, its queue.
 
 use super::Switch;
-use crate::chassis::{Chassis, Memory};
-use crate::egress::LevelOf;
 use crate::mmu::Admission;
+use crate::observe::recorder::Happening;
 use crate::packet::{Header, Kind, NO_INGRESS, Packet, Scheme};
-use crate::record::Happening;
 use crate::routing::NOWHERE;
+use crate::switch::chassis::{Chassis, Memory};
+use crate::switch::egress::LevelOf;
 use engine::{Handle, Window};
 use schemes::contract::{Cp, Full, Level, Room, Verdict};
 use units::{PortId, Time};

@@ -1,9 +1,9 @@
 //! What leaves a port of a switch, and when.
 
 use super::{LevelOf, Switch};
-use crate::chassis::Chassis;
 use crate::packet::{NO_INGRESS, Packet, Scheme};
-use crate::scheduler::PFC;
+use crate::port::scheduler::PFC;
+use crate::switch::chassis::Chassis;
 use engine::{Handle, Window};
 use schemes::contract::{Cp, Level, Order, Turn};
 use units::Time;

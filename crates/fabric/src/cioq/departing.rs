@@ -1,0 +1,191 @@
+//! What a CIOQ switch sends: its output queues, PFC frames, packets of its own.
+
+use super::CioqSwitch;
+use crate::packet::{Header, NO_INGRESS, Packet, Scheme, is_pause};
+use crate::port::scheduler::PFC;
+use crate::switch::egress::{LevelOf, Made};
+use engine::{Handle, Window};
+use schemes::contract::{Level, SwitchEffect};
+use units::Time;
+
+impl<S: Scheme> CioqSwitch<S> {
+    /// Has `port` send what it sends before `time`.
+    #[inline(always)]
+    pub(super) fn drain(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        port: usize,
+        time: Time,
+    ) {
+        while self.chassis.due.at(port) < time {
+            self.depart(window, port);
+        }
+    }
+
+    /// Has all ports send what they send before `time`; returns when the next packet leaves after.
+    pub(super) fn drain_all(&mut self, window: &mut Window<'_, '_, Packet<S>>, time: Time) -> Time {
+        if Self::STRICT {
+            return self.chassis.due.earliest().0;
+        }
+        self.drain_others(window, usize::MAX, time)
+    }
+
+    /// The same but for one port.
+    pub(super) fn drain_others(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        but: usize,
+        time: Time,
+    ) -> Time {
+        let (mut next, mut from) = (Time::NEVER, 0);
+        while let Some(port) = self.chassis.due.next_busy(from) {
+            if port != but {
+                self.drain(window, port, time);
+            }
+            next = next.min(self.chassis.due.at(port));
+            from = port + 1;
+        }
+        next
+    }
+
+    /// Adds a packet to the queue of `out`.
+    pub(super) fn enqueue(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        out: usize,
+        mut handle: Handle,
+    ) {
+        if !Self::STRICT {
+            self.drain(window, out, now);
+        }
+        let packet = window.packets.get_mut(&mut handle);
+        let (priority, size) = (packet.header.priority, packet.header.size);
+        let marks = self.chassis.common.marks_at_enqueue;
+        self.chassis.egress(out).joins(now, marks, packet);
+        self.chassis.ports[out].enqueue(window.packets, priority, size, handle);
+        self.joined(out, priority, now);
+    }
+
+    /// A packet joined a queue of `port` at `now`.
+    #[inline]
+    pub(super) fn joined(&mut self, port: usize, priority: u8, now: Time) {
+        if self.chassis.joined(port, priority, now) {
+            self.becomes_due(port);
+        }
+        self.chassis.look_at(port);
+    }
+
+    /// What may leave `port` changed at `now`.
+    fn refresh(&mut self, port: usize, now: Time) {
+        self.chassis.refresh(port, now);
+        self.becomes_due(port);
+        self.chassis.look_at(port);
+    }
+
+    /// Has `port` begin to send its next packet, at the time it is due.
+    pub(super) fn depart(&mut self, window: &mut Window<'_, '_, Packet<S>>, port: usize) {
+        let now = self.chassis.due.at(port);
+        let this = &mut self.chassis.ports[port];
+        let queue = this.pick(window.packets, this.open(), None);
+        let mut handle = this.dequeue(window.packets, queue);
+        if queue == PFC {
+            self.chassis.transmit_pfc(window, now, port, handle);
+        } else {
+            let packet = window.packets.get_mut(&mut handle);
+            let (ingress, on_the_wire) = (packet.header.ingress, packet.header.on_the_wire());
+            let (_, _, size) = on_the_wire;
+            let marks = self.chassis.common.marks_at_dequeue;
+            let mut egress = self.chassis.egress(port);
+            egress.leaves(now, marks, packet);
+            egress.port.transmit(window, now, on_the_wire, handle);
+            if ingress != NO_INGRESS {
+                self.chassis.audit.departed += u64::from(size);
+                self.crossed -= u64::from(size);
+            }
+        }
+        self.chassis.next_departure(port);
+        self.chassis.look_at(port);
+        self.left(port, now);
+    }
+
+    pub(super) fn on_pfc(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        port: usize,
+        header: &Header,
+    ) {
+        if !Self::STRICT {
+            self.drain(window, port, now);
+        }
+        let changed = self.chassis.hears_pfc(now, port, header);
+        self.refresh(port, now);
+        if changed {
+            self.chassis.egress(port).tells_pfc(now, header.priority, is_pause(header));
+            self.apply_effects(window, now);
+        }
+    }
+
+    pub(super) fn send_pfc(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        port: usize,
+        priority: u8,
+        pause: bool,
+    ) {
+        if !Self::STRICT {
+            self.drain(window, port, now);
+        }
+        self.chassis.enqueue_pfc(window, now, port, priority, pause);
+        self.refresh(port, now);
+    }
+
+    /// Does what the hooks asked for.
+    #[inline]
+    pub(super) fn apply_effects(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
+        if LevelOf::<S>::EMITS && !self.chassis.effects.is_empty() {
+            self.apply_all(window, now);
+        }
+    }
+
+    #[cold]
+    fn apply_all(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
+        // Effects of effects (an enqueue hook that sends) are collected meanwhile.
+        while !self.chassis.effects.is_empty() {
+            let mut effects = std::mem::take(&mut self.chassis.effects);
+            for effect in effects.drain(..) {
+                self.apply(window, now, effect);
+            }
+            if self.chassis.effects.is_empty() {
+                self.chassis.effects = effects;
+            }
+        }
+    }
+
+    /// What the switch sends itself joins the queue of its output at once.
+    fn apply(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        effect: SwitchEffect<S::Ctl>,
+    ) {
+        match Made::of(&self.chassis.common, effect) {
+            Made::ToHost(packet) => {
+                let out = self.choose(&packet, now, false);
+                let priority = packet.header.priority;
+                let handle = window.packets.insert(packet);
+                if self.chassis.is_full_of_control(out, priority) {
+                    return self.chassis.discard(window, now, NO_INGRESS, handle);
+                }
+                self.enqueue(window, now, out, handle);
+            }
+            Made::ToLink(port, packet) => {
+                let handle = window.packets.insert(packet);
+                self.enqueue(window, now, port, handle);
+            }
+            Made::Wake(_) => self.look_again(now),
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! A combined input- and output-queued (CIOQ) switch: virtual output queues (VOQs) at the inputs, an
+//! output queue at each port, and a crossbar between them that is faster than the links.
+//!
+//! A packet waits in the VOQ of its input, priority and output until the crossbar takes it to the
+//! queue of its output, which holds so many bytes of each priority and then lets nothing more cross.
+//! PFC looks at the input queues: an ingress pauses its peer by what waits in its VOQs.
+//!
+//! The crossbar takes a packet over at its speed-up times the rate of the fastest port. The packet
+//! may begin to leave at once: the crossbar is not slower than any link. So an empty switch takes no
+//! time, as the shared-memory switch, and ideal completion times hold for both.
+//!
+//! # In which order things happen
+//! Everything is worked in time order. At the same instant arrivals come before timers, these before
+//! departures, these before crossings, and probes last. What crosses to an idle port leaves at that
+//! instant.
+//!
+//! Departures are events only where the scheme's congestion point is
+//! [`Strict`](schemes::contract::Strict). Else ports are drained when they are touched, as those of the
+//! [shared-memory switch](crate::switch): a departure matters to nobody but to the packets that wait
+//! for room in its output queue, and the crossbar is looked at when there is some.
+
+mod arriving;
+mod crossbar;
+mod departing;
+mod inputs;
+mod matching;
+mod pending;
+mod port_set;
+
+use crate::network::setup::Cioq;
+use crate::observe::recorder::Recorder;
+use crate::packet::{Packet, Scheme};
+use crate::port::Port;
+use crate::switch::chassis::{Chassis, SwitchAudit};
+use crate::switch::egress::LevelOf;
+use crossbar::Crossbar;
+use engine::Window;
+use inputs::Inputs;
+use pending::Pending;
+use schemes::contract::{Cp, Level, Order};
+use units::Time;
+
+/// A CIOQ switch.
+pub(crate) struct CioqSwitch<S: Scheme> {
+    /// Its MMU counts the bytes of each ingress.
+    pub(crate) chassis: Chassis<S>,
+    inputs: Inputs,
+    crossbar: Crossbar,
+    /// When a packet may cross that could not before.
+    cross_at: Time,
+    pending: Pending,
+    /// Bytes of a priority that an input queue and an output queue hold.
+    input_room: u64,
+    output_room: u64,
+    /// Where an output queue holds no more than this in all priorities, any packet fits.
+    ample: u64,
+    /// Bytes that have crossed and not left.
+    crossed: u64,
+}
+
+impl<S: Scheme> CioqSwitch<S> {
+    /// Departures are events.
+    const STRICT: bool = matches!(LevelOf::<S>::ORDER, Order::Strict);
+
+    pub(crate) fn new(chassis: Chassis<S>, config: &Cioq) -> CioqSwitch<S> {
+        let Chassis { common, ports, .. } = &chassis;
+        let count = ports.len();
+        let fastest = ports.iter().map(Port::rate).max().unwrap_or(units::Rate::ZERO);
+        let rate = units::Rate::from_bps((fastest.bps() as f64 * config.speedup) as u64);
+        CioqSwitch {
+            inputs: Inputs::new(count),
+            crossbar: Crossbar::new(count, rate, common.classes.strict),
+            cross_at: Time::NEVER,
+            pending: Pending::new(count, !common.short_ways),
+            input_room: config.input_queue.get(),
+            output_room: config.output_queue.get(),
+            ample: config.output_queue.get().saturating_sub(common.largest_packet()),
+            crossed: 0,
+            chassis,
+        }
+    }
+
+    /// Has the processor fetch what most packets touch.
+    pub(crate) fn fetch(&self) {
+        self.chassis.fetch();
+        self.crossbar.fetch();
+        self.inputs.fetch();
+    }
+
+    pub(crate) fn advance(&mut self, window: &mut Window<'_, '_, Packet<S>>) -> Time {
+        Recorder::begin(&mut self.chassis.recorder, window);
+        let next = self.advance_until(window, window.until());
+        Recorder::end(&mut self.chassis.recorder, window);
+        next
+    }
+
+    /// Handles all that is due before `until`; returns when something is due then.
+    fn advance_until(&mut self, window: &mut Window<'_, '_, Packet<S>>, until: Time) -> Time {
+        loop {
+            let arrival = window.next_arrival_time();
+            let timer = self.chassis.next_timer();
+            let (due, port) =
+                if Self::STRICT { self.chassis.due.earliest() } else { (Time::NEVER, 0) };
+            let probe = self.chassis.probes.next();
+            let own = timer.min(due).min(self.cross_at).min(probe);
+            let next = arrival.min(own);
+            if next >= until {
+                let due = if Self::STRICT { due } else { self.drain_all(window, until) };
+                return own.min(due);
+            }
+            if next == arrival {
+                let (time, port, handle) = window.next_arrival().expect("there is one");
+                self.on_arrival(window, time, port, handle);
+            } else if next == timer {
+                self.on_timer(window, timer);
+            } else if next == due {
+                self.depart(window, port);
+                self.apply_effects(window, due);
+            } else if next == self.cross_at {
+                self.cross_all(window, next);
+            } else {
+                self.drain_all(window, probe + Time::from_ps(1));
+                self.chassis.sample(window, probe);
+            }
+        }
+    }
+
+    fn on_timer(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
+        self.drain_all(window, now);
+        self.chassis.on_timer(now);
+        if S::Cp::INPUT_QUEUES {
+            self.look_again(now);
+        }
+        self.apply_effects(window, now);
+    }
+
+    /// The audit at the end of a run.
+    pub(crate) fn final_audit(&self) -> SwitchAudit {
+        debug_assert_eq!(self.inputs.used(), self.chassis.mmu.used());
+        SwitchAudit { stored: self.inputs.used() + self.crossed, ..self.chassis.audit }
+    }
+}

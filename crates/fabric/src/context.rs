@@ -1,0 +1,410 @@
+//! What all nodes of a run know and none changes.
+
+use crate::compat::{Clock, Quirks};
+use crate::host::qp::NO_FLOW;
+use crate::network::graph::{Graph, LinkEnd};
+use crate::network::host_locations;
+use crate::network::ideal::{PacketBytes, completion_time};
+use crate::network::partition::Groups;
+use crate::network::setup::{ClassConfig, HostConfig, Paths, Setup};
+use crate::packet::{Address, Body, Kind, Packet, Scheme, blank};
+use crate::routing::{Routes, Sizes, flow_hash};
+use crate::simulation::Refusal;
+use schemes::contract::{ClassSpec, Cp, HostPlace, LinkRates, PathFacts, Room, WireFacts};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use units::memory::reserve;
+use units::{Bytes, NodeId, Rate, Time, cancel};
+
+/// The queue of a host where ACKs wait that ignore pauses.
+const NEVER_PAUSED: u8 = 0;
+
+/// The queue of a host of the HPCC simulator where ACKs wait, whatever their priority on the wire.
+const QUEUE_OF_ACKS: u8 = 3;
+
+/// A message as the hosts know it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FlowRow {
+    pub(crate) size: u64,
+    pub(crate) start: Time,
+    /// Indices among the hosts.
+    pub(crate) src: u32,
+    pub(crate) dst: u32,
+    pub(crate) qp: u32,
+    /// The messages before and after it on its QP.
+    pub(crate) before_on_qp: u32,
+    pub(crate) next_on_qp: u32,
+    /// Number of its QP at the receiver.
+    pub(crate) receiver_slot: u32,
+    /// Place among the sender's messages.
+    pub(crate) place: u32,
+    /// It is posted when another has arrived.
+    pub(crate) waits: bool,
+    /// The message that is posted so long after this one has arrived.
+    pub(crate) answer: u32,
+    pub(crate) answer_delay: Time,
+    pub(crate) priority: u8,
+    pub(crate) udp_ports: (u16, u16),
+}
+
+pub(crate) struct Common<S: Scheme> {
+    pub(crate) params: S::Params,
+    pub(crate) graph: Graph,
+    pub(crate) groups: Groups,
+    pub(crate) routes: Routes,
+    /// By index among the hosts.
+    pub(crate) places: Vec<HostPlace>,
+    /// Those of all links.
+    pub(crate) rates: LinkRates,
+    pub(crate) flows: Vec<FlowRow>,
+    /// The priorities that have data, as a bit mask.
+    pub(crate) data_priorities: u8,
+    pub(crate) rooms: [Room; 8],
+    /// The scheme's own traffic classes.
+    pub(crate) own_classes: Vec<ClassSpec>,
+    pub(crate) classes: ClassConfig,
+    /// Theirs, for all ports.
+    pub(crate) quanta: Arc<[u32; 8]>,
+    pub(crate) host: HostConfig,
+    pub(crate) switch_latency: Time,
+    pub(crate) wire: wire::Profile,
+    pub(crate) payload: u32,
+    pub(crate) symmetric: bool,
+    pub(crate) quirks: Quirks,
+    /// What is certain to come out the same may be left out.
+    pub(crate) short_ways: bool,
+    /// Where hosts queue ACKs, if not in the priority that they have on the wire.
+    pub(crate) ack_queue: Option<u8>,
+    pub(crate) clock: Clock,
+    sizes: Sizes,
+    /// RED may mark data when it joins a queue, or when it leaves. Only data is ECN-capable.
+    pub(crate) marks_at_enqueue: bool,
+    pub(crate) marks_at_dequeue: bool,
+    /// Wire bytes of a full data packet, an ACK, a PFC frame.
+    pub(crate) full_packet: u32,
+    /// Of data or ACKs none is longer: the first packet of a message says where its bytes go.
+    pub(crate) longest_packet: u32,
+    pub(crate) wire_facts: WireFacts,
+    pub(crate) ack_size: u16,
+    pub(crate) pfc_bytes: u16,
+    meta_bytes: u32,
+    /// A data packet with nothing in it.
+    pub(crate) blank: Packet<S>,
+}
+
+/// No packet but data and ACKs is larger, in bytes.
+const LARGEST_CONTROL: u32 = 2_048;
+
+impl<S: Scheme> Common<S> {
+    pub(crate) fn new(setup: &Setup, params: S::Params) -> Result<Common<S>, Refusal> {
+        let graph = Graph::new(&setup.nodes, &setup.cables, &setup.outages);
+        let (data_meta, ack_meta) = S::meta_bytes(&params);
+        let full_packet = setup.wire.data_bytes(setup.payload, false, data_meta);
+        let ack_size = setup.wire.ack_bytes(ack_meta);
+        let sizes = Sizes {
+            data: u64::from(full_packet),
+            ack: u64::from(ack_size),
+            payload_only: setup.quirks.one_way_rtt.then_some(u64::from(setup.payload)),
+            host_latency: setup.host.latency,
+            switch_latency: setup.switch.latency,
+        };
+        let routes = Routes::new(&graph, &sizes, setup.seed, &setup.quirks, setup.paths)?;
+        let wire_facts = WireFacts {
+            packet_bytes: Bytes::new(u64::from(full_packet)),
+            ack_bytes: Bytes::new(u64::from(ack_size)),
+            least_bytes: Bytes::new(u64::from(setup.wire.control_bytes(0))),
+        };
+        let mut rooms = [Room::Lossless; 8];
+        let own_classes = if S::CLASSES { S::classes(&params, &wire_facts) } else { Vec::new() };
+        for class in &own_classes {
+            rooms[class.priority.index()] = class.room;
+        }
+        Ok(Common {
+            flows: flow_rows(&graph, setup),
+            data_priorities: setup.messages.iter().fold(0, |all, one| all | 1 << one.priority),
+            places: host_locations::of_hosts(&graph),
+            rates: LinkRates::new(graph.rates()),
+            params,
+            groups: Groups::new(&graph),
+            graph,
+            routes,
+            rooms,
+            own_classes,
+            classes: setup.classes,
+            quanta: Arc::new(setup.classes.quanta),
+            host: setup.host,
+            switch_latency: setup.switch.latency,
+            wire: setup.wire,
+            payload: setup.payload,
+            symmetric: setup.paths != Paths::FiveTuple || S::SYMMETRIC_PATHS,
+            quirks: setup.quirks,
+            short_ways: !setup.by_the_book,
+            ack_queue: match (setup.quirks.acks_ignore_pause, setup.quirks.scan_queue_pairs) {
+                (true, _) => Some(NEVER_PAUSED),
+                (false, true) => Some(QUEUE_OF_ACKS),
+                (false, false) => None,
+            },
+            clock: if setup.quirks.whole_nanoseconds {
+                Clock::WholeNanoseconds
+            } else {
+                Clock::Exact
+            },
+            sizes,
+            marks_at_enqueue: setup.ecn.as_ref().is_some_and(|ecn| ecn.at_enqueue),
+            marks_at_dequeue: setup.ecn.as_ref().is_some_and(|ecn| !ecn.at_enqueue),
+            full_packet,
+            longest_packet: setup.wire.data_bytes(setup.payload, true, data_meta).max(ack_size),
+            blank: Packet {
+                header: blank(Kind::Data, Address::default(), 0, 0),
+                body: Body::Meta(S::Meta::default()),
+            },
+            wire_facts,
+            ack_size: ack_size as u16,
+            pfc_bytes: setup.wire.pfc_bytes() as u16,
+            meta_bytes: data_meta,
+        })
+    }
+
+    /// Whether a message is between neighbours: hosts of a group with a hub.
+    pub(crate) fn is_neighbourly(&self, row: &FlowRow) -> bool {
+        let [src, dst] = [row.src, row.dst].map(|host| self.graph.hosts[host as usize]);
+        self.groups.are_neighbours(src, dst)
+    }
+
+    /// The place of a host in its group.
+    pub(crate) fn place_in_group(&self, host: u32) -> usize {
+        self.groups.place(self.graph.hosts[host as usize])
+    }
+
+    /// No packet is larger, in bytes.
+    #[inline]
+    pub(crate) fn largest_packet(&self) -> u64 {
+        u64::from(self.longest_packet.max(LARGEST_CONTROL))
+    }
+
+    /// Bytes of one of the scheme's control packets on the wire.
+    pub(crate) fn control_size(&self, ctl: &S::Ctl) -> u16 {
+        let bytes = self.wire.control_bytes(S::ctl_bytes(ctl));
+        assert!(
+            bytes <= LARGEST_CONTROL,
+            "a control packet of {bytes} B; allowed: {LARGEST_CONTROL}"
+        );
+        bytes as u16
+    }
+
+    /// A drop-tail class that something else uses, too.
+    pub(crate) fn taken_class(&self, lossless: u8) -> Option<u8> {
+        (0..8).find(|&priority| {
+            self.rooms[priority as usize] != Room::Lossless
+                && (lossless & 1 << priority != 0
+                    || self.classes.ack == Some(priority)
+                    || priority == self.classes.control
+                    || self.flows.iter().any(|flow| flow.priority == priority))
+        })
+    }
+
+    /// A class that nothing may go before, and something may.
+    pub(crate) fn late_class(&self) -> Option<u8> {
+        let acks = self.classes.ack.map_or(0, |priority| 1 << priority);
+        let others = self.data_priorities | acks | 1 << self.classes.control;
+        let firsts = self.own_classes.iter().filter(|class| class.first);
+        firsts.map(|class| class.priority.get()).find(|&priority| {
+            let is_strict = self.classes.strict & 1 << priority != 0;
+            !is_strict || others >> priority != 0
+        })
+    }
+
+    /// Whether the scheme needs no queues, holds or shapers in switches that CIOQ switches lack.
+    pub(crate) fn goes_with_input_queues(&self) -> bool {
+        !(S::Cp::SUB_QUEUES || S::Cp::RECIRCULATES || S::Cp::HOLDS) && self.own_classes.is_empty()
+    }
+
+    /// Wire bytes of a data packet.
+    #[inline]
+    pub(crate) fn data_size(&self, payload: u32, first_of_message: bool) -> u16 {
+        self.wire.data_bytes(payload, first_of_message, self.meta_bytes) as u16
+    }
+
+    /// Bytes on the wire of the smallest packet there is.
+    pub(crate) fn least_packet(&self) -> u64 {
+        let least = self.data_size(1, false).min(self.ack_size).min(self.pfc_bytes);
+        self.wire_facts.least_bytes.get().min(u64::from(least))
+    }
+
+    /// Hash of a message's data packets, or of what goes back (`to_source`).
+    pub(crate) fn hash(&self, flow: &FlowRow, to_source: bool) -> u32 {
+        if self.quirks.node_hash {
+            let (source, destination) = flow.udp_ports;
+            let (first, second) =
+                if to_source { (destination, source) } else { (source, destination) };
+            return u32::from(first) | u32::from(second) << 16;
+        }
+        flow_hash(flow.src, flow.dst, flow.qp, self.symmetric, to_source)
+    }
+
+    /// Hash of the packets that go from a QP's receiver to its sender.
+    pub(crate) fn hash_back(&self, address: &Address) -> u32 {
+        self.hash(&self.flows[address.flow as usize], true)
+    }
+
+    /// Two hosts whose data takes another path than its ACKs, if there are any.
+    pub(crate) fn two_way_pair(&self) -> Option<(NodeId, NodeId)> {
+        let row = self.flows.iter().find(|row| {
+            cancel::check();
+            let hashes = (self.hash(row, false), self.hash(row, true));
+            let ends = (row.src, row.dst);
+            let mut epochs = 0..self.graph.epochs();
+            !epochs.all(|epoch| self.routes.is_symmetric(&self.graph, ends, hashes, epoch))
+        })?;
+        let node = |host: u32| NodeId::new(self.graph.hosts[host as usize]);
+        Some((node(row.src), node(row.dst)))
+    }
+
+    /// From the start of `bytes` at a port to their handling at the other end.
+    pub(crate) fn link_time(&self, end: &LinkEnd, bytes: u32) -> Time {
+        let latency =
+            if self.graph.is_host(end.peer) { self.host.latency } else { self.switch_latency };
+        end.rate.time_for(Bytes::new(u64::from(bytes))) + end.delay + latency
+    }
+
+    /// What a QP from host `src` to host `dst` with this hash has before it, if it is opened in this
+    /// epoch.
+    pub(crate) fn path_facts(&self, src: u32, dst: u32, hash: u32, epoch: usize) -> PathFacts {
+        let mut path = Vec::with_capacity(8);
+        if self.quirks.one_way_rtt {
+            // The HPCC simulator works out round trips once, for each two hosts.
+            self.routes.path_found_first(&self.graph, (src, dst), &mut path);
+        } else {
+            self.routes.path(&self.graph, (src, dst), hash, epoch, &mut path);
+        }
+        let line_rate = path.first().map_or(Rate::ZERO, |end| end.rate);
+        PathFacts {
+            line_rate,
+            bottleneck_rate: path.iter().map(|end| end.rate).min().unwrap_or(Rate::ZERO),
+            base_rtt: self.round_trip(&path),
+            network_rtt: self.routes.network_rtt,
+            network_bdp: match self.routes.network_bdp {
+                Some(bdp) if self.quirks.one_way_rtt => bdp,
+                _ => line_rate.bytes_in(self.routes.network_rtt),
+            },
+            switches: (path.len() - 1) as u32,
+            payload: Bytes::new(u64::from(self.payload)),
+            packet_bytes: Bytes::new(u64::from(self.full_packet)),
+            rates: self.rates.clone(),
+        }
+    }
+
+    /// Base round trip over these links. The way back takes as long whatever equal-cost path it
+    /// takes, unless rates differ.
+    pub(crate) fn round_trip(&self, path: &[LinkEnd]) -> Time {
+        let back = |end: &LinkEnd| self.graph.ports(end.peer)[end.peer_port as usize];
+        path.iter().map(|end| self.sizes.both(&self.graph, end, &back(end))).sum()
+    }
+
+    /// What each message would take alone, as plain RoCE: no INT, no control law, all links up.
+    pub(crate) fn ideal_fcts(&self) -> Vec<Time> {
+        let (mut forward, mut backward) = (Vec::new(), Vec::new());
+        let ack = u64::from(self.wire.ack_bytes(0));
+        let data =
+            |payload: u64, first: bool| u64::from(self.wire.data_bytes(payload as u32, first, 0));
+        self.flows
+            .iter()
+            .map(|row| {
+                cancel::check();
+                let (graph, routes) = (&self.graph, &self.routes);
+                let payload = u64::from(self.payload);
+                let count = row.size.div_ceil(payload);
+                let bytes = PacketBytes {
+                    count,
+                    first: data(payload, true),
+                    middle: data(payload, false),
+                    last: data(row.size - (count - 1) * payload, count == 1),
+                    ack,
+                };
+                if self.quirks.one_way_rtt {
+                    routes.path_found_first(graph, (row.src, row.dst), &mut forward);
+                    return self.one_way_ideal(&forward, &bytes);
+                }
+                routes.path(graph, (row.src, row.dst), self.hash(row, false), 0, &mut forward);
+                routes.path(graph, (row.dst, row.src), self.hash(row, true), 0, &mut backward);
+                completion_time(graph, &forward, &backward, &bytes, &self.host, self.switch_latency)
+            })
+            .collect()
+    }
+
+    /// A message that takes longer than times reach, even alone in the network.
+    pub(crate) fn endless_message(&self) -> Option<u32> {
+        let largest = self.flows.iter().map(|row| row.size).max()?;
+        let slowest = self.graph.rates().min()?;
+        // Its packets on the slowest link; other links and the way back take less than that again.
+        let packets = largest.div_ceil(u64::from(self.payload));
+        let all = slowest.time_for(Bytes::new(packets.saturating_mul(self.largest_packet())));
+        if all < Time::from_ps(Time::NEVER.ps() / 4) {
+            return None;
+        }
+        let endless = self.ideal_fcts().iter().position(|&ideal| ideal == Time::NEVER)?;
+        Some(endless as u32)
+    }
+
+    /// The HPCC simulator's: base round trip and all bytes at the slowest link's rate.
+    fn one_way_ideal(&self, path: &[LinkEnd], bytes: &PacketBytes) -> Time {
+        let total = u128::from((bytes.count - 1) * bytes.middle + bytes.last);
+        let slowest = path.iter().map(|end| end.rate.bps()).min().unwrap_or(1).max(1);
+        let ns = total * 8_000_000_000 / u128::from(slowest);
+        let all = u64::try_from(ns * 1000).map_or(Time::NEVER, Time::from_ps);
+        self.round_trip(path).saturating_add(all)
+    }
+}
+
+/// Messages by index among the hosts, linked by QP.
+fn flow_rows(graph: &Graph, setup: &Setup) -> Vec<FlowRow> {
+    let mut rows: Vec<FlowRow> = Vec::new();
+    reserve(&mut rows, setup.messages.len(), "messages");
+    let mut sent = vec![0; graph.hosts.len()];
+    let mut seats = vec![0; graph.hosts.len()];
+    let mut last_on_qp: BTreeMap<u32, u32> = BTreeMap::new();
+    for (flow, message) in setup.messages.iter().enumerate() {
+        cancel::check();
+        let src = graph.host_of[message.src.index()];
+        let dst = graph.host_of[message.dst.index()];
+        let before_on_qp = last_on_qp.insert(message.qp, flow as u32);
+        let receiver_slot = match before_on_qp {
+            Some(before) => {
+                let before = &mut rows[before as usize];
+                debug_assert_eq!((before.src, before.dst), (src, dst), "a QP joins two hosts");
+                before.next_on_qp = flow as u32;
+                before.receiver_slot
+            }
+            None => {
+                seats[dst as usize] += 1;
+                seats[dst as usize] - 1
+            }
+        };
+        rows.push(FlowRow {
+            size: message.size.get(),
+            start: message.start,
+            src,
+            dst,
+            qp: message.qp,
+            before_on_qp: before_on_qp.unwrap_or(NO_FLOW),
+            next_on_qp: NO_FLOW,
+            receiver_slot,
+            place: sent[src as usize],
+            waits: message.after.is_some(),
+            answer: NO_FLOW,
+            answer_delay: Time::ZERO,
+            priority: message.priority,
+            udp_ports: message.udp_ports,
+        });
+        sent[src as usize] += 1;
+    }
+    for (flow, message) in setup.messages.iter().enumerate() {
+        let Some(after) = message.after else { continue };
+        let (asked, answer) = (rows[after.message as usize], rows[flow]);
+        debug_assert_eq!(asked.dst, answer.src, "a message waits for one that its sender receives");
+        debug_assert_eq!(asked.answer, NO_FLOW, "a message has one answer");
+        let row = &mut rows[after.message as usize];
+        (row.answer, row.answer_delay) = (flow as u32, after.delay);
+    }
+    rows
+}

@@ -1,0 +1,94 @@
+//! What a host does when a link fails or is repaired, its own or another.
+
+use super::Host;
+use super::sending::place;
+use crate::observe::recorder::Happening;
+use crate::packet::{Packet, Scheme};
+use engine::{Handle, Window};
+use units::Time;
+
+impl<S: Scheme> Host<S> {
+    /// The epoch ends: control packets that wait for a link that fails are dropped, and QPs are
+    /// shared out anew among the links that there are. Every host has one.
+    #[cold]
+    pub(super) fn begin_epoch(&mut self, window: &mut Window<'_, '_, Packet<S>>) {
+        let now = self.epoch_end;
+        self.epoch += 1;
+        self.epoch_end = self.common.graph.end_of(self.epoch);
+        let (cut, repaired) = self.common.graph.changes_at(self.node, now);
+        for port in cut {
+            self.cut(window, now, port);
+        }
+        for port in repaired {
+            self.losses.as_mut().expect("its links may fail").set_failed(port, false);
+            self.nics[port].port.bring_up();
+        }
+        if self.nics.len() > 1 || self.common.quirks.scan_queue_pairs {
+            self.redistribute(now);
+        }
+    }
+
+    fn cut(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time, port: usize) {
+        let this = &mut self.nics[port].port;
+        this.take_down(now);
+        self.losses.as_mut().expect("its links may fail").set_failed(port, true);
+        while let Some((queue, handle)) = this.take_any(window.packets) {
+            let header = window.packets.remove(handle).header;
+            this.count_out(queue as u8, header.size);
+            this.counters.lost_packets += 1;
+            if let Some(recorder) = &mut self.recorder {
+                recorder.packet(now, port as u16, Happening::Dropped, 0, &header);
+            }
+        }
+    }
+
+    /// Puts every QP where it belongs now.
+    fn redistribute(&mut self, now: Time) {
+        self.nics.iter_mut().for_each(|nic| nic.clear());
+        let mut finished = Vec::new();
+        let mut opened: Vec<(u32, u32)> = Vec::new();
+        for (slot, sender) in self.senders.iter_mut() {
+            if !sender.open {
+                finished.push(slot);
+                continue;
+            }
+            let routes = &self.common.routes;
+            let candidates = routes.candidates(self.node, sender.dst, self.epoch);
+            let ends = (self.index, sender.dst);
+            sender.nic = routes.ecmp(self.node, candidates, ends, sender.hash).get();
+            sender.listed = false;
+            opened.push((sender.first, slot));
+        }
+        for slot in finished {
+            self.forget(slot);
+        }
+        // In the order of their opening, which is that of their first messages.
+        opened.sort_unstable();
+        for (flow, slot) in opened {
+            let sender = self.senders.get_mut(slot).expect("it is open");
+            let nic = &mut self.nics[usize::from(sender.nic)];
+            if let Some(scan) = &mut nic.scan {
+                scan.table.push((slot, flow));
+            }
+            place(sender, nic, now, slot);
+        }
+        self.nics.iter_mut().for_each(|nic| nic.schedule());
+    }
+
+    /// A packet was lost on the link to `port`.
+    #[cold]
+    pub(super) fn lose(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        port: u16,
+        handle: Handle,
+    ) {
+        if let Some(recorder) = &mut self.recorder {
+            let header = &window.packets.get(&handle).header;
+            recorder.packet(now, port, Happening::Lost, 0, header);
+        }
+        self.nics[port as usize].port.counters.lost_packets += 1;
+        window.packets.discard(handle);
+    }
+}

@@ -1,0 +1,412 @@
+//! A host with its RDMA NIC: posts messages, sends them as packets, receives and acknowledges.
+//!
+//! As in a switch, departures are not events: before anything happens at t, each port sends what it
+//! would have sent before t.
+
+mod acknowledging;
+mod control;
+mod link_failure;
+pub(crate) mod nic;
+mod ns3_scan;
+pub(crate) mod qp;
+mod rack_coupling;
+mod receiving;
+mod sending;
+mod timers;
+pub(crate) mod tournament;
+mod unfinished;
+
+use self::rack_coupling::Neighbours;
+use self::timers::{Timer, Timers};
+use crate::context::Common;
+use crate::host::nic::Nic;
+use crate::host::qp::{Aside, Receiver, Sender, Slots};
+use crate::network::setup::ProbeKind;
+use crate::observe::probe::{FlowProbes, PortProbes};
+use crate::observe::recorder::{Happening, Recorder};
+use crate::observe::samples::Reading;
+use crate::observe::spill::Batch;
+use crate::packet::{Body, Flags, Header, Kind, Packet, Scheme, is_pause};
+use crate::port::losses::Losses;
+use engine::{Handle, Window, fetch};
+use schemes::contract::{Observable, Rp};
+use std::cell::LazyCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use units::Time;
+
+/// What became of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowOutcome {
+    /// When it was posted; [`Time::NEVER`] where it was not.
+    pub posted: Time,
+    /// From posting to the last ACK; [`Time::NEVER`] where it did not finish.
+    pub fct: Time,
+    /// Payload bytes sent more than once.
+    pub retransmitted_bytes: u64,
+}
+
+impl FlowOutcome {
+    /// Of a message that was never posted.
+    pub(crate) const NONE: FlowOutcome =
+        FlowOutcome { posted: Time::NEVER, fct: Time::NEVER, retransmitted_bytes: 0 };
+}
+
+/// So many arrivals before its packet the end of a QP is fetched.
+const AHEAD: usize = 2;
+
+/// Where a receiver is to be found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Seat {
+    /// Nothing has arrived.
+    Empty,
+    /// In this slot.
+    At(u32),
+    /// All of it has arrived: this many bytes.
+    Done(u64),
+}
+
+/// A host.
+pub(crate) struct Host<S: Scheme> {
+    common: Arc<Common<S>>,
+    /// Index among the hosts.
+    index: u32,
+    node: u32,
+    pub(crate) nics: Vec<Nic>,
+    state: S::Host,
+    senders: Slots<Sender<S>>,
+    aside: Aside,
+    receivers: Slots<Receiver<S>>,
+    /// Receivers by the number that packets carry.
+    seats: Vec<Seat>,
+    /// QPs that later messages will use, by number.
+    shared_qps: BTreeMap<u32, u32>,
+    timers: Timers,
+    /// Its messages, and up to where those that wait for nothing are posted.
+    outgoing: Vec<u32>,
+    posted: usize,
+    /// When the next one is posted.
+    next_post: Time,
+    neighbours: Option<Box<Neighbours>>,
+    /// Messages that are due while the one ahead of them on their QP is not posted.
+    early: BTreeSet<u32>,
+    pub(crate) outcomes: Vec<FlowOutcome>,
+    /// Data packets that came ahead of others of their QP.
+    pub(crate) out_of_order: u64,
+    outbox: Vec<S::Ctl>,
+    epoch: usize,
+    epoch_end: Time,
+    /// The links to it, where they may lose packets.
+    losses: Option<Box<Losses>>,
+    pub(crate) port_probes: PortProbes,
+    pub(crate) flow_probes: FlowProbes,
+    pub(crate) recorder: Option<Box<Recorder>>,
+}
+
+impl<S: Scheme> Host<S> {
+    #[expect(clippy::too_many_arguments, reason = "made in one place")]
+    pub(crate) fn new(
+        common: Arc<Common<S>>,
+        index: u32,
+        nics: Vec<Nic>,
+        state: S::Host,
+        seats: u32,
+        outgoing: Vec<u32>,
+        port_probes: PortProbes,
+        flow_probes: FlowProbes,
+        recorder: Option<Box<Recorder>>,
+        losses: Option<Box<Losses>>,
+    ) -> Host<S> {
+        let mut host = Host {
+            node: common.graph.hosts[index as usize],
+            index,
+            nics,
+            state,
+            senders: Slots::new(),
+            aside: Aside::default(),
+            receivers: Slots::new(),
+            seats: vec![Seat::Empty; seats as usize],
+            shared_qps: BTreeMap::new(),
+            timers: Timers::new(),
+            out_of_order: 0,
+            outcomes: vec![FlowOutcome::NONE; outgoing.len()],
+            next_post: Time::NEVER,
+            neighbours: None,
+            early: BTreeSet::new(),
+            outgoing,
+            posted: 0,
+            outbox: Vec::new(),
+            epoch: 0,
+            epoch_end: common.graph.end_of(0),
+            losses,
+            port_probes,
+            flow_probes,
+            recorder,
+            common,
+        };
+        host.find_next_post();
+        for place in 0..host.outgoing.len() {
+            let flow = host.outgoing[place];
+            if host.common.flows[flow as usize].waits {
+                host.tie(flow);
+            }
+        }
+        host
+    }
+
+    /// What the scheme counted here.
+    pub(crate) fn counters(&self) -> Vec<(&'static str, u64)> {
+        S::counters(&self.state)
+    }
+
+    pub(crate) fn outgoing(&self) -> &[u32] {
+        &self.outgoing
+    }
+
+    /// Has the processor fetch what most packets touch.
+    pub(crate) fn fetch(&self) {
+        for nic in &self.nics {
+            fetch(nic, 12);
+        }
+    }
+
+    /// Has the processor fetch the end of the QP that a packet is for.
+    #[inline]
+    fn fetch_end(&self, header: &Header) {
+        if header.kind == Kind::Data {
+            if let Some(&Seat::At(slot)) = self.seats.get(header.address.receiver_slot as usize) {
+                self.receivers.fetch(slot);
+            }
+        } else if header.flags.contains(Flags::TO_SOURCE) {
+            self.senders.fetch(header.address.sender_slot);
+        }
+    }
+
+    pub(crate) fn advance(&mut self, window: &mut Window<'_, '_, Packet<S>>) -> Time {
+        let until = window.until();
+        Recorder::begin(&mut self.recorder, window);
+        while self.epoch_end < until {
+            self.advance_until(window, self.epoch_end);
+            self.begin_epoch(window);
+        }
+        let next = self.advance_until(window, until).min(self.epoch_end);
+        Recorder::end(&mut self.recorder, window);
+        next
+    }
+
+    /// Handles all that is due before `until`; returns when something is due then.
+    fn advance_until(&mut self, window: &mut Window<'_, '_, Packet<S>>, until: Time) -> Time {
+        // Those that come too soon to be looked at ahead of others.
+        for place in 0..AHEAD {
+            if let Some(packet) = window.look_ahead(place) {
+                self.fetch_end(&packet.header);
+            }
+        }
+        loop {
+            let arrival = window.next_arrival_time();
+            let timer = self.next_timer();
+            let probe = self.port_probes.next().min(self.flow_probes.next());
+            let time = arrival.min(timer).min(probe);
+            if time >= until {
+                break;
+            }
+            if time == arrival {
+                if let Some(packet) = window.look_ahead(AHEAD) {
+                    self.fetch_end(&packet.header);
+                }
+                let (time, port, handle) = window.next_arrival().expect("there is one");
+                self.drain(window, time);
+                if self.common.quirks.emission_order {
+                    self.look_first(window, time, port, &handle);
+                }
+                self.on_arrival(window, time, port, handle);
+            } else if time == timer {
+                self.drain(window, time);
+                self.on_timer(window, time);
+            } else {
+                self.drain(window, time + Time::from_ps(1));
+                self.sample(window, time);
+            }
+        }
+        self.drain(window, until);
+        let due = self.nics.iter().map(|nic| nic.due).min().unwrap_or(Time::NEVER);
+        let probe = self.port_probes.next().min(self.flow_probes.next());
+        due.min(self.next_timer()).min(probe)
+    }
+
+    /// Where things of one instant come in the order in which they were scheduled, a port may send
+    /// before it sees what arrives.
+    #[cold]
+    fn look_first(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        port: u16,
+        handle: &Handle,
+    ) {
+        let nic = &self.nics[port as usize];
+        let header = &window.packets.get(handle).header;
+        let wire = nic.port.propagation() + nic.port.serialisation(u64::from(header.size));
+        let handling = if header.kind == Kind::Pfc { Time::ZERO } else { self.common.host.latency };
+        let on_the_way = wire + handling;
+        let sent = now.saturating_sub(on_the_way);
+        if nic.looks_before(now, sent) {
+            self.drain(window, now + Time::from_ps(1));
+        }
+        self.because(sent);
+    }
+
+    /// Has ports that look through their QPs send what they send at `now`, before anything else happens.
+    #[inline]
+    fn look_now(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
+        for number in 0..self.nics.len() {
+            while self.nics[number].scan.is_some() && self.nics[number].due <= now {
+                self.depart(window, number);
+            }
+        }
+    }
+
+    /// What happens next was scheduled at `cause`.
+    fn because(&mut self, cause: Time) {
+        for nic in &mut self.nics {
+            if let Some(scan) = &mut nic.scan {
+                scan.cause = cause;
+            }
+        }
+    }
+
+    /// Passes over the messages that wait for others and notes when the next one is posted.
+    fn find_next_post(&mut self) {
+        let flows = &self.common.flows;
+        while self.outgoing.get(self.posted).is_some_and(|&flow| flows[flow as usize].waits) {
+            self.posted += 1;
+        }
+        let next = self.outgoing.get(self.posted);
+        self.next_post = next.map_or(Time::NEVER, |&flow| flows[flow as usize].start);
+    }
+
+    #[inline]
+    fn next_timer(&self) -> Time {
+        self.timers.due().min(self.next_post)
+    }
+
+    fn on_timer(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
+        if self.common.quirks.scan_queue_pairs && self.next_post <= now {
+            // Messages come last there, and each begins at once if it can.
+            self.fire(window, now);
+            self.look_now(window, now);
+        }
+        while self.next_post <= now {
+            let flow = self.outgoing[self.posted];
+            self.posted += 1;
+            self.find_next_post();
+            self.because(now);
+            self.post_in_turn(window, now, flow);
+            self.look_now(window, now);
+        }
+        self.fire(window, now);
+    }
+
+    /// Does what timers are set for that are due.
+    fn fire(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
+        while let Some(timer) = self.timers.next(now) {
+            self.because(Time::ZERO);
+            match timer {
+                Timer::Post(flow) => self.post_in_turn(window, now, flow),
+                Timer::Sender(slot) => self.on_sender_timer(window, now, slot),
+                Timer::Receiver(slot) => self.on_receiver_timer(window, now, slot),
+                Timer::Timeout => self.on_timeout(window, now),
+            }
+        }
+    }
+
+    #[inline]
+    fn on_arrival(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        port: u16,
+        handle: Handle,
+    ) {
+        self.untie_by(&window.packets.get(&handle).header);
+        if let Some(losses) = &mut self.losses
+            && losses.take(port)
+        {
+            return self.lose(window, now, port, handle);
+        }
+        if let Some(recorder) = &mut self.recorder {
+            let header = &window.packets.get(&handle).header;
+            if header.kind == Kind::Pfc {
+                recorder.pfc(now, port, header.priority, is_pause(header));
+            }
+            recorder.packet(now, port, Happening::Received, 0, header);
+        }
+        match window.packets.get(&handle).header.kind {
+            Kind::Data => self.on_data(window, now, port, handle),
+            Kind::Ack | Kind::Nack => {
+                self.on_ack(window, now, handle);
+            }
+            Kind::Pfc => {
+                let header = window.packets.remove(handle).header;
+                let nic = &mut self.nics[port as usize];
+                nic.port.set_paused(header.priority, is_pause(&header), now);
+                if is_pause(&header) {
+                    nic.schedule();
+                } else {
+                    nic.wake(now);
+                }
+            }
+            Kind::Ctl => {
+                let packet = window.packets.remove(handle);
+                let Body::Ctl(ctl) = packet.body else { unreachable!("control carries control") };
+                self.on_ctl(window, now, &packet.header, &ctl);
+            }
+            // For a switch that is not there.
+            Kind::LinkCtl => window.packets.discard(handle),
+        }
+    }
+
+    /// Moves to `batch` what was recorded before `end`.
+    pub(crate) fn hand_over(&mut self, batch: &mut Batch, end: Time) {
+        self.port_probes.hand_over(&mut batch.readings);
+        self.flow_probes.hand_over(&mut batch.readings);
+        if let Some(recorder) = &mut self.recorder {
+            // Lengths of queues are recorded at switches alone.
+            recorder.hand_over(batch, end, |_| 0);
+        }
+    }
+
+    fn sample(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
+        if !window.has_room() {
+            self.port_probes.stop();
+            return self.flow_probes.stop();
+        }
+        if self.port_probes.next() == now {
+            let nics = &self.nics;
+            let port = |port: usize| &nics[port].port;
+            let taken = self.port_probes.sample(now, port, |_, _| 0, |_, _| None);
+            window.record(taken, taken * Reading::BYTES);
+        }
+        if self.flow_probes.next() == now {
+            // By the message that each is at. What has arrived is known without them.
+            let senders = LazyCell::new(|| {
+                let open = self.senders.iter().filter(|(_, sender)| sender.open);
+                let flow = |slot, sender| self.aside.messages(sender, slot).oldest.flow;
+                let mut by_flow: Vec<(u32, &Sender<S>)> =
+                    open.map(|(slot, sender)| (flow(slot, sender), sender)).collect();
+                by_flow.sort_unstable_by_key(|(flow, _)| *flow);
+                by_flow
+            });
+            let taken = self.flow_probes.sample(now, |flow, kind| {
+                let what = match kind {
+                    ProbeKind::Rate => Observable::Rate,
+                    ProbeKind::Window => Observable::Window,
+                    _ => Observable::Alpha,
+                };
+                let place = senders.binary_search_by_key(&flow, |(flow, _)| *flow).ok()?;
+                senders[place].1.rp.observe(now, what)
+            });
+            window.record(taken, taken * Reading::BYTES);
+        }
+    }
+}

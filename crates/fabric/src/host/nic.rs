@@ -1,0 +1,187 @@
+//! A host's port: its queues of control packets, and the QPs that want to send data through it.
+
+use crate::host::tournament::Tournament;
+use crate::port::Port;
+use std::collections::VecDeque;
+use units::Time;
+
+/// A port of a host.
+pub(crate) struct Nic {
+    pub(crate) port: Port,
+    /// QPs that may send, by priority, next one first.
+    ready: [VecDeque<u32>; 8],
+    pub(crate) ready_mask: u16,
+    /// When QPs want to be looked at, as their pacing time may have come.
+    paced: Tournament,
+    /// Where QPs are not listed but looked through.
+    pub(crate) scan: Option<Box<Scan>>,
+    /// When the next packet begins at the earliest.
+    pub(crate) due: Time,
+}
+
+/// How the HPCC simulator's NIC finds what to send next
+/// ([`Quirks::scan_queue_pairs`](crate::Quirks::scan_queue_pairs)): it looks whenever the wire falls
+/// free, and while it is free, whenever something happened or at a time set before.
+pub(crate) struct Scan {
+    /// QPs in the order of their opening, each by its slot and first message; finished ones leave
+    /// when they are come across.
+    pub(crate) table: Vec<(u32, u32)>,
+    /// Place of the one that sent last.
+    pub(crate) last: usize,
+    /// A packet is on the wire.
+    pub(crate) busy: bool,
+    /// Something happened then.
+    pub(crate) trigger: Time,
+    /// It will look then, as it decided at `decided`.
+    pub(crate) wake: Time,
+    pub(crate) decided: Time,
+    /// When what happens now was scheduled.
+    pub(crate) cause: Time,
+    /// How long before its sending the sending of the present packet was scheduled, ns.
+    pub(crate) lead: u16,
+}
+
+impl Scan {
+    pub(crate) fn new() -> Scan {
+        Scan {
+            table: Vec::new(),
+            last: 0,
+            busy: false,
+            trigger: Time::NEVER,
+            wake: Time::NEVER,
+            decided: Time::ZERO,
+            cause: Time::ZERO,
+            lead: 0,
+        }
+    }
+
+    /// The pacing time of a QP moved to `time`.
+    pub(crate) fn moved(&mut self, time: Time, now: Time) {
+        if self.wake != Time::NEVER && self.wake > now && time < self.wake {
+            self.wake = time.max(now);
+            self.decided = now;
+        }
+    }
+}
+
+impl Nic {
+    pub(crate) fn new(port: Port, scan: Option<Box<Scan>>) -> Nic {
+        Nic {
+            port,
+            scan,
+            ready: Default::default(),
+            ready_mask: 0,
+            paced: Tournament::default(),
+            due: Time::NEVER,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn list(&mut self, priority: u8, qp: u32) {
+        self.ready[priority as usize].push_back(qp);
+        self.ready_mask |= 1 << priority;
+    }
+
+    #[inline]
+    pub(crate) fn take(&mut self, priority: usize) -> u32 {
+        let qp = self.ready[priority].pop_front().expect("the mask says there is one");
+        if self.ready[priority].is_empty() {
+            self.ready_mask &= !(1 << priority);
+        }
+        qp
+    }
+
+    /// The QPs that will probably be looked at soon, with those that are listed at a priority.
+    #[inline]
+    pub(crate) fn coming(&self, priority: usize) -> impl Iterator<Item = u32> {
+        self.ready[priority].get(1).copied().into_iter().chain(self.next_in_pace())
+    }
+
+    /// Forgets all QPs.
+    pub(crate) fn clear(&mut self) {
+        self.ready.iter_mut().for_each(VecDeque::clear);
+        self.ready_mask = 0;
+        self.paced.clear();
+        if let Some(scan) = &mut self.scan {
+            scan.table.clear();
+        }
+    }
+
+    /// Has a QP looked at by `time`.
+    #[inline]
+    pub(crate) fn pace(&mut self, time: Time, qp: u32) {
+        if time < self.paced.at(qp) {
+            self.paced.set(qp, time);
+        }
+    }
+
+    /// A QP whose pacing time may have come by `now`.
+    #[inline]
+    pub(crate) fn next_paced(&mut self, now: Time) -> Option<u32> {
+        if self.paced.earliest() > now {
+            return None;
+        }
+        let qp = self.paced.first()?;
+        self.paced.set(qp, Time::NEVER);
+        Some(qp)
+    }
+
+    /// The QP whose pacing time comes next.
+    #[inline]
+    pub(crate) fn next_in_pace(&self) -> Option<u32> {
+        self.paced.first()
+    }
+
+    /// Forgets a QP that is over.
+    pub(crate) fn forget(&mut self, qp: u32) {
+        self.paced.set(qp, Time::NEVER);
+    }
+
+    /// Whether nothing but a packet of `priority` would be sent at `now`.
+    #[inline]
+    pub(crate) fn is_vacant(&self, priority: u8, now: Time) -> bool {
+        self.due > now
+            && self.port.is_idle(priority, now)
+            && !self.port.is_shaped()
+            && self.scan.is_none()
+    }
+
+    /// Whether no QP is listed, and none has its pacing time by `now`.
+    #[inline]
+    pub(crate) fn has_no_rival(&self, now: Time) -> bool {
+        self.ready_mask == 0 && self.paced.earliest() > now
+    }
+
+    /// Something happened at `now` that may let a packet go.
+    #[inline]
+    pub(crate) fn wake(&mut self, now: Time) {
+        self.port.free_at = self.port.free_at.max(now);
+        if let Some(scan) = &mut self.scan
+            && !scan.busy
+        {
+            scan.trigger = scan.trigger.min(now);
+        }
+        self.schedule();
+    }
+
+    /// Whether its next look at `now` was scheduled before `sent`, when an arrival at `now` was.
+    pub(crate) fn looks_before(&self, now: Time, sent: Time) -> bool {
+        let Some(scan) = self.scan.as_ref().filter(|_| self.due == now) else { return false };
+        if scan.busy {
+            self.port.last_departure < sent
+        } else {
+            scan.trigger <= now || scan.decided < sent
+        }
+    }
+
+    /// Sets when the next packet begins, after something changed.
+    #[inline]
+    pub(crate) fn schedule(&mut self) {
+        if let Some(scan) = &self.scan {
+            self.due = if scan.busy { self.port.free_at } else { scan.trigger.min(scan.wake) };
+            return;
+        }
+        let open = (self.port.waiting | self.ready_mask) & !self.port.paused;
+        self.due = self.port.due(open).min(self.paced.earliest().max(self.port.free_at));
+    }
+}

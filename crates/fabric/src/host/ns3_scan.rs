@@ -1,0 +1,117 @@
+//! How the HPCC simulator's NIC chooses what to send: see [`Scan`](crate::host::nic::Scan).
+
+use super::Host;
+use crate::packet::{Packet, Scheme};
+use engine::Window;
+use units::Time;
+
+impl<S: Scheme> Host<S> {
+    /// Sends the next packet of a port whose wire is free at `now`, or decides when to look again.
+    #[cold]
+    pub(super) fn scan(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        number: usize,
+    ) {
+        let nic = &mut self.nics[number];
+        let scan = nic.scan.as_mut().expect("this port scans");
+        let scheduled = if scan.busy {
+            nic.port.last_departure
+        } else if scan.trigger <= now {
+            scan.cause
+        } else {
+            scan.decided
+        };
+        scan.lead = u16::try_from((now - scheduled).ns()).unwrap_or(u16::MAX);
+        scan.busy = false;
+        scan.trigger = Time::NEVER;
+        if scan.wake <= now {
+            scan.wake = Time::NEVER;
+        }
+        let control = nic.port.open();
+        if control != 0 {
+            let queue = nic.port.pick(window.packets, control, None);
+            self.send_control(window, now, number, queue);
+        } else if let Some(slot) = self.next_in_table(now, number) {
+            self.send_data(window, now, number, slot);
+        } else {
+            let wake = self.next_look(now, number);
+            let nic = &mut self.nics[number];
+            let scan = nic.scan.as_mut().expect("this port scans");
+            if scan.wake == Time::NEVER {
+                scan.wake = wake;
+                scan.decided = now;
+            }
+            return nic.schedule();
+        }
+        let nic = &mut self.nics[number];
+        nic.scan.as_mut().expect("this port scans").busy = true;
+        nic.schedule();
+    }
+
+    /// The QP that sends next, if any may; finished ones that were come across leave the table.
+    fn next_in_table(&mut self, now: Time, number: usize) -> Option<u32> {
+        let nic = &mut self.nics[number];
+        let scan = nic.scan.as_mut().expect("this port scans");
+        let senders = &self.senders;
+        let find = |(slot, flow): (u32, u32)| {
+            senders.get(slot).filter(|sender| sender.open && sender.first == flow)
+        };
+        let count = scan.table.len();
+        let mut chosen = None;
+        let mut finished: Option<usize> = None;
+        for step in 1..=count {
+            let place = (scan.last + step) % count;
+            match find(scan.table[place]) {
+                None => finished = Some(finished.map_or(place, |first| first.min(place))),
+                Some(sender) => {
+                    let paused = nic.port.paused & 1 << sender.priority != 0;
+                    if !paused && sender.ready_at().is_some_and(|at| at <= now) {
+                        chosen = Some(place);
+                        break;
+                    }
+                }
+            }
+        }
+        if let Some(first) = finished {
+            let mut kept = first;
+            let mut gone_before_last = 0;
+            for place in first..count {
+                if find(scan.table[place]).is_none() {
+                    gone_before_last += usize::from(place <= scan.last);
+                    continue;
+                }
+                if chosen == Some(place) {
+                    chosen = Some(kept);
+                }
+                scan.table[kept] = scan.table[place];
+                kept += 1;
+            }
+            scan.table.truncate(kept);
+            if !self.common.quirks.stale_turn {
+                scan.last = scan.last.saturating_sub(gone_before_last);
+            }
+        }
+        let place = chosen?;
+        scan.last = place;
+        Some(scan.table[place].0)
+    }
+
+    /// When to look again, where nothing may be sent now.
+    fn next_look(&self, now: Time, number: usize) -> Time {
+        let nic = &self.nics[number];
+        let scan = nic.scan.as_ref().expect("this port scans");
+        let senders = scan.table.iter().filter_map(|&(slot, flow)| {
+            self.senders.get(slot).filter(|sender| sender.open && sender.first == flow)
+        });
+        let earliest = if self.common.quirks.missed_wake_up {
+            let with_bytes = senders.filter(|sender| sender.next_to_send < sender.posted);
+            with_bytes.map(|sender| sender.next_at).min()
+        } else {
+            let free = senders.filter(|sender| nic.port.paused & 1 << sender.priority == 0);
+            free.filter_map(|sender| sender.ready_at()).min()
+        };
+        earliest.filter(|&time| time > now).unwrap_or(Time::NEVER)
+    }
+}

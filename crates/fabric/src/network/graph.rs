@@ -1,0 +1,196 @@
+//! The network as nodes, their ports, and the links between them.
+
+use crate::network::setup::{Cable, Node, NodeKind, Outage};
+use std::collections::BTreeMap;
+use std::ops::Deref;
+use units::{NodeId, Rate, Time};
+
+/// A port's link as seen from its node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LinkEnd {
+    pub(crate) peer: u32,
+    pub(crate) peer_port: u16,
+    pub(crate) rate: Rate,
+    pub(crate) delay: Time,
+    pub(crate) pfc: bool,
+    pub(crate) error_rate: f64,
+    /// Whether it ever does.
+    pub(crate) fails: bool,
+}
+
+/// The network as a graph, ports numbered.
+#[derive(Debug)]
+pub(crate) struct Graph {
+    pub(crate) kinds: Vec<NodeKind>,
+    pub(crate) tiers: Vec<u8>,
+    first_port: Vec<u32>,
+    ends: Vec<LinkEnd>,
+    /// Node of each host.
+    pub(crate) hosts: Vec<u32>,
+    /// Index among the hosts of each node that is one.
+    pub(crate) host_of: Vec<u32>,
+    /// Outages of the links at those of `ends` that have some.
+    outages: BTreeMap<u32, Vec<Outage>>,
+    /// When links fail or are repaired, ascending: each begins an epoch after the first.
+    changes: Vec<Time>,
+}
+
+impl Graph {
+    /// Of each link's two ends.
+    pub(crate) fn rates(&self) -> impl Iterator<Item = Rate> + '_ {
+        self.ends.iter().map(|end| end.rate)
+    }
+
+    pub(crate) fn new(nodes: &[Node], cables: &[Cable], outages: &[Outage]) -> Graph {
+        let mut degree = vec![0u32; nodes.len() + 1];
+        for cable in cables {
+            degree[cable.a.index()] += 1;
+            degree[cable.b.index()] += 1;
+        }
+        let mut first_port = Vec::with_capacity(nodes.len() + 1);
+        let mut total = 0;
+        for count in degree {
+            first_port.push(total);
+            total += count;
+        }
+        let mut next: Vec<u32> = first_port.clone();
+        let none = LinkEnd {
+            peer: 0,
+            peer_port: 0,
+            rate: Rate::ZERO,
+            delay: Time::ZERO,
+            pfc: true,
+            error_rate: 0.0,
+            fails: false,
+        };
+        let mut ends = vec![none; total as usize];
+        let mut of_cables: BTreeMap<u32, Vec<Outage>> = BTreeMap::new();
+        for outage in outages {
+            of_cables.entry(outage.cable).or_default().push(*outage);
+        }
+        let mut of_ends = BTreeMap::new();
+        for (number, cable) in cables.iter().enumerate() {
+            let (a, b) = (cable.a.index(), cable.b.index());
+            let (at, bt) = (next[a], next[b]);
+            next[a] += 1;
+            next[b] += 1;
+            let end = |peer: NodeId, peer_port: u32| LinkEnd {
+                peer: peer.get(),
+                peer_port: peer_port as u16,
+                rate: cable.rate,
+                delay: cable.delay,
+                pfc: cable.pfc,
+                error_rate: cable.error_rate,
+                fails: of_cables.contains_key(&(number as u32)),
+            };
+            ends[at as usize] = end(cable.b, bt - first_port[b]);
+            ends[bt as usize] = end(cable.a, at - first_port[a]);
+            if let Some(list) = of_cables.remove(&(number as u32)) {
+                of_ends.insert(at, list.clone());
+                of_ends.insert(bt, list);
+            }
+        }
+        let mut hosts = Vec::new();
+        let mut host_of = vec![u32::MAX; nodes.len()];
+        for (node, &Node { kind, .. }) in nodes.iter().enumerate() {
+            if kind == NodeKind::Host {
+                host_of[node] = hosts.len() as u32;
+                hosts.push(node as u32);
+            }
+        }
+        let mut changes: Vec<Time> =
+            outages.iter().flat_map(|outage| [outage.from, outage.until]).collect();
+        changes.retain(|&time| time != Time::NEVER);
+        changes.sort_unstable();
+        changes.dedup();
+        Graph {
+            outages: of_ends,
+            changes,
+            kinds: nodes.iter().map(|node| node.kind).collect(),
+            tiers: nodes.iter().map(|node| node.tier).collect(),
+            first_port,
+            ends,
+            hosts,
+            host_of,
+        }
+    }
+
+    pub(crate) fn nodes(&self) -> usize {
+        self.kinds.len()
+    }
+
+    pub(crate) fn ports(&self, node: u32) -> &[LinkEnd] {
+        let node = node as usize;
+        &self.ends[self.first_port[node] as usize..self.first_port[node + 1] as usize]
+    }
+
+    /// How many epochs there are.
+    pub(crate) fn epochs(&self) -> usize {
+        self.changes.len() + 1
+    }
+
+    /// When an epoch ends.
+    pub(crate) fn end_of(&self, epoch: usize) -> Time {
+        self.changes.get(epoch).copied().unwrap_or(Time::NEVER)
+    }
+
+    /// The epoch that a run is in when it ends at `end`.
+    pub(crate) fn epoch_at(&self, end: Time) -> usize {
+        self.changes.partition_point(|&change| change < end)
+    }
+
+    /// The graph with the links of an epoch alone.
+    pub(crate) fn in_epoch(&self, epoch: usize) -> Epoch<'_> {
+        let begin = epoch.checked_sub(1).map_or(Time::ZERO, |before| self.changes[before]);
+        Epoch { graph: self, begin }
+    }
+
+    /// When the link of a port fails.
+    fn outages(&self, node: u32, port: usize) -> &[Outage] {
+        let end = self.first_port[node as usize] + port as u32;
+        self.outages.get(&end).map_or(&[], Vec::as_slice)
+    }
+
+    /// The ports of a node whose links fail, and those whose links are repaired, at `time`.
+    pub(crate) fn changes_at(&self, node: u32, time: Time) -> (Vec<usize>, Vec<usize>) {
+        let ports = |changes: fn(&Outage) -> Time| {
+            let ends = self.ports(node).iter().enumerate();
+            let failing = ends.filter(|(_, end)| end.fails).map(|(port, _)| port);
+            let change =
+                |port: &usize| self.outages(node, *port).iter().any(|one| changes(one) == time);
+            failing.filter(change).collect()
+        };
+        (ports(|one| one.from), ports(|one| one.until))
+    }
+
+    pub(crate) fn is_host(&self, node: u32) -> bool {
+        self.kinds[node as usize] == NodeKind::Host
+    }
+}
+
+/// A graph with the links alone that carry packets from a time on; ports keep their numbers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Epoch<'a> {
+    graph: &'a Graph,
+    begin: Time,
+}
+
+impl Epoch<'_> {
+    /// The ports of a node whose links carry packets, with their numbers.
+    pub(crate) fn live_ports(&self, node: u32) -> impl Iterator<Item = (usize, &LinkEnd)> + Clone {
+        let begin = self.begin;
+        let is_down = move |port: usize| {
+            self.outages(node, port).iter().any(|one| one.from <= begin && begin < one.until)
+        };
+        let ends = self.ports(node).iter().enumerate();
+        ends.filter(move |(port, end)| !end.fails || !is_down(*port))
+    }
+}
+
+impl Deref for Epoch<'_> {
+    type Target = Graph;
+
+    fn deref(&self) -> &Graph {
+        self.graph
+    }
+}

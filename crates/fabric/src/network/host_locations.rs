@@ -1,0 +1,47 @@
+//! Racks and pods.
+
+use crate::network::graph::Graph;
+use schemes::contract::HostPlace;
+use units::{NodeId, Rate};
+
+/// From this tier on switches join pods.
+const CORE_TIER: u8 = 3;
+
+/// Where each host is.
+pub(crate) fn of_hosts(graph: &Graph) -> Vec<HostPlace> {
+    let tor = |host: u32| graph.ports(host).first().map_or(host, |end| end.peer);
+    let mut racks: Vec<u32> = graph.hosts.iter().map(|&host| tor(host)).collect();
+    racks.sort_unstable();
+    racks.dedup();
+    let pods = pods(graph);
+    let place = |&host: &u32| HostPlace {
+        tor: NodeId::new(tor(host)),
+        rack: racks.binary_search(&tor(host)).expect("it is among them") as u32,
+        pod: pods[tor(host) as usize],
+        rate: graph.ports(host).first().map_or(Rate::ZERO, |end| end.rate),
+        ports: graph.ports(host).len() as u16,
+    };
+    graph.hosts.iter().map(place).collect()
+}
+
+/// The pod of each switch: pods are what is left in one piece without the core, and without hosts,
+/// which forward nothing.
+fn pods(graph: &Graph) -> Vec<u32> {
+    let forwards = |node: u32| !graph.is_host(node) && graph.tiers[node as usize] < CORE_TIER;
+    let mut pods = vec![u32::MAX; graph.nodes()];
+    let mut count = 0;
+    for first in 0..graph.nodes() as u32 {
+        if pods[first as usize] != u32::MAX || !forwards(first) {
+            continue;
+        }
+        let mut open = vec![first];
+        while let Some(node) = open.pop() {
+            if pods[node as usize] == u32::MAX && forwards(node) {
+                pods[node as usize] = count;
+                open.extend(graph.ports(node).iter().map(|end| end.peer));
+            }
+        }
+        count += 1;
+    }
+    pods
+}

@@ -1,0 +1,143 @@
+//! What a message would take alone in the network.
+
+use crate::network::graph::{Graph, LinkEnd};
+use crate::network::setup::HostConfig;
+use units::{Bytes, Time};
+
+/// Wire bytes of a message's packets: first, middle ones, last, and of an ACK.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PacketBytes {
+    pub(crate) count: u64,
+    pub(crate) first: u64,
+    pub(crate) middle: u64,
+    pub(crate) last: u64,
+    pub(crate) ack: u64,
+}
+
+/// Time that a stage adds after serialisation: propagation, and what the next node takes.
+pub(crate) struct Stage {
+    /// Serialisation of a first, middle and last packet.
+    times: [Time; 3],
+    after: Time,
+}
+
+fn stages(graph: &Graph, path: &[LinkEnd], latency: (Time, Time), bytes: [u64; 3]) -> Vec<Stage> {
+    path.iter()
+        .map(|end| Stage {
+            times: bytes.map(|bytes| end.rate.time_for(Bytes::new(bytes))),
+            after: end.delay + if graph.is_host(end.peer) { latency.0 } else { latency.1 },
+        })
+        .collect()
+}
+
+/// From posting to the last ACK, for a message alone in the network at line rate.
+///
+/// The links are queues in tandem with fixed service times, so the last packet leaves the last
+/// link after the longest chain of services from (first packet, first link) to (last packet, last
+/// link) in which each step goes to the next packet on the same link or to the same packet on the
+/// next link. All packets between the first and the last are alike, so a longest chain serves them
+/// on one link, the slowest between where it leaves the first packet and where it joins the last:
+/// only those two places are to be tried. ACKs are more links.
+pub(crate) fn completion_time(
+    graph: &Graph,
+    forward: &[LinkEnd],
+    backward: &[LinkEnd],
+    bytes: &PacketBytes,
+    host: &HostConfig,
+    switch_latency: Time,
+) -> Time {
+    let latency = (host.latency, switch_latency);
+    let sizes = [bytes.first, bytes.middle, bytes.last];
+    let data = stages(graph, forward, latency, sizes);
+    let acks = stages(graph, backward, latency, [bytes.ack; 3]);
+    let ack_path: Time = acks.iter().map(|stage| stage.times[2] + stage.after).sum();
+    if host.ack_every == 1 {
+        let all: Vec<Stage> = data.into_iter().chain(acks).collect();
+        return tandem(&all, bytes.count);
+    }
+    // The last packet's ACK may wait for the one before it.
+    let last = tandem(&data, bytes.count).saturating_add(ack_path);
+    let before = (bytes.count - 1) / u64::from(host.ack_every) * u64::from(host.ack_every);
+    if before == 0 {
+        return last;
+    }
+    let as_middle = |stage: &Stage| Stage {
+        times: [stage.times[0], stage.times[1], stage.times[if before == 1 { 0 } else { 1 }]],
+        after: stage.after,
+    };
+    let earlier = tandem(&data.iter().map(as_middle).collect::<Vec<_>>(), before);
+    let slowest = acks.iter().map(|stage| stage.times[2]).max().unwrap_or(Time::ZERO);
+    last.max(earlier.saturating_add(ack_path + slowest))
+}
+
+/// When the last of `count` packets that are all there at time 0 has passed all stages.
+fn tandem(stages: &[Stage], count: u64) -> Time {
+    let after: Time = stages.iter().map(|stage| stage.after).sum();
+    let sum = |kind: usize, stages: &[Stage]| stages.iter().map(|s| s.times[kind]).sum::<Time>();
+    match count {
+        // A message of one packet: its sizes are those of a first packet that is also the last.
+        1 => sum(2, stages) + after,
+        2 => {
+            let longest =
+                (0..stages.len()).map(|at| sum(0, &stages[..=at]) + sum(2, &stages[at..]));
+            longest.max().unwrap_or(Time::ZERO) + after
+        }
+        _ => {
+            let mut longest = Time::ZERO;
+            let mut first = Time::ZERO;
+            for leave in 0..stages.len() {
+                first += stages[leave].times[0];
+                let mut last = sum(2, &stages[leave..]);
+                let (mut middle, mut slowest) = (Time::ZERO, Time::ZERO);
+                for stage in &stages[leave..] {
+                    middle += stage.times[1];
+                    slowest = slowest.max(stage.times[1]);
+                    // Of terabytes over a slow link, more than a time can be.
+                    let rest = slowest.saturating_mul(count - 3);
+                    longest = longest.max((first + middle + last).saturating_add(rest));
+                    last -= stage.times[2];
+                }
+            }
+            longest.saturating_add(after)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The recursion that the closed form solves.
+    fn step_by_step(stages: &[Stage], count: u64) -> Time {
+        let mut free = vec![Time::ZERO; stages.len()];
+        let mut done = Time::ZERO;
+        for packet in 0..count {
+            let kind = if packet + 1 == count { 2 } else { usize::from(packet > 0) };
+            let mut at = Time::ZERO;
+            for (stage, free) in stages.iter().zip(&mut free) {
+                *free = at.max(*free) + stage.times[kind];
+                at = *free + stage.after;
+            }
+            done = at;
+        }
+        done
+    }
+
+    proptest! {
+        #[test]
+        fn the_closed_form_solves_the_recursion(
+            stages in prop::collection::vec(([1u64..100, 1u64..100, 1u64..100], 0u64..50), 1..8),
+            count in 1u64..12,
+        ) {
+            let stages: Vec<Stage> = stages
+                .into_iter()
+                .map(|(times, after)| Stage {
+                    times: times.map(Time::from_ps),
+                    after: Time::from_ps(after),
+                })
+                .collect();
+            prop_assert_eq!(tandem(&stages, count), step_by_step(&stages, count));
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! How nodes are grouped, and shared out among threads.
+
+use crate::context::Common;
+use crate::network::graph::{Graph, LinkEnd};
+use crate::packet::Scheme;
+use engine::{Layout, Ties};
+use units::Time;
+
+/// Nodes that short cables join.
+///
+/// Host cables shorter than the links between switches would shorten every window: then a rack,
+/// its switch and hosts, is one group.
+#[derive(Debug)]
+pub(crate) struct Groups {
+    members: Vec<Vec<u32>>,
+    /// By node, its group, and its place there.
+    of_node: Vec<u32>,
+    places: Vec<u32>,
+    /// By group, the switch that has all the links of its other nodes, which are hosts, if there are any.
+    hubs: Vec<Option<u32>>,
+}
+
+impl Groups {
+    pub(crate) fn new(graph: &Graph) -> Groups {
+        let nodes = graph.nodes() as u32;
+        let between_switches = links(graph)
+            .filter(|(node, end)| !graph.is_host(*node) && !graph.is_host(end.peer))
+            .map(|(_, end)| end.delay)
+            .min();
+        let short = between_switches.unwrap_or(Time::ZERO).min(Time::from_us(1));
+        let mut leader: Vec<u32> = (0..nodes).collect();
+        for (node, end) in links(graph) {
+            if end.delay < short {
+                let (a, b) = (find(&mut leader, node), find(&mut leader, end.peer));
+                leader[a.max(b) as usize] = a.min(b);
+            }
+        }
+        let mut of_node = vec![u32::MAX; nodes as usize];
+        let mut places = vec![0; nodes as usize];
+        let mut members: Vec<Vec<u32>> = Vec::new();
+        for node in 0..nodes {
+            let first = find(&mut leader, node);
+            if first == node {
+                of_node[node as usize] = members.len() as u32;
+                members.push(Vec::new());
+            } else {
+                of_node[node as usize] = of_node[first as usize];
+            }
+            let group = &mut members[of_node[node as usize] as usize];
+            places[node as usize] = group.len() as u32;
+            group.push(node);
+        }
+        let hubs = members.iter().map(|group| hub(graph, group)).collect();
+        Groups { members, of_node, places, hubs }
+    }
+
+    /// The place of a node in its group.
+    pub(crate) fn place(&self, node: u32) -> usize {
+        self.places[node as usize] as usize
+    }
+
+    /// How many nodes are in the group of this one.
+    pub(crate) fn size(&self, node: u32) -> usize {
+        self.members[self.of_node[node as usize] as usize].len()
+    }
+
+    /// Whether a node is the hub of its group.
+    pub(crate) fn is_hub(&self, node: u32) -> bool {
+        self.hubs[self.of_node[node as usize] as usize] == Some(node)
+    }
+
+    /// Whether two nodes are of one group, and it has a hub.
+    pub(crate) fn are_neighbours(&self, a: u32, b: u32) -> bool {
+        let group = self.of_node[a as usize];
+        group == self.of_node[b as usize] && self.hubs[group as usize].is_some()
+    }
+}
+
+/// All links of a graph, from each of their ends.
+fn links(graph: &Graph) -> impl Iterator<Item = (u32, LinkEnd)> + '_ {
+    let nodes = 0..graph.nodes() as u32;
+    nodes.flat_map(|node| graph.ports(node).iter().map(move |end| (node, *end)))
+}
+
+/// The one switch of a group of several, where all links of its hosts lead there.
+fn hub(graph: &Graph, group: &[u32]) -> Option<u32> {
+    let mut switches = group.iter().copied().filter(|&node| !graph.is_host(node));
+    let hub = switches.next().filter(|_| group.len() > 1)?;
+    let mut hosts = group.iter().filter(|&&node| graph.is_host(node));
+    let all_its = hosts.all(|&host| graph.ports(host).iter().all(|end| end.peer == hub));
+    (all_its && switches.next().is_none()).then_some(hub)
+}
+
+fn find(leader: &mut [u32], mut node: u32) -> u32 {
+    while leader[node as usize] != node {
+        leader[node as usize] = leader[leader[node as usize] as usize];
+        node = leader[node as usize];
+    }
+    node
+}
+
+/// Shares the groups out among threads.
+pub(crate) fn layout<S: Scheme>(common: &Common<S>, threads: usize) -> Layout {
+    let Groups { members, of_node, hubs, .. } = &common.groups;
+    let mut inside = vec![Time::NEVER; members.len()];
+    let mut lookahead = Time::from_us(1);
+    for (node, end) in links(&common.graph) {
+        let group = of_node[node as usize];
+        if group == of_node[end.peer as usize] {
+            // What travels was put on the wire before.
+            let soonest = end.delay + common.clock.time_for(end.rate, common.least_packet());
+            inside[group as usize] = inside[group as usize].min(soonest);
+        } else {
+            lookahead = lookahead.min(end.delay);
+        }
+    }
+    let threads = threads.clamp(1, members.len());
+    let owners = owners(common, threads);
+    let owner = members.iter().map(|group| owners[group[0] as usize]).collect();
+    let ties = if common.quirks.emission_order { Ties::Arranged } else { Ties::TakeTurns };
+    let (groups, hubs) = (members.clone(), hubs.clone());
+    Layout { groups, owner, threads, lookahead, inside, hubs, ties }
+}
+
+/// Hosts in blocks; a switch goes with most of the nodes below it, or in turn where they are spread
+/// evenly (the top layer).
+fn owners<S: Scheme>(common: &Common<S>, threads: usize) -> Vec<u16> {
+    let graph = &common.graph;
+    let mut owners = vec![u16::MAX; graph.nodes()];
+    for (index, &host) in graph.hosts.iter().enumerate() {
+        owners[host as usize] = (index * threads / graph.hosts.len()) as u16;
+    }
+    let mut switches: Vec<u32> =
+        (0..graph.nodes() as u32).filter(|&node| !graph.is_host(node)).collect();
+    switches.sort_by_key(|&node| graph.tiers[node as usize]);
+    for (turn, node) in switches.into_iter().enumerate() {
+        let mut votes = vec![0; threads];
+        for end in graph.ports(node) {
+            let owner = owners[end.peer as usize];
+            if owner != u16::MAX && graph.tiers[end.peer as usize] < graph.tiers[node as usize] {
+                votes[owner as usize] += 1;
+            }
+        }
+        let most = votes.iter().copied().max().unwrap_or(0);
+        let winners: Vec<usize> = (0..threads).filter(|&thread| votes[thread] == most).collect();
+        owners[node as usize] = winners[turn % winners.len()] as u16;
+    }
+    owners
+}

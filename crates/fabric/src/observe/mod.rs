@@ -1,0 +1,6 @@
+//! What a run records for its user: samples of probes, and traces of packets, pauses and queues.
+
+pub(crate) mod probe;
+pub(crate) mod recorder;
+pub(crate) mod samples;
+pub(crate) mod spill;

@@ -1,0 +1,227 @@
+//! Time series: samples taken at fixed times, after everything else of that instant. Taking them
+//! changes nothing.
+
+use crate::network::setup::ProbeKind;
+use crate::observe::samples::{Log, Reading};
+use crate::port::Port;
+use std::mem;
+use units::Time;
+
+/// When a probe samples.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock {
+    pub(crate) probe: u32,
+    pub(crate) kind: ProbeKind,
+    /// Which, of kinds that a port has by priority; `None` for all.
+    pub(crate) priority: Option<u8>,
+    pub(crate) interval: Time,
+    pub(crate) end: Time,
+    pub(crate) next: Time,
+    /// How often it has been looked at.
+    pub(crate) instant: u32,
+}
+
+impl Clock {
+    /// Nothing has been looked at yet.
+    fn is_fresh(&self) -> bool {
+        self.instant == 0
+    }
+
+    fn advance(&mut self) {
+        self.next += self.interval;
+        match self.instant.checked_add(1) {
+            Some(instant) if self.next <= self.end => self.instant = instant,
+            // Samples have 32 bits for their instant.
+            _ => self.next = Time::NEVER,
+        }
+    }
+}
+
+/// The probes on a node's ports or flows; of each they keep a `T` from one sample to the next.
+#[derive(Debug)]
+pub(crate) struct Probes<T> {
+    /// When the first of them samples again.
+    next: Time,
+    probes: Vec<Probe<T>>,
+}
+
+#[derive(Debug)]
+struct Probe<T> {
+    clock: Clock,
+    /// In order of their ids.
+    targets: Vec<Target<T>>,
+    log: Log,
+}
+
+#[derive(Debug)]
+struct Target<T> {
+    /// Its index in the probe.
+    index: u32,
+    /// Which port, or which flow.
+    id: u32,
+    kept: T,
+}
+
+impl<T: Default> Probes<T> {
+    /// `probes`: of each target its index in the probe, and which port or flow it is.
+    pub(crate) fn new(probes: Vec<(Clock, Vec<(u32, u32)>)>) -> Probes<T> {
+        let of = |(clock, targets): (Clock, Vec<(u32, u32)>)| {
+            let of = |(index, id)| Target { index, id, kept: T::default() };
+            let mut targets: Vec<Target<T>> = targets.into_iter().map(of).collect();
+            targets.sort_by_key(|target| target.id);
+            Probe { clock, targets, log: Log::default() }
+        };
+        let mut all = Probes { next: Time::NEVER, probes: probes.into_iter().map(of).collect() };
+        all.find_next();
+        all
+    }
+}
+
+impl<T> Probes<T> {
+    fn find_next(&mut self) {
+        self.next = self.probes.iter().map(|probe| probe.clock.next).min().unwrap_or(Time::NEVER);
+    }
+
+    #[inline]
+    pub(crate) fn next(&self) -> Time {
+        self.next
+    }
+
+    /// Takes the samples due at `now`, where `read` finds a value; says how many.
+    #[inline(always)]
+    fn take(
+        &mut self,
+        now: Time,
+        mut read: impl FnMut(&Clock, &mut Target<T>) -> Option<f64>,
+    ) -> u64 {
+        let mut taken = 0;
+        for Probe { clock, targets, log } in &mut self.probes {
+            if clock.next != now {
+                continue;
+            }
+            for target in targets {
+                if let Some(value) = read(clock, target) {
+                    log.push(clock.instant, target.index, value);
+                    taken += 1;
+                }
+            }
+            clock.advance();
+        }
+        self.find_next();
+        taken
+    }
+
+    /// They look no more.
+    pub(crate) fn stop(&mut self) {
+        self.next = Time::NEVER;
+    }
+
+    /// Moves what they saw to the readings of their probes.
+    pub(crate) fn hand_over(&mut self, readings: &mut [Vec<Reading>]) {
+        for Probe { clock, log, .. } in &mut self.probes {
+            log.hand_over(&mut readings[clock.probe as usize]);
+        }
+    }
+}
+
+/// The probes on a node's ports.
+pub(crate) type PortProbes = Probes<Sent>;
+
+/// Bytes that a port had sent at the last sample.
+#[derive(Debug, Default)]
+pub(crate) struct Sent(u64);
+
+impl PortProbes {
+    /// Takes the samples due at `now`; says how many. `state` is asked for what only the scheme's switch
+    /// knows, of a port or of a flow.
+    pub(crate) fn sample<'p>(
+        &mut self,
+        now: Time,
+        port: impl Fn(usize) -> &'p Port,
+        came_in: impl Fn(usize, Option<u8>) -> u64,
+        state: impl Fn(ProbeKind, u32) -> Option<f64>,
+    ) -> u64 {
+        self.take(now, |clock, Target { id, kept: Sent(before), .. }| {
+            if clock.kind == ProbeKind::PortState || clock.kind.at_first_switch().is_some() {
+                return state(clock.kind, *id);
+            }
+            let number = *id as usize;
+            let port = port(number);
+            Some(match clock.kind {
+                ProbeKind::InputQueue => came_in(number, clock.priority) as f64,
+                ProbeKind::Queue => match clock.priority {
+                    None => port.queue_bytes as f64,
+                    Some(priority) => port.class_bytes(priority) as f64,
+                },
+                ProbeKind::Pause => f64::from(u8::from(port.is_paused(clock.priority))),
+                ProbeKind::Throughput | ProbeKind::Utilisation => {
+                    // What begins at time zero is no interval's before it.
+                    let now_sent = if now == Time::ZERO { 0 } else { port.counters.tx_bytes };
+                    let sent = now_sent - mem::replace(before, now_sent);
+                    // What an interval saw is known at its end.
+                    if clock.is_fresh() {
+                        return None;
+                    }
+                    let rate = sent as f64 * 8.0 / clock.interval.as_secs_f64();
+                    if clock.kind == ProbeKind::Throughput {
+                        rate
+                    } else {
+                        rate / port.rate().bps() as f64
+                    }
+                }
+                _ => unreachable!("a probe of flows on a port"),
+            })
+        })
+    }
+}
+
+/// The probes on a host's flows.
+pub(crate) type FlowProbes = Probes<Received>;
+
+/// What came of a flow since the last sample: packets, their delays, their bytes.
+#[derive(Debug, Default)]
+pub(crate) struct Received {
+    packets: u64,
+    delays: Time,
+    bytes: u64,
+}
+
+impl FlowProbes {
+    /// Whether there are none.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.probes.is_empty()
+    }
+
+    /// A data packet of `flow` arrived in order.
+    pub(crate) fn received(&mut self, flow: u32, delay: Time, payload: u16) {
+        for probe in &mut self.probes {
+            let first = probe.targets.partition_point(|target| target.id < flow);
+            for Target { kept, .. } in
+                probe.targets[first..].iter_mut().take_while(|target| target.id == flow)
+            {
+                kept.packets += 1;
+                kept.delays += delay;
+                kept.bytes += u64::from(payload);
+            }
+        }
+    }
+
+    /// Takes the samples due at `now`, and says how many; `observe` gives a sender's quantity.
+    pub(crate) fn sample(
+        &mut self,
+        now: Time,
+        observe: impl Fn(u32, ProbeKind) -> Option<f64>,
+    ) -> u64 {
+        self.take(now, |clock, Target { id, kept, .. }| {
+            let Received { packets, delays, bytes } = mem::take(kept);
+            match clock.kind {
+                ProbeKind::Throughput | ProbeKind::Latency if clock.is_fresh() => None,
+                ProbeKind::Throughput => Some(bytes as f64 * 8.0 / clock.interval.as_secs_f64()),
+                ProbeKind::Latency if packets == 0 => None,
+                ProbeKind::Latency => Some(delays.as_secs_f64() / packets as f64),
+                kind => observe(*id, kind),
+            }
+        })
+    }
+}

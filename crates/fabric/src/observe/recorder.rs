@@ -1,0 +1,460 @@
+//! Records of single events: PFC frames, packets, and how long queues were. Taking them changes
+//! nothing; a node that takes none pays a test of a pointer.
+
+use crate::observe::spill::{Batch, Stored, array};
+use crate::packet::Header;
+use crate::packet::{Address, Flags, Kind, NO_INGRESS};
+use engine::Window;
+use schemes::contract::CodePoint;
+use std::collections::BTreeSet;
+use std::io::{self, ErrorKind, Read};
+use std::mem;
+use units::{NodeId, Time};
+
+/// What to record.
+#[derive(Clone, Debug)]
+pub struct Records {
+    /// Every PFC frame where it arrives.
+    pub pfc: bool,
+    /// Every packet at these nodes.
+    pub packets: BTreeSet<NodeId>,
+    /// Lengths of all queues of switches.
+    pub queues: Option<QueueClock>,
+    /// PFC frames and packets from this time on.
+    pub start: Time,
+    /// And up to this one.
+    pub end: Time,
+    /// Each PFC frame and each event of a packet counts as so many samples of probes: where there is no
+    /// room for more of those, none is recorded.
+    pub samples_each: u64,
+}
+
+impl Default for Records {
+    /// Nothing; what is asked for then, to the end of the run and however much it is.
+    fn default() -> Records {
+        Records {
+            pfc: false,
+            packets: BTreeSet::new(),
+            queues: None,
+            start: Time::ZERO,
+            end: Time::NEVER,
+            samples_each: 0,
+        }
+    }
+}
+
+/// When lengths of queues are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueClock {
+    /// For the first time.
+    pub start: Time,
+    /// For the last time at this or just after it.
+    pub end: Time,
+    /// So often.
+    pub interval: Time,
+    /// What was counted until then is kept whenever the time is a multiple of this.
+    pub block: Time,
+    /// Bytes that count as the same length.
+    pub bin: u64,
+}
+
+/// A PFC frame arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PfcEvent {
+    /// When.
+    pub time: Time,
+    /// Where.
+    pub node: NodeId,
+    /// At which port.
+    pub port: u16,
+    /// Of which priority.
+    pub priority: u8,
+    /// It pauses, or else resumes.
+    pub pause: bool,
+}
+
+/// What happened to a packet; of one instant at one port, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Happening {
+    /// It came in.
+    Received,
+    /// It is about to join a queue.
+    Enqueued,
+    /// It left a queue and begins to go out.
+    Dequeued,
+    /// It found no room, or no way that a failure has left.
+    Dropped,
+    /// It was damaged on the link to this port, or that failed.
+    Lost,
+}
+
+/// Something happened to a packet.
+#[derive(Clone, Copy, Debug)]
+pub struct PacketEvent {
+    /// When.
+    pub time: Time,
+    /// Where.
+    pub node: NodeId,
+    /// At which port.
+    pub port: u16,
+    /// What.
+    pub happening: Happening,
+    /// Bytes in its queue without it.
+    pub queue_bytes: u64,
+    /// The packet. Of its address, what only nodes need is left out: slots and hash; so is its ingress.
+    pub header: Header,
+    /// Of a PFC frame: it pauses.
+    pub pause: bool,
+}
+
+/// How often the queues of a switch's port had which length, as of a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueueBlock {
+    /// When.
+    pub time: Time,
+    /// Where.
+    pub node: NodeId,
+    /// At which port.
+    pub port: u16,
+    /// Looks, by length in bins.
+    pub counts: Vec<u64>,
+}
+
+/// What a node records.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    node: NodeId,
+    takes_pfc: bool,
+    takes_packets: bool,
+    start: Time,
+    end: Time,
+    samples_each: u64,
+    /// There is no room for more.
+    is_full: bool,
+    /// Events that have not been counted, and the memory that they and blocks of lengths take.
+    fresh: u64,
+    fresh_bytes: u64,
+    pfc: Vec<PfcEvent>,
+    packets: Vec<PacketEvent>,
+    /// By port; none where lengths are not looked at.
+    queues: Vec<Lengths>,
+}
+
+impl Recorder {
+    /// The recorder of a node with so many ports whose queues count, if it records anything.
+    pub(crate) fn new(records: &Records, node: NodeId, ports: usize) -> Option<Box<Recorder>> {
+        let takes_packets = records.packets.contains(&node);
+        let queues: Vec<Lengths> = match records.queues {
+            Some(clock) => (0..ports).map(|_| Lengths::new(clock)).collect(),
+            None => Vec::new(),
+        };
+        (records.pfc || takes_packets || !queues.is_empty()).then(|| {
+            Box::new(Recorder {
+                node,
+                takes_pfc: records.pfc,
+                takes_packets,
+                start: records.start,
+                end: records.end,
+                samples_each: records.samples_each,
+                is_full: false,
+                fresh: 0,
+                fresh_bytes: 0,
+                pfc: Vec::new(),
+                packets: Vec::new(),
+                queues,
+            })
+        })
+    }
+
+    /// Whether it wants to see every packet. Lengths of queues do not change where a packet passes
+    /// through a port without waiting.
+    pub(crate) fn takes_packets(&self) -> bool {
+        self.takes_packets
+    }
+
+    /// Whether it looks at packets or queues.
+    pub(crate) fn looks_at_packets(&self) -> bool {
+        self.takes_packets || !self.queues.is_empty()
+    }
+
+    /// A window begins, in which there is room for what is recorded or not.
+    #[inline]
+    pub(crate) fn begin<P: Copy + Send>(
+        this: &mut Option<Box<Recorder>>,
+        window: &Window<'_, '_, P>,
+    ) {
+        if let Some(recorder) = this {
+            recorder.is_full = !window.has_room();
+        }
+    }
+
+    /// The window ends: what was recorded in it is counted.
+    #[inline]
+    pub(crate) fn end<P: Copy + Send>(
+        this: &mut Option<Box<Recorder>>,
+        window: &mut Window<'_, '_, P>,
+    ) {
+        if let Some(recorder) = this {
+            let entries = mem::take(&mut recorder.fresh) * recorder.samples_each;
+            window.record(entries, mem::take(&mut recorder.fresh_bytes));
+        }
+    }
+
+    fn is_asked(&self, time: Time) -> bool {
+        !self.is_full && self.start <= time && time <= self.end
+    }
+
+    pub(crate) fn pfc(&mut self, time: Time, port: u16, priority: u8, pause: bool) {
+        if self.takes_pfc && self.is_asked(time) {
+            self.fresh += 1;
+            self.fresh_bytes += size_of::<PfcEvent>() as u64;
+            self.pfc.push(PfcEvent { time, node: self.node, port, priority, pause });
+        }
+    }
+
+    pub(crate) fn packet(
+        &mut self,
+        time: Time,
+        port: u16,
+        happening: Happening,
+        queue_bytes: u64,
+        header: &Header,
+    ) {
+        if self.takes_packets && self.is_asked(time) {
+            self.fresh += 1;
+            self.fresh_bytes += size_of::<PacketEvent>() as u64;
+            let pause = header.echo != CodePoint::Capable;
+            let Address { src, dst, flow, .. } = header.address;
+            let address = Address { src, dst, flow, ..Address::default() };
+            let header = Header { address, ingress: NO_INGRESS, ..*header };
+            let node = self.node;
+            let event = PacketEvent { time, node, port, happening, queue_bytes, header, pause };
+            self.packets.push(event);
+        }
+    }
+
+    /// A queue of `port` that holds `bytes` is about to grow: looks before `now` saw that.
+    pub(crate) fn grows(&mut self, now: Time, port: usize, bytes: u64) {
+        if let Some(lengths) = self.queues.get_mut(port) {
+            self.fresh_bytes += lengths.count(now, bytes);
+        }
+    }
+
+    /// A queue of `port` that holds `bytes` is about to shrink: looks up to `now` saw that.
+    pub(crate) fn shrinks(&mut self, now: Time, port: usize, bytes: u64) {
+        if let Some(lengths) = self.queues.get_mut(port) {
+            self.fresh_bytes += lengths.count(now + Time::from_ps(1), bytes);
+        }
+    }
+
+    /// Moves to `batch` what was recorded before `end`, when queues have these bytes.
+    pub(crate) fn hand_over(&mut self, batch: &mut Batch, end: Time, bytes: impl Fn(usize) -> u64) {
+        assert!(self.packets.iter().all(|event| event.time < end), "a record of the future");
+        batch.pfc.append(&mut mem::take(&mut self.pfc));
+        batch.packets.append(&mut mem::take(&mut self.packets));
+        for (port, lengths) in self.queues.iter_mut().enumerate() {
+            lengths.count(end, bytes(port));
+            for (time, counts) in lengths.blocks.drain(..) {
+                batch.queues.push(QueueBlock { time, node: self.node, port: port as u16, counts });
+            }
+        }
+    }
+}
+
+/// The lengths of a port's queues.
+#[derive(Debug)]
+struct Lengths {
+    clock: QueueClock,
+    /// The next look.
+    next: Time,
+    counts: Vec<u64>,
+    blocks: Vec<(Time, Vec<u64>)>,
+}
+
+impl Lengths {
+    fn new(clock: QueueClock) -> Lengths {
+        Lengths { clock, next: clock.start, counts: Vec::new(), blocks: Vec::new() }
+    }
+
+    /// Counts the looks before `until`, which see `bytes`. Returns the memory that new blocks take.
+    fn count(&mut self, until: Time, bytes: u64) -> u64 {
+        let mut taken = 0;
+        let QueueClock { end, interval, block, bin, .. } = self.clock;
+        while self.next < until {
+            // As many as there are up to the end of a block, at once.
+            let block_end = self.next.round_up(block);
+            // The last look is the first that is not before the end.
+            let last = (until - Time::from_ps(1)).min(block_end).min(end.max(self.next));
+            let looks = (last - self.next).ps() / interval.ps() + 1;
+            let place = (bytes / bin) as usize;
+            if self.counts.len() <= place {
+                self.counts.resize(place + 1, 0);
+            }
+            self.counts[place] += looks;
+            let last = self.next + interval * (looks - 1);
+            if last.ps().is_multiple_of(block.ps()) {
+                self.blocks.push((last, self.counts.clone()));
+                taken += (size_of::<QueueBlock>() + size_of_val(&self.counts[..])) as u64;
+            }
+            self.next = if last >= end { Time::NEVER } else { last + interval };
+        }
+        taken
+    }
+}
+
+impl Stored for PfcEvent {
+    fn store(&self, out: &mut Vec<u8>) {
+        out.extend(self.time.ps().to_le_bytes());
+        out.extend(self.node.get().to_le_bytes());
+        out.extend(self.port.to_le_bytes());
+        out.extend([self.priority, self.pause.into()]);
+    }
+
+    fn load(from: &mut impl Read) -> io::Result<PfcEvent> {
+        let (time, node, port) = place(from)?;
+        let [priority, pause] = array(from)?;
+        Ok(PfcEvent { time, node, port, priority, pause: pause != 0 })
+    }
+}
+
+impl Stored for QueueBlock {
+    fn store(&self, out: &mut Vec<u8>) {
+        out.extend(self.time.ps().to_le_bytes());
+        out.extend(self.node.get().to_le_bytes());
+        out.extend(self.port.to_le_bytes());
+        out.extend((self.counts.len() as u64).to_le_bytes());
+        self.counts.iter().for_each(|count| out.extend(count.to_le_bytes()));
+    }
+
+    fn load(from: &mut impl Read) -> io::Result<QueueBlock> {
+        let (time, node, port) = place(from)?;
+        let length = u64::from_le_bytes(array(from)?);
+        let counts = (0..length).map(|_| Ok(u64::from_le_bytes(array(from)?)));
+        Ok(QueueBlock { time, node, port, counts: counts.collect::<io::Result<_>>()? })
+    }
+}
+
+impl Stored for PacketEvent {
+    fn store(&self, out: &mut Vec<u8>) {
+        let header = &self.header;
+        let Address { src, dst, flow, .. } = header.address;
+        out.extend(self.time.ps().to_le_bytes());
+        out.extend(self.node.get().to_le_bytes());
+        out.extend(self.port.to_le_bytes());
+        out.extend([self.happening as u8, self.pause.into()]);
+        out.extend(self.queue_bytes.to_le_bytes());
+        [src, dst, flow].into_iter().for_each(|part| out.extend(part.to_le_bytes()));
+        out.extend({ header.sequence }.to_le_bytes());
+        out.extend({ header.sent_at }.ps().to_le_bytes());
+        out.extend(header.size.to_le_bytes());
+        out.extend(header.payload.to_le_bytes());
+        let bytes = [header.kind as u8, header.priority, header.code_point as u8];
+        out.extend(bytes.into_iter().chain([header.echo as u8, header.flags.bits()]));
+    }
+
+    fn load(from: &mut impl Read) -> io::Result<PacketEvent> {
+        let (time, node, port) = place(from)?;
+        let [happening, pause] = array(from)?;
+        let queue_bytes = u64::from_le_bytes(array(from)?);
+        let mut part = || Ok::<_, io::Error>(u32::from_le_bytes(array(from)?));
+        let address = Address { src: part()?, dst: part()?, flow: part()?, ..Address::default() };
+        let sequence = u64::from_le_bytes(array(from)?);
+        let sent_at = Time::from_ps(u64::from_le_bytes(array(from)?));
+        let size = u16::from_le_bytes(array(from)?);
+        let payload = u16::from_le_bytes(array(from)?);
+        let [kind, priority, code_point, echo, flags] = array(from)?;
+        let header = Header {
+            address,
+            sequence,
+            sent_at,
+            size,
+            payload,
+            ingress: NO_INGRESS,
+            kind: numbered(&KINDS, kind)?,
+            priority,
+            code_point: numbered(&CODE_POINTS, code_point)?,
+            echo: numbered(&CODE_POINTS, echo)?,
+            flags: Flags::from_bits_retain(flags),
+        };
+        let happening = numbered(&HAPPENINGS, happening)?;
+        Ok(PacketEvent { time, node, port, happening, queue_bytes, header, pause: pause != 0 })
+    }
+}
+
+/// When and where: what each record begins with.
+fn place(from: &mut impl Read) -> io::Result<(Time, NodeId, u16)> {
+    let time = Time::from_ps(u64::from_le_bytes(array(from)?));
+    let node = NodeId::new(u32::from_le_bytes(array(from)?));
+    Ok((time, node, u16::from_le_bytes(array(from)?)))
+}
+
+/// By their numbers.
+const KINDS: [Kind; 6] = [Kind::Data, Kind::Ack, Kind::Nack, Kind::Ctl, Kind::LinkCtl, Kind::Pfc];
+const CODE_POINTS: [CodePoint; 3] =
+    [CodePoint::Capable, CodePoint::UndeterminedEncountered, CodePoint::CongestionExperienced];
+const HAPPENINGS: [Happening; 5] = [
+    Happening::Received,
+    Happening::Enqueued,
+    Happening::Dequeued,
+    Happening::Dropped,
+    Happening::Lost,
+];
+
+/// What has a number.
+fn numbered<T: Copy>(all: &[T], number: u8) -> io::Result<T> {
+    all.get(usize::from(number)).copied().ok_or_else(|| ErrorKind::InvalidData.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn counting_many_looks_at_once_is_counting_each(
+            changes in prop::collection::vec((0u64..3_000, 0u64..5_000), 0..40),
+            start in 0u64..40,
+            end in 0u64..400,
+        ) {
+            let ns = |n: u64| Time::from_ns(n * 100);
+            let clock = QueueClock {
+                start: ns(start),
+                end: ns(end),
+                interval: ns(1),
+                block: ns(50),
+                bin: 1_000,
+            };
+            let mut lengths = Lengths::new(clock);
+            let mut now = Time::ZERO;
+            let mut bytes = 0;
+            let mut history = vec![];
+            for (wait, next) in changes {
+                now += Time::from_ns(wait);
+                lengths.count(now, bytes);
+                bytes = next;
+                history.push((now, next));
+            }
+            let stop = now.max(ns(start)).max(ns(end)) + ns(7);
+            lengths.count(stop, bytes);
+            let mut counts = Vec::<u64>::new();
+            let mut blocks = vec![];
+            let mut look = clock.start;
+            loop {
+                let seen = history.iter().rev().find(|(at, _)| *at <= look).map_or(0, |h| h.1);
+                let place = (seen / 1_000) as usize;
+                counts.resize(counts.len().max(place + 1), 0);
+                counts[place] += 1;
+                if look.ps().is_multiple_of(clock.block.ps()) {
+                    blocks.push((look, counts.clone()));
+                }
+                if look >= clock.end {
+                    break;
+                }
+                look += clock.interval;
+            }
+            prop_assert_eq!(lengths.blocks, blocks);
+            prop_assert_eq!(lengths.counts, counts);
+        }
+    }
+}

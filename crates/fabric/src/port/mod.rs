@@ -1,0 +1,468 @@
+//! The sending side of a port: queues, the wire, and what is counted.
+
+mod counters;
+pub(crate) mod losses;
+pub(crate) mod red;
+pub(crate) mod scheduler;
+mod serialise;
+mod shaper;
+
+pub use counters::PortCounters;
+
+use crate::compat::Clock;
+use crate::context::Common;
+use crate::network::graph::LinkEnd;
+use crate::packet::{Kind, Packet, Scheme, class_by_emission, class_of};
+use crate::port::scheduler::{PFC, PFC_BIT, Scheduler};
+use engine::{Class, Fifo, Handle, Link, Packets, Window};
+use schemes::contract::ClassSpec;
+use shaper::Shaper;
+use std::mem;
+use units::{PortId, Rate, Time};
+
+/// The sending side of a port. What a packet needs that does not wait comes first, on as few cache
+/// lines as it can.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Port {
+    /// What goes first at the peer among arrivals of the same instant.
+    data_class: Class,
+    other_class: Class,
+    /// Priorities with packets waiting, and the PFC bit. Not where four bytes could begin: compilers would
+    /// then read four, of which two may just have been written, and that takes long.
+    pub(crate) waiting: u16,
+    pfc_class: Class,
+    clock: Clock,
+    /// Priorities that the peer paused.
+    pub(crate) paused: u16,
+    /// That of the packet that left last.
+    last_priority: u8,
+    /// When the wire is free; the next packet begins then or when it becomes ready.
+    pub(crate) free_at: Time,
+    /// Picoseconds a byte takes; 0 where that is not a whole number, or not how time is counted.
+    byte_time: u64,
+    /// From the end of a packet to its handling at the peer: propagation and the peer's latency.
+    delay: Time,
+    pub(crate) link: Link,
+    shaper: Option<Box<Shaper>>,
+    /// Bytes waiting, all priorities, PFC frames not counted.
+    pub(crate) queue_bytes: u64,
+    pub(crate) last_departure: Time,
+    pub(crate) counters: PortCounters,
+    scheduler: Scheduler,
+    /// Priorities take turns packet by packet.
+    packet_turns: bool,
+    /// Packets that wait, by priority.
+    class_packets: [u32; 8],
+    /// By priority, then that of PFC frames.
+    queues: [Queue; 9],
+    rate: Rate,
+    /// Where `byte_time` is 0: what the usual sizes take, data first.
+    usual: [(u64, Time); 2],
+    /// The delay of PFC frames, which are handled at once.
+    pfc_delay: Time,
+    paused_since: Time,
+    /// Its link has failed.
+    down: bool,
+    /// By priority: when the pause began that lasts, or the last one.
+    class_paused_since: [Time; 8],
+}
+
+/// What waits in one priority.
+#[derive(Debug, Default)]
+struct Queue {
+    bytes: u64,
+    fifo: Fifo,
+}
+
+impl Port {
+    pub(crate) fn new<S: Scheme>(
+        common: &Common<S>,
+        end: &LinkEnd,
+        latency: Time,
+        scheduler: Scheduler,
+    ) -> Port {
+        let clock = common.clock;
+        let exact = if clock == Clock::Exact { end.rate.exact_ps_per_byte() } else { None };
+        let class = if common.quirks.emission_order { class_by_emission } else { class_of };
+        let usual = [u64::from(common.full_packet), u64::from(common.ack_size)];
+        Port {
+            free_at: Time::ZERO,
+            waiting: 0,
+            paused: 0,
+            last_priority: 0,
+            packet_turns: common.quirks.packet_turns,
+            queue_bytes: 0,
+            byte_time: exact.unwrap_or(0),
+            usual: usual.map(|size| (size, clock.time_for(end.rate, size))),
+            clock,
+            data_class: class(Kind::Data),
+            other_class: class(Kind::Ack),
+            pfc_class: class(Kind::Pfc),
+            rate: end.rate,
+            delay: end.delay + latency,
+            pfc_delay: end.delay,
+            link: Link::new(end.peer, end.peer_port),
+            class_packets: [0; 8],
+            queues: Default::default(),
+            scheduler,
+            counters: PortCounters::default(),
+            paused_since: Time::ZERO,
+            last_departure: Time::ZERO,
+            shaper: None,
+            down: false,
+            class_paused_since: [Time::ZERO; 8],
+        }
+    }
+
+    /// Limits a class to its share of the link.
+    pub(crate) fn shape(&mut self, class: &ClassSpec) {
+        if class.share < 1.0 {
+            self.shaper.get_or_insert_default().limit(class);
+        }
+    }
+
+    /// Whether a packet of `priority` that joins now would leave at once.
+    #[inline]
+    pub(crate) fn is_idle(&self, priority: u8, now: Time) -> bool {
+        self.waiting == 0 && self.free_at <= now && self.paused & 1 << priority == 0
+    }
+
+    /// Whether the same holds for every priority.
+    #[inline]
+    pub(crate) fn is_open(&self, now: Time) -> bool {
+        self.waiting | self.paused == 0 && self.free_at <= now
+    }
+
+    /// No packet that waits leaves an empty queue behind before this, where none is larger than
+    /// `largest` bytes.
+    pub(crate) fn empty_from(&self, largest: u64) -> Time {
+        let before = self.queue_bytes.saturating_sub(largest);
+        Time::from_ps(self.free_at.ps().saturating_add(before.saturating_mul(self.byte_time)))
+    }
+
+    /// Counts a packet that passes without waiting for anything.
+    #[inline]
+    pub(crate) fn count_through(&mut self, size: u16) {
+        self.counters.count_queue(u64::from(size));
+    }
+
+    /// Whether a priority may use less than the whole link.
+    #[inline]
+    pub(crate) fn is_shaped(&self) -> bool {
+        self.shaper.is_some()
+    }
+
+    /// Propagation delay of its cable.
+    pub(crate) fn propagation(&self) -> Time {
+        self.pfc_delay
+    }
+
+    pub(crate) fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    /// Sizes that most packets have, and what they take on the wire.
+    pub(crate) fn usual_sizes(&self) -> [(u64, Time); 2] {
+        self.usual
+    }
+
+    /// Priorities (and the PFC bit) of which something may be sent, gates and shapers aside.
+    #[inline]
+    pub(crate) fn open(&self) -> u16 {
+        self.waiting & !self.paused
+    }
+
+    /// The part of `open` that its shapers let go at `now`.
+    #[inline]
+    pub(crate) fn unshaped(&self, open: u16, now: Time) -> u16 {
+        self.shaper.as_ref().map_or(open, |shaper| shaper.lets_go(open, now))
+    }
+
+    /// When the next packet of the priorities in `open` begins; [`Time::NEVER`] if it is empty.
+    #[inline]
+    pub(crate) fn due(&self, open: u16) -> Time {
+        if open == 0 {
+            return Time::NEVER;
+        }
+        match &self.shaper {
+            None => self.free_at,
+            Some(shaper) => self.free_at.max(shaper.earliest(open)),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn class_bytes(&self, priority: u8) -> u64 {
+        self.queues[priority as usize].bytes
+    }
+
+    #[inline]
+    pub(crate) fn class_packets(&self, priority: u8) -> u32 {
+        self.class_packets[priority as usize]
+    }
+
+    /// Packets that wait, PFC frames aside.
+    pub(crate) fn packets(&self) -> u32 {
+        self.class_packets.iter().sum()
+    }
+
+    /// Counts a packet as waiting; where it waits is the caller's matter.
+    #[inline]
+    pub(crate) fn count_in(&mut self, priority: u8, size: u16) {
+        self.queue_bytes += u64::from(size);
+        self.queues[priority as usize & 7].bytes += u64::from(size);
+        self.class_packets[priority as usize & 7] += 1;
+        self.counters.count_queue(self.queue_bytes);
+    }
+
+    /// Counts a packet as gone from where it waited.
+    #[inline]
+    pub(crate) fn count_out(&mut self, priority: u8, size: u16) {
+        self.queue_bytes -= u64::from(size);
+        self.queues[priority as usize & 7].bytes -= u64::from(size);
+        self.class_packets[priority as usize & 7] -= 1;
+    }
+
+    /// Adds a packet to the queue of its priority.
+    #[inline]
+    pub(crate) fn enqueue<S: Scheme>(
+        &mut self,
+        packets: &Packets<'_, Packet<S>>,
+        priority: u8,
+        size: u16,
+        handle: Handle,
+    ) {
+        self.count_in(priority, size);
+        self.waiting |= 1 << priority;
+        self.queues[priority as usize & 7].fifo.push(packets, handle);
+    }
+
+    /// Puts a packet that was taken from a queue, and not counted out, at its tail.
+    pub(crate) fn put_back<S: Scheme>(
+        &mut self,
+        packets: &Packets<'_, Packet<S>>,
+        queue: usize,
+        handle: Handle,
+    ) {
+        self.waiting |= 1 << queue;
+        self.queues[queue].fifo.push(packets, handle);
+    }
+
+    /// Takes the first packet of a priority if any `waits` there, else the one of `entry`. The caller counts
+    /// what waits, as with the four that follow.
+    ///
+    /// # Safety
+    /// As with [`Window::first_of`].
+    #[inline(always)]
+    pub(crate) unsafe fn take_first<S: Scheme>(
+        &mut self,
+        window: &Window<'_, '_, Packet<S>>,
+        priority: u8,
+        waits: bool,
+        entry: u64,
+    ) -> Handle {
+        // SAFETY: the caller's.
+        unsafe { window.first_of(&mut self.queues[priority as usize & 7].fifo, waits, entry) }
+    }
+
+    /// Adds a packet to the queue of its priority.
+    #[inline(always)]
+    pub(crate) fn put_last<S: Scheme>(
+        &mut self,
+        packets: &Packets<'_, Packet<S>>,
+        priority: u8,
+        handle: Handle,
+    ) {
+        self.queues[priority as usize & 7].fifo.push(packets, handle);
+    }
+
+    /// So many bytes wait when a packet of so many more has left.
+    #[inline(always)]
+    pub(crate) fn set_waiting_bytes(&mut self, bytes: u64, more: u64) {
+        self.queue_bytes = bytes;
+        self.counters.count_queue(bytes + more);
+    }
+
+    /// So many bytes wait in a priority.
+    #[inline(always)]
+    pub(crate) fn set_class_bytes(&mut self, priority: u8, bytes: u64) {
+        self.queues[priority as usize & 7].bytes = bytes;
+    }
+
+    /// So many packets wait in a priority.
+    #[inline(always)]
+    pub(crate) fn set_class_packets(&mut self, priority: u8, packets: u32) {
+        self.class_packets[priority as usize & 7] = packets;
+        let bit = 1 << (priority & 7);
+        self.waiting = self.waiting & !bit | if packets == 0 { 0 } else { bit };
+    }
+
+    /// Whether so much waits that it is mostly several packets, and no PFC frame.
+    #[inline]
+    pub(crate) fn is_busy(&self) -> bool {
+        const MUCH: u64 = 2000;
+        self.waiting & PFC_BIT == 0 && self.queue_bytes >= MUCH
+    }
+
+    /// See [`Scheduler::strict_pair`].
+    pub(crate) fn strict_pair(&self, priorities: u16) -> Option<[u8; 2]> {
+        self.scheduler.strict_pair(priorities)
+    }
+
+    /// Adds a PFC frame, which goes before everything else.
+    pub(crate) fn enqueue_pfc<S: Scheme>(
+        &mut self,
+        packets: &Packets<'_, Packet<S>>,
+        handle: Handle,
+        pause: bool,
+    ) {
+        self.counters.pause_frames_sent += u64::from(pause);
+        self.waiting |= PFC_BIT;
+        self.queues[PFC].fifo.push(packets, handle);
+    }
+
+    /// Takes the next packet of a priority, or PFC frame, without counting it out.
+    #[inline]
+    pub(crate) fn dequeue<S: Scheme>(
+        &mut self,
+        packets: &Packets<'_, Packet<S>>,
+        queue: usize,
+    ) -> Handle {
+        let fifo = &mut self.queues[queue].fifo;
+        let handle = fifo.pop(packets).expect("the queue's bit says it waits");
+        // Whether it was the last can't be guessed.
+        self.waiting &= !(u16::from(fifo.is_empty()) << queue);
+        handle
+    }
+
+    /// Whether the port's own queue of a priority has packets.
+    #[inline]
+    pub(crate) fn has(&self, queue: usize) -> bool {
+        !self.queues[queue].fifo.is_empty()
+    }
+
+    /// The priority, among those in `open`, that goes next; `size` stands for the size of the next
+    /// packet where it does not wait in the port's own queues.
+    #[inline]
+    pub(crate) fn pick<S: Scheme>(
+        &mut self,
+        packets: &Packets<'_, Packet<S>>,
+        open: u16,
+        size: Option<u32>,
+    ) -> usize {
+        match self.scheduler.only_choice(open) {
+            Some(queue) => queue,
+            None => self.pick_in_turn(packets, open, size),
+        }
+    }
+
+    #[inline(never)]
+    fn pick_in_turn<S: Scheme>(
+        &mut self,
+        packets: &Packets<'_, Packet<S>>,
+        open: u16,
+        size: Option<u32>,
+    ) -> usize {
+        if self.packet_turns {
+            let mut turns = (1..=8).map(|step| (usize::from(self.last_priority) + step) % 8);
+            return turns.find(|queue| open & 1 << queue != 0).expect("one is open");
+        }
+        let queues = &self.queues;
+        self.scheduler.round_robin(open as u8, |queue| {
+            size.unwrap_or_else(|| {
+                queues[queue].fifo.peek(packets).map_or(0, |packet| u32::from(packet.header.size))
+            })
+        })
+    }
+
+    /// The peer paused a priority or let it go on. Returns whether that changed anything.
+    pub(crate) fn set_paused(&mut self, priority: u8, pause: bool, now: Time) -> bool {
+        self.counters.pause_frames_received += u64::from(pause);
+        let before = self.paused;
+        if pause {
+            self.paused |= 1 << priority;
+        } else {
+            self.paused &= !(1 << priority);
+        }
+        if before == 0 && self.paused != 0 {
+            self.paused_since = now;
+        }
+        if self.paused & !before != 0 {
+            self.class_paused_since[priority as usize & 7] = now;
+        }
+        if before != 0 && self.paused == 0 {
+            self.counters.paused += now - self.paused_since;
+        }
+        before != self.paused
+    }
+
+    /// Its link fails: nothing leaves any more, and no pause lasts. Returns the priorities that were paused.
+    pub(crate) fn take_down(&mut self, now: Time) -> u16 {
+        if self.paused != 0 {
+            self.counters.paused += now - self.paused_since;
+        }
+        self.down = true;
+        mem::replace(&mut self.paused, u16::MAX)
+    }
+
+    /// Its link is repaired.
+    pub(crate) fn bring_up(&mut self) {
+        self.down = false;
+        self.paused = 0;
+    }
+
+    /// Whether its link has failed.
+    #[inline]
+    pub(crate) fn is_down(&self) -> bool {
+        self.down
+    }
+
+    /// Takes one of the packets that wait here, and tells of which queue; which one is not its turn.
+    pub(crate) fn take_any<S: Scheme>(
+        &mut self,
+        packets: &Packets<'_, Packet<S>>,
+    ) -> Option<(usize, Handle)> {
+        let queue = self.waiting.trailing_zeros() as usize;
+        (self.waiting != 0).then(|| (queue, self.dequeue(packets, queue)))
+    }
+
+    /// The counters, a pause that still lasts at `end` included.
+    pub(crate) fn final_counters(&self, end: Time) -> PortCounters {
+        let mut counters = self.counters;
+        if self.paused != 0 && !self.down {
+            counters.paused += end.saturating_sub(self.paused_since);
+        }
+        counters
+    }
+
+    /// By priority: since when the peer pauses it.
+    pub(crate) fn paused_since(&self) -> [Option<Time>; 8] {
+        std::array::from_fn(|priority| {
+            self.is_paused(Some(priority as u8)).then(|| self.class_paused_since[priority])
+        })
+    }
+
+    /// Whether the peer pauses a priority of it, or any.
+    pub(crate) fn is_paused(&self, priority: Option<u8>) -> bool {
+        let asked = priority.map_or(u16::MAX, |priority| 1 << priority);
+        self.paused & asked != 0 && !self.down
+    }
+
+    /// The port as a scheme sees it where no packet is at hand.
+    pub(crate) fn view_without_packet(&self, port: usize) -> schemes::contract::PortView {
+        schemes::contract::PortView { class_bytes: self.queue_bytes, ..self.view(port, 0) }
+    }
+
+    /// The port as a scheme sees it, with a packet of `priority` at hand.
+    #[inline]
+    pub(crate) fn view(&self, port: usize, priority: u8) -> schemes::contract::PortView {
+        schemes::contract::PortView {
+            port: PortId::new(port as u16),
+            rate: self.rate,
+            queue_bytes: self.queue_bytes,
+            class_bytes: self.queues[priority as usize & 7].bytes,
+            tx_bytes: self.counters.tx_bytes,
+            last_departure: self.last_departure,
+        }
+    }
+}

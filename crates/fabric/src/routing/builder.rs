@@ -1,0 +1,289 @@
+//! What routes are made of, and kept in while they are worked out: attachments, sets of ports, next
+//! hops.
+
+use crate::network::graph::{Epoch, Graph, LinkEnd};
+use crate::simulation::Refusal;
+use std::collections::BTreeMap;
+use units::{Bytes, PortId, Rate, Time, cancel};
+
+/// Where a host hangs: its attachment and its place in it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) attachment: u32,
+    pub(super) index: u32,
+}
+
+/// An entry for an attachment that hangs on the node itself has this bit, see `Routes::table`.
+pub(super) const LOCAL: u32 = 1 << 31;
+/// In place of the row of a node that has none.
+pub(super) const NO_ROW: u32 = u32::MAX;
+
+/// How sets of ports are named: the number of a set's ports in the low bits, as many as the largest set
+/// needs, and its place in those that are left.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Naming {
+    count_bits: u32,
+    count_mask: u32,
+}
+
+impl Naming {
+    /// For sets of up to `most` ports.
+    pub(super) fn new(most: usize) -> Naming {
+        let count_bits = usize::BITS - most.leading_zeros();
+        Naming { count_bits, count_mask: (1 << count_bits) - 1 }
+    }
+
+    /// The name of a set, where so many numbers from its place on can be told.
+    fn name(self, place: usize, numbers: usize, count: usize) -> Result<u32, Refusal> {
+        if place + numbers > (LOCAL >> self.count_bits) as usize {
+            return Err(Refusal::ManyRoutes);
+        }
+        Ok((place as u32) << self.count_bits | count as u32)
+    }
+
+    /// The number of its ports.
+    #[inline(always)]
+    pub(super) fn count(self, name: u32) -> u32 {
+        name & self.count_mask
+    }
+
+    /// Its place.
+    #[inline(always)]
+    pub(super) fn place(self, name: u32) -> usize {
+        (name >> self.count_bits) as usize
+    }
+
+    /// The name of one that is so many places further on.
+    #[inline(always)]
+    pub(super) fn further(self, name: u32, places: u32) -> u32 {
+        name + (places << self.count_bits)
+    }
+}
+
+/// Interns sets of ports.
+pub(super) struct Sets {
+    pub(super) naming: Naming,
+    known: BTreeMap<Vec<PortId>, u32>,
+    pub(super) members: Vec<PortId>,
+    /// Names of sets, those of the hosts of an attachment one after another.
+    pub(super) local: Vec<u32>,
+}
+
+impl Sets {
+    fn new(naming: Naming) -> Sets {
+        Sets { naming, known: BTreeMap::new(), members: Vec::new(), local: Vec::new() }
+    }
+
+    /// The name of a set.
+    pub(super) fn name(&mut self, set: &[PortId]) -> Result<u32, Refusal> {
+        if let Some(&name) = self.known.get(set) {
+            return Ok(name);
+        }
+        let name = self.naming.name(self.members.len(), set.len(), set.len())?;
+        self.members.extend(set);
+        self.known.insert(set.to_vec(), name);
+        Ok(name)
+    }
+
+    /// The entry for an attachment whose hosts hang on the node by one port each.
+    pub(super) fn single_ports(&mut self, ports: &[PortId]) -> Result<u32, Refusal> {
+        let all = self.name(ports)?;
+        Ok(LOCAL | (all - self.naming.count(all) + 1))
+    }
+
+    /// The entry for an attachment whose hosts hang on the node, each by one of `sets`.
+    pub(super) fn of_hosts(
+        &mut self,
+        sets: impl ExactSizeIterator<Item = Vec<PortId>>,
+    ) -> Result<u32, Refusal> {
+        let entry = LOCAL | self.naming.name(self.local.len(), sets.len(), 0)?;
+        for set in sets {
+            let name = self.name(&set)?;
+            self.local.push(name);
+        }
+        Ok(entry)
+    }
+}
+
+/// What a packet of a size costs on a link, for round trips.
+pub(crate) struct Sizes {
+    /// Wire bytes of a full data packet, and of an ACK.
+    pub(crate) data: u64,
+    pub(crate) ack: u64,
+    /// Where only this payload counts, and one way only, in whole nanoseconds.
+    pub(crate) payload_only: Option<u64>,
+    /// Time that a node takes between the wire and its queues, by kind.
+    pub(crate) host_latency: Time,
+    pub(crate) switch_latency: Time,
+}
+
+impl Sizes {
+    fn hop(&self, graph: &Graph, from: &LinkEnd, bytes: u64) -> Time {
+        let latency =
+            if graph.is_host(from.peer) { self.host_latency } else { self.switch_latency };
+        from.rate.time_for(Bytes::new(bytes)) + from.delay + latency
+    }
+
+    /// A data packet one way and its ACK the other, over one link.
+    pub(crate) fn both(&self, graph: &Graph, from: &LinkEnd, back: &LinkEnd) -> Time {
+        if let Some(payload) = self.payload_only {
+            let ns = payload * 8_000_000_000 / from.rate.bps().max(1);
+            return from.delay * 2 + Time::from_ns(ns);
+        }
+        self.hop(graph, from, self.data) + self.hop(graph, back, self.ack)
+    }
+}
+
+/// The attachments of a network.
+pub(super) struct Attachments {
+    /// By host.
+    pub(super) places: Vec<Place>,
+    /// The hosts of each, by node.
+    pub(super) members: Vec<Vec<u32>>,
+}
+
+impl Attachments {
+    pub(super) fn new(epochs: &[Epoch<'_>]) -> Attachments {
+        let graph = &epochs[0];
+        // Hosts with the same set of neighbours, in all epochs.
+        let mut numbers: BTreeMap<Vec<u32>, u32> = BTreeMap::new();
+        let mut members: Vec<Vec<u32>> = Vec::new();
+        let mut places = Vec::with_capacity(graph.hosts.len());
+        for &host in &graph.hosts {
+            cancel::check();
+            let mut neighbours: Vec<u32> = Vec::new();
+            for (number, epoch) in epochs.iter().enumerate() {
+                let mut now: Vec<u32> = epoch.live_ports(host).map(|(_, end)| end.peer).collect();
+                now.sort_unstable();
+                now.dedup();
+                if number > 0 {
+                    neighbours.push(u32::MAX);
+                }
+                neighbours.append(&mut now);
+            }
+            // Hosts that are wired to hosts are a matter of their own.
+            if graph.ports(host).iter().any(|end| graph.is_host(end.peer)) {
+                neighbours.push(u32::MAX);
+                neighbours.push(host);
+            }
+            let number = *numbers.entry(neighbours).or_insert_with(|| {
+                members.push(Vec::new());
+                members.len() as u32 - 1
+            });
+            let index = members[number as usize].len() as u32;
+            members[number as usize].push(host);
+            places.push(Place { attachment: number, index });
+        }
+        Attachments { places, members }
+    }
+}
+
+/// Next hops while they are worked out.
+pub(super) struct Table {
+    /// Row of each node in `entries`; hosts with one port need none.
+    pub(super) rows: Vec<u32>,
+    pub(super) rows_of_epoch: u32,
+    /// The one being filled; its rows follow those of the epochs before.
+    pub(super) epoch: usize,
+    pub(super) attachments: usize,
+    pub(super) entries: Vec<u32>,
+    pub(super) sets: Sets,
+    pub(super) network_rtt: Time,
+    pub(super) network_bdp: Option<Bytes>,
+    pub(super) max_switches: usize,
+}
+
+impl Table {
+    pub(super) fn new(graph: &Graph, attachments: usize, naming: Naming) -> Table {
+        let mut rows = vec![NO_ROW; graph.nodes()];
+        let mut count = 0;
+        for (node, row) in rows.iter_mut().enumerate() {
+            if !graph.is_host(node as u32) || graph.ports(node as u32).len() > 1 {
+                *row = count;
+                count += 1;
+            }
+        }
+        Table {
+            rows,
+            rows_of_epoch: count,
+            epoch: 0,
+            attachments,
+            entries: Vec::new(),
+            sets: Sets::new(naming),
+            network_rtt: Time::ZERO,
+            network_bdp: None,
+            max_switches: 0,
+        }
+    }
+
+    /// Where the next hops of a node to an attachment are kept.
+    pub(super) fn slot(&self, node: u32, attachment: usize) -> usize {
+        let row = self.rows[node as usize] as usize + self.epoch * self.rows_of_epoch as usize;
+        row * self.attachments + attachment
+    }
+
+    /// Makes room for the rows of an epoch. What nothing leads to has no ports.
+    pub(super) fn begin(&mut self, epoch: usize) -> Result<(), Refusal> {
+        self.epoch = epoch;
+        let none = self.sets.name(&[])?;
+        let count = (epoch + 1) * self.rows_of_epoch as usize * self.attachments;
+        self.entries.resize(count, none);
+        Ok(())
+    }
+
+    /// A round trip between two hosts, and how many switches it passes. Hosts go by the network as
+    /// it was at the start.
+    pub(super) fn widen(&mut self, rtt: Time, switches: usize) {
+        if self.epoch == 0 {
+            self.network_rtt = self.network_rtt.max(rtt);
+        }
+        self.max_switches = self.max_switches.max(switches);
+    }
+
+    /// The same for a round trip whose lowest rate is known.
+    pub(super) fn widen_at(&mut self, rtt: Time, rate: Rate, switches: usize) {
+        if self.epoch == 0 {
+            self.network_bdp = self.network_bdp.max(Some(rate.bytes_in(rtt)));
+        }
+        self.widen(rtt, switches);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ports(count: u16, first: u16) -> Vec<PortId> {
+        (first..first + count).map(PortId::new).collect()
+    }
+
+    #[test]
+    fn names_tell_place_and_count() {
+        for most in [0, 1, 24, 1023, 1024] {
+            let naming = Naming::new(most);
+            let name = naming.name(77, most, most).unwrap();
+            assert_eq!((naming.place(name), naming.count(name)), (77, most as u32));
+            assert_eq!(naming.place(naming.further(name, 5)), 82);
+            assert_eq!(naming.count(naming.further(name, 5)), most as u32);
+            assert!(name < LOCAL);
+        }
+    }
+
+    /// What has no name of its own is refused, never named as another.
+    #[test]
+    fn sets_end_where_names_do() {
+        // 21 bits for the count leave 1024 places.
+        let mut sets = Sets::new(Naming::new(1 << 20));
+        for first in 0..512 {
+            let name = sets.name(&ports(2, first)).unwrap();
+            assert_eq!(sets.naming.place(name), 2 * usize::from(first));
+        }
+        assert_eq!(sets.name(&ports(1, 0)), Err(Refusal::ManyRoutes));
+        assert!(sets.name(&ports(2, 7)).is_ok(), "it has a name already");
+        let known = |count: usize| vec![ports(2, 7); count].into_iter();
+        let entry = sets.of_hosts(known(1000)).unwrap();
+        assert_eq!((entry & LOCAL, sets.naming.place(entry & !LOCAL)), (LOCAL, 0));
+        assert_eq!(sets.of_hosts(known(25)), Err(Refusal::ManyRoutes));
+        assert_eq!(sets.naming.place(sets.of_hosts(known(24)).unwrap() & !LOCAL), 1000);
+    }
+}

@@ -1,0 +1,207 @@
+//! The shortest way of packets through a plain switch. Where nothing but arrivals happens in a window, and
+//! they can't bring any ingress near a limit, ports have nothing to do with each other: each is worked alone,
+//! from the beginning of the window to its end.
+
+mod backlogged;
+
+use super::{LevelOf, Switch};
+use crate::mmu::Mmu;
+use crate::packet::{NO_INGRESS, Packet, Scheme};
+use crate::port::scheduler::PFC_BIT;
+use crate::routing::{NOWHERE, Ways};
+use crate::switch::chassis::Chassis;
+use crate::switch::egress::Egress;
+pub(super) use backlogged::Coming;
+use engine::{Lane, Window};
+use schemes::contract::{Cp, Level, Order};
+use units::Time;
+
+/// For fewer arrivals per port it is not worth while.
+const FEWEST: usize = 3;
+
+/// The port that a packet leaves through; [`NOWHERE`] also where it is not meant to be passed on.
+#[inline(always)]
+pub(super) fn way<S: Scheme>(ways: &Ways<'_>, packet: &Packet<S>) -> u16 {
+    let Packet { header, .. } = packet;
+    let way = ways.port(header.destination(), header.address.hash);
+    if header.kind.is_passed_on() { way } else { NOWHERE }
+}
+
+impl<S: Scheme> Switch<S> {
+    /// Whether a congestion point allows it.
+    const POINTS_ARE_LOCAL: bool =
+        !LevelOf::<S>::EMITS && matches!(LevelOf::<S>::ORDER, Order::Lazy);
+
+    /// Whether nobody sees in which order ports do what they do.
+    pub(super) fn has_separate_ports(&self) -> bool {
+        self.plain
+            && !S::CLASSES
+            && (self.chassis.cp.is_none() || Self::POINTS_ARE_LOCAL)
+            && self.chassis.draws.is_none()
+            && !self.chassis.looks_at_packets()
+            && self.trains.is_empty()
+            && !self.chassis.common.quirks.packet_turns
+    }
+
+    /// Whether it wants so many arrivals dealt out by port.
+    #[inline]
+    pub(crate) fn deals(&self, arrivals: usize) -> bool {
+        self.separate_ports && arrivals >= FEWEST * self.chassis.ports.len()
+    }
+
+    /// Handles a window port by port, with arrivals in no order, and returns when something is due after it;
+    /// `None` where it must be handled otherwise.
+    #[inline(never)]
+    pub(crate) fn advance_by_port(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+    ) -> Option<Time> {
+        // Packets of the scheme's own may be larger than data: that is seen below.
+        let expected = window.waiting() as u64 * u64::from(self.chassis.common.full_packet);
+        let next = self.quiet_after(window, expected)?;
+        let Chassis { common, here, ports, .. } = &self.chassis;
+        let mut bytes = 0;
+        let ways = common.routes.ways(here)?;
+        let dealt = window.deal(ports.len(), |packet: &Packet<S>| {
+            bytes += u64::from(packet.header.size);
+            way(&ways, packet)
+        })?;
+        if bytes > expected {
+            window.put_back(dealt);
+            return None;
+        }
+        self.chassis.audit.arrived += bytes;
+        let mut coming = None;
+        let mut due = next;
+        for out in 0..self.chassis.ports.len() {
+            if let Some(port) = self.chassis.ports.get(out + 1) {
+                window.lane(&port.link).fetch();
+            }
+            due = due.min(self.work_port(window, out, dealt.group(out), &mut coming));
+        }
+        window.put_back(dealt);
+        Some(due)
+    }
+
+    /// When something else happens than arrivals and departures, if it is after the window and so many bytes
+    /// that arrive can't bring any ingress near a limit.
+    #[inline]
+    pub(super) fn quiet_after(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        expected: u64,
+    ) -> Option<Time> {
+        if self.chassis.probes.next() == window.begin()
+            && self.next_timer() > window.begin()
+            && !window.begins_with_arrival()
+        {
+            // Nothing else happens at this instant but departures.
+            self.sample(window, window.begin());
+        }
+        let next = self.next_timer().min(self.chassis.probes.next()).min(self.epoch_end);
+        let mmu = &self.chassis.mmu;
+        let quiet = next >= window.until() && !mmu.is_pausing() && mmu.is_calm(expected);
+        quiet.then_some(next)
+    }
+
+    /// Passes on what arrives in a window for a port, and what waits there; returns when the next packet
+    /// leaves after it.
+    #[inline(always)]
+    pub(super) fn work_port(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        out: usize,
+        mut arrivals: &[u64],
+        coming: &mut Option<Coming>,
+    ) -> Time {
+        let until = window.until();
+        if arrivals.is_empty() && self.chassis.due.at(out) >= until {
+            return self.chassis.due.at(out);
+        }
+        // They go first, and leave nothing for others to see.
+        while self.chassis.ports[out].waiting & PFC_BIT != 0 && self.chassis.due.at(out) < until {
+            self.depart(window, out);
+        }
+        let (egress, mmu) = self.chassis.egress_and_mmu(out);
+        let mut alone = Alone {
+            lane: window.lane(&egress.port.link),
+            marks: self.marks_at_dequeue,
+            // There are none: said here, nobody looks for them at each packet.
+            egress: Egress { draws: None, recorder: None, ..egress },
+            mmu,
+        };
+        // Where little waits, what comes next is guessed well enough.
+        if alone.egress.port.is_busy() && !<S::Cp as Cp<S>>::SEES_JOINS {
+            let coming = coming.get_or_insert_with(Coming::new);
+            arrivals = alone.work_busy(window, arrivals, coming);
+        }
+        while let Some((&entry, rest)) = arrivals.split_first() {
+            arrivals = rest;
+            // SAFETY: each of the port's arrivals, which were dealt out in this window, once.
+            let (now, place, mut handle) = unsafe { window.dealt(entry) };
+            alone.drain(window, now);
+            let packet = window.packets.get_mut(&mut handle);
+            let (kind, priority, size) = packet.header.on_the_wire();
+            if alone.egress.cp.is_some() {
+                packet.header.ingress = place.port(window);
+                alone.egress.tells_join(now, packet);
+            }
+            let port = &mut *alone.egress.port;
+            if port.is_open(now) && rest.first().is_none_or(|&next| place.is_before(next)) {
+                // It leaves at once. RED does not mark where nothing is left waiting.
+                alone.egress.tells_leave(now, packet);
+                let port = &mut *alone.egress.port;
+                port.count_through(size);
+                port.transmit_by(window, &alone.lane, now, (kind, size), handle);
+            } else {
+                packet.header.ingress = place.port(window);
+                alone.mmu.store(packet.header.ingress, priority, u64::from(size));
+                if port.open() == 0 && port.paused & 1 << priority == 0 {
+                    port.free_at = port.free_at.max(now);
+                }
+                port.enqueue(window.packets, priority, size, handle);
+            }
+        }
+        alone.drain(window, until);
+        let port = &*alone.egress.port;
+        let due = port.due(port.open());
+        self.chassis.due.set(out, due);
+        due
+    }
+}
+
+/// A port with which nothing else has anything to do for a while.
+struct Alone<'a, 'run, S: Scheme> {
+    egress: Egress<'a, S>,
+    mmu: &'a mut Mmu,
+    lane: Lane<'run>,
+    /// RED decides as packets begin to leave.
+    marks: bool,
+}
+
+impl<'run, S: Scheme> Alone<'_, 'run, S> {
+    /// Sends what is sent before `time`.
+    #[inline(always)]
+    fn drain(&mut self, window: &mut Window<'_, 'run, Packet<S>>, time: Time) {
+        while self.egress.port.open() != 0 && self.egress.port.free_at < time {
+            self.depart(window);
+        }
+    }
+
+    /// Sends the next packet.
+    #[inline(never)]
+    fn depart(&mut self, window: &mut Window<'_, 'run, Packet<S>>) {
+        let Alone { egress, mmu, lane, marks } = self;
+        let now = egress.port.free_at;
+        let queue = egress.port.pick(window.packets, egress.port.open(), None);
+        let mut handle = egress.port.dequeue(window.packets, queue);
+        let packet = window.packets.get_mut(&mut handle);
+        let (kind, priority, size) = packet.header.on_the_wire();
+        let ingress = packet.header.ingress;
+        egress.leaves(now, *marks, packet);
+        egress.port.transmit_by(window, lane, now, (kind, size), handle);
+        debug_assert!(ingress != NO_INGRESS, "such a switch makes nothing but PFC frames");
+        let goes_on = mmu.release(ingress, priority, u64::from(size));
+        debug_assert!(!goes_on, "no ingress has its peer paused");
+    }
+}

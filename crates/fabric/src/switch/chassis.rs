@@ -1,0 +1,398 @@
+//! What every switch has, whatever its architecture: ports, limits, the scheme's congestion point, and
+//! what is counted and recorded.
+
+use crate::compat::mrg::Draws;
+use crate::context::Common;
+use crate::mmu::{Admission, Mmu};
+use crate::observe::probe::PortProbes;
+use crate::observe::recorder::{Happening, Recorder};
+use crate::observe::samples::Reading;
+use crate::observe::spill::Batch;
+use crate::packet::{
+    Address, Header, MOST_OWN_CONTROL, NO_INGRESS, Packet, Scheme, is_pause, pfc_frame,
+};
+use crate::port::Port;
+use crate::port::red::Red;
+use crate::routing::Here;
+use crate::switch::departure_times::Due;
+use crate::switch::egress::{Egress, LevelOf};
+use engine::{Handle, Window, fetch};
+use schemes::contract::{Cp, Full, Level, Order, PortView, Ports, SwitchFx, Verdict};
+use std::fmt;
+use std::sync::Arc;
+use units::{PortId, Time};
+
+/// A packet dropped for want of room in a class that PFC should have kept from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LosslessDrop {
+    /// When.
+    pub time: Time,
+    /// At which node.
+    pub node: u32,
+    /// Through which port it came.
+    pub port: u16,
+    /// Its priority.
+    pub priority: u8,
+    /// The message that it belonged to.
+    pub flow: u32,
+    /// Its size on the wire.
+    pub size: u16,
+    /// What was full.
+    pub full: Memory,
+}
+
+/// A part of a switch's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// The headroom of its port and priority.
+    Headroom,
+    /// The switch's buffer.
+    Buffer,
+    /// In a CIOQ switch, the input's share of the buffer.
+    InputQueue,
+}
+
+impl fmt::Display for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Memory::Headroom => "headroom",
+            Memory::Buffer => "buffer",
+            Memory::InputQueue => "input queue",
+        })
+    }
+}
+
+/// How many lossless drops a switch lists; all are counted.
+const DROPS_LISTED: usize = 16;
+
+/// What went into and out of a switch, in bytes, PFC frames and its own packets not counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SwitchAudit {
+    /// Bytes that arrived.
+    pub arrived: u64,
+    /// Bytes that left.
+    pub departed: u64,
+    /// Bytes dropped for want of room, or by the congestion point, or taken in by it.
+    pub removed: u64,
+    /// Bytes still there at the end.
+    pub stored: u64,
+    /// Packets dropped in lossless classes.
+    pub lossless_drops: u64,
+    /// Packets that the switch made itself and that found no room.
+    pub own_drops: u64,
+    /// PFC frames that repeated the state they found.
+    pub unmatched_pfc: u64,
+}
+
+/// What every switch has.
+pub(crate) struct Chassis<S: Scheme> {
+    pub(crate) common: Arc<Common<S>>,
+    pub(crate) node: u32,
+    pub(crate) ports: Vec<Port>,
+    /// When each port's next packet begins.
+    pub(crate) due: Due,
+    pub(crate) mmu: Mmu,
+    /// By port, where anything is marked.
+    pub(crate) red: Vec<Red>,
+    /// Where marks are drawn from, if not from a stream of each port.
+    pub(crate) draws: Option<Box<Draws>>,
+    /// The congestion point, and what it keeps of each port.
+    pub(crate) cp: Option<S::Cp>,
+    pub(crate) cp_ports: Vec<<S::Cp as Cp<S>>::Port>,
+    /// What its hooks asked for.
+    pub(crate) effects: SwitchFx<S::Ctl>,
+    /// All ports as the scheme sees them; kept where the order is strict.
+    pub(crate) views: Vec<PortView>,
+    /// Where its next hops are.
+    pub(crate) here: Here,
+    pub(crate) probes: PortProbes,
+    pub(crate) recorder: Option<Box<Recorder>>,
+    pub(crate) drops_listed: Vec<LosslessDrop>,
+    pub(crate) audit: SwitchAudit,
+}
+
+impl<S: Scheme> Chassis<S> {
+    /// The congestion point wants departures in time order.
+    #[inline]
+    pub(crate) fn is_strict(&self) -> bool {
+        LevelOf::<S>::ORDER == Order::Strict && self.cp.is_some()
+    }
+
+    /// Has the processor fetch what most packets touch.
+    pub(crate) fn fetch(&self) {
+        for port in &self.ports {
+            fetch(port, 3);
+        }
+        self.due.fetch();
+        self.mmu.fetch();
+        self.common.routes.fetch(&self.here);
+    }
+
+    /// A port, and what has a say there.
+    #[inline(always)]
+    pub(crate) fn egress(&mut self, port: usize) -> Egress<'_, S> {
+        self.egress_and_mmu(port).0
+    }
+
+    /// The same beside the limits, for who changes both.
+    #[inline(always)]
+    pub(crate) fn egress_and_mmu(&mut self, port: usize) -> (Egress<'_, S>, &mut Mmu) {
+        let egress = Egress {
+            number: port,
+            port: &mut self.ports[port],
+            red: self.red.get_mut(port),
+            draws: self.draws.as_deref_mut(),
+            cp: self.cp.as_mut().map(|cp| (cp, &mut self.cp_ports[port])),
+            effects: &mut self.effects,
+            views: &self.views,
+            recorder: self.recorder.as_deref_mut(),
+        };
+        (egress, &mut self.mmu)
+    }
+
+    /// Whether what happens to packets or queues is recorded.
+    #[inline]
+    pub(crate) fn looks_at_packets(&self) -> bool {
+        self.recorder.as_ref().is_some_and(|recorder| recorder.looks_at_packets())
+    }
+
+    /// What the congestion point says of a packet that arrives.
+    #[inline]
+    pub(crate) fn verdict(&mut self, now: Time, in_port: u16, packet: &mut Packet<S>) -> Verdict {
+        match self.cp.as_mut().filter(|_| S::Cp::SEES_ARRIVALS) {
+            None => Verdict::Forward,
+            Some(cp) => {
+                let full = Full::new(now, &mut self.effects, &self.views);
+                let mut cx = LevelOf::<S>::arrive(full);
+                cp.on_arrival(&mut cx, PortId::new(in_port), packet)
+            }
+        }
+    }
+
+    /// When the congestion point wants to be woken.
+    #[inline]
+    pub(crate) fn next_timer(&self) -> Time {
+        self.cp.as_ref().map_or(Time::NEVER, |cp| cp.next_timer())
+    }
+
+    /// Wakes the congestion point; all ports have been drained to `now`.
+    pub(crate) fn on_timer(&mut self, now: Time) {
+        let cp = self.cp.as_mut().expect("it has a timer");
+        let full = Full::new(now, &mut self.effects, &self.views);
+        let mut cx = LevelOf::<S>::arrive(full);
+        cp.on_timer(&mut cx, &mut AllPorts::new(&mut self.cp_ports, &self.ports));
+        drop(cx);
+        assert!(cp.next_timer() > now, "a congestion point's timer must move on");
+    }
+
+    /// Keeps the view of a port up to date.
+    #[inline]
+    pub(crate) fn look_at(&mut self, port: usize) {
+        if LevelOf::<S>::ORDER == Order::Strict && !self.views.is_empty() {
+            self.views[port] = self.ports[port].view_without_packet(port);
+        }
+    }
+
+    /// A packet joined a queue of `port`, which has been drained to `now`; whether the port has
+    /// something to send only since then.
+    #[inline]
+    pub(crate) fn joined(&mut self, port: usize, priority: u8, now: Time) -> bool {
+        // A port that already had something to send sends next when it would have.
+        let this = &mut self.ports[port];
+        let begins = self.due.at(port) == Time::NEVER && this.paused & 1 << priority == 0;
+        if begins {
+            this.free_at = this.free_at.max(now);
+            self.due.begin(port, this.free_at);
+        }
+        begins
+    }
+
+    /// A packet of `port` began to leave: sets when the next one does.
+    #[inline(always)]
+    pub(crate) fn next_departure(&mut self, port: usize) {
+        let this = &self.ports[port];
+        if this.open() == 0 {
+            self.due.rest(port);
+        } else {
+            self.due.follow(port, this.free_at);
+        }
+    }
+
+    /// What may leave `port` changed at `now`; it has been drained to `now`.
+    pub(crate) fn refresh(&mut self, port: usize, now: Time) {
+        let this = &mut self.ports[port];
+        // A wire that was idle until now is free from now: nothing can begin in the past.
+        this.free_at = this.free_at.max(now);
+        let due = if this.open() == 0 { Time::NEVER } else { this.free_at };
+        self.due.set(port, due);
+    }
+
+    /// A PFC frame came to a port, which has been drained to `now`; whether it changed anything.
+    pub(crate) fn hears_pfc(&mut self, now: Time, port: usize, header: &Header) -> bool {
+        let (pause, priority) = (is_pause(header), header.priority);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.pfc(now, port as u16, priority, pause);
+        }
+        let changed = self.ports[port].set_paused(priority, pause, now);
+        self.audit.unmatched_pfc += u64::from(!changed);
+        changed
+    }
+
+    /// Adds a PFC frame to those that are to leave a port, which has been drained to `now`.
+    pub(crate) fn enqueue_pfc(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        port: usize,
+        priority: u8,
+        pause: bool,
+    ) {
+        let frame = window.packets.insert(pfc_frame(priority, pause, self.common.pfc_bytes));
+        if let Some(recorder) = &mut self.recorder {
+            let header = &window.packets.get(&frame).header;
+            recorder.packet(now, port as u16, Happening::Enqueued, 0, header);
+        }
+        self.ports[port].enqueue_pfc(window.packets, frame, pause);
+    }
+
+    /// Has a PFC frame leave through a port.
+    #[cold]
+    pub(crate) fn transmit_pfc(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        port: usize,
+        frame: Handle,
+    ) {
+        if let Some(recorder) = &mut self.recorder {
+            let header = &window.packets.get(&frame).header;
+            recorder.packet(now, port as u16, Happening::Dequeued, 0, header);
+        }
+        self.ports[port].transmit_pfc(window, now, frame);
+    }
+
+    /// Takes a packet in, which goes no further.
+    pub(crate) fn consume(&mut self, window: &mut Window<'_, '_, Packet<S>>, handle: Handle) {
+        self.audit.removed += u64::from(window.packets.get(&handle).header.size);
+        window.packets.discard(handle);
+    }
+
+    /// Whether `out` has no room for another control packet made here; one that it has none for is
+    /// counted as dropped there.
+    pub(crate) fn is_full_of_control(&mut self, out: usize, priority: u8) -> bool {
+        let port = &mut self.ports[out];
+        let is_full = port.class_packets(priority) >= MOST_OWN_CONTROL;
+        port.counters.dropped_packets += u64::from(is_full);
+        is_full
+    }
+
+    /// Drops a packet that came through `in_port`, or was made here.
+    #[cold]
+    pub(crate) fn discard(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        in_port: u16,
+        handle: Handle,
+    ) {
+        let header = window.packets.remove(handle).header;
+        if in_port != NO_INGRESS {
+            if let Some(recorder) = &mut self.recorder {
+                recorder.packet(now, in_port, Happening::Dropped, 0, &header);
+            }
+            self.ports[in_port as usize].counters.dropped_packets += 1;
+            self.audit.removed += u64::from(header.size);
+        } else {
+            self.audit.own_drops += 1;
+        }
+    }
+
+    /// Drops a packet for want of room, and lists that where PFC should have prevented it; `full`: what
+    /// is where it is not the headroom.
+    #[cold]
+    pub(crate) fn turn_away(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        time: Time,
+        port: u16,
+        handle: Handle,
+        (refused, full): (Admission, Memory),
+    ) {
+        let header = window.packets.get(&handle).header;
+        self.discard(window, time, port, handle);
+        let Header { priority, size, address: Address { flow, .. }, .. } = header;
+        if !self.mmu.is_lossless(port, priority) {
+            return;
+        }
+        self.audit.lossless_drops += 1;
+        if self.drops_listed.len() < DROPS_LISTED {
+            let full = match refused {
+                Admission::HeadroomFull | Admission::HeadroomFullPause => Memory::Headroom,
+                _ => full,
+            };
+            let node = self.node;
+            let drop = LosslessDrop { time, node, port, priority, flow, size, full };
+            self.drops_listed.push(drop);
+        }
+    }
+
+    /// Probes look, after the departures of this instant, or stop.
+    pub(crate) fn sample(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
+        if !window.has_room() {
+            return self.probes.stop();
+        }
+        let (states, ports, mmu) = (&self.cp_ports, &self.ports, &self.mmu);
+        let (cp, flows) = (self.cp.as_ref(), &self.common.flows);
+        let taken = self.probes.sample(
+            now,
+            |port| &ports[port],
+            |port, priority| mmu.of_port(port, priority),
+            |kind, target| match kind.at_first_switch() {
+                None => cp?.observe(&states[target as usize], now),
+                Some(what) => {
+                    let flow = &flows[target as usize];
+                    cp?.observe_flow(flow.src, flow.dst, now, what)
+                }
+            },
+        );
+        window.record(taken, taken * Reading::BYTES);
+    }
+
+    /// Moves to `batch` what was recorded before `end`.
+    pub(crate) fn hand_over(&mut self, batch: &mut Batch, end: Time) {
+        self.probes.hand_over(&mut batch.readings);
+        if let Some(recorder) = &mut self.recorder {
+            let ports = &self.ports;
+            recorder.hand_over(batch, end, |port| ports[port].queue_bytes);
+        }
+    }
+
+    /// What the scheme counted here.
+    pub(crate) fn counters(&self) -> Vec<(&'static str, u64)> {
+        self.cp.as_ref().map_or(Vec::new(), |cp| cp.counters())
+    }
+}
+
+/// All ports of a switch, for a timer hook.
+struct AllPorts<'a, P> {
+    states: &'a mut [P],
+    ports: &'a [Port],
+    /// Of the port that was asked for last.
+    view: Option<PortView>,
+}
+
+impl<'a, P> AllPorts<'a, P> {
+    fn new(states: &'a mut [P], ports: &'a [Port]) -> AllPorts<'a, P> {
+        AllPorts { states, ports, view: None }
+    }
+}
+
+impl<P> Ports<P> for AllPorts<'_, P> {
+    fn count(&self) -> usize {
+        self.ports.len()
+    }
+    fn port(&mut self, port: PortId) -> (&mut P, &PortView) {
+        let port = port.index();
+        (&mut self.states[port], self.view.insert(self.ports[port].view_without_packet(port)))
+    }
+}

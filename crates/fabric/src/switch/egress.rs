@@ -1,0 +1,173 @@
+//! What any switch does with a packet at the queues of a port, as it joins one and as it leaves, and with
+//! what the scheme has it send.
+
+use crate::compat::mrg::Draws;
+use crate::context::Common;
+use crate::observe::recorder::{Happening, Recorder};
+use crate::packet::{Body, CodePoint, Flags, Header, Kind, Packet, Scheme, blank};
+use crate::port::Port;
+use crate::port::red::Red;
+use schemes::contract::{Cp, Departure, Full, Level, PortView, SwitchEffect, SwitchFx, Target};
+use units::{Priority, Time};
+
+/// The level of scheme `S`'s congestion point.
+pub(crate) type LevelOf<S> = <<S as Scheme>::Cp as Cp<S>>::Level;
+
+/// A port of a switch, and what has a say there.
+pub(crate) struct Egress<'a, S: Scheme> {
+    pub(crate) number: usize,
+    pub(crate) port: &'a mut Port,
+    /// Where anything is marked.
+    pub(crate) red: Option<&'a mut Red>,
+    /// Where marks are drawn from, if not from a stream of each port.
+    pub(crate) draws: Option<&'a mut Draws>,
+    /// The congestion point, and what it keeps of the port.
+    pub(crate) cp: Option<(&'a mut S::Cp, &'a mut <S::Cp as Cp<S>>::Port)>,
+    pub(crate) effects: &'a mut SwitchFx<S::Ctl>,
+    /// All ports as the scheme sees them, where the order is strict.
+    pub(crate) views: &'a Vec<PortView>,
+    pub(crate) recorder: Option<&'a mut Recorder>,
+}
+
+impl<S: Scheme> Egress<'_, S> {
+    /// RED may mark a packet that sees `queue` bytes.
+    #[inline(always)]
+    pub(crate) fn mark(&mut self, queue: u64, priority: u8, packet: &mut Packet<S>, now: Time) {
+        if packet.header.kind == Kind::Data
+            && self.cp.as_ref().is_none_or(|(cp, state)| {
+                let view = self.port.view(self.number, priority);
+                cp.may_mark(state, &view, packet, now)
+            })
+            && self.red.as_mut().is_some_and(|red| red.marks(queue, self.draws.as_deref_mut()))
+        {
+            packet.header.code_point = CodePoint::CongestionExperienced;
+            self.port.counters.ecn_marked_packets += 1;
+        }
+    }
+
+    /// A packet is about to join a queue; `marks`: RED decides now.
+    #[inline(always)]
+    pub(crate) fn joins(&mut self, now: Time, marks: bool, packet: &mut Packet<S>) {
+        self.records_join(now, packet);
+        if marks {
+            let (priority, size) = (packet.header.priority, packet.header.size);
+            let queue = self.port.class_bytes(priority) + u64::from(size);
+            self.mark(queue, priority, packet, now);
+        }
+        self.tells_join(now, packet);
+    }
+
+    /// The recorder hears that a packet is about to join a queue.
+    #[inline(always)]
+    pub(crate) fn records_join(&mut self, now: Time, packet: &Packet<S>) {
+        if let Some(recorder) = &mut self.recorder {
+            let (bytes, number) = (self.port.class_bytes(packet.header.priority), self.number);
+            recorder.packet(now, number as u16, Happening::Enqueued, bytes, &packet.header);
+            recorder.grows(now, number, self.port.queue_bytes);
+        }
+    }
+
+    /// So does the congestion point.
+    #[inline(always)]
+    pub(crate) fn tells_join(&mut self, now: Time, packet: &mut Packet<S>) {
+        if let Some((cp, state)) = &mut self.cp {
+            let view = self.port.view(self.number, packet.header.priority);
+            let full = Full::new(now, self.effects, self.views);
+            let mut cx = LevelOf::<S>::arrive(full);
+            cp.on_enqueue(&mut cx, state, &view, packet);
+        }
+    }
+
+    /// A packet that is not a PFC frame begins to leave; `marks`: RED decides now.
+    #[inline(always)]
+    pub(crate) fn leaves(&mut self, now: Time, marks: bool, packet: &mut Packet<S>) {
+        let (kind, priority, size) = packet.header.on_the_wire();
+        if let Some(recorder) = &mut self.recorder {
+            recorder.shrinks(now, self.number, self.port.queue_bytes);
+        }
+        self.port.count_out(priority, size);
+        if marks {
+            self.mark(self.port.class_bytes(priority), priority, packet, now);
+            if kind != Kind::Data
+                && let Some(draws) = &mut self.draws
+                && let Some(red) = &mut self.red
+            {
+                // The HPCC simulator draws for ACKs, too; their marks mean nothing.
+                red.marks(self.port.class_bytes(priority), Some(draws));
+            }
+        }
+        self.tells_leave(now, packet);
+        if let Some(recorder) = &mut self.recorder {
+            let (bytes, number) = (self.port.class_bytes(priority), self.number);
+            recorder.packet(now, number as u16, Happening::Dequeued, bytes, &packet.header);
+        }
+    }
+
+    /// The congestion point hears that a packet begins to leave.
+    #[inline(always)]
+    pub(crate) fn tells_leave(&mut self, now: Time, packet: &mut Packet<S>) {
+        if let Some((cp, state)) = &mut self.cp {
+            let view = self.port.view(self.number, packet.header.priority);
+            let departure = Departure { now, effects: self.effects, views: self.views };
+            let mut cx = LevelOf::<S>::depart(departure);
+            cp.on_depart(&mut cx, state, &view, packet);
+        }
+    }
+
+    /// The congestion point hears that a packet which waited is dropped.
+    pub(crate) fn tells_drop(&mut self, now: Time, packet: &Packet<S>) {
+        if let Some((cp, state)) = &mut self.cp {
+            let view = self.port.view(self.number, packet.header.priority);
+            let full = Full::new(now, self.effects, self.views);
+            cp.on_drop(&mut LevelOf::<S>::arrive(full), state, &view, packet);
+        }
+    }
+
+    /// The congestion point hears that a priority is paused, or goes on.
+    pub(crate) fn tells_pfc(&mut self, now: Time, priority: u8, paused: bool) {
+        if let Some((cp, state)) = &mut self.cp {
+            let view = self.port.view(self.number, priority);
+            let full = Full::new(now, self.effects, self.views);
+            let mut cx = LevelOf::<S>::arrive(full);
+            cp.on_pfc(&mut cx, state, &view, Priority::new(priority), paused);
+        }
+    }
+}
+
+/// What a switch does because a hook asked for it.
+pub(crate) enum Made<S: Scheme> {
+    /// Sends a packet to a host.
+    ToHost(Packet<S>),
+    /// Sends a packet over the link of a port.
+    ToLink(usize, Packet<S>),
+    /// Looks at a port again.
+    Wake(usize),
+}
+
+impl<S: Scheme> Made<S> {
+    pub(crate) fn of(common: &Common<S>, effect: SwitchEffect<S::Ctl>) -> Made<S> {
+        match effect {
+            SwitchEffect::ToHost(mut address, target, ctl) => {
+                if target == Target::Source {
+                    address.hash = common.hash_back(&address);
+                }
+                let mut header = control_header(common, Kind::Ctl, &ctl);
+                header.address = address;
+                header.flags.set(Flags::TO_SOURCE, target == Target::Source);
+                Made::ToHost(Packet { header, body: Body::Ctl(ctl) })
+            }
+            SwitchEffect::ToLink(port, ctl) => {
+                let header = control_header(common, Kind::LinkCtl, &ctl);
+                Made::ToLink(port.index(), Packet { header, body: Body::Ctl(ctl) })
+            }
+            SwitchEffect::Wake(port) => Made::Wake(port.index()),
+        }
+    }
+}
+
+/// The header of a control packet of the switch's own.
+fn control_header<S: Scheme>(common: &Common<S>, kind: Kind, ctl: &S::Ctl) -> Header {
+    let priority = S::ctl_priority(&common.params, ctl);
+    let priority = priority.map_or(common.classes.control, Priority::get);
+    blank(kind, Default::default(), priority, common.control_size(ctl))
+}

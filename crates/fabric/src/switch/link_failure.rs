@@ -1,0 +1,100 @@
+//! What a switch does when a link fails or is repaired, its own or another.
+
+use super::Switch;
+use crate::observe::recorder::Happening;
+use crate::packet::{Kind, NO_INGRESS, Packet, Scheme};
+use crate::switch::chassis::Chassis;
+use engine::{Handle, Window};
+use units::Time;
+
+impl<S: Scheme> Switch<S> {
+    /// The epoch ends: from now on packets go by the routes of the next.
+    #[cold]
+    pub(super) fn begin_epoch(&mut self, window: &mut Window<'_, '_, Packet<S>>) {
+        let now = self.epoch_end;
+        self.epoch += 1;
+        let Chassis { common, node, here, .. } = &mut self.chassis;
+        self.epoch_end = common.graph.end_of(self.epoch);
+        *here = common.routes.here(*node, self.epoch);
+        let (cut, repaired) = common.graph.changes_at(*node, now);
+        for port in cut {
+            self.cut(window, now, port);
+        }
+        for port in repaired {
+            self.repair(window, now, port);
+        }
+    }
+
+    /// The link of `port` carries packets again. Its peer knows of no pause any more.
+    fn repair(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time, port: usize) {
+        self.losses.as_mut().expect("its links may fail").set_failed(port, false);
+        self.chassis.ports[port].bring_up();
+        self.chassis.look_at(port);
+        for priority in 0..8 {
+            if self.chassis.mmu.pauses(port as u16, priority) {
+                self.send_pfc(window, now, port, priority, true);
+            }
+        }
+    }
+
+    /// The link of `port` fails: what waits for it is dropped.
+    fn cut(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time, port: usize) {
+        let paused = self.chassis.ports[port].take_down(now);
+        self.chassis.due.set(port, Time::NEVER);
+        self.losses.as_mut().expect("its links may fail").set_failed(port, true);
+        while let Some(handle) = self.take_any(window, port) {
+            let packet = window.packets.remove(handle);
+            let header = packet.header;
+            let is_pfc = header.kind == Kind::Pfc;
+            let this = &mut self.chassis.ports[port];
+            this.counters.lost_packets += 1;
+            let before = this.queue_bytes;
+            if !is_pfc {
+                this.count_out(header.priority, header.size);
+            }
+            if let Some(recorder) = &mut self.chassis.recorder {
+                let bytes = if is_pfc { 0 } else { this.class_bytes(header.priority) };
+                recorder.packet(now, port as u16, Happening::Dropped, bytes, &header);
+                recorder.shrinks(now, port, before);
+            }
+            if is_pfc {
+                continue;
+            }
+            self.chassis.egress(port).tells_drop(now, &packet);
+            if header.ingress != NO_INGRESS {
+                let size = u64::from(header.size);
+                self.chassis.audit.removed += size;
+                if self.chassis.mmu.release(header.ingress, header.priority, size) {
+                    self.send_pfc(window, now, header.ingress as usize, header.priority, false);
+                }
+            }
+        }
+        self.chassis.look_at(port);
+        for priority in (0..8).filter(|priority| paused & 1 << priority != 0) {
+            self.chassis.egress(port).tells_pfc(now, priority, false);
+        }
+        self.apply_effects(window, now);
+    }
+
+    fn take_any(&mut self, window: &Window<'_, '_, Packet<S>>, port: usize) -> Option<Handle> {
+        let own = self.chassis.ports[port].take_any(window.packets).map(|(_, handle)| handle);
+        own.or_else(|| self.sub_queues.get_mut(port)?.take_any(window.packets))
+    }
+
+    /// A packet was lost on the link to `in_port`.
+    #[cold]
+    pub(super) fn lose(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        in_port: u16,
+        handle: Handle,
+    ) {
+        if let Some(recorder) = &mut self.chassis.recorder {
+            let header = &window.packets.get(&handle).header;
+            recorder.packet(now, in_port, Happening::Lost, 0, header);
+        }
+        self.chassis.ports[in_port as usize].counters.lost_packets += 1;
+        window.packets.discard(handle);
+    }
+}

@@ -1,0 +1,363 @@
+//! An output-queued switch with a shared buffer.
+//!
+//! # In which order things happen
+//! Arrivals at t come before timers at t, timers before departures at t, departures before probes.
+//! Departures are not events: before a port is touched at t, it is *drained*, that is, it sends what
+//! it would have sent before t. That is exact as long as no departure can act on another port.
+//! Where one can, because an ingress has its peer paused (each departure may be the one that ends
+//! the pause) or because the scheme's congestion point is [`Strict`](schemes::contract::Strict),
+//! departures are worked one by one in time order. The buffer's counters are upper bounds while
+//! ports lag behind; when a bound comes near a limit, all ports catch up first.
+
+mod arriving;
+mod by_port;
+pub(crate) mod chassis;
+mod departing;
+pub(crate) mod departure_times;
+pub(crate) mod egress;
+pub(crate) mod held;
+mod link_failure;
+mod ns3_order;
+mod plain;
+mod rack;
+pub(crate) mod sub_queue;
+
+use crate::observe::recorder::Recorder;
+use crate::packet::{Header, NO_INGRESS, Packet, Scheme, is_pause};
+use crate::port::Port;
+use crate::port::losses::Losses;
+use crate::switch::chassis::{Chassis, SwitchAudit};
+use crate::switch::egress::{LevelOf, Made};
+use crate::switch::held::Held;
+use crate::switch::sub_queue::SubQueues;
+use engine::Window;
+use rack::Parts;
+use schemes::contract::{Cp, Level, Order};
+use units::Time;
+
+/// A switch.
+pub(crate) struct Switch<S: Scheme> {
+    pub(crate) chassis: Chassis<S>,
+    sub_queues: Vec<SubQueues>,
+    /// By port, the packets put back in a row, and when; kept where packets go back.
+    put_back: Vec<(Time, u32)>,
+    /// Shapers or gates have a say in what leaves.
+    gated: bool,
+    /// Nothing has a say in what leaves but priorities, pauses and shapers: an idle port may pass packets
+    /// on at once.
+    plain: bool,
+    /// Each port may be worked alone.
+    separate_ports: bool,
+    /// Where it is the hub of a group, and its ports may be worked alone.
+    parts: Option<Box<Parts>>,
+    /// RED decides as packets begin to leave.
+    marks_at_dequeue: bool,
+    /// Which routes hold, and until when: a link that fails somewhere changes them.
+    epoch: usize,
+    epoch_end: Time,
+    /// The links to it, where they may lose packets.
+    losses: Option<Box<Losses>>,
+    /// By port, where arrivals come in the order of their sending.
+    trains: Vec<ns3_order::Train>,
+    /// Room to sort them.
+    emissions: Vec<ns3_order::Emission>,
+    /// Arrivals that were put in order.
+    arranged: u64,
+    /// Apart, as few schemes hold packets.
+    held: Box<Held>,
+    /// Bytes sent of PFC frames and of packets that it made itself.
+    own_bytes: u64,
+}
+
+impl<S: Scheme> Switch<S> {
+    /// Whether a plain switch can have the scheme's congestion point; one without any can be plain under
+    /// each scheme.
+    const PLAIN_WITH_POINT: bool = matches!(LevelOf::<S>::ORDER, Order::Lazy)
+        && !<S::Cp as Cp<S>>::RECIRCULATES
+        && !<S::Cp as Cp<S>>::SEES_ARRIVALS
+        && !<S::Cp as Cp<S>>::ROUTES;
+
+    pub(crate) fn new(chassis: Chassis<S>, losses: Option<Box<Losses>>) -> Switch<S> {
+        let Chassis { common, node, ports, cp, recorder, .. } = &chassis;
+        let count = ports.len();
+        let sub_queues = if <S::Cp as Cp<S>>::SUB_QUEUES && cp.is_some() {
+            assert!(
+                chassis.is_strict(),
+                "a congestion point with sub-queues works in strict order"
+            );
+            (0..count).map(|_| SubQueues::default()).collect()
+        } else {
+            Vec::new()
+        };
+        assert!(
+            sub_queues.is_empty() || !<S::Cp as Cp<S>>::RECIRCULATES,
+            "packets go back to the tail of ordinary queues only"
+        );
+        let trains = if common.quirks.emission_order {
+            let ends = common.graph.ports(*node).iter().zip(ports);
+            ends.map(|(end, port)| ns3_order::Train::new(common.graph.is_host(end.peer), port))
+                .collect()
+        } else {
+            Vec::new()
+        };
+        let mut switch = Switch {
+            gated: !sub_queues.is_empty() || ports.iter().any(Port::is_shaped),
+            separate_ports: false,
+            parts: None,
+            plain: (cp.is_none() || Self::PLAIN_WITH_POINT)
+                && common.short_ways
+                && losses.is_none()
+                && sub_queues.is_empty()
+                && recorder.as_ref().is_none_or(|recorder| !recorder.takes_packets())
+                && !common.marks_at_enqueue,
+            marks_at_dequeue: common.marks_at_dequeue,
+            epoch: 0,
+            epoch_end: common.graph.end_of(0),
+            losses,
+            trains,
+            emissions: Vec::new(),
+            arranged: 0,
+            sub_queues,
+            put_back: if <S::Cp as Cp<S>>::RECIRCULATES {
+                vec![(Time::NEVER, 0); count]
+            } else {
+                Vec::new()
+            },
+            held: Box::default(),
+            own_bytes: 0,
+            chassis,
+        };
+        switch.separate_ports = switch.has_separate_ports();
+        let Chassis { common, node, .. } = &switch.chassis;
+        if switch.separate_ports && common.groups.is_hub(*node) {
+            switch.parts = Some(Box::new(Parts::new(common, *node)));
+        }
+        switch
+    }
+
+    /// Has the processor fetch what most packets touch, where there are so many that it is worth while.
+    pub(crate) fn fetch(&self, arrivals: usize) {
+        if arrivals >= self.chassis.ports.len() {
+            self.chassis.fetch();
+        }
+    }
+
+    pub(crate) fn advance(&mut self, window: &mut Window<'_, '_, Packet<S>>) -> Time {
+        let until = window.until();
+        Recorder::begin(&mut self.chassis.recorder, window);
+        while self.epoch_end < until {
+            self.advance_until(window, self.epoch_end);
+            self.begin_epoch(window);
+        }
+        let next = self.advance_until(window, until).min(self.epoch_end);
+        Recorder::end(&mut self.chassis.recorder, window);
+        next
+    }
+
+    /// Handles all that is due before `until`; returns when something is due then.
+    fn advance_until(&mut self, window: &mut Window<'_, '_, Packet<S>>, until: Time) -> Time {
+        loop {
+            // When departures are worked in order: when the next one is due.
+            let mut in_order = None;
+            if self.works_in_order() {
+                in_order = Some(self.depart_in_order(window, until));
+                if !self.works_in_order() {
+                    continue;
+                }
+            } else {
+                // Nothing but arrivals happens until then, unless one of them sets a timer (it is
+                // held, or has the congestion point want to be woken).
+                let quiet = self.next_timer().min(self.chassis.probes.next()).min(until);
+                if self.plain {
+                    self.pass_on(window, quiet);
+                } else {
+                    let last = quiet.min(until - Time::from_ps(1));
+                    while let Some((time, port, handle)) = window.next_arrival_by(last) {
+                        self.on_arrival(window, time, port, handle);
+                        if LevelOf::<S>::EMITS || self.next_timer() < last || self.works_in_order()
+                        {
+                            break;
+                        }
+                    }
+                }
+                if self.works_in_order() {
+                    continue;
+                }
+            }
+            let arrival = window.next_arrival_time();
+            let (timer, probe) = (self.next_timer(), self.chassis.probes.next());
+            let next = arrival.min(timer).min(probe);
+            if next >= until {
+                break;
+            }
+            if next == arrival {
+                if self.plain && next < timer.min(probe) {
+                    self.pass_next_on(window, in_order);
+                } else {
+                    let (time, port, handle) = window.next_arrival().expect("there is one");
+                    self.on_arrival(window, time, port, handle);
+                }
+            } else if next == timer {
+                self.on_timer(window, timer);
+            } else {
+                self.sample(window, probe);
+            }
+        }
+        let departure = self.drain_all(window, until);
+        departure.min(self.next_timer()).min(self.chassis.probes.next())
+    }
+
+    /// Works the departures that come before anything else, in time order, as long as that is asked
+    /// for; returns when the next one is due.
+    fn depart_in_order(&mut self, window: &mut Window<'_, '_, Packet<S>>, until: Time) -> Time {
+        let limit = window.next_arrival_time().min(until);
+        let probe = self.chassis.probes.next();
+        while self.works_in_order() {
+            let (due, port) = self.chassis.due.earliest();
+            if due >= limit || due >= self.next_timer() || due > probe {
+                return due;
+            }
+            self.depart(window, port);
+        }
+        Time::NEVER
+    }
+
+    /// Whether departures must be worked one by one in time order.
+    #[inline]
+    fn works_in_order(&self) -> bool {
+        self.chassis.mmu.is_pausing() || self.chassis.is_strict()
+    }
+
+    #[inline]
+    fn next_timer(&self) -> Time {
+        let cp = self.chassis.next_timer();
+        if S::Cp::HOLDS { cp.min(self.held.next()) } else { cp }
+    }
+
+    /// Has `port` send what it sends before `time`.
+    #[inline]
+    fn drain(&mut self, window: &mut Window<'_, '_, Packet<S>>, port: usize, time: Time) {
+        if self.plain && self.chassis.due.at(port) < time {
+            return self.drain_plain(window, port, time);
+        }
+        while self.chassis.due.at(port) < time {
+            self.depart(window, port);
+        }
+    }
+
+    /// Has all ports send what they send before `time`; returns when the next packet leaves after.
+    fn drain_all(&mut self, window: &mut Window<'_, '_, Packet<S>>, time: Time) -> Time {
+        while self.works_in_order() {
+            let (due, port) = self.chassis.due.earliest();
+            if due >= time {
+                return due;
+            }
+            self.depart(window, port);
+        }
+        let (mut next, mut from) = (Time::NEVER, 0);
+        while let Some(port) = self.chassis.due.next_busy(from) {
+            self.drain(window, port, time);
+            next = next.min(self.chassis.due.at(port));
+            from = port + 1;
+        }
+        next
+    }
+
+    fn on_pfc(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        port: usize,
+        header: &Header,
+    ) {
+        self.drain(window, port, now);
+        let at_once = self.sends_at_once(window, port, now);
+        let changed = self.chassis.hears_pfc(now, port, header);
+        self.refresh(window, port, now);
+        if at_once {
+            self.send_at_once(window, now, port);
+        }
+        if changed {
+            self.chassis.egress(port).tells_pfc(now, header.priority, is_pause(header));
+            self.apply_effects(window, now);
+        }
+    }
+
+    fn send_pfc(
+        &mut self,
+        window: &mut Window<'_, '_, Packet<S>>,
+        now: Time,
+        port: usize,
+        priority: u8,
+        pause: bool,
+    ) {
+        if let Some(draws) = &mut self.chassis.draws {
+            draws.skip();
+        }
+        if self.chassis.ports[port].is_down() {
+            return;
+        }
+        self.drain(window, port, now);
+        self.chassis.enqueue_pfc(window, now, port, priority, pause);
+        self.refresh(window, port, now);
+    }
+
+    fn on_timer(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
+        while let Some((in_port, handle)) = self.held.take(now) {
+            self.on_held(window, now, in_port, handle);
+        }
+        if self.chassis.next_timer() <= now {
+            self.drain_all(window, now);
+            self.chassis.on_timer(now);
+            self.apply_effects(window, now);
+        }
+    }
+
+    /// Does what the hooks asked for.
+    #[inline]
+    fn apply_effects(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
+        if LevelOf::<S>::EMITS && !self.chassis.effects.is_empty() {
+            self.apply(window, now);
+        }
+    }
+
+    fn apply(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
+        let mut effects = std::mem::take(&mut self.chassis.effects);
+        for effect in effects.drain(..) {
+            match Made::of(&self.chassis.common, effect) {
+                Made::ToHost(packet) => {
+                    let handle = window.packets.insert(packet);
+                    self.forward(window, now, NO_INGRESS, handle);
+                }
+                Made::ToLink(port, _) if self.chassis.ports[port].is_down() => {}
+                Made::ToLink(port, packet) => {
+                    let handle = window.packets.insert(packet);
+                    self.enqueue(window, now, NO_INGRESS, port, handle);
+                }
+                Made::Wake(port) => {
+                    self.drain(window, port, now);
+                    self.refresh(window, port, now);
+                }
+            }
+        }
+        // Effects of effects (an enqueue hook that sends) were collected meanwhile.
+        if self.chassis.effects.is_empty() {
+            self.chassis.effects = effects;
+        } else {
+            self.apply_effects(window, now);
+        }
+    }
+
+    /// Probes look, after the departures of this instant.
+    fn sample(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
+        self.drain_all(window, now + Time::from_ps(1));
+        self.chassis.sample(window, now);
+    }
+
+    /// The audit at the end of a run.
+    pub(crate) fn final_audit(&self) -> SwitchAudit {
+        let Chassis { ports, mmu, audit, .. } = &self.chassis;
+        let sent: u64 = ports.iter().map(|port| port.counters.tx_bytes).sum();
+        SwitchAudit { departed: sent - self.own_bytes, stored: mmu.used(), ..*audit }
+    }
+}

@@ -1,0 +1,257 @@
+//! Why messages were not finished when a run ended: a look at hosts, ports and the packets on their way.
+
+pub(crate) mod pauses;
+
+use crate::build::NodeDevice;
+use crate::context::Common;
+use crate::host::Host;
+use crate::host::qp::Sender;
+use crate::packet::{Kind, Packet, Scheme, is_pause};
+use crate::port::Port;
+use crate::unfinished::pauses::{Pause, endless};
+use engine::Undelivered;
+use schemes::contract::Rp;
+use std::collections::{BTreeMap, BTreeSet};
+use units::Time;
+
+/// Why a message was not finished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unfinished {
+    /// A packet of it, or the ACK, was lost, and nothing will send it again.
+    Lost,
+    /// A circle of PFC pauses holds its path.
+    Deadlock,
+    /// Its path has a port that stays paused, as the frame that ends the pause was lost.
+    Paused,
+    /// No packet can get to the receiver, or none from there.
+    Disconnected,
+    /// Another message must come first: the one that it answers, or one ahead of it on its QP or port.
+    Waiting,
+    /// It was under way.
+    Sending,
+    /// Its time to begin had not come.
+    NotStarted,
+}
+
+/// The messages that are not finished at `end`, and why, by number. `left`: the packets on their way.
+pub(crate) fn causes<S: Scheme>(
+    common: &Common<S>,
+    devices: &[NodeDevice<S>],
+    left: &Undelivered<Packet<S>>,
+    end: Time,
+) -> Vec<(u32, Unfinished)> {
+    if hosts(devices).all(Host::is_done) {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    let look = Look::new(common, devices, left, end);
+    for host in hosts(devices) {
+        host.add_unfinished(&look, &mut found);
+    }
+    found.sort_unstable();
+    found
+}
+
+fn hosts<S: Scheme>(devices: &[NodeDevice<S>]) -> impl Iterator<Item = &Host<S>> {
+    devices.iter().filter_map(|device| match device {
+        NodeDevice::Host(host) => Some(host),
+        _ => None,
+    })
+}
+
+/// The ports that are paused.
+pub(crate) fn pauses<S: Scheme>(common: &Common<S>, devices: &[NodeDevice<S>]) -> Vec<Pause> {
+    let mut found = Vec::new();
+    let mut add = |node: usize, number: usize, port: &Port| {
+        if !port.is_paused(None) {
+            return;
+        }
+        let link = common.graph.ports(node as u32)[number];
+        let wants = |priority: u8| match &devices[link.peer as usize] {
+            NodeDevice::Host(_) => false,
+            NodeDevice::Switch(switch) => switch.chassis.mmu.pauses(link.peer_port, priority),
+            NodeDevice::Cioq(switch) => switch.chassis.mmu.pauses(link.peer_port, priority),
+        };
+        for (priority, since) in (0..8).zip(port.paused_since()) {
+            found.extend(since.map(|since| Pause {
+                node: node as u32,
+                port: number as u16,
+                peer: link.peer,
+                priority,
+                since,
+                is_wanted: wants(priority),
+            }));
+        }
+    };
+    for (node, device) in devices.iter().enumerate() {
+        match device {
+            NodeDevice::Host(host) => {
+                let ports = host.nics.iter().enumerate();
+                ports.for_each(|(number, nic)| add(node, number, &nic.port));
+            }
+            NodeDevice::Switch(switch) => {
+                let ports = switch.chassis.ports.iter().enumerate();
+                ports.for_each(|(number, port)| add(node, number, port));
+            }
+            NodeDevice::Cioq(switch) => {
+                let ports = switch.chassis.ports.iter().enumerate();
+                ports.for_each(|(number, port)| add(node, number, port));
+            }
+        }
+    }
+    found
+}
+
+/// What the end of a run shows of messages that are not finished.
+pub(crate) struct Look<'a, S: Scheme> {
+    common: &'a Common<S>,
+    /// By index.
+    hosts: Vec<&'a Host<S>>,
+    /// When the run ended, and the epoch then.
+    pub(crate) end: Time,
+    epoch: usize,
+    /// Sending ends, by host and slot, of which a packet is on its way that moves something at its end.
+    moving: BTreeSet<(u32, u32)>,
+    /// Ports, by node, number and priority, that would never send again.
+    endless: BTreeMap<(u32, u16, u8), Unfinished>,
+    /// All hosts reach each other, and no port is paused for ever.
+    is_open: bool,
+}
+
+impl<'a, S: Scheme> Look<'a, S> {
+    fn new(
+        common: &'a Common<S>,
+        devices: &'a [NodeDevice<S>],
+        left: &Undelivered<Packet<S>>,
+        end: Time,
+    ) -> Look<'a, S> {
+        let graph = &common.graph;
+        let mut look = Look {
+            common,
+            hosts: hosts(devices).collect(),
+            end,
+            epoch: graph.epoch_at(end),
+            moving: BTreeSet::new(),
+            endless: BTreeMap::new(),
+            is_open: false,
+        };
+        let (mut moving, mut resumes) = (BTreeSet::new(), 0);
+        left.each(|packet| {
+            let header = &packet.header;
+            if header.kind == Kind::Pfc && !is_pause(header) {
+                resumes |= 1 << header.priority;
+            } else if look.moves(packet) {
+                moving.insert((header.address.src, header.address.sender_slot));
+            }
+        });
+        look.moving = moving;
+        look.endless = endless(&pauses(common, devices), graph.nodes(), end, resumes);
+        let all_lossy = (0..graph.nodes() as u32)
+            .any(|node| graph.ports(node).iter().any(|link| link.error_rate >= 1.0));
+        look.is_open = look.endless.is_empty() && !all_lossy && graph.epochs() == 1;
+        look
+    }
+
+    /// Whether a packet, once it arrives, has either end of its QP do anything about unfinished messages.
+    fn moves(&self, packet: &Packet<S>) -> bool {
+        let header = &packet.header;
+        if matches!(header.kind, Kind::Pfc | Kind::LinkCtl) {
+            return false;
+        }
+        let address = &header.address;
+        let Some(sender) = self.hosts[address.src as usize].sender(address) else { return false };
+        let expected = self.hosts[address.dst as usize].expected(address.receiver_slot);
+        match header.kind {
+            Kind::Data if header.sequence > expected => self.common.host.nack,
+            Kind::Data if header.sequence < expected => !self.common.quirks.silent_duplicates,
+            Kind::Ack => header.sequence > sender.acknowledged,
+            _ => true,
+        }
+    }
+
+    /// Why the messages of a sending end, of host `src`, are not finished.
+    pub(crate) fn cause(&self, src: u32, slot: u32, sender: &Sender<S>) -> Unfinished {
+        if let Some(cause) = self.cause_on_path(src, sender) {
+            return cause;
+        }
+        let moves = self.moving.contains(&(src, slot));
+        if !moves && self.is_stuck(sender) {
+            Unfinished::Lost
+        } else if !moves && self.hosts[src as usize].sleeps(sender) {
+            Unfinished::Waiting
+        } else {
+            Unfinished::Sending
+        }
+    }
+
+    /// Whether nothing will ever be acknowledged of a sending end, of which nothing is on its way.
+    fn is_stuck(&self, sender: &Sender<S>) -> bool {
+        let (host, quirks) = (&self.common.host, &self.common.quirks);
+        let receiver = self.hosts[sender.dst as usize];
+        let expected = receiver.expected(sender.receiver_slot);
+        let goes_back = host.retransmit_timeout != Time::NEVER && sender.in_flight() > 0;
+        if expected >= sender.posted && quirks.silent_duplicates {
+            // All has arrived, and the last ACK is lost: what is sent again is not answered.
+            return true;
+        }
+        if goes_back {
+            return false;
+        }
+        if sender.next_to_send == sender.posted {
+            return true;
+        }
+        if expected < sender.next_to_send && !host.nack {
+            // What follows a gap does not tell of it.
+            return true;
+        }
+        !sender.may_send(&sender.rp.allow())
+            && sender.rp.next_timer() == Time::NEVER
+            && receiver.receiver_timer(sender.receiver_slot) == Time::NEVER
+    }
+
+    /// What holds the way of a sending end's data, or that of its ACKs, for ever.
+    fn cause_on_path(&self, src: u32, sender: &Sender<S>) -> Option<Unfinished> {
+        if self.is_open {
+            return None;
+        }
+        let (common, dst) = (self.common, sender.dst);
+        let row = &common.flows[sender.first as usize];
+        let there = self.cause_between((src, dst), sender.hash, sender.priority, false);
+        there.or_else(|| {
+            let hash = common.hash(row, true);
+            let priority = common.classes.ack.unwrap_or(sender.priority);
+            let unpaused = common.quirks.acks_ignore_pause;
+            self.cause_between((dst, src), hash, priority, unpaused)
+        })
+    }
+
+    /// The same for packets of a priority from host `from` to host `to`; `unpaused`: the first port sends
+    /// them even while it is paused.
+    fn cause_between(
+        &self,
+        (from, to): (u32, u32),
+        hash: u32,
+        priority: u8,
+        unpaused: bool,
+    ) -> Option<Unfinished> {
+        let Common { graph, routes, .. } = self.common;
+        let (first, last) = (graph.hosts[from as usize], graph.hosts[to as usize]);
+        let (mut node, mut held) = (first, None);
+        while node != last {
+            let candidates = routes.candidates(node, to, self.epoch);
+            if candidates.is_empty() {
+                return Some(Unfinished::Disconnected);
+            }
+            let port = routes.ecmp(node, candidates, (from, to), hash);
+            let link = graph.ports(node)[port.index()];
+            if link.error_rate >= 1.0 {
+                return Some(Unfinished::Disconnected);
+            }
+            if !(unpaused && node == first) {
+                held = held.or(self.endless.get(&(node, port.get(), priority)).copied());
+            }
+            node = link.peer;
+        }
+        held
+    }
+}
