@@ -5,12 +5,12 @@ mod common;
 
 use common::{Build, G100, US, empty, run};
 use fabric::{EcnConfig, EcnLaw, Outage, Output, Probe, ProbeKind, ProbeTargets, Setup};
+use schemes::contract::Preset;
 use schemes::contract::{
     Allow, CodePoint, Cp, Flags, HostFacts, Kind, Local, NoCtl, Packet, PathFacts, PlainReceiver,
     PortFacts, PortLocal, PortView, Rp, Scheme, Stack, SwitchFacts,
 };
 use schemes::params::{ParamError, ParamSpec, Params, Value};
-use schemes::registry::Preset;
 use schemes::tcd::{Tcd, TcdParams};
 use std::sync::{Arc, Mutex};
 use units::{Bytes, NodeId, PortId, Rate, Time};

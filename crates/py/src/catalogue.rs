@@ -1,7 +1,8 @@
 //! What there is to choose from, as JSON.
 
+use ::schemes::contract::Preset;
 use ::schemes::params::{Kind, ParamSpec};
-use ::schemes::registry::{Preset, SchemeInfo};
+use ::schemes::registry::SchemeInfo;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;

@@ -13,10 +13,9 @@
 
 use crate::contract::{
     Ack, Allow, Cp, Emit, Emits, Header, HostCx, HostFacts, Kind, Np, Observable, Packet,
-    PathFacts, PortFacts, PortView, Rp, Scheme, SwitchFacts, Target,
+    PathFacts, PortFacts, PortView, Preset, Rp, Scheme, SwitchFacts, Target,
 };
 use crate::dcqcn::{Cnp, Dcqcn, DcqcnParams, NotificationPoint, ReactionPoint};
-use crate::registry::Preset;
 use units::{Bytes, Rate, Time};
 
 crate::params! {

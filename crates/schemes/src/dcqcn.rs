@@ -28,11 +28,11 @@ mod hosts;
 pub use hosts::DcqcnHosts;
 
 use crate::contract::{
-    Allow, CodePoint, HostFacts, Observable, PathFacts, PlainSwitch, Scheme, SwitchFacts,
+    Allow, CodePoint, EcnLaw, HostFacts, Observable, PathFacts, PlainSwitch, Preset, Scheme,
+    SwitchFacts,
 };
-use crate::registry::{EcnLaw, Preset};
-use crate::shared::Shared;
-use crate::window::{self, RateWindow};
+use crate::rate_window::{self, RateWindow};
+use crate::shared_law::Shared;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use units::{Bytes, Rate, Time};
@@ -80,7 +80,7 @@ crate::params! {
         clamp_target: bool, "", (), "SIGCOMM'15 section 3.1; firmware, clamp_tgt_rate";
         /// Limit of the bytes in flight: none, or the network's or the path's BDP, fixed or scaled by
         /// rate over line rate.
-        window: &'static str, "", window::CHOICES, "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
+        window: &'static str, "", rate_window::CHOICES, "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
     }
 }
 

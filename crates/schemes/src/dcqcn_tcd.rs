@@ -11,12 +11,11 @@
 //! passed over; a flow with both has a part in real congestion. The cut is DCQCN's.
 
 use crate::contract::{
-    Ack, Allow, CodePoint, Header, HostCx, HostFacts, Np, Observable, PathFacts, Rp, Scheme,
-    SwitchFacts,
+    Ack, Allow, CodePoint, Header, HostCx, HostFacts, Np, Observable, PathFacts, Preset, Rp,
+    Scheme, SwitchFacts,
 };
 use crate::dcqcn::{Cnp, Dcqcn, DcqcnParams, NotificationPoint, ReactionPoint};
 use crate::params::ParamError;
-use crate::registry::Preset;
 use crate::tcd::{Tcd, TcdParams};
 use units::{Rate, Time};
 

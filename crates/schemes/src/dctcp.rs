@@ -15,11 +15,10 @@
 //! TCP's other parts are RoCE's here: no slow start, go-back-N instead of fast retransmit.
 
 use crate::contract::{
-    Ack, Allow, CodePoint, HostCx, HostFacts, NoCtl, Observable, PathFacts, PlainReceiver,
-    PlainSwitch, Rp, Scheme, SwitchFacts,
+    Ack, Allow, CodePoint, EcnLaw, HostCx, HostFacts, NoCtl, Observable, PathFacts, PlainReceiver,
+    PlainSwitch, Preset, Rp, Scheme, SwitchFacts,
 };
-use crate::registry::{EcnLaw, Preset};
-use crate::window::{self, RateWindow};
+use crate::rate_window::{self, RateWindow};
 use units::{Bytes, Rate, Time};
 
 crate::params! {
@@ -37,7 +36,7 @@ crate::params! {
         min_rate: Rate, "", Rate::from_bps(1000)..=Rate::from_gbps(100), "HPCC simulator, MIN_RATE";
         /// Limit of the bytes in flight beside the rate (ns3 only): none, or the network's or the
         /// path's BDP, fixed or scaled by rate over line rate.
-        window: &'static str, "", window::CHOICES, "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
+        window: &'static str, "", rate_window::CHOICES, "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
     }
 }
 

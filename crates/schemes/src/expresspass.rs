@@ -23,9 +23,10 @@ mod sender;
 pub use receiver::NotificationPoint;
 pub use sender::ReactionPoint;
 
-use crate::contract::{ClassSpec, HostFacts, PlainSwitch, Room, Scheme, SwitchFacts, WireFacts};
+use crate::contract::{
+    ClassSpec, HostFacts, PlainSwitch, Preset, Room, Scheme, SwitchFacts, WireFacts,
+};
 use crate::params::ParamError;
-use crate::registry::Preset;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use units::{Bytes, Priority, Rate, Time};

@@ -30,12 +30,11 @@
 
 use crate::contract::{
     Ack, Allow, Body, Cp, Full, Header, HostCx, HostFacts, Kind, LinkRates, NoCtl, Np, Observable,
-    Packet, PathFacts, PortFacts, PortView, RateCode, Rp, Scheme, Strict, SwitchFacts,
+    Packet, PathFacts, PortFacts, PortView, Preset, RateCode, Rp, Scheme, Strict, SwitchFacts,
 };
 use crate::hpcc::{self, Hpcc, HpccParams, SIMULATOR_ONLY};
 use crate::int::{IntFormat, IntRecord, IntStack};
 use crate::params::ParamError;
-use crate::registry::Preset;
 use units::{NodeId, PortId, Rate, Time};
 use wire::int::FnccAck;
 

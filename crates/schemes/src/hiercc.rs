@@ -32,11 +32,10 @@ pub use tor::TorSwitch;
 pub use voq::{FirstHop, Voq};
 
 use crate::contract::{
-    Allow, Flags, Header, HostCx, HostFacts, Observable, PathFacts, PlainReceiver, Rp, Scheme,
-    SwitchFacts,
+    Allow, Flags, Header, HostCx, HostFacts, Observable, PathFacts, PlainReceiver, Preset, Rp,
+    Scheme, SwitchFacts,
 };
 use crate::params::ParamError;
-use crate::registry::Preset;
 use std::ops::RangeInclusive;
 use units::{Bytes, Rate, Time};
 

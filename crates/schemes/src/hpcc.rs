@@ -15,13 +15,12 @@ pub mod window;
 pub use window::{Busiest, Law, ReactionPoint};
 
 use crate::contract::{
-    Ack, Allow, HostCx, HostFacts, LinkRates, NoCtl, Observable, PathFacts, PlainReceiver, Rp,
-    Scheme, SwitchFacts,
+    Ack, Allow, HostCx, HostFacts, LinkRates, NoCtl, Observable, PathFacts, PlainReceiver, Preset,
+    Rp, Scheme, SwitchFacts,
 };
 use crate::int::{IntFormat, IntStack, StampInt};
 use crate::params::ParamError;
-use crate::registry::Preset;
-use crate::window::CHOICES;
+use crate::rate_window::CHOICES;
 use units::{Rate, Time};
 
 crate::params! {

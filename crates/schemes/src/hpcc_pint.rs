@@ -11,13 +11,12 @@
 
 use crate::contract::{
     Ack, Allow, Body, Cp, Header, HostCx, HostFacts, Kind, Local, NoCtl, Observable, Packet,
-    PathFacts, PlainReceiver, PortFacts, PortLocal, PortView, Rp, Scheme, SwitchFacts,
+    PathFacts, PlainReceiver, PortFacts, PortLocal, PortView, Preset, Rp, Scheme, SwitchFacts,
 };
 use crate::hpcc::{Hpcc, HpccParams, Variant};
 use crate::random::Stream;
-use crate::registry::Preset;
-use crate::shared::Shared;
-use crate::window::CHOICES;
+use crate::rate_window::CHOICES;
+use crate::shared_law::Shared;
 use std::sync::{Arc, LazyLock};
 use units::splitmix::mix;
 use units::{PortId, Rate, Time};

@@ -7,14 +7,13 @@
 //! without TCD. With CE, which overrides UE, and without either the law is [HPCC](crate::hpcc)'s.
 
 use crate::contract::{
-    Ack, Allow, CodePoint, HostCx, HostFacts, NoCtl, Observable, PathFacts, PlainReceiver, Rp,
-    Scheme, Stack, SwitchFacts,
+    Ack, Allow, CodePoint, HostCx, HostFacts, NoCtl, Observable, PathFacts, PlainReceiver, Preset,
+    Rp, Scheme, Stack, SwitchFacts,
 };
 use crate::dcqcn::Dcqcn;
 use crate::hpcc::{Hpcc, HpccParams, Variant};
 use crate::int::{IntStack, StampInt};
 use crate::params::ParamError;
-use crate::registry::Preset;
 use crate::tcd::{Tcd, TcdParams};
 use units::{Rate, Time};
 

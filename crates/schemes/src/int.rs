@@ -444,7 +444,7 @@ impl<const N: usize> CarriesInt for IntStack<N> {
 /// #   const NAME: &'static str = "forgetful";
 /// #   const TITLE: &'static str = "";
 /// #   const PAPER: &'static str = "";
-/// #   const PRESETS: &'static [schemes::registry::Preset] = &[];
+/// #   const PRESETS: &'static [schemes::contract::Preset] = &[];
 /// #   type Params = Nothing;
 /// #   type Ctl = NoCtl;
 /// #   type Host = ();

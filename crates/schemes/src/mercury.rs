@@ -45,12 +45,11 @@ pub use pauses::Pauses;
 pub use switch::{CongestionPoint, PortState};
 
 use crate::contract::{
-    Ack, Allow, Header, HostCx, HostFacts, Observable, PathFacts, PlainReceiver, Rp, Scheme,
-    SwitchFacts,
+    Ack, Allow, Header, HostCx, HostFacts, Observable, PathFacts, PlainReceiver, Preset, Rp,
+    Scheme, SwitchFacts,
 };
 use crate::dcqcn::Cnp;
 use crate::params::ParamError;
-use crate::registry::Preset;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 use units::{Bytes, Rate, Time};

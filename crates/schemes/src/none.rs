@@ -1,10 +1,9 @@
 //! No congestion control: every QP sends at line rate and PFC alone holds the network together.
 
 use crate::contract::{
-    Allow, HostFacts, NoCtl, PathFacts, PlainReceiver, PlainSwitch, Rp, Scheme, SwitchFacts,
+    Allow, HostFacts, NoCtl, PathFacts, PlainReceiver, PlainSwitch, Preset, Rp, Scheme, SwitchFacts,
 };
-use crate::registry::Preset;
-use crate::window::{self, RateWindow};
+use crate::rate_window::{self, RateWindow};
 use units::{Bytes, Rate, Time};
 
 crate::params! {
@@ -12,7 +11,7 @@ crate::params! {
     pub struct NoParams {
         /// Limit of the bytes in flight: none, or the network's or the path's BDP. The rate is always
         /// the line rate, so the scaled windows are the fixed ones.
-        window: &'static str, "", window::CHOICES, "HPCC simulator, HAS_WIN";
+        window: &'static str, "", rate_window::CHOICES, "HPCC simulator, HAS_WIN";
     }
 }
 

@@ -21,11 +21,10 @@
 
 use crate::contract::{
     Address, Cp, Emit, Emits, HostFacts, Kind, Packet, PlainReceiver, PortFacts, PortView, Ports,
-    Scheme, SwitchFacts, Target,
+    Preset, Scheme, SwitchFacts, Target,
 };
 use crate::dcqcn::{Cnp, Dcqcn, DcqcnHosts, DcqcnParams, RECEIVERS_ONLY, ReactionPoint};
 use crate::random::Stream;
-use crate::registry::Preset;
 use std::ops::RangeInclusive;
 use units::{Bytes, PortId, Rate, Time};
 

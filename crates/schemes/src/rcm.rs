@@ -44,10 +44,9 @@ pub use paths::FlowTable;
 pub use switch::{RcmSwitch, Role};
 pub use window::{Crossed, SendWindow};
 
-use crate::contract::{Address, HostFacts, Scheme, SwitchFacts};
+use crate::contract::{Address, HostFacts, Preset, Scheme, SwitchFacts};
 use crate::dcqcn::{Cnp, Dcqcn, DcqcnHosts, DcqcnParams, NotificationPoint, ReactionPoint};
 use crate::params::ParamError;
-use crate::registry::Preset;
 use std::ops::RangeInclusive;
 use units::{Bytes, Priority, Rate, Time};
 

@@ -1,36 +1,9 @@
 //! What schemes there are: the table behind `rocelab list`, and the one place where a new scheme
 //! is registered.
 
-use crate::contract::{Cp, Scheme};
+use crate::contract::{Cp, Preset, Scheme};
 use crate::params::{ParamError, ParamSpec, Params, Value};
-use units::{Bytes, Rate};
-
-/// RED thresholds that go with a preset: given at one port rate and proportional to it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct EcnLaw {
-    /// Queue length up to which nothing is marked, at a port of rate `at`.
-    pub kmin: Bytes,
-    /// Queue length above which everything is marked, at a port of rate `at`.
-    pub kmax: Bytes,
-    /// Marking probability at `kmax`.
-    pub pmax: f64,
-    /// The port rate that `kmin` and `kmax` are given for; ports of k times the rate use k times
-    /// the thresholds.
-    pub at: Rate,
-}
-
-/// A named set of parameters.
-#[derive(Clone, Copy, Debug)]
-pub struct Preset {
-    /// Its name.
-    pub name: &'static str,
-    /// What it stands for, in a sentence.
-    pub summary: &'static str,
-    /// Where its values come from.
-    pub source: &'static str,
-    /// The marking law it was tuned with; `None` where switches need not mark.
-    pub ecn: Option<EcnLaw>,
-}
+use units::Rate;
 
 /// Gives the value of every parameter, by name, of a preset at the hosts' port rate with overrides.
 pub type Resolve = fn(

@@ -17,10 +17,9 @@ pub use flow_table::FlowTable;
 
 use crate::contract::{
     Allow, Cp, Emit, Emits, Flags, Header, HostCx, HostFacts, Kind, Local, Observable, Packet,
-    PathFacts, PlainReceiver, PortFacts, PortView, Ports, Rp, Scheme, SwitchFacts, Target,
+    PathFacts, PlainReceiver, PortFacts, PortView, Ports, Preset, Rp, Scheme, SwitchFacts, Target,
 };
 use crate::params::ParamError;
-use crate::registry::Preset;
 use std::collections::VecDeque;
 use std::ops::RangeInclusive;
 use units::{Bytes, NodeId, PortId, Rate, Time};

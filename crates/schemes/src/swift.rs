@@ -10,11 +10,10 @@
 //! of its own. Here a NIC answers at once, so only the fabric's part is modelled.
 
 use crate::contract::{
-    Ack, Allow, HostCx, HostFacts, NoCtl, Observable, PathFacts, PlainReceiver, PlainSwitch, Rp,
-    Scheme, SwitchFacts,
+    Ack, Allow, HostCx, HostFacts, NoCtl, Observable, PathFacts, PlainReceiver, PlainSwitch,
+    Preset, Rp, Scheme, SwitchFacts,
 };
 use crate::params::ParamError;
-use crate::registry::Preset;
 use std::ops::RangeInclusive;
 use units::{Bytes, Rate, Time};
 

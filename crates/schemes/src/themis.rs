@@ -26,10 +26,9 @@ pub mod prototype;
 
 use crate::contract::{
     Address, CodePoint, Cp, Flags, Full, Header, HostFacts, Kind, Packet, PortFacts, PortView,
-    Scheme, Strict, SwitchFacts, Target, Turn, Verdict,
+    Preset, Scheme, Strict, SwitchFacts, Target, Turn, Verdict,
 };
 use crate::dcqcn::{Cnp, Dcqcn, DcqcnHosts, DcqcnParams, NotificationPoint, ReactionPoint};
-use crate::registry::Preset;
 use external_switch::ExternalSwitch;
 use over_dcqcn::Flow;
 use prototype::Prototype;

@@ -18,12 +18,11 @@
 //! in the HPCC simulator, so that the same ACKs give the same rates to the bit.
 
 use crate::contract::{
-    Ack, Allow, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, PlainSwitch, Rp, Scheme,
-    SwitchFacts,
+    Ack, Allow, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, PlainSwitch, Preset, Rp,
+    Scheme, SwitchFacts,
 };
 use crate::params::ParamError;
-use crate::registry::Preset;
-use crate::window::{self, RateWindow};
+use crate::rate_window::{self, RateWindow};
 use std::ops::RangeInclusive;
 use units::{Bytes, Rate, Time};
 
@@ -60,7 +59,7 @@ crate::params! {
         min_rate: Rate, "", Rate::from_bps(1000)..=Rate::from_gbps(100), "HPCC simulator, MIN_RATE";
         /// Limit of the bytes in flight: none, or the network's or the path's BDP, fixed or scaled by
         /// rate over line rate.
-        window: &'static str, "", window::CHOICES, "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
+        window: &'static str, "", rate_window::CHOICES, "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
     }
 }
 

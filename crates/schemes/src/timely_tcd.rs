@@ -15,12 +15,11 @@
 //! queue; in between, and below T_low, the rate stays.
 
 use crate::contract::{
-    Ack, Allow, CodePoint, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, Rp, Scheme,
+    Ack, Allow, CodePoint, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, Preset, Rp, Scheme,
     SwitchFacts,
 };
 use crate::dcqcn::Dcqcn;
 use crate::params::ParamError;
-use crate::registry::Preset;
 use crate::tcd::{Tcd, TcdParams};
 use crate::timely::{self, Timely, TimelyParams};
 use units::{Rate, Time};

@@ -7,7 +7,7 @@ mod aimd;
 mod headroom;
 
 // As in the crate that the page's files go to.
-use schemes::{contract, int, params, registry};
+use schemes::{contract, int, params};
 
 /// What stands between two fences.
 fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {

@@ -70,7 +70,7 @@ macro_rules! toy {
             const NAME: &'static str = stringify!($name);
             const TITLE: &'static str = "a toy";
             const PAPER: &'static str = "none";
-            const PRESETS: &'static [schemes::registry::Preset] = &[];
+            const PRESETS: &'static [schemes::contract::Preset] = &[];
             type Params = $crate::toy::Plain<$params>;
             type Meta = $meta;
             type Ctl = $ctl;

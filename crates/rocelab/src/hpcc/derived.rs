@@ -9,8 +9,9 @@ use scenario::spec::{
     Architecture, ClassesSpec, EcnRateSpec, Headroom, ParamValue, Quantity, SchemeSpec, Spec,
     ThresholdKind,
 };
+use schemes::contract::EcnLaw;
 use schemes::int::IntFormat;
-use schemes::registry::{self, EcnLaw};
+use schemes::registry;
 use std::collections::{BTreeMap, VecDeque};
 use units::{Bytes, NodeId, Rate, Time};
 

@@ -2,7 +2,7 @@
 
 use crate::error::{Result, ScenarioError};
 use crate::spec::{EcnSpec, MarkAt, Quantity};
-use schemes::registry::EcnLaw;
+use schemes::contract::EcnLaw;
 use units::{Bytes, Rate};
 
 /// ECN marking: nothing up to `kmin`, a probability rising to `pmax` at `kmax`, everything above.

@@ -138,10 +138,6 @@ impl Header {
     }
 }
 
-/// The control packets of a scheme that has none: no value exists.
-#[derive(Clone, Copy, Debug)]
-pub enum NoCtl {}
-
 /// What a packet carries beside its header.
 #[derive(Clone, Copy, Debug)]
 pub enum Body<M, C> {

@@ -9,8 +9,8 @@
 use super::HpccParams;
 use crate::contract::{Allow, LinkRates, Observable, PathFacts};
 use crate::int::{Earlier, IntFormat, IntStack};
-use crate::shared::Shared;
-use crate::window::RateWindow;
+use crate::rate_window::RateWindow;
+use crate::shared_law::Shared;
 use std::sync::Arc;
 use units::{Bytes, Rate, Time};
 

@@ -3,7 +3,7 @@
 use super::HpccParams;
 use crate::contract::{Allow, LinkRates, PathFacts};
 use crate::int::{Earlier, IntFormat, IntStack};
-use crate::shared::Shared;
+use crate::shared_law::Shared;
 use std::sync::Arc;
 use units::{Bytes, Rate, Time};
 

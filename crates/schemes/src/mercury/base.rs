@@ -1,12 +1,11 @@
 //! What Mercury goes on top of.
 
 use super::FeedbackParams;
-use crate::contract::{PortView, RateCode, Scheme};
+use crate::contract::{PortView, Preset, RateCode, Scheme};
 use crate::dcqcn::{Dcqcn, DcqcnParams, RECEIVERS_ONLY, ReactionPoint};
 use crate::hpcc::{Hpcc, HpccParams, SIMULATOR_ONLY};
 use crate::int::{IntRecord, IntStack};
 use crate::params::Params;
-use crate::registry::Preset;
 use crate::timely::{Timely, TimelyParams};
 use units::{Bytes, NodeId, Rate, Time};
 

@@ -35,12 +35,11 @@ use super::external_switch::{Backlog, ExternalSwitch, Reaction, Step};
 use super::{ExternalParams, Resubmission, is_long};
 use crate::contract::{
     Ack, Allow, Body, Cp, Emit, Emits, Flags, Header, HostCx, HostFacts, Kind, LinkRates, Local,
-    Observable, Packet, PathFacts, PlainReceiver, PortFacts, PortView, RateCode, Rp, Scheme,
-    SwitchFacts, Target, Verdict,
+    Observable, Packet, PathFacts, PlainReceiver, PortFacts, PortView, Preset, RateCode, Rp,
+    Scheme, SwitchFacts, Target, Verdict,
 };
 use crate::hpcc::{Hpcc, HpccParams, Law, ReactionPoint, SIMULATOR_ONLY};
 use crate::int::{CarriesInt, IntRecord, IntStack, StampInt};
-use crate::registry::Preset;
 use std::sync::Arc;
 use units::{Bytes, NodeId, PortId, Rate, Time};
 

@@ -3,10 +3,9 @@
 //! An example, and no published scheme.
 
 use crate::contract::{
-    Ack, Allow, CodePoint, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, PlainSwitch, Rp,
-    Scheme, SwitchFacts,
+    Ack, Allow, CodePoint, EcnLaw, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, PlainSwitch,
+    Preset, Rp, Scheme, SwitchFacts,
 };
-use crate::registry::{EcnLaw, Preset};
 use units::{Bytes, Rate, Time};
 
 crate::params! {

@@ -3,11 +3,10 @@
 //! An example, and no published scheme.
 
 use crate::contract::{
-    Ack, Allow, HostCx, HostFacts, LinkRates, NoCtl, PathFacts, PlainReceiver, Rp, Scheme,
+    Ack, Allow, HostCx, HostFacts, LinkRates, NoCtl, PathFacts, PlainReceiver, Preset, Rp, Scheme,
     SwitchFacts,
 };
 use crate::int::{Earlier, IntFormat, IntStack, StampInt};
-use crate::registry::Preset;
 use units::{Bytes, Rate, Time};
 
 crate::params! {

@@ -1,0 +1,94 @@
+//! A scheme: its three parts, its parameters, and what its packets carry.
+
+use super::{ClassSpec, Cp, HostFacts, Np, Preset, Rp, SwitchFacts, WireFacts};
+use crate::params::{ParamError, Params};
+use units::{Priority, Rate};
+
+/// A congestion-control scheme: RP x NP x CP, and the facts that `rocelab list` shows of it.
+pub trait Scheme: Sized + Send + Sync + 'static {
+    /// Its name in scenario files.
+    const NAME: &'static str;
+    /// Its full name.
+    const TITLE: &'static str;
+    /// The paper that defines it.
+    const PAPER: &'static str;
+    /// What a user must know before trusting a figure made with it.
+    const CAVEAT: &'static str = "";
+    /// Its named parameter sets; the first is the default.
+    const PRESETS: &'static [Preset];
+    /// Data and ACKs must take the same path.
+    const SYMMETRIC_PATHS: bool = false;
+    /// It takes the queues of a port for one: runs whose data has several priorities are refused.
+    const ONE_DATA_PRIORITY: bool = false;
+    /// Most switch hops that a packet's [`Meta`](Scheme::Meta) has room for; runs with longer paths are
+    /// refused. A scheme whose packets carry an [`IntStack`](crate::int::IntStack) has to say it.
+    const MAX_HOPS: usize = usize::MAX;
+    /// Most rates that links may have: those that its packets can tell apart,
+    /// [`LinkRates::MOST`] where they carry a [`RateCode`].
+    const MAX_RATES: usize = usize::MAX;
+    /// It has traffic classes of its own; without it [`classes`](Scheme::classes) is not asked.
+    const CLASSES: bool = false;
+
+    /// Its parameters.
+    type Params: Params;
+    /// What its data packets and their ACKs carry beside the header: `()`, INT records, a credit.
+    type Meta: Copy + Default + Send + Sync + 'static;
+    /// What its control packets say: a CNP, a rate, a credit. [`NoCtl`] where it has none.
+    type Ctl: Copy + Send + Sync + 'static;
+    /// State that all QPs of a host share.
+    type Host: Send + 'static;
+    /// The reaction point, one per QP at the sender.
+    type Rp: Rp<Self>;
+    /// The notification point, one per QP at the receiver.
+    type Np: Np<Self>;
+    /// The congestion point, one per switch that takes part.
+    type Cp: Cp<Self>;
+
+    /// The parameters of the preset `name` (one of [`PRESETS`](Scheme::PRESETS)) where hosts have
+    /// ports of `host_rate`.
+    fn preset(name: &str, host_rate: Rate) -> Self::Params;
+    /// Refuses values that do not go together.
+    fn check(_params: &Self::Params) -> Result<(), ParamError> {
+        Ok(())
+    }
+    /// Refuses a switch that the parameters do not go with.
+    fn check_switch(_params: &Self::Params, _facts: &SwitchFacts<'_>) -> Result<(), ParamError> {
+        Ok(())
+    }
+    /// Bytes that [`Meta`](Scheme::Meta) adds to a data packet and to an ACK on the wire.
+    fn meta_bytes(_params: &Self::Params) -> (u32, u32) {
+        (0, 0)
+    }
+    /// Size in bytes of the Ethernet frame, FCS included, that carries `ctl`: 2000 at most.
+    fn ctl_bytes(ctl: &Self::Ctl) -> u32;
+    /// The priority of `ctl`; `None` for the scenario's control class.
+    fn ctl_priority(_params: &Self::Params, _ctl: &Self::Ctl) -> Option<Priority> {
+        None
+    }
+    /// `ctl`, for a sender, is for all its QPs to the same receiver, also where that which it is addressed to
+    /// is over.
+    fn is_for_all_qps(_params: &Self::Params, _ctl: &Self::Ctl) -> bool {
+        false
+    }
+    /// `ctl`, from a sender, asks for what lets it send: where all has arrived it is answered with an ACK of
+    /// all, as data would be.
+    fn is_answered(_params: &Self::Params, _ctl: &Self::Ctl) -> bool {
+        false
+    }
+    /// Traffic classes that need more than the scenario says: a drop-tail room, a shaper. They hold
+    /// at every port, of switches and of hosts. A run is refused where data, ACKs, other control
+    /// packets or PFC use a drop-tail one. Asked only with [`CLASSES`](Scheme::CLASSES).
+    fn classes(_params: &Self::Params, _wire: &WireFacts) -> Vec<ClassSpec> {
+        Vec::new()
+    }
+    /// The state shared by the QPs of a host.
+    fn host(params: &Self::Params, facts: &HostFacts) -> Self::Host;
+    /// A control packet reached a host for a QP that is over.
+    fn on_stray(_host: &mut Self::Host, _ctl: &Self::Ctl) {}
+    /// What a host counted, by name: the same names at every host. The summary has their sums.
+    fn counters(_host: &Self::Host) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+    /// The congestion point of a switch; `None` where that switch takes no part.
+    fn cp(params: &Self::Params, facts: &SwitchFacts<'_>) -> Option<Self::Cp>;
+}

@@ -1,0 +1,119 @@
+//! The reaction point: what a scheme does at the sender.
+
+use super::{CodePoint, Header, HostCx, PathFacts, Scheme};
+use units::{Bytes, Rate, Time};
+
+/// What a sender may do now.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Allow {
+    /// Pacing rate, in wire bytes; at or above the line rate means unpaced. A law keeps to the line
+    /// rate or says [`EVERYTHING`](Allow::EVERYTHING)'s, as probes show the number; and to at least the
+    /// scheme's parameter `min_rate` (or the line rate, if that is less), where it has one of this
+    /// name.
+    pub rate: Rate,
+    /// A packet may leave while fewer payload bytes than this are in flight: the last one may
+    /// overshoot by less than a packet, and a window of one byte is one of a packet. None at all stops
+    /// the QP for good, unless [`next_timer`](Rp::next_timer) or a control packet opens it again.
+    pub window: Bytes,
+    /// First byte of the QP's stream that has no permission yet (credit schemes).
+    pub granted: u64,
+    /// No data before this time.
+    pub hold_until: Time,
+}
+
+impl Allow {
+    /// Line rate, no window.
+    pub const EVERYTHING: Allow = Allow {
+        rate: Rate::from_bps(u64::MAX),
+        window: Bytes::UNLIMITED,
+        granted: u64::MAX,
+        hold_until: Time::ZERO,
+    };
+}
+
+/// An acknowledgement as the reaction point sees it.
+#[derive(Debug)]
+pub struct Ack<'a, S: Scheme> {
+    /// First byte of the QP's stream that the receiver still waits for.
+    pub next_expected: u64,
+    /// Payload bytes that this ACK newly acknowledges.
+    pub newly_acked: Bytes,
+    /// First byte of the stream that the sender has not sent yet.
+    pub next_to_send: u64,
+    /// The receiver saw a gap: the sender goes back to `next_expected`.
+    pub nack: bool,
+    /// The code point of the data packet that this ACK answers.
+    pub echo: CodePoint,
+    /// From the data packet's departure at the sender to this ACK's arrival.
+    pub rtt: Time,
+    /// What the ACK carries for the scheme. A NACK carries what the packet out of order did.
+    pub meta: &'a S::Meta,
+}
+
+impl<S: Scheme> Ack<'_, S> {
+    /// Whether it acknowledges anything; NACKs and repeated ACKs tell of packets that were thrown away.
+    #[inline]
+    pub fn brings_news(&self) -> bool {
+        !self.nack && self.newly_acked != Bytes::ZERO
+    }
+    /// First byte not sent yet; after a NACK the sender goes back, and what lies beyond is not sent.
+    #[inline]
+    pub fn sent_up_to(&self) -> u64 {
+        if self.nack { self.next_expected } else { self.next_to_send }
+    }
+}
+
+/// A quantity of the reaction point that a probe can record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Observable {
+    /// Pacing rate, bits per second.
+    Rate,
+    /// Window, bytes.
+    Window,
+    /// The scheme's congestion estimate, such as DCQCN's alpha or HPCC's U.
+    Alpha,
+}
+
+/// Reaction point: sets the rate and window of a QP at the sender.
+pub trait Rp<S: Scheme>: Sized + Send + 'static {
+    /// A rate change moves the time of the next packet that is already being waited for (a pacer
+    /// that looks at the rate continuously), rather than only the packets after it.
+    const REPACE: bool = false;
+
+    /// A QP begins at `now`.
+    fn open(params: &S::Params, host: &mut S::Host, path: &PathFacts, now: Time) -> Self;
+    /// What the QP may do now. Read after each hook.
+    fn allow(&self) -> Allow;
+    /// A data packet leaves; its header and what it carries may still be written. The gap to the
+    /// next one is computed from [`allow`](Rp::allow) after this.
+    fn on_send(&mut self, _cx: &mut HostCx<'_, S>, _data: &mut Header, _meta: &mut S::Meta) {}
+    /// An ACK or NACK arrived.
+    fn on_ack(&mut self, _cx: &mut HostCx<'_, S>, _ack: &Ack<'_, S>) {}
+    /// One of the scheme's control packets arrived.
+    fn on_ctl(&mut self, _cx: &mut HostCx<'_, S>, _ctl: &S::Ctl) {}
+    /// A message was posted, or the last byte of all that were posted left for the first time. `left`
+    /// bytes are still to be sent for the first time. Not called as other bytes leave.
+    fn on_backlog(&mut self, _cx: &mut HostCx<'_, S>, _left: Bytes) {}
+    /// Nothing was acknowledged for the retransmission timeout: the sender goes back.
+    fn on_retransmission_timeout(&mut self, _cx: &mut HostCx<'_, S>) {}
+    /// When [`on_timer`](Rp::on_timer) is wanted; read after each hook. After `on_timer` it must lie
+    /// later than now; asked for in [`on_send`](Rp::on_send), at least a microsecond later, because
+    /// departures are worked in spans of up to that.
+    fn next_timer(&self) -> Time {
+        Time::NEVER
+    }
+    /// The time asked for has come.
+    fn on_timer(&mut self, _cx: &mut HostCx<'_, S>) {}
+    /// The value of a quantity at `now`, for a probe: finite and not negative; must not change what
+    /// follows.
+    fn observe(&self, _now: Time, what: Observable) -> Option<f64> {
+        let allow = self.allow();
+        match what {
+            Observable::Rate if allow.rate.bps() != u64::MAX => Some(allow.rate.bps() as f64),
+            Observable::Window if allow.window != Bytes::UNLIMITED => {
+                Some(allow.window.get() as f64)
+            }
+            _ => None,
+        }
+    }
+}
