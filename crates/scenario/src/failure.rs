@@ -2,7 +2,7 @@
 
 use crate::error::{Result, ScenarioError};
 use crate::network::{Network, Reach};
-use crate::select::Selector;
+use crate::selector::Selector;
 use crate::spec::FailureSpec;
 use crate::traffic::check_time;
 use std::collections::{BTreeMap, BTreeSet};

@@ -31,14 +31,14 @@ mod catalogue;
 mod decode;
 mod error;
 mod failure;
-mod files;
 pub mod memory;
 pub mod network;
 mod probe;
 mod random;
+mod read_file;
 mod scenario;
 mod scheme;
-mod select;
+mod selector;
 mod settings;
 mod source;
 pub mod spec;
@@ -53,11 +53,11 @@ pub use error::ScenarioError;
 pub use failure::Outage;
 pub use network::{Link, Network, Node, NodeKind, Port};
 pub use probe::{Probe, ProbeKind, Targets};
-pub use scenario::{MOST_NAME_BYTES, Run, Scenario, Stop};
+pub use scenario::{MOST_NAME_BYTES, Scenario};
 pub use scheme::SchemeChoice;
 pub use settings::{
-    Cioq, Classes, Ecn, Headroom, HostSettings, MarkAt, Pfc, Routing, SwitchSettings, Threshold,
-    Wire, WireProfile,
+    Cioq, Classes, Ecn, Headroom, HostSettings, MarkAt, Pfc, Routing, Run, Stop, SwitchSettings,
+    Threshold, Wire, WireProfile,
 };
 pub use spec::QuirksSpec;
 pub use trace::Trace;
@@ -76,7 +76,7 @@ pub fn load(path: impl AsRef<Path>) -> Result<Scenario> {
 /// Reads the scenario file at `path`, with keys set as in [`parse`].
 pub fn load_with(path: impl AsRef<Path>, overrides: &[(String, String)]) -> Result<Scenario> {
     let path = path.as_ref();
-    let text = files::read_path(path).map_err(|why| ScenarioError::new("", why))?;
+    let text = read_file::read_path(path).map_err(|why| ScenarioError::new("", why))?;
     parse(&text, Some(path), overrides)
 }
 

@@ -2,8 +2,8 @@
 
 use crate::error::{Result, ScenarioError, known_words};
 use crate::network::Port;
-use crate::scenario::{Run, Stop};
-use crate::select::Selector;
+use crate::selector::Selector;
+use crate::settings::{Run, Stop};
 pub use crate::spec::ProbeKind;
 use crate::spec::{FlowSelector, ProbeSpec};
 use crate::traffic::{Traffic, check_priority, check_span, check_time};

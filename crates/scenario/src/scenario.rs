@@ -5,13 +5,15 @@ use crate::failure::{self, Outage};
 use crate::network::{Link, Network};
 use crate::probe::{self, Probe};
 use crate::scheme::{self, SchemeChoice};
-use crate::select::Selector;
-use crate::settings::{self, Classes, Ecn, HostSettings, Pfc, Routing, SwitchSettings, Wire};
+use crate::selector::Selector;
+use crate::settings::{
+    self, Classes, Ecn, HostSettings, Pfc, Routing, Run, Stop, SwitchSettings, Wire,
+};
 use crate::source::Source;
-use crate::spec::{QuirksSpec, RunSpec, SCHEMA_VERSION, Spec, StopSpec};
+use crate::spec::{QuirksSpec, SCHEMA_VERSION, Spec};
 use crate::topology;
 use crate::trace::{self, Trace};
-use crate::traffic::{self, Context, Message, Traffic, check_time};
+use crate::traffic::{self, Context, Message, Traffic};
 use schemes::registry::SchemeInfo;
 use std::path::Path;
 use units::Time;
@@ -69,28 +71,6 @@ pub struct Scenario {
     source: Source,
 }
 
-/// Seed and end of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
-    /// Seed of every random choice.
-    pub seed: u64,
-    /// When the run stops.
-    pub stop: Stop,
-    /// Give up at this simulated time; with [`Stop::At`] that time.
-    pub limit: Time,
-    /// Most samples of all probes, an event of a trace being five; with more they stop, and the run goes on.
-    pub most_samples: u64,
-}
-
-/// When a run stops.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
-    /// When every message has completed.
-    FlowsDone,
-    /// At a simulated time.
-    At(Time),
-}
-
 impl Scenario {
     /// Checks a specification and builds what it describes. Relative paths in it are relative to
     /// `base`.
@@ -117,7 +97,7 @@ impl Scenario {
                      `.` first",
             ));
         }
-        let run = resolve_run(&spec.run)?;
+        let run = settings::run(&spec.run)?;
         let classes = settings::classes(&spec.classes, &spec.quirks)?;
         let wire = settings::wire(&spec.wire)?;
         settings::quirks(&mut spec.quirks)?;
@@ -221,27 +201,6 @@ impl Scenario {
     pub fn usual_timeout(&self) -> Time {
         settings::usual_timeout(&self.network, None)
     }
-}
-
-fn resolve_run(spec: &RunSpec) -> Result<Run> {
-    if i64::try_from(spec.seed).is_err() {
-        return Err(ScenarioError::new("run.seed", "must be below 2^63"));
-    }
-    let limit = check_time(spec.limit, || "run.limit".to_owned())?;
-    if limit == Time::ZERO {
-        return Err(ScenarioError::new("run.limit", "must be above zero"));
-    }
-    let (stop, limit) = match spec.stop {
-        StopSpec::FlowsDone => (Stop::FlowsDone, limit),
-        StopSpec::At(Time::ZERO) => {
-            return Err(ScenarioError::new("run.stop", "must be above zero"));
-        }
-        StopSpec::At(stop) => {
-            let stop = check_time(crate::spec::Quantity(stop), || "run.stop".to_owned())?;
-            (Stop::At(stop), stop)
-        }
-    };
-    Ok(Run { seed: spec.seed, stop, limit, most_samples: spec.most_samples })
 }
 
 /// Some schemes take the queues of a port for one.

@@ -2,11 +2,14 @@
 
 mod ecn;
 mod pfc;
+mod run;
 
 pub use ecn::Ecn;
 pub(crate) use ecn::ecn;
 pub(crate) use pfc::pfc;
 pub use pfc::{Pfc, Threshold};
+pub(crate) use run::run;
+pub use run::{Run, Stop};
 
 use crate::error::{Result, ScenarioError};
 use crate::network::{Network, Node};

@@ -1,7 +1,7 @@
 //! From `[trace]` to what is recorded event by event.
 
 use crate::error::{Result, ScenarioError};
-use crate::select::Selector;
+use crate::selector::Selector;
 use crate::spec::TraceSpec;
 use crate::traffic::check_span;
 use units::{NodeId, Time};

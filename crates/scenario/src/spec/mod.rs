@@ -12,7 +12,7 @@ mod settings;
 mod topology;
 mod trace;
 mod traffic;
-mod words;
+mod word_or_value;
 
 pub use failure::FailureSpec;
 pub use probe::{ProbeKind, ProbeSpec};
@@ -31,7 +31,7 @@ pub use traffic::{
     BurstsSpec, CollectiveOperation, CollectiveSpec, DestinationMix, FlowSpec, FlowsSpec,
     IncastSpec, PermutationSpec, PoissonSpec, RequestResponseSpec, TrafficSpec,
 };
-pub use words::{AckClass, DataWord, FlowSelector, Headroom, Members, StopSpec, Timeout};
+pub use word_or_value::{AckClass, DataWord, FlowSelector, Headroom, Members, StopSpec, Timeout};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -3,8 +3,8 @@
 use super::check_counts;
 use crate::decode::decode;
 use crate::error::{Result, ScenarioError, known_words};
-use crate::files;
 use crate::network::{Link, Network, Node, NodeKind, check_link, distances_from_hosts};
+use crate::read_file;
 use crate::settings::check_error_rate;
 use crate::source::Source;
 use crate::spec::{CustomSpec, FileSpec, Quantity};
@@ -15,7 +15,7 @@ use units::{NodeId, Time, cancel, parse_length};
 
 /// Reads the file that `spec` names; says where what it says is written.
 pub(super) fn read(spec: &FileSpec, base: Option<&Path>) -> Result<(CustomSpec, Source)> {
-    let (path, text) = files::read(&spec.path, base, "topology.path")?;
+    let (path, text) = read_file::read(&spec.path, base, "topology.path")?;
     let parsed = match path.extension().and_then(|ending| ending.to_str()) {
         Some("json") => Tree::from_json(&text),
         Some("toml") => Tree::from_toml(&text),

@@ -2,8 +2,8 @@
 
 use super::LATEST;
 use crate::error::{Result, ScenarioError, known_words};
-use crate::files;
 use crate::memory;
+use crate::read_file;
 use crate::spec::{FlowSpec, Quantity};
 use crate::workload::LARGEST_MESSAGE;
 use serde::Deserialize;
@@ -86,7 +86,7 @@ pub(super) fn read(
     base: Option<&Path>,
     key: &str,
 ) -> Result<(FlowFile, Vec<FlowSpec>)> {
-    let (path, text) = files::read(name, base, key)?;
+    let (path, text) = read_file::read(name, base, key)?;
     let mut file = FlowFile { key: key.to_owned(), path, lines: Vec::new() };
     let mut flows = Vec::new();
     if text.trim_start_matches('\u{feff}').trim().is_empty() {

@@ -1,17 +1,19 @@
 //! From `[[traffic]]` to messages. Traffic depends on the seed, the network and its own keys, and
 //! on nothing else: it is the same whatever the scheme.
 
+mod bursts;
 mod collective;
 mod flow_file;
-mod listed;
+mod flows;
+mod incast;
+mod permutation;
 mod poisson;
-mod random;
 mod request_response;
 
 use crate::error::{Result, ScenarioError};
 use crate::memory;
 use crate::network::Reach;
-use crate::select::Selector;
+use crate::selector::Selector;
 use crate::spec::{Quantity, TrafficSpec};
 use crate::workload::LARGEST_MESSAGE;
 use std::collections::{BTreeMap, BTreeSet};
@@ -103,11 +105,11 @@ pub(crate) fn resolve(specs: &mut [TrafficSpec], context: &Context<'_>) -> Resul
         *ordinal += 1;
         let entry = Entry { key, tag, priority, entity };
         match spec {
-            TrafficSpec::Flows(flows) => listed::flows(flows, &entry, context, &mut sink)?,
-            TrafficSpec::Bursts(bursts) => listed::bursts(bursts, &entry, context, &mut sink)?,
-            TrafficSpec::Incast(incast) => random::incast(incast, &entry, context, &mut sink)?,
+            TrafficSpec::Flows(flows) => flows::flows(flows, &entry, context, &mut sink)?,
+            TrafficSpec::Bursts(bursts) => bursts::bursts(bursts, &entry, context, &mut sink)?,
+            TrafficSpec::Incast(incast) => incast::incast(incast, &entry, context, &mut sink)?,
             TrafficSpec::Permutation(permutation) => {
-                random::permutation(permutation, &entry, context, &mut sink)?;
+                permutation::permutation(permutation, &entry, context, &mut sink)?;
             }
             TrafficSpec::Poisson(poisson) => {
                 poisson::poisson(poisson, &entry, context, &mut sink)?;

@@ -3,8 +3,8 @@
 
 use super::{Context, Entry, LATEST, Sink, check_time};
 use crate::error::{Result, ScenarioError};
-use crate::files;
 use crate::random::Stream;
+use crate::read_file;
 use crate::spec::{PoissonSpec, Quantity};
 use crate::workload::{self, Cdf};
 use std::cmp::Reverse;
@@ -290,7 +290,7 @@ pub(super) fn sizes(
         }
         (None, None, Some(name)) => {
             let key = entry.key("workload_file");
-            let (path, text) = files::read(name, context.base, &key)?;
+            let (path, text) = read_file::read(name, context.base, &key)?;
             let read = Cdf::read(&text)
                 .map_err(|why| ScenarioError::new(key, format!("{}: {why}", path.display())))?;
             *cdf = Some(read.points().to_vec());

@@ -1,9 +1,9 @@
-//! Incast and permutation: who sends to whom is drawn by the seed.
+//! Incast: several hosts send to one. Hosts that the scenario does not name are drawn from the seed.
 
 use super::{Context, Entry, Sink, check_size, check_time, times};
 use crate::error::{Result, ScenarioError};
 use crate::random::Stream;
-use crate::spec::{IncastSpec, Members, PermutationSpec};
+use crate::spec::{IncastSpec, Members};
 use std::collections::BTreeSet;
 use units::{NodeId, Time};
 
@@ -128,21 +128,4 @@ fn repetition(spec: &mut IncastSpec, entry: &Entry) -> Result<(u32, Time)> {
         None => Ok(Time::ZERO),
     };
     Ok((repeat, period?))
-}
-
-pub(super) fn permutation(
-    spec: &mut PermutationSpec,
-    entry: &Entry,
-    context: &Context<'_>,
-    sink: &mut Sink,
-) -> Result<()> {
-    let hosts = entry.two_hosts_or_more(spec.hosts.as_deref(), "a permutation", context)?;
-    let size = check_size(spec.size, || entry.key("size"))?;
-    let start = check_time(spec.start, || entry.key("start"))?;
-    entry.make_room(hosts.len() as u64, sink)?;
-    let order = Stream::new(context.seed, "permutation", &[entry.entity]).derangement(hosts.len());
-    for (src, dst) in hosts.iter().zip(order) {
-        sink.push(entry.message(*src, hosts[dst], size, start), || entry.key.clone())?;
-    }
-    Ok(())
 }

@@ -1,10 +1,8 @@
-//! Messages without chance: flows as listed, and periodic bursts.
+//! Messages as listed in the scenario or in a flow file.
 
 use super::{Context, Entry, Sink, check_priority, check_size, check_time, flow_file};
 use crate::error::{Result, ScenarioError};
-use crate::spec::{BurstsSpec, FlowSpec, FlowsSpec};
-use std::collections::BTreeSet;
-use units::NodeId;
+use crate::spec::{FlowSpec, FlowsSpec};
 
 pub(super) fn flows(
     spec: &mut FlowsSpec,
@@ -67,47 +65,4 @@ fn push(
         Some(qp) => sink.push_on(qp, message, place),
         None => sink.push(message, place),
     }
-}
-
-pub(super) fn bursts(
-    spec: &mut BurstsSpec,
-    entry: &Entry,
-    context: &Context<'_>,
-    sink: &mut Sink,
-) -> Result<()> {
-    let sources = context.nodes.hosts(&spec.src, &entry.key("src"))?;
-    let destinations = context.nodes.hosts(&spec.dst, &entry.key("dst"))?;
-    for (name, list) in [("src", &sources), ("dst", &destinations)] {
-        if list.is_empty() {
-            return Err(ScenarioError::new(entry.key(name), "names no host"));
-        }
-    }
-    let size = check_size(spec.size, || entry.key("size"))?;
-    let start = check_time(spec.start, || entry.key("start"))?;
-    let period = check_time(spec.period, || entry.key("period"))?;
-    if period.ps() == 0 {
-        return Err(ScenarioError::new(entry.key("period"), "must be above zero"));
-    }
-    if spec.count == 0 {
-        return Err(ScenarioError::new(entry.key("count"), "must be above zero"));
-    }
-    let receiving: BTreeSet<NodeId> = destinations.iter().copied().collect();
-    if let Some(both) = sources.iter().find(|host| receiving.contains(host)) {
-        let name = &context.nodes.network().node(*both).name;
-        return Err(ScenarioError::new(
-            entry.key("dst"),
-            format!("{name} is a source too, and cannot send to itself"),
-        ));
-    }
-    let pairs = sources.len() as u64 * destinations.len() as u64;
-    entry.make_room(pairs.saturating_mul(u64::from(spec.count)), sink)?;
-    for burst in 0..u64::from(spec.count) {
-        let at = start.saturating_add(super::times(period, burst));
-        for &src in &sources {
-            for &dst in &destinations {
-                sink.push(entry.message(src, dst, size, at), || entry.key.clone())?;
-            }
-        }
-    }
-    Ok(())
 }
