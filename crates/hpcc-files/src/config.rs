@@ -7,7 +7,7 @@ mod check;
 mod keys;
 
 use crate::error::{FileError, Result, Warning};
-use crate::words::Words;
+use crate::tokens::Words;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use units::{Bytes, NodeId, Rate, Time};
@@ -364,7 +364,7 @@ impl Skipped {
     /// The same for the words of a line.
     const MOST_WORDS: usize = 8;
 
-    fn add(&mut self, word: crate::words::Word<'_>) {
+    fn add(&mut self, word: crate::tokens::Word<'_>) {
         if word.line == self.last_line {
             if self.more == 0
                 && let Some(last) = self.lines.last_mut()

@@ -8,7 +8,7 @@
 //! the FCT that the flow would have alone by the original's formula.
 
 use crate::error::Result;
-use crate::words::{Row, rows};
+use crate::tokens::{Row, rows};
 use std::fmt;
 use std::net::Ipv4Addr;
 use units::{Bytes, Time};

@@ -11,8 +11,8 @@
 
 use crate::error::{FileError, Result, Warning};
 use crate::quantity;
+use crate::tokens::{Word, Words};
 use crate::topology::Topology;
-use crate::words::{Word, Words};
 use units::{Bytes, NodeId, Priority, Time, cancel};
 
 /// A message between two hosts, with a QP of its own.

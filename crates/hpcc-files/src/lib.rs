@@ -18,11 +18,11 @@ pub mod fct;
 pub mod flows;
 pub mod packet_trace;
 pub mod pfc;
-pub mod qlen;
 pub mod quantity;
+pub mod queue_lengths;
+mod tokens;
 pub mod topology;
 pub mod trace_list;
-mod words;
 
 pub use config::{CcMode, Config};
 pub use error::{FileError, Result, Warning};

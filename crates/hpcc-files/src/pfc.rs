@@ -7,7 +7,7 @@
 //! Time in nanoseconds, node, 1 if that is a switch, port, 1 for a pause and 0 for a resume.
 
 use crate::error::Result;
-use crate::words::{Row, rows};
+use crate::tokens::{Row, rows};
 use std::fmt;
 use units::{NodeId, Time};
 

@@ -2,7 +2,7 @@
 //! step (a bit per second, a nanosecond) is cut off.
 
 use crate::error::Result;
-use crate::words::Word;
+use crate::tokens::Word;
 use units::{Rate, Time};
 
 /// Nanoseconds in a unit of time. Minutes and longer came with later versions of ns-3.

@@ -13,7 +13,7 @@
 use crate::address::MOST_NODES;
 use crate::error::{FileError, Result, Warning};
 use crate::quantity;
-use crate::words::{Word, Words};
+use crate::tokens::{Word, Words};
 use std::collections::BTreeMap;
 use units::{NodeId, Rate, Time, cancel};
 

@@ -1,8 +1,8 @@
 //! `trace.txt`: a count, then the nodes whose packets are traced.
 
 use crate::error::{FileError, Result, Warning};
+use crate::tokens::Words;
 use crate::topology::Topology;
-use crate::words::Words;
 use units::NodeId;
 
 /// Reads the nodes to trace, each once, in the order of the file.

@@ -3,8 +3,8 @@
 use hpcc_files::fct::FctRow;
 use hpcc_files::packet_trace::{Event, Header, Packet, PortRate, Reader, Record, Writer};
 use hpcc_files::pfc::PfcRow;
-use hpcc_files::qlen::{Block, Histogram, PortQueue};
-use hpcc_files::{address, fct, pfc, qlen};
+use hpcc_files::queue_lengths::{Block, Histogram, PortQueue};
+use hpcc_files::{address, fct, pfc, queue_lengths};
 use proptest::prelude::*;
 use std::net::Ipv4Addr;
 use units::{Bytes, NodeId, Rate, Time};
@@ -55,15 +55,15 @@ fn queue_blocks() {
     let (switch, none) = (NodeId::new(3), Histogram::default());
     let mut out = Vec::new();
     let time = Time::from_ms(2000);
-    qlen::write_block(&mut out, time, [(switch, 1, &first), (switch, 2, &none)]).unwrap();
-    qlen::write_block(&mut out, time + qlen::BLOCK_INTERVAL, []).unwrap();
+    queue_lengths::write_block(&mut out, time, [(switch, 1, &first), (switch, 2, &none)]).unwrap();
+    queue_lengths::write_block(&mut out, time + queue_lengths::BLOCK_INTERVAL, []).unwrap();
     assert_eq!(
         String::from_utf8(out.clone()).unwrap(),
         "time: 2000000000\n3 1 2 1 0 0 0 1\n3 2\ntime: 2100000000\n"
     );
     let port = |port, histogram| PortQueue { switch, port, histogram };
     assert_eq!(
-        qlen::parse(&out).unwrap(),
+        queue_lengths::parse(&out).unwrap(),
         [
             Block { time, ports: vec![port(1, first), port(2, none)] },
             Block { time: Time::from_ms(2100), ports: vec![] },
@@ -85,7 +85,7 @@ fn bad_lines() {
         pfc::parse(b"1 0 2 1 1").unwrap_err(),
         "line 1: kind of node needs a whole number from 0 to 1, got \"2\"",
     );
-    let qlen = |text: &str| qlen::parse(text.as_bytes()).unwrap_err();
+    let qlen = |text: &str| queue_lengths::parse(text.as_bytes()).unwrap_err();
     bad(qlen("3 1 0"), "line 1: a port stands before the first `time:`");
     bad(
         qlen("time: now"),
@@ -422,8 +422,8 @@ proptest! {
         let mut out = Vec::new();
         for block in &blocks {
             let ports = block.ports.iter().map(|port| (port.switch, port.port, &port.histogram));
-            qlen::write_block(&mut out, block.time, ports).unwrap();
+            queue_lengths::write_block(&mut out, block.time, ports).unwrap();
         }
-        prop_assert_eq!(qlen::parse(&out).unwrap(), blocks);
+        prop_assert_eq!(queue_lengths::parse(&out).unwrap(), blocks);
     }
 }

@@ -53,7 +53,7 @@ impl HpccExperiment {
     fn scenario(&self, py: Python<'_>, settings: Vec<(String, String)>) -> PyResult<Scenario> {
         let (read, name) = (Arc::clone(&self.read), self.name.clone());
         let checked = stoppable(py, move || {
-            let (spec, _) = rocelab::hpcc::scenario_of(&read, &name, &settings)?;
+            let (spec, _) = rocelab::hpcc_ns3::scenario_of(&read, &name, &settings)?;
             ::scenario::Scenario::from_spec(spec, None)
         })?;
         Scenario::generated(py, checked)
@@ -63,7 +63,7 @@ impl HpccExperiment {
     fn to_toml(&self, py: Python<'_>, settings: Vec<(String, String)>) -> PyResult<String> {
         let (read, name) = (Arc::clone(&self.read), self.name.clone());
         let text = stoppable(py, move || {
-            let (spec, _) = rocelab::hpcc::scenario_of(&read, &name, &settings)?;
+            let (spec, _) = rocelab::hpcc_ns3::scenario_of(&read, &name, &settings)?;
             Ok(spec.to_toml())
         })?;
         text.map_err(|error| config_error(py, &error))
@@ -74,7 +74,7 @@ impl HpccExperiment {
     fn warnings(&self, py: Python<'_>, settings: Vec<(String, String)>) -> PyResult<Vec<String>> {
         let read = Arc::clone(&self.read);
         stoppable(py, move || {
-            let served = rocelab::hpcc::served(&read, &settings).unwrap_or_default();
+            let served = rocelab::hpcc_ns3::served(&read, &settings).unwrap_or_default();
             read.warnings.iter().chain(&served).map(ToString::to_string).collect()
         })
     }
@@ -98,7 +98,7 @@ impl HpccExperiment {
         let Some(files) = &result.hpcc else {
             return Err(simulation_error(py, "the run was not told of the experiment".to_owned()));
         };
-        guarded(py, || rocelab::hpcc::write(&self.read, files, &directory, into.as_deref()))?
+        guarded(py, || rocelab::hpcc_ns3::write(&self.read, files, &directory, into.as_deref()))?
             .map_err(|(path, error)| write_error(py, &path, &error))
     }
 }

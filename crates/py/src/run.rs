@@ -13,7 +13,7 @@ use pyo3::types::PyBytes;
 use results::arrow_array::RecordBatch;
 use results::arrow_schema::ArrowError;
 use results::{PacketTrace, PfcTrace};
-use rocelab::hpcc::{Files, records_of};
+use rocelab::hpcc_ns3::{Files, records_of};
 use rocelab::{Progress, ROWS, Recordings, RunOptions, Spill};
 use std::fs::File;
 use std::io::BufWriter;

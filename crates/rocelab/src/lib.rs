@@ -24,17 +24,15 @@
 //! assert_eq!(result.summary.flows_done, 2);
 //! ```
 
-mod capture;
-mod dispatch;
-pub mod hpcc;
+mod fabric_setup;
+pub mod hpcc_ns3;
+mod instantiations;
 pub mod memory;
+mod output;
 mod plan;
 mod recordings;
-mod report;
-mod setup;
-mod traces;
+mod setup_error;
 mod unfinished;
-mod warnings;
 
 pub use fabric::{NoRoom, Spill, SpillError};
 pub use plan::Plan;
@@ -205,7 +203,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, Scena
 /// With [`NoRoom`] where the system grants too little address space for the packets. It unwinds with
 /// [`Cancelled`](units::cancel::Cancelled) where it is cancelled while the run is set up.
 pub fn run_on_disk(scenario: &Scenario, options: &RunOptions) -> Result<Run, ScenarioError> {
-    let setup = cancel::scope(&options.cancel, || setup::setup(scenario, options));
+    let setup = cancel::scope(&options.cancel, || fabric_setup::setup(scenario, options));
     let progress = &options.progress;
     progress.flows.store(setup.messages.len() as u64, Ordering::Relaxed);
     let end = if setup.until_done { 0 } else { setup.stop.ps() };
@@ -221,10 +219,10 @@ pub fn run_on_disk(scenario: &Scenario, options: &RunOptions) -> Result<Run, Sce
     };
     let mut started = Instant::now();
     let output = cancel::scope(&options.cancel, || {
-        dispatch::run(scenario, &setup, threads, &mut started, &watch)
+        instantiations::run(scenario, &setup, threads, &mut started, &watch)
     })?;
     let wall = started.elapsed().as_secs_f64();
-    let result = report::report(scenario, options, &setup, output, threads, wall);
+    let result = output::report::report(scenario, options, &setup, output, threads, wall);
     progress.simulated_ps.store(result.summary.simulated_ns * 1000, Ordering::Relaxed);
     progress.packet_hops.store(result.summary.packet_hops, Ordering::Relaxed);
     progress.flows_done.store(result.summary.flows_done, Ordering::Relaxed);
@@ -237,7 +235,7 @@ pub fn run_on_disk(scenario: &Scenario, options: &RunOptions) -> Result<Run, Sce
 /// # Errors
 /// As [`run`].
 pub fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
-    dispatch::check(scenario, &setup::setup(scenario, &RunOptions::default()))
+    instantiations::check(scenario, &fabric_setup::setup(scenario, &RunOptions::default()))
 }
 
 /// What a scenario asks of its network, which it builds.
@@ -245,7 +243,8 @@ pub fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
 /// # Errors
 /// As [`run`]; and where a port would need longer to send its bytes than times reach.
 pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
-    let plan = dispatch::plan(scenario, &setup::setup(scenario, &RunOptions::default()))?;
+    let plan =
+        instantiations::plan(scenario, &fabric_setup::setup(scenario, &RunOptions::default()))?;
     Plan::new(scenario, &plan)
 }
 

@@ -1,6 +1,6 @@
 //! What a scenario asks of its network, before it is run.
 
-use crate::report::node_names;
+use crate::output::report::node_names;
 use fabric::PortLoad;
 use results::{LoadTable, MessageTable};
 use scenario::{Scenario, ScenarioError};

@@ -1,9 +1,9 @@
 //! Time series, traces and captures of a run, which may be larger than memory: they are read piece by
 //! piece.
 
-use crate::capture::Capturer;
-use crate::traces;
-use crate::{Recorded, report};
+use crate::Recorded;
+use crate::output::capture::Capturer;
+use crate::output::{report, traces};
 use fabric::{PacketEvent, PfcEvent, ProbeTargets, QueueBlock, Samples, Sequence};
 use results::{PacketTrace, PfcTrace, Series, SeriesInfo};
 use std::io::{self, Write};

@@ -1,7 +1,7 @@
 //! Memory that an experiment of the HPCC simulator takes for each of its flows.
 
 use hpcc_files::Experiment;
-use rocelab::hpcc::{Files, records_of, scenario_of, write};
+use rocelab::hpcc_ns3::{Files, records_of, scenario_of, write};
 use rocelab::{RunOptions, run_on_disk};
 use scenario::Scenario;
 use std::alloc::{GlobalAlloc, Layout, System};

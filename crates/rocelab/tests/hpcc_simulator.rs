@@ -6,7 +6,7 @@ mod hpcc;
 
 use hpcc::Run;
 use hpcc_files::packet_trace;
-use rocelab::hpcc::{Files, records_of, scenario_of, write};
+use rocelab::hpcc_ns3::{Files, records_of, scenario_of, write};
 use rocelab::{RunOptions, RunResult};
 use scenario::Scenario;
 use std::fs;

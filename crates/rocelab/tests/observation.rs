@@ -11,7 +11,7 @@ use common::parse;
 use fabric::Records;
 use hpcc_files::{Experiment, address};
 use proptest::prelude::*;
-use rocelab::hpcc::{records_of, scenario_of};
+use rocelab::hpcc_ns3::{records_of, scenario_of};
 use rocelab::{RunOptions, RunResult};
 use scenario::Scenario;
 use schemes::registry;

@@ -3,7 +3,7 @@
 use super::{CcMode, Config, LinkDown};
 use crate::error::{Result, Warning};
 use crate::quantity;
-use crate::words::Words;
+use crate::tokens::Words;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use units::{Bytes, NodeId, Rate, Time};
@@ -205,7 +205,7 @@ struct Values<'w, 't> {
 }
 
 impl<'t> Values<'_, 't> {
-    fn word(&mut self) -> Result<crate::words::Word<'t>> {
+    fn word(&mut self) -> Result<crate::tokens::Word<'t>> {
         self.words.need(&format!("the value of {}", self.key))
     }
 

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use hpcc_files::Experiment;
-use rocelab::hpcc::{records_of, scenario_of};
+use rocelab::hpcc_ns3::{records_of, scenario_of};
 use rocelab::{RunOptions, RunResult};
 use scenario::{Scenario, ScenarioError};
 use std::fs;

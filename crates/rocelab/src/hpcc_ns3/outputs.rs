@@ -1,10 +1,10 @@
 //! From results to the files of the HPCC simulator.
 
 use crate::Recordings;
-use crate::setup::SourcePorts;
+use crate::fabric_setup::SourcePorts;
 use fabric::{Happening, PacketEvent, QueueBlock};
 use hpcc_files::packet_trace::{self, Event, PortRate, Record};
-use hpcc_files::{CcMode, Experiment, address, fct, pfc, qlen};
+use hpcc_files::{CcMode, Experiment, address, fct, pfc, queue_lengths};
 use results::{FlowTable, UNFINISHED};
 use schemes::contract::{CodePoint, Flags, Kind};
 use std::fs::{self, File, OpenOptions};
@@ -189,11 +189,11 @@ fn write_qlen(mut out: &mut dyn Write, recordings: &Recordings) -> io::Result<()
         let histograms: Vec<_> = iter::once(first)
             .chain(others)
             .map(|QueueBlock { node, port, counts, .. }| {
-                (node, u32::from(port) + 1, qlen::Histogram { counts })
+                (node, u32::from(port) + 1, queue_lengths::Histogram { counts })
             })
             .collect();
         let ports = histograms.iter().map(|(node, port, histogram)| (*node, *port, histogram));
-        qlen::write_block(&mut out, time, ports)?;
+        queue_lengths::write_block(&mut out, time, ports)?;
     }
     Ok(())
 }

@@ -2,9 +2,9 @@
 //! that, and from the keys that are set besides, is found in [`super::derived`].
 
 use super::derived::{derive, laws, node_buffers};
-use crate::setup::SAMPLES_PER_EVENT;
+use crate::fabric_setup::SAMPLES_PER_EVENT;
 use fabric::{QueueClock, Records};
-use hpcc_files::{Experiment, Warning, qlen};
+use hpcc_files::{Experiment, Warning, queue_lengths};
 use scenario::spec::{
     AckClass, ClassesSpec, CustomSpec, DataWord, EcnSpec, FailureSpec, FlowSpec, FlowsSpec,
     Headroom, HostSpec, LinkSpec, NodeSpec, PfcSpec, Quantity, QuirksSpec, RunSpec, Spec, StopSpec,
@@ -222,8 +222,8 @@ pub fn records_of(experiment: &Experiment) -> Records {
         queues: config.qlen_mon_file.is_some().then_some(QueueClock {
             start: config.qlen_mon_start,
             end: config.qlen_mon_end,
-            interval: qlen::SAMPLE_INTERVAL,
-            block: qlen::BLOCK_INTERVAL,
+            interval: queue_lengths::SAMPLE_INTERVAL,
+            block: queue_lengths::BLOCK_INTERVAL,
             bin: 1000,
         }),
         samples_each: SAMPLES_PER_EVENT,

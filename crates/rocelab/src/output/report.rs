@@ -1,8 +1,9 @@
 //! From what the fabric counted to tables and the summary.
 
-use crate::capture::Capturer;
+use super::capture::Capturer;
+use super::{traces, warnings};
 use crate::recordings::Inner;
-use crate::{Recordings, Run, RunOptions, VERSION, traces, warnings};
+use crate::{Recordings, Run, RunOptions, VERSION};
 use fabric::{FlowOutcome, Output, Probe, ProbeKind, ProbeTargets, Sample, Setup};
 use results::{
     Cause, Drop, FlowTable, PortTable, Series, Summary, UNFINISHED, Unfinished, Warning,

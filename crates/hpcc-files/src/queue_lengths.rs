@@ -11,7 +11,7 @@
 //! [`SAMPLE_INTERVAL`] apart; a block is written with those at multiples of [`BLOCK_INTERVAL`].
 
 use crate::error::{FileError, Result};
-use crate::words::{Row, lines};
+use crate::tokens::{Row, lines};
 use std::io::{self, Write};
 use units::{Bytes, NodeId, Time};
 

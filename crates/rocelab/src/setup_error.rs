@@ -1,88 +1,12 @@
-//! The one place where the scheme's name becomes a type: one instantiation of the fabric for each
-//! line (and INT depth) of the registry.
+//! Texts for networks that the fabric cannot simulate with a scheme.
 
-use fabric::{Output, Plan, Ready, Refusal, Setup, Watch};
+use fabric::Refusal;
 use scenario::{Routing, Scenario, ScenarioError};
-use schemes::contract::Scheme;
-use schemes::registry::params_of;
-use std::time::Instant;
 use units::{Bytes, Time};
 
-/// What is done with one type of a scheme.
-struct As {
-    /// Builds.
-    check: fn(&Scenario, &Setup) -> Result<(), Refusal>,
-    /// Builds, and says what is asked of it.
-    plan: fn(&Scenario, &Setup) -> Result<Plan, Refusal>,
-    /// Builds and runs.
-    run: fn(&Scenario, &Setup, usize, &mut Instant, Watch<'_>) -> Result<Output, Refusal>,
-}
-
-/// The types that carry the scheme of a scenario.
-fn types(scenario: &Scenario) -> &'static [As] {
-    macro_rules! of_name {
-        ($($module:ident: $first:ty $(, $deeper:ty)*;)*) => {
-            match scenario.scheme.info.name {
-                $(<$first as Scheme>::NAME => {
-                    const { &[As::of::<$first>() $(, As::of::<$deeper>())*] }
-                })*
-                name => unreachable!("{name} is not registered, yet the scenario is valid"),
-            }
-        };
-    }
-    schemes::for_each_scheme!(of_name)
-}
-
-impl As {
-    const fn of<S: Scheme>() -> As {
-        As { check: check_as::<S>, plan: plan_as::<S>, run: run_as::<S> }
-    }
-}
-
-/// Builds and runs; `started` becomes the time at which the run proper began.
-pub(crate) fn run(
-    scenario: &Scenario,
-    setup: &Setup,
-    threads: usize,
-    started: &mut Instant,
-    watch: Watch<'_>,
-) -> Result<Output, ScenarioError> {
-    let types = types(scenario).iter();
-    let outcomes = types.map(|one| (one.run)(scenario, setup, threads, started, watch));
-    first_that_fits(scenario, outcomes)
-}
-
-/// Builds, and says what `run` would refuse.
-pub(crate) fn check(scenario: &Scenario, setup: &Setup) -> Result<(), ScenarioError> {
-    let outcomes = types(scenario).iter().map(|one| (one.check)(scenario, setup));
-    first_that_fits(scenario, outcomes)
-}
-
-/// Builds, and says what messages ask of the network.
-pub(crate) fn plan(scenario: &Scenario, setup: &Setup) -> Result<Plan, ScenarioError> {
-    let outcomes = types(scenario).iter().map(|one| (one.plan)(scenario, setup));
-    first_that_fits(scenario, outcomes)
-}
-
-/// The outcome of the first type that was not refused: each type of a scheme has room for longer paths
-/// than the one before.
-fn first_that_fits<T>(
-    scenario: &Scenario,
-    outcomes: impl Iterator<Item = Result<T, Refusal>>,
-) -> Result<T, ScenarioError> {
-    let mut longest = None;
-    for outcome in outcomes {
-        match outcome {
-            Ok(fits) => return Ok(fits),
-            Err(refused @ Refusal::LongPaths { .. }) => longest = Some(refused),
-            Err(refused) => return Err(explain(scenario, refused)),
-        }
-    }
-    Err(explain(scenario, longest.expect("every scheme has a type")))
-}
-
-/// What is wrong and what to do about it.
-fn explain(scenario: &Scenario, refusal: Refusal) -> ScenarioError {
+/// Returns the error of a scenario that the fabric refused: what is wrong, at which key, and what to
+/// do about it.
+pub(crate) fn describe_setup_error(scenario: &Scenario, refusal: Refusal) -> ScenarioError {
     let scheme = scenario.scheme.info.name;
     let name = |node| &scenario.network.node(node).name;
     let error = match refusal {
@@ -219,32 +143,4 @@ fn explain(scenario: &Scenario, refusal: Refusal) -> ScenarioError {
         }
     };
     scenario.locate(error)
-}
-
-fn run_as<S: Scheme>(
-    scenario: &Scenario,
-    setup: &Setup,
-    threads: usize,
-    started: &mut Instant,
-    watch: Watch<'_>,
-) -> Result<Output, Refusal> {
-    let ready = build::<S>(scenario, setup)?;
-    *started = Instant::now();
-    ready.run(threads, watch)
-}
-
-fn check_as<S: Scheme>(scenario: &Scenario, setup: &Setup) -> Result<(), Refusal> {
-    build::<S>(scenario, setup).map(drop)
-}
-
-fn plan_as<S: Scheme>(scenario: &Scenario, setup: &Setup) -> Result<Plan, Refusal> {
-    build::<S>(scenario, setup).map(|ready| ready.plan())
-}
-
-fn build<S: Scheme>(scenario: &Scenario, setup: &Setup) -> Result<Ready<S>, Refusal> {
-    let host_rate = scenario.network.lowest_host_rate();
-    let overrides = scenario.scheme.overrides();
-    let params = params_of::<S>(&scenario.scheme.preset, host_rate, &overrides)
-        .expect("a valid scenario has valid parameters");
-    Ready::<S>::new(setup, params)
 }

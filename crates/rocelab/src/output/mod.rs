@@ -1,0 +1,6 @@
+//! From the fabric's output to what a run leaves behind: tables, summary, traces, captures, warnings.
+
+pub(crate) mod capture;
+pub(crate) mod report;
+pub(crate) mod traces;
+mod warnings;
