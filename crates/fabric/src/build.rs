@@ -11,7 +11,7 @@ use crate::network::setup::{Cioq, Headroom, NodeKind, ProbeTargets, Setup, Thres
 use crate::observe::probe::{Clock, FlowProbes, PortProbes};
 use crate::observe::recorder::Recorder;
 use crate::observe::spill::Batch;
-use crate::packet::{Packet, Scheme};
+use crate::packet::{Packet, Scheme, Win};
 use crate::port::Port;
 use crate::port::losses::Losses;
 use crate::port::red::Red;
@@ -21,7 +21,7 @@ use crate::stream;
 use crate::switch::Switch;
 use crate::switch::chassis::{Chassis, SwitchAudit};
 use crate::switch::departure_times::Due;
-use engine::{Arrivals, Device, Window};
+use engine::{Arrivals, Device};
 use schemes::contract::{Cp, HostFacts, PortFacts, SwitchFacts};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ impl<S: Scheme> NodeDevice<S> {
 impl<S: Scheme> Device for NodeDevice<S> {
     type Packet = Packet<S>;
     #[inline]
-    fn advance(&mut self, window: &mut Window<'_, '_, Packet<S>>) -> Time {
+    fn advance(&mut self, window: &mut Win<'_, '_, S>) -> Time {
         match self {
             NodeDevice::Host(host) => host.advance(window),
             NodeDevice::Switch(switch) => switch.advance(window),
@@ -61,7 +61,7 @@ impl<S: Scheme> Device for NodeDevice<S> {
         matches!(self, NodeDevice::Switch(switch) if switch.deals(arrivals))
     }
     #[inline]
-    fn advance_dealing(&mut self, window: &mut Window<'_, '_, Packet<S>>) -> Option<Time> {
+    fn advance_dealing(&mut self, window: &mut Win<'_, '_, S>) -> Option<Time> {
         match self {
             NodeDevice::Switch(switch) => switch.advance_by_port(window),
             NodeDevice::Host(_) | NodeDevice::Cioq(_) => None,
@@ -73,21 +73,21 @@ impl<S: Scheme> Device for NodeDevice<S> {
         }
     }
     #[inline]
-    fn advance_inward(&mut self, window: &mut Window<'_, '_, Packet<S>>, ties: &[i64]) -> bool {
+    fn advance_inward(&mut self, window: &mut Win<'_, '_, S>, ties: &[i64]) -> bool {
         match self {
             NodeDevice::Switch(switch) => switch.advance_inward(window, ties),
             NodeDevice::Host(_) | NodeDevice::Cioq(_) => false,
         }
     }
     #[inline]
-    fn advance_between(&mut self, window: &mut Window<'_, '_, Packet<S>>) -> Time {
+    fn advance_between(&mut self, window: &mut Win<'_, '_, S>) -> Time {
         match self {
             NodeDevice::Switch(switch) => switch.advance_between(window),
             NodeDevice::Host(_) | NodeDevice::Cioq(_) => unreachable!("it is worked in one piece"),
         }
     }
     #[inline]
-    fn advance_outward(&mut self, window: &mut Window<'_, '_, Packet<S>>) -> Time {
+    fn advance_outward(&mut self, window: &mut Win<'_, '_, S>) -> Time {
         match self {
             NodeDevice::Switch(switch) => switch.advance_outward(window),
             NodeDevice::Host(_) | NodeDevice::Cioq(_) => unreachable!("it is worked in one piece"),

@@ -1,8 +1,11 @@
 //! The packet that the fabric moves is the scheme contract's; this adds how it is made.
 
-use engine::Class;
+use engine::{Class, Window};
 pub(crate) use schemes::contract::{Address, Body, CodePoint, Flags, Header, Kind, Packet, Scheme};
 use units::Time;
+
+/// The engine's window, with the fabric's packets.
+pub(crate) type Win<'a, 'run, S> = Window<'a, 'run, Packet<S>>;
 
 /// Control packets that hooks of a device had it send, and that wait at a port in one class: at most so many.
 /// More are dropped, as no device has memory without end.

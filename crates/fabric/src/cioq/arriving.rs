@@ -3,17 +3,17 @@
 use super::CioqSwitch;
 use crate::mmu::Admission;
 use crate::observe::recorder::Happening;
-use crate::packet::{Header, Kind, Packet, Scheme};
+use crate::packet::{Header, Kind, Packet, Scheme, Win};
 use crate::switch::chassis::{Chassis, Memory};
 use crate::switch::egress::LevelOf;
-use engine::{Handle, Window};
+use engine::Handle;
 use schemes::contract::{Cp, Crossing, Full, InputView, Level, Verdict};
 use units::{PortId, Time};
 
 impl<S: Scheme> CioqSwitch<S> {
     pub(super) fn on_arrival(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         now: Time,
         in_port: u16,
         mut handle: Handle,
@@ -40,13 +40,7 @@ impl<S: Scheme> CioqSwitch<S> {
 
     /// Gives a packet room in its input queue; pauses its ingress, or drops it, where the limits say
     /// so. What may cross at once does.
-    fn admit(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        now: Time,
-        in_port: u16,
-        handle: Handle,
-    ) {
+    fn admit(&mut self, window: &mut Win<'_, '_, S>, now: Time, in_port: u16, handle: Handle) {
         let packet = window.packets.get(&handle);
         let out = self.choose(packet, now, true);
         let header = &packet.header;
@@ -99,7 +93,7 @@ impl<S: Scheme> CioqSwitch<S> {
     #[inline]
     fn may_cross_alone(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         now: Time,
         input: usize,
         out: usize,

@@ -1,29 +1,24 @@
 //! What a CIOQ switch sends: its output queues, PFC frames, packets of its own.
 
 use super::CioqSwitch;
-use crate::packet::{Header, NO_INGRESS, Packet, Scheme, is_pause};
+use crate::packet::{Header, NO_INGRESS, Scheme, Win, is_pause};
 use crate::port::scheduler::PFC;
 use crate::switch::egress::{LevelOf, Made};
-use engine::{Handle, Window};
+use engine::Handle;
 use schemes::contract::{Level, SwitchEffect};
 use units::Time;
 
 impl<S: Scheme> CioqSwitch<S> {
     /// Has `port` send what it sends before `time`.
     #[inline(always)]
-    pub(super) fn drain(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        port: usize,
-        time: Time,
-    ) {
+    pub(super) fn drain(&mut self, window: &mut Win<'_, '_, S>, port: usize, time: Time) {
         while self.chassis.due.at(port) < time {
             self.depart(window, port);
         }
     }
 
     /// Has all ports send what they send before `time`; returns when the next packet leaves after.
-    pub(super) fn drain_all(&mut self, window: &mut Window<'_, '_, Packet<S>>, time: Time) -> Time {
+    pub(super) fn drain_all(&mut self, window: &mut Win<'_, '_, S>, time: Time) -> Time {
         if Self::STRICT {
             return self.chassis.due.earliest().0;
         }
@@ -33,7 +28,7 @@ impl<S: Scheme> CioqSwitch<S> {
     /// The same but for one port.
     pub(super) fn drain_others(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         but: usize,
         time: Time,
     ) -> Time {
@@ -51,7 +46,7 @@ impl<S: Scheme> CioqSwitch<S> {
     /// Adds a packet to the queue of `out`.
     pub(super) fn enqueue(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         now: Time,
         out: usize,
         mut handle: Handle,
@@ -84,7 +79,7 @@ impl<S: Scheme> CioqSwitch<S> {
     }
 
     /// Has `port` begin to send its next packet, at the time it is due.
-    pub(super) fn depart(&mut self, window: &mut Window<'_, '_, Packet<S>>, port: usize) {
+    pub(super) fn depart(&mut self, window: &mut Win<'_, '_, S>, port: usize) {
         let now = self.chassis.due.at(port);
         let this = &mut self.chassis.ports[port];
         let queue = this.pick(window.packets, this.open(), None);
@@ -111,7 +106,7 @@ impl<S: Scheme> CioqSwitch<S> {
 
     pub(super) fn on_pfc(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         now: Time,
         port: usize,
         header: &Header,
@@ -129,7 +124,7 @@ impl<S: Scheme> CioqSwitch<S> {
 
     pub(super) fn send_pfc(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         now: Time,
         port: usize,
         priority: u8,
@@ -144,14 +139,14 @@ impl<S: Scheme> CioqSwitch<S> {
 
     /// Does what the hooks asked for.
     #[inline]
-    pub(super) fn apply_effects(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
+    pub(super) fn apply_effects(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
         if LevelOf::<S>::EMITS && !self.chassis.effects.is_empty() {
             self.apply_all(window, now);
         }
     }
 
     #[cold]
-    fn apply_all(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
+    fn apply_all(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
         // Effects of effects (an enqueue hook that sends) are collected meanwhile.
         while !self.chassis.effects.is_empty() {
             let mut effects = std::mem::take(&mut self.chassis.effects);
@@ -165,12 +160,7 @@ impl<S: Scheme> CioqSwitch<S> {
     }
 
     /// What the switch sends itself joins the queue of its output at once.
-    fn apply(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        now: Time,
-        effect: SwitchEffect<S::Ctl>,
-    ) {
+    fn apply(&mut self, window: &mut Win<'_, '_, S>, now: Time, effect: SwitchEffect<S::Ctl>) {
         match Made::of(&self.chassis.common, effect) {
             Made::ToHost(packet) => {
                 let out = self.choose(&packet, now, false);

@@ -14,9 +14,9 @@ use super::CioqSwitch;
 use super::crossbar::Grant;
 use super::pending::{Output, Pending};
 use super::port_set::Members;
-use crate::packet::{Packet, Scheme};
+use crate::packet::{Scheme, Win};
 use crate::switch::chassis::Chassis;
-use engine::{Handle, Window};
+use engine::Handle;
 use schemes::contract::Cp;
 use units::{PortId, Time};
 
@@ -107,7 +107,7 @@ impl<S: Scheme> CioqSwitch<S> {
     }
 
     /// Matches inputs and outputs until nothing more may cross at `now`.
-    pub(super) fn cross_all(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
+    pub(super) fn cross_all(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
         self.open_outputs(window, now);
         let mut first = true;
         while self.round(window, now, first) {
@@ -125,7 +125,7 @@ impl<S: Scheme> CioqSwitch<S> {
 
     /// Finds the outputs that are worth asking at `now`, and has them send what they send until then.
     #[inline]
-    fn open_outputs(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
+    fn open_outputs(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
         if self.pending.thorough {
             self.drain_all(window, now + Time::from_ps(1));
         }
@@ -146,12 +146,7 @@ impl<S: Scheme> CioqSwitch<S> {
 
     /// The same of one output; returns when it is to be looked at again if it is not worth asking.
     #[inline]
-    fn open_output(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        output: usize,
-        now: Time,
-    ) -> Time {
+    fn open_output(&mut self, window: &mut Win<'_, '_, S>, output: usize, now: Time) -> Time {
         if !Self::STRICT {
             self.drain(window, output, now + Time::from_ps(1));
         }
@@ -207,7 +202,7 @@ impl<S: Scheme> CioqSwitch<S> {
 
     /// A round of the matching, `first` or not; whether another may add something.
     #[inline]
-    fn round(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time, first: bool) -> bool {
+    fn round(&mut self, window: &mut Win<'_, '_, S>, now: Time, first: bool) -> bool {
         if let Some(output) = self.pending.open.only() {
             // Nobody is in its way.
             return match self.claim(window, output, now) {
@@ -237,7 +232,7 @@ impl<S: Scheme> CioqSwitch<S> {
 
     /// What a free output would take.
     #[inline]
-    fn claim(&mut self, window: &Window<'_, '_, Packet<S>>, output: usize, now: Time) -> Claim {
+    fn claim(&mut self, window: &Win<'_, '_, S>, output: usize, now: Time) -> Claim {
         let (mut last, mut full, mut waits_for_last) = (None, false, false);
         let fits = self.may_take(output);
         let known = &mut self.pending.outputs[output];
@@ -294,7 +289,7 @@ impl<S: Scheme> CioqSwitch<S> {
     #[inline]
     fn cross(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         grant: &Grant,
         now: Time,
         first: bool,
@@ -339,13 +334,7 @@ impl<S: Scheme> CioqSwitch<S> {
     /// What crossed to another port ends the pause of the peer of `port`: that frame goes after what is due
     /// at this instant, but before what crosses.
     #[cold]
-    fn ends_pause(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        now: Time,
-        port: usize,
-        priority: u8,
-    ) {
+    fn ends_pause(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize, priority: u8) {
         let Pending { outputs, looks, thorough, .. } = &self.pending;
         if !Self::STRICT && !thorough && outputs[port].looked != *looks {
             self.drain(window, port, now + Time::from_ps(1));
@@ -371,7 +360,7 @@ impl<S: Scheme> CioqSwitch<S> {
     #[inline]
     pub(super) fn cross_alone(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         now: Time,
         (input, priority, output): (usize, usize, usize),
         mut handle: Handle,
@@ -416,7 +405,7 @@ impl<S: Scheme> CioqSwitch<S> {
     #[inline]
     fn leaves_at_once(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         now: Time,
         output: usize,
         mut handle: Handle,

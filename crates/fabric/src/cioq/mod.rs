@@ -29,12 +29,11 @@ mod port_set;
 
 use crate::network::setup::Cioq;
 use crate::observe::recorder::Recorder;
-use crate::packet::{Packet, Scheme};
+use crate::packet::{Scheme, Win};
 use crate::port::Port;
 use crate::switch::chassis::{Chassis, SwitchAudit};
 use crate::switch::egress::LevelOf;
 use crossbar::Crossbar;
-use engine::Window;
 use inputs::Inputs;
 use pending::Pending;
 use schemes::contract::{Cp, Level, Order};
@@ -87,7 +86,7 @@ impl<S: Scheme> CioqSwitch<S> {
         self.inputs.fetch();
     }
 
-    pub(crate) fn advance(&mut self, window: &mut Window<'_, '_, Packet<S>>) -> Time {
+    pub(crate) fn advance(&mut self, window: &mut Win<'_, '_, S>) -> Time {
         Recorder::begin(&mut self.chassis.recorder, window);
         let next = self.advance_until(window, window.until());
         Recorder::end(&mut self.chassis.recorder, window);
@@ -95,7 +94,7 @@ impl<S: Scheme> CioqSwitch<S> {
     }
 
     /// Handles all that is due before `until`; returns when something is due then.
-    fn advance_until(&mut self, window: &mut Window<'_, '_, Packet<S>>, until: Time) -> Time {
+    fn advance_until(&mut self, window: &mut Win<'_, '_, S>, until: Time) -> Time {
         loop {
             let arrival = window.next_arrival_time();
             let timer = self.chassis.next_timer();
@@ -125,7 +124,7 @@ impl<S: Scheme> CioqSwitch<S> {
         }
     }
 
-    fn on_timer(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
+    fn on_timer(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
         self.drain_all(window, now);
         self.chassis.on_timer(now);
         if S::Cp::INPUT_QUEUES {

@@ -4,8 +4,8 @@
 use super::Host;
 use super::sending::wake;
 use crate::host::qp::{Messages, NO_FLOW, Part};
-use crate::packet::{Body, Kind, Packet, Scheme};
-use engine::{Handle, Window};
+use crate::packet::{Body, Kind, Scheme, Win};
+use engine::Handle;
 use schemes::contract::{Ack, HostCx, Rp};
 use units::{Bytes, Time};
 
@@ -13,7 +13,7 @@ impl<S: Scheme> Host<S> {
     /// Has those QPs go back that have waited too long for an acknowledgement. Nobody keeps a timer for each:
     /// who looks through all knows when it must look again, about once per timeout.
     #[cold]
-    pub(super) fn on_timeout(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
+    pub(super) fn on_timeout(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
         let timeout = self.common.host.retransmit_timeout;
         for slot in 0..self.senders.places() {
             let Some(sender) = self.senders.get(slot).filter(|sender| sender.in_flight() > 0)
@@ -47,12 +47,7 @@ impl<S: Scheme> Host<S> {
     }
 
     #[inline]
-    pub(super) fn on_ack(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        now: Time,
-        handle: Handle,
-    ) {
+    pub(super) fn on_ack(&mut self, window: &mut Win<'_, '_, S>, now: Time, handle: Handle) {
         let packet = window.packets.get(&handle);
         let header = &packet.header;
         let slot = header.address.sender_slot;
@@ -113,7 +108,7 @@ impl<S: Scheme> Host<S> {
 
     /// All bytes of a QP's oldest message, or of several, are acknowledged. Returns whether they
     /// were its last.
-    fn complete(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time, slot: u32) -> bool {
+    fn complete(&mut self, window: &mut Win<'_, '_, S>, now: Time, slot: u32) -> bool {
         let sender = self.senders.get_mut(slot).expect("it is open");
         loop {
             let Messages { oldest, sending } = self.aside.messages(sender, slot);

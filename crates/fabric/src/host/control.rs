@@ -2,19 +2,14 @@
 
 use super::{Host, Seat};
 use crate::observe::recorder::Happening;
-use crate::packet::{Body, Flags, Header, Kind, MOST_OWN_CONTROL, Packet, Scheme, blank};
-use engine::{Handle, Window};
+use crate::packet::{Body, Flags, Header, Kind, MOST_OWN_CONTROL, Packet, Scheme, Win, blank};
+use engine::Handle;
 use schemes::contract::{Address, Np, Room, Rp};
 use units::{Priority, Time};
 
 impl<S: Scheme> Host<S> {
     #[inline]
-    pub(super) fn send_answer(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        now: Time,
-        handle: Handle,
-    ) {
+    pub(super) fn send_answer(&mut self, window: &mut Win<'_, '_, S>, now: Time, handle: Handle) {
         let number = if self.nics.len() == 1 {
             0
         } else {
@@ -39,13 +34,7 @@ impl<S: Scheme> Host<S> {
     /// Whether a control packet that joins a port's queue now would leave now, whatever else happens
     /// at this instant: then it need not be queued.
     #[inline]
-    fn would_pass(
-        &self,
-        window: &Window<'_, '_, Packet<S>>,
-        now: Time,
-        number: usize,
-        queue: u8,
-    ) -> bool {
+    fn would_pass(&self, window: &Win<'_, '_, S>, now: Time, number: usize, queue: u8) -> bool {
         self.nics.len() == 1
             && self.common.short_ways
             && self.nics[number].is_vacant(queue, now)
@@ -58,7 +47,7 @@ impl<S: Scheme> Host<S> {
     #[inline]
     fn send_from(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         now: Time,
         number: usize,
         queue: u8,
@@ -79,7 +68,7 @@ impl<S: Scheme> Host<S> {
     #[cold]
     pub(super) fn send_ctl(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         now: Time,
         mut address: Address,
         nic: u16,
@@ -120,7 +109,7 @@ impl<S: Scheme> Host<S> {
 
     pub(super) fn on_ctl(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         now: Time,
         header: &Header,
         ctl: &S::Ctl,

@@ -3,15 +3,15 @@
 use super::Host;
 use super::sending::place;
 use crate::observe::recorder::Happening;
-use crate::packet::{Packet, Scheme};
-use engine::{Handle, Window};
+use crate::packet::{Scheme, Win};
+use engine::Handle;
 use units::Time;
 
 impl<S: Scheme> Host<S> {
     /// The epoch ends: control packets that wait for a link that fails are dropped, and QPs are
     /// shared out anew among the links that there are. Every host has one.
     #[cold]
-    pub(super) fn begin_epoch(&mut self, window: &mut Window<'_, '_, Packet<S>>) {
+    pub(super) fn begin_epoch(&mut self, window: &mut Win<'_, '_, S>) {
         let now = self.epoch_end;
         self.epoch += 1;
         self.epoch_end = self.common.graph.end_of(self.epoch);
@@ -28,7 +28,7 @@ impl<S: Scheme> Host<S> {
         }
     }
 
-    fn cut(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time, port: usize) {
+    fn cut(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize) {
         let this = &mut self.nics[port].port;
         this.take_down(now);
         self.losses.as_mut().expect("its links may fail").set_failed(port, true);
@@ -79,7 +79,7 @@ impl<S: Scheme> Host<S> {
     #[cold]
     pub(super) fn lose(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         now: Time,
         port: u16,
         handle: Handle,

@@ -26,9 +26,9 @@ use crate::observe::probe::{FlowProbes, PortProbes};
 use crate::observe::recorder::{Happening, Recorder};
 use crate::observe::samples::Reading;
 use crate::observe::spill::Batch;
-use crate::packet::{Body, Flags, Header, Kind, Packet, Scheme, is_pause};
+use crate::packet::{Body, Flags, Header, Kind, Scheme, Win, is_pause};
 use crate::port::losses::Losses;
-use engine::{Handle, Window, fetch};
+use engine::{Handle, fetch};
 use schemes::contract::{Observable, Rp};
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -182,7 +182,7 @@ impl<S: Scheme> Host<S> {
         }
     }
 
-    pub(crate) fn advance(&mut self, window: &mut Window<'_, '_, Packet<S>>) -> Time {
+    pub(crate) fn advance(&mut self, window: &mut Win<'_, '_, S>) -> Time {
         let until = window.until();
         Recorder::begin(&mut self.recorder, window);
         while self.epoch_end < until {
@@ -195,7 +195,7 @@ impl<S: Scheme> Host<S> {
     }
 
     /// Handles all that is due before `until`; returns when something is due then.
-    fn advance_until(&mut self, window: &mut Window<'_, '_, Packet<S>>, until: Time) -> Time {
+    fn advance_until(&mut self, window: &mut Win<'_, '_, S>, until: Time) -> Time {
         // Those that come too soon to be looked at ahead of others.
         for place in 0..AHEAD {
             if let Some(packet) = window.look_ahead(place) {
@@ -237,13 +237,7 @@ impl<S: Scheme> Host<S> {
     /// Where things of one instant come in the order in which they were scheduled, a port may send
     /// before it sees what arrives.
     #[cold]
-    fn look_first(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        now: Time,
-        port: u16,
-        handle: &Handle,
-    ) {
+    fn look_first(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: u16, handle: &Handle) {
         let nic = &self.nics[port as usize];
         let header = &window.packets.get(handle).header;
         let wire = nic.port.propagation() + nic.port.serialisation(u64::from(header.size));
@@ -258,7 +252,7 @@ impl<S: Scheme> Host<S> {
 
     /// Has ports that look through their QPs send what they send at `now`, before anything else happens.
     #[inline]
-    fn look_now(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
+    fn look_now(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
         for number in 0..self.nics.len() {
             while self.nics[number].scan.is_some() && self.nics[number].due <= now {
                 self.depart(window, number);
@@ -290,7 +284,7 @@ impl<S: Scheme> Host<S> {
         self.timers.due().min(self.next_post)
     }
 
-    fn on_timer(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
+    fn on_timer(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
         if self.common.quirks.scan_queue_pairs && self.next_post <= now {
             // Messages come last there, and each begins at once if it can.
             self.fire(window, now);
@@ -308,7 +302,7 @@ impl<S: Scheme> Host<S> {
     }
 
     /// Does what timers are set for that are due.
-    fn fire(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
+    fn fire(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
         while let Some(timer) = self.timers.next(now) {
             self.because(Time::ZERO);
             match timer {
@@ -321,13 +315,7 @@ impl<S: Scheme> Host<S> {
     }
 
     #[inline]
-    fn on_arrival(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        now: Time,
-        port: u16,
-        handle: Handle,
-    ) {
+    fn on_arrival(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: u16, handle: Handle) {
         self.untie_by(&window.packets.get(&handle).header);
         if let Some(losses) = &mut self.losses
             && losses.take(port)
@@ -376,7 +364,7 @@ impl<S: Scheme> Host<S> {
         }
     }
 
-    fn sample(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
+    fn sample(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
         if !window.has_room() {
             self.port_probes.stop();
             return self.flow_probes.stop();

@@ -1,19 +1,13 @@
 //! How the HPCC simulator's NIC chooses what to send: see [`Scan`](crate::host::nic::Scan).
 
 use super::Host;
-use crate::packet::{Packet, Scheme};
-use engine::Window;
+use crate::packet::{Scheme, Win};
 use units::Time;
 
 impl<S: Scheme> Host<S> {
     /// Sends the next packet of a port whose wire is free at `now`, or decides when to look again.
     #[cold]
-    pub(super) fn scan(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        now: Time,
-        number: usize,
-    ) {
+    pub(super) fn scan(&mut self, window: &mut Win<'_, '_, S>, now: Time, number: usize) {
         let nic = &mut self.nics[number];
         let scan = nic.scan.as_mut().expect("this port scans");
         let scheduled = if scan.busy {

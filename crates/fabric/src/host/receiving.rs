@@ -2,8 +2,10 @@
 
 use super::{Host, Seat};
 use crate::host::qp::{NO_FLOW, Receiver};
-use crate::packet::{Address, Body, CodePoint, Flags, Header, Kind, NO_INGRESS, Packet, Scheme};
-use engine::{Handle, Window};
+use crate::packet::{
+    Address, Body, CodePoint, Flags, Header, Kind, NO_INGRESS, Packet, Scheme, Win,
+};
+use engine::Handle;
 use schemes::contract::{HostCx, Np};
 use units::Time;
 
@@ -12,7 +14,7 @@ impl<S: Scheme> Host<S> {
     #[inline]
     pub(super) fn on_data(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         now: Time,
         port: u16,
         mut handle: Handle,
@@ -160,7 +162,7 @@ impl<S: Scheme> Host<S> {
     #[cold]
     pub(super) fn acknowledge_all(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         now: Time,
         mut header: Header,
         all: u64,
@@ -177,7 +179,7 @@ impl<S: Scheme> Host<S> {
     /// Calls a hook of a receiver's notification point and does what it asked for.
     pub(super) fn with_np(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         now: Time,
         slot: u32,
         hook: impl FnOnce(&mut S::Np, &mut HostCx<'_, S>),
@@ -214,12 +216,7 @@ impl<S: Scheme> Host<S> {
         }
     }
 
-    pub(super) fn on_receiver_timer(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        now: Time,
-        slot: u32,
-    ) {
+    pub(super) fn on_receiver_timer(&mut self, window: &mut Win<'_, '_, S>, now: Time, slot: u32) {
         self.with_np(window, now, slot, |np, cx| {
             np.on_timer(cx);
             debug_assert!(np.next_timer() > now, "a timer must move on");

@@ -5,14 +5,13 @@ use super::timers::Timers;
 use crate::host::nic::Nic;
 use crate::host::qp::{Messages, NO_FLOW, Part, Sender};
 use crate::observe::recorder::Happening;
-use crate::packet::{Body, Flags, Packet, Scheme};
-use engine::Window;
+use crate::packet::{Body, Flags, Scheme, Win};
 use schemes::contract::{HostCx, Rp};
 use units::Time;
 
 impl<S: Scheme> Host<S> {
     /// A message is handed to the NIC.
-    fn post(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time, flow: u32) {
+    fn post(&mut self, window: &mut Win<'_, '_, S>, now: Time, flow: u32) {
         let row = self.common.flows[flow as usize];
         self.outcomes[row.place as usize].posted = now;
         if row.waits {
@@ -41,12 +40,7 @@ impl<S: Scheme> Host<S> {
     }
 
     /// A message is due: it is posted, but not before the one ahead of it on its QP.
-    pub(super) fn post_in_turn(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        now: Time,
-        flow: u32,
-    ) {
+    pub(super) fn post_in_turn(&mut self, window: &mut Win<'_, '_, S>, now: Time, flow: u32) {
         let row = |flow: u32| self.common.flows.get(flow as usize);
         let ahead = row(flow).and_then(|this| row(this.before_on_qp));
         if ahead.is_some_and(|ahead| self.outcomes[ahead.place as usize].posted == Time::NEVER) {
@@ -88,7 +82,7 @@ impl<S: Scheme> Host<S> {
     /// Calls a hook of a sender's reaction point and does what it asked for.
     pub(super) fn with_rp(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         now: Time,
         slot: u32,
         hook: impl FnOnce(&mut Sender<S>, &mut HostCx<'_, S>),
@@ -107,12 +101,7 @@ impl<S: Scheme> Host<S> {
 
     /// Sends what a hook of a sender's reaction point put into the outbox.
     #[inline]
-    pub(super) fn send_outbox(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        now: Time,
-        slot: u32,
-    ) {
+    pub(super) fn send_outbox(&mut self, window: &mut Win<'_, '_, S>, now: Time, slot: u32) {
         if !self.outbox.is_empty() {
             let sender = self.senders.get(slot).expect("its hook was just called");
             let (address, nic) = (sender.address(self.index, slot), sender.nic);
@@ -120,12 +109,7 @@ impl<S: Scheme> Host<S> {
         }
     }
 
-    pub(super) fn on_backlog(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        now: Time,
-        slot: u32,
-    ) {
+    pub(super) fn on_backlog(&mut self, window: &mut Win<'_, '_, S>, now: Time, slot: u32) {
         let Some(sender) = self.senders.get(slot) else { return };
         let left = self.aside.backlog(sender, slot);
         self.with_rp(window, now, slot, |sender, cx| sender.rp.on_backlog(cx, left));
@@ -158,14 +142,14 @@ impl<S: Scheme> Host<S> {
     /// Has all ports send what they send before `time`. A departure may ask for a timer that comes
     /// before then; at the same instant the timer goes first.
     #[inline(always)]
-    pub(super) fn drain(&mut self, window: &mut Window<'_, '_, Packet<S>>, time: Time) {
+    pub(super) fn drain(&mut self, window: &mut Win<'_, '_, S>, time: Time) {
         if self.timers.due() < time || self.nics.iter().any(|nic| nic.due < time) {
             self.drain_what_is_due(window, time);
         }
     }
 
     #[inline(never)]
-    fn drain_what_is_due(&mut self, window: &mut Window<'_, '_, Packet<S>>, time: Time) {
+    fn drain_what_is_due(&mut self, window: &mut Win<'_, '_, S>, time: Time) {
         loop {
             let (mut due, mut nic) = (self.nics[0].due, 0);
             if self.nics.len() > 1 {
@@ -188,7 +172,7 @@ impl<S: Scheme> Host<S> {
 
     /// Has a port begin to send its next packet.
     #[inline]
-    pub(super) fn depart(&mut self, window: &mut Window<'_, '_, Packet<S>>, number: usize) {
+    pub(super) fn depart(&mut self, window: &mut Win<'_, '_, S>, number: usize) {
         let now = self.nics[number].due;
         let nic = &mut self.nics[number];
         nic.port.free_at = nic.port.free_at.max(now);
@@ -254,7 +238,7 @@ impl<S: Scheme> Host<S> {
     #[inline]
     pub(super) fn send_control(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         now: Time,
         number: usize,
         queue: usize,
@@ -278,7 +262,7 @@ impl<S: Scheme> Host<S> {
     #[inline]
     pub(super) fn send_data(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         now: Time,
         number: usize,
         slot: u32,
@@ -380,12 +364,7 @@ impl<S: Scheme> Host<S> {
         }
     }
 
-    pub(super) fn on_sender_timer(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        now: Time,
-        slot: u32,
-    ) {
+    pub(super) fn on_sender_timer(&mut self, window: &mut Win<'_, '_, S>, now: Time, slot: u32) {
         self.with_rp(window, now, slot, |sender, cx| {
             sender.rp.on_timer(cx);
             debug_assert!(sender.rp.next_timer() > now, "a timer must move on");

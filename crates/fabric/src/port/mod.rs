@@ -12,9 +12,9 @@ pub use counters::PortCounters;
 use crate::compat::Clock;
 use crate::context::Common;
 use crate::network::graph::LinkEnd;
-use crate::packet::{Kind, Packet, Scheme, class_by_emission, class_of};
+use crate::packet::{Kind, Packet, Scheme, Win, class_by_emission, class_of};
 use crate::port::scheduler::{PFC, PFC_BIT, Scheduler};
-use engine::{Class, Fifo, Handle, Link, Packets, Window};
+use engine::{Class, Fifo, Handle, Link, Packets};
 use schemes::contract::ClassSpec;
 use shaper::Shaper;
 use std::mem;
@@ -256,7 +256,7 @@ impl Port {
     #[inline(always)]
     pub(crate) unsafe fn take_first<S: Scheme>(
         &mut self,
-        window: &Window<'_, '_, Packet<S>>,
+        window: &Win<'_, '_, S>,
         priority: u8,
         waits: bool,
         entry: u64,

@@ -1,8 +1,8 @@
 //! What takes the wire, for how long, and when it arrives.
 
 use super::Port;
-use crate::packet::{Kind, Packet, Scheme};
-use engine::{Class, Handle, Lane, Window};
+use crate::packet::{Kind, Scheme, Win};
+use engine::{Class, Handle, Lane};
 use units::Time;
 
 impl Port {
@@ -22,7 +22,7 @@ impl Port {
     #[inline(always)]
     pub(crate) fn transmit<S: Scheme>(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         start: Time,
         (kind, priority, size): (Kind, u8, u16),
         handle: Handle,
@@ -46,7 +46,7 @@ impl Port {
     #[inline(always)]
     pub(crate) fn transmit_by<'run, S: Scheme>(
         &mut self,
-        window: &mut Window<'_, 'run, Packet<S>>,
+        window: &mut Win<'_, 'run, S>,
         lane: &Lane<'run>,
         start: Time,
         (kind, size): (Kind, u16),
@@ -64,7 +64,7 @@ impl Port {
     #[inline(never)]
     fn transmit_inexactly<S: Scheme>(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         start: Time,
         (kind, size): (Kind, u16),
         handle: Handle,
@@ -78,7 +78,7 @@ impl Port {
     #[cold]
     pub(crate) fn transmit_pfc<S: Scheme>(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         start: Time,
         handle: Handle,
     ) {

@@ -3,11 +3,11 @@
 use super::Switch;
 use crate::mmu::Admission;
 use crate::observe::recorder::Happening;
-use crate::packet::{Header, Kind, NO_INGRESS, Packet, Scheme};
+use crate::packet::{Header, Kind, NO_INGRESS, Packet, Scheme, Win};
 use crate::routing::NOWHERE;
 use crate::switch::chassis::{Chassis, Memory};
 use crate::switch::egress::LevelOf;
-use engine::{Handle, Window};
+use engine::Handle;
 use schemes::contract::{Cp, Full, Level, Room, Verdict};
 use units::{PortId, Time};
 
@@ -16,7 +16,7 @@ impl<S: Scheme> Switch<S> {
     #[inline(never)]
     pub(super) fn on_arrival(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         now: Time,
         in_port: u16,
         mut handle: Handle,
@@ -56,7 +56,7 @@ impl<S: Scheme> Switch<S> {
     /// see those that are refused.
     fn refusal(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         now: Time,
         in_port: u16,
         handle: &Handle,
@@ -73,7 +73,7 @@ impl<S: Scheme> Switch<S> {
     #[cold]
     fn take_aside(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         now: Time,
         in_port: u16,
         verdict: Verdict,
@@ -91,7 +91,7 @@ impl<S: Scheme> Switch<S> {
     #[cold]
     pub(super) fn hold_arrival(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         now: Time,
         in_port: u16,
         until: Time,
@@ -112,7 +112,7 @@ impl<S: Scheme> Switch<S> {
     /// A packet that waited is looked at again; it has its room in the buffer.
     pub(super) fn on_held(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         now: Time,
         in_port: u16,
         mut handle: Handle,
@@ -144,7 +144,7 @@ impl<S: Scheme> Switch<S> {
     #[inline(always)]
     pub(super) fn forward(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         now: Time,
         in_port: u16,
         mut handle: Handle,
@@ -197,7 +197,7 @@ impl<S: Scheme> Switch<S> {
     #[cold]
     pub(super) fn forward_near_limits(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         now: Time,
         in_port: u16,
         out: usize,
@@ -221,11 +221,11 @@ impl<S: Scheme> Switch<S> {
     /// or drops the packet, where the limits say so. All ports have been drained to `now`.
     fn admit_near_limits(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         now: Time,
         in_port: u16,
         handle: Handle,
-        keep: impl FnOnce(&mut Self, &mut Window<'_, '_, Packet<S>>, Handle),
+        keep: impl FnOnce(&mut Self, &mut Win<'_, '_, S>, Handle),
     ) {
         let header = window.packets.get(&handle).header;
         let Header { kind, priority, size, .. } = header;
@@ -243,7 +243,7 @@ impl<S: Scheme> Switch<S> {
     #[cold]
     fn turn_away(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         now: Time,
         in_port: u16,
         handle: Handle,
@@ -260,7 +260,7 @@ impl<S: Scheme> Switch<S> {
     #[inline]
     pub(super) fn has_room(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         now: Time,
         out: usize,
         priority: u8,
@@ -275,7 +275,7 @@ impl<S: Scheme> Switch<S> {
     #[inline(never)]
     fn is_below(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         now: Time,
         out: usize,
         priority: u8,
@@ -288,7 +288,7 @@ impl<S: Scheme> Switch<S> {
     /// Adds a packet to a queue of `out`.
     pub(super) fn enqueue(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         now: Time,
         in_port: u16,
         out: usize,

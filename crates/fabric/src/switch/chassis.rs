@@ -9,14 +9,14 @@ use crate::observe::recorder::{Happening, Recorder};
 use crate::observe::samples::Reading;
 use crate::observe::spill::Batch;
 use crate::packet::{
-    Address, Header, MOST_OWN_CONTROL, NO_INGRESS, Packet, Scheme, is_pause, pfc_frame,
+    Address, Header, MOST_OWN_CONTROL, NO_INGRESS, Packet, Scheme, Win, is_pause, pfc_frame,
 };
 use crate::port::Port;
 use crate::port::red::Red;
 use crate::routing::Here;
 use crate::switch::departure_times::Due;
 use crate::switch::egress::{Egress, LevelOf};
-use engine::{Handle, Window, fetch};
+use engine::{Handle, fetch};
 use schemes::contract::{Cp, Full, Level, Order, PortView, Ports, SwitchFx, Verdict};
 use std::fmt;
 use std::sync::Arc;
@@ -241,7 +241,7 @@ impl<S: Scheme> Chassis<S> {
     /// Adds a PFC frame to those that are to leave a port, which has been drained to `now`.
     pub(crate) fn enqueue_pfc(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         now: Time,
         port: usize,
         priority: u8,
@@ -259,7 +259,7 @@ impl<S: Scheme> Chassis<S> {
     #[cold]
     pub(crate) fn transmit_pfc(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         now: Time,
         port: usize,
         frame: Handle,
@@ -272,7 +272,7 @@ impl<S: Scheme> Chassis<S> {
     }
 
     /// Takes a packet in, which goes no further.
-    pub(crate) fn consume(&mut self, window: &mut Window<'_, '_, Packet<S>>, handle: Handle) {
+    pub(crate) fn consume(&mut self, window: &mut Win<'_, '_, S>, handle: Handle) {
         self.audit.removed += u64::from(window.packets.get(&handle).header.size);
         window.packets.discard(handle);
     }
@@ -290,7 +290,7 @@ impl<S: Scheme> Chassis<S> {
     #[cold]
     pub(crate) fn discard(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         now: Time,
         in_port: u16,
         handle: Handle,
@@ -312,7 +312,7 @@ impl<S: Scheme> Chassis<S> {
     #[cold]
     pub(crate) fn turn_away(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         time: Time,
         port: u16,
         handle: Handle,
@@ -337,7 +337,7 @@ impl<S: Scheme> Chassis<S> {
     }
 
     /// Probes look, after the departures of this instant, or stop.
-    pub(crate) fn sample(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
+    pub(crate) fn sample(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
         if !window.has_room() {
             return self.probes.stop();
         }

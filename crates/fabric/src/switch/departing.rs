@@ -1,16 +1,16 @@
 //! What leaves a port of a switch, and when.
 
 use super::{LevelOf, Switch};
-use crate::packet::{NO_INGRESS, Packet, Scheme};
+use crate::packet::{NO_INGRESS, Packet, Scheme, Win};
 use crate::port::scheduler::PFC;
 use crate::switch::chassis::Chassis;
-use engine::{Handle, Window};
+use engine::Handle;
 use schemes::contract::{Cp, Level, Order, Turn};
 use units::Time;
 
 impl<S: Scheme> Switch<S> {
     /// What may leave `port` changed at `now`; it has been drained to `now`.
-    pub(super) fn refresh(&mut self, window: &Window<'_, '_, Packet<S>>, port: usize, now: Time) {
+    pub(super) fn refresh(&mut self, window: &Win<'_, '_, S>, port: usize, now: Time) {
         self.chassis.refresh(port, now);
         if self.gated {
             self.schedule_gated(window, port, now);
@@ -19,13 +19,7 @@ impl<S: Scheme> Switch<S> {
 
     /// A packet joined a queue of `port` at `now`; it has been drained to `now`.
     #[inline]
-    pub(super) fn joined(
-        &mut self,
-        window: &Window<'_, '_, Packet<S>>,
-        port: usize,
-        priority: u8,
-        now: Time,
-    ) {
+    pub(super) fn joined(&mut self, window: &Win<'_, '_, S>, port: usize, priority: u8, now: Time) {
         if self.gated {
             self.refresh(window, port, now);
         } else {
@@ -35,12 +29,7 @@ impl<S: Scheme> Switch<S> {
 
     /// Sets when the next packet of `port` begins, where shapers or gates have a say.
     #[cold]
-    pub(super) fn schedule_gated(
-        &mut self,
-        window: &Window<'_, '_, Packet<S>>,
-        port: usize,
-        now: Time,
-    ) {
+    pub(super) fn schedule_gated(&mut self, window: &Win<'_, '_, S>, port: usize, now: Time) {
         let Chassis { ports, due, cp, cp_ports, .. } = &mut self.chassis;
         let this = &ports[port];
         let own = this.open();
@@ -62,7 +51,7 @@ impl<S: Scheme> Switch<S> {
 
     /// Has `port` begin to send its next packet, at the time it is due.
     #[inline(never)]
-    pub(super) fn depart(&mut self, window: &mut Window<'_, '_, Packet<S>>, port: usize) {
+    pub(super) fn depart(&mut self, window: &mut Win<'_, '_, S>, port: usize) {
         self.depart_as::<false>(window, port);
     }
 
@@ -70,7 +59,7 @@ impl<S: Scheme> Switch<S> {
     #[inline(always)]
     pub(super) fn depart_as<const PLAIN: bool>(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         port: usize,
     ) {
         let now = self.chassis.due.at(port);
@@ -120,13 +109,7 @@ impl<S: Scheme> Switch<S> {
 
     /// The same for a PFC frame.
     #[cold]
-    fn depart_pfc(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        now: Time,
-        port: usize,
-        frame: Handle,
-    ) {
+    fn depart_pfc(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize, frame: Handle) {
         self.own_bytes += u64::from(window.packets.get(&frame).header.size);
         self.chassis.transmit_pfc(window, now, port, frame);
         self.next_departure::<false>(window, port, now);
@@ -137,7 +120,7 @@ impl<S: Scheme> Switch<S> {
     #[inline(always)]
     fn next_departure<const PLAIN: bool>(
         &mut self,
-        window: &Window<'_, '_, Packet<S>>,
+        window: &Win<'_, '_, S>,
         port: usize,
         now: Time,
     ) {
@@ -152,7 +135,7 @@ impl<S: Scheme> Switch<S> {
     /// says so; else it is returned.
     fn put_back(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         now: Time,
         port: usize,
         queue: usize,
@@ -187,7 +170,7 @@ impl<S: Scheme> Switch<S> {
     #[cold]
     pub(super) fn take_gated(
         &mut self,
-        window: &Window<'_, '_, Packet<S>>,
+        window: &Win<'_, '_, S>,
         port: usize,
         now: Time,
     ) -> Option<(usize, Handle)> {

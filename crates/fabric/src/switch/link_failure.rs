@@ -2,15 +2,15 @@
 
 use super::Switch;
 use crate::observe::recorder::Happening;
-use crate::packet::{Kind, NO_INGRESS, Packet, Scheme};
+use crate::packet::{Kind, NO_INGRESS, Scheme, Win};
 use crate::switch::chassis::Chassis;
-use engine::{Handle, Window};
+use engine::Handle;
 use units::Time;
 
 impl<S: Scheme> Switch<S> {
     /// The epoch ends: from now on packets go by the routes of the next.
     #[cold]
-    pub(super) fn begin_epoch(&mut self, window: &mut Window<'_, '_, Packet<S>>) {
+    pub(super) fn begin_epoch(&mut self, window: &mut Win<'_, '_, S>) {
         let now = self.epoch_end;
         self.epoch += 1;
         let Chassis { common, node, here, .. } = &mut self.chassis;
@@ -26,7 +26,7 @@ impl<S: Scheme> Switch<S> {
     }
 
     /// The link of `port` carries packets again. Its peer knows of no pause any more.
-    fn repair(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time, port: usize) {
+    fn repair(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize) {
         self.losses.as_mut().expect("its links may fail").set_failed(port, false);
         self.chassis.ports[port].bring_up();
         self.chassis.look_at(port);
@@ -38,7 +38,7 @@ impl<S: Scheme> Switch<S> {
     }
 
     /// The link of `port` fails: what waits for it is dropped.
-    fn cut(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time, port: usize) {
+    fn cut(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize) {
         let paused = self.chassis.ports[port].take_down(now);
         self.chassis.due.set(port, Time::NEVER);
         self.losses.as_mut().expect("its links may fail").set_failed(port, true);
@@ -76,7 +76,7 @@ impl<S: Scheme> Switch<S> {
         self.apply_effects(window, now);
     }
 
-    fn take_any(&mut self, window: &Window<'_, '_, Packet<S>>, port: usize) -> Option<Handle> {
+    fn take_any(&mut self, window: &Win<'_, '_, S>, port: usize) -> Option<Handle> {
         let own = self.chassis.ports[port].take_any(window.packets).map(|(_, handle)| handle);
         own.or_else(|| self.sub_queues.get_mut(port)?.take_any(window.packets))
     }
@@ -85,7 +85,7 @@ impl<S: Scheme> Switch<S> {
     #[cold]
     pub(super) fn lose(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         now: Time,
         in_port: u16,
         handle: Handle,

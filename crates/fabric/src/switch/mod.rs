@@ -23,14 +23,13 @@ mod rack;
 pub(crate) mod sub_queue;
 
 use crate::observe::recorder::Recorder;
-use crate::packet::{Header, NO_INGRESS, Packet, Scheme, is_pause};
+use crate::packet::{Header, NO_INGRESS, Scheme, Win, is_pause};
 use crate::port::Port;
 use crate::port::losses::Losses;
 use crate::switch::chassis::{Chassis, SwitchAudit};
 use crate::switch::egress::{LevelOf, Made};
 use crate::switch::held::Held;
 use crate::switch::sub_queue::SubQueues;
-use engine::Window;
 use rack::Parts;
 use schemes::contract::{Cp, Level, Order};
 use units::Time;
@@ -142,7 +141,7 @@ impl<S: Scheme> Switch<S> {
         }
     }
 
-    pub(crate) fn advance(&mut self, window: &mut Window<'_, '_, Packet<S>>) -> Time {
+    pub(crate) fn advance(&mut self, window: &mut Win<'_, '_, S>) -> Time {
         let until = window.until();
         Recorder::begin(&mut self.chassis.recorder, window);
         while self.epoch_end < until {
@@ -155,7 +154,7 @@ impl<S: Scheme> Switch<S> {
     }
 
     /// Handles all that is due before `until`; returns when something is due then.
-    fn advance_until(&mut self, window: &mut Window<'_, '_, Packet<S>>, until: Time) -> Time {
+    fn advance_until(&mut self, window: &mut Win<'_, '_, S>, until: Time) -> Time {
         loop {
             // When departures are worked in order: when the next one is due.
             let mut in_order = None;
@@ -209,7 +208,7 @@ impl<S: Scheme> Switch<S> {
 
     /// Works the departures that come before anything else, in time order, as long as that is asked
     /// for; returns when the next one is due.
-    fn depart_in_order(&mut self, window: &mut Window<'_, '_, Packet<S>>, until: Time) -> Time {
+    fn depart_in_order(&mut self, window: &mut Win<'_, '_, S>, until: Time) -> Time {
         let limit = window.next_arrival_time().min(until);
         let probe = self.chassis.probes.next();
         while self.works_in_order() {
@@ -236,7 +235,7 @@ impl<S: Scheme> Switch<S> {
 
     /// Has `port` send what it sends before `time`.
     #[inline]
-    fn drain(&mut self, window: &mut Window<'_, '_, Packet<S>>, port: usize, time: Time) {
+    fn drain(&mut self, window: &mut Win<'_, '_, S>, port: usize, time: Time) {
         if self.plain && self.chassis.due.at(port) < time {
             return self.drain_plain(window, port, time);
         }
@@ -246,7 +245,7 @@ impl<S: Scheme> Switch<S> {
     }
 
     /// Has all ports send what they send before `time`; returns when the next packet leaves after.
-    fn drain_all(&mut self, window: &mut Window<'_, '_, Packet<S>>, time: Time) -> Time {
+    fn drain_all(&mut self, window: &mut Win<'_, '_, S>, time: Time) -> Time {
         while self.works_in_order() {
             let (due, port) = self.chassis.due.earliest();
             if due >= time {
@@ -263,13 +262,7 @@ impl<S: Scheme> Switch<S> {
         next
     }
 
-    fn on_pfc(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        now: Time,
-        port: usize,
-        header: &Header,
-    ) {
+    fn on_pfc(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize, header: &Header) {
         self.drain(window, port, now);
         let at_once = self.sends_at_once(window, port, now);
         let changed = self.chassis.hears_pfc(now, port, header);
@@ -285,7 +278,7 @@ impl<S: Scheme> Switch<S> {
 
     fn send_pfc(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         now: Time,
         port: usize,
         priority: u8,
@@ -302,7 +295,7 @@ impl<S: Scheme> Switch<S> {
         self.refresh(window, port, now);
     }
 
-    fn on_timer(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
+    fn on_timer(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
         while let Some((in_port, handle)) = self.held.take(now) {
             self.on_held(window, now, in_port, handle);
         }
@@ -315,13 +308,13 @@ impl<S: Scheme> Switch<S> {
 
     /// Does what the hooks asked for.
     #[inline]
-    fn apply_effects(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
+    fn apply_effects(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
         if LevelOf::<S>::EMITS && !self.chassis.effects.is_empty() {
             self.apply(window, now);
         }
     }
 
-    fn apply(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
+    fn apply(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
         let mut effects = std::mem::take(&mut self.chassis.effects);
         for effect in effects.drain(..) {
             match Made::of(&self.chassis.common, effect) {
@@ -349,7 +342,7 @@ impl<S: Scheme> Switch<S> {
     }
 
     /// Probes look, after the departures of this instant.
-    fn sample(&mut self, window: &mut Window<'_, '_, Packet<S>>, now: Time) {
+    fn sample(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
         self.drain_all(window, now + Time::from_ps(1));
         self.chassis.sample(window, now);
     }

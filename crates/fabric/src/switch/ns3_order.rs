@@ -12,9 +12,9 @@
 //! order. (What had two packets sent that came another way may differ farther back than is known here.)
 
 use super::Switch;
-use crate::packet::{Header, Packet, Scheme};
+use crate::packet::{Header, Packet, Scheme, Win};
 use crate::port::Port;
-use engine::{Arrivals, Window};
+use engine::Arrivals;
 use units::Time;
 
 /// The packets that came through a port without a gap.
@@ -68,7 +68,7 @@ impl<S: Scheme> Switch<S> {
     #[inline(always)]
     pub(super) fn sends_at_once(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         port: usize,
         now: Time,
     ) -> bool {
@@ -81,12 +81,7 @@ impl<S: Scheme> Switch<S> {
 
     /// Sends the packet for which [`sends_at_once`](Switch::sends_at_once) returned true.
     #[inline(never)]
-    pub(super) fn send_at_once(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        now: Time,
-        port: usize,
-    ) {
+    pub(super) fn send_at_once(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize) {
         if self.chassis.due.at(port) == now {
             self.depart(window, port);
         }

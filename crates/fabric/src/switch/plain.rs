@@ -3,9 +3,9 @@
 //! that can't matter there.
 
 use super::{LevelOf, Switch};
-use crate::packet::{Packet, Scheme};
+use crate::packet::{Packet, Scheme, Win};
 use crate::routing::NOWHERE;
-use engine::{Handle, Place, Window};
+use engine::{Handle, Place};
 use schemes::contract::Level;
 use units::Time;
 
@@ -17,7 +17,7 @@ impl<S: Scheme> Switch<S> {
     /// Handles all that arrives before `limit`, before which nothing else happens here, or until
     /// departures must be worked in order.
     #[inline(always)]
-    pub(super) fn pass_on(&mut self, window: &mut Window<'_, '_, Packet<S>>, limit: Time) {
+    pub(super) fn pass_on(&mut self, window: &mut Win<'_, '_, S>, limit: Time) {
         loop {
             let (mut ways, mut known) = ([NOWHERE; AT_ONCE], 0);
             for (way, packet) in ways.iter_mut().zip(window.coming(AT_ONCE)) {
@@ -54,7 +54,7 @@ impl<S: Scheme> Switch<S> {
     #[inline(always)]
     pub(super) fn pass_one_on(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         (now, place, mut handle): (Time, Place, Handle),
         out: u16,
         pausing: Option<Time>,
@@ -145,12 +145,7 @@ impl<S: Scheme> Switch<S> {
     /// Has a port send what it sends before `time`. The same as [`drain`](Switch::drain) in a plain
     /// switch.
     #[inline(never)]
-    pub(super) fn drain_plain(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        port: usize,
-        time: Time,
-    ) {
+    pub(super) fn drain_plain(&mut self, window: &mut Win<'_, '_, S>, port: usize, time: Time) {
         while self.chassis.due.at(port) < time {
             self.depart_as::<true>(window, port);
         }
@@ -158,11 +153,7 @@ impl<S: Scheme> Switch<S> {
 
     /// Passes on what arrives next, before anything else happens here.
     #[inline(never)]
-    pub(super) fn pass_next_on(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        pausing: Option<Time>,
-    ) {
+    pub(super) fn pass_next_on(&mut self, window: &mut Win<'_, '_, S>, pausing: Option<Time>) {
         let packet = window.look_ahead(0).expect("there is one");
         let way = self.way(packet);
         let arrival = window.take_before(Time::NEVER).expect("as above");

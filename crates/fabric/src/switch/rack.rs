@@ -5,10 +5,9 @@
 use super::Switch;
 use super::by_port::way;
 use crate::context::Common;
-use crate::packet::{Packet, Scheme};
+use crate::packet::{Packet, Scheme, Win};
 use crate::routing::{NOWHERE, Ways};
 use crate::switch::chassis::Chassis;
-use engine::Window;
 use std::hint::select_unpredictable;
 use units::{Rate, Time};
 
@@ -69,11 +68,7 @@ impl Parts {
 impl<S: Scheme> Switch<S> {
     /// See [`Device::advance_inward`](engine::Device::advance_inward).
     #[inline(never)]
-    pub(crate) fn advance_inward(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-        ties: &[i64],
-    ) -> bool {
+    pub(crate) fn advance_inward(&mut self, window: &mut Win<'_, '_, S>, ties: &[i64]) -> bool {
         let Some(mut parts) = self.parts.take() else { return false };
         parts.set_ties(ties);
         let done = self.work_untied(window, &parts);
@@ -81,7 +76,7 @@ impl<S: Scheme> Switch<S> {
         done
     }
 
-    fn work_untied(&mut self, window: &mut Window<'_, '_, Packet<S>>, parts: &Parts) -> bool {
+    fn work_untied(&mut self, window: &mut Win<'_, '_, S>, parts: &Parts) -> bool {
         let common = &self.chassis.common;
         let known = window.waiting() as u64 * u64::from(common.full_packet);
         let to_come = parts.most_bytes(window.until() - window.begin(), common.largest_packet());
@@ -130,7 +125,7 @@ impl<S: Scheme> Switch<S> {
     }
 
     /// See [`Device::advance_between`](engine::Device::advance_between).
-    pub(crate) fn advance_between(&mut self, window: &mut Window<'_, '_, Packet<S>>) -> Time {
+    pub(crate) fn advance_between(&mut self, window: &mut Win<'_, '_, S>) -> Time {
         let parts = self.parts.take().expect("it is a hub");
         while let Some(packet) = window.look_ahead(0) {
             let out = self.way(packet);
@@ -153,7 +148,7 @@ impl<S: Scheme> Switch<S> {
 
     /// See [`Device::advance_outward`](engine::Device::advance_outward).
     #[inline(never)]
-    pub(crate) fn advance_outward(&mut self, window: &mut Window<'_, '_, Packet<S>>) -> Time {
+    pub(crate) fn advance_outward(&mut self, window: &mut Win<'_, '_, S>) -> Time {
         let parts = self.parts.take().expect("it is a hub");
         let Chassis { common, here, ports, .. } = &self.chassis;
         let ways = common.routes.ways(here).expect("as what goes inward");

@@ -5,8 +5,7 @@
 //! arrival or a departure is the next thing to happen could not be guessed.
 
 use super::Alone;
-use crate::packet::{NO_INGRESS, Packet, Scheme};
-use engine::Window;
+use crate::packet::{NO_INGRESS, Scheme, Win};
 use std::hint::select_unpredictable;
 use units::Time;
 
@@ -82,7 +81,7 @@ impl Coming {
 
     /// Takes in `arrivals`, [`MOST`] at most; returns their priorities, a bit for each.
     #[inline(always)]
-    fn take_in<S: Scheme>(&mut self, window: &Window<'_, '_, Packet<S>>, arrivals: &[u64]) -> u16 {
+    fn take_in<S: Scheme>(&mut self, window: &Win<'_, '_, S>, arrivals: &[u64]) -> u16 {
         let Coming { times, bytes, queues: [one, two], .. } = self;
         let (mut of_all, mut of_two, mut ones, mut twos, mut priorities) = (0, 0, 0, 0, 0);
         for (place, &entry) in arrivals.iter().take(MOST).enumerate() {
@@ -141,7 +140,7 @@ impl<'run, S: Scheme> Alone<'_, 'run, S> {
     #[inline(always)]
     pub(super) fn work_busy<'c>(
         &mut self,
-        window: &mut Window<'_, 'run, Packet<S>>,
+        window: &mut Win<'_, 'run, S>,
         mut arrivals: &'c [u64],
         coming: &mut Coming,
     ) -> &'c [u64] {
@@ -172,12 +171,7 @@ impl<'run, S: Scheme> Alone<'_, 'run, S> {
 
     /// Sends what is sent before `limit`, and has the rest of what comes wait.
     #[inline(never)]
-    fn work_until(
-        &mut self,
-        window: &mut Window<'_, 'run, Packet<S>>,
-        coming: &mut Coming,
-        limit: u64,
-    ) {
+    fn work_until(&mut self, window: &mut Win<'_, 'run, S>, coming: &mut Coming, limit: u64) {
         let Alone { egress, mmu, lane, marks } = self;
         let begin = window.begin();
         let mut left = egress.port.queue_bytes;

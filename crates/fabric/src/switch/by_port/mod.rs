@@ -6,13 +6,13 @@ mod backlogged;
 
 use super::{LevelOf, Switch};
 use crate::mmu::Mmu;
-use crate::packet::{NO_INGRESS, Packet, Scheme};
+use crate::packet::{NO_INGRESS, Packet, Scheme, Win};
 use crate::port::scheduler::PFC_BIT;
 use crate::routing::{NOWHERE, Ways};
 use crate::switch::chassis::Chassis;
 use crate::switch::egress::Egress;
 pub(super) use backlogged::Coming;
-use engine::{Lane, Window};
+use engine::Lane;
 use schemes::contract::{Cp, Level, Order};
 use units::Time;
 
@@ -52,10 +52,7 @@ impl<S: Scheme> Switch<S> {
     /// Handles a window port by port, with arrivals in no order, and returns when something is due after it;
     /// `None` where it must be handled otherwise.
     #[inline(never)]
-    pub(crate) fn advance_by_port(
-        &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
-    ) -> Option<Time> {
+    pub(crate) fn advance_by_port(&mut self, window: &mut Win<'_, '_, S>) -> Option<Time> {
         // Packets of the scheme's own may be larger than data: that is seen below.
         let expected = window.waiting() as u64 * u64::from(self.chassis.common.full_packet);
         let next = self.quiet_after(window, expected)?;
@@ -88,7 +85,7 @@ impl<S: Scheme> Switch<S> {
     #[inline]
     pub(super) fn quiet_after(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         expected: u64,
     ) -> Option<Time> {
         if self.chassis.probes.next() == window.begin()
@@ -109,7 +106,7 @@ impl<S: Scheme> Switch<S> {
     #[inline(always)]
     pub(super) fn work_port(
         &mut self,
-        window: &mut Window<'_, '_, Packet<S>>,
+        window: &mut Win<'_, '_, S>,
         out: usize,
         mut arrivals: &[u64],
         coming: &mut Option<Coming>,
@@ -182,7 +179,7 @@ struct Alone<'a, 'run, S: Scheme> {
 impl<'run, S: Scheme> Alone<'_, 'run, S> {
     /// Sends what is sent before `time`.
     #[inline(always)]
-    fn drain(&mut self, window: &mut Window<'_, 'run, Packet<S>>, time: Time) {
+    fn drain(&mut self, window: &mut Win<'_, 'run, S>, time: Time) {
         while self.egress.port.open() != 0 && self.egress.port.free_at < time {
             self.depart(window);
         }
@@ -190,7 +187,7 @@ impl<'run, S: Scheme> Alone<'_, 'run, S> {
 
     /// Sends the next packet.
     #[inline(never)]
-    fn depart(&mut self, window: &mut Window<'_, 'run, Packet<S>>) {
+    fn depart(&mut self, window: &mut Win<'_, 'run, S>) {
         let Alone { egress, mmu, lane, marks } = self;
         let now = egress.port.free_at;
         let queue = egress.port.pick(window.packets, egress.port.open(), None);
