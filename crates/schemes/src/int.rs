@@ -298,8 +298,12 @@ impl<const N: usize> IntStack<N> {
         (IntStack { path, ..first }, IntStack { path: self.path, ..second })
     }
 
-    /// Adds the record of the next hop, a port of switch `node`. A run whose paths are longer than `N` is
-    /// refused before it starts ([`Scheme::MAX_HOPS`]), so a full stack is a mistake in the program.
+    /// Adds the record of the next hop, a port of switch `node`. A full stack stays as it is.
+    ///
+    /// A run whose paths have more than `N` switches is refused before it starts
+    /// ([`Scheme::MAX_HOPS`]). Only a packet that is in flight when a link fails or is repaired can
+    /// pass more: it begins on a path of before and ends on one of after. Its last switches leave no
+    /// record.
     #[inline]
     pub fn push(&mut self, node: NodeId, port: PortId, record: IntRecord) {
         self.push_if(true, node, port, record);
@@ -308,7 +312,6 @@ impl<const N: usize> IntStack<N> {
     /// The same if it is `wanted`, which the processor need not guess.
     #[inline(always)]
     pub fn push_if(&mut self, wanted: bool, node: NodeId, port: PortId, record: IntRecord) {
-        debug_assert!(!wanted || self.hops() < N, "the path has more than {N} switches");
         // Where it is not wanted, what is there is written again.
         let wanted = wanted && self.hops() < N;
         let hop = self.hops().min(N - 1);

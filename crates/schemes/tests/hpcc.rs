@@ -388,3 +388,13 @@ fn int_takes_42_bytes_for_five_hops() {
     assert_eq!(Hpcc::<5>::meta_bytes(&paper()), (42, 42));
     assert_eq!(Hpcc::<10>::meta_bytes(&paper()), (82, 82));
 }
+
+/// A packet that is in flight when a link fails may pass more switches than any path has.
+#[test]
+fn a_full_stack_keeps_its_first_records() {
+    let hops: Vec<(u64, u64, u64)> = (1..=5).map(|hop| (hop, hop * 100, hop * 1_000)).collect();
+    let full = records(&hops);
+    let mut more = full;
+    more.push(NodeId::new(5), PortId::new(1), record(LINE, us(6), 600, 6_000));
+    assert_eq!(more, full);
+}
