@@ -7,7 +7,7 @@
 //! Handles count cache lines. The reach is address space alone; the system gives it memory page by page as slots are used. So
 //! slots never move, and a handle, the number of the slot's first line, is an addition away from it.
 
-use crate::fetch::{LINE, fetch_to_write};
+use crate::prefetch::{LINE, fetch_to_write};
 use memmap2::{MmapMut, MmapOptions, MmapRaw};
 use std::fmt;
 use std::hint::select_unpredictable;

@@ -26,31 +26,31 @@
 //! comes from, so that devices must not pass handles to another run.
 
 pub mod arena;
+mod arrival_key;
 mod barrier;
-mod crew;
-mod deal;
-mod fetch;
-mod grid;
-mod key;
+mod buckets;
+mod group_range;
 mod link;
-mod load;
 mod mailbox;
 #[cfg(all(test, loom))]
 mod models;
+mod prefetch;
 mod reference;
 mod run;
-mod share;
+mod solo_policy;
 mod sort;
 mod sync;
 mod window;
+mod window_grid;
 mod worker;
+mod worker_pool;
 
 pub use arena::{Fifo, Handle, Packets, Undelivered};
-pub use deal::Dealt;
-pub use fetch::{fetch, fetch_whole};
-pub use key::{Ties, since};
+pub use arrival_key::{Ties, since};
+pub use buckets::Dealt;
 pub use link::{Class, Link};
 pub use mailbox::Lane;
+pub use prefetch::{fetch, fetch_whole};
 pub use reference::run_by_the_book;
 pub use run::{Collector, Layout, Limits, Outcome, Progress, Watch, run, run_collecting};
 pub use window::{Arrivals, Device, Place, Window};

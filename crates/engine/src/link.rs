@@ -1,4 +1,4 @@
-use crate::key;
+use crate::arrival_key;
 use units::Time;
 
 /// What goes first when packets arrive at a device at the same instant.
@@ -27,7 +27,7 @@ pub struct Link {
 impl Link {
     /// A link to `port` of the device with index `device`.
     pub fn new(device: u32, port: u16) -> Link {
-        assert!((port as usize) < key::MAX_PORTS, "a device has at most 1024 ports");
+        assert!((port as usize) < arrival_key::MAX_PORTS, "a device has at most 1024 ports");
         Link { device, port, numbers: [0; 3], lasts: [Time::ZERO; 3] }
     }
 
@@ -40,7 +40,7 @@ impl Link {
         let (last, number) = (&mut self.lasts[which], &mut self.numbers[which]);
         if arrival > *last {
             (*last, *number) = (arrival, 0);
-        } else if *number < key::SAME_INSTANT - 1 {
+        } else if *number < arrival_key::SAME_INSTANT - 1 {
             *number += 1;
         } else {
             (*last, *number) = (*last + Time::from_ps(1), 0);

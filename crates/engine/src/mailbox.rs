@@ -8,9 +8,9 @@
 //! two threads ever touch a box at the same time, and the barrier between windows, or the taking of a
 //! group, orders their touching it in turn.
 
-use crate::fetch::fetch_to_write;
-use crate::key::{self, Mix};
+use crate::arrival_key::{self, Mix};
 use crate::link::Link;
+use crate::prefetch::fetch_to_write;
 use crate::sync::{UnsafeCell, pointer};
 use std::hint::select_unpredictable;
 use units::Time;
@@ -274,7 +274,7 @@ impl<'a> Post<'a> {
         if mailbox.is_empty() {
             self.note(ahead, device);
         }
-        mailbox.push(key::entry(arrival.ps() - self.ends[ahead].ps(), tail));
+        mailbox.push(arrival_key::entry(arrival.ps() - self.ends[ahead].ps(), tail));
     }
 
     /// Finds the boxes at the end of a link.

@@ -3,12 +3,12 @@
 
 use crate::arena::Arena;
 use crate::barrier::Barrier;
-use crate::crew::Crew;
-use crate::grid::Grid;
+use crate::group_range::Share;
 use crate::mailbox::{Mail, Turns};
-use crate::share::Share;
 use crate::sync::{AtomicU64, Instant};
+use crate::window_grid::Grid;
 use crate::worker::{Shared, Worker};
+use crate::worker_pool::Crew;
 use crate::{Class, Device, Layout, Link, Window};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

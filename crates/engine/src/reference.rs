@@ -5,8 +5,8 @@
 //! the same; tests compare the two.
 
 use crate::arena::{Arena, Undelivered};
-use crate::deal::Dealer;
-use crate::key;
+use crate::arrival_key;
+use crate::buckets::Dealer;
 use crate::mailbox::{Mail, Post, SLOTS};
 use crate::run::{Layout, Limits, Outcome};
 use crate::window::{Device, Inside, Records, Window, arrange};
@@ -51,7 +51,7 @@ pub fn run_by_the_book<D: Device>(
         {
             events.pop();
             match what {
-                Some(tail) => entries.push(key::entry(0, tail)),
+                Some(tail) => entries.push(arrival_key::entry(0, tail)),
                 None if wake[device as usize] == now => wake[device as usize] = Time::NEVER,
                 None => {}
             }

@@ -1,13 +1,13 @@
 use crate::arena::{Arena, Undelivered};
+use crate::arrival_key::Ties;
 use crate::barrier::Barrier;
-use crate::crew::Crew;
-use crate::grid::Grid;
-use crate::key::Ties;
+use crate::group_range::Share;
 use crate::mailbox::{Mail, Turns};
-use crate::share::Share;
 use crate::sync::AtomicU64;
 use crate::window::Device;
+use crate::window_grid::Grid;
 use crate::worker::{Shared, Worker};
+use crate::worker_pool::Crew;
 use std::sync::atomic::AtomicBool;
 use std::{io, thread};
 use units::Time;

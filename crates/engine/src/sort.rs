@@ -1,7 +1,7 @@
 //! Putting the arrivals of a window in order.
 
 #[cfg(target_arch = "x86_64")]
-mod by_rank;
+mod rank_avx2;
 
 /// Where groups are sorted from one place to another, both have so much room at the end.
 pub(crate) const SPARE: usize = 8;
@@ -9,14 +9,14 @@ pub(crate) const SPARE: usize = 8;
 /// Sorts a window's entries.
 pub(crate) struct Sorter {
     #[cfg(target_arch = "x86_64")]
-    by_rank: Option<Box<by_rank::ByRank>>,
+    by_rank: Option<Box<rank_avx2::ByRank>>,
 }
 
 impl Sorter {
     pub(crate) fn new() -> Sorter {
         Sorter {
             #[cfg(target_arch = "x86_64")]
-            by_rank: by_rank::ByRank::new(),
+            by_rank: rank_avx2::ByRank::new(),
         }
     }
 

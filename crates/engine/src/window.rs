@@ -1,6 +1,6 @@
 use crate::arena::{Fifo, Handle, Packets};
-use crate::deal::{Dealer, Dealt};
-use crate::key::{self, Mix, Ties};
+use crate::arrival_key::{self, Mix, Ties};
+use crate::buckets::{Dealer, Dealt};
 use crate::link::{Class, Link};
 use crate::mailbox::{Lane, Post};
 use std::hint::select_unpredictable;
@@ -111,21 +111,25 @@ impl<P: Copy + Send> Arrivals<'_, '_, P> {
     #[inline]
     pub fn look_ahead(&self, index: usize) {
         if let Some(&entry) = self.entries.get(index + AHEAD) {
-            self.packets.prefetch(key::handle(entry));
+            self.packets.prefetch(arrival_key::handle(entry));
         }
     }
     /// When one arrives, at which port, and what.
     #[inline]
     pub fn get(&self, index: usize) -> (Time, u16, &P) {
         let entry = self.entries[index];
-        let time = key::time(entry, self.base);
-        (time, key::port(self.mix, entry, time), self.packets.peek(key::handle(entry)))
+        let time = arrival_key::time(entry, self.base);
+        (
+            time,
+            arrival_key::port(self.mix, entry, time),
+            self.packets.peek(arrival_key::handle(entry)),
+        )
     }
     /// Has two arrivals change places.
     pub fn swap(&mut self, a: usize, b: usize) {
         debug_assert_eq!(
-            key::time(self.entries[a], self.base),
-            key::time(self.entries[b], self.base),
+            arrival_key::time(self.entries[a], self.base),
+            arrival_key::time(self.entries[b], self.base),
             "only arrivals of the same instant change places"
         );
         self.entries.swap(a, b);
@@ -143,12 +147,12 @@ impl Place {
     /// The port.
     #[inline(always)]
     pub fn port<P: Copy + Send>(self, window: &Window<'_, '_, P>) -> u16 {
-        key::port(window.post.mix, self.entry, self.time)
+        arrival_key::port(window.post.mix, self.entry, self.time)
     }
     /// Whether `next` arrives later.
     #[inline(always)]
     pub fn is_before(self, next: u64) -> bool {
-        key::is_later(next, self.entry)
+        arrival_key::is_later(next, self.entry)
     }
     /// Whether nothing that is still to be taken arrives at the same instant.
     #[inline(always)]
@@ -217,7 +221,7 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     #[inline]
     pub fn next_arrival_time(&self) -> Time {
         match self.arrivals.first() {
-            Some(&entry) => key::time(entry, self.base),
+            Some(&entry) => arrival_key::time(entry, self.base),
             None => Time::NEVER,
         }
     }
@@ -226,7 +230,7 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     #[inline]
     pub fn next_arrival(&mut self) -> Option<(Time, u16, Handle)> {
         if let Some(&ahead) = self.arrivals.get(AHEAD + 1) {
-            self.packets.prefetch(key::handle(ahead));
+            self.packets.prefetch(arrival_key::handle(ahead));
         }
         let (time, place, handle) = self.take_before(Time::NEVER)?;
         Some((time, place.port(self), handle))
@@ -236,7 +240,7 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     /// will need. No more than a few places ahead, as far as packets themselves are fetched.
     #[inline]
     pub fn look_ahead(&self, places: usize) -> Option<&P> {
-        self.arrivals.get(places).map(|&entry| self.packets.peek(key::handle(entry)))
+        self.arrivals.get(places).map(|&entry| self.packets.peek(arrival_key::handle(entry)))
     }
 
     /// The packets that arrive next, `count` of them if there are so many, for whoever takes them with
@@ -245,22 +249,22 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     pub fn coming(&self, count: usize) -> impl Iterator<Item = &P> {
         let (now, later) = self.arrivals.split_at(count.min(self.arrivals.len()));
         for &entry in &later[..count.min(later.len())] {
-            self.packets.prefetch(key::handle(entry));
+            self.packets.prefetch(arrival_key::handle(entry));
         }
-        now.iter().map(|&entry| self.packets.peek(key::handle(entry)))
+        now.iter().map(|&entry| self.packets.peek(arrival_key::handle(entry)))
     }
 
     /// Takes the next arrival if it comes before `limit`: when, where, what.
     #[inline(always)]
     pub fn take_before(&mut self, limit: Time) -> Option<(Time, Place, Handle)> {
         let (&entry, rest) = self.arrivals.split_first()?;
-        let time = key::time(entry, self.base);
+        let time = arrival_key::time(entry, self.base);
         if time >= limit {
             return None;
         }
         self.arrivals = rest;
         // The box held the packet for this device, and gives it up here.
-        Some((time, Place { time, entry }, Handle::from_raw(key::handle(entry))))
+        Some((time, Place { time, entry }, Handle::from_raw(arrival_key::handle(entry))))
     }
 
     /// Its beginning.
@@ -271,7 +275,7 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
 
     /// Whether anything arrives at its beginning, in whatever order arrivals are.
     pub fn begins_with_arrival(&self) -> bool {
-        self.arrivals.iter().any(|&entry| key::time(entry, self.base) == self.base)
+        self.arrivals.iter().any(|&entry| arrival_key::time(entry, self.base) == self.base)
     }
 
     /// How many arrivals are still to be taken.
@@ -323,13 +327,13 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     /// `entry` is of this window's [`Dealt`], and has not been taken.
     #[inline(always)]
     pub unsafe fn look_at(&self, entry: u64) -> &P {
-        self.packets.peek(key::handle(entry))
+        self.packets.peek(arrival_key::handle(entry))
     }
 
     /// The port at which one of them arrives.
     #[inline(always)]
     pub fn port_of(&self, entry: u64) -> u16 {
-        key::port(self.post.mix, entry, key::time(entry, self.base))
+        arrival_key::port(self.post.mix, entry, arrival_key::time(entry, self.base))
     }
 
     /// Takes the first packet of a queue, if any `waits` there, else one that was dealt out. Which of both
@@ -340,7 +344,7 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     /// [`dealt`](Window::dealt).
     #[inline(always)]
     pub unsafe fn first_of(&self, queue: &mut Fifo, waits: bool, entry: u64) -> Handle {
-        queue.pop_or(self.packets, waits, key::handle(entry))
+        queue.pop_or(self.packets, waits, arrival_key::handle(entry))
     }
 
     /// Takes one of those that were dealt out: when, where, what.
@@ -350,8 +354,8 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     /// [`next_arrival`](Window::next_arrival), and does not answer [`advance_dealing`](Device::advance_dealing) by `None`.
     #[inline(always)]
     pub unsafe fn dealt(&self, entry: u64) -> (Time, Place, Handle) {
-        let time = key::time(entry, self.base);
-        (time, Place { time, entry }, Handle::from_raw(key::handle(entry)))
+        let time = arrival_key::time(entry, self.base);
+        (time, Place { time, entry }, Handle::from_raw(arrival_key::handle(entry)))
     }
 
     /// Takes the next arrival if it comes no later than `limit`.
@@ -385,7 +389,7 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     #[inline(always)]
     pub fn send_by(&mut self, lane: &Lane<'run>, arrival: Time, class: Class, handle: Handle) {
         let mix = self.post.mix;
-        let tail = key::tail(mix, arrival, class as u8, lane.port, 0, handle.into_raw());
+        let tail = arrival_key::tail(mix, arrival, class as u8, lane.port, 0, handle.into_raw());
         if self.post.reaches(arrival) {
             self.post.put_by(lane, arrival, tail);
         } else {
@@ -395,8 +399,14 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
 
     #[inline(always)]
     fn send_as(&mut self, link: &Link, arrival: Time, class: Class, position: u8, handle: Handle) {
-        let tail =
-            key::tail(self.post.mix, arrival, class as u8, link.port, position, handle.into_raw());
+        let tail = arrival_key::tail(
+            self.post.mix,
+            arrival,
+            class as u8,
+            link.port,
+            position,
+            handle.into_raw(),
+        );
         if self.post.reaches(arrival) {
             self.post.put(link.device, arrival, tail);
         } else {

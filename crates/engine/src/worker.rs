@@ -1,20 +1,20 @@
 //! What is done in each window: its own groups and what others leave it.
 
+mod claim;
+mod group;
 mod hub;
-mod several;
-mod taking;
 
 use crate::arena::{Arena, Packets};
+use crate::arrival_key;
 use crate::barrier::Barrier;
-use crate::deal::Dealer;
-use crate::grid::Grid;
-use crate::key;
+use crate::buckets::Dealer;
+use crate::group_range::Share;
 use crate::mailbox::{Far, Mail, Post, SLOTS, Turns};
 use crate::run::{Collector, Layout, Outcome, Progress, Watch};
-use crate::share::Share;
 use crate::sync::{AtomicBool, AtomicU64, Ordering};
 use crate::window::{Device, Records, Window, arrange};
-use several::{Inbox, places};
+use crate::window_grid::Grid;
+use group::{Inbox, places};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::Range;
@@ -345,7 +345,7 @@ impl<'a, D: Device> Worker<'a, D> {
                 // SAFETY: in its own window, a box that this thread sends to itself through is
                 // touched by this thread alone.
                 let mailbox = unsafe { mail.mailbox(slot, self.thread, far.device).get() };
-                mailbox.push(key::entry((far.time - start).ps(), far.tail));
+                mailbox.push(arrival_key::entry((far.time - start).ps(), far.tail));
                 list(&mut self.listed, self.shared.group_of[far.device as usize]);
             }
         }

@@ -1,7 +1,7 @@
 //! Groups of several devices, which short links join: how a thread works them one after the other.
 
 use super::Worker;
-use crate::key;
+use crate::arrival_key;
 use crate::mailbox::Post;
 use crate::run::Layout;
 use crate::window::{Device, Inside, Window, arrange};
@@ -70,7 +70,7 @@ impl<'a, D: Device> Worker<'a, D> {
             let (inbox, device) = (&mut inboxes[place], devices[place]);
             let answered = due.saturating_add(shortest).saturating_add(shortest);
             let end = second.saturating_add(shortest).min(answered).min(until);
-            let arrivals = inbox.take_before(key::entry((end - from).ps(), 0));
+            let arrivals = inbox.take_before(arrival_key::entry((end - from).ps(), 0));
             self.delivered += arrivals.len() as u64;
             // SAFETY: a group is worked by who took it, one device at a time.
             let this = unsafe { shared.devices[device as usize].get() };
@@ -95,7 +95,7 @@ impl<'a, D: Device> Worker<'a, D> {
             inbox.due = inbox.next(from).min(wake);
             for (device, arrival, tail) in inside.sent.drain(..) {
                 let inbox = &mut inboxes[self.place[device as usize] as usize];
-                inbox.put(key::entry((arrival - from).ps(), tail));
+                inbox.put(arrival_key::entry((arrival - from).ps(), tail));
                 inbox.due = inbox.due.min(arrival);
             }
         }
@@ -117,7 +117,7 @@ impl Inbox {
     pub(super) fn next(&self, from: Time) -> Time {
         match self.arrivals[self.taken] {
             NONE => Time::NEVER,
-            entry => key::time(entry, from),
+            entry => arrival_key::time(entry, from),
         }
     }
 

@@ -1,9 +1,9 @@
 //! Which groups a worker takes, one after the other, and what it has fetched of those to come.
 
 use super::{Shared, Worker};
-use crate::fetch::{LINE, fetch};
-use crate::key;
+use crate::arrival_key;
 use crate::mailbox::{SLOTS, Turns};
+use crate::prefetch::{LINE, fetch};
 use crate::window::{AHEAD, Device};
 
 /// Each time a thread takes one of so many parts of the groups that it has left, where others may take
@@ -86,8 +86,9 @@ impl<D: Device> Worker<'_, D> {
                 let Some(last) = mailbox.len().checked_sub(1) else { continue };
                 // As many as are looked at before the device has the next ones fetched. How many there are
                 // can't be guessed, but for whether windows are short and have few.
-                let fetch =
-                    |place: usize| self.packets.prefetch(key::handle(mailbox[place.min(last)]));
+                let fetch = |place: usize| {
+                    self.packets.prefetch(arrival_key::handle(mailbox[place.min(last)]))
+                };
                 (0..FEW).for_each(fetch);
                 if last >= FEW {
                     (FEW..AHEAD + 2).for_each(fetch);

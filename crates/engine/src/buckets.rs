@@ -1,7 +1,7 @@
 //! Dealing the arrivals of a window out into groups that have nothing to do with each other.
 
 use crate::arena::Packets;
-use crate::key;
+use crate::arrival_key;
 use crate::sort::{SPARE, Sorter};
 
 /// How many arrivals ahead packets are fetched.
@@ -71,8 +71,8 @@ impl Dealer {
         let ends = &mut ends[..];
         let groups = &mut self.groups[..arrivals.len()];
         for (place, (&entry, group)) in arrivals.iter().zip(&mut *groups).enumerate() {
-            packets.prefetch(key::handle(arrivals[(place + AHEAD).min(last)]));
-            *group = group_of(packets.peek(key::handle(entry)));
+            packets.prefetch(arrival_key::handle(arrivals[(place + AHEAD).min(last)]));
+            *group = group_of(packets.peek(arrival_key::handle(entry)));
             let Some(members) = ends.get_mut(usize::from(*group)) else { return false };
             *members += 1;
         }

@@ -7,8 +7,8 @@
 //! more than that core. No result depends on who does it.
 
 use crate::barrier::{Barrier, Broken};
-use crate::load;
 use crate::mailbox::Turns;
+use crate::solo_policy;
 use crate::sync::{AtomicBool, AtomicU64, Instant, Ordering};
 use crate::window::Device;
 use crate::worker::Worker;
@@ -44,7 +44,7 @@ impl<'a, D: Device> Crew<'a, D> {
             barrier,
             lost: AtomicU64::new(0),
             alone: Default::default(),
-            begins_alone: barrier.is_shared() && load::leaves_one_core(),
+            begins_alone: barrier.is_shared() && solo_policy::leaves_one_core(),
         }
     }
 
@@ -137,7 +137,7 @@ impl<'a, D: Device> Crew<'a, D> {
             if is_called || begun.elapsed() < looks_at {
                 continue;
             }
-            if load::leaves_one_core() {
+            if solo_policy::leaves_one_core() {
                 looks_at = begun.elapsed() + LOOK;
             } else {
                 self.barrier.call();
