@@ -1,7 +1,7 @@
 //! What single parts cost: the engine without a network, and HPCC's law without an engine.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use engine::{Class, Device, Layout, Limits, Link, Window, run};
+use engine::{Class, Device, Layout, RunLimits, Link, Window, run};
 use schemes::contract::{LinkRates, PathFacts, Scheme};
 use schemes::hpcc::Hpcc;
 use schemes::hpcc::window::ReactionPoint;
@@ -39,8 +39,8 @@ impl Device for Relay {
 fn engine(criterion: &mut Criterion) {
     const RELAYS: u32 = 64;
     const TOKENS: u32 = 8;
-    let limits = Limits { stop: Time::from_us(200), goal: None, room: u64::MAX };
-    let layout = Layout::singles(RELAYS as usize, 1, CABLE);
+    let limits = RunLimits { stop: Time::from_us(200), goal: None, max_records: u64::MAX };
+    let layout = Layout::one_group_per_device(RELAYS as usize, 1, CABLE);
     // A round of a token takes 1.1 us a hop, and no relay is ever busy all the time.
     let hops = u64::from(RELAYS * TOKENS) * 200_000 / 1_100;
     let mut group = criterion.benchmark_group("engine");

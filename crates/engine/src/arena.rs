@@ -7,7 +7,7 @@
 //! Handles count cache lines. The reach is address space alone; the system gives it memory page by page as slots are used. So
 //! slots never move, and a handle, the number of the slot's first line, is an addition away from it.
 
-use crate::prefetch::{LINE, fetch_to_write};
+use crate::prefetch::{LINE, prefetch_for_write};
 use memmap2::{MmapMut, MmapOptions, MmapRaw};
 use std::fmt;
 use std::hint::select_unpredictable;
@@ -68,7 +68,7 @@ impl<P: Copy + Send> Arena<P> {
     /// An empty arena.
     ///
     /// # Panics
-    /// With [`NoRoom`] where the system grants not even a little address space.
+    /// With [`OutOfAddressSpace`] where the system grants not even a little address space.
     #[expect(clippy::new_without_default, reason = "there is one arena per run, made on purpose")]
     pub fn new() -> Arena<P> {
         const { assert!(align_of::<Slot<P>>() == LINE) };
@@ -93,7 +93,7 @@ impl<P: Copy + Send> Arena<P> {
         let last = (first + BATCH).min(self.reach.len() / size);
         if first == last {
             drop(pool);
-            resume_unwind(Box::new(NoRoom { packets: last }));
+            resume_unwind(Box::new(OutOfAddressSpace { packets: last }));
         }
         pool.fresh = last;
         (first..last).rev().map(|slot| (slot * size / LINE) as u32).collect()
@@ -103,12 +103,12 @@ impl<P: Copy + Send> Arena<P> {
 /// What a run that needs more packets at once than the system grants address space for panics with: no bug of
 /// ours, and no place to go on from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NoRoom {
+pub struct OutOfAddressSpace {
     /// Packets that there is room for.
     pub packets: usize,
 }
 
-impl fmt::Display for NoRoom {
+impl fmt::Display for OutOfAddressSpace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -134,7 +134,7 @@ fn reserve(bytes: usize) -> MmapRaw {
             let _ = reach.advise(memmap2::Advice::HugePage);
             reach.into()
         }
-        Err(_) => resume_unwind(Box::new(NoRoom { packets: 0 })),
+        Err(_) => resume_unwind(Box::new(OutOfAddressSpace { packets: 0 })),
     }
 }
 
@@ -241,7 +241,7 @@ impl<'a, P: Copy + Send> Packets<'a, P> {
     /// Has the processor fetch a packet that will be needed soon, to be written: who gets one changes it.
     #[inline]
     pub(crate) fn prefetch(&self, raw: u32) {
-        fetch_to_write(self.slot(raw).cast(), (size_of::<Slot<P>>() / LINE).min(4));
+        prefetch_for_write(self.slot(raw).cast(), (size_of::<Slot<P>>() / LINE).min(4));
     }
 }
 

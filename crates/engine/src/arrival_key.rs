@@ -18,20 +18,20 @@ const TIME_SHIFT: u32 = CLASS_SHIFT + 2;
 
 /// Which port goes first among arrivals of one class at the same instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ties {
+pub enum TieBreak {
     /// A different one at each time, so that no port is always served first.
     #[default]
-    TakeTurns,
+    RotatePorts,
     /// The one with the lowest number, before the device puts those of an instant into an
-    /// [order of its own](crate::Device::arrange).
-    Arranged,
+    /// [order of its own](crate::Device::reorder_arrivals).
+    DeviceOrder,
 }
 
-impl Ties {
+impl TieBreak {
     pub(crate) fn mix(self) -> Mix {
         Mix(match self {
-            Ties::TakeTurns => 0x9e37_79b9_7f4a_7c15,
-            Ties::Arranged => 0,
+            TieBreak::RotatePorts => 0x9e37_79b9_7f4a_7c15,
+            TieBreak::DeviceOrder => 0,
         })
     }
 }
@@ -73,7 +73,7 @@ pub(crate) fn entry(since: u64, tail: u64) -> u64 {
 
 /// When the entry's packet arrives, in picoseconds since its window began.
 #[inline(always)]
-pub const fn since(entry: u64) -> u64 {
+pub const fn offset_ps(entry: u64) -> u64 {
     entry >> TIME_SHIFT
 }
 
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn fields_come_back_and_sort_by_time_then_class() {
-        let (mix, from) = (Ties::TakeTurns.mix(), Time::from_us(7));
+        let (mix, from) = (TieBreak::RotatePorts.mix(), Time::from_us(7));
         for (since, class, port_number, raw) in
             [(0, 0, 0, 0), (999_999, 2, 1023, (1 << 30) - 1), (83_840, 1, 5, 77)]
         {
@@ -118,7 +118,7 @@ mod tests {
             assert_eq!(handle(entry), raw);
         }
         let at = |since, class, port| {
-            entry(since, tail(Ties::Arranged.mix(), Time::from_ps(since), class, port, 0, 9))
+            entry(since, tail(TieBreak::DeviceOrder.mix(), Time::from_ps(since), class, port, 0, 9))
         };
         assert!(at(1, 2, 0) < at(2, 0, 0), "time before class");
         assert!(at(1, 0, 900) < at(1, 1, 3), "class before port");
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn no_port_is_always_first_among_equal_arrivals() {
-        let mix = Ties::TakeTurns.mix();
+        let mix = TieBreak::RotatePorts.mix();
         let first = (0..10_000)
             .filter(|&t| {
                 let time = Time::from_ps(t * 83_840);

@@ -9,14 +9,14 @@ const AHEAD: usize = 8;
 
 /// Arrivals by group, in order within each.
 #[derive(Default)]
-pub struct Dealt {
+pub struct Buckets {
     entries: Vec<u64>,
     /// Where each group ends among them.
     ends: Vec<u32>,
 }
 
-impl Dealt {
-    /// The arrivals of a group, for [`Window::dealt`](crate::Window::dealt).
+impl Buckets {
+    /// The arrivals of a group, for [`Window::take_bucketed`](crate::Window::take_bucketed).
     #[inline]
     pub fn group(&self, group: usize) -> &[u64] {
         let begin = group.checked_sub(1).map_or(0, |before| self.ends[before]);
@@ -27,7 +27,7 @@ impl Dealt {
 /// Deals out, and sorts.
 pub(crate) struct Dealer {
     pub(crate) sorter: Sorter,
-    pub(crate) dealt: Dealt,
+    pub(crate) buckets: Buckets,
     /// Arrivals at a hub that go out of its group, and to tied devices of the group.
     pub(crate) kept: Vec<u64>,
     pub(crate) for_tied: Vec<u64>,
@@ -41,7 +41,7 @@ impl Dealer {
     pub(crate) fn new() -> Dealer {
         Dealer {
             sorter: Sorter::new(),
-            dealt: Dealt::default(),
+            buckets: Buckets::default(),
             kept: Vec::new(),
             for_tied: Vec::new(),
             groups: Vec::new(),
@@ -59,7 +59,7 @@ impl Dealer {
         mut group_of: impl FnMut(&P) -> u16,
     ) -> bool {
         let last = arrivals.len().saturating_sub(1);
-        let Dealt { entries, ends } = &mut self.dealt;
+        let Buckets { entries, ends } = &mut self.buckets;
         ends.clear();
         ends.resize(count, 0);
         let length = arrivals.len() + SPARE;

@@ -22,7 +22,7 @@
 //! one thread writes in one window and another empties in a later one, and devices that threads take in
 //! turns) and where `worker` and `crew` use these; `sort` uses AVX2 where the processor has it; `fetch` has
 //! hints to the processor, which can do no harm. A device that deals its arrivals out says itself that it takes
-//! each once ([`Window::dealt`]). One thing no type checks: a handle, and a queue, is of the arena that it
+//! each once ([`Window::take_bucketed`]). One thing no type checks: a handle, and a queue, is of the arena that it
 //! comes from, so that devices must not pass handles to another run.
 
 pub mod arena;
@@ -46,11 +46,13 @@ mod worker;
 mod worker_pool;
 
 pub use arena::{Fifo, Handle, Packets, Undelivered};
-pub use arrival_key::{Ties, since};
-pub use buckets::Dealt;
+pub use arrival_key::{TieBreak, offset_ps};
+pub use buckets::Buckets;
 pub use link::{Class, Link};
-pub use mailbox::Lane;
-pub use prefetch::{fetch, fetch_whole};
-pub use reference::run_by_the_book;
-pub use run::{Collector, Layout, Limits, Outcome, Progress, Watch, run, run_collecting};
-pub use window::{Arrivals, Device, Place, Window};
+pub use mailbox::LinkLane;
+pub use prefetch::{prefetch, prefetch_object};
+pub use reference::run_reference;
+pub use run::{
+    Collector, Layout, Outcome, Progress, ProgressCallback, RunLimits, run, run_collecting,
+};
+pub use window::{ArrivalTag, Arrivals, Device, Window};

@@ -10,7 +10,7 @@
 
 use crate::arrival_key::{self, Mix};
 use crate::link::Link;
-use crate::prefetch::fetch_to_write;
+use crate::prefetch::prefetch_for_write;
 use crate::sync::{UnsafeCell, pointer};
 use std::hint::select_unpredictable;
 use units::Time;
@@ -166,21 +166,21 @@ fn gather<'m>(
 }
 
 /// The boxes at the end of a link, in the slots of the next two windows.
-pub struct Lane<'a> {
+pub struct LinkLane<'a> {
     boxes: [&'a Turns<Vec<u64>>; SLOTS - 1],
     pub(crate) device: u32,
     pub(crate) port: u16,
 }
 
-impl Lane<'_> {
+impl LinkLane<'_> {
     /// Has the processor fetch where the next packets go.
     #[inline]
-    pub fn fetch(&self) {
+    pub fn prefetch(&self) {
         for mailbox in self.boxes {
             // SAFETY: this thread alone writes these boxes, those it sends through into the slots of
             // the next two windows, and the reference ends here.
             let mailbox = unsafe { mailbox.get() };
-            fetch_to_write(mailbox.as_ptr_range().end.cast(), 1);
+            prefetch_for_write(mailbox.as_ptr_range().end.cast(), 1);
         }
     }
 }
@@ -254,7 +254,7 @@ impl<'a> Post<'a> {
 
     /// The same over a link of which the boxes have been found.
     #[inline(always)]
-    pub(crate) fn put_by(&mut self, lane: &Lane<'_>, arrival: Time, tail: u64) {
+    pub(crate) fn put_by(&mut self, lane: &LinkLane<'_>, arrival: Time, tail: u64) {
         let ahead = self.ahead(arrival);
         self.put_into(lane.boxes[ahead], ahead, lane.device, arrival, tail);
     }
@@ -279,9 +279,9 @@ impl<'a> Post<'a> {
 
     /// Finds the boxes at the end of a link.
     #[inline]
-    pub(crate) fn lane(&self, link: &Link) -> Lane<'a> {
+    pub(crate) fn link_lane(&self, link: &Link) -> LinkLane<'a> {
         let boxes = self.rows.map(|row| &row[link.device as usize]);
-        Lane { boxes, device: link.device, port: link.port }
+        LinkLane { boxes, device: link.device, port: link.port }
     }
 
     /// The first packet of a window for a device.

@@ -182,7 +182,7 @@ impl Device for Relay {
             let later = Time::from_ns(500 * (2 + value % 5));
             let packet = window.packets.insert(value + 1);
             window.send(&mut self.next, now + later, Class::Data, packet);
-            window.finish(1);
+            window.count_finished(1);
         }
         Time::NEVER
     }
@@ -196,7 +196,7 @@ fn relays(devices: usize, threads: usize, crowded: bool, windows: u64) -> Vec<u6
         .map(|device| Turns::new(Relay { next: next(device), hash: 0, begins: device < 2 }))
         .collect();
     {
-        let layout = Layout::singles(devices, threads, Time::from_us(1));
+        let layout = Layout::one_group_per_device(devices, threads, Time::from_us(1));
         let arena = Arena::new();
         let barrier = Barrier::modelled(threads, crowded);
         let group_of: Vec<u32> = (0..devices as u32).collect();
@@ -217,7 +217,7 @@ fn relays(devices: usize, threads: usize, crowded: bool, windows: u64) -> Vec<u6
             barrier: &barrier,
             grid: Grid::new(layout.lookahead),
             goal: None,
-            room: 0,
+            max_records: 0,
             stop: Time::from_us(windows),
             reports: &reports,
             watch: &|_| true,

@@ -5,22 +5,22 @@ pub(crate) const LINE: usize = 64;
 
 /// Has the processor fetch the first `lines` cache lines from where `value` begins.
 #[inline(always)]
-pub fn fetch<T: ?Sized>(value: &T, lines: usize) {
-    fetch_at(std::ptr::from_ref(value).cast(), lines);
+pub fn prefetch<T: ?Sized>(value: &T, lines: usize) {
+    prefetch_at(std::ptr::from_ref(value).cast(), lines);
 }
 
 /// Has the processor fetch all of `value`, wherever in a cache line it begins.
 #[inline(always)]
-pub fn fetch_whole<T>(value: &T) {
+pub fn prefetch_object<T>(value: &T) {
     let start: *const u8 = std::ptr::from_ref(value).cast();
-    fetch_at(start, size_of::<T>().div_ceil(LINE));
-    fetch_at(start.wrapping_add(size_of::<T>().saturating_sub(1)), 1);
+    prefetch_at(start, size_of::<T>().div_ceil(LINE));
+    prefetch_at(start.wrapping_add(size_of::<T>().saturating_sub(1)), 1);
 }
 
-/// As [`fetch`], for an address that may be any, and that will be written: what another thread wrote last is
+/// As [`prefetch`], for an address that may be any, and that will be written: what another thread wrote last is
 /// asked for once, and not to be read first and then again to be written.
 #[inline(always)]
-pub(crate) fn fetch_to_write(start: *const u8, lines: usize) {
+pub(crate) fn prefetch_for_write(start: *const u8, lines: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     #[expect(clippy::pointers_in_nomem_asm_block, reason = "a prefetch reads and writes nothing")]
     for line in 0..lines {
@@ -36,12 +36,12 @@ pub(crate) fn fetch_to_write(start: *const u8, lines: usize) {
         }
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    fetch_at(start, lines);
+    prefetch_at(start, lines);
 }
 
-/// As [`fetch`], for an address that may be any.
+/// As [`prefetch`], for an address that may be any.
 #[inline(always)]
-pub(crate) fn fetch_at(start: *const u8, lines: usize) {
+pub(crate) fn prefetch_at(start: *const u8, lines: usize) {
     #[cfg(target_arch = "x86_64")]
     for line in 0..lines {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

@@ -8,8 +8,8 @@ use crate::arena::{Arena, Undelivered};
 use crate::arrival_key;
 use crate::buckets::Dealer;
 use crate::mailbox::{Mail, Post, SLOTS};
-use crate::run::{Layout, Limits, Outcome};
-use crate::window::{Device, Inside, Records, Window, arrange};
+use crate::run::{Layout, Outcome, RunLimits};
+use crate::window::{Device, Inside, Records, Window, reorder_arrivals};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use units::Time;
@@ -18,14 +18,14 @@ const INSTANT: Time = Time::from_ps(1);
 
 /// Runs `devices` until the limits and gives them back as they then are, with the packets that have not
 /// reached their end. Of the layout, only the rule for ties counts.
-pub fn run_by_the_book<D: Device>(
+pub fn run_reference<D: Device>(
     mut devices: Vec<D>,
     layout: &Layout,
-    limits: Limits,
+    limits: RunLimits,
 ) -> (Vec<D>, Outcome, Undelivered<D::Packet>) {
     let arena = Arena::<D::Packet>::new();
     let mut packets = arena.packets();
-    let mix = layout.ties.mix();
+    let mix = layout.tie_break.mix();
     let stop = limits.stop.min(Time::from_ps(u64::MAX / 4)).round_up(Time::from_us(1));
     // No box is ever used: all is sent within the one group of all devices.
     let mail = Mail::new(0, 1);
@@ -58,7 +58,7 @@ pub fn run_by_the_book<D: Device>(
         }
         entries.sort_unstable();
         let this = &mut devices[device as usize];
-        arrange(this, layout.ties, &packets, now, &mut entries);
+        reorder_arrivals(this, layout.tie_break, &packets, now, &mut entries);
         let mut inside =
             Inside { number: 0, group_of: &group_of, until: Time::NEVER, sent: Vec::new() };
         let mut post = Post {
@@ -94,14 +94,14 @@ pub fn run_by_the_book<D: Device>(
         for (to, arrival, tail) in inside.sent {
             events.push(Reverse((arrival, to, Some(tail))));
         }
-        records.limit(records.entries, limits.room, now + INSTANT);
+        records.limit(records.entries, limits.max_records, now + INSTANT);
         if goal_end.is_none() && limits.goal.is_some_and(|goal| finished >= goal) {
             goal_end = Some((now + INSTANT).round_up(Time::from_us(1)));
         }
     }
     let end = goal_end.unwrap_or(stop).min(stop);
-    let Records { full_from, .. } = records;
+    let Records { recording_stopped_at, .. } = records;
     let free = vec![packets.into_free()];
     let left = Undelivered::new(arena, free);
-    (devices, Outcome { end, finished, cancelled: false, full_from }, left)
+    (devices, Outcome { end, finished, cancelled: false, recording_stopped_at }, left)
 }

@@ -1,5 +1,5 @@
 use crate::arena::{Arena, Undelivered};
-use crate::arrival_key::Ties;
+use crate::arrival_key::TieBreak;
 use crate::barrier::Barrier;
 use crate::group_range::Share;
 use crate::mailbox::{Mail, Turns};
@@ -25,40 +25,40 @@ pub struct Layout {
     pub lookahead: Time,
     /// For each group how long a packet takes at least from one of its devices to another;
     /// [`Time::NEVER`] where no link is inside.
-    pub inside: Vec<Time>,
+    pub internal_lookahead: Vec<Time>,
     /// For each group of several its hub, where it has one: the device that all others of the group are
     /// joined to, and to nothing else.
     pub hubs: Vec<Option<u32>>,
     /// Which port goes first among equal arrivals.
-    pub ties: Ties,
+    pub tie_break: TieBreak,
 }
 
 impl Layout {
     /// Each device its own group, shared out among `threads` in blocks of equal number.
-    pub fn singles(devices: usize, threads: usize, lookahead: Time) -> Layout {
+    pub fn one_group_per_device(devices: usize, threads: usize, lookahead: Time) -> Layout {
         let threads = threads.clamp(1, devices.max(1));
         Layout {
             groups: (0..devices as u32).map(|device| vec![device]).collect(),
             owner: (0..devices).map(|device| (device * threads / devices) as u16).collect(),
             threads,
             lookahead,
-            inside: vec![Time::NEVER; devices],
+            internal_lookahead: vec![Time::NEVER; devices],
             hubs: vec![None; devices],
-            ties: Ties::TakeTurns,
+            tie_break: TieBreak::RotatePorts,
         }
     }
 }
 
 /// When a run ends.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct RunLimits {
     /// Nothing at or after this time happens; rounded up to a whole microsecond.
     pub stop: Time,
     /// The run ends at the first whole microsecond at or after this many units are finished.
     pub goal: Option<u64>,
     /// From the first whole microsecond on at or after this many entries are recorded, there is no room for
-    /// more ([`Window::has_room`](crate::Window::has_room)).
-    pub room: u64,
+    /// more ([`Window::may_record`](crate::Window::may_record)).
+    pub max_records: u64,
 }
 
 /// How far a run has come, at the end of a window.
@@ -67,13 +67,13 @@ pub struct Progress {
     /// Simulated time.
     pub time: Time,
     /// Packets that arrived.
-    pub delivered: u64,
+    pub packets_delivered: u64,
     /// Units of the goal done.
     pub finished: u64,
 }
 
 /// Told how far the run has come; says whether it goes on.
-pub type Watch<'a> = &'a (dyn Fn(Progress) -> bool + Sync);
+pub type ProgressCallback<'a> = &'a (dyn Fn(Progress) -> bool + Sync);
 
 /// Takes records from devices that hold many of them, so that memory stays bounded.
 pub struct Collector<'a, D> {
@@ -101,7 +101,7 @@ pub struct Outcome {
     /// The watcher ended it.
     pub cancelled: bool,
     /// From when on there was no room for records; [`Time::NEVER`] where there was.
-    pub full_from: Time,
+    pub recording_stopped_at: Time,
 }
 
 /// Runs `devices` until the limits, or until `watch` says no. Returns them as they then are, with the
@@ -115,8 +115,8 @@ pub struct Outcome {
 pub fn run<D: Device>(
     devices: Vec<D>,
     layout: &Layout,
-    limits: Limits,
-    watch: Watch<'_>,
+    limits: RunLimits,
+    watch: ProgressCallback<'_>,
 ) -> io::Result<(Vec<D>, Outcome, Undelivered<D::Packet>)> {
     let collector = Collector { most_held: u64::MAX, collect: &|_, _| true };
     run_collecting(devices, layout, limits, watch, collector)
@@ -133,8 +133,8 @@ pub fn run<D: Device>(
 pub fn run_collecting<D: Device>(
     devices: Vec<D>,
     layout: &Layout,
-    limits: Limits,
-    watch: Watch<'_>,
+    limits: RunLimits,
+    watch: ProgressCallback<'_>,
     collector: Collector<'_, D>,
 ) -> io::Result<(Vec<D>, Outcome, Undelivered<D::Packet>)> {
     let arena = Arena::new();
@@ -162,7 +162,7 @@ pub fn run_collecting<D: Device>(
         barrier: &Barrier::new(threads),
         grid: Grid::new(layout.lookahead),
         goal: limits.goal,
-        room: limits.room,
+        max_records: limits.max_records,
         stop: limits.stop.min(Time::from_ps(u64::MAX / 4)).round_up(Time::from_us(1)),
         reports: &(0..threads).map(|_| Default::default()).collect::<Vec<_>>(),
         watch,

@@ -1,8 +1,8 @@
 use crate::arena::{Fifo, Handle, Packets};
-use crate::arrival_key::{self, Mix, Ties};
-use crate::buckets::{Dealer, Dealt};
+use crate::arrival_key::{self, Mix, TieBreak};
+use crate::buckets::{Buckets, Dealer};
 use crate::link::{Class, Link};
-use crate::mailbox::{Lane, Post};
+use crate::mailbox::{LinkLane, Post};
 use std::hint::select_unpredictable;
 use units::Time;
 
@@ -21,15 +21,15 @@ pub trait Device: Send {
 
     /// Whether it wants to deal so many arrivals out.
     #[inline]
-    fn deals(&self, _arrivals: usize) -> bool {
+    fn wants_buckets(&self, _arrivals: usize) -> bool {
         false
     }
 
     /// The same as [`advance`](Device::advance) with arrivals in no order, where it said that it
-    /// [`deals`](Device::deals) them out ([`Window::deal`]). `None` where nothing has been done, and `advance`
+    /// [`wants_buckets`](Device::wants_buckets) them out ([`Window::bucket`]). `None` where nothing has been done, and `advance`
     /// shall do it; what is due before the first arrival may have been.
     #[inline]
-    fn advance_dealing(&mut self, _window: &mut Window<'_, '_, Self::Packet>) -> Option<Time> {
+    fn advance_bucketed(&mut self, _window: &mut Window<'_, '_, Self::Packet>) -> Option<Time> {
         None
     }
 
@@ -37,15 +37,15 @@ pub trait Device: Send {
     /// have a device of the group send to another before `until`, at the places of both in the group. What is on
     /// its way between them counts, too, as who got it may answer: it may be added by who made it, and taken off by
     /// who got it, as all are asked. Where more than nothing comes together, a device is *tied*.
-    fn ties(&self, _until: Time, ties: &mut [i64]) {
+    fn add_couplings(&self, _until: Time, ties: &mut [i64]) {
         ties.iter_mut().for_each(|tie| *tie += 1);
     }
 
     /// Where it is the hub of its group: does of the window all that goes to devices of the group that are not tied,
-    /// with arrivals in no order. It keeps what goes to those that are ([`Window::keep_for_tied`]) and elsewhere
-    /// ([`Window::keep`]). `false` where it can't tell these apart, and `advance` shall do all; what is due before
+    /// with arrivals in no order. It keeps what goes to those that are ([`Window::keep_for_coupled`]) and elsewhere
+    /// ([`Window::keep_for_uplinks`]). `false` where it can't tell these apart, and `advance` shall do all; what is due before
     /// the first arrival may have been done.
-    fn advance_inward(
+    fn advance_downlinks(
         &mut self,
         _window: &mut Window<'_, '_, Self::Packet>,
         _ties: &[i64],
@@ -55,37 +55,37 @@ pub trait Device: Send {
 
     /// After that, from time to time in the window: does all that goes to devices that are tied, with arrivals in
     /// order, and keeps what goes elsewhere. Returns the time of its next own event there.
-    fn advance_between(&mut self, _window: &mut Window<'_, '_, Self::Packet>) -> Time {
+    fn advance_coupled(&mut self, _window: &mut Window<'_, '_, Self::Packet>) -> Time {
         unreachable!("who goes inward goes between")
     }
 
     /// After that: does the rest of the window, what goes elsewhere, with arrivals in no order.
-    fn advance_outward(&mut self, _window: &mut Window<'_, '_, Self::Packet>) -> Time {
+    fn advance_uplinks(&mut self, _window: &mut Window<'_, '_, Self::Packet>) -> Time {
         unreachable!("who goes inward goes outward")
     }
 
     /// Has the processor fetch what [`advance`](Device::advance) will touch first; called shortly
     /// before it, with the device itself at hand.
     #[inline]
-    fn fetch(&self, _arrivals: usize) {}
+    fn prefetch(&self, _arrivals: usize) {}
 
-    /// Where [ties](Ties::Arranged) are so: sees the arrivals of a window before it is asked to
+    /// Where [ties](TieBreak::DeviceOrder) are so: sees the arrivals of a window before it is asked to
     /// handle them, each once, and may put those of the same instant into another order.
     #[inline]
-    fn arrange(&mut self, _arrivals: &mut Arrivals<'_, '_, Self::Packet>) {}
+    fn reorder_arrivals(&mut self, _arrivals: &mut Arrivals<'_, '_, Self::Packet>) {}
 }
 
 /// Lets a device arrange the arrivals of a window that begins at `base`, where ties are so.
 #[inline(always)]
-pub(crate) fn arrange<D: Device>(
+pub(crate) fn reorder_arrivals<D: Device>(
     device: &mut D,
-    ties: Ties,
+    tie_break: TieBreak,
     packets: &Packets<'_, D::Packet>,
     base: Time,
     entries: &mut [u64],
 ) {
-    if ties == Ties::Arranged {
-        device.arrange(&mut Arrivals { packets, base, mix: ties.mix(), entries });
+    if tie_break == TieBreak::DeviceOrder {
+        device.reorder_arrivals(&mut Arrivals { packets, base, mix: tie_break.mix(), entries });
     }
 }
 
@@ -109,7 +109,7 @@ impl<P: Copy + Send> Arrivals<'_, '_, P> {
     /// Has the packets fetched that come some places after `index`: whoever looks at one after the
     /// other need not wait for each.
     #[inline]
-    pub fn look_ahead(&self, index: usize) {
+    pub fn prefetch_ahead(&self, index: usize) {
         if let Some(&entry) = self.entries.get(index + AHEAD) {
             self.packets.prefetch(arrival_key::handle(entry));
         }
@@ -138,12 +138,12 @@ impl<P: Copy + Send> Arrivals<'_, '_, P> {
 
 /// Where a packet arrived, told as far as it is asked for.
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct ArrivalTag {
     time: Time,
     entry: u64,
 }
 
-impl Place {
+impl ArrivalTag {
     /// The port.
     #[inline(always)]
     pub fn port<P: Copy + Send>(self, window: &Window<'_, '_, P>) -> u16 {
@@ -151,7 +151,7 @@ impl Place {
     }
     /// Whether `next` arrives later.
     #[inline(always)]
-    pub fn is_before(self, next: u64) -> bool {
+    pub fn is_strictly_before(self, next: u64) -> bool {
         arrival_key::is_later(next, self.entry)
     }
     /// Whether nothing that is still to be taken arrives at the same instant.
@@ -159,7 +159,7 @@ impl Place {
     pub fn is_last_of_instant<P: Copy + Send>(self, window: &Window<'_, '_, P>) -> bool {
         // Whether there is another can't be guessed.
         let coming = window.arrivals;
-        self.is_before(select_unpredictable(coming.is_empty(), &[u64::MAX][..], coming)[0])
+        self.is_strictly_before(select_unpredictable(coming.is_empty(), &[u64::MAX][..], coming)[0])
     }
 }
 
@@ -186,16 +186,18 @@ pub(crate) struct Records {
     /// Bytes of memory that records take since they were last collected.
     pub(crate) held: u64,
     /// From then on there is no room for more.
-    pub(crate) full_from: Time,
+    pub(crate) recording_stopped_at: Time,
 }
 
 impl Records {
-    pub(crate) const NONE: Records = Records { entries: 0, held: 0, full_from: Time::NEVER };
+    pub(crate) const NONE: Records =
+        Records { entries: 0, held: 0, recording_stopped_at: Time::NEVER };
 
     /// So many `entries` there are in all, before `end`, and there is `room` for so many.
     pub(crate) fn limit(&mut self, entries: u64, room: u64, end: Time) {
         if entries >= room {
-            self.full_from = self.full_from.min(end.round_up(Time::from_us(1)));
+            self.recording_stopped_at =
+                self.recording_stopped_at.min(end.round_up(Time::from_us(1)));
         }
     }
 }
@@ -239,14 +241,14 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     /// The packet that arrives `places` after the next one: for whoever wants to have fetched what it
     /// will need. No more than a few places ahead, as far as packets themselves are fetched.
     #[inline]
-    pub fn look_ahead(&self, places: usize) -> Option<&P> {
+    pub fn peek_ahead(&self, places: usize) -> Option<&P> {
         self.arrivals.get(places).map(|&entry| self.packets.peek(arrival_key::handle(entry)))
     }
 
     /// The packets that arrive next, `count` of them if there are so many, for whoever takes them with
     /// [`take_before`](Window::take_before): it has those fetched that come after them.
     #[inline(always)]
-    pub fn coming(&self, count: usize) -> impl Iterator<Item = &P> {
+    pub fn upcoming(&self, count: usize) -> impl Iterator<Item = &P> {
         let (now, later) = self.arrivals.split_at(count.min(self.arrivals.len()));
         for &entry in &later[..count.min(later.len())] {
             self.packets.prefetch(arrival_key::handle(entry));
@@ -256,7 +258,7 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
 
     /// Takes the next arrival if it comes before `limit`: when, where, what.
     #[inline(always)]
-    pub fn take_before(&mut self, limit: Time) -> Option<(Time, Place, Handle)> {
+    pub fn take_before(&mut self, limit: Time) -> Option<(Time, ArrivalTag, Handle)> {
         let (&entry, rest) = self.arrivals.split_first()?;
         let time = arrival_key::time(entry, self.base);
         if time >= limit {
@@ -264,7 +266,7 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
         }
         self.arrivals = rest;
         // The box held the packet for this device, and gives it up here.
-        Some((time, Place { time, entry }, Handle::from_raw(arrival_key::handle(entry))))
+        Some((time, ArrivalTag { time, entry }, Handle::from_raw(arrival_key::handle(entry))))
     }
 
     /// Its beginning.
@@ -280,41 +282,41 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
 
     /// How many arrivals are still to be taken.
     #[inline]
-    pub fn waiting(&self) -> usize {
+    pub fn remaining_arrivals(&self) -> usize {
         self.arrivals.len()
     }
 
     /// Deals the arrivals of the window out into `groups` groups, in order within each, if each belongs to
-    /// one of them. Whoever [takes](Window::dealt) one must take all, each once; the list
-    /// itself goes back by [`put_back`](Window::put_back).
+    /// one of them. Whoever [takes](Window::take_bucketed) one must take all, each once; the list
+    /// itself goes back by [`recycle`](Window::recycle).
     #[inline(always)]
-    pub fn deal(&mut self, groups: usize, group_of: impl FnMut(&P) -> u16) -> Option<Dealt> {
+    pub fn bucket(&mut self, groups: usize, group_of: impl FnMut(&P) -> u16) -> Option<Buckets> {
         let complete = self.dealer.deal(self.packets, self.arrivals, groups, group_of);
-        complete.then(|| std::mem::take(&mut self.dealer.dealt))
+        complete.then(|| std::mem::take(&mut self.dealer.buckets))
     }
 
     /// Takes back what was dealt out.
     #[inline]
-    pub fn put_back(&mut self, dealt: Dealt) {
-        self.dealer.dealt = dealt;
+    pub fn recycle(&mut self, buckets: Buckets) {
+        self.dealer.buckets = buckets;
     }
 
     /// Of what was dealt out, keeps a group that goes out of the group of devices
-    /// ([`Device::advance_inward`]): it is still to be taken.
+    /// ([`Device::advance_downlinks`]): it is still to be taken.
     #[inline]
-    pub fn keep(&mut self, dealt: &Dealt, group: usize) {
-        self.dealer.kept.extend_from_slice(dealt.group(group));
+    pub fn keep_for_uplinks(&mut self, buckets: &Buckets, group: usize) {
+        self.dealer.kept.extend_from_slice(buckets.group(group));
     }
 
     /// The same of what goes to a tied device.
     #[inline]
-    pub fn keep_for_tied(&mut self, dealt: &Dealt, group: usize) {
-        self.dealer.for_tied.extend_from_slice(dealt.group(group));
+    pub fn keep_for_coupled(&mut self, buckets: &Buckets, group: usize) {
+        self.dealer.for_tied.extend_from_slice(buckets.group(group));
     }
 
-    /// Keeps the next arrival ([`Device::advance_between`]).
+    /// Keeps the next arrival ([`Device::advance_coupled`]).
     #[inline]
-    pub fn keep_next(&mut self) {
+    pub fn keep_next_for_uplinks(&mut self) {
         if let Some((&entry, rest)) = self.arrivals.split_first() {
             self.dealer.kept.push(entry);
             self.arrivals = rest;
@@ -324,9 +326,9 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     /// The packet of one of those that were dealt out.
     ///
     /// # Safety
-    /// `entry` is of this window's [`Dealt`], and has not been taken.
+    /// `entry` is of this window's [`Buckets`], and has not been taken.
     #[inline(always)]
-    pub unsafe fn look_at(&self, entry: u64) -> &P {
+    pub unsafe fn peek_bucketed(&self, entry: u64) -> &P {
         self.packets.peek(arrival_key::handle(entry))
     }
 
@@ -341,21 +343,21 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     ///
     /// # Safety
     /// `waits` says whether the queue has packets. Where it has none, the same as with
-    /// [`dealt`](Window::dealt).
+    /// [`dealt`](Window::take_bucketed).
     #[inline(always)]
-    pub unsafe fn first_of(&self, queue: &mut Fifo, waits: bool, entry: u64) -> Handle {
+    pub unsafe fn pop_or_take(&self, queue: &mut Fifo, waits: bool, entry: u64) -> Handle {
         queue.pop_or(self.packets, waits, arrival_key::handle(entry))
     }
 
     /// Takes one of those that were dealt out: when, where, what.
     ///
     /// # Safety
-    /// `entry` is of this window's [`Dealt`], and has not been taken. Who takes one takes all, none of them as
-    /// [`next_arrival`](Window::next_arrival), and does not answer [`advance_dealing`](Device::advance_dealing) by `None`.
+    /// `entry` is of this window's [`Buckets`], and has not been taken. Who takes one takes all, none of them as
+    /// [`next_arrival`](Window::next_arrival), and does not answer [`advance_bucketed`](Device::advance_bucketed) by `None`.
     #[inline(always)]
-    pub unsafe fn dealt(&self, entry: u64) -> (Time, Place, Handle) {
+    pub unsafe fn take_bucketed(&self, entry: u64) -> (Time, ArrivalTag, Handle) {
         let time = arrival_key::time(entry, self.base);
-        (time, Place { time, entry }, Handle::from_raw(arrival_key::handle(entry)))
+        (time, ArrivalTag { time, entry }, Handle::from_raw(arrival_key::handle(entry)))
     }
 
     /// Takes the next arrival if it comes no later than `limit`.
@@ -375,19 +377,19 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     /// The same where no two packets of a class ever arrive over the link at the same instant: each
     /// takes time.
     #[inline(always)]
-    pub fn send_alone(&mut self, link: &Link, arrival: Time, class: Class, handle: Handle) {
+    pub fn send_unique(&mut self, link: &Link, arrival: Time, class: Class, handle: Handle) {
         self.send_as(link, arrival, class, 0, handle);
     }
 
-    /// The way over a link, for [`send_by`](Window::send_by).
+    /// The way over a link, for [`send_on`](Window::send_on).
     #[inline]
-    pub fn lane(&self, link: &Link) -> Lane<'run> {
-        self.post.lane(link)
+    pub fn link_lane(&self, link: &Link) -> LinkLane<'run> {
+        self.post.link_lane(link)
     }
 
-    /// As [`send_alone`](Window::send_alone), where several packets go over one link.
+    /// As [`send_unique`](Window::send_unique), where several packets go over one link.
     #[inline(always)]
-    pub fn send_by(&mut self, lane: &Lane<'run>, arrival: Time, class: Class, handle: Handle) {
+    pub fn send_on(&mut self, lane: &LinkLane<'run>, arrival: Time, class: Class, handle: Handle) {
         let mix = self.post.mix;
         let tail = arrival_key::tail(mix, arrival, class as u8, lane.port, 0, handle.into_raw());
         if self.post.reaches(arrival) {
@@ -428,21 +430,21 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
 
     /// Counts units of the run's goal (messages delivered); the run may stop when all are done.
     #[inline]
-    pub fn finish(&mut self, units: u64) {
+    pub fn count_finished(&mut self, units: u64) {
         *self.finished += units;
     }
 
     /// Counts entries that the device has recorded, and the bytes of memory that they take there
     /// until they are collected ([`Collector`](crate::Collector)).
     #[inline]
-    pub fn record(&mut self, entries: u64, bytes: u64) {
+    pub fn count_recorded(&mut self, entries: u64, bytes: u64) {
         self.records.entries += entries;
         self.records.held += bytes;
     }
 
     /// Whether there is room for more of them, in the whole window.
     #[inline]
-    pub fn has_room(&self) -> bool {
-        self.base < self.records.full_from
+    pub fn may_record(&self) -> bool {
+        self.base < self.records.recording_stopped_at
     }
 }

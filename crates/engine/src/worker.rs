@@ -10,9 +10,9 @@ use crate::barrier::Barrier;
 use crate::buckets::Dealer;
 use crate::group_range::Share;
 use crate::mailbox::{Far, Mail, Post, SLOTS, Turns};
-use crate::run::{Collector, Layout, Outcome, Progress, Watch};
+use crate::run::{Collector, Layout, Outcome, Progress, ProgressCallback};
 use crate::sync::{AtomicBool, AtomicU64, Ordering};
-use crate::window::{Device, Records, Window, arrange};
+use crate::window::{Device, Records, Window, reorder_arrivals};
 use crate::window_grid::Grid;
 use group::{Inbox, places};
 use std::cmp::Reverse;
@@ -36,10 +36,10 @@ pub(crate) struct Shared<'a, D: Device> {
     pub(crate) barrier: &'a Barrier,
     pub(crate) grid: Grid,
     pub(crate) goal: Option<u64>,
-    pub(crate) room: u64,
+    pub(crate) max_records: u64,
     pub(crate) stop: Time,
     pub(crate) reports: &'a [Report],
-    pub(crate) watch: Watch<'a>,
+    pub(crate) watch: ProgressCallback<'a>,
     pub(crate) collector: Collector<'a, D>,
     /// The collector takes no more.
     pub(crate) refused: &'a AtomicBool,
@@ -201,8 +201,8 @@ impl<'a, D: Device> Worker<'a, D> {
     pub(crate) fn outcome(&self) -> Outcome {
         let end = self.end.min(self.shared.stop);
         let Progress { finished, .. } = self.seen;
-        let Records { full_from, .. } = self.records;
-        Outcome { end, finished, cancelled: self.cancelled, full_from }
+        let Records { recording_stopped_at, .. } = self.records;
+        Outcome { end, finished, cancelled: self.cancelled, recording_stopped_at }
     }
 
     /// The free slots for packets that it had in stock, when the run is over.
@@ -232,7 +232,7 @@ impl<'a, D: Device> Worker<'a, D> {
             mail: self.shared.mail,
             owner: self.shared.owner,
             thread: self.thread,
-            mix: self.shared.layout.ties.mix(),
+            mix: self.shared.layout.tie_break.mix(),
             ends,
             reach: (ends[2] - ends[0]).ps(),
             next_slots,
@@ -252,10 +252,10 @@ impl<'a, D: Device> Worker<'a, D> {
             let later = if finds { self.take_group(alone) } else { None };
             finds = later.is_some();
             if let Some(group) = later {
-                self.fetch_devices(group, window);
+                self.prefetch_devices(group, window);
             }
             if let Some(group) = next {
-                self.fetch_work(group, window);
+                self.prefetch_work(group, window);
             }
             if let Some(group) = this {
                 self.work_group(group, window, from, &mut post);
@@ -320,7 +320,7 @@ impl<'a, D: Device> Worker<'a, D> {
     pub(crate) fn has_handed_over(&mut self) {
         (self.holds_much, self.records.held) = (false, 0);
         if self.shared.refused.load(Ordering::Relaxed) {
-            self.records.full_from = self.records.full_from.min(self.ends[0]);
+            self.records.recording_stopped_at = self.records.recording_stopped_at.min(self.ends[0]);
         }
     }
 
@@ -458,13 +458,13 @@ impl<'a, D: Device> Worker<'a, D> {
         self.delivered += arrivals.len() as u64;
         // SAFETY: a group is worked by who took it, once in a window.
         let this = unsafe { self.shared.devices[device as usize].get() };
-        if this.deals(arrivals.len())
-            && let Some(wake) = this.advance_dealing(&mut self.window_of(arrivals, span, post))
+        if this.wants_buckets(arrivals.len())
+            && let Some(wake) = this.advance_bucketed(&mut self.window_of(arrivals, span, post))
         {
             return wake;
         }
         self.dealer.sorter.sort(arrivals);
-        arrange(this, self.shared.layout.ties, &self.packets, span.0, arrivals);
+        reorder_arrivals(this, self.shared.layout.tie_break, &self.packets, span.0, arrivals);
         this.advance(&mut self.window_of(arrivals, span, post))
     }
 
@@ -536,8 +536,8 @@ impl<'a, D: Device> Worker<'a, D> {
             self.cancelled |= report.cancel[parity].load(Ordering::Relaxed);
         }
         self.seen.finished = finished;
-        self.seen.delivered = delivered;
-        self.records.limit(recorded, self.shared.room, self.end);
+        self.seen.packets_delivered = delivered;
+        self.records.limit(recorded, self.shared.max_records, self.end);
         self.holds_much = held > self.shared.collector.most_held;
         if next != u64::MAX {
             self.seen.time = Time::from_ps(next);

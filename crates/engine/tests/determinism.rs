@@ -4,7 +4,7 @@
 //! order or time of any event shows in the end.
 
 use engine::{
-    Class, Device, Layout, Limits, Link, Outcome, Progress, Ties, Window, run, run_by_the_book,
+    Class, Device, Layout, Link, Outcome, Progress, RunLimits, TieBreak, Window, run, run_reference,
 };
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -38,7 +38,7 @@ fn mix(a: u64, b: u64) -> u64 {
 impl Mixer {
     fn emit(&mut self, window: &mut Window<'_, '_, Token>, now: Time, token: Token) {
         if token.hops_left == 0 || self.links.is_empty() {
-            window.finish(1);
+            window.count_finished(1);
             return;
         }
         let pick = (self.hash >> 20) as usize % self.links.len();
@@ -83,7 +83,7 @@ impl Device for Mixer {
 fn run_all<D: Device + Send>(
     devices: Vec<D>,
     layout: &Layout,
-    limits: Limits,
+    limits: RunLimits,
     watch: &(dyn Fn(Progress) -> bool + Sync),
 ) -> (Vec<D>, Outcome) {
     let (devices, outcome, _) = run(devices, layout, limits, watch).expect("threads start");
@@ -121,31 +121,44 @@ fn layout(count: usize, edges: &Edges, group_of: &[usize], threads: usize) -> La
     for device in 0..count {
         groups[group_of[device]].push(device as u32);
     }
-    let mut inside = vec![Time::NEVER; groups_count];
+    let mut internal_lookahead = vec![Time::NEVER; groups_count];
     let mut lookahead = Time::from_us(1);
     for &(from, to, delay) in edges {
         let delay = Time::from_ns(50 * delay);
         if group_of[from] == group_of[to] {
-            inside[group_of[from]] = inside[group_of[from]].min(delay);
+            internal_lookahead[group_of[from]] = internal_lookahead[group_of[from]].min(delay);
         } else {
             lookahead = lookahead.min(delay);
         }
     }
     let owner = (0..groups_count).map(|group| (group * 7 % threads) as u16).collect();
     let hubs = vec![None; groups.len()];
-    Layout { groups, owner, threads, lookahead, inside, hubs, ties: Ties::TakeTurns }
+    Layout {
+        groups,
+        owner,
+        threads,
+        lookahead,
+        internal_lookahead,
+        hubs,
+        tie_break: TieBreak::RotatePorts,
+    }
 }
 
-fn digest(count: usize, edges: &Edges, layout: &Layout, limits: Limits) -> (Vec<u64>, Time, u64) {
+fn digest(
+    count: usize,
+    edges: &Edges,
+    layout: &Layout,
+    limits: RunLimits,
+) -> (Vec<u64>, Time, u64) {
     let (devices, outcome) = run_all(devices(count, edges), layout, limits, &|_| true);
     let states = devices.iter().map(|device| mix(device.hash, device.seen)).collect();
     (states, outcome.end, outcome.finished)
 }
 
 /// The same from the reference engine: one heap, an instant at a time.
-fn by_the_book(count: usize, edges: &Edges, limits: Limits) -> (Vec<u64>, Time, u64) {
-    let layout = Layout::singles(count, 1, Time::from_us(1));
-    let (devices, outcome, _) = run_by_the_book(devices(count, edges), &layout, limits);
+fn by_the_book(count: usize, edges: &Edges, limits: RunLimits) -> (Vec<u64>, Time, u64) {
+    let layout = Layout::one_group_per_device(count, 1, Time::from_us(1));
+    let (devices, outcome, _) = run_reference(devices(count, edges), &layout, limits);
     let states = devices.iter().map(|device| mix(device.hash, device.seen)).collect();
     (states, outcome.end, outcome.finished)
 }
@@ -163,7 +176,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(CASES))]
     #[test]
     fn threads_and_grouping_change_nothing((count, edges, group_of) in network()) {
-        let limits = Limits { stop: SPAN, goal: None, room: u64::MAX };
+        let limits = RunLimits { stop: SPAN, goal: None, max_records: u64::MAX };
         let singles: Vec<usize> = (0..count).collect();
         let one = digest(count, &edges, &layout(count, &edges, &singles, 1), limits);
         prop_assert_eq!(&by_the_book(count, &edges, limits), &one);
@@ -178,7 +191,7 @@ proptest! {
     #[test]
     #[cfg_attr(miri, ignore = "takes long, or real time")]
     fn a_goal_stops_all_groupings_at_the_same_microsecond((count, edges, group_of) in network()) {
-        let limits = Limits { stop: Time::from_ms(50), goal: Some(5), room: u64::MAX };
+        let limits = RunLimits { stop: Time::from_ms(50), goal: Some(5), max_records: u64::MAX };
         let singles: Vec<usize> = (0..count).collect();
         let one = digest(count, &edges, &layout(count, &edges, &singles, 1), limits);
         prop_assert_eq!(&by_the_book(count, &edges, limits), &one);
@@ -219,31 +232,31 @@ impl Device for Ends {
                 // Coarse, so that tokens of several links often arrive at the same instant.
                 self.last = self.last.max(until) + Time::from_ns(250 * (1 + self.hash % 3));
                 let handle = window.packets.insert(token);
-                window.send_by(&window.lane(link), self.last, Class::Data, handle);
+                window.send_on(&window.link_lane(link), self.last, Class::Data, handle);
             }
             self.hash = mix(self.hash, 1);
         }
         until
     }
 
-    fn deals(&self, arrivals: usize) -> bool {
+    fn wants_buckets(&self, arrivals: usize) -> bool {
         self.groups.is_some() && arrivals > 0
     }
 
-    fn advance_dealing(&mut self, window: &mut Window<'_, '_, Token>) -> Option<Time> {
+    fn advance_bucketed(&mut self, window: &mut Window<'_, '_, Token>) -> Option<Time> {
         let groups = self.groups?;
-        let dealt = window.deal(groups, |token| token.value as u16)?;
+        let dealt = window.bucket(groups, |token| token.value as u16)?;
         for group in 0..groups {
             for &entry in dealt.group(group) {
                 // SAFETY: each entry of each group, once.
-                let (now, place, handle) = unsafe { window.dealt(entry) };
+                let (now, place, handle) = unsafe { window.take_bucketed(entry) };
                 let port = place.port(window);
                 let token = window.packets.remove(handle);
                 self.noted[group].push((now, port, token.value));
                 self.dealt += 1;
             }
         }
-        window.put_back(dealt);
+        window.recycle(dealt);
         Some(window.until())
     }
 }
@@ -259,8 +272,8 @@ fn arrivals_that_are_dealt_out_keep_their_order_and_none_is_lost() {
             noted: vec![Vec::new(); VALUES as usize],
             dealt: 0,
         };
-        let limits = Limits { stop: SPAN, goal: None, room: u64::MAX };
-        let layout = Layout::singles(senders as usize + 1, 2, Time::from_us(1));
+        let limits = RunLimits { stop: SPAN, goal: None, max_records: u64::MAX };
+        let layout = Layout::one_group_per_device(senders as usize + 1, 2, Time::from_us(1));
         let (devices, _) = run_all((0..=senders).map(end).collect(), &layout, limits, &|_| true);
         let sink = devices.into_iter().next().expect("it is the first");
         (sink.noted, sink.dealt)
@@ -283,7 +296,7 @@ fn tokens_are_neither_lost_nor_made() {
     // Every token ends at its last hop, so all that were emitted finish.
     let edges: Edges = vec![(0, 1, 20), (1, 2, 7), (2, 0, 10_000), (0, 2, 3)];
     let layout = layout(3, &edges, &[0, 1, 2], 2);
-    let limits = Limits { stop: Time::from_ms(100), goal: None, room: u64::MAX };
+    let limits = RunLimits { stop: Time::from_ms(100), goal: None, max_records: u64::MAX };
     let (_, end, finished) = digest(3, &edges, &layout, limits);
     assert_eq!((finished, end), (60, Time::from_ms(100)));
 }
@@ -291,7 +304,7 @@ fn tokens_are_neither_lost_nor_made() {
 #[test]
 fn a_cancelled_run_ends_early_and_says_so() {
     let edges: Edges = vec![(0, 1, 20), (1, 0, 20)];
-    let limits = Limits { stop: Time::from_ms(100), goal: None, room: u64::MAX };
+    let limits = RunLimits { stop: Time::from_ms(100), goal: None, max_records: u64::MAX };
     let layout = layout(2, &edges, &[0, 1], 2);
     let (_, outcome) = run_all(devices(2, &edges), &layout, limits, &|_| false);
     assert!(outcome.cancelled && outcome.end < Time::from_us(2));
@@ -308,8 +321,8 @@ fn a_panic_in_a_device_reaches_the_caller() {
         }
     }
     let result = std::panic::catch_unwind(|| {
-        let limits = Limits { stop: Time::from_ms(1), goal: None, room: u64::MAX };
-        let layout = Layout::singles(2, 2, Time::from_us(1));
+        let limits = RunLimits { stop: Time::from_ms(1), goal: None, max_records: u64::MAX };
+        let layout = Layout::one_group_per_device(2, 2, Time::from_us(1));
         run_all(vec![Bomb, Bomb], &layout, limits, &|_| true);
     });
     assert!(result.is_err());
@@ -332,7 +345,7 @@ fn threads_that_lose_their_core_change_nothing() {
     let edges: Edges = (0..12)
         .flat_map(|from| [(from, (from + 1) % 12, 20), (from, (from * 5 + 2) % 12, 27)])
         .collect();
-    let limits = Limits { stop: Time::from_ms(4), goal: None, room: u64::MAX };
+    let limits = RunLimits { stop: Time::from_ms(4), goal: None, max_records: u64::MAX };
     let singles: Vec<usize> = (0..12).collect();
     let run_with = |threads, naps: &(dyn Fn(Progress) -> bool + Sync)| {
         let layout = layout(12, &edges, &singles, threads);
@@ -362,8 +375,8 @@ impl Device for Witness {
 
 /// By whom two devices were worked in each window of so many, by two threads.
 fn who_works(windows: u64, watch: &(dyn Fn(Progress) -> bool + Sync)) -> [Vec<ThreadId>; 2] {
-    let limits = Limits { stop: Time::from_us(windows), goal: None, room: u64::MAX };
-    let layout = Layout::singles(2, 2, Time::from_us(1));
+    let limits = RunLimits { stop: Time::from_us(windows), goal: None, max_records: u64::MAX };
+    let layout = Layout::one_group_per_device(2, 2, Time::from_us(1));
     let devices = vec![Witness(Vec::new()), Witness(Vec::new())];
     let (devices, _) = run_all(devices, &layout, limits, watch);
     <[Witness; 2]>::try_from(devices).ok().expect("there are two").map(|witness| witness.0)
@@ -452,13 +465,13 @@ fn packets_of_one_instant_stay_in_order() {
             owner: vec![0, threads - 1],
             threads: threads.into(),
             lookahead: Time::from_us(1),
-            inside: vec![Time::NEVER; 2],
+            internal_lookahead: vec![Time::NEVER; 2],
             hubs: vec![None; 2],
-            ties: Ties::TakeTurns,
+            tie_break: TieBreak::RotatePorts,
         };
-        let limits = Limits { stop: Time::from_us(5), goal: None, room: u64::MAX };
+        let limits = RunLimits { stop: Time::from_us(5), goal: None, max_records: u64::MAX };
         let devices = if by_the_book {
-            run_by_the_book(devices, &layout, limits).0
+            run_reference(devices, &layout, limits).0
         } else {
             run_all(devices, &layout, limits, &|_| true).0
         };

@@ -4,7 +4,9 @@
 //! Toy racks: hosts send tokens to each other and answer those that they get; switches pass them on. Each mixes what
 //! it sees into a running hash, a switch one for each of its ports, as these have nothing to do with each other.
 
-use engine::{Class, Device, Handle, Layout, Limits, Link, Ties, Window, run, run_by_the_book};
+use engine::{
+    Class, Device, Handle, Layout, Link, RunLimits, TieBreak, Window, run, run_reference,
+};
 use proptest::prelude::*;
 use units::Time;
 
@@ -152,13 +154,13 @@ impl Switch {
     fn pass_dealt(&mut self, window: &mut Window<'_, '_, Token>, entries: &[u64]) {
         for &entry in entries {
             // SAFETY: what was dealt out in this window, once.
-            let (now, place, handle) = unsafe { window.dealt(entry) };
+            let (now, place, handle) = unsafe { window.take_bucketed(entry) };
             let came_through = place.port(window);
             self.pass(window, (now, came_through), handle);
         }
     }
 
-    fn advance_inward(&mut self, window: &mut Window<'_, '_, Token>, ties: &[i64]) -> bool {
+    fn advance_downlinks(&mut self, window: &mut Window<'_, '_, Token>, ties: &[i64]) -> bool {
         self.asked += 1;
         if self.asked.is_multiple_of(5) {
             return false;
@@ -166,25 +168,25 @@ impl Switch {
         self.in_parts += 1;
         let (rack, racks, hosts) = (self.rack, self.racks, self.racks.hosts as usize);
         self.tied = ties[..hosts].iter().map(|&tie| tie > 0).collect();
-        let dealt = window.deal(hosts + 1, |token| way(rack, racks, token.to) as u16);
+        let dealt = window.bucket(hosts + 1, |token| way(rack, racks, token.to) as u16);
         let dealt = dealt.expect("each token has a way");
         for host in 0..hosts {
             if self.tied[host] {
-                window.keep_for_tied(&dealt, host);
+                window.keep_for_coupled(&dealt, host);
             } else {
                 self.pass_dealt(window, dealt.group(host));
             }
         }
-        window.keep(&dealt, hosts);
-        window.put_back(dealt);
+        window.keep_for_uplinks(&dealt, hosts);
+        window.recycle(dealt);
         true
     }
 
-    fn advance_between(&mut self, window: &mut Window<'_, '_, Token>) -> Time {
-        while let Some(&Token { to, .. }) = window.look_ahead(0) {
+    fn advance_coupled(&mut self, window: &mut Window<'_, '_, Token>) -> Time {
+        while let Some(&Token { to, .. }) = window.peek_ahead(0) {
             let out = way(self.rack, self.racks, to);
             if out == self.racks.hosts as usize {
-                window.keep_next();
+                window.keep_next_for_uplinks();
                 continue;
             }
             assert!(self.tied[out], "nothing ties its host");
@@ -194,13 +196,13 @@ impl Switch {
         Time::NEVER
     }
 
-    fn advance_outward(&mut self, window: &mut Window<'_, '_, Token>) -> Time {
+    fn advance_uplinks(&mut self, window: &mut Window<'_, '_, Token>) -> Time {
         let (rack, racks, hosts) = (self.rack, self.racks, self.racks.hosts as usize);
-        let dealt = window.deal(hosts + 1, |token| way(rack, racks, token.to) as u16);
+        let dealt = window.bucket(hosts + 1, |token| way(rack, racks, token.to) as u16);
         let dealt = dealt.expect("each token has a way");
         assert!((0..hosts).all(|host| dealt.group(host).is_empty()), "nothing ties its host");
         self.pass_dealt(window, dealt.group(hosts));
-        window.put_back(dealt);
+        window.recycle(dealt);
         Time::NEVER
     }
 }
@@ -225,7 +227,7 @@ impl Device for Node {
         }
     }
 
-    fn ties(&self, until: Time, ties: &mut [i64]) {
+    fn add_couplings(&self, until: Time, ties: &mut [i64]) {
         let Node::Host(host) = self else { panic!("only hosts are asked") };
         for (tie, more) in ties.iter_mut().zip(&host.ties) {
             *tie += more;
@@ -238,19 +240,19 @@ impl Device for Node {
         }
     }
 
-    fn advance_inward(&mut self, window: &mut Window<'_, '_, Token>, ties: &[i64]) -> bool {
+    fn advance_downlinks(&mut self, window: &mut Window<'_, '_, Token>, ties: &[i64]) -> bool {
         let Node::Switch(switch) = self else { panic!("hubs are switches") };
-        switch.advance_inward(window, ties)
+        switch.advance_downlinks(window, ties)
     }
 
-    fn advance_between(&mut self, window: &mut Window<'_, '_, Token>) -> Time {
+    fn advance_coupled(&mut self, window: &mut Window<'_, '_, Token>) -> Time {
         let Node::Switch(switch) = self else { panic!("hubs are switches") };
-        switch.advance_between(window)
+        switch.advance_coupled(window)
     }
 
-    fn advance_outward(&mut self, window: &mut Window<'_, '_, Token>) -> Time {
+    fn advance_uplinks(&mut self, window: &mut Window<'_, '_, Token>) -> Time {
         let Node::Switch(switch) = self else { panic!("hubs are switches") };
-        switch.advance_outward(window)
+        switch.advance_uplinks(window)
     }
 }
 
@@ -304,12 +306,12 @@ fn in_racks(racks: Racks, threads: usize, hubs: bool) -> Layout {
         owner: (0..groups.len()).map(|group| (group % threads) as u16).collect(),
         threads,
         lookahead: UPLINK,
-        inside: (0..groups.len()).map(|_| soonest).collect(),
+        internal_lookahead: (0..groups.len()).map(|_| soonest).collect(),
         hubs: (0..=racks.racks)
             .map(|rack| (hubs && rack < racks.racks).then(|| racks.tor(rack)))
             .collect(),
         groups,
-        ties: Ties::TakeTurns,
+        tie_break: TieBreak::RotatePorts,
     }
 }
 
@@ -340,10 +342,10 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn parts_of_a_window_change_nothing((racks, sends) in cases()) {
-        let limits = Limits { stop: SPAN, goal: None, room: u64::MAX };
+        let limits = RunLimits { stop: SPAN, goal: None, max_records: u64::MAX };
         let count = nodes(racks, &sends).len();
-        let singles = Layout::singles(count, 1, Time::from_us(1));
-        let expected = digest(run_by_the_book(nodes(racks, &sends), &singles, limits).0).0;
+        let singles = Layout::one_group_per_device(count, 1, Time::from_us(1));
+        let expected = digest(run_reference(nodes(racks, &sends), &singles, limits).0).0;
         for (threads, hubs) in [(1, false), (1, true), (2, true), (3, true)] {
             let layout = in_racks(racks, threads, hubs);
             let (after, ..) = run(nodes(racks, &sends), &layout, limits, &|_| true)

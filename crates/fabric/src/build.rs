@@ -57,53 +57,53 @@ impl<S: Scheme> Device for NodeDevice<S> {
         }
     }
     #[inline]
-    fn deals(&self, arrivals: usize) -> bool {
-        matches!(self, NodeDevice::Switch(switch) if switch.deals(arrivals))
+    fn wants_buckets(&self, arrivals: usize) -> bool {
+        matches!(self, NodeDevice::Switch(switch) if switch.wants_buckets(arrivals))
     }
     #[inline]
-    fn advance_dealing(&mut self, window: &mut Win<'_, '_, S>) -> Option<Time> {
+    fn advance_bucketed(&mut self, window: &mut Win<'_, '_, S>) -> Option<Time> {
         match self {
             NodeDevice::Switch(switch) => switch.advance_by_port(window),
             NodeDevice::Host(_) | NodeDevice::Cioq(_) => None,
         }
     }
-    fn ties(&self, until: Time, ties: &mut [i64]) {
+    fn add_couplings(&self, until: Time, ties: &mut [i64]) {
         if let NodeDevice::Host(host) = self {
-            host.ties(until, ties);
+            host.add_couplings(until, ties);
         }
     }
     #[inline]
-    fn advance_inward(&mut self, window: &mut Win<'_, '_, S>, ties: &[i64]) -> bool {
+    fn advance_downlinks(&mut self, window: &mut Win<'_, '_, S>, ties: &[i64]) -> bool {
         match self {
-            NodeDevice::Switch(switch) => switch.advance_inward(window, ties),
+            NodeDevice::Switch(switch) => switch.advance_downlinks(window, ties),
             NodeDevice::Host(_) | NodeDevice::Cioq(_) => false,
         }
     }
     #[inline]
-    fn advance_between(&mut self, window: &mut Win<'_, '_, S>) -> Time {
+    fn advance_coupled(&mut self, window: &mut Win<'_, '_, S>) -> Time {
         match self {
-            NodeDevice::Switch(switch) => switch.advance_between(window),
+            NodeDevice::Switch(switch) => switch.advance_coupled(window),
             NodeDevice::Host(_) | NodeDevice::Cioq(_) => unreachable!("it is worked in one piece"),
         }
     }
     #[inline]
-    fn advance_outward(&mut self, window: &mut Win<'_, '_, S>) -> Time {
+    fn advance_uplinks(&mut self, window: &mut Win<'_, '_, S>) -> Time {
         match self {
-            NodeDevice::Switch(switch) => switch.advance_outward(window),
+            NodeDevice::Switch(switch) => switch.advance_uplinks(window),
             NodeDevice::Host(_) | NodeDevice::Cioq(_) => unreachable!("it is worked in one piece"),
         }
     }
-    fn fetch(&self, arrivals: usize) {
+    fn prefetch(&self, arrivals: usize) {
         match self {
-            NodeDevice::Host(host) => host.fetch(),
-            NodeDevice::Switch(switch) => switch.fetch(arrivals),
-            NodeDevice::Cioq(switch) => switch.fetch(),
+            NodeDevice::Host(host) => host.prefetch(),
+            NodeDevice::Switch(switch) => switch.prefetch(arrivals),
+            NodeDevice::Cioq(switch) => switch.prefetch(),
         }
     }
     #[inline]
-    fn arrange(&mut self, arrivals: &mut Arrivals<'_, '_, Packet<S>>) {
+    fn reorder_arrivals(&mut self, arrivals: &mut Arrivals<'_, '_, Packet<S>>) {
         if let NodeDevice::Switch(switch) = self {
-            switch.arrange(arrivals);
+            switch.reorder_arrivals(arrivals);
         }
     }
 }

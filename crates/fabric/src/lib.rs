@@ -26,8 +26,8 @@ mod switch;
 mod unfinished;
 
 pub use compat::Quirks;
-pub use engine::arena::NoRoom;
-pub use engine::{Outcome, Progress, Watch};
+pub use engine::arena::OutOfAddressSpace;
+pub use engine::{Outcome, Progress, ProgressCallback};
 pub use host::FlowOutcome;
 pub use network::setup::{
     After, Cable, Cioq, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Message, Node,

@@ -11,7 +11,7 @@ use crate::port::Port;
 use crate::switch::chassis::{Chassis, LosslessDrop, SwitchAudit};
 use crate::unfinished;
 use crate::unfinished::Unfinished;
-use engine::{Collector, Limits, Outcome, Watch};
+use engine::{Collector, Outcome, ProgressCallback, RunLimits};
 use schemes::params::ParamError;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -77,7 +77,7 @@ pub struct Output {
 pub struct Ready<S: Scheme> {
     pub(crate) common: Arc<Common<S>>,
     devices: Vec<NodeDevice<S>>,
-    limits: Limits,
+    limits: RunLimits,
     store: Store,
 }
 
@@ -118,18 +118,18 @@ impl<S: Scheme> Ready<S> {
         }
         let goal = setup.until_done.then_some(setup.messages.len() as u64);
         let devices = build::devices(setup, &common)?;
-        let limits = Limits { stop: setup.stop, goal, room: setup.most_samples };
+        let limits = RunLimits { stop: setup.stop, goal, max_records: setup.most_samples };
         Ok(Ready { common, devices, limits, store: Store::new(setup) })
     }
 
     /// Runs it on at most `threads` threads. Refuses where the system does not give as many.
     ///
     /// From here on `watch` stops it, and what it has done is kept: no cancelled scope unwinds it.
-    pub fn run(self, threads: usize, watch: Watch<'_>) -> Result<Output, Refusal> {
+    pub fn run(self, threads: usize, watch: ProgressCallback<'_>) -> Result<Output, Refusal> {
         cancel::shielded(|| self.run_shielded(threads, watch))
     }
 
-    fn run_shielded(self, threads: usize, watch: Watch<'_>) -> Result<Output, Refusal> {
+    fn run_shielded(self, threads: usize, watch: ProgressCallback<'_>) -> Result<Output, Refusal> {
         let Ready { common, devices, limits, store } = self;
         let layout = partition::layout(&common, threads);
         let (probes, most_held) = (store.probes(), store.most_held());
@@ -143,7 +143,7 @@ impl<S: Scheme> Ready<S> {
             engine::run_collecting(devices, &layout, limits, watch, collector)
                 .map_err(|error| Refusal::NoThread { threads, reason: error.to_string() })?
         } else {
-            engine::run_by_the_book(devices, &layout, limits)
+            engine::run_reference(devices, &layout, limits)
         };
         let unfinished = unfinished::causes(&common, &devices, &left, outcome.end);
         // Packets take memory that tables need.

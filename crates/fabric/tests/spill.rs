@@ -117,7 +117,7 @@ fn a_run_goes_on_where_records_cannot_be_written() {
         assert_eq!(common::essence(&output), common::essence(&whole));
         let error = output.spill_error.as_ref().expect("there is no such directory").to_string();
         assert!(error.starts_with("cannot write to a file in /nonexistent/directory: "), "{error}");
-        let end = output.outcome.full_from;
+        let end = output.outcome.recording_stopped_at;
         assert!(US < end && end < whole.outcome.end, "{end}");
         let packets: Vec<_> = output.packet_events.iter().map(Result::unwrap).collect();
         assert!(packets.len() > 500 && packets.iter().all(|event| event.time < end));

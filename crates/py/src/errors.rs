@@ -68,7 +68,7 @@ pub(crate) fn guarded<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) 
 /// A panic, as `SimulationError` that says so, unless it is for want of memory: then as `MemoryError`
 /// where a list could not be allocated.
 pub(crate) fn bug(py: Python<'_>, panic: &(dyn Any + Send)) -> PyErr {
-    if let Some(no_room) = panic.downcast_ref::<rocelab::NoRoom>() {
+    if let Some(no_room) = panic.downcast_ref::<rocelab::OutOfAddressSpace>() {
         return exception(py, "SimulationError", no_room.to_string(), |details| {
             details.set_item(
                 "hint",

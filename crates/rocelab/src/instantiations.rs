@@ -2,7 +2,7 @@
 //! line (and INT depth) of the registry.
 
 use crate::setup_error::describe_setup_error;
-use fabric::{Output, Plan, Ready, Refusal, Setup, Watch};
+use fabric::{Output, Plan, ProgressCallback, Ready, Refusal, Setup};
 use scenario::{Scenario, ScenarioError};
 use schemes::contract::Scheme;
 use schemes::registry::params_of;
@@ -15,7 +15,8 @@ struct As {
     /// Builds, and says what is asked of it.
     plan: fn(&Scenario, &Setup) -> Result<Plan, Refusal>,
     /// Builds and runs.
-    run: fn(&Scenario, &Setup, usize, &mut Instant, Watch<'_>) -> Result<Output, Refusal>,
+    run:
+        fn(&Scenario, &Setup, usize, &mut Instant, ProgressCallback<'_>) -> Result<Output, Refusal>,
 }
 
 /// The types that carry the scheme of a scenario.
@@ -45,7 +46,7 @@ pub(crate) fn run(
     setup: &Setup,
     threads: usize,
     started: &mut Instant,
-    watch: Watch<'_>,
+    watch: ProgressCallback<'_>,
 ) -> Result<Output, ScenarioError> {
     let types = types(scenario).iter();
     let outcomes = types.map(|one| (one.run)(scenario, setup, threads, started, watch));
@@ -86,7 +87,7 @@ fn run_as<S: Scheme>(
     setup: &Setup,
     threads: usize,
     started: &mut Instant,
-    watch: Watch<'_>,
+    watch: ProgressCallback<'_>,
 ) -> Result<Output, Refusal> {
     let ready = build::<S>(scenario, setup)?;
     *started = Instant::now();

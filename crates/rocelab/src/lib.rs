@@ -34,7 +34,7 @@ mod recordings;
 mod setup_error;
 mod unfinished;
 
-pub use fabric::{NoRoom, Spill, SpillError};
+pub use fabric::{OutOfAddressSpace, Spill, SpillError};
 pub use plan::Plan;
 pub use recordings::{ROWS, Recordings};
 use scenario::{Scenario, ScenarioError};
@@ -200,7 +200,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions) -> Result<RunResult, Scena
 /// Where the scheme can't run on this network (paths longer than its packets have room for).
 ///
 /// # Panics
-/// With [`NoRoom`] where the system grants too little address space for the packets. It unwinds with
+/// With [`OutOfAddressSpace`] where the system grants too little address space for the packets. It unwinds with
 /// [`Cancelled`](units::cancel::Cancelled) where it is cancelled while the run is set up.
 pub fn run_on_disk(scenario: &Scenario, options: &RunOptions) -> Result<Run, ScenarioError> {
     let setup = cancel::scope(&options.cancel, || fabric_setup::setup(scenario, options));
@@ -213,7 +213,7 @@ pub fn run_on_disk(scenario: &Scenario, options: &RunOptions) -> Result<Run, Sce
     let threads = threads.clamp(1, scenario.network.nodes.len().clamp(1, MOST_THREADS));
     let watch = |now: fabric::Progress| {
         progress.simulated_ps.store(now.time.ps(), Ordering::Relaxed);
-        progress.packet_hops.store(now.delivered, Ordering::Relaxed);
+        progress.packet_hops.store(now.packets_delivered, Ordering::Relaxed);
         progress.flows_done.store(now.finished, Ordering::Relaxed);
         !options.cancel.load(Ordering::Relaxed)
     };

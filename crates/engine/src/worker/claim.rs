@@ -3,7 +3,7 @@
 use super::{Shared, Worker};
 use crate::arrival_key;
 use crate::mailbox::{SLOTS, Turns};
-use crate::prefetch::{LINE, fetch};
+use crate::prefetch::{LINE, prefetch};
 use crate::window::{AHEAD, Device};
 
 /// Each time a thread takes one of so many parts of the groups that it has left, where others may take
@@ -59,19 +59,19 @@ impl<D: Device> Worker<'_, D> {
 
     /// Has the processor fetch the devices of a group that will be worked soon, and their boxes.
     #[inline]
-    pub(super) fn fetch_devices(&self, group: u32, window: u64) {
+    pub(super) fn prefetch_devices(&self, group: u32, window: u64) {
         let Shared { devices, mail, reports, .. } = self.shared;
         if let Some(device) = self.lone(group) {
-            fetch(&devices[device as usize], size_of::<Turns<D>>().div_ceil(LINE));
+            prefetch(&devices[device as usize], size_of::<Turns<D>>().div_ceil(LINE));
             for from in 0..reports.len() {
-                fetch(mail.mailbox(window as usize % SLOTS, from, device), 1);
+                prefetch(mail.mailbox(window as usize % SLOTS, from, device), 1);
             }
         }
     }
 
     /// Has the processor fetch what the device of a group touches first, and its first packets.
     #[inline]
-    pub(super) fn fetch_work(&self, group: u32, window: u64) {
+    pub(super) fn prefetch_work(&self, group: u32, window: u64) {
         let Shared { devices, mail, reports, .. } = self.shared;
         if let Some(device) = self.lone(group) {
             // SAFETY: a group's devices, and the boxes of this window's slot for them, belong to who
@@ -86,15 +86,15 @@ impl<D: Device> Worker<'_, D> {
                 let Some(last) = mailbox.len().checked_sub(1) else { continue };
                 // As many as are looked at before the device has the next ones fetched. How many there are
                 // can't be guessed, but for whether windows are short and have few.
-                let fetch = |place: usize| {
+                let prefetch = |place: usize| {
                     self.packets.prefetch(arrival_key::handle(mailbox[place.min(last)]))
                 };
-                (0..FEW).for_each(fetch);
+                (0..FEW).for_each(prefetch);
                 if last >= FEW {
-                    (FEW..AHEAD + 2).for_each(fetch);
+                    (FEW..AHEAD + 2).for_each(prefetch);
                 }
             }
-            device_to_come.fetch(arrivals);
+            device_to_come.prefetch(arrivals);
         }
     }
 }

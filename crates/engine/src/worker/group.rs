@@ -4,7 +4,7 @@ use super::Worker;
 use crate::arrival_key;
 use crate::mailbox::Post;
 use crate::run::Layout;
-use crate::window::{Device, Inside, Window, arrange};
+use crate::window::{Device, Inside, Window, reorder_arrivals};
 use units::Time;
 
 /// The arrivals of a group's device within a window, as they become known.
@@ -57,7 +57,7 @@ impl<'a, D: Device> Worker<'a, D> {
     ) {
         let shared = self.shared;
         let until = post.ends[0];
-        let shortest = shared.layout.inside[group as usize];
+        let shortest = shared.layout.internal_lookahead[group as usize];
         let mut inside =
             Inside { number: group, group_of: shared.group_of, until, sent: Vec::new() };
         std::mem::swap(&mut inside.sent, &mut self.sent);
@@ -74,7 +74,7 @@ impl<'a, D: Device> Worker<'a, D> {
             self.delivered += arrivals.len() as u64;
             // SAFETY: a group is worked by who took it, one device at a time.
             let this = unsafe { shared.devices[device as usize].get() };
-            arrange(this, shared.layout.ties, &self.packets, from, arrivals);
+            reorder_arrivals(this, shared.layout.tie_break, &self.packets, from, arrivals);
             let mut view = Window {
                 packets: &mut self.packets,
                 base: from,
@@ -87,7 +87,7 @@ impl<'a, D: Device> Worker<'a, D> {
                 records: &mut self.records,
             };
             let wake = if hub == Some(device) {
-                this.advance_between(&mut view)
+                this.advance_coupled(&mut view)
             } else {
                 this.advance(&mut view)
             };

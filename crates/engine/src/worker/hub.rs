@@ -28,7 +28,7 @@ impl<'a, D: Device> Worker<'a, D> {
         ties.clear();
         ties.resize(devices.len(), 0);
         for &leaf in devices.iter().filter(|&&device| device != hub) {
-            device(leaf).ties(until, &mut ties);
+            device(leaf).add_couplings(until, &mut ties);
         }
         ties[self.place[hub as usize] as usize] = 0;
         let mut within = post.within(window, from);
@@ -36,7 +36,7 @@ impl<'a, D: Device> Worker<'a, D> {
         self.dealer.kept.clear();
         self.dealer.for_tied.clear();
         let view = &mut self.window_of(arrivals, span, &mut within);
-        let in_parts = device(hub).advance_inward(view, &ties);
+        let in_parts = device(hub).advance_downlinks(view, &ties);
         post.take_over(&within);
         if !in_parts {
             self.ties = ties;
@@ -56,7 +56,7 @@ impl<'a, D: Device> Worker<'a, D> {
         let arrivals = mail.brought_together(window, self.thread, hub);
         arrivals.append(&mut self.dealer.kept);
         self.delivered += arrivals.len() as u64;
-        let wake = device(hub).advance_outward(&mut self.window_of(arrivals, span, post));
+        let wake = device(hub).advance_uplinks(&mut self.window_of(arrivals, span, post));
         arrivals.clear();
         shared.set_device_wake(hub, wake);
         devices.iter().map(|&device| shared.device_wake(device)).min()

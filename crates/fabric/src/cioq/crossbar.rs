@@ -8,7 +8,7 @@
 
 use super::inputs::Head;
 use super::port_set::PortSet;
-use engine::fetch;
+use engine::prefetch;
 use units::{Bytes, Rate, Time};
 
 /// An offer of an output to an input.
@@ -62,9 +62,9 @@ impl Crossbar {
     }
 
     /// Has the processor fetch what every packet touches.
-    pub(super) fn fetch(&self) {
+    pub(super) fn prefetch(&self) {
         for sides in [&self.inputs, &self.outputs] {
-            fetch(sides.as_slice(), size_of_val(sides.as_slice()).div_ceil(64).min(8));
+            prefetch(sides.as_slice(), size_of_val(sides.as_slice()).div_ceil(64).min(8));
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::port_set::{Members, PortSet, PortSets};
 use crate::packet::{Kind, Packet, Scheme};
-use engine::{Fifo, Handle, Packets, fetch};
+use engine::{Fifo, Handle, Packets, prefetch};
 use schemes::contract::{Cp, Crossing};
 use units::{PortId, Time};
 
@@ -98,8 +98,8 @@ impl Inputs {
     }
 
     /// Has the processor fetch what every packet touches.
-    pub(super) fn fetch(&self) {
-        fetch(self.priorities.as_slice(), 1);
+    pub(super) fn prefetch(&self) {
+        prefetch(self.priorities.as_slice(), 1);
     }
 
     #[inline]

@@ -80,10 +80,10 @@ impl<S: Scheme> CioqSwitch<S> {
     }
 
     /// Has the processor fetch what most packets touch.
-    pub(crate) fn fetch(&self) {
-        self.chassis.fetch();
-        self.crossbar.fetch();
-        self.inputs.fetch();
+    pub(crate) fn prefetch(&self) {
+        self.chassis.prefetch();
+        self.crossbar.prefetch();
+        self.inputs.prefetch();
     }
 
     pub(crate) fn advance(&mut self, window: &mut Win<'_, '_, S>) -> Time {

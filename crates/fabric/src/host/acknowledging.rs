@@ -118,7 +118,7 @@ impl<S: Scheme> Host<S> {
             let row = &self.common.flows[oldest.flow as usize];
             let outcome = &mut self.outcomes[row.place as usize];
             outcome.fct = now - outcome.posted;
-            window.finish(1);
+            window.count_finished(1);
             if row.next_on_qp == NO_FLOW {
                 self.close(slot);
                 return true;

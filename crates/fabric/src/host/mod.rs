@@ -28,7 +28,7 @@ use crate::observe::samples::Reading;
 use crate::observe::spill::Batch;
 use crate::packet::{Body, Flags, Header, Kind, Scheme, Win, is_pause};
 use crate::port::losses::Losses;
-use engine::{Handle, fetch};
+use engine::{Handle, prefetch};
 use schemes::contract::{Observable, Rp};
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -164,9 +164,9 @@ impl<S: Scheme> Host<S> {
     }
 
     /// Has the processor fetch what most packets touch.
-    pub(crate) fn fetch(&self) {
+    pub(crate) fn prefetch(&self) {
         for nic in &self.nics {
-            fetch(nic, 12);
+            prefetch(nic, 12);
         }
     }
 
@@ -175,10 +175,10 @@ impl<S: Scheme> Host<S> {
     fn fetch_end(&self, header: &Header) {
         if header.kind == Kind::Data {
             if let Some(&Seat::At(slot)) = self.seats.get(header.address.receiver_slot as usize) {
-                self.receivers.fetch(slot);
+                self.receivers.prefetch(slot);
             }
         } else if header.flags.contains(Flags::TO_SOURCE) {
-            self.senders.fetch(header.address.sender_slot);
+            self.senders.prefetch(header.address.sender_slot);
         }
     }
 
@@ -198,7 +198,7 @@ impl<S: Scheme> Host<S> {
     fn advance_until(&mut self, window: &mut Win<'_, '_, S>, until: Time) -> Time {
         // Those that come too soon to be looked at ahead of others.
         for place in 0..AHEAD {
-            if let Some(packet) = window.look_ahead(place) {
+            if let Some(packet) = window.peek_ahead(place) {
                 self.fetch_end(&packet.header);
             }
         }
@@ -211,7 +211,7 @@ impl<S: Scheme> Host<S> {
                 break;
             }
             if time == arrival {
-                if let Some(packet) = window.look_ahead(AHEAD) {
+                if let Some(packet) = window.peek_ahead(AHEAD) {
                     self.fetch_end(&packet.header);
                 }
                 let (time, port, handle) = window.next_arrival().expect("there is one");
@@ -365,7 +365,7 @@ impl<S: Scheme> Host<S> {
     }
 
     fn sample(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
-        if !window.has_room() {
+        if !window.may_record() {
             self.port_probes.stop();
             return self.flow_probes.stop();
         }
@@ -373,7 +373,7 @@ impl<S: Scheme> Host<S> {
             let nics = &self.nics;
             let port = |port: usize| &nics[port].port;
             let taken = self.port_probes.sample(now, port, |_, _| 0, |_, _| None);
-            window.record(taken, taken * Reading::BYTES);
+            window.count_recorded(taken, taken * Reading::BYTES);
         }
         if self.flow_probes.next() == now {
             // By the message that each is at. What has arrived is known without them.
@@ -394,7 +394,7 @@ impl<S: Scheme> Host<S> {
                 let place = senders.binary_search_by_key(&flow, |(flow, _)| *flow).ok()?;
                 senders[place].1.rp.observe(now, what)
             });
-            window.record(taken, taken * Reading::BYTES);
+            window.count_recorded(taken, taken * Reading::BYTES);
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::compat::Clock;
 use crate::context::FlowRow;
 use crate::packet::{Address, Scheme};
-use engine::fetch_whole;
+use engine::prefetch_object;
 use schemes::contract::{Allow, CodePoint, Rp};
 use units::{Bytes, Rate, Time};
 
@@ -269,9 +269,9 @@ impl<T> Slots<T> {
     }
     /// Has the processor fetch a value, if there is one of this number.
     #[inline]
-    pub(crate) fn fetch(&self, number: u32) {
+    pub(crate) fn prefetch(&self, number: u32) {
         if let Some(slot) = self.slots.get(number as usize) {
-            fetch_whole(slot);
+            prefetch_object(slot);
         }
     }
     #[inline]

@@ -1,5 +1,5 @@
 //! What may have a host send to its neighbours, the other hosts of its rack, or get something from them: where
-//! nothing does, it can be worked without an eye on them ([`Device::ties`](engine::Device::ties)).
+//! nothing does, it can be worked without an eye on them ([`Device::add_couplings`](engine::Device::add_couplings)).
 
 use super::Host;
 use crate::packet::{Flags, Header, Scheme};
@@ -16,7 +16,7 @@ pub(super) struct Neighbours {
 
 impl<S: Scheme> Host<S> {
     /// Adds what ties hosts of the group before `until`, by place.
-    pub(crate) fn ties(&self, until: Time, ties: &mut [i64]) {
+    pub(crate) fn add_couplings(&self, until: Time, ties: &mut [i64]) {
         if let Some(neighbours) = &self.neighbours {
             for (tie, more) in ties.iter_mut().zip(&neighbours.ties) {
                 *tie += more;

@@ -181,7 +181,7 @@ impl<S: Scheme> Host<S> {
         }
         while let Some(slot) = nic.next_paced(now) {
             if let Some(coming) = nic.next_in_pace() {
-                self.senders.fetch(coming);
+                self.senders.prefetch(coming);
             }
             let sender = self.senders.get_mut(slot).expect("a QP that is over is forgotten");
             if sender.listed {
@@ -217,7 +217,7 @@ impl<S: Scheme> Host<S> {
             let slot = nic.take(queue);
             // Where there are many, they are far apart in memory, and come while this one is worked.
             for coming in nic.coming(queue) {
-                self.senders.fetch(coming);
+                self.senders.prefetch(coming);
             }
             let sender = self.senders.get_mut(slot).expect("a listed QP is there");
             sender.listed = false;

@@ -11,7 +11,7 @@
 
 use crate::compat::Quirks;
 use crate::network::setup::{PfcConfig, Threshold};
-use engine::fetch;
+use engine::prefetch;
 use units::Rate;
 
 /// The bytes of an ingress port in one priority.
@@ -189,11 +189,11 @@ impl Mmu {
     }
 
     /// Has the processor fetch the ingresses of the lossless priorities.
-    pub(crate) fn fetch(&self) {
+    pub(crate) fn prefetch(&self) {
         let (ports, mut lossless) = (self.headroom.len(), self.lossless);
         while lossless != 0 {
             let ingresses = &self.ingress[lossless.trailing_zeros() as usize * ports..][..ports];
-            fetch(ingresses, size_of_val(ingresses).div_ceil(64).min(16));
+            prefetch(ingresses, size_of_val(ingresses).div_ceil(64).min(16));
             lossless &= lossless - 1;
         }
     }

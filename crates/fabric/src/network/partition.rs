@@ -3,7 +3,7 @@
 use crate::context::Common;
 use crate::network::graph::{Graph, LinkEnd};
 use crate::packet::Scheme;
-use engine::{Layout, Ties};
+use engine::{Layout, TieBreak};
 use units::Time;
 
 /// Nodes that short cables join.
@@ -102,14 +102,14 @@ fn find(leader: &mut [u32], mut node: u32) -> u32 {
 /// Shares the groups out among threads.
 pub(crate) fn layout<S: Scheme>(common: &Common<S>, threads: usize) -> Layout {
     let Groups { members, of_node, hubs, .. } = &common.groups;
-    let mut inside = vec![Time::NEVER; members.len()];
+    let mut internal_lookahead = vec![Time::NEVER; members.len()];
     let mut lookahead = Time::from_us(1);
     for (node, end) in links(&common.graph) {
         let group = of_node[node as usize];
         if group == of_node[end.peer as usize] {
             // What travels was put on the wire before.
             let soonest = end.delay + common.clock.time_for(end.rate, common.least_packet());
-            inside[group as usize] = inside[group as usize].min(soonest);
+            internal_lookahead[group as usize] = internal_lookahead[group as usize].min(soonest);
         } else {
             lookahead = lookahead.min(end.delay);
         }
@@ -117,9 +117,10 @@ pub(crate) fn layout<S: Scheme>(common: &Common<S>, threads: usize) -> Layout {
     let threads = threads.clamp(1, members.len());
     let owners = owners(common, threads);
     let owner = members.iter().map(|group| owners[group[0] as usize]).collect();
-    let ties = if common.quirks.emission_order { Ties::Arranged } else { Ties::TakeTurns };
+    let tie_break =
+        if common.quirks.emission_order { TieBreak::DeviceOrder } else { TieBreak::RotatePorts };
     let (groups, hubs) = (members.clone(), hubs.clone());
-    Layout { groups, owner, threads, lookahead, inside, hubs, ties }
+    Layout { groups, owner, threads, lookahead, internal_lookahead, hubs, tie_break }
 }
 
 /// Hosts in blocks; a switch goes with most of the nodes below it, or in turn where they are spread

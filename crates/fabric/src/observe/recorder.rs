@@ -184,7 +184,7 @@ impl Recorder {
         window: &Window<'_, '_, P>,
     ) {
         if let Some(recorder) = this {
-            recorder.is_full = !window.has_room();
+            recorder.is_full = !window.may_record();
         }
     }
 
@@ -196,7 +196,7 @@ impl Recorder {
     ) {
         if let Some(recorder) = this {
             let entries = mem::take(&mut recorder.fresh) * recorder.samples_each;
-            window.record(entries, mem::take(&mut recorder.fresh_bytes));
+            window.count_recorded(entries, mem::take(&mut recorder.fresh_bytes));
         }
     }
 

@@ -262,7 +262,7 @@ impl Port {
         entry: u64,
     ) -> Handle {
         // SAFETY: the caller's.
-        unsafe { window.first_of(&mut self.queues[priority as usize & 7].fifo, waits, entry) }
+        unsafe { window.pop_or_take(&mut self.queues[priority as usize & 7].fifo, waits, entry) }
     }
 
     /// Adds a packet to the queue of its priority.

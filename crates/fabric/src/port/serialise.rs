@@ -2,7 +2,7 @@
 
 use super::Port;
 use crate::packet::{Kind, Scheme, Win};
-use engine::{Class, Handle, Lane};
+use engine::{Class, Handle, LinkLane};
 use units::Time;
 
 impl Port {
@@ -33,7 +33,7 @@ impl Port {
         } else {
             let end = start + Time::from_ps(u64::from(size) * self.byte_time);
             let (arrival, class) = self.put_on_wire(start, end, (kind, size));
-            window.send_alone(&self.link, arrival, class, handle);
+            window.send_unique(&self.link, arrival, class, handle);
         }
         if S::CLASSES
             && let Some(shaper) = &mut self.shaper
@@ -47,7 +47,7 @@ impl Port {
     pub(crate) fn transmit_by<'run, S: Scheme>(
         &mut self,
         window: &mut Win<'_, 'run, S>,
-        lane: &Lane<'run>,
+        lane: &LinkLane<'run>,
         start: Time,
         (kind, size): (Kind, u16),
         handle: Handle,
@@ -57,7 +57,7 @@ impl Port {
         }
         let end = start + Time::from_ps(u64::from(size) * self.byte_time);
         let (arrival, class) = self.put_on_wire(start, end, (kind, size));
-        window.send_by(lane, arrival, class, handle);
+        window.send_on(lane, arrival, class, handle);
     }
 
     /// The same where times on the wire are rounded, so that a packet may take none.

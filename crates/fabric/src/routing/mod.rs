@@ -15,7 +15,7 @@ use crate::network::graph::{Epoch, Graph, LinkEnd};
 use crate::network::setup::Paths;
 use crate::simulation::Refusal;
 use builder::{Attachments, LOCAL, NO_ROW, Naming, Place, Table};
-use engine::fetch;
+use engine::prefetch;
 use units::{Bytes, PortId, Time};
 
 /// Stands for the port of a switch that has no way to a host.
@@ -148,9 +148,9 @@ impl Routes {
     }
 
     /// Has the processor fetch a switch's row.
-    pub(crate) fn fetch(&self, here: &Here) {
+    pub(crate) fn prefetch(&self, here: &Here) {
         let row = &self.table[here.begin..][..self.attachments];
-        fetch(row, size_of_val(row).div_ceil(64).min(32));
+        prefetch(row, size_of_val(row).div_ceil(64).min(32));
     }
 
     /// The port that a switch takes to `to` for what comes from host `from` with this hash: the same

@@ -16,7 +16,7 @@ use crate::port::red::Red;
 use crate::routing::Here;
 use crate::switch::departure_times::Due;
 use crate::switch::egress::{Egress, LevelOf};
-use engine::{Handle, fetch};
+use engine::{Handle, prefetch};
 use schemes::contract::{Cp, Full, Level, Order, PortView, Ports, SwitchFx, Verdict};
 use std::fmt;
 use std::sync::Arc;
@@ -119,13 +119,13 @@ impl<S: Scheme> Chassis<S> {
     }
 
     /// Has the processor fetch what most packets touch.
-    pub(crate) fn fetch(&self) {
+    pub(crate) fn prefetch(&self) {
         for port in &self.ports {
-            fetch(port, 3);
+            prefetch(port, 3);
         }
-        self.due.fetch();
-        self.mmu.fetch();
-        self.common.routes.fetch(&self.here);
+        self.due.prefetch();
+        self.mmu.prefetch();
+        self.common.routes.prefetch(&self.here);
     }
 
     /// A port, and what has a say there.
@@ -338,7 +338,7 @@ impl<S: Scheme> Chassis<S> {
 
     /// Probes look, after the departures of this instant, or stop.
     pub(crate) fn sample(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
-        if !window.has_room() {
+        if !window.may_record() {
             return self.probes.stop();
         }
         let (states, ports, mmu) = (&self.cp_ports, &self.ports, &self.mmu);
@@ -355,7 +355,7 @@ impl<S: Scheme> Chassis<S> {
                 }
             },
         );
-        window.record(taken, taken * Reading::BYTES);
+        window.count_recorded(taken, taken * Reading::BYTES);
     }
 
     /// Moves to `batch` what was recorded before `end`.

@@ -1,6 +1,6 @@
 //! When each port of a switch sends next, and which ports send at all.
 
-use engine::fetch;
+use engine::prefetch;
 use std::hint::select_unpredictable;
 use units::Time;
 
@@ -18,8 +18,8 @@ impl Due {
     }
 
     /// Has the processor fetch the times.
-    pub(crate) fn fetch(&self) {
-        fetch(self.times.as_slice(), size_of_val(self.times.as_slice()).div_ceil(64).min(16));
+    pub(crate) fn prefetch(&self) {
+        prefetch(self.times.as_slice(), size_of_val(self.times.as_slice()).div_ceil(64).min(16));
     }
 
     /// When `port` sends next, [`Time::NEVER`] where nothing may leave.

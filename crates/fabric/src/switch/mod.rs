@@ -135,9 +135,9 @@ impl<S: Scheme> Switch<S> {
     }
 
     /// Has the processor fetch what most packets touch, where there are so many that it is worth while.
-    pub(crate) fn fetch(&self, arrivals: usize) {
+    pub(crate) fn prefetch(&self, arrivals: usize) {
         if arrivals >= self.chassis.ports.len() {
-            self.chassis.fetch();
+            self.chassis.prefetch();
         }
     }
 

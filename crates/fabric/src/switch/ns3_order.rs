@@ -88,14 +88,14 @@ impl<S: Scheme> Switch<S> {
     }
 
     /// Puts arrivals of the same instant into the order of their sending.
-    pub(crate) fn arrange(&mut self, arrivals: &mut Arrivals<'_, '_, Packet<S>>) {
+    pub(crate) fn reorder_arrivals(&mut self, arrivals: &mut Arrivals<'_, '_, Packet<S>>) {
         if self.trains.is_empty() {
             return;
         }
         let mut keys = std::mem::take(&mut self.emissions);
         let mut instant = Time::NEVER;
         for index in 0..arrivals.len() {
-            arrivals.look_ahead(index);
+            arrivals.prefetch_ahead(index);
             let (time, port, packet) = arrivals.get(index);
             if time != instant {
                 self.number(&mut keys);

@@ -5,7 +5,7 @@
 use super::{LevelOf, Switch};
 use crate::packet::{Packet, Scheme, Win};
 use crate::routing::NOWHERE;
-use engine::{Handle, Place};
+use engine::{ArrivalTag, Handle};
 use schemes::contract::Level;
 use units::Time;
 
@@ -20,7 +20,7 @@ impl<S: Scheme> Switch<S> {
     pub(super) fn pass_on(&mut self, window: &mut Win<'_, '_, S>, limit: Time) {
         loop {
             let (mut ways, mut known) = ([NOWHERE; AT_ONCE], 0);
-            for (way, packet) in ways.iter_mut().zip(window.coming(AT_ONCE)) {
+            for (way, packet) in ways.iter_mut().zip(window.upcoming(AT_ONCE)) {
                 *way = self.way(packet);
                 known += 1;
             }
@@ -55,7 +55,7 @@ impl<S: Scheme> Switch<S> {
     pub(super) fn pass_one_on(
         &mut self,
         window: &mut Win<'_, '_, S>,
-        (now, place, mut handle): (Time, Place, Handle),
+        (now, place, mut handle): (Time, ArrivalTag, Handle),
         out: u16,
         pausing: Option<Time>,
     ) -> bool {
@@ -154,7 +154,7 @@ impl<S: Scheme> Switch<S> {
     /// Passes on what arrives next, before anything else happens here.
     #[inline(never)]
     pub(super) fn pass_next_on(&mut self, window: &mut Win<'_, '_, S>, pausing: Option<Time>) {
-        let packet = window.look_ahead(0).expect("there is one");
+        let packet = window.peek_ahead(0).expect("there is one");
         let way = self.way(packet);
         let arrival = window.take_before(Time::NEVER).expect("as above");
         self.pass_one_on(window, arrival, way, pausing);

@@ -66,9 +66,9 @@ impl Parts {
 }
 
 impl<S: Scheme> Switch<S> {
-    /// See [`Device::advance_inward`](engine::Device::advance_inward).
+    /// See [`Device::advance_downlinks`](engine::Device::advance_downlinks).
     #[inline(never)]
-    pub(crate) fn advance_inward(&mut self, window: &mut Win<'_, '_, S>, ties: &[i64]) -> bool {
+    pub(crate) fn advance_downlinks(&mut self, window: &mut Win<'_, '_, S>, ties: &[i64]) -> bool {
         let Some(mut parts) = self.parts.take() else { return false };
         parts.set_ties(ties);
         let done = self.work_untied(window, &parts);
@@ -78,7 +78,7 @@ impl<S: Scheme> Switch<S> {
 
     fn work_untied(&mut self, window: &mut Win<'_, '_, S>, parts: &Parts) -> bool {
         let common = &self.chassis.common;
-        let known = window.waiting() as u64 * u64::from(common.full_packet);
+        let known = window.remaining_arrivals() as u64 * u64::from(common.full_packet);
         let to_come = parts.most_bytes(window.until() - window.begin(), common.largest_packet());
         if self.quiet_after(window, known + to_come).is_none() {
             return false;
@@ -87,7 +87,7 @@ impl<S: Scheme> Switch<S> {
         let Some(ways) = common.routes.ways(here) else { return false };
         let [for_tied, for_outer] = parts.kept_lots();
         let (mut all, mut kept) = (0, 0);
-        let dealt = window.deal(for_outer + 1, |packet: &Packet<S>| {
+        let buckets = window.bucket(for_outer + 1, |packet: &Packet<S>| {
             let out = usize::from(self.way_by(&ways, packet));
             let lot = parts.lots.get(out).copied().unwrap_or(NOWHERE);
             let size = u64::from(packet.header.size);
@@ -95,9 +95,9 @@ impl<S: Scheme> Switch<S> {
             kept += select_unpredictable(usize::from(lot) < for_tied, 0, size);
             lot
         });
-        let Some(dealt) = dealt else { return false };
+        let Some(buckets) = buckets else { return false };
         if all > known {
-            window.put_back(dealt);
+            window.recycle(buckets);
             return false;
         }
         self.chassis.audit.arrived += all - kept;
@@ -105,12 +105,12 @@ impl<S: Scheme> Switch<S> {
         for &(port, _) in &parts.inner {
             let port = usize::from(port);
             if usize::from(parts.lots[port]) == port {
-                self.work_port(window, port, dealt.group(port), &mut coming);
+                self.work_port(window, port, buckets.group(port), &mut coming);
             }
         }
-        window.keep_for_tied(&dealt, for_tied);
-        window.keep(&dealt, for_outer);
-        window.put_back(dealt);
+        window.keep_for_coupled(&buckets, for_tied);
+        window.keep_for_uplinks(&buckets, for_outer);
+        window.recycle(buckets);
         true
     }
 
@@ -124,13 +124,13 @@ impl<S: Scheme> Switch<S> {
         }
     }
 
-    /// See [`Device::advance_between`](engine::Device::advance_between).
-    pub(crate) fn advance_between(&mut self, window: &mut Win<'_, '_, S>) -> Time {
+    /// See [`Device::advance_coupled`](engine::Device::advance_coupled).
+    pub(crate) fn advance_coupled(&mut self, window: &mut Win<'_, '_, S>) -> Time {
         let parts = self.parts.take().expect("it is a hub");
-        while let Some(packet) = window.look_ahead(0) {
+        while let Some(packet) = window.peek_ahead(0) {
             let out = self.way(packet);
             if parts.outer.contains(&out) {
-                window.keep_next();
+                window.keep_next_for_uplinks();
             } else {
                 assert!(parts.tied.contains(&out), "a host sent to a neighbour without a tie");
                 let arrival = window.take_before(Time::NEVER).expect("it was looked at");
@@ -146,31 +146,31 @@ impl<S: Scheme> Switch<S> {
         due
     }
 
-    /// See [`Device::advance_outward`](engine::Device::advance_outward).
+    /// See [`Device::advance_uplinks`](engine::Device::advance_uplinks).
     #[inline(never)]
-    pub(crate) fn advance_outward(&mut self, window: &mut Win<'_, '_, S>) -> Time {
+    pub(crate) fn advance_uplinks(&mut self, window: &mut Win<'_, '_, S>) -> Time {
         let parts = self.parts.take().expect("it is a hub");
         let Chassis { common, here, ports, .. } = &self.chassis;
         let ways = common.routes.ways(here).expect("as what goes inward");
         let mut bytes = 0;
-        let dealt = window.deal(ports.len(), |packet: &Packet<S>| {
+        let buckets = window.bucket(ports.len(), |packet: &Packet<S>| {
             bytes += u64::from(packet.header.size);
             self.way_by(&ways, packet)
         });
-        let dealt = dealt.expect("what came first was looked at, and hosts send to hosts");
+        let buckets = buckets.expect("what came first was looked at, and hosts send to hosts");
         self.chassis.audit.arrived += bytes;
         let mut due = self.next_timer().min(self.chassis.probes.next()).min(self.epoch_end);
         for &(port, _) in &parts.inner {
             let port = usize::from(port);
-            assert!(dealt.group(port).is_empty(), "a host sent to a neighbour without a tie");
+            assert!(buckets.group(port).is_empty(), "a host sent to a neighbour without a tie");
             due = due.min(self.chassis.due.at(port));
         }
         let mut coming = None;
         for &port in &parts.outer {
             let port = usize::from(port);
-            due = due.min(self.work_port(window, port, dealt.group(port), &mut coming));
+            due = due.min(self.work_port(window, port, buckets.group(port), &mut coming));
         }
-        window.put_back(dealt);
+        window.recycle(buckets);
         self.parts = Some(parts);
         due
     }

@@ -51,7 +51,10 @@ pub(crate) fn infos(
     outcome: &Outcome,
     recordings: &Recordings,
 ) -> Vec<TraceInfo> {
-    let end = outcome.end.min(outcome.full_from).min(scenario.trace.end.unwrap_or(Time::NEVER));
+    let end = outcome
+        .end
+        .min(outcome.recording_stopped_at)
+        .min(scenario.trace.end.unwrap_or(Time::NEVER));
     let pfc = recordings.pfc_rows().map(|rows| (PfcTrace::NAME, rows));
     let packets = recordings.packet_rows().map(|rows| (PacketTrace::NAME, rows));
     let info = |(name, rows): (&str, u64)| TraceInfo {

@@ -169,7 +169,7 @@ fn beyond_target(output: &Output) -> Option<String> {
 
 /// Probes and traces that stopped before the run did.
 fn full(scenario: &Scenario, output: &Output) -> Option<String> {
-    let from = output.outcome.full_from;
+    let from = output.outcome.recording_stopped_at;
     (from < output.outcome.end).then(|| {
         if let Some(error) = &output.spill_error {
             return format!("probes and traces recorded nothing from {from} on: {error}");

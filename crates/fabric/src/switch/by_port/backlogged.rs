@@ -15,7 +15,7 @@ const MOST: usize = 31;
 const BESIDE: usize = 4;
 /// An entry later than those of all arrivals, and its time.
 const NOTHING: u64 = u64::MAX;
-const NEVER: u64 = engine::since(NOTHING);
+const NEVER: u64 = engine::offset_ps(NOTHING);
 
 /// What arrives for a port, in order. Times are picoseconds since the window began.
 pub(in crate::switch) struct Coming {
@@ -86,7 +86,7 @@ impl Coming {
         let (mut of_all, mut of_two, mut ones, mut twos, mut priorities) = (0, 0, 0, 0, 0);
         for (place, &entry) in arrivals.iter().take(MOST).enumerate() {
             // SAFETY: they were dealt out in this window, and nobody has taken them.
-            let header = unsafe { &window.look_at(entry).header };
+            let header = unsafe { &window.peek_bucketed(entry).header };
             priorities |= 1 << (header.priority & 7);
             let is_two = header.priority == two.priority;
             // Each goes into both lists, and is counted in one.
@@ -97,7 +97,7 @@ impl Coming {
             let size = u32::from(header.size);
             of_all += size;
             of_two += select_unpredictable(is_two, size, 0);
-            times[place] = engine::since(entry) as u32;
+            times[place] = engine::offset_ps(entry) as u32;
             bytes[place + 1] = of_all;
             one.bytes[place + 1] = of_all - of_two;
             two.bytes[place + 1] = of_two;
@@ -128,7 +128,7 @@ impl Queue {
     /// Finds out when its next packet may go.
     #[inline(always)]
     fn look(&mut self) {
-        let comes = engine::since(self.entries[self.taken % (MOST + 1)]);
+        let comes = engine::offset_ps(self.entries[self.taken % (MOST + 1)]);
         let there = select_unpredictable(self.waiting != 0, 0, comes);
         self.there = select_unpredictable(self.is_paused, NEVER, there);
     }
@@ -158,7 +158,7 @@ impl<'run, S: Scheme> Alone<'_, 'run, S> {
             }
             let later = arrivals.get(MOST..).unwrap_or_default();
             let limit = match later.first() {
-                Some(&next) => engine::since(next),
+                Some(&next) => engine::offset_ps(next),
                 None => (window.until() - window.begin()).ps(),
             };
             self.work_until(window, coming, limit);
@@ -242,7 +242,7 @@ impl<'run, S: Scheme> Alone<'_, 'run, S> {
         for queue in &coming.queues {
             for &entry in &queue.entries[queue.taken..queue.count] {
                 // SAFETY: those that were not taken above, each once.
-                let (_, place, mut handle) = unsafe { window.dealt(entry) };
+                let (_, place, mut handle) = unsafe { window.take_bucketed(entry) };
                 let header = &mut window.packets.get_mut(&mut handle).header;
                 header.ingress = place.port(window);
                 mmu.store(header.ingress, queue.priority, u64::from(header.size));

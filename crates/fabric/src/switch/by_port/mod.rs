@@ -12,7 +12,7 @@ use crate::routing::{NOWHERE, Ways};
 use crate::switch::chassis::Chassis;
 use crate::switch::egress::Egress;
 pub(super) use backlogged::Coming;
-use engine::Lane;
+use engine::LinkLane;
 use schemes::contract::{Cp, Level, Order};
 use units::Time;
 
@@ -45,7 +45,7 @@ impl<S: Scheme> Switch<S> {
 
     /// Whether it wants so many arrivals dealt out by port.
     #[inline]
-    pub(crate) fn deals(&self, arrivals: usize) -> bool {
+    pub(crate) fn wants_buckets(&self, arrivals: usize) -> bool {
         self.separate_ports && arrivals >= FEWEST * self.chassis.ports.len()
     }
 
@@ -54,17 +54,18 @@ impl<S: Scheme> Switch<S> {
     #[inline(never)]
     pub(crate) fn advance_by_port(&mut self, window: &mut Win<'_, '_, S>) -> Option<Time> {
         // Packets of the scheme's own may be larger than data: that is seen below.
-        let expected = window.waiting() as u64 * u64::from(self.chassis.common.full_packet);
+        let expected =
+            window.remaining_arrivals() as u64 * u64::from(self.chassis.common.full_packet);
         let next = self.quiet_after(window, expected)?;
         let Chassis { common, here, ports, .. } = &self.chassis;
         let mut bytes = 0;
         let ways = common.routes.ways(here)?;
-        let dealt = window.deal(ports.len(), |packet: &Packet<S>| {
+        let buckets = window.bucket(ports.len(), |packet: &Packet<S>| {
             bytes += u64::from(packet.header.size);
             way(&ways, packet)
         })?;
         if bytes > expected {
-            window.put_back(dealt);
+            window.recycle(buckets);
             return None;
         }
         self.chassis.audit.arrived += bytes;
@@ -72,11 +73,11 @@ impl<S: Scheme> Switch<S> {
         let mut due = next;
         for out in 0..self.chassis.ports.len() {
             if let Some(port) = self.chassis.ports.get(out + 1) {
-                window.lane(&port.link).fetch();
+                window.link_lane(&port.link).prefetch();
             }
-            due = due.min(self.work_port(window, out, dealt.group(out), &mut coming));
+            due = due.min(self.work_port(window, out, buckets.group(out), &mut coming));
         }
-        window.put_back(dealt);
+        window.recycle(buckets);
         Some(due)
     }
 
@@ -121,7 +122,7 @@ impl<S: Scheme> Switch<S> {
         }
         let (egress, mmu) = self.chassis.egress_and_mmu(out);
         let mut alone = Alone {
-            lane: window.lane(&egress.port.link),
+            lane: window.link_lane(&egress.port.link),
             marks: self.marks_at_dequeue,
             // There are none: said here, nobody looks for them at each packet.
             egress: Egress { draws: None, recorder: None, ..egress },
@@ -135,7 +136,7 @@ impl<S: Scheme> Switch<S> {
         while let Some((&entry, rest)) = arrivals.split_first() {
             arrivals = rest;
             // SAFETY: each of the port's arrivals, which were dealt out in this window, once.
-            let (now, place, mut handle) = unsafe { window.dealt(entry) };
+            let (now, place, mut handle) = unsafe { window.take_bucketed(entry) };
             alone.drain(window, now);
             let packet = window.packets.get_mut(&mut handle);
             let (kind, priority, size) = packet.header.on_the_wire();
@@ -144,7 +145,8 @@ impl<S: Scheme> Switch<S> {
                 alone.egress.tells_join(now, packet);
             }
             let port = &mut *alone.egress.port;
-            if port.is_open(now) && rest.first().is_none_or(|&next| place.is_before(next)) {
+            if port.is_open(now) && rest.first().is_none_or(|&next| place.is_strictly_before(next))
+            {
                 // It leaves at once. RED does not mark where nothing is left waiting.
                 alone.egress.tells_leave(now, packet);
                 let port = &mut *alone.egress.port;
@@ -171,7 +173,7 @@ impl<S: Scheme> Switch<S> {
 struct Alone<'a, 'run, S: Scheme> {
     egress: Egress<'a, S>,
     mmu: &'a mut Mmu,
-    lane: Lane<'run>,
+    lane: LinkLane<'run>,
     /// RED decides as packets begin to leave.
     marks: bool,
 }
