@@ -20,7 +20,7 @@ use crate::simulation::Refusal;
 use crate::stream;
 use crate::switch::Switch;
 use crate::switch::chassis::{Chassis, SwitchAudit};
-use crate::switch::departure_times::Due;
+use crate::switch::departure_times::DepartureTimes;
 use engine::{Arrivals, Device};
 use schemes::contract::{Cp, HostFacts, PortFacts, SwitchFacts};
 use std::collections::BTreeMap;
@@ -63,7 +63,7 @@ impl<S: Scheme> Device for NodeDevice<S> {
     #[inline]
     fn advance_bucketed(&mut self, window: &mut Win<'_, '_, S>) -> Option<Time> {
         match self {
-            NodeDevice::Switch(switch) => switch.advance_by_port(window),
+            NodeDevice::Switch(switch) => switch.advance_ports(window),
             NodeDevice::Host(_) | NodeDevice::Cioq(_) => None,
         }
     }
@@ -273,7 +273,7 @@ fn chassis<S: Scheme>(
         cp_ports,
         effects: Vec::new(),
         views: Vec::new(),
-        due: Due::new(ports.len()),
+        due: DepartureTimes::new(ports.len()),
         here: common.routes.here(node, 0),
         probes,
         recorder: Recorder::new(&setup.records, NodeId::new(node), ports.len()),
@@ -375,9 +375,9 @@ fn mmu<S: Scheme>(setup: &Setup, common: &Common<S>, node: u32) -> Result<Mmu, R
     let (alpha, data) = (setup.switch.lossy_alpha, common.data_priorities);
     let mut mmu = Mmu::new(buffer, alpha, &setup.pfc, data, headroom, rates, &setup.quirks);
     for (number, _) in ends.iter().enumerate().filter(|(_, end)| !end.pfc) {
-        mmu.leave_unprotected(number);
+        mmu.disable_pfc(number);
     }
-    let needed = mmu.kept_apart();
+    let needed = mmu.reserved_bytes();
     if setup.pfc.lossless != 0 && needed >= buffer && !setup.quirks.threshold_wraps {
         return Err(Refusal::SmallBuffer { node: NodeId::new(node), needed });
     }

@@ -42,13 +42,13 @@ impl<S: Scheme> CioqSwitch<S> {
     /// so. What may cross at once does.
     fn admit(&mut self, window: &mut Win<'_, '_, S>, now: Time, in_port: u16, handle: Handle) {
         let packet = window.packets.get(&handle);
-        let out = self.choose(packet, now, true);
+        let out = self.select_port(packet, now, true);
         let header = &packet.header;
         let (priority, size) = (header.priority, u64::from(header.size));
         let input = in_port as usize;
         let voq = (input, priority as usize, out);
         let room = self.chassis.mmu.of_ingress(in_port, priority) + size <= self.input_room;
-        let calm = room && self.chassis.mmu.is_far_from_limits(in_port, priority, size);
+        let calm = room && self.chassis.mmu.cannot_hit_limit(in_port, priority, size);
         let mut admission = Admission::Stored;
         if !calm {
             admission = if room || self.chassis.mmu.is_lossless(in_port, priority) {
@@ -58,7 +58,7 @@ impl<S: Scheme> CioqSwitch<S> {
             };
             if !matches!(admission, Admission::Stored | Admission::StoredPause) {
                 let why = (admission, Memory::InputQueue);
-                self.chassis.turn_away(window, now, in_port, handle, why);
+                self.chassis.drop_no_buffer(window, now, in_port, handle, why);
                 if admission == Admission::HeadroomFullPause {
                     self.send_pfc(window, now, input, priority, true);
                 }
@@ -76,13 +76,13 @@ impl<S: Scheme> CioqSwitch<S> {
             cp.on_input(&mut cx, &view, PortId::new(out as u16), header);
         }
         if calm {
-            if self.may_cross_alone(window, now, input, out, header) {
-                return self.cross_alone(window, now, voq, handle);
+            if self.may_transfer_direct(window, now, input, out, header) {
+                return self.transfer_direct(window, now, voq, handle);
             }
             self.chassis.mmu.store(in_port, priority, size);
         }
         self.inputs.push(window.packets, voq, size, handle);
-        self.joined_input(now, voq, size);
+        self.after_input_enqueue(now, voq, size);
         if admission == Admission::StoredPause {
             self.send_pfc(window, now, input, priority, true);
         }
@@ -91,7 +91,7 @@ impl<S: Scheme> CioqSwitch<S> {
     /// Whether a packet that arrives now crosses now, whatever else happens at this instant: nobody
     /// else waits for its output or at its input, or may cross now.
     #[inline]
-    fn may_cross_alone(
+    fn may_transfer_direct(
         &mut self,
         window: &mut Win<'_, '_, S>,
         now: Time,
@@ -103,7 +103,7 @@ impl<S: Scheme> CioqSwitch<S> {
             || self.inputs.priorities[out] != 0
             || !self.inputs.wants.is_empty(input)
             || self.crossbar.both_free(input, out) > now
-            || self.pending.thorough
+            || self.pending.recheck_all
             || window.next_arrival_time() <= now
             || self.chassis.next_timer() <= now
             || !self.chassis.effects.is_empty()
@@ -131,7 +131,12 @@ impl<S: Scheme> CioqSwitch<S> {
 
     /// The port through which a packet goes on.
     #[inline]
-    pub(super) fn choose(&mut self, packet: &Packet<S>, now: Time, from_outside: bool) -> usize {
+    pub(super) fn select_port(
+        &mut self,
+        packet: &Packet<S>,
+        now: Time,
+        from_outside: bool,
+    ) -> usize {
         let header = &packet.header;
         let (ends, hash) = (header.ends(), header.address.hash);
         let Chassis { common, cp, effects, views, here, .. } = &mut self.chassis;

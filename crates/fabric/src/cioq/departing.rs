@@ -3,7 +3,7 @@
 use super::CioqSwitch;
 use crate::packet::{Header, NO_INGRESS, Scheme, Win, is_pause};
 use crate::port::scheduler::PFC;
-use crate::switch::egress::{LevelOf, Made};
+use crate::switch::egress::{LevelOf, SwitchAction};
 use engine::Handle;
 use schemes::contract::{Level, SwitchEffect};
 use units::Time;
@@ -57,25 +57,25 @@ impl<S: Scheme> CioqSwitch<S> {
         let packet = window.packets.get_mut(&mut handle);
         let (priority, size) = (packet.header.priority, packet.header.size);
         let marks = self.chassis.common.marks_at_enqueue;
-        self.chassis.egress(out).joins(now, marks, packet);
+        self.chassis.egress(out).on_enqueue(now, marks, packet);
         self.chassis.ports[out].enqueue(window.packets, priority, size, handle);
-        self.joined(out, priority, now);
+        self.after_enqueue(out, priority, now);
     }
 
-    /// A packet joined a queue of `port` at `now`.
+    /// A packet after_enqueue a queue of `port` at `now`.
     #[inline]
-    pub(super) fn joined(&mut self, port: usize, priority: u8, now: Time) {
-        if self.chassis.joined(port, priority, now) {
-            self.becomes_due(port);
+    pub(super) fn after_enqueue(&mut self, port: usize, priority: u8, now: Time) {
+        if self.chassis.after_enqueue(port, priority, now) {
+            self.schedule_crossing(port);
         }
-        self.chassis.look_at(port);
+        self.chassis.refresh_view(port);
     }
 
     /// What may leave `port` changed at `now`.
-    fn refresh(&mut self, port: usize, now: Time) {
-        self.chassis.refresh(port, now);
-        self.becomes_due(port);
-        self.chassis.look_at(port);
+    fn update_due(&mut self, port: usize, now: Time) {
+        self.chassis.update_due(port, now);
+        self.schedule_crossing(port);
+        self.chassis.refresh_view(port);
     }
 
     /// Has `port` begin to send its next packet, at the time it is due.
@@ -92,7 +92,7 @@ impl<S: Scheme> CioqSwitch<S> {
             let (_, _, size) = on_the_wire;
             let marks = self.chassis.common.marks_at_dequeue;
             let mut egress = self.chassis.egress(port);
-            egress.leaves(now, marks, packet);
+            egress.on_dequeue(now, marks, packet);
             egress.port.transmit(window, now, on_the_wire, handle);
             if ingress != NO_INGRESS {
                 self.chassis.audit.departed += u64::from(size);
@@ -100,8 +100,8 @@ impl<S: Scheme> CioqSwitch<S> {
             }
         }
         self.chassis.next_departure(port);
-        self.chassis.look_at(port);
-        self.left(port, now);
+        self.chassis.refresh_view(port);
+        self.after_dequeue(port, now);
     }
 
     pub(super) fn on_pfc(
@@ -114,10 +114,10 @@ impl<S: Scheme> CioqSwitch<S> {
         if !Self::STRICT {
             self.drain(window, port, now);
         }
-        let changed = self.chassis.hears_pfc(now, port, header);
-        self.refresh(port, now);
+        let changed = self.chassis.apply_pfc(now, port, header);
+        self.update_due(port, now);
         if changed {
-            self.chassis.egress(port).tells_pfc(now, header.priority, is_pause(header));
+            self.chassis.egress(port).notify_pfc(now, header.priority, is_pause(header));
             self.apply_effects(window, now);
         }
     }
@@ -134,7 +134,7 @@ impl<S: Scheme> CioqSwitch<S> {
             self.drain(window, port, now);
         }
         self.chassis.enqueue_pfc(window, now, port, priority, pause);
-        self.refresh(port, now);
+        self.update_due(port, now);
     }
 
     /// Does what the hooks asked for.
@@ -161,9 +161,9 @@ impl<S: Scheme> CioqSwitch<S> {
 
     /// What the switch sends itself joins the queue of its output at once.
     fn apply(&mut self, window: &mut Win<'_, '_, S>, now: Time, effect: SwitchEffect<S::Ctl>) {
-        match Made::of(&self.chassis.common, effect) {
-            Made::ToHost(packet) => {
-                let out = self.choose(&packet, now, false);
+        match SwitchAction::of(&self.chassis.common, effect) {
+            SwitchAction::ToHost(packet) => {
+                let out = self.select_port(&packet, now, false);
                 let priority = packet.header.priority;
                 let handle = window.packets.insert(packet);
                 if self.chassis.is_full_of_control(out, priority) {
@@ -171,11 +171,11 @@ impl<S: Scheme> CioqSwitch<S> {
                 }
                 self.enqueue(window, now, out, handle);
             }
-            Made::ToLink(port, packet) => {
+            SwitchAction::ToLink(port, packet) => {
                 let handle = window.packets.insert(packet);
                 self.enqueue(window, now, port, handle);
             }
-            Made::Wake(_) => self.look_again(now),
+            SwitchAction::Wake(_) => self.recheck_outputs(now),
         }
     }
 }

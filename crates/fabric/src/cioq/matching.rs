@@ -45,9 +45,9 @@ impl<S: Scheme> CioqSwitch<S> {
         self.cross_at = time.min(self.cross_at);
     }
 
-    /// A packet for `out` has joined the queue of `input`.
+    /// A packet for `out` has after_enqueue the queue of `input`.
     #[inline]
-    pub(super) fn joined_input(
+    pub(super) fn after_input_enqueue(
         &mut self,
         now: Time,
         (input, priority, out): (usize, usize, usize),
@@ -72,7 +72,7 @@ impl<S: Scheme> CioqSwitch<S> {
         } else if full {
             due.at(port).max(self.crossbar.output_free(port))
         } else if last {
-            due.at(port).max(ports[port].empty_from(self.chassis.common.largest_packet()))
+            due.at(port).max(ports[port].earliest_empty(self.chassis.common.largest_packet()))
         } else {
             Time::NEVER
         }
@@ -80,13 +80,13 @@ impl<S: Scheme> CioqSwitch<S> {
 
     /// The next packet of `port` is due otherwise than before.
     #[inline]
-    pub(super) fn becomes_due(&mut self, port: usize) {
+    pub(super) fn schedule_crossing(&mut self, port: usize) {
         self.look_at(port, self.awaited_at(port));
     }
 
     /// A packet left the queue of `port` at `now`.
     #[inline]
-    pub(super) fn left(&mut self, port: usize, now: Time) {
+    pub(super) fn after_dequeue(&mut self, port: usize, now: Time) {
         let Output { full, shut, last, .. } = self.pending.outputs[port];
         let emptied = last && self.chassis.ports[port].queue_bytes == 0;
         if emptied || (full && (!shut || self.may_take(port))) {
@@ -97,7 +97,7 @@ impl<S: Scheme> CioqSwitch<S> {
     }
 
     /// The congestion point may say something else of what waits.
-    pub(super) fn look_again(&mut self, now: Time) {
+    pub(super) fn recheck_outputs(&mut self, now: Time) {
         let mut outputs = Members::default();
         while let Some(output) = outputs.next(|word| self.inputs.wanted.word(word)) {
             if self.crossbar.output_free(output) <= now && !self.pending.outputs[output].shut {
@@ -107,7 +107,7 @@ impl<S: Scheme> CioqSwitch<S> {
     }
 
     /// Matches inputs and outputs until nothing more may cross at `now`.
-    pub(super) fn cross_all(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
+    pub(super) fn transfer_all(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
         self.open_outputs(window, now);
         let mut first = true;
         while self.round(window, now, first) {
@@ -126,13 +126,13 @@ impl<S: Scheme> CioqSwitch<S> {
     /// Finds the outputs that are worth asking at `now`, and has them send what they send until then.
     #[inline]
     fn open_outputs(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
-        if self.pending.thorough {
+        if self.pending.recheck_all {
             self.drain_all(window, now + Time::from_ps(1));
         }
         self.pending.looks += 1;
         let (mut next, mut word) = (Time::NEVER, 0);
         while let Some(wanted) = self.inputs.wanted.word(word) {
-            let (mut due, others) = self.pending.to_look_at(word, wanted, now);
+            let (mut due, others) = self.pending.outputs_to_match(word, wanted, now);
             next = next.min(others);
             while due != 0 {
                 let output = word * 64 + due.trailing_zeros() as usize;
@@ -151,8 +151,8 @@ impl<S: Scheme> CioqSwitch<S> {
             self.drain(window, output, now + Time::from_ps(1));
         }
         let free = self.crossbar.output_free(output) <= now;
-        let Pending { outputs, looks, thorough, open } = &mut self.pending;
-        let all = *thorough && !S::Cp::INPUT_QUEUES;
+        let Pending { outputs, looks, recheck_all, open } = &mut self.pending;
+        let all = *recheck_all && !S::Cp::INPUT_QUEUES;
         let known = &mut outputs[output];
         known.looked = *looks;
         if known.ask_at <= now || (all && free) {
@@ -180,7 +180,7 @@ impl<S: Scheme> CioqSwitch<S> {
         if !self.pending.outputs[output].shut {
             self.ask_when_inputs_are_free(output, now);
         }
-        self.becomes_due(output);
+        self.schedule_crossing(output);
     }
 
     /// An output that took nothing is worth asking when an input with packets for it becomes free.
@@ -299,11 +299,11 @@ impl<S: Scheme> CioqSwitch<S> {
         let mut handle = self.inputs.pop(window.packets, voq, head);
         let until = self.crossbar.connect(grant, head.size, now, first);
         // A frame that ends a pause would go before it, if something else crosses now.
-        let passes =
-            self.passes(output, priority as u8, now) && !self.chassis.mmu.pauses_any(output as u16);
+        let passes = self.passes(output, priority as u8, now)
+            && !self.chassis.mmu.pauses_peer_of(output as u16);
         if passes {
             let packet = window.packets.get_mut(&mut handle);
-            self.chassis.egress(output).tells_join(now, packet);
+            self.chassis.egress(output).notify_enqueue(now, packet);
             self.leaves_at_once(window, now, output, handle);
         } else {
             self.crossed += head.size;
@@ -335,8 +335,8 @@ impl<S: Scheme> CioqSwitch<S> {
     /// at this instant, but before what crosses.
     #[cold]
     fn ends_pause(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize, priority: u8) {
-        let Pending { outputs, looks, thorough, .. } = &self.pending;
-        if !Self::STRICT && !thorough && outputs[port].looked != *looks {
+        let Pending { outputs, looks, recheck_all, .. } = &self.pending;
+        if !Self::STRICT && !recheck_all && outputs[port].looked != *looks {
             self.drain(window, port, now + Time::from_ps(1));
         }
         self.send_pfc(window, now, port, priority, false);
@@ -358,7 +358,7 @@ impl<S: Scheme> CioqSwitch<S> {
 
     /// Takes a packet that just arrived to the queue of its output, or straight on.
     #[inline]
-    pub(super) fn cross_alone(
+    pub(super) fn transfer_direct(
         &mut self,
         window: &mut Win<'_, '_, S>,
         now: Time,
@@ -374,14 +374,14 @@ impl<S: Scheme> CioqSwitch<S> {
             self.enqueue(window, now, output, handle);
         } else {
             let mut egress = self.chassis.egress(output);
-            egress.tells_join(now, packet);
+            egress.notify_enqueue(now, packet);
             if egress.effects.is_empty() {
                 return self.leaves_at_once(window, now, output, handle);
             }
             // What the switch sends itself at this instant may go first.
             self.crossed += u64::from(size);
             egress.port.enqueue(window.packets, class, size, handle);
-            self.joined(output, class, now);
+            self.after_enqueue(output, class, now);
         }
         if !self.chassis.effects.is_empty() {
             // Departures at this instant come before what is sent now.
@@ -395,10 +395,10 @@ impl<S: Scheme> CioqSwitch<S> {
     fn passes(&self, output: usize, priority: u8, now: Time) -> bool {
         // RED at dequeue does not mark where nothing is left waiting.
         !Self::STRICT
-            && !self.pending.thorough
-            && self.chassis.ports[output].is_idle(priority, now)
+            && !self.pending.recheck_all
+            && self.chassis.ports[output].can_send_priority_now(priority, now)
             && !self.chassis.common.marks_at_enqueue
-            && !self.chassis.looks_at_packets()
+            && !self.chassis.records_queues_or_packets()
     }
 
     /// A packet leaves that has crossed just now.
@@ -414,8 +414,8 @@ impl<S: Scheme> CioqSwitch<S> {
         let on_the_wire = packet.header.on_the_wire();
         let (_, _, size) = on_the_wire;
         let mut egress = self.chassis.egress(output);
-        egress.tells_leave(now, packet);
-        egress.port.count_through(size);
+        egress.notify_dequeue(now, packet);
+        egress.port.count_direct(size);
         egress.port.transmit(window, now, on_the_wire, handle);
         self.chassis.audit.departed += u64::from(size);
     }

@@ -116,7 +116,7 @@ impl<S: Scheme> CioqSwitch<S> {
                 self.depart(window, port);
                 self.apply_effects(window, due);
             } else if next == self.cross_at {
-                self.cross_all(window, next);
+                self.transfer_all(window, next);
             } else {
                 self.drain_all(window, probe + Time::from_ps(1));
                 self.chassis.sample(window, probe);
@@ -128,7 +128,7 @@ impl<S: Scheme> CioqSwitch<S> {
         self.drain_all(window, now);
         self.chassis.on_timer(now);
         if S::Cp::INPUT_QUEUES {
-            self.look_again(now);
+            self.recheck_outputs(now);
         }
         self.apply_effects(window, now);
     }

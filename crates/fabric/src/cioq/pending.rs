@@ -31,21 +31,21 @@ pub(super) struct Pending {
     /// How many looks there were.
     pub(super) looks: u64,
     /// All are asked at all times; nothing crosses without being matched.
-    pub(super) thorough: bool,
+    pub(super) recheck_all: bool,
 }
 
 impl Pending {
-    pub(super) fn new(ports: usize, thorough: bool) -> Pending {
+    pub(super) fn new(ports: usize, recheck_all: bool) -> Pending {
         let (look_at, ask_at) = (Time::NEVER, Time::NEVER);
         let idle = Output { look_at, ask_at, looked: 0, full: false, shut: false, last: false };
-        Pending { outputs: vec![idle; ports], open: PortSet::new(ports), looks: 0, thorough }
+        Pending { outputs: vec![idle; ports], open: PortSet::new(ports), looks: 0, recheck_all }
     }
 
     /// Which of 64 outputs, by number of the word and of these `wanted` ones, are to be looked at now;
     /// and when the first of the others is.
     #[inline]
-    pub(super) fn to_look_at(&self, word: usize, wanted: u64, now: Time) -> (u64, Time) {
-        if self.thorough {
+    pub(super) fn outputs_to_match(&self, word: usize, wanted: u64, now: Time) -> (u64, Time) {
+        if self.recheck_all {
             return (wanted, Time::NEVER);
         }
         let (mut left, mut due, mut next) = (wanted, 0, Time::NEVER);

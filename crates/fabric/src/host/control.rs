@@ -24,7 +24,7 @@ impl<S: Scheme> Host<S> {
         let queue = self.common.ack_queue.unwrap_or(wire.1);
         if self.would_pass(window, now, number, queue) {
             let nic = &mut self.nics[number];
-            nic.port.count_through(wire.2);
+            nic.port.count_direct(wire.2);
             nic.port.transmit(window, now, wire, handle);
             return nic.schedule();
         }
@@ -40,7 +40,7 @@ impl<S: Scheme> Host<S> {
             && self.nics[number].is_vacant(queue, now)
             && window.next_arrival_time() > now
             && self.next_timer() > now
-            && self.recorder.as_ref().is_none_or(|recorder| !recorder.looks_at_packets())
+            && self.recorder.as_ref().is_none_or(|recorder| !recorder.records_queues_or_packets())
     }
 
     /// Queues a control packet at a port.

@@ -21,7 +21,7 @@ impl<S: Scheme> Host<S> {
         }
         for port in repaired {
             self.losses.as_mut().expect("its links may fail").set_failed(port, false);
-            self.nics[port].port.bring_up();
+            self.nics[port].port.set_link_up();
         }
         if self.nics.len() > 1 || self.common.quirks.scan_queue_pairs {
             self.redistribute(now);
@@ -30,9 +30,9 @@ impl<S: Scheme> Host<S> {
 
     fn cut(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize) {
         let this = &mut self.nics[port].port;
-        this.take_down(now);
+        this.set_link_down(now);
         self.losses.as_mut().expect("its links may fail").set_failed(port, true);
-        while let Some((queue, handle)) = this.take_any(window.packets) {
+        while let Some((queue, handle)) = this.remove_any(window.packets) {
             let header = window.packets.remove(handle).header;
             this.count_out(queue as u8, header.size);
             this.counters.lost_packets += 1;

@@ -141,7 +141,7 @@ impl Nic {
     #[inline]
     pub(crate) fn is_vacant(&self, priority: u8, now: Time) -> bool {
         self.due > now
-            && self.port.is_idle(priority, now)
+            && self.port.can_send_priority_now(priority, now)
             && !self.port.is_shaped()
             && self.scan.is_none()
     }

@@ -191,7 +191,7 @@ impl<S: Scheme> Host<S> {
                 Some(at) if at <= now => {
                     // Alone, it need not be listed.
                     if self.common.short_ways
-                        && nic.port.is_idle(sender.priority, now)
+                        && nic.port.can_send_priority_now(sender.priority, now)
                         && !nic.port.is_shaped()
                         && nic.has_no_rival(now)
                     {
@@ -205,7 +205,8 @@ impl<S: Scheme> Host<S> {
                 None => {}
             }
         }
-        let open = nic.port.unshaped((nic.port.waiting | nic.ready_mask) & !nic.port.paused, now);
+        let open =
+            nic.port.allowed_by_shaper((nic.port.waiting | nic.ready_mask) & !nic.port.paused, now);
         if open == 0 {
             return nic.schedule();
         }

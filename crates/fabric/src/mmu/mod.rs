@@ -28,12 +28,12 @@ struct Ingress {
 }
 
 /// All of it: nothing counts as shared.
-const WITHOUT_BOUND: u32 = u32::MAX;
+const UNBOUNDED: u32 = u32::MAX;
 
 impl Ingress {
     #[inline(always)]
     fn reserve(&self) -> u64 {
-        if self.reserve == WITHOUT_BOUND { u64::MAX } else { u64::from(self.reserve) }
+        if self.reserve == UNBOUNDED { u64::MAX } else { u64::from(self.reserve) }
     }
 
     /// How many of the `size` bytes above the first `below` count as shared: those above the reserve.
@@ -69,7 +69,7 @@ pub(crate) struct Mmu {
     /// An egress queue of theirs may use so many 65536ths of what is free.
     lossy_alpha: Option<u32>,
     /// While the whole buffer holds no more than this, no ingress can be near a limit.
-    calm: u64,
+    safe_fill: u64,
     lossless: u8,
     threshold: Threshold,
     /// Room per port above the threshold.
@@ -115,7 +115,7 @@ impl Mmu {
             used: 0,
             lossy_room: 0,
             lossy_alpha,
-            calm: 0,
+            safe_fill: 0,
             lossless: pfc.lossless,
             threshold: pfc.threshold,
             ingress: vec![Ingress::default(); ports * 8],
@@ -131,49 +131,49 @@ impl Mmu {
             ingress.lossless = is_in(pfc.lossless);
             ingress.reserve = match pfc.threshold {
                 Threshold::Dynamic { reserve, .. } if ingress.lossless => {
-                    u32::try_from(reserve.get()).unwrap_or(WITHOUT_BOUND)
+                    u32::try_from(reserve.get()).unwrap_or(UNBOUNDED)
                 }
                 Threshold::Dynamic { .. } if is_in(data) => 0,
-                _ => WITHOUT_BOUND,
+                _ => UNBOUNDED,
             };
         }
-        mmu.shared = buffer as i64 - mmu.kept_apart() as i64;
-        mmu.calm = match pfc.threshold {
+        mmu.shared = buffer as i64 - mmu.reserved_bytes() as i64;
+        mmu.safe_fill = match pfc.threshold {
             Threshold::Static { xoff, .. } => xoff.get().saturating_sub(1),
             Threshold::Dynamic { .. } => {
                 let alpha = mmu.alphas.iter().copied().min().unwrap_or(0);
                 below_threshold(mmu.free(0), alpha)
             }
         };
-        mmu.leave_room();
+        mmu.compute_lossy_share();
         mmu
     }
 
     /// Finds what is left for ingresses that PFC does not protect: with static thresholds the buffer
     /// without Xoff and headroom of all others (without headroom alone where both do not fit, as nothing
     /// is safe then), else the shared part.
-    fn leave_room(&mut self) {
+    fn compute_lossy_share(&mut self) {
         let kept = match self.threshold {
             Threshold::Static { xoff, .. } => {
                 let lossless = self.ingress.iter().filter(|ingress| ingress.lossless).count();
-                let kept = self.kept_apart() + xoff.get() * lossless as u64;
-                if kept <= self.buffer { kept } else { self.kept_apart() }
+                let kept = self.reserved_bytes() + xoff.get() * lossless as u64;
+                if kept <= self.buffer { kept } else { self.reserved_bytes() }
             }
             // Then PFC never fires, and the whole buffer is for all.
             Threshold::Dynamic { .. } if self.shared < 0 && self.quirks.threshold_wraps => 0,
-            Threshold::Dynamic { .. } => self.kept_apart(),
+            Threshold::Dynamic { .. } => self.reserved_bytes(),
         };
         self.lossy_room = self.buffer.saturating_sub(kept);
         let most = match self.lossy_alpha {
             Some(alpha) => below_threshold(self.lossy_room, alpha),
             None => self.lossy_room,
         };
-        self.calm = self.calm.min(most);
+        self.safe_fill = self.safe_fill.min(most);
     }
 
     /// Bytes of the buffer that are not for all: headroom of each port and lossless priority, and what
     /// each of them has for itself.
-    pub(crate) fn kept_apart(&self) -> u64 {
+    pub(crate) fn reserved_bytes(&self) -> u64 {
         let reserved = match self.threshold {
             Threshold::Static { .. } => 0,
             Threshold::Dynamic { reserve, .. } => reserve.get() * self.headroom.len() as u64,
@@ -201,20 +201,20 @@ impl Mmu {
     /// Whether some ingress has its peer paused: then departures must be worked in time order, as
     /// each may end a pause.
     #[inline]
-    pub(crate) fn is_pausing(&self) -> bool {
+    pub(crate) fn pauses_any_peer(&self) -> bool {
         self.pausing != 0
     }
 
     /// Whether this ingress has its peer paused.
     #[inline]
-    pub(crate) fn pauses(&self, port: u16, priority: u8) -> bool {
+    pub(crate) fn pauses_peer(&self, port: u16, priority: u8) -> bool {
         self.ingress[self.place(port, priority)].paused
     }
 
     /// Whether a port has its peer paused in any priority.
     #[inline]
-    pub(crate) fn pauses_any(&self, port: u16) -> bool {
-        self.is_pausing() && (0..8).any(|priority| self.pauses(port, priority))
+    pub(crate) fn pauses_peer_of(&self, port: u16) -> bool {
+        self.pauses_any_peer() && (0..8).any(|priority| self.pauses_peer(port, priority))
     }
 
     pub(crate) fn is_lossless(&self, port: u16, priority: u8) -> bool {
@@ -222,32 +222,32 @@ impl Mmu {
     }
 
     /// Has a port never pause its peer. Its headroom should be none.
-    pub(crate) fn leave_unprotected(&mut self, port: usize) {
+    pub(crate) fn disable_pfc(&mut self, port: usize) {
         for priority in 0..8 {
             let place = self.place(port as u16, priority);
             let ingress = &mut self.ingress[place];
-            if ingress.lossless && ingress.reserve != WITHOUT_BOUND {
+            if ingress.lossless && ingress.reserve != UNBOUNDED {
                 ingress.reserve = 0;
             }
             ingress.lossless = false;
         }
-        self.leave_room();
+        self.compute_lossy_share();
     }
 
     /// Whether storing a packet of `size` bytes surely neither pauses nor drops, even if nothing has
     /// left since the counters were last brought up to date.
     #[inline]
-    pub(crate) fn is_far_from_limits(&self, port: u16, priority: u8, size: u64) -> bool {
-        self.is_calm(size) || self.is_far(port, priority, size)
+    pub(crate) fn cannot_hit_limit(&self, port: u16, priority: u8, size: u64) -> bool {
+        self.below_all_limits(size) || self.is_below_own_limits(port, priority, size)
     }
 
     /// Whether the same holds wherever the packet comes from.
     #[inline(always)]
-    pub(crate) fn is_calm(&self, size: u64) -> bool {
-        self.used + size <= self.calm
+    pub(crate) fn below_all_limits(&self, size: u64) -> bool {
+        self.used + size <= self.safe_fill
     }
 
-    fn is_far(&self, port: u16, priority: u8, size: u64) -> bool {
+    fn is_below_own_limits(&self, port: u16, priority: u8, size: u64) -> bool {
         let ingress = &self.ingress[self.place(port, priority)];
         if !ingress.lossless {
             return self.lossy_alpha.is_none() && self.used + size <= self.lossy_room;
@@ -290,7 +290,7 @@ impl Mmu {
 
     /// Why there is no room for a packet of `size` bytes, of data or not, if so; its ingress may have to pause
     /// its peer then. Counters must be up to date.
-    pub(crate) fn refusal(
+    pub(crate) fn admission_error(
         &mut self,
         port: u16,
         priority: u8,
@@ -328,7 +328,7 @@ impl Mmu {
 
     /// Whether an egress queue of `queued` bytes takes `size` more through a port and priority that PFC does not
     /// protect; any does through others. Counters must be up to date.
-    pub(crate) fn is_within_share(&self, port: u16, priority: u8, queued: u64, size: u64) -> bool {
+    pub(crate) fn fits_lossy_share(&self, port: u16, priority: u8, queued: u64, size: u64) -> bool {
         let Some(alpha) = self.lossy_alpha.filter(|_| !self.is_lossless(port, priority)) else {
             return true;
         };
@@ -352,7 +352,7 @@ impl Mmu {
 
     /// Asks for room for a packet of `size` bytes, of data or not. Counters must be up to date.
     pub(crate) fn admit(&mut self, port: u16, priority: u8, size: u64, is_data: bool) -> Admission {
-        if let Some(refused) = self.refusal(port, priority, size, is_data) {
+        if let Some(refused) = self.admission_error(port, priority, size, is_data) {
             return refused;
         }
         let place = self.place(port, priority);
@@ -507,14 +507,14 @@ mod tests {
         let mut mmu = mmu(1 << 20, &fixed(3_000, 1_000), vec![2_000; 2]);
         assert_eq!(mmu.admit(0, 3, 1_000, true), Admission::Stored);
         assert_eq!(mmu.admit(0, 3, 1_000, true), Admission::Stored);
-        assert!(!mmu.is_far_from_limits(0, 3, 1_000));
+        assert!(!mmu.cannot_hit_limit(0, 3, 1_000));
         assert_eq!(mmu.admit(0, 3, 1_000, true), Admission::StoredPause);
         assert_eq!(mmu.admit(0, 3, 2_000, true), Admission::Stored);
         assert_eq!(mmu.admit(0, 3, 1, true), Admission::HeadroomFull);
         assert_eq!(mmu.admit(1, 3, 1_000, true), Admission::Stored, "the other port is its own");
         assert!(!mmu.release(0, 3, 3_000));
         assert!(mmu.release(0, 3, 1_000), "down to Xon");
-        assert!(!mmu.is_pausing());
+        assert!(!mmu.pauses_any_peer());
     }
 
     #[test]
@@ -528,13 +528,13 @@ mod tests {
             Mmu::new(100_000, alpha, &pfc, 9, headroom.clone(), rates.clone(), &Quirks::default())
         };
         let mut mmu = new(half);
-        assert!(mmu.is_within_share(0, 0, 0, 32_500) && !mmu.is_within_share(0, 0, 0, 32_501));
+        assert!(mmu.fits_lossy_share(0, 0, 0, 32_500) && !mmu.fits_lossy_share(0, 0, 0, 32_501));
         mmu.admit(0, 0, 20_000, true);
-        assert!(mmu.is_within_share(1, 0, 20_000, 2_500));
-        assert!(!mmu.is_within_share(1, 0, 20_000, 2_501));
-        assert!(mmu.is_within_share(1, 3, 90_000, 10_000), "PFC protects it");
-        assert!(!mmu.is_far_from_limits(1, 0, 2_000) && new(None).is_far_from_limits(1, 0, 2_000));
-        assert!(new(None).is_within_share(0, 0, 90_000, 10_000));
+        assert!(mmu.fits_lossy_share(1, 0, 20_000, 2_500));
+        assert!(!mmu.fits_lossy_share(1, 0, 20_000, 2_501));
+        assert!(mmu.fits_lossy_share(1, 3, 90_000, 10_000), "PFC protects it");
+        assert!(!mmu.cannot_hit_limit(1, 0, 2_000) && new(None).cannot_hit_limit(1, 0, 2_000));
+        assert!(new(None).fits_lossy_share(0, 0, 90_000, 10_000));
     }
 
     #[test]
@@ -545,7 +545,7 @@ mod tests {
         }
         assert_eq!(mmu.admit(0, 3, 1_000, true), Admission::HeadroomFullPause);
         assert_eq!(mmu.admit(0, 3, 1_000, true), Admission::HeadroomFull, "it is paused");
-        assert!(mmu.is_pausing() && mmu.release(0, 3, 1_000) && !mmu.is_pausing());
+        assert!(mmu.pauses_any_peer() && mmu.release(0, 3, 1_000) && !mmu.pauses_any_peer());
         // Nothing that leaves would end a pause that begins at Xon or below.
         assert_eq!(mmu.admit(0, 3, 1_600, true), Admission::HeadroomFull);
     }
@@ -553,14 +553,14 @@ mod tests {
     #[test]
     fn a_port_left_unprotected_fills_the_buffer_and_pauses_nobody() {
         let mut mmu = mmu(10_000, &fixed(3_000, 1_000), vec![2_000, 0]);
-        mmu.leave_unprotected(1);
+        mmu.disable_pfc(1);
         for _ in 0..5 {
             assert_eq!(mmu.admit(1, 3, 1_000, true), Admission::Stored);
         }
         assert_eq!(mmu.admit(1, 3, 1, true), Admission::BufferFull, "3000 + 2000 are port 0's");
         assert!(!mmu.is_lossless(1, 3) && mmu.is_lossless(0, 3) && !mmu.is_lossless(0, 2));
         mmu.release(1, 3, 1_000);
-        assert_eq!(mmu.kept_apart(), 2_000);
+        assert_eq!(mmu.reserved_bytes(), 2_000);
     }
 
     #[test]
@@ -583,8 +583,8 @@ mod tests {
                 assert_eq!(mmu.admit(port, 0, 1_000, true), Admission::Stored);
             }
             assert_eq!(mmu.admit(0, 0, 1, true), Admission::BufferFull);
-            assert_eq!(mmu.refusal(0, 0, 1, false), None, "an ACK");
-            assert!(!mmu.is_far_from_limits(0, 0, 1));
+            assert_eq!(mmu.admission_error(0, 0, 1, false), None, "an ACK");
+            assert!(!mmu.cannot_hit_limit(0, 0, 1));
             for (port, priority) in [(0, 3), (0, 4), (1, 3), (1, 4)] {
                 let stored = [Admission::Stored, Admission::StoredPause];
                 for _ in 0..4 {
@@ -667,7 +667,7 @@ mod tests {
             let mut mmu = mmu(60_000, &config, vec![5_000; 3]);
             let mut stored = Vec::new();
             for (port, priority, size) in packets {
-                if far_first && mmu.is_far_from_limits(port, priority, size) {
+                if far_first && mmu.cannot_hit_limit(port, priority, size) {
                     mmu.store(port, priority, size);
                     stored.push((port, priority, size));
                     continue;

@@ -125,7 +125,7 @@ pub struct QueueBlock {
 pub(crate) struct Recorder {
     node: NodeId,
     takes_pfc: bool,
-    takes_packets: bool,
+    records_packets: bool,
     start: Time,
     end: Time,
     samples_each: u64,
@@ -143,16 +143,16 @@ pub(crate) struct Recorder {
 impl Recorder {
     /// The recorder of a node with so many ports whose queues count, if it records anything.
     pub(crate) fn new(records: &Records, node: NodeId, ports: usize) -> Option<Box<Recorder>> {
-        let takes_packets = records.packets.contains(&node);
+        let records_packets = records.packets.contains(&node);
         let queues: Vec<Lengths> = match records.queues {
             Some(clock) => (0..ports).map(|_| Lengths::new(clock)).collect(),
             None => Vec::new(),
         };
-        (records.pfc || takes_packets || !queues.is_empty()).then(|| {
+        (records.pfc || records_packets || !queues.is_empty()).then(|| {
             Box::new(Recorder {
                 node,
                 takes_pfc: records.pfc,
-                takes_packets,
+                records_packets,
                 start: records.start,
                 end: records.end,
                 samples_each: records.samples_each,
@@ -168,13 +168,13 @@ impl Recorder {
 
     /// Whether it wants to see every packet. Lengths of queues do not change where a packet passes
     /// through a port without waiting.
-    pub(crate) fn takes_packets(&self) -> bool {
-        self.takes_packets
+    pub(crate) fn records_packets(&self) -> bool {
+        self.records_packets
     }
 
     /// Whether it looks at packets or queues.
-    pub(crate) fn looks_at_packets(&self) -> bool {
-        self.takes_packets || !self.queues.is_empty()
+    pub(crate) fn records_queues_or_packets(&self) -> bool {
+        self.records_packets || !self.queues.is_empty()
     }
 
     /// A window begins, in which there is room for what is recorded or not.
@@ -220,7 +220,7 @@ impl Recorder {
         queue_bytes: u64,
         header: &Header,
     ) {
-        if self.takes_packets && self.is_asked(time) {
+        if self.records_packets && self.is_asked(time) {
             self.fresh += 1;
             self.fresh_bytes += size_of::<PacketEvent>() as u64;
             let pause = header.echo != CodePoint::Capable;

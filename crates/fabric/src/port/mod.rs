@@ -124,26 +124,26 @@ impl Port {
 
     /// Whether a packet of `priority` that joins now would leave at once.
     #[inline]
-    pub(crate) fn is_idle(&self, priority: u8, now: Time) -> bool {
+    pub(crate) fn can_send_priority_now(&self, priority: u8, now: Time) -> bool {
         self.waiting == 0 && self.free_at <= now && self.paused & 1 << priority == 0
     }
 
     /// Whether the same holds for every priority.
     #[inline]
-    pub(crate) fn is_open(&self, now: Time) -> bool {
+    pub(crate) fn can_send_now(&self, now: Time) -> bool {
         self.waiting | self.paused == 0 && self.free_at <= now
     }
 
     /// No packet that waits leaves an empty queue behind before this, where none is larger than
     /// `largest` bytes.
-    pub(crate) fn empty_from(&self, largest: u64) -> Time {
+    pub(crate) fn earliest_empty(&self, largest: u64) -> Time {
         let before = self.queue_bytes.saturating_sub(largest);
         Time::from_ps(self.free_at.ps().saturating_add(before.saturating_mul(self.byte_time)))
     }
 
     /// Counts a packet that passes without waiting for anything.
     #[inline]
-    pub(crate) fn count_through(&mut self, size: u16) {
+    pub(crate) fn count_direct(&mut self, size: u16) {
         self.counters.count_queue(u64::from(size));
     }
 
@@ -163,7 +163,7 @@ impl Port {
     }
 
     /// Sizes that most packets have, and what they take on the wire.
-    pub(crate) fn usual_sizes(&self) -> [(u64, Time); 2] {
+    pub(crate) fn common_sizes(&self) -> [(u64, Time); 2] {
         self.usual
     }
 
@@ -175,8 +175,8 @@ impl Port {
 
     /// The part of `open` that its shapers let go at `now`.
     #[inline]
-    pub(crate) fn unshaped(&self, open: u16, now: Time) -> u16 {
-        self.shaper.as_ref().map_or(open, |shaper| shaper.lets_go(open, now))
+    pub(crate) fn allowed_by_shaper(&self, open: u16, now: Time) -> u16 {
+        self.shaper.as_ref().map_or(open, |shaper| shaper.allows(open, now))
     }
 
     /// When the next packet of the priorities in `open` begins; [`Time::NEVER`] if it is empty.
@@ -238,7 +238,7 @@ impl Port {
     }
 
     /// Puts a packet that was taken from a queue, and not counted out, at its tail.
-    pub(crate) fn put_back<S: Scheme>(
+    pub(crate) fn requeue<S: Scheme>(
         &mut self,
         packets: &Packets<'_, Packet<S>>,
         queue: usize,
@@ -252,7 +252,7 @@ impl Port {
     /// what waits, as with the four that follow.
     ///
     /// # Safety
-    /// As with [`Window::first_of`].
+    /// As with [`first_of`](engine::Window::first_of).
     #[inline(always)]
     pub(crate) unsafe fn take_first<S: Scheme>(
         &mut self,
@@ -397,7 +397,7 @@ impl Port {
     }
 
     /// Its link fails: nothing leaves any more, and no pause lasts. Returns the priorities that were paused.
-    pub(crate) fn take_down(&mut self, now: Time) -> u16 {
+    pub(crate) fn set_link_down(&mut self, now: Time) -> u16 {
         if self.paused != 0 {
             self.counters.paused += now - self.paused_since;
         }
@@ -406,7 +406,7 @@ impl Port {
     }
 
     /// Its link is repaired.
-    pub(crate) fn bring_up(&mut self) {
+    pub(crate) fn set_link_up(&mut self) {
         self.down = false;
         self.paused = 0;
     }
@@ -418,7 +418,7 @@ impl Port {
     }
 
     /// Takes one of the packets that wait here, and tells of which queue; which one is not its turn.
-    pub(crate) fn take_any<S: Scheme>(
+    pub(crate) fn remove_any<S: Scheme>(
         &mut self,
         packets: &Packets<'_, Packet<S>>,
     ) -> Option<(usize, Handle)> {

@@ -50,7 +50,7 @@ impl Shaper {
 
     /// The part of `open` that it lets go at `now`.
     #[inline]
-    pub(super) fn lets_go(&self, open: u16, now: Time) -> u16 {
+    pub(super) fn allows(&self, open: u16, now: Time) -> u16 {
         ones(open as u8 & self.shaped)
             .filter(|&priority| self.earliest[priority] > now)
             .fold(open, |open, priority| open & !(1 << priority))

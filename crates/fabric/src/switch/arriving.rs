@@ -24,7 +24,7 @@ impl<S: Scheme> Switch<S> {
         if let Some(losses) = &mut self.losses
             && losses.take(in_port)
         {
-            return self.lose(window, now, in_port, handle);
+            return self.drop_lost(window, now, in_port, handle);
         }
         let packet = window.packets.get_mut(&mut handle);
         packet.header.ingress = in_port;
@@ -39,22 +39,22 @@ impl<S: Scheme> Switch<S> {
         self.chassis.audit.arrived += u64::from(packet.header.size);
         if S::Cp::HOLDS
             && packet.header.kind == Kind::Data
-            && let Some(refused) = self.refusal(window, now, in_port, &handle)
+            && let Some(refused) = self.admission_error(window, now, in_port, &handle)
         {
-            return self.turn_away(window, now, in_port, handle, refused);
+            return self.drop_no_buffer(window, now, in_port, handle, refused);
         }
         let packet = window.packets.get_mut(&mut handle);
         match self.chassis.verdict(now, in_port, packet) {
             Verdict::Forward if !link_control => self.forward(window, now, in_port, handle),
-            Verdict::Forward => self.take_aside(window, now, in_port, Verdict::Consume, handle),
-            other => self.take_aside(window, now, in_port, other, handle),
+            Verdict::Forward => self.divert(window, now, in_port, Verdict::Consume, handle),
+            other => self.divert(window, now, in_port, other, handle),
         }
         self.apply_effects(window, now);
     }
 
     /// Why there is no room for a packet, if so. Who holds packets counts on what it held, and so does not
     /// see those that are refused.
-    fn refusal(
+    fn admission_error(
         &mut self,
         window: &mut Win<'_, '_, S>,
         now: Time,
@@ -62,16 +62,16 @@ impl<S: Scheme> Switch<S> {
         handle: &Handle,
     ) -> Option<Admission> {
         let Header { kind, priority, size, .. } = window.packets.get(handle).header;
-        if self.chassis.mmu.is_far_from_limits(in_port, priority, u64::from(size)) {
+        if self.chassis.mmu.cannot_hit_limit(in_port, priority, u64::from(size)) {
             return None;
         }
         self.drain_all(window, now);
-        self.chassis.mmu.refusal(in_port, priority, u64::from(size), kind == Kind::Data)
+        self.chassis.mmu.admission_error(in_port, priority, u64::from(size), kind == Kind::Data)
     }
 
     /// A packet that just arrived does not go on.
     #[cold]
-    fn take_aside(
+    fn divert(
         &mut self,
         window: &mut Win<'_, '_, S>,
         now: Time,
@@ -120,7 +120,7 @@ impl<S: Scheme> Switch<S> {
         let packet = window.packets.get_mut(&mut handle);
         let header = packet.header;
         let verdict = self.chassis.verdict(now, in_port, packet);
-        let way = if verdict == Verdict::Forward { self.choose(packet, now) } else { None };
+        let way = if verdict == Verdict::Forward { self.select_port(packet, now) } else { None };
         match (verdict, way) {
             (Verdict::Forward, Some(out)) => self.enqueue(window, now, in_port, out, handle),
             (Verdict::Hold(until), _) => self.hold(now, in_port, until, handle),
@@ -150,33 +150,33 @@ impl<S: Scheme> Switch<S> {
         mut handle: Handle,
     ) {
         let packet = window.packets.get_mut(&mut handle);
-        let Some(out) = self.choose(packet, now) else {
+        let Some(out) = self.select_port(packet, now) else {
             return self.chassis.discard(window, now, in_port, handle);
         };
         let (priority, size) = (packet.header.priority, u64::from(packet.header.size));
         if !self.has_room(window, now, out, priority) {
             return self.chassis.discard(window, now, in_port, handle);
         }
-        let at_once = self.sends_at_once(window, out, now);
+        let immediate = self.sends_immediately(window, out, now);
         if in_port == NO_INGRESS {
             if self.chassis.is_full_of_control(out, priority) {
                 return self.chassis.discard(window, now, in_port, handle);
             }
             self.enqueue(window, now, in_port, out, handle);
-        } else if self.chassis.mmu.is_far_from_limits(in_port, priority, size) {
+        } else if self.chassis.mmu.cannot_hit_limit(in_port, priority, size) {
             self.chassis.mmu.store(in_port, priority, size);
             self.enqueue(window, now, in_port, out, handle);
         } else {
             self.forward_near_limits(window, now, in_port, out, handle);
         }
-        if at_once {
-            self.send_at_once(window, now, out);
+        if immediate {
+            self.send_immediately(window, now, out);
         }
     }
 
     /// The port through which a packet goes on; `None` where failures left it no way.
     #[inline(always)]
-    fn choose(&mut self, packet: &Packet<S>, now: Time) -> Option<usize> {
+    fn select_port(&mut self, packet: &Packet<S>, now: Time) -> Option<usize> {
         let (ends, hash) = (packet.header.ends(), packet.header.address.hash);
         let Chassis { common, cp, effects, views, here, .. } = &mut self.chassis;
         let routes = &common.routes;
@@ -208,9 +208,9 @@ impl<S: Scheme> Switch<S> {
         let Header { kind, priority, size, .. } = window.packets.get(&handle).header;
         let queued = self.chassis.ports[out].class_bytes(priority);
         let mmu = &self.chassis.mmu;
-        if kind == Kind::Data && !mmu.is_within_share(in_port, priority, queued, size.into()) {
+        if kind == Kind::Data && !mmu.fits_lossy_share(in_port, priority, queued, size.into()) {
             let full = Admission::BufferFull;
-            return self.turn_away(window, now, in_port, handle, full);
+            return self.drop_no_buffer(window, now, in_port, handle, full);
         }
         self.admit_near_limits(window, now, in_port, handle, |this, window, handle| {
             this.enqueue(window, now, in_port, out, handle);
@@ -235,13 +235,13 @@ impl<S: Scheme> Switch<S> {
                 keep(self, window, handle);
                 self.send_pfc(window, now, in_port as usize, priority, true);
             }
-            refused => self.turn_away(window, now, in_port, handle, refused),
+            refused => self.drop_no_buffer(window, now, in_port, handle, refused),
         }
     }
 
     /// Drops a packet for want of room.
     #[cold]
-    fn turn_away(
+    fn drop_no_buffer(
         &mut self,
         window: &mut Win<'_, '_, S>,
         now: Time,
@@ -250,7 +250,7 @@ impl<S: Scheme> Switch<S> {
         refused: Admission,
     ) {
         let priority = window.packets.get(&handle).header.priority;
-        self.chassis.turn_away(window, now, in_port, handle, (refused, Memory::Buffer));
+        self.chassis.drop_no_buffer(window, now, in_port, handle, (refused, Memory::Buffer));
         if refused == Admission::HeadroomFullPause {
             self.send_pfc(window, now, in_port as usize, priority, true);
         }
@@ -267,13 +267,13 @@ impl<S: Scheme> Switch<S> {
     ) -> bool {
         match self.chassis.common.rooms[priority as usize & 7] {
             Room::Lossless => true,
-            Room::DropTail(limit) => self.is_below(window, now, out, priority, limit),
+            Room::DropTail(limit) => self.has_drop_tail_room(window, now, out, priority, limit),
         }
     }
 
     /// Whether fewer packets of a class than `limit` wait at `out`.
     #[inline(never)]
-    fn is_below(
+    fn has_drop_tail_room(
         &mut self,
         window: &mut Win<'_, '_, S>,
         now: Time,
@@ -298,7 +298,7 @@ impl<S: Scheme> Switch<S> {
         let packet = window.packets.get_mut(&mut handle);
         let (priority, size) = (packet.header.priority, packet.header.size);
         let marks = self.chassis.common.marks_at_enqueue;
-        self.chassis.egress(out).joins(now, marks, packet);
+        self.chassis.egress(out).on_enqueue(now, marks, packet);
         let mut sub_queue = 0;
         if !self.sub_queues.is_empty()
             && let Some(cp) = &self.chassis.cp
@@ -312,7 +312,7 @@ impl<S: Scheme> Switch<S> {
             port.count_in(priority, size);
             self.sub_queues[out].push(window.packets, sub_queue, priority, handle);
         }
-        self.joined(window, out, priority, now);
-        self.chassis.look_at(out);
+        self.after_enqueue(window, out, priority, now);
+        self.chassis.refresh_view(out);
     }
 }

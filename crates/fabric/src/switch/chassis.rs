@@ -14,7 +14,7 @@ use crate::packet::{
 use crate::port::Port;
 use crate::port::red::Red;
 use crate::routing::Here;
-use crate::switch::departure_times::Due;
+use crate::switch::departure_times::DepartureTimes;
 use crate::switch::egress::{Egress, LevelOf};
 use engine::{Handle, prefetch};
 use schemes::contract::{Cp, Full, Level, Order, PortView, Ports, SwitchFx, Verdict};
@@ -90,7 +90,7 @@ pub(crate) struct Chassis<S: Scheme> {
     pub(crate) node: u32,
     pub(crate) ports: Vec<Port>,
     /// When each port's next packet begins.
-    pub(crate) due: Due,
+    pub(crate) due: DepartureTimes,
     pub(crate) mmu: Mmu,
     /// By port, where anything is marked.
     pub(crate) red: Vec<Red>,
@@ -152,8 +152,8 @@ impl<S: Scheme> Chassis<S> {
 
     /// Whether what happens to packets or queues is recorded.
     #[inline]
-    pub(crate) fn looks_at_packets(&self) -> bool {
-        self.recorder.as_ref().is_some_and(|recorder| recorder.looks_at_packets())
+    pub(crate) fn records_queues_or_packets(&self) -> bool {
+        self.recorder.as_ref().is_some_and(|recorder| recorder.records_queues_or_packets())
     }
 
     /// What the congestion point says of a packet that arrives.
@@ -187,22 +187,22 @@ impl<S: Scheme> Chassis<S> {
 
     /// Keeps the view of a port up to date.
     #[inline]
-    pub(crate) fn look_at(&mut self, port: usize) {
+    pub(crate) fn refresh_view(&mut self, port: usize) {
         if LevelOf::<S>::ORDER == Order::Strict && !self.views.is_empty() {
             self.views[port] = self.ports[port].view_without_packet(port);
         }
     }
 
-    /// A packet joined a queue of `port`, which has been drained to `now`; whether the port has
+    /// A packet after_enqueue a queue of `port`, which has been drained to `now`; whether the port has
     /// something to send only since then.
     #[inline]
-    pub(crate) fn joined(&mut self, port: usize, priority: u8, now: Time) -> bool {
+    pub(crate) fn after_enqueue(&mut self, port: usize, priority: u8, now: Time) -> bool {
         // A port that already had something to send sends next when it would have.
         let this = &mut self.ports[port];
         let begins = self.due.at(port) == Time::NEVER && this.paused & 1 << priority == 0;
         if begins {
             this.free_at = this.free_at.max(now);
-            self.due.begin(port, this.free_at);
+            self.due.schedule(port, this.free_at);
         }
         begins
     }
@@ -212,14 +212,14 @@ impl<S: Scheme> Chassis<S> {
     pub(crate) fn next_departure(&mut self, port: usize) {
         let this = &self.ports[port];
         if this.open() == 0 {
-            self.due.rest(port);
+            self.due.set_idle(port);
         } else {
-            self.due.follow(port, this.free_at);
+            self.due.reschedule(port, this.free_at);
         }
     }
 
     /// What may leave `port` changed at `now`; it has been drained to `now`.
-    pub(crate) fn refresh(&mut self, port: usize, now: Time) {
+    pub(crate) fn update_due(&mut self, port: usize, now: Time) {
         let this = &mut self.ports[port];
         // A wire that was idle until now is free from now: nothing can begin in the past.
         this.free_at = this.free_at.max(now);
@@ -228,7 +228,7 @@ impl<S: Scheme> Chassis<S> {
     }
 
     /// A PFC frame came to a port, which has been drained to `now`; whether it changed anything.
-    pub(crate) fn hears_pfc(&mut self, now: Time, port: usize, header: &Header) -> bool {
+    pub(crate) fn apply_pfc(&mut self, now: Time, port: usize, header: &Header) -> bool {
         let (pause, priority) = (is_pause(header), header.priority);
         if let Some(recorder) = &mut self.recorder {
             recorder.pfc(now, port as u16, priority, pause);
@@ -310,7 +310,7 @@ impl<S: Scheme> Chassis<S> {
     /// Drops a packet for want of room, and lists that where PFC should have prevented it; `full`: what
     /// is where it is not the headroom.
     #[cold]
-    pub(crate) fn turn_away(
+    pub(crate) fn drop_no_buffer(
         &mut self,
         window: &mut Win<'_, '_, S>,
         time: Time,

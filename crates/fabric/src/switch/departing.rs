@@ -10,20 +10,26 @@ use units::Time;
 
 impl<S: Scheme> Switch<S> {
     /// What may leave `port` changed at `now`; it has been drained to `now`.
-    pub(super) fn refresh(&mut self, window: &Win<'_, '_, S>, port: usize, now: Time) {
-        self.chassis.refresh(port, now);
+    pub(super) fn update_due(&mut self, window: &Win<'_, '_, S>, port: usize, now: Time) {
+        self.chassis.update_due(port, now);
         if self.gated {
             self.schedule_gated(window, port, now);
         }
     }
 
-    /// A packet joined a queue of `port` at `now`; it has been drained to `now`.
+    /// A packet after_enqueue a queue of `port` at `now`; it has been drained to `now`.
     #[inline]
-    pub(super) fn joined(&mut self, window: &Win<'_, '_, S>, port: usize, priority: u8, now: Time) {
+    pub(super) fn after_enqueue(
+        &mut self,
+        window: &Win<'_, '_, S>,
+        port: usize,
+        priority: u8,
+        now: Time,
+    ) {
         if self.gated {
-            self.refresh(window, port, now);
+            self.update_due(window, port, now);
         } else {
-            self.chassis.joined(port, priority, now);
+            self.chassis.after_enqueue(port, priority, now);
         }
     }
 
@@ -78,7 +84,7 @@ impl<S: Scheme> Switch<S> {
             return self.depart_pfc(window, now, port, handle);
         }
         if !PLAIN && S::Cp::RECIRCULATES {
-            match self.put_back(window, now, port, queue, handle) {
+            match self.requeue(window, now, port, queue, handle) {
                 Some(leaving) => handle = leaving,
                 None => return,
             }
@@ -88,9 +94,9 @@ impl<S: Scheme> Switch<S> {
         let (ingress, on_the_wire) = (packet.header.ingress, packet.header.on_the_wire());
         let (_, priority, size) = on_the_wire;
         let mut egress = self.chassis.egress(port);
-        egress.leaves(now, marks, packet);
+        egress.on_dequeue(now, marks, packet);
         if !self.trains.is_empty() && ingress != NO_INGRESS {
-            packet.header.ingress = self.lead(ingress, size);
+            packet.header.ingress = self.ns3_lead(ingress, size);
         }
         self.chassis.ports[port].transmit(window, now, on_the_wire, handle);
         self.next_departure::<PLAIN>(window, port, now);
@@ -99,10 +105,10 @@ impl<S: Scheme> Switch<S> {
                 self.send_pfc(window, now, ingress as usize, priority, false);
             }
         } else {
-            self.own_bytes += u64::from(size);
+            self.generated_bytes += u64::from(size);
         }
         if !PLAIN && LevelOf::<S>::ORDER == Order::Strict {
-            self.chassis.look_at(port);
+            self.chassis.refresh_view(port);
             self.apply_effects(window, now);
         }
     }
@@ -110,10 +116,10 @@ impl<S: Scheme> Switch<S> {
     /// The same for a PFC frame.
     #[cold]
     fn depart_pfc(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize, frame: Handle) {
-        self.own_bytes += u64::from(window.packets.get(&frame).header.size);
+        self.generated_bytes += u64::from(window.packets.get(&frame).header.size);
         self.chassis.transmit_pfc(window, now, port, frame);
         self.next_departure::<false>(window, port, now);
-        self.chassis.look_at(port);
+        self.chassis.refresh_view(port);
     }
 
     /// A packet of `port` began to leave at `now`: sets when the next one does.
@@ -133,7 +139,7 @@ impl<S: Scheme> Switch<S> {
 
     /// Puts a packet that was about to leave back to the tail of its queue, if the congestion point
     /// says so; else it is returned.
-    fn put_back(
+    fn requeue(
         &mut self,
         window: &mut Win<'_, '_, S>,
         now: Time,
@@ -148,9 +154,9 @@ impl<S: Scheme> Switch<S> {
             return Some(handle);
         }
         let this = &mut ports[port];
-        this.put_back(window.packets, queue, handle);
+        this.requeue(window.packets, queue, handle);
         this.free_at = this.free_at.max(now);
-        let (at, in_a_row) = &mut self.put_back[port];
+        let (at, in_a_row) = &mut self.requeued[port];
         *in_a_row = if *at == now { *in_a_row + 1 } else { 1 };
         *at = now;
         // All went back, and again, with what the first time began: none would ever leave at this instant.
@@ -178,7 +184,7 @@ impl<S: Scheme> Switch<S> {
         let Chassis { common, ports, cp, cp_ports, .. } = &mut self.chassis;
         let this = &mut ports[port];
         this.free_at = this.free_at.max(now);
-        let mut open = this.unshaped(this.open(), now);
+        let mut open = this.allowed_by_shaper(this.open(), now);
         if self.sub_queues.is_empty() {
             if open == 0 {
                 return None;
@@ -190,7 +196,7 @@ impl<S: Scheme> Switch<S> {
         let sub_queues = &mut self.sub_queues[port];
         let gate = |queue, head: &Packet<S>| cp.gate(&cp_ports[port], queue, head, now);
         let ready = sub_queues.open(packets, this.paused, gate);
-        let from_sub_queues = this.unshaped(ready.priorities, now);
+        let from_sub_queues = this.allowed_by_shaper(ready.priorities, now);
         open |= from_sub_queues;
         if open == 0 {
             return None;
@@ -199,7 +205,7 @@ impl<S: Scheme> Switch<S> {
         let queue = this.pick(packets, open, Some(common.full_packet));
         let bit = 1 << queue;
         let turn = from_sub_queues & bit != 0
-            && (ready.ahead & bit != 0 || sub_queues.takes_turn(queue, this.has(queue)));
+            && (ready.ahead & bit != 0 || sub_queues.is_turn_of_sub_queue(queue, this.has(queue)));
         let handle = if turn {
             sub_queues.pop(packets, ready.places[queue & 7])
         } else {

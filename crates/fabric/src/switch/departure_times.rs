@@ -6,15 +6,15 @@ use units::Time;
 
 /// Times by port, with a bit for each port that has one: most ports of a switch are idle.
 #[derive(Debug)]
-pub(crate) struct Due {
+pub(crate) struct DepartureTimes {
     times: Vec<Time>,
     busy: Vec<u64>,
 }
 
-impl Due {
+impl DepartureTimes {
     /// No port has anything to send.
-    pub(crate) fn new(ports: usize) -> Due {
-        Due { times: vec![Time::NEVER; ports], busy: vec![0; ports.div_ceil(64)] }
+    pub(crate) fn new(ports: usize) -> DepartureTimes {
+        DepartureTimes { times: vec![Time::NEVER; ports], busy: vec![0; ports.div_ceil(64)] }
     }
 
     /// Has the processor fetch the times.
@@ -31,29 +31,29 @@ impl Due {
     #[inline]
     pub(crate) fn set(&mut self, port: usize, time: Time) {
         if time == Time::NEVER {
-            self.rest(port);
+            self.set_idle(port);
         } else {
-            self.begin(port, time);
+            self.schedule(port, time);
         }
     }
 
     /// `port`, which has just sent, sends next at `time`.
     #[inline]
-    pub(crate) fn follow(&mut self, port: usize, time: Time) {
+    pub(crate) fn reschedule(&mut self, port: usize, time: Time) {
         debug_assert!(self.times[port] != Time::NEVER);
         self.times[port] = time;
     }
 
     /// `port` has nothing more to send.
     #[inline]
-    pub(crate) fn rest(&mut self, port: usize) {
+    pub(crate) fn set_idle(&mut self, port: usize) {
         self.times[port] = Time::NEVER;
         self.busy[port / 64] &= !(1 << (port % 64));
     }
 
     /// `port` sends at `time`, whether it had something to send or not.
     #[inline]
-    pub(crate) fn begin(&mut self, port: usize, time: Time) {
+    pub(crate) fn schedule(&mut self, port: usize, time: Time) {
         debug_assert!(time != Time::NEVER);
         self.times[port] = time;
         self.busy[port / 64] |= 1 << (port % 64);
@@ -121,7 +121,7 @@ mod tests {
         fn the_earliest_is_the_least(
             changes in prop::collection::vec((0usize..130, prop::option::of(0u64..20)), 1..300),
         ) {
-            let mut due = Due::new(130);
+            let mut due = DepartureTimes::new(130);
             for (port, time) in changes {
                 due.set(port, time.map_or(Time::NEVER, Time::from_ns));
                 let least = (0..130).map(|port| due.at(port)).min().unwrap();
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn no_port_is_always_first_among_equals() {
-        let mut due = Due::new(8);
+        let mut due = DepartureTimes::new(8);
         let first = (1..1_000)
             .filter(|&round| {
                 due.set(2, Time::from_ns(round * 80));

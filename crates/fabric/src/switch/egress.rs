@@ -47,19 +47,19 @@ impl<S: Scheme> Egress<'_, S> {
 
     /// A packet is about to join a queue; `marks`: RED decides now.
     #[inline(always)]
-    pub(crate) fn joins(&mut self, now: Time, marks: bool, packet: &mut Packet<S>) {
-        self.records_join(now, packet);
+    pub(crate) fn on_enqueue(&mut self, now: Time, marks: bool, packet: &mut Packet<S>) {
+        self.record_enqueue(now, packet);
         if marks {
             let (priority, size) = (packet.header.priority, packet.header.size);
             let queue = self.port.class_bytes(priority) + u64::from(size);
             self.mark(queue, priority, packet, now);
         }
-        self.tells_join(now, packet);
+        self.notify_enqueue(now, packet);
     }
 
     /// The recorder hears that a packet is about to join a queue.
     #[inline(always)]
-    pub(crate) fn records_join(&mut self, now: Time, packet: &Packet<S>) {
+    pub(crate) fn record_enqueue(&mut self, now: Time, packet: &Packet<S>) {
         if let Some(recorder) = &mut self.recorder {
             let (bytes, number) = (self.port.class_bytes(packet.header.priority), self.number);
             recorder.packet(now, number as u16, Happening::Enqueued, bytes, &packet.header);
@@ -69,7 +69,7 @@ impl<S: Scheme> Egress<'_, S> {
 
     /// So does the congestion point.
     #[inline(always)]
-    pub(crate) fn tells_join(&mut self, now: Time, packet: &mut Packet<S>) {
+    pub(crate) fn notify_enqueue(&mut self, now: Time, packet: &mut Packet<S>) {
         if let Some((cp, state)) = &mut self.cp {
             let view = self.port.view(self.number, packet.header.priority);
             let full = Full::new(now, self.effects, self.views);
@@ -80,7 +80,7 @@ impl<S: Scheme> Egress<'_, S> {
 
     /// A packet that is not a PFC frame begins to leave; `marks`: RED decides now.
     #[inline(always)]
-    pub(crate) fn leaves(&mut self, now: Time, marks: bool, packet: &mut Packet<S>) {
+    pub(crate) fn on_dequeue(&mut self, now: Time, marks: bool, packet: &mut Packet<S>) {
         let (kind, priority, size) = packet.header.on_the_wire();
         if let Some(recorder) = &mut self.recorder {
             recorder.shrinks(now, self.number, self.port.queue_bytes);
@@ -96,7 +96,7 @@ impl<S: Scheme> Egress<'_, S> {
                 red.marks(self.port.class_bytes(priority), Some(draws));
             }
         }
-        self.tells_leave(now, packet);
+        self.notify_dequeue(now, packet);
         if let Some(recorder) = &mut self.recorder {
             let (bytes, number) = (self.port.class_bytes(priority), self.number);
             recorder.packet(now, number as u16, Happening::Dequeued, bytes, &packet.header);
@@ -105,7 +105,7 @@ impl<S: Scheme> Egress<'_, S> {
 
     /// The congestion point hears that a packet begins to leave.
     #[inline(always)]
-    pub(crate) fn tells_leave(&mut self, now: Time, packet: &mut Packet<S>) {
+    pub(crate) fn notify_dequeue(&mut self, now: Time, packet: &mut Packet<S>) {
         if let Some((cp, state)) = &mut self.cp {
             let view = self.port.view(self.number, packet.header.priority);
             let departure = Departure { now, effects: self.effects, views: self.views };
@@ -115,7 +115,7 @@ impl<S: Scheme> Egress<'_, S> {
     }
 
     /// The congestion point hears that a packet which waited is dropped.
-    pub(crate) fn tells_drop(&mut self, now: Time, packet: &Packet<S>) {
+    pub(crate) fn notify_drop(&mut self, now: Time, packet: &Packet<S>) {
         if let Some((cp, state)) = &mut self.cp {
             let view = self.port.view(self.number, packet.header.priority);
             let full = Full::new(now, self.effects, self.views);
@@ -124,7 +124,7 @@ impl<S: Scheme> Egress<'_, S> {
     }
 
     /// The congestion point hears that a priority is paused, or goes on.
-    pub(crate) fn tells_pfc(&mut self, now: Time, priority: u8, paused: bool) {
+    pub(crate) fn notify_pfc(&mut self, now: Time, priority: u8, paused: bool) {
         if let Some((cp, state)) = &mut self.cp {
             let view = self.port.view(self.number, priority);
             let full = Full::new(now, self.effects, self.views);
@@ -135,7 +135,7 @@ impl<S: Scheme> Egress<'_, S> {
 }
 
 /// What a switch does because a hook asked for it.
-pub(crate) enum Made<S: Scheme> {
+pub(crate) enum SwitchAction<S: Scheme> {
     /// Sends a packet to a host.
     ToHost(Packet<S>),
     /// Sends a packet over the link of a port.
@@ -144,8 +144,8 @@ pub(crate) enum Made<S: Scheme> {
     Wake(usize),
 }
 
-impl<S: Scheme> Made<S> {
-    pub(crate) fn of(common: &Common<S>, effect: SwitchEffect<S::Ctl>) -> Made<S> {
+impl<S: Scheme> SwitchAction<S> {
+    pub(crate) fn of(common: &Common<S>, effect: SwitchEffect<S::Ctl>) -> SwitchAction<S> {
         match effect {
             SwitchEffect::ToHost(mut address, target, ctl) => {
                 if target == Target::Source {
@@ -154,13 +154,13 @@ impl<S: Scheme> Made<S> {
                 let mut header = control_header(common, Kind::Ctl, &ctl);
                 header.address = address;
                 header.flags.set(Flags::TO_SOURCE, target == Target::Source);
-                Made::ToHost(Packet { header, body: Body::Ctl(ctl) })
+                SwitchAction::ToHost(Packet { header, body: Body::Ctl(ctl) })
             }
             SwitchEffect::ToLink(port, ctl) => {
                 let header = control_header(common, Kind::LinkCtl, &ctl);
-                Made::ToLink(port.index(), Packet { header, body: Body::Ctl(ctl) })
+                SwitchAction::ToLink(port.index(), Packet { header, body: Body::Ctl(ctl) })
             }
-            SwitchEffect::Wake(port) => Made::Wake(port.index()),
+            SwitchEffect::Wake(port) => SwitchAction::Wake(port.index()),
         }
     }
 }

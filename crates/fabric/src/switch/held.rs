@@ -10,7 +10,7 @@ use units::Time;
 /// A switch that resubmits packets gives most of them about the same time: those that end their hold
 /// in the order in which they begin it are a queue, and only the others a heap.
 #[derive(Debug, Default)]
-pub(crate) struct Held {
+pub(crate) struct HeldPackets {
     queue: VecDeque<Waiting>,
     others: BinaryHeap<Reverse<Waiting>>,
     holds: u64,
@@ -47,7 +47,7 @@ impl Ord for Waiting {
     }
 }
 
-impl Held {
+impl HeldPackets {
     /// Holds a packet that came through `in_port`.
     #[inline]
     pub(crate) fn add(&mut self, until: Time, in_port: u16, handle: Handle) {
@@ -103,7 +103,7 @@ mod tests {
         ) {
             let arena = Arena::new();
             let mut packets = arena.packets();
-            let mut held = Held::default();
+            let mut held = HeldPackets::default();
             let (mut expected, mut now) = (Vec::new(), 0);
             for (number, (span, passes)) in steps.into_iter().enumerate() {
                 let until = now + span;

@@ -28,10 +28,10 @@ impl<S: Scheme> Switch<S> {
     /// The link of `port` carries packets again. Its peer knows of no pause any more.
     fn repair(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize) {
         self.losses.as_mut().expect("its links may fail").set_failed(port, false);
-        self.chassis.ports[port].bring_up();
-        self.chassis.look_at(port);
+        self.chassis.ports[port].set_link_up();
+        self.chassis.refresh_view(port);
         for priority in 0..8 {
-            if self.chassis.mmu.pauses(port as u16, priority) {
+            if self.chassis.mmu.pauses_peer(port as u16, priority) {
                 self.send_pfc(window, now, port, priority, true);
             }
         }
@@ -39,10 +39,10 @@ impl<S: Scheme> Switch<S> {
 
     /// The link of `port` fails: what waits for it is dropped.
     fn cut(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize) {
-        let paused = self.chassis.ports[port].take_down(now);
+        let paused = self.chassis.ports[port].set_link_down(now);
         self.chassis.due.set(port, Time::NEVER);
         self.losses.as_mut().expect("its links may fail").set_failed(port, true);
-        while let Some(handle) = self.take_any(window, port) {
+        while let Some(handle) = self.remove_any(window, port) {
             let packet = window.packets.remove(handle);
             let header = packet.header;
             let is_pfc = header.kind == Kind::Pfc;
@@ -60,7 +60,7 @@ impl<S: Scheme> Switch<S> {
             if is_pfc {
                 continue;
             }
-            self.chassis.egress(port).tells_drop(now, &packet);
+            self.chassis.egress(port).notify_drop(now, &packet);
             if header.ingress != NO_INGRESS {
                 let size = u64::from(header.size);
                 self.chassis.audit.removed += size;
@@ -69,21 +69,21 @@ impl<S: Scheme> Switch<S> {
                 }
             }
         }
-        self.chassis.look_at(port);
+        self.chassis.refresh_view(port);
         for priority in (0..8).filter(|priority| paused & 1 << priority != 0) {
-            self.chassis.egress(port).tells_pfc(now, priority, false);
+            self.chassis.egress(port).notify_pfc(now, priority, false);
         }
         self.apply_effects(window, now);
     }
 
-    fn take_any(&mut self, window: &Win<'_, '_, S>, port: usize) -> Option<Handle> {
-        let own = self.chassis.ports[port].take_any(window.packets).map(|(_, handle)| handle);
-        own.or_else(|| self.sub_queues.get_mut(port)?.take_any(window.packets))
+    fn remove_any(&mut self, window: &Win<'_, '_, S>, port: usize) -> Option<Handle> {
+        let own = self.chassis.ports[port].remove_any(window.packets).map(|(_, handle)| handle);
+        own.or_else(|| self.sub_queues.get_mut(port)?.remove_any(window.packets))
     }
 
     /// A packet was lost on the link to `in_port`.
     #[cold]
-    pub(super) fn lose(
+    pub(super) fn drop_lost(
         &mut self,
         window: &mut Win<'_, '_, S>,
         now: Time,

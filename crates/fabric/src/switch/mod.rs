@@ -27,10 +27,10 @@ use crate::packet::{Header, NO_INGRESS, Scheme, Win, is_pause};
 use crate::port::Port;
 use crate::port::losses::Losses;
 use crate::switch::chassis::{Chassis, SwitchAudit};
-use crate::switch::egress::{LevelOf, Made};
-use crate::switch::held::Held;
+use crate::switch::egress::{LevelOf, SwitchAction};
+use crate::switch::held::HeldPackets;
 use crate::switch::sub_queue::SubQueues;
-use rack::Parts;
+use rack::RackPorts;
 use schemes::contract::{Cp, Level, Order};
 use units::Time;
 
@@ -39,16 +39,16 @@ pub(crate) struct Switch<S: Scheme> {
     pub(crate) chassis: Chassis<S>,
     sub_queues: Vec<SubQueues>,
     /// By port, the packets put back in a row, and when; kept where packets go back.
-    put_back: Vec<(Time, u32)>,
+    requeued: Vec<(Time, u32)>,
     /// Shapers or gates have a say in what leaves.
     gated: bool,
     /// Nothing has a say in what leaves but priorities, pauses and shapers: an idle port may pass packets
     /// on at once.
     plain: bool,
     /// Each port may be worked alone.
-    separate_ports: bool,
+    independent_ports: bool,
     /// Where it is the hub of a group, and its ports may be worked alone.
-    parts: Option<Box<Parts>>,
+    rack: Option<Box<RackPorts>>,
     /// RED decides as packets begin to leave.
     marks_at_dequeue: bool,
     /// Which routes hold, and until when: a link that fails somewhere changes them.
@@ -57,15 +57,15 @@ pub(crate) struct Switch<S: Scheme> {
     /// The links to it, where they may lose packets.
     losses: Option<Box<Losses>>,
     /// By port, where arrivals come in the order of their sending.
-    trains: Vec<ns3_order::Train>,
+    trains: Vec<ns3_order::ArrivalTrain>,
     /// Room to sort them.
     emissions: Vec<ns3_order::Emission>,
     /// Arrivals that were put in order.
-    arranged: u64,
+    reordered: u64,
     /// Apart, as few schemes hold packets.
-    held: Box<Held>,
+    held: Box<HeldPackets>,
     /// Bytes sent of PFC frames and of packets that it made itself.
-    own_bytes: u64,
+    generated_bytes: u64,
 }
 
 impl<S: Scheme> Switch<S> {
@@ -94,20 +94,22 @@ impl<S: Scheme> Switch<S> {
         );
         let trains = if common.quirks.emission_order {
             let ends = common.graph.ports(*node).iter().zip(ports);
-            ends.map(|(end, port)| ns3_order::Train::new(common.graph.is_host(end.peer), port))
-                .collect()
+            ends.map(|(end, port)| {
+                ns3_order::ArrivalTrain::new(common.graph.is_host(end.peer), port)
+            })
+            .collect()
         } else {
             Vec::new()
         };
         let mut switch = Switch {
             gated: !sub_queues.is_empty() || ports.iter().any(Port::is_shaped),
-            separate_ports: false,
-            parts: None,
+            independent_ports: false,
+            rack: None,
             plain: (cp.is_none() || Self::PLAIN_WITH_POINT)
                 && common.short_ways
                 && losses.is_none()
                 && sub_queues.is_empty()
-                && recorder.as_ref().is_none_or(|recorder| !recorder.takes_packets())
+                && recorder.as_ref().is_none_or(|recorder| !recorder.records_packets())
                 && !common.marks_at_enqueue,
             marks_at_dequeue: common.marks_at_dequeue,
             epoch: 0,
@@ -115,21 +117,21 @@ impl<S: Scheme> Switch<S> {
             losses,
             trains,
             emissions: Vec::new(),
-            arranged: 0,
+            reordered: 0,
             sub_queues,
-            put_back: if <S::Cp as Cp<S>>::RECIRCULATES {
+            requeued: if <S::Cp as Cp<S>>::RECIRCULATES {
                 vec![(Time::NEVER, 0); count]
             } else {
                 Vec::new()
             },
             held: Box::default(),
-            own_bytes: 0,
+            generated_bytes: 0,
             chassis,
         };
-        switch.separate_ports = switch.has_separate_ports();
+        switch.independent_ports = switch.ports_are_independent();
         let Chassis { common, node, .. } = &switch.chassis;
-        if switch.separate_ports && common.groups.is_hub(*node) {
-            switch.parts = Some(Box::new(Parts::new(common, *node)));
+        if switch.independent_ports && common.groups.is_hub(*node) {
+            switch.rack = Some(Box::new(RackPorts::new(common, *node)));
         }
         switch
     }
@@ -158,9 +160,9 @@ impl<S: Scheme> Switch<S> {
         loop {
             // When departures are worked in order: when the next one is due.
             let mut in_order = None;
-            if self.works_in_order() {
+            if self.departs_in_time_order() {
                 in_order = Some(self.depart_in_order(window, until));
-                if !self.works_in_order() {
+                if !self.departs_in_time_order() {
                     continue;
                 }
             } else {
@@ -168,18 +170,20 @@ impl<S: Scheme> Switch<S> {
                 // held, or has the congestion point want to be woken).
                 let quiet = self.next_timer().min(self.chassis.probes.next()).min(until);
                 if self.plain {
-                    self.pass_on(window, quiet);
+                    self.forward_batch(window, quiet);
                 } else {
                     let last = quiet.min(until - Time::from_ps(1));
                     while let Some((time, port, handle)) = window.next_arrival_by(last) {
                         self.on_arrival(window, time, port, handle);
-                        if LevelOf::<S>::EMITS || self.next_timer() < last || self.works_in_order()
+                        if LevelOf::<S>::EMITS
+                            || self.next_timer() < last
+                            || self.departs_in_time_order()
                         {
                             break;
                         }
                     }
                 }
-                if self.works_in_order() {
+                if self.departs_in_time_order() {
                     continue;
                 }
             }
@@ -191,7 +195,7 @@ impl<S: Scheme> Switch<S> {
             }
             if next == arrival {
                 if self.plain && next < timer.min(probe) {
-                    self.pass_next_on(window, in_order);
+                    self.forward_next(window, in_order);
                 } else {
                     let (time, port, handle) = window.next_arrival().expect("there is one");
                     self.on_arrival(window, time, port, handle);
@@ -211,7 +215,7 @@ impl<S: Scheme> Switch<S> {
     fn depart_in_order(&mut self, window: &mut Win<'_, '_, S>, until: Time) -> Time {
         let limit = window.next_arrival_time().min(until);
         let probe = self.chassis.probes.next();
-        while self.works_in_order() {
+        while self.departs_in_time_order() {
             let (due, port) = self.chassis.due.earliest();
             if due >= limit || due >= self.next_timer() || due > probe {
                 return due;
@@ -223,8 +227,8 @@ impl<S: Scheme> Switch<S> {
 
     /// Whether departures must be worked one by one in time order.
     #[inline]
-    fn works_in_order(&self) -> bool {
-        self.chassis.mmu.is_pausing() || self.chassis.is_strict()
+    fn departs_in_time_order(&self) -> bool {
+        self.chassis.mmu.pauses_any_peer() || self.chassis.is_strict()
     }
 
     #[inline]
@@ -246,7 +250,7 @@ impl<S: Scheme> Switch<S> {
 
     /// Has all ports send what they send before `time`; returns when the next packet leaves after.
     fn drain_all(&mut self, window: &mut Win<'_, '_, S>, time: Time) -> Time {
-        while self.works_in_order() {
+        while self.departs_in_time_order() {
             let (due, port) = self.chassis.due.earliest();
             if due >= time {
                 return due;
@@ -264,14 +268,14 @@ impl<S: Scheme> Switch<S> {
 
     fn on_pfc(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize, header: &Header) {
         self.drain(window, port, now);
-        let at_once = self.sends_at_once(window, port, now);
-        let changed = self.chassis.hears_pfc(now, port, header);
-        self.refresh(window, port, now);
-        if at_once {
-            self.send_at_once(window, now, port);
+        let immediate = self.sends_immediately(window, port, now);
+        let changed = self.chassis.apply_pfc(now, port, header);
+        self.update_due(window, port, now);
+        if immediate {
+            self.send_immediately(window, now, port);
         }
         if changed {
-            self.chassis.egress(port).tells_pfc(now, header.priority, is_pause(header));
+            self.chassis.egress(port).notify_pfc(now, header.priority, is_pause(header));
             self.apply_effects(window, now);
         }
     }
@@ -292,7 +296,7 @@ impl<S: Scheme> Switch<S> {
         }
         self.drain(window, port, now);
         self.chassis.enqueue_pfc(window, now, port, priority, pause);
-        self.refresh(window, port, now);
+        self.update_due(window, port, now);
     }
 
     fn on_timer(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
@@ -317,19 +321,19 @@ impl<S: Scheme> Switch<S> {
     fn apply(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
         let mut effects = std::mem::take(&mut self.chassis.effects);
         for effect in effects.drain(..) {
-            match Made::of(&self.chassis.common, effect) {
-                Made::ToHost(packet) => {
+            match SwitchAction::of(&self.chassis.common, effect) {
+                SwitchAction::ToHost(packet) => {
                     let handle = window.packets.insert(packet);
                     self.forward(window, now, NO_INGRESS, handle);
                 }
-                Made::ToLink(port, _) if self.chassis.ports[port].is_down() => {}
-                Made::ToLink(port, packet) => {
+                SwitchAction::ToLink(port, _) if self.chassis.ports[port].is_down() => {}
+                SwitchAction::ToLink(port, packet) => {
                     let handle = window.packets.insert(packet);
                     self.enqueue(window, now, NO_INGRESS, port, handle);
                 }
-                Made::Wake(port) => {
+                SwitchAction::Wake(port) => {
                     self.drain(window, port, now);
-                    self.refresh(window, port, now);
+                    self.update_due(window, port, now);
                 }
             }
         }
@@ -351,6 +355,6 @@ impl<S: Scheme> Switch<S> {
     pub(crate) fn final_audit(&self) -> SwitchAudit {
         let Chassis { ports, mmu, audit, .. } = &self.chassis;
         let sent: u64 = ports.iter().map(|port| port.counters.tx_bytes).sum();
-        SwitchAudit { departed: sent - self.own_bytes, stored: mmu.used(), ..*audit }
+        SwitchAudit { departed: sent - self.generated_bytes, stored: mmu.used(), ..*audit }
     }
 }

@@ -19,7 +19,7 @@ use units::Time;
 
 /// The packets that came through a port without a gap.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Train {
+pub(super) struct ArrivalTrain {
     /// When the last began to be sent, and when that ended.
     sent: Time,
     end: Time,
@@ -32,10 +32,10 @@ pub(super) struct Train {
     usual: [(u64, Time); 2],
 }
 
-impl Train {
-    pub(super) fn new(from_host: bool, port: &Port) -> Train {
-        let (propagation, usual) = (port.propagation(), port.usual_sizes());
-        Train { from_host, propagation, usual, ..Train::default() }
+impl ArrivalTrain {
+    pub(super) fn new(from_host: bool, port: &Port) -> ArrivalTrain {
+        let (propagation, usual) = (port.propagation(), port.common_sizes());
+        ArrivalTrain { from_host, propagation, usual, ..ArrivalTrain::default() }
     }
 }
 
@@ -57,7 +57,7 @@ impl<S: Scheme> Switch<S> {
     /// What a packet that came through `port` tells where it goes: how long before it can leave at the
     /// earliest it was sent, ns.
     #[inline]
-    pub(super) fn lead(&self, port: u16, size: u16) -> u16 {
+    pub(super) fn ns3_lead(&self, port: u16, size: u16) -> u16 {
         let on_the_way = self.trains[port as usize].propagation + self.wire_time(port, size);
         u16::try_from(on_the_way.ns()).unwrap_or(u16::MAX)
     }
@@ -66,7 +66,7 @@ impl<S: Scheme> Switch<S> {
     /// instant. It does if the wire is free, because then no departure is scheduled there. Drains
     /// the port first: until then, its state may be older than `now`.
     #[inline(always)]
-    pub(super) fn sends_at_once(
+    pub(super) fn sends_immediately(
         &mut self,
         window: &mut Win<'_, '_, S>,
         port: usize,
@@ -79,9 +79,9 @@ impl<S: Scheme> Switch<S> {
         self.chassis.ports[port].free_at < now
     }
 
-    /// Sends the packet for which [`sends_at_once`](Switch::sends_at_once) returned true.
+    /// Sends the packet for which [`sends_immediately`](Switch::sends_immediately) returned true.
     #[inline(never)]
-    pub(super) fn send_at_once(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize) {
+    pub(super) fn send_immediately(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: usize) {
         if self.chassis.due.at(port) == now {
             self.depart(window, port);
         }
@@ -131,8 +131,8 @@ impl<S: Scheme> Switch<S> {
     /// Takes down in which order the arrivals of an instant came.
     fn number(&mut self, keys: &mut Vec<Emission>) {
         for (.., port) in keys.drain(..) {
-            self.arranged += 1;
-            self.trains[port as usize].place = self.arranged;
+            self.reordered += 1;
+            self.trains[port as usize].place = self.reordered;
         }
     }
 }

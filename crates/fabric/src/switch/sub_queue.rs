@@ -14,7 +14,7 @@ struct SubQueue {
 }
 
 /// Which sub-queues may send now.
-pub(crate) struct Open {
+pub(crate) struct ReadySubQueues {
     /// Priorities that have one.
     pub(crate) priorities: u16,
     /// For each of them the place in the round of the first that may.
@@ -62,8 +62,9 @@ impl SubQueues {
         packets: &Packets<'_, Packet<S>>,
         paused: u16,
         gate: impl Fn(u32, &Packet<S>) -> Gate,
-    ) -> Open {
-        let mut open = Open { priorities: 0, places: [0; 8], ahead: 0, wait: Time::NEVER };
+    ) -> ReadySubQueues {
+        let mut open =
+            ReadySubQueues { priorities: 0, places: [0; 8], ahead: 0, wait: Time::NEVER };
         for (place, &number) in self.round.iter().enumerate() {
             let queue = &self.queues[number as usize];
             let bit = 1 << queue.priority;
@@ -86,7 +87,7 @@ impl SubQueues {
 
     /// Whether a sub-queue rather than the port's own queue of this priority goes now: they
     /// alternate where both have packets.
-    pub(crate) fn takes_turn(&mut self, priority: usize, own_waits: bool) -> bool {
+    pub(crate) fn is_turn_of_sub_queue(&mut self, priority: usize, own_waits: bool) -> bool {
         let bit = 1 << priority;
         if own_waits && self.own_turn & bit != 0 {
             self.own_turn &= !bit;
@@ -97,7 +98,7 @@ impl SubQueues {
     }
 
     /// Takes any packet that waits here.
-    pub(crate) fn take_any<S: Scheme>(
+    pub(crate) fn remove_any<S: Scheme>(
         &mut self,
         packets: &Packets<'_, Packet<S>>,
     ) -> Option<Handle> {

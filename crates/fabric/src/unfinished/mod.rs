@@ -69,8 +69,8 @@ pub(crate) fn pauses<S: Scheme>(common: &Common<S>, devices: &[NodeDevice<S>]) -
         let link = common.graph.ports(node as u32)[number];
         let wants = |priority: u8| match &devices[link.peer as usize] {
             NodeDevice::Host(_) => false,
-            NodeDevice::Switch(switch) => switch.chassis.mmu.pauses(link.peer_port, priority),
-            NodeDevice::Cioq(switch) => switch.chassis.mmu.pauses(link.peer_port, priority),
+            NodeDevice::Switch(switch) => switch.chassis.mmu.pauses_peer(link.peer_port, priority),
+            NodeDevice::Cioq(switch) => switch.chassis.mmu.pauses_peer(link.peer_port, priority),
         };
         for (priority, since) in (0..8).zip(port.paused_since()) {
             found.extend(since.map(|since| Pause {

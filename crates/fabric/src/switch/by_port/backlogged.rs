@@ -4,26 +4,26 @@
 //! had come by then. So departures are worked one after the other, with an eye on the arrivals: whether an
 //! arrival or a departure is the next thing to happen could not be guessed.
 
-use super::Alone;
+use super::IsolatedPort;
 use crate::packet::{NO_INGRESS, Scheme, Win};
 use std::hint::select_unpredictable;
 use units::Time;
 
 /// Arrivals that are worked at once, at most.
-const MOST: usize = 31;
+const MAX_BATCH: usize = 31;
 /// Arrivals that are looked at side by side: how many of them come before something can't be guessed.
-const BESIDE: usize = 4;
+const COMPARE_WIDTH: usize = 4;
 /// An entry later than those of all arrivals, and its time.
-const NOTHING: u64 = u64::MAX;
-const NEVER: u64 = engine::offset_ps(NOTHING);
+const NO_ENTRY: u64 = u64::MAX;
+const NEVER: u64 = engine::offset_ps(NO_ENTRY);
 
 /// What arrives for a port, in order. Times are picoseconds since the window began.
-pub(in crate::switch) struct Coming {
+pub(in crate::switch) struct ArrivalSchedule {
     count: usize,
     /// When each arrives, and then `NEVER`.
-    times: [u32; MOST + 1 + BESIDE],
+    times: [u32; MAX_BATCH + 1 + COMPARE_WIDTH],
     /// Bytes of the first so many.
-    bytes: [u32; MOST + 1],
+    bytes: [u32; MAX_BATCH + 1],
     /// By priority, the one that goes first first: a bit for each of the two, and what is known of them.
     priorities: u16,
     queues: [Queue; 2],
@@ -31,11 +31,11 @@ pub(in crate::switch) struct Coming {
 
 /// A priority while its port is worked.
 struct Queue {
-    /// Its arrivals, and then `NOTHING`.
-    entries: [u64; MOST + 1],
+    /// Its arrivals, and then `NO_ENTRY`.
+    entries: [u64; MAX_BATCH + 1],
     count: usize,
     /// Bytes of it among the first so many arrivals of all.
-    bytes: [u32; MOST + 1],
+    bytes: [u32; MAX_BATCH + 1],
     priority: u8,
     is_paused: bool,
     /// Packets that waited as the window began, and still do.
@@ -48,12 +48,12 @@ struct Queue {
     there: u64,
 }
 
-impl Coming {
-    pub(super) fn new() -> Coming {
+impl ArrivalSchedule {
+    pub(super) fn new() -> ArrivalSchedule {
         let queue = || Queue {
-            entries: [NOTHING; MOST + 1],
+            entries: [NO_ENTRY; MAX_BATCH + 1],
             count: 0,
-            bytes: [0; MOST + 1],
+            bytes: [0; MAX_BATCH + 1],
             priority: 0,
             is_paused: false,
             waiting: 0,
@@ -61,10 +61,10 @@ impl Coming {
             left: 0,
             there: NEVER,
         };
-        Coming {
+        ArrivalSchedule {
             count: 0,
-            times: [NEVER as u32; MOST + 1 + BESIDE],
-            bytes: [0; MOST + 1],
+            times: [NEVER as u32; MAX_BATCH + 1 + COMPARE_WIDTH],
+            bytes: [0; MAX_BATCH + 1],
             priorities: 0,
             queues: [queue(), queue()],
         }
@@ -79,19 +79,19 @@ impl Coming {
         }
     }
 
-    /// Takes in `arrivals`, [`MOST`] at most; returns their priorities, a bit for each.
+    /// Takes in `arrivals`, [`MAX_BATCH`] at most; returns their priorities, a bit for each.
     #[inline(always)]
     fn take_in<S: Scheme>(&mut self, window: &Win<'_, '_, S>, arrivals: &[u64]) -> u16 {
-        let Coming { times, bytes, queues: [one, two], .. } = self;
+        let ArrivalSchedule { times, bytes, queues: [one, two], .. } = self;
         let (mut of_all, mut of_two, mut ones, mut twos, mut priorities) = (0, 0, 0, 0, 0);
-        for (place, &entry) in arrivals.iter().take(MOST).enumerate() {
+        for (place, &entry) in arrivals.iter().take(MAX_BATCH).enumerate() {
             // SAFETY: they were dealt out in this window, and nobody has taken them.
             let header = unsafe { &window.peek_bucketed(entry).header };
             priorities |= 1 << (header.priority & 7);
             let is_two = header.priority == two.priority;
             // Each goes into both lists, and is counted in one.
-            one.entries[ones % (MOST + 1)] = entry;
-            two.entries[twos % (MOST + 1)] = entry;
+            one.entries[ones % (MAX_BATCH + 1)] = entry;
+            two.entries[twos % (MAX_BATCH + 1)] = entry;
             ones += usize::from(!is_two);
             twos += usize::from(is_two);
             let size = u32::from(header.size);
@@ -102,22 +102,22 @@ impl Coming {
             one.bytes[place + 1] = of_all - of_two;
             two.bytes[place + 1] = of_two;
         }
-        one.entries[ones % (MOST + 1)] = NOTHING;
-        two.entries[twos % (MOST + 1)] = NOTHING;
+        one.entries[ones % (MAX_BATCH + 1)] = NO_ENTRY;
+        two.entries[twos % (MAX_BATCH + 1)] = NO_ENTRY;
         (one.count, two.count) = (ones, twos);
         self.count = ones + twos;
-        self.times[self.count % (MOST + 1)..][..BESIDE].fill(NEVER as u32);
+        self.times[self.count % (MAX_BATCH + 1)..][..COMPARE_WIDTH].fill(NEVER as u32);
         priorities
     }
 
     /// How many have come by `time`, where so many came before.
     #[inline(always)]
-    fn come_by(&self, time: u64, mut before: usize) -> usize {
+    fn arrived_by(&self, time: u64, mut before: usize) -> usize {
         loop {
-            let beside = &self.times[before % (MOST + 1)..][..BESIDE];
+            let beside = &self.times[before % (MAX_BATCH + 1)..][..COMPARE_WIDTH];
             let more = beside.iter().filter(|&&other| u64::from(other) <= time).count();
             before += more;
-            if more < BESIDE {
+            if more < COMPARE_WIDTH {
                 return before;
             }
         }
@@ -128,40 +128,40 @@ impl Queue {
     /// Finds out when its next packet may go.
     #[inline(always)]
     fn look(&mut self) {
-        let comes = engine::offset_ps(self.entries[self.taken % (MOST + 1)]);
+        let comes = engine::offset_ps(self.entries[self.taken % (MAX_BATCH + 1)]);
         let there = select_unpredictable(self.waiting != 0, 0, comes);
         self.there = select_unpredictable(self.is_paused, NEVER, there);
     }
 }
 
-impl<'run, S: Scheme> Alone<'_, 'run, S> {
+impl<'run, S: Scheme> IsolatedPort<'_, 'run, S> {
     /// Passes on what waits and what arrives, as long as all is of two priorities of which one always goes
     /// first; returns the arrivals that are left.
     #[inline(always)]
-    pub(super) fn work_busy<'c>(
+    pub(super) fn advance_backlogged<'c>(
         &mut self,
         window: &mut Win<'_, 'run, S>,
         mut arrivals: &'c [u64],
-        coming: &mut Coming,
+        schedule: &mut ArrivalSchedule,
     ) -> &'c [u64] {
         loop {
-            let priorities = self.egress.port.waiting | coming.take_in(window, arrivals);
-            if priorities & !coming.priorities != 0 {
+            let priorities = self.egress.port.waiting | schedule.take_in(window, arrivals);
+            if priorities & !schedule.priorities != 0 {
                 // Other ports will have what this one has. Of what take turns, one may be here alone.
                 let port = &self.egress.port;
-                let found = [priorities | coming.priorities, priorities]
+                let found = [priorities | schedule.priorities, priorities]
                     .into_iter()
                     .find_map(|among| Some((port.strict_pair(among)?, among)));
                 let Some((pair, among)) = found else { return arrivals };
-                coming.set_priorities(pair, among);
-                coming.take_in(window, arrivals);
+                schedule.set_priorities(pair, among);
+                schedule.take_in(window, arrivals);
             }
-            let later = arrivals.get(MOST..).unwrap_or_default();
+            let later = arrivals.get(MAX_BATCH..).unwrap_or_default();
             let limit = match later.first() {
                 Some(&next) => engine::offset_ps(next),
                 None => (window.until() - window.begin()).ps(),
             };
-            self.work_until(window, coming, limit);
+            self.depart_until(window, schedule, limit);
             if later.is_empty() {
                 return later;
             }
@@ -171,11 +171,16 @@ impl<'run, S: Scheme> Alone<'_, 'run, S> {
 
     /// Sends what is sent before `limit`, and has the rest of what comes wait.
     #[inline(never)]
-    fn work_until(&mut self, window: &mut Win<'_, 'run, S>, coming: &mut Coming, limit: u64) {
-        let Alone { egress, mmu, lane, marks } = self;
+    fn depart_until(
+        &mut self,
+        window: &mut Win<'_, 'run, S>,
+        schedule: &mut ArrivalSchedule,
+        limit: u64,
+    ) {
+        let IsolatedPort { egress, mmu, lane, marks } = self;
         let begin = window.begin();
         let mut left = egress.port.queue_bytes;
-        for queue in &mut coming.queues {
+        for queue in &mut schedule.queues {
             queue.is_paused = egress.port.paused & 1 << queue.priority != 0;
             queue.waiting = egress.port.class_packets(queue.priority);
             queue.left = egress.port.class_bytes(queue.priority);
@@ -186,18 +191,18 @@ impl<'run, S: Scheme> Alone<'_, 'run, S> {
         let mut free = egress.port.free_at.saturating_sub(begin).ps();
         let (mut start, mut next);
         loop {
-            let [first, second] = [0, 1].map(|index: usize| coming.queues[index].there);
+            let [first, second] = [0, 1].map(|index: usize| schedule.queues[index].there);
             next = first.min(second);
             start = free.max(next);
             if start >= limit {
                 break;
             }
-            come = coming.come_by(start, come);
-            let came = come % (MOST + 1);
-            let came_in_all = u64::from(coming.bytes[came]);
-            let queue = &mut coming.queues[usize::from(first > start)];
+            come = schedule.arrived_by(start, come);
+            let came = come % (MAX_BATCH + 1);
+            let came_in_all = u64::from(schedule.bytes[came]);
+            let queue = &mut schedule.queues[usize::from(first > start)];
             let priority = queue.priority;
-            let entry = queue.entries[queue.taken % (MOST + 1)];
+            let entry = queue.entries[queue.taken % (MAX_BATCH + 1)];
             let waits = queue.waiting != 0;
             // SAFETY: `waiting` and the port's queue count the same; each entry that is not taken there comes
             // once, as `taken` moves on.
@@ -222,7 +227,7 @@ impl<'run, S: Scheme> Alone<'_, 'run, S> {
             if egress.cp.is_some() {
                 let came_through = window.port_of(entry);
                 packet.header.ingress = select_unpredictable(waits, ingress, came_through);
-                egress.tells_leave(now, packet);
+                egress.notify_dequeue(now, packet);
             }
             egress.port.transmit_by(window, lane, now, (kind, size), handle);
             free = (egress.port.free_at - begin).ps();
@@ -237,9 +242,9 @@ impl<'run, S: Scheme> Alone<'_, 'run, S> {
         if next < NEVER {
             port.free_at = port.free_at.max(begin + Time::from_ps(start));
         }
-        let all = coming.count % (MOST + 1);
-        port.set_waiting_bytes(left.wrapping_add(u64::from(coming.bytes[all])), 0);
-        for queue in &coming.queues {
+        let all = schedule.count % (MAX_BATCH + 1);
+        port.set_waiting_bytes(left.wrapping_add(u64::from(schedule.bytes[all])), 0);
+        for queue in &schedule.queues {
             for &entry in &queue.entries[queue.taken..queue.count] {
                 // SAFETY: those that were not taken above, each once.
                 let (_, place, mut handle) = unsafe { window.take_bucketed(entry) };

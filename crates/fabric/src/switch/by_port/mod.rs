@@ -1,4 +1,4 @@
-//! The shortest way of packets through a plain switch. Where nothing but arrivals happens in a window, and
+//! The shortest path of packets through a plain switch. Where nothing but arrivals happens in a window, and
 //! they can't bring any ingress near a limit, ports have nothing to do with each other: each is worked alone,
 //! from the beginning of the window to its end.
 
@@ -11,20 +11,20 @@ use crate::port::scheduler::PFC_BIT;
 use crate::routing::{NOWHERE, Ways};
 use crate::switch::chassis::Chassis;
 use crate::switch::egress::Egress;
-pub(super) use backlogged::Coming;
+pub(super) use backlogged::ArrivalSchedule;
 use engine::LinkLane;
 use schemes::contract::{Cp, Level, Order};
 use units::Time;
 
 /// For fewer arrivals per port it is not worth while.
-const FEWEST: usize = 3;
+const MIN_ARRIVALS_PER_PORT: usize = 3;
 
 /// The port that a packet leaves through; [`NOWHERE`] also where it is not meant to be passed on.
 #[inline(always)]
-pub(super) fn way<S: Scheme>(ways: &Ways<'_>, packet: &Packet<S>) -> u16 {
+pub(super) fn next_hop<S: Scheme>(ways: &Ways<'_>, packet: &Packet<S>) -> u16 {
     let Packet { header, .. } = packet;
-    let way = ways.port(header.destination(), header.address.hash);
-    if header.kind.is_passed_on() { way } else { NOWHERE }
+    let next_hop = ways.port(header.destination(), header.address.hash);
+    if header.kind.is_passed_on() { next_hop } else { NOWHERE }
 }
 
 impl<S: Scheme> Switch<S> {
@@ -33,12 +33,12 @@ impl<S: Scheme> Switch<S> {
         !LevelOf::<S>::EMITS && matches!(LevelOf::<S>::ORDER, Order::Lazy);
 
     /// Whether nobody sees in which order ports do what they do.
-    pub(super) fn has_separate_ports(&self) -> bool {
+    pub(super) fn ports_are_independent(&self) -> bool {
         self.plain
             && !S::CLASSES
             && (self.chassis.cp.is_none() || Self::POINTS_ARE_LOCAL)
             && self.chassis.draws.is_none()
-            && !self.chassis.looks_at_packets()
+            && !self.chassis.records_queues_or_packets()
             && self.trains.is_empty()
             && !self.chassis.common.quirks.packet_turns
     }
@@ -46,36 +46,36 @@ impl<S: Scheme> Switch<S> {
     /// Whether it wants so many arrivals dealt out by port.
     #[inline]
     pub(crate) fn wants_buckets(&self, arrivals: usize) -> bool {
-        self.separate_ports && arrivals >= FEWEST * self.chassis.ports.len()
+        self.independent_ports && arrivals >= MIN_ARRIVALS_PER_PORT * self.chassis.ports.len()
     }
 
     /// Handles a window port by port, with arrivals in no order, and returns when something is due after it;
     /// `None` where it must be handled otherwise.
     #[inline(never)]
-    pub(crate) fn advance_by_port(&mut self, window: &mut Win<'_, '_, S>) -> Option<Time> {
+    pub(crate) fn advance_ports(&mut self, window: &mut Win<'_, '_, S>) -> Option<Time> {
         // Packets of the scheme's own may be larger than data: that is seen below.
         let expected =
             window.remaining_arrivals() as u64 * u64::from(self.chassis.common.full_packet);
-        let next = self.quiet_after(window, expected)?;
+        let next = self.quiet_until(window, expected)?;
         let Chassis { common, here, ports, .. } = &self.chassis;
         let mut bytes = 0;
         let ways = common.routes.ways(here)?;
         let buckets = window.bucket(ports.len(), |packet: &Packet<S>| {
             bytes += u64::from(packet.header.size);
-            way(&ways, packet)
+            next_hop(&ways, packet)
         })?;
         if bytes > expected {
             window.recycle(buckets);
             return None;
         }
         self.chassis.audit.arrived += bytes;
-        let mut coming = None;
+        let mut schedule = None;
         let mut due = next;
         for out in 0..self.chassis.ports.len() {
             if let Some(port) = self.chassis.ports.get(out + 1) {
                 window.link_lane(&port.link).prefetch();
             }
-            due = due.min(self.work_port(window, out, buckets.group(out), &mut coming));
+            due = due.min(self.advance_port(window, out, buckets.group(out), &mut schedule));
         }
         window.recycle(buckets);
         Some(due)
@@ -84,7 +84,7 @@ impl<S: Scheme> Switch<S> {
     /// When something else happens than arrivals and departures, if it is after the window and so many bytes
     /// that arrive can't bring any ingress near a limit.
     #[inline]
-    pub(super) fn quiet_after(
+    pub(super) fn quiet_until(
         &mut self,
         window: &mut Win<'_, '_, S>,
         expected: u64,
@@ -98,19 +98,20 @@ impl<S: Scheme> Switch<S> {
         }
         let next = self.next_timer().min(self.chassis.probes.next()).min(self.epoch_end);
         let mmu = &self.chassis.mmu;
-        let quiet = next >= window.until() && !mmu.is_pausing() && mmu.is_calm(expected);
+        let quiet =
+            next >= window.until() && !mmu.pauses_any_peer() && mmu.below_all_limits(expected);
         quiet.then_some(next)
     }
 
     /// Passes on what arrives in a window for a port, and what waits there; returns when the next packet
     /// leaves after it.
     #[inline(always)]
-    pub(super) fn work_port(
+    pub(super) fn advance_port(
         &mut self,
         window: &mut Win<'_, '_, S>,
         out: usize,
         mut arrivals: &[u64],
-        coming: &mut Option<Coming>,
+        schedule: &mut Option<ArrivalSchedule>,
     ) -> Time {
         let until = window.until();
         if arrivals.is_empty() && self.chassis.due.at(out) >= until {
@@ -121,7 +122,7 @@ impl<S: Scheme> Switch<S> {
             self.depart(window, out);
         }
         let (egress, mmu) = self.chassis.egress_and_mmu(out);
-        let mut alone = Alone {
+        let mut isolated = IsolatedPort {
             lane: window.link_lane(&egress.port.link),
             marks: self.marks_at_dequeue,
             // There are none: said here, nobody looks for them at each packet.
@@ -129,40 +130,41 @@ impl<S: Scheme> Switch<S> {
             mmu,
         };
         // Where little waits, what comes next is guessed well enough.
-        if alone.egress.port.is_busy() && !<S::Cp as Cp<S>>::SEES_JOINS {
-            let coming = coming.get_or_insert_with(Coming::new);
-            arrivals = alone.work_busy(window, arrivals, coming);
+        if isolated.egress.port.is_busy() && !<S::Cp as Cp<S>>::SEES_JOINS {
+            let schedule = schedule.get_or_insert_with(ArrivalSchedule::new);
+            arrivals = isolated.advance_backlogged(window, arrivals, schedule);
         }
         while let Some((&entry, rest)) = arrivals.split_first() {
             arrivals = rest;
             // SAFETY: each of the port's arrivals, which were dealt out in this window, once.
             let (now, place, mut handle) = unsafe { window.take_bucketed(entry) };
-            alone.drain(window, now);
+            isolated.drain(window, now);
             let packet = window.packets.get_mut(&mut handle);
             let (kind, priority, size) = packet.header.on_the_wire();
-            if alone.egress.cp.is_some() {
+            if isolated.egress.cp.is_some() {
                 packet.header.ingress = place.port(window);
-                alone.egress.tells_join(now, packet);
+                isolated.egress.notify_enqueue(now, packet);
             }
-            let port = &mut *alone.egress.port;
-            if port.is_open(now) && rest.first().is_none_or(|&next| place.is_strictly_before(next))
+            let port = &mut *isolated.egress.port;
+            if port.can_send_now(now)
+                && rest.first().is_none_or(|&next| place.is_strictly_before(next))
             {
                 // It leaves at once. RED does not mark where nothing is left waiting.
-                alone.egress.tells_leave(now, packet);
-                let port = &mut *alone.egress.port;
-                port.count_through(size);
-                port.transmit_by(window, &alone.lane, now, (kind, size), handle);
+                isolated.egress.notify_dequeue(now, packet);
+                let port = &mut *isolated.egress.port;
+                port.count_direct(size);
+                port.transmit_by(window, &isolated.lane, now, (kind, size), handle);
             } else {
                 packet.header.ingress = place.port(window);
-                alone.mmu.store(packet.header.ingress, priority, u64::from(size));
+                isolated.mmu.store(packet.header.ingress, priority, u64::from(size));
                 if port.open() == 0 && port.paused & 1 << priority == 0 {
                     port.free_at = port.free_at.max(now);
                 }
                 port.enqueue(window.packets, priority, size, handle);
             }
         }
-        alone.drain(window, until);
-        let port = &*alone.egress.port;
+        isolated.drain(window, until);
+        let port = &*isolated.egress.port;
         let due = port.due(port.open());
         self.chassis.due.set(out, due);
         due
@@ -170,7 +172,7 @@ impl<S: Scheme> Switch<S> {
 }
 
 /// A port with which nothing else has anything to do for a while.
-struct Alone<'a, 'run, S: Scheme> {
+struct IsolatedPort<'a, 'run, S: Scheme> {
     egress: Egress<'a, S>,
     mmu: &'a mut Mmu,
     lane: LinkLane<'run>,
@@ -178,7 +180,7 @@ struct Alone<'a, 'run, S: Scheme> {
     marks: bool,
 }
 
-impl<'run, S: Scheme> Alone<'_, 'run, S> {
+impl<'run, S: Scheme> IsolatedPort<'_, 'run, S> {
     /// Sends what is sent before `time`.
     #[inline(always)]
     fn drain(&mut self, window: &mut Win<'_, 'run, S>, time: Time) {
@@ -190,14 +192,14 @@ impl<'run, S: Scheme> Alone<'_, 'run, S> {
     /// Sends the next packet.
     #[inline(never)]
     fn depart(&mut self, window: &mut Win<'_, 'run, S>) {
-        let Alone { egress, mmu, lane, marks } = self;
+        let IsolatedPort { egress, mmu, lane, marks } = self;
         let now = egress.port.free_at;
         let queue = egress.port.pick(window.packets, egress.port.open(), None);
         let mut handle = egress.port.dequeue(window.packets, queue);
         let packet = window.packets.get_mut(&mut handle);
         let (kind, priority, size) = packet.header.on_the_wire();
         let ingress = packet.header.ingress;
-        egress.leaves(now, *marks, packet);
+        egress.on_dequeue(now, *marks, packet);
         egress.port.transmit_by(window, lane, now, (kind, size), handle);
         debug_assert!(ingress != NO_INGRESS, "such a switch makes nothing but PFC frames");
         let goes_on = mmu.release(ingress, priority, u64::from(size));
