@@ -21,7 +21,7 @@ const NIL: u32 = u32::MAX;
 /// How many free slots travel at once between threads.
 const BATCH: usize = if cfg!(any(miri, loom)) { 64 } else { 4096 };
 /// The least address space that is tried for.
-const LEAST_BYTES: usize = 64 << 20;
+const MIN_BYTES: usize = 64 << 20;
 
 /// Ownership of a packet in the arena.
 #[derive(Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl<P: Copy + Send> Arena<P> {
     pub fn new() -> Arena<P> {
         const { assert!(align_of::<Slot<P>>() == LINE) };
         // Miri, which finds undefined behaviour, keeps books of each byte.
-        let reach = reserve(if cfg!(any(miri, loom)) { LEAST_BYTES } else { LINE << HANDLE_BITS });
+        let reach = reserve(if cfg!(any(miri, loom)) { MIN_BYTES } else { LINE << HANDLE_BITS });
         Arena { reach, shared: Mutex::new(Pool { fresh: 0, free: Vec::new() }), owns: PhantomData }
     }
 
@@ -84,7 +84,7 @@ impl<P: Copy + Send> Arena<P> {
 
     /// Free slots: a batch that another thread had too many of, or new ones.
     #[cold]
-    fn more(&self) -> Vec<u32> {
+    fn more_slots(&self) -> Vec<u32> {
         let mut pool = self.shared.lock().expect("no thread panics with the pool");
         if let Some(batch) = pool.free.pop() {
             return batch;
@@ -122,10 +122,10 @@ impl fmt::Display for OutOfAddressSpace {
 /// all else that a run allocates needs some, too.
 fn reserve(bytes: usize) -> MmapRaw {
     let mut granted = bytes;
-    while granted > LEAST_BYTES && map(granted).is_err() {
+    while granted > MIN_BYTES && map(granted).is_err() {
         granted /= 2;
     }
-    let bytes = if granted < bytes { (granted / 4).max(LEAST_BYTES) } else { bytes };
+    let bytes = if granted < bytes { (granted / 4).max(MIN_BYTES) } else { bytes };
     match map(bytes) {
         Ok(reach) => {
             // Packets lie all over it, and a look-up of a page costs as much as a packet. That
@@ -171,7 +171,7 @@ impl<'a, P: Copy + Send> Packets<'a, P> {
         let raw = match self.free.pop() {
             Some(raw) => raw,
             None => {
-                self.free = self.arena.more();
+                self.free = self.arena.more_slots();
                 self.free.pop().expect("batches are not empty")
             }
         };
@@ -194,19 +194,19 @@ impl<'a, P: Copy + Send> Packets<'a, P> {
     pub fn discard(&mut self, handle: Handle) {
         self.free.push(handle.0);
         if self.free.len() >= 4 * BATCH {
-            self.give_back();
+            self.return_batch();
         }
     }
 
     /// What one thread frees and does not use, others may need.
     #[cold]
-    fn give_back(&mut self) {
+    fn return_batch(&mut self) {
         let batch = self.free.split_off(self.free.len() - BATCH);
         self.arena.shared.lock().expect("no thread panics with the pool").free.push(batch);
     }
 
     /// The free slots of this thread's stock, once it needs no more packets.
-    pub(crate) fn into_free(self) -> Vec<u32> {
+    pub(crate) fn into_free_slots(self) -> Vec<u32> {
         self.free
     }
 
@@ -391,7 +391,7 @@ mod tests {
                 _ => one.discard(handle),
             }
         }
-        let free = vec![one.into_free(), other.into_free()];
+        let free = vec![one.into_free_slots(), other.into_free_slots()];
         let mut left = Vec::new();
         Undelivered::new(arena, free).each(|&value| left.push(value));
         left.sort_unstable();

@@ -11,7 +11,7 @@ use units::Time;
 pub(crate) const MAX_PORTS: usize = 1 << 10;
 const SAME_BITS: u32 = 2;
 /// Most packets of a link that arrive at the same instant.
-pub(crate) const SAME_INSTANT: u8 = 1 << SAME_BITS;
+pub(crate) const MAX_SAME_INSTANT: u8 = 1 << SAME_BITS;
 const PORT_SHIFT: u32 = HANDLE_BITS + SAME_BITS;
 const CLASS_SHIFT: u32 = PORT_SHIFT + 10;
 const TIME_SHIFT: u32 = CLASS_SHIFT + 2;
@@ -28,8 +28,8 @@ pub enum TieBreak {
 }
 
 impl TieBreak {
-    pub(crate) fn mix(self) -> Mix {
-        Mix(match self {
+    pub(crate) fn rotation(self) -> PortRotation {
+        PortRotation(match self {
             TieBreak::RotatePorts => 0x9e37_79b9_7f4a_7c15,
             TieBreak::DeviceOrder => 0,
         })
@@ -38,9 +38,9 @@ impl TieBreak {
 
 /// How port numbers are mixed with time: what a time is multiplied by, to take the highest bits.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Mix(u64);
+pub(crate) struct PortRotation(u64);
 
-impl Mix {
+impl PortRotation {
     /// What a port's number is mixed with at `time`.
     #[inline(always)]
     fn turn(self, time: Time) -> u64 {
@@ -51,7 +51,7 @@ impl Mix {
 /// All of an entry but its time: what travels where the window is not known yet.
 #[inline]
 pub(crate) fn tail(
-    mix: Mix,
+    rotation: PortRotation,
     time: Time,
     class: u8,
     port: u16,
@@ -59,7 +59,7 @@ pub(crate) fn tail(
     handle: u32,
 ) -> u64 {
     u64::from(class) << CLASS_SHIFT
-        | (u64::from(port) ^ mix.turn(time)) << PORT_SHIFT
+        | (u64::from(port) ^ rotation.turn(time)) << PORT_SHIFT
         | u64::from(same_instant) << HANDLE_BITS
         | u64::from(handle)
 }
@@ -91,8 +91,8 @@ pub(crate) fn is_later(entry: u64, other: u64) -> bool {
 
 /// The port at which it arrives at `time`.
 #[inline]
-pub(crate) fn port(mix: Mix, entry: u64, time: Time) -> u16 {
-    ((entry >> PORT_SHIFT & (MAX_PORTS as u64 - 1)) ^ mix.turn(time)) as u16
+pub(crate) fn port(rotation: PortRotation, entry: u64, time: Time) -> u16 {
+    ((entry >> PORT_SHIFT & (MAX_PORTS as u64 - 1)) ^ rotation.turn(time)) as u16
 }
 
 /// Its packet.
@@ -107,18 +107,21 @@ mod tests {
 
     #[test]
     fn fields_come_back_and_sort_by_time_then_class() {
-        let (mix, from) = (TieBreak::RotatePorts.mix(), Time::from_us(7));
+        let (rotation, from) = (TieBreak::RotatePorts.rotation(), Time::from_us(7));
         for (since, class, port_number, raw) in
             [(0, 0, 0, 0), (999_999, 2, 1023, (1 << 30) - 1), (83_840, 1, 5, 77)]
         {
             let at = from + Time::from_ps(since);
-            let entry = entry(since, tail(mix, at, class, port_number, 3, raw));
+            let entry = entry(since, tail(rotation, at, class, port_number, 3, raw));
             assert_eq!(time(entry, from), at);
-            assert_eq!(port(mix, entry, at), port_number);
+            assert_eq!(port(rotation, entry, at), port_number);
             assert_eq!(handle(entry), raw);
         }
         let at = |since, class, port| {
-            entry(since, tail(TieBreak::DeviceOrder.mix(), Time::from_ps(since), class, port, 0, 9))
+            entry(
+                since,
+                tail(TieBreak::DeviceOrder.rotation(), Time::from_ps(since), class, port, 0, 9),
+            )
         };
         assert!(at(1, 2, 0) < at(2, 0, 0), "time before class");
         assert!(at(1, 0, 900) < at(1, 1, 3), "class before port");
@@ -127,11 +130,11 @@ mod tests {
 
     #[test]
     fn no_port_is_always_first_among_equal_arrivals() {
-        let mix = TieBreak::RotatePorts.mix();
+        let rotation = TieBreak::RotatePorts.rotation();
         let first = (0..10_000)
             .filter(|&t| {
                 let time = Time::from_ps(t * 83_840);
-                tail(mix, time, 2, 3, 0, 0) < tail(mix, time, 2, 4, 0, 0)
+                tail(rotation, time, 2, 3, 0, 0) < tail(rotation, time, 2, 4, 0, 0)
             })
             .count();
         assert!((4_500..5_500).contains(&first), "{first} of 10000");

@@ -1,7 +1,7 @@
 //! The end of a window: every thread waits for every other.
 
 use crate::sync::{
-    AtomicBool, AtomicUsize, Condvar, Instant, Mutex, Ordering, one_order, yield_now,
+    AtomicBool, AtomicUsize, Condvar, Instant, Mutex, Ordering, seq_cst_fence, yield_now,
 };
 use std::sync::PoisonError;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use std::time::Duration;
 /// another process, and a core that sleeps is where the system moves one of the two; one that is spun
 /// on, or offered for a moment, is not. Linux moves nobody who ran less than half a millisecond ago: a core
 /// that sleeps sooner sleeps until the next tick.
-const PATIENCE: Duration = Duration::from_micros(550);
+const SPIN_TIME: Duration = Duration::from_micros(550);
 /// How often a thread offers its core before it goes to sleep, where there are fewer than threads.
 const YIELDS: u32 = if cfg!(loom) { 1 } else { 16 };
 /// Spins between two looks at the clock.
@@ -22,59 +22,59 @@ const SPINS: u32 = 64;
 pub(crate) struct Barrier {
     threads: usize,
     /// There are fewer cores than threads: somebody always waits for one.
-    crowded: bool,
+    oversubscribed: bool,
     arrived: AtomicUsize,
     round: AtomicUsize,
     /// Threads that sleep, and what they sleep on.
     sleepers: AtomicUsize,
-    bed: Mutex<()>,
+    park_lock: Mutex<()>,
     woken: Condvar,
     /// How often those that rest were called.
     calls: AtomicUsize,
-    broken: AtomicBool,
+    poisoned: AtomicBool,
 }
 
 /// A thread panicked and will not come.
 #[derive(Debug)]
-pub(crate) struct Broken;
+pub(crate) struct Poisoned;
 
 impl Barrier {
     pub(crate) fn new(threads: usize) -> Barrier {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Barrier {
             threads,
-            crowded: threads > cores,
+            oversubscribed: threads > cores,
             arrived: AtomicUsize::new(0),
             round: AtomicUsize::new(0),
             sleepers: AtomicUsize::new(0),
-            bed: Mutex::new(()),
+            park_lock: Mutex::new(()),
             woken: Condvar::new(),
             calls: AtomicUsize::new(0),
-            broken: AtomicBool::new(false),
+            poisoned: AtomicBool::new(false),
         }
     }
 
     /// A barrier that does not ask how many cores there are.
     #[cfg(all(test, loom))]
-    pub(crate) fn modelled(threads: usize, crowded: bool) -> Barrier {
-        Barrier { crowded, ..Barrier::new(threads) }
+    pub(crate) fn modelled(threads: usize, oversubscribed: bool) -> Barrier {
+        Barrier { oversubscribed, ..Barrier::new(threads) }
     }
 
     /// Whether there are several threads, and a core for each.
-    pub(crate) fn is_shared(&self) -> bool {
-        self.threads > 1 && !self.crowded
+    pub(crate) fn has_core_each(&self) -> bool {
+        self.threads > 1 && !self.oversubscribed
     }
 
     /// Whether all threads wait but the one that asks.
     #[inline]
-    pub(crate) fn is_last(&self) -> bool {
+    pub(crate) fn all_others_wait(&self) -> bool {
         self.arrived.load(Ordering::Relaxed) + 1 == self.threads
     }
 
     /// Returns when all threads have called it. What they wrote before is visible after. `begun`: when
     /// this thread began to work after the last time. Says how long it waited for one that had lost its
     /// core.
-    pub(crate) fn wait(&self, begun: Instant) -> Result<Duration, Broken> {
+    pub(crate) fn wait(&self, begun: Instant) -> Result<Duration, Poisoned> {
         if self.threads == 1 {
             return Ok(Duration::ZERO);
         }
@@ -87,9 +87,9 @@ impl Barrier {
             return Ok(Duration::ZERO);
         }
         let over = || self.round.load(Ordering::SeqCst) != round;
-        let come = || over() || self.is_broken();
+        let come = || over() || self.is_poisoned();
         let mut lost = Duration::ZERO;
-        if self.crowded {
+        if self.oversubscribed {
             // Where other processes want the cores, too, to yield is not enough.
             let comes = || {
                 yield_now();
@@ -100,21 +100,21 @@ impl Barrier {
             }
         } else {
             let arrived = Instant::now();
-            if !spin(PATIENCE + (arrived - begun), come) {
+            if !spin(SPIN_TIME + (arrived - begun), come) {
                 self.sleep(come);
                 lost = arrived.elapsed();
             }
         }
-        if over() { Ok(lost) } else { Err(Broken) }
+        if over() { Ok(lost) } else { Err(Poisoned) }
     }
 
     /// Sleeps until all have been called so many times.
-    pub(crate) fn rest(&self, calls: usize) {
-        self.sleep(|| self.calls.load(Ordering::SeqCst) >= calls || self.is_broken());
+    pub(crate) fn park(&self, calls: usize) {
+        self.sleep(|| self.calls.load(Ordering::SeqCst) >= calls || self.is_poisoned());
     }
 
     /// Wakes those that rest.
-    pub(crate) fn call(&self) {
+    pub(crate) fn unpark_all(&self) {
         self.calls.fetch_add(1, Ordering::SeqCst);
         self.wake();
     }
@@ -122,33 +122,33 @@ impl Barrier {
     /// Sleeps until `come`, which whoever brings it about says by a call of `wake`.
     fn sleep(&self, come: impl Fn() -> bool) {
         self.sleepers.fetch_add(1, Ordering::SeqCst);
-        one_order();
-        let mut bed = self.bed.lock().unwrap_or_else(PoisonError::into_inner);
+        seq_cst_fence();
+        let mut park_lock = self.park_lock.lock().unwrap_or_else(PoisonError::into_inner);
         while !come() {
-            bed = self.woken.wait(bed).unwrap_or_else(PoisonError::into_inner);
+            park_lock = self.woken.wait(park_lock).unwrap_or_else(PoisonError::into_inner);
         }
-        drop(bed);
+        drop(park_lock);
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
     }
 
     fn wake(&self) {
-        one_order();
+        seq_cst_fence();
         if self.sleepers.load(Ordering::SeqCst) > 0 {
             // Whoever is about to sleep holds the lock from its last look until it sleeps.
-            drop(self.bed.lock());
+            drop(self.park_lock.lock());
             self.woken.notify_all();
         }
     }
 
     /// Whether a thread is gone, so that nobody shall wait.
     #[inline]
-    pub(crate) fn is_broken(&self) -> bool {
-        self.broken.load(Ordering::SeqCst)
+    pub(crate) fn is_poisoned(&self) -> bool {
+        self.poisoned.load(Ordering::SeqCst)
     }
 
     /// Lets the waiting threads go with an error.
-    pub(crate) fn break_up(&self) {
-        self.broken.store(true, Ordering::SeqCst);
+    pub(crate) fn poison(&self) {
+        self.poisoned.store(true, Ordering::SeqCst);
         self.wake();
     }
 }
@@ -213,14 +213,14 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "takes real time")]
     fn who_sleeps_is_woken_and_nobody_passes_alone() {
-        for crowded in [false, true] {
-            let barrier = Barrier { crowded, ..Barrier::new(2) };
+        for oversubscribed in [false, true] {
+            let barrier = Barrier { oversubscribed, ..Barrier::new(2) };
             let expected: Vec<[usize; 2]> = (1..=200).map(|round| [round, round]).collect();
             let (seen, waited) = meet(&barrier, 200);
             assert_eq!(seen, expected);
             assert_eq!(barrier.sleepers.load(Ordering::Relaxed), 0);
             // Where all should have a core, who is late that often is one without.
-            assert_eq!(waited > Duration::from_millis(2), !crowded);
+            assert_eq!(waited > Duration::from_millis(2), !oversubscribed);
         }
     }
 
@@ -231,7 +231,7 @@ mod tests {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 for call in 1..=20 {
-                    barrier.rest(call);
+                    barrier.park(call);
                     assert!(calls.load(Ordering::SeqCst) >= call);
                     barrier.wait(Instant::now()).unwrap();
                 }
@@ -241,7 +241,7 @@ mod tests {
                     std::thread::sleep(Duration::from_micros(300));
                 }
                 calls.store(call, Ordering::SeqCst);
-                barrier.call();
+                barrier.unpark_all();
                 barrier.wait(Instant::now()).unwrap();
             }
         });
@@ -249,13 +249,13 @@ mod tests {
 
     #[test]
     fn a_break_wakes_sleepers() {
-        let barrier = Barrier { crowded: false, ..Barrier::new(2) };
+        let barrier = Barrier { oversubscribed: false, ..Barrier::new(2) };
         std::thread::scope(|scope| {
             let waits = scope.spawn(|| barrier.wait(Instant::now()).is_err());
             while barrier.sleepers.load(Ordering::Relaxed) == 0 {
                 std::thread::yield_now();
             }
-            barrier.break_up();
+            barrier.poison();
             assert!(waits.join().unwrap());
         });
     }

@@ -2,10 +2,10 @@
 
 use crate::arena::Packets;
 use crate::arrival_key;
-use crate::sort::{SPARE, Sorter};
+use crate::sort::{PADDING, Sorter};
 
 /// How many arrivals ahead packets are fetched.
-const AHEAD: usize = 8;
+const PREFETCH_DISTANCE: usize = 8;
 
 /// Arrivals by group, in order within each.
 #[derive(Default)]
@@ -25,25 +25,25 @@ impl Buckets {
 }
 
 /// Deals out, and sorts.
-pub(crate) struct Dealer {
+pub(crate) struct Bucketizer {
     pub(crate) sorter: Sorter,
     pub(crate) buckets: Buckets,
     /// Arrivals at a hub that go out of its group, and to tied devices of the group.
     pub(crate) kept: Vec<u64>,
-    pub(crate) for_tied: Vec<u64>,
+    pub(crate) for_coupled: Vec<u64>,
     /// The group of each arrival.
     groups: Vec<u16>,
     /// Arrivals by group.
     unsorted: Vec<u64>,
 }
 
-impl Dealer {
-    pub(crate) fn new() -> Dealer {
-        Dealer {
+impl Bucketizer {
+    pub(crate) fn new() -> Bucketizer {
+        Bucketizer {
             sorter: Sorter::new(),
             buckets: Buckets::default(),
             kept: Vec::new(),
-            for_tied: Vec::new(),
+            for_coupled: Vec::new(),
             groups: Vec::new(),
             unsorted: Vec::new(),
         }
@@ -62,7 +62,7 @@ impl Dealer {
         let Buckets { entries, ends } = &mut self.buckets;
         ends.clear();
         ends.resize(count, 0);
-        let length = arrivals.len() + SPARE;
+        let length = arrivals.len() + PADDING;
         if entries.len() < length {
             entries.resize(length, 0);
             self.unsorted.resize(length, 0);
@@ -71,7 +71,7 @@ impl Dealer {
         let ends = &mut ends[..];
         let groups = &mut self.groups[..arrivals.len()];
         for (place, (&entry, group)) in arrivals.iter().zip(&mut *groups).enumerate() {
-            packets.prefetch(arrival_key::handle(arrivals[(place + AHEAD).min(last)]));
+            packets.prefetch(arrival_key::handle(arrivals[(place + PREFETCH_DISTANCE).min(last)]));
             *group = group_of(packets.peek(arrival_key::handle(entry)));
             let Some(members) = ends.get_mut(usize::from(*group)) else { return false };
             *members += 1;

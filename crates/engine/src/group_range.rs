@@ -6,7 +6,7 @@ use std::ops::Range;
 
 /// The groups that a thread has to work in a window, which others may take from.
 #[repr(align(128))]
-pub(crate) struct Share {
+pub(crate) struct GroupRange {
     /// The window that they are of, by its number; 0 before the first.
     window: AtomicU64,
     /// The places of those that are left: the first in the lower half, the one after the last in the
@@ -22,10 +22,10 @@ fn ends(left: u64) -> (u32, u32) {
     (left as u32, (left >> HALF) as u32)
 }
 
-impl Share {
+impl GroupRange {
     /// The share of a thread that owns so many groups.
-    pub(crate) fn new(groups: usize) -> Share {
-        Share {
+    pub(crate) fn new(groups: usize) -> GroupRange {
+        GroupRange {
             window: AtomicU64::new(0),
             left: AtomicU64::new(0),
             groups: (0..groups).map(|_| AtomicU32::new(0)).collect(),
@@ -34,7 +34,7 @@ impl Share {
 
     /// Its thread lays out what it has to work in a window. Nobody takes from the window before any
     /// more.
-    pub(crate) fn lay_out(&self, window: u64, groups: impl Iterator<Item = u32>) {
+    pub(crate) fn publish(&self, window: u64, groups: impl Iterator<Item = u32>) {
         let mut count = 0;
         for (place, group) in self.groups.iter().zip(groups) {
             place.store(group, Ordering::Relaxed);
@@ -47,7 +47,7 @@ impl Share {
 
     /// The places of the next groups for its thread, one of so many parts of those that are left: to take
     /// them one by one would cost as much as a packet each.
-    pub(crate) fn take_first(&self, parts: u32) -> Range<u32> {
+    pub(crate) fn take_front(&self, parts: u32) -> Range<u32> {
         let (first, end) = ends(self.left.load(Ordering::Relaxed));
         let count = end.saturating_sub(first).div_ceil(parts);
         if count == 0 {
@@ -64,7 +64,7 @@ impl Share {
     }
 
     /// A group for another thread, if this one's has got as far as this window.
-    pub(crate) fn take_last(&self, window: u64) -> Option<u32> {
+    pub(crate) fn steal_back(&self, window: u64) -> Option<u32> {
         if self.window.load(Ordering::Acquire) != window {
             return None;
         }
@@ -91,40 +91,40 @@ mod tests {
 
     #[test]
     fn a_share_is_taken_from_both_ends_and_only_in_its_window() {
-        let share = Share::new(6);
-        let take_first = |parts| share.take_first(parts).map(|place| share.group(place)).collect();
+        let range = GroupRange::new(6);
+        let take_front = |parts| range.take_front(parts).map(|place| range.group(place)).collect();
         let nothing: Vec<u32> = Vec::new();
-        assert_eq!((take_first(1), share.take_last(1)), (nothing.clone(), None));
-        share.lay_out(1, [7, 8, 9, 4, 6].into_iter());
-        assert_eq!(share.take_last(2), None);
-        assert_eq!((take_first(2), share.take_last(1)), (vec![7, 8, 9], Some(6)));
-        assert_eq!((take_first(2), take_first(2)), (vec![4], nothing.clone()));
-        assert_eq!((share.take_last(1), take_first(1)), (None, nothing.clone()));
-        share.lay_out(2, [3].into_iter());
-        assert_eq!((share.take_last(1), share.take_last(2)), (None, Some(3)));
-        assert_eq!(take_first(1), nothing);
-        share.lay_out(3, [3, 2].into_iter());
-        assert_eq!(take_first(1), [3, 2]);
+        assert_eq!((take_front(1), range.steal_back(1)), (nothing.clone(), None));
+        range.publish(1, [7, 8, 9, 4, 6].into_iter());
+        assert_eq!(range.steal_back(2), None);
+        assert_eq!((take_front(2), range.steal_back(1)), (vec![7, 8, 9], Some(6)));
+        assert_eq!((take_front(2), take_front(2)), (vec![4], nothing.clone()));
+        assert_eq!((range.steal_back(1), take_front(1)), (None, nothing.clone()));
+        range.publish(2, [3].into_iter());
+        assert_eq!((range.steal_back(1), range.steal_back(2)), (None, Some(3)));
+        assert_eq!(take_front(1), nothing);
+        range.publish(3, [3, 2].into_iter());
+        assert_eq!(take_front(1), [3, 2]);
     }
 
     #[test]
     fn each_group_is_taken_once() {
         let count = if cfg!(miri) { 100 } else { 10_000 };
-        let share = Share::new(count);
+        let range = GroupRange::new(count);
         for window in 1..=20 {
-            share.lay_out(window, 0..count as u32);
+            range.publish(window, 0..count as u32);
             let taken: Vec<AtomicUsize> = (0..count).map(|_| AtomicUsize::new(0)).collect();
             let take = |group: u32| {
                 taken[group as usize].fetch_add(1, Ordering::Relaxed);
             };
             std::thread::scope(|scope| {
                 for _ in 0..2 {
-                    scope.spawn(|| std::iter::from_fn(|| share.take_last(window)).for_each(take));
+                    scope.spawn(|| std::iter::from_fn(|| range.steal_back(window)).for_each(take));
                 }
-                while let places = share.take_first(8)
+                while let places = range.take_front(8)
                     && !places.is_empty()
                 {
-                    places.for_each(|place| take(share.group(place)));
+                    places.for_each(|place| take(range.group(place)));
                 }
             });
             assert!(taken.iter().all(|times| times.load(Ordering::Relaxed) == 1));

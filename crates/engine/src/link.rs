@@ -40,7 +40,7 @@ impl Link {
         let (last, number) = (&mut self.lasts[which], &mut self.numbers[which]);
         if arrival > *last {
             (*last, *number) = (arrival, 0);
-        } else if *number < arrival_key::SAME_INSTANT - 1 {
+        } else if *number < arrival_key::MAX_SAME_INSTANT - 1 {
             *number += 1;
         } else {
             (*last, *number) = (*last + Time::from_ps(1), 0);

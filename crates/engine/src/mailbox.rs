@@ -8,7 +8,7 @@
 //! two threads ever touch a box at the same time, and the barrier between windows, or the taking of a
 //! group, orders their touching it in turn.
 
-use crate::arrival_key::{self, Mix};
+use crate::arrival_key::{self, PortRotation};
 use crate::link::Link;
 use crate::prefetch::prefetch_for_write;
 use crate::sync::{UnsafeCell, pointer};
@@ -19,15 +19,15 @@ use units::Time;
 pub(crate) const SLOTS: usize = 3;
 
 /// A cell that one thread at a time touches, by the protocol above.
-pub(crate) struct Turns<T>(UnsafeCell<T>);
+pub(crate) struct PhaseCell<T>(UnsafeCell<T>);
 
 // SAFETY: the protocol of this module: one thread at a time touches a given cell, and the barrier between
 // windows, or the taking of a group, makes its writes visible to the next.
-unsafe impl<T: Send> Sync for Turns<T> {}
+unsafe impl<T: Send> Sync for PhaseCell<T> {}
 
-impl<T> Turns<T> {
-    pub(crate) fn new(value: T) -> Turns<T> {
-        Turns(UnsafeCell::new(value))
+impl<T> PhaseCell<T> {
+    pub(crate) fn new(value: T) -> PhaseCell<T> {
+        PhaseCell(UnsafeCell::new(value))
     }
     /// # Safety
     /// It must be this thread's turn, and no other reference from this cell may live.
@@ -45,48 +45,48 @@ impl<T> Turns<T> {
 /// A list that one thread writes and another empties, alone on its cache lines: on those of another writer's
 /// list, each would wait for the other at each entry.
 #[repr(align(128))]
-struct Apart<T>(Turns<Vec<T>>);
+struct Apart<T>(PhaseCell<Vec<T>>);
 
 fn apart<T>(count: usize) -> Vec<Apart<T>> {
-    (0..count).map(|_| Apart(Turns::new(Vec::new()))).collect()
+    (0..count).map(|_| Apart(PhaseCell::new(Vec::new()))).collect()
 }
 
 /// A packet that is due beyond the slots.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Far {
+pub(crate) struct DeferredPacket {
     pub(crate) time: Time,
     pub(crate) device: u32,
     pub(crate) tail: u64,
 }
 
 /// All boxes of a run.
-pub(crate) struct Mail {
+pub(crate) struct Mailboxes {
     devices: usize,
     threads: usize,
     /// By slot, sending thread, receiving device.
-    boxes: Vec<Turns<Vec<u64>>>,
+    boxes: Vec<PhaseCell<Vec<u64>>>,
     /// By slot, sending thread, receiving thread: devices that got a first packet.
-    noted: Vec<Apart<u32>>,
+    touched: Vec<Apart<u32>>,
     /// By parity of the window, sending thread, receiving thread.
-    far: Vec<Apart<Far>>,
+    deferred: Vec<Apart<DeferredPacket>>,
     /// By parity of the window, working thread, owner: groups that were worked for their owner, and when
     /// they want to be worked next.
-    worked: Vec<Apart<(u32, Time)>>,
+    returned_groups: Vec<Apart<(u32, Time)>>,
 }
 
-impl Mail {
-    pub(crate) fn new(devices: usize, threads: usize) -> Mail {
-        Mail {
+impl Mailboxes {
+    pub(crate) fn new(devices: usize, threads: usize) -> Mailboxes {
+        Mailboxes {
             devices,
             threads,
-            boxes: (0..SLOTS * threads * devices).map(|_| Turns::new(Vec::new())).collect(),
-            noted: apart(SLOTS * threads * threads),
-            far: apart(2 * threads * threads),
-            worked: apart(2 * threads * threads),
+            boxes: (0..SLOTS * threads * devices).map(|_| PhaseCell::new(Vec::new())).collect(),
+            touched: apart(SLOTS * threads * threads),
+            deferred: apart(2 * threads * threads),
+            returned_groups: apart(2 * threads * threads),
         }
     }
     #[inline]
-    pub(crate) fn mailbox(&self, slot: usize, from: usize, device: u32) -> &Turns<Vec<u64>> {
+    pub(crate) fn mailbox(&self, slot: usize, from: usize, device: u32) -> &PhaseCell<Vec<u64>> {
         &self.boxes[(slot * self.threads + from) * self.devices + device as usize]
     }
     /// What arrives at `device` in this window: the one box that has anything, else all of them, emptied into
@@ -110,12 +110,7 @@ impl Mail {
     /// The same, brought together in the box that `thread` sends through, and left there.
     #[inline]
     #[expect(clippy::mut_from_ref, reason = "as for the cells")]
-    pub(crate) fn brought_together(
-        &self,
-        window: u64,
-        thread: usize,
-        device: u32,
-    ) -> &mut Vec<u64> {
+    pub(crate) fn merged(&self, window: u64, thread: usize, device: u32) -> &mut Vec<u64> {
         let slot = window as usize % SLOTS;
         // SAFETY: the boxes of this window's slot are complete since the last barrier, or since their
         // thread laid out its share, and the caller took the device's group.
@@ -128,25 +123,30 @@ impl Mail {
     }
     /// The boxes of a slot and sending thread, by receiving device.
     #[inline]
-    pub(crate) fn row(&self, slot: usize, from: usize) -> &[Turns<Vec<u64>>] {
+    pub(crate) fn row(&self, slot: usize, from: usize) -> &[PhaseCell<Vec<u64>>] {
         &self.boxes[(slot * self.threads + from) * self.devices..][..self.devices]
     }
     #[inline]
-    pub(crate) fn noted(&self, slot: usize, from: usize, to: usize) -> &Turns<Vec<u32>> {
-        &self.noted[(slot * self.threads + from) * self.threads + to].0
+    pub(crate) fn touched(&self, slot: usize, from: usize, to: usize) -> &PhaseCell<Vec<u32>> {
+        &self.touched[(slot * self.threads + from) * self.threads + to].0
     }
     #[inline]
-    pub(crate) fn far(&self, parity: usize, from: usize, to: usize) -> &Turns<Vec<Far>> {
-        &self.far[(parity * self.threads + from) * self.threads + to].0
+    pub(crate) fn deferred(
+        &self,
+        parity: usize,
+        from: usize,
+        to: usize,
+    ) -> &PhaseCell<Vec<DeferredPacket>> {
+        &self.deferred[(parity * self.threads + from) * self.threads + to].0
     }
     #[inline]
-    pub(crate) fn worked(
+    pub(crate) fn returned_groups(
         &self,
         parity: usize,
         by: usize,
         owner: usize,
-    ) -> &Turns<Vec<(u32, Time)>> {
-        &self.worked[(parity * self.threads + by) * self.threads + owner].0
+    ) -> &PhaseCell<Vec<(u32, Time)>> {
+        &self.returned_groups[(parity * self.threads + by) * self.threads + owner].0
     }
 }
 
@@ -167,7 +167,7 @@ fn gather<'m>(
 
 /// The boxes at the end of a link, in the slots of the next two windows.
 pub struct LinkLane<'a> {
-    boxes: [&'a Turns<Vec<u64>>; SLOTS - 1],
+    boxes: [&'a PhaseCell<Vec<u64>>; SLOTS - 1],
     pub(crate) device: u32,
     pub(crate) port: u16,
 }
@@ -186,40 +186,40 @@ impl LinkLane<'_> {
 }
 
 /// A thread's side of the mail during one window.
-pub(crate) struct Post<'a> {
-    pub(crate) mail: &'a Mail,
+pub(crate) struct MailSender<'a> {
+    pub(crate) mailboxes: &'a Mailboxes,
     /// Owner thread of each device.
     pub(crate) owner: &'a [u16],
     pub(crate) thread: usize,
-    pub(crate) mix: Mix,
+    pub(crate) rotation: PortRotation,
     /// The window's end, and the ends of the next two.
     pub(crate) ends: [Time; SLOTS],
     /// From the first of them to the last, picoseconds.
     pub(crate) reach: u64,
     /// Slots of the next two windows, and this thread's boxes in them.
     pub(crate) next_slots: [usize; SLOTS - 1],
-    pub(crate) rows: [&'a [Turns<Vec<u64>>]; SLOTS - 1],
+    pub(crate) rows: [&'a [PhaseCell<Vec<u64>>]; SLOTS - 1],
     pub(crate) parity: usize,
     /// Whether anything was posted into each of the next two windows.
     pub(crate) posted: [bool; SLOTS - 1],
     /// Earliest arrival posted beyond.
-    pub(crate) earliest_far: Time,
+    pub(crate) earliest_deferred: Time,
     /// It is for the devices of a group that send to each other within the window: the first of its slots is
     /// that of the window itself.
     pub(crate) within: bool,
 }
 
-impl<'a> Post<'a> {
+impl<'a> MailSender<'a> {
     /// The same for what the devices of a group send to each other, whose boxes of this window are emptied
     /// by who works the group after they have sent. The window begins at `begin`.
-    pub(crate) fn within(&self, window: u64, begin: Time) -> Post<'a> {
-        let Post { ends: [end, next, _], next_slots, rows, .. } = *self;
+    pub(crate) fn within(&self, window: u64, begin: Time) -> MailSender<'a> {
+        let MailSender { ends: [end, next, _], next_slots, rows, .. } = *self;
         let slot = window as usize % SLOTS;
-        Post {
+        MailSender {
             ends: [begin, end, next],
             reach: (next - begin).ps(),
             next_slots: [slot, next_slots[0]],
-            rows: [self.mail.row(slot, self.thread), rows[0]],
+            rows: [self.mailboxes.row(slot, self.thread), rows[0]],
             posted: [false; SLOTS - 1],
             within: true,
             ..*self
@@ -227,21 +227,21 @@ impl<'a> Post<'a> {
     }
 
     /// What was posted by the one for a group was posted.
-    pub(crate) fn take_over(&mut self, within: &Post<'_>) {
+    pub(crate) fn merge_posted(&mut self, within: &MailSender<'_>) {
         self.posted[0] |= within.posted[1];
-        self.earliest_far = self.earliest_far.min(within.earliest_far);
+        self.earliest_deferred = self.earliest_deferred.min(within.earliest_deferred);
     }
 
     /// Whether there is a box for what arrives then.
     #[inline(always)]
-    pub(crate) fn reaches(&self, arrival: Time) -> bool {
+    pub(crate) fn is_within_slots(&self, arrival: Time) -> bool {
         arrival.ps().wrapping_sub(self.ends[0].ps()) < self.reach
     }
 
     /// In which of the next two windows that is. It can't be guessed.
     #[inline(always)]
     fn ahead(&self, arrival: Time) -> usize {
-        debug_assert!(self.reaches(arrival));
+        debug_assert!(self.is_within_slots(arrival));
         select_unpredictable(arrival >= self.ends[1], 1, 0)
     }
 
@@ -262,7 +262,7 @@ impl<'a> Post<'a> {
     #[inline(always)]
     fn put_into(
         &mut self,
-        mailbox: &Turns<Vec<u64>>,
+        mailbox: &PhaseCell<Vec<u64>>,
         ahead: usize,
         device: u32,
         arrival: Time,
@@ -295,20 +295,18 @@ impl<'a> Post<'a> {
         let to = self.owner[device as usize] as usize;
         // SAFETY: this thread alone writes the lists of devices that it sends to in the slots of the
         // next two windows; the receiver comes after the barrier.
-        unsafe { self.mail.noted(self.next_slots[ahead], self.thread, to).get() }.push(device);
+        unsafe { self.mailboxes.touched(self.next_slots[ahead], self.thread, to).get() }
+            .push(device);
     }
 
     /// Keeps what arrives later for its receiver's calendar.
-    pub(crate) fn put_far(&mut self, device: u32, time: Time, tail: u64) {
+    pub(crate) fn defer(&mut self, device: u32, time: Time, tail: u64) {
         debug_assert!(time >= self.ends[SLOTS - 1], "there is a box for it, or it comes too soon");
-        self.earliest_far = self.earliest_far.min(time);
+        self.earliest_deferred = self.earliest_deferred.min(time);
         let to = self.owner[device as usize] as usize;
         // SAFETY: this thread alone writes its lists of this window's parity; the receiver empties them
         // after the barrier, while this thread writes those of the other parity.
-        unsafe { self.mail.far(self.parity, self.thread, to).get() }.push(Far {
-            time,
-            device,
-            tail,
-        });
+        unsafe { self.mailboxes.deferred(self.parity, self.thread, to).get() }
+            .push(DeferredPacket { time, device, tail });
     }
 }

@@ -3,12 +3,12 @@
 
 use crate::arena::Arena;
 use crate::barrier::Barrier;
-use crate::group_range::Share;
-use crate::mailbox::{Mail, Turns};
+use crate::group_range::GroupRange;
+use crate::mailbox::{Mailboxes, PhaseCell};
 use crate::sync::{AtomicU64, Instant};
 use crate::window_grid::Grid;
-use crate::worker::{Shared, Worker};
-use crate::worker_pool::Crew;
+use crate::worker::{RunShared, Worker};
+use crate::worker_pool::WorkerPool;
 use crate::{Class, Device, Layout, Link, Window};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -45,9 +45,9 @@ fn side_by_side<'a>(work: Vec<Box<dyn FnOnce() + Send + 'a>>) {
 }
 
 /// Threads write a cell each, meet, read all the others, meet, and do so again.
-fn meet(threads: usize, rounds: usize, crowded: bool) {
-    let barrier = Barrier::modelled(threads, crowded);
-    let cells: Vec<Turns<usize>> = (0..threads).map(|_| Turns::new(0)).collect();
+fn meet(threads: usize, rounds: usize, oversubscribed: bool) {
+    let barrier = Barrier::modelled(threads, oversubscribed);
+    let cells: Vec<PhaseCell<usize>> = (0..threads).map(|_| PhaseCell::new(0)).collect();
     let work = |thread: usize| {
         let (barrier, cells) = (&barrier, &cells);
         move || {
@@ -67,15 +67,15 @@ fn meet(threads: usize, rounds: usize, crowded: bool) {
 
 #[test]
 fn barrier_of_two_orders_what_they_write() {
-    for crowded in [false, true] {
-        model(3, 100, move || meet(2, 2, crowded));
+    for oversubscribed in [false, true] {
+        model(3, 100, move || meet(2, 2, oversubscribed));
     }
 }
 
 #[test]
 fn barrier_of_three_orders_what_they_write() {
-    for crowded in [false, true] {
-        model(2, 100, move || meet(3, 1, crowded));
+    for oversubscribed in [false, true] {
+        model(2, 100, move || meet(3, 1, oversubscribed));
     }
 }
 
@@ -83,20 +83,20 @@ fn barrier_of_three_orders_what_they_write() {
 fn barrier_wakes_who_rests() {
     model(3, 100, || {
         let barrier = Barrier::modelled(2, false);
-        let cell = Turns::new(0);
+        let cell = PhaseCell::new(0);
         let (barrier, cell) = (&barrier, &cell);
         side_by_side(vec![
             Box::new(move || {
                 for call in 1..=2 {
                     // SAFETY: the other rests until it is called.
                     *unsafe { cell.get() } = call;
-                    barrier.call();
+                    barrier.unpark_all();
                     barrier.wait(Instant::now()).unwrap();
                 }
             }),
             Box::new(move || {
                 for call in 1..=2 {
-                    barrier.rest(call);
+                    barrier.park(call);
                     // SAFETY: who has called waits.
                     assert_eq!(*unsafe { cell.get() }, call);
                     barrier.wait(Instant::now()).unwrap();
@@ -114,7 +114,7 @@ fn barrier_lets_go_when_broken() {
         side_by_side(vec![
             Box::new(move || assert!(barrier.wait(Instant::now()).is_err())),
             Box::new(move || assert!(barrier.wait(Instant::now()).is_err())),
-            Box::new(move || barrier.break_up()),
+            Box::new(move || barrier.poison()),
         ]);
     });
 }
@@ -125,10 +125,10 @@ fn barrier_lets_go_when_broken() {
 fn share_gives_each_group_to_one_thread() {
     const GROUPS: u32 = 3;
     model(3, 100, || {
-        let share = Share::new(GROUPS as usize);
-        let groups: Vec<Turns<u64>> = (0..GROUPS).map(|_| Turns::new(0)).collect();
+        let range = GroupRange::new(GROUPS as usize);
+        let groups: Vec<PhaseCell<u64>> = (0..GROUPS).map(|_| PhaseCell::new(0)).collect();
         let barrier = Barrier::modelled(2, false);
-        let (share, groups, barrier) = (&share, &groups, &barrier);
+        let (range, groups, barrier) = (&range, &groups, &barrier);
         // SAFETY: the group was taken, and by nobody else in this window.
         let work = move |group: u32, window| unsafe {
             let group = groups[group as usize].get();
@@ -138,18 +138,18 @@ fn share_gives_each_group_to_one_thread() {
         side_by_side(vec![
             Box::new(move || {
                 for window in 1..=2 {
-                    share.lay_out(window, 0..GROUPS);
-                    while let places = share.take_first(2)
+                    range.publish(window, 0..GROUPS);
+                    while let places = range.take_front(2)
                         && !places.is_empty()
                     {
-                        places.for_each(|place| work(share.group(place), window));
+                        places.for_each(|place| work(range.group(place), window));
                     }
                     barrier.wait(Instant::now()).unwrap();
                 }
             }),
             Box::new(move || {
                 for window in 1..=2 {
-                    while let Some(group) = share.take_last(window) {
+                    while let Some(group) = range.steal_back(window) {
                         work(group, window);
                     }
                     barrier.wait(Instant::now()).unwrap();
@@ -190,29 +190,30 @@ impl Device for Relay {
 
 /// The engine's own crew, workers, shares and mail for some windows of `devices` that relay packets:
 /// what they are in the end.
-fn relays(devices: usize, threads: usize, crowded: bool, windows: u64) -> Vec<u64> {
+fn relays(devices: usize, threads: usize, oversubscribed: bool, windows: u64) -> Vec<u64> {
     let next = |device: usize| Link::new(((device + 1) % devices) as u32, 0);
-    let all: Vec<Turns<Relay>> = (0..devices)
-        .map(|device| Turns::new(Relay { next: next(device), hash: 0, begins: device < 2 }))
+    let all: Vec<PhaseCell<Relay>> = (0..devices)
+        .map(|device| PhaseCell::new(Relay { next: next(device), hash: 0, begins: device < 2 }))
         .collect();
     {
         let layout = Layout::one_group_per_device(devices, threads, Time::from_us(1));
         let arena = Arena::new();
-        let barrier = Barrier::modelled(threads, crowded);
+        let barrier = Barrier::modelled(threads, oversubscribed);
         let group_of: Vec<u32> = (0..devices as u32).collect();
         let own =
             |thread| layout.owner.iter().filter(|owner| usize::from(**owner) == thread).count();
-        let shares: Vec<Share> = (0..threads).map(|thread| Share::new(own(thread))).collect();
+        let ranges: Vec<GroupRange> =
+            (0..threads).map(|thread| GroupRange::new(own(thread))).collect();
         let device_wake: Vec<AtomicU64> = (0..devices).map(|_| AtomicU64::new(0)).collect();
         let reports: Vec<_> = (0..threads).map(|_| Default::default()).collect();
-        let shared = Shared {
+        let shared = RunShared {
             devices: &all,
             layout: &layout,
             group_of: &group_of,
             owner: &layout.owner,
-            mail: &Mail::new(devices, threads),
+            mailboxes: &Mailboxes::new(devices, threads),
             arena: &arena,
-            shares: &shares,
+            ranges: &ranges,
             device_wake: &device_wake,
             barrier: &barrier,
             grid: Grid::new(layout.lookahead),
@@ -223,12 +224,12 @@ fn relays(devices: usize, threads: usize, crowded: bool, windows: u64) -> Vec<u6
             watch: &|_| true,
         };
         let workers = (0..threads).map(|thread| Worker::new(shared, thread)).collect();
-        let crew = Crew::new(workers, &barrier);
-        let crew = &crew;
+        let pool = WorkerPool::new(workers, &barrier);
+        let pool = &pool;
         if threads == 1 {
-            crew.run(0).unwrap();
+            pool.run(0).unwrap();
         } else {
-            let work = |thread| Box::new(move || crew.run(thread).unwrap()) as _;
+            let work = |thread| Box::new(move || pool.run(thread).unwrap()) as _;
             side_by_side((0..threads).map(work).collect());
         }
     }
@@ -239,11 +240,11 @@ fn relays(devices: usize, threads: usize, crowded: bool, windows: u64) -> Vec<u6
 /// group, and no order of the threads changes what comes out.
 #[test]
 fn mail_is_in_order_whoever_works() {
-    for crowded in [false, true] {
+    for oversubscribed in [false, true] {
         let seen = Arc::new(Mutex::new(None));
         let first = seen.clone();
-        model(if crowded { 5 } else { 3 }, 1000, move || {
-            let hashes = relays(3, 2, crowded, 4);
+        model(if oversubscribed { 5 } else { 3 }, 1000, move || {
+            let hashes = relays(3, 2, oversubscribed, 4);
             assert!(hashes.iter().all(|&hash| hash != 0));
             assert_eq!(*first.lock().unwrap().get_or_insert_with(|| hashes.clone()), hashes);
         });

@@ -6,10 +6,10 @@
 
 use crate::arena::{Arena, Undelivered};
 use crate::arrival_key;
-use crate::buckets::Dealer;
-use crate::mailbox::{Mail, Post, SLOTS};
+use crate::buckets::Bucketizer;
+use crate::mailbox::{MailSender, Mailboxes, SLOTS};
 use crate::run::{Layout, Outcome, RunLimits};
-use crate::window::{Device, Inside, Records, Window, reorder_arrivals};
+use crate::window::{Device, GroupDelivery, RecordBudget, Window, reorder_arrivals};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use units::Time;
@@ -25,18 +25,18 @@ pub fn run_reference<D: Device>(
 ) -> (Vec<D>, Outcome, Undelivered<D::Packet>) {
     let arena = Arena::<D::Packet>::new();
     let mut packets = arena.packets();
-    let mix = layout.tie_break.mix();
+    let rotation = layout.tie_break.rotation();
     let stop = limits.stop.min(Time::from_ps(u64::MAX / 4)).round_up(Time::from_us(1));
     // No box is ever used: all is sent within the one group of all devices.
-    let mail = Mail::new(0, 1);
+    let mailboxes = Mailboxes::new(0, 1);
     let owner = vec![0; devices.len()];
     let group_of = vec![0; devices.len()];
     // (time, device, entry): an arrival, or a wish to be woken.
     let mut events: BinaryHeap<Reverse<(Time, u32, Option<u64>)>> =
         (0..devices.len() as u32).map(|device| Reverse((Time::ZERO, device, None))).collect();
     let mut wake = vec![Time::ZERO; devices.len()];
-    let (mut finished, mut dealer) = (0, Dealer::new());
-    let mut records = Records::NONE;
+    let (mut finished, mut bucketizer) = (0, Bucketizer::new());
+    let mut records = RecordBudget::NONE;
     let mut goal_end = None;
     if limits.goal == Some(0) {
         goal_end = Some(Time::ZERO);
@@ -59,20 +59,20 @@ pub fn run_reference<D: Device>(
         entries.sort_unstable();
         let this = &mut devices[device as usize];
         reorder_arrivals(this, layout.tie_break, &packets, now, &mut entries);
-        let mut inside =
-            Inside { number: 0, group_of: &group_of, until: Time::NEVER, sent: Vec::new() };
-        let mut post = Post {
-            mail: &mail,
+        let mut delivery =
+            GroupDelivery { number: 0, group_of: &group_of, until: Time::NEVER, sent: Vec::new() };
+        let mut sender = MailSender {
+            mailboxes: &mailboxes,
             owner: &owner,
             thread: 0,
-            mix,
+            rotation,
             ends: [Time::NEVER; SLOTS],
             reach: 0,
             next_slots: [1, 2],
             rows: [&[], &[]],
             parity: 0,
             posted: [false; SLOTS - 1],
-            earliest_far: Time::NEVER,
+            earliest_deferred: Time::NEVER,
             within: false,
         };
         let mut window = Window {
@@ -80,9 +80,9 @@ pub fn run_reference<D: Device>(
             base: now,
             until: now + INSTANT,
             arrivals: &entries,
-            post: &mut post,
-            group: Some(&mut inside),
-            dealer: &mut dealer,
+            sender: &mut sender,
+            group: Some(&mut delivery),
+            bucketizer: &mut bucketizer,
             finished: &mut finished,
             records: &mut records,
         };
@@ -91,7 +91,7 @@ pub fn run_reference<D: Device>(
             wake[device as usize] = next;
             events.push(Reverse((next, device, None)));
         }
-        for (to, arrival, tail) in inside.sent {
+        for (to, arrival, tail) in delivery.sent {
             events.push(Reverse((arrival, to, Some(tail))));
         }
         records.limit(records.entries, limits.max_records, now + INSTANT);
@@ -100,8 +100,8 @@ pub fn run_reference<D: Device>(
         }
     }
     let end = goal_end.unwrap_or(stop).min(stop);
-    let Records { recording_stopped_at, .. } = records;
-    let free = vec![packets.into_free()];
+    let RecordBudget { recording_stopped_at, .. } = records;
+    let free = vec![packets.into_free_slots()];
     let left = Undelivered::new(arena, free);
     (devices, Outcome { end, finished, cancelled: false, recording_stopped_at }, left)
 }

@@ -1,13 +1,13 @@
 use crate::arena::{Arena, Undelivered};
 use crate::arrival_key::TieBreak;
 use crate::barrier::Barrier;
-use crate::group_range::Share;
-use crate::mailbox::{Mail, Turns};
+use crate::group_range::GroupRange;
+use crate::mailbox::{Mailboxes, PhaseCell};
 use crate::sync::AtomicU64;
 use crate::window::Device;
 use crate::window_grid::Grid;
-use crate::worker::{Shared, Worker};
-use crate::worker_pool::Crew;
+use crate::worker::{RunShared, Worker};
+use crate::worker_pool::WorkerPool;
 use std::sync::atomic::AtomicBool;
 use std::{io, thread};
 use units::Time;
@@ -78,7 +78,7 @@ pub type ProgressCallback<'a> = &'a (dyn Fn(Progress) -> bool + Sync);
 /// Takes records from devices that hold many of them, so that memory stays bounded.
 pub struct Collector<'a, D> {
     /// Records are collected at the end of a window when they take more bytes than this in all.
-    pub most_held: u64,
+    pub max_held_bytes: u64,
     /// Takes the records of all devices. They are complete up to the given time. `false` means that
     /// no more can be taken: there is no room for records from then on.
     pub collect: &'a (dyn Fn(&mut dyn Iterator<Item = &mut D>, Time) -> bool + Sync),
@@ -118,7 +118,7 @@ pub fn run<D: Device>(
     limits: RunLimits,
     watch: ProgressCallback<'_>,
 ) -> io::Result<(Vec<D>, Outcome, Undelivered<D::Packet>)> {
-    let collector = Collector { most_held: u64::MAX, collect: &|_, _| true };
+    let collector = Collector { max_held_bytes: u64::MAX, collect: &|_, _| true };
     run_collecting(devices, layout, limits, watch, collector)
 }
 
@@ -149,15 +149,15 @@ pub fn run_collecting<D: Device>(
     let threads = layout.threads.max(1);
     let own = |thread| layout.owner.iter().filter(|owner| usize::from(**owner) == thread).count();
     let device_wake: Vec<AtomicU64> = devices.iter().map(|_| AtomicU64::new(0)).collect();
-    let devices: Vec<Turns<D>> = devices.into_iter().map(Turns::new).collect();
-    let shared = Shared {
+    let devices: Vec<PhaseCell<D>> = devices.into_iter().map(PhaseCell::new).collect();
+    let shared = RunShared {
         devices: &devices,
         layout,
         group_of: &group_of,
         owner: &owner,
-        mail: &Mail::new(devices.len(), threads),
+        mailboxes: &Mailboxes::new(devices.len(), threads),
         arena: &arena,
-        shares: &(0..threads).map(|thread| Share::new(own(thread))).collect::<Vec<_>>(),
+        ranges: &(0..threads).map(|thread| GroupRange::new(own(thread))).collect::<Vec<_>>(),
         device_wake: &device_wake,
         barrier: &Barrier::new(threads),
         grid: Grid::new(layout.lookahead),
@@ -170,16 +170,16 @@ pub fn run_collecting<D: Device>(
         refused: &AtomicBool::new(false),
     };
     let workers = (0..threads).map(|thread| Worker::new(shared, thread)).collect();
-    let crew = Crew::new(workers, shared.barrier);
+    let pool = WorkerPool::new(workers, shared.barrier);
     if threads == 1 {
-        crew.run(0).expect("one thread waits for nobody");
+        pool.run(0).expect("one thread waits for nobody");
     } else {
         thread::scope(|scope| {
-            let crew = &crew;
+            let pool = &pool;
             let work = |thread| {
                 move || {
-                    let guard = BreakOnPanic(shared.barrier);
-                    let result = crew.run(thread);
+                    let guard = PoisonOnPanic(shared.barrier);
+                    let result = pool.run(thread);
                     std::mem::forget(guard);
                     result
                 }
@@ -190,7 +190,7 @@ pub fn run_collecting<D: Device>(
                     Ok(handle) => started.push(handle),
                     Err(error) => {
                         // Those that have started wait for it.
-                        shared.barrier.break_up();
+                        shared.barrier.poison();
                         return Err(error);
                     }
                 }
@@ -202,18 +202,18 @@ pub fn run_collecting<D: Device>(
             Ok(())
         })?;
     }
-    let workers = crew.into_workers();
+    let workers = pool.into_workers();
     // In the end all say the same.
     let outcome = workers.first().expect("there is a thread").outcome();
-    let free = workers.into_iter().map(Worker::into_free).collect();
-    let devices = devices.into_iter().map(Turns::into_inner).collect();
+    let free = workers.into_iter().map(Worker::into_free_slots).collect();
+    let devices = devices.into_iter().map(PhaseCell::into_inner).collect();
     Ok((devices, outcome, Undelivered::new(arena, free)))
 }
 
-struct BreakOnPanic<'a>(&'a Barrier);
+struct PoisonOnPanic<'a>(&'a Barrier);
 
-impl Drop for BreakOnPanic<'_> {
+impl Drop for PoisonOnPanic<'_> {
     fn drop(&mut self) {
-        self.0.break_up();
+        self.0.poison();
     }
 }

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 /// Whether other processes keep all cores busy but one, at this moment: threads that can run, as Linux counts
 /// them, next to this one. Asked while this thread alone is awake. `false` where the system does not tell.
-pub(crate) fn leaves_one_core() -> bool {
+pub(crate) fn only_one_core_free() -> bool {
     if cfg!(loom) {
         return false;
     }

@@ -4,37 +4,37 @@
 mod rank_avx2;
 
 /// Where groups are sorted from one place to another, both have so much room at the end.
-pub(crate) const SPARE: usize = 8;
+pub(crate) const PADDING: usize = 8;
 
 /// Sorts a window's entries.
 pub(crate) struct Sorter {
     #[cfg(target_arch = "x86_64")]
-    by_rank: Option<Box<rank_avx2::ByRank>>,
+    rank_sorter: Option<Box<rank_avx2::RankSorter>>,
 }
 
 impl Sorter {
     pub(crate) fn new() -> Sorter {
         Sorter {
             #[cfg(target_arch = "x86_64")]
-            by_rank: rank_avx2::ByRank::new(),
+            rank_sorter: rank_avx2::RankSorter::new(),
         }
     }
 
     #[inline]
     pub(crate) fn sort(&mut self, entries: &mut [u64]) {
         #[cfg(target_arch = "x86_64")]
-        if let Some(by_rank) = &mut self.by_rank {
-            return by_rank.sort(entries);
+        if let Some(rank_sorter) = &mut self.rank_sorter {
+            return rank_sorter.sort(entries);
         }
         entries.sort_unstable();
     }
 
     /// Sorts each group of `from`, where each of `ends` ends one, into the same place of `to`. Both have
-    /// [`SPARE`] entries more; what is in `from` afterwards is of no use.
+    /// [`PADDING`] entries more; what is in `from` afterwards is of no use.
     pub(crate) fn sort_groups(&mut self, from: &mut [u64], to: &mut [u64], ends: &[u32]) {
         #[cfg(target_arch = "x86_64")]
-        if let Some(by_rank) = &mut self.by_rank {
-            return by_rank.sort_groups(from, to, ends);
+        if let Some(rank_sorter) = &mut self.rank_sorter {
+            return rank_sorter.sort_groups(from, to, ends);
         }
         let mut begin = 0;
         for end in ends.iter().map(|&end| end as usize) {
@@ -89,8 +89,8 @@ mod tests {
                 expected[begin..end as usize].sort_unstable();
                 begin = end as usize;
             }
-            let (mut from, mut to) = (given, vec![0; expected.len() + SPARE]);
-            from.extend([u64::MAX; SPARE]);
+            let (mut from, mut to) = (given, vec![0; expected.len() + PADDING]);
+            from.extend([u64::MAX; PADDING]);
             Sorter::new().sort_groups(&mut from, &mut to, &ends);
             prop_assert_eq!(&to[..begin], &expected[..begin]);
         }

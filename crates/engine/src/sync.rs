@@ -43,11 +43,11 @@ pub(crate) fn pointer<T>(cell: &UnsafeCell<T>) -> *mut T {
 /// loom knows of fences alone.
 #[cfg(not(loom))]
 #[inline(always)]
-pub(crate) fn one_order() {}
+pub(crate) fn seq_cst_fence() {}
 
 /// Loom takes a sequentially consistent access for acquire and release: a fence stands for the rest.
 #[cfg(loom)]
-pub(crate) fn one_order() {
+pub(crate) fn seq_cst_fence() {
     loom::sync::atomic::fence(Ordering::SeqCst);
 }
 

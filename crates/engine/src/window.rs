@@ -1,13 +1,13 @@
 use crate::arena::{Fifo, Handle, Packets};
-use crate::arrival_key::{self, Mix, TieBreak};
-use crate::buckets::{Buckets, Dealer};
+use crate::arrival_key::{self, PortRotation, TieBreak};
+use crate::buckets::{Bucketizer, Buckets};
 use crate::link::{Class, Link};
-use crate::mailbox::{LinkLane, Post};
+use crate::mailbox::{LinkLane, MailSender};
 use std::hint::select_unpredictable;
 use units::Time;
 
 /// How many arrivals ahead packets are fetched.
-pub(crate) const AHEAD: usize = 6;
+pub(crate) const PREFETCH_DISTANCE: usize = 6;
 
 /// Something that acts: a host, a switch. It owns all its state.
 pub trait Device: Send {
@@ -37,8 +37,8 @@ pub trait Device: Send {
     /// have a device of the group send to another before `until`, at the places of both in the group. What is on
     /// its way between them counts, too, as who got it may answer: it may be added by who made it, and taken off by
     /// who got it, as all are asked. Where more than nothing comes together, a device is *tied*.
-    fn add_couplings(&self, _until: Time, ties: &mut [i64]) {
-        ties.iter_mut().for_each(|tie| *tie += 1);
+    fn add_couplings(&self, _until: Time, couplings: &mut [i64]) {
+        couplings.iter_mut().for_each(|coupling| *coupling += 1);
     }
 
     /// Where it is the hub of its group: does of the window all that goes to devices of the group that are not tied,
@@ -85,7 +85,12 @@ pub(crate) fn reorder_arrivals<D: Device>(
     entries: &mut [u64],
 ) {
     if tie_break == TieBreak::DeviceOrder {
-        device.reorder_arrivals(&mut Arrivals { packets, base, mix: tie_break.mix(), entries });
+        device.reorder_arrivals(&mut Arrivals {
+            packets,
+            base,
+            rotation: tie_break.rotation(),
+            entries,
+        });
     }
 }
 
@@ -93,7 +98,7 @@ pub(crate) fn reorder_arrivals<D: Device>(
 pub struct Arrivals<'w, 'run, P: Copy + Send> {
     pub(crate) packets: &'w Packets<'run, P>,
     pub(crate) base: Time,
-    pub(crate) mix: Mix,
+    pub(crate) rotation: PortRotation,
     pub(crate) entries: &'w mut [u64],
 }
 
@@ -110,7 +115,7 @@ impl<P: Copy + Send> Arrivals<'_, '_, P> {
     /// other need not wait for each.
     #[inline]
     pub fn prefetch_ahead(&self, index: usize) {
-        if let Some(&entry) = self.entries.get(index + AHEAD) {
+        if let Some(&entry) = self.entries.get(index + PREFETCH_DISTANCE) {
             self.packets.prefetch(arrival_key::handle(entry));
         }
     }
@@ -121,7 +126,7 @@ impl<P: Copy + Send> Arrivals<'_, '_, P> {
         let time = arrival_key::time(entry, self.base);
         (
             time,
-            arrival_key::port(self.mix, entry, time),
+            arrival_key::port(self.rotation, entry, time),
             self.packets.peek(arrival_key::handle(entry)),
         )
     }
@@ -147,7 +152,7 @@ impl ArrivalTag {
     /// The port.
     #[inline(always)]
     pub fn port<P: Copy + Send>(self, window: &Window<'_, '_, P>) -> u16 {
-        arrival_key::port(window.post.mix, self.entry, self.time)
+        arrival_key::port(window.sender.rotation, self.entry, self.time)
     }
     /// Whether `next` arrives later.
     #[inline(always)]
@@ -170,17 +175,17 @@ pub struct Window<'w, 'run, P: Copy + Send> {
     pub(crate) base: Time,
     pub(crate) until: Time,
     pub(crate) arrivals: &'w [u64],
-    pub(crate) post: &'w mut Post<'run>,
+    pub(crate) sender: &'w mut MailSender<'run>,
     /// The group that the device belongs to, where it has several devices.
-    pub(crate) group: Option<&'w mut Inside<'run>>,
-    pub(crate) dealer: &'w mut Dealer,
+    pub(crate) group: Option<&'w mut GroupDelivery<'run>>,
+    pub(crate) bucketizer: &'w mut Bucketizer,
     pub(crate) finished: &'w mut u64,
-    pub(crate) records: &'w mut Records,
+    pub(crate) records: &'w mut RecordBudget,
 }
 
 /// What devices record as the run goes on.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Records {
+pub(crate) struct RecordBudget {
     /// Entries so far.
     pub(crate) entries: u64,
     /// Bytes of memory that records take since they were last collected.
@@ -189,9 +194,9 @@ pub(crate) struct Records {
     pub(crate) recording_stopped_at: Time,
 }
 
-impl Records {
-    pub(crate) const NONE: Records =
-        Records { entries: 0, held: 0, recording_stopped_at: Time::NEVER };
+impl RecordBudget {
+    pub(crate) const NONE: RecordBudget =
+        RecordBudget { entries: 0, held: 0, recording_stopped_at: Time::NEVER };
 
     /// So many `entries` there are in all, before `end`, and there is `room` for so many.
     pub(crate) fn limit(&mut self, entries: u64, room: u64, end: Time) {
@@ -203,7 +208,7 @@ impl Records {
 }
 
 /// Deliveries within a group.
-pub(crate) struct Inside<'run> {
+pub(crate) struct GroupDelivery<'run> {
     pub(crate) number: u32,
     pub(crate) group_of: &'run [u32],
     /// End of the window: what arrives later goes by mail.
@@ -231,7 +236,7 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     /// Takes the next arrival: when, at which port, what.
     #[inline]
     pub fn next_arrival(&mut self) -> Option<(Time, u16, Handle)> {
-        if let Some(&ahead) = self.arrivals.get(AHEAD + 1) {
+        if let Some(&ahead) = self.arrivals.get(PREFETCH_DISTANCE + 1) {
             self.packets.prefetch(arrival_key::handle(ahead));
         }
         let (time, place, handle) = self.take_before(Time::NEVER)?;
@@ -291,34 +296,34 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     /// itself goes back by [`recycle`](Window::recycle).
     #[inline(always)]
     pub fn bucket(&mut self, groups: usize, group_of: impl FnMut(&P) -> u16) -> Option<Buckets> {
-        let complete = self.dealer.deal(self.packets, self.arrivals, groups, group_of);
-        complete.then(|| std::mem::take(&mut self.dealer.buckets))
+        let complete = self.bucketizer.deal(self.packets, self.arrivals, groups, group_of);
+        complete.then(|| std::mem::take(&mut self.bucketizer.buckets))
     }
 
     /// Takes back what was dealt out.
     #[inline]
     pub fn recycle(&mut self, buckets: Buckets) {
-        self.dealer.buckets = buckets;
+        self.bucketizer.buckets = buckets;
     }
 
     /// Of what was dealt out, keeps a group that goes out of the group of devices
     /// ([`Device::advance_downlinks`]): it is still to be taken.
     #[inline]
     pub fn keep_for_uplinks(&mut self, buckets: &Buckets, group: usize) {
-        self.dealer.kept.extend_from_slice(buckets.group(group));
+        self.bucketizer.kept.extend_from_slice(buckets.group(group));
     }
 
     /// The same of what goes to a tied device.
     #[inline]
     pub fn keep_for_coupled(&mut self, buckets: &Buckets, group: usize) {
-        self.dealer.for_tied.extend_from_slice(buckets.group(group));
+        self.bucketizer.for_coupled.extend_from_slice(buckets.group(group));
     }
 
     /// Keeps the next arrival ([`Device::advance_coupled`]).
     #[inline]
     pub fn keep_next_for_uplinks(&mut self) {
         if let Some((&entry, rest)) = self.arrivals.split_first() {
-            self.dealer.kept.push(entry);
+            self.bucketizer.kept.push(entry);
             self.arrivals = rest;
         }
     }
@@ -335,7 +340,7 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     /// The port at which one of them arrives.
     #[inline(always)]
     pub fn port_of(&self, entry: u64) -> u16 {
-        arrival_key::port(self.post.mix, entry, arrival_key::time(entry, self.base))
+        arrival_key::port(self.sender.rotation, entry, arrival_key::time(entry, self.base))
     }
 
     /// Takes the first packet of a queue, if any `waits` there, else one that was dealt out. Which of both
@@ -384,16 +389,17 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     /// The way over a link, for [`send_on`](Window::send_on).
     #[inline]
     pub fn link_lane(&self, link: &Link) -> LinkLane<'run> {
-        self.post.link_lane(link)
+        self.sender.link_lane(link)
     }
 
     /// As [`send_unique`](Window::send_unique), where several packets go over one link.
     #[inline(always)]
     pub fn send_on(&mut self, lane: &LinkLane<'run>, arrival: Time, class: Class, handle: Handle) {
-        let mix = self.post.mix;
-        let tail = arrival_key::tail(mix, arrival, class as u8, lane.port, 0, handle.into_raw());
-        if self.post.reaches(arrival) {
-            self.post.put_by(lane, arrival, tail);
+        let rotation = self.sender.rotation;
+        let tail =
+            arrival_key::tail(rotation, arrival, class as u8, lane.port, 0, handle.into_raw());
+        if self.sender.is_within_slots(arrival) {
+            self.sender.put_by(lane, arrival, tail);
         } else {
             self.send_elsewhere(lane.device, arrival, tail);
         }
@@ -402,15 +408,15 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
     #[inline(always)]
     fn send_as(&mut self, link: &Link, arrival: Time, class: Class, position: u8, handle: Handle) {
         let tail = arrival_key::tail(
-            self.post.mix,
+            self.sender.rotation,
             arrival,
             class as u8,
             link.port,
             position,
             handle.into_raw(),
         );
-        if self.post.reaches(arrival) {
-            self.post.put(link.device, arrival, tail);
+        if self.sender.is_within_slots(arrival) {
+            self.sender.put(link.device, arrival, tail);
         } else {
             self.send_elsewhere(link.device, arrival, tail);
         }
@@ -424,7 +430,7 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
                 debug_assert_eq!(group.group_of[device as usize], group.number);
                 group.sent.push((device, arrival, tail));
             }
-            _ => self.post.put_far(device, arrival, tail),
+            _ => self.sender.defer(device, arrival, tail),
         }
     }
 

@@ -44,7 +44,7 @@ impl Grid {
 
     /// Whether window `index` ends at a whole microsecond.
     #[inline]
-    pub(crate) fn ends_microsecond(self, index: u64) -> bool {
+    pub(crate) fn is_microsecond_boundary(self, index: u64) -> bool {
         (index + 1).is_multiple_of(self.parts)
     }
 }
@@ -64,7 +64,7 @@ mod tests {
             prop_assert!(grid.start(index) <= time && time < grid.start(index + 1));
             prop_assert!((grid.start(index + 1) - grid.start(index)).ps() <= lookahead);
             prop_assert_eq!(
-                grid.ends_microsecond(index), grid.start(index + 1).ps() % MICROSECOND == 0
+                grid.is_microsecond_boundary(index), grid.start(index + 1).ps() % MICROSECOND == 0
             );
         }
     }

@@ -132,13 +132,13 @@ impl<S: Scheme> Ready<S> {
     fn run_shielded(self, threads: usize, watch: ProgressCallback<'_>) -> Result<Output, Refusal> {
         let Ready { common, devices, limits, store } = self;
         let layout = partition::layout(&common, threads);
-        let (probes, most_held) = (store.probes(), store.most_held());
+        let (probes, max_held_bytes) = (store.probes(), store.max_held_bytes());
         let store = Mutex::new(store);
         let lock = || store.lock().unwrap_or_else(PoisonError::into_inner);
         let put = |devices: &mut dyn Iterator<Item = &mut NodeDevice<S>>, end| {
             lock().put(Batch::take(devices, probes, end))
         };
-        let collector = Collector { most_held, collect: &put };
+        let collector = Collector { max_held_bytes, collect: &put };
         let (mut devices, outcome, left) = if common.short_ways {
             engine::run_collecting(devices, &layout, limits, watch, collector)
                 .map_err(|error| Refusal::NoThread { threads, reason: error.to_string() })?

@@ -87,15 +87,18 @@ fn records_on_disk_are_those_in_memory() {
     let expected = records(&whole);
     let counts: Vec<usize> = expected.iter().map(Vec::len).collect();
     assert!(counts.iter().all(|&count| count > 100), "{counts:?}");
-    for most_held in [0, 10_000, 200_000] {
-        setup.spill = Spill { directory: directory.0.clone(), most_held };
+    for max_held_bytes in [0, 10_000, 200_000] {
+        setup.spill = Spill { directory: directory.0.clone(), max_held_bytes };
         for threads in [1, 2, 5] {
             let output = run::<NoControl>(&setup, NO_PARAMS, threads);
-            assert!(records(&output) == expected, "{most_held} B, {threads} threads");
+            assert!(records(&output) == expected, "{max_held_bytes} B, {threads} threads");
             assert_eq!(common::essence(&output), common::essence(&whole));
             // A window's worth may come on top.
             let in_memory = output.packet_events.in_memory();
-            assert!(in_memory * 80 <= most_held as usize + 50_000, "{in_memory} events are left");
+            assert!(
+                in_memory * 80 <= max_held_bytes as usize + 50_000,
+                "{in_memory} events are left"
+            );
             assert!(output.packet_events.len() > in_memory as u64);
             assert_eq!(fs::read_dir(&directory.0).unwrap().count(), 0, "the file has a name");
         }
@@ -111,7 +114,7 @@ fn a_run_goes_on_where_records_cannot_be_written() {
     let expected = records(&whole);
     assert!(whole.spill_error.is_none());
     let directory = PathBuf::from("/nonexistent/directory");
-    setup.spill = Spill { directory, most_held: 100_000 };
+    setup.spill = Spill { directory, max_held_bytes: 100_000 };
     for threads in [1, 2] {
         let output = run::<NoControl>(&setup, NO_PARAMS, threads);
         assert_eq!(common::essence(&output), common::essence(&whole));

@@ -165,8 +165,10 @@ pub(crate) fn run(
         cancel: Arc::clone(&cancel),
         progress: Arc::clone(&state),
         records: experiment.as_deref().map(records_of).unwrap_or_default(),
-        spill: spill
-            .map_or_else(Spill::default, |(directory, most_held)| Spill { directory, most_held }),
+        spill: spill.map_or_else(Spill::default, |(directory, max_held_bytes)| Spill {
+            directory,
+            max_held_bytes,
+        }),
         // A configuration has them all.
         params_given: experiment.is_some(),
         ..RunOptions::default()

@@ -4,7 +4,7 @@
 //! on guesses that fail. Counting for each how many come before it needs none, and a processor with AVX2
 //! compares eight at once. Where there are hundreds, they are dealt out by time before.
 
-use super::SPARE;
+use super::PADDING;
 use std::arch::x86_64::{
     __m256i, _mm256_add_epi32, _mm256_blendv_epi8, _mm256_castps_si256, _mm256_castsi256_ps,
     _mm256_cmpgt_epi32, _mm256_cmpgt_epi64, _mm256_loadu_si256, _mm256_maskload_epi64,
@@ -13,35 +13,35 @@ use std::arch::x86_64::{
     _mm256_storeu_si256, _mm256_sub_epi32, _mm256_xor_si256,
 };
 
-/// Fewer than these are sorted as [`SPARE`] of them.
-const FEWEST: usize = SPARE + 1;
+/// Fewer than these are sorted as [`PADDING`] of them.
+const MIN_RANKED: usize = PADDING + 1;
 /// More than these are dealt out before they are ranked.
-const MOST: usize = 64;
+const MAX_RANKED: usize = 64;
 /// More than these are sorted by comparison.
-const MOST_DEALT: usize = 1024;
+const MAX_SPREAD: usize = 1024;
 /// They are dealt out so that this many share a span of time, up to twice as many.
-const FEWEST_IN_SPAN: usize = 16;
+const MIN_PER_SPAN: usize = 16;
 /// How many are counted for side by side: two vectors of them.
 const BLOCK: usize = 16;
 /// What is left of an entry says what comes first, but for packets of one link and class at one instant.
 const KEY_SHIFT: u32 = 32;
 
 /// Room to sort in, on a processor with AVX2.
-pub(super) struct ByRank {
-    ranks: [i32; MOST],
-    dealt: [u64; MOST_DEALT],
+pub(super) struct RankSorter {
+    ranks: [i32; MAX_RANKED],
+    dealt: [u64; MAX_SPREAD],
     /// By span: where the next one goes.
-    places: [usize; MOST_DEALT / FEWEST_IN_SPAN],
+    places: [usize; MAX_SPREAD / MIN_PER_SPAN],
 }
 
-impl ByRank {
+impl RankSorter {
     /// `None` where the processor lacks AVX2.
-    pub(super) fn new() -> Option<Box<ByRank>> {
+    pub(super) fn new() -> Option<Box<RankSorter>> {
         is_x86_feature_detected!("avx2").then(|| {
-            Box::new(ByRank {
-                ranks: [0; MOST],
-                dealt: [0; MOST_DEALT],
-                places: [0; MOST_DEALT / FEWEST_IN_SPAN],
+            Box::new(RankSorter {
+                ranks: [0; MAX_RANKED],
+                dealt: [0; MAX_SPREAD],
+                places: [0; MAX_SPREAD / MIN_PER_SPAN],
             })
         })
     }
@@ -50,12 +50,12 @@ impl ByRank {
     #[inline]
     pub(super) fn sort(&mut self, entries: &mut [u64]) {
         let count = entries.len();
-        if count < FEWEST {
+        if count < MIN_RANKED {
             // SAFETY: the processor has AVX2, or there were no `self`.
             unsafe { sort_few_in_place(entries) }
-        } else if count > MOST_DEALT {
+        } else if count > MAX_SPREAD {
             entries.sort_unstable();
-        } else if count > MOST {
+        } else if count > MAX_RANKED {
             self.deal(entries);
         } else {
             self.dealt[..count].copy_from_slice(entries);
@@ -66,7 +66,7 @@ impl ByRank {
     /// Deals `entries` out by time, and sorts each span.
     #[inline(never)]
     fn deal(&mut self, entries: &mut [u64]) {
-        let span_bits = (entries.len() / FEWEST_IN_SPAN).ilog2();
+        let span_bits = (entries.len() / MIN_PER_SPAN).ilog2();
         // The first bits that not all lack.
         let skipped = entries.iter().fold(1, |all, entry| all | entry).leading_zeros();
         let span = |entry: u64| (entry << skipped >> (u64::BITS - span_bits)) as usize;
@@ -81,7 +81,7 @@ impl ByRank {
         }
         for &entry in &*entries {
             let place = &mut places[span(entry)];
-            self.dealt[*place % MOST_DEALT] = entry;
+            self.dealt[*place % MAX_SPREAD] = entry;
             *place += 1;
         }
         let mut begin = 0;
@@ -93,7 +93,7 @@ impl ByRank {
     }
 
     /// Sorts each group of `from`, where each of `ends` ends one, into the same place of `to`. Both have
-    /// [`SPARE`] entries more.
+    /// [`PADDING`] entries more.
     pub(super) fn sort_groups(&mut self, from: &mut [u64], to: &mut [u64], ends: &[u32]) {
         // SAFETY: the processor has AVX2, or there were no `self`.
         unsafe { self.sort_groups_fast(from, to, ends) }
@@ -103,11 +103,11 @@ impl ByRank {
     fn sort_groups_fast(&mut self, from: &mut [u64], to: &mut [u64], ends: &[u32]) {
         let mut begin = 0;
         for end in ends.iter().map(|&end| end as usize) {
-            let few = (from[begin..].first_chunk(), to[begin..].first_chunk_mut::<SPARE>());
+            let few = (from[begin..].first_chunk(), to[begin..].first_chunk_mut::<PADDING>());
             let (Some(few), Some(sorted)) = few else { panic!("there is room at the end") };
             let count = end - begin;
-            let put = |rank: usize, entry| sorted[rank % SPARE] = entry;
-            if count > 0 && (count > SPARE || !sort_few(few, count, put)) {
+            let put = |rank: usize, entry| sorted[rank % PADDING] = entry;
+            if count > 0 && (count > PADDING || !sort_few(few, count, put)) {
                 self.sort(&mut from[begin..end]);
                 to[begin..end].copy_from_slice(&from[begin..end]);
             }
@@ -120,7 +120,7 @@ impl ByRank {
     fn sort_span(&mut self, begin: usize, sorted: &mut [u64]) {
         let count = sorted.len();
         let span = &self.dealt[begin..][..count];
-        if (FEWEST..=MOST).contains(&count) {
+        if (MIN_RANKED..=MAX_RANKED).contains(&count) {
             // SAFETY: the processor has AVX2, or there were no `self`.
             unsafe { rank(span, &mut self.ranks) };
             // Two that have the same key have the same rank; then ranks add up to less than they should.
@@ -140,7 +140,7 @@ impl ByRank {
 /// Counts for each of the first `count` of `from` how many have a lower key; `count` for the others.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn rank_few(from: &[u64; SPARE], count: usize) -> [u32; SPARE] {
+fn rank_few(from: &[u64; PADDING], count: usize) -> [u32; PADDING] {
     let places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     let counts = _mm256_cmpgt_epi32(_mm256_set1_epi32(count as i32), places);
     let [low, high] = [0, 4].map(|half| {
@@ -154,13 +154,13 @@ fn rank_few(from: &[u64; SPARE], count: usize) -> [u32; SPARE] {
     let keys = _mm256_blendv_epi8(_mm256_set1_epi32(i32::MAX), keys, counts);
     let mut lower = _mm256_setzero_si256();
     let mut place = _mm256_setzero_si256();
-    for _ in 0..SPARE {
+    for _ in 0..PADDING {
         let other = _mm256_permutevar8x32_epi32(keys, place);
         // True is -1.
         lower = _mm256_sub_epi32(lower, _mm256_cmpgt_epi32(keys, other));
         place = _mm256_add_epi32(place, _mm256_set1_epi32(1));
     }
-    let mut ranks = [0u32; SPARE];
+    let mut ranks = [0u32; PADDING];
     // SAFETY: they are a vector.
     unsafe { _mm256_storeu_si256(ranks.as_mut_ptr().cast(), lower) };
     ranks
@@ -170,7 +170,7 @@ fn rank_few(from: &[u64; SPARE], count: usize) -> [u32; SPARE] {
 /// different keys. Touches as many whatever the count, so that nothing depends on a guess of it.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn sort_few(from: &[u64; SPARE], count: usize, mut put: impl FnMut(usize, u64)) -> bool {
+fn sort_few(from: &[u64; PADDING], count: usize, mut put: impl FnMut(usize, u64)) -> bool {
     let mut taken = 0u32;
     // What does not count goes first, and gives way.
     let ranks = rank_few(from, count);
@@ -182,7 +182,7 @@ fn sort_few(from: &[u64; SPARE], count: usize, mut put: impl FnMut(usize, u64)) 
     taken | u32::MAX << count == u32::MAX
 }
 
-/// Sorts at most [`SPARE`] entries, also without a guess how many they are.
+/// Sorts at most [`PADDING`] entries, also without a guess how many they are.
 #[target_feature(enable = "avx2")]
 fn sort_few_in_place(entries: &mut [u64]) {
     let count = entries.len();
@@ -193,7 +193,7 @@ fn sort_few_in_place(entries: &mut [u64]) {
     let places = [_mm256_setr_epi64x(0, 1, 2, 3), _mm256_setr_epi64x(4, 5, 6, 7)];
     let masks = places.map(|places| _mm256_cmpgt_epi64(counts, places));
     let halves = entries.as_mut_ptr().cast::<__m256i>();
-    let mut few = [0; SPARE];
+    let mut few = [0; PADDING];
     for (half, mask) in masks.into_iter().enumerate() {
         // SAFETY: of a half nothing is read but entries, and `few` has two halves.
         unsafe {
@@ -214,10 +214,10 @@ fn signed_key(entry: u64) -> i32 {
     ((entry >> KEY_SHIFT) as u32 ^ 1 << 31) as i32
 }
 
-/// Counts for each of `entries`, at most [`MOST`], how many have a lower key.
+/// Counts for each of `entries`, at most [`MAX_RANKED`], how many have a lower key.
 #[target_feature(enable = "avx2")]
-fn rank(entries: &[u64], ranks: &mut [i32; MOST]) {
-    let mut keys = [i32::MAX; MOST];
+fn rank(entries: &[u64], ranks: &mut [i32; MAX_RANKED]) {
+    let mut keys = [i32::MAX; MAX_RANKED];
     for (key, &entry) in keys.iter_mut().zip(entries) {
         *key = signed_key(entry);
     }

@@ -2,15 +2,15 @@
 
 use super::Worker;
 use crate::arrival_key;
-use crate::mailbox::Post;
+use crate::mailbox::MailSender;
 use crate::run::Layout;
-use crate::window::{Device, Inside, Window, reorder_arrivals};
+use crate::window::{Device, GroupDelivery, Window, reorder_arrivals};
 use units::Time;
 
 /// The arrivals of a group's device within a window, as they become known.
 #[derive(Default)]
 pub(super) struct Inbox {
-    /// In order, and then as many [`NONE`] as are looked at side by side.
+    /// In order, and then as many [`NO_ENTRY`] as are looked at side by side.
     arrivals: Vec<u64>,
     taken: usize,
     /// When the device has something to do.
@@ -18,49 +18,49 @@ pub(super) struct Inbox {
 }
 
 /// Later than any arrival.
-const NONE: u64 = u64::MAX;
+const NO_ENTRY: u64 = u64::MAX;
 
 /// So many arrivals are looked at side by side: how many of them come before something can't be guessed.
-const BESIDE: usize = 3;
+const COMPARE_WIDTH: usize = 3;
 
 impl<'a, D: Device> Worker<'a, D> {
     /// Works the devices of a group; tells when any wants to be worked next.
-    pub(super) fn work_several(
+    pub(super) fn advance_group(
         &mut self,
         group: u32,
         devices: &[u32],
         window: u64,
         from: Time,
-        post: &mut Post<'a>,
+        sender: &mut MailSender<'a>,
     ) -> Time {
         let shared = self.shared;
         for (inbox, &device) in self.inbox.iter_mut().zip(devices) {
-            let arrivals = shared.mail.arrived(window, device, &mut self.arrivals);
-            self.dealer.sorter.sort(arrivals);
+            let arrivals = shared.mailboxes.arrived(window, device, &mut self.arrivals);
+            self.bucketizer.sorter.sort(arrivals);
             inbox.fill(arrivals);
             inbox.due = inbox.next(from).min(shared.device_wake(device)).max(from);
         }
-        self.work_in_turn(group, devices, None, from, post);
+        self.advance_lockstep(group, devices, None, from, sender);
         devices.iter().map(|&device| shared.device_wake(device)).min().unwrap_or(Time::NEVER)
     }
 
     /// The device of a group that is due first is worked until another could send it something: the
     /// next one in order may, over their shortest link, or one of those that it sends to may answer. Their
     /// inboxes have been filled. A `hub` does what it does between what goes inward and outward.
-    pub(super) fn work_in_turn(
+    pub(super) fn advance_lockstep(
         &mut self,
         group: u32,
         devices: &[u32],
         hub: Option<u32>,
         from: Time,
-        post: &mut Post<'a>,
+        sender: &mut MailSender<'a>,
     ) {
         let shared = self.shared;
-        let until = post.ends[0];
+        let until = sender.ends[0];
         let shortest = shared.layout.internal_lookahead[group as usize];
-        let mut inside =
-            Inside { number: group, group_of: shared.group_of, until, sent: Vec::new() };
-        std::mem::swap(&mut inside.sent, &mut self.sent);
+        let mut delivery =
+            GroupDelivery { number: group, group_of: shared.group_of, until, sent: Vec::new() };
+        std::mem::swap(&mut delivery.sent, &mut self.sent);
         let inboxes = &mut self.inbox[..devices.len()];
         loop {
             let (place, due, second) = first_due(inboxes);
@@ -80,9 +80,9 @@ impl<'a, D: Device> Worker<'a, D> {
                 base: from,
                 until: end,
                 arrivals,
-                post: &mut *post,
-                group: Some(&mut inside),
-                dealer: &mut self.dealer,
+                sender: &mut *sender,
+                group: Some(&mut delivery),
+                bucketizer: &mut self.bucketizer,
                 finished: &mut self.finished,
                 records: &mut self.records,
             };
@@ -93,13 +93,13 @@ impl<'a, D: Device> Worker<'a, D> {
             };
             shared.set_device_wake(device, wake);
             inbox.due = inbox.next(from).min(wake);
-            for (device, arrival, tail) in inside.sent.drain(..) {
+            for (device, arrival, tail) in delivery.sent.drain(..) {
                 let inbox = &mut inboxes[self.place[device as usize] as usize];
                 inbox.put(arrival_key::entry((arrival - from).ps(), tail));
                 inbox.due = inbox.due.min(arrival);
             }
         }
-        std::mem::swap(&mut inside.sent, &mut self.sent);
+        std::mem::swap(&mut delivery.sent, &mut self.sent);
     }
 }
 
@@ -108,7 +108,7 @@ impl Inbox {
     pub(super) fn fill(&mut self, arrivals: &mut Vec<u64>) {
         self.arrivals.clear();
         std::mem::swap(&mut self.arrivals, arrivals);
-        self.arrivals.extend([NONE; BESIDE]);
+        self.arrivals.extend([NO_ENTRY; COMPARE_WIDTH]);
         self.taken = 0;
     }
 
@@ -116,7 +116,7 @@ impl Inbox {
     #[inline]
     pub(super) fn next(&self, from: Time) -> Time {
         match self.arrivals[self.taken] {
-            NONE => Time::NEVER,
+            NO_ENTRY => Time::NEVER,
             entry => arrival_key::time(entry, from),
         }
     }
@@ -126,10 +126,10 @@ impl Inbox {
     fn before(&self, entry: u64) -> usize {
         let mut count = 0;
         loop {
-            let beside = &self.arrivals[self.taken + count..][..BESIDE];
+            let beside = &self.arrivals[self.taken + count..][..COMPARE_WIDTH];
             let more = beside.iter().map(|&other| usize::from(other < entry)).sum::<usize>();
             count += more;
-            if more < BESIDE {
+            if more < COMPARE_WIDTH {
                 return count;
             }
         }

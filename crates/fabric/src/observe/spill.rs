@@ -21,13 +21,13 @@ pub struct Spill {
     /// The directory of the file. The file has no name there, and is gone when nobody reads it any more.
     pub directory: PathBuf,
     /// Bytes of records that stay in memory.
-    pub most_held: u64,
+    pub max_held_bytes: u64,
 }
 
 impl Default for Spill {
     /// 32 MiB in memory, and a file in the system's directory for temporary files.
     fn default() -> Spill {
-        Spill { directory: std::env::temp_dir(), most_held: 32 << 20 }
+        Spill { directory: std::env::temp_dir(), max_held_bytes: 32 << 20 }
     }
 }
 
@@ -244,8 +244,8 @@ impl Store {
     }
 
     /// Bytes of records that stay in memory.
-    pub(crate) fn most_held(&self) -> u64 {
-        self.spill.most_held
+    pub(crate) fn max_held_bytes(&self) -> u64 {
+        self.spill.max_held_bytes
     }
 
     /// Writes a span of records to the file. Whether it could.
