@@ -1,0 +1,128 @@
+"""Checks names, comments and docs against docs/contributing/style-and-glossary.md.
+
+An error is a line of Rust with more than 100 columns, a doc comment that begins with "The same", or a
+word of `BANNED` in a comment, a docstring or a page. `--long` also lists sentences and paragraphs of
+pages that are too long; these are no errors.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+MAX_COLUMNS = 100
+MAX_SENTENCE_WORDS = 40
+MAX_PARAGRAPH_WORDS = 120
+
+BANNED = {
+    "anew": "again",
+    "as there": "as in the HPCC simulator",
+    "at leisure": "slowly",
+    "by the book": "in the reference engine",
+    "dealt": "bucketed",
+    "fewest": "minimum",
+    "gravest": "most severe",
+    "hears": "receives",
+    "shall": "must",
+    "so many": "up to `n`, or `n`",
+    "tied": "coupled",
+    "told": "notified, or said",
+    "who works": "which thread advances",
+    "without a guess": "without a branch",
+}
+"""Words that only insiders understand, and what to write instead."""
+
+_BANNED = re.compile(rf"\b({'|'.join(BANNED)})\b", re.IGNORECASE)
+_COMMENT = re.compile(r"//.*$")
+_THE_SAME = re.compile(r"^\s*//[/!] The same\b")
+_QUOTED = re.compile(r"`[^`]*`|\"[^\"]*\"")
+_EXEMPT = {Path("docs/contributing/style-and-glossary.md"), Path("CHANGELOG.md")}
+
+Finding = tuple[Path, int, str]
+
+
+def rust_files() -> list[Path]:
+    """All sources of the workspace, with its tests, fuzz targets and benches."""
+    folders = ("crates", "fuzz", "benches")
+    files = (path for folder in folders for path in (ROOT / folder).rglob("*.rs"))
+    return sorted(path for path in files if "target" not in path.parts)
+
+
+def pages() -> list[Path]:
+    """All pages of the documentation."""
+    return sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+
+
+def banned(text: str) -> Iterator[str]:
+    """A message for each banned word in a text, quotations left out."""
+    for match in _BANNED.finditer(_QUOTED.sub("", text)):
+        word = match[1].lower()
+        yield f'"{match[1]}" is a private word: write "{BANNED[word]}"'
+
+
+def check_rust(path: Path, lines: list[str]) -> Iterator[Finding]:
+    """Findings in a Rust file."""
+    for number, line in enumerate(lines, 1):
+        if len(line) > MAX_COLUMNS:
+            yield path, number, f"{len(line)} columns, more than {MAX_COLUMNS}"
+        if _THE_SAME.match(line):
+            yield path, number, 'a doc comment that begins with "The same": name what it is'
+        comment = _COMMENT.search(line)
+        for message in banned(comment[0]) if comment else ():
+            yield path, number, message
+
+
+def check_page(path: Path, lines: list[str]) -> Iterator[Finding]:
+    """Findings in a page; code blocks are left out."""
+    in_code = False
+    for number, line in enumerate(lines, 1):
+        if line.startswith("```"):
+            in_code = not in_code
+        if not in_code:
+            for message in banned(line):
+                yield path, number, message
+
+
+def long_parts(path: Path, text: str) -> Iterator[Finding]:
+    """Sentences and paragraphs of a page that are longer than the style guide has them."""
+    text = re.sub(r"^```.*?^```$", lambda block: "\n" * block[0].count("\n"), text, flags=re.S | re.M)
+    line = 1
+    for paragraph in text.split("\n\n"):
+        first, line = line, line + paragraph.count("\n") + 2
+        if paragraph.lstrip().startswith(("|", "#")):
+            continue
+        words = len(paragraph.split())
+        if words > MAX_PARAGRAPH_WORDS:
+            yield path, first, f"a paragraph of {words} words"
+        for sentence in re.split(r"(?<=[.!?:])\s", paragraph):
+            if len(sentence.split()) > MAX_SENTENCE_WORDS:
+                yield path, first, f"a sentence of {len(sentence.split())} words"
+
+
+def main() -> int:
+    """Prints all findings; 1 if there is an error."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--long", action="store_true", help="list long sentences of pages, too")
+    options = parser.parse_args()
+    errors: list[Finding] = []
+    remarks: list[Finding] = []
+    for path in rust_files():
+        errors += check_rust(path, path.read_text(encoding="utf-8").splitlines())
+    for path in pages():
+        if path.relative_to(ROOT) in _EXEMPT:
+            continue
+        text = path.read_text(encoding="utf-8")
+        errors += check_page(path, text.splitlines())
+        if options.long:
+            remarks += long_parts(path, text)
+    for path, number, message in [*errors, *remarks]:
+        print(f"{path.relative_to(ROOT)}:{number}: {message}")
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
