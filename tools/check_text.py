@@ -1,8 +1,8 @@
 """Checks names, comments and docs against docs/contributing/style-and-glossary.md.
 
-An error is a line of Rust with more than 100 columns, a doc comment that begins with "The same", or a
-word of `BANNED` in a comment, a docstring or a page. `--long` also lists sentences and paragraphs of
-pages that are too long; these are no errors.
+An error is a line of Rust with more than 100 columns, a doc comment that begins with "The same", or
+a word of `BANNED` in a comment or a page. `--long` also lists sentences and paragraphs of pages
+that are too long; these are no errors.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ BANNED = {
 _BANNED = re.compile(rf"\b({'|'.join(BANNED)})\b", re.IGNORECASE)
 _COMMENT = re.compile(r"//.*$")
 _THE_SAME = re.compile(r"^\s*//[/!] The same\b")
+_CODE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 _QUOTED = re.compile(r"`[^`]*`|\"[^\"]*\"")
 _EXEMPT = {Path("docs/contributing/style-and-glossary.md"), Path("CHANGELOG.md")}
 
@@ -89,7 +90,7 @@ def check_page(path: Path, lines: list[str]) -> Iterator[Finding]:
 
 def long_parts(path: Path, text: str) -> Iterator[Finding]:
     """Sentences and paragraphs of a page that are longer than the style guide has them."""
-    text = re.sub(r"^```.*?^```$", lambda block: "\n" * block[0].count("\n"), text, flags=re.S | re.M)
+    text = _CODE.sub(lambda block: "\n" * block[0].count("\n"), text)
     line = 1
     for paragraph in text.split("\n\n"):
         first, line = line, line + paragraph.count("\n") + 2
