@@ -5,9 +5,9 @@ use std::net::Ipv4Addr;
 use units::NodeId;
 
 /// Nodes that can have an address.
-pub const MOST_NODES: u32 = 1 << 16;
+pub const MAX_NODES: u32 = 1 << 16;
 
-/// The address of a node below [`MOST_NODES`].
+/// The address of a node below [`MAX_NODES`].
 ///
 /// ```
 /// use hpcc_files::address;

@@ -1,13 +1,13 @@
 //! `config.txt`: keys and their values, words between white space in any order.
 //!
-//! Words that are no key are skipped, the last value of a key counts, and there are no comments: a
+//! Tokens that are no key are skipped, the last value of a key counts, and there are no comments: a
 //! key in one is obeyed. What is odd in this way gives a [`Warning`].
 
 mod check;
 mod keys;
 
 use crate::error::{FileError, Result, Warning};
-use crate::tokens::Words;
+use crate::tokens::Tokens;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use units::{Bytes, NodeId, Rate, Time};
@@ -155,9 +155,9 @@ impl Places {
     pub fn missing(&self, key: &str, why: &str, example: &str) -> FileError {
         let error = FileError::new(format!("{key} is missing{why}"));
         match self.meant.get(key) {
-            Some((word, line)) => error
+            Some((token, line)) => error
                 .at(*line)
-                .hint(format!("{word} is not a key; did you mean {key}? Write {key} {example}")),
+                .hint(format!("{token} is not a key; did you mean {key}? Write {key} {example}")),
             None => error.hint(format!("add a line such as {key} {example}")),
         }
     }
@@ -205,7 +205,7 @@ impl CcMode {
     }
 
     /// Whether marks change anything.
-    pub fn heeds_marks(self) -> bool {
+    pub fn reacts_to_ecn(self) -> bool {
         matches!(self, CcMode::Dcqcn | CcMode::Dctcp)
     }
 }
@@ -302,30 +302,30 @@ pub fn parse(text: &[u8], warnings: &mut Vec<Warning>) -> Result<Config> {
 
 fn read(text: &[u8], skipped: &mut Skipped, warnings: &mut Vec<Warning>) -> Result<Config> {
     let mut config = Config::new();
-    let mut words = Words::new(text);
-    while let Some(word) = words.next() {
-        let Some(key) = keys::known(word.text) else {
-            skipped.add(word);
+    let mut tokens = Tokens::new(text);
+    while let Some(token) = tokens.next() {
+        let Some(key) = keys::known(token.text) else {
+            skipped.add(token);
             continue;
         };
-        if skipped.in_comment(word.line) {
+        if skipped.in_comment(token.line) {
             warnings.push(Warning::at(
-                word.line,
+                token.line,
                 format!("{key} counts, though it looks commented out: the format has no comments"),
             ));
         }
-        if let Some(before) = config.places.lines.insert(key, word.line) {
+        if let Some(before) = config.places.lines.insert(key, token.line) {
             let counts = if keys::is_map(key) {
                 "the entries of both count, and for a rate in both the last"
             } else {
                 "the last counts"
             };
             warnings.push(Warning::at(
-                word.line,
+                token.line,
                 format!("{key} is in line {before} too; {counts}, as in the original"),
             ));
         }
-        keys::read(&mut config, key, word.line, &mut words, warnings)?;
+        keys::read(&mut config, key, token.line, &mut tokens, warnings)?;
     }
     config.places.meant = skipped.meant();
     for (key, path, example) in [
@@ -339,7 +339,7 @@ fn read(text: &[u8], skipped: &mut Skipped, warnings: &mut Vec<Warning>) -> Resu
     Ok(config)
 }
 
-/// Words that are no key, gathered by line.
+/// Tokens that are no key, gathered by line.
 #[derive(Default)]
 struct Skipped {
     lines: Vec<SkippedLine>,
@@ -354,46 +354,46 @@ struct SkippedLine {
     shown: Vec<String>,
     /// The keys that some of these were probably meant to be, and the words.
     meant: Vec<(&'static str, String)>,
-    words: usize,
+    tokens: usize,
     comment: bool,
 }
 
 impl Skipped {
     /// More lines than this are counted only.
-    const MOST_LINES: usize = 20;
+    const MAX_LINES: usize = 20;
     /// The same for the words of a line.
-    const MOST_WORDS: usize = 8;
+    const MAX_TOKENS: usize = 8;
 
-    fn add(&mut self, word: crate::tokens::Word<'_>) {
-        if word.line == self.last_line {
+    fn add(&mut self, token: crate::tokens::Token<'_>) {
+        if token.line == self.last_line {
             if self.more == 0
                 && let Some(last) = self.lines.last_mut()
             {
-                last.words += 1;
+                last.tokens += 1;
                 // Those that may be meant as keys; in a comment the first word tells enough.
-                let is_name = word.text.first().is_some_and(u8::is_ascii_alphabetic);
-                if is_name && !last.comment && last.shown.len() < Self::MOST_WORDS {
-                    last.shown.push(word.shown());
-                    last.meant.extend(keys::nearest(word.text).map(|key| (key, word.shown())));
+                let is_name = token.text.first().is_some_and(u8::is_ascii_alphabetic);
+                if is_name && !last.comment && last.shown.len() < Self::MAX_TOKENS {
+                    last.shown.push(token.shown());
+                    last.meant.extend(keys::nearest(token.text).map(|key| (key, token.shown())));
                 }
             }
             return;
         }
-        self.last_line = word.line;
-        if self.lines.len() == Self::MOST_LINES {
+        self.last_line = token.line;
+        if self.lines.len() == Self::MAX_LINES {
             self.more += 1;
             return;
         }
-        let comment = word.text.starts_with(b"#") || word.text.starts_with(b"//");
+        let comment = token.text.starts_with(b"#") || token.text.starts_with(b"//");
         self.lines.push(SkippedLine {
-            line: word.line,
-            shown: vec![word.shown()],
-            meant: keys::nearest(word.text)
+            line: token.line,
+            shown: vec![token.shown()],
+            meant: keys::nearest(token.text)
                 .filter(|_| !comment)
-                .map(|key| (key, word.shown()))
+                .map(|key| (key, token.shown()))
                 .into_iter()
                 .collect(),
-            words: 1,
+            tokens: 1,
             comment,
         });
     }
@@ -407,8 +407,8 @@ impl Skipped {
     fn meant(&self) -> BTreeMap<&'static str, (String, usize)> {
         let mut meant = BTreeMap::new();
         for found in &self.lines {
-            for (key, word) in &found.meant {
-                meant.entry(*key).or_insert_with(|| (word.clone(), found.line));
+            for (key, token) in &found.meant {
+                meant.entry(*key).or_insert_with(|| (token.clone(), found.line));
             }
         }
         meant
@@ -417,7 +417,7 @@ impl Skipped {
     fn warn(self, warnings: &mut Vec<Warning>) {
         for found in self.lines {
             let shown = found.shown.join(", ");
-            let what = match (found.words, found.words - found.shown.len()) {
+            let what = match (found.tokens, found.tokens - found.shown.len()) {
                 (1, _) => format!("{shown} is not a key"),
                 (_, 0) => format!("{shown} are not keys"),
                 (_, more) => format!("{shown} and {more} more are not keys"),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use units::text::printable;
 
 /// Most characters of what is wrong or odd: it is a line, whatever a file says.
-const MOST_OF_MESSAGE: usize = 600;
+const MAX_MESSAGE: usize = 600;
 
 /// Short for a result of this crate.
 pub type Result<T> = std::result::Result<T, FileError>;
@@ -41,7 +41,7 @@ impl FileError {
         FileError {
             file: None,
             line: None,
-            message: printable(&message.into(), MOST_OF_MESSAGE),
+            message: printable(&message.into(), MAX_MESSAGE),
             hint: None,
             warnings: Vec::new(),
         }
@@ -61,7 +61,7 @@ impl FileError {
     /// The same with advice.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> FileError {
-        self.hint = Some(printable(&hint.into(), MOST_OF_MESSAGE));
+        self.hint = Some(printable(&hint.into(), MAX_MESSAGE));
         self
     }
 
@@ -106,7 +106,7 @@ pub struct Warning {
 impl Warning {
     /// A warning that is about no line.
     pub fn new(message: impl Into<String>) -> Warning {
-        let message = printable(&message.into(), MOST_OF_MESSAGE);
+        let message = printable(&message.into(), MAX_MESSAGE);
         Warning { file: None, line: None, message }
     }
 

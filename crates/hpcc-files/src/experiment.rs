@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use units::NodeId;
 
 /// A configuration larger than this is something else.
-const LONGEST_CONFIG: u64 = 1 << 20;
+const MAX_CONFIG_BYTES: u64 = 1 << 20;
 /// The same for the other files.
-const LONGEST: u64 = 1 << 30;
+const MAX_BYTES: u64 = 1 << 30;
 
 /// A configuration and the files that it names, read and checked against each other.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,7 +35,7 @@ pub struct Experiment {
 /// # Errors
 /// Where it can't be read, or is none.
 pub fn read_topology(path: &Path) -> Result<Topology> {
-    read_as(path, LONGEST, &mut Vec::new(), topology::parse)
+    read_as(path, MAX_BYTES, &mut Vec::new(), topology::parse)
 }
 
 impl Experiment {
@@ -54,7 +54,7 @@ impl Experiment {
 
     /// The same without its warnings.
     fn read_all(path: &Path, directory: &Path, warnings: &mut Vec<Warning>) -> Result<Experiment> {
-        let config = read_as(path, LONGEST_CONFIG, warnings, config::parse)?;
+        let config = read_as(path, MAX_CONFIG_BYTES, warnings, config::parse)?;
         let files = Files { path, directory, config: &config };
         let topology = &config.topology_file;
         let topology = files.read("TOPOLOGY_FILE", topology, warnings, topology::parse)?;
@@ -104,7 +104,7 @@ impl Files<'_> {
         parse: impl FnOnce(&[u8], &mut Vec<Warning>) -> Result<T>,
     ) -> Result<T> {
         let path = self.place(file);
-        let text = match read_file(&path, LONGEST) {
+        let text = match read_file(&path, MAX_BYTES) {
             Ok(text) => text,
             Err(Unread::Large(error)) => return Err(error.in_file(&path)),
             Err(Unread::Failed(error)) => {

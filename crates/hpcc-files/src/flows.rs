@@ -11,7 +11,7 @@
 
 use crate::error::{FileError, Result, Warning};
 use crate::quantity;
-use crate::tokens::{Word, Words};
+use crate::tokens::{Token, Tokens};
 use crate::topology::Topology;
 use units::{Bytes, NodeId, Priority, Time, cancel};
 
@@ -34,22 +34,22 @@ pub struct Flow {
 
 /// Reads the flows of hosts of `topology`.
 pub fn parse(text: &[u8], topology: &Topology, warnings: &mut Vec<Warning>) -> Result<Vec<Flow>> {
-    const LEAST_FLOW: usize = "0 1 3 1 1 2\n".len();
-    let mut words = Words::new(text);
-    let promised = words.whole("the number of flows", 0..=u64::from(u32::MAX))? as usize;
-    let mut flows: Vec<Flow> = Vec::with_capacity(promised.min(words.room(LEAST_FLOW)));
+    const MIN_FLOW_BYTES: usize = "0 1 3 1 1 2\n".len();
+    let mut tokens = Tokens::new(text);
+    let promised = tokens.whole("the number of flows", 0..=u64::from(u32::MAX))? as usize;
+    let mut flows: Vec<Flow> = Vec::with_capacity(promised.min(tokens.room(MIN_FLOW_BYTES)));
     let mut large: Option<(usize, u64)> = None;
     while flows.len() < promised {
-        let Some(first) = words.next() else {
+        let Some(first) = tokens.next() else {
             return Err(FileError::new(format!(
                 "the first line promises {promised} flows, but the file has {}",
                 flows.len()
             ))
-            .at(words.line())
+            .at(tokens.line())
             .hint("is it complete?"));
         };
         cancel::check();
-        let flow = read_flow(first, &mut words, topology)?;
+        let flow = read_flow(first, &mut tokens, topology)?;
         if flows.last().is_some_and(|before| before.start > flow.start) {
             return Err(FileError::new("this flow starts before the one above it")
                 .at(first.line)
@@ -70,31 +70,31 @@ pub fn parse(text: &[u8], topology: &Topology, warnings: &mut Vec<Warning>) -> R
             ),
         ));
     }
-    words.warn_of_rest("the last flow", warnings);
+    tokens.warn_trailing("the last flow", warnings);
     Ok(flows)
 }
 
-fn read_flow(first: Word<'_>, words: &mut Words<'_>, topology: &Topology) -> Result<Flow> {
+fn read_flow(first: Token<'_>, tokens: &mut Tokens<'_>, topology: &Topology) -> Result<Flow> {
     let src = host(first, "source", topology)?;
-    let dst = host(words.need("the destination of a flow")?, "destination", topology)?;
+    let dst = host(tokens.need("the destination of a flow")?, "destination", topology)?;
     if src == dst {
         return Err(FileError::new(format!("a flow from host {src} to itself")).at(first.line));
     }
-    let priority = words.whole("priority group", 1..=7)? as u8;
-    let dport = words.whole("destination port", 0..=u64::from(u16::MAX))? as u16;
-    let size = words.whole("size", 1..=i64::MAX as u64)?;
-    let word = words.need("the start of a flow")?;
-    let start = quantity::seconds(word.decimal("start")?)
-        .ok_or_else(|| word.wrong("start", "less than 200 days, in seconds"))?;
+    let priority = tokens.whole("priority group", 1..=7)? as u8;
+    let dport = tokens.whole("destination port", 0..=u64::from(u16::MAX))? as u16;
+    let size = tokens.whole("size", 1..=i64::MAX as u64)?;
+    let token = tokens.need("the start of a flow")?;
+    let start = quantity::seconds(token.decimal("start")?)
+        .ok_or_else(|| token.wrong("start", "less than 200 days, in seconds"))?;
     let (priority, size) = (Priority::new(priority), Bytes::new(size));
     Ok(Flow { src, dst, priority, dport, size, start })
 }
 
-fn host(word: Word<'_>, what: &str, topology: &Topology) -> Result<NodeId> {
-    let node = topology.node(word, what)?;
+fn host(token: Token<'_>, what: &str, topology: &Topology) -> Result<NodeId> {
+    let node = topology.node(token, what)?;
     if topology.is_switch[node.index()] {
         return Err(FileError::new(format!("{what} {node} is a switch"))
-            .at(word.line)
+            .at(token.line)
             .hint("only hosts send and receive"));
     }
     Ok(node)

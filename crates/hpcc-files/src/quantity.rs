@@ -2,7 +2,7 @@
 //! step (a bit per second, a nanosecond) is cut off.
 
 use crate::error::Result;
-use crate::tokens::Word;
+use crate::tokens::Token;
 use units::{Rate, Time};
 
 /// Nanoseconds in a unit of time. Minutes and longer came with later versions of ns-3.
@@ -64,9 +64,10 @@ fn fixed(value: f64, worth: u64) -> Option<Time> {
 }
 
 /// A time such as `1000ns` or `0.0015ms`. A number alone is in seconds.
-pub(crate) fn time(word: Word<'_>, what: &str) -> Result<Time> {
+pub(crate) fn time(token: Token<'_>, what: &str) -> Result<Time> {
     let needs = "a number and its unit";
-    let (number, unit) = split(word).ok_or_else(|| word.wrong(what, needs).hint("such as 1us"))?;
+    let (number, unit) =
+        split(token).ok_or_else(|| token.wrong(what, needs).hint("such as 1us"))?;
     let fine = FINE_TIMES
         .iter()
         .find(|(name, _)| *name == unit)
@@ -77,22 +78,22 @@ pub(crate) fn time(word: Word<'_>, what: &str) -> Result<Time> {
     });
     match found {
         Some(Some(time)) => Ok(time),
-        Some(None) => Err(word.wrong(what, "a time of less than 200 days")),
-        None => Err(word.wrong(what, "a time in s, ms, us, ns, ps or fs").hint("such as 1us")),
+        Some(None) => Err(token.wrong(what, "a time of less than 200 days")),
+        None => Err(token.wrong(what, "a time in s, ms, us, ns, ps or fs").hint("such as 1us")),
     }
 }
 
 /// A rate such as `100Gbps` or `40Gb/s`; a `B` means bytes. A number alone is in bits per second.
-pub(crate) fn rate(word: Word<'_>, what: &str) -> Result<Rate> {
+pub(crate) fn rate(token: Token<'_>, what: &str) -> Result<Rate> {
     let hint = "such as 100Gbps";
     let (number, unit) =
-        split(word).ok_or_else(|| word.wrong(what, "a number and its unit").hint(hint))?;
+        split(token).ok_or_else(|| token.wrong(what, "a number and its unit").hint(hint))?;
     let scaled = if unit.is_empty() { Some(number) } else { rate_unit(unit).map(|w| number * w) };
     match scaled {
         // 2^63 bps.
         Some(bps) if bps < 9.2e18 => Ok(Rate::from_bps(bps as u64)),
-        Some(_) => Err(word.wrong(what, "a rate that can be held")),
-        None => Err(word.wrong(what, "a rate in bps or b/s with k, M or G").hint(hint)),
+        Some(_) => Err(token.wrong(what, "a rate that can be held")),
+        None => Err(token.wrong(what, "a rate in bps or b/s with k, M or G").hint(hint)),
     }
 }
 
@@ -106,9 +107,9 @@ fn rate_unit(unit: &str) -> Option<f64> {
     PREFIXES.iter().find(|(name, _)| *name == prefix).map(|(_, scale)| scale * bits)
 }
 
-/// The number that `word` begins with, and the rest.
-fn split<'a>(word: Word<'a>) -> Option<(f64, &'a str)> {
-    let text = std::str::from_utf8(word.text).ok()?;
+/// The number that `token` begins with, and the rest.
+fn split<'a>(token: Token<'a>) -> Option<(f64, &'a str)> {
+    let text = std::str::from_utf8(token.text).ok()?;
     let unit_at = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let number: f64 = text[..unit_at].parse().ok()?;
     number.is_finite().then_some((number, &text[unit_at..]))
@@ -118,8 +119,8 @@ fn split<'a>(word: Word<'a>) -> Option<(f64, &'a str)> {
 mod tests {
     use super::*;
 
-    fn word(text: &str) -> Word<'_> {
-        Word { text: text.as_bytes(), line: 1 }
+    fn token(text: &str) -> Token<'_> {
+        Token { text: text.as_bytes(), line: 1 }
     }
 
     #[test]
@@ -140,10 +141,10 @@ mod tests {
             ("1min", 60_000_000_000),
             ("1h", 3_600_000_000_000),
         ] {
-            assert_eq!(time(word(text), "delay").unwrap(), Time::from_ns(ns), "{text}");
+            assert_eq!(time(token(text), "delay").unwrap(), Time::from_ns(ns), "{text}");
         }
         for text in ["", "us", "1e3ns", "1 us", "-1us", "1Us", "1.2.3us", "9y", "1µs", "1e999s"] {
-            assert!(time(word(text), "delay").is_err(), "{text}");
+            assert!(time(token(text), "delay").is_err(), "{text}");
         }
     }
 
@@ -162,12 +163,12 @@ mod tests {
             ("64b/s", 64),
             ("64", 64),
         ] {
-            assert_eq!(rate(word(text), "rate").unwrap(), Rate::from_bps(bps), "{text}");
+            assert_eq!(rate(token(text), "rate").unwrap(), Rate::from_bps(bps), "{text}");
         }
         for text in ["", "Gbps", "1Tbps", "1gbps", "1Gb", "1Gbit", "-1Gbps", "1e9bps", "1KGbps"] {
-            assert!(rate(word(text), "rate").is_err(), "{text}");
+            assert!(rate(token(text), "rate").is_err(), "{text}");
         }
-        assert!(rate(word("10000000000Gbps"), "rate").is_err());
+        assert!(rate(token("10000000000Gbps"), "rate").is_err());
     }
 
     /// Starts of flows and what the original made of them, chosen where a product of doubles,

@@ -7,13 +7,13 @@ use units::Time;
 
 /// A word and where it stands.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Word<'a> {
+pub(crate) struct Token<'a> {
     pub text: &'a [u8],
     pub line: usize,
 }
 
 /// The words of a file, one after the other.
-pub(crate) struct Words<'a> {
+pub(crate) struct Tokens<'a> {
     rest: &'a [u8],
     line: usize,
 }
@@ -23,14 +23,14 @@ const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | 0x0b | 0x0c | b'\r')
 }
 
-impl<'a> Words<'a> {
-    pub fn new(text: &'a [u8]) -> Words<'a> {
+impl<'a> Tokens<'a> {
+    pub fn new(text: &'a [u8]) -> Tokens<'a> {
         // Some editors put a mark in front of UTF-8.
-        Words { rest: text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text), line: 1 }
+        Tokens { rest: text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text), line: 1 }
     }
 
     /// The next word; `what` it should be goes into the error at the end of the file.
-    pub fn need(&mut self, what: &str) -> Result<Word<'a>> {
+    pub fn need(&mut self, what: &str) -> Result<Token<'a>> {
         self.next().ok_or_else(|| {
             FileError::new(format!("the file ends where {what} should be"))
                 .at(self.line)
@@ -50,13 +50,13 @@ impl<'a> Words<'a> {
     }
 
     /// Warns of words after the last that are asked for, such as `the last link`.
-    pub fn warn_of_rest(&mut self, last: &str, warnings: &mut Vec<Warning>) {
-        if let Some(word) = self.next() {
+    pub fn warn_trailing(&mut self, last: &str, warnings: &mut Vec<Warning>) {
+        if let Some(token) = self.next() {
             warnings.push(Warning::at(
-                word.line,
+                token.line,
                 format!(
                     "there is more after {last}, beginning with {}: not read, as in the original",
-                    word.shown()
+                    token.shown()
                 ),
             ));
         }
@@ -73,10 +73,10 @@ impl<'a> Words<'a> {
     }
 }
 
-impl<'a> Iterator for Words<'a> {
-    type Item = Word<'a>;
+impl<'a> Iterator for Tokens<'a> {
+    type Item = Token<'a>;
 
-    fn next(&mut self) -> Option<Word<'a>> {
+    fn next(&mut self) -> Option<Token<'a>> {
         let mut start = 0;
         while start < self.rest.len() && is_space(self.rest[start]) {
             self.line += usize::from(self.rest[start] == b'\n');
@@ -86,17 +86,17 @@ impl<'a> Iterator for Words<'a> {
         let end = rest.iter().position(|&byte| is_space(byte)).unwrap_or(rest.len());
         let (text, rest) = rest.split_at(end);
         self.rest = rest;
-        (!text.is_empty()).then_some(Word { text, line: self.line })
+        (!text.is_empty()).then_some(Token { text, line: self.line })
     }
 }
 
-impl Word<'_> {
+impl Token<'_> {
     /// The word in quotes, fit for a line on a terminal.
     pub fn shown(&self) -> String {
-        const MOST: usize = 40;
+        const MAX: usize = 40;
         // Four bytes make a character at most.
-        let head = &self.text[..self.text.len().min(4 * MOST)];
-        let shown: String = String::from_utf8_lossy(head).chars().take(MOST).collect();
+        let head = &self.text[..self.text.len().min(4 * MAX)];
+        let shown: String = String::from_utf8_lossy(head).chars().take(MAX).collect();
         let dots = if shown.len() < self.text.len() { "..." } else { "" };
         format!("{:?}", format!("{shown}{dots}"))
     }
@@ -147,7 +147,7 @@ impl Word<'_> {
 
 /// A line of an output file. Unlike inputs, these are lines.
 pub(crate) struct Row<'a> {
-    words: Words<'a>,
+    tokens: Tokens<'a>,
     line: usize,
 }
 
@@ -155,7 +155,7 @@ pub(crate) struct Row<'a> {
 pub(crate) fn lines(text: &[u8]) -> impl Iterator<Item = Row<'_>> {
     text.split(|&byte| byte == b'\n')
         .enumerate()
-        .map(|(index, line)| Row { words: Words::new(line), line: index + 1 })
+        .map(|(index, line)| Row { tokens: Tokens::new(line), line: index + 1 })
         .filter(|row| !row.at_end())
 }
 
@@ -179,40 +179,40 @@ impl<'a> Row<'a> {
     }
 
     pub fn at_end(&self) -> bool {
-        self.words.rest.iter().all(|&byte| is_space(byte))
+        self.tokens.rest.iter().all(|&byte| is_space(byte))
     }
 
-    /// Whether the next word is `word`, which is then taken.
-    pub fn skip_word(&mut self, word: &[u8]) -> bool {
-        let before = self.words.rest;
-        let is_it = self.words.next().is_some_and(|found| found.text == word);
+    /// Whether the next word is `token`, which is then taken.
+    pub fn skip_word(&mut self, token: &[u8]) -> bool {
+        let before = self.tokens.rest;
+        let is_it = self.tokens.next().is_some_and(|found| found.text == token);
         if !is_it {
-            self.words.rest = before;
+            self.tokens.rest = before;
         }
         is_it
     }
 
     /// Nothing more may follow.
     pub fn end(&mut self) -> Result<()> {
-        match self.words.next() {
+        match self.tokens.next() {
             None => Ok(()),
-            Some(word) => {
-                let what = format!("the line goes on with {}", word.shown());
+            Some(token) => {
+                let what = format!("the line goes on with {}", token.shown());
                 Err(FileError::new(what).at(self.line))
             }
         }
     }
 
-    fn word(&mut self, what: &str) -> Result<Word<'a>> {
+    fn token(&mut self, what: &str) -> Result<Token<'a>> {
         let line = self.line;
-        self.words
+        self.tokens
             .next()
-            .map(|word| Word { line, ..word })
+            .map(|token| Token { line, ..token })
             .ok_or_else(|| FileError::new(format!("the line ends where {what} should be")).at(line))
     }
 
     pub fn whole(&mut self, what: &str, most: u64) -> Result<u64> {
-        self.word(what)?.whole(what, 0..=most)
+        self.token(what)?.whole(what, 0..=most)
     }
 
     pub fn nanoseconds(&mut self, what: &str) -> Result<Time> {
@@ -221,11 +221,12 @@ impl<'a> Row<'a> {
 
     /// An IPv4 address as eight hexadecimal digits.
     pub fn address(&mut self, what: &str) -> Result<Ipv4Addr> {
-        let word = self.word(what)?;
-        word.str()
+        let token = self.token(what)?;
+        token
+            .str()
             .filter(|text| text.len() <= 8 && text.bytes().all(|byte| byte.is_ascii_hexdigit()))
             .and_then(|text| u32::from_str_radix(text, 16).ok())
             .map(Ipv4Addr::from_bits)
-            .ok_or_else(|| word.wrong(what, "eight hexadecimal digits"))
+            .ok_or_else(|| token.wrong(what, "eight hexadecimal digits"))
     }
 }

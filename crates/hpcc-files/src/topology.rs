@@ -10,15 +10,15 @@
 //! A link has two nodes, rate, one-way delay, and the probability that a packet is lost on it, where
 //! 0 means that of the configuration.
 
-use crate::address::MOST_NODES;
+use crate::address::MAX_NODES;
 use crate::error::{FileError, Result, Warning};
 use crate::quantity;
-use crate::tokens::{Word, Words};
+use crate::tokens::{Token, Tokens};
 use std::collections::BTreeMap;
 use units::{NodeId, Rate, Time, cancel};
 
 /// Ports that the original has room for at a node.
-const MOST_PORTS: u32 = 256;
+const MAX_PORTS: u32 = 256;
 
 /// Nodes and what joins them.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,20 +72,20 @@ impl Topology {
         (0..self.is_switch.len() as u32).map(NodeId::new)
     }
 
-    /// The node that `word` names.
-    pub(crate) fn node(&self, word: Word<'_>, what: &str) -> Result<NodeId> {
-        node(word, what, self.is_switch.len())
+    /// The node that `token` names.
+    pub(crate) fn node(&self, token: Token<'_>, what: &str) -> Result<NodeId> {
+        node(token, what, self.is_switch.len())
     }
 }
 
 /// Reads a topology.
 pub fn parse(text: &[u8], warnings: &mut Vec<Warning>) -> Result<Topology> {
-    let mut words = Words::new(text);
-    let nodes = words.whole("the number of nodes", 1..=u64::from(MOST_NODES))? as usize;
-    let switches = words.whole("the number of switches", 0..=nodes as u64)?;
-    let links = words.whole("the number of links", 0..=u64::from(u32::MAX))? as usize;
-    let list = SwitchList { promised: switches, line: words.line(), rest: words.rest() };
-    read_rest(words, (nodes, switches, links), warnings).map_err(|error| list.blamed(error))
+    let mut tokens = Tokens::new(text);
+    let nodes = tokens.whole("the number of nodes", 1..=u64::from(MAX_NODES))? as usize;
+    let switches = tokens.whole("the number of switches", 0..=nodes as u64)?;
+    let links = tokens.whole("the number of links", 0..=u64::from(u32::MAX))? as usize;
+    let list = SwitchList { promised: switches, line: tokens.line(), rest: tokens.rest() };
+    read_rest(tokens, (nodes, switches, links), warnings).map_err(|error| list.blamed(error))
 }
 
 /// The words after the first line, of which a number of switches goes first.
@@ -102,13 +102,13 @@ impl SwitchList<'_> {
     fn blamed(&self, error: FileError) -> FileError {
         let mut lines =
             self.rest.split(|&byte| byte == b'\n').enumerate().filter_map(|(line, text)| {
-                let words: Vec<Word<'_>> = Words::new(text).collect();
-                (!words.is_empty()).then_some((self.line + line, words))
+                let tokens: Vec<Token<'_>> = Tokens::new(text).collect();
+                (!tokens.is_empty()).then_some((self.line + line, tokens))
             });
         let (Some((line, switches)), Some((_, link))) = (lines.next(), lines.next()) else {
             return error;
         };
-        let is_number = |word: &Word<'_>| word.text.iter().all(u8::is_ascii_digit);
+        let is_number = |token: &Token<'_>| token.text.iter().all(u8::is_ascii_digit);
         // Lists may have several lines; so that one ends here, a link must follow.
         let is_list = line > self.line && switches.iter().all(is_number);
         let is_link = link.len() == 5 && !is_number(&link[2]);
@@ -129,33 +129,33 @@ impl SwitchList<'_> {
 
 /// Reads what follows the numbers of nodes, switches and links.
 fn read_rest(
-    mut words: Words<'_>,
+    mut tokens: Tokens<'_>,
     (nodes, switches, links): (usize, u64, usize),
     warnings: &mut Vec<Warning>,
 ) -> Result<Topology> {
-    const LEAST_LINK: usize = "0 1 1 0 0\n".len();
+    const MIN_LINK_BYTES: usize = "0 1 1 0 0\n".len();
     let mut is_switch = vec![false; nodes];
     for _ in 0..switches {
-        let word = words.need("the number of a switch")?;
-        let switch = node(word, "switch", nodes)?;
+        let token = tokens.need("the number of a switch")?;
+        let switch = node(token, "switch", nodes)?;
         if std::mem::replace(&mut is_switch[switch.index()], true) {
-            return Err(FileError::new(format!("switch {switch} is listed twice")).at(word.line));
+            return Err(FileError::new(format!("switch {switch} is listed twice")).at(token.line));
         }
     }
     let mut ports = vec![0_u32; nodes];
-    let mut read: Vec<Link> = Vec::with_capacity(links.min(words.room(LEAST_LINK)));
+    let mut read: Vec<Link> = Vec::with_capacity(links.min(tokens.room(MIN_LINK_BYTES)));
     let mut doubled: Option<(usize, usize, u64)> = None;
     let mut joined: BTreeMap<(NodeId, NodeId), usize> = BTreeMap::new();
     for found in 0..links {
-        let Some(first) = words.next() else {
+        let Some(first) = tokens.next() else {
             return Err(FileError::new(format!(
                 "the first line promises {links} links, but the file has {found}"
             ))
-            .at(words.line())
+            .at(tokens.line())
             .hint("is it complete?"));
         };
         cancel::check();
-        let link = read_link(first, &mut words, &mut ports)?;
+        let link = read_link(first, &mut tokens, &mut ports)?;
         let pair = (link.a.min(link.b), link.a.max(link.b));
         if let Some(before) = joined.insert(pair, link.line) {
             doubled.get_or_insert((link.line, before, 0)).2 += 1;
@@ -172,24 +172,24 @@ fn read_rest(
             ),
         ));
     }
-    words.warn_of_rest("the last link", warnings);
+    tokens.warn_trailing("the last link", warnings);
     check_ports(&is_switch, &ports, warnings)?;
     Ok(Topology { is_switch, links: read })
 }
 
-fn read_link(first: Word<'_>, words: &mut Words<'_>, ports: &mut [u32]) -> Result<Link> {
+fn read_link(first: Token<'_>, tokens: &mut Tokens<'_>, ports: &mut [u32]) -> Result<Link> {
     let a = node(first, "node", ports.len())?;
-    let b = node(words.need("the other node of a link")?, "node", ports.len())?;
+    let b = node(tokens.need("the other node of a link")?, "node", ports.len())?;
     if a == b {
         return Err(FileError::new(format!("a link joins node {a} to itself")).at(first.line));
     }
-    let word = words.need("the rate of a link")?;
-    let rate = quantity::rate(word, "rate")?;
+    let token = tokens.need("the rate of a link")?;
+    let rate = quantity::rate(token, "rate")?;
     if rate == Rate::ZERO {
-        return Err(word.wrong("rate", "more than 0").hint("such as 100Gbps"));
+        return Err(token.wrong("rate", "more than 0").hint("such as 100Gbps"));
     }
-    let delay = quantity::time(words.need("the delay of a link")?, "delay")?;
-    let error_rate = words.need("the error rate of a link")?.fraction("error rate")?;
+    let delay = quantity::time(tokens.need("the delay of a link")?, "delay")?;
+    let error_rate = tokens.need("the error rate of a link")?.fraction("error rate")?;
     ports[a.index()] += 1;
     ports[b.index()] += 1;
     let (a_port, b_port) = (ports[a.index()], ports[b.index()]);
@@ -206,17 +206,17 @@ fn check_ports(is_switch: &[bool], ports: &[u32], warnings: &mut Vec<Warning>) -
         return Err(FileError::new(format!("{kind} {node} has no link"))
             .hint(format!("add one, or {mend}")));
     }
-    if let Some(node) = ports.iter().position(|&count| count > MOST_PORTS) {
+    if let Some(node) = ports.iter().position(|&count| count > MAX_PORTS) {
         warnings.push(Warning::new(format!(
-            "node {node} has {} ports; the original has room for {MOST_PORTS}",
+            "node {node} has {} ports; the original has room for {MAX_PORTS}",
             ports[node]
         )));
     }
     Ok(())
 }
 
-fn node(word: Word<'_>, what: &str, nodes: usize) -> Result<NodeId> {
-    match word.whole(what, 0..=nodes as u64 - 1) {
+fn node(token: Token<'_>, what: &str, nodes: usize) -> Result<NodeId> {
+    match token.whole(what, 0..=nodes as u64 - 1) {
         Ok(number) => Ok(NodeId::new(number as u32)),
         Err(error) => Err(error.hint(format!("the topology has nodes 0 to {}", nodes - 1))),
     }

@@ -1,33 +1,33 @@
 //! `trace.txt`: a count, then the nodes whose packets are traced.
 
 use crate::error::{FileError, Result, Warning};
-use crate::tokens::Words;
+use crate::tokens::Tokens;
 use crate::topology::Topology;
 use units::NodeId;
 
 /// Reads the nodes to trace, each once, in the order of the file.
 pub fn parse(text: &[u8], topology: &Topology, warnings: &mut Vec<Warning>) -> Result<Vec<NodeId>> {
-    let mut words = Words::new(text);
-    let promised = words.whole("the number of nodes", 0..=u64::from(u32::MAX))?;
+    let mut tokens = Tokens::new(text);
+    let promised = tokens.whole("the number of nodes", 0..=u64::from(u32::MAX))?;
     let mut listed = vec![false; topology.is_switch.len()];
     let mut nodes = Vec::new();
     let mut unknown: Option<(usize, usize, u64)> = None;
     for found in 0..promised {
-        let Some(word) = words.next() else {
+        let Some(token) = tokens.next() else {
             return Err(FileError::new(format!(
                 "the first line promises {promised} nodes, but the file has {found}"
             ))
-            .at(words.line())
+            .at(tokens.line())
             .hint("is it complete?"));
         };
-        let number = word.whole("node", 0..=u64::from(u32::MAX))? as usize;
+        let number = token.whole("node", 0..=u64::from(u32::MAX))? as usize;
         match listed.get_mut(number) {
             Some(true) => {}
             Some(entry) => {
                 *entry = true;
                 nodes.push(NodeId::new(number as u32));
             }
-            None => unknown.get_or_insert((word.line, number, 0)).2 += 1,
+            None => unknown.get_or_insert((token.line, number, 0)).2 += 1,
         }
     }
     if let Some((line, number, count)) = unknown {
@@ -37,6 +37,6 @@ pub fn parse(text: &[u8], topology: &Topology, warnings: &mut Vec<Warning>) -> R
             format!("there is no node {number}{others}: skipped, as in the original"),
         ));
     }
-    words.warn_of_rest("the last node", warnings);
+    tokens.warn_trailing("the last node", warnings);
     Ok(nodes)
 }

@@ -8,7 +8,7 @@ mod mutants;
 
 const TOPOLOGY: &[u8] = include_bytes!("../../../fuzz/corpus/topology/two-racks.txt");
 
-/// Words that have upset readers before.
+/// Tokens that have upset readers before.
 const ODD: &[&[u8]] = &[
     b"0",
     b"-1",

@@ -269,7 +269,7 @@ fn bad_topologies() {
         ("2 0 2\n0 1 1Gbps 1us 0\n", 3, "the first line promises 2 links, but the file has 1"),
         ("2 0 4000000000\n0 1 1Gbps 1us 0", 2, "promises 4000000000 links, but the file has 1"),
         ("2 0 1\n0 1 \u{1b}[31m 1us 0", 2, "got \"\\u{1b}[31m\""),
-        // Words of the list that are taken for a link's, and the other way round.
+        // Tokens of the list that are taken for a link's, and the other way round.
         (
             "4 1 2\n2 3\n0 2 1Gbps 1us 0\n1 3 1Gbps 1us 0",
             1,

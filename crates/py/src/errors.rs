@@ -60,14 +60,17 @@ pub(crate) fn simulation_error(py: Python<'_>, message: String) -> PyErr {
     exception(py, "SimulationError", message, |_| Ok(()))
 }
 
-/// Works without the interpreter; a panic becomes what [`bug`] makes of it.
-pub(crate) fn guarded<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
-    py.detach(|| catch_unwind(AssertUnwindSafe(work))).map_err(|panic| bug(py, &*panic))
+/// Works without the interpreter; a panic becomes what [`internal_error`] makes of it.
+pub(crate) fn catch_panics<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce() -> T + Send,
+) -> PyResult<T> {
+    py.detach(|| catch_unwind(AssertUnwindSafe(work))).map_err(|panic| internal_error(py, &*panic))
 }
 
 /// A panic, as `SimulationError` that says so, unless it is for want of memory: then as `MemoryError`
 /// where a list could not be allocated.
-pub(crate) fn bug(py: Python<'_>, panic: &(dyn Any + Send)) -> PyErr {
+pub(crate) fn internal_error(py: Python<'_>, panic: &(dyn Any + Send)) -> PyErr {
     if let Some(no_room) = panic.downcast_ref::<rocelab::OutOfAddressSpace>() {
         return exception(py, "SimulationError", no_room.to_string(), |details| {
             details.set_item(

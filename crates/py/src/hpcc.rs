@@ -1,6 +1,6 @@
 //! Experiments of the HPCC simulator.
 
-use crate::errors::{config_error, file_error, guarded, simulation_error, write_error};
+use crate::errors::{catch_panics, config_error, file_error, simulation_error, write_error};
 use crate::run::RunResult;
 use crate::scenario::Scenario;
 use crate::worker::stoppable;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 fn name_of(path: &Path) -> String {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let mut name = stem.trim_start_matches('.').replace(|c: char| c.is_control(), "_");
-    while name.len() > scenario::MOST_NAME_BYTES {
+    while name.len() > scenario::MAX_NAME_BYTES {
         name.pop();
     }
     if name.is_empty() { "config".to_owned() } else { name }
@@ -24,7 +24,7 @@ pub(crate) fn topology_sites(py: Python<'_>, path: PathBuf) -> PyResult<Vec<usiz
     let sites = stoppable(py, move || {
         let topology = hpcc_files::read_topology(&path)?;
         let links = topology.links.iter().map(|link| (link.a, link.b, link.delay));
-        Ok(scenario::network::sites(topology.is_switch.len(), links))
+        Ok(scenario::network::data_centres(topology.is_switch.len(), links))
     })?;
     sites.map_err(|error| file_error(py, &error))
 }
@@ -98,7 +98,9 @@ impl HpccExperiment {
         let Some(files) = &result.hpcc else {
             return Err(simulation_error(py, "the run was not told of the experiment".to_owned()));
         };
-        guarded(py, || rocelab::hpcc_ns3::write(&self.read, files, &directory, into.as_deref()))?
-            .map_err(|(path, error)| write_error(py, &path, &error))
+        catch_panics(py, || {
+            rocelab::hpcc_ns3::write(&self.read, files, &directory, into.as_deref())
+        })?
+        .map_err(|(path, error)| write_error(py, &path, &error))
     }
 }

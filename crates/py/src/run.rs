@@ -1,6 +1,6 @@
 //! The door to the simulator: runs with the interpreter released, reports progress, obeys Ctrl-C.
 
-use crate::errors::{bug, guarded, simulation_error};
+use crate::errors::{catch_panics, internal_error, simulation_error};
 use crate::hpcc::HpccExperiment;
 use crate::scenario::Scenario;
 use crate::table::Table;
@@ -13,7 +13,7 @@ use pyo3::types::PyBytes;
 use results::arrow_array::RecordBatch;
 use results::arrow_schema::ArrowError;
 use results::{PacketTrace, PfcTrace};
-use rocelab::hpcc_ns3::{Files, records_of};
+use rocelab::hpcc_ns3::{Ns3OutputFiles, records_of};
 use rocelab::{Progress, ROWS, Recordings, RunOptions, Spill};
 use std::fs::File;
 use std::io::BufWriter;
@@ -48,11 +48,11 @@ pub(crate) struct RunResult {
     #[pyo3(get)]
     failure: Option<String>,
     /// What the files of the HPCC simulator hold, where the run was one of its experiments.
-    pub(crate) hpcc: Option<Files>,
+    pub(crate) hpcc: Option<Ns3OutputFiles>,
 }
 
 impl RunResult {
-    fn of(run: rocelab::Run, hpcc: Option<Files>) -> Result<RunResult, ArrowError> {
+    fn of(run: rocelab::Run, hpcc: Option<Ns3OutputFiles>) -> Result<RunResult, ArrowError> {
         let json = |error: serde_json::Error| ArrowError::JsonError(error.to_string());
         let recordings = run.recordings;
         Ok(RunResult {
@@ -80,7 +80,7 @@ impl RunResult {
     /// The traced packets as a capture (pcapng).
     fn capture<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let mut bytes = Vec::new();
-        let written = guarded(py, || self.recordings.write_capture(&mut bytes))?;
+        let written = catch_panics(py, || self.recordings.write_capture(&mut bytes))?;
         written.map_err(|error| simulation_error(py, error.to_string()))?;
         Ok(PyBytes::new(py, &bytes))
     }
@@ -92,7 +92,7 @@ impl RunResult {
             self.recordings.write_capture(&mut out)?;
             out.into_inner()?.sync_all()
         };
-        Ok(guarded(py, write)??)
+        Ok(catch_panics(py, write)??)
     }
 }
 
@@ -170,7 +170,7 @@ pub(crate) fn run(
             max_held_bytes,
         }),
         // A configuration has them all.
-        params_given: experiment.is_some(),
+        explicit_params: experiment.is_some(),
         ..RunOptions::default()
     };
     let worker = start(Arc::clone(&scenario.valid), options, experiment)
@@ -202,11 +202,11 @@ pub(crate) fn run(
             }
             Ok((result, interrupted.is_some()))
         }
-        Ok(Err(Failure::Refused(error))) => Err(scenario.refused(py, error)),
+        Ok(Err(Failure::Refused(error))) => Err(scenario.config_error(py, error)),
         Ok(Err(Failure::Tables(error))) => Err(simulation_error(py, error.to_string())),
         Err(panic) => match interrupted {
             Some(interrupt) if panic.is::<Cancelled>() => Err(interrupt),
-            _ => Err(bug(py, &*panic)),
+            _ => Err(internal_error(py, &*panic)),
         },
     }
 }
@@ -219,7 +219,7 @@ fn start(
 ) -> std::io::Result<Worker<Result<RunResult, Failure>>> {
     Worker::start("rocelab run", move || {
         let run = rocelab::run_on_disk(&scenario, &options).map_err(Failure::Refused)?;
-        let files = |it: Arc<Experiment>| Files::new(&it, &run.flows, &run.recordings);
+        let files = |it: Arc<Experiment>| Ns3OutputFiles::new(&it, &run.flows, &run.recordings);
         let hpcc = experiment.map(files);
         RunResult::of(run, hpcc).map_err(Failure::Tables)
     })

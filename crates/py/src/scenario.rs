@@ -31,17 +31,17 @@ impl Scenario {
     ) -> PyResult<Scenario> {
         match checked {
             Ok(valid) => Ok(Scenario { valid: Arc::new(valid), generated: true }),
-            Err(error) => Err(refused(py, error, true)),
+            Err(error) => Err(scenario_error(py, error, true)),
         }
     }
 
     /// Why it cannot be run, as `ConfigError`.
-    pub(crate) fn refused(&self, py: Python<'_>, error: ScenarioError) -> PyErr {
-        refused(py, error, self.generated)
+    pub(crate) fn config_error(&self, py: Python<'_>, error: ScenarioError) -> PyErr {
+        scenario_error(py, error, self.generated)
     }
 }
 
-fn refused(py: Python<'_>, mut error: ScenarioError, generated: bool) -> PyErr {
+fn scenario_error(py: Python<'_>, mut error: ScenarioError, generated: bool) -> PyErr {
     if generated && error.file.is_none() {
         error.line = None;
     }
@@ -84,7 +84,7 @@ impl Scenario {
         let work = move || ::scenario::parse(&text, origin.as_deref(), &overrides);
         match stoppable(py, work)? {
             Ok(valid) => Ok(Scenario { valid: Arc::new(valid), generated }),
-            Err(error) => Err(refused(py, error, generated)),
+            Err(error) => Err(scenario_error(py, error, generated)),
         }
     }
 
@@ -98,7 +98,7 @@ impl Scenario {
     fn check(&self, py: Python<'_>) -> PyResult<()> {
         let valid = Arc::clone(&self.valid);
         let checked = stoppable(py, move || rocelab::check(&valid))?;
-        checked.map_err(|error| self.refused(py, error))
+        checked.map_err(|error| self.config_error(py, error))
     }
 
     /// Its messages, and what they ask of each port of its network, which it builds.
@@ -108,7 +108,7 @@ impl Scenario {
             let plan = rocelab::plan(&valid)?;
             Ok((plan.messages.to_record_batch(), plan.load.to_record_batch()))
         })?;
-        let (messages, load) = plan.map_err(|error| self.refused(py, error))?;
+        let (messages, load) = plan.map_err(|error| self.config_error(py, error))?;
         let table = |batch: Result<RecordBatch, ArrowError>| match batch {
             Ok(batch) => Ok(Table::whole(batch)),
             Err(error) => Err(simulation_error(py, error.to_string())),
@@ -124,7 +124,7 @@ impl Scenario {
         let valid = Arc::clone(&self.valid);
         let check = move || memory::check(&valid, command, runs, &Limits::of_process());
         let checked = stoppable(py, check)?;
-        checked.map_err(|error| self.refused(py, error))
+        checked.map_err(|error| self.config_error(py, error))
     }
 
     /// The bytes that a command needs beside what the process has already, by what needs them.

@@ -1,6 +1,6 @@
 //! Work on a thread of its own, while Python's main thread listens for signals.
 
-use crate::errors::{bug, simulation_error};
+use crate::errors::{internal_error, simulation_error};
 use pyo3::prelude::*;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -53,7 +53,7 @@ impl<T: Send + 'static> Worker<T> {
 
 /// Works without the interpreter until it is done or a signal raises an exception, such as
 /// `KeyboardInterrupt`. The exception is raised at once; the work ends at its next
-/// [`cancel::check`]. A panic becomes what [`bug`] makes of it.
+/// [`cancel::check`]. A panic becomes what [`internal_error`] makes of it.
 pub(crate) fn stoppable<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send + 'static,
@@ -64,7 +64,7 @@ pub(crate) fn stoppable<T: Send + 'static>(
         .map_err(|error| no_thread(py, &error))?;
     loop {
         if let Some(outcome) = worker.wait(py) {
-            return outcome.map_err(|panic| bug(py, &*panic));
+            return outcome.map_err(|panic| internal_error(py, &*panic));
         }
         if let Err(raised) = py.check_signals() {
             flag.store(true, Ordering::Relaxed);

@@ -95,7 +95,7 @@ pub(crate) fn setup(scenario: &Scenario, options: &RunOptions) -> Setup {
         most_samples: scenario.run.most_samples,
         records: records(&scenario.trace, options),
         spill: options.spill.clone(),
-        by_the_book: options.by_the_book,
+        by_the_book: options.reference_mode,
     }
 }
 
@@ -104,7 +104,7 @@ pub(crate) const SAMPLES_PER_EVENT: u64 = 5;
 
 /// What the scenario, or else who runs it, wants to have recorded.
 fn records(trace: &Trace, options: &RunOptions) -> Records {
-    if !trace.is_asked() {
+    if !trace.is_enabled() {
         return options.records.clone();
     }
     Records {

@@ -9,7 +9,7 @@ use schemes::registry::params_of;
 use std::time::Instant;
 
 /// What is done with one type of a scheme.
-struct As {
+struct Instantiation {
     /// Builds.
     check: fn(&Scenario, &Setup) -> Result<(), Refusal>,
     /// Builds, and says what is asked of it.
@@ -20,12 +20,12 @@ struct As {
 }
 
 /// The types that carry the scheme of a scenario.
-fn types(scenario: &Scenario) -> &'static [As] {
+fn types(scenario: &Scenario) -> &'static [Instantiation] {
     macro_rules! of_name {
         ($($module:ident: $first:ty $(, $deeper:ty)*;)*) => {
             match scenario.scheme.info.name {
                 $(<$first as Scheme>::NAME => {
-                    const { &[As::of::<$first>() $(, As::of::<$deeper>())*] }
+                    const { &[Instantiation::of::<$first>() $(, Instantiation::of::<$deeper>())*] }
                 })*
                 name => unreachable!("{name} is not registered, yet the scenario is valid"),
             }
@@ -34,9 +34,9 @@ fn types(scenario: &Scenario) -> &'static [As] {
     schemes::for_each_scheme!(of_name)
 }
 
-impl As {
-    const fn of<S: Scheme>() -> As {
-        As { check: check_as::<S>, plan: plan_as::<S>, run: run_as::<S> }
+impl Instantiation {
+    const fn of<S: Scheme>() -> Instantiation {
+        Instantiation { check: check_as::<S>, plan: plan_as::<S>, run: run_as::<S> }
     }
 }
 
@@ -50,24 +50,24 @@ pub(crate) fn run(
 ) -> Result<Output, ScenarioError> {
     let types = types(scenario).iter();
     let outcomes = types.map(|one| (one.run)(scenario, setup, threads, started, watch));
-    first_that_fits(scenario, outcomes)
+    first_that_builds(scenario, outcomes)
 }
 
 /// Builds, and says what `run` would refuse.
 pub(crate) fn check(scenario: &Scenario, setup: &Setup) -> Result<(), ScenarioError> {
     let outcomes = types(scenario).iter().map(|one| (one.check)(scenario, setup));
-    first_that_fits(scenario, outcomes)
+    first_that_builds(scenario, outcomes)
 }
 
 /// Builds, and says what messages ask of the network.
 pub(crate) fn plan(scenario: &Scenario, setup: &Setup) -> Result<Plan, ScenarioError> {
     let outcomes = types(scenario).iter().map(|one| (one.plan)(scenario, setup));
-    first_that_fits(scenario, outcomes)
+    first_that_builds(scenario, outcomes)
 }
 
 /// The outcome of the first type that was not refused: each type of a scheme has room for longer paths
 /// than the one before.
-fn first_that_fits<T>(
+fn first_that_builds<T>(
     scenario: &Scenario,
     outcomes: impl Iterator<Item = Result<T, Refusal>>,
 ) -> Result<T, ScenarioError> {
@@ -103,7 +103,7 @@ fn plan_as<S: Scheme>(scenario: &Scenario, setup: &Setup) -> Result<Plan, Refusa
 }
 
 fn build<S: Scheme>(scenario: &Scenario, setup: &Setup) -> Result<Ready<S>, Refusal> {
-    let host_rate = scenario.network.lowest_host_rate();
+    let host_rate = scenario.network.min_host_rate();
     let overrides = scenario.scheme.overrides();
     let params = params_of::<S>(&scenario.scheme.preset, host_rate, &overrides)
         .expect("a valid scenario has valid parameters");

@@ -64,10 +64,10 @@ pub struct RunOptions {
     pub spill: Spill,
     /// The scheme's parameters that a preset takes from the rate of hosts are all the user's own: no warning
     /// that hosts have several.
-    pub params_given: bool,
+    pub explicit_params: bool,
     /// Works the run event by event on the reference engine, without the fabric's short ways: on one
     /// thread, slow, and with the same result. For tests.
-    pub by_the_book: bool,
+    pub reference_mode: bool,
 }
 
 /// How far a run has come.
@@ -162,7 +162,7 @@ pub struct RunResult {
     /// Drops in lossless classes, the first ones.
     pub drops: Vec<results::Drop>,
     /// The single events that were asked for.
-    pub recorded: Recorded,
+    pub recorded: RecordedEvents,
     /// Series, traces and other records, to be read piece by piece.
     pub recordings: Recordings,
     /// The run in numbers.
@@ -171,7 +171,7 @@ pub struct RunResult {
 
 /// Single events of a run, in the order of their times, and what goes with them into files.
 #[derive(Clone, Debug, Default)]
-pub struct Recorded {
+pub struct RecordedEvents {
     /// PFC frames that arrived.
     pub pfc: Vec<fabric::PfcEvent>,
     /// What happened to packets.
@@ -210,7 +210,7 @@ pub fn run_on_disk(scenario: &Scenario, options: &RunOptions) -> Result<Run, Sce
     progress.end_ps.store(end, Ordering::Relaxed);
     let threads = options.threads.unwrap_or_else(|| default_threads(scenario));
     // Each has a node at least.
-    let threads = threads.clamp(1, scenario.network.nodes.len().clamp(1, MOST_THREADS));
+    let threads = threads.clamp(1, scenario.network.nodes.len().clamp(1, MAX_THREADS));
     let watch = |now: fabric::Progress| {
         progress.simulated_ps.store(now.time.ps(), Ordering::Relaxed);
         progress.packet_hops.store(now.packets_delivered, Ordering::Relaxed);
@@ -250,15 +250,15 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
 
 /// More threads than this are not started: no machine has so many cores to itself, and each pair has
 /// mailboxes of its own.
-const MOST_THREADS: usize = 256;
+const MAX_THREADS: usize = 256;
 
 /// Hosts from which on a second thread gains more than the barriers cost.
-const HOSTS_FOR_THREADS: usize = 64;
+const MIN_HOSTS_FOR_THREADS: usize = 64;
 
 fn default_threads(scenario: &Scenario) -> usize {
     let hosts = scenario.network.nodes.iter();
     let hosts = hosts.filter(|node| node.kind == scenario::NodeKind::Host).count();
-    if hosts < HOSTS_FOR_THREADS {
+    if hosts < MIN_HOSTS_FOR_THREADS {
         return 1;
     }
     std::thread::available_parallelism().map_or(1, usize::from)

@@ -44,7 +44,7 @@ const PER_EVENT: u64 = 300;
 /// A packet under way, with its scheme's words.
 const PER_PACKET: u64 = 192;
 /// Samples and events beyond this are on disk.
-const MOST_RECORDED: u64 = 120_000_000;
+const MAX_RECORDED: u64 = 120_000_000;
 
 /// Bytes that a command needs beside what the process has already, by what needs them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,11 +115,11 @@ pub fn estimate(scenario: &Scenario, command: Use) -> Estimate {
         let load = Load::of(scenario);
         estimate.messages += (messages as f64 * load.open) as u64 * PER_OPEN_MESSAGE;
         let samples = samples(scenario, load.end).min(scenario.run.most_samples);
-        estimate.samples = samples.saturating_mul(PER_SAMPLE).min(MOST_RECORDED);
-        if scenario.trace.is_asked() {
+        estimate.samples = samples.saturating_mul(PER_SAMPLE).min(MAX_RECORDED);
+        if scenario.trace.is_enabled() {
             let events = scenario.run.most_samples / 5;
             let all = load.packets.saturating_mul(6 * scenario.trace.packets.len().max(1) as u64);
-            estimate.traces = events.min(all).saturating_mul(PER_EVENT).min(MOST_RECORDED);
+            estimate.traces = events.min(all).saturating_mul(PER_EVENT).min(MAX_RECORDED);
         }
         estimate.packets = packets(scenario, load.packets);
     }
@@ -241,7 +241,7 @@ pub fn check(
                 format!("{}; or {mend}", estimate.advice())
             };
             let why = format!("{why} ({estimate}{})", per_run(runs));
-            Err(scenario.locate(ScenarioError::new(estimate.key(), why).hint(hint)))
+            Err(scenario.with_location(ScenarioError::new(estimate.key(), why).hint(hint)))
         }
     }
 }

@@ -24,7 +24,7 @@ impl Plan {
         let names = node_names(scenario);
         let (ways, ports) = (&plan.ways, &plan.ports);
         if let Some(port) = ports.iter().find(|port| port.busy() == Time::NEVER) {
-            return Err(scenario.locate(overloaded(scenario, port)));
+            return Err(scenario.with_location(overloaded(scenario, port)));
         }
         Ok(Plan {
             messages: MessageTable {

@@ -1,7 +1,7 @@
 //! Time series, traces and captures of a run, which may be larger than memory: they are read piece by
 //! piece.
 
-use crate::Recorded;
+use crate::RecordedEvents;
 use crate::output::capture::Capturer;
 use crate::output::{report, traces};
 use fabric::{PacketEvent, PfcEvent, ProbeTargets, QueueBlock, Samples, Sequence};
@@ -152,9 +152,9 @@ impl Recordings {
     }
 
     /// Single events that no trace of the scenario has, in memory.
-    pub(crate) fn to_recorded(&self) -> io::Result<Recorded> {
+    pub(crate) fn to_recorded(&self) -> io::Result<RecordedEvents> {
         let Inner { traces_pfc, traces_packets, network_bdp, .. } = *self.inner;
-        let mut recorded = Recorded { network_bdp, ..Recorded::default() };
+        let mut recorded = RecordedEvents { network_bdp, ..RecordedEvents::default() };
         if !traces_pfc {
             recorded.pfc = self.pfc_events().collect::<io::Result<_>>()?;
         }

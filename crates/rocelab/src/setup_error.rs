@@ -142,5 +142,5 @@ pub(crate) fn describe_setup_error(scenario: &Scenario, refusal: Refusal) -> Sce
             ScenarioError { message: format!("{} (switch {})", error.message, name(node)), ..error }
         }
     };
-    scenario.locate(error)
+    scenario.with_location(error)
 }

@@ -115,9 +115,9 @@ fn threads_and_the_reference_engine_agree() {
     "#;
     for scheme in ["dcqcn", "rcm", "expresspass"] {
         let scenario = parse(fat_tree, &[("scheme", scheme)]);
-        let digest = |threads, by_the_book| {
+        let digest = |threads, reference_mode| {
             let options =
-                RunOptions { threads: Some(threads), by_the_book, ..RunOptions::default() };
+                RunOptions { threads: Some(threads), reference_mode, ..RunOptions::default() };
             let result = rocelab::run(&scenario, &options).unwrap();
             assert_eq!(result.summary.flows_done, 2 * 30 * 16 + 3 * 20, "{scheme}");
             result.summary.digest

@@ -1,7 +1,7 @@
 //! Memory that an experiment of the HPCC simulator takes for each of its flows.
 
 use hpcc_files::Experiment;
-use rocelab::hpcc_ns3::{Files, records_of, scenario_of, write};
+use rocelab::hpcc_ns3::{Ns3OutputFiles, records_of, scenario_of, write};
 use rocelab::{RunOptions, run_on_disk};
 use scenario::Scenario;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -82,7 +82,7 @@ fn most_bytes(flows: usize) -> Vec<(&'static str, usize)> {
     let run = run_on_disk(&scenario, &options).unwrap();
     step("run");
     assert_eq!(run.summary.flows_done, flows as u64);
-    let files = Files::new(&experiment, &run.flows, &run.recordings);
+    let files = Ns3OutputFiles::new(&experiment, &run.flows, &run.recordings);
     let table = run.flows.to_record_batch().unwrap();
     step("tables");
     write(&experiment, &files, &directory, None).unwrap();

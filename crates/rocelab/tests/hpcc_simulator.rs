@@ -6,7 +6,7 @@ mod hpcc;
 
 use hpcc::Run;
 use hpcc_files::packet_trace;
-use rocelab::hpcc_ns3::{Files, records_of, scenario_of, write};
+use rocelab::hpcc_ns3::{Ns3OutputFiles, records_of, scenario_of, write};
 use rocelab::{RunOptions, RunResult};
 use scenario::Scenario;
 use std::fs;
@@ -102,7 +102,7 @@ fn without_pauses_full_buffers_drop() {
 #[test]
 fn the_files_of_a_run_are_written_and_read_back() {
     let run = incast("dcqcn");
-    let files = Files::new(&run.experiment, &run.result.flows, &run.result.recordings);
+    let files = Ns3OutputFiles::new(&run.experiment, &run.result.flows, &run.result.recordings);
     let written = write(&run.experiment, &files, &run.files.0, None).unwrap();
     let names: Vec<&Path> =
         written.iter().map(|path| path.strip_prefix(&run.files.0).unwrap()).collect();
@@ -133,7 +133,7 @@ fn all_files_of_a_run_are_written_or_none() {
     fs::create_dir(run.files.0.join("folder")).unwrap();
     let there = || fs::read_dir(&run.files.0).unwrap().count();
     let before = there();
-    let files = Files::new(&run.experiment, &run.result.flows, &run.result.recordings);
+    let files = Ns3OutputFiles::new(&run.experiment, &run.result.flows, &run.result.recordings);
     let mut experiment = run.experiment.clone();
     for (path, error) in
         [("/dev/full", ErrorKind::StorageFull), ("folder", ErrorKind::IsADirectory)]
@@ -209,7 +209,7 @@ fn trace(run: &Run) -> Vec<packet_trace::Record> {
     let scenario = Scenario::from_spec(spec, None).unwrap();
     let options = RunOptions { records: records_of(&experiment), ..RunOptions::default() };
     let result = rocelab::run(&scenario, &options).unwrap();
-    let files = Files::new(&experiment, &result.flows, &result.recordings);
+    let files = Ns3OutputFiles::new(&experiment, &result.flows, &result.recordings);
     write(&experiment, &files, &run.files.0, None).unwrap();
     let trace = fs::read(run.files.0.join("out/mix.tr")).unwrap();
     packet_trace::Reader::new(trace.as_slice()).unwrap().map(Result::unwrap).collect()

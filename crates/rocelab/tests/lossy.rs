@@ -92,9 +92,9 @@ fn shares_of_lossy_queues_do_not_depend_on_threads() {
     for alpha in ["0.25", "8"] {
         let set = [("switch.lossy_alpha", alpha), ("run.stop", "300us")];
         let scenario = parse(MIXED, &set);
-        let digest = |threads, by_the_book| {
+        let digest = |threads, reference_mode| {
             let options =
-                RunOptions { threads: Some(threads), by_the_book, ..RunOptions::default() };
+                RunOptions { threads: Some(threads), reference_mode, ..RunOptions::default() };
             let summary = rocelab::run(&scenario, &options).unwrap().summary;
             assert!(summary.drops > 0 && summary.lossless_drops == 0);
             summary.digest

@@ -164,7 +164,7 @@ fn traces_change_nothing_and_never_differ() {
             [2, 3, 8].map(|threads| run_on(INCAST, &set, threads)).into();
         let owned: Vec<_> = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
         let scenario = scenario::parse(INCAST, None, &owned).unwrap();
-        let options = RunOptions { by_the_book: true, ..RunOptions::default() };
+        let options = RunOptions { reference_mode: true, ..RunOptions::default() };
         others.push(rocelab::run(&scenario, &options).unwrap());
         for other in others {
             assert_eq!(other.pfc_trace, one.pfc_trace, "{switches}");

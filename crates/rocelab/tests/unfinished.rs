@@ -94,7 +94,7 @@ fn lost_packets_that_nothing_sends_again_are_told_with_all_that_it_takes() {
             let other = run_on(LOSSY, &set, threads);
             assert_eq!(other.flows.unfinished, result.flows.unfinished);
         }
-        let options = RunOptions { by_the_book: true, ..RunOptions::default() };
+        let options = RunOptions { reference_mode: true, ..RunOptions::default() };
         let book = rocelab::run(&parse(LOSSY, &set), &options).unwrap();
         assert_eq!(book.flows.unfinished, result.flows.unfinished);
     }

@@ -228,7 +228,7 @@ fn probes_stop_before_they_fill_the_memory() {
     let [warning] = &one.summary.warnings[..] else { panic!("{:?}", one.summary.warnings) };
     assert!(warning.starts_with("probes and traces recorded nothing from 10us on"), "{warning}");
     assert!(warning.ends_with("raise run.most_samples"), "{warning}");
-    for options in [with(2), RunOptions { by_the_book: true, ..with(1) }] {
+    for options in [with(2), RunOptions { reference_mode: true, ..with(1) }] {
         let other = run("20000", options);
         assert_eq!(other.summary.warnings, one.summary.warnings);
         assert_eq!(other.series, one.series);

@@ -10,7 +10,7 @@ use serde::de::{
 };
 use std::fmt;
 use units::cancel;
-use units::text::{MOST_SHOWN, printable};
+use units::text::{MAX_SHOWN, printable};
 
 /// The key that tells which kind a table is of.
 const KIND: &str = "kind";
@@ -140,7 +140,7 @@ fn shown(got: Unexpected<'_>) -> String {
         Unexpected::Unsigned(number) => number.to_string(),
         Unexpected::Signed(number) => number.to_string(),
         Unexpected::Float(number) => format!("{number:?}"),
-        Unexpected::Str(text) => format!("{:?}", printable(text, MOST_SHOWN)),
+        Unexpected::Str(text) => format!("{:?}", printable(text, MAX_SHOWN)),
         Unexpected::Seq => "a list".to_owned(),
         Unexpected::Map | Unexpected::StructVariant => "a table".to_owned(),
         Unexpected::UnitVariant | Unexpected::Unit => "a word alone".to_owned(),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use units::text::{MOST_SHOWN, printable};
+use units::text::{MAX_SHOWN, printable};
 
 /// Short for a result of this crate.
 pub type Result<T> = std::result::Result<T, ScenarioError>;
@@ -39,7 +39,7 @@ impl ScenarioError {
             file: None,
             key: key.into(),
             line: None,
-            message: printable(&message.into(), MOST_OF_MESSAGE),
+            message: printable(&message.into(), MAX_SHOWN_MESSAGE),
             hint: None,
         }
     }
@@ -47,7 +47,7 @@ impl ScenarioError {
     /// The same with advice.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> ScenarioError {
-        self.hint = Some(printable(&hint.into(), MOST_OF_HINT));
+        self.hint = Some(printable(&hint.into(), MAX_HINT));
         self
     }
 
@@ -64,15 +64,15 @@ impl ScenarioError {
     #[must_use]
     pub(crate) fn at_line(mut self, line: Option<usize>) -> ScenarioError {
         self.line = self.line.or(line);
-        self.key = printable(&self.key, MOST_SHOWN);
+        self.key = printable(&self.key, MAX_SHOWN);
         self
     }
 }
 
 /// Most characters of what is wrong: an error is a line, whatever a file says.
-const MOST_OF_MESSAGE: usize = 600;
+const MAX_SHOWN_MESSAGE: usize = 600;
 /// Most characters of advice, which may list what there is to choose from.
-const MOST_OF_HINT: usize = 1500;
+const MAX_HINT: usize = 1500;
 
 impl fmt::Display for ScenarioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -98,7 +98,7 @@ impl std::error::Error for ScenarioError {}
 /// The member of `known` that `word` was probably meant to be.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // The distance of a long word takes long, and is large.
-    if word.len() > MOST_SHOWN {
+    if word.len() > MAX_SHOWN {
         return None;
     }
     let word = word.to_lowercase();

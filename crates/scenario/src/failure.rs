@@ -1,7 +1,7 @@
 //! From `[[failure]]` to the times for which links carry nothing.
 
 use crate::error::{Result, ScenarioError};
-use crate::network::{Network, Reach};
+use crate::network::{Network, Reachability};
 use crate::selector::Selector;
 use crate::spec::FailureSpec;
 use crate::traffic::check_time;
@@ -10,10 +10,10 @@ use std::ops::Bound;
 use units::{NodeId, Time, cancel};
 
 /// Most times at which links fail or are repaired, each of which takes a table of routes.
-const MOST_TIMES: usize = 256;
+const MAX_EPOCHS: usize = 256;
 
 /// Of more failures that come together not all are tried without each.
-const MOST_TRIED: usize = 16;
+const MAX_PARTITION_CHECKS: usize = 16;
 
 /// A time for which a link carries nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,9 +74,9 @@ pub(crate) fn resolve(specs: &[FailureSpec], nodes: &Selector<'_>) -> Result<Vec
     }
     let times: BTreeSet<Time> = outages.iter().flat_map(|one| [one.from, one.until]).collect();
     let changes = times.iter().filter(|time| **time != Time::NEVER).count();
-    if changes > MOST_TIMES {
+    if changes > MAX_EPOCHS {
         let why =
-            format!("links fail or are repaired at {changes} times; the most is {MOST_TIMES}");
+            format!("links fail or are repaired at {changes} times; the most is {MAX_EPOCHS}");
         return Err(ScenarioError::new("failure", why).hint("have some fail together"));
     }
     match cut_off(network, &outages, &times) {
@@ -97,7 +97,7 @@ fn refusal(
     down.sort_by_key(|one| (one.from, one.entry));
     let are_cut_off = |entries: &[usize]| {
         let links = down.iter().filter(|one| entries.contains(&one.entry)).map(|one| one.link);
-        !Reach::new(network, &links.collect()).joins(a, b)
+        !Reachability::new(network, &links.collect()).joins(a, b)
     };
     let mut entries: Vec<usize> = down.iter().map(|one| one.entry).collect();
     entries.dedup();
@@ -107,7 +107,7 @@ fn refusal(
     let last = last.min(entries.len() - 1);
     let entry = entries[last];
     let mut others = entries[..last].to_vec();
-    if others.len() <= MOST_TRIED {
+    if others.len() <= MAX_PARTITION_CHECKS {
         for other in others.clone() {
             let rest: Vec<usize> = others.iter().copied().filter(|one| *one != other).collect();
             if are_cut_off(&[&rest[..], &[entry]].concat()) {
@@ -171,7 +171,7 @@ fn cut_off(
     let worst = times.iter().filter(|time| {
         **time != Time::NEVER && next(time).is_none_or(|next| repairs.contains(next))
     });
-    let before = Reach::new(network, &BTreeSet::new());
+    let before = Reachability::new(network, &BTreeSet::new());
     worst.copied().find_map(|time| {
         let down: BTreeSet<u32> =
             outages.iter().filter(|one| one.is_at(time)).map(|one| one.link).collect();
@@ -182,10 +182,10 @@ fn cut_off(
 /// The same while the links `down` are; `before` is who reaches whom with all of them.
 fn cut_off_without(
     network: &Network,
-    before: &Reach,
+    before: &Reachability,
     down: &BTreeSet<u32>,
 ) -> Option<(NodeId, NodeId)> {
-    let after = Reach::new(network, down);
+    let after = Reachability::new(network, down);
     // Hosts that are linked to the same switches, before and after, as far as switches reach each other, fare
     // alike; two of each stand for all. Who has a link to another host stands for itself.
     let mut alike: BTreeMap<_, Vec<NodeId>> = BTreeMap::new();

@@ -53,15 +53,15 @@ pub use error::ScenarioError;
 pub use failure::Outage;
 pub use network::{Link, Network, Node, NodeKind, Port};
 pub use probe::{Probe, ProbeKind, Targets};
-pub use scenario::{MOST_NAME_BYTES, Scenario};
-pub use scheme::SchemeChoice;
+pub use scenario::{MAX_NAME_BYTES, Scenario};
+pub use scheme::ResolvedScheme;
 pub use settings::{
     Cioq, Classes, Ecn, Headroom, HostSettings, MarkAt, Pfc, Routing, Run, Stop, SwitchSettings,
     Threshold, Wire, WireProfile,
 };
 pub use spec::QuirksSpec;
 pub use trace::Trace;
-pub use traffic::{After, LATEST, MOST_MESSAGES, Message, ROCE_PORT};
+pub use traffic::{After, MAX_MESSAGES, MAX_TIME, Message, ROCE_PORT};
 
 use error::Result;
 use source::Source;
@@ -91,7 +91,7 @@ pub fn parse(
     overrides: &[(String, String)],
 ) -> Result<Scenario> {
     let checked = memory::check_text(text.len()).and_then(|()| Tree::from_toml(text));
-    let parsed = checked.and_then(|tree| understand(tree, origin, overrides));
+    let parsed = checked.and_then(|tree| build(tree, origin, overrides));
     parsed.map_err(|error| error.in_file(origin))
 }
 
@@ -111,10 +111,10 @@ fn set_keys(tree: &mut Tree, overrides: &[(String, String)]) -> Result<()> {
         // A key of the command line has no line, and may hold anything.
         tree.set(key, value).map_err(|error| error.at_line(None))?;
     }
-    one_scheme(tree)
+    normalise_scheme(tree)
 }
 
-fn understand(
+fn build(
     mut tree: Tree,
     origin: Option<&Path>,
     overrides: &[(String, String)],
@@ -128,7 +128,7 @@ fn understand(
     match Scenario::from_spec(spec, origin.and_then(Path::parent)) {
         Ok(scenario) => {
             let file = origin.map(Path::to_path_buf);
-            Ok(scenario.written_in(Source { file, keys: Some(tree.without_long_lists()) }))
+            Ok(scenario.with_source(Source { file, keys: Some(tree.without_long_lists()) }))
         }
         // A line of another file is that file's.
         Err(error) if error.file.is_some() => Err(error),
@@ -140,7 +140,7 @@ fn understand(
 }
 
 /// A run has one scheme: refuses several, and reads `scheme = "hpcc"` as its name.
-fn one_scheme(tree: &mut Tree) -> Result<()> {
+fn normalise_scheme(tree: &mut Tree) -> Result<()> {
     let several = |key: &str, line| {
         Err(ScenarioError::new(key, "a run has exactly one scheme")
             .at_line(line)

@@ -6,19 +6,19 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::{Bytes, NodeId, PortId, Rate, Time, cancel};
 
 /// The most nodes that a scenario may have; few where a fuzzer reads many scenarios.
-pub const MOST_NODES: u64 = if cfg!(fuzzing) { 1 << 9 } else { 1 << 20 };
+pub const MAX_NODES: u64 = if cfg!(fuzzing) { 1 << 9 } else { 1 << 20 };
 /// The most links that a scenario may have.
-pub const MOST_LINKS: u64 = 4 * MOST_NODES;
+pub const MAX_LINKS: u64 = 4 * MAX_NODES;
 /// The most ports that a node may have.
-pub const MOST_PORTS: usize = 1024;
+pub const MAX_PORTS: usize = 1024;
 /// The longest propagation delay.
-pub const LONGEST_DELAY: Time = Time::from_ms(1000);
+pub const MAX_DELAY: Time = Time::from_ms(1000);
 /// A link of this delay or more, 2 km of fibre, leads to another data centre.
 pub const WAN_DELAY: Time = Time::from_us(10);
 /// The lowest link rate; at it a full packet still takes less than two minutes.
-pub const LOWEST_RATE: Rate = Rate::from_bps(1000);
+pub const MIN_RATE: Rate = Rate::from_bps(1000);
 /// The highest link rate.
-pub const HIGHEST_RATE: Rate = Rate::from_gbps(100_000);
+pub const MAX_RATE: Rate = Rate::from_gbps(100_000);
 
 /// A host or a switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,8 +79,11 @@ pub struct Network {
 
 /// For each of so many nodes its data centre: a number that the nodes share which links shorter than
 /// [`WAN_DELAY`] join.
-pub fn sites(nodes: usize, links: impl Iterator<Item = (NodeId, NodeId, Time)>) -> Vec<usize> {
-    let mut sites = Groups::new(nodes);
+pub fn data_centres(
+    nodes: usize,
+    links: impl Iterator<Item = (NodeId, NodeId, Time)>,
+) -> Vec<usize> {
+    let mut sites = DisjointSets::new(nodes);
     for (a, b, _) in links.filter(|(_, _, delay)| *delay < WAN_DELAY) {
         sites.join(a.index(), b.index());
     }
@@ -127,9 +130,9 @@ impl Network {
         sums.into_iter().map(Rate::from_bps).collect()
     }
 
-    /// For each node its data centre, see [`sites`].
-    pub fn sites(&self) -> Vec<usize> {
-        sites(self.nodes.len(), self.links.iter().map(|link| (link.a, link.b, link.delay)))
+    /// For each node its data centre, see [`data_centres`].
+    pub fn data_centres(&self) -> Vec<usize> {
+        data_centres(self.nodes.len(), self.links.iter().map(|link| (link.a, link.b, link.delay)))
     }
 
     /// The rates of the hosts' ports.
@@ -140,7 +143,7 @@ impl Network {
     }
 
     /// The lowest rate of a host's port.
-    pub fn lowest_host_rate(&self) -> Rate {
+    pub fn min_host_rate(&self) -> Rate {
         self.host_rates().min().unwrap_or(Rate::ZERO)
     }
 
@@ -159,11 +162,11 @@ impl Network {
             degree[link.a.index()] += 1;
             degree[link.b.index()] += 1;
         }
-        if let Some(node) = degree.iter().position(|ports| *ports > MOST_PORTS) {
+        if let Some(node) = degree.iter().position(|ports| *ports > MAX_PORTS) {
             return Err(ScenarioError::new(
                 key,
                 format!(
-                    "{} has {} ports; a node has at most {MOST_PORTS}",
+                    "{} has {} ports; a node has at most {MAX_PORTS}",
                     self.nodes[node].name, degree[node]
                 ),
             ));
@@ -186,7 +189,7 @@ impl Network {
     }
 
     fn check_connected(&self, key: &str) -> Result<()> {
-        let mut groups = Groups::new(self.nodes.len());
+        let mut groups = DisjointSets::new(self.nodes.len());
         for link in &self.links {
             groups.join(link.a.index(), link.b.index());
         }
@@ -219,10 +222,10 @@ impl Network {
 pub(crate) fn check_link(rate: (&str, Rate), delay: (&str, Time)) -> Result<()> {
     let (rate_key, rate) = rate;
     let (delay_key, delay) = delay;
-    if !(LOWEST_RATE..=HIGHEST_RATE).contains(&rate) {
+    if !(MIN_RATE..=MAX_RATE).contains(&rate) {
         return Err(ScenarioError::new(
             rate_key,
-            format!("{rate} is out of range; allowed: {} to {}", LOWEST_RATE, HIGHEST_RATE),
+            format!("{rate} is out of range; allowed: {} to {}", MIN_RATE, MAX_RATE),
         ));
     }
     if delay == Time::ZERO {
@@ -231,30 +234,30 @@ pub(crate) fn check_link(rate: (&str, Rate), delay: (&str, Time)) -> Result<()> 
              the delay of their links; 5ns is a metre of fibre",
         ));
     }
-    if delay > LONGEST_DELAY {
+    if delay > MAX_DELAY {
         return Err(ScenarioError::new(
             delay_key,
-            format!("{delay} is too long; the longest is {}", LONGEST_DELAY),
+            format!("{delay} is too long; the longest is {}", MAX_DELAY),
         ));
     }
     Ok(())
 }
 
 /// Which hosts can reach which, given that hosts do not forward.
-pub(crate) struct Reach {
+pub(crate) struct Reachability {
     /// For each host the groups of switches that it is linked to, sorted.
     groups: Vec<Vec<u32>>,
     /// Pairs of hosts with a link of their own, in both directions, sorted.
     direct: Vec<(NodeId, NodeId)>,
 }
 
-impl Reach {
+impl Reachability {
     /// In the network without the links `down`.
-    pub fn new(network: &Network, down: &BTreeSet<u32>) -> Reach {
+    pub fn new(network: &Network, down: &BTreeSet<u32>) -> Reachability {
         cancel::check();
         let links = || network.links.iter().zip(0..).filter(|(_, link)| !down.contains(link));
         let is_host = |id: NodeId| network.node(id).kind == NodeKind::Host;
-        let mut switches = Groups::new(network.nodes.len());
+        let mut switches = DisjointSets::new(network.nodes.len());
         for (link, _) in links() {
             if !is_host(link.a) && !is_host(link.b) {
                 switches.join(link.a.index(), link.b.index());
@@ -275,7 +278,7 @@ impl Reach {
             list.dedup();
         }
         direct.sort_unstable();
-        Reach { groups, direct }
+        Reachability { groups, direct }
     }
 
     /// The groups of switches that a host is linked to, sorted.
@@ -297,11 +300,11 @@ impl Reach {
 }
 
 /// Disjoint sets of nodes.
-struct Groups(Vec<usize>);
+struct DisjointSets(Vec<usize>);
 
-impl Groups {
-    fn new(nodes: usize) -> Groups {
-        Groups((0..nodes).collect())
+impl DisjointSets {
+    fn new(nodes: usize) -> DisjointSets {
+        DisjointSets((0..nodes).collect())
     }
     fn of(&mut self, mut node: usize) -> usize {
         while self.0[node] != node {
@@ -342,15 +345,15 @@ pub(crate) fn distances_from_hosts(network: &Network) -> Vec<u8> {
 }
 
 /// The nodes of a network by name.
-pub(crate) struct Names<'a>(BTreeMap<&'a str, NodeId>);
+pub(crate) struct NameIndex<'a>(BTreeMap<&'a str, NodeId>);
 
-impl<'a> Names<'a> {
-    pub fn of(network: &'a Network) -> Names<'a> {
+impl<'a> NameIndex<'a> {
+    pub fn of(network: &'a Network) -> NameIndex<'a> {
         let named = |id| {
             cancel::check();
             (network.node(id).name.as_str(), id)
         };
-        Names(network.ids().map(named).collect())
+        NameIndex(network.ids().map(named).collect())
     }
     pub fn get(&self, name: &str) -> Option<NodeId> {
         self.0.get(name).copied()

@@ -48,7 +48,7 @@ impl Targets {
 }
 
 /// Nothing in a network changes faster than this.
-const SHORTEST_INTERVAL: Time = Time::from_ns(1);
+const MIN_INTERVAL: Time = Time::from_ns(1);
 
 /// Finds what every probe samples in `run`.
 pub(crate) fn resolve(
@@ -75,10 +75,10 @@ pub(crate) fn resolve(
             ));
         }
         let interval = check_time(spec.interval, || key("interval"))?;
-        if interval < SHORTEST_INTERVAL {
+        if interval < MIN_INTERVAL {
             return Err(ScenarioError::new(
                 key("interval"),
-                format!("{interval} is too short; the shortest is {SHORTEST_INTERVAL}"),
+                format!("{interval} is too short; the shortest is {MIN_INTERVAL}"),
             ));
         }
         let (start, end) = check_span(spec.start, spec.end, key)?;

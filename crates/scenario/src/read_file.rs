@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Larger files are no scenario and no workload.
-const LARGEST: u64 = 1 << 30;
+const MAX_FILE: u64 = 1 << 30;
 
 /// Reads the file `name`, relative to `base`; `key` is what named it.
 pub(crate) fn read(name: &str, base: Option<&Path>, key: &str) -> Result<(PathBuf, String)> {
@@ -31,15 +31,15 @@ pub(crate) fn read_path(path: &Path) -> std::result::Result<String, String> {
         return Err(format!("cannot read {shown}: it is not a regular file"));
     }
     let too_large = || Err(format!("cannot read {shown}: it is larger than 1 GiB"));
-    if metadata.len() > LARGEST {
+    if metadata.len() > MAX_FILE {
         return too_large();
     }
     let mut bytes = Vec::new();
     // It may grow meanwhile.
     File::open(path)
-        .and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes))
+        .and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes))
         .map_err(|error| format!("cannot read {shown}: {error}"))?;
-    if bytes.len() as u64 > LARGEST {
+    if bytes.len() as u64 > MAX_FILE {
         return too_large();
     }
     String::from_utf8(bytes).map_err(|_| format!("cannot read {shown}: it is not UTF-8 text"))

@@ -4,7 +4,7 @@ use crate::error::{Result, ScenarioError};
 use crate::failure::{self, Outage};
 use crate::network::{Link, Network};
 use crate::probe::{self, Probe};
-use crate::scheme::{self, SchemeChoice};
+use crate::scheme::{self, ResolvedScheme};
 use crate::selector::Selector;
 use crate::settings::{
     self, Classes, Ecn, HostSettings, Pfc, Routing, Run, Stop, SwitchSettings, Wire,
@@ -20,7 +20,7 @@ use units::Time;
 
 /// Most bytes of a scenario's name. What a file system takes for one is 255; while a result is written, its own
 /// has more.
-pub const MOST_NAME_BYTES: usize = 200;
+pub const MAX_NAME_BYTES: usize = 200;
 
 /// A scenario that has been found to make sense: what can be run.
 ///
@@ -44,7 +44,7 @@ pub struct Scenario {
     /// The tags that messages refer to.
     pub tags: Vec<String>,
     /// The scheme.
-    pub scheme: SchemeChoice,
+    pub scheme: ResolvedScheme,
     /// What is on the wire.
     pub wire: Wire,
     /// Every host's RNIC.
@@ -83,7 +83,7 @@ impl Scenario {
         }
         let name = spec.name.get_or_insert_with(|| "scenario".to_owned()).clone();
         if name.is_empty()
-            || name.len() > MOST_NAME_BYTES
+            || name.len() > MAX_NAME_BYTES
             || name.starts_with('.')
             || name.chars().any(|c| c.is_control() || c == '/')
         {
@@ -103,7 +103,7 @@ impl Scenario {
         settings::quirks(&mut spec.quirks)?;
 
         let network = topology::resolve(&mut spec.topology, base)?;
-        let scheme = scheme::resolve(&mut spec.scheme, network.lowest_host_rate())?;
+        let scheme = scheme::resolve(&mut spec.scheme, network.min_host_rate())?;
         let switch = settings::switch(&mut spec.switch, scheme.info, &spec.quirks)?;
         let law = scheme.info.preset(&scheme.preset).and_then(|preset| preset.ecn.as_ref());
         let ecn = settings::ecn(&mut spec.ecn, law, scheme.info.name, &scheme.preset)?;
@@ -176,14 +176,14 @@ impl Scenario {
     }
 
     /// The same with the place where it was written.
-    pub(crate) fn written_in(self, source: Source) -> Scenario {
+    pub(crate) fn with_source(self, source: Source) -> Scenario {
         Scenario { source, ..self }
     }
 
     /// `error`, which was found in this scenario after it was read, with its file and line.
     #[must_use]
-    pub fn locate(&self, error: ScenarioError) -> ScenarioError {
-        self.source.locate(error)
+    pub fn with_location(&self, error: ScenarioError) -> ScenarioError {
+        self.source.with_location(error)
     }
 
     /// The specification with every default filled in.

@@ -9,7 +9,7 @@ use units::{Rate, parse_bytes, parse_rate, parse_time};
 
 /// The scheme of a run.
 #[derive(Clone)]
-pub struct SchemeChoice {
+pub struct ResolvedScheme {
     /// The scheme's entry in the registry.
     pub info: &'static SchemeInfo,
     /// The preset that its parameters start from.
@@ -18,7 +18,7 @@ pub struct SchemeChoice {
     pub values: Vec<(&'static str, Value)>,
 }
 
-impl SchemeChoice {
+impl ResolvedScheme {
     /// The parameters as overrides for [`schemes::registry::params_of`], which then gives the
     /// scheme's typed parameters.
     pub fn overrides(&self) -> Vec<(String, Value)> {
@@ -26,16 +26,16 @@ impl SchemeChoice {
     }
 }
 
-impl PartialEq for SchemeChoice {
-    fn eq(&self, other: &SchemeChoice) -> bool {
+impl PartialEq for ResolvedScheme {
+    fn eq(&self, other: &ResolvedScheme) -> bool {
         (self.info.name, &self.preset, &self.values)
             == (other.info.name, &other.preset, &other.values)
     }
 }
 
-impl fmt::Debug for SchemeChoice {
+impl fmt::Debug for ResolvedScheme {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SchemeChoice")
+        f.debug_struct("ResolvedScheme")
             .field("name", &self.info.name)
             .field("preset", &self.preset)
             .field("values", &self.values)
@@ -44,7 +44,7 @@ impl fmt::Debug for SchemeChoice {
 }
 
 /// Finds the scheme and completes `spec` with every parameter.
-pub(crate) fn resolve(spec: &mut SchemeSpec, host_rate: Rate) -> Result<SchemeChoice> {
+pub(crate) fn resolve(spec: &mut SchemeSpec, host_rate: Rate) -> Result<ResolvedScheme> {
     let info = registry::find(&spec.name).ok_or_else(|| {
         let known: Vec<&str> = registry::all().iter().map(|scheme| scheme.name).collect();
         ScenarioError::new("scheme.name", format!("unknown scheme `{}`", spec.name))
@@ -81,7 +81,7 @@ pub(crate) fn resolve(spec: &mut SchemeSpec, host_rate: Rate) -> Result<SchemeCh
         ))
     })?;
     spec.params = values.iter().map(|(name, value)| ((*name).to_owned(), write(*value))).collect();
-    Ok(SchemeChoice { info, preset, values })
+    Ok(ResolvedScheme { info, preset, values })
 }
 
 impl From<&ParamError> for ScenarioError {

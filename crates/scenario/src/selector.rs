@@ -1,21 +1,21 @@
 //! Lists of node names: a name, a range `h0..h15` with both ends, or a pattern `tor*`.
 
 use crate::error::{Result, ScenarioError, known_words};
-use crate::network::{Names, Network, NodeKind};
+use crate::network::{NameIndex, Network, NodeKind};
 use std::ops::ControlFlow;
 use units::{NodeId, cancel};
 
 /// Nodes by name.
 pub(crate) struct Selector<'a> {
     network: &'a Network,
-    names: Names<'a>,
+    names: NameIndex<'a>,
     hosts: Vec<NodeId>,
 }
 
 impl<'a> Selector<'a> {
     pub fn new(network: &'a Network) -> Selector<'a> {
         let hosts = network.hosts().collect();
-        Selector { network, names: Names::of(network), hosts }
+        Selector { network, names: NameIndex::of(network), hosts }
     }
 
     pub fn network(&self) -> &'a Network {

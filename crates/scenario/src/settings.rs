@@ -14,11 +14,11 @@ pub use run::{Run, Stop};
 use crate::error::{Result, ScenarioError};
 use crate::network::{Network, Node};
 use crate::spec::{
-    AckClass, Architecture, ClassesSpec, HashKind, HostSpec, Quantity, QuirksSpec, RoutingSpec,
+    AckPriority, Architecture, ClassesSpec, HashKind, HostSpec, Quantity, QuirksSpec, RoutingSpec,
     SwitchSpec, Timeout, WireSpec,
 };
 pub use crate::spec::{Headroom, MarkAt, WireProfile};
-use crate::traffic::{LATEST, check_priority, check_time};
+use crate::traffic::{MAX_TIME, check_priority, check_time};
 use schemes::registry::SchemeInfo;
 use units::{Bytes, Rate, Time};
 
@@ -113,9 +113,9 @@ pub enum Routing {
 }
 
 /// More packets than this are never acknowledged together.
-const MOST_PACKETS_PER_ACK: u32 = 10_000;
+const MAX_PACKETS_PER_ACK: u32 = 10_000;
 /// A larger switch buffer than this is a mistake.
-const LARGEST_BUFFER: Bytes = Bytes::new(1 << 50);
+const MAX_BUFFER: Bytes = Bytes::new(1 << 50);
 
 /// Refuses what would do nothing.
 pub(crate) fn quirks(spec: &mut QuirksSpec) -> Result<()> {
@@ -192,7 +192,7 @@ pub(crate) fn check_error_rate(rate: f64, key: impl Fn() -> String) -> Result<f6
 /// centres may take longer, and all that is under way would be sent again.
 const RETRANSMIT_TIMEOUT: Time = Time::from_ms(1);
 /// Twice the round trip over two links of the longest delay, or four times that over one.
-const LONGEST_LINKS: u64 = 8;
+const MAX_LINK_DELAYS: u64 = 8;
 /// Where nothing is lost, a packet may wait behind so many full buffers of switches, all of which drain
 /// through the slowest link; what is sent again for nothing would only make it longer.
 const FULL_BUFFERS: u64 = 8;
@@ -209,9 +209,9 @@ pub(crate) fn usual_timeout(network: &Network, lossless_buffer: Option<Bytes>) -
         _ => Time::ZERO,
     };
     RETRANSMIT_TIMEOUT
-        .max(longest.saturating_mul(LONGEST_LINKS))
+        .max(longest.saturating_mul(MAX_LINK_DELAYS))
         .max(drains.saturating_mul(FULL_BUFFERS))
-        .min(LATEST)
+        .min(MAX_TIME)
 }
 
 /// `lossless_buffer`: the buffer of a switch, where no data is ever lost.
@@ -220,10 +220,10 @@ pub(crate) fn host(
     network: &Network,
     lossless_buffer: Option<Bytes>,
 ) -> Result<HostSettings> {
-    if !(1..=MOST_PACKETS_PER_ACK).contains(&spec.ack_every) {
+    if !(1..=MAX_PACKETS_PER_ACK).contains(&spec.ack_every) {
         return Err(ScenarioError::new(
             "host.ack_every",
-            format!("{} is out of range; allowed: 1 to {MOST_PACKETS_PER_ACK}", spec.ack_every),
+            format!("{} is out of range; allowed: 1 to {MAX_PACKETS_PER_ACK}", spec.ack_every),
         ));
     }
     let retransmit_timeout = *spec
@@ -332,10 +332,10 @@ fn cioq(spec: &mut SwitchSpec) -> Result<Cioq> {
 }
 
 pub(crate) fn check_buffer(buffer: Bytes, key: impl Fn() -> String) -> Result<Bytes> {
-    if buffer == Bytes::ZERO || buffer > LARGEST_BUFFER {
+    if buffer == Bytes::ZERO || buffer > MAX_BUFFER {
         return Err(ScenarioError::new(
             key(),
-            format!("{buffer} is out of range; allowed: 1B to {LARGEST_BUFFER}"),
+            format!("{buffer} is out of range; allowed: 1B to {MAX_BUFFER}"),
         ));
     }
     Ok(buffer)
@@ -354,8 +354,8 @@ fn check_latency(latency: Quantity<Time>, key: &str) -> Result<Time> {
 
 pub(crate) fn classes(spec: &ClassesSpec, quirks: &QuirksSpec) -> Result<Classes> {
     let ack = match spec.ack {
-        AckClass::Priority(priority) => Some(priority),
-        AckClass::Data(_) => None,
+        AckPriority::Priority(priority) => Some(priority),
+        AckPriority::Data(_) => None,
     };
     let named = [("data", Some(spec.data)), ("ack", ack), ("control", Some(spec.control))];
     for (name, priority) in named {
@@ -408,7 +408,7 @@ pub(crate) fn classes(spec: &ClassesSpec, quirks: &QuirksSpec) -> Result<Classes
 }
 
 /// More trees than this take tables without end.
-const MOST_TREES: u32 = 1024;
+const MAX_TREES: u32 = 1024;
 /// More are not grown unasked.
 const DEFAULT_TREES: usize = 64;
 
@@ -444,10 +444,10 @@ pub(crate) fn routing(
             let highest = network.nodes.iter().map(|node| node.tier).max();
             let roots = network.nodes.iter().filter(|node| Some(node.tier) == highest).count();
             let trees = *spec.trees.get_or_insert(roots.min(DEFAULT_TREES) as u32);
-            if !(1..=MOST_TREES).contains(&trees) {
+            if !(1..=MAX_TREES).contains(&trees) {
                 return Err(ScenarioError::new(
                     "routing.trees",
-                    format!("must be 1 to {MOST_TREES}, got {trees}"),
+                    format!("must be 1 to {MAX_TREES}, got {trees}"),
                 ));
             }
             Ok(Routing::SpanningTrees(trees))

@@ -15,7 +15,7 @@ pub(crate) struct Source {
 
 impl Source {
     /// `error` with its place.
-    pub fn locate(&self, error: ScenarioError) -> ScenarioError {
+    pub fn with_location(&self, error: ScenarioError) -> ScenarioError {
         let line = self.keys.as_ref().and_then(|keys| keys.line_of(&error.key));
         error.at_line(line).in_file(self.file.as_deref())
     }

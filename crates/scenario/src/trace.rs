@@ -23,7 +23,7 @@ pub struct Trace {
 
 impl Trace {
     /// Whether anything is to be recorded.
-    pub fn is_asked(&self) -> bool {
+    pub fn is_enabled(&self) -> bool {
         self.pfc || !self.packets.is_empty()
     }
 }
@@ -37,7 +37,7 @@ pub(crate) fn resolve(spec: &TraceSpec, nodes: &Selector<'_>) -> Result<Trace> {
             .hint("choose some as trace.packets"));
     }
     let trace = Trace { pfc: spec.pfc, packets, capture: spec.capture, start, end };
-    if !trace.is_asked() && (start > Time::ZERO || end.is_some()) {
+    if !trace.is_enabled() && (start > Time::ZERO || end.is_some()) {
         return Err(ScenarioError::new("trace", "nothing is to be recorded between these times")
             .hint("choose `pfc = true`, or nodes as `packets`"));
     }

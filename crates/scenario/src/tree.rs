@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 use units::cancel;
 
 /// So many steps a key has at most; those that mean anything have far fewer.
-const MOST_STEPS: usize = 64;
+const MAX_STEPS: usize = 64;
 
 /// A value with the line it stands on.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,8 +95,8 @@ impl Tree {
     pub fn set(&mut self, key: &str, text: &str) -> Result<()> {
         let value = override_value(text);
         let refuse = |message: String| Err(ScenarioError::new(key, message));
-        if key.split('.').count() > MOST_STEPS {
-            return Err(ScenarioError::new("", format!("a key has more than {MOST_STEPS} steps")));
+        if key.split('.').count() > MAX_STEPS {
+            return Err(ScenarioError::new("", format!("a key has more than {MAX_STEPS} steps")));
         }
         let mut node = self;
         let mut steps = key.split('.').peekable();

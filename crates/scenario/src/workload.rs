@@ -5,7 +5,7 @@ use crate::random::Stream;
 use std::sync::LazyLock;
 
 /// The largest message: 4 TB.
-pub const LARGEST_MESSAGE: u64 = 4_000_000_000_000;
+pub const MAX_MESSAGE: u64 = 4_000_000_000_000;
 
 /// A flow-size distribution: the probability of at most so many bytes, linear between points. Two points
 /// with the same size are a step: that share of flows has this size.
@@ -54,7 +54,7 @@ impl Cdf {
         if last.0 == 0 {
             return Err("has no size above 0 bytes".to_owned());
         }
-        if last.0 > LARGEST_MESSAGE {
+        if last.0 > MAX_MESSAGE {
             return Err(format!("reaches {} bytes; a message has at most 4000GB", last.0));
         }
         Ok(Cdf { points })

@@ -897,7 +897,7 @@ fn presets_keep_their_parameters_bounds_at_any_rate() {
                         let values = scenario.scheme.overrides();
                         let again = (scheme.resolve)(
                             preset.name,
-                            scenario.network.lowest_host_rate(),
+                            scenario.network.min_host_rate(),
                             &values,
                         );
                         assert!(again.is_ok(), "{} at {rate}: {again:?}", preset.name);

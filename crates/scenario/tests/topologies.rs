@@ -27,7 +27,7 @@ fn count(network: &Network, prefix: &str) -> usize {
 fn star_and_dumbbell() {
     let star = build("kind = \"star\"\nhosts = 3\nhost_rate = \"25Gbps\"\nhost_delay = \"1us\"");
     assert_eq!(peers(&star.network, "s0"), ["h0", "h1", "h2"]);
-    assert_eq!(star.network.lowest_host_rate(), Rate::from_gbps(25));
+    assert_eq!(star.network.min_host_rate(), Rate::from_gbps(25));
 
     let text = format!(
         "kind = \"dumbbell\"\nswitches = 3\nsenders = 2\nreceivers = 2\nside = [0, 1]\n{LINKS}"
@@ -93,7 +93,7 @@ fn data_centres_are_joined_by_external_switches() {
     assert_eq!((up.rate, up.delay), (Rate::from_gbps(400), Time::from_us(1)));
     let external = network.nodes.last().unwrap();
     assert_eq!((external.tier, external.buffer), (3, Some(Bytes::new(200_000_000))));
-    let sites = network.sites();
+    let sites = network.data_centres();
     let half = network.nodes.len() / 2 - 1;
     let at = |name: &str| sites[network.nodes.iter().position(|node| node.name == name).unwrap()];
     assert!(sites[..half].iter().all(|site| *site == sites[0]), "{sites:?}");
@@ -210,7 +210,7 @@ fn networks_of_papers_are_kinds() {
                  host_delay = \"4us\"\nrate = \"40Gbps\"\ndelay = \"4us\"\n";
     let network = build(chain).network;
     assert_eq!((network.hosts().count(), peers(&network, "s2").len()), (12, 2 + 8 + 1));
-    assert_eq!(network.lowest_host_rate(), Rate::from_gbps(20));
+    assert_eq!(network.min_host_rate(), Rate::from_gbps(20));
     // Mercury and HierCC: 20 ToR, 20 aggregation and 16 core switches, 16 hosts at each ToR. In five
     // pods, links as in the HPCC simulator's topology of this size: 80 and 80.
     let large = "kind = \"three-tier\"\npods = 5\ntors_per_pod = 4\naggs_per_pod = 4\n\
@@ -252,7 +252,7 @@ links = [
     assert_eq!(tiers, [2, 0, 0, 1, 9]);
     assert_eq!(network.links[2].delay, Time::from_us(10));
     assert_eq!(network.links[3].delay, Time::from_ps(500));
-    assert_eq!(network.lowest_host_rate(), Rate::from_gbps(10));
+    assert_eq!(network.min_host_rate(), Rate::from_gbps(10));
 }
 
 #[test]

@@ -369,7 +369,7 @@ fn every_request_has_its_response() {
         (messages.len(), &scenario.tags[..]),
         (12_000, &["request", "intra", "inter"].map(str::to_owned)[..])
     );
-    let sites = scenario.network.sites();
+    let sites = scenario.network.data_centres();
     let mut asked = vec![false; messages.len()];
     for response in messages.iter().filter(|m| m.tag != 0) {
         let after = response.after.unwrap();

@@ -74,7 +74,7 @@ const LENGTH: Dimension =
 const DIMENSIONS: [&Dimension; 4] = [&TIME, &RATE, &SIZE, &LENGTH];
 
 /// More decimals than this are refused; with at most 12 digits in a unit, products fit 128 bits.
-const MOST_DECIMALS: usize = 24;
+const MAX_DECIMALS: usize = 24;
 
 /// A time such as `1.5us`: ps, ns, us, ms or s.
 ///
@@ -148,8 +148,8 @@ impl Dimension {
                 (whole, decimals.trim_end_matches('0'))
             }
         };
-        if decimals.len() > MOST_DECIMALS {
-            return Err(self.error(format_args!("more than {MOST_DECIMALS} decimals"), text));
+        if decimals.len() > MAX_DECIMALS {
+            return Err(self.error(format_args!("more than {MAX_DECIMALS} decimals"), text));
         }
         let too_large =
             || self.error(format_args!("{} this large cannot be held", self.name), text);

@@ -1,7 +1,7 @@
 //! Text of unknown origin, made fit for a line on a terminal.
 
 /// Most characters of a value that an error or a table shows.
-pub const MOST_SHOWN: usize = 200;
+pub const MAX_SHOWN: usize = 200;
 
 /// Characters that are not seen, or that change how others are shown, beside control characters:
 /// the Unicode categories Cf (format), Zl and Zp, and the tags, in order.
@@ -96,7 +96,7 @@ mod tests {
             ),
             ("\u{e0041}", "\\u{e0041}"),
         ] {
-            assert_eq!(printable(text, MOST_SHOWN), shown);
+            assert_eq!(printable(text, MAX_SHOWN), shown);
         }
     }
 

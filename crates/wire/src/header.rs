@@ -2,7 +2,7 @@ use std::fmt;
 
 /// Why bytes are not the header that was asked for, or do not fit where they should go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Malformed {
+pub enum DecodeError {
     /// Fewer bytes than the header has.
     Short {
         /// What the header needs.
@@ -16,29 +16,29 @@ pub enum Malformed {
     Checksum,
 }
 
-impl fmt::Display for Malformed {
+impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Malformed::Short { needed, got } => write!(f, "{needed} bytes needed, {got} given"),
-            Malformed::Field(name) => write!(f, "the field `{name}` has a value it cannot have"),
-            Malformed::Checksum => f.write_str("wrong header checksum"),
+            DecodeError::Short { needed, got } => write!(f, "{needed} bytes needed, {got} given"),
+            DecodeError::Field(name) => write!(f, "the field `{name}` has a value it cannot have"),
+            DecodeError::Checksum => f.write_str("wrong header checksum"),
         }
     }
 }
 
-impl std::error::Error for Malformed {}
+impl std::error::Error for DecodeError {}
 
 /// The first `N` bytes of `bytes`.
 #[inline]
-pub(crate) fn head<const N: usize>(bytes: &[u8]) -> Result<&[u8; N], Malformed> {
-    bytes.first_chunk().ok_or(Malformed::Short { needed: N, got: bytes.len() })
+pub(crate) fn head<const N: usize>(bytes: &[u8]) -> Result<&[u8; N], DecodeError> {
+    bytes.first_chunk().ok_or(DecodeError::Short { needed: N, got: bytes.len() })
 }
 
 /// The first `N` bytes of `bytes`, to write to.
 #[inline]
-pub(crate) fn head_mut<const N: usize>(bytes: &mut [u8]) -> Result<&mut [u8; N], Malformed> {
+pub(crate) fn head_mut<const N: usize>(bytes: &mut [u8]) -> Result<&mut [u8; N], DecodeError> {
     let got = bytes.len();
-    bytes.first_chunk_mut().ok_or(Malformed::Short { needed: N, got })
+    bytes.first_chunk_mut().ok_or(DecodeError::Short { needed: N, got })
 }
 
 /// A 24-bit number, highest byte first.

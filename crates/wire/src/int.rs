@@ -5,7 +5,7 @@
 //! differences. Units are those of the HPCC simulator: nanoseconds, 128 bytes and 80 bytes. The
 //! paper does not say which rate has which code; [`RATES`] is ours.
 
-use crate::header::{Malformed, head, head_mut};
+use crate::header::{DecodeError, head, head_mut};
 use units::{Rate, Time};
 
 /// The rates that have a code, which is the index.
@@ -55,14 +55,14 @@ impl IntHeader {
     }
 
     /// Writes it to the front of `out`.
-    pub fn emit(&self, out: &mut [u8]) -> Result<(), Malformed> {
+    pub fn emit(&self, out: &mut [u8]) -> Result<(), DecodeError> {
         let out: &mut [u8; Self::BYTES] = head_mut(out)?;
         *out = (u16::from(self.hops) << 12 | self.path & 0xfff).to_be_bytes();
         Ok(())
     }
 
     /// Reads it from the front of `bytes`.
-    pub fn parse(bytes: &[u8]) -> Result<IntHeader, Malformed> {
+    pub fn parse(bytes: &[u8]) -> Result<IntHeader, DecodeError> {
         let word = u16::from_be_bytes(*head(bytes)?);
         Ok(IntHeader { hops: (word >> 12) as u8, path: word & 0xfff })
     }
@@ -123,7 +123,7 @@ impl IntHop {
     }
 
     /// Writes it to the front of `out`.
-    pub fn emit(&self, out: &mut [u8]) -> Result<(), Malformed> {
+    pub fn emit(&self, out: &mut [u8]) -> Result<(), DecodeError> {
         let out: &mut [u8; Self::BYTES] = head_mut(out)?;
         let word = u64::from(self.rate) << (TIME_BITS + SENT_BITS + QUEUE_BITS)
             | u64::from(self.time) << (SENT_BITS + QUEUE_BITS)
@@ -134,7 +134,7 @@ impl IntHop {
     }
 
     /// Reads it from the front of `bytes`.
-    pub fn parse(bytes: &[u8]) -> Result<IntHop, Malformed> {
+    pub fn parse(bytes: &[u8]) -> Result<IntHop, DecodeError> {
         let word = u64::from_be_bytes(*head(bytes)?);
         Ok(IntHop {
             rate: (word >> (TIME_BITS + SENT_BITS + QUEUE_BITS)) as u8,
@@ -166,14 +166,14 @@ impl FnccAck {
     }
 
     /// Writes it to the front of `out`.
-    pub fn emit(&self, out: &mut [u8]) -> Result<(), Malformed> {
+    pub fn emit(&self, out: &mut [u8]) -> Result<(), DecodeError> {
         let out: &mut [u8; Self::BYTES] = head_mut(out)?;
         out[..2].copy_from_slice(&self.flows.to_be_bytes());
         self.int.emit(&mut out[2..])
     }
 
     /// Reads it from the front of `bytes`.
-    pub fn parse(bytes: &[u8]) -> Result<FnccAck, Malformed> {
+    pub fn parse(bytes: &[u8]) -> Result<FnccAck, DecodeError> {
         let packet: &[u8; Self::BYTES] = head(bytes)?;
         let flows = u16::from_be_bytes([packet[0], packet[1]]);
         Ok(FnccAck { flows, int: IntHeader::parse(&packet[2..])? })

@@ -1,6 +1,6 @@
 //! IPv4 and UDP, as RoCEv2 uses them (RFC 791, RFC 768, RFC 3168; InfiniBand annex A17).
 
-use crate::header::{Malformed, head, head_mut};
+use crate::header::{DecodeError, head, head_mut};
 
 /// Protocol number of UDP.
 pub const UDP: u8 = 17;
@@ -62,7 +62,7 @@ impl Ipv4Header {
     pub const BYTES: usize = 20;
 
     /// Writes it, with its checksum, to the front of `out`.
-    pub fn emit(&self, out: &mut [u8]) -> Result<(), Malformed> {
+    pub fn emit(&self, out: &mut [u8]) -> Result<(), DecodeError> {
         let out: &mut [u8; Self::BYTES] = head_mut(out)?;
         // Version 4, five words of header.
         out[0] = 0x45;
@@ -81,7 +81,7 @@ impl Ipv4Header {
     }
 
     /// Reads it from the front of `bytes`.
-    pub fn parse(bytes: &[u8]) -> Result<Ipv4Header, Malformed> {
+    pub fn parse(bytes: &[u8]) -> Result<Ipv4Header, DecodeError> {
         let header = head::<{ Self::BYTES }>(bytes)?;
         let &[
             version,
@@ -103,13 +103,13 @@ impl Ipv4Header {
             d3,
         ] = header;
         if version != 0x45 {
-            return Err(Malformed::Field("version and header length"));
+            return Err(DecodeError::Field("version and header length"));
         }
         if ones_complement_sum(header) != 0xffff {
-            return Err(Malformed::Checksum);
+            return Err(DecodeError::Checksum);
         }
         if u16::from_be_bytes([f0, f1]) != DONT_FRAGMENT {
-            return Err(Malformed::Field("fragment"));
+            return Err(DecodeError::Field("fragment"));
         }
         Ok(Ipv4Header {
             dscp: service >> 2,
@@ -149,7 +149,7 @@ impl UdpHeader {
     pub const BYTES: usize = 8;
 
     /// Writes it to the front of `out`.
-    pub fn emit(&self, out: &mut [u8]) -> Result<(), Malformed> {
+    pub fn emit(&self, out: &mut [u8]) -> Result<(), DecodeError> {
         let out: &mut [u8; Self::BYTES] = head_mut(out)?;
         out[0..2].copy_from_slice(&self.source_port.to_be_bytes());
         out[2..4].copy_from_slice(&self.destination_port.to_be_bytes());
@@ -159,7 +159,7 @@ impl UdpHeader {
     }
 
     /// Reads it from the front of `bytes`; a checksum is not looked at.
-    pub fn parse(bytes: &[u8]) -> Result<UdpHeader, Malformed> {
+    pub fn parse(bytes: &[u8]) -> Result<UdpHeader, DecodeError> {
         let &[s0, s1, d0, d1, l0, l1, _, _] = head::<{ Self::BYTES }>(bytes)?;
         Ok(UdpHeader {
             source_port: u16::from_be_bytes([s0, s1]),

@@ -16,5 +16,5 @@ pub mod pfc;
 pub mod roce;
 mod size;
 
-pub use header::Malformed;
+pub use header::DecodeError;
 pub use size::Profile;

@@ -1,7 +1,7 @@
 //! Priority flow control (IEEE 802.1Qbb; frame in IEEE 802.3 annex 31D).
 
 use crate::ethernet::{EthernetHeader, MAC_CONTROL};
-use crate::header::{Malformed, head, head_mut};
+use crate::header::{DecodeError, head, head_mut};
 use units::{Bytes, Rate, Time};
 
 /// MAC address that all PFC frames go to: the peer of the link and no further.
@@ -35,7 +35,7 @@ impl PfcFrame {
     pub const BYTES: usize = 60;
 
     /// Writes it to the front of `out`.
-    pub fn emit(&self, out: &mut [u8]) -> Result<(), Malformed> {
+    pub fn emit(&self, out: &mut [u8]) -> Result<(), DecodeError> {
         let out: &mut [u8; Self::BYTES] = head_mut(out)?;
         out.fill(0);
         let header = EthernetHeader {
@@ -56,18 +56,18 @@ impl PfcFrame {
     }
 
     /// Reads it from the front of `bytes`. Padding is not looked at.
-    pub fn parse(bytes: &[u8]) -> Result<PfcFrame, Malformed> {
+    pub fn parse(bytes: &[u8]) -> Result<PfcFrame, DecodeError> {
         let frame = head::<{ Self::BYTES }>(bytes)?;
         let header = EthernetHeader::parse(frame)?;
         if header.destination != DESTINATION {
-            return Err(Malformed::Field("destination"));
+            return Err(DecodeError::Field("destination"));
         }
         if header.ethertype != MAC_CONTROL {
-            return Err(Malformed::Field("ethertype"));
+            return Err(DecodeError::Field("ethertype"));
         }
         let word = |at: usize| u16::from_be_bytes([frame[at], frame[at + 1]]);
         if word(OPCODE_AT) != OPCODE {
-            return Err(Malformed::Field("opcode"));
+            return Err(DecodeError::Field("opcode"));
         }
         let enabled = word(ENABLE_AT);
         let quanta = std::array::from_fn(|priority| {

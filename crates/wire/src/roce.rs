@@ -1,7 +1,7 @@
 //! The InfiniBand transport headers that RoCEv2 carries in UDP (InfiniBand volume 1, chapter 9;
 //! annex A17).
 
-use crate::header::{Malformed, head, head_mut, u24};
+use crate::header::{DecodeError, head, head_mut, u24};
 
 /// Invariant CRC, the last four bytes of the UDP payload.
 pub const ICRC_BYTES: usize = 4;
@@ -79,7 +79,7 @@ impl Bth {
     pub const BYTES: usize = 12;
 
     /// Writes it to the front of `out`.
-    pub fn emit(&self, out: &mut [u8]) -> Result<(), Malformed> {
+    pub fn emit(&self, out: &mut [u8]) -> Result<(), DecodeError> {
         let out: &mut [u8; Self::BYTES] = head_mut(out)?;
         let bit = |set: bool, position: u32| u8::from(set) << position;
         let [_, q0, q1, q2] = self.queue_pair.to_be_bytes();
@@ -104,15 +104,15 @@ impl Bth {
     }
 
     /// Reads it from the front of `bytes`. Reserved bits are not looked at.
-    pub fn parse(bytes: &[u8]) -> Result<Bth, Malformed> {
+    pub fn parse(bytes: &[u8]) -> Result<Bth, DecodeError> {
         let &[opcode, flags, p0, p1, congestion, q0, q1, q2, ack, s0, s1, s2] =
             head::<{ Self::BYTES }>(bytes)?;
         let opcode = Opcode::ALL
             .into_iter()
             .find(|known| *known as u8 == opcode)
-            .ok_or(Malformed::Field("opcode"))?;
+            .ok_or(DecodeError::Field("opcode"))?;
         if flags & 0b1111 != 0 {
-            return Err(Malformed::Field("transport header version"));
+            return Err(DecodeError::Field("transport header version"));
         }
         Ok(Bth {
             opcode,
@@ -145,7 +145,7 @@ impl Reth {
     pub const BYTES: usize = 16;
 
     /// Writes it to the front of `out`.
-    pub fn emit(&self, out: &mut [u8]) -> Result<(), Malformed> {
+    pub fn emit(&self, out: &mut [u8]) -> Result<(), DecodeError> {
         let out: &mut [u8; Self::BYTES] = head_mut(out)?;
         out[0..8].copy_from_slice(&self.address.to_be_bytes());
         out[8..12].copy_from_slice(&self.key.to_be_bytes());
@@ -154,7 +154,7 @@ impl Reth {
     }
 
     /// Reads it from the front of `bytes`.
-    pub fn parse(bytes: &[u8]) -> Result<Reth, Malformed> {
+    pub fn parse(bytes: &[u8]) -> Result<Reth, DecodeError> {
         let &[a0, a1, a2, a3, a4, a5, a6, a7, k0, k1, k2, k3, l0, l1, l2, l3] =
             head::<{ Self::BYTES }>(bytes)?;
         Ok(Reth {
@@ -190,7 +190,7 @@ impl Aeth {
     pub const BYTES: usize = 4;
 
     /// Writes it to the front of `out`.
-    pub fn emit(&self, out: &mut [u8]) -> Result<(), Malformed> {
+    pub fn emit(&self, out: &mut [u8]) -> Result<(), DecodeError> {
         let out: &mut [u8; Self::BYTES] = head_mut(out)?;
         let syndrome = match self.syndrome {
             Syndrome::Ack(credits) => credits & 0x1f,
@@ -203,13 +203,13 @@ impl Aeth {
     }
 
     /// Reads it from the front of `bytes`.
-    pub fn parse(bytes: &[u8]) -> Result<Aeth, Malformed> {
+    pub fn parse(bytes: &[u8]) -> Result<Aeth, DecodeError> {
         let &[syndrome, m0, m1, m2] = head::<{ Self::BYTES }>(bytes)?;
         let syndrome = match syndrome {
             0x00..=0x1f => Syndrome::Ack(syndrome),
             0x20..=0x3f => Syndrome::ReceiverNotReady(syndrome & 0x1f),
             0x60 => Syndrome::SequenceError,
-            _ => return Err(Malformed::Field("syndrome")),
+            _ => return Err(DecodeError::Field("syndrome")),
         };
         Ok(Aeth { syndrome, message: u24(m0, m1, m2) })
     }
@@ -232,7 +232,7 @@ impl CnpPacket {
     pub const BYTES: usize = Bth::BYTES + 16;
 
     /// Writes it to the front of `out`.
-    pub fn emit(&self, out: &mut [u8]) -> Result<(), Malformed> {
+    pub fn emit(&self, out: &mut [u8]) -> Result<(), DecodeError> {
         let out: &mut [u8; Self::BYTES] = head_mut(out)?;
         let bth = Bth {
             opcode: Opcode::CongestionNotification,
@@ -252,14 +252,14 @@ impl CnpPacket {
     }
 
     /// Reads it from the front of `bytes`.
-    pub fn parse(bytes: &[u8]) -> Result<CnpPacket, Malformed> {
+    pub fn parse(bytes: &[u8]) -> Result<CnpPacket, DecodeError> {
         let packet = head::<{ Self::BYTES }>(bytes)?;
         let bth = Bth::parse(packet)?;
         if bth.opcode != Opcode::CongestionNotification {
-            return Err(Malformed::Field("opcode"));
+            return Err(DecodeError::Field("opcode"));
         }
         if !bth.backward_congestion {
-            return Err(Malformed::Field("BECN"));
+            return Err(DecodeError::Field("BECN"));
         }
         Ok(CnpPacket {
             partition: bth.partition,

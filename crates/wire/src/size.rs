@@ -1,4 +1,4 @@
-use crate::ethernet::{EthernetHeader, FCS_BYTES, LEAST_FRAME_BYTES, PREAMBLE_AND_GAP_BYTES};
+use crate::ethernet::{EthernetHeader, FCS_BYTES, MIN_FRAME_BYTES, PREAMBLE_AND_GAP_BYTES};
 use crate::ip::{Ipv4Header, UdpHeader};
 use crate::roce::{Aeth, Bth, ICRC_BYTES, Reth};
 
@@ -88,7 +88,7 @@ impl Profile {
 
     /// The link time of an Ethernet frame, which has a least size.
     const fn framed(self, frame: u32) -> u32 {
-        larger(frame, LEAST_FRAME_BYTES as u32) + self.preamble_and_gap()
+        larger(frame, MIN_FRAME_BYTES as u32) + self.preamble_and_gap()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use units::{Rate, Time};
-use wire::Malformed;
+use wire::DecodeError;
 use wire::ethernet::{EthernetHeader, IPV4};
 use wire::int::{FnccAck, IntHeader, IntHop, RATES};
 use wire::ip::{Ecn, Ipv4Header, ROCEV2_PORT, UDP, UdpHeader};
@@ -20,8 +20,8 @@ macro_rules! emitted {
     }};
 }
 
-fn short(needed: usize) -> Malformed {
-    Malformed::Short { needed, got: needed - 1 }
+fn short(needed: usize) -> DecodeError {
+    DecodeError::Short { needed, got: needed - 1 }
 }
 
 #[test]
@@ -61,14 +61,14 @@ fn ipv4_with_its_checksum() {
     // A switch that marks the packet must mend the checksum.
     let mut marked = bytes;
     marked[1] |= 0b11;
-    assert_eq!(Ipv4Header::parse(&marked), Err(Malformed::Checksum));
+    assert_eq!(Ipv4Header::parse(&marked), Err(DecodeError::Checksum));
     marked[11] -= 1;
     let read = Ipv4Header::parse(&marked).unwrap();
     assert_eq!(read, Ipv4Header { ecn: Ecn::CongestionExperienced, ..header });
 
     let mut v6 = bytes;
     v6[0] = 0x60;
-    assert!(matches!(Ipv4Header::parse(&v6), Err(Malformed::Field(_))));
+    assert!(matches!(Ipv4Header::parse(&v6), Err(DecodeError::Field(_))));
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn bth_of_the_last_packet_of_a_write() {
 
     let mut unknown = bytes;
     unknown[0] = 0x7f;
-    assert_eq!(Bth::parse(&unknown), Err(Malformed::Field("opcode")));
+    assert_eq!(Bth::parse(&unknown), Err(DecodeError::Field("opcode")));
     let mut version = bytes;
     version[1] |= 1;
     assert!(Bth::parse(&version).is_err());
@@ -120,7 +120,7 @@ fn reth_and_aeth() {
     assert_eq!(emitted!(ack, 4), [0x1f, 1, 2, 3]);
     let not_ready = Aeth { syndrome: Syndrome::ReceiverNotReady(14), message: 0 };
     assert_eq!(emitted!(not_ready, 4), [0x2e, 0, 0, 0]);
-    assert_eq!(Aeth::parse(&[0x61, 0, 0, 0]), Err(Malformed::Field("syndrome")));
+    assert_eq!(Aeth::parse(&[0x61, 0, 0, 0]), Err(DecodeError::Field("syndrome")));
 }
 
 #[test]
@@ -133,10 +133,10 @@ fn cnp_has_opcode_0x81_becn_and_sixteen_zeros() {
 
     let mut without_becn = bytes;
     without_becn[4] = 0;
-    assert_eq!(CnpPacket::parse(&without_becn), Err(Malformed::Field("BECN")));
+    assert_eq!(CnpPacket::parse(&without_becn), Err(DecodeError::Field("BECN")));
     let mut data = bytes;
     data[0] = 0x0a;
-    assert_eq!(CnpPacket::parse(&data), Err(Malformed::Field("opcode")));
+    assert_eq!(CnpPacket::parse(&data), Err(DecodeError::Field("opcode")));
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn pfc_pauses_one_priority_and_resumes_another() {
     let mut pause_802_3x = bytes;
     pause_802_3x[15] = 0x02;
     pause_802_3x[14] = 0x00;
-    assert_eq!(PfcFrame::parse(&pause_802_3x), Err(Malformed::Field("opcode")));
+    assert_eq!(PfcFrame::parse(&pause_802_3x), Err(DecodeError::Field("opcode")));
 }
 
 #[test]

@@ -11,7 +11,7 @@ pub(crate) fn check(config: &Config, topology: &Topology) -> Result<()> {
     check_law(config)?;
     check_acks(config)?;
     check_tests(config)?;
-    if config.enable_qcn && config.cc_mode.heeds_marks() {
+    if config.enable_qcn && config.cc_mode.reacts_to_ecn() {
         check_marking(config, topology)?;
     }
     check_link_down(config, topology)

@@ -3,7 +3,7 @@
 use super::{CcMode, Config, LinkDown};
 use crate::error::{Result, Warning};
 use crate::quantity;
-use crate::tokens::Words;
+use crate::tokens::Tokens;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use units::{Bytes, NodeId, Rate, Time};
@@ -63,9 +63,9 @@ const KEYS: [&str; 51] = [
     "VAR_WIN",
 ];
 
-/// The key that `word` is.
-pub(super) fn known(word: &[u8]) -> Option<&'static str> {
-    KEYS.iter().copied().find(|key| key.as_bytes() == word)
+/// The key that `token` is.
+pub(super) fn known(token: &[u8]) -> Option<&'static str> {
+    KEYS.iter().copied().find(|key| key.as_bytes() == token)
 }
 
 /// Whether what stands after `key` adds to what stood after it before.
@@ -73,21 +73,21 @@ pub(super) fn is_map(key: &str) -> bool {
     key.ends_with("_MAP")
 }
 
-/// The key that `word` was probably meant to be.
-pub(super) fn nearest(word: &[u8]) -> Option<&'static str> {
+/// The key that `token` was probably meant to be.
+pub(super) fn nearest(token: &[u8]) -> Option<&'static str> {
     // Other formats have a sign between key and value.
-    let word = word.split(|byte| matches!(byte, b'=' | b':')).next()?;
+    let token = token.split(|byte| matches!(byte, b'=' | b':')).next()?;
     // Longer ones are no slip of the hand.
-    let word = std::str::from_utf8(word).ok().filter(|word| word.len() <= 40)?;
-    let word = word.to_ascii_uppercase();
-    let letters = Letters::of(&word);
-    let length = word.chars().count();
+    let token = std::str::from_utf8(token).ok().filter(|token| token.len() <= 40)?;
+    let token = token.to_ascii_uppercase();
+    let letters = Letters::of(&token);
+    let length = token.chars().count();
     KEYS.iter()
         // Files in other formats have thousands of such words. The distance takes microseconds for
         // each pair, and length and letters alone rule out nearly all of them.
         .filter(|key| key.len().abs_diff(length) <= most_typos(key))
         .filter(|key| letters.missing(&Letters::of(key)) <= most_typos(key))
-        .map(|key| (strsim::damerau_levenshtein(&word, key), *key))
+        .map(|key| (strsim::damerau_levenshtein(&token, key), *key))
         .filter(|(distance, key)| *distance <= most_typos(key))
         .min()
         .map(|(_, key)| key)
@@ -102,9 +102,9 @@ fn most_typos(key: &str) -> usize {
 struct Letters([u8; 64]);
 
 impl Letters {
-    fn of(word: &str) -> Letters {
+    fn of(token: &str) -> Letters {
         let mut counts = [0; 64];
-        for letter in word.chars() {
+        for letter in token.chars() {
             let slot = (letter as usize).saturating_sub(usize::from(b' ')).min(63);
             counts[slot] += 1;
         }
@@ -126,11 +126,11 @@ pub(super) fn read(
     config: &mut Config,
     key: &'static str,
     line: usize,
-    words: &mut Words<'_>,
+    tokens: &mut Tokens<'_>,
     warnings: &mut Vec<Warning>,
 ) -> Result<()> {
     const U32: u64 = u32::MAX as u64;
-    let mut values = Values { key, line, words, warnings };
+    let mut values = Values { key, line, tokens, warnings };
     match key {
         "TOPOLOGY_FILE" => config.topology_file = values.path()?,
         "FLOW_FILE" => config.flow_file = values.path()?,
@@ -188,7 +188,7 @@ pub(super) fn read(
             values.warn("is ignored, as in the original: the threshold is always dynamic");
         }
         "DATA_RATE" | "LINK_DELAY" => {
-            values.word()?;
+            values.token()?;
             values.warn("is ignored, as in the original: each link has its own in the topology");
         }
         _ => unreachable!("{key} is a key"),
@@ -200,13 +200,13 @@ pub(super) fn read(
 struct Values<'w, 't> {
     key: &'static str,
     line: usize,
-    words: &'w mut Words<'t>,
+    tokens: &'w mut Tokens<'t>,
     warnings: &'w mut Vec<Warning>,
 }
 
 impl<'t> Values<'_, 't> {
-    fn word(&mut self) -> Result<crate::tokens::Word<'t>> {
-        self.words.need(&format!("the value of {}", self.key))
+    fn token(&mut self) -> Result<crate::tokens::Token<'t>> {
+        self.tokens.need(&format!("the value of {}", self.key))
     }
 
     fn warn(&mut self, what: &str) {
@@ -214,59 +214,60 @@ impl<'t> Values<'_, 't> {
     }
 
     fn path(&mut self) -> Result<PathBuf> {
-        let word = self.word()?;
-        if known(word.text).is_some() {
-            return Err(word.wrong(self.key, "the name of a file"));
+        let token = self.token()?;
+        if known(token.text).is_some() {
+            return Err(token.wrong(self.key, "the name of a file"));
         }
-        word.str()
+        token
+            .str()
             .filter(|name| !name.contains('\0'))
             .map(PathBuf::from)
-            .ok_or_else(|| word.wrong(self.key, "a name in UTF-8, without a null"))
+            .ok_or_else(|| token.wrong(self.key, "a name in UTF-8, without a null"))
     }
 
     fn whole(&mut self, least: u64, most: u64) -> Result<u64> {
-        self.word()?.whole(self.key, least..=most)
+        self.token()?.whole(self.key, least..=most)
     }
 
     fn flag(&mut self) -> Result<bool> {
-        let word = self.word()?;
-        match word.whole(self.key, 0..=u64::from(u32::MAX)) {
+        let token = self.token()?;
+        match token.whole(self.key, 0..=u64::from(u32::MAX)) {
             Ok(number) => Ok(number != 0),
-            Err(_) => Err(word.wrong(self.key, "0 or 1")),
+            Err(_) => Err(token.wrong(self.key, "0 or 1")),
         }
     }
 
     fn fraction(&mut self) -> Result<f64> {
-        self.word()?.fraction(self.key)
+        self.token()?.fraction(self.key)
     }
 
     fn decimal_above(&mut self, least: f64) -> Result<f64> {
-        let word = self.word()?;
-        let number = word.decimal(self.key)?;
+        let token = self.token()?;
+        let number = token.decimal(self.key)?;
         if number > least {
             Ok(number)
         } else {
-            Err(word.wrong(self.key, &format!("a number above {least}")))
+            Err(token.wrong(self.key, &format!("a number above {least}")))
         }
     }
 
     fn rate(&mut self) -> Result<Rate> {
-        quantity::rate(self.word()?, self.key)
+        quantity::rate(self.token()?, self.key)
     }
 
     fn rate_above_zero(&mut self) -> Result<Rate> {
-        let word = self.word()?;
-        let rate = quantity::rate(word, self.key)?;
+        let token = self.token()?;
+        let rate = quantity::rate(token, self.key)?;
         if rate == Rate::ZERO {
-            return Err(word.wrong(self.key, "a rate above 0").hint("such as 100Mb/s"));
+            return Err(token.wrong(self.key, "a rate above 0").hint("such as 100Mb/s"));
         }
         Ok(rate)
     }
 
     fn seconds(&mut self) -> Result<Time> {
-        let word = self.word()?;
-        quantity::seconds(word.decimal(self.key)?)
-            .ok_or_else(|| word.wrong(self.key, "less than 200 days, in seconds"))
+        let token = self.token()?;
+        quantity::seconds(token.decimal(self.key)?)
+            .ok_or_else(|| token.wrong(self.key, "less than 200 days, in seconds"))
     }
 
     fn nanoseconds(&mut self) -> Result<Time> {
@@ -275,10 +276,10 @@ impl<'t> Values<'_, 't> {
 
     /// A number of microseconds, of which the original takes the whole ones.
     fn microseconds(&mut self) -> Result<Time> {
-        let word = self.word()?;
-        let number = word.decimal(self.key)?;
+        let token = self.token()?;
+        let number = token.decimal(self.key)?;
         if number > 1e12 {
-            return Err(word.wrong(self.key, "at most 10^12 microseconds"));
+            return Err(token.wrong(self.key, "at most 10^12 microseconds"));
         }
         if number.fract() != 0.0 {
             self.warn(&format!(
@@ -338,10 +339,10 @@ mod tests {
     /// Letters must not rule out what the distance accepts.
     #[test]
     fn letters_bound_the_distance() {
-        let words =
+        let tokens =
             ["KMIN_MAP", "KMNI_MAP", "KMAX", "", "é_MAP", "MIN_RATE", "AIR_ETAM", "RATE__AI"];
-        for a in words.iter().chain(&KEYS) {
-            for b in words.iter().chain(&KEYS) {
+        for a in tokens.iter().chain(&KEYS) {
+            for b in tokens.iter().chain(&KEYS) {
                 let missing = Letters::of(a).missing(&Letters::of(b));
                 assert!(missing <= strsim::damerau_levenshtein(a, b), "{a} {b}");
             }
@@ -356,10 +357,10 @@ mod tests {
     fn each_key_is_read() {
         for key in KEYS {
             let text = b"1 1 1 1 1";
-            let mut words = Words::new(text);
+            let mut tokens = Tokens::new(text);
             let mut config = Config::new();
             // Whether 1 is a value is another question.
-            let _ = read(&mut config, key, 1, &mut words, &mut Vec::new());
+            let _ = read(&mut config, key, 1, &mut tokens, &mut Vec::new());
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::fabric_setup::SAMPLES_PER_EVENT;
 use fabric::{QueueClock, Records};
 use hpcc_files::{Experiment, Warning, queue_lengths};
 use scenario::spec::{
-    AckClass, ClassesSpec, CustomSpec, DataWord, EcnSpec, FailureSpec, FlowSpec, FlowsSpec,
+    AckPriority, ClassesSpec, CustomSpec, DataPriority, EcnSpec, FailureSpec, FlowSpec, FlowsSpec,
     Headroom, HostSpec, LinkSpec, NodeSpec, PfcSpec, Quantity, QuirksSpec, RunSpec, Spec, StopSpec,
     SwitchSpec, Timeout, TopologySpec, TraceSpec, TrafficSpec, WireProfile, WireSpec,
 };
@@ -17,7 +17,7 @@ use units::{NodeId, Time, cancel};
 /// Priority of what switches make themselves.
 pub(super) const CONTROL: u8 = 6;
 /// No limit but the disk: an event of a trace takes 60 bytes there and counts as five samples.
-const MOST_SAMPLES: u64 = 1_000_000_000_000;
+const MAX_SAMPLES: u64 = 1_000_000_000_000;
 /// A receiver repeats a NACK after this long.
 const NACK_INTERVAL: Time = Time::from_us(500);
 
@@ -98,7 +98,7 @@ fn given(experiment: &Experiment, name: &str) -> Spec {
         run: RunSpec {
             stop: StopSpec::At(config.simulator_stop_time),
             // Traces of all nodes are its default, and go to disk.
-            most_samples: MOST_SAMPLES,
+            most_samples: MAX_SAMPLES,
             ..RunSpec::default()
         },
         topology: TopologySpec::Custom(CustomSpec { nodes: Vec::new(), links: Vec::new() }),
@@ -128,7 +128,7 @@ fn given(experiment: &Experiment, name: &str) -> Spec {
         },
         classes: ClassesSpec {
             data: data_class(experiment),
-            ack: AckClass::Data(DataWord::Data),
+            ack: AckPriority::Data(DataPriority::Data),
             lossless: priorities(experiment).into_iter().collect(),
             strict: Vec::new(),
             control: CONTROL,

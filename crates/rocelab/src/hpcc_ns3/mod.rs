@@ -10,4 +10,4 @@ mod law;
 mod outputs;
 
 pub use convert::{records_of, scenario_of, served};
-pub use outputs::{Files, write};
+pub use outputs::{Ns3OutputFiles, write};

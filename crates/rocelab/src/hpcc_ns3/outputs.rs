@@ -17,15 +17,19 @@ use units::{Bytes, NodeId, Time};
 
 /// The files of a run, ready to be written.
 #[derive(Clone, Debug)]
-pub struct Files {
+pub struct Ns3OutputFiles {
     fct: Vec<fct::FctRow>,
     recordings: Recordings,
     ports: Vec<(u16, u16)>,
 }
 
-impl Files {
+impl Ns3OutputFiles {
     /// What goes into the files of `experiment`, whose run left `table` and `recordings`.
-    pub fn new(experiment: &Experiment, table: &FlowTable, recordings: &Recordings) -> Files {
+    pub fn new(
+        experiment: &Experiment,
+        table: &FlowTable,
+        recordings: &Recordings,
+    ) -> Ns3OutputFiles {
         let ports = ports(experiment);
         let mut rows: Vec<(Time, fct::FctRow)> = Vec::new();
         for (row, &(sport, dport)) in ports.iter().enumerate() {
@@ -49,7 +53,7 @@ impl Files {
             ));
         }
         rows.sort_by_key(|(end, _)| *end);
-        Files {
+        Ns3OutputFiles {
             fct: rows.into_iter().map(|(_, row)| row).collect(),
             recordings: recordings.clone(),
             ports,
@@ -72,7 +76,7 @@ fn ports(experiment: &Experiment) -> Vec<(u16, u16)> {
 /// With the path, where one can't be written.
 pub fn write(
     experiment: &Experiment,
-    files: &Files,
+    files: &Ns3OutputFiles,
     directory: &Path,
     into: Option<&Path>,
 ) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
@@ -198,7 +202,11 @@ fn write_qlen(mut out: &mut dyn Write, recordings: &Recordings) -> io::Result<()
     Ok(())
 }
 
-fn write_trace(out: &mut dyn Write, experiment: &Experiment, files: &Files) -> io::Result<()> {
+fn write_trace(
+    out: &mut dyn Write,
+    experiment: &Experiment,
+    files: &Ns3OutputFiles,
+) -> io::Result<()> {
     let header = packet_trace::Header {
         ports: experiment
             .topology
@@ -241,7 +249,7 @@ fn is_traced(event: &PacketEvent, experiment: &Experiment) -> bool {
     }
 }
 
-fn record(event: &PacketEvent, experiment: &Experiment, files: &Files) -> Record {
+fn record(event: &PacketEvent, experiment: &Experiment, files: &Ns3OutputFiles) -> Record {
     let header = &event.header;
     let is_pfc = header.kind == Kind::Pfc;
     let is_ack = matches!(header.kind, Kind::Ack | Kind::Nack);

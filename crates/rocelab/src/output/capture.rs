@@ -23,7 +23,7 @@ const PARTITION: u16 = 0xffff;
 /// Bytes that are written at once, and a packet more.
 const AT_ONCE: usize = 64 << 10;
 /// No headers take more.
-const MOST_BYTES: usize = 128;
+const MAX_BYTES: usize = 128;
 
 /// Makes the capture of the nodes whose packets are traced, an interface for each of their ports.
 #[derive(Debug)]
@@ -60,7 +60,7 @@ impl Capturer {
             .iter()
             .map(|(place, name, rate)| (*place, capture.interface(name, *rate)))
             .collect();
-        let mut frame = [0; MOST_BYTES];
+        let mut frame = [0; MAX_BYTES];
         for event in events {
             let event = event?;
             let direction = match event.happening {
@@ -137,7 +137,7 @@ impl Frames {
         event: &PacketEvent,
         direction: Direction,
         length: u32,
-        out: &mut [u8; MOST_BYTES],
+        out: &mut [u8; MAX_BYTES],
     ) -> usize {
         let header = &event.header;
         let here = (event.node, event.port);
@@ -277,7 +277,7 @@ fn mac((node, port): (NodeId, u16)) -> [u8; 6] {
     [0x02, a, b, c, d, e]
 }
 
-/// Headers fit: [`MOST_BYTES`] are more than all of them.
-fn emitted(result: Result<(), wire::Malformed>) {
+/// Headers fit: [`MAX_BYTES`] are more than all of them.
+fn emitted(result: Result<(), wire::DecodeError>) {
     result.expect("headers fit");
 }

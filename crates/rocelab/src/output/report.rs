@@ -41,12 +41,12 @@ pub(crate) fn report(
         })
         .collect();
     let recordings = recordings(scenario, setup, &output, &names);
-    let warnings = warnings::of(scenario, options.params_given, setup, &output, &flows);
+    let warnings = warnings::collect(scenario, options.explicit_params, setup, &output, &flows);
     let (warning_kinds, warnings) =
         warnings.into_iter().map(|Warning { kind, text }| (kind, text)).unzip();
     let summary = Summary {
         series: recordings.series_infos(),
-        traces: traces::infos(scenario, &output.outcome, &recordings),
+        traces: traces::trace_infos(scenario, &output.outcome, &recordings),
         warnings,
         warning_kinds,
         ..summary(scenario, &output, &flows, &ports, threads, wall_s)

@@ -46,7 +46,7 @@ pub(crate) fn packets(events: &[PacketEvent], names: &Arc<Vec<String>>) -> Packe
 }
 
 /// What the summary says of the traces.
-pub(crate) fn infos(
+pub(crate) fn trace_infos(
     scenario: &Scenario,
     outcome: &Outcome,
     recordings: &Recordings,

@@ -7,17 +7,17 @@ use scenario::{Headroom, NodeKind, Scenario};
 use std::collections::BTreeMap;
 use units::{Bytes, NodeId};
 
-/// The warnings of a run, those that cast doubt on its numbers first. `params_given`: of the scheme's
+/// The warnings of a run, those that cast doubt on its numbers first. `explicit_params`: of the scheme's
 /// parameters none is a preset's.
-pub(crate) fn of(
+pub(crate) fn collect(
     scenario: &Scenario,
-    params_given: bool,
+    explicit_params: bool,
     setup: &Setup,
     output: &Output,
     flows: &FlowTable,
 ) -> Vec<Warning> {
     use WarningKind::{Deadlock, LosslessDrops, Records, Retransmissions, Settings};
-    let host_rates = if params_given { None } else { several_host_rates(scenario) };
+    let host_rates = if explicit_params { None } else { several_host_rates(scenario) };
     let all = [
         (Deadlock, deadlocked(scenario, output)),
         (LosslessDrops, dropped(scenario, output)),
@@ -185,7 +185,7 @@ fn full(scenario: &Scenario, output: &Output) -> Option<String> {
 /// Traces that begin after the end; series say themselves that they have no rows.
 fn begins_late(scenario: &Scenario, output: &Output) -> Option<String> {
     let (start, end) = (scenario.trace.start, output.outcome.end);
-    (scenario.trace.is_asked() && start > end)
+    (scenario.trace.is_enabled() && start > end)
         .then(|| format!("the trace is empty: it begins at {start}, and the run ended at {end}"))
 }
 

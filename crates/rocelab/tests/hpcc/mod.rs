@@ -66,8 +66,11 @@ pub fn run_with(
     settings: &[(&str, &str)],
 ) -> Result<RunResult, ScenarioError> {
     let (scenario, _) = scenario_with(experiment, settings)?;
-    let options =
-        RunOptions { records: records_of(experiment), params_given: true, ..RunOptions::default() };
+    let options = RunOptions {
+        records: records_of(experiment),
+        explicit_params: true,
+        ..RunOptions::default()
+    };
     rocelab::run(&scenario, &options)
 }
 

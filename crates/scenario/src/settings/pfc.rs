@@ -1,6 +1,6 @@
 //! `[pfc]`: thresholds and headroom, checked against the switches' buffers.
 
-use super::{Classes, LARGEST_BUFFER, SwitchSettings, Wire};
+use super::{Classes, MAX_BUFFER, SwitchSettings, Wire};
 use crate::error::{Result, ScenarioError};
 use crate::network::{Network, NodeKind, WAN_DELAY};
 use crate::spec::{Headroom, PfcSpec, Quantity, QuirksSpec, ThresholdKind};
@@ -39,7 +39,7 @@ pub enum Threshold {
 }
 
 /// Switches count the alpha of dynamic thresholds in these.
-const LEAST_ALPHA: f64 = 1.0 / 65_536.0;
+const MIN_ALPHA: f64 = 1.0 / 65_536.0;
 
 pub(crate) fn pfc(
     spec: &mut PfcSpec,
@@ -66,9 +66,9 @@ pub(crate) fn pfc(
         ThresholdKind::Dynamic => dynamic_threshold(spec, switch, network)?,
     };
     if let Headroom::Fixed(headroom) = spec.headroom
-        && headroom > LARGEST_BUFFER
+        && headroom > MAX_BUFFER
     {
-        let why = format!("{headroom} is out of range; allowed: 0B to {LARGEST_BUFFER}");
+        let why = format!("{headroom} is out of range; allowed: 0B to {MAX_BUFFER}");
         return Err(ScenarioError::new("pfc.headroom", why));
     }
     let pfc = Pfc { enabled: spec.enabled, threshold, headroom: spec.headroom };
@@ -172,7 +172,7 @@ fn smallest_buffer(switch: &SwitchSettings, network: &Network) -> (Bytes, String
 
 /// Checks how many times what is free may be taken.
 pub(super) fn check_alpha(alpha: f64, key: &str) -> Result<f64> {
-    if (LEAST_ALPHA..=64.0).contains(&alpha) {
+    if (MIN_ALPHA..=64.0).contains(&alpha) {
         return Ok(alpha);
     }
     Err(ScenarioError::new(key, format!("must be from 2^-16 to 64, got {alpha}")))

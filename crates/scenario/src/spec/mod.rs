@@ -31,7 +31,9 @@ pub use traffic::{
     BurstsSpec, CollectiveOperation, CollectiveSpec, DestinationMix, FlowSpec, FlowsSpec,
     IncastSpec, PermutationSpec, PoissonSpec, RequestResponseSpec, TrafficSpec,
 };
-pub use word_or_value::{AckClass, DataWord, FlowSelector, Headroom, Members, StopSpec, Timeout};
+pub use word_or_value::{
+    AckPriority, DataPriority, FlowSelector, Headroom, HostSet, StopSpec, Timeout,
+};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! `[wire]`, `[host]`, `[switch]`, `[pfc]`, `[ecn]`, `[classes]`, `[routing]`.
 
-use super::{AckClass, Headroom, Quantity, Timeout};
+use super::{AckPriority, Headroom, Quantity, Timeout};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Time};
@@ -241,7 +241,7 @@ pub struct ClassesSpec {
     #[schemars(range(max = 7))]
     pub data: u8,
     /// Priority of ACKs and NACKs, or "data" for that of the data they answer.
-    pub ack: AckClass,
+    pub ack: AckPriority,
     /// Priority of a scheme's own packets, such as CNPs.
     #[schemars(range(max = 7))]
     pub control: u8,
@@ -261,7 +261,7 @@ impl Default for ClassesSpec {
     fn default() -> ClassesSpec {
         ClassesSpec {
             data: 3,
-            ack: AckClass::Priority(6),
+            ack: AckPriority::Priority(6),
             control: 6,
             lossless: vec![3],
             strict: vec![6, 7],

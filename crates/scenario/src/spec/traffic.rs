@@ -1,6 +1,6 @@
 //! `[[traffic]]`: the messages to send.
 
-use super::{Members, Quantity};
+use super::{HostSet, Quantity};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use units::{Bytes, Time};
@@ -218,7 +218,7 @@ pub struct IncastSpec {
     #[schemars(range(max = 7))]
     pub priority: Option<u8>,
     /// The senders: a number of hosts, drawn anew for each repetition, or a list of names.
-    pub senders: Members,
+    pub senders: HostSet,
     /// The receiver; default: a host drawn at random for each repetition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receiver: Option<String>,

@@ -41,44 +41,44 @@ pub enum Timeout {
 /// The priority of ACKs and NACKs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
-pub enum AckClass {
+pub enum AckPriority {
     /// One of their own.
     Priority(#[schemars(range(max = 7))] u8),
     /// That of the data which they answer.
-    Data(DataWord),
+    Data(DataPriority),
 }
 
 /// The word `data`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum DataWord {
+pub enum DataPriority {
     /// As the data.
     Data,
 }
 
-impl<'de> Deserialize<'de> for AckClass {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<AckClass, D::Error> {
+impl<'de> Deserialize<'de> for AckPriority {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<AckPriority, D::Error> {
         struct ClassVisitor;
         impl Visitor<'_> for ClassVisitor {
-            type Value = AckClass;
+            type Value = AckPriority;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a priority or \"data\"")
             }
-            fn visit_i64<E: de::Error>(self, number: i64) -> Result<AckClass, E> {
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<AckPriority, E> {
                 let priority = u8::try_from(number);
                 priority
-                    .map(AckClass::Priority)
+                    .map(AckPriority::Priority)
                     .map_err(|_| E::invalid_value(de::Unexpected::Signed(number), &self))
             }
-            fn visit_u64<E: de::Error>(self, number: u64) -> Result<AckClass, E> {
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<AckPriority, E> {
                 let priority = u8::try_from(number);
                 priority
-                    .map(AckClass::Priority)
+                    .map(AckPriority::Priority)
                     .map_err(|_| E::invalid_value(de::Unexpected::Unsigned(number), &self))
             }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<AckClass, E> {
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<AckPriority, E> {
                 if text == "data" {
-                    return Ok(AckClass::Data(DataWord::Data));
+                    return Ok(AckPriority::Data(DataPriority::Data));
                 }
                 Err(E::invalid_value(de::Unexpected::Str(text), &self))
             }
@@ -145,42 +145,42 @@ word_or_quantity!(Timeout, "never" = Never; After(Time), "\"1ms\"");
 /// Hosts: so many, chosen at random, or these by name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Members {
+pub enum HostSet {
     /// So many, chosen at random by the seed.
     Count(u32),
     /// These; `h0..h15` and `h*` stand for several.
     Names(Vec<String>),
 }
 
-impl<'de> Deserialize<'de> for Members {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Members, D::Error> {
-        struct MembersVisitor;
-        impl<'de> Visitor<'de> for MembersVisitor {
-            type Value = Members;
+impl<'de> Deserialize<'de> for HostSet {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<HostSet, D::Error> {
+        struct HostSetVisitor;
+        impl<'de> Visitor<'de> for HostSetVisitor {
+            type Value = HostSet;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a number of hosts or a list of host names")
             }
-            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Members, E> {
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<HostSet, E> {
                 let count = u32::try_from(number);
                 count
-                    .map(Members::Count)
+                    .map(HostSet::Count)
                     .map_err(|_| E::invalid_value(de::Unexpected::Signed(number), &self))
             }
-            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Members, E> {
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<HostSet, E> {
                 let count = u32::try_from(number);
                 count
-                    .map(Members::Count)
+                    .map(HostSet::Count)
                     .map_err(|_| E::invalid_value(de::Unexpected::Unsigned(number), &self))
             }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Members, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<HostSet, A::Error> {
                 let mut names = Vec::new();
                 while let Some(name) = list.next_element()? {
                     names.push(name);
                 }
-                Ok(Members::Names(names))
+                Ok(HostSet::Names(names))
             }
         }
-        deserializer.deserialize_any(MembersVisitor)
+        deserializer.deserialize_any(HostSetVisitor)
     }
 }
 

@@ -14,14 +14,14 @@ use units::{Rate, Time};
 pub(super) fn check_sizes(spec: &TopologySpec) -> Result<()> {
     match spec {
         TopologySpec::Star(s) => {
-            at_least("hosts", s.hosts, 2)?;
+            require_min("hosts", s.hosts, 2)?;
             check_links("host_rate", s.host_rate, "host_delay", s.host_delay)?;
             check_counts(u64::from(s.hosts) + 1, u64::from(s.hosts))
         }
         TopologySpec::Dumbbell(s) => {
-            at_least("switches", s.switches, 1)?;
-            at_least("senders", s.senders, 1)?;
-            at_least("receivers", s.receivers, 1)?;
+            require_min("switches", s.switches, 1)?;
+            require_min("senders", s.senders, 1)?;
+            require_min("receivers", s.receivers, 1)?;
             if s.side.len() > s.switches as usize {
                 return Err(ScenarioError::new(
                     "topology.side",
@@ -38,10 +38,10 @@ pub(super) fn check_sizes(spec: &TopologySpec) -> Result<()> {
             check_counts(hosts + u64::from(s.switches), hosts + u64::from(s.switches))
         }
         TopologySpec::LeafSpine(s) => {
-            at_least("leaves", s.leaves, 1)?;
-            at_least("spines", s.spines, 1)?;
-            at_least("hosts_per_leaf", s.hosts_per_leaf, 1)?;
-            at_least("parallel", s.parallel, 1)?;
+            require_min("leaves", s.leaves, 1)?;
+            require_min("spines", s.spines, 1)?;
+            require_min("hosts_per_leaf", s.hosts_per_leaf, 1)?;
+            require_min("parallel", s.parallel, 1)?;
             check_links("host_rate", s.host_rate, "host_delay", s.host_delay)?;
             check_links("rate", s.rate, "delay", s.delay)?;
             let hosts = product(&[s.leaves, s.hosts_per_leaf]);
@@ -53,7 +53,7 @@ pub(super) fn check_sizes(spec: &TopologySpec) -> Result<()> {
             if !s.k.is_multiple_of(2) {
                 return Err(ScenarioError::new("topology.k", format!("must be even, got {}", s.k)));
             }
-            at_least("k", s.k, 2)?;
+            require_min("k", s.k, 2)?;
             check_links("host_rate", s.host_rate, "host_delay", s.host_delay)?;
             check_links("rate", s.rate, "delay", s.delay)?;
             let half = s.k / 2;
@@ -62,11 +62,11 @@ pub(super) fn check_sizes(spec: &TopologySpec) -> Result<()> {
             check_counts(hosts.saturating_add(switches), hosts.saturating_mul(3))
         }
         TopologySpec::ThreeTier(s) => {
-            at_least("pods", s.pods, 1)?;
-            at_least("tors_per_pod", s.tors_per_pod, 1)?;
-            at_least("aggs_per_pod", s.aggs_per_pod, 1)?;
-            at_least("cores", s.cores, 1)?;
-            at_least("hosts_per_tor", s.hosts_per_tor, 1)?;
+            require_min("pods", s.pods, 1)?;
+            require_min("tors_per_pod", s.tors_per_pod, 1)?;
+            require_min("aggs_per_pod", s.aggs_per_pod, 1)?;
+            require_min("cores", s.cores, 1)?;
+            require_min("hosts_per_tor", s.hosts_per_tor, 1)?;
             check_links("host_rate", s.host_rate, "host_delay", s.host_delay)?;
             check_links("agg_rate", s.agg_rate, "agg_delay", s.agg_delay)?;
             check_links("core_rate", s.core_rate, "core_delay", s.core_delay)?;
@@ -103,7 +103,7 @@ fn sum(terms: &[u64]) -> u64 {
     terms.iter().fold(0, |sum, term| sum.saturating_add(*term))
 }
 
-pub(super) fn at_least(key: &str, value: u32, least: u32) -> Result<()> {
+pub(super) fn require_min(key: &str, value: u32, least: u32) -> Result<()> {
     if value >= least {
         return Ok(());
     }

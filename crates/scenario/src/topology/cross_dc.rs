@@ -1,6 +1,6 @@
 //! Several data centres, joined by external switches over long links.
 
-use super::build::{at_least, check_links};
+use super::build::{check_links, require_min};
 use super::{check_counts, custom};
 use crate::error::{Result, ScenarioError};
 use crate::network::{Link, Network, Node, NodeKind, WAN_DELAY, check_link};
@@ -15,7 +15,7 @@ const EXTERNAL: &str = "ext";
 /// Builds the network and completes `spec`: a file inside is replaced by what it says, the length
 /// by a delay.
 pub(super) fn build(spec: &mut CrossDcSpec, base: Option<&Path>) -> Result<Network> {
-    at_least("dcs", spec.dcs, 2)?;
+    require_min("dcs", spec.dcs, 2)?;
     if let TopologySpec::CrossDc(_) = *spec.inside {
         return Err(ScenarioError::new(
             "topology.inside.kind",

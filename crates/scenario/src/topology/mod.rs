@@ -5,7 +5,7 @@ mod cross_dc;
 mod custom;
 
 use crate::error::{Result, ScenarioError};
-use crate::network::{Link, MOST_LINKS, MOST_NODES, Network, Node, NodeKind};
+use crate::network::{Link, MAX_LINKS, MAX_NODES, Network, Node, NodeKind};
 use crate::spec::TopologySpec;
 use std::path::Path;
 use units::{NodeId, Rate, Time, cancel};
@@ -20,7 +20,7 @@ pub(crate) fn resolve(spec: &mut TopologySpec, base: Option<&Path>) -> Result<Ne
                 // The file's keys are those of the table.
                 let key = error.key.strip_prefix("topology").unwrap_or(&error.key);
                 let key = key.trim_start_matches('.').to_owned();
-                source.locate(ScenarioError { key, ..error })
+                source.with_location(ScenarioError { key, ..error })
             });
             *spec = TopologySpec::Custom(custom);
             return network;
@@ -49,11 +49,11 @@ fn check_counts(nodes: u64, links: u64) -> Result<()> {
     let refuse = |what: &str, got: u64, most: u64| {
         Err(ScenarioError::new("topology", format!("has {got} {what}; the most is {most}")))
     };
-    if nodes > MOST_NODES {
-        return refuse("nodes", nodes, MOST_NODES);
+    if nodes > MAX_NODES {
+        return refuse("nodes", nodes, MAX_NODES);
     }
-    if links > MOST_LINKS {
-        return refuse("links", links, MOST_LINKS);
+    if links > MAX_LINKS {
+        return refuse("links", links, MAX_LINKS);
     }
     Ok(())
 }

@@ -1,11 +1,11 @@
 //! Messages listed in a CSV file.
 
-use super::LATEST;
+use super::MAX_TIME;
 use crate::error::{Result, ScenarioError, known_words};
 use crate::memory;
 use crate::read_file;
 use crate::spec::{FlowSpec, Quantity};
-use crate::workload::LARGEST_MESSAGE;
+use crate::workload::MAX_MESSAGE;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use units::{Bytes, Time, cancel};
@@ -67,7 +67,7 @@ pub(super) struct FlowFile {
 
 impl FlowFile {
     /// An error of the message with this index, with its line.
-    pub(super) fn blame(&self, index: usize, error: ScenarioError) -> ScenarioError {
+    pub(super) fn in_flow_file(&self, index: usize, error: ScenarioError) -> ScenarioError {
         let column = error.key.rsplit('.').next().filter(|key| key.parse::<usize>().is_err());
         let place = column.map_or(String::new(), |column| format!("{column}: "));
         let message = format!("{place}{}", error.message);
@@ -182,11 +182,11 @@ fn open_quote(text: &str) -> Option<u64> {
 fn number(column: &str) -> (String, Option<&'static str>) {
     let (range, mend) = match column {
         "size_bytes" => (
-            format!("of bytes up to {LARGEST_MESSAGE}"),
+            format!("of bytes up to {MAX_MESSAGE}"),
             Some("a column `size` has quantities such as \"1MB\""),
         ),
         "start_ps" => (
-            format!("of picoseconds up to {}", LATEST.ps()),
+            format!("of picoseconds up to {}", MAX_TIME.ps()),
             Some("a column `start` has quantities such as \"10us\""),
         ),
         "priority" => ("from 0 to 7".to_owned(), None),

@@ -30,7 +30,7 @@ pub(super) fn flows(
     entry.make_room(flows.len() as u64, sink)?;
     for (index, flow) in flows.iter_mut().enumerate() {
         push(index, flow, entry, context, sink).map_err(|error| match &file {
-            Some(file) => file.blame(index, error),
+            Some(file) => file.in_flow_file(index, error),
             None => error,
         })?;
     }

@@ -3,7 +3,7 @@
 use super::{Context, Entry, Sink, check_size, check_time, times};
 use crate::error::{Result, ScenarioError};
 use crate::random::Stream;
-use crate::spec::{IncastSpec, Members};
+use crate::spec::{HostSet, IncastSpec};
 use std::collections::BTreeSet;
 use units::{NodeId, Time};
 
@@ -19,8 +19,8 @@ pub(super) fn incast(
         None => None,
     };
     let senders = match &spec.senders {
-        Members::Names(names) => Senders::listed(names, receiver, entry, context)?,
-        Members::Count(count) => Senders::drawn(*count, entry, context)?,
+        HostSet::Names(names) => Senders::listed(names, receiver, entry, context)?,
+        HostSet::Count(count) => Senders::drawn(*count, entry, context)?,
     };
     let size = check_size(spec.size, || entry.key("size"))?;
     let start = check_time(spec.start, || entry.key("start"))?;

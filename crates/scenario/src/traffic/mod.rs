@@ -12,22 +12,22 @@ mod request_response;
 
 use crate::error::{Result, ScenarioError};
 use crate::memory;
-use crate::network::Reach;
+use crate::network::Reachability;
 use crate::selector::Selector;
 use crate::spec::{Quantity, TrafficSpec};
-use crate::workload::LARGEST_MESSAGE;
+use crate::workload::MAX_MESSAGE;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use units::{Bytes, NodeId, Time, cancel};
 
 /// The most messages that a scenario may have. Fuzzers stay with few: they look for other things
 /// than a lack of memory.
-pub const MOST_MESSAGES: u64 = if cfg!(fuzzing) { 20_000 } else { 50_000_000 };
+pub const MAX_MESSAGES: u64 = if cfg!(fuzzing) { 20_000 } else { 50_000_000 };
 /// Most bytes of all messages together: sums of what they take on the wire fit 64 bits.
-const MOST_BYTES: u128 = 1 << 56;
+const MAX_BYTES: u128 = 1 << 56;
 
 /// The latest time that a scenario may name, about 11 days; sums of times stay far from overflow.
-pub const LATEST: Time = Time::from_ms(1_000_000_000);
+pub const MAX_TIME: Time = Time::from_ms(1_000_000_000);
 
 /// A message to send: a row of the flow table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +89,7 @@ pub(crate) fn resolve(specs: &mut [TrafficSpec], context: &Context<'_>) -> Resul
         qps: BTreeMap::new(),
         next_qp: 0,
         bytes: 0,
-        reach: Reach::new(context.nodes.network(), &BTreeSet::new()),
+        reach: Reachability::new(context.nodes.network(), &BTreeSet::new()),
     };
     let mut ordinals: BTreeMap<u16, u64> = BTreeMap::new();
     for (index, spec) in specs.iter_mut().enumerate() {
@@ -194,10 +194,10 @@ impl Entry {
     /// in memory, before they are made.
     fn make_room(&self, more: u64, sink: &mut Sink) -> Result<()> {
         let total = more.saturating_add(sink.messages.len() as u64);
-        if total > MOST_MESSAGES {
+        if total > MAX_MESSAGES {
             return Err(ScenarioError::new(
                 &self.key,
-                format!("makes about {total} messages; a scenario has at most {MOST_MESSAGES}"),
+                format!("makes about {total} messages; a scenario has at most {MAX_MESSAGES}"),
             ));
         }
         memory::check_messages(total, &self.key)?;
@@ -217,7 +217,7 @@ struct Sink {
     next_qp: u32,
     /// Of all messages.
     bytes: u128,
-    reach: Reach,
+    reach: Reachability,
 }
 
 impl Sink {
@@ -255,8 +255,8 @@ impl Sink {
     fn push_to(&mut self, qp: u32, message: Message, key: impl Fn() -> String) -> Result<()> {
         self.check(&message, &key)?;
         self.bytes += u128::from(message.size.get());
-        if self.bytes > MOST_BYTES {
-            let why = format!("all messages together have more than {MOST_BYTES} bytes");
+        if self.bytes > MAX_BYTES {
+            let why = format!("all messages together have more than {MAX_BYTES} bytes");
             return Err(ScenarioError::new(key(), why));
         }
         self.messages.push(Message { qp, ..message });
@@ -282,16 +282,16 @@ impl Sink {
 
     fn check(&self, message: &Message, key: impl Fn() -> String) -> Result<()> {
         cancel::check();
-        if self.messages.len() as u64 >= MOST_MESSAGES {
+        if self.messages.len() as u64 >= MAX_MESSAGES {
             return Err(ScenarioError::new(
                 key(),
-                format!("a scenario has at most {MOST_MESSAGES} messages"),
+                format!("a scenario has at most {MAX_MESSAGES} messages"),
             ));
         }
-        if message.start > LATEST {
+        if message.start > MAX_TIME {
             return Err(ScenarioError::new(
                 key(),
-                format!("a message starts at {}; the latest time is {LATEST}", message.start),
+                format!("a message starts at {}; the latest time is {MAX_TIME}", message.start),
             ));
         }
         if message.src == message.dst {
@@ -337,7 +337,7 @@ impl Sink {
 fn check_size(size: Quantity<Bytes>, key: impl Fn() -> String) -> Result<u64> {
     match size.0.get() {
         0 => Err(ScenarioError::new(key(), "must be above zero")),
-        bytes if bytes > LARGEST_MESSAGE => Err(ScenarioError::new(
+        bytes if bytes > MAX_MESSAGE => Err(ScenarioError::new(
             key(),
             format!("{} is too large; a message has at most 4000GB", size.0),
         )),
@@ -347,10 +347,10 @@ fn check_size(size: Quantity<Bytes>, key: impl Fn() -> String) -> Result<u64> {
 
 /// Checks a point in time.
 pub(crate) fn check_time(time: Quantity<Time>, key: impl Fn() -> String) -> Result<Time> {
-    if time.0 <= LATEST {
+    if time.0 <= MAX_TIME {
         return Ok(time.0);
     }
-    Err(ScenarioError::new(key(), format!("{} is too late; the latest time is {LATEST}", time.0)))
+    Err(ScenarioError::new(key(), format!("{} is too late; the latest time is {MAX_TIME}", time.0)))
 }
 
 /// Checks the two ends of a span of time, which may have no end; `key` makes the keys of `start` and `end`.

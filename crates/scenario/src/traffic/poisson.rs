@@ -1,7 +1,7 @@
 //! Poisson arrivals: at each host messages arrive with exponential gaps, sized so that the host
 //! offers the load, to a destination drawn evenly from the others: of all, of its group, of a list.
 
-use super::{Context, Entry, LATEST, Sink, check_time};
+use super::{Context, Entry, MAX_TIME, Sink, check_time};
 use crate::error::{Result, ScenarioError};
 use crate::random::Stream;
 use crate::read_file;
@@ -156,11 +156,11 @@ impl Arrivals {
 
     /// Refuses an arrival later than times go, where it is the load that has it so late.
     pub(super) fn check_start(&self, at: Time, entry: &Entry) -> Result<()> {
-        if at <= LATEST || !matches!(self.end, End::After(_)) {
+        if at <= MAX_TIME || !matches!(self.end, End::After(_)) {
             return Ok(());
         }
         let why = format!(
-            "is so low that a message would start after the latest time, {LATEST}, before `flows` are there"
+            "is so low that a message would start after the latest time, {MAX_TIME}, before `flows` are there"
         );
         Err(ScenarioError::new(entry.key("load"), why).hint("raise it, or lower `flows`"))
     }

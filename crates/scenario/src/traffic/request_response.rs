@@ -5,7 +5,7 @@ use super::{After, Context, Entry, Sink, check_time};
 use crate::error::{Result, ScenarioError};
 use crate::random::Stream;
 use crate::spec::{DestinationMix, RequestResponseSpec};
-use crate::workload::LARGEST_MESSAGE;
+use crate::workload::MAX_MESSAGE;
 use std::collections::BTreeMap;
 use units::NodeId;
 
@@ -19,7 +19,7 @@ pub(super) fn request_response(
     let cdf = poisson::sizes(given, entry, context)?;
     poisson::check_load(spec.load, entry)?;
     let request = spec.request.0.get();
-    if request > LARGEST_MESSAGE {
+    if request > MAX_MESSAGE {
         return Err(ScenarioError::new(entry.key("request"), "a message has at most 4000GB"));
     }
     let service = check_time(spec.service, || entry.key("service"))?;
@@ -83,7 +83,7 @@ impl Partners {
             ));
         }
         let network = context.nodes.network();
-        let site_of = network.sites();
+        let site_of = network.data_centres();
         let mut sites: BTreeMap<usize, Site> = BTreeMap::new();
         let mut places = Vec::with_capacity(hosts.len());
         for host in hosts {

@@ -120,16 +120,16 @@ fn case() -> impl Strategy<Value = Case> {
     )
 }
 
-fn by_the_book(text: &str, set: &[(&str, &str)]) -> RunResult {
+fn reference_run(text: &str, set: &[(&str, &str)]) -> RunResult {
     let set: Vec<_> = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
     let scenario = scenario::parse(text, None, &set).unwrap_or_else(|error| panic!("{error}"));
-    let options = RunOptions { by_the_book: true, ..RunOptions::default() };
+    let options = RunOptions { reference_mode: true, ..RunOptions::default() };
     rocelab::run(&scenario, &options).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The two ways give the same of a scenario.
 fn compare(text: &str, set: &[(&str, &str)]) -> Result<(), TestCaseError> {
-    let slow = by_the_book(text, set);
+    let slow = reference_run(text, set);
     prop_assert!(slow.summary.packet_hops > 100, "{set:?}: nothing happened");
     for threads in [1, 2] {
         let fast = run_on(text, set, threads);
@@ -153,7 +153,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 3, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_scheme_runs_as_by_the_book(case in case()) {
+    fn every_scheme_equals_the_reference_engine(case in case()) {
         let text = case.toml();
         let schemes = registry::all().iter().map(|scheme| (scheme, scheme.input_queues));
         // Without a congestion point for input queues, too.
