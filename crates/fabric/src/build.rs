@@ -343,7 +343,7 @@ fn congestion_point<S: Scheme>(
     };
     S::check_switch(&common.params, &facts)
         .map_err(|error| Refusal::Switch { node: facts.node, error })?;
-    let cp = S::cp(&common.params, &facts);
+    let cp = S::congestion_point(&common.params, &facts);
     let cp_ports = match &cp {
         Some(cp) => ports.iter().map(|facts| cp.port(&common.params, facts)).collect(),
         None => Vec::new(),

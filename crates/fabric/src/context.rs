@@ -7,10 +7,10 @@ use crate::network::host_locations;
 use crate::network::ideal::{PacketBytes, completion_time};
 use crate::network::partition::Groups;
 use crate::network::setup::{ClassConfig, HostConfig, Paths, Setup};
-use crate::packet::{Address, Body, Kind, Packet, Scheme, blank};
+use crate::packet::{Address, Body, Packet, PacketKind, Scheme, blank};
 use crate::routing::{Routes, Sizes, flow_hash};
 use crate::simulation::Refusal;
-use schemes::contract::{ClassSpec, Cp, HostPlace, LinkRates, PathFacts, Room, WireFacts};
+use schemes::contract::{ClassSpec, Cp, HostPlace, LinkRates, PathFacts, QueueLimit, WireFacts};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use units::memory::reserve;
@@ -59,7 +59,7 @@ pub(crate) struct Common<S: Scheme> {
     pub(crate) flows: Vec<FlowRow>,
     /// The priorities that have data, as a bit mask.
     pub(crate) data_priorities: u8,
-    pub(crate) rooms: [Room; 8],
+    pub(crate) queue_limits: [QueueLimit; 8],
     /// The scheme's own traffic classes.
     pub(crate) own_classes: Vec<ClassSpec>,
     pub(crate) classes: ClassConfig,
@@ -112,12 +112,12 @@ impl<S: Scheme> Common<S> {
         let wire_facts = WireFacts {
             packet_bytes: Bytes::new(u64::from(full_packet)),
             ack_bytes: Bytes::new(u64::from(ack_size)),
-            least_bytes: Bytes::new(u64::from(setup.wire.control_bytes(0))),
+            min_control_bytes: Bytes::new(u64::from(setup.wire.control_bytes(0))),
         };
-        let mut rooms = [Room::Lossless; 8];
+        let mut queue_limits = [QueueLimit::Lossless; 8];
         let own_classes = if S::CLASSES { S::classes(&params, &wire_facts) } else { Vec::new() };
         for class in &own_classes {
-            rooms[class.priority.index()] = class.room;
+            queue_limits[class.priority.index()] = class.limit;
         }
         Ok(Common {
             flows: flow_rows(&graph, setup),
@@ -128,7 +128,7 @@ impl<S: Scheme> Common<S> {
             groups: Groups::new(&graph),
             graph,
             routes,
-            rooms,
+            queue_limits,
             own_classes,
             classes: setup.classes,
             quanta: Arc::new(setup.classes.quanta),
@@ -155,7 +155,7 @@ impl<S: Scheme> Common<S> {
             full_packet,
             longest_packet: setup.wire.data_bytes(setup.payload, true, data_meta).max(ack_size),
             blank: Packet {
-                header: blank(Kind::Data, Address::default(), 0, 0),
+                header: blank(PacketKind::Data, Address::default(), 0, 0),
                 body: Body::Meta(S::Meta::default()),
             },
             wire_facts,
@@ -195,7 +195,7 @@ impl<S: Scheme> Common<S> {
     /// A drop-tail class that something else uses, too.
     pub(crate) fn taken_class(&self, lossless: u8) -> Option<u8> {
         (0..8).find(|&priority| {
-            self.rooms[priority as usize] != Room::Lossless
+            self.queue_limits[priority as usize] != QueueLimit::Lossless
                 && (lossless & 1 << priority != 0
                     || self.classes.ack == Some(priority)
                     || priority == self.classes.control
@@ -228,7 +228,7 @@ impl<S: Scheme> Common<S> {
     /// Bytes on the wire of the smallest packet there is.
     pub(crate) fn least_packet(&self) -> u64 {
         let least = self.data_size(1, false).min(self.ack_size).min(self.pfc_bytes);
-        self.wire_facts.least_bytes.get().min(u64::from(least))
+        self.wire_facts.min_control_bytes.get().min(u64::from(least))
     }
 
     /// Hash of a message's data packets, or of what goes back (`to_source`).

@@ -1,7 +1,9 @@
 //! The packet that the fabric moves is the scheme contract's; this adds how it is made.
 
 use engine::{Class, Window};
-pub(crate) use schemes::contract::{Address, Body, CodePoint, Flags, Header, Kind, Packet, Scheme};
+pub(crate) use schemes::contract::{
+    Address, Body, EcnCodePoint, Flags, Header, Packet, PacketKind, Scheme,
+};
 use units::Time;
 
 /// The engine's window, with the fabric's packets.
@@ -15,26 +17,30 @@ pub(crate) const NO_INGRESS: u16 = u16::MAX;
 
 /// The class that decides what goes first among arrivals at the same instant.
 #[inline]
-pub(crate) fn class_of(kind: Kind) -> Class {
+pub(crate) fn class_of(kind: PacketKind) -> Class {
     match kind {
-        Kind::Pfc => Class::FlowControl,
-        Kind::Data => Class::Data,
-        Kind::Ack | Kind::Nack | Kind::Ctl | Kind::LinkCtl => Class::Control,
+        PacketKind::Pfc => Class::FlowControl,
+        PacketKind::Data => Class::Data,
+        PacketKind::Ack | PacketKind::Nack | PacketKind::Control | PacketKind::LinkControl => {
+            Class::Control
+        }
     }
 }
 
 /// The same where what was sent first goes first: what takes longest on the wire.
 #[inline]
-pub(crate) fn class_by_emission(kind: Kind) -> Class {
+pub(crate) fn class_by_emission(kind: PacketKind) -> Class {
     match kind {
-        Kind::Data => Class::FlowControl,
-        Kind::Ack | Kind::Nack | Kind::Ctl | Kind::LinkCtl => Class::Control,
-        Kind::Pfc => Class::Data,
+        PacketKind::Data => Class::FlowControl,
+        PacketKind::Ack | PacketKind::Nack | PacketKind::Control | PacketKind::LinkControl => {
+            Class::Control
+        }
+        PacketKind::Pfc => Class::Data,
     }
 }
 
 /// A header with everything but its purpose left blank.
-pub(crate) fn blank(kind: Kind, address: Address, priority: u8, size: u16) -> Header {
+pub(crate) fn blank(kind: PacketKind, address: Address, priority: u8, size: u16) -> Header {
     Header {
         address,
         sequence: 0,
@@ -44,17 +50,17 @@ pub(crate) fn blank(kind: Kind, address: Address, priority: u8, size: u16) -> He
         ingress: NO_INGRESS,
         kind,
         priority,
-        code_point: CodePoint::Capable,
-        echo: CodePoint::Capable,
+        code_point: EcnCodePoint::NotMarked,
+        echo: EcnCodePoint::NotMarked,
         flags: Flags::empty(),
     }
 }
 
 /// A frame that pauses a priority of the peer, or lets it go on.
 pub(crate) fn pfc_frame<S: Scheme>(priority: u8, pause: bool, size: u16) -> Packet<S> {
-    let mut header = blank(Kind::Pfc, Address::default(), priority, size);
+    let mut header = blank(PacketKind::Pfc, Address::default(), priority, size);
     if pause {
-        header.echo = CodePoint::CongestionExperienced;
+        header.echo = EcnCodePoint::CongestionExperienced;
     }
     Packet { header, body: Body::Meta(S::Meta::default()) }
 }
@@ -62,5 +68,5 @@ pub(crate) fn pfc_frame<S: Scheme>(priority: u8, pause: bool, size: u16) -> Pack
 /// Whether a PFC frame pauses.
 #[inline]
 pub(crate) fn is_pause(header: &Header) -> bool {
-    header.echo != CodePoint::Capable
+    header.echo != EcnCodePoint::NotMarked
 }

@@ -7,8 +7,8 @@ use common::{Build, G100, US, empty, run};
 use fabric::{EcnConfig, EcnLaw, Outage, Output, Probe, ProbeKind, ProbeTargets, Setup};
 use schemes::contract::Preset;
 use schemes::contract::{
-    Allow, CodePoint, Cp, Flags, HostFacts, Kind, Local, NoCtl, Packet, PathFacts, PlainReceiver,
-    PortFacts, PortLocal, PortView, Rp, Scheme, Stack, SwitchFacts,
+    Cp, EcnCodePoint, Flags, HostFacts, LocalCx, NoCtl, Packet, PacketKind, PathFacts,
+    PlainReceiver, PortFacts, PortLocal, PortView, Rp, Scheme, SendLimits, Stack, SwitchFacts,
 };
 use schemes::params::{ParamError, ParamSpec, Params, Value};
 use schemes::tcd::{Tcd, TcdParams};
@@ -23,7 +23,7 @@ struct Left {
     port: u16,
     flow: u32,
     queued: bool,
-    code_point: CodePoint,
+    code_point: EcnCodePoint,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -67,7 +67,7 @@ impl Scheme for UnderTcd {
         match *ctl {}
     }
     fn host(_: &Watched, _: &HostFacts) {}
-    fn cp(params: &Watched, facts: &SwitchFacts<'_>) -> Option<Stack<Watch, Tcd>> {
+    fn congestion_point(params: &Watched, facts: &SwitchFacts<'_>) -> Option<Stack<Watch, Tcd>> {
         let watch = Watch { node: facts.node, log: Arc::clone(&params.log) };
         Some(Stack(watch, Tcd(params.tcd.clone())))
     }
@@ -80,8 +80,8 @@ impl Rp<UnderTcd> for LineRate {
     fn open(_: &Watched, _: &mut (), _: &PathFacts, _: Time) -> LineRate {
         LineRate
     }
-    fn allow(&self) -> Allow {
-        Allow::EVERYTHING
+    fn limits(&self) -> SendLimits {
+        SendLimits::UNLIMITED
     }
 }
 
@@ -96,7 +96,7 @@ impl Cp<UnderTcd> for Watch {
     fn port(&self, _: &Watched, _: &PortFacts) {}
     fn on_enqueue(
         &mut self,
-        _: &mut Local,
+        _: &mut LocalCx,
         _: &mut (),
         view: &PortView,
         packet: &mut Packet<UnderTcd>,
@@ -105,13 +105,13 @@ impl Cp<UnderTcd> for Watch {
     }
     fn on_depart(
         &mut self,
-        _: &mut Local,
+        _: &mut LocalCx,
         _: &mut (),
         view: &PortView,
         packet: &mut Packet<UnderTcd>,
     ) {
         let header = &packet.header;
-        if header.kind == Kind::Data {
+        if header.kind == PacketKind::Data {
             self.log.lock().unwrap().push(Left {
                 node: self.node.get(),
                 port: view.port.get(),
@@ -176,21 +176,20 @@ fn a_port_that_only_pfc_holds_back_marks_ue_and_no_ce() {
     assert!(p1.pause_frames_received > 10 && p1.max_queue_bytes > 100_000, "{p1:?}");
     assert_eq!(p1.ecn_marked_packets, 0);
     let at_p1 = || log.iter().filter(|left| (left.node, left.port) == (NEAR, 0));
-    let none_ce = at_p1().all(|left| left.code_point != CodePoint::CongestionExperienced);
+    let none_ce = at_p1().all(|left| left.code_point != EcnCodePoint::CongestionExperienced);
     assert!(none_ce, "CE at P1");
     let queued = at_p1().filter(|left| left.queued).count();
-    let ue = at_p1()
-        .filter(|left| left.queued && left.code_point == CodePoint::UndeterminedEncountered)
-        .count();
+    let ue =
+        at_p1().filter(|left| left.queued && left.code_point == EcnCodePoint::Undetermined).count();
     assert!(queued > 1_000 && ue * 100 >= queued * 95, "{ue} UE of {queued} queued");
     // The victim arrives with what P1 gave it; the port where all meet overrides with CE.
     let victim_ce = log
         .iter()
-        .any(|left| left.flow == 0 && left.code_point == CodePoint::CongestionExperienced);
+        .any(|left| left.flow == 0 && left.code_point == EcnCodePoint::CongestionExperienced);
     assert!(!victim_ce, "the victim meets congestion nowhere");
     let crossing = log.iter().filter(|left| (left.node, left.flow) == (FAR, 1));
     let (ce, all) = crossing.fold((0, 0), |(ce, all), left| {
-        (ce + u32::from(left.code_point == CodePoint::CongestionExperienced), all + 1)
+        (ce + u32::from(left.code_point == EcnCodePoint::CongestionExperienced), all + 1)
     });
     assert!(ce * 10 > all * 9, "{ce} CE of {all} of the flow that takes part in the incast");
 }

@@ -5,7 +5,7 @@ mod hpcc;
 
 use fabric::{Happening, PacketEvent};
 use hpcc::Run;
-use schemes::contract::{Flags, Kind};
+use schemes::contract::{Flags, PacketKind};
 use std::collections::BTreeMap;
 
 /// A fat tree of switches with 4 ports: hosts 0 to 15 at 100 Gb/s, ToRs 16 to 23, aggregation 24 to
@@ -83,8 +83,8 @@ fn most_in_flight(events: &[PacketEvent], flow: u32, host: u32) -> u64 {
         events.iter().filter(|event| event.node.get() == host && event.header.address.flow == flow)
     {
         match (event.happening, event.header.kind) {
-            (Happening::Dequeued, Kind::Data) => now += 1,
-            (Happening::Received, Kind::Ack) => now -= 1,
+            (Happening::Dequeued, PacketKind::Data) => now += 1,
+            (Happening::Received, PacketKind::Ack) => now -= 1,
             _ => {}
         }
         most = most.max(now);

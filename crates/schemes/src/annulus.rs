@@ -12,8 +12,8 @@
 //! QCN's timer alone.
 
 use crate::contract::{
-    Ack, Allow, Cp, Emit, Emits, Header, HostCx, HostFacts, Kind, Np, Observable, Packet,
-    PathFacts, PortFacts, PortView, Preset, Rp, Scheme, SwitchFacts, Target,
+    Ack, Cp, EmitCx, Emits, Header, HostCx, HostFacts, Np, Packet, PacketKind, PathFacts,
+    PortFacts, PortView, Preset, QpEnd, Rp, Scheme, SendLimits, SenderMetric, SwitchFacts,
 };
 use crate::dcqcn::{Cnp, Dcqcn, DcqcnParams, NotificationPoint, ReactionPoint};
 use units::{Bytes, Rate, Time};
@@ -102,7 +102,10 @@ impl Scheme for Annulus {
         Cnp::FRAME_BYTES
     }
     fn host(_params: &AnnulusParams, _facts: &HostFacts) {}
-    fn cp(params: &AnnulusParams, facts: &SwitchFacts<'_>) -> Option<CongestionPoint> {
+    fn congestion_point(
+        params: &AnnulusParams,
+        facts: &SwitchFacts<'_>,
+    ) -> Option<CongestionPoint> {
         let near = &params.near;
         (facts.tier == 1)
             .then_some(CongestionPoint { every: near.sample_every, weight: near.growth_weight })
@@ -174,15 +177,15 @@ impl Cp<Annulus> for CongestionPoint {
     #[inline]
     fn on_enqueue(
         &mut self,
-        cx: &mut Emit<'_, Annulus>,
+        cx: &mut EmitCx<'_, Annulus>,
         port: &mut Uplink,
         view: &PortView,
         packet: &mut Packet<Annulus>,
     ) {
-        if packet.header.kind == Kind::Data
+        if packet.header.kind == PacketKind::Data
             && let Some(feedback) = self.sample(port, view.queue_bytes)
         {
-            cx.to_host(packet.header.address, Target::Source, Notice::NearSource(feedback));
+            cx.to_host(packet.header.address, QpEnd::Sender, Notice::NearSource(feedback));
         }
     }
 }
@@ -276,9 +279,9 @@ impl Rp<Annulus> for DualReactionPoint {
         }
     }
     #[inline]
-    fn allow(&self) -> Allow {
-        let allow = self.dcqcn.permission();
-        Allow { rate: allow.rate.min(self.near.rate()), ..allow }
+    fn limits(&self) -> SendLimits {
+        let limits = self.dcqcn.permission();
+        SendLimits { rate: limits.rate.min(self.near.rate()), ..limits }
     }
     #[inline]
     fn on_send(&mut self, cx: &mut HostCx<'_, Annulus>, data: &mut Header, _meta: &mut ()) {
@@ -302,9 +305,9 @@ impl Rp<Annulus> for DualReactionPoint {
     fn on_timer(&mut self, cx: &mut HostCx<'_, Annulus>) {
         self.dcqcn.catch_up(cx.now);
     }
-    fn observe(&self, now: Time, what: Observable) -> Option<f64> {
+    fn observe(&self, now: Time, what: SenderMetric) -> Option<f64> {
         let dcqcn = self.dcqcn.observed(now, what);
-        if what != Observable::Rate {
+        if what != SenderMetric::Rate {
             return dcqcn;
         }
         let mut near = self.near.clone();
@@ -318,7 +321,7 @@ impl Np<Annulus> for NotificationPoint {
         NotificationPoint::new(&params.dcqcn)
     }
     #[inline]
-    fn on_arrival(&mut self, cx: &mut HostCx<'_, Annulus>, data: &Header, _meta: &()) {
+    fn on_packet(&mut self, cx: &mut HostCx<'_, Annulus>, data: &Header, _meta: &()) {
         if self.answers(cx.now, &cx.params.dcqcn, data.code_point) {
             cx.send(Notice::Congestion);
         }

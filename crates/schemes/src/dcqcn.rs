@@ -28,8 +28,8 @@ mod hosts;
 pub use hosts::DcqcnHosts;
 
 use crate::contract::{
-    Allow, CodePoint, EcnLaw, HostFacts, Observable, PathFacts, PlainSwitch, Preset, Scheme,
-    SwitchFacts,
+    EcnCodePoint, EcnLaw, HostFacts, PathFacts, PlainSwitch, Preset, Scheme, SendLimits,
+    SenderMetric, SwitchFacts,
 };
 use crate::rate_window::{self, RateWindow};
 use crate::shared_law::Shared;
@@ -214,7 +214,7 @@ impl Scheme for Dcqcn {
         Cnp::FRAME_BYTES
     }
     fn host(_params: &DcqcnParams, _facts: &HostFacts) {}
-    fn cp(_params: &DcqcnParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
+    fn congestion_point(_params: &DcqcnParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
         None
     }
 }
@@ -376,8 +376,8 @@ impl ReactionPoint {
 
     /// Rate and window, as of the last call with a time.
     #[inline]
-    pub fn permission(&self) -> Allow {
-        Allow { rate: self.rate(), window: self.window, ..Allow::EVERYTHING }
+    pub fn permission(&self) -> SendLimits {
+        SendLimits { rate: self.rate(), window: self.window, ..SendLimits::UNLIMITED }
     }
 
     /// Alpha after the updates due until `now`.
@@ -448,8 +448,8 @@ impl ReactionPoint {
 
     /// An ACK arrived with this echo.
     #[inline]
-    pub fn hear_echo(&mut self, now: Time, echo: CodePoint) {
-        if self.hears_echoes() && echo == CodePoint::CongestionExperienced {
+    pub fn hear_echo(&mut self, now: Time, echo: EcnCodePoint) {
+        if self.hears_echoes() && echo == EcnCodePoint::CongestionExperienced {
             self.notify(now);
         }
     }
@@ -462,15 +462,15 @@ impl ReactionPoint {
     }
 
     /// What a probe sees at `now`.
-    pub fn observed(&self, now: Time, what: Observable) -> Option<f64> {
+    pub fn observed(&self, now: Time, what: SenderMetric) -> Option<f64> {
         let mut then = self.clone();
         then.catch_up(now);
         match what {
-            Observable::Rate => Some(then.current as f64),
-            Observable::Window => {
+            SenderMetric::Rate => Some(then.current as f64),
+            SenderMetric::Window => {
                 (then.window != Bytes::UNLIMITED).then_some(then.window.get() as f64)
             }
-            Observable::Alpha => Some(then.alpha(now)),
+            SenderMetric::Alpha => Some(then.alpha(now)),
         }
     }
 
@@ -611,8 +611,8 @@ impl NotificationPoint {
 
     /// A data packet arrived; whether a CNP answers it.
     #[inline]
-    pub fn answers(&mut self, now: Time, params: &DcqcnParams, code_point: CodePoint) -> bool {
-        let answers = code_point == CodePoint::CongestionExperienced && now >= self.silent_until;
+    pub fn answers(&mut self, now: Time, params: &DcqcnParams, code_point: EcnCodePoint) -> bool {
+        let answers = code_point == EcnCodePoint::CongestionExperienced && now >= self.silent_until;
         if answers {
             self.silent_until = now + params.cnp_interval;
         }

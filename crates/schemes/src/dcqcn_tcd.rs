@@ -11,8 +11,8 @@
 //! passed over; a flow with both has a part in real congestion. The cut is DCQCN's.
 
 use crate::contract::{
-    Ack, Allow, CodePoint, Header, HostCx, HostFacts, Np, Observable, PathFacts, Preset, Rp,
-    Scheme, SwitchFacts,
+    Ack, EcnCodePoint, Header, HostCx, HostFacts, Np, PathFacts, Preset, Rp, Scheme, SendLimits,
+    SenderMetric, SwitchFacts,
 };
 use crate::dcqcn::{Cnp, Dcqcn, DcqcnParams, NotificationPoint, ReactionPoint};
 use crate::params::ParamError;
@@ -102,7 +102,7 @@ impl Scheme for DcqcnTcd {
         Cnp::FRAME_BYTES
     }
     fn host(_params: &DcqcnTcdParams, _facts: &HostFacts) {}
-    fn cp(params: &DcqcnTcdParams, _facts: &SwitchFacts<'_>) -> Option<Tcd> {
+    fn congestion_point(params: &DcqcnTcdParams, _facts: &SwitchFacts<'_>) -> Option<Tcd> {
         Some(Tcd(params.tcd.clone()))
     }
 }
@@ -160,7 +160,7 @@ impl Rp<DcqcnTcd> for HoldingReactionPoint {
         HoldingReactionPoint::new(params, path)
     }
     #[inline]
-    fn allow(&self) -> Allow {
+    fn limits(&self) -> SendLimits {
         self.dcqcn.permission()
     }
     #[inline]
@@ -171,8 +171,8 @@ impl Rp<DcqcnTcd> for HoldingReactionPoint {
     fn on_ack(&mut self, cx: &mut HostCx<'_, DcqcnTcd>, ack: &Ack<'_, DcqcnTcd>) {
         match ack.echo {
             _ if !self.dcqcn.hears_echoes() => {}
-            CodePoint::CongestionExperienced => self.on_congestion(cx.now),
-            CodePoint::UndeterminedEncountered => self.on_undetermined(cx.now),
+            EcnCodePoint::CongestionExperienced => self.on_congestion(cx.now),
+            EcnCodePoint::Undetermined => self.on_undetermined(cx.now),
             _ => {}
         }
     }
@@ -189,7 +189,7 @@ impl Rp<DcqcnTcd> for HoldingReactionPoint {
     fn on_timer(&mut self, cx: &mut HostCx<'_, DcqcnTcd>) {
         self.dcqcn.catch_up(cx.now);
     }
-    fn observe(&self, now: Time, what: Observable) -> Option<f64> {
+    fn observe(&self, now: Time, what: SenderMetric) -> Option<f64> {
         self.dcqcn.observed(now, what)
     }
 }
@@ -218,13 +218,12 @@ impl TernaryNotificationPoint {
         &mut self,
         now: Time,
         params: &DcqcnParams,
-        code_point: CodePoint,
+        code_point: EcnCodePoint,
     ) -> Option<Notification> {
         if self.congestion.answers(now, params, code_point) {
             return Some(Notification::Congestion);
         }
-        let undetermined =
-            code_point == CodePoint::UndeterminedEncountered && now >= self.silent_until;
+        let undetermined = code_point == EcnCodePoint::Undetermined && now >= self.silent_until;
         undetermined.then(|| {
             self.silent_until = now + params.cnp_interval;
             Notification::Undetermined
@@ -237,7 +236,7 @@ impl Np<DcqcnTcd> for TernaryNotificationPoint {
         TernaryNotificationPoint::new(&params.dcqcn)
     }
     #[inline]
-    fn on_arrival(&mut self, cx: &mut HostCx<'_, DcqcnTcd>, data: &Header, _meta: &()) {
+    fn on_packet(&mut self, cx: &mut HostCx<'_, DcqcnTcd>, data: &Header, _meta: &()) {
         if let Some(notification) = self.answer(cx.now, &cx.params.dcqcn, data.code_point) {
             cx.send(notification);
         }

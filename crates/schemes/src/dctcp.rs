@@ -15,8 +15,8 @@
 //! TCP's other parts are RoCE's here: no slow start, go-back-N instead of fast retransmit.
 
 use crate::contract::{
-    Ack, Allow, CodePoint, EcnLaw, HostCx, HostFacts, NoCtl, Observable, PathFacts, PlainReceiver,
-    PlainSwitch, Preset, Rp, Scheme, SwitchFacts,
+    Ack, EcnCodePoint, EcnLaw, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, PlainSwitch,
+    Preset, Rp, Scheme, SendLimits, SenderMetric, SwitchFacts,
 };
 use crate::rate_window::{self, RateWindow};
 use units::{Bytes, Rate, Time};
@@ -100,7 +100,7 @@ impl Scheme for Dctcp {
         match *ctl {}
     }
     fn host(_params: &DctcpParams, _facts: &HostFacts) {}
-    fn cp(_params: &DctcpParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
+    fn congestion_point(_params: &DctcpParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
         None
     }
 }
@@ -126,7 +126,7 @@ pub struct ReactionPoint {
     step: u64,
     limit: RateWindow,
     payload: u64,
-    permission: Allow,
+    permission: SendLimits,
     /// alpha, the average share of marked packets.
     alpha: f64,
     /// A byte beyond this acknowledged ends the present round trip; 0 before the first ACK.
@@ -169,7 +169,7 @@ impl ReactionPoint {
             step,
             limit: RateWindow::new(limit, path),
             payload,
-            permission: Allow::EVERYTHING,
+            permission: SendLimits::UNLIMITED,
             alpha: 1.0,
             round_end: 0,
             marked: 0,
@@ -184,7 +184,7 @@ impl ReactionPoint {
 
     /// Rate and window.
     #[inline]
-    pub fn permission(&self) -> Allow {
+    pub fn permission(&self) -> SendLimits {
         self.permission
     }
     /// The average share of marked packets.
@@ -262,10 +262,10 @@ impl ReactionPoint {
     fn set(&mut self, level: u64) {
         self.current = level.clamp(self.least, self.most);
         let (rate, window) = match self.control {
-            Control::Window => (Allow::EVERYTHING.rate, Bytes::new(self.current)),
+            Control::Window => (SendLimits::UNLIMITED.rate, Bytes::new(self.current)),
             Control::Rate => (Rate::from_bps(self.current), self.limit.at(self.current)),
         };
-        self.permission = Allow { rate, window, ..Allow::EVERYTHING };
+        self.permission = SendLimits { rate, window, ..SendLimits::UNLIMITED };
     }
 }
 
@@ -274,21 +274,21 @@ impl Rp<Dctcp> for ReactionPoint {
         ReactionPoint::new(params, path)
     }
     #[inline]
-    fn allow(&self) -> Allow {
+    fn limits(&self) -> SendLimits {
         self.permission()
     }
     #[inline]
     fn on_ack(&mut self, _cx: &mut HostCx<'_, Dctcp>, ack: &Ack<'_, Dctcp>) {
-        let marked = ack.echo == CodePoint::CongestionExperienced;
-        let (new, sent) = (ack.newly_acked.get(), ack.sent_up_to());
+        let marked = ack.echo == EcnCodePoint::CongestionExperienced;
+        let (new, sent) = (ack.newly_acked.get(), ack.highest_sent());
         self.acknowledge(ack.next_expected, new, sent, marked);
     }
-    fn observe(&self, _now: Time, what: Observable) -> Option<f64> {
+    fn observe(&self, _now: Time, what: SenderMetric) -> Option<f64> {
         match what {
-            Observable::Rate => (self.control == Control::Rate).then_some(self.current as f64),
-            Observable::Window => (self.permission.window != Bytes::UNLIMITED)
+            SenderMetric::Rate => (self.control == Control::Rate).then_some(self.current as f64),
+            SenderMetric::Window => (self.permission.window != Bytes::UNLIMITED)
                 .then_some(self.permission.window.get() as f64),
-            Observable::Alpha => Some(self.alpha),
+            SenderMetric::Alpha => Some(self.alpha),
         }
     }
 }

@@ -24,7 +24,7 @@ pub use receiver::NotificationPoint;
 pub use sender::ReactionPoint;
 
 use crate::contract::{
-    ClassSpec, HostFacts, PlainSwitch, Preset, Room, Scheme, SwitchFacts, WireFacts,
+    ClassSpec, HostFacts, PlainSwitch, Preset, QueueLimit, Scheme, SwitchFacts, WireFacts,
 };
 use crate::params::ParamError;
 use std::ops::RangeInclusive;
@@ -168,10 +168,10 @@ impl Scheme for ExpressPass {
     /// Credits take 84 of 84 + 1538 bytes in the paper: one for each full data packet, which goes
     /// the other way (section 3.1).
     fn classes(params: &ExpressPassParams, wire: &WireFacts) -> Vec<ClassSpec> {
-        let credit = wire.least_bytes.get() as f64;
+        let credit = wire.min_control_bytes.get() as f64;
         vec![ClassSpec {
             priority: priority(params),
-            room: Room::DropTail(params.credit_queue as u32),
+            limit: QueueLimit::DropTail(params.credit_queue as u32),
             share: credit / spacing(params, wire).get() as f64,
             burst: params.credit_burst as u32,
             first: true,
@@ -190,10 +190,13 @@ impl Scheme for ExpressPass {
             wasted: 0,
         }
     }
-    fn cp(_params: &ExpressPassParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
+    fn congestion_point(
+        _params: &ExpressPassParams,
+        _facts: &SwitchFacts<'_>,
+    ) -> Option<PlainSwitch> {
         None
     }
-    fn on_stray(host: &mut HostState, control: &Control) {
+    fn on_late_ctl(host: &mut HostState, control: &Control) {
         host.wasted += u64::from(matches!(control, Control::Credit(_)));
     }
     fn counters(host: &HostState) -> Vec<(&'static str, u64)> {
@@ -209,7 +212,7 @@ impl Scheme for ExpressPass {
 /// message's first packet is 16 B longer: one packet in many.
 fn spacing(params: &ExpressPassParams, wire: &WireFacts) -> Bytes {
     let ack = if params.ack_room { wire.ack_bytes } else { Bytes::ZERO };
-    wire.least_bytes + wire.packet_bytes + ack
+    wire.min_control_bytes + wire.packet_bytes + ack
 }
 
 fn priority(params: &ExpressPassParams) -> Priority {

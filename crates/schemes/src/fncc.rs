@@ -29,8 +29,9 @@
 //! the share once more, and rates fall below it.
 
 use crate::contract::{
-    Ack, Allow, Body, Cp, Full, Header, HostCx, HostFacts, Kind, LinkRates, NoCtl, Np, Observable,
-    Packet, PathFacts, PortFacts, PortView, Preset, RateCode, Rp, Scheme, Strict, SwitchFacts,
+    Ack, Body, Cp, FullCx, Header, HostCx, HostFacts, LinkRates, NoCtl, Np, Packet, PacketKind,
+    PathFacts, PortFacts, PortView, Preset, RateCode, Rp, Scheme, SendLimits, SenderMetric, Strict,
+    SwitchFacts,
 };
 use crate::hpcc::{self, Hpcc, HpccParams, SIMULATOR_ONLY};
 use crate::int::{IntFormat, IntRecord, IntStack};
@@ -93,7 +94,7 @@ impl<const N: usize> Scheme for Fncc<N> {
     }];
     const SYMMETRIC_PATHS: bool = true;
     const MAX_HOPS: usize = N;
-    const MAX_RATES: usize = LinkRates::MOST;
+    const MAX_RATES: usize = LinkRates::MAX;
 
     type Params = FnccParams;
     type Meta = Report<N>;
@@ -146,7 +147,7 @@ impl<const N: usize> Scheme for Fncc<N> {
     fn host(_params: &FnccParams, facts: &HostFacts) -> Concurrency {
         Concurrency::new(facts.network_rtt)
     }
-    fn cp(params: &FnccParams, facts: &SwitchFacts<'_>) -> Option<IntTable> {
+    fn congestion_point(params: &FnccParams, facts: &SwitchFacts<'_>) -> Option<IntTable> {
         Some(IntTable::new(&params.notification, facts))
     }
 }
@@ -222,7 +223,12 @@ impl<const N: usize> Np<Fncc<N>> for NotificationPoint {
         NotificationPoint::default()
     }
     #[inline]
-    fn on_data(&mut self, cx: &mut HostCx<'_, Fncc<N>>, _data: &Header, report: &mut Report<N>) {
+    fn on_in_order_data(
+        &mut self,
+        cx: &mut HostCx<'_, Fncc<N>>,
+        _data: &Header,
+        report: &mut Report<N>,
+    ) {
         cx.host.arrived(cx.now, &mut self.seen);
         report.flows = cx.host.flows();
     }
@@ -306,7 +312,7 @@ impl<const N: usize> Cp<Fncc<N>> for IntTable {
     #[inline]
     fn on_enqueue(
         &mut self,
-        cx: &mut Full<'_, Fncc<N>>,
+        cx: &mut FullCx<'_, Fncc<N>>,
         _port: &mut (),
         view: &PortView,
         packet: &mut Packet<Fncc<N>>,
@@ -318,7 +324,7 @@ impl<const N: usize> Cp<Fncc<N>> for IntTable {
     #[inline]
     fn on_depart(
         &mut self,
-        cx: &mut Full<'_, Fncc<N>>,
+        cx: &mut FullCx<'_, Fncc<N>>,
         _port: &mut (),
         view: &PortView,
         packet: &mut Packet<Fncc<N>>,
@@ -328,7 +334,7 @@ impl<const N: usize> Cp<Fncc<N>> for IntTable {
         entry.time = cx.now;
         entry.tx_bytes = view.tx_bytes;
         entry.queue_bytes = view.queue_bytes;
-        if packet.header.kind == Kind::Ack
+        if packet.header.kind == PacketKind::Ack
             && let Body::Meta(report) = &mut packet.body
         {
             let port = PortId::new(packet.header.ingress);
@@ -421,20 +427,20 @@ impl<const N: usize> Rp<Fncc<N>> for ReactionPoint<N> {
         ReactionPoint::new(params, path)
     }
     #[inline]
-    fn allow(&self) -> Allow {
+    fn limits(&self) -> SendLimits {
         self.hpcc.permission()
     }
     #[inline]
     fn on_ack(&mut self, cx: &mut HostCx<'_, Fncc<N>>, ack: &Ack<'_, Fncc<N>>) {
-        if ack.brings_news() {
+        if ack.acks_new_data() {
             self.new_ack(cx.now, ack.next_expected, ack.next_to_send, ack.meta);
         }
     }
-    fn observe(&self, _now: Time, what: Observable) -> Option<f64> {
+    fn observe(&self, _now: Time, what: SenderMetric) -> Option<f64> {
         Some(match what {
-            Observable::Rate => self.hpcc.permission().rate.bps() as f64,
-            Observable::Window => self.hpcc.window(),
-            Observable::Alpha => self.hpcc.utilisation(),
+            SenderMetric::Rate => self.hpcc.permission().rate.bps() as f64,
+            SenderMetric::Window => self.hpcc.window(),
+            SenderMetric::Alpha => self.hpcc.utilisation(),
         })
     }
 }

@@ -32,8 +32,8 @@ pub use tor::TorSwitch;
 pub use voq::{FirstHop, Voq};
 
 use crate::contract::{
-    Allow, Flags, Header, HostCx, HostFacts, Observable, PathFacts, PlainReceiver, Preset, Rp,
-    Scheme, SwitchFacts,
+    Flags, Header, HostCx, HostFacts, PathFacts, PlainReceiver, Preset, Rp, Scheme, SendLimits,
+    SenderMetric, SwitchFacts,
 };
 use crate::params::ParamError;
 use std::ops::RangeInclusive;
@@ -198,7 +198,7 @@ impl Scheme for Hiercc {
         64
     }
     fn host(_params: &HierccParams, _facts: &HostFacts) {}
-    fn cp(params: &HierccParams, facts: &SwitchFacts<'_>) -> Option<TorSwitch> {
+    fn congestion_point(params: &HierccParams, facts: &SwitchFacts<'_>) -> Option<TorSwitch> {
         TorSwitch::new(params, facts)
     }
 }
@@ -266,8 +266,8 @@ impl Rp<Hiercc> for ReactionPoint {
         ReactionPoint::new(params, path)
     }
     #[inline]
-    fn allow(&self) -> Allow {
-        Allow { rate: self.rate, hold_until: self.stopped_until, ..Allow::EVERYTHING }
+    fn limits(&self) -> SendLimits {
+        SendLimits { rate: self.rate, not_before: self.stopped_until, ..SendLimits::UNLIMITED }
     }
     #[inline]
     fn on_send(&mut self, cx: &mut HostCx<'_, Hiercc>, data: &mut Header, _stamp: &mut Stamp) {
@@ -288,11 +288,11 @@ impl Rp<Hiercc> for ReactionPoint {
             Control::Credit(_) => debug_assert!(false, "a credit is for a ToR"),
         }
     }
-    fn observe(&self, now: Time, what: Observable) -> Option<f64> {
+    fn observe(&self, now: Time, what: SenderMetric) -> Option<f64> {
         match what {
-            Observable::Rate if now < self.stopped_until => Some(0.0),
-            Observable::Rate => Some(self.rate.bps() as f64),
-            Observable::Window | Observable::Alpha => None,
+            SenderMetric::Rate if now < self.stopped_until => Some(0.0),
+            SenderMetric::Rate => Some(self.rate.bps() as f64),
+            SenderMetric::Window | SenderMetric::Alpha => None,
         }
     }
 }

@@ -15,8 +15,8 @@ pub mod window;
 pub use window::{Busiest, Law, ReactionPoint};
 
 use crate::contract::{
-    Ack, Allow, HostCx, HostFacts, LinkRates, NoCtl, Observable, PathFacts, PlainReceiver, Preset,
-    Rp, Scheme, SwitchFacts,
+    Ack, HostCx, HostFacts, LinkRates, NoCtl, PathFacts, PlainReceiver, Preset, Rp, Scheme,
+    SendLimits, SenderMetric, SwitchFacts,
 };
 use crate::int::{IntFormat, IntStack, StampInt};
 use crate::params::ParamError;
@@ -108,7 +108,7 @@ impl<const N: usize> Scheme for Hpcc<N> {
         },
     ];
     const MAX_HOPS: usize = N;
-    const MAX_RATES: usize = LinkRates::MOST;
+    const MAX_RATES: usize = LinkRates::MAX;
 
     type Params = HpccParams;
     type Meta = IntStack<N>;
@@ -174,7 +174,7 @@ impl<const N: usize> Scheme for Hpcc<N> {
         match *ctl {}
     }
     fn host(_params: &HpccParams, _facts: &HostFacts) {}
-    fn cp(params: &HpccParams, facts: &SwitchFacts<'_>) -> Option<StampInt> {
+    fn congestion_point(params: &HpccParams, facts: &SwitchFacts<'_>) -> Option<StampInt> {
         Some(StampInt::with_format(facts, params.format()))
     }
 }
@@ -200,7 +200,7 @@ impl<const N: usize> Variant<N> {
 
     /// Rate and window.
     #[inline]
-    pub fn permission(&self) -> Allow {
+    pub fn permission(&self) -> SendLimits {
         match self {
             Variant::Paper(rp) => rp.permission(),
             Variant::Ns3(rp) => rp.permission(),
@@ -211,11 +211,13 @@ impl<const N: usize> Variant<N> {
     #[inline(always)]
     pub fn acknowledge<S: Scheme<Meta = IntStack<N>>>(&mut self, now: Time, ack: &Ack<'_, S>) {
         match self {
-            Variant::Paper(rp) if ack.brings_news() => {
+            Variant::Paper(rp) if ack.acks_new_data() => {
                 rp.new_ack(now, ack.next_expected, ack.next_to_send, ack.meta);
             }
             Variant::Paper(_) => {}
-            Variant::Ns3(rp) => rp.acknowledge(now, ack.next_expected, ack.sent_up_to(), ack.meta),
+            Variant::Ns3(rp) => {
+                rp.acknowledge(now, ack.next_expected, ack.highest_sent(), ack.meta)
+            }
         }
     }
 
@@ -227,14 +229,14 @@ impl<const N: usize> Variant<N> {
     ) {
         let acknowledged = ack.next_expected;
         match self {
-            Variant::Paper(rp) if ack.brings_news() => {
+            Variant::Paper(rp) if ack.acks_new_data() => {
                 rp.new_ack_with(now, acknowledged, ack.next_to_send, ack.meta, |rp, _, _| {
                     rp.excuse()
                 });
             }
             Variant::Paper(_) => {}
             Variant::Ns3(rp) => {
-                let sent = ack.sent_up_to();
+                let sent = ack.highest_sent();
                 rp.acknowledge_with(now, acknowledged, sent, ack.meta, |rp| rp.excuse());
             }
         }
@@ -244,25 +246,25 @@ impl<const N: usize> Variant<N> {
     #[inline]
     pub fn acknowledge_with_utilisation<S: Scheme>(&mut self, ack: &Ack<'_, S>, utilisation: f64) {
         match self {
-            Variant::Paper(rp) if ack.brings_news() => {
+            Variant::Paper(rp) if ack.acks_new_data() => {
                 let acknowledged = ack.next_expected;
                 rp.new_ack_with_utilisation(acknowledged, ack.next_to_send, utilisation);
             }
             Variant::Paper(_) => {}
             Variant::Ns3(rp) => {
                 let acknowledged = ack.next_expected;
-                rp.acknowledge_with_utilisation(acknowledged, ack.sent_up_to(), utilisation);
+                rp.acknowledge_with_utilisation(acknowledged, ack.highest_sent(), utilisation);
             }
         }
     }
 
     /// What a probe sees.
-    pub fn observe(&self, what: Observable) -> Option<f64> {
+    pub fn observe(&self, what: SenderMetric) -> Option<f64> {
         match self {
             Variant::Paper(rp) => Some(match what {
-                Observable::Rate => rp.permission().rate.bps() as f64,
-                Observable::Window => rp.window(),
-                Observable::Alpha => rp.utilisation(),
+                SenderMetric::Rate => rp.permission().rate.bps() as f64,
+                SenderMetric::Window => rp.window(),
+                SenderMetric::Alpha => rp.utilisation(),
             }),
             Variant::Ns3(rp) => rp.observe(what),
         }
@@ -277,14 +279,14 @@ impl<const N: usize> Rp<Hpcc<N>> for Variant<N> {
         Variant::new(params, path)
     }
     #[inline]
-    fn allow(&self) -> Allow {
+    fn limits(&self) -> SendLimits {
         self.permission()
     }
     #[inline(always)]
     fn on_ack(&mut self, cx: &mut HostCx<'_, Hpcc<N>>, ack: &Ack<'_, Hpcc<N>>) {
         self.acknowledge(cx.now, ack);
     }
-    fn observe(&self, _now: Time, what: Observable) -> Option<f64> {
+    fn observe(&self, _now: Time, what: SenderMetric) -> Option<f64> {
         Variant::observe(self, what)
     }
 }

@@ -10,8 +10,9 @@
 //! bits cut off are rounded at random too, so that the error averages out.
 
 use crate::contract::{
-    Ack, Allow, Body, Cp, Header, HostCx, HostFacts, Kind, Local, NoCtl, Observable, Packet,
-    PathFacts, PlainReceiver, PortFacts, PortLocal, PortView, Preset, Rp, Scheme, SwitchFacts,
+    Ack, Body, Cp, Header, HostCx, HostFacts, LocalCx, NoCtl, Packet, PacketKind, PathFacts,
+    PlainReceiver, PortFacts, PortLocal, PortView, Preset, Rp, Scheme, SendLimits, SenderMetric,
+    SwitchFacts,
 };
 use crate::hpcc::{Hpcc, HpccParams, Variant};
 use crate::random::Stream;
@@ -136,7 +137,7 @@ impl Scheme for HpccPint {
     fn host(params: &HpccPintParams, _facts: &HostFacts) -> Arc<Codes> {
         Codes::shared(params.log_base)
     }
-    fn cp(params: &HpccPintParams, facts: &SwitchFacts<'_>) -> Option<Meter> {
+    fn congestion_point(params: &HpccPintParams, facts: &SwitchFacts<'_>) -> Option<Meter> {
         Some(Meter::new(params, facts))
     }
 }
@@ -396,14 +397,14 @@ impl Cp<HpccPint> for Meter {
     #[inline]
     fn on_depart(
         &mut self,
-        cx: &mut Local,
+        cx: &mut LocalCx,
         port: &mut PortMeter,
         view: &PortView,
         packet: &mut Packet<HpccPint>,
     ) {
         // ACKs and NACKs bring home the digest of the data packet that they answer; the port counts
         // them all the same.
-        if packet.header.kind == Kind::Data
+        if packet.header.kind == PacketKind::Data
             && let Body::Meta(digest) = &mut packet.body
         {
             port.measure(cx.now, self, view.queue_bytes);
@@ -440,7 +441,7 @@ impl Rp<HpccPint> for ReactionPoint {
         ReactionPoint { hpcc: Variant::new(&params.hpcc(), path) }
     }
     #[inline]
-    fn allow(&self) -> Allow {
+    fn limits(&self) -> SendLimits {
         self.hpcc.permission()
     }
     #[inline]
@@ -454,7 +455,7 @@ impl Rp<HpccPint> for ReactionPoint {
             self.hpcc.acknowledge_with_utilisation(ack, utilisation);
         }
     }
-    fn observe(&self, _now: Time, what: Observable) -> Option<f64> {
+    fn observe(&self, _now: Time, what: SenderMetric) -> Option<f64> {
         self.hpcc.observe(what)
     }
 }

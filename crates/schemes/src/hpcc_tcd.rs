@@ -7,8 +7,8 @@
 //! without TCD. With CE, which overrides UE, and without either the law is [HPCC](crate::hpcc)'s.
 
 use crate::contract::{
-    Ack, Allow, CodePoint, HostCx, HostFacts, NoCtl, Observable, PathFacts, PlainReceiver, Preset,
-    Rp, Scheme, Stack, SwitchFacts,
+    Ack, EcnCodePoint, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, Preset, Rp, Scheme,
+    SendLimits, SenderMetric, Stack, SwitchFacts,
 };
 use crate::dcqcn::Dcqcn;
 use crate::hpcc::{Hpcc, HpccParams, Variant};
@@ -80,7 +80,10 @@ impl<const N: usize> Scheme for HpccTcd<N> {
         match *ctl {}
     }
     fn host(_params: &HpccTcdParams, _facts: &HostFacts) {}
-    fn cp(params: &HpccTcdParams, facts: &SwitchFacts<'_>) -> Option<Stack<Tcd, StampInt>> {
+    fn congestion_point(
+        params: &HpccTcdParams,
+        facts: &SwitchFacts<'_>,
+    ) -> Option<Stack<Tcd, StampInt>> {
         let stamp = StampInt::with_format(facts, params.hpcc.format());
         Some(Stack(Tcd(params.tcd.clone()), stamp))
     }
@@ -102,18 +105,18 @@ impl<const N: usize> Rp<HpccTcd<N>> for ExcusingReactionPoint<N> {
         ExcusingReactionPoint(Variant::new(&params.hpcc, path))
     }
     #[inline]
-    fn allow(&self) -> Allow {
+    fn limits(&self) -> SendLimits {
         self.0.permission()
     }
     #[inline]
     fn on_ack(&mut self, cx: &mut HostCx<'_, HpccTcd<N>>, ack: &Ack<'_, HpccTcd<N>>) {
-        if ack.echo == CodePoint::UndeterminedEncountered {
+        if ack.echo == EcnCodePoint::Undetermined {
             self.0.acknowledge_excusing(cx.now, ack);
         } else {
             self.0.acknowledge(cx.now, ack);
         }
     }
-    fn observe(&self, _now: Time, what: Observable) -> Option<f64> {
+    fn observe(&self, _now: Time, what: SenderMetric) -> Option<f64> {
         self.0.observe(what)
     }
 }

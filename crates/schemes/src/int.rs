@@ -6,8 +6,8 @@
 //! ([`IntFormat`]); that format as an encoding is in the `wire` crate.
 
 use crate::contract::{
-    Body, Cp, Kind, LinkRates, Local, Packet, PortFacts, PortLocal, PortView, RateCode, Scheme,
-    SwitchFacts,
+    Body, Cp, LinkRates, LocalCx, Packet, PacketKind, PortFacts, PortLocal, PortView, RateCode,
+    Scheme, SwitchFacts,
 };
 use std::hint::select_unpredictable;
 use units::{NodeId, PortId, Rate, Time};
@@ -441,7 +441,7 @@ impl<const N: usize> CarriesInt for IntStack<N> {
 /// struct Forgetful;
 /// impl Scheme for Forgetful {
 ///     // const MAX_HOPS: usize = 5;
-///     // const MAX_RATES: usize = LinkRates::MOST;
+///     // const MAX_RATES: usize = LinkRates::MAX;
 ///     type Meta = IntStack<5>;
 ///     type Cp = StampInt;
 /// #   const NAME: &'static str = "forgetful";
@@ -456,7 +456,7 @@ impl<const N: usize> CarriesInt for IntStack<N> {
 /// #   fn preset(_: &str, _: Rate) -> Nothing { Nothing {} }
 /// #   fn ctl_bytes(ctl: &NoCtl) -> u32 { match *ctl {} }
 /// #   fn host(_: &Nothing, _: &HostFacts) {}
-/// #   fn cp(_: &Nothing, facts: &SwitchFacts<'_>) -> Option<StampInt> {
+/// #   fn congestion_point(_: &Nothing, facts: &SwitchFacts<'_>) -> Option<StampInt> {
 /// #       Some(StampInt::new(facts))
 /// #   }
 ///     // And so on.
@@ -464,7 +464,7 @@ impl<const N: usize> CarriesInt for IntStack<N> {
 /// # struct LineRate;
 /// # impl Rp<Forgetful> for LineRate {
 /// #   fn open(_: &Nothing, _: &mut (), _: &PathFacts, _: Time) -> LineRate { LineRate }
-/// #   fn allow(&self) -> Allow { Allow::EVERYTHING }
+/// #   fn limits(&self) -> SendLimits { SendLimits::UNLIMITED }
 /// # }
 /// # println!("{:p}", <StampInt as Cp<Forgetful>>::port as *const ());
 /// ```
@@ -507,7 +507,7 @@ where
                 "Scheme::MAX_HOPS is above what the packets have room for"
             );
             assert!(
-                S::MAX_RATES <= LinkRates::MOST,
+                S::MAX_RATES <= LinkRates::MAX,
                 "Scheme::MAX_RATES is above what INT records tell apart"
             );
         }
@@ -517,13 +517,13 @@ where
     #[inline]
     fn on_depart(
         &mut self,
-        cx: &mut Local,
+        cx: &mut LocalCx,
         port: &mut RateCode,
         view: &PortView,
         packet: &mut Packet<S>,
     ) {
         // ACKs and NACKs carry the records of the data packet that they answer.
-        let is_data = packet.header.kind == Kind::Data;
+        let is_data = packet.header.kind == PacketKind::Data;
         if let Body::Meta(meta) = &mut packet.body {
             // Apart, so that a full record goes where it belongs without a stop in memory.
             if self.format == IntFormat::FULL {

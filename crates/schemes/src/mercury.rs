@@ -45,8 +45,8 @@ pub use pauses::Pauses;
 pub use switch::{CongestionPoint, PortState};
 
 use crate::contract::{
-    Ack, Allow, Header, HostCx, HostFacts, Observable, PathFacts, PlainReceiver, Preset, Rp,
-    Scheme, SwitchFacts,
+    Ack, Header, HostCx, HostFacts, PathFacts, PlainReceiver, Preset, Rp, Scheme, SendLimits,
+    SenderMetric, SwitchFacts,
 };
 use crate::dcqcn::Cnp;
 use crate::params::ParamError;
@@ -139,7 +139,7 @@ impl<B: Base> Scheme for Mercury<B> {
         let base = B::host(B::base(params), facts);
         Host { base, cnps: 0, off_root: 0, notified: 0, misidentified: 0, late: 0 }
     }
-    fn on_stray(host: &mut Host<B::Host>, _notice: &Notice) {
+    fn on_late_ctl(host: &mut Host<B::Host>, _notice: &Notice) {
         host.late += 1;
     }
     fn counters(host: &Host<B::Host>) -> Vec<(&'static str, u64)> {
@@ -151,7 +151,7 @@ impl<B: Base> Scheme for Mercury<B> {
             ("late_cnps", host.late),
         ]
     }
-    fn cp(params: &B::Joined, facts: &SwitchFacts<'_>) -> Option<CongestionPoint> {
+    fn congestion_point(params: &B::Joined, facts: &SwitchFacts<'_>) -> Option<CongestionPoint> {
         Some(CongestionPoint::new(B::feedback(params), facts))
     }
 }
@@ -264,9 +264,9 @@ impl<B: Base> Rp<Mercury<B>> for Sender<B> {
         }
     }
     #[inline]
-    fn allow(&self) -> Allow {
-        let allow = self.law.allow();
-        Allow { window: allow.window.min(self.window), ..allow }
+    fn limits(&self) -> SendLimits {
+        let limits = self.law.limits();
+        SendLimits { window: limits.window.min(self.window), ..limits }
     }
     #[inline]
     fn on_send(&mut self, cx: &mut HostCx<'_, Mercury<B>>, data: &mut Header, meta: &mut B::Meta) {
@@ -320,9 +320,9 @@ impl<B: Base> Rp<Mercury<B>> for Sender<B> {
             self.below(cx, |law, cx| law.on_timer(cx));
         }
     }
-    fn observe(&self, now: Time, what: Observable) -> Option<f64> {
+    fn observe(&self, now: Time, what: SenderMetric) -> Option<f64> {
         let law = self.law.observe(now, what);
-        if what != Observable::Window || self.window == Bytes::UNLIMITED {
+        if what != SenderMetric::Window || self.window == Bytes::UNLIMITED {
             return law;
         }
         let window = self.window.get() as f64;

@@ -1,7 +1,8 @@
 //! No congestion control: every QP sends at line rate and PFC alone holds the network together.
 
 use crate::contract::{
-    Allow, HostFacts, NoCtl, PathFacts, PlainReceiver, PlainSwitch, Preset, Rp, Scheme, SwitchFacts,
+    HostFacts, NoCtl, PathFacts, PlainReceiver, PlainSwitch, Preset, Rp, Scheme, SendLimits,
+    SwitchFacts,
 };
 use crate::rate_window::{self, RateWindow};
 use units::{Bytes, Rate, Time};
@@ -45,7 +46,7 @@ impl Scheme for NoControl {
         match *ctl {}
     }
     fn host(_params: &NoParams, _facts: &HostFacts) {}
-    fn cp(_params: &NoParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
+    fn congestion_point(_params: &NoParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
         None
     }
 }
@@ -60,7 +61,7 @@ impl Rp<NoControl> for LineRate {
     fn open(params: &NoParams, _host: &mut (), path: &PathFacts, _now: Time) -> LineRate {
         LineRate { window: RateWindow::new(params.window, path).at(path.line_rate.bps()) }
     }
-    fn allow(&self) -> Allow {
-        Allow { window: self.window, ..Allow::EVERYTHING }
+    fn limits(&self) -> SendLimits {
+        SendLimits { window: self.window, ..SendLimits::UNLIMITED }
     }
 }

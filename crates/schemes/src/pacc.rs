@@ -20,8 +20,8 @@
 //! Receivers send no CNPs and RED is off. Every CNP counts at the sender, from whichever switch.
 
 use crate::contract::{
-    Address, Cp, Emit, Emits, HostFacts, Kind, Packet, PlainReceiver, PortFacts, PortView, Ports,
-    Preset, Scheme, SwitchFacts, Target,
+    Address, Cp, EmitCx, Emits, HostFacts, Packet, PacketKind, PlainReceiver, PortFacts, PortView,
+    Ports, Preset, QpEnd, Scheme, SwitchFacts,
 };
 use crate::dcqcn::{Cnp, Dcqcn, DcqcnHosts, DcqcnParams, RECEIVERS_ONLY, ReactionPoint};
 use crate::random::Stream;
@@ -108,7 +108,7 @@ impl Scheme for Pacc {
         Cnp::FRAME_BYTES
     }
     fn host(_params: &PaccParams, _facts: &HostFacts) {}
-    fn cp(params: &PaccParams, facts: &SwitchFacts<'_>) -> Option<CongestionPoint> {
+    fn congestion_point(params: &PaccParams, facts: &SwitchFacts<'_>) -> Option<CongestionPoint> {
         Some(CongestionPoint::new(&params.feedback, facts.seed))
     }
 }
@@ -278,12 +278,12 @@ impl Cp<Pacc> for CongestionPoint {
     #[inline]
     fn on_enqueue(
         &mut self,
-        cx: &mut Emit<'_, Pacc>,
+        cx: &mut EmitCx<'_, Pacc>,
         port: &mut PortState,
         _view: &PortView,
         packet: &mut Packet<Pacc>,
     ) {
-        if packet.header.kind != Kind::Data {
+        if packet.header.kind != PacketKind::Data {
             return;
         }
         if self.control_due == Time::NEVER {
@@ -299,7 +299,7 @@ impl Cp<Pacc> for CongestionPoint {
     fn next_timer(&self) -> Time {
         self.control_due.min(self.flush_due)
     }
-    fn on_timer(&mut self, cx: &mut Emit<'_, Pacc>, ports: &mut dyn Ports<PortState>) {
+    fn on_timer(&mut self, cx: &mut EmitCx<'_, Pacc>, ports: &mut dyn Ports<PortState>) {
         let (control, flush) = (cx.now >= self.control_due, cx.now >= self.flush_due);
         // That there is no queue a control step alone knows.
         let mut rests = control;
@@ -312,7 +312,7 @@ impl Cp<Pacc> for CongestionPoint {
                 port.flows.drain(|address, count| {
                     let certainty = f64::from(count) / f64::from(self.certain_count);
                     if self.chance(certainty) {
-                        cx.to_host(address, Target::Source, Cnp);
+                        cx.to_host(address, QpEnd::Sender, Cnp);
                     }
                 });
             }

@@ -215,7 +215,7 @@ impl Scheme for Rcm {
         matches!(control, Control::Region(_)).then_some(Priority::new(7))
     }
     fn host(_params: &RcmParams, _facts: &HostFacts) {}
-    fn cp(params: &RcmParams, facts: &SwitchFacts<'_>) -> Option<RcmSwitch> {
+    fn congestion_point(params: &RcmParams, facts: &SwitchFacts<'_>) -> Option<RcmSwitch> {
         Some(RcmSwitch::new(&params.region, facts))
     }
 }

@@ -16,8 +16,9 @@ mod flow_table;
 pub use flow_table::FlowTable;
 
 use crate::contract::{
-    Allow, Cp, Emit, Emits, Flags, Header, HostCx, HostFacts, Kind, Local, Observable, Packet,
-    PathFacts, PlainReceiver, PortFacts, PortView, Ports, Preset, Rp, Scheme, SwitchFacts, Target,
+    Cp, EmitCx, Emits, Flags, Header, HostCx, HostFacts, LocalCx, Packet, PacketKind, PathFacts,
+    PlainReceiver, PortFacts, PortView, Ports, Preset, QpEnd, Rp, Scheme, SendLimits, SenderMetric,
+    SwitchFacts,
 };
 use crate::params::ParamError;
 use std::collections::VecDeque;
@@ -127,7 +128,7 @@ impl Scheme for Rocc {
         64
     }
     fn host(_params: &RoccParams, _facts: &HostFacts) {}
-    fn cp(params: &RoccParams, facts: &SwitchFacts<'_>) -> Option<CongestionPoint> {
+    fn congestion_point(params: &RoccParams, facts: &SwitchFacts<'_>) -> Option<CongestionPoint> {
         Some(CongestionPoint {
             node: facts.node,
             interval: params.update_interval,
@@ -242,7 +243,7 @@ impl EgressQueue {
     /// have been left out then, and have room now.
     #[inline]
     fn forget(&mut self, header: &Header) {
-        if header.kind == Kind::Data && header.flags.contains(Flags::MARK) {
+        if header.kind == PacketKind::Data && header.flags.contains(Flags::MARK) {
             self.flows.depart(&header.address);
         }
     }
@@ -272,12 +273,12 @@ impl Cp<Rocc> for CongestionPoint {
     #[inline]
     fn on_enqueue(
         &mut self,
-        _cx: &mut Emit<'_, Rocc>,
+        _cx: &mut EmitCx<'_, Rocc>,
         port: &mut EgressQueue,
         _view: &PortView,
         packet: &mut Packet<Rocc>,
     ) {
-        if packet.header.kind == Kind::Data {
+        if packet.header.kind == PacketKind::Data {
             let counted = port.flows.arrive(&packet.header.address);
             packet.header.flags.set(Flags::MARK, counted);
         }
@@ -285,7 +286,7 @@ impl Cp<Rocc> for CongestionPoint {
     #[inline]
     fn on_depart(
         &mut self,
-        _cx: &mut Local,
+        _cx: &mut LocalCx,
         port: &mut EgressQueue,
         _view: &PortView,
         packet: &mut Packet<Rocc>,
@@ -294,7 +295,7 @@ impl Cp<Rocc> for CongestionPoint {
     }
     fn on_drop(
         &mut self,
-        _cx: &mut Emit<'_, Rocc>,
+        _cx: &mut EmitCx<'_, Rocc>,
         port: &mut EgressQueue,
         _view: &PortView,
         packet: &Packet<Rocc>,
@@ -304,7 +305,7 @@ impl Cp<Rocc> for CongestionPoint {
     fn next_timer(&self) -> Time {
         self.next
     }
-    fn on_timer(&mut self, cx: &mut Emit<'_, Rocc>, ports: &mut dyn Ports<EgressQueue>) {
+    fn on_timer(&mut self, cx: &mut EmitCx<'_, Rocc>, ports: &mut dyn Ports<EgressQueue>) {
         self.next = cx.now + self.interval;
         for number in 0..ports.count() {
             let port = PortId::new(number as u16);
@@ -312,7 +313,7 @@ impl Cp<Rocc> for CongestionPoint {
             queue.controller.update(view.queue_bytes);
             let message = FairRate { steps: queue.controller.steps(), origin: (self.node, port) };
             for address in queue.flows.addresses() {
-                cx.to_host(*address, Target::Source, message);
+                cx.to_host(*address, QpEnd::Sender, message);
             }
         }
     }
@@ -417,8 +418,8 @@ impl Rp<Rocc> for ReactionPoint {
         ReactionPoint::new(params, path)
     }
     #[inline]
-    fn allow(&self) -> Allow {
-        Allow { rate: self.rate, ..Allow::EVERYTHING }
+    fn limits(&self) -> SendLimits {
+        SendLimits { rate: self.rate, ..SendLimits::UNLIMITED }
     }
     fn on_ctl(&mut self, cx: &mut HostCx<'_, Rocc>, message: &FairRate) {
         self.hear(cx.now, *message);
@@ -430,7 +431,7 @@ impl Rp<Rocc> for ReactionPoint {
     fn on_timer(&mut self, cx: &mut HostCx<'_, Rocc>) {
         self.catch_up(cx.now);
     }
-    fn observe(&self, _now: Time, what: Observable) -> Option<f64> {
-        (what == Observable::Rate).then_some(self.rate.bps() as f64)
+    fn observe(&self, _now: Time, what: SenderMetric) -> Option<f64> {
+        (what == SenderMetric::Rate).then_some(self.rate.bps() as f64)
     }
 }

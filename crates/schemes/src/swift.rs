@@ -10,8 +10,8 @@
 //! of its own. Here a NIC answers at once, so only the fabric's part is modelled.
 
 use crate::contract::{
-    Ack, Allow, HostCx, HostFacts, NoCtl, Observable, PathFacts, PlainReceiver, PlainSwitch,
-    Preset, Rp, Scheme, SwitchFacts,
+    Ack, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, PlainSwitch, Preset, Rp, Scheme,
+    SendLimits, SenderMetric, SwitchFacts,
 };
 use crate::params::ParamError;
 use std::ops::RangeInclusive;
@@ -134,7 +134,7 @@ impl Scheme for Swift {
     fn counters(host: &Starved) -> Vec<(&'static str, u64)> {
         vec![("flows_beyond_target", host.flows)]
     }
-    fn cp(_params: &SwiftParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
+    fn congestion_point(_params: &SwiftParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
         None
     }
 }
@@ -229,15 +229,15 @@ impl ReactionPoint {
     /// Window and pace. In flight are at most as many packets as the window has whole ones, and
     /// below one packet its round trip is stretched to rtt / cwnd by pacing.
     #[inline]
-    pub fn permission(&self) -> Allow {
+    pub fn permission(&self) -> SendLimits {
         let packets = (self.cwnd as u64).max(1);
         let rate = if self.cwnd < 1.0 {
             let bps = self.cwnd * self.packet_bytes * PS_BITS / self.rtt;
             Rate::from_bps((bps as u64).max(1)).min(self.line_rate)
         } else {
-            Allow::EVERYTHING.rate
+            SendLimits::UNLIMITED.rate
         };
-        Allow { rate, window: Bytes::new(packets * self.payload), ..Allow::EVERYTHING }
+        SendLimits { rate, window: Bytes::new(packets * self.payload), ..SendLimits::UNLIMITED }
     }
 
     /// An ACK of `packets` packets that took `delay` (Algorithm 1, on receiving an ACK).
@@ -316,7 +316,7 @@ impl Rp<Swift> for ReactionPoint {
         rp
     }
     #[inline]
-    fn allow(&self) -> Allow {
+    fn limits(&self) -> SendLimits {
         self.permission()
     }
     #[inline]
@@ -332,11 +332,11 @@ impl Rp<Swift> for ReactionPoint {
         self.time_out(cx.now);
     }
     /// Under `alpha`, the last packet's delay over the target.
-    fn observe(&self, _now: Time, what: Observable) -> Option<f64> {
+    fn observe(&self, _now: Time, what: SenderMetric) -> Option<f64> {
         Some(match what {
-            Observable::Rate => self.permission().rate.min(self.line_rate).bps() as f64,
-            Observable::Window => self.cwnd * self.payload as f64,
-            Observable::Alpha => self.delay / self.target(),
+            SenderMetric::Rate => self.permission().rate.min(self.line_rate).bps() as f64,
+            SenderMetric::Window => self.cwnd * self.payload as f64,
+            SenderMetric::Alpha => self.delay / self.target(),
         })
     }
 }

@@ -33,7 +33,9 @@
 //! is still called congestion. This derivation is ours; the paper's closed form may treat tau
 //! differently.
 
-use crate::contract::{CodePoint, Cp, Kind, Local, Packet, PortFacts, PortLocal, PortView, Scheme};
+use crate::contract::{
+    Cp, EcnCodePoint, LocalCx, Packet, PacketKind, PortFacts, PortLocal, PortView, Scheme,
+};
 use units::{Priority, Time};
 
 crate::params! {
@@ -190,23 +192,23 @@ impl<S: Scheme> Cp<S> for Tcd {
     #[inline]
     fn on_depart(
         &mut self,
-        cx: &mut Local,
+        cx: &mut LocalCx,
         port: &mut [Detector; 8],
         view: &PortView,
         packet: &mut Packet<S>,
     ) {
         let header = &mut packet.header;
-        if header.kind != Kind::Data {
+        if header.kind != PacketKind::Data {
             return;
         }
         let state = port[usize::from(header.priority & 7)].depart(cx.now, view.class_bytes);
         if state == State::Undetermined {
-            header.code_point = header.code_point.max(CodePoint::UndeterminedEncountered);
+            header.code_point = header.code_point.max(EcnCodePoint::Undetermined);
         }
     }
     fn on_pfc(
         &mut self,
-        cx: &mut Local,
+        cx: &mut LocalCx,
         port: &mut [Detector; 8],
         view: &PortView,
         priority: Priority,

@@ -25,8 +25,8 @@ pub mod over_hpcc;
 pub mod prototype;
 
 use crate::contract::{
-    Address, CodePoint, Cp, Flags, Full, Header, HostFacts, Kind, Packet, PortFacts, PortView,
-    Preset, Scheme, Strict, SwitchFacts, Target, Turn, Verdict,
+    Address, Cp, DequeueAction, EcnCodePoint, Flags, FullCx, Header, HostFacts, Packet, PacketKind,
+    PortFacts, PortView, Preset, QpEnd, Scheme, Strict, SwitchFacts, Verdict,
 };
 use crate::dcqcn::{Cnp, Dcqcn, DcqcnHosts, DcqcnParams, NotificationPoint, ReactionPoint};
 use external_switch::ExternalSwitch;
@@ -156,7 +156,7 @@ impl Scheme for Themis {
         Cnp::FRAME_BYTES
     }
     fn host(_params: &ThemisParams, _facts: &HostFacts) {}
-    fn cp(params: &ThemisParams, facts: &SwitchFacts<'_>) -> Option<Either> {
+    fn congestion_point(params: &ThemisParams, facts: &SwitchFacts<'_>) -> Option<Either> {
         let external = &params.external;
         facts.ports.iter().any(|port| is_long(external, port)).then(|| match external.form {
             "prototype" => Either::Prototype(Prototype::new(external)),
@@ -174,7 +174,7 @@ fn is_long(params: &ExternalParams, port: &PortFacts) -> bool {
 #[inline]
 fn is_notification(header: &Header) -> bool {
     match header.kind {
-        Kind::Ctl => header.flags.contains(Flags::TO_SOURCE),
+        PacketKind::Control => header.flags.contains(Flags::TO_SOURCE),
         _ => echoes_a_mark(header),
     }
 }
@@ -182,7 +182,8 @@ fn is_notification(header: &Header) -> bool {
 /// Whether this is an ACK or NACK that echoes a mark.
 #[inline]
 fn echoes_a_mark(header: &Header) -> bool {
-    matches!(header.kind, Kind::Ack | Kind::Nack) && header.echo == CodePoint::CongestionExperienced
+    matches!(header.kind, PacketKind::Ack | PacketKind::Nack)
+        && header.echo == EcnCodePoint::CongestionExperienced
 }
 
 impl DcqcnHosts for Themis {
@@ -230,7 +231,7 @@ impl Cp<Themis> for Either {
     }
     fn on_arrival(
         &mut self,
-        cx: &mut Full<'_, Themis>,
+        cx: &mut FullCx<'_, Themis>,
         in_port: PortId,
         packet: &mut Packet<Themis>,
     ) -> Verdict {
@@ -244,14 +245,14 @@ impl Cp<Themis> for Either {
     }
     fn on_enqueue(
         &mut self,
-        cx: &mut Full<'_, Themis>,
+        cx: &mut FullCx<'_, Themis>,
         port: &mut Long,
         _view: &PortView,
         packet: &mut Packet<Themis>,
     ) {
         if let Either::Paper(switch) = self
             && port.0
-            && packet.header.kind == Kind::Data
+            && packet.header.kind == PacketKind::Data
             && switch.notifies(cx.now, &mut packet.header)
         {
             notify(cx, packet.header.address);
@@ -259,13 +260,13 @@ impl Cp<Themis> for Either {
     }
     fn on_depart(
         &mut self,
-        cx: &mut Full<'_, Themis>,
+        cx: &mut FullCx<'_, Themis>,
         port: &mut Long,
         _view: &PortView,
         packet: &mut Packet<Themis>,
     ) {
         let header = &mut packet.header;
-        if header.kind != Kind::Data {
+        if header.kind != PacketKind::Data {
             return;
         }
         let notifications = match self {
@@ -278,7 +279,7 @@ impl Cp<Themis> for Either {
     }
     fn on_drop(
         &mut self,
-        _cx: &mut Full<'_, Themis>,
+        _cx: &mut FullCx<'_, Themis>,
         _port: &mut Long,
         _view: &PortView,
         packet: &Packet<Themis>,
@@ -287,15 +288,15 @@ impl Cp<Themis> for Either {
             switch.on_drop(&packet.header);
         }
     }
-    fn turn(&mut self, port: &mut Long, packet: &Packet<Themis>, now: Time) -> Turn {
+    fn turn(&mut self, port: &mut Long, packet: &Packet<Themis>, now: Time) -> DequeueAction {
         match self {
             Either::Prototype(switch) if !port.0 => switch.turn(now, &packet.header),
-            _ => Turn::Leaves,
+            _ => DequeueAction::Send,
         }
     }
 }
 
 /// Sends a CNP to the source of a flow.
-fn notify(cx: &mut Full<'_, Themis>, address: Address) {
-    cx.to_host(address, Target::Source, Cnp);
+fn notify(cx: &mut FullCx<'_, Themis>, address: Address) {
+    cx.to_host(address, QpEnd::Sender, Cnp);
 }

@@ -18,8 +18,8 @@
 //! in the HPCC simulator, so that the same ACKs give the same rates to the bit.
 
 use crate::contract::{
-    Ack, Allow, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, PlainSwitch, Preset, Rp,
-    Scheme, SwitchFacts,
+    Ack, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, PlainSwitch, Preset, Rp, Scheme,
+    SendLimits, SwitchFacts,
 };
 use crate::params::ParamError;
 use crate::rate_window::{self, RateWindow};
@@ -138,7 +138,7 @@ impl Scheme for Timely {
         match *ctl {}
     }
     fn host(_params: &TimelyParams, _facts: &HostFacts) {}
-    fn cp(_params: &TimelyParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
+    fn congestion_point(_params: &TimelyParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
         None
     }
 }
@@ -201,8 +201,8 @@ impl ReactionPoint {
 
     /// Rate and window.
     #[inline]
-    pub fn permission(&self) -> Allow {
-        Allow { rate: Rate::from_bps(self.rate), window: self.window, ..Allow::EVERYTHING }
+    pub fn permission(&self) -> SendLimits {
+        SendLimits { rate: Rate::from_bps(self.rate), window: self.window, ..SendLimits::UNLIMITED }
     }
 
     /// The average difference of round-trip times over minRTT.
@@ -300,11 +300,11 @@ impl Rp<Timely> for ReactionPoint {
         ReactionPoint::new(params, path)
     }
     #[inline]
-    fn allow(&self) -> Allow {
+    fn limits(&self) -> SendLimits {
         self.permission()
     }
     #[inline]
     fn on_ack(&mut self, cx: &mut HostCx<'_, Timely>, ack: &Ack<'_, Timely>) {
-        self.acknowledge(cx.params, ack.next_expected, ack.sent_up_to(), ack.rtt);
+        self.acknowledge(cx.params, ack.next_expected, ack.highest_sent(), ack.rtt);
     }
 }

@@ -15,8 +15,8 @@
 //! queue; in between, and below T_low, the rate stays.
 
 use crate::contract::{
-    Ack, Allow, CodePoint, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, Preset, Rp, Scheme,
-    SwitchFacts,
+    Ack, EcnCodePoint, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, Preset, Rp, Scheme,
+    SendLimits, SwitchFacts,
 };
 use crate::dcqcn::Dcqcn;
 use crate::params::ParamError;
@@ -86,7 +86,7 @@ impl Scheme for TimelyTcd {
         match *ctl {}
     }
     fn host(_params: &TimelyTcdParams, _facts: &HostFacts) {}
-    fn cp(params: &TimelyTcdParams, _facts: &SwitchFacts<'_>) -> Option<Tcd> {
+    fn congestion_point(params: &TimelyTcdParams, _facts: &SwitchFacts<'_>) -> Option<Tcd> {
         Some(Tcd(params.tcd.clone()))
     }
 }
@@ -96,7 +96,7 @@ impl Scheme for TimelyTcd {
 pub struct TernaryReactionPoint {
     timely: timely::ReactionPoint,
     /// The gravest that was echoed since the last update.
-    met: CodePoint,
+    met: EcnCodePoint,
     /// The next cut that TIMELY itself would not make, not before this time.
     next_cut: Time,
 }
@@ -106,7 +106,7 @@ impl TernaryReactionPoint {
     pub fn new(params: &TimelyParams, path: &PathFacts) -> TernaryReactionPoint {
         TernaryReactionPoint {
             timely: timely::ReactionPoint::new(params, path),
-            met: CodePoint::Capable,
+            met: EcnCodePoint::NotMarked,
             next_cut: Time::ZERO,
         }
     }
@@ -121,16 +121,16 @@ impl TernaryReactionPoint {
         acknowledged: u64,
         sent: u64,
         rtt: Time,
-        echo: CodePoint,
+        echo: EcnCodePoint,
     ) {
         self.met = self.met.max(echo);
         if !self.timely.measure(params, acknowledged, sent, rtt) {
             return;
         }
-        let met = std::mem::replace(&mut self.met, CodePoint::Capable);
+        let met = std::mem::replace(&mut self.met, EcnCodePoint::NotMarked);
         match met {
-            CodePoint::UndeterminedEncountered => self.timely.keep(1.0),
-            CodePoint::CongestionExperienced => self.congested(params, now, rtt),
+            EcnCodePoint::Undetermined => self.timely.keep(1.0),
+            EcnCodePoint::CongestionExperienced => self.congested(params, now, rtt),
             _ => self.timely.update(params, rtt),
         }
     }
@@ -158,12 +158,12 @@ impl Rp<TimelyTcd> for TernaryReactionPoint {
         TernaryReactionPoint::new(&params.timely, path)
     }
     #[inline]
-    fn allow(&self) -> Allow {
+    fn limits(&self) -> SendLimits {
         self.timely.permission()
     }
     #[inline]
     fn on_ack(&mut self, cx: &mut HostCx<'_, TimelyTcd>, ack: &Ack<'_, TimelyTcd>) {
-        let sent = ack.sent_up_to();
+        let sent = ack.highest_sent();
         let params = &cx.params.timely;
         self.acknowledge(params, cx.now, ack.next_expected, sent, ack.rtt, ack.echo);
     }

@@ -27,7 +27,7 @@ fn tor(tier: u8, changes: &[(String, Value)]) -> Option<CongestionPoint> {
     let params = params_of::<Annulus>("annulus", LINE, changes).unwrap();
     let ports = [uplink(false)];
     let node = NodeId::new(0);
-    Annulus::cp(
+    Annulus::congestion_point(
         &params,
         &SwitchFacts {
             node,

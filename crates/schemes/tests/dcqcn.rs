@@ -2,7 +2,7 @@
 //! output.
 
 use proptest::prelude::*;
-use schemes::contract::{CodePoint, LinkRates, Observable, PathFacts, Rp, Scheme};
+use schemes::contract::{EcnCodePoint, LinkRates, PathFacts, Rp, Scheme, SenderMetric};
 use schemes::dcqcn::{Dcqcn, DcqcnParams, NotificationPoint, ReactionPoint};
 use units::{Bytes, Rate, Time};
 
@@ -412,11 +412,11 @@ fn presets_scale_with_the_port_rate() {
 
 #[test]
 fn the_receiver_answers_a_mark_at_most_every_50_us() {
-    let marked = CodePoint::CongestionExperienced;
+    let marked = EcnCodePoint::CongestionExperienced;
     let params = Dcqcn::preset("dcqcn-paper", Rate::from_gbps(40));
     let mut np = NotificationPoint::new(&params);
-    assert!(!np.answers(us(5), &params, CodePoint::Capable));
-    assert!(!np.answers(us(6), &params, CodePoint::UndeterminedEncountered));
+    assert!(!np.answers(us(5), &params, EcnCodePoint::NotMarked));
+    assert!(!np.answers(us(6), &params, EcnCodePoint::Undetermined));
     assert!(np.answers(us(7), &params, marked));
     assert!(!np.answers(Time::from_ns(56_999), &params, marked));
     assert!(np.answers(us(57), &params, marked));
@@ -475,7 +475,7 @@ proptest! {
                     for look in 0..=looks {
                         let then = now + Time::from_ps(ps) * look / (looks + 1);
                         often.catch_up(then);
-                        let alpha = Rp::<Dcqcn>::observe(&often, then, Observable::Alpha);
+                        let alpha = Rp::<Dcqcn>::observe(&often, then, SenderMetric::Alpha);
                         prop_assert!(alpha.is_some_and(|alpha| (0.0..=1.0).contains(&alpha)));
                     }
                     now += Time::from_ps(ps);

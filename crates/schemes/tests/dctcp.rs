@@ -1,7 +1,7 @@
 //! DCTCP against windows worked out by hand from its equations, and against the HPCC simulator's own
 //! output.
 
-use schemes::contract::{LinkRates, Observable, PathFacts, Rp, Scheme};
+use schemes::contract::{LinkRates, PathFacts, Rp, Scheme, SenderMetric};
 use schemes::dctcp::{Dctcp, DctcpParams, ReactionPoint};
 use units::{Bytes, Rate, Time};
 
@@ -184,6 +184,6 @@ mod ns3 {
         let params = DctcpParams { window: "none", ..Dctcp::preset("dctcp-hpcc", LINE) };
         let rp = ReactionPoint::new(&params, &path());
         assert_eq!(rp.permission().window, Bytes::UNLIMITED);
-        assert_eq!(Rp::<Dctcp>::observe(&rp, us(1), Observable::Window), None);
+        assert_eq!(Rp::<Dctcp>::observe(&rp, us(1), SenderMetric::Window), None);
     }
 }

@@ -2,8 +2,8 @@
 //! of 84 B and packets of 1090 B, so that the least gap between credits is 1174 B or 93.92 ns.
 
 use schemes::contract::{
-    Ack, Address, CodePoint, Flags, Header, HostCx, HostFacts, Kind, LinkRates, Np, PathFacts,
-    Room, Rp, Scheme, WireFacts,
+    Ack, Address, EcnCodePoint, Flags, Header, HostCx, HostFacts, LinkRates, Np, PacketKind,
+    PathFacts, QueueLimit, Rp, Scheme, WireFacts,
 };
 use schemes::expresspass::{
     Control, Credit, ExpressPass, ExpressPassParams, HostState, NotificationPoint, ReactionPoint,
@@ -14,7 +14,7 @@ const LINE: Rate = Rate::from_gbps(100);
 const WIRE: WireFacts = WireFacts {
     packet_bytes: Bytes::new(1090),
     ack_bytes: Bytes::new(86),
-    least_bytes: Bytes::new(84),
+    min_control_bytes: Bytes::new(84),
 };
 
 fn us(n: u64) -> Time {
@@ -45,7 +45,10 @@ fn close(got: f64, expected: f64) {
 fn credits_have_a_class_of_their_own() {
     let params = preset("expresspass-xpass");
     let [class] = ExpressPass::classes(&params, &WIRE)[..] else { panic!("one class") };
-    assert_eq!((class.priority, class.room, class.burst), (Priority::new(7), Room::DropTail(8), 2));
+    assert_eq!(
+        (class.priority, class.limit, class.burst),
+        (Priority::new(7), QueueLimit::DropTail(8), 2)
+    );
     close(class.share, 84.0 / 1174.0);
     // In the paper 84 of 84 + 1538 are 5.18 %.
     let paper = WireFacts { packet_bytes: Bytes::new(1538), ..WIRE };
@@ -110,7 +113,7 @@ impl Sender {
     }
 
     fn may_send(&self) -> bool {
-        self.sent < self.rp.allow().granted
+        self.sent < self.rp.limits().credit_limit
     }
 
     /// Sends a packet of this payload; the credit that it carries, and what is said with it.
@@ -123,10 +126,10 @@ impl Sender {
             size: 1090,
             payload: payload as u16,
             ingress: 0,
-            kind: Kind::Data,
+            kind: PacketKind::Data,
             priority: 3,
-            code_point: CodePoint::Capable,
-            echo: CodePoint::Capable,
+            code_point: EcnCodePoint::NotMarked,
+            echo: EcnCodePoint::NotMarked,
             flags: Flags::ACK_REQUESTED,
         };
         self.sent += payload;
@@ -146,7 +149,7 @@ impl Sender {
                 newly_acked: Bytes::new(1000),
                 next_to_send,
                 nack,
-                echo: CodePoint::Capable,
+                echo: EcnCodePoint::NotMarked,
                 rtt: us(8),
                 meta: &Credit::default(),
             };
@@ -177,8 +180,8 @@ fn a_credit_is_worth_a_packet() {
     // What comes after is wasted, also by a QP that is over.
     assert_eq!(sender.credit(us(14)), []);
     assert!(!sender.may_send());
-    ExpressPass::on_stray(&mut sender.host, &Control::Credit(Credit::default()));
-    ExpressPass::on_stray(&mut sender.host, &Control::Stop);
+    ExpressPass::on_late_ctl(&mut sender.host, &Control::Credit(Credit::default()));
+    ExpressPass::on_late_ctl(&mut sender.host, &Control::Stop);
     assert_eq!(sender.counts(), [0, 3, 2], "sent, used, wasted");
 }
 

@@ -5,8 +5,8 @@ mod records;
 
 use records::record;
 use schemes::contract::{
-    Address, Body, CodePoint, Cp, Flags, Full, Header, HostCx, Kind, LinkRates, Np, Packet,
-    PathFacts, PortFacts, PortView, Scheme, SwitchFacts,
+    Address, Body, Cp, EcnCodePoint, Flags, FullCx, Header, HostCx, LinkRates, Np, Packet,
+    PacketKind, PathFacts, PortFacts, PortView, Scheme, SwitchFacts,
 };
 use schemes::fncc::{
     Concurrency, Fncc, FnccParams, IntTable, NotificationPoint, ReactionPoint, Report,
@@ -185,8 +185,8 @@ fn a_flow_is_concurrent_until_its_last_message_is_over() {
     let mut cx = HostCx { now: us(1), params: &params, host: &mut host, outbox: &mut outbox };
     for is_last in [false, false, true] {
         let mut report = Report::default();
-        let data = Switch::packet(Kind::Data, 0, 1082).header;
-        Np::<Fncc<5>>::on_data(&mut np, &mut cx, &data, &mut report);
+        let data = Switch::packet(PacketKind::Data, 0, 1082).header;
+        Np::<Fncc<5>>::on_in_order_data(&mut np, &mut cx, &data, &mut report);
         assert_eq!(report.flows, 1);
         Np::<Fncc<5>>::on_message_end(&mut np, &mut cx, is_last);
         assert_eq!(cx.host.flows(), u16::from(!is_last));
@@ -225,11 +225,11 @@ impl Switch {
             rates: &LinkRates::new([]),
             seed: 1,
         };
-        let table = Fncc::<5>::cp(&params, &facts).expect("every switch takes part");
+        let table = Fncc::<5>::congestion_point(&params, &facts).expect("every switch takes part");
         Switch { table, tx_bytes: [0; 2], queue: [0; 2] }
     }
 
-    fn packet(kind: Kind, ingress: u16, size: u16) -> Packet<Fncc<5>> {
+    fn packet(kind: PacketKind, ingress: u16, size: u16) -> Packet<Fncc<5>> {
         let header = Header {
             address: Address::default(),
             sequence: 0,
@@ -239,9 +239,9 @@ impl Switch {
             ingress,
             kind,
             priority: 3,
-            code_point: CodePoint::Capable,
-            echo: CodePoint::Capable,
-            flags: Flags::ACK_REQUESTED | Flags::TO_SOURCE.when(kind != Kind::Data),
+            code_point: EcnCodePoint::NotMarked,
+            echo: EcnCodePoint::NotMarked,
+            flags: Flags::ACK_REQUESTED | Flags::TO_SOURCE.when(kind != PacketKind::Data),
         };
         Packet { header, body: Body::Meta(Report::default()) }
     }
@@ -259,20 +259,20 @@ impl Switch {
 
     fn join(&mut self, now: Time, port: u16, packet: &mut Packet<Fncc<5>>) {
         let (view, mut effects) = (self.view(port), Vec::new());
-        self.table.on_enqueue(&mut Full::new(now, &mut effects, &[]), &mut (), &view, packet);
+        self.table.on_enqueue(&mut FullCx::new(now, &mut effects, &[]), &mut (), &view, packet);
         self.queue[usize::from(port)] += u64::from(packet.header.size);
     }
 
     fn leave(&mut self, now: Time, port: u16, packet: &mut Packet<Fncc<5>>) {
         self.queue[usize::from(port)] -= u64::from(packet.header.size);
         let (view, mut effects) = (self.view(port), Vec::new());
-        self.table.on_depart(&mut Full::new(now, &mut effects, &[]), &mut (), &view, packet);
+        self.table.on_depart(&mut FullCx::new(now, &mut effects, &[]), &mut (), &view, packet);
         self.tx_bytes[usize::from(port)] += u64::from(packet.header.size);
     }
 
     /// The records of an ACK that came in through port 1 and passes port 0.
     fn ack(&mut self, now: Time) -> Vec<IntRecord> {
-        let mut packet = Switch::packet(Kind::Ack, 1, 86);
+        let mut packet = Switch::packet(PacketKind::Ack, 1, 86);
         self.join(now, 0, &mut packet);
         self.leave(now, 0, &mut packet);
         let Body::Meta(report) = &packet.body else { unreachable!() };
@@ -283,7 +283,7 @@ impl Switch {
 /// Three packets of 1000 B for port 1, of which two leave, at 1.0 and 1.08 us.
 fn busy(switch: &mut Switch) {
     let at = Time::from_ns;
-    let mut data = Switch::packet(Kind::Data, 0, 1000);
+    let mut data = Switch::packet(PacketKind::Data, 0, 1000);
     for _ in 0..3 {
         switch.join(at(1_000), 1, &mut data);
     }
@@ -301,7 +301,7 @@ fn an_ack_tells_of_the_port_through_which_it_came_in() {
     // Before the second departure 1000 B had been sent; then one packet waits, and another joins.
     let waiting = |bytes| record(LINE, Time::from_ns(1_080), 1000, bytes);
     assert_eq!(switch.ack(Time::from_ns(1_090)), [waiting(1000)]);
-    switch.join(Time::from_ns(1_100), 1, &mut Switch::packet(Kind::Data, 0, 500));
+    switch.join(Time::from_ns(1_100), 1, &mut Switch::packet(PacketKind::Data, 0, 500));
     assert_eq!(switch.ack(Time::from_ns(1_110)), [waiting(1500)]);
 }
 
@@ -313,7 +313,7 @@ fn a_table_with_a_period_tells_what_was_at_its_last_update() {
     assert_eq!(switch.ack(Time::from_ns(1_990)), [record(LINE, Time::ZERO, 0, 0)]);
     let told = [record(LINE, Time::from_ns(1_080), 1000, 1000)];
     assert_eq!(switch.ack(us(2)), told);
-    switch.join(Time::from_ns(2_100), 1, &mut Switch::packet(Kind::Data, 0, 500));
+    switch.join(Time::from_ns(2_100), 1, &mut Switch::packet(PacketKind::Data, 0, 500));
     assert_eq!(switch.ack(Time::from_ns(2_999)), told);
     // Nothing happened at 3 and 4 us.
     let later = [record(LINE, Time::from_ns(1_080), 1000, 1500)];

@@ -2,8 +2,8 @@
 //! flows, the credit scheduler.
 
 use schemes::contract::{
-    Address, CodePoint, Flags, Header, HostCx, HostPlace, Kind, LinkRates, PathFacts, Rp, Scheme,
-    SwitchFacts,
+    Address, EcnCodePoint, Flags, Header, HostCx, HostPlace, LinkRates, PacketKind, PathFacts, Rp,
+    Scheme, SwitchFacts,
 };
 use schemes::hiercc::{
     Claim, Control, Downlink, FirstHop, Flows, Hiercc, HierccParams, ReactionPoint, Stamp, Voq,
@@ -339,16 +339,16 @@ fn a_sender_marks_every_10_us_and_does_as_it_is_told() {
     };
     let marked = [0, 1, 9, 10, 19, 25, 34, 35].map(|now| at(&mut sender, us(now), None));
     assert_eq!(marked, [true, false, false, true, false, true, false, true]);
-    assert_eq!((sender.allow().rate, sender.allow().hold_until), (LINE, Time::ZERO));
+    assert_eq!((sender.limits().rate, sender.limits().not_before), (LINE, Time::ZERO));
     at(&mut sender, us(40), Some(Control::Rate(Rate::from_gbps(3))));
-    assert_eq!(sender.allow().rate, Rate::from_gbps(3));
+    assert_eq!(sender.limits().rate, Rate::from_gbps(3));
     // What a faster host of the rack may send.
     at(&mut sender, us(40), Some(Control::Rate(Rate::from_gbps(100))));
-    assert_eq!(sender.allow().rate, LINE);
+    assert_eq!(sender.limits().rate, LINE);
     at(&mut sender, us(41), Some(Control::Rate(Rate::ZERO)));
-    assert_eq!(sender.allow().hold_until, us(10_041), "stopped, but not for ever");
+    assert_eq!(sender.limits().not_before, us(10_041), "stopped, but not for ever");
     at(&mut sender, us(42), Some(Control::Rate(Rate::from_gbps(2))));
-    let goes_on = (sender.allow().rate, sender.allow().hold_until);
+    let goes_on = (sender.limits().rate, sender.limits().not_before);
     assert_eq!(goes_on, (Rate::from_gbps(2), Time::ZERO));
 }
 
@@ -360,10 +360,10 @@ fn header() -> Header {
         size: 1088,
         payload: 1000,
         ingress: 0,
-        kind: Kind::Data,
+        kind: PacketKind::Data,
         priority: 3,
-        code_point: CodePoint::Capable,
-        echo: CodePoint::Capable,
+        code_point: EcnCodePoint::NotMarked,
+        echo: EcnCodePoint::NotMarked,
         flags: Flags::empty(),
     }
 }

@@ -14,7 +14,7 @@ const SWITCHES: [(&str, bool, &[&str]); 7] = [
     ("ROUTES", false, &["route"]),
     ("RECIRCULATES", false, &["turn"]),
     ("SUB_QUEUES", false, &["sub_queue", "gate"]),
-    ("INPUT_QUEUES", false, &["on_input", "detour", "restrains", "crossing"]),
+    ("INPUT_QUEUES", false, &["on_input", "reroute", "may_block", "crossing"]),
 ];
 
 /// The schemes and congestion points that `source` implements: the line of each and what it says.

@@ -5,7 +5,7 @@ mod records;
 
 use proptest::prelude::*;
 use records::record;
-use schemes::contract::{Ack, CodePoint, HostCx, LinkRates, PathFacts, Rp, Scheme};
+use schemes::contract::{Ack, EcnCodePoint, HostCx, LinkRates, PathFacts, Rp, Scheme};
 use schemes::hpcc::{Hpcc, HpccParams, ReactionPoint, Variant};
 use schemes::int::{IntFormat, IntRecord, IntStack};
 use units::{Bytes, NodeId, PortId, Rate, Time};
@@ -274,7 +274,7 @@ fn nacks_and_repeated_acks_are_passed_over() {
         newly_acked: Bytes::new(1000),
         next_to_send: 110_000,
         nack: true,
-        echo: CodePoint::Capable,
+        echo: EcnCodePoint::NotMarked,
         rtt: us(9),
         meta: &meta,
     };

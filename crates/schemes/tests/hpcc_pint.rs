@@ -2,8 +2,9 @@
 //! known, and what the sender makes of it. 100 Gb/s, T = 8 us: the BDP is 100 KB.
 
 use schemes::contract::{
-    Ack, Address, Body, CodePoint, Cp, Flags, Header, HostCx, HostFacts, Kind, LinkRates, Local,
-    Observable, Packet, PathFacts, PortFacts, PortView, Rp, Scheme, SwitchFacts, WireFacts,
+    Ack, Address, Body, Cp, EcnCodePoint, Flags, Header, HostCx, HostFacts, LinkRates, LocalCx,
+    Packet, PacketKind, PathFacts, PortFacts, PortView, Rp, Scheme, SenderMetric, SwitchFacts,
+    WireFacts,
 };
 use schemes::hpcc_pint::{Codes, HpccPint, HpccPintParams, ReactionPoint};
 use std::sync::Arc;
@@ -16,7 +17,7 @@ fn paper() -> HpccPintParams {
     HpccPint::preset("hpcc-pint-paper", LINE)
 }
 
-fn blank(kind: Kind, sequence: u64, size: u16) -> Header {
+fn blank(kind: PacketKind, sequence: u64, size: u16) -> Header {
     Header {
         address: Address { hash: 0x1234_5678, ..Address::default() },
         sequence,
@@ -26,8 +27,8 @@ fn blank(kind: Kind, sequence: u64, size: u16) -> Header {
         ingress: 0,
         kind,
         priority: 3,
-        code_point: CodePoint::Capable,
-        echo: CodePoint::Capable,
+        code_point: EcnCodePoint::NotMarked,
+        echo: EcnCodePoint::NotMarked,
         flags: Flags::ACK_REQUESTED,
     }
 }
@@ -61,7 +62,7 @@ impl Bench {
             wire: WireFacts {
                 packet_bytes: Bytes::new(1083),
                 ack_bytes: Bytes::new(86),
-                least_bytes: Bytes::new(84),
+                min_control_bytes: Bytes::new(84),
             },
             seed: 7,
         };
@@ -89,7 +90,8 @@ impl Bench {
                     rates: &LinkRates::new([]),
                     seed: 7 + u64::from(node),
                 };
-                let cp = HpccPint::cp(&params, &switch).expect("every switch takes part");
+                let cp =
+                    HpccPint::congestion_point(&params, &switch).expect("every switch takes part");
                 let port = cp.port(&params, &facts);
                 (cp, port)
             })
@@ -109,7 +111,7 @@ impl Bench {
 
     /// The next data packet.
     fn data(&mut self) -> Packet<HpccPint> {
-        let mut header = blank(Kind::Data, self.next, 1050);
+        let mut header = blank(PacketKind::Data, self.next, 1050);
         self.next += 1000;
         let mut meta = <HpccPint as Scheme>::Meta::default();
         let mut outbox = Vec::new();
@@ -129,7 +131,7 @@ impl Bench {
             tx_bytes: 0,
             last_departure: Time::ZERO,
         };
-        cp.on_depart(&mut Local { now }, port, &view, packet);
+        cp.on_depart(&mut LocalCx { now }, port, &view, packet);
     }
 
     /// Its ACK arrives, with all sent that the bench has made.
@@ -144,7 +146,7 @@ impl Bench {
             newly_acked: Bytes::new(1000),
             next_to_send: self.next,
             nack,
-            echo: CodePoint::Capable,
+            echo: EcnCodePoint::NotMarked,
             rtt: RTT,
             meta,
         };
@@ -161,7 +163,7 @@ impl Bench {
 
     /// What the sender takes for U.
     fn sender(&self) -> f64 {
-        self.rp.observe(Time::ZERO, Observable::Alpha).expect("a number")
+        self.rp.observe(Time::ZERO, SenderMetric::Alpha).expect("a number")
     }
 }
 
@@ -250,7 +252,7 @@ fn acks_count_as_load_and_carry_nothing_of_it() {
         let now = Time::from_ns(168 * packet);
         let mut data = bench.data();
         bench.pass(0, now, 0, &mut data);
-        let mut ack = Packet { header: blank(Kind::Ack, 0, 1050), body: data.body };
+        let mut ack = Packet { header: blank(PacketKind::Ack, 0, 1050), body: data.body };
         bench.pass(0, now + Time::from_ns(84), 100_000_000, &mut ack);
         let (Body::Meta(of_ack), Body::Meta(of_data)) = (&ack.body, &data.body) else {
             unreachable!()
@@ -281,7 +283,7 @@ fn the_sender_gets_the_largest_of_the_path() {
     }
     within(bench.sender(), 1.7, 0.1);
     // HPCC's law on it, a round trip an ACK: the window is at its floor.
-    assert_eq!(bench.rp.allow().window, Bytes::new(1000));
+    assert_eq!(bench.rp.limits().window, Bytes::new(1000));
 }
 
 #[test]
@@ -331,7 +333,7 @@ fn nacks_count_in_the_simulators_form_alone() {
         bench.answer(&data, true);
         // A queue of twice the BDP.
         assert_eq!(bench.sender() > 1.9, counts, "{preset}");
-        assert_eq!(bench.rp.allow().rate < LINE, counts, "{preset}");
+        assert_eq!(bench.rp.limits().rate < LINE, counts, "{preset}");
     }
 }
 

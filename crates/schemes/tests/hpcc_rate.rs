@@ -5,7 +5,7 @@ mod records;
 
 use records::record;
 use schemes::contract::{
-    Ack, CodePoint, HostCx, LinkRates, PathFacts, PortFacts, Rp, Scheme, SwitchFacts,
+    Ack, EcnCodePoint, HostCx, LinkRates, PathFacts, PortFacts, Rp, Scheme, SwitchFacts,
 };
 use schemes::hpcc::rate::ReactionPoint;
 use schemes::hpcc::{Hpcc, HpccParams, Variant};
@@ -241,7 +241,7 @@ fn ack<const N: usize>(meta: &IntStack<N>, next_expected: u64, sent: u64) -> Ack
         newly_acked: Bytes::new(1000),
         next_to_send: sent,
         nack: false,
-        echo: CodePoint::Capable,
+        echo: EcnCodePoint::NotMarked,
         rtt: us(9),
         meta,
     }

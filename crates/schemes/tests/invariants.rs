@@ -5,16 +5,16 @@ mod heap;
 mod world;
 
 use proptest::prelude::*;
-use schemes::contract::{Allow, CodePoint, Rp, Scheme};
+use schemes::contract::{EcnCodePoint, Rp, Scheme, SendLimits};
 use units::Time;
 use world::{Operation, PAYLOAD, World};
 
 fn operation() -> impl Strategy<Value = Operation> {
     let queue = prop_oneof![Just(0), 0..100_000_u64, 0..20_000_000_u64];
     let code_point = prop_oneof![
-        4 => Just(CodePoint::Capable),
-        1 => Just(CodePoint::UndeterminedEncountered),
-        2 => Just(CodePoint::CongestionExperienced),
+        4 => Just(EcnCodePoint::NotMarked),
+        1 => Just(EcnCodePoint::Undetermined),
+        2 => Just(EcnCodePoint::CongestionExperienced),
     ];
     let wait = prop_oneof![
         4 => 0..200_000_u64,
@@ -36,7 +36,7 @@ fn operation() -> impl Strategy<Value = Operation> {
 }
 
 /// What the sender was allowed after each operation.
-fn history<S: Scheme>(preset: &str, operations: &[Operation], probed: bool) -> Vec<Allow> {
+fn history<S: Scheme>(preset: &str, operations: &[Operation], probed: bool) -> Vec<SendLimits> {
     let mut world = World::<S>::new(preset);
     world.check();
     operations
@@ -47,7 +47,7 @@ fn history<S: Scheme>(preset: &str, operations: &[Operation], probed: bool) -> V
             if probed {
                 world.observe();
             }
-            world.rp.allow()
+            world.rp.limits()
         })
         .collect()
 }
@@ -79,9 +79,9 @@ fn messages<S: Scheme>(world: &mut World<S>, count: u32) {
         for packet in 0..4 {
             let queue_bytes = u64::from(number) * 7_919 % 1_000_000 * u64::from(number / 8 % 2);
             let code_point = match (number + packet) % 5 {
-                0 => CodePoint::CongestionExperienced,
-                1 => CodePoint::UndeterminedEncountered,
-                _ => CodePoint::Capable,
+                0 => EcnCodePoint::CongestionExperienced,
+                1 => EcnCodePoint::Undetermined,
+                _ => EcnCodePoint::NotMarked,
             };
             world.apply(&Operation::Deliver { queue_bytes, code_point });
             world.apply(&Operation::Acknowledge);

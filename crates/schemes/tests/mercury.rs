@@ -2,9 +2,9 @@
 //! byte), a base round trip of 32 us and so a BDP of 160 KB, a threshold of 5 KB, T = 10 us.
 
 use schemes::contract::{
-    Address, Body, CodePoint, Cp, Emits, Flags, Full, Header, HostCx, HostFacts, Kind, Level,
-    LinkRates, Local, Observable, Packet, PathFacts, PortFacts, PortView, Rp, Scheme, SwitchEffect,
-    SwitchFacts, Target, WireFacts,
+    Address, Body, Cp, EcnCodePoint, Emits, Flags, FullCx, Header, HostCx, HostFacts, Level,
+    LinkRates, LocalCx, Packet, PacketKind, PathFacts, PortFacts, PortView, QpEnd, Rp, Scheme,
+    SenderMetric, SwitchEffect, SwitchFacts, WireFacts,
 };
 use schemes::dcqcn::Dcqcn;
 use schemes::mercury::{
@@ -210,7 +210,7 @@ impl Switch {
             rates: &LinkRates::new([]),
             seed: 1,
         };
-        let cp = Scheme0::cp(&params, &switch).expect("every switch takes part");
+        let cp = Scheme0::congestion_point(&params, &switch).expect("every switch takes part");
         let port = Cp::<Scheme0>::port(&cp, &params, &facts);
         Switch { cp, port, queue: 0, effects: Vec::new() }
     }
@@ -229,12 +229,12 @@ impl Switch {
     /// A thousand bytes from host `src` join: who is told what.
     fn join(&mut self, now: Time, src: u32) -> Vec<(u32, Notice)> {
         let view = self.view();
-        let full = Full::new(now, &mut self.effects, &[]);
+        let full = FullCx::new(now, &mut self.effects, &[]);
         let mut cx = <Emits as Level>::arrive::<Scheme0>(full);
         self.cp.on_enqueue(&mut cx, &mut self.port, &view, &mut data(src));
         self.queue += 1_000;
         let notices = self.effects.drain(..).map(|effect| match effect {
-            SwitchEffect::ToHost(address, Target::Source, notice) => (address.src, notice),
+            SwitchEffect::ToHost(address, QpEnd::Sender, notice) => (address.src, notice),
             _ => panic!("Mercury only notifies senders"),
         });
         notices.collect()
@@ -243,12 +243,12 @@ impl Switch {
     fn leave(&mut self, now: Time, src: u32) {
         self.queue -= 1_000;
         let view = self.view();
-        self.cp.on_depart(&mut Local { now }, &mut self.port, &view, &mut data(src));
+        self.cp.on_depart(&mut LocalCx { now }, &mut self.port, &view, &mut data(src));
     }
 
     fn pfc(&mut self, now: Time, paused: bool) {
         let view = self.view();
-        let full = Full::new(now, &mut self.effects, &[]);
+        let full = FullCx::new(now, &mut self.effects, &[]);
         let mut cx = <Emits as Level>::arrive::<Scheme0>(full);
         let class = Priority::new(3);
         Cp::<Scheme0>::on_pfc(&mut self.cp, &mut cx, &mut self.port, &view, class, paused);
@@ -267,10 +267,10 @@ fn data(src: u32) -> Packet<Scheme0> {
         size: 1_000,
         payload: 900,
         ingress: 0,
-        kind: Kind::Data,
+        kind: PacketKind::Data,
         priority: 3,
-        code_point: CodePoint::Capable,
-        echo: CodePoint::Capable,
+        code_point: EcnCodePoint::NotMarked,
+        echo: EcnCodePoint::NotMarked,
         flags: Flags::ACK_REQUESTED,
     };
     Packet { header, body: Body::Meta(()) }
@@ -308,7 +308,7 @@ fn priorities_have_nothing_to_do_with_each_other() {
     let mut other = data(2);
     other.header.priority = 4;
     let view = PortView { class_bytes: 0, ..switch.view() };
-    let full = Full::new(us(1), &mut switch.effects, &[]);
+    let full = FullCx::new(us(1), &mut switch.effects, &[]);
     let mut cx = <Emits as Level>::arrive::<Scheme0>(full);
     switch.cp.on_enqueue(&mut cx, &mut switch.port, &view, &mut other);
     assert!(switch.effects.is_empty());
@@ -368,7 +368,7 @@ impl Bench {
             wire: WireFacts {
                 packet_bytes: Bytes::new(1082),
                 ack_bytes: Bytes::new(86),
-                least_bytes: Bytes::new(84),
+                min_control_bytes: Bytes::new(84),
             },
             seed: 7,
         };
@@ -399,7 +399,7 @@ impl Bench {
     }
 
     fn window(&self) -> u64 {
-        self.sender.allow().window.get()
+        self.sender.limits().window.get()
     }
 
     fn counters(&self) -> Vec<u64> {
@@ -414,9 +414,9 @@ fn a_cnp_cuts_the_rate_and_sets_the_window() {
     assert_eq!(bench.sender.next_timer(), Time::NEVER);
     bench.told(us(100), 40_000, true);
     // DCQCN's first cut halves the rate.
-    assert_eq!(bench.sender.allow().rate, Rate::from_gbps(20));
+    assert_eq!(bench.sender.limits().rate, Rate::from_gbps(20));
     assert_eq!(bench.window(), 40_000);
-    assert_eq!(bench.sender.observe(us(100), Observable::Window), Some(40_000.0));
+    assert_eq!(bench.sender.observe(us(100), SenderMetric::Window), Some(40_000.0));
     // 55 us later without another.
     assert_eq!(bench.sender.next_timer(), us(155));
     bench.at(us(155), |sender, cx| sender.on_timer(cx));
@@ -463,6 +463,6 @@ fn a_flow_is_misidentified_while_no_root_has_told_it() {
     assert_eq!(bench.counters(), [2, 2, 1, 1, 0]);
     bench.told(us(120), 1000, true);
     assert_eq!(bench.counters(), [3, 2, 1, 0, 0]);
-    Scheme0::on_stray(&mut bench.host, &notice);
+    Scheme0::on_late_ctl(&mut bench.host, &notice);
     assert_eq!(bench.counters(), [3, 2, 1, 0, 1]);
 }

@@ -1,8 +1,8 @@
 //! PACC's congestion point, as reconstructed, against sequences worked out by hand.
 
 use schemes::contract::{
-    Address, Body, CodePoint, Cp, Emits, Flags, Full, Header, Kind, Level, Packet, PortFacts,
-    PortView, Ports, Scheme, SwitchEffect, Target,
+    Address, Body, Cp, EcnCodePoint, Emits, Flags, FullCx, Header, Level, Packet, PacketKind,
+    PortFacts, PortView, Ports, QpEnd, Scheme, SwitchEffect,
 };
 use schemes::dcqcn::Cnp;
 use schemes::pacc::{CongestionPoint, Controller, FeedbackParams, FlowTable, Pacc, PaccParams};
@@ -136,7 +136,7 @@ impl World {
         World { cp, port: OnePort(state, view), sent: Vec::new() }
     }
 
-    fn enqueue(&mut self, now: Time, slot: u32, kind: Kind) {
+    fn enqueue(&mut self, now: Time, slot: u32, kind: PacketKind) {
         let header = Header {
             address: address(slot, slot),
             sequence: 0,
@@ -146,12 +146,12 @@ impl World {
             ingress: 0,
             kind,
             priority: 3,
-            code_point: CodePoint::Capable,
-            echo: CodePoint::Capable,
+            code_point: EcnCodePoint::NotMarked,
+            echo: EcnCodePoint::NotMarked,
             flags: Flags::ACK_REQUESTED,
         };
         let mut packet = Packet { header, body: Body::Meta(()) };
-        let mut cx = Emits::arrive(Full::<Pacc>::new(now, &mut self.sent, &[]));
+        let mut cx = Emits::arrive(FullCx::<Pacc>::new(now, &mut self.sent, &[]));
         self.cp.on_enqueue(&mut cx, &mut self.port.0, &self.port.1, &mut packet);
     }
 
@@ -160,7 +160,7 @@ impl World {
     fn timer(&mut self, now: Time, queue: u64) {
         assert_eq!(self.cp.next_timer(), now);
         self.port.1.queue_bytes = queue;
-        let mut cx = Emits::arrive(Full::<Pacc>::new(now, &mut self.sent, &[]));
+        let mut cx = Emits::arrive(FullCx::<Pacc>::new(now, &mut self.sent, &[]));
         self.cp.on_timer(&mut cx, &mut self.port);
     }
 }
@@ -170,14 +170,14 @@ fn congested_packets_bring_a_cnp_every_80_us() {
     // p is 1 as soon as anything is in excess, and one congested packet is enough.
     let feedback = FeedbackParams { integral_gain: 10.0, certain_count: 1, ..feedback() };
     let mut world = World::new(feedback);
-    world.enqueue(us(3), 5, Kind::Ack);
+    world.enqueue(us(3), 5, PacketKind::Ack);
     assert_eq!(world.cp.next_timer(), Time::NEVER, "only data matters");
-    world.enqueue(us(3), 5, Kind::Data);
+    world.enqueue(us(3), 5, PacketKind::Data);
     // Not counted: p was 0.
     world.timer(us(10), 100_000);
-    world.enqueue(us(11), 5, Kind::Data);
-    world.enqueue(us(12), 6, Kind::Data);
-    world.enqueue(us(13), 5, Kind::Data);
+    world.enqueue(us(11), 5, PacketKind::Data);
+    world.enqueue(us(12), 6, PacketKind::Data);
+    world.enqueue(us(13), 5, PacketKind::Data);
     for step in 2..=7 {
         world.timer(us(10 * step), 100_000);
         assert!(world.sent.is_empty());
@@ -187,7 +187,7 @@ fn congested_packets_bring_a_cnp_every_80_us() {
         .sent
         .iter()
         .map(|effect| match effect {
-            SwitchEffect::ToHost(address, Target::Source, Cnp) => address.sender_slot,
+            SwitchEffect::ToHost(address, QpEnd::Sender, Cnp) => address.sender_slot,
             other => panic!("{other:?}"),
         })
         .collect();
@@ -197,7 +197,7 @@ fn congested_packets_bring_a_cnp_every_80_us() {
     world.timer(us(90), 0);
     assert_eq!(world.cp.next_timer(), Time::NEVER);
     assert!(world.sent.is_empty());
-    world.enqueue(us(105), 5, Kind::Data);
+    world.enqueue(us(105), 5, PacketKind::Data);
     assert_eq!(world.cp.next_timer(), us(110));
 }
 
@@ -207,7 +207,7 @@ fn congested_packets_bring_a_cnp_every_80_us() {
 fn a_flush_leaves_the_control_step_due() {
     let feedback = FeedbackParams { flush_interval: us(4), ..feedback() };
     let mut world = World::new(feedback);
-    world.enqueue(us(3), 5, Kind::Data);
+    world.enqueue(us(3), 5, PacketKind::Data);
     world.timer(us(4), 100_000);
     world.timer(us(8), 100_000);
     world.timer(us(10), 100_000);
@@ -224,11 +224,11 @@ fn a_flush_leaves_the_control_step_due() {
 fn cnps_are_in_proportion_to_congested_packets() {
     let feedback = FeedbackParams { integral_gain: 10.0, certain_count: 8, ..feedback() };
     let mut world = World::new(feedback);
-    world.enqueue(us(1), 0, Kind::Data);
+    world.enqueue(us(1), 0, PacketKind::Data);
     for interval in 0..1_000 {
         let start = 80 * interval;
         for slot in [1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3] {
-            world.enqueue(us(start + 11), slot, Kind::Data);
+            world.enqueue(us(start + 11), slot, PacketKind::Data);
         }
         for step in 1..=8 {
             world.timer(us(start + 10 * step), 100_000);

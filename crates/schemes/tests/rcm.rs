@@ -2,8 +2,9 @@
 //! send window, the table of flows; and a switch that hears, tells, holds and detours.
 
 use schemes::contract::{
-    Address, Body, CodePoint, Cp, Crossing, Emit, Emits, Flags, Full, Header, InputView, Kind,
-    Level, LinkRates, Packet, PortFacts, PortView, Scheme, SwitchEffect, SwitchFacts, Verdict,
+    Address, Body, Cp, Crossing, EcnCodePoint, EmitCx, Emits, Flags, FullCx, Header, InputView,
+    Level, LinkRates, Packet, PacketKind, PortFacts, PortView, Scheme, SwitchEffect, SwitchFacts,
+    Verdict,
 };
 use schemes::params::{ParamError, Value};
 use schemes::rcm::{
@@ -326,7 +327,7 @@ fn switch(params: &RcmParams) -> RcmSwitch {
         rates: &LinkRates::new([]),
         seed: 1,
     };
-    Rcm::cp(params, &facts).unwrap()
+    Rcm::congestion_point(params, &facts).unwrap()
 }
 
 fn view(port: u16, bytes: u64) -> PortView {
@@ -349,10 +350,10 @@ fn data(src: u32, ingress: u16) -> Packet<Rcm> {
         size: 1_000,
         payload: 900,
         ingress,
-        kind: Kind::Data,
+        kind: PacketKind::Data,
         priority: 3,
-        code_point: CodePoint::Capable,
-        echo: CodePoint::Capable,
+        code_point: EcnCodePoint::NotMarked,
+        echo: EcnCodePoint::NotMarked,
         flags: Flags::empty(),
     };
     Packet { header, body: Body::Meta(()) }
@@ -363,9 +364,9 @@ fn id(src: u32) -> FlowId {
 }
 
 /// What a call has the switch do.
-fn with<T>(now: Time, hook: impl FnOnce(&mut Emit<'_, Rcm>) -> T) -> (T, Vec<(u16, Notice)>) {
+fn with<T>(now: Time, hook: impl FnOnce(&mut EmitCx<'_, Rcm>) -> T) -> (T, Vec<(u16, Notice)>) {
     let mut effects = Vec::new();
-    let result = hook(&mut Emits::arrive(Full::new(now, &mut effects, &[])));
+    let result = hook(&mut Emits::arrive(FullCx::new(now, &mut effects, &[])));
     let sent = effects.iter().map(|effect| match effect {
         SwitchEffect::ToLink(port, Control::Region(notice)) => (port.get(), *notice),
         other => panic!("{other:?}"),
@@ -408,7 +409,7 @@ fn notice(degree: u8, flows: &[FlowId]) -> Notice {
 
 fn hear(switch: &mut RcmSwitch, now: Time, port: u16, told: Notice) {
     let mut packet = data(0, port);
-    packet.header.kind = Kind::LinkCtl;
+    packet.header.kind = PacketKind::LinkControl;
     packet.body = Body::Ctl(Control::Region(told));
     let (verdict, _) = with(now, |cx| switch.on_arrival(cx, PortId::new(port), &mut packet));
     assert_eq!(verdict, Verdict::Consume);
@@ -463,8 +464,8 @@ fn the_latest_flows_go_upstream_first() {
 /// Whether a packet may cross.
 fn crossing(switch: &RcmSwitch, out: u16, header: &Header, now: Time) -> Crossing {
     let out = PortId::new(out);
-    if !Cp::<Rcm>::restrains(switch, out, now) {
-        return Crossing::Open;
+    if !Cp::<Rcm>::may_block(switch, out, now) {
+        return Crossing::Allowed;
     }
     Cp::<Rcm>::crossing(switch, out, header, now)
 }
@@ -479,14 +480,14 @@ fn the_edge_holds_harmful_flows_alone() {
     // Measured: 10 KB, of which 5 of host 5; cut to 2.5 KB.
     cross(&mut switch, us(1), (6, 1), 2, 5, 0);
     cross(&mut switch, us(1), (5, 0), 2, 5, 0);
-    assert_eq!(crossing(&switch, 5, us(1)), Crossing::Open);
+    assert_eq!(crossing(&switch, 5, us(1)), Crossing::Allowed);
     cross(&mut switch, us(1), (5, 0), 2, 3, 0);
-    assert_eq!(crossing(&switch, 5, us(1)), Crossing::Held);
-    assert_eq!(crossing(&switch, 6, us(1)), Crossing::Open);
+    assert_eq!(crossing(&switch, 5, us(1)), Crossing::Blocked);
+    assert_eq!(crossing(&switch, 6, us(1)), Crossing::Allowed);
     // 10 KB at 100 Gb/s.
     let until = us(1) + ns(800);
     assert_eq!(Cp::<Rcm>::next_timer(&switch), until);
-    assert_eq!(crossing(&switch, 5, until), Crossing::Open);
+    assert_eq!(crossing(&switch, 5, until), Crossing::Allowed);
 }
 
 /// A second congestion finds nothing left of the first, though no packet came to see that it was over.
@@ -498,21 +499,23 @@ fn a_window_lasts_no_longer_than_its_congestion() {
         let crossing = |switch: &RcmSwitch| crossing(switch, 2, &data(5, 0).header, begin);
         // Each time 10 KB are measured, and 2.5 KB are left.
         cross(&mut switch, begin, (5, 0), 2, 4, 0);
-        assert_eq!(crossing(&switch), Crossing::Open, "at {begin}");
+        assert_eq!(crossing(&switch), Crossing::Allowed, "at {begin}");
         cross(&mut switch, begin, (6, 1), 2, 5, 0);
         cross(&mut switch, begin, (5, 0), 2, 1, 0);
-        assert_eq!(crossing(&switch), Crossing::Open, "at {begin}");
+        assert_eq!(crossing(&switch), Crossing::Allowed, "at {begin}");
         cross(&mut switch, begin, (5, 0), 2, 3, 0);
-        assert_eq!(crossing(&switch), Crossing::Held, "at {begin}");
+        assert_eq!(crossing(&switch), Crossing::Blocked, "at {begin}");
     }
 }
 
 /// At a root they may go where nobody else does.
 #[test]
 fn a_root_is_never_idle_for_harmful_flows() {
-    for (release, expected) in
-        [("root", Crossing::Last), ("always", Crossing::Last), ("never", Crossing::Held)]
-    {
+    for (release, expected) in [
+        ("root", Crossing::AllowedIfLast),
+        ("always", Crossing::AllowedIfLast),
+        ("never", Crossing::Blocked),
+    ] {
         let params = RcmParams { region: RegionParams { release, ..region() }, ..params() };
         let mut switch = switch(&params);
         cross(&mut switch, us(1), (5, 2), 0, 20, 0);
@@ -526,10 +529,10 @@ fn a_root_is_never_idle_for_harmful_flows() {
     }
 }
 
-fn detour(switch: &mut RcmSwitch, now: Time, src: u32) -> u16 {
+fn reroute(switch: &mut RcmSwitch, now: Time, src: u32) -> u16 {
     let (port, _) = with(now, |cx| {
         let ports = [2, 3].map(PortId::new);
-        switch.detour(cx, &data(src, 0).header, &ports, PortId::new(2))
+        switch.reroute(cx, &data(src, 0).header, &ports, PortId::new(2))
     });
     port.get()
 }
@@ -538,19 +541,19 @@ fn detour(switch: &mut RcmSwitch, now: Time, src: u32) -> u16 {
 #[test]
 fn new_flows_go_around_congestion() {
     let mut switch = switch(&params());
-    assert_eq!(detour(&mut switch, us(1), 8), 2, "no congestion");
+    assert_eq!(reroute(&mut switch, us(1), 8), 2, "no congestion");
     hear(&mut switch, us(2), 2, notice(40, &[id(5)]));
-    assert_eq!(detour(&mut switch, us(2), 6), 2, "one CN is not several");
+    assert_eq!(reroute(&mut switch, us(2), 6), 2, "one CN is not several");
     hear(&mut switch, us(3), 2, notice(40, &[id(5)]));
-    assert_eq!(detour(&mut switch, us(3), 7), 3);
-    assert_eq!(detour(&mut switch, us(3), 8), 2, "not a new flow");
-    assert_eq!(detour(&mut switch, us(3), 5), 2, "harmful");
+    assert_eq!(reroute(&mut switch, us(3), 7), 3);
+    assert_eq!(reroute(&mut switch, us(3), 8), 2, "not a new flow");
+    assert_eq!(reroute(&mut switch, us(3), 5), 2, "harmful");
     // Flow 7 stays where it is, though that is now as bad.
     for _ in 0..2 {
         hear(&mut switch, us(4), 3, notice(63, &[id(7)]));
     }
-    assert_eq!(detour(&mut switch, us(4), 7), 3);
-    assert_eq!(detour(&mut switch, us(4), 9), 2, "both are congested, port 2 less");
+    assert_eq!(reroute(&mut switch, us(4), 7), 3);
+    assert_eq!(reroute(&mut switch, us(4), 9), 2, "both are congested, port 2 less");
     assert_eq!(switch_counter(&switch, "detours"), 1);
 
     let off = RcmParams { region: RegionParams { sar: false, ..region() }, ..params() };
@@ -558,15 +561,15 @@ fn new_flows_go_around_congestion() {
     for _ in 0..2 {
         hear(&mut still, us(3), 2, notice(63, &[id(5)]));
     }
-    assert_eq!(detour(&mut still, us(3), 7), 2);
+    assert_eq!(reroute(&mut still, us(3), 7), 2);
 
     let any = RcmParams { region: RegionParams { detour: "any", ..region() }, ..params() };
     let mut any = self::switch(&any);
-    assert_eq!(detour(&mut any, us(1), 8), 2);
+    assert_eq!(reroute(&mut any, us(1), 8), 2);
     for _ in 0..2 {
         hear(&mut any, us(3), 2, notice(40, &[id(5)]));
     }
-    assert_eq!(detour(&mut any, us(3), 8), 3, "any flow that is not harmful");
+    assert_eq!(reroute(&mut any, us(3), 8), 3, "any flow that is not harmful");
 }
 
 fn switch_counter(switch: &RcmSwitch, name: &str) -> u64 {

@@ -3,8 +3,9 @@
 
 use proptest::prelude::*;
 use schemes::contract::{
-    Address, Body, CodePoint, Cp, Departure, Emits, Flags, Full, Header, Kind, Level, LinkRates,
-    Packet, PathFacts, PortFacts, PortView, Ports, Scheme, SwitchEffect, SwitchFacts, Target,
+    Address, Body, Cp, Departure, EcnCodePoint, Emits, Flags, FullCx, Header, Level, LinkRates,
+    Packet, PacketKind, PathFacts, PortFacts, PortView, Ports, QpEnd, Scheme, SwitchEffect,
+    SwitchFacts,
 };
 use schemes::rocc::{
     CongestionPoint, Controller, EgressQueue, FairRate, FlowTable, ReactionPoint, Rocc, RoccParams,
@@ -164,10 +165,10 @@ fn data(qp: u32) -> Packet<Rocc> {
         size: 1082,
         payload: 1000,
         ingress: 0,
-        kind: Kind::Data,
+        kind: PacketKind::Data,
         priority: 3,
-        code_point: CodePoint::Capable,
-        echo: CodePoint::Capable,
+        code_point: EcnCodePoint::NotMarked,
+        echo: EcnCodePoint::NotMarked,
         flags: Flags::ACK_REQUESTED,
     };
     Packet { header, body: Body::Meta(()) }
@@ -216,7 +217,7 @@ impl World {
             seed: 1,
         };
         let params = RoccParams { flow_table: 16, ..paper() };
-        let cp = Rocc::cp(&params, &switch).unwrap();
+        let cp = Rocc::congestion_point(&params, &switch).unwrap();
         let view = PortView {
             port: facts.port,
             rate: LINE,
@@ -232,7 +233,7 @@ impl World {
     /// A packet joins the queue, and waits as it is returned.
     fn join(&mut self, mut packet: Packet<Rocc>) -> Packet<Rocc> {
         let mut effects = Vec::new();
-        let mut cx = Emits::arrive(Full::new(us(1), &mut effects, &[]));
+        let mut cx = Emits::arrive(FullCx::new(us(1), &mut effects, &[]));
         self.cp.on_enqueue(&mut cx, &mut self.ports.0, &self.ports.1, &mut packet);
         packet
     }
@@ -247,19 +248,19 @@ impl World {
     /// A packet that waits is lost.
     fn drop(&mut self, packet: &Packet<Rocc>) {
         let mut effects = Vec::new();
-        let mut cx = Emits::arrive(Full::new(us(2), &mut effects, &[]));
+        let mut cx = Emits::arrive(FullCx::new(us(2), &mut effects, &[]));
         self.cp.on_drop(&mut cx, &mut self.ports.0, &self.ports.1, packet);
     }
 
     /// The sources that are told when the timer fires, in order, and what.
     fn told(&mut self) -> Vec<(u32, FairRate)> {
         let (now, mut effects) = (self.cp.next_timer(), Vec::new());
-        let mut cx = Emits::arrive(Full::<Rocc>::new(now, &mut effects, &[]));
+        let mut cx = Emits::arrive(FullCx::<Rocc>::new(now, &mut effects, &[]));
         self.cp.on_timer(&mut cx, &mut self.ports);
         let mut told: Vec<_> = effects
             .iter()
             .map(|effect| match effect {
-                SwitchEffect::ToHost(address, Target::Source, message) => (address.src, *message),
+                SwitchEffect::ToHost(address, QpEnd::Sender, message) => (address.src, *message),
                 other => panic!("{other:?}"),
             })
             .collect();
@@ -274,7 +275,7 @@ fn each_flow_with_a_packet_in_the_queue_is_told_once() {
     let [one, two, ..] = [1, 2, 2, 3].map(|qp| world.join(data(qp)));
     // An ACK of another flow that waits there is nobody's data.
     let mut ack = data(4);
-    ack.header.kind = Kind::Ack;
+    ack.header.kind = PacketKind::Ack;
     world.join(ack);
     world.leave(one);
     world.leave(two);

@@ -1,7 +1,7 @@
 //! Swift's Algorithm 1 against values worked out by hand: 100 Gb/s, a round trip of 8 us over two
 //! switches, packets of 1000 bytes (1082 on the wire).
 
-use schemes::contract::{Ack, Allow, CodePoint, HostCx, LinkRates, PathFacts, Rp, Scheme};
+use schemes::contract::{Ack, EcnCodePoint, HostCx, LinkRates, PathFacts, Rp, Scheme, SendLimits};
 use schemes::swift::{ReactionPoint, Swift, SwiftParams};
 use units::{Bytes, Rate, Time};
 
@@ -39,7 +39,7 @@ fn close(got: f64, expected: f64) {
 fn a_queue_pair_begins_with_what_its_path_holds() {
     let rp = ReactionPoint::new(&flat(), &path());
     // 100 000 B are 92.4 packets on the wire.
-    assert_eq!(rp.permission(), Allow { window: Bytes::new(93_000), ..Allow::EVERYTHING });
+    assert_eq!(rp.permission(), SendLimits { window: Bytes::new(93_000), ..SendLimits::UNLIMITED });
     close(rp.target(), 27e6);
 }
 
@@ -133,7 +133,7 @@ fn a_window_below_one_packet_is_paced() {
         rp.acknowledge(us(10_000 * round), 1.0, us(270));
     }
     close(rp.cwnd(), 93.0 / 256.0);
-    let Allow { rate, window, .. } = rp.permission();
+    let SendLimits { rate, window, .. } = rp.permission();
     assert_eq!(window, Bytes::new(1000));
     // A packet of 1082 B each 270 us / 0.36328 = 743.23 us.
     let gap = rate.time_for(Bytes::new(1082)).ps() as f64;
@@ -141,7 +141,7 @@ fn a_window_below_one_packet_is_paced() {
     // Below one packet an ACK adds ai, and then the pacing ends.
     rp.acknowledge(us(90_000), 1.0, us(8));
     close(rp.cwnd(), 93.0 / 256.0 + 1.0);
-    assert_eq!(rp.permission().rate, Allow::EVERYTHING.rate);
+    assert_eq!(rp.permission().rate, SendLimits::UNLIMITED.rate);
     // 0.015 packets are the least.
     for round in 10..=40 {
         rp.acknowledge(us(10_000 * round), 1.0, us(270));
@@ -186,7 +186,7 @@ fn nacks_are_losses_and_a_held_window_stays() {
         newly_acked: Bytes::new(2000),
         next_to_send: 110_000,
         nack: true,
-        echo: CodePoint::CongestionExperienced,
+        echo: EcnCodePoint::CongestionExperienced,
         rtt: us(9),
         meta: &(),
     };

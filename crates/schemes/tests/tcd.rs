@@ -4,7 +4,7 @@ mod records;
 
 use records::record;
 use schemes::contract::{
-    Ack, CodePoint, HostCx, LinkRates, Observable, PathFacts, PortFacts, Rp, Scheme,
+    Ack, EcnCodePoint, HostCx, LinkRates, PathFacts, PortFacts, Rp, Scheme, SenderMetric,
 };
 use schemes::dcqcn::{Cnp, Dcqcn};
 use schemes::dcqcn_tcd::{DcqcnTcd, HoldingReactionPoint, Notification, TernaryNotificationPoint};
@@ -153,7 +153,7 @@ mod dcqcn {
     }
 
     fn rate(rp: &HoldingReactionPoint, now: Time) -> f64 {
-        rp.observe(now, Observable::Rate).unwrap()
+        rp.observe(now, SenderMetric::Rate).unwrap()
     }
 
     #[test]
@@ -238,9 +238,9 @@ mod dcqcn {
         let dcqcn = Dcqcn::preset("dcqcn-paper", Rate::from_gbps(40));
         let mut np = TernaryNotificationPoint::new(&dcqcn);
         let (none, ue, ce) = (
-            CodePoint::Capable,
-            CodePoint::UndeterminedEncountered,
-            CodePoint::CongestionExperienced,
+            EcnCodePoint::NotMarked,
+            EcnCodePoint::Undetermined,
+            EcnCodePoint::CongestionExperienced,
         );
         assert_eq!(np.answer(us(0), &dcqcn, none), None);
         assert_eq!(np.answer(us(1), &dcqcn, ue), Some(Notification::Undetermined));
@@ -274,9 +274,9 @@ mod dcqcn {
 mod timely {
     use super::*;
 
-    const NONE: CodePoint = CodePoint::Capable;
-    const UE: CodePoint = CodePoint::UndeterminedEncountered;
-    const CE: CodePoint = CodePoint::CongestionExperienced;
+    const NONE: EcnCodePoint = EcnCodePoint::NotMarked;
+    const UE: EcnCodePoint = EcnCodePoint::Undetermined;
+    const CE: EcnCodePoint = EcnCodePoint::CongestionExperienced;
 
     /// timely-paper at 10 Gb/s: beta 0.8, minRTT 20 us, T_low 50 us, T_high 500 us, delta 10 Mb/s.
     /// A weight of 1 makes the gradient that of the newest round trip alone.
@@ -309,13 +309,13 @@ mod timely {
             sender
         }
         /// An ACK for `bytes` more; the rate after it in bits per second.
-        fn ack(&mut self, bytes: u64, now: Time, rtt: Time, echo: CodePoint) -> u64 {
+        fn ack(&mut self, bytes: u64, now: Time, rtt: Time, echo: EcnCodePoint) -> u64 {
             self.acknowledged += bytes;
             let (acknowledged, sent) = (self.acknowledged, self.acknowledged + 64_000);
             self.rp.acknowledge(&self.params, now, acknowledged, sent, rtt, echo);
-            <TernaryReactionPoint as Rp<TimelyTcd>>::allow(&self.rp).rate.bps()
+            <TernaryReactionPoint as Rp<TimelyTcd>>::limits(&self.rp).rate.bps()
         }
-        fn segment(&mut self, now: Time, rtt: Time, echo: CodePoint) -> u64 {
+        fn segment(&mut self, now: Time, rtt: Time, echo: EcnCodePoint) -> u64 {
             self.ack(16_000, now, rtt, echo)
         }
     }
@@ -454,20 +454,20 @@ mod hpcc {
             let mut cx = HostCx { now, params: &params, host: &mut (), outbox: &mut outbox };
             rp.on_ack(&mut cx, &ack);
             (
-                rp.observe(now, Observable::Window).unwrap(),
-                rp.observe(now, Observable::Alpha).unwrap(),
+                rp.observe(now, SenderMetric::Window).unwrap(),
+                rp.observe(now, SenderMetric::Alpha).unwrap(),
             )
         };
         // The first only stores.
-        assert_eq!(window_after(CodePoint::Capable), (100_000.0, 1.0));
+        assert_eq!(window_after(EcnCodePoint::NotMarked), (100_000.0, 1.0));
         let close = |(window, u): (f64, f64), expected: f64, load: f64| {
             assert!((window - expected).abs() < 1e-6, "{window}, not {expected}");
             assert!((u - load).abs() < 1e-12, "{u}, not {load}");
         };
         let cut = 100_000.0 * 0.95 / 1.2 + 50.0;
-        close(window_after(CodePoint::Capable), cut, 1.2);
-        close(window_after(CodePoint::UndeterminedEncountered), cut + 50.0, 0.95);
+        close(window_after(EcnCodePoint::NotMarked), cut, 1.2);
+        close(window_after(EcnCodePoint::Undetermined), cut + 50.0, 0.95);
         let again = (cut + 50.0) * 0.95 / 1.2 + 50.0;
-        close(window_after(CodePoint::CongestionExperienced), again, 1.2);
+        close(window_after(EcnCodePoint::CongestionExperienced), again, 1.2);
     }
 }

@@ -5,8 +5,9 @@ mod external;
 use external::{AFAR, INSIDE, ports, us};
 use proptest::prelude::*;
 use schemes::contract::{
-    Address, Body, CodePoint, Cp, Departure, Flags, Full, Header, Kind, Level, LinkRates, Packet,
-    PortView, Scheme, Strict, SwitchEffect, SwitchFacts, Target, Turn, Verdict,
+    Address, Body, Cp, Departure, DequeueAction, EcnCodePoint, Flags, FullCx, Header, Level,
+    LinkRates, Packet, PacketKind, PortView, QpEnd, Scheme, Strict, SwitchEffect, SwitchFacts,
+    Verdict,
 };
 use schemes::dcqcn::Cnp;
 use schemes::params::Value;
@@ -46,13 +47,13 @@ impl External {
             rates: &LinkRates::new([]),
             seed: 1,
         };
-        let cp = Themis::cp(params, &switch).expect("it has a long link");
+        let cp = Themis::congestion_point(params, &switch).expect("it has a long link");
         let ports = facts.iter().map(|facts| cp.port(params, facts)).collect();
         External { cp, ports, effects: Vec::new() }
     }
 
     fn arrives(&mut self, now: Time, port: u16, packet: &mut Packet<Themis>) -> Verdict {
-        let mut cx = Full::new(now, &mut self.effects, &[]);
+        let mut cx = FullCx::new(now, &mut self.effects, &[]);
         self.cp.on_arrival(&mut cx, PortId::new(port), packet)
     }
 
@@ -60,7 +61,7 @@ impl External {
     fn joins(&mut self, now: Time, port: u16, packet: &mut Packet<Themis>) {
         assert_eq!(self.arrives(now, INSIDE, packet), Verdict::Forward);
         let view = view(port);
-        let mut cx = Full::new(now, &mut self.effects, &[]);
+        let mut cx = FullCx::new(now, &mut self.effects, &[]);
         self.cp.on_enqueue(&mut cx, &mut self.ports[usize::from(port)], &view, packet);
     }
 
@@ -75,7 +76,7 @@ impl External {
     fn cnps(&mut self) -> usize {
         let made = self.effects.drain(..);
         made.map(|effect| match effect {
-            SwitchEffect::ToHost(_, Target::Source, Cnp) => 1,
+            SwitchEffect::ToHost(_, QpEnd::Sender, Cnp) => 1,
             other => panic!("{other:?}"),
         })
         .sum()
@@ -103,7 +104,7 @@ fn view(port: u16) -> PortView {
     }
 }
 
-fn header(kind: Kind, flow: u32, sequence: u64) -> Header {
+fn header(kind: PacketKind, flow: u32, sequence: u64) -> Header {
     Header {
         address: Address { src: 3, dst: 9, flow, receiver_slot: flow, ..Address::default() },
         sequence,
@@ -113,30 +114,33 @@ fn header(kind: Kind, flow: u32, sequence: u64) -> Header {
         ingress: 0,
         kind,
         priority: 3,
-        code_point: CodePoint::Capable,
-        echo: CodePoint::Capable,
-        flags: Flags::ACK_REQUESTED | Flags::TO_SOURCE.when(kind != Kind::Data),
+        code_point: EcnCodePoint::NotMarked,
+        echo: EcnCodePoint::NotMarked,
+        flags: Flags::ACK_REQUESTED | Flags::TO_SOURCE.when(kind != PacketKind::Data),
     }
 }
 
 fn data(flow: u32, sequence: u64) -> Packet<Themis> {
-    Packet { header: header(Kind::Data, flow, sequence), body: Body::Meta(Default::default()) }
+    Packet {
+        header: header(PacketKind::Data, flow, sequence),
+        body: Body::Meta(Default::default()),
+    }
 }
 
 fn marked(flow: u32) -> Packet<Themis> {
     let mut packet = data(flow, 0);
-    packet.header.code_point = CodePoint::CongestionExperienced;
+    packet.header.code_point = EcnCodePoint::CongestionExperienced;
     packet
 }
 
 fn cnp(flow: u32) -> Packet<Themis> {
-    Packet { header: header(Kind::Ctl, flow, 0), body: Body::Ctl(Cnp) }
+    Packet { header: header(PacketKind::Control, flow, 0), body: Body::Ctl(Cnp) }
 }
 
 fn echo(flow: u32) -> Packet<Themis> {
     let mut packet = data(flow, 0);
-    packet.header = header(Kind::Ack, flow, 0);
-    packet.header.echo = CodePoint::CongestionExperienced;
+    packet.header = header(PacketKind::Ack, flow, 0);
+    packet.header.echo = EcnCodePoint::CongestionExperienced;
     packet
 }
 
@@ -155,7 +159,7 @@ fn only_switches_with_long_links_take_part() {
         rates: &LinkRates::new([]),
         seed: 1,
     };
-    assert!(Themis::cp(&params, &switch).is_none());
+    assert!(Themis::congestion_point(&params, &switch).is_none());
 }
 
 #[test]
@@ -164,7 +168,7 @@ fn a_mark_on_its_way_out_is_cleared_and_notified_once_an_interval() {
     for (at, made) in [(us(0), 1), (us(20), 0), (us(49), 0), (us(51), 1), (us(100), 0)] {
         let mut packet = marked(1);
         external.joins(at, AFAR, &mut packet);
-        assert_eq!(packet.header.code_point, CodePoint::Capable);
+        assert_eq!(packet.header.code_point, EcnCodePoint::NotMarked);
         assert_eq!(external.cnps(), made, "at {at}");
     }
     // Another flow has its own interval.
@@ -173,14 +177,20 @@ fn a_mark_on_its_way_out_is_cleared_and_notified_once_an_interval() {
     // What stays in this data centre keeps its mark.
     let mut packet = marked(5);
     external.joins(us(100), INSIDE, &mut packet);
-    assert_eq!((external.cnps(), packet.header.code_point), (0, CodePoint::CongestionExperienced));
+    assert_eq!(
+        (external.cnps(), packet.header.code_point),
+        (0, EcnCodePoint::CongestionExperienced)
+    );
     // Marks of this switch's own queue count where they leave, but not towards the hosts here.
     let mut packet = marked(3);
     external.departs(us(100), AFAR, &mut packet);
-    assert_eq!((external.cnps(), packet.header.code_point), (1, CodePoint::Capable));
+    assert_eq!((external.cnps(), packet.header.code_point), (1, EcnCodePoint::NotMarked));
     let mut packet = marked(4);
     external.departs(us(100), INSIDE, &mut packet);
-    assert_eq!((external.cnps(), packet.header.code_point), (0, CodePoint::CongestionExperienced));
+    assert_eq!(
+        (external.cnps(), packet.header.code_point),
+        (0, EcnCodePoint::CongestionExperienced)
+    );
 }
 
 #[test]
@@ -197,7 +207,10 @@ fn notifications_from_afar_keep_to_the_same_interval() {
     let mut external = External::new(&params("themis", &[("notify", Value::Flag(false))]));
     let mut packet = marked(1);
     external.joins(us(0), AFAR, &mut packet);
-    assert_eq!((external.cnps(), packet.header.code_point), (0, CodePoint::CongestionExperienced));
+    assert_eq!(
+        (external.cnps(), packet.header.code_point),
+        (0, EcnCodePoint::CongestionExperienced)
+    );
     assert_eq!(external.arrives(us(1), AFAR, &mut cnp(1)), Verdict::Forward);
     assert_eq!(external.arrives(us(2), AFAR, &mut cnp(1)), Verdict::Forward);
 }
@@ -241,8 +254,8 @@ fn an_echo_is_a_notification_where_receivers_send_no_cnps() {
         assert!(!late.header.flags.contains(Flags::MARK), "what comes from afar is not reacted to");
         (ack.header.flags.contains(Flags::MARK), passes, late.header.echo)
     };
-    assert_eq!(blocks("ack-echo"), (true, 50, CodePoint::Capable));
-    assert_eq!(blocks("cnp"), (false, 0, CodePoint::CongestionExperienced));
+    assert_eq!(blocks("ack-echo"), (true, 50, EcnCodePoint::NotMarked));
+    assert_eq!(blocks("cnp"), (false, 0, EcnCodePoint::CongestionExperienced));
 }
 
 /// Receivers space their CNPs; marks that ACKs echo come with each packet, and are no more of a reason to block.
@@ -328,20 +341,23 @@ fn the_prototype_notifies_each_marked_packet_and_more_every_10_us() {
         external.arrives(us(at), AFAR, &mut packet);
         assert_eq!(external.cnps(), 0, "not before it leaves");
         external.departs(us(at), INSIDE, &mut packet);
-        assert_eq!((external.cnps(), packet.header.code_point), (made, CodePoint::Capable));
+        assert_eq!((external.cnps(), packet.header.code_point), (made, EcnCodePoint::NotMarked));
     }
     // A mark that its own queue made stays.
     let mut packet = data(1, 0);
     external.arrives(us(20), INSIDE, &mut packet);
-    packet.header.code_point = CodePoint::CongestionExperienced;
+    packet.header.code_point = EcnCodePoint::CongestionExperienced;
     external.departs(us(20), AFAR, &mut packet);
-    assert_eq!((external.cnps(), packet.header.code_point), (0, CodePoint::CongestionExperienced));
+    assert_eq!(
+        (external.cnps(), packet.header.code_point),
+        (0, EcnCodePoint::CongestionExperienced)
+    );
     // And it holds nothing back.
     let mut ack = echo(1);
     assert_eq!(external.arrives(us(21), AFAR, &mut ack), Verdict::Forward);
     assert_eq!(
         (ack.header.echo, ack.header.flags.contains(Flags::MARK)),
-        (CodePoint::CongestionExperienced, false)
+        (EcnCodePoint::CongestionExperienced, false)
     );
 }
 
@@ -349,14 +365,14 @@ fn the_prototype_notifies_each_marked_packet_and_more_every_10_us() {
 fn the_prototypes_round_puts_back_what_comes_before_its_first_returns() {
     let mut prototype = Prototype::new(&params("themis-prototype", &[]).external);
     let leaves = |prototype: &mut Prototype, at: u64, sequence: u64| {
-        let turn = prototype.turn(us(at), &header(Kind::Data, 1, sequence * 1000));
-        assert_ne!(turn, Turn::GoesBack, "a port that puts a packet back rests");
-        turn == Turn::Leaves
+        let turn = prototype.turn(us(at), &header(PacketKind::Data, 1, sequence * 1000));
+        assert_ne!(turn, DequeueAction::Requeue, "a port that puts a packet back rests");
+        turn == DequeueAction::Send
     };
-    let mut word = header(Kind::Ack, 1, 0);
+    let mut word = header(PacketKind::Ack, 1, 0);
     prototype.on_arrival(us(1), &mut word);
     assert!(leaves(&mut prototype, 1, 1), "an ACK without an echo");
-    word.echo = CodePoint::CongestionExperienced;
+    word.echo = EcnCodePoint::CongestionExperienced;
     prototype.on_arrival(us(2), &mut word);
     // The first notification arms for as long as it takes. 2, 3 and 4 go back; 5 joins before 4
     // does: the queue is then 2 3 5 4.
@@ -380,7 +396,8 @@ fn the_prototypes_next_round_is_made_ready_by_a_packet_that_leaves() {
             prototype.on_arrival(us(heard), &mut word);
         }
         let leaves = |&(at, sequence)| {
-            prototype.turn(us(at), &header(Kind::Data, 1, sequence * 1000)) == Turn::Leaves
+            prototype.turn(us(at), &header(PacketKind::Data, 1, sequence * 1000))
+                == DequeueAction::Send
         };
         turns.iter().map(leaves).collect::<Vec<_>>()
     };
@@ -400,10 +417,10 @@ fn the_prototype_blocks_for_no_cnps() {
     let mut prototype = Prototype::new(&params("themis-prototype", &[]).external);
     let begins = |prototype: &mut Prototype, mut word: Header| {
         prototype.on_arrival(us(0), &mut word);
-        prototype.turn(us(1), &header(Kind::Data, 1, 1000)) != Turn::Leaves
+        prototype.turn(us(1), &header(PacketKind::Data, 1, 1000)) != DequeueAction::Send
     };
     assert!(!begins(&mut prototype, cnp(1).header));
-    assert!(begins(&mut prototype, Header { kind: Kind::Nack, ..echo(1).header }));
+    assert!(begins(&mut prototype, Header { kind: PacketKind::Nack, ..echo(1).header }));
 }
 
 /// A flow whose next round only waits for a packet gives way, but not while places are unused.
@@ -417,8 +434,8 @@ fn a_flow_of_the_prototype_gives_way_where_no_place_is_unused() {
             prototype.on_arrival(us(u64::from(flow) * 1000), &mut echo(flow).header);
         }
         let now = us(u64::from(flows) * 1000);
-        let mut turn = |flow| prototype.turn(now, &header(Kind::Data, flow, 1000));
-        (0..flows).filter(|&flow| turn(flow) != Turn::Leaves).collect::<Vec<_>>()
+        let mut turn = |flow| prototype.turn(now, &header(PacketKind::Data, flow, 1000));
+        (0..flows).filter(|&flow| turn(flow) != DequeueAction::Send).collect::<Vec<_>>()
     };
     assert_eq!(blocked(8), [0, 1, 2, 3, 4, 5, 6, 7]);
     let blocked = blocked(1000);
@@ -427,14 +444,14 @@ fn a_flow_of_the_prototype_gives_way_where_no_place_is_unused() {
 
 #[test]
 fn a_round_of_the_prototype_ends_with_a_packet_that_it_waits_for() {
-    let packet = |sequence: u64| header(Kind::Data, 1, sequence * 1000);
+    let packet = |sequence: u64| header(PacketKind::Data, 1, sequence * 1000);
     let armed = || {
         let mut prototype = Prototype::new(&params("themis-prototype", &[]).external);
         prototype.on_arrival(us(0), &mut echo(1).header);
         prototype
     };
     let leaves = |prototype: &mut Prototype, sequence| {
-        prototype.turn(us(90), &packet(sequence)) == Turn::Leaves
+        prototype.turn(us(90), &packet(sequence)) == DequeueAction::Send
     };
     // 1 to 3 went back; the first or the last of them is dropped. The notification is too old for another.
     for (dropped, goes_on) in [(1, true), (2, false), (3, true)] {
@@ -531,13 +548,13 @@ proptest! {
             }
             now = busy_until;
             let (flow, sequence) = queue.pop_front().expect("it was there");
-            match prototype.turn(now, &header(Kind::Data, flow, sequence)) {
-                Turn::Leaves => {
+            match prototype.turn(now, &header(PacketKind::Data, flow, sequence)) {
+                DequeueAction::Send => {
                     left[flow as usize].push(sequence);
                     free_at = now + Time::from_us(1);
                 }
-                Turn::GoesBack => queue.push_back((flow, sequence)),
-                Turn::GoesBackAndRests => prop_assert!(false, "it does not rest"),
+                DequeueAction::Requeue => queue.push_back((flow, sequence)),
+                DequeueAction::RequeueAndStall => prop_assert!(false, "it does not rest"),
             }
             turns += 1;
             prop_assert!(turns < 100_000, "{} packets go round for ever", queue.len());

@@ -7,9 +7,9 @@ use external::{AFAR, INSIDE, ports, us};
 use proptest::prelude::*;
 use records::record;
 use schemes::contract::{
-    Ack, Address, Allow, Body, CodePoint, Cp, Departure, Emits, Flags, Full, Header, HostCx,
-    HostPlace, Kind, Level, LinkRates, Packet, PathFacts, PortFacts, PortView, Rp, Scheme,
-    SwitchEffect, SwitchFacts, Target, Verdict,
+    Ack, Address, Body, Cp, Departure, EcnCodePoint, Emits, Flags, FullCx, Header, HostCx,
+    HostPlace, Level, LinkRates, Packet, PacketKind, PathFacts, PortFacts, PortView, QpEnd, Rp,
+    Scheme, SendLimits, SwitchEffect, SwitchFacts, Verdict,
 };
 use schemes::hpcc::{Hpcc, HpccParams};
 use schemes::int::IntStack;
@@ -35,30 +35,30 @@ fn params(changes: &[(&str, Value)]) -> ThemisHpccParams {
     params_of::<Scheme8>("themis+hpcc", LINE, &changes).unwrap()
 }
 
-fn header(kind: Kind, flow: u32, sequence: u64) -> Header {
+fn header(kind: PacketKind, flow: u32, sequence: u64) -> Header {
     Header {
         address: Address { src: 1, dst: 0, flow, receiver_slot: flow, ..Address::default() },
         sequence,
         sent_at: Time::ZERO,
         size: 1048,
-        payload: if kind == Kind::Data { 1000 } else { 0 },
-        ingress: if kind == Kind::Data { AFAR } else { INSIDE },
+        payload: if kind == PacketKind::Data { 1000 } else { 0 },
+        ingress: if kind == PacketKind::Data { AFAR } else { INSIDE },
         kind,
         priority: 3,
-        code_point: CodePoint::Capable,
-        echo: CodePoint::Capable,
-        flags: Flags::ACK_REQUESTED | Flags::TO_SOURCE.when(kind != Kind::Data),
+        code_point: EcnCodePoint::NotMarked,
+        echo: EcnCodePoint::NotMarked,
+        flags: Flags::ACK_REQUESTED | Flags::TO_SOURCE.when(kind != PacketKind::Data),
     }
 }
 
-fn packet(kind: Kind, flow: u32, sequence: u64, int: Int) -> Packet<Scheme8> {
+fn packet(kind: PacketKind, flow: u32, sequence: u64, int: Int) -> Packet<Scheme8> {
     let mut carried = Carried::default();
     carried.int = int;
     Packet { header: header(kind, flow, sequence), body: Body::Meta(carried) }
 }
 
 fn data(flow: u32, sequence: u64) -> Packet<Scheme8> {
-    packet(Kind::Data, flow, sequence, Int::default())
+    packet(PacketKind::Data, flow, sequence, Int::default())
 }
 
 fn int_of(packet: &Packet<Scheme8>) -> Int {
@@ -104,14 +104,14 @@ impl External {
             rates: &LinkRates::new([]),
             seed: 1,
         };
-        let cp = Scheme8::cp(params, &switch).expect("all switches stamp");
+        let cp = Scheme8::congestion_point(params, &switch).expect("all switches stamp");
         let ports = facts.iter().map(|facts| cp.port(params, facts)).collect();
         External { cp, ports, effects: Vec::new() }
     }
 
     fn arrives(&mut self, now: Time, port: u16, packet: &mut Packet<Scheme8>) -> Verdict {
         packet.header.ingress = port;
-        let mut cx = Emits::arrive(Full::new(now, &mut self.effects, &[]));
+        let mut cx = Emits::arrive(FullCx::new(now, &mut self.effects, &[]));
         self.cp.on_arrival(&mut cx, PortId::new(port), packet)
     }
 
@@ -126,7 +126,7 @@ impl External {
             last_departure: Time::ZERO,
         };
         let state = &mut self.ports[usize::from(port)];
-        let mut cx = Emits::arrive(Full::new(now, &mut self.effects, &[]));
+        let mut cx = Emits::arrive(FullCx::new(now, &mut self.effects, &[]));
         self.cp.on_enqueue(&mut cx, state, &view, packet);
         let departure = Departure { now: now + us(1), effects: &mut self.effects, views: &[] };
         self.cp.on_depart(&mut Emits::depart::<Scheme8>(departure), state, &view, packet);
@@ -136,7 +136,7 @@ impl External {
     fn notices(&mut self) -> Vec<Notice<8>> {
         let made = self.effects.drain(..);
         made.map(|effect| match effect {
-            SwitchEffect::ToHost(_, Target::Source, notice) => notice,
+            SwitchEffect::ToHost(_, QpEnd::Sender, notice) => notice,
             other => panic!("{other:?}"),
         })
         .collect()
@@ -144,7 +144,7 @@ impl External {
 
     /// An ACK from inside up to `next`, with these records; what it goes on with.
     fn acknowledged(&mut self, now: Time, flow: u32, next: u64, int: Int) -> Int {
-        let mut ack = packet(Kind::Ack, flow, next, int);
+        let mut ack = packet(PacketKind::Ack, flow, next, int);
         assert_eq!(self.arrives(now, INSIDE, &mut ack), Verdict::Forward);
         int_of(&ack)
     }
@@ -185,7 +185,7 @@ fn inner_switches_stamp_and_no_more() {
 fn records_of_the_first_half_are_turned_round_and_emptied() {
     let mut external = External::new(&params(&[]));
     let before = record(LINE, us(1), 1_000, 2_000);
-    let mut sent = packet(Kind::Data, 1, 4_000, one_hop(7, us(1), 1_000, 2_000));
+    let mut sent = packet(PacketKind::Data, 1, 4_000, one_hop(7, us(1), 1_000, 2_000));
     sent.header.sent_at = Time::from_ns(300);
     assert_eq!(external.arrives(us(4), INSIDE, &mut sent), Verdict::Forward);
     external.leaves(us(4), AFAR, &mut sent);
@@ -199,20 +199,20 @@ fn records_of_the_first_half_are_turned_round_and_emptied() {
     assert_eq!(Scheme8::ctl_bytes(notice), 66 + 2 + 8 * 8, "as large as an ACK with INT");
 
     // As receivers do: where no ACK is asked for, none is made.
-    let mut sent = packet(Kind::Data, 1, 5_000, one_hop(7, us(2), 2_000, 0));
+    let mut sent = packet(PacketKind::Data, 1, 5_000, one_hop(7, us(2), 2_000, 0));
     sent.header.flags.set(Flags::ACK_REQUESTED, false);
     external.arrives(us(5), INSIDE, &mut sent);
     external.leaves(us(5), AFAR, &mut sent);
     assert_eq!((int_of(&sent), external.notices().len()), (Int::default(), 0));
 
     // What only passes through keeps its records and gets one more.
-    let mut passing = packet(Kind::Data, 2, 0, one_hop(7, us(1), 1_000, 2_000));
+    let mut passing = packet(PacketKind::Data, 2, 0, one_hop(7, us(1), 1_000, 2_000));
     external.arrives(us(6), AFAR, &mut passing);
     external.leaves(us(6), AFAR, &mut passing);
     assert_eq!((int_of(&passing).hops(), external.notices().len()), (2, 0));
 
     let mut external = External::new(&params(&[("notify", Value::Flag(false))]));
-    let mut sent = packet(Kind::Data, 1, 0, one_hop(7, us(1), 1_000, 2_000));
+    let mut sent = packet(PacketKind::Data, 1, 0, one_hop(7, us(1), 1_000, 2_000));
     external.arrives(us(4), INSIDE, &mut sent);
     external.leaves(us(4), AFAR, &mut sent);
     assert_eq!((int_of(&sent).hops(), external.notices().len()), (2, 0));
@@ -281,7 +281,7 @@ fn without_a_reaction_point_acks_pass_as_they_are() {
         let int = one_hop(7, us(3), 0, 75_000);
         for number in 0..4 {
             assert_eq!(external.goes_on(us(6 * number), &mut data(1, 1_000 * number)).1, 0);
-            let mut ack = packet(Kind::Ack, 1, 1_000 * (number + 1), int);
+            let mut ack = packet(PacketKind::Ack, 1, 1_000 * (number + 1), int);
             assert_eq!(external.arrives(us(6 * number + 6), port, &mut ack), Verdict::Forward);
             assert_eq!(int_of(&ack), int);
         }
@@ -299,14 +299,14 @@ fn records_from_before_the_long_link_stay_on_acks() {
         both
     };
     for number in 0..2 {
-        let mut came = packet(Kind::Data, 1, 1_000 * number, first);
+        let mut came = packet(PacketKind::Data, 1, 1_000 * number, first);
         assert_eq!(external.arrives(us(6 * number), AFAR, &mut came), Verdict::Forward);
     }
     external.acknowledged(us(6), 1, 1_000, second(us(3), 0));
     let told = external.acknowledged(us(12), 1, 2_000, second(us(9), 75_000));
     assert_eq!(told, first);
     // A NACK's go as well, and move nothing.
-    let mut nack = packet(Kind::Nack, 1, 2_000, second(us(15), 150_000));
+    let mut nack = packet(PacketKind::Nack, 1, 2_000, second(us(15), 150_000));
     assert_eq!(external.arrives(us(18), INSIDE, &mut nack), Verdict::Forward);
     assert_eq!(int_of(&nack), first);
     // The law saw the second half: a packet takes 176 ns.
@@ -347,14 +347,14 @@ impl Host {
         hook(&mut self.rp, &mut cx);
     }
     fn sends(&mut self, now: Time, sequence: u64) {
-        let mut header = header(Kind::Data, 1, sequence);
+        let mut header = header(PacketKind::Data, 1, sequence);
         self.at(now, |rp, cx| rp.on_send(cx, &mut header, &mut Carried::default()));
     }
-    fn hears(&mut self, now: Time, sent_at: Time, end: u64, int: Int) -> Allow {
+    fn hears(&mut self, now: Time, sent_at: Time, end: u64, int: Int) -> SendLimits {
         self.at(now, |rp, cx| rp.on_ctl(cx, &Notice { int, end, sent_at }));
-        self.rp.allow()
+        self.rp.limits()
     }
-    fn acknowledged(&mut self, now: Time, next: u64, int: Int) -> Allow {
+    fn acknowledged(&mut self, now: Time, next: u64, int: Int) -> SendLimits {
         let mut meta = Carried::default();
         meta.int = int;
         let ack = Ack {
@@ -362,35 +362,35 @@ impl Host {
             newly_acked: Bytes::new(1000),
             next_to_send: next + 10_000,
             nack: false,
-            echo: CodePoint::Capable,
+            echo: EcnCodePoint::NotMarked,
             rtt: us(1012),
             meta: &meta,
         };
         self.at(now, |rp, cx| rp.on_ack(cx, &ack));
-        self.rp.allow()
+        self.rp.limits()
     }
 }
 
 #[test]
 fn a_sender_keeps_to_the_lower_rate_with_a_window_of_the_whole_path() {
     let mut host = Host::new();
-    let full = host.rp.allow();
+    let full = host.rp.limits();
     assert_eq!((full.rate, full.window), (LINE, Bytes::new(12_650_000)));
     host.sends(us(0), 0);
     host.sends(us(6), 1_000);
     assert_eq!(host.hears(us(6), us(0), 1_000, one_hop(7, us(3), 0, 75_000)), full);
     // T of the first half is 6 us; as at the external switch, 47.55 Gb/s.
-    let allow = host.hears(us(12), us(6), 2_000, one_hop(7, us(9), 75_000, 75_000));
+    let limits = host.hears(us(12), us(6), 2_000, one_hop(7, us(9), 75_000, 75_000));
     let pace = Rate::from_mbps(47_550);
-    assert_eq!((allow.rate, allow.window), (pace, pace.bytes_in(us(1012))));
+    assert_eq!((limits.rate, limits.window), (pace, pace.bytes_in(us(1012))));
     // ACKs have their own law, of 1012 us: 1012 us later, with 12.65 MB passed, half a BDP waits there,
     // so U is 1.5 and the rate 63.3 Gb/s: not the lower one, nor the window.
     host.acknowledged(us(2_000), 1_000, one_hop(9, us(1_500), 0, 6_325_000));
     let still = host.acknowledged(us(3_012), 20_000, one_hop(9, us(2_512), 12_650_000, 6_325_000));
-    assert_eq!(still, allow);
+    assert_eq!(still, limits);
     // A BDP and a half waits: U is 2.5, and 12.65 MB x 0.633 / (2.5 / 0.95) is 24 Gb/s or so.
     let slow = host.acknowledged(us(4_024), 40_000, one_hop(9, us(3_524), 25_300_000, 18_975_000));
-    assert!(slow.rate < Rate::from_gbps(50) && slow.window < allow.window, "{slow:?}");
+    assert!(slow.rate < Rate::from_gbps(50) && slow.window < limits.window, "{slow:?}");
 }
 
 #[test]
@@ -405,7 +405,7 @@ fn a_shorter_round_trip_leaves_the_rate_as_it_is() {
             one_hop(7, us(6 * number + 3), 75_000 * number, 75_000),
         );
     }
-    let before = host.rp.allow();
+    let before = host.rp.limits();
     // Records of the same instant say nothing; that it took 3 us alone does.
     let after = host.hears(us(12), us(9), 2_000, one_hop(7, us(9), 75_000, 75_000));
     assert!(after.rate.bps().abs_diff(before.rate.bps()) <= 1, "{after:?}");

@@ -1,7 +1,7 @@
 //! TIMELY against sequences worked out by hand from its Algorithm 1, and against the HPCC
 //! simulator's own output.
 
-use schemes::contract::{Ack, CodePoint, HostCx, LinkRates, PathFacts, Rp, Scheme};
+use schemes::contract::{Ack, EcnCodePoint, HostCx, LinkRates, PathFacts, Rp, Scheme};
 use schemes::params::ParamError;
 use schemes::registry::params_of;
 use schemes::timely::{ReactionPoint, Timely, TimelyParams};
@@ -223,7 +223,7 @@ mod ns3 {
             newly_acked: Bytes::new(10_000),
             next_to_send: 21_000,
             nack: true,
-            echo: CodePoint::Capable,
+            echo: EcnCodePoint::NotMarked,
             rtt: us(104),
             meta: &(),
         };

@@ -3,11 +3,11 @@
 use super::CioqSwitch;
 use crate::mmu::Admission;
 use crate::observe::recorder::Happening;
-use crate::packet::{Header, Kind, Packet, Scheme, Win};
+use crate::packet::{Header, Packet, PacketKind, Scheme, Win};
 use crate::switch::chassis::{Chassis, Memory};
 use crate::switch::egress::LevelOf;
 use engine::Handle;
-use schemes::contract::{Cp, Crossing, Full, InputView, Level, Verdict};
+use schemes::contract::{Cp, Crossing, FullCx, InputView, Level, Verdict};
 use units::{PortId, Time};
 
 impl<S: Scheme> CioqSwitch<S> {
@@ -23,11 +23,11 @@ impl<S: Scheme> CioqSwitch<S> {
         if let Some(recorder) = &mut self.chassis.recorder {
             recorder.packet(now, in_port, Happening::Received, 0, &packet.header);
         }
-        if packet.header.kind == Kind::Pfc {
+        if packet.header.kind == PacketKind::Pfc {
             let header = window.packets.remove(handle).header;
             return self.on_pfc(window, now, in_port as usize, &header);
         }
-        let link_control = packet.header.kind == Kind::LinkCtl;
+        let link_control = packet.header.kind == PacketKind::LinkControl;
         self.chassis.audit.arrived += u64::from(packet.header.size);
         match self.chassis.verdict(now, in_port, packet) {
             Verdict::Forward if !link_control => self.admit(window, now, in_port, handle),
@@ -52,7 +52,7 @@ impl<S: Scheme> CioqSwitch<S> {
         let mut admission = Admission::Stored;
         if !calm {
             admission = if room || self.chassis.mmu.is_lossless(in_port, priority) {
-                self.chassis.mmu.admit(in_port, priority, size, header.kind == Kind::Data)
+                self.chassis.mmu.admit(in_port, priority, size, header.kind == PacketKind::Data)
             } else {
                 Admission::BufferFull
             };
@@ -67,12 +67,12 @@ impl<S: Scheme> CioqSwitch<S> {
         }
         let Chassis { cp, effects, views, .. } = &mut self.chassis;
         if S::Cp::INPUT_QUEUES
-            && header.kind == Kind::Data
+            && header.kind == PacketKind::Data
             && let Some(cp) = cp
         {
             let voqs = self.inputs.voqs(input, priority);
             let view = InputView { port: PortId::new(in_port), voqs };
-            let mut cx = LevelOf::<S>::arrive(Full::new(now, effects, views));
+            let mut cx = LevelOf::<S>::arrive(FullCx::new(now, effects, views));
             cp.on_input(&mut cx, &view, PortId::new(out as u16), header);
         }
         if calm {
@@ -124,9 +124,9 @@ impl<S: Scheme> CioqSwitch<S> {
             return true;
         };
         let out = PortId::new(out as u16);
-        header.kind != Kind::Data
-            || !cp.restrains(out, now)
-            || cp.crossing(out, header, now) == Crossing::Open
+        header.kind != PacketKind::Data
+            || !cp.may_block(out, now)
+            || cp.crossing(out, header, now) == Crossing::Allowed
     }
 
     /// The port through which a packet goes on.
@@ -138,19 +138,19 @@ impl<S: Scheme> CioqSwitch<S> {
         from_outside: bool,
     ) -> usize {
         let header = &packet.header;
-        let (ends, hash) = (header.ends(), header.address.hash);
+        let (ends, hash) = (header.route_ends(), header.address.hash);
         let Chassis { common, cp, effects, views, here, .. } = &mut self.chassis;
         let routes = &common.routes;
         let Some(cp) = cp.as_mut().filter(|_| S::Cp::ROUTES || S::Cp::INPUT_QUEUES) else {
             // Links do not fail here, so that there is a way.
             return usize::from(routes.next_port(here, ends, hash));
         };
-        let mut cx = LevelOf::<S>::arrive(Full::new(now, effects, views));
+        let mut cx = LevelOf::<S>::arrive(FullCx::new(now, effects, views));
         let (chosen, candidates) = routes.choice(here, ends, hash);
         let routed = if S::Cp::ROUTES { cp.route(&mut cx, packet, candidates) } else { None };
         let chosen = routed.unwrap_or(PortId::new(chosen));
-        if S::Cp::INPUT_QUEUES && from_outside && header.kind == Kind::Data {
-            return cp.detour(&mut cx, header, candidates, chosen).index();
+        if S::Cp::INPUT_QUEUES && from_outside && header.kind == PacketKind::Data {
+            return cp.reroute(&mut cx, header, candidates, chosen).index();
         }
         chosen.index()
     }

@@ -88,12 +88,13 @@ impl<S: Scheme> CioqSwitch<S> {
             self.chassis.transmit_pfc(window, now, port, handle);
         } else {
             let packet = window.packets.get_mut(&mut handle);
-            let (ingress, on_the_wire) = (packet.header.ingress, packet.header.on_the_wire());
-            let (_, _, size) = on_the_wire;
+            let (ingress, kind_priority_size) =
+                (packet.header.ingress, packet.header.kind_priority_size());
+            let (_, _, size) = kind_priority_size;
             let marks = self.chassis.common.marks_at_dequeue;
             let mut egress = self.chassis.egress(port);
             egress.on_dequeue(now, marks, packet);
-            egress.port.transmit(window, now, on_the_wire, handle);
+            egress.port.transmit(window, now, kind_priority_size, handle);
             if ingress != NO_INGRESS {
                 self.chassis.audit.departed += u64::from(size);
                 self.crossed -= u64::from(size);

@@ -1,7 +1,7 @@
 //! The input queues: a virtual output queue (VOQ) for each input, priority and output.
 
 use super::port_set::{Members, PortSet, PortSets};
-use crate::packet::{Kind, Packet, Scheme};
+use crate::packet::{Packet, PacketKind, Scheme};
 use engine::{Fifo, Handle, Packets, prefetch};
 use schemes::contract::{Cp, Crossing};
 use units::{PortId, Time};
@@ -184,9 +184,9 @@ impl Inputs {
         let first_aside = |voq: &Voq| {
             let packet = voq.aside.as_ref()?.fifo.peek(packets)?;
             let last = match cp.crossing(out, &packet.header, now) {
-                Crossing::Open => false,
-                Crossing::Last => true,
-                Crossing::Held => return None,
+                Crossing::Allowed => false,
+                Crossing::AllowedIfLast => true,
+                Crossing::Blocked => return None,
             };
             Some(Head { size: u64::from(packet.header.size), aside: true, last })
         };
@@ -194,12 +194,12 @@ impl Inputs {
             return Some(head);
         }
         while let Some(packet) = voq.fifo.peek(packets) {
-            if packet.header.kind != Kind::Data {
+            if packet.header.kind != PacketKind::Data {
                 return open(packet);
             }
             let flow = flow_of(packet);
             let follows = voq.aside.as_ref().is_some_and(|aside| aside.has(flow));
-            if !follows && cp.crossing(out, &packet.header, now) == Crossing::Open {
+            if !follows && cp.crossing(out, &packet.header, now) == Crossing::Allowed {
                 return open(packet);
             }
             let handle = voq.fifo.pop(packets).expect("just seen");

@@ -242,9 +242,9 @@ impl<S: Scheme> CioqSwitch<S> {
             (known.full, known.last) = (true, false);
             return Claim::Full;
         }
-        let restrains =
-            |cp: &&S::Cp| S::Cp::INPUT_QUEUES && cp.restrains(PortId::new(output as u16), now);
-        let cp = self.chassis.cp.as_ref().filter(restrains);
+        let may_block =
+            |cp: &&S::Cp| S::Cp::INPUT_QUEUES && cp.may_block(PortId::new(output as u16), now);
+        let cp = self.chassis.cp.as_ref().filter(may_block);
         let mut priorities = self.inputs.priorities[output];
         while priorities != 0 {
             let priority = self.crossbar.first_priority(output, priorities);
@@ -366,7 +366,7 @@ impl<S: Scheme> CioqSwitch<S> {
         mut handle: Handle,
     ) {
         let packet = window.packets.get_mut(&mut handle);
-        let (_, class, size) = packet.header.on_the_wire();
+        let (_, class, size) = packet.header.kind_priority_size();
         let grant = Grant { input, output, priority, head: Default::default() };
         self.crossbar.connect(&grant, u64::from(size), now, true);
         if !self.passes(output, class, now) {
@@ -411,12 +411,12 @@ impl<S: Scheme> CioqSwitch<S> {
         mut handle: Handle,
     ) {
         let packet = window.packets.get_mut(&mut handle);
-        let on_the_wire = packet.header.on_the_wire();
-        let (_, _, size) = on_the_wire;
+        let kind_priority_size = packet.header.kind_priority_size();
+        let (_, _, size) = kind_priority_size;
         let mut egress = self.chassis.egress(output);
         egress.notify_dequeue(now, packet);
         egress.port.count_direct(size);
-        egress.port.transmit(window, now, on_the_wire, handle);
+        egress.port.transmit(window, now, kind_priority_size, handle);
         self.chassis.audit.departed += u64::from(size);
     }
 

@@ -4,7 +4,7 @@
 use super::Host;
 use super::sending::wake;
 use crate::host::qp::{Messages, NO_FLOW, Part};
-use crate::packet::{Body, Kind, Scheme, Win};
+use crate::packet::{Body, PacketKind, Scheme, Win};
 use engine::Handle;
 use schemes::contract::{Ack, HostCx, Rp};
 use units::{Bytes, Time};
@@ -58,7 +58,7 @@ impl<S: Scheme> Host<S> {
             return window.packets.discard(handle);
         };
         let Body::Meta(meta) = &packet.body else { unreachable!("ACKs carry meta") };
-        let nack = header.kind == Kind::Nack;
+        let nack = header.kind == PacketKind::Nack;
         let next_expected = header.sequence;
         // The HPCC simulator goes back for any NACK, and before its control law hears of it.
         let plainly = self.common.quirks.silent_duplicates;

@@ -2,9 +2,11 @@
 
 use super::{Host, Seat};
 use crate::observe::recorder::Happening;
-use crate::packet::{Body, Flags, Header, Kind, MOST_OWN_CONTROL, Packet, Scheme, Win, blank};
+use crate::packet::{
+    Body, Flags, Header, MOST_OWN_CONTROL, Packet, PacketKind, Scheme, Win, blank,
+};
 use engine::Handle;
-use schemes::contract::{Address, Np, Room, Rp};
+use schemes::contract::{Address, Np, QueueLimit, Rp};
 use units::{Priority, Time};
 
 impl<S: Scheme> Host<S> {
@@ -20,7 +22,7 @@ impl<S: Scheme> Host<S> {
         };
         let header = &window.packets.get(&handle).header;
         self.tie_by(header);
-        let wire = header.on_the_wire();
+        let wire = header.kind_priority_size();
         let queue = self.common.ack_queue.unwrap_or(wire.1);
         if self.would_pass(window, now, number, queue) {
             let nic = &mut self.nics[number];
@@ -84,13 +86,14 @@ impl<S: Scheme> Host<S> {
             let common = &*self.common;
             let priority = S::ctl_priority(&common.params, &ctl);
             let priority = priority.map_or(common.classes.control, Priority::get);
-            let mut header = blank(Kind::Ctl, address, priority, common.control_size(&ctl));
+            let mut header =
+                blank(PacketKind::Control, address, priority, common.control_size(&ctl));
             header.flags.set(Flags::TO_SOURCE, to_source);
             header.flags.set(Flags::NEIGHBOURLY, between);
             header.sent_at = now;
-            let limit = match common.rooms[priority as usize] {
-                Room::DropTail(limit) => limit,
-                Room::Lossless => MOST_OWN_CONTROL,
+            let limit = match common.queue_limits[priority as usize] {
+                QueueLimit::DropTail(limit) => limit,
+                QueueLimit::Lossless => MOST_OWN_CONTROL,
             };
             let port = &mut self.nics[usize::from(nic)].port;
             if port.class_packets(priority) >= limit {
@@ -130,7 +133,7 @@ impl<S: Scheme> Host<S> {
                 }
             }
             if !known {
-                S::on_stray(&mut self.state, ctl);
+                S::on_late_ctl(&mut self.state, ctl);
             }
             return;
         }
@@ -138,7 +141,7 @@ impl<S: Scheme> Host<S> {
             Seat::At(slot) => slot,
             Seat::Empty => self.sit(now, header),
             Seat::Done(all) => {
-                S::on_stray(&mut self.state, ctl);
+                S::on_late_ctl(&mut self.state, ctl);
                 if S::is_answered(&self.common.params, ctl) {
                     self.acknowledge_all(window, now, *header, all);
                 }

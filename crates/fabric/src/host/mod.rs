@@ -26,10 +26,10 @@ use crate::observe::probe::{FlowProbes, PortProbes};
 use crate::observe::recorder::{Happening, Recorder};
 use crate::observe::samples::Reading;
 use crate::observe::spill::Batch;
-use crate::packet::{Body, Flags, Header, Kind, Scheme, Win, is_pause};
+use crate::packet::{Body, Flags, Header, PacketKind, Scheme, Win, is_pause};
 use crate::port::losses::Losses;
 use engine::{Handle, prefetch};
-use schemes::contract::{Observable, Rp};
+use schemes::contract::{Rp, SenderMetric};
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -173,7 +173,7 @@ impl<S: Scheme> Host<S> {
     /// Has the processor fetch the end of the QP that a packet is for.
     #[inline]
     fn fetch_end(&self, header: &Header) {
-        if header.kind == Kind::Data {
+        if header.kind == PacketKind::Data {
             if let Some(&Seat::At(slot)) = self.seats.get(header.address.receiver_slot as usize) {
                 self.receivers.prefetch(slot);
             }
@@ -241,7 +241,8 @@ impl<S: Scheme> Host<S> {
         let nic = &self.nics[port as usize];
         let header = &window.packets.get(handle).header;
         let wire = nic.port.propagation() + nic.port.serialisation(u64::from(header.size));
-        let handling = if header.kind == Kind::Pfc { Time::ZERO } else { self.common.host.latency };
+        let handling =
+            if header.kind == PacketKind::Pfc { Time::ZERO } else { self.common.host.latency };
         let on_the_way = wire + handling;
         let sent = now.saturating_sub(on_the_way);
         if nic.looks_before(now, sent) {
@@ -324,17 +325,17 @@ impl<S: Scheme> Host<S> {
         }
         if let Some(recorder) = &mut self.recorder {
             let header = &window.packets.get(&handle).header;
-            if header.kind == Kind::Pfc {
+            if header.kind == PacketKind::Pfc {
                 recorder.pfc(now, port, header.priority, is_pause(header));
             }
             recorder.packet(now, port, Happening::Received, 0, header);
         }
         match window.packets.get(&handle).header.kind {
-            Kind::Data => self.on_data(window, now, port, handle),
-            Kind::Ack | Kind::Nack => {
+            PacketKind::Data => self.on_data(window, now, port, handle),
+            PacketKind::Ack | PacketKind::Nack => {
                 self.on_ack(window, now, handle);
             }
-            Kind::Pfc => {
+            PacketKind::Pfc => {
                 let header = window.packets.remove(handle).header;
                 let nic = &mut self.nics[port as usize];
                 nic.port.set_paused(header.priority, is_pause(&header), now);
@@ -344,13 +345,13 @@ impl<S: Scheme> Host<S> {
                     nic.wake(now);
                 }
             }
-            Kind::Ctl => {
+            PacketKind::Control => {
                 let packet = window.packets.remove(handle);
                 let Body::Ctl(ctl) = packet.body else { unreachable!("control carries control") };
                 self.on_ctl(window, now, &packet.header, &ctl);
             }
             // For a switch that is not there.
-            Kind::LinkCtl => window.packets.discard(handle),
+            PacketKind::LinkControl => window.packets.discard(handle),
         }
     }
 
@@ -387,9 +388,9 @@ impl<S: Scheme> Host<S> {
             });
             let taken = self.flow_probes.sample(now, |flow, kind| {
                 let what = match kind {
-                    ProbeKind::Rate => Observable::Rate,
-                    ProbeKind::Window => Observable::Window,
-                    _ => Observable::Alpha,
+                    ProbeKind::Rate => SenderMetric::Rate,
+                    ProbeKind::Window => SenderMetric::Window,
+                    _ => SenderMetric::Alpha,
                 };
                 let place = senders.binary_search_by_key(&flow, |(flow, _)| *flow).ok()?;
                 senders[place].1.rp.observe(now, what)

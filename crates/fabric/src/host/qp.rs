@@ -4,7 +4,7 @@ use crate::compat::Clock;
 use crate::context::FlowRow;
 use crate::packet::{Address, Scheme};
 use engine::prefetch_object;
-use schemes::contract::{Allow, CodePoint, Rp};
+use schemes::contract::{EcnCodePoint, Rp, SendLimits};
 use units::{Bytes, Rate, Time};
 
 /// No message.
@@ -118,24 +118,24 @@ impl<S: Scheme> Sender<S> {
     /// Whether it has something to send and may, pacing aside. A window may close on packets in flight of which
     /// none asks for an ACK: then one more packet goes and asks, or nothing would ever open it.
     #[inline]
-    pub(crate) fn may_send(&self, allow: &Allow) -> bool {
+    pub(crate) fn may_send(&self, limits: &SendLimits) -> bool {
         self.next_to_send < self.posted
-            && self.next_to_send < allow.granted
-            && (self.window_is_open(allow)
+            && self.next_to_send < limits.credit_limit
+            && (self.window_is_open(limits)
                 || (self.in_flight() <= u64::from(self.bytes_since) && self.in_flight() > 0))
     }
 
     /// Whether the window has room.
     #[inline]
-    pub(crate) fn window_is_open(&self, allow: &Allow) -> bool {
-        Bytes::new(self.in_flight()) < allow.window
+    pub(crate) fn window_is_open(&self, limits: &SendLimits) -> bool {
+        Bytes::new(self.in_flight()) < limits.window
     }
 
     /// When it may send next, if nothing but time is in the way.
     #[inline]
     pub(crate) fn ready_at(&self) -> Option<Time> {
-        let allow = self.rp.allow();
-        self.may_send(&allow).then(|| self.next_at.max(allow.hold_until))
+        let limits = self.rp.limits();
+        self.may_send(&limits).then(|| self.next_at.max(limits.not_before))
     }
 
     /// Sets when the next packet may leave after the last one, at `rate` on a wire of `line_rate`.
@@ -225,7 +225,7 @@ pub(crate) struct Receiver<S: Scheme> {
     pub(crate) next_nack: Time,
     pub(crate) since_ack: u16,
     /// The gravest mark since the last ACK.
-    pub(crate) mark: CodePoint,
+    pub(crate) mark: EcnCodePoint,
     /// The last message of the QP has arrived.
     pub(crate) over: bool,
     /// The message that came first, whose row tells the QP's address; and where the sender finds it.

@@ -3,7 +3,7 @@
 use super::{Host, Seat};
 use crate::host::qp::{NO_FLOW, Receiver};
 use crate::packet::{
-    Address, Body, CodePoint, Flags, Header, Kind, NO_INGRESS, Packet, Scheme, Win,
+    Address, Body, EcnCodePoint, Flags, Header, NO_INGRESS, Packet, PacketKind, Scheme, Win,
 };
 use engine::Handle;
 use schemes::contract::{HostCx, Np};
@@ -32,7 +32,7 @@ impl<S: Scheme> Host<S> {
             Seat::Done(all) => {
                 // A duplicate of a message that has arrived: the ACK was lost.
                 let hash = self.common.hash_back(&header.address);
-                self.answer(&mut packet.header, Kind::Ack, all, hash);
+                self.answer(&mut packet.header, PacketKind::Ack, all, hash);
                 return self.send_answer(window, now, handle);
             }
         };
@@ -52,11 +52,11 @@ impl<S: Scheme> Host<S> {
                 receiver.next_nack = if ahead { now.saturating_add(interval) } else { Time::ZERO };
             }
             // It may be the last that its seat was kept for.
-            self.with_np(window, now, slot, |np, cx| np.on_arrival(cx, header, meta));
+            self.with_np(window, now, slot, |np, cx| np.on_packet(cx, header, meta));
             if !is_answered {
                 return window.packets.discard(handle);
             }
-            let kind = if ahead { Kind::Nack } else { Kind::Ack };
+            let kind = if ahead { PacketKind::Nack } else { PacketKind::Ack };
             self.answer(&mut packet.header, kind, expected, hash);
             return self.send_answer(window, now, handle);
         }
@@ -70,15 +70,15 @@ impl<S: Scheme> Host<S> {
             host: &mut self.state,
             outbox: &mut self.outbox,
         };
-        receiver.np.on_arrival(&mut cx, header, meta);
-        receiver.np.on_data(&mut cx, header, meta);
+        receiver.np.on_packet(&mut cx, header, meta);
+        receiver.np.on_in_order_data(&mut cx, header, meta);
         let acknowledge = header.flags.contains(Flags::ACK_REQUESTED)
             || u32::from(receiver.since_ack) >= self.common.host.ack_every;
         // An ACK echoes the gravest mark of all that it acknowledges.
         receiver.mark = receiver.mark.max(header.code_point);
         let mark = receiver.mark;
         if acknowledge {
-            (receiver.since_ack, receiver.mark) = (0, CodePoint::Capable);
+            (receiver.since_ack, receiver.mark) = (0, EcnCodePoint::NotMarked);
         }
         let mut over = false;
         if header.flags.contains(Flags::LAST) {
@@ -102,7 +102,7 @@ impl<S: Scheme> Host<S> {
         if acknowledge {
             let packet = window.packets.get_mut(&mut handle);
             packet.header.code_point = mark;
-            self.answer(&mut packet.header, Kind::Ack, expected, hash);
+            self.answer(&mut packet.header, PacketKind::Ack, expected, hash);
             self.send_answer(window, now, handle);
         } else {
             window.packets.discard(handle);
@@ -134,7 +134,7 @@ impl<S: Scheme> Host<S> {
             expected: 0,
             next_nack: Time::ZERO,
             since_ack: 0,
-            mark: CodePoint::Capable,
+            mark: EcnCodePoint::NotMarked,
             over: false,
         });
         self.seats[header.address.receiver_slot as usize] = Seat::At(slot);
@@ -144,7 +144,7 @@ impl<S: Scheme> Host<S> {
 
     /// Makes a data packet's header the one of the ACK or NACK that answers it.
     #[inline]
-    fn answer(&self, header: &mut Header, kind: Kind, expected: u64, hash: u32) {
+    fn answer(&self, header: &mut Header, kind: PacketKind, expected: u64, hash: u32) {
         let common = &self.common;
         header.kind = kind;
         header.priority = common.classes.ack.unwrap_or(header.priority);
@@ -154,7 +154,7 @@ impl<S: Scheme> Host<S> {
         header.address.hash = hash;
         header.sequence = expected;
         header.echo = header.code_point;
-        header.code_point = CodePoint::Capable;
+        header.code_point = EcnCodePoint::NotMarked;
         header.flags = header.flags & (Flags::MARK | Flags::NEIGHBOURLY) | Flags::TO_SOURCE;
     }
 
@@ -170,7 +170,7 @@ impl<S: Scheme> Host<S> {
         // As for data of the QP.
         header.priority = self.common.flows[header.address.flow as usize].priority;
         let hash = self.common.hash_back(&header.address);
-        self.answer(&mut header, Kind::Ack, all, hash);
+        self.answer(&mut header, PacketKind::Ack, all, hash);
         let body = Body::Meta(S::Meta::default());
         let handle = window.packets.insert(Packet { header, body });
         self.send_answer(window, now, handle);

@@ -122,7 +122,7 @@ impl<S: Scheme> Host<S> {
         let Some(sender) = self.senders.get_mut(slot) else { return };
         let nic = &mut self.nics[sender.nic as usize];
         if <S::Rp as Rp<S>>::REPACE {
-            sender.pace(sender.rp.allow().rate, nic.port.rate(), self.common.clock);
+            sender.pace(sender.rp.limits().rate, nic.port.rate(), self.common.clock);
             if let Some(scan) = &mut nic.scan {
                 scan.moved(sender.next_at, now);
             }
@@ -256,7 +256,7 @@ impl<S: Scheme> Host<S> {
             let bytes = port.class_bytes(queue as u8);
             recorder.packet(now, number as u16, Happening::Dequeued, bytes, &header);
         }
-        port.transmit(window, now, header.on_the_wire(), handle);
+        port.transmit(window, now, header.kind_priority_size(), handle);
     }
 
     /// Sends the next data packet of a QP.
@@ -320,14 +320,14 @@ impl<S: Scheme> Host<S> {
         let mut cx =
             HostCx { now, params: &common.params, host: &mut self.state, outbox: &mut self.outbox };
         sender.rp.on_send(&mut cx, header, meta);
-        let allow = sender.rp.allow();
+        let limits = sender.rp.limits();
         wake(&mut self.timers, sender, now, slot);
         // With an ACK for several packets, the last one before the sender falls silent must be
         // acknowledged, or it would wait for ever.
         let ack_requested = last
             || u32::from(sender.since_ack_request) >= common.host.ack_every
-            || !sender.window_is_open(&allow)
-            || !sender.may_send(&allow);
+            || !sender.window_is_open(&limits)
+            || !sender.may_send(&limits);
         header.flags.set(Flags::ACK_REQUESTED, ack_requested);
         if ack_requested {
             sender.since_ack_request = 0;
@@ -335,7 +335,7 @@ impl<S: Scheme> Host<S> {
         }
         sender.last_sent_at = now;
         sender.last_size = size;
-        sender.pace(allow.rate, nic.port.rate(), common.clock);
+        sender.pace(limits.rate, nic.port.rate(), common.clock);
         if was_idle {
             sender.last_progress = now;
         }
@@ -344,11 +344,11 @@ impl<S: Scheme> Host<S> {
         if let Some(recorder) = &mut self.recorder {
             recorder.packet(now, number as u16, Happening::Dequeued, 0, header);
         }
-        let wire = header.on_the_wire();
+        let wire = header.kind_priority_size();
         nic.port.transmit(window, now, wire, handle);
         // Its next packet: at once, when its time comes, or when something lets it.
-        if sender.may_send(&allow) && nic.scan.is_none() {
-            let at = sender.next_at.max(allow.hold_until);
+        if sender.may_send(&limits) && nic.scan.is_none() {
+            let at = sender.next_at.max(limits.not_before);
             if at <= nic.port.free_at {
                 sender.listed = true;
                 nic.list(sender.priority, slot);

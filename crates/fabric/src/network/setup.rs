@@ -5,7 +5,7 @@
 use crate::compat::Quirks;
 use crate::observe::recorder::Records;
 use crate::observe::spill::Spill;
-use schemes::contract::FlowObservable;
+use schemes::contract::SwitchFlowMetric;
 use units::{Bytes, FlowId, NodeId, PortId, Rate, Time};
 
 /// A host or a switch.
@@ -272,11 +272,11 @@ pub enum ProbeKind {
 
 impl ProbeKind {
     /// What a flow's first switch is asked for, where it is asked.
-    pub(crate) fn at_first_switch(self) -> Option<FlowObservable> {
+    pub(crate) fn at_first_switch(self) -> Option<SwitchFlowMetric> {
         match self {
-            ProbeKind::FlowQueue => Some(FlowObservable::Queue),
-            ProbeKind::FlowCredits => Some(FlowObservable::Credits),
-            ProbeKind::FlowRate => Some(FlowObservable::Rate),
+            ProbeKind::FlowQueue => Some(SwitchFlowMetric::Queue),
+            ProbeKind::FlowCredits => Some(SwitchFlowMetric::Credits),
+            ProbeKind::FlowRate => Some(SwitchFlowMetric::Rate),
             _ => None,
         }
     }

@@ -3,9 +3,9 @@
 
 use crate::observe::spill::{Batch, Stored, array};
 use crate::packet::Header;
-use crate::packet::{Address, Flags, Kind, NO_INGRESS};
+use crate::packet::{Address, Flags, NO_INGRESS, PacketKind};
 use engine::Window;
-use schemes::contract::CodePoint;
+use schemes::contract::EcnCodePoint;
 use std::collections::BTreeSet;
 use std::io::{self, ErrorKind, Read};
 use std::mem;
@@ -223,7 +223,7 @@ impl Recorder {
         if self.records_packets && self.is_asked(time) {
             self.fresh += 1;
             self.fresh_bytes += size_of::<PacketEvent>() as u64;
-            let pause = header.echo != CodePoint::Capable;
+            let pause = header.echo != EcnCodePoint::NotMarked;
             let Address { src, dst, flow, .. } = header.address;
             let address = Address { src, dst, flow, ..Address::default() };
             let header = Header { address, ingress: NO_INGRESS, ..*header };
@@ -389,9 +389,16 @@ fn place(from: &mut impl Read) -> io::Result<(Time, NodeId, u16)> {
 }
 
 /// By their numbers.
-const KINDS: [Kind; 6] = [Kind::Data, Kind::Ack, Kind::Nack, Kind::Ctl, Kind::LinkCtl, Kind::Pfc];
-const CODE_POINTS: [CodePoint; 3] =
-    [CodePoint::Capable, CodePoint::UndeterminedEncountered, CodePoint::CongestionExperienced];
+const KINDS: [PacketKind; 6] = [
+    PacketKind::Data,
+    PacketKind::Ack,
+    PacketKind::Nack,
+    PacketKind::Control,
+    PacketKind::LinkControl,
+    PacketKind::Pfc,
+];
+const CODE_POINTS: [EcnCodePoint; 3] =
+    [EcnCodePoint::NotMarked, EcnCodePoint::Undetermined, EcnCodePoint::CongestionExperienced];
 const HAPPENINGS: [Happening; 5] = [
     Happening::Received,
     Happening::Enqueued,

@@ -12,7 +12,7 @@ pub use counters::PortCounters;
 use crate::compat::Clock;
 use crate::context::Common;
 use crate::network::graph::LinkEnd;
-use crate::packet::{Kind, Packet, Scheme, Win, class_by_emission, class_of};
+use crate::packet::{Packet, PacketKind, Scheme, Win, class_by_emission, class_of};
 use crate::port::scheduler::{PFC, PFC_BIT, Scheduler};
 use engine::{Class, Fifo, Handle, Link, Packets};
 use schemes::contract::ClassSpec;
@@ -96,9 +96,9 @@ impl Port {
             byte_time: exact.unwrap_or(0),
             usual: usual.map(|size| (size, clock.time_for(end.rate, size))),
             clock,
-            data_class: class(Kind::Data),
-            other_class: class(Kind::Ack),
-            pfc_class: class(Kind::Pfc),
+            data_class: class(PacketKind::Data),
+            other_class: class(PacketKind::Ack),
+            pfc_class: class(PacketKind::Pfc),
             rate: end.rate,
             delay: end.delay + latency,
             pfc_delay: end.delay,

@@ -1,7 +1,7 @@
 //! What takes the wire, for how long, and when it arrives.
 
 use super::Port;
-use crate::packet::{Kind, Scheme, Win};
+use crate::packet::{PacketKind, Scheme, Win};
 use engine::{Class, Handle, LinkLane};
 use units::Time;
 
@@ -24,7 +24,7 @@ impl Port {
         &mut self,
         window: &mut Win<'_, '_, S>,
         start: Time,
-        (kind, priority, size): (Kind, u8, u16),
+        (kind, priority, size): (PacketKind, u8, u16),
         handle: Handle,
     ) {
         self.last_priority = priority;
@@ -49,7 +49,7 @@ impl Port {
         window: &mut Win<'_, 'run, S>,
         lane: &LinkLane<'run>,
         start: Time,
-        (kind, size): (Kind, u16),
+        (kind, size): (PacketKind, u16),
         handle: Handle,
     ) {
         if self.byte_time == 0 {
@@ -66,7 +66,7 @@ impl Port {
         &mut self,
         window: &mut Win<'_, '_, S>,
         start: Time,
-        (kind, size): (Kind, u16),
+        (kind, size): (PacketKind, u16),
         handle: Handle,
     ) {
         let end = start + self.serialisation(u64::from(size));
@@ -100,10 +100,15 @@ impl Port {
     /// A packet that is not a PFC frame takes the wire; returns when it arrives, and what decides whether
     /// it goes first at the peer.
     #[inline(always)]
-    fn put_on_wire(&mut self, start: Time, end: Time, (kind, size): (Kind, u16)) -> (Time, Class) {
-        debug_assert!(kind != Kind::Pfc);
+    fn put_on_wire(
+        &mut self,
+        start: Time,
+        end: Time,
+        (kind, size): (PacketKind, u16),
+    ) -> (Time, Class) {
+        debug_assert!(kind != PacketKind::Pfc);
         self.occupy(start, end, size);
-        let is_data = kind == Kind::Data;
+        let is_data = kind == PacketKind::Data;
         self.counters.tx_data_packets += u64::from(is_data);
         (end + self.delay, if is_data { self.data_class } else { self.other_class })
     }

@@ -3,12 +3,12 @@
 use super::Switch;
 use crate::mmu::Admission;
 use crate::observe::recorder::Happening;
-use crate::packet::{Header, Kind, NO_INGRESS, Packet, Scheme, Win};
+use crate::packet::{Header, NO_INGRESS, Packet, PacketKind, Scheme, Win};
 use crate::routing::NOWHERE;
 use crate::switch::chassis::{Chassis, Memory};
 use crate::switch::egress::LevelOf;
 use engine::Handle;
-use schemes::contract::{Cp, Full, Level, Room, Verdict};
+use schemes::contract::{Cp, FullCx, Level, QueueLimit, Verdict};
 use units::{PortId, Time};
 
 impl<S: Scheme> Switch<S> {
@@ -31,14 +31,14 @@ impl<S: Scheme> Switch<S> {
         if let Some(recorder) = &mut self.chassis.recorder {
             recorder.packet(now, in_port, Happening::Received, 0, &packet.header);
         }
-        if packet.header.kind == Kind::Pfc {
+        if packet.header.kind == PacketKind::Pfc {
             let header = window.packets.remove(handle).header;
             return self.on_pfc(window, now, in_port as usize, &header);
         }
-        let link_control = packet.header.kind == Kind::LinkCtl;
+        let link_control = packet.header.kind == PacketKind::LinkControl;
         self.chassis.audit.arrived += u64::from(packet.header.size);
         if S::Cp::HOLDS
-            && packet.header.kind == Kind::Data
+            && packet.header.kind == PacketKind::Data
             && let Some(refused) = self.admission_error(window, now, in_port, &handle)
         {
             return self.drop_no_buffer(window, now, in_port, handle, refused);
@@ -66,7 +66,12 @@ impl<S: Scheme> Switch<S> {
             return None;
         }
         self.drain_all(window, now);
-        self.chassis.mmu.admission_error(in_port, priority, u64::from(size), kind == Kind::Data)
+        self.chassis.mmu.admission_error(
+            in_port,
+            priority,
+            u64::from(size),
+            kind == PacketKind::Data,
+        )
     }
 
     /// A packet that just arrived does not go on.
@@ -177,13 +182,13 @@ impl<S: Scheme> Switch<S> {
     /// The port through which a packet goes on; `None` where failures left it no way.
     #[inline(always)]
     fn select_port(&mut self, packet: &Packet<S>, now: Time) -> Option<usize> {
-        let (ends, hash) = (packet.header.ends(), packet.header.address.hash);
+        let (ends, hash) = (packet.header.route_ends(), packet.header.address.hash);
         let Chassis { common, cp, effects, views, here, .. } = &mut self.chassis;
         let routes = &common.routes;
         if S::Cp::ROUTES
             && let Some(cp) = cp
         {
-            let mut cx = LevelOf::<S>::arrive(Full::new(now, effects, views));
+            let mut cx = LevelOf::<S>::arrive(FullCx::new(now, effects, views));
             let chosen = cp.route(&mut cx, packet, routes.candidates_from(here, ends.1));
             if let Some(chosen) = chosen {
                 return Some(chosen.index());
@@ -208,7 +213,8 @@ impl<S: Scheme> Switch<S> {
         let Header { kind, priority, size, .. } = window.packets.get(&handle).header;
         let queued = self.chassis.ports[out].class_bytes(priority);
         let mmu = &self.chassis.mmu;
-        if kind == Kind::Data && !mmu.fits_lossy_share(in_port, priority, queued, size.into()) {
+        if kind == PacketKind::Data && !mmu.fits_lossy_share(in_port, priority, queued, size.into())
+        {
             let full = Admission::BufferFull;
             return self.drop_no_buffer(window, now, in_port, handle, full);
         }
@@ -229,7 +235,7 @@ impl<S: Scheme> Switch<S> {
     ) {
         let header = window.packets.get(&handle).header;
         let Header { kind, priority, size, .. } = header;
-        match self.chassis.mmu.admit(in_port, priority, u64::from(size), kind == Kind::Data) {
+        match self.chassis.mmu.admit(in_port, priority, u64::from(size), kind == PacketKind::Data) {
             Admission::Stored => keep(self, window, handle),
             Admission::StoredPause => {
                 keep(self, window, handle);
@@ -265,9 +271,11 @@ impl<S: Scheme> Switch<S> {
         out: usize,
         priority: u8,
     ) -> bool {
-        match self.chassis.common.rooms[priority as usize & 7] {
-            Room::Lossless => true,
-            Room::DropTail(limit) => self.has_drop_tail_room(window, now, out, priority, limit),
+        match self.chassis.common.queue_limits[priority as usize & 7] {
+            QueueLimit::Lossless => true,
+            QueueLimit::DropTail(limit) => {
+                self.has_drop_tail_room(window, now, out, priority, limit)
+            }
         }
     }
 

@@ -17,7 +17,7 @@ use crate::routing::Here;
 use crate::switch::departure_times::DepartureTimes;
 use crate::switch::egress::{Egress, LevelOf};
 use engine::{Handle, prefetch};
-use schemes::contract::{Cp, Full, Level, Order, PortView, Ports, SwitchFx, Verdict};
+use schemes::contract::{Cp, FullCx, Level, Order, PortView, Ports, SwitchEffects, Verdict};
 use std::fmt;
 use std::sync::Arc;
 use units::{PortId, Time};
@@ -100,7 +100,7 @@ pub(crate) struct Chassis<S: Scheme> {
     pub(crate) cp: Option<S::Cp>,
     pub(crate) cp_ports: Vec<<S::Cp as Cp<S>>::Port>,
     /// What its hooks asked for.
-    pub(crate) effects: SwitchFx<S::Ctl>,
+    pub(crate) effects: SwitchEffects<S::Ctl>,
     /// All ports as the scheme sees them; kept where the order is strict.
     pub(crate) views: Vec<PortView>,
     /// Where its next hops are.
@@ -162,7 +162,7 @@ impl<S: Scheme> Chassis<S> {
         match self.cp.as_mut().filter(|_| S::Cp::SEES_ARRIVALS) {
             None => Verdict::Forward,
             Some(cp) => {
-                let full = Full::new(now, &mut self.effects, &self.views);
+                let full = FullCx::new(now, &mut self.effects, &self.views);
                 let mut cx = LevelOf::<S>::arrive(full);
                 cp.on_arrival(&mut cx, PortId::new(in_port), packet)
             }
@@ -178,7 +178,7 @@ impl<S: Scheme> Chassis<S> {
     /// Wakes the congestion point; all ports have been drained to `now`.
     pub(crate) fn on_timer(&mut self, now: Time) {
         let cp = self.cp.as_mut().expect("it has a timer");
-        let full = Full::new(now, &mut self.effects, &self.views);
+        let full = FullCx::new(now, &mut self.effects, &self.views);
         let mut cx = LevelOf::<S>::arrive(full);
         cp.on_timer(&mut cx, &mut AllPorts::new(&mut self.cp_ports, &self.ports));
         drop(cx);

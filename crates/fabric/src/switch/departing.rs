@@ -5,7 +5,7 @@ use crate::packet::{NO_INGRESS, Packet, Scheme, Win};
 use crate::port::scheduler::PFC;
 use crate::switch::chassis::Chassis;
 use engine::Handle;
-use schemes::contract::{Cp, Level, Order, Turn};
+use schemes::contract::{Cp, DequeueAction, Level, Order};
 use units::Time;
 
 impl<S: Scheme> Switch<S> {
@@ -91,14 +91,15 @@ impl<S: Scheme> Switch<S> {
         }
         let marks = self.marks_at_dequeue;
         let packet = window.packets.get_mut(&mut handle);
-        let (ingress, on_the_wire) = (packet.header.ingress, packet.header.on_the_wire());
-        let (_, priority, size) = on_the_wire;
+        let (ingress, kind_priority_size) =
+            (packet.header.ingress, packet.header.kind_priority_size());
+        let (_, priority, size) = kind_priority_size;
         let mut egress = self.chassis.egress(port);
         egress.on_dequeue(now, marks, packet);
         if !self.trains.is_empty() && ingress != NO_INGRESS {
             packet.header.ingress = self.ns3_lead(ingress, size);
         }
-        self.chassis.ports[port].transmit(window, now, on_the_wire, handle);
+        self.chassis.ports[port].transmit(window, now, kind_priority_size, handle);
         self.next_departure::<PLAIN>(window, port, now);
         if ingress != NO_INGRESS {
             if self.chassis.mmu.release(ingress, priority, u64::from(size)) {
@@ -150,7 +151,7 @@ impl<S: Scheme> Switch<S> {
         let Chassis { ports, due, cp, cp_ports, .. } = &mut self.chassis;
         let Some(cp) = cp else { return Some(handle) };
         let turn = cp.turn(&mut cp_ports[port], window.packets.get(&handle), now);
-        if turn == Turn::Leaves {
+        if turn == DequeueAction::Send {
             return Some(handle);
         }
         let this = &mut ports[port];
@@ -161,7 +162,7 @@ impl<S: Scheme> Switch<S> {
         *at = now;
         // All went back, and again, with what the first time began: none would ever leave at this instant.
         let in_vain = *in_a_row > 2 * this.packets();
-        if turn == Turn::GoesBackAndRests || in_vain {
+        if turn == DequeueAction::RequeueAndStall || in_vain {
             due.set(port, Time::NEVER);
         } else if self.gated {
             self.schedule_gated(window, port, now);

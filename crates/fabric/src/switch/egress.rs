@@ -4,10 +4,12 @@
 use crate::compat::mrg::Draws;
 use crate::context::Common;
 use crate::observe::recorder::{Happening, Recorder};
-use crate::packet::{Body, CodePoint, Flags, Header, Kind, Packet, Scheme, blank};
+use crate::packet::{Body, EcnCodePoint, Flags, Header, Packet, PacketKind, Scheme, blank};
 use crate::port::Port;
 use crate::port::red::Red;
-use schemes::contract::{Cp, Departure, Full, Level, PortView, SwitchEffect, SwitchFx, Target};
+use schemes::contract::{
+    Cp, Departure, FullCx, Level, PortView, QpEnd, SwitchEffect, SwitchEffects,
+};
 use units::{Priority, Time};
 
 /// The level of scheme `S`'s congestion point.
@@ -23,7 +25,7 @@ pub(crate) struct Egress<'a, S: Scheme> {
     pub(crate) draws: Option<&'a mut Draws>,
     /// The congestion point, and what it keeps of the port.
     pub(crate) cp: Option<(&'a mut S::Cp, &'a mut <S::Cp as Cp<S>>::Port)>,
-    pub(crate) effects: &'a mut SwitchFx<S::Ctl>,
+    pub(crate) effects: &'a mut SwitchEffects<S::Ctl>,
     /// All ports as the scheme sees them, where the order is strict.
     pub(crate) views: &'a Vec<PortView>,
     pub(crate) recorder: Option<&'a mut Recorder>,
@@ -33,14 +35,14 @@ impl<S: Scheme> Egress<'_, S> {
     /// RED may mark a packet that sees `queue` bytes.
     #[inline(always)]
     pub(crate) fn mark(&mut self, queue: u64, priority: u8, packet: &mut Packet<S>, now: Time) {
-        if packet.header.kind == Kind::Data
+        if packet.header.kind == PacketKind::Data
             && self.cp.as_ref().is_none_or(|(cp, state)| {
                 let view = self.port.view(self.number, priority);
                 cp.may_mark(state, &view, packet, now)
             })
             && self.red.as_mut().is_some_and(|red| red.marks(queue, self.draws.as_deref_mut()))
         {
-            packet.header.code_point = CodePoint::CongestionExperienced;
+            packet.header.code_point = EcnCodePoint::CongestionExperienced;
             self.port.counters.ecn_marked_packets += 1;
         }
     }
@@ -72,7 +74,7 @@ impl<S: Scheme> Egress<'_, S> {
     pub(crate) fn notify_enqueue(&mut self, now: Time, packet: &mut Packet<S>) {
         if let Some((cp, state)) = &mut self.cp {
             let view = self.port.view(self.number, packet.header.priority);
-            let full = Full::new(now, self.effects, self.views);
+            let full = FullCx::new(now, self.effects, self.views);
             let mut cx = LevelOf::<S>::arrive(full);
             cp.on_enqueue(&mut cx, state, &view, packet);
         }
@@ -81,14 +83,14 @@ impl<S: Scheme> Egress<'_, S> {
     /// A packet that is not a PFC frame begins to leave; `marks`: RED decides now.
     #[inline(always)]
     pub(crate) fn on_dequeue(&mut self, now: Time, marks: bool, packet: &mut Packet<S>) {
-        let (kind, priority, size) = packet.header.on_the_wire();
+        let (kind, priority, size) = packet.header.kind_priority_size();
         if let Some(recorder) = &mut self.recorder {
             recorder.shrinks(now, self.number, self.port.queue_bytes);
         }
         self.port.count_out(priority, size);
         if marks {
             self.mark(self.port.class_bytes(priority), priority, packet, now);
-            if kind != Kind::Data
+            if kind != PacketKind::Data
                 && let Some(draws) = &mut self.draws
                 && let Some(red) = &mut self.red
             {
@@ -118,7 +120,7 @@ impl<S: Scheme> Egress<'_, S> {
     pub(crate) fn notify_drop(&mut self, now: Time, packet: &Packet<S>) {
         if let Some((cp, state)) = &mut self.cp {
             let view = self.port.view(self.number, packet.header.priority);
-            let full = Full::new(now, self.effects, self.views);
+            let full = FullCx::new(now, self.effects, self.views);
             cp.on_drop(&mut LevelOf::<S>::arrive(full), state, &view, packet);
         }
     }
@@ -127,7 +129,7 @@ impl<S: Scheme> Egress<'_, S> {
     pub(crate) fn notify_pfc(&mut self, now: Time, priority: u8, paused: bool) {
         if let Some((cp, state)) = &mut self.cp {
             let view = self.port.view(self.number, priority);
-            let full = Full::new(now, self.effects, self.views);
+            let full = FullCx::new(now, self.effects, self.views);
             let mut cx = LevelOf::<S>::arrive(full);
             cp.on_pfc(&mut cx, state, &view, Priority::new(priority), paused);
         }
@@ -148,16 +150,16 @@ impl<S: Scheme> SwitchAction<S> {
     pub(crate) fn of(common: &Common<S>, effect: SwitchEffect<S::Ctl>) -> SwitchAction<S> {
         match effect {
             SwitchEffect::ToHost(mut address, target, ctl) => {
-                if target == Target::Source {
+                if target == QpEnd::Sender {
                     address.hash = common.hash_back(&address);
                 }
-                let mut header = control_header(common, Kind::Ctl, &ctl);
+                let mut header = control_header(common, PacketKind::Control, &ctl);
                 header.address = address;
-                header.flags.set(Flags::TO_SOURCE, target == Target::Source);
+                header.flags.set(Flags::TO_SOURCE, target == QpEnd::Sender);
                 SwitchAction::ToHost(Packet { header, body: Body::Ctl(ctl) })
             }
             SwitchEffect::ToLink(port, ctl) => {
-                let header = control_header(common, Kind::LinkCtl, &ctl);
+                let header = control_header(common, PacketKind::LinkControl, &ctl);
                 SwitchAction::ToLink(port.index(), Packet { header, body: Body::Ctl(ctl) })
             }
             SwitchEffect::Wake(port) => SwitchAction::Wake(port.index()),
@@ -166,7 +168,7 @@ impl<S: Scheme> SwitchAction<S> {
 }
 
 /// The header of a control packet of the switch's own.
-fn control_header<S: Scheme>(common: &Common<S>, kind: Kind, ctl: &S::Ctl) -> Header {
+fn control_header<S: Scheme>(common: &Common<S>, kind: PacketKind, ctl: &S::Ctl) -> Header {
     let priority = S::ctl_priority(&common.params, ctl);
     let priority = priority.map_or(common.classes.control, Priority::get);
     blank(kind, Default::default(), priority, common.control_size(ctl))

@@ -2,7 +2,7 @@
 
 use super::Switch;
 use crate::observe::recorder::Happening;
-use crate::packet::{Kind, NO_INGRESS, Scheme, Win};
+use crate::packet::{NO_INGRESS, PacketKind, Scheme, Win};
 use crate::switch::chassis::Chassis;
 use engine::Handle;
 use units::Time;
@@ -45,7 +45,7 @@ impl<S: Scheme> Switch<S> {
         while let Some(handle) = self.remove_any(window, port) {
             let packet = window.packets.remove(handle);
             let header = packet.header;
-            let is_pfc = header.kind == Kind::Pfc;
+            let is_pfc = header.kind == PacketKind::Pfc;
             let this = &mut self.chassis.ports[port];
             this.counters.lost_packets += 1;
             let before = this.queue_bytes;

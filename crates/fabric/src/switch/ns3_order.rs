@@ -102,10 +102,10 @@ impl<S: Scheme> Switch<S> {
                 instant = time;
             }
             let Header { ingress: lead, size, address, .. } = packet.header;
-            let on_the_wire = self.wire_time(port, size);
+            let kind_priority_size = self.wire_time(port, size);
             let train = &mut self.trains[port as usize];
             let end = time.saturating_sub(train.propagation);
-            let sent = end.saturating_sub(on_the_wire);
+            let sent = end.saturating_sub(kind_priority_size);
             let in_train = sent == train.end;
             let scheduled = if in_train && !train.from_host {
                 train.sent

@@ -44,9 +44,9 @@ impl<S: Scheme> Switch<S> {
     /// The port that a packet leaves through; [`NOWHERE`] also where it is not meant to be passed on.
     #[inline(always)]
     pub(super) fn next_hop(&self, packet: &Packet<S>) -> u16 {
-        let (ends, hash) = (packet.header.ends(), packet.header.address.hash);
+        let (ends, hash) = (packet.header.route_ends(), packet.header.address.hash);
         let next_hop = self.chassis.common.routes.next_port(&self.chassis.here, ends, hash);
-        if packet.header.kind.is_passed_on() { next_hop } else { NOWHERE }
+        if packet.header.kind.is_routed() { next_hop } else { NOWHERE }
     }
 
     /// Passes a packet on that arrives before anything else happens here, and tells whether it left at
@@ -65,7 +65,7 @@ impl<S: Scheme> Switch<S> {
         }
         let out = usize::from(out);
         let packet = window.packets.get_mut(&mut handle);
-        let (kind, priority, size) = packet.header.on_the_wire();
+        let (kind, priority, size) = packet.header.kind_priority_size();
         self.chassis.audit.arrived += u64::from(size);
         if S::CLASSES && !self.has_room(window, now, out, priority) {
             self.chassis.discard(window, now, place.port(window), handle);

@@ -73,13 +73,13 @@ impl SubQueues {
             }
             let head = queue.fifo.peek(packets).expect("only filled ones are in the round");
             match gate(number, head) {
-                gate @ (Gate::Open | Gate::Ahead) => {
+                gate @ (Gate::Open | Gate::OpenFirst) => {
                     open.priorities |= bit;
-                    open.ahead |= if gate == Gate::Ahead { bit } else { 0 };
+                    open.ahead |= if gate == Gate::OpenFirst { bit } else { 0 };
                     open.places[queue.priority as usize & 7] = place as u32;
                 }
-                Gate::Until(time) => open.wait = open.wait.min(time),
-                Gate::Shut => {}
+                Gate::ClosedUntil(time) => open.wait = open.wait.min(time),
+                Gate::Closed => {}
             }
         }
         open

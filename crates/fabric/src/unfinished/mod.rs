@@ -6,7 +6,7 @@ use crate::build::NodeDevice;
 use crate::context::Common;
 use crate::host::Host;
 use crate::host::qp::Sender;
-use crate::packet::{Kind, Packet, Scheme, is_pause};
+use crate::packet::{Packet, PacketKind, Scheme, is_pause};
 use crate::port::Port;
 use crate::unfinished::pauses::{Pause, endless};
 use engine::Undelivered;
@@ -138,7 +138,7 @@ impl<'a, S: Scheme> Look<'a, S> {
         let (mut moving, mut resumes) = (BTreeSet::new(), 0);
         left.each(|packet| {
             let header = &packet.header;
-            if header.kind == Kind::Pfc && !is_pause(header) {
+            if header.kind == PacketKind::Pfc && !is_pause(header) {
                 resumes |= 1 << header.priority;
             } else if look.moves(packet) {
                 moving.insert((header.address.src, header.address.sender_slot));
@@ -155,16 +155,16 @@ impl<'a, S: Scheme> Look<'a, S> {
     /// Whether a packet, once it arrives, has either end of its QP do anything about unfinished messages.
     fn moves(&self, packet: &Packet<S>) -> bool {
         let header = &packet.header;
-        if matches!(header.kind, Kind::Pfc | Kind::LinkCtl) {
+        if matches!(header.kind, PacketKind::Pfc | PacketKind::LinkControl) {
             return false;
         }
         let address = &header.address;
         let Some(sender) = self.hosts[address.src as usize].sender(address) else { return false };
         let expected = self.hosts[address.dst as usize].expected(address.receiver_slot);
         match header.kind {
-            Kind::Data if header.sequence > expected => self.common.host.nack,
-            Kind::Data if header.sequence < expected => !self.common.quirks.silent_duplicates,
-            Kind::Ack => header.sequence > sender.acknowledged,
+            PacketKind::Data if header.sequence > expected => self.common.host.nack,
+            PacketKind::Data if header.sequence < expected => !self.common.quirks.silent_duplicates,
+            PacketKind::Ack => header.sequence > sender.acknowledged,
             _ => true,
         }
     }
@@ -204,7 +204,7 @@ impl<'a, S: Scheme> Look<'a, S> {
             // What follows a gap does not tell of it.
             return true;
         }
-        !sender.may_send(&sender.rp.allow())
+        !sender.may_send(&sender.rp.limits())
             && sender.rp.next_timer() == Time::NEVER
             && receiver.receiver_timer(sender.receiver_slot) == Time::NEVER
     }

@@ -7,8 +7,8 @@ use crate::toy::{BYTE, LineRate, Log, Plain, WIRE};
 use crate::toy::{alone, no_ctl, no_host, one_way, toy};
 use fabric::{Cioq, Output, Setup, Threshold};
 use schemes::contract::{
-    Cp, Crossing, Full, Header, InputView, Kind, NoCtl, PlainReceiver, PortFacts, Ports, Strict,
-    SwitchFacts,
+    Cp, Crossing, FullCx, Header, InputView, NoCtl, PacketKind, PlainReceiver, PortFacts, Ports,
+    Strict, SwitchFacts,
 };
 use units::{Bytes, PortId, Time};
 
@@ -35,7 +35,7 @@ toy! {
     Holding: Rule, (), NoCtl, (), LineRate, PlainReceiver, Holder;
     no_host!();
     no_ctl!();
-    fn cp(params: &Plain<Rule>, _: &SwitchFacts<'_>) -> Option<Holder> {
+    fn congestion_point(params: &Plain<Rule>, _: &SwitchFacts<'_>) -> Option<Holder> {
         Some(Holder { rule: params.0, timer: params.0.until })
     }
 }
@@ -51,17 +51,17 @@ impl Cp<Holding> for Holder {
     type Port = ();
     const INPUT_QUEUES: bool = true;
     fn port(&self, _: &Plain<Rule>, _: &PortFacts) {}
-    fn restrains(&self, _: PortId, now: Time) -> bool {
+    fn may_block(&self, _: PortId, now: Time) -> bool {
         now < self.rule.until
     }
     fn crossing(&self, _: PortId, header: &Header, _: Time) -> Crossing {
         let held = self.rule.flows & 1 << header.address.flow != 0;
-        if held { self.rule.verdict } else { Crossing::Open }
+        if held { self.rule.verdict } else { Crossing::Allowed }
     }
     fn next_timer(&self) -> Time {
         self.timer
     }
-    fn on_timer(&mut self, _: &mut Full<'_, Holding>, _: &mut dyn Ports<()>) {
+    fn on_timer(&mut self, _: &mut FullCx<'_, Holding>, _: &mut dyn Ports<()>) {
         self.timer = Time::NEVER;
     }
 }
@@ -81,9 +81,9 @@ fn a_held_flow_waits_and_the_next_one_passes() {
     setup.message(0, 1, 10_000, Time::ZERO);
     setup.message(0, 1, 10_000, Time::ZERO);
     let setup = cioq(setup);
-    let free = hold(&setup, 0, Crossing::Held, US);
+    let free = hold(&setup, 0, Crossing::Blocked, US);
     let until = US * 50;
-    let output = hold(&setup, 0b01, Crossing::Held, until);
+    let output = hold(&setup, 0b01, Crossing::Blocked, until);
     assert!(fct(&output, 1) < fct(&free, 1), "it has the link for itself");
     // All ten of flow 0 leave back to back at 50 us.
     let last = (FIRST + 9 * FULL) * BYTE + WIRE;
@@ -98,7 +98,7 @@ fn order_within_a_flow_is_kept_when_a_hold_ends_midway() {
         for flow in 0..4 {
             setup.message(flow % 2, 2 + flow / 2 % 2, 30_000, Time::ZERO);
         }
-        hold(&cioq(setup), 0b0101, Crossing::Held, until);
+        hold(&cioq(setup), 0b0101, Crossing::Blocked, until);
     }
 }
 
@@ -108,10 +108,10 @@ fn what_may_go_last_fills_what_would_be_idle() {
     let mut setup = star(3, G100, US);
     setup.message(0, 2, 20_000, Time::ZERO);
     let single = cioq(setup.clone());
-    assert_eq!(fct(&hold(&single, 0b01, Crossing::Last, US * 900), 0), alone(20, 2));
+    assert_eq!(fct(&hold(&single, 0b01, Crossing::AllowedIfLast, US * 900), 0), alone(20, 2));
     setup.message(1, 2, 20_000, Time::ZERO);
     let both = cioq(setup);
-    let output = hold(&both, 0b01, Crossing::Last, US * 900);
+    let output = hold(&both, 0b01, Crossing::AllowedIfLast, US * 900);
     // The one that is not held may wait for one packet that had begun to cross, at most.
     assert!(fct(&output, 1) <= alone(20, 2) + FIRST * BYTE, "{}", fct(&output, 1));
     assert!(fct(&output, 0) >= alone(20, 2) + 19 * FULL * BYTE);
@@ -123,7 +123,7 @@ toy! {
     Watching: Log<(u16, u16, Vec<u64>)>, (), NoCtl, (), LineRate, PlainReceiver, Watcher;
     no_host!();
     no_ctl!();
-    fn cp(params: &Plain<Log<(u16, u16, Vec<u64>)>>, _: &SwitchFacts<'_>) -> Option<Watcher> {
+    fn congestion_point(params: &Plain<Log<(u16, u16, Vec<u64>)>>, _: &SwitchFacts<'_>) -> Option<Watcher> {
         Some(Watcher(params.0.clone()))
     }
 }
@@ -138,21 +138,21 @@ impl Cp<Watching> for Watcher {
     fn port(&self, _: &Plain<Log<(u16, u16, Vec<u64>)>>, _: &PortFacts) {}
     fn on_input(
         &mut self,
-        _: &mut Full<'_, Watching>,
+        _: &mut FullCx<'_, Watching>,
         input: &InputView<'_>,
         out_port: PortId,
         header: &Header,
     ) {
-        if header.kind == Kind::Data {
+        if header.kind == PacketKind::Data {
             assert_eq!(input.bytes(), input.voqs.iter().sum());
             self.0.push((input.port.get(), out_port.get(), input.voqs.to_vec()));
         }
     }
-    fn restrains(&self, out_port: PortId, _: Time) -> bool {
+    fn may_block(&self, out_port: PortId, _: Time) -> bool {
         out_port.get() == 2
     }
     fn crossing(&self, _: PortId, _: &Header, _: Time) -> Crossing {
-        Crossing::Held
+        Crossing::Blocked
     }
 }
 
@@ -174,13 +174,13 @@ fn an_input_queue_is_seen_by_output() {
     assert_eq!(log.all(), seen.map(|(out, waiting)| (0, out, vec![0, 0, waiting])));
 }
 
-// ---- detour ----
+// ---- reroute ----
 
 toy! {
     Detouring: (), (), NoCtl, (), LineRate, PlainReceiver, Detourer;
     no_host!();
     no_ctl!();
-    fn cp(_: &Plain<()>, facts: &SwitchFacts<'_>) -> Option<Detourer> {
+    fn congestion_point(_: &Plain<()>, facts: &SwitchFacts<'_>) -> Option<Detourer> {
         (facts.tier == 1).then_some(Detourer)
     }
 }
@@ -193,9 +193,9 @@ impl Cp<Detouring> for Detourer {
     type Port = ();
     const INPUT_QUEUES: bool = true;
     fn port(&self, _: &Plain<()>, _: &PortFacts) {}
-    fn detour(
+    fn reroute(
         &mut self,
-        _: &mut Full<'_, Detouring>,
+        _: &mut FullCx<'_, Detouring>,
         header: &Header,
         equal_cost: &[PortId],
         chosen: PortId,
@@ -203,7 +203,9 @@ impl Cp<Detouring> for Detourer {
         // Every other data packet takes the port that was not chosen.
         let other = equal_cost.iter().find(|port| **port != chosen);
         match other {
-            Some(&other) if header.kind == Kind::Data && header.sequence / 1000 % 2 == 1 => other,
+            Some(&other) if header.kind == PacketKind::Data && header.sequence / 1000 % 2 == 1 => {
+                other
+            }
             _ => chosen,
         }
     }

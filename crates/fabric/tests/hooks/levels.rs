@@ -8,8 +8,9 @@ use fabric::Headroom;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use schemes::contract::{
-    Ack, Allow, Body, CodePoint, Cp, Emits, Flags, HostCx, Kind, Level, NoCtl, Packet, PathFacts,
-    PlainReceiver, PortFacts, PortLocal, PortView, Rp, Scheme, Strict, SwitchFacts, Verdict,
+    Ack, Body, Cp, EcnCodePoint, Emits, Flags, HostCx, Level, NoCtl, Packet, PacketKind, PathFacts,
+    PlainReceiver, PortFacts, PortLocal, PortView, Rp, Scheme, SendLimits, Strict, SwitchFacts,
+    Verdict,
 };
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -57,8 +58,8 @@ where
     ) -> Verdict {
         // Now and then a packet waits a little; all of a QP do, or they would change order.
         let now = L::now::<S>(cx);
-        let late =
-            packet.header.kind == Kind::Data && packet.header.address.sender_slot.is_multiple_of(2);
+        let late = packet.header.kind == PacketKind::Data
+            && packet.header.address.sender_slot.is_multiple_of(2);
         if self.holds && late && !packet.header.flags.contains(Flags::MARK) {
             packet.header.flags.set(Flags::MARK, true);
             return Verdict::Hold(now + Time::from_ns(77));
@@ -74,8 +75,8 @@ where
         packet: &mut Packet<S>,
     ) {
         seen.busiest = seen.busiest.max(view.queue_bytes);
-        if view.class_bytes > 10_000 && packet.header.kind == Kind::Data {
-            packet.header.code_point = CodePoint::CongestionExperienced;
+        if view.class_bytes > 10_000 && packet.header.kind == PacketKind::Data {
+            packet.header.code_point = EcnCodePoint::CongestionExperienced;
         }
     }
     fn on_depart(
@@ -117,14 +118,14 @@ impl<S: Scheme<Meta = u64>> Rp<S> for Obedient {
     fn open(_: &S::Params, _: &mut S::Host, path: &PathFacts, _: Time) -> Obedient {
         Obedient { rate: path.line_rate, line_rate: path.line_rate, window: Bytes::new(60_000) }
     }
-    fn allow(&self) -> Allow {
-        Allow { rate: self.rate, window: self.window, ..Allow::EVERYTHING }
+    fn limits(&self) -> SendLimits {
+        SendLimits { rate: self.rate, window: self.window, ..SendLimits::UNLIMITED }
     }
     fn on_ack(&mut self, _: &mut HostCx<'_, S>, ack: &Ack<'_, S>) {
         let share = 700 + ack.meta % 601;
         let bps = u128::from(self.line_rate.bps()) * u128::from(share) / 1_000;
         self.rate = Rate::from_bps(bps as u64);
-        let marked = ack.echo == CodePoint::CongestionExperienced;
+        let marked = ack.echo == EcnCodePoint::CongestionExperienced;
         let (less, more) = (self.window.get() / 2, self.window.get() + 1_000);
         self.window = Bytes::new(if marked { less.max(5_000) } else { more });
     }
@@ -135,7 +136,7 @@ toy! {
     Lazy: bool, u64, NoCtl, (), Obedient, PlainReceiver, Watcher<PortLocal>;
     no_ctl!();
     no_host!();
-    fn cp(holds: &Plain<bool>, _: &SwitchFacts<'_>) -> Option<Watcher<PortLocal>> {
+    fn congestion_point(holds: &Plain<bool>, _: &SwitchFacts<'_>) -> Option<Watcher<PortLocal>> {
         Some(Watcher::new(holds))
     }
 }
@@ -144,7 +145,7 @@ toy! {
     Sending: bool, u64, NoCtl, (), Obedient, PlainReceiver, Watcher<Emits>;
     no_ctl!();
     no_host!();
-    fn cp(holds: &Plain<bool>, _: &SwitchFacts<'_>) -> Option<Watcher<Emits>> {
+    fn congestion_point(holds: &Plain<bool>, _: &SwitchFacts<'_>) -> Option<Watcher<Emits>> {
         Some(Watcher::new(holds))
     }
 }
@@ -153,7 +154,7 @@ toy! {
     Orderly: bool, u64, NoCtl, (), Obedient, PlainReceiver, Watcher<Strict>;
     no_ctl!();
     no_host!();
-    fn cp(holds: &Plain<bool>, _: &SwitchFacts<'_>) -> Option<Watcher<Strict>> {
+    fn congestion_point(holds: &Plain<bool>, _: &SwitchFacts<'_>) -> Option<Watcher<Strict>> {
         Some(Watcher::new(holds))
     }
 }

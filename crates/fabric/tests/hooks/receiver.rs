@@ -2,7 +2,7 @@
 
 use crate::common::{Build, FIRST, FULL, LEAST, US, fct, line, port, run};
 use crate::toy::{BYTE, LineRate, Plain, WIRE, ack_back, no_cp, no_host, one_way, toy};
-use schemes::contract::{Allow, HostCx, HostFacts, Np, PathFacts, PlainSwitch, Rp};
+use schemes::contract::{HostCx, HostFacts, Np, PathFacts, PlainSwitch, Rp, SendLimits};
 use units::{Bytes, Rate, Time};
 
 /// From the start of a control packet of the least size at one host to its arrival at the other.
@@ -37,8 +37,8 @@ impl Rp<Crediting> for Asker {
     fn open(_: &Plain<()>, _: &mut (), _: &PathFacts, _: Time) -> Asker {
         Asker { granted: 0 }
     }
-    fn allow(&self) -> Allow {
-        Allow { granted: self.granted, ..Allow::EVERYTHING }
+    fn limits(&self) -> SendLimits {
+        SendLimits { credit_limit: self.granted, ..SendLimits::UNLIMITED }
     }
     fn on_backlog(&mut self, cx: &mut HostCx<'_, Crediting>, left: Bytes) {
         if left > Bytes::ZERO {
@@ -131,8 +131,8 @@ impl Rp<Handshaking> for Polite {
     fn open(_: &Plain<()>, _: &mut (), _: &PathFacts, _: Time) -> Polite {
         Polite { granted: 3_000 }
     }
-    fn allow(&self) -> Allow {
-        Allow { granted: self.granted, ..Allow::EVERYTHING }
+    fn limits(&self) -> SendLimits {
+        SendLimits { credit_limit: self.granted, ..SendLimits::UNLIMITED }
     }
     fn on_ctl(&mut self, _: &mut HostCx<'_, Handshaking>, _: &Received) {
         self.granted = u64::MAX;
@@ -171,7 +171,7 @@ fn the_end_of_a_message_is_announced() {
     assert_eq!(fct(&output, 1), expected);
 }
 
-// ---- on_stray, counters ----
+// ---- on_late_ctl, counters ----
 
 toy! {
     /// A receiver says a while after the end of a message that it has it; hosts count what they
@@ -184,7 +184,7 @@ toy! {
     fn host(_: &Plain<()>, _: &HostFacts) -> u64 {
         0
     }
-    fn on_stray(strays: &mut u64, _: &Received) {
+    fn on_late_ctl(strays: &mut u64, _: &Received) {
         *strays += 1;
     }
     fn counters(strays: &u64) -> Vec<(&'static str, u64)> {

@@ -4,12 +4,13 @@ use crate::common::{Build, FIRST, FULL, US, balances, fct, line, port, run, star
 use crate::toy::{BYTE, LineRate, Log, Plain, WIRE};
 use crate::toy::{ack_back, alone, no_cp, no_ctl, no_host, one_way, toy};
 use schemes::contract::{
-    Ack, Allow, Cp, Header, HostCx, HostFacts, Kind, LinkRates, Local, NoCtl, Np, Packet,
-    PathFacts, PlainReceiver, PlainSwitch, PortFacts, PortLocal, Rp, Scheme, SwitchFacts, Verdict,
+    Ack, Cp, Header, HostCx, HostFacts, LinkRates, LocalCx, NoCtl, Np, Packet, PacketKind,
+    PathFacts, PlainReceiver, PlainSwitch, PortFacts, PortLocal, Rp, Scheme, SendLimits,
+    SwitchFacts, Verdict,
 };
 use units::{Bytes, PortId, Rate, Time};
 
-// ---- on_send, Np::on_data, on_ack, window ----
+// ---- on_send, Np::on_in_order_data, on_ack, window ----
 
 toy! {
     /// Stamps what it sends, and never sends again when an ACK does not bring back what the
@@ -30,11 +31,11 @@ impl Rp<Stamping> for Stamper {
     fn open(rtt: &Plain<Time>, _: &mut (), _: &PathFacts, _: Time) -> Stamper {
         Stamper { window: Bytes::new(1), rtt: rtt.0 }
     }
-    fn allow(&self) -> Allow {
-        Allow { window: self.window, ..Allow::EVERYTHING }
+    fn limits(&self) -> SendLimits {
+        SendLimits { window: self.window, ..SendLimits::UNLIMITED }
     }
     fn on_send(&mut self, _: &mut HostCx<'_, Stamping>, data: &mut Header, meta: &mut u64) {
-        assert_eq!(data.kind, Kind::Data);
+        assert_eq!(data.kind, PacketKind::Data);
         *meta = data.sequence * 7;
     }
     fn on_ack(&mut self, _: &mut HostCx<'_, Stamping>, ack: &Ack<'_, Stamping>) {
@@ -53,7 +54,7 @@ impl Np<Stamping> for Adder {
     fn open(_: &Plain<Time>, _: &mut (), _: Time) -> Adder {
         Adder
     }
-    fn on_data(&mut self, _: &mut HostCx<'_, Stamping>, _: &Header, meta: &mut u64) {
+    fn on_in_order_data(&mut self, _: &mut HostCx<'_, Stamping>, _: &Header, meta: &mut u64) {
         *meta += 1;
     }
 }
@@ -69,7 +70,7 @@ fn a_stamp_comes_back_and_a_window_of_one_sends_a_packet_a_round_trip() {
     assert_eq!(fct(&output, 0), rtt(FIRST) + 9 * rtt(FULL));
 }
 
-// ---- rate, REPACE, on_timer, hold_until ----
+// ---- rate, REPACE, on_timer, not_before ----
 
 toy! {
     /// Sends at 1 Gb/s (8 ns a byte) until 3 us, then at 2 Gb/s (4 ns a byte).
@@ -100,8 +101,8 @@ where
     fn open(_: &S::Params, _: &mut S::Host, _: &PathFacts, _: Time) -> Self {
         Doubler { rate: Rate::from_gbps(1), timer: US * 3 }
     }
-    fn allow(&self) -> Allow {
-        Allow { rate: self.rate, ..Allow::EVERYTHING }
+    fn limits(&self) -> SendLimits {
+        SendLimits { rate: self.rate, ..SendLimits::UNLIMITED }
     }
     fn next_timer(&self) -> Time {
         self.timer
@@ -126,7 +127,7 @@ fn a_rate_change_moves_the_waiting_packet_only_where_it_is_wanted() {
 }
 
 toy! {
-    /// Sends nothing before `hold_until`, and nothing before its timer opens the window.
+    /// Sends nothing before `not_before`, and nothing before its timer opens the window.
     Waiting: (Time, Time), (), NoCtl, (), Waiter, PlainReceiver, PlainSwitch;
     no_ctl!();
     no_host!();
@@ -143,9 +144,9 @@ impl Rp<Waiting> for Waiter {
     fn open(times: &Plain<(Time, Time)>, _: &mut (), _: &PathFacts, now: Time) -> Waiter {
         Waiter { hold_until: now + times.0.0, opens: now + times.0.1 }
     }
-    fn allow(&self) -> Allow {
+    fn limits(&self) -> SendLimits {
         let window = if self.opens == Time::NEVER { Bytes::UNLIMITED } else { Bytes::ZERO };
-        Allow { window, hold_until: self.hold_until, ..Allow::EVERYTHING }
+        SendLimits { window, not_before: self.hold_until, ..SendLimits::UNLIMITED }
     }
     fn next_timer(&self) -> Time {
         self.opens
@@ -155,7 +156,7 @@ impl Rp<Waiting> for Waiter {
     }
 }
 
-/// Protects `hold_until` and timers of senders: the later of the two decides, to the picosecond.
+/// Protects `not_before` and timers of senders: the later of the two decides, to the picosecond.
 #[test]
 fn nothing_leaves_before_it_may() {
     for (hold, opens) in [(0, 7_000_001), (10_000_003, 7_000_001), (5_000_000, 9_999_999)] {
@@ -185,8 +186,8 @@ impl Rp<Backlogged> for Clerk {
         log.0.push((now, None));
         Clerk
     }
-    fn allow(&self) -> Allow {
-        Allow::EVERYTHING
+    fn limits(&self) -> SendLimits {
+        SendLimits::UNLIMITED
     }
     fn on_backlog(&mut self, cx: &mut HostCx<'_, Backlogged>, left: Bytes) {
         cx.params.0.push((cx.now, Some(left.get())));
@@ -231,7 +232,7 @@ toy! {
     Losing: (), (), NoCtl, (), Careful, PlainReceiver, DropOne;
     no_ctl!();
     no_host!();
-    fn cp(_: &Plain<()>, _: &SwitchFacts<'_>) -> Option<DropOne> {
+    fn congestion_point(_: &Plain<()>, _: &SwitchFacts<'_>) -> Option<DropOne> {
         Some(DropOne { dropped: false })
     }
 }
@@ -246,8 +247,8 @@ impl Rp<Losing> for Careful {
     fn open(_: &Plain<()>, _: &mut (), _: &PathFacts, _: Time) -> Careful {
         Careful { rate: Rate::from_gbps(100), nacks: 0 }
     }
-    fn allow(&self) -> Allow {
-        Allow { rate: self.rate, ..Allow::EVERYTHING }
+    fn limits(&self) -> SendLimits {
+        SendLimits { rate: self.rate, ..SendLimits::UNLIMITED }
     }
     fn on_ack(&mut self, _: &mut HostCx<'_, Losing>, ack: &Ack<'_, Losing>) {
         self.nacks += u32::from(ack.nack);
@@ -269,9 +270,9 @@ impl Cp<Losing> for DropOne {
     type Port = ();
     const SEES_ARRIVALS: bool = true;
     fn port(&self, _: &Plain<()>, _: &PortFacts) {}
-    fn on_arrival(&mut self, _: &mut Local, _: PortId, packet: &mut Packet<Losing>) -> Verdict {
+    fn on_arrival(&mut self, _: &mut LocalCx, _: PortId, packet: &mut Packet<Losing>) -> Verdict {
         let header = &packet.header;
-        if header.kind == Kind::Data && header.sequence == 2_000 && !self.dropped {
+        if header.kind == PacketKind::Data && header.sequence == 2_000 && !self.dropped {
             self.dropped = true;
             return Verdict::Drop;
         }
@@ -330,8 +331,8 @@ impl Rp<Sharing> for Queued {
         *opened += 1;
         Queued { hold_until: US * 10 * *opened }
     }
-    fn allow(&self) -> Allow {
-        Allow { hold_until: self.hold_until, ..Allow::EVERYTHING }
+    fn limits(&self) -> SendLimits {
+        SendLimits { not_before: self.hold_until, ..SendLimits::UNLIMITED }
     }
 }
 
@@ -369,8 +370,8 @@ impl Rp<Knowing> for Knower {
         log.0.push(path.clone());
         Knower(<LineRate as Rp<Knowing>>::open(log, host, path, now))
     }
-    fn allow(&self) -> Allow {
-        <LineRate as Rp<Knowing>>::allow(&self.0)
+    fn limits(&self) -> SendLimits {
+        <LineRate as Rp<Knowing>>::limits(&self.0)
     }
 }
 

@@ -5,8 +5,8 @@ use crate::common::{ACK, Build, FIRST, FULL, G100, line, run};
 use crate::toy::{BYTE, Log, Plain};
 use crate::toy::{no_ctl, no_host, toy};
 use schemes::contract::{
-    Ack, Allow, Body, Cp, Full, HostCx, LinkRates, NoCtl, Packet, PathFacts, PlainReceiver,
-    PortFacts, PortView, Rp, Scheme, Strict, SwitchFacts,
+    Ack, Body, Cp, FullCx, HostCx, LinkRates, NoCtl, Packet, PathFacts, PlainReceiver, PortFacts,
+    PortView, Rp, Scheme, SendLimits, Strict, SwitchFacts,
 };
 use schemes::fncc::{Fncc, IntTable, Report};
 use schemes::hpcc::Hpcc;
@@ -27,11 +27,11 @@ toy! {
     /// HPCC's records, and senders at line rate that note them.
     WithData: Log<Told>, IntStack<5>, NoCtl, (), Listener, PlainReceiver, StampInt;
     const MAX_HOPS: usize = 5;
-    const MAX_RATES: usize = LinkRates::MOST;
+    const MAX_RATES: usize = LinkRates::MAX;
     no_ctl!();
     no_host!();
-    fn cp(_: &Self::Params, facts: &SwitchFacts<'_>) -> Option<StampInt> {
-        Hpcc::<5>::cp(&Hpcc::<5>::preset("hpcc-paper", G100), facts)
+    fn congestion_point(_: &Self::Params, facts: &SwitchFacts<'_>) -> Option<StampInt> {
+        Hpcc::<5>::congestion_point(&Hpcc::<5>::preset("hpcc-paper", G100), facts)
     }
 }
 
@@ -40,8 +40,8 @@ toy! {
     WithAcks: Log<Told>, Report<5>, NoCtl, (), Listener, PlainReceiver, Table;
     no_ctl!();
     no_host!();
-    fn cp(_: &Self::Params, facts: &SwitchFacts<'_>) -> Option<Table> {
-        Fncc::<5>::cp(&Fncc::<5>::preset("fncc-paper", G100), facts).map(Table)
+    fn congestion_point(_: &Self::Params, facts: &SwitchFacts<'_>) -> Option<Table> {
+        Fncc::<5>::congestion_point(&Fncc::<5>::preset("fncc-paper", G100), facts).map(Table)
     }
 }
 
@@ -73,12 +73,12 @@ impl Table {
         &mut self,
         now: Time,
         packet: &mut Packet<WithAcks>,
-        hook: impl FnOnce(&mut IntTable, &mut Full<'_, Fncc<5>>, &mut Packet<Fncc<5>>),
+        hook: impl FnOnce(&mut IntTable, &mut FullCx<'_, Fncc<5>>, &mut Packet<Fncc<5>>),
     ) {
         let Body::Meta(report) = packet.body else { return };
         let mut effects = Vec::new();
         let mut own = Packet { header: packet.header, body: Body::Meta(report) };
-        hook(&mut self.0, &mut Full::new(now, &mut effects, &[]), &mut own);
+        hook(&mut self.0, &mut FullCx::new(now, &mut effects, &[]), &mut own);
         let Body::Meta(report) = own.body;
         packet.body = Body::Meta(report);
     }
@@ -91,7 +91,7 @@ impl Cp<WithAcks> for Table {
     fn port(&self, _: &Plain<Log<Told>>, _: &PortFacts) {}
     fn on_enqueue(
         &mut self,
-        cx: &mut Full<'_, WithAcks>,
+        cx: &mut FullCx<'_, WithAcks>,
         (): &mut (),
         view: &PortView,
         packet: &mut Packet<WithAcks>,
@@ -102,7 +102,7 @@ impl Cp<WithAcks> for Table {
     }
     fn on_depart(
         &mut self,
-        cx: &mut Full<'_, WithAcks>,
+        cx: &mut FullCx<'_, WithAcks>,
         (): &mut (),
         view: &PortView,
         packet: &mut Packet<WithAcks>,
@@ -124,8 +124,8 @@ where
     fn open(_: &S::Params, _: &mut S::Host, _: &PathFacts, now: Time) -> Listener {
         Listener(now == Time::ZERO)
     }
-    fn allow(&self) -> Allow {
-        Allow::EVERYTHING
+    fn limits(&self) -> SendLimits {
+        SendLimits::UNLIMITED
     }
     fn on_ack(&mut self, cx: &mut HostCx<'_, S>, ack: &Ack<'_, S>) {
         if self.0 {

@@ -1,7 +1,7 @@
 //! What all toy schemes have in common.
 
 use crate::common::{ACK, FIRST, FULL};
-use schemes::contract::{Allow, PathFacts, Rp, Scheme};
+use schemes::contract::{PathFacts, Rp, Scheme, SendLimits};
 use schemes::params::{ParamError, ParamSpec, Params, Value};
 use std::sync::{Arc, Mutex};
 use units::Time;
@@ -49,8 +49,8 @@ impl<S: Scheme> Rp<S> for LineRate {
     fn open(_: &S::Params, _: &mut S::Host, _: &PathFacts, _: Time) -> LineRate {
         LineRate
     }
-    fn allow(&self) -> Allow {
-        Allow::EVERYTHING
+    fn limits(&self) -> SendLimits {
+        SendLimits::UNLIMITED
     }
 }
 
@@ -106,7 +106,10 @@ pub(crate) use no_host;
 
 macro_rules! no_cp {
     () => {
-        fn cp(_: &Self::Params, _: &schemes::contract::SwitchFacts<'_>) -> Option<Self::Cp> {
+        fn congestion_point(
+            _: &Self::Params,
+            _: &schemes::contract::SwitchFacts<'_>,
+        ) -> Option<Self::Cp> {
             None
         }
     };

@@ -6,7 +6,7 @@ use fabric::{Happening, PacketEvent, QueueBlock};
 use hpcc_files::packet_trace::{self, Event, PortRate, Record};
 use hpcc_files::{CcMode, Experiment, address, fct, pfc, queue_lengths};
 use results::{FlowTable, UNFINISHED};
-use schemes::contract::{CodePoint, Flags, Kind};
+use schemes::contract::{EcnCodePoint, Flags, PacketKind};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::iter;
@@ -251,8 +251,8 @@ fn is_traced(event: &PacketEvent, experiment: &Experiment) -> bool {
 
 fn record(event: &PacketEvent, experiment: &Experiment, files: &Ns3OutputFiles) -> Record {
     let header = &event.header;
-    let is_pfc = header.kind == Kind::Pfc;
-    let is_ack = matches!(header.kind, Kind::Ack | Kind::Nack);
+    let is_pfc = header.kind == PacketKind::Pfc;
+    let is_ack = matches!(header.kind, PacketKind::Ack | PacketKind::Nack);
     let is_switch = experiment.topology.is_switch[event.node.index()];
     let (src, dst) = if is_pfc {
         (interface(experiment, event), Ipv4Addr::BROADCAST)
@@ -269,7 +269,7 @@ fn record(event: &PacketEvent, experiment: &Experiment, files: &Ns3OutputFiles) 
     let timestamp =
         if experiment.config.cc_mode == CcMode::Timely { header.sent_at.ns() } else { 0 };
     let packet = match header.kind {
-        Kind::Pfc => packet_trace::Packet::Pfc {
+        PacketKind::Pfc => packet_trace::Packet::Pfc {
             time: if event.pause {
                 (experiment.config.pause_time.ps() / 1_000_000) as u32
             } else {
@@ -278,11 +278,11 @@ fn record(event: &PacketEvent, experiment: &Experiment, files: &Ns3OutputFiles) 
             queue_bytes: 0,
             priority: header.priority,
         },
-        Kind::Ack | Kind::Nack => packet_trace::Packet::Ack {
-            nack: header.kind == Kind::Nack,
+        PacketKind::Ack | PacketKind::Nack => packet_trace::Packet::Ack {
+            nack: header.kind == PacketKind::Nack,
             sport,
             dport,
-            flags: u16::from(header.echo == CodePoint::CongestionExperienced),
+            flags: u16::from(header.echo == EcnCodePoint::CongestionExperienced),
             priority: u16::from(header.priority),
             seq: header.sequence as u32,
             timestamp,
@@ -316,7 +316,7 @@ fn record(event: &PacketEvent, experiment: &Experiment, files: &Ns3OutputFiles) 
             Happening::Dequeued => Event::Dequeued,
             Happening::Dropped | Happening::Lost => Event::Dropped,
         },
-        ecn: if header.code_point == CodePoint::CongestionExperienced { 3 } else { 0 },
+        ecn: if header.code_point == EcnCodePoint::CongestionExperienced { 3 } else { 0 },
         packet,
     }
 }

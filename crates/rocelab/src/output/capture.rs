@@ -3,7 +3,7 @@
 
 use fabric::{Happening, PacketEvent, Setup};
 use scenario::{Network, Port, Scenario};
-use schemes::contract::{CodePoint, Flags, Header, Kind};
+use schemes::contract::{EcnCodePoint, Flags, Header, PacketKind};
 use schemes::dcqcn::Cnp;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -147,29 +147,30 @@ impl Frames {
             Direction::Inbound => (there, here),
             Direction::Outbound => (here, there),
         };
-        if header.kind == Kind::Pfc {
+        if header.kind == PacketKind::Pfc {
             let mut quanta = [None; 8];
             // Pauses here last until the resume.
             quanta[usize::from(header.priority & 7)] = Some(if event.pause { u16::MAX } else { 0 });
             emitted(PfcFrame { source: mac(from), quanta }.emit(out));
             return PfcFrame::BYTES;
         }
-        let ethertype = if header.kind == Kind::LinkCtl { LOCAL_EXPERIMENT } else { IPV4 };
+        let ethertype =
+            if header.kind == PacketKind::LinkControl { LOCAL_EXPERIMENT } else { IPV4 };
         let ethernet = EthernetHeader { destination: mac(to), source: mac(from), ethertype };
         emitted(ethernet.emit(out));
         let mut at = EthernetHeader::BYTES;
-        if header.kind == Kind::LinkCtl {
+        if header.kind == PacketKind::LinkControl {
             return at;
         }
-        let (src, dst) = header.ends();
+        let (src, dst) = header.route_ends();
         let datagram = (length as usize).saturating_sub(at) as u16;
         let ip = Ipv4Header {
             // Class selectors, as adapters map priorities.
             dscp: header.priority << 3,
             ecn: match header.code_point {
-                CodePoint::Capable => Ecn::Capable0,
-                CodePoint::UndeterminedEncountered => Ecn::Capable1,
-                CodePoint::CongestionExperienced => Ecn::CongestionExperienced,
+                EcnCodePoint::NotMarked => Ecn::Capable0,
+                EcnCodePoint::Undetermined => Ecn::Capable1,
+                EcnCodePoint::CongestionExperienced => Ecn::CongestionExperienced,
             },
             total_length: datagram,
             identification: 0,
@@ -181,7 +182,7 @@ impl Frames {
         emitted(ip.emit(&mut out[at..]));
         at += Ipv4Header::BYTES;
         let is_cnp = u32::from(header.size) == self.wire.control_bytes(Cnp::FRAME_BYTES);
-        let is_known = header.kind != Kind::Ctl || is_cnp;
+        let is_known = header.kind != PacketKind::Control || is_cnp;
         // What a scheme sends between messages belongs to none.
         let known = self.messages.get(header.address.flow as usize);
         let (queue_pair, place) = known.copied().unwrap_or_default();
@@ -207,13 +208,13 @@ impl Frames {
             pad: (4 - header.payload % 4) as u8 & 3,
             partition: PARTITION,
             forward_congestion: false,
-            backward_congestion: header.echo == CodePoint::CongestionExperienced,
+            backward_congestion: header.echo == EcnCodePoint::CongestionExperienced,
             queue_pair,
             ack_requested: header.flags.contains(Flags::ACK_REQUESTED),
             sequence: sequence as u32,
         };
         match header.kind {
-            Kind::Data => {
+            PacketKind::Data => {
                 let message = self.queue_pairs[&queue_pair][place];
                 let first = header.sequence == message.start;
                 let opcode = match (first, header.flags.contains(Flags::LAST)) {
@@ -232,9 +233,9 @@ impl Frames {
                 emitted(reth.emit(&mut out[Bth::BYTES..]));
                 Bth::BYTES + Reth::BYTES
             }
-            Kind::Ack | Kind::Nack => {
+            PacketKind::Ack | PacketKind::Nack => {
                 let next = self.packet_at(queue_pair, header.sequence);
-                let (syndrome, number) = if header.kind == Kind::Nack {
+                let (syndrome, number) = if header.kind == PacketKind::Nack {
                     (Syndrome::SequenceError, next)
                 } else {
                     // 31: no end-to-end credits.
@@ -245,7 +246,7 @@ impl Frames {
                 emitted(aeth.emit(&mut out[Bth::BYTES..]));
                 Bth::BYTES + Aeth::BYTES
             }
-            Kind::Ctl | Kind::LinkCtl | Kind::Pfc => {
+            PacketKind::Control | PacketKind::LinkControl | PacketKind::Pfc => {
                 // What a scheme says in its reserved bytes is not recorded.
                 let cnp = CnpPacket { partition: PARTITION, queue_pair, reserved: [0; 16] };
                 emitted(cnp.emit(out));

@@ -4,7 +4,7 @@ use crate::Recordings;
 use fabric::{Outcome, PacketEvent, PfcEvent};
 use results::{PacketTrace, PfcTrace, TraceInfo};
 use scenario::Scenario;
-use schemes::contract::{CodePoint, Kind};
+use schemes::contract::{EcnCodePoint, PacketKind};
 use std::sync::Arc;
 use units::Time;
 
@@ -25,8 +25,10 @@ pub(crate) fn pfc(events: &[PfcEvent], peers: &[Vec<u32>], names: &Arc<Vec<Strin
 /// What happened to packets.
 pub(crate) fn packets(events: &[PacketEvent], names: &Arc<Vec<String>>) -> PacketTrace {
     let flow_id = |event: &PacketEvent| match event.header.kind {
-        Kind::Pfc | Kind::LinkCtl => PacketTrace::NO_FLOW,
-        Kind::Data | Kind::Ack | Kind::Nack | Kind::Ctl => event.header.address.flow,
+        PacketKind::Pfc | PacketKind::LinkControl => PacketTrace::NO_FLOW,
+        PacketKind::Data | PacketKind::Ack | PacketKind::Nack | PacketKind::Control => {
+            event.header.address.flow
+        }
     };
     PacketTrace {
         time_ps: events.iter().map(|event| event.time.ps()).collect(),
@@ -69,13 +71,13 @@ pub(crate) fn trace_infos(
 /// Its place among [`PacketTrace::KINDS`].
 fn kind(event: &PacketEvent) -> u8 {
     match event.header.kind {
-        Kind::Data => 0,
-        Kind::Ack => 1,
-        Kind::Nack => 2,
-        Kind::Ctl => 3,
-        Kind::LinkCtl => 4,
-        Kind::Pfc if event.pause => 5,
-        Kind::Pfc => 6,
+        PacketKind::Data => 0,
+        PacketKind::Ack => 1,
+        PacketKind::Nack => 2,
+        PacketKind::Control => 3,
+        PacketKind::LinkControl => 4,
+        PacketKind::Pfc if event.pause => 5,
+        PacketKind::Pfc => 6,
     }
 }
 
@@ -83,8 +85,8 @@ fn kind(event: &PacketEvent) -> u8 {
 fn ecn(event: &PacketEvent) -> u8 {
     let header = &event.header;
     match header.kind {
-        Kind::Ack | Kind::Nack => header.echo as u8,
-        Kind::Pfc => CodePoint::Capable as u8,
-        Kind::Data | Kind::Ctl | Kind::LinkCtl => header.code_point as u8,
+        PacketKind::Ack | PacketKind::Nack => header.echo as u8,
+        PacketKind::Pfc => EcnCodePoint::NotMarked as u8,
+        PacketKind::Data | PacketKind::Control | PacketKind::LinkControl => header.code_point as u8,
     }
 }

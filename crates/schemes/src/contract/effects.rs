@@ -24,18 +24,18 @@ impl<S: Scheme> HostCx<'_, S> {
 
 /// Which end of a QP a switch notifies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum QpEnd {
     /// The sender of its data.
-    Source,
+    Sender,
     /// The receiver of its data.
-    Destination,
+    Receiver,
 }
 
 /// What a switch hook asks the fabric to do.
 #[derive(Clone, Copy, Debug)]
 pub enum SwitchEffect<C> {
     /// Send a control packet to an end of a QP.
-    ToHost(Address, Target, C),
+    ToHost(Address, QpEnd, C),
     /// Send a control packet to the node at the other end of a port's link.
     ToLink(PortId, C),
     /// Look again at the gates of a port.
@@ -43,4 +43,4 @@ pub enum SwitchEffect<C> {
 }
 
 /// The effects of a switch's hooks, drained by the fabric after each hook.
-pub type SwitchFx<C> = Vec<SwitchEffect<C>>;
+pub type SwitchEffects<C> = Vec<SwitchEffect<C>>;

@@ -33,7 +33,7 @@ pub struct WireFacts {
     /// An ACK.
     pub ack_bytes: Bytes,
     /// The shortest packet of a scheme's own, such as a CNP or a credit.
-    pub least_bytes: Bytes,
+    pub min_control_bytes: Bytes,
 }
 
 /// What a scheme may know of a host.
@@ -115,7 +115,7 @@ pub struct SwitchFacts<'a> {
 
 /// How a class treats a full queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Room {
+pub enum QueueLimit {
     /// PFC keeps it from overflowing.
     Lossless,
     /// At most this many packets wait at a port; the rest are dropped and counted apart.
@@ -128,7 +128,7 @@ pub struct ClassSpec {
     /// Its priority.
     pub priority: Priority,
     /// What happens when it is full.
-    pub room: Room,
+    pub limit: QueueLimit,
     /// Share of the link's rate that it may take at most, in wire bytes; 1 for all of it.
     pub share: f64,
     /// Packets that may follow one another at once after a silence, where the share is below 1: the

@@ -4,7 +4,7 @@
 //! departure can't reach another port. The level is a type, and the contexts that it hands to the
 //! hooks make what it forbids impossible to write.
 
-use super::effects::{SwitchEffect, SwitchFx, Target};
+use super::effects::{QpEnd, SwitchEffect, SwitchEffects};
 use super::{Address, PortView, Scheme};
 use units::{PortId, Time};
 
@@ -28,7 +28,7 @@ pub trait Level: 'static {
     /// What departure hooks work with.
     type Depart<'a, S: Scheme>;
     /// Made by the fabric for each call.
-    fn arrive<'a, S: Scheme>(full: Full<'a, S>) -> Self::Arrive<'a, S>;
+    fn arrive<'a, S: Scheme>(full: FullCx<'a, S>) -> Self::Arrive<'a, S>;
     /// The time of the event.
     fn now<S: Scheme>(cx: &Self::Arrive<'_, S>) -> Time;
     /// Made by the fabric for each call.
@@ -37,21 +37,21 @@ pub trait Level: 'static {
 
 /// The time of the event and nothing else.
 #[derive(Clone, Copy, Debug)]
-pub struct Local {
+pub struct LocalCx {
     /// The time of the event.
     pub now: Time,
 }
 
 /// The time of the event, and packets may be sent.
-pub struct Emit<'a, S: Scheme> {
+pub struct EmitCx<'a, S: Scheme> {
     /// The time of the event.
     pub now: Time,
-    effects: &'a mut SwitchFx<S::Ctl>,
+    effects: &'a mut SwitchEffects<S::Ctl>,
 }
 
-impl<S: Scheme> Emit<'_, S> {
+impl<S: Scheme> EmitCx<'_, S> {
     /// Sends `ctl` to an end of a QP.
-    pub fn to_host(&mut self, address: Address, target: Target, ctl: S::Ctl) {
+    pub fn to_host(&mut self, address: Address, target: QpEnd, ctl: S::Ctl) {
         self.effects.push(SwitchEffect::ToHost(address, target, ctl));
     }
     /// Sends `ctl` to the node at the other end of a port's link.
@@ -61,20 +61,20 @@ impl<S: Scheme> Emit<'_, S> {
 }
 
 /// The time of the event, packets may be sent, ports woken, and other ports looked at.
-pub struct Full<'a, S: Scheme> {
+pub struct FullCx<'a, S: Scheme> {
     /// The time of the event.
     pub now: Time,
-    effects: &'a mut SwitchFx<S::Ctl>,
+    effects: &'a mut SwitchEffects<S::Ctl>,
     views: &'a [PortView],
 }
 
-impl<'a, S: Scheme> Full<'a, S> {
+impl<'a, S: Scheme> FullCx<'a, S> {
     /// Made by the fabric. `views` is empty where the level does not look at other ports.
-    pub fn new(now: Time, effects: &'a mut SwitchFx<S::Ctl>, views: &'a [PortView]) -> Self {
-        Full { now, effects, views }
+    pub fn new(now: Time, effects: &'a mut SwitchEffects<S::Ctl>, views: &'a [PortView]) -> Self {
+        FullCx { now, effects, views }
     }
     /// Sends `ctl` to an end of a QP.
-    pub fn to_host(&mut self, address: Address, target: Target, ctl: S::Ctl) {
+    pub fn to_host(&mut self, address: Address, target: QpEnd, ctl: S::Ctl) {
         self.effects.push(SwitchEffect::ToHost(address, target, ctl));
     }
     /// Sends `ctl` to the node at the other end of a port's link.
@@ -96,7 +96,7 @@ pub struct Departure<'a, S: Scheme> {
     /// The time of the event.
     pub now: Time,
     /// Effects, drained after the hook where the level allows them.
-    pub effects: &'a mut SwitchFx<S::Ctl>,
+    pub effects: &'a mut SwitchEffects<S::Ctl>,
     /// All ports, kept up to date where the order is strict.
     pub views: &'a [PortView],
 }
@@ -109,19 +109,19 @@ pub struct PortLocal;
 impl Level for PortLocal {
     const ORDER: Order = Order::Lazy;
     const EMITS: bool = false;
-    type Arrive<'a, S: Scheme> = Local;
-    type Depart<'a, S: Scheme> = Local;
+    type Arrive<'a, S: Scheme> = LocalCx;
+    type Depart<'a, S: Scheme> = LocalCx;
     #[inline]
-    fn arrive<'a, S: Scheme>(full: Full<'a, S>) -> Local {
-        Local { now: full.now }
+    fn arrive<'a, S: Scheme>(full: FullCx<'a, S>) -> LocalCx {
+        LocalCx { now: full.now }
     }
     #[inline]
-    fn now<S: Scheme>(cx: &Local) -> Time {
+    fn now<S: Scheme>(cx: &LocalCx) -> Time {
         cx.now
     }
     #[inline]
-    fn depart<'a, S: Scheme>(departure: Departure<'a, S>) -> Local {
-        Local { now: departure.now }
+    fn depart<'a, S: Scheme>(departure: Departure<'a, S>) -> LocalCx {
+        LocalCx { now: departure.now }
     }
 }
 
@@ -132,19 +132,19 @@ pub struct Emits;
 impl Level for Emits {
     const ORDER: Order = Order::Lazy;
     const EMITS: bool = true;
-    type Arrive<'a, S: Scheme> = Emit<'a, S>;
-    type Depart<'a, S: Scheme> = Local;
+    type Arrive<'a, S: Scheme> = EmitCx<'a, S>;
+    type Depart<'a, S: Scheme> = LocalCx;
     #[inline]
-    fn arrive<'a, S: Scheme>(full: Full<'a, S>) -> Emit<'a, S> {
-        Emit { now: full.now, effects: full.effects }
+    fn arrive<'a, S: Scheme>(full: FullCx<'a, S>) -> EmitCx<'a, S> {
+        EmitCx { now: full.now, effects: full.effects }
     }
     #[inline]
-    fn now<S: Scheme>(cx: &Emit<'_, S>) -> Time {
+    fn now<S: Scheme>(cx: &EmitCx<'_, S>) -> Time {
         cx.now
     }
     #[inline]
-    fn depart<'a, S: Scheme>(departure: Departure<'a, S>) -> Local {
-        Local { now: departure.now }
+    fn depart<'a, S: Scheme>(departure: Departure<'a, S>) -> LocalCx {
+        LocalCx { now: departure.now }
     }
 }
 
@@ -155,18 +155,18 @@ pub struct Strict;
 impl Level for Strict {
     const ORDER: Order = Order::Strict;
     const EMITS: bool = true;
-    type Arrive<'a, S: Scheme> = Full<'a, S>;
-    type Depart<'a, S: Scheme> = Full<'a, S>;
+    type Arrive<'a, S: Scheme> = FullCx<'a, S>;
+    type Depart<'a, S: Scheme> = FullCx<'a, S>;
     #[inline]
-    fn arrive<'a, S: Scheme>(full: Full<'a, S>) -> Full<'a, S> {
+    fn arrive<'a, S: Scheme>(full: FullCx<'a, S>) -> FullCx<'a, S> {
         full
     }
     #[inline]
-    fn now<S: Scheme>(cx: &Full<'_, S>) -> Time {
+    fn now<S: Scheme>(cx: &FullCx<'_, S>) -> Time {
         cx.now
     }
     #[inline]
-    fn depart<'a, S: Scheme>(departure: Departure<'a, S>) -> Full<'a, S> {
-        Full::new(departure.now, departure.effects, departure.views)
+    fn depart<'a, S: Scheme>(departure: Departure<'a, S>) -> FullCx<'a, S> {
+        FullCx::new(departure.now, departure.effects, departure.views)
     }
 }

@@ -23,18 +23,19 @@ mod stack;
 mod switch;
 
 pub use ctl::NoCtl;
-pub use effects::{HostCx, SwitchEffect, SwitchFx, Target};
+pub use effects::{HostCx, QpEnd, SwitchEffect, SwitchEffects};
 pub use facts::{
-    ClassSpec, HostFacts, HostPlace, PathFacts, PortFacts, Room, SwitchFacts, WireFacts,
+    ClassSpec, HostFacts, HostPlace, PathFacts, PortFacts, QueueLimit, SwitchFacts, WireFacts,
 };
-pub use level::{Departure, Emit, Emits, Full, Level, Local, Order, PortLocal, Strict};
-pub use packet::{Address, Body, CodePoint, Flags, Header, Kind, Packet};
+pub use level::{Departure, EmitCx, Emits, FullCx, Level, LocalCx, Order, PortLocal, Strict};
+pub use packet::{Address, Body, EcnCodePoint, Flags, Header, Packet, PacketKind};
 pub use preset::{EcnLaw, Preset};
 pub use rates::{LinkRates, RateCode};
 pub use receiver::{Np, PlainReceiver};
 pub use scheme::Scheme;
-pub use sender::{Ack, Allow, Observable, Rp};
+pub use sender::{Ack, Rp, SendLimits, SenderMetric};
 pub use stack::Stack;
 pub use switch::{
-    Cp, Crossing, FlowObservable, Gate, InputView, PlainSwitch, PortView, Ports, Turn, Verdict,
+    Cp, Crossing, DequeueAction, Gate, InputView, PlainSwitch, PortView, Ports, SwitchFlowMetric,
+    Verdict,
 };

@@ -4,7 +4,7 @@ use units::Time;
 /// What a packet is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Kind {
+pub enum PacketKind {
     /// Part of a message.
     Data,
     /// Acknowledges data.
@@ -12,30 +12,30 @@ pub enum Kind {
     /// Asks the sender to go back.
     Nack,
     /// A control packet of the scheme, from host to host or from switch to host.
-    Ctl,
+    Control,
     /// A control packet of the scheme between the two ends of a link.
-    LinkCtl,
+    LinkControl,
     /// A PFC frame.
     Pfc,
 }
 
-impl Kind {
+impl PacketKind {
     /// Whether switches send it on: it is not meant for the other end of a link.
     #[inline(always)]
-    pub fn is_passed_on(self) -> bool {
-        !matches!(self, Kind::LinkCtl | Kind::Pfc)
+    pub fn is_routed(self) -> bool {
+        !matches!(self, PacketKind::LinkControl | PacketKind::Pfc)
     }
 }
 
 /// What the network says about the path in the packet's ECN field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub enum CodePoint {
+pub enum EcnCodePoint {
     /// Nothing to say.
     #[default]
-    Capable,
+    NotMarked,
     /// Undetermined: the port was held back by PFC (TCD).
-    UndeterminedEncountered,
+    Undetermined,
     /// Congestion experienced. Overrides the others.
     CongestionExperienced,
 }
@@ -108,13 +108,13 @@ pub struct Header {
     /// The port of the current switch through which it came.
     pub ingress: u16,
     /// What it is.
-    pub kind: Kind,
+    pub kind: PacketKind,
     /// Its priority (PFC: the priority that is paused or resumed).
     pub priority: u8,
     /// Its ECN field.
-    pub code_point: CodePoint,
-    /// ACK and NACK: the code point of the data packet answered. PFC: pause, if not `Capable`.
-    pub echo: CodePoint,
+    pub code_point: EcnCodePoint,
+    /// ACK and NACK: the code point of the data packet answered. PFC: pause, if not `NotMarked`.
+    pub echo: EcnCodePoint,
     /// What it is beside.
     pub flags: Flags,
 }
@@ -122,19 +122,19 @@ pub struct Header {
 impl Header {
     /// What a port must know of it to send it.
     #[inline(always)]
-    pub fn on_the_wire(&self) -> (Kind, u8, u16) {
+    pub fn kind_priority_size(&self) -> (PacketKind, u8, u16) {
         (self.kind, self.priority, self.size)
     }
     /// The hosts that it travels from and to.
     #[inline]
-    pub fn ends(&self) -> (u32, u32) {
+    pub fn route_ends(&self) -> (u32, u32) {
         let Address { src, dst, .. } = self.address;
         if self.flags.contains(Flags::TO_SOURCE) { (dst, src) } else { (src, dst) }
     }
     /// The host that it travels to.
     #[inline]
     pub fn destination(&self) -> u32 {
-        self.ends().1
+        self.route_ends().1
     }
 }
 

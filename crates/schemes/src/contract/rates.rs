@@ -23,7 +23,7 @@ impl Eq for LinkRate {}
 
 impl LinkRates {
     /// This many rates can have a code.
-    pub const MOST: usize = 1 << u8::BITS;
+    pub const MAX: usize = 1 << u8::BITS;
 
     /// A code for each of these rates, as long as there are codes.
     pub fn new(links: impl IntoIterator<Item = Rate>) -> LinkRates {
@@ -36,7 +36,7 @@ impl LinkRates {
         LinkRates(RATES.iter().chain(&others).map(known).collect())
     }
 
-    /// How many there are. Where they are more than [`MOST`](Self::MOST), the last have no code.
+    /// How many there are. Where they are more than [`MAX`](Self::MAX), the last have no code.
     pub fn count(&self) -> usize {
         self.0.len()
     }

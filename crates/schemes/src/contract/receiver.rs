@@ -9,10 +9,10 @@ pub trait Np<S: Scheme>: Sized + Send + 'static {
     fn open(params: &S::Params, host: &mut S::Host, now: Time) -> Self;
     /// A data packet arrived, in order or not: what it tells of the network is told even where its bytes are
     /// discarded.
-    fn on_arrival(&mut self, _cx: &mut HostCx<'_, S>, _data: &Header, _meta: &S::Meta) {}
+    fn on_packet(&mut self, _cx: &mut HostCx<'_, S>, _data: &Header, _meta: &S::Meta) {}
     /// The same packet, after that, where it arrived in order. `meta` is what it carried and becomes what
     /// its ACK carries.
-    fn on_data(&mut self, _cx: &mut HostCx<'_, S>, _data: &Header, _meta: &mut S::Meta) {}
+    fn on_in_order_data(&mut self, _cx: &mut HostCx<'_, S>, _data: &Header, _meta: &mut S::Meta) {}
     /// One of the scheme's control packets arrived from the sender.
     fn on_ctl(&mut self, _cx: &mut HostCx<'_, S>, _ctl: &S::Ctl) {}
     /// The last byte of a message arrived. `is_last`: the QP has no other.

@@ -24,7 +24,7 @@ pub trait Scheme: Sized + Send + Sync + 'static {
     /// refused. A scheme whose packets carry an [`IntStack`](crate::int::IntStack) has to say it.
     const MAX_HOPS: usize = usize::MAX;
     /// Most rates that links may have: those that its packets can tell apart,
-    /// [`LinkRates::MOST`] where they carry a [`RateCode`].
+    /// [`LinkRates::MAX`] where they carry a [`RateCode`].
     const MAX_RATES: usize = usize::MAX;
     /// It has traffic classes of its own; without it [`classes`](Scheme::classes) is not asked.
     const CLASSES: bool = false;
@@ -75,7 +75,7 @@ pub trait Scheme: Sized + Send + Sync + 'static {
     fn is_answered(_params: &Self::Params, _ctl: &Self::Ctl) -> bool {
         false
     }
-    /// Traffic classes that need more than the scenario says: a drop-tail room, a shaper. They hold
+    /// Traffic classes that need more than the scenario says: a drop-tail limit, a shaper. They hold
     /// at every port, of switches and of hosts. A run is refused where data, ACKs, other control
     /// packets or PFC use a drop-tail one. Asked only with [`CLASSES`](Scheme::CLASSES).
     fn classes(_params: &Self::Params, _wire: &WireFacts) -> Vec<ClassSpec> {
@@ -84,11 +84,11 @@ pub trait Scheme: Sized + Send + Sync + 'static {
     /// The state shared by the QPs of a host.
     fn host(params: &Self::Params, facts: &HostFacts) -> Self::Host;
     /// A control packet reached a host for a QP that is over.
-    fn on_stray(_host: &mut Self::Host, _ctl: &Self::Ctl) {}
+    fn on_late_ctl(_host: &mut Self::Host, _ctl: &Self::Ctl) {}
     /// What a host counted, by name: the same names at every host. The summary has their sums.
     fn counters(_host: &Self::Host) -> Vec<(&'static str, u64)> {
         Vec::new()
     }
     /// The congestion point of a switch; `None` where that switch takes no part.
-    fn cp(params: &Self::Params, facts: &SwitchFacts<'_>) -> Option<Self::Cp>;
+    fn congestion_point(params: &Self::Params, facts: &SwitchFacts<'_>) -> Option<Self::Cp>;
 }

@@ -1,13 +1,13 @@
 //! The reaction point: what a scheme does at the sender.
 
-use super::{CodePoint, Header, HostCx, PathFacts, Scheme};
+use super::{EcnCodePoint, Header, HostCx, PathFacts, Scheme};
 use units::{Bytes, Rate, Time};
 
 /// What a sender may do now.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Allow {
+pub struct SendLimits {
     /// Pacing rate, in wire bytes; at or above the line rate means unpaced. A law keeps to the line
-    /// rate or says [`EVERYTHING`](Allow::EVERYTHING)'s, as probes show the number; and to at least the
+    /// rate or says [`EVERYTHING`](SendLimits::UNLIMITED)'s, as probes show the number; and to at least the
     /// scheme's parameter `min_rate` (or the line rate, if that is less), where it has one of this
     /// name.
     pub rate: Rate,
@@ -16,18 +16,18 @@ pub struct Allow {
     /// the QP for good, unless [`next_timer`](Rp::next_timer) or a control packet opens it again.
     pub window: Bytes,
     /// First byte of the QP's stream that has no permission yet (credit schemes).
-    pub granted: u64,
+    pub credit_limit: u64,
     /// No data before this time.
-    pub hold_until: Time,
+    pub not_before: Time,
 }
 
-impl Allow {
+impl SendLimits {
     /// Line rate, no window.
-    pub const EVERYTHING: Allow = Allow {
+    pub const UNLIMITED: SendLimits = SendLimits {
         rate: Rate::from_bps(u64::MAX),
         window: Bytes::UNLIMITED,
-        granted: u64::MAX,
-        hold_until: Time::ZERO,
+        credit_limit: u64::MAX,
+        not_before: Time::ZERO,
     };
 }
 
@@ -43,7 +43,7 @@ pub struct Ack<'a, S: Scheme> {
     /// The receiver saw a gap: the sender goes back to `next_expected`.
     pub nack: bool,
     /// The code point of the data packet that this ACK answers.
-    pub echo: CodePoint,
+    pub echo: EcnCodePoint,
     /// From the data packet's departure at the sender to this ACK's arrival.
     pub rtt: Time,
     /// What the ACK carries for the scheme. A NACK carries what the packet out of order did.
@@ -53,19 +53,19 @@ pub struct Ack<'a, S: Scheme> {
 impl<S: Scheme> Ack<'_, S> {
     /// Whether it acknowledges anything; NACKs and repeated ACKs tell of packets that were thrown away.
     #[inline]
-    pub fn brings_news(&self) -> bool {
+    pub fn acks_new_data(&self) -> bool {
         !self.nack && self.newly_acked != Bytes::ZERO
     }
     /// First byte not sent yet; after a NACK the sender goes back, and what lies beyond is not sent.
     #[inline]
-    pub fn sent_up_to(&self) -> u64 {
+    pub fn highest_sent(&self) -> u64 {
         if self.nack { self.next_expected } else { self.next_to_send }
     }
 }
 
 /// A quantity of the reaction point that a probe can record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Observable {
+pub enum SenderMetric {
     /// Pacing rate, bits per second.
     Rate,
     /// Window, bytes.
@@ -83,9 +83,9 @@ pub trait Rp<S: Scheme>: Sized + Send + 'static {
     /// A QP begins at `now`.
     fn open(params: &S::Params, host: &mut S::Host, path: &PathFacts, now: Time) -> Self;
     /// What the QP may do now. Read after each hook.
-    fn allow(&self) -> Allow;
+    fn limits(&self) -> SendLimits;
     /// A data packet leaves; its header and what it carries may still be written. The gap to the
-    /// next one is computed from [`allow`](Rp::allow) after this.
+    /// next one is computed from [`limits`](Rp::limits) after this.
     fn on_send(&mut self, _cx: &mut HostCx<'_, S>, _data: &mut Header, _meta: &mut S::Meta) {}
     /// An ACK or NACK arrived.
     fn on_ack(&mut self, _cx: &mut HostCx<'_, S>, _ack: &Ack<'_, S>) {}
@@ -106,12 +106,12 @@ pub trait Rp<S: Scheme>: Sized + Send + 'static {
     fn on_timer(&mut self, _cx: &mut HostCx<'_, S>) {}
     /// The value of a quantity at `now`, for a probe: finite and not negative; must not change what
     /// follows.
-    fn observe(&self, _now: Time, what: Observable) -> Option<f64> {
-        let allow = self.allow();
+    fn observe(&self, _now: Time, what: SenderMetric) -> Option<f64> {
+        let limits = self.limits();
         match what {
-            Observable::Rate if allow.rate.bps() != u64::MAX => Some(allow.rate.bps() as f64),
-            Observable::Window if allow.window != Bytes::UNLIMITED => {
-                Some(allow.window.get() as f64)
+            SenderMetric::Rate if limits.rate.bps() != u64::MAX => Some(limits.rate.bps() as f64),
+            SenderMetric::Window if limits.window != Bytes::UNLIMITED => {
+                Some(limits.window.get() as f64)
             }
             _ => None,
         }

@@ -1,8 +1,8 @@
 //! Two congestion points in one switch: INT stamping below a detector, say.
 
 use super::{
-    Cp, Crossing, FlowObservable, Gate, Header, InputView, Level, Packet, PortFacts, PortView,
-    Ports, Scheme, Turn, Verdict,
+    Cp, Crossing, DequeueAction, Gate, Header, InputView, Level, Packet, PortFacts, PortView,
+    Ports, Scheme, SwitchFlowMetric, Verdict,
 };
 use units::{PortId, Priority, Time};
 
@@ -52,15 +52,15 @@ impl<S: Scheme, L: Level, A: Cp<S, Level = L>, B: Cp<S, Level = L>> Cp<S> for St
             chosen => chosen,
         }
     }
-    fn detour(
+    fn reroute(
         &mut self,
         cx: &mut L::Arrive<'_, S>,
         header: &Header,
         equal_cost: &[PortId],
         chosen: PortId,
     ) -> PortId {
-        let upper = self.0.detour(cx, header, equal_cost, chosen);
-        if upper == chosen { self.1.detour(cx, header, equal_cost, chosen) } else { upper }
+        let upper = self.0.reroute(cx, header, equal_cost, chosen);
+        if upper == chosen { self.1.reroute(cx, header, equal_cost, chosen) } else { upper }
     }
     fn on_input(
         &mut self,
@@ -72,13 +72,13 @@ impl<S: Scheme, L: Level, A: Cp<S, Level = L>, B: Cp<S, Level = L>> Cp<S> for St
         self.0.on_input(cx, input, out_port, header);
         self.1.on_input(cx, input, out_port, header);
     }
-    fn restrains(&self, out_port: PortId, now: Time) -> bool {
-        self.0.restrains(out_port, now) || self.1.restrains(out_port, now)
+    fn may_block(&self, out_port: PortId, now: Time) -> bool {
+        self.0.may_block(out_port, now) || self.1.may_block(out_port, now)
     }
     fn crossing(&self, out_port: PortId, header: &Header, now: Time) -> Crossing {
-        let first = self.0.restrains(out_port, now);
-        match if first { self.0.crossing(out_port, header, now) } else { Crossing::Open } {
-            Crossing::Open if self.1.restrains(out_port, now) => {
+        let first = self.0.may_block(out_port, now);
+        match if first { self.0.crossing(out_port, header, now) } else { Crossing::Allowed } {
+            Crossing::Allowed if self.1.may_block(out_port, now) => {
                 self.1.crossing(out_port, header, now)
             }
             says => says,
@@ -93,16 +93,16 @@ impl<S: Scheme, L: Level, A: Cp<S, Level = L>, B: Cp<S, Level = L>> Cp<S> for St
     fn gate(&self, port: &Self::Port, sub_queue: u32, head: &Packet<S>, now: Time) -> Gate {
         match self.0.gate(&port.0, sub_queue, head, now) {
             Gate::Open => self.1.gate(&port.1, sub_queue, head, now),
-            Gate::Ahead => match self.1.gate(&port.1, sub_queue, head, now) {
-                Gate::Open => Gate::Ahead,
+            Gate::OpenFirst => match self.1.gate(&port.1, sub_queue, head, now) {
+                Gate::Open => Gate::OpenFirst,
                 other => other,
             },
             shut => shut,
         }
     }
-    fn turn(&mut self, port: &mut Self::Port, packet: &Packet<S>, now: Time) -> Turn {
+    fn turn(&mut self, port: &mut Self::Port, packet: &Packet<S>, now: Time) -> DequeueAction {
         match self.0.turn(&mut port.0, packet, now) {
-            Turn::Leaves => self.1.turn(&mut port.1, packet, now),
+            DequeueAction::Send => self.1.turn(&mut port.1, packet, now),
             back => back,
         }
     }
@@ -165,7 +165,7 @@ impl<S: Scheme, L: Level, A: Cp<S, Level = L>, B: Cp<S, Level = L>> Cp<S> for St
     fn observe(&self, port: &Self::Port, now: Time) -> Option<f64> {
         self.0.observe(&port.0, now).or_else(|| self.1.observe(&port.1, now))
     }
-    fn observe_flow(&self, src: u32, dst: u32, now: Time, what: FlowObservable) -> Option<f64> {
+    fn observe_flow(&self, src: u32, dst: u32, now: Time, what: SwitchFlowMetric) -> Option<f64> {
         let upper = self.0.observe_flow(src, dst, now, what);
         upper.or_else(|| self.1.observe_flow(src, dst, now, what))
     }

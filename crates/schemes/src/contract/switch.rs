@@ -19,15 +19,15 @@ pub enum Verdict {
 
 /// What becomes of a packet at the head of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
+pub enum DequeueAction {
     /// It leaves.
-    Leaves,
+    Send,
     /// It goes back to the tail, and the port looks at the next one at the same instant; where all have
     /// gone back twice in a row it rests as below.
-    GoesBack,
+    Requeue,
     /// It goes back to the tail, and the port sends nothing until another packet joins one of its
     /// queues or its peer lets it go on.
-    GoesBackAndRests,
+    RequeueAndStall,
 }
 
 /// Whether the head of a sub-queue may leave now.
@@ -36,22 +36,22 @@ pub enum Gate {
     /// It may.
     Open,
     /// It may, before what waits in the port's own queue of its priority; otherwise these take turns.
-    Ahead,
+    OpenFirst,
     /// Not before an effect wakes the port.
-    Shut,
+    Closed,
     /// Not before this time.
-    Until(Time),
+    ClosedUntil(Time),
 }
 
 /// Whether a packet may cross from its input queue to an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Crossing {
     /// It may.
-    Open,
+    Allowed,
     /// Only where the output's queue is empty and nothing else may cross to it.
-    Last,
+    AllowedIfLast,
     /// Not before an effect or a timer.
-    Held,
+    Blocked,
 }
 
 /// What a hook sees of the input queue of a port.
@@ -91,7 +91,7 @@ pub struct PortView {
 
 /// A quantity that a congestion point keeps for a flow, or for the flows that it takes together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FlowObservable {
+pub enum SwitchFlowMetric {
     /// Bytes that wait in a queue of the flow's own.
     Queue,
     /// Bytes that this queue may send now.
@@ -131,7 +131,7 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
     /// Needs [`SEES_ARRIVALS`](Cp::SEES_ARRIVALS).
     const HOLDS: bool = false;
     /// It works on input queues: its switches are combined input- and output-queued (CIOQ), and
-    /// [`on_input`](Cp::on_input), [`detour`](Cp::detour), [`restrains`](Cp::restrains) and
+    /// [`on_input`](Cp::on_input), [`reroute`](Cp::reroute), [`may_block`](Cp::may_block) and
     /// [`crossing`](Cp::crossing) are asked; after a timer, the last two for all that waits.
     const INPUT_QUEUES: bool = false;
 
@@ -159,7 +159,7 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
     }
     /// May take data from the port that was chosen for it to another of equal cost. Asked only with
     /// [`INPUT_QUEUES`](Cp::INPUT_QUEUES).
-    fn detour(
+    fn reroute(
         &mut self,
         _cx: &mut <Self::Level as Level>::Arrive<'_, S>,
         _header: &Header,
@@ -181,7 +181,7 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
     /// Whether some packet may have to wait before it crosses to `out_port` now; without it
     /// [`crossing`](Cp::crossing) is not asked, and all may. Asked only with
     /// [`INPUT_QUEUES`](Cp::INPUT_QUEUES).
-    fn restrains(&self, _out_port: PortId, _now: Time) -> bool {
+    fn may_block(&self, _out_port: PortId, _now: Time) -> bool {
         false
     }
     /// Whether a data packet may cross from its input queue to `out_port`, at which some packet may
@@ -189,7 +189,7 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
     /// behind it. What crosses to another port at the same instant must have no part in it. Asked only
     /// with [`INPUT_QUEUES`](Cp::INPUT_QUEUES).
     fn crossing(&self, _out_port: PortId, _header: &Header, _now: Time) -> Crossing {
-        Crossing::Open
+        Crossing::Allowed
     }
     /// The sub-queue of `out_port` that the packet joins; 0 is the ordinary one. Asked only with
     /// [`SUB_QUEUES`](Cp::SUB_QUEUES).
@@ -203,8 +203,8 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
     }
     /// Whether a packet that is about to leave an ordinary queue goes back to its tail instead. Asked
     /// only with [`RECIRCULATES`](Cp::RECIRCULATES).
-    fn turn(&mut self, _port: &mut Self::Port, _packet: &Packet<S>, _now: Time) -> Turn {
-        Turn::Leaves
+    fn turn(&mut self, _port: &mut Self::Port, _packet: &Packet<S>, _now: Time) -> DequeueAction {
+        DequeueAction::Send
     }
     /// Whether the scenario's RED may mark a data packet at a port. Asked where RED decides: as the
     /// packet begins to leave, before [`on_depart`](Cp::on_depart), or as it joins the queue.
@@ -273,7 +273,13 @@ pub trait Cp<S: Scheme>: Sized + Send + 'static {
     }
     /// What the switch keeps for a flow from host `src` to host `dst` on it (their indices among the
     /// hosts), for a probe; asked of the flow's first switch.
-    fn observe_flow(&self, _src: u32, _dst: u32, _now: Time, _what: FlowObservable) -> Option<f64> {
+    fn observe_flow(
+        &self,
+        _src: u32,
+        _dst: u32,
+        _now: Time,
+        _what: SwitchFlowMetric,
+    ) -> Option<f64> {
         None
     }
     /// What the switch counted, by name: the same names at every switch. The summary has their

@@ -1,7 +1,7 @@
 //! DCQCN's hosts under any scheme that has them.
 
 use super::{DcqcnParams, NotificationPoint, ReactionPoint};
-use crate::contract::{Ack, Allow, Header, HostCx, Np, Observable, PathFacts, Rp, Scheme};
+use crate::contract::{Ack, Header, HostCx, Np, PathFacts, Rp, Scheme, SendLimits, SenderMetric};
 use units::Time;
 
 /// A scheme whose senders, and whose receivers where they notify at all, are DCQCN's.
@@ -22,7 +22,7 @@ impl<S: DcqcnHosts> Rp<S> for ReactionPoint {
         ReactionPoint::new(S::dcqcn(params), path)
     }
     #[inline]
-    fn allow(&self) -> Allow {
+    fn limits(&self) -> SendLimits {
         self.permission()
     }
     #[inline]
@@ -43,7 +43,7 @@ impl<S: DcqcnHosts> Rp<S> for ReactionPoint {
     fn on_timer(&mut self, cx: &mut HostCx<'_, S>) {
         self.catch_up(cx.now);
     }
-    fn observe(&self, now: Time, what: Observable) -> Option<f64> {
+    fn observe(&self, now: Time, what: SenderMetric) -> Option<f64> {
         self.observed(now, what)
     }
 }
@@ -53,7 +53,7 @@ impl<S: DcqcnHosts> Np<S> for NotificationPoint {
         NotificationPoint::new(S::dcqcn(params))
     }
     #[inline]
-    fn on_arrival(&mut self, cx: &mut HostCx<'_, S>, data: &Header, _meta: &S::Meta) {
+    fn on_packet(&mut self, cx: &mut HostCx<'_, S>, data: &Header, _meta: &S::Meta) {
         if self.answers(cx.now, S::dcqcn(cx.params), data.code_point) {
             cx.send(S::cnp());
         }

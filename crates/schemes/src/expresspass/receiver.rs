@@ -171,11 +171,16 @@ impl Np<ExpressPass> for NotificationPoint {
         NotificationPoint::new(host)
     }
     #[inline]
-    fn on_arrival(&mut self, cx: &mut HostCx<'_, ExpressPass>, _data: &Header, meta: &Credit) {
+    fn on_packet(&mut self, cx: &mut HostCx<'_, ExpressPass>, _data: &Header, meta: &Credit) {
         self.hear(cx.now, *meta);
     }
     #[inline]
-    fn on_data(&mut self, _cx: &mut HostCx<'_, ExpressPass>, _data: &Header, _meta: &mut Credit) {
+    fn on_in_order_data(
+        &mut self,
+        _cx: &mut HostCx<'_, ExpressPass>,
+        _data: &Header,
+        _meta: &mut Credit,
+    ) {
         self.has_all = false;
     }
     fn on_message_end(&mut self, _cx: &mut HostCx<'_, ExpressPass>, _is_last: bool) {

@@ -1,7 +1,7 @@
 //! The sender's half: asks for credits, and sends a packet for each.
 
 use super::{Control, Credit, ExpressPass, ExpressPassParams, HostState};
-use crate::contract::{Ack, Allow, Header, HostCx, PathFacts, Rp};
+use crate::contract::{Ack, Header, HostCx, PathFacts, Rp, SendLimits};
 use std::collections::VecDeque;
 use units::{Bytes, Time};
 
@@ -191,9 +191,9 @@ impl Rp<ExpressPass> for ReactionPoint {
     }
     /// A credit is for one packet, whichever is next.
     #[inline]
-    fn allow(&self) -> Allow {
+    fn limits(&self) -> SendLimits {
         let granted = if self.credits.is_empty() { 0 } else { u64::MAX };
-        Allow { granted, ..Allow::EVERYTHING }
+        SendLimits { credit_limit: granted, ..SendLimits::UNLIMITED }
     }
     fn on_send(&mut self, cx: &mut HostCx<'_, ExpressPass>, data: &mut Header, meta: &mut Credit) {
         *meta = self.credits.pop_front().unwrap_or_default();

@@ -3,8 +3,8 @@
 
 use super::{Claim, Control, Downlink, FirstHop, Flows, Grant, Hiercc, HierccParams, Stamp, Voq};
 use crate::contract::{
-    Body, Cp, Flags, FlowObservable, Full, Gate, HostPlace, Kind, Packet, PortFacts, PortView,
-    Ports, Strict, SwitchFacts, Target, Verdict,
+    Body, Cp, Flags, FullCx, Gate, HostPlace, Packet, PacketKind, PortFacts, PortView, Ports,
+    QpEnd, Strict, SwitchFacts, SwitchFlowMetric, Verdict,
 };
 use units::{Bytes, PortId, Rate, Time};
 
@@ -102,7 +102,7 @@ impl TorSwitch {
     #[inline]
     fn takes(&self, in_port: PortId, packet: &Packet<Hiercc>) -> bool {
         let header = &packet.header;
-        header.kind == Kind::Data
+        header.kind == PacketKind::Data
             && self.is_downlink(in_port.index())
             && self.is_in_scope(header.address.src, header.address.dst)
     }
@@ -171,7 +171,7 @@ impl TorSwitch {
     }
 
     /// A packet from a host joins its VOQ.
-    fn join(&mut self, cx: &mut Full<'_, Hiercc>, out: usize, packet: &Packet<Hiercc>) {
+    fn join(&mut self, cx: &mut FullCx<'_, Hiercc>, out: usize, packet: &Packet<Hiercc>) {
         let header = &packet.header;
         let (in_port, now, size) = (header.ingress as usize, cx.now, u64::from(header.size));
         let number = self.open_voq(now, header.address.dst);
@@ -184,25 +184,25 @@ impl TorSwitch {
         if voq.stopped {
             if header.flags.contains(Flags::MARK) {
                 self.stop_messages += 1;
-                cx.to_host(header.address, Target::Source, Control::Rate(Rate::ZERO));
+                cx.to_host(header.address, QpEnd::Sender, Control::Rate(Rate::ZERO));
             }
         } else if voq.queue() > self.params.stop_queue.get() {
             voq.stopped = true;
             self.flows.forget(number, now.saturating_sub(self.params.flow_timeout));
             for address in self.flows.of(number) {
                 self.stop_messages += 1;
-                cx.to_host(*address, Target::Source, Control::Rate(Rate::ZERO));
+                cx.to_host(*address, QpEnd::Sender, Control::Rate(Rate::ZERO));
             }
         } else if header.flags.contains(Flags::MARK) {
             voq.first_hop.update(now, voq.queue(), size);
             self.rate_messages += 1;
             let rate = voq.first_hop.rate();
-            cx.to_host(header.address, Target::Source, Control::Rate(rate));
+            cx.to_host(header.address, QpEnd::Sender, Control::Rate(rate));
         }
     }
 
     /// A packet leaves its VOQ through `out`.
-    fn leave(&mut self, cx: &mut Full<'_, Hiercc>, out: usize, packet: &mut Packet<Hiercc>) {
+    fn leave(&mut self, cx: &mut FullCx<'_, Hiercc>, out: usize, packet: &mut Packet<Hiercc>) {
         let (now, header) = (cx.now, &packet.header);
         let number = self.voq_for(header.address.dst);
         let receiver = self.receivers[header.address.dst as usize] as usize;
@@ -222,7 +222,7 @@ impl TorSwitch {
     }
 
     /// A VOQ has fewer bytes than before: its senders may go on.
-    fn shrank(&mut self, cx: &mut Full<'_, Hiercc>, number: u32) {
+    fn shrank(&mut self, cx: &mut FullCx<'_, Hiercc>, number: u32) {
         let voq = &mut self.voqs[number as usize];
         if voq.stopped {
             if voq.queue() < self.params.resume_queue.get() {
@@ -230,7 +230,7 @@ impl TorSwitch {
                 let rate = voq.first_hop.rate();
                 for address in self.flows.of(number) {
                     self.rate_messages += 1;
-                    cx.to_host(*address, Target::Source, Control::Rate(rate));
+                    cx.to_host(*address, QpEnd::Sender, Control::Rate(rate));
                 }
             }
         } else {
@@ -248,7 +248,7 @@ impl TorSwitch {
     }
 
     /// A credit of the downlink to host `dst`, with its C_sent.
-    fn credit(&mut self, cx: &mut Full<'_, Hiercc>, dst: u32, granted: u64) {
+    fn credit(&mut self, cx: &mut FullCx<'_, Hiercc>, dst: u32, granted: u64) {
         let number = self.voq_for(dst);
         let voq = &mut self.voqs[number as usize];
         voq.credit(cx.now, self.receivers[dst as usize] as usize, granted);
@@ -257,7 +257,7 @@ impl TorSwitch {
 }
 
 /// Has the ports look again whether packets of a VOQ may leave.
-fn wake(cx: &mut Full<'_, Hiercc>, voq: &Voq) {
+fn wake(cx: &mut FullCx<'_, Hiercc>, voq: &Voq) {
     for port in voq.ports() {
         cx.wake(PortId::new(port as u16));
     }
@@ -273,7 +273,7 @@ impl Cp<Hiercc> for TorSwitch {
     fn port(&self, _params: &HierccParams, _facts: &PortFacts) {}
     fn on_arrival(
         &mut self,
-        cx: &mut Full<'_, Hiercc>,
+        cx: &mut FullCx<'_, Hiercc>,
         _in_port: PortId,
         packet: &mut Packet<Hiercc>,
     ) -> Verdict {
@@ -297,15 +297,15 @@ impl Cp<Hiercc> for TorSwitch {
     fn gate(&self, (): &(), sub_queue: u32, head: &Packet<Hiercc>, _now: Time) -> Gate {
         let voq = &self.voqs[((sub_queue - 1) / PRIORITIES) as usize];
         if !voq.may_send(u64::from(head.header.size)) {
-            return Gate::Shut;
+            return Gate::Closed;
         }
         // At a downlink credits say how much, and what comes from other racks has had its own.
         let to = &self.hosts[head.header.address.dst as usize];
-        if to.rack == self.rack { Gate::Ahead } else { Gate::Open }
+        if to.rack == self.rack { Gate::OpenFirst } else { Gate::Open }
     }
     fn on_enqueue(
         &mut self,
-        cx: &mut Full<'_, Hiercc>,
+        cx: &mut FullCx<'_, Hiercc>,
         (): &mut (),
         view: &PortView,
         packet: &mut Packet<Hiercc>,
@@ -318,7 +318,7 @@ impl Cp<Hiercc> for TorSwitch {
             return;
         }
         match packet.body {
-            Body::Meta(stamp) if packet.header.kind == Kind::Data && stamp.flows > 0 => {
+            Body::Meta(stamp) if packet.header.kind == PacketKind::Data && stamp.flows > 0 => {
                 self.hear(cx.now, out, packet, stamp);
             }
             _ => {
@@ -329,7 +329,7 @@ impl Cp<Hiercc> for TorSwitch {
     }
     fn on_depart(
         &mut self,
-        cx: &mut Full<'_, Hiercc>,
+        cx: &mut FullCx<'_, Hiercc>,
         (): &mut (),
         view: &PortView,
         packet: &mut Packet<Hiercc>,
@@ -340,7 +340,7 @@ impl Cp<Hiercc> for TorSwitch {
     }
     fn on_drop(
         &mut self,
-        cx: &mut Full<'_, Hiercc>,
+        cx: &mut FullCx<'_, Hiercc>,
         (): &mut (),
         view: &PortView,
         packet: &Packet<Hiercc>,
@@ -357,7 +357,7 @@ impl Cp<Hiercc> for TorSwitch {
     fn next_timer(&self) -> Time {
         self.next
     }
-    fn on_timer(&mut self, cx: &mut Full<'_, Hiercc>, _ports: &mut dyn Ports<()>) {
+    fn on_timer(&mut self, cx: &mut FullCx<'_, Hiercc>, _ports: &mut dyn Ports<()>) {
         self.next = Time::NEVER;
         for port in 0..self.downlinks.len() {
             let Some(downlink) = &mut self.downlinks[port] else { continue };
@@ -368,18 +368,18 @@ impl Cp<Hiercc> for TorSwitch {
             if rack == self.rack {
                 self.credit(cx, address.dst, granted);
             } else {
-                cx.to_host(address, Target::Source, Control::Credit(granted));
+                cx.to_host(address, QpEnd::Sender, Control::Credit(granted));
             }
         }
     }
     /// Length, credits and R(t) of the VOQ that a flow shares.
-    fn observe_flow(&self, _src: u32, dst: u32, _now: Time, what: FlowObservable) -> Option<f64> {
+    fn observe_flow(&self, _src: u32, dst: u32, _now: Time, what: SwitchFlowMetric) -> Option<f64> {
         let voq = self.voqs.get(self.voq_for(dst) as usize)?;
         Some(match what {
-            FlowObservable::Queue => voq.queue() as f64,
-            FlowObservable::Credits => voq.credits() as f64,
-            FlowObservable::Rate if voq.stopped => 0.0,
-            FlowObservable::Rate => voq.first_hop.rate().bps() as f64,
+            SwitchFlowMetric::Queue => voq.queue() as f64,
+            SwitchFlowMetric::Credits => voq.credits() as f64,
+            SwitchFlowMetric::Rate if voq.stopped => 0.0,
+            SwitchFlowMetric::Rate => voq.first_hop.rate().bps() as f64,
         })
     }
     /// `voqs` is what the switches must have room for, `voqs_used` those that had packets.

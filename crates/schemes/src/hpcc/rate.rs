@@ -7,7 +7,7 @@
 //! are not measured; the round trip's end never moves back; rate and window are both limits.
 
 use super::HpccParams;
-use crate::contract::{Allow, LinkRates, Observable, PathFacts};
+use crate::contract::{LinkRates, PathFacts, SendLimits, SenderMetric};
 use crate::int::{Earlier, IntFormat, IntStack};
 use crate::rate_window::RateWindow;
 use crate::shared_law::Shared;
@@ -116,8 +116,8 @@ impl<const N: usize> ReactionPoint<N> {
 
     /// Rate and window.
     #[inline]
-    pub fn permission(&self) -> Allow {
-        Allow { rate: self.rate, window: self.window, ..Allow::EVERYTHING }
+    pub fn permission(&self) -> SendLimits {
+        SendLimits { rate: self.rate, window: self.window, ..SendLimits::UNLIMITED }
     }
 
     /// U, the largest of them where each hop has its own.
@@ -258,13 +258,13 @@ impl<const N: usize> ReactionPoint<N> {
     }
 
     /// What a probe sees.
-    pub fn observe(&self, what: Observable) -> Option<f64> {
+    pub fn observe(&self, what: SenderMetric) -> Option<f64> {
         match what {
-            Observable::Rate => Some(self.rate.bps() as f64),
-            Observable::Window => {
+            SenderMetric::Rate => Some(self.rate.bps() as f64),
+            SenderMetric::Window => {
                 (self.window != Bytes::UNLIMITED).then_some(self.window.get() as f64)
             }
-            Observable::Alpha => Some(self.utilisation()),
+            SenderMetric::Alpha => Some(self.utilisation()),
         }
     }
 }

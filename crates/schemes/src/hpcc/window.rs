@@ -1,7 +1,7 @@
 //! The paper's window form of HPCC: Algorithm 1 (SIGCOMM 2019), to whose lines the numbers refer.
 
 use super::HpccParams;
-use crate::contract::{Allow, LinkRates, PathFacts};
+use crate::contract::{LinkRates, PathFacts, SendLimits};
 use crate::int::{Earlier, IntFormat, IntStack};
 use crate::shared_law::Shared;
 use std::sync::Arc;
@@ -170,10 +170,10 @@ impl<const N: usize> ReactionPoint<N> {
 
     /// Rate and window.
     #[inline]
-    pub fn permission(&self) -> Allow {
+    pub fn permission(&self) -> SendLimits {
         // A window below one packet would stop the sender; then the pace alone limits it.
         let window = Bytes::new(self.window as u64).max(self.law.payload);
-        Allow { rate: self.rate, window, ..Allow::EVERYTHING }
+        SendLimits { rate: self.rate, window, ..SendLimits::UNLIMITED }
     }
     /// T.
     #[inline]

@@ -6,8 +6,8 @@ use super::flow_table::FlowTable;
 use super::pauses::Pauses;
 use super::{Base, FeedbackParams, Mercury, Notice};
 use crate::contract::{
-    Address, Body, Cp, Emit, Emits, Header, Kind, LinkRates, Local, Packet, PortFacts, PortView,
-    RateCode, SwitchFacts, Target,
+    Address, Body, Cp, EmitCx, Emits, Header, LinkRates, LocalCx, Packet, PacketKind, PortFacts,
+    PortView, QpEnd, RateCode, SwitchFacts,
 };
 use units::{NodeId, Priority, Rate, Time};
 
@@ -128,13 +128,13 @@ impl<B: Base> Cp<Mercury<B>> for CongestionPoint {
     #[inline]
     fn on_enqueue(
         &mut self,
-        cx: &mut Emit<'_, Mercury<B>>,
+        cx: &mut EmitCx<'_, Mercury<B>>,
         port: &mut PortState,
         view: &PortView,
         packet: &mut Packet<Mercury<B>>,
     ) {
         let header = &packet.header;
-        if header.kind != Kind::Data {
+        if header.kind != PacketKind::Data {
             return;
         }
         let (now, rate, threshold) = (cx.now, port.rate, port.threshold);
@@ -152,19 +152,19 @@ impl<B: Base> Cp<Mercury<B>> for CongestionPoint {
         let (from_root, total) = (queue - kept > threshold, class.flows.total());
         class.flows.notify(now, self.notice_interval, |address, bytes| {
             let window = self.window(rate, bytes, total);
-            cx.to_host(address, Target::Source, Notice { window, from_root });
+            cx.to_host(address, QpEnd::Sender, Notice { window, from_root });
         });
     }
     #[inline]
     fn on_depart(
         &mut self,
-        cx: &mut Local,
+        cx: &mut LocalCx,
         port: &mut PortState,
         view: &PortView,
         packet: &mut Packet<Mercury<B>>,
     ) {
         let header = &packet.header;
-        if header.kind != Kind::Data {
+        if header.kind != PacketKind::Data {
             return;
         }
         let class = self.leave(port, header, view.class_bytes);
@@ -175,18 +175,18 @@ impl<B: Base> Cp<Mercury<B>> for CongestionPoint {
     }
     fn on_drop(
         &mut self,
-        _cx: &mut Emit<'_, Mercury<B>>,
+        _cx: &mut EmitCx<'_, Mercury<B>>,
         port: &mut PortState,
         view: &PortView,
         packet: &Packet<Mercury<B>>,
     ) {
-        if packet.header.kind == Kind::Data {
+        if packet.header.kind == PacketKind::Data {
             self.leave(port, &packet.header, view.class_bytes);
         }
     }
     fn on_pfc(
         &mut self,
-        cx: &mut Emit<'_, Mercury<B>>,
+        cx: &mut EmitCx<'_, Mercury<B>>,
         port: &mut PortState,
         view: &PortView,
         priority: Priority,

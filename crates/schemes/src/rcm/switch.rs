@@ -5,8 +5,8 @@ use super::{
     RegionParams, Sampling, SendWindow,
 };
 use crate::contract::{
-    Body, Cp, Crossing, Emit, Emits, Header, InputView, Kind, Packet, PortFacts, PortView, Ports,
-    SwitchFacts, Verdict,
+    Body, Cp, Crossing, EmitCx, Emits, Header, InputView, Packet, PacketKind, PortFacts, PortView,
+    Ports, SwitchFacts, Verdict,
 };
 use std::hint::select_unpredictable;
 use units::{PortId, Time};
@@ -248,7 +248,7 @@ impl RcmSwitch {
     /// output it blames.
     fn samples_input(
         &mut self,
-        cx: &mut Emit<'_, Rcm>,
+        cx: &mut EmitCx<'_, Rcm>,
         view: &InputView<'_>,
         out: usize,
         size: u64,
@@ -373,7 +373,7 @@ impl RcmSwitch {
     }
 
     /// Tells the neighbour upstream of an input queue of its congestion.
-    fn notify(&mut self, cx: &mut Emit<'_, Rcm>, input: usize) {
+    fn notify(&mut self, cx: &mut EmitCx<'_, Rcm>, input: usize) {
         let now = cx.now;
         let Input { blamed, notifies, next_notice, ref detector } = self.inputs[input];
         if !notifies || now < next_notice {
@@ -430,7 +430,7 @@ impl Cp<Rcm> for RcmSwitch {
     #[inline]
     fn on_arrival(
         &mut self,
-        cx: &mut Emit<'_, Rcm>,
+        cx: &mut EmitCx<'_, Rcm>,
         in_port: PortId,
         packet: &mut Packet<Rcm>,
     ) -> Verdict {
@@ -439,9 +439,9 @@ impl Cp<Rcm> for RcmSwitch {
         Verdict::Consume
     }
     #[inline]
-    fn detour(
+    fn reroute(
         &mut self,
-        cx: &mut Emit<'_, Rcm>,
+        cx: &mut EmitCx<'_, Rcm>,
         header: &Header,
         equal_cost: &[PortId],
         chosen: PortId,
@@ -461,7 +461,7 @@ impl Cp<Rcm> for RcmSwitch {
     #[inline]
     fn on_input(
         &mut self,
-        cx: &mut Emit<'_, Rcm>,
+        cx: &mut EmitCx<'_, Rcm>,
         view: &InputView<'_>,
         out_port: PortId,
         header: &Header,
@@ -472,30 +472,30 @@ impl Cp<Rcm> for RcmSwitch {
         }
     }
     #[inline]
-    fn restrains(&self, out_port: PortId, now: Time) -> bool {
+    fn may_block(&self, out_port: PortId, now: Time) -> bool {
         self.outputs[out_port.index()].window.held_until(now).is_some()
     }
     #[inline]
     fn crossing(&self, out_port: PortId, header: &Header, now: Time) -> Crossing {
         let port = out_port.index();
         if !self.is_harmful(port, FlowId::of(&header.address), now) {
-            return Crossing::Open;
+            return Crossing::Allowed;
         }
         match self.release {
-            Release::Always => Crossing::Last,
-            Release::Root if self.role(port, now) == Role::Root => Crossing::Last,
-            Release::Root | Release::Never => Crossing::Held,
+            Release::Always => Crossing::AllowedIfLast,
+            Release::Root if self.role(port, now) == Role::Root => Crossing::AllowedIfLast,
+            Release::Root | Release::Never => Crossing::Blocked,
         }
     }
     #[inline(always)]
     fn on_enqueue(
         &mut self,
-        cx: &mut Emit<'_, Rcm>,
+        cx: &mut EmitCx<'_, Rcm>,
         port: &mut PortId,
         view: &PortView,
         packet: &mut Packet<Rcm>,
     ) {
-        if packet.header.kind == Kind::Data {
+        if packet.header.kind == PacketKind::Data {
             self.joins(port.index(), &packet.header, view.class_bytes, cx.now);
         }
     }
@@ -504,7 +504,7 @@ impl Cp<Rcm> for RcmSwitch {
         self.wake_at
     }
     /// A window is over somewhere.
-    fn on_timer(&mut self, cx: &mut Emit<'_, Rcm>, _ports: &mut dyn Ports<PortId>) {
+    fn on_timer(&mut self, cx: &mut EmitCx<'_, Rcm>, _ports: &mut dyn Ports<PortId>) {
         for port in 0..self.outputs.len() {
             self.calm_down(port, cx.now);
         }

@@ -17,7 +17,9 @@
 
 use super::external_switch::{Backlog, ExternalSwitch, Reaction, Step};
 use super::{Resubmission, Themis, ThemisParams, is_notification};
-use crate::contract::{Body, CodePoint, Flags, Full, Header, Kind, Packet, PortFacts, Verdict};
+use crate::contract::{
+    Body, EcnCodePoint, Flags, FullCx, Header, Packet, PacketKind, PortFacts, Verdict,
+};
 use units::{PortId, Time};
 
 /// What all flows share.
@@ -129,25 +131,27 @@ impl ExternalSwitch<Flow> {
 
     pub(super) fn on_arrival(
         &mut self,
-        cx: &mut Full<'_, Themis>,
+        cx: &mut FullCx<'_, Themis>,
         in_port: PortId,
         packet: &mut Packet<Themis>,
     ) -> Verdict {
         let header = &mut packet.header;
         let from_afar = self.is_long(in_port);
-        if header.kind == Kind::Data {
+        if header.kind == PacketKind::Data {
             if from_afar {
                 let Body::Meta(held) = &mut packet.body else { unreachable!("data carries meta") };
                 return self.resubmit(cx.now, in_port, &packet.header, held);
             }
-        } else if is_notification(header) && (header.kind == Kind::Ctl || self.law().heeds_echoes) {
+        } else if is_notification(header)
+            && (header.kind == PacketKind::Control || self.law().heeds_echoes)
+        {
             if !from_afar {
                 self.react(cx.now, header);
             } else if self.notifies && !self.passes_on(cx.now, header) {
-                if header.kind == Kind::Ctl {
+                if header.kind == PacketKind::Control {
                     return Verdict::Consume;
                 }
-                header.echo = CodePoint::Capable;
+                header.echo = EcnCodePoint::NotMarked;
             }
         }
         Verdict::Forward
@@ -155,10 +159,10 @@ impl ExternalSwitch<Flow> {
 
     /// A data packet on its way out of the data centre: clears its CE; whether that makes a CNP.
     pub(super) fn notifies(&mut self, now: Time, header: &mut Header) -> bool {
-        if !self.notifies || header.code_point != CodePoint::CongestionExperienced {
+        if !self.notifies || header.code_point != EcnCodePoint::CongestionExperienced {
             return false;
         }
-        header.code_point = CodePoint::Capable;
+        header.code_point = EcnCodePoint::NotMarked;
         self.passes_on(now, header)
     }
 

@@ -34,9 +34,9 @@
 use super::external_switch::{Backlog, ExternalSwitch, Reaction, Step};
 use super::{ExternalParams, Resubmission, is_long};
 use crate::contract::{
-    Ack, Allow, Body, Cp, Emit, Emits, Flags, Header, HostCx, HostFacts, Kind, LinkRates, Local,
-    Observable, Packet, PathFacts, PlainReceiver, PortFacts, PortView, Preset, RateCode, Rp,
-    Scheme, SwitchFacts, Target, Verdict,
+    Ack, Body, Cp, EmitCx, Emits, Flags, Header, HostCx, HostFacts, LinkRates, LocalCx, Packet,
+    PacketKind, PathFacts, PlainReceiver, PortFacts, PortView, Preset, QpEnd, RateCode, Rp, Scheme,
+    SendLimits, SenderMetric, SwitchFacts, Verdict,
 };
 use crate::hpcc::{Hpcc, HpccParams, Law, ReactionPoint, SIMULATOR_ONLY};
 use crate::int::{CarriesInt, IntRecord, IntStack, StampInt};
@@ -76,7 +76,7 @@ impl<const N: usize> Scheme for ThemisHpcc<N> {
         ecn: None,
     }];
     const MAX_HOPS: usize = N;
-    const MAX_RATES: usize = LinkRates::MOST;
+    const MAX_RATES: usize = LinkRates::MAX;
 
     type Params = ThemisHpccParams;
     type Meta = Carried<N>;
@@ -102,7 +102,7 @@ impl<const N: usize> Scheme for ThemisHpcc<N> {
         66 + 2 + 8 * N as u32
     }
     fn host(_params: &ThemisHpccParams, _facts: &HostFacts) {}
-    fn cp(params: &ThemisHpccParams, facts: &SwitchFacts<'_>) -> Option<Switch<N>> {
+    fn congestion_point(params: &ThemisHpccParams, facts: &SwitchFacts<'_>) -> Option<Switch<N>> {
         let stamp = StampInt::new(facts);
         let external = &params.external;
         let law = SecondLaw {
@@ -209,7 +209,7 @@ impl<const N: usize> SecondHalf<N> {
         self.seen = now;
         let (hops, path) = self.before;
         let (first, second) = int.split(usize::from(hops), path);
-        if header.kind == Kind::Ack && header.sequence > self.acknowledged {
+        if header.kind == PacketKind::Ack && header.sequence > self.acknowledged {
             self.acknowledged = header.sequence;
             if let Some((end, since)) = self.timed
                 && header.sequence >= end
@@ -291,7 +291,7 @@ impl<const N: usize> Switch<N> {
     /// Whether a data packet ends the first half of its path where it leaves by a port, long or not.
     #[inline]
     fn ends_first_half(&self, long: bool, header: &Header) -> bool {
-        long && header.kind == Kind::Data
+        long && header.kind == PacketKind::Data
             && self.external.as_ref().is_some_and(|external| {
                 external.notifies && !external.is_long(PortId::new(header.ingress))
             })
@@ -317,7 +317,7 @@ impl<const N: usize> Cp<ThemisHpcc<N>> for Switch<N> {
     }
     fn on_arrival(
         &mut self,
-        cx: &mut Emit<'_, ThemisHpcc<N>>,
+        cx: &mut EmitCx<'_, ThemisHpcc<N>>,
         in_port: PortId,
         packet: &mut Packet<ThemisHpcc<N>>,
     ) -> Verdict {
@@ -342,7 +342,7 @@ impl<const N: usize> Cp<ThemisHpcc<N>> for Switch<N> {
     }
     fn on_enqueue(
         &mut self,
-        cx: &mut Emit<'_, ThemisHpcc<N>>,
+        cx: &mut EmitCx<'_, ThemisHpcc<N>>,
         port: &mut Port,
         view: &PortView,
         packet: &mut Packet<ThemisHpcc<N>>,
@@ -356,13 +356,13 @@ impl<const N: usize> Cp<ThemisHpcc<N>> for Switch<N> {
             int.push(self.node, view.port, IntRecord::of(port.rate, cx.now, view));
             let end = header.sequence + u64::from(header.payload);
             let notice = Notice { int, end, sent_at: header.sent_at };
-            cx.to_host(header.address, Target::Source, notice);
+            cx.to_host(header.address, QpEnd::Sender, notice);
         }
     }
     #[inline]
     fn on_depart(
         &mut self,
-        cx: &mut Local,
+        cx: &mut LocalCx,
         port: &mut Port,
         view: &PortView,
         packet: &mut Packet<ThemisHpcc<N>>,
@@ -403,12 +403,12 @@ impl<const N: usize> Rp<ThemisHpcc<N>> for Sender<N> {
         }
     }
     #[inline]
-    fn allow(&self) -> Allow {
+    fn limits(&self) -> SendLimits {
         let whole = self.whole.permission();
         let Some(first) = &self.first_half else { return whole };
         let rate = first.permission().rate;
         let window = rate.bytes_in(self.base_rtt).max(self.payload);
-        Allow { rate: whole.rate.min(rate), window: whole.window.min(window), ..whole }
+        SendLimits { rate: whole.rate.min(rate), window: whole.window.min(window), ..whole }
     }
     #[inline]
     fn on_send(
@@ -421,7 +421,7 @@ impl<const N: usize> Rp<ThemisHpcc<N>> for Sender<N> {
     }
     #[inline]
     fn on_ack(&mut self, cx: &mut HostCx<'_, ThemisHpcc<N>>, ack: &Ack<'_, ThemisHpcc<N>>) {
-        if ack.brings_news() {
+        if ack.acks_new_data() {
             self.whole.new_ack(cx.now, ack.next_expected, ack.next_to_send, &ack.meta.int);
         }
     }
@@ -435,14 +435,14 @@ impl<const N: usize> Rp<ThemisHpcc<N>> for Sender<N> {
         first.shorten(rtt);
         first.new_ack(cx.now, notice.end, self.sent, &notice.int);
     }
-    fn observe(&self, _now: Time, what: Observable) -> Option<f64> {
-        let allow = Rp::<ThemisHpcc<N>>::allow(self);
+    fn observe(&self, _now: Time, what: SenderMetric) -> Option<f64> {
+        let limits = Rp::<ThemisHpcc<N>>::limits(self);
         Some(match what {
-            Observable::Rate => allow.rate.bps() as f64,
-            Observable::Window => allow.window.get() as f64,
-            Observable::Alpha => {
+            SenderMetric::Rate => limits.rate.bps() as f64,
+            SenderMetric::Window => limits.window.get() as f64,
+            SenderMetric::Alpha => {
                 // U of the half that limits.
-                let first = self.first_half.as_ref().filter(|f| f.permission().rate == allow.rate);
+                let first = self.first_half.as_ref().filter(|f| f.permission().rate == limits.rate);
                 first.unwrap_or(&self.whole).utilisation()
             }
         })

@@ -28,7 +28,7 @@
 
 use super::flow_table::FlowTable;
 use super::{ExternalParams, echoes_a_mark};
-use crate::contract::{CodePoint, Flags, Header, Kind, Turn};
+use crate::contract::{DequeueAction, EcnCodePoint, Flags, Header, PacketKind};
 use units::Time;
 
 /// The prototype's external switch.
@@ -38,7 +38,7 @@ pub struct Prototype {
     reacts: bool,
     notify_interval: Time,
     fresh_time: Time,
-    goes_back: Turn,
+    goes_back: DequeueAction,
     flows: FlowTable<Flow>,
 }
 
@@ -73,15 +73,19 @@ impl Prototype {
             reacts: params.react,
             notify_interval: params.notify_interval,
             fresh_time: params.fresh_time,
-            goes_back: if params.stall { Turn::GoesBackAndRests } else { Turn::GoesBack },
+            goes_back: if params.stall {
+                DequeueAction::RequeueAndStall
+            } else {
+                DequeueAction::Requeue
+            },
             flows: FlowTable::new(params.flow_entries),
         }
     }
 
     /// A packet arrived.
     pub fn on_arrival(&mut self, now: Time, header: &mut Header) {
-        if header.kind == Kind::Data {
-            let congested = header.code_point == CodePoint::CongestionExperienced;
+        if header.kind == PacketKind::Data {
+            let congested = header.code_point == EcnCodePoint::CongestionExperienced;
             header.flags.set(Flags::MARK, self.notifies && congested);
         } else if self.reacts
             && echoes_a_mark(header)
@@ -100,7 +104,7 @@ impl Prototype {
             return 0;
         }
         header.flags.remove(Flags::MARK);
-        header.code_point = CodePoint::Capable;
+        header.code_point = EcnCodePoint::NotMarked;
         let interval = self.notify_interval;
         let Some(flow) = self.flow(now, header) else { return 1 };
         if flow.notified.is_some_and(|last| now <= last + interval) {
@@ -111,11 +115,11 @@ impl Prototype {
     }
 
     /// A packet is at the head of the queue of a port into the data centre.
-    pub fn turn(&mut self, now: Time, header: &Header) -> Turn {
-        if header.kind != Kind::Data || !self.reacts {
-            return Turn::Leaves;
+    pub fn turn(&mut self, now: Time, header: &Header) -> DequeueAction {
+        if header.kind != PacketKind::Data || !self.reacts {
+            return DequeueAction::Send;
         }
-        let Some(flow) = self.flows.get(&header.address) else { return Turn::Leaves };
+        let Some(flow) = self.flows.get(&header.address) else { return DequeueAction::Send };
         let sequence = header.sequence;
         let (leaves, round) = match flow.round {
             Round::Idle => (true, Round::Idle),
@@ -137,12 +141,12 @@ impl Prototype {
         };
         let is_fresh = flow.heard.is_some_and(|heard| now <= heard + self.fresh_time);
         flow.round = if round == Round::Idle && is_fresh { Round::Armed } else { round };
-        if leaves { Turn::Leaves } else { self.goes_back }
+        if leaves { DequeueAction::Send } else { self.goes_back }
     }
 
     /// A packet that waited is dropped. A round must not wait for it: it ends.
     pub fn on_drop(&mut self, header: &Header) {
-        if header.kind != Kind::Data {
+        if header.kind != PacketKind::Data {
             return;
         }
         let Some(flow) = self.flows.get(&header.address) else { return };

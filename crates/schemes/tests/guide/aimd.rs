@@ -3,8 +3,8 @@
 //! An example, and no published scheme.
 
 use crate::contract::{
-    Ack, Allow, CodePoint, EcnLaw, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, PlainSwitch,
-    Preset, Rp, Scheme, SwitchFacts,
+    Ack, EcnCodePoint, EcnLaw, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, PlainSwitch,
+    Preset, Rp, Scheme, SendLimits, SwitchFacts,
 };
 use units::{Bytes, Rate, Time};
 
@@ -54,7 +54,7 @@ impl Scheme for Aimd {
         match *ctl {}
     }
     fn host(_params: &AimdParams, _facts: &HostFacts) {}
-    fn cp(_params: &AimdParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
+    fn congestion_point(_params: &AimdParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
         None
     }
 }
@@ -110,11 +110,11 @@ impl Rp<Aimd> for Window {
     fn open(params: &AimdParams, _host: &mut (), path: &PathFacts, _now: Time) -> Window {
         Window::new(params, path)
     }
-    fn allow(&self) -> Allow {
-        Allow { window: self.bytes(), ..Allow::EVERYTHING }
+    fn limits(&self) -> SendLimits {
+        SendLimits { window: self.bytes(), ..SendLimits::UNLIMITED }
     }
     fn on_ack(&mut self, _cx: &mut HostCx<'_, Aimd>, ack: &Ack<'_, Aimd>) {
-        let marked = ack.echo == CodePoint::CongestionExperienced;
+        let marked = ack.echo == EcnCodePoint::CongestionExperienced;
         self.acknowledge(ack.next_expected, ack.next_to_send, marked);
     }
 }

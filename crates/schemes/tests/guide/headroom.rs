@@ -3,8 +3,8 @@
 //! An example, and no published scheme.
 
 use crate::contract::{
-    Ack, Allow, HostCx, HostFacts, LinkRates, NoCtl, PathFacts, PlainReceiver, Preset, Rp, Scheme,
-    SwitchFacts,
+    Ack, HostCx, HostFacts, LinkRates, NoCtl, PathFacts, PlainReceiver, Preset, Rp, Scheme,
+    SendLimits, SwitchFacts,
 };
 use crate::int::{Earlier, IntFormat, IntStack, StampInt};
 use units::{Bytes, Rate, Time};
@@ -32,7 +32,7 @@ impl<const N: usize> Scheme for Headroom<N> {
         ecn: None,
     }];
     const MAX_HOPS: usize = N;
-    const MAX_RATES: usize = LinkRates::MOST;
+    const MAX_RATES: usize = LinkRates::MAX;
     type Meta = IntStack<N>;
     type Cp = StampInt;
     type Rp = Busiest<N>;
@@ -52,7 +52,7 @@ impl<const N: usize> Scheme for Headroom<N> {
         match *ctl {}
     }
     fn host(_params: &HeadroomParams, _facts: &HostFacts) {}
-    fn cp(_params: &HeadroomParams, facts: &SwitchFacts<'_>) -> Option<StampInt> {
+    fn congestion_point(_params: &HeadroomParams, facts: &SwitchFacts<'_>) -> Option<StampInt> {
         Some(StampInt::new(facts))
     }
 }
@@ -110,11 +110,11 @@ impl<const N: usize> Rp<Headroom<N>> for Busiest<N> {
             window: most,
         }
     }
-    fn allow(&self) -> Allow {
-        Allow { window: Bytes::new(self.window as u64), ..Allow::EVERYTHING }
+    fn limits(&self) -> SendLimits {
+        SendLimits { window: Bytes::new(self.window as u64), ..SendLimits::UNLIMITED }
     }
     fn on_ack(&mut self, cx: &mut HostCx<'_, Headroom<N>>, ack: &Ack<'_, Headroom<N>>) {
-        if !ack.brings_news() {
+        if !ack.acks_new_data() {
             return;
         }
         self.load = self.load.max(self.measure(cx.now, ack.meta));

@@ -1,9 +1,9 @@
 //! A QP, its receiver and two switches between them, to be put through any history.
 
 use schemes::contract::{
-    Ack, Address, Allow, Body, CodePoint, Cp, Departure, Flags, Full, Header, HostCx, HostFacts,
-    HostPlace, Kind, Level, LinkRates, Np, Observable, Packet, PathFacts, PortFacts, PortView,
-    Ports, Rp, Scheme, SwitchEffect, SwitchFacts, Target, Verdict, WireFacts,
+    Ack, Address, Body, Cp, Departure, EcnCodePoint, Flags, FullCx, Header, HostCx, HostFacts,
+    HostPlace, Level, LinkRates, Np, Packet, PacketKind, PathFacts, PortFacts, PortView, Ports,
+    QpEnd, Rp, Scheme, SendLimits, SenderMetric, SwitchEffect, SwitchFacts, Verdict, WireFacts,
 };
 use schemes::params::{Params, Value};
 use schemes::registry::params_of;
@@ -22,7 +22,7 @@ pub enum Operation {
     Send { payload: u64 },
     /// The oldest data packet passes the switches, which have this many bytes waiting, and reaches
     /// the receiver with this code point.
-    Deliver { queue_bytes: u64, code_point: CodePoint },
+    Deliver { queue_bytes: u64, code_point: EcnCodePoint },
     /// The oldest data packet is lost: the receiver asks for it.
     Lose,
     /// The oldest ACK reaches the sender.
@@ -90,7 +90,7 @@ impl<S: Scheme> Switch<S> {
             rates: &LinkRates::new([]),
             seed: 7,
         };
-        let cp = S::cp(params, &switch)?;
+        let cp = S::congestion_point(params, &switch)?;
         let ports = facts.iter().map(|facts| cp.port(params, facts)).collect();
         let views = facts
             .iter()
@@ -114,7 +114,7 @@ impl<S: Scheme> Switch<S> {
         self.views[out].class_bytes = queue_bytes;
         let Switch { cp, ports, views, effects } = self;
         // As in the fabric, hooks are called where the constants say so.
-        let mut cx = LevelOf::<S>::arrive(Full::new(now, effects, views));
+        let mut cx = LevelOf::<S>::arrive(FullCx::new(now, effects, views));
         if S::Cp::SEES_ARRIVALS {
             let verdict = cp.on_arrival(&mut cx, PortId::new(from), packet);
             if matches!(verdict, Verdict::Consume | Verdict::Drop) {
@@ -140,13 +140,13 @@ impl<S: Scheme> Switch<S> {
 
     fn pfc(&mut self, now: Time, paused: bool) {
         let Switch { cp, ports, views, effects } = self;
-        let mut cx = LevelOf::<S>::arrive(Full::new(now, effects, views));
+        let mut cx = LevelOf::<S>::arrive(FullCx::new(now, effects, views));
         cp.on_pfc(&mut cx, &mut ports[1], &views[1], Priority::new(3), paused);
     }
 
     fn run_timer(&mut self, now: Time) {
         let Switch { cp, ports, views, effects } = self;
-        let mut cx = LevelOf::<S>::arrive(Full::new(now, effects, views));
+        let mut cx = LevelOf::<S>::arrive(FullCx::new(now, effects, views));
         cp.on_timer(&mut cx, &mut AllPorts { ports, views });
     }
 }
@@ -185,7 +185,7 @@ impl<S: Scheme> World<S> {
             wire: WireFacts {
                 packet_bytes: Bytes::new(u64::from(PACKET)),
                 ack_bytes: Bytes::new(86),
-                least_bytes: Bytes::new(84),
+                min_control_bytes: Bytes::new(84),
             },
             seed: 7,
         };
@@ -252,7 +252,7 @@ impl<S: Scheme> World<S> {
 
     /// What a host's hook had to send passes all switches.
     fn empty_outbox(&mut self, to_source: bool) {
-        let address = self.header(Kind::Ctl, 0, self.now).address;
+        let address = self.header(PacketKind::Control, 0, self.now).address;
         let count = self.switches.len();
         for ctl in std::mem::take(&mut self.outbox) {
             if to_source {
@@ -265,15 +265,15 @@ impl<S: Scheme> World<S> {
     }
 
     fn may_send(&self) -> bool {
-        let allow = self.rp.allow();
+        let limits = self.rp.limits();
         let in_flight = self.next_to_send - self.acknowledged;
-        in_flight < allow.window.get()
-            && self.next_to_send < allow.granted
-            && self.now >= allow.hold_until
-            && allow.rate != Rate::ZERO
+        in_flight < limits.window.get()
+            && self.next_to_send < limits.credit_limit
+            && self.now >= limits.not_before
+            && limits.rate != Rate::ZERO
     }
 
-    fn header(&self, kind: Kind, sequence: u64, sent_at: Time) -> Header {
+    fn header(&self, kind: PacketKind, sequence: u64, sent_at: Time) -> Header {
         Header {
             address: Address {
                 src: 0,
@@ -284,14 +284,14 @@ impl<S: Scheme> World<S> {
             },
             sequence,
             sent_at,
-            size: if kind == Kind::Data { PACKET } else { 86 },
+            size: if kind == PacketKind::Data { PACKET } else { 86 },
             payload: 0,
             ingress: 0,
             kind,
             priority: 3,
-            code_point: CodePoint::Capable,
-            echo: CodePoint::Capable,
-            flags: Flags::ACK_REQUESTED | Flags::TO_SOURCE.when(kind != Kind::Data),
+            code_point: EcnCodePoint::NotMarked,
+            echo: EcnCodePoint::NotMarked,
+            flags: Flags::ACK_REQUESTED | Flags::TO_SOURCE.when(kind != PacketKind::Data),
         }
     }
 
@@ -319,10 +319,10 @@ impl<S: Scheme> World<S> {
             }
             for (at, effect) in effects {
                 match effect {
-                    SwitchEffect::ToHost(address, Target::Source, ctl) => {
+                    SwitchEffect::ToHost(address, QpEnd::Sender, ctl) => {
                         self.send_ctl(address, true, (0..at).rev(), ctl);
                     }
-                    SwitchEffect::ToHost(address, Target::Destination, ctl) => {
+                    SwitchEffect::ToHost(address, QpEnd::Receiver, ctl) => {
                         self.send_ctl(address, false, at + 1..self.switches.len(), ctl);
                     }
                     SwitchEffect::ToLink(..) | SwitchEffect::Wake(_) => {}
@@ -341,7 +341,7 @@ impl<S: Scheme> World<S> {
         ctl: S::Ctl,
     ) {
         check_ctl::<S>(&self.params, &ctl);
-        let mut header = self.header(Kind::Ctl, 0, self.now);
+        let mut header = self.header(PacketKind::Control, 0, self.now);
         header.address = address;
         header.size = S::ctl_bytes(&ctl) as u16;
         header.flags.set(Flags::TO_SOURCE, to_source);
@@ -368,7 +368,7 @@ impl<S: Scheme> World<S> {
                 if !self.may_send() {
                     return;
                 }
-                let mut header = self.header(Kind::Data, self.next_to_send, self.now);
+                let mut header = self.header(PacketKind::Data, self.next_to_send, self.now);
                 header.payload = payload as u16;
                 let mut meta = S::Meta::default();
                 self.at_sender(|rp, cx| rp.on_send(cx, &mut header, &mut meta));
@@ -383,19 +383,19 @@ impl<S: Scheme> World<S> {
                     return;
                 }
                 let Packet { header, body: Body::Meta(mut meta) } = packet else { return };
-                self.at_receiver(|np, cx| np.on_arrival(cx, &header, &meta));
+                self.at_receiver(|np, cx| np.on_packet(cx, &header, &meta));
                 if header.sequence != self.expected {
                     return;
                 }
                 self.expected += u64::from(header.payload);
-                self.at_receiver(|np, cx| np.on_data(cx, &header, &mut meta));
-                let mut ack = self.header(Kind::Ack, self.expected, header.sent_at);
+                self.at_receiver(|np, cx| np.on_in_order_data(cx, &header, &mut meta));
+                let mut ack = self.header(PacketKind::Ack, self.expected, header.sent_at);
                 ack.echo = header.code_point;
                 self.acks.push_back(Packet { header: ack, body: Body::Meta(meta) });
             }
             Operation::Lose => {
                 if self.data.pop_front().is_some() {
-                    let nack = self.header(Kind::Nack, self.expected, self.now);
+                    let nack = self.header(PacketKind::Nack, self.expected, self.now);
                     self.acks
                         .push_back(Packet { header: nack, body: Body::Meta(S::Meta::default()) });
                 }
@@ -408,7 +408,7 @@ impl<S: Scheme> World<S> {
                 let Packet { header, body: Body::Meta(meta) } = packet else { return };
                 let newly_acked = header.sequence.saturating_sub(self.acknowledged);
                 self.acknowledged += newly_acked;
-                let nack = header.kind == Kind::Nack;
+                let nack = header.kind == PacketKind::Nack;
                 if nack {
                     self.next_to_send = self.acknowledged;
                     self.data.clear();
@@ -498,28 +498,28 @@ impl<S: Scheme> World<S> {
         self.now = end;
     }
 
-    /// The promises that hold at any time, as [`Allow`] has them.
+    /// The promises that hold at any time, as [`SendLimits`] has them.
     pub fn check(&self) {
-        let allow = self.rp.allow();
-        let unpaced = Allow::EVERYTHING.rate;
+        let limits = self.rp.limits();
+        let unpaced = SendLimits::UNLIMITED.rate;
         assert!(
-            allow.rate <= LINE || allow.rate == unpaced,
+            limits.rate <= LINE || limits.rate == unpaced,
             "{}: a rate of {} is neither within the line rate of {LINE} nor EVERYTHING's",
             self.who(),
-            allow.rate
+            limits.rate
         );
         if let Some(Value::Rate(least)) = self.params.get("min_rate") {
             let least = least.min(LINE);
             assert!(
-                allow.rate >= least,
+                limits.rate >= least,
                 "{}: a rate of {} is below its parameter `min_rate`, {least}",
                 self.who(),
-                allow.rate
+                limits.rate
             );
         }
         let opens = self.rp.next_timer() != Time::NEVER || !self.to_sender.is_empty();
         assert!(
-            allow.window != Bytes::ZERO || opens,
+            limits.window != Bytes::ZERO || opens,
             "{}: a window of 0 stops the QP for good, as no timer is asked for",
             self.who()
         );
@@ -527,7 +527,7 @@ impl<S: Scheme> World<S> {
 
     /// Looks at everything that probes look at.
     pub fn observe(&self) {
-        for what in [Observable::Rate, Observable::Window, Observable::Alpha] {
+        for what in [SenderMetric::Rate, SenderMetric::Window, SenderMetric::Alpha] {
             if let Some(value) = self.rp.observe(self.now, what) {
                 assert!(
                     value.is_finite() && value >= 0.0,

@@ -212,7 +212,7 @@ impl<'run, S: Scheme> IsolatedPort<'_, 'run, S> {
             queue.look();
             let now = begin + Time::from_ps(start);
             let packet = window.packets.get_mut(&mut handle);
-            let (kind, _, size) = packet.header.on_the_wire();
+            let (kind, _, size) = packet.header.kind_priority_size();
             let bytes = u64::from(size);
             // What is left of what waited, less what is gone of what came: below 0 for a while.
             left = left.wrapping_sub(bytes);

@@ -24,7 +24,7 @@ const MIN_ARRIVALS_PER_PORT: usize = 3;
 pub(super) fn next_hop<S: Scheme>(ways: &Ways<'_>, packet: &Packet<S>) -> u16 {
     let Packet { header, .. } = packet;
     let next_hop = ways.port(header.destination(), header.address.hash);
-    if header.kind.is_passed_on() { next_hop } else { NOWHERE }
+    if header.kind.is_routed() { next_hop } else { NOWHERE }
 }
 
 impl<S: Scheme> Switch<S> {
@@ -140,7 +140,7 @@ impl<S: Scheme> Switch<S> {
             let (now, place, mut handle) = unsafe { window.take_bucketed(entry) };
             isolated.drain(window, now);
             let packet = window.packets.get_mut(&mut handle);
-            let (kind, priority, size) = packet.header.on_the_wire();
+            let (kind, priority, size) = packet.header.kind_priority_size();
             if isolated.egress.cp.is_some() {
                 packet.header.ingress = place.port(window);
                 isolated.egress.notify_enqueue(now, packet);
@@ -197,7 +197,7 @@ impl<'run, S: Scheme> IsolatedPort<'_, 'run, S> {
         let queue = egress.port.pick(window.packets, egress.port.open(), None);
         let mut handle = egress.port.dequeue(window.packets, queue);
         let packet = window.packets.get_mut(&mut handle);
-        let (kind, priority, size) = packet.header.on_the_wire();
+        let (kind, priority, size) = packet.header.kind_priority_size();
         let ingress = packet.header.ingress;
         egress.on_dequeue(now, *marks, packet);
         egress.port.transmit_by(window, lane, now, (kind, size), handle);

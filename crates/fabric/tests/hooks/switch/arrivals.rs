@@ -8,8 +8,8 @@ use crate::toy::{
     BYTE, LineRate, Log, Plain, WIRE, ack_back, alone, no_ctl, no_host, one_way, toy,
 };
 use schemes::contract::{
-    Allow, Body, Cp, Emit, Emits, Flags, HostCx, Level, Local, NoCtl, Np, Packet, PathFacts,
-    PlainReceiver, PortFacts, PortLocal, Rp, SwitchFacts, Target, Verdict,
+    Body, Cp, EmitCx, Emits, Flags, HostCx, Level, LocalCx, NoCtl, Np, Packet, PathFacts,
+    PlainReceiver, PortFacts, PortLocal, QpEnd, Rp, SendLimits, SwitchFacts, Verdict,
 };
 use units::{Bytes, PortId, Time};
 
@@ -22,7 +22,7 @@ toy! {
     fn ctl_bytes(_: &Word) -> u32 {
         64
     }
-    fn cp(_: &Plain<Log<Time>>, _: &SwitchFacts<'_>) -> Option<Answering> {
+    fn congestion_point(_: &Plain<Log<Time>>, _: &SwitchFacts<'_>) -> Option<Answering> {
         Some(Answering)
     }
 }
@@ -43,8 +43,8 @@ impl Rp<Asking> for Asker {
     fn open(_: &Plain<Log<Time>>, _: &mut (), _: &PathFacts, _: Time) -> Asker {
         Asker { window: Bytes::ZERO }
     }
-    fn allow(&self) -> Allow {
-        Allow { window: self.window, ..Allow::EVERYTHING }
+    fn limits(&self) -> SendLimits {
+        SendLimits { window: self.window, ..SendLimits::UNLIMITED }
     }
     fn on_backlog(&mut self, cx: &mut HostCx<'_, Asking>, left: Bytes) {
         if left > Bytes::ZERO {
@@ -80,18 +80,18 @@ impl Cp<Asking> for Answering {
     fn port(&self, _: &Plain<Log<Time>>, _: &PortFacts) {}
     fn on_arrival(
         &mut self,
-        cx: &mut Emit<'_, Asking>,
+        cx: &mut EmitCx<'_, Asking>,
         _: PortId,
         packet: &mut Packet<Asking>,
     ) -> Verdict {
         let address = packet.header.address;
         match packet.body {
             Body::Ctl(Word::MayI) => {
-                cx.to_host(address, Target::Source, Word::YouMay);
+                cx.to_host(address, QpEnd::Sender, Word::YouMay);
                 return Verdict::Consume;
             }
             Body::Meta(()) if is_data(packet) && packet.header.sequence == 0 => {
-                cx.to_host(address, Target::Destination, Word::Comes);
+                cx.to_host(address, QpEnd::Receiver, Word::Comes);
             }
             _ => {}
         }
@@ -124,7 +124,7 @@ toy! {
     Holding: (), (), NoCtl, (), LineRate, PlainReceiver, Holder;
     no_ctl!();
     no_host!();
-    fn cp(_: &Plain<()>, _: &SwitchFacts<'_>) -> Option<Holder> {
+    fn congestion_point(_: &Plain<()>, _: &SwitchFacts<'_>) -> Option<Holder> {
         Some(Holder)
     }
 }
@@ -138,7 +138,7 @@ impl Cp<Holding> for Holder {
     const SEES_ARRIVALS: bool = true;
     const HOLDS: bool = true;
     fn port(&self, _: &Plain<()>, _: &PortFacts) {}
-    fn on_arrival(&mut self, cx: &mut Local, _: PortId, packet: &mut Packet<Holding>) -> Verdict {
+    fn on_arrival(&mut self, cx: &mut LocalCx, _: PortId, packet: &mut Packet<Holding>) -> Verdict {
         if is_data(packet) && !packet.header.flags.contains(Flags::MARK) {
             packet.header.flags.set(Flags::MARK, true);
             return Verdict::Hold(cx.now.round_up(US * 10));
@@ -168,7 +168,7 @@ toy! {
     Spraying: (), (), NoCtl, (), LineRate, PlainReceiver, Sprayer;
     no_ctl!();
     no_host!();
-    fn cp(_: &Plain<()>, _: &SwitchFacts<'_>) -> Option<Sprayer> {
+    fn congestion_point(_: &Plain<()>, _: &SwitchFacts<'_>) -> Option<Sprayer> {
         Some(Sprayer)
     }
 }

@@ -6,8 +6,8 @@ use crate::common::{
 use crate::toy::{BYTE, LineRate, Log, Plain, ack_back, no_cp, no_ctl, no_host, one_way, toy};
 use fabric::{Ready, Refusal};
 use schemes::contract::{
-    Allow, ClassSpec, HostCx, NoCtl, Np, PathFacts, PlainReceiver, PlainSwitch, Room, Rp, Scheme,
-    WireFacts,
+    ClassSpec, HostCx, NoCtl, Np, PathFacts, PlainReceiver, PlainSwitch, QueueLimit, Rp, Scheme,
+    SendLimits, WireFacts,
 };
 use units::{Bytes, Priority, Time};
 
@@ -26,8 +26,8 @@ toy! {
     }
     const CLASSES: bool = true;
     fn classes(_: &Plain<Log<Time>>, _: &WireFacts) -> Vec<ClassSpec> {
-        let (priority, room) = (Priority::new(5), Room::DropTail(4));
-        vec![ClassSpec { priority, room, share: 1.0, burst: 1, first: false }]
+        let (priority, limit) = (Priority::new(5), QueueLimit::DropTail(4));
+        vec![ClassSpec { priority, limit, share: 1.0, burst: 1, first: false }]
     }
 }
 
@@ -41,8 +41,8 @@ impl<S: Scheme<Ctl = Notice>> Rp<S> for Shouter {
     fn open(_: &S::Params, _: &mut S::Host, _: &PathFacts, _: Time) -> Shouter {
         Shouter
     }
-    fn allow(&self) -> Allow {
-        Allow::EVERYTHING
+    fn limits(&self) -> SendLimits {
+        SendLimits::UNLIMITED
     }
     fn on_backlog(&mut self, cx: &mut HostCx<'_, S>, left: Bytes) {
         if left > Bytes::ZERO {
@@ -93,8 +93,8 @@ toy! {
     no_cp!();
     const CLASSES: bool = true;
     fn classes(_: &Plain<()>, _: &WireFacts) -> Vec<ClassSpec> {
-        let (priority, room) = (Priority::new(3), Room::Lossless);
-        vec![ClassSpec { priority, room, share: 0.5, burst: 1, first: false }]
+        let (priority, limit) = (Priority::new(3), QueueLimit::Lossless);
+        vec![ClassSpec { priority, limit, share: 0.5, burst: 1, first: false }]
     }
 }
 
@@ -132,11 +132,11 @@ toy! {
     }
     const CLASSES: bool = true;
     fn classes(_: &Plain<Log<Time>>, wire: &WireFacts) -> Vec<ClassSpec> {
-        let sizes = [wire.packet_bytes, wire.ack_bytes, wire.least_bytes];
+        let sizes = [wire.packet_bytes, wire.ack_bytes, wire.min_control_bytes];
         assert_eq!(sizes, [FULL, ACK, LEAST].map(Bytes::new));
-        let (priority, room) = (Priority::new(5), Room::Lossless);
+        let (priority, limit) = (Priority::new(5), QueueLimit::Lossless);
         let share = LEAST as f64 / SPACING as f64;
-        vec![ClassSpec { priority, room, share, burst: 2, first: false }]
+        vec![ClassSpec { priority, limit, share, burst: 2, first: false }]
     }
 }
 

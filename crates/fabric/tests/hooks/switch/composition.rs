@@ -5,8 +5,8 @@ use crate::common::{Build, G100, US, fct, line, pauses, run};
 use crate::toy::{LineRate, Log, Plain, alone, no_cp, no_ctl, no_host, toy};
 use fabric::{Ready, Refusal};
 use schemes::contract::{
-    Ack, Allow, Body, Cp, HostCx, Local, NoCtl, Packet, PathFacts, PlainReceiver, PlainSwitch,
-    PortFacts, PortLocal, PortView, Rp, Stack, SwitchFacts, Verdict,
+    Ack, Body, Cp, HostCx, LocalCx, NoCtl, Packet, PathFacts, PlainReceiver, PlainSwitch,
+    PortFacts, PortLocal, PortView, Rp, SendLimits, Stack, SwitchFacts, Verdict,
 };
 use units::{Bytes, PortId, Rate, Time};
 
@@ -17,7 +17,7 @@ toy! {
     Roles: u64, u64, NoCtl, (), HopChecker, PlainReceiver, HopCounter;
     no_ctl!();
     no_host!();
-    fn cp(_: &Plain<u64>, facts: &SwitchFacts<'_>) -> Option<HopCounter> {
+    fn congestion_point(_: &Plain<u64>, facts: &SwitchFacts<'_>) -> Option<HopCounter> {
         (facts.tier == 2).then_some(HopCounter)
     }
 }
@@ -31,8 +31,8 @@ impl Rp<Roles> for HopChecker {
     fn open(_: &Plain<u64>, _: &mut (), _: &PathFacts, _: Time) -> HopChecker {
         HopChecker { window: Bytes::new(1) }
     }
-    fn allow(&self) -> Allow {
-        Allow { window: self.window, ..Allow::EVERYTHING }
+    fn limits(&self) -> SendLimits {
+        SendLimits { window: self.window, ..SendLimits::UNLIMITED }
     }
     fn on_ack(&mut self, cx: &mut HostCx<'_, Roles>, ack: &Ack<'_, Roles>) {
         if *ack.meta != cx.params.0 {
@@ -48,7 +48,7 @@ impl Cp<Roles> for HopCounter {
     type Level = PortLocal;
     type Port = ();
     fn port(&self, _: &Plain<u64>, _: &PortFacts) {}
-    fn on_depart(&mut self, _: &mut Local, _: &mut (), _: &PortView, packet: &mut Packet<Roles>) {
+    fn on_depart(&mut self, _: &mut LocalCx, _: &mut (), _: &PortView, packet: &mut Packet<Roles>) {
         if is_data(packet)
             && let Body::Meta(hops) = &mut packet.body
         {
@@ -80,7 +80,7 @@ toy! {
     Stacked: Log<u64>, u64, NoCtl, (), MetaReader, PlainReceiver, Stack<Digit<1>, Digit<2>>;
     no_ctl!();
     no_host!();
-    fn cp(_: &Plain<Log<u64>>, _: &SwitchFacts<'_>) -> Option<Stack<Digit<1>, Digit<2>>> {
+    fn congestion_point(_: &Plain<Log<u64>>, _: &SwitchFacts<'_>) -> Option<Stack<Digit<1>, Digit<2>>> {
         Some(Stack(Digit, Digit))
     }
 }
@@ -92,8 +92,8 @@ impl Rp<Stacked> for MetaReader {
     fn open(_: &Plain<Log<u64>>, _: &mut (), _: &PathFacts, _: Time) -> MetaReader {
         MetaReader
     }
-    fn allow(&self) -> Allow {
-        Allow::EVERYTHING
+    fn limits(&self) -> SendLimits {
+        SendLimits::UNLIMITED
     }
     fn on_ack(&mut self, cx: &mut HostCx<'_, Stacked>, ack: &Ack<'_, Stacked>) {
         cx.params.0.push(*ack.meta);
@@ -119,14 +119,14 @@ impl<const N: u64> Cp<Stacked> for Digit<N> {
     type Port = ();
     const SEES_ARRIVALS: bool = true;
     fn port(&self, _: &Plain<Log<u64>>, _: &PortFacts) {}
-    fn on_arrival(&mut self, _: &mut Local, _: PortId, packet: &mut Packet<Stacked>) -> Verdict {
+    fn on_arrival(&mut self, _: &mut LocalCx, _: PortId, packet: &mut Packet<Stacked>) -> Verdict {
         Self::write(packet);
         Verdict::Forward
     }
-    fn on_enqueue(&mut self, _: &mut Local, _: &mut (), _: &PortView, p: &mut Packet<Stacked>) {
+    fn on_enqueue(&mut self, _: &mut LocalCx, _: &mut (), _: &PortView, p: &mut Packet<Stacked>) {
         Self::write(p);
     }
-    fn on_depart(&mut self, _: &mut Local, _: &mut (), _: &PortView, p: &mut Packet<Stacked>) {
+    fn on_depart(&mut self, _: &mut LocalCx, _: &mut (), _: &PortView, p: &mut Packet<Stacked>) {
         Self::write(p);
     }
 }

@@ -5,8 +5,8 @@ use crate::common::{Build, FULL, G100, US, port, run, star};
 use crate::toy::{BYTE, LineRate, Log, Plain, WIRE, no_ctl, no_host, toy};
 use fabric::{EcnConfig, EcnLaw};
 use schemes::contract::{
-    Ack, Allow, CodePoint, Cp, HostCx, Local, NoCtl, Packet, PathFacts, PlainReceiver, PortFacts,
-    PortLocal, PortView, Rp, SwitchFacts,
+    Ack, Cp, EcnCodePoint, HostCx, LocalCx, NoCtl, Packet, PathFacts, PlainReceiver, PortFacts,
+    PortLocal, PortView, Rp, SendLimits, SwitchFacts,
 };
 use units::{Bytes, Time};
 
@@ -18,7 +18,7 @@ toy! {
     Marking: Marks, (), NoCtl, (), MarkReader, PlainReceiver, Marker;
     no_ctl!();
     no_host!();
-    fn cp(marks: &Plain<Marks>, _: &SwitchFacts<'_>) -> Option<Marker> {
+    fn congestion_point(marks: &Plain<Marks>, _: &SwitchFacts<'_>) -> Option<Marker> {
         Some(Marker { at_queue: marks.0.at_queue })
     }
 }
@@ -36,11 +36,11 @@ impl Rp<Marking> for MarkReader {
     fn open(_: &Plain<Marks>, _: &mut (), _: &PathFacts, _: Time) -> MarkReader {
         MarkReader
     }
-    fn allow(&self) -> Allow {
-        Allow::EVERYTHING
+    fn limits(&self) -> SendLimits {
+        SendLimits::UNLIMITED
     }
     fn on_ack(&mut self, cx: &mut HostCx<'_, Marking>, ack: &Ack<'_, Marking>) {
-        if ack.echo == CodePoint::CongestionExperienced {
+        if ack.echo == EcnCodePoint::CongestionExperienced {
             cx.params.0.log.push(ack.next_expected);
         }
     }
@@ -57,7 +57,7 @@ impl Cp<Marking> for Marker {
     fn port(&self, _: &Plain<Marks>, _: &PortFacts) {}
     fn on_enqueue(
         &mut self,
-        _: &mut Local,
+        _: &mut LocalCx,
         _: &mut (),
         view: &PortView,
         packet: &mut Packet<Marking>,
@@ -66,7 +66,7 @@ impl Cp<Marking> for Marker {
         let is_second = { packet.header.sequence } / 1_000 % 8 == 1;
         let wanted = if self.at_queue { view.class_bytes >= 5_000 } else { is_second };
         if is_data(packet) && wanted {
-            packet.header.code_point = CodePoint::CongestionExperienced;
+            packet.header.code_point = EcnCodePoint::CongestionExperienced;
         }
     }
 }
@@ -114,7 +114,7 @@ toy! {
     Sparing: (), (), NoCtl, (), LineRate, PlainReceiver, Sparer;
     no_ctl!();
     no_host!();
-    fn cp(_: &Plain<()>, facts: &SwitchFacts<'_>) -> Option<Sparer> {
+    fn congestion_point(_: &Plain<()>, facts: &SwitchFacts<'_>) -> Option<Sparer> {
         // What a scheme may know of a port, with fixed thresholds and RED as set up below.
         let port = &facts.ports[2];
         assert_eq!((port.resume_offset, port.kmin), (Bytes::new(2_000), Bytes::ZERO));

@@ -9,10 +9,10 @@ mod queues;
 
 use crate::common::{FIRST, FULL};
 use crate::toy::{BYTE, WIRE};
-use schemes::contract::{Kind, Packet, Scheme};
+use schemes::contract::{Packet, PacketKind, Scheme};
 
 fn is_data<S: Scheme>(packet: &Packet<S>) -> bool {
-    packet.header.kind == Kind::Data
+    packet.header.kind == PacketKind::Data
 }
 
 /// When packets of two hosts in step reach a switch, and when each begins to leave: (arrival,

@@ -7,9 +7,9 @@ use crate::common::{
 use crate::toy::{BYTE, LineRate, Log, Plain, WIRE, ack_back, no_ctl, no_host, one_way, toy};
 use fabric::{Probe, ProbeKind, ProbeTargets, Threshold};
 use schemes::contract::{
-    Address, Allow, Body, Cp, Emit, Emits, FlowObservable, Full, HostCx, HostPlace, Kind, Local,
-    NoCtl, Packet, PathFacts, PlainReceiver, PortFacts, PortLocal, PortView, Ports, Rp, Strict,
-    SwitchFacts, Target, Verdict,
+    Address, Body, Cp, EmitCx, Emits, FullCx, HostCx, HostPlace, LocalCx, NoCtl, Packet,
+    PacketKind, PathFacts, PlainReceiver, PortFacts, PortLocal, PortView, Ports, QpEnd, Rp,
+    SendLimits, Strict, SwitchFacts, SwitchFlowMetric, Verdict,
 };
 use units::{Bytes, NodeId, PortId, Priority, Rate, Time};
 
@@ -20,7 +20,7 @@ toy! {
     Peeking: Log<(u64, u64)>, (), NoCtl, (), LineRate, PlainReceiver, Peeker;
     no_ctl!();
     no_host!();
-    fn cp(log: &Plain<Log<(u64, u64)>>, _: &SwitchFacts<'_>) -> Option<Peeker> {
+    fn congestion_point(log: &Plain<Log<(u64, u64)>>, _: &SwitchFacts<'_>) -> Option<Peeker> {
         Some(Peeker(log.0.clone()))
     }
 }
@@ -34,7 +34,7 @@ impl Cp<Peeking> for Peeker {
     fn port(&self, _: &Plain<Log<(u64, u64)>>, _: &PortFacts) {}
     fn on_depart(
         &mut self,
-        cx: &mut Full<'_, Peeking>,
+        cx: &mut FullCx<'_, Peeking>,
         _: &mut (),
         view: &PortView,
         packet: &mut Packet<Peeking>,
@@ -75,7 +75,7 @@ toy! {
     fn ctl_bytes(_: &Paused) -> u32 {
         64
     }
-    fn cp(log: &Plain<Log<(u32, bool)>>, facts: &SwitchFacts<'_>) -> Option<Relay> {
+    fn congestion_point(log: &Plain<Log<(u32, bool)>>, facts: &SwitchFacts<'_>) -> Option<Relay> {
         Some(Relay { node: facts.node.get(), log: log.0.clone(), previous: None })
     }
 }
@@ -97,12 +97,12 @@ impl Cp<Relaying> for Relay {
     fn port(&self, _: &Plain<Log<(u32, bool)>>, _: &PortFacts) {}
     fn on_arrival(
         &mut self,
-        _: &mut Emit<'_, Relaying>,
+        _: &mut EmitCx<'_, Relaying>,
         in_port: PortId,
         packet: &mut Packet<Relaying>,
     ) -> Verdict {
         if let Body::Ctl(Paused(paused)) = packet.body {
-            assert_eq!((packet.header.kind, in_port), (Kind::LinkCtl, PortId::new(1)));
+            assert_eq!((packet.header.kind, in_port), (PacketKind::LinkControl, PortId::new(1)));
             self.log.push((self.node, paused));
             return Verdict::Consume;
         }
@@ -110,7 +110,7 @@ impl Cp<Relaying> for Relay {
     }
     fn on_pfc(
         &mut self,
-        cx: &mut Emit<'_, Relaying>,
+        cx: &mut EmitCx<'_, Relaying>,
         _: &mut (),
         view: &PortView,
         priority: Priority,
@@ -155,7 +155,7 @@ toy! {
     fn ctl_bytes(_: &Go) -> u32 {
         64
     }
-    fn cp(log: &Plain<Log<(u64, u64)>>, _: &SwitchFacts<'_>) -> Option<Timer> {
+    fn congestion_point(log: &Plain<Log<(u64, u64)>>, _: &SwitchFacts<'_>) -> Option<Timer> {
         Some(Timer { log: log.0.clone(), next: US * 10, address: None })
     }
 }
@@ -172,8 +172,8 @@ impl Rp<Timing> for Starter {
     fn open(_: &Plain<Log<(u64, u64)>>, _: &mut (), _: &PathFacts, _: Time) -> Starter {
         Starter { granted: 1_000 }
     }
-    fn allow(&self) -> Allow {
-        Allow { granted: self.granted, ..Allow::EVERYTHING }
+    fn limits(&self) -> SendLimits {
+        SendLimits { credit_limit: self.granted, ..SendLimits::UNLIMITED }
     }
     fn on_ctl(&mut self, _: &mut HostCx<'_, Timing>, _: &Go) {
         self.granted = u64::MAX;
@@ -197,7 +197,7 @@ impl Cp<Timing> for Timer {
     }
     fn on_arrival(
         &mut self,
-        _: &mut Emit<'_, Timing>,
+        _: &mut EmitCx<'_, Timing>,
         _: PortId,
         packet: &mut Packet<Timing>,
     ) -> Verdict {
@@ -206,7 +206,7 @@ impl Cp<Timing> for Timer {
     }
     fn on_depart(
         &mut self,
-        _: &mut Local,
+        _: &mut LocalCx,
         sent: &mut u64,
         view: &PortView,
         packet: &mut Packet<Timing>,
@@ -219,14 +219,14 @@ impl Cp<Timing> for Timer {
     fn next_timer(&self) -> Time {
         self.next
     }
-    fn on_timer(&mut self, cx: &mut Emit<'_, Timing>, ports: &mut dyn Ports<u64>) {
+    fn on_timer(&mut self, cx: &mut EmitCx<'_, Timing>, ports: &mut dyn Ports<u64>) {
         assert_eq!((cx.now, ports.count()), (self.next, 2));
         let (sent, view) = ports.port(PortId::new(1));
         assert_eq!(*sent, view.tx_bytes, "ports have caught up");
         self.log.push((cx.now.ps(), *sent));
         if cx.now == US * 20 {
             // What arrived last is an ACK: the address is that of its data's QP.
-            cx.to_host(self.address.expect("a packet came"), Target::Source, Go);
+            cx.to_host(self.address.expect("a packet came"), QpEnd::Sender, Go);
         }
         self.next += US * 10;
     }
@@ -279,7 +279,7 @@ toy! {
     Mapped: Log<Vec<HostPlace>>, (), NoCtl, (), LineRate, PlainReceiver, Map;
     no_ctl!();
     no_host!();
-    fn cp(log: &Plain<Log<Vec<HostPlace>>>, facts: &SwitchFacts<'_>) -> Option<Map> {
+    fn congestion_point(log: &Plain<Log<Vec<HostPlace>>>, facts: &SwitchFacts<'_>) -> Option<Map> {
         log.0.push(facts.hosts.to_vec());
         Some(Map { node: facts.node, tier: facts.tier })
     }
@@ -295,10 +295,10 @@ impl Cp<Mapped> for Map {
     type Level = PortLocal;
     type Port = ();
     fn port(&self, _: &Plain<Log<Vec<HostPlace>>>, _: &PortFacts) {}
-    fn observe_flow(&self, src: u32, dst: u32, now: Time, what: FlowObservable) -> Option<f64> {
+    fn observe_flow(&self, src: u32, dst: u32, now: Time, what: SwitchFlowMetric) -> Option<f64> {
         assert_eq!(now, US);
         let number = (self.node.get() * 100 + src * 10 + dst) as f64;
-        (what == FlowObservable::Credits).then_some(number)
+        (what == SwitchFlowMetric::Credits).then_some(number)
     }
     fn counters(&self) -> Vec<(&'static str, u64)> {
         vec![("tiers", u64::from(self.tier))]

@@ -4,8 +4,8 @@ use super::is_data;
 use crate::common::{Build, FIRST, FULL, G100, US, balances, fct, line, run, star};
 use crate::toy::{BYTE, LineRate, Plain, WIRE, ack_back, alone, no_ctl, no_host, one_way, toy};
 use schemes::contract::{
-    Cp, Flags, Full, Gate, Local, NoCtl, Packet, PlainReceiver, PortFacts, PortLocal, PortView,
-    Strict, SwitchFacts, Turn,
+    Cp, DequeueAction, Flags, FullCx, Gate, LocalCx, NoCtl, Packet, PlainReceiver, PortFacts,
+    PortLocal, PortView, Strict, SwitchFacts,
 };
 use units::{PortId, Time};
 
@@ -16,7 +16,7 @@ toy! {
     Ordering: (), (), NoCtl, (), LineRate, PlainReceiver, FirstThenSecond;
     no_ctl!();
     no_host!();
-    fn cp(_: &Plain<()>, _: &SwitchFacts<'_>) -> Option<FirstThenSecond> {
+    fn congestion_point(_: &Plain<()>, _: &SwitchFacts<'_>) -> Option<FirstThenSecond> {
         Some(FirstThenSecond { open: false })
     }
 }
@@ -36,11 +36,11 @@ impl Cp<Ordering> for FirstThenSecond {
     }
     fn gate(&self, _: &(), sub_queue: u32, head: &Packet<Ordering>, _: Time) -> Gate {
         assert_eq!(sub_queue, 1 + head.header.address.flow);
-        if sub_queue == 1 || self.open { Gate::Open } else { Gate::Shut }
+        if sub_queue == 1 || self.open { Gate::Open } else { Gate::Closed }
     }
     fn on_depart(
         &mut self,
-        cx: &mut Full<'_, Ordering>,
+        cx: &mut FullCx<'_, Ordering>,
         _: &mut (),
         view: &PortView,
         packet: &mut Packet<Ordering>,
@@ -73,7 +73,7 @@ toy! {
     Ticking: (), (), NoCtl, (), LineRate, PlainReceiver, Ticker;
     no_ctl!();
     no_host!();
-    fn cp(_: &Plain<()>, _: &SwitchFacts<'_>) -> Option<Ticker> {
+    fn congestion_point(_: &Plain<()>, _: &SwitchFacts<'_>) -> Option<Ticker> {
         Some(Ticker)
     }
 }
@@ -91,7 +91,7 @@ impl Cp<Ticking> for Ticker {
     }
     fn gate(&self, _: &(), _: u32, _: &Packet<Ticking>, now: Time) -> Gate {
         let next = now.round_up(US * 5);
-        if next == now { Gate::Open } else { Gate::Until(next) }
+        if next == now { Gate::Open } else { Gate::ClosedUntil(next) }
     }
 }
 
@@ -109,7 +109,7 @@ toy! {
     Late: (), (), NoCtl, (), LineRate, PlainReceiver, Latecomer;
     no_ctl!();
     no_host!();
-    fn cp(_: &Plain<()>, _: &SwitchFacts<'_>) -> Option<Latecomer> {
+    fn congestion_point(_: &Plain<()>, _: &SwitchFacts<'_>) -> Option<Latecomer> {
         Some(Latecomer)
     }
 }
@@ -126,7 +126,7 @@ impl Cp<Late> for Latecomer {
         u32::from(is_data(packet))
     }
     fn gate(&self, _: &(), _: u32, _: &Packet<Late>, now: Time) -> Gate {
-        if now > US * 5 { Gate::Open } else { Gate::Until(US * 5) }
+        if now > US * 5 { Gate::Open } else { Gate::ClosedUntil(US * 5) }
     }
 }
 
@@ -145,26 +145,30 @@ fn a_gate_may_open_after_its_time() {
 
 toy! {
     /// The first packet that is about to leave a port goes back to the tail.
-    Returning: Turn, (), NoCtl, (), LineRate, PlainReceiver, Returner;
+    Returning: DequeueAction, (), NoCtl, (), LineRate, PlainReceiver, Returner;
     no_ctl!();
     no_host!();
-    fn cp(turn: &Plain<Turn>, _: &SwitchFacts<'_>) -> Option<Returner> {
+    fn congestion_point(turn: &Plain<DequeueAction>, _: &SwitchFacts<'_>) -> Option<Returner> {
         Some(Returner(turn.0))
     }
 }
 
 #[derive(Debug)]
-struct Returner(Turn);
+struct Returner(DequeueAction);
 
 impl Cp<Returning> for Returner {
     type Level = PortLocal;
     type Port = bool;
     const RECIRCULATES: bool = true;
-    fn port(&self, _: &Plain<Turn>, _: &PortFacts) -> bool {
+    fn port(&self, _: &Plain<DequeueAction>, _: &PortFacts) -> bool {
         false
     }
-    fn turn(&mut self, turned: &mut bool, packet: &Packet<Returning>, _: Time) -> Turn {
-        if std::mem::replace(turned, true) || !is_data(packet) { Turn::Leaves } else { self.0 }
+    fn turn(&mut self, turned: &mut bool, packet: &Packet<Returning>, _: Time) -> DequeueAction {
+        if std::mem::replace(turned, true) || !is_data(packet) {
+            DequeueAction::Send
+        } else {
+            self.0
+        }
     }
 }
 
@@ -180,14 +184,14 @@ fn a_packet_may_go_back_to_the_tail() {
         balances(&output).unwrap();
         [fct(&output, 0), fct(&output, 1)]
     };
-    let [first, second] = fcts(Turn::Leaves);
+    let [first, second] = fcts(DequeueAction::Send);
     assert_ne!(first, second);
-    assert_eq!(fcts(Turn::GoesBack), [second, first]);
+    assert_eq!(fcts(DequeueAction::Requeue), [second, first]);
 
     let mut setup = star(3, G100, US);
     setup.message(0, 2, 1_000, Time::ZERO);
     setup.message(1, 2, 1_000, US * 10);
-    let output = run::<Returning>(&setup, Plain(Turn::GoesBackAndRests), 1);
+    let output = run::<Returning>(&setup, Plain(DequeueAction::RequeueAndStall), 1);
     assert_eq!(fct(&output, 0), 10_000_000 + alone(1, 2), "it leaves as the other comes");
     assert_eq!(fct(&output, 1), FIRST * BYTE + alone(1, 2));
     balances(&output).unwrap();
@@ -198,7 +202,7 @@ toy! {
     Gathering: (), (), NoCtl, (), LineRate, PlainReceiver, Gatherer;
     no_ctl!();
     no_host!();
-    fn cp(_: &Plain<()>, _: &SwitchFacts<'_>) -> Option<Gatherer> {
+    fn congestion_point(_: &Plain<()>, _: &SwitchFacts<'_>) -> Option<Gatherer> {
         Some(Gatherer)
     }
 }
@@ -215,15 +219,15 @@ impl Cp<Gathering> for Gatherer {
     }
     fn on_enqueue(
         &mut self,
-        _: &mut Local,
+        _: &mut LocalCx,
         joined: &mut u32,
         _: &PortView,
         _: &mut Packet<Gathering>,
     ) {
         *joined += 1;
     }
-    fn turn(&mut self, joined: &mut u32, packet: &Packet<Gathering>, _: Time) -> Turn {
-        if *joined < 2 && is_data(packet) { Turn::GoesBack } else { Turn::Leaves }
+    fn turn(&mut self, joined: &mut u32, packet: &Packet<Gathering>, _: Time) -> DequeueAction {
+        if *joined < 2 && is_data(packet) { DequeueAction::Requeue } else { DequeueAction::Send }
     }
 }
 
