@@ -3,7 +3,7 @@
 //! Unless a test says otherwise, links are 100 Gb/s (80 ps a byte) and 1 us long, payloads 1000 B,
 //! and hosts 0 and 1 are joined by a line of switches.
 
-#[path = "../common/mod.rs"]
+#[path = "../it/common/mod.rs"]
 mod common;
 
 mod input_queues;

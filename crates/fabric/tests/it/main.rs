@@ -1,0 +1,11 @@
+//! The fabric under few schemes: physics, PFC, failures, probes.
+
+mod cioq;
+mod common;
+mod failures;
+mod lossless;
+mod oracle;
+mod paths;
+mod probes;
+mod spill;
+mod tcd;

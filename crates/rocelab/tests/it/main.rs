@@ -1,0 +1,31 @@
+//! Whole runs, from a scenario to its result.
+
+mod baselines;
+mod behaviour;
+mod captures;
+mod closed_forms;
+mod collectives;
+mod common;
+mod cross_dc;
+mod deadlock;
+mod detection;
+mod determinism;
+mod expresspass;
+mod feedback;
+mod hiercc;
+mod hpcc;
+mod hpcc_fat_tree;
+mod hpcc_settings;
+mod hpcc_simulator;
+mod lossy;
+mod networks;
+mod ns3_units;
+mod observation;
+mod plan;
+mod rcm;
+mod reference_engine;
+mod settings;
+mod slow_links;
+mod traces;
+mod unfinished;
+mod warnings;

@@ -1,0 +1,123 @@
+//! What a scenario asks of its network is what a run that loses nothing carries.
+
+use crate::common::{parse, run_on};
+
+const FAT_TREE: &str = "kind = \"fat-tree\"\nk = 4\nhost_rate = \"25Gbps\"\nhost_delay = \"1us\"\n\
+                        rate = \"100Gbps\"\ndelay = \"2us\"\n";
+const POISSON: &str = "[[traffic]]\nkind = \"poisson\"\nworkload = \"WebSearch\"\nload = 0.3\n\
+                       duration = \"500us\"\n";
+const ANSWERS: &str = "[[traffic]]\nkind = \"request-response\"\nworkload = \"WebSearch\"\n\
+                       load = 0.3\nduration = \"500us\"\n";
+const CROSS_DC: &str = "kind = \"cross-dc\"\nrate = \"400Gbps\"\ndelay = \"1us\"\n\
+                        wan_rate = \"400Gbps\"\nwan_delay = \"50us\"\n[topology.inside]\n\
+                        kind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\n\
+                        host_rate = \"100Gbps\"\nhost_delay = \"1us\"\nrate = \"100Gbps\"\n\
+                        delay = \"1us\"\n";
+
+#[test]
+fn every_port_sends_what_was_planned() {
+    for (topology, traffic, rest) in [
+        (FAT_TREE, POISSON, "[scheme]\nname = \"none\"\n"),
+        (FAT_TREE, POISSON, "[scheme]\nname = \"hpcc\"\n[host]\nack_every = 3\n"),
+        (FAT_TREE, POISSON, "[scheme]\nname = \"fncc\"\n[routing]\nhash = \"spanning-trees\"\n"),
+        (FAT_TREE, POISSON, "[scheme]\nname = \"hpcc\"\n[quirks]\nnode_hash = true\n"),
+        (FAT_TREE, POISSON, "[scheme]\nname = \"none\"\n[wire]\npayload = \"333B\"\n"),
+        (CROSS_DC, ANSWERS, "[scheme]\nname = \"swift\"\n"),
+    ] {
+        let text = format!(
+            "[topology]\n{topology}{traffic}{rest}[pfc]\nenabled = false\n[switch]\nbuffer = \"2GB\"\n"
+        );
+        let plan = rocelab::plan(&parse(&text, &[])).unwrap();
+        let result = run_on(&text, &[], 2);
+        assert!(result.summary.drops == 0 && result.summary.flows_done == result.summary.flows);
+        let sum = |(data, acks): (&u64, &u64)| data + acks;
+        let load = &plan.load;
+        let planned: Vec<u64> = load.data_bytes.iter().zip(&load.ack_bytes).map(sum).collect();
+        assert_eq!(planned, result.ports.tx_bytes, "{rest}");
+        assert!(planned.iter().sum::<u64>() > 1_000_000);
+        assert_eq!((&load.node, &load.port), (&result.ports.node, &result.ports.port));
+        let (messages, flows) = (&plan.messages, &result.flows);
+        assert_eq!(messages.ideal_fct_ps, flows.ideal_fct_ps);
+        assert_eq!((&messages.src, &messages.dst), (&flows.src, &flows.dst));
+        assert_eq!(messages.size_bytes, flows.size_bytes);
+    }
+}
+
+#[test]
+fn a_dumbbell_by_hand() {
+    let scenario = parse(
+        "[topology]\nkind = \"dumbbell\"\nswitches = 2\nsenders = 2\nhost_rate = \"100Gbps\"\n\
+         host_delay = \"1us\"\nrate = \"400Gbps\"\ndelay = \"3us\"\n[[traffic]]\nkind = \"flows\"\n\
+         flows = [{ src = \"h0\", dst = \"h2\", size = \"2500B\" },\n\
+         { src = \"h1\", dst = \"h2\", size = \"1B\", start = \"7us\" }]\n",
+        &[],
+    );
+    let plan = rocelab::plan(&scenario).unwrap();
+    let load = &plan.load;
+    let names = &load.node_names;
+    let of = |node: &str, peer: &str| {
+        let name = |id: u32| names[id as usize].as_str();
+        let is_it = |&row: &usize| (name(load.node[row]), name(load.peer[row])) == (node, peer);
+        let row = (0..load.node.len()).find(is_it).expect("they are linked");
+        let tiers = (load.tier[row], load.peer_tier[row]);
+        (load.messages[row], load.data_bytes[row], load.ack_bytes[row], load.busy_ps[row], tiers)
+    };
+    // 82 bytes around each payload, 16 more with the first, and ACKs of 86.
+    let (first, second) = (2 * 1_082 + 582 + 16, 82 + 4 + 16);
+    let both = first + second;
+    assert_eq!(of("h0", "s0"), (1, first, 0, first * 80, (0, 1)));
+    assert_eq!(of("s0", "s1"), (2, both, 0, both * 20, (1, 1)));
+    assert_eq!(of("s1", "h2"), (2, both, 0, both * 80, (1, 0)));
+    assert_eq!(of("h2", "s1"), (0, 0, 4 * 86, 4 * 86 * 80, (0, 1)));
+    assert_eq!(of("s0", "h1"), (0, 0, 86, 86 * 80, (1, 0)));
+    let messages = &plan.messages;
+    assert_eq!(messages.start_ps, [0, 7_000_000]);
+    assert_eq!(messages.switches, [2, 2]);
+    assert_eq!(messages.bottleneck_bps, [100_000_000_000; 2]);
+    // Both ways 5 us of cable, and a full packet and an ACK twice at 100 and once at 400 Gb/s.
+    let round_trip = 2 * 5_000_000 + (1_082 + 86) * (2 * 80 + 20);
+    assert_eq!(messages.base_rtt_ps, [round_trip; 2]);
+}
+
+/// A star with hosts at 1 kb/s that send one message of `size` each to h0.
+fn slow_star(senders: u32, size: &str) -> scenario::Scenario {
+    parse(
+        &format!(
+            "[topology]\nkind = \"star\"\nhosts = {}\nhost_rate = \"1Kbps\"\nhost_delay = \"1us\"\n\
+             [[traffic]]\nkind = \"incast\"\nsenders = {senders}\nreceiver = \"h0\"\nsize = \"{size}\"\n\
+             [scheme]\nname = \"none\"\n[run]\nstop = \"1ms\"\n",
+            senders + 1
+        ),
+        &[],
+    )
+}
+
+#[test]
+fn a_message_that_takes_longer_than_times_reach_is_refused() {
+    let scenario = slow_star(1, "4000GB");
+    let options = rocelab::RunOptions::default();
+    let refusals = [
+        rocelab::check(&scenario).unwrap_err(),
+        rocelab::plan(&scenario).unwrap_err(),
+        rocelab::run(&scenario, &options).unwrap_err(),
+    ];
+    for refused in refusals {
+        assert_eq!(refused.key, "traffic");
+        let told = "the message of 4000GB from h1 to h0 (tag \"incast\") needs 3.20e10 s at 1Kbps, the \
+                    lowest rate on its path; times go up to 1.84e7 s";
+        assert_eq!(refused.message, told);
+        assert!(refused.hint.is_some());
+    }
+    // 2 GB take 1.6e7 s alone, as plain payload; with headers more than that, and still a time.
+    let plan = rocelab::plan(&slow_star(1, "2GB")).unwrap();
+    assert!((16_000_000_000_000_000_000..u64::MAX).contains(&plan.messages.ideal_fct_ps[0]));
+}
+
+#[test]
+fn a_port_that_needs_longer_than_times_reach_is_refused_by_plan_alone() {
+    let scenario = slow_star(2, "1500MB");
+    rocelab::check(&scenario).unwrap();
+    let refused = rocelab::plan(&scenario).unwrap_err().message;
+    assert!(refused.starts_with("the port of s0 to h0 would send 32"), "{refused}");
+    assert!(refused.contains("times go up to 1.84e7 s"), "{refused}");
+}

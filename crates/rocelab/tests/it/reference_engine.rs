@@ -1,0 +1,285 @@
+//! The engine and the fabric are fast because they leave out, put off and reorder what can't matter.
+//! Here each scheme runs on random networks by the book too: one heap of events, an instant at a
+//! time, every packet queued, nothing left out. The digests must be equal.
+
+use crate::common::run_on;
+use proptest::prelude::*;
+use rocelab::{RunOptions, RunResult};
+use schemes::registry;
+
+/// A network, its traffic and how easily it pauses: where PFC is far away, ports are worked alone.
+#[derive(Clone, Debug)]
+struct Case {
+    topology: String,
+    hosts: u32,
+    /// Every second scheme has this, the others much more.
+    xoff_kb: u64,
+    size_kb: u64,
+    start_ns: u64,
+    rto: bool,
+    /// Small ones are many in a window.
+    payload: u64,
+    /// Which priorities there are, and whether they take turns.
+    classes: &'static str,
+    seed: u64,
+}
+
+impl Case {
+    fn toml(&self) -> String {
+        let Case { topology, hosts, xoff_kb, size_kb, start_ns, payload, classes, seed, .. } = self;
+        let senders = hosts - 1;
+        let timeout = if self.rto { "\"300us\"" } else { "\"never\"" };
+        format!(
+            r#"
+            [run]
+            seed = {seed}
+            stop = "120us"
+            [topology]
+            {topology}
+            [wire]
+            payload = "{payload}B"
+            [classes]
+            {classes}
+            [host]
+            retransmit_timeout = {timeout}
+            [pfc]
+            threshold = "static"
+            xoff = "{xoff_kb}KB"
+            xon = "{xon}KB"
+            [[probe]]
+            name = "queues"
+            kind = "queue"
+            nodes = ["*"]
+            interval = "1us"
+            [[traffic]]
+            kind = "incast"
+            senders = {senders}
+            receiver = "h0"
+            size = "{size_kb}KB"
+            [[traffic]]
+            kind = "permutation"
+            size = "{other}KB"
+            start = "{start_ns}ns"
+            [[traffic]]
+            kind = "poisson"
+            workload = "WebServer"
+            load = 0.4
+            duration = "60us"
+            "#,
+            xon = xoff_kb - 2,
+            other = size_kb * 2,
+        )
+    }
+}
+
+fn topology() -> impl Strategy<Value = (String, u32)> {
+    let rates = prop_oneof![Just("25Gbps"), Just("40Gbps"), Just("100Gbps")];
+    let host_delay = prop_oneof![Just("10ns"), Just("333ns"), Just("1us")];
+    let delay = prop_oneof![Just("700ns"), Just("1us"), Just("1500ns"), Just("5us")];
+    (rates, host_delay, delay, 0..3).prop_map(|(rate, host_delay, delay, kind)| {
+        let cables = format!(
+            "host_rate = \"{rate}\"\nhost_delay = \"{host_delay}\"\nrate = \"100Gbps\"\n\
+             delay = \"{delay}\"\n"
+        );
+        match kind {
+            0 => (format!("kind = \"fat-tree\"\nk = 4\n{cables}"), 16),
+            1 => (
+                format!(
+                    "kind = \"leaf-spine\"\nleaves = 3\nspines = 2\nhosts_per_leaf = 3\n{cables}"
+                ),
+                9,
+            ),
+            _ => (format!("kind = \"dumbbell\"\nsenders = 4\nswitches = 3\n{cables}"), 5),
+        }
+    })
+}
+
+fn case() -> impl Strategy<Value = Case> {
+    let payload = prop_oneof![2 => Just(1000u64), 1 => 64u64..400];
+    let classes = prop_oneof![
+        2 => Just(""),
+        1 => Just("ack = \"data\""),
+        1 => Just("ack = 2"),
+        1 => Just("strict = []"),
+    ];
+    let numbers = (8u64..60, 10u64..120, 0u64..9_000, any::<bool>(), 1u64..1_000);
+    (topology(), numbers, payload, classes).prop_map(
+        |((topology, hosts), (xoff_kb, size_kb, start_ns, rto, seed), payload, classes)| Case {
+            topology,
+            hosts,
+            xoff_kb,
+            size_kb,
+            start_ns,
+            rto,
+            payload,
+            classes,
+            seed,
+        },
+    )
+}
+
+fn reference_run(text: &str, set: &[(&str, &str)]) -> RunResult {
+    let set: Vec<_> = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    let scenario = scenario::parse(text, None, &set).unwrap_or_else(|error| panic!("{error}"));
+    let options = RunOptions { reference_mode: true, ..RunOptions::default() };
+    rocelab::run(&scenario, &options).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The two ways give the same of a scenario.
+fn compare(text: &str, set: &[(&str, &str)]) -> Result<(), TestCaseError> {
+    let slow = reference_run(text, set);
+    prop_assert!(slow.summary.packet_hops > 100, "{set:?}: nothing happened");
+    for threads in [1, 2] {
+        let fast = run_on(text, set, threads);
+        prop_assert_eq!(
+            (&fast.flows, &fast.ports),
+            (&slow.flows, &slow.ports),
+            "{:?} on {} threads",
+            set,
+            threads
+        );
+        prop_assert_eq!(&fast.summary.digest, &slow.summary.digest);
+        prop_assert_eq!(&fast.series, &slow.series, "{:?}", set);
+    }
+    Ok(())
+}
+
+/// Room for the headroom of long cables.
+const INPUT_QUEUE: (&str, &str) = ("switch.input_queue", "4MB");
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_scheme_equals_the_reference_engine(case in case()) {
+        let text = case.toml();
+        let schemes = registry::all().iter().map(|scheme| (scheme, scheme.input_queues));
+        // Without a congestion point for input queues, too.
+        let others = registry::all().iter().filter(|scheme| scheme.name == "dcqcn");
+        let others = others.map(|scheme| (scheme, true));
+        for (number, (scheme, cioq)) in schemes.chain(others).enumerate() {
+            let mut set = vec![("scheme", scheme.name)];
+            if (number as u64 + case.seed).is_multiple_of(2) {
+                set.extend([("pfc.xoff", "1MB"), ("pfc.xon", "900KB")]);
+            }
+            if cioq {
+                set.extend([("switch.architecture", "cioq"), INPUT_QUEUE]);
+            }
+            if scheme.name == "expresspass" && case.classes == "strict = []" {
+                // Its credits must go first.
+                set.push(("classes.strict", "[7]"));
+            }
+            if scheme.name.starts_with("themis") {
+                // Links between switches of at least this much are long: packets are held.
+                set.push(("scheme.params.wan_delay", "1us"));
+            }
+            compare(&text, &set)?;
+        }
+    }
+}
+
+/// Five hosts in a row of three switches, all links of 100 Gbps.
+fn dumbbell(
+    delays: &str,
+    numbers: (u64, u64, u64, u64),
+    payload: u64,
+    classes: &'static str,
+) -> Case {
+    let (xoff_kb, size_kb, start_ns, seed) = numbers;
+    let topology = format!(
+        "kind = \"dumbbell\"\nsenders = 4\nswitches = 3\nhost_rate = \"100Gbps\"\n\
+         rate = \"100Gbps\"\n{delays}"
+    );
+    Case { topology, hosts: 5, xoff_kb, size_kb, start_ns, rto: false, payload, classes, seed }
+}
+
+/// What crosses in a CIOQ switch may end a pause of its ingress just when a packet is due at that
+/// port. Departures come before crossings: the frame goes second.
+#[test]
+fn a_pause_ends_after_what_is_due_at_that_instant() {
+    let delays = "host_delay = \"333ns\"\ndelay = \"5us\"";
+    let case = dumbbell(delays, (38, 86, 5567, 992), 1000, "ack = \"data\"");
+    compare(&case.toml(), &[("scheme", "rcm"), INPUT_QUEUE])
+        .unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// Data waits at one port, ACKs at the next, both at a third, where they take turns.
+#[test]
+fn classes_that_take_turns_do_so_after_ports_that_have_one_of_them() {
+    let delays = "host_delay = \"1us\"\ndelay = \"700ns\"";
+    let case = dumbbell(delays, (8, 41, 887, 2), 64, "ack = 2");
+    compare(&case.toml(), &[("scheme", "none"), ("pfc.xoff", "1MB"), ("pfc.xon", "900KB")])
+        .unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// Three racks of six hosts on short cables; pauses are far away.
+const RACKS: &str = r#"
+    [run]
+    stop = "200us"
+    [topology]
+    kind = "leaf-spine"
+    leaves = 3
+    spines = 2
+    hosts_per_leaf = 6
+    host_rate = "100Gbps"
+    host_delay = "10ns"
+    rate = "100Gbps"
+    delay = "1us"
+    [pfc]
+    threshold = "static"
+    xoff = "1MB"
+    xon = "900KB"
+    [host]
+    retransmit_timeout = "2us"
+"#;
+
+/// Hosts wait for neighbours, and send to them while others are worked for whole windows.
+#[test]
+fn neighbours_on_short_cables_are_not_surprised() {
+    let text = format!(
+        r#"{RACKS}
+        [[traffic]]
+        kind = "collective"
+        operation = "all-reduce"
+        hosts = ["h0", "h1", "h7", "h8", "h2"]
+        size = "40KB"
+        repeat = 3
+        compute = "3us"
+        [[traffic]]
+        kind = "request-response"
+        workload = "WebServer"
+        load = 0.1
+        inter = 0
+        service = "2us"
+        [[traffic]]
+        kind = "incast"
+        senders = 12
+        receiver = "h3"
+        size = "30KB"
+        repeat = 2
+        period = "100us"
+        "#
+    );
+    for scheme in ["none", "hpcc", "dcqcn", "timely", "dctcp", "swift", "hpcc-pint", "themis"] {
+        compare(&text, &[("scheme", scheme)]).unwrap_or_else(|error| panic!("{error}"));
+    }
+}
+
+/// What is sent again to a neighbour arrives when the message is over at both ends, and is answered. Nothing but those
+/// packets ties the two then.
+#[test]
+fn late_duplicates_between_neighbours_are_no_surprise() {
+    let flow = |src: u32, dst: u32, kilobytes: u32, start: &str| {
+        format!(
+            "{{src = \"h{src}\", dst = \"h{dst}\", size = \"{kilobytes}KB\", start = \"{start}\"}}"
+        )
+    };
+    // The port of h0 is busy for 20 us. Meanwhile h1 sends it one packet, and again every 2 us.
+    let busy = (6..16).map(|src| flow(src, 0, 25, "0ns"));
+    let flows: Vec<String> = busy.chain([flow(1, 0, 1, "8us")]).collect();
+    let flows = flows.join(", ");
+    let text = format!("{RACKS}\n[[traffic]]\nkind = \"flows\"\nflows = [{flows}]\n");
+    compare(&text, &[("scheme", "none")]).unwrap_or_else(|error| panic!("{error}"));
+    let sent_again = run_on(&text, &[], 1).flows.retransmitted_bytes;
+    assert!(sent_again.last().is_some_and(|&bytes| bytes >= 3_000), "{sent_again:?}");
+}

@@ -1,0 +1,31 @@
+//! The laws of all schemes, without a network.
+
+mod annulus;
+mod dcqcn;
+mod dctcp;
+mod expresspass;
+mod external;
+mod fncc;
+mod guide;
+mod heap;
+mod hiercc;
+mod hpcc;
+mod hpcc_pint;
+mod hpcc_rate;
+mod invariants;
+mod mercury;
+mod pacc;
+mod packets;
+mod presets;
+mod rcm;
+mod records;
+mod rocc;
+mod swift;
+mod tcd;
+mod themis;
+mod themis_hpcc;
+mod timely;
+mod world;
+
+// The files of `guide` are written as files of the crate, as the reader of the page writes them.
+use schemes::{contract, int, params};
