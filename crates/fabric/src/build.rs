@@ -3,6 +3,7 @@
 use crate::cioq::CioqSwitch;
 use crate::compat::mrg::Draws;
 use crate::context::Common;
+use crate::error::Refusal;
 use crate::host::Host;
 use crate::host::nic::{Nic, Scan};
 use crate::mmu::Mmu;
@@ -16,7 +17,6 @@ use crate::port::Port;
 use crate::port::losses::Losses;
 use crate::port::red::Red;
 use crate::port::scheduler::Scheduler;
-use crate::simulation::Refusal;
 use crate::stream;
 use crate::switch::Switch;
 use crate::switch::chassis::{Chassis, SwitchAudit};

@@ -12,10 +12,12 @@ mod build;
 mod cioq;
 mod compat;
 mod context;
+mod error;
 mod host;
 mod mmu;
 mod network;
 mod observe;
+mod output;
 mod packet;
 mod plan;
 mod port;
@@ -28,17 +30,19 @@ mod unfinished;
 pub use compat::Quirks;
 pub use engine::arena::OutOfAddressSpace;
 pub use engine::{Outcome, Progress, ProgressCallback};
+pub use error::Refusal;
 pub use host::FlowOutcome;
+pub use host::unfinished::Unfinished;
 pub use network::setup::{
     After, Cable, Cioq, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Message, Node,
-    NodeKind, Outage, Paths, PfcConfig, Probe, ProbeKind, ProbeTargets, Setup, SwitchConfig,
-    Threshold,
+    NodeKind, Outage, Paths, PfcConfig, Probe, ProbeKind, ProbeTargets, QueueClock, Records, Setup,
+    Spill, SwitchConfig, Threshold,
 };
-pub use observe::recorder::{Happening, PacketEvent, PfcEvent, QueueBlock, QueueClock, Records};
+pub use observe::recorder::{Happening, PacketEvent, PfcEvent, QueueBlock};
 pub use observe::samples::{Sample, Samples};
-pub use observe::spill::{Sequence, Spill, SpillError};
+pub use observe::spill::{Sequence, SpillError};
+pub use output::{Output, PortReport};
 pub use plan::{Plan, PortLoad, Way};
 pub use port::PortCounters;
-pub use simulation::{Output, PortReport, Ready, Refusal};
+pub use simulation::Ready;
 pub use switch::chassis::{LosslessDrop, Memory, SwitchAudit};
-pub use unfinished::Unfinished;

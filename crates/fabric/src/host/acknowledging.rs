@@ -3,7 +3,8 @@
 
 use super::Host;
 use super::sending::wake;
-use crate::host::qp::{Messages, NO_FLOW, Part};
+use crate::host::qp::{Messages, Part};
+use crate::network::flow::NO_FLOW;
 use crate::packet::{Body, PacketKind, Scheme, Win};
 use engine::Handle;
 use schemes::contract::{Ack, HostCx, Rp};

@@ -14,7 +14,7 @@ mod receiving;
 mod sending;
 mod timers;
 pub(crate) mod tournament;
-mod unfinished;
+pub(crate) mod unfinished;
 
 use self::rack_coupling::Neighbours;
 use self::timers::{Timer, Timers};
@@ -70,7 +70,7 @@ enum Seat {
 pub(crate) struct Host<S: Scheme> {
     common: Arc<Common<S>>,
     /// Index among the hosts.
-    index: u32,
+    pub(crate) index: u32,
     node: u32,
     pub(crate) nics: Vec<Nic>,
     state: S::Host,

@@ -1,14 +1,11 @@
 //! Queue pairs: the sending and the receiving end of a stream of messages.
 
 use crate::compat::Clock;
-use crate::context::FlowRow;
+use crate::network::flow::{FlowRow, NO_FLOW};
 use crate::packet::{Address, Scheme};
 use engine::prefetch_object;
 use schemes::contract::{EcnCodePoint, Rp, SendLimits};
 use units::{Bytes, Rate, Time};
-
-/// No message.
-pub(crate) const NO_FLOW: u32 = u32::MAX;
 
 /// A message of a QP's stream, and the byte after its last. Without gaps, as QPs are many and have two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

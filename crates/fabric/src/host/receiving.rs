@@ -1,7 +1,8 @@
 //! The receiving half of a host: data in order, its ACKs, and the notification point.
 
 use super::{Host, Seat};
-use crate::host::qp::{NO_FLOW, Receiver};
+use crate::host::qp::Receiver;
+use crate::network::flow::NO_FLOW;
 use crate::packet::{
     Address, Body, EcnCodePoint, Flags, Header, NO_INGRESS, Packet, PacketKind, Scheme, Win,
 };

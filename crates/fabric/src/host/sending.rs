@@ -3,7 +3,8 @@
 use super::Host;
 use super::timers::Timers;
 use crate::host::nic::Nic;
-use crate::host::qp::{Messages, NO_FLOW, Part, Sender};
+use crate::host::qp::{Messages, Part, Sender};
+use crate::network::flow::NO_FLOW;
 use crate::observe::recorder::Happening;
 use crate::packet::{Body, Flags, Scheme, Win};
 use schemes::contract::{HostCx, Rp};

@@ -1,12 +1,31 @@
 //! What a host tells of its messages that were not finished when the run ended.
 
 use super::{FlowOutcome, Host, Seat};
-use crate::host::qp::{Messages, NO_FLOW, Sender};
+use crate::host::qp::{Messages, Sender};
+use crate::network::flow::NO_FLOW;
 use crate::packet::{Address, Scheme};
-use crate::unfinished::{Look, Unfinished};
 use schemes::contract::Np;
 use std::collections::BTreeSet;
 use units::Time;
+
+/// Why a message was not finished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unfinished {
+    /// A packet of it, or the ACK, was lost, and nothing will send it again.
+    Lost,
+    /// A circle of PFC pauses holds its path.
+    Deadlock,
+    /// Its path has a port that stays paused, as the frame that ends the pause was lost.
+    Paused,
+    /// No packet can get to the receiver, or none from there.
+    Disconnected,
+    /// Another message must come first: the one that it answers, or one ahead of it on its QP or port.
+    Waiting,
+    /// It was under way.
+    Sending,
+    /// Its time to begin had not come.
+    NotStarted,
+}
 
 impl FlowOutcome {
     fn is_open(&self) -> bool {
@@ -52,12 +71,18 @@ impl<S: Scheme> Host<S> {
         nic.scan.is_some() && nic.due == Time::NEVER && !is_paused && sender.ready_at().is_some()
     }
 
-    /// Adds its messages that are not finished, and why.
-    pub(crate) fn add_unfinished(&self, look: &Look<'_, S>, found: &mut Vec<(u32, Unfinished)>) {
+    /// Adds its messages that are not finished when the run ends at `end`, and why. `cause` says why
+    /// those of an open sending end, in a slot, are not.
+    pub(crate) fn add_unfinished(
+        &self,
+        end: Time,
+        cause: impl Fn(u32, &Sender<S>) -> Unfinished,
+        found: &mut Vec<(u32, Unfinished)>,
+    ) {
         for (slot, sender) in self.senders.iter().filter(|(_, sender)| sender.open) {
             let Messages { oldest, sending } = self.aside.messages(sender, slot);
             if oldest.flow != NO_FLOW {
-                let cause = look.cause(self.index, slot, sender);
+                let cause = cause(slot, sender);
                 self.add_of_qp(oldest.flow, sending.flow, cause, found);
             }
         }
@@ -67,7 +92,7 @@ impl<S: Scheme> Host<S> {
                 continue;
             }
             let row = &self.common.flows[flow as usize];
-            let waits = if row.waits { !due.contains(&flow) } else { row.start < look.end };
+            let waits = if row.waits { !due.contains(&flow) } else { row.start < end };
             found.push((flow, if waits { Unfinished::Waiting } else { Unfinished::NotStarted }));
         }
     }

@@ -1,8 +1,7 @@
 //! How nodes are grouped, and shared out among threads.
 
-use crate::context::Common;
+use crate::compat::Clock;
 use crate::network::graph::{Graph, LinkEnd};
-use crate::packet::Scheme;
 use engine::{Layout, TieBreak};
 use units::Time;
 
@@ -99,34 +98,42 @@ fn find(leader: &mut [u32], mut node: u32) -> u32 {
     node
 }
 
-/// Shares the groups out among threads.
-pub(crate) fn layout<S: Scheme>(common: &Common<S>, threads: usize) -> Layout {
-    let Groups { members, of_node, hubs, .. } = &common.groups;
-    let mut internal_lookahead = vec![Time::NEVER; members.len()];
-    let mut lookahead = Time::from_us(1);
-    for (node, end) in links(&common.graph) {
-        let group = of_node[node as usize];
-        if group == of_node[end.peer as usize] {
-            // What travels was put on the wire before.
-            let soonest = end.delay + common.clock.time_for(end.rate, common.least_packet());
-            internal_lookahead[group as usize] = internal_lookahead[group as usize].min(soonest);
-        } else {
-            lookahead = lookahead.min(end.delay);
+impl Groups {
+    /// Shares the groups out among threads. `clock` and `min_packet`, in bytes on the wire, say how
+    /// soon a packet reaches the other end of a cable.
+    pub(crate) fn partition(
+        &self,
+        graph: &Graph,
+        clock: Clock,
+        min_packet: u64,
+        threads: usize,
+    ) -> Layout {
+        let Groups { members, of_node, hubs, .. } = self;
+        let mut internal_lookahead = vec![Time::NEVER; members.len()];
+        let mut lookahead = Time::from_us(1);
+        for (node, end) in links(graph) {
+            let group = of_node[node as usize];
+            if group == of_node[end.peer as usize] {
+                // What travels was put on the wire before.
+                let soonest = end.delay + clock.time_for(end.rate, min_packet);
+                let known = &mut internal_lookahead[group as usize];
+                *known = soonest.min(*known);
+            } else {
+                lookahead = lookahead.min(end.delay);
+            }
         }
+        let threads = threads.clamp(1, members.len());
+        let owners = owners(graph, threads);
+        let owner = members.iter().map(|group| owners[group[0] as usize]).collect();
+        let (groups, hubs) = (members.clone(), hubs.clone());
+        let tie_break = TieBreak::RotatePorts;
+        Layout { groups, owner, threads, lookahead, internal_lookahead, hubs, tie_break }
     }
-    let threads = threads.clamp(1, members.len());
-    let owners = owners(common, threads);
-    let owner = members.iter().map(|group| owners[group[0] as usize]).collect();
-    let tie_break =
-        if common.quirks.emission_order { TieBreak::DeviceOrder } else { TieBreak::RotatePorts };
-    let (groups, hubs) = (members.clone(), hubs.clone());
-    Layout { groups, owner, threads, lookahead, internal_lookahead, hubs, tie_break }
 }
 
 /// Hosts in blocks; a switch goes with most of the nodes below it, or in turn where they are spread
 /// evenly (the top layer).
-fn owners<S: Scheme>(common: &Common<S>, threads: usize) -> Vec<u16> {
-    let graph = &common.graph;
+fn owners(graph: &Graph, threads: usize) -> Vec<u16> {
     let mut owners = vec![u16::MAX; graph.nodes()];
     for (index, &host) in graph.hosts.iter().enumerate() {
         owners[host as usize] = (index * threads / graph.hosts.len()) as u16;

@@ -3,9 +3,9 @@
 //! Everything here is trusted: whoever makes it (the scenario) has checked it.
 
 use crate::compat::Quirks;
-use crate::observe::recorder::Records;
-use crate::observe::spill::Spill;
 use schemes::contract::SwitchFlowMetric;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use units::{Bytes, FlowId, NodeId, PortId, Rate, Time};
 
 /// A host or a switch.
@@ -310,6 +310,69 @@ pub struct Probe {
     pub end: Time,
     /// Of what.
     pub targets: ProbeTargets,
+}
+
+/// What to record.
+#[derive(Clone, Debug)]
+pub struct Records {
+    /// Every PFC frame where it arrives.
+    pub pfc: bool,
+    /// Every packet at these nodes.
+    pub packets: BTreeSet<NodeId>,
+    /// Lengths of all queues of switches.
+    pub queues: Option<QueueClock>,
+    /// PFC frames and packets from this time on.
+    pub start: Time,
+    /// And up to this one.
+    pub end: Time,
+    /// Each PFC frame and each event of a packet counts as so many samples of probes: where there is no
+    /// room for more of those, none is recorded.
+    pub samples_each: u64,
+}
+
+impl Default for Records {
+    /// Nothing; what is asked for then, to the end of the run and however much it is.
+    fn default() -> Records {
+        Records {
+            pfc: false,
+            packets: BTreeSet::new(),
+            queues: None,
+            start: Time::ZERO,
+            end: Time::NEVER,
+            samples_each: 0,
+        }
+    }
+}
+
+/// When lengths of queues are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueClock {
+    /// For the first time.
+    pub start: Time,
+    /// For the last time at this or just after it.
+    pub end: Time,
+    /// So often.
+    pub interval: Time,
+    /// What was counted until then is kept whenever the time is a multiple of this.
+    pub block: Time,
+    /// Bytes that count as the same length.
+    pub bin: u64,
+}
+
+/// Where records go that memory is not to hold.
+#[derive(Clone, Debug)]
+pub struct Spill {
+    /// The directory of the file. The file has no name there, and is gone when nobody reads it any more.
+    pub directory: PathBuf,
+    /// Bytes of records that stay in memory.
+    pub max_held_bytes: u64,
+}
+
+impl Default for Spill {
+    /// 32 MiB in memory, and a file in the system's directory for temporary files.
+    fn default() -> Spill {
+        Spill { directory: std::env::temp_dir(), max_held_bytes: 32 << 20 }
+    }
 }
 
 /// A run of the fabric, but for the scheme.

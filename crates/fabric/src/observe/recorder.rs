@@ -1,62 +1,15 @@
 //! Records of single events: PFC frames, packets, and how long queues were. Taking them changes
 //! nothing; a node that takes none pays a test of a pointer.
 
+use crate::network::setup::{QueueClock, Records};
 use crate::observe::spill::{Batch, Stored, array};
 use crate::packet::Header;
 use crate::packet::{Address, Flags, NO_INGRESS, PacketKind};
 use engine::Window;
 use schemes::contract::EcnCodePoint;
-use std::collections::BTreeSet;
 use std::io::{self, ErrorKind, Read};
 use std::mem;
 use units::{NodeId, Time};
-
-/// What to record.
-#[derive(Clone, Debug)]
-pub struct Records {
-    /// Every PFC frame where it arrives.
-    pub pfc: bool,
-    /// Every packet at these nodes.
-    pub packets: BTreeSet<NodeId>,
-    /// Lengths of all queues of switches.
-    pub queues: Option<QueueClock>,
-    /// PFC frames and packets from this time on.
-    pub start: Time,
-    /// And up to this one.
-    pub end: Time,
-    /// Each PFC frame and each event of a packet counts as so many samples of probes: where there is no
-    /// room for more of those, none is recorded.
-    pub samples_each: u64,
-}
-
-impl Default for Records {
-    /// Nothing; what is asked for then, to the end of the run and however much it is.
-    fn default() -> Records {
-        Records {
-            pfc: false,
-            packets: BTreeSet::new(),
-            queues: None,
-            start: Time::ZERO,
-            end: Time::NEVER,
-            samples_each: 0,
-        }
-    }
-}
-
-/// When lengths of queues are looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QueueClock {
-    /// For the first time.
-    pub start: Time,
-    /// For the last time at this or just after it.
-    pub end: Time,
-    /// So often.
-    pub interval: Time,
-    /// What was counted until then is kept whenever the time is a multiple of this.
-    pub block: Time,
-    /// Bytes that count as the same length.
-    pub bin: u64,
-}
 
 /// A PFC frame arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,11 +1,9 @@
 //! Records that outgrow their share of memory go to a file as the run goes on. They are sorted a span of
 //! time after the other, and so read back in order with little memory.
 
-use crate::build::NodeDevice;
-use crate::network::setup::Setup;
+use crate::network::setup::{Setup, Spill};
 use crate::observe::recorder::{PacketEvent, PfcEvent, QueueBlock};
 use crate::observe::samples::{Reading, Samples};
-use crate::packet::Scheme;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, ErrorKind, Read};
 use std::os::unix::fs::FileExt;
@@ -14,22 +12,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::{fmt, process};
 use units::Time;
-
-/// Where records go that memory is not to hold.
-#[derive(Clone, Debug)]
-pub struct Spill {
-    /// The directory of the file. The file has no name there, and is gone when nobody reads it any more.
-    pub directory: PathBuf,
-    /// Bytes of records that stay in memory.
-    pub max_held_bytes: u64,
-}
-
-impl Default for Spill {
-    /// 32 MiB in memory, and a file in the system's directory for temporary files.
-    fn default() -> Spill {
-        Spill { directory: std::env::temp_dir(), max_held_bytes: 32 << 20 }
-    }
-}
 
 /// What a file of records holds one after the other.
 pub(crate) trait Stored: Clone + Send + Sync {
@@ -153,19 +135,15 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// Takes from devices what they recorded before `end`.
-    pub(crate) fn take<'d, S: Scheme>(
-        devices: impl Iterator<Item = &'d mut NodeDevice<S>>,
-        probes: usize,
-        end: Time,
-    ) -> Batch {
+    /// What nodes recorded; `fill` adds the records of one node after the other.
+    pub(crate) fn new(probes: usize, fill: impl FnOnce(&mut Batch)) -> Batch {
         let mut batch = Batch {
             pfc: Vec::new(),
             packets: Vec::new(),
             queues: Vec::new(),
             readings: (0..probes).map(|_| Vec::new()).collect(),
         };
-        devices.for_each(|device| device.hand_over(&mut batch, end));
+        fill(&mut batch);
         // Records of an instant stay in the order of nodes, and those of a node in its own.
         batch.pfc.sort_by_key(|event| event.time);
         batch.packets.sort_by_key(|event| event.time);

@@ -1,8 +1,8 @@
 //! What routes are made of, and kept in while they are worked out: attachments, sets of ports, next
 //! hops.
 
+use crate::error::Refusal;
 use crate::network::graph::{Epoch, Graph, LinkEnd};
-use crate::simulation::Refusal;
 use std::collections::BTreeMap;
 use units::{Bytes, PortId, Rate, Time, cancel};
 

@@ -11,9 +11,9 @@ mod spanning;
 pub(crate) use builder::Sizes;
 
 use crate::compat::{Quirks, murmur3};
+use crate::error::Refusal;
 use crate::network::graph::{Epoch, Graph, LinkEnd};
 use crate::network::setup::Paths;
-use crate::simulation::Refusal;
 use builder::{Attachments, LOCAL, NO_ROW, Naming, Place, Table};
 use engine::prefetch;
 use units::{Bytes, PortId, Time};

@@ -2,8 +2,8 @@
 
 use super::builder::{Attachments, NO_ROW, Place, Sizes, Table};
 use crate::compat::Quirks;
+use crate::error::Refusal;
 use crate::network::graph::Epoch;
-use crate::simulation::Refusal;
 use units::{PortId, Rate, Time, cancel};
 
 /// Fills the table of an epoch. Every host reaches every other: the scenario has checked it.

@@ -9,8 +9,8 @@
 //! A set of ports in the tables then has one port for each tree, in the order of the trees.
 
 use super::builder::{Attachments, NO_ROW, Sizes, Table};
+use crate::error::Refusal;
 use crate::network::graph::Epoch;
-use crate::simulation::Refusal;
 use units::{PortId, Time, cancel};
 
 /// A tree over switches.

@@ -6,6 +6,7 @@ use crate::build::NodeDevice;
 use crate::context::Common;
 use crate::host::Host;
 use crate::host::qp::Sender;
+use crate::host::unfinished::Unfinished;
 use crate::packet::{Packet, PacketKind, Scheme, is_pause};
 use crate::port::Port;
 use crate::unfinished::pauses::{Pause, endless};
@@ -13,25 +14,6 @@ use engine::Undelivered;
 use schemes::contract::Rp;
 use std::collections::{BTreeMap, BTreeSet};
 use units::Time;
-
-/// Why a message was not finished.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Unfinished {
-    /// A packet of it, or the ACK, was lost, and nothing will send it again.
-    Lost,
-    /// A circle of PFC pauses holds its path.
-    Deadlock,
-    /// Its path has a port that stays paused, as the frame that ends the pause was lost.
-    Paused,
-    /// No packet can get to the receiver, or none from there.
-    Disconnected,
-    /// Another message must come first: the one that it answers, or one ahead of it on its QP or port.
-    Waiting,
-    /// It was under way.
-    Sending,
-    /// Its time to begin had not come.
-    NotStarted,
-}
 
 /// The messages that are not finished at `end`, and why, by number. `left`: the packets on their way.
 pub(crate) fn causes<S: Scheme>(
@@ -46,7 +28,7 @@ pub(crate) fn causes<S: Scheme>(
     let mut found = Vec::new();
     let look = Look::new(common, devices, left, end);
     for host in hosts(devices) {
-        host.add_unfinished(&look, &mut found);
+        host.add_unfinished(end, |slot, sender| look.cause(host.index, slot, sender), &mut found);
     }
     found.sort_unstable();
     found
@@ -103,12 +85,11 @@ pub(crate) fn pauses<S: Scheme>(common: &Common<S>, devices: &[NodeDevice<S>]) -
 }
 
 /// What the end of a run shows of messages that are not finished.
-pub(crate) struct Look<'a, S: Scheme> {
+struct Look<'a, S: Scheme> {
     common: &'a Common<S>,
     /// By index.
     hosts: Vec<&'a Host<S>>,
-    /// When the run ended, and the epoch then.
-    pub(crate) end: Time,
+    /// When the run ended.
     epoch: usize,
     /// Sending ends, by host and slot, of which a packet is on its way that moves something at its end.
     moving: BTreeSet<(u32, u32)>,
@@ -129,7 +110,6 @@ impl<'a, S: Scheme> Look<'a, S> {
         let mut look = Look {
             common,
             hosts: hosts(devices).collect(),
-            end,
             epoch: graph.epoch_at(end),
             moving: BTreeSet::new(),
             endless: BTreeMap::new(),
@@ -170,7 +150,7 @@ impl<'a, S: Scheme> Look<'a, S> {
     }
 
     /// Why the messages of a sending end, of host `src`, are not finished.
-    pub(crate) fn cause(&self, src: u32, slot: u32, sender: &Sender<S>) -> Unfinished {
+    fn cause(&self, src: u32, slot: u32, sender: &Sender<S>) -> Unfinished {
         if let Some(cause) = self.cause_on_path(src, sender) {
             return cause;
         }

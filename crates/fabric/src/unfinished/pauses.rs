@@ -1,6 +1,6 @@
 //! Pauses of PFC that still last when a run ends, and those of them that nothing would ever end.
 
-use crate::unfinished::Unfinished;
+use crate::host::unfinished::Unfinished;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{NodeId, Time};
 

@@ -1,0 +1,88 @@
+//! The messages of a run, as hosts know them.
+
+use crate::network::graph::Graph;
+use crate::network::setup::Setup;
+use std::collections::BTreeMap;
+use units::memory::reserve;
+use units::{Time, cancel};
+
+/// No message.
+pub(crate) const NO_FLOW: u32 = u32::MAX;
+
+/// A message as the hosts know it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FlowRow {
+    pub(crate) size: u64,
+    pub(crate) start: Time,
+    /// Indices among the hosts.
+    pub(crate) src: u32,
+    pub(crate) dst: u32,
+    pub(crate) qp: u32,
+    /// The messages before and after it on its QP.
+    pub(crate) before_on_qp: u32,
+    pub(crate) next_on_qp: u32,
+    /// Number of its QP at the receiver.
+    pub(crate) receiver_slot: u32,
+    /// Place among the sender's messages.
+    pub(crate) place: u32,
+    /// It is posted when another has arrived.
+    pub(crate) waits: bool,
+    /// The message that is posted so long after this one has arrived.
+    pub(crate) answer: u32,
+    pub(crate) answer_delay: Time,
+    pub(crate) priority: u8,
+    pub(crate) udp_ports: (u16, u16),
+}
+
+/// Messages by index among the hosts, linked by QP.
+pub(crate) fn flow_rows(graph: &Graph, setup: &Setup) -> Vec<FlowRow> {
+    let mut rows: Vec<FlowRow> = Vec::new();
+    reserve(&mut rows, setup.messages.len(), "messages");
+    let mut sent = vec![0; graph.hosts.len()];
+    let mut seats = vec![0; graph.hosts.len()];
+    let mut last_on_qp: BTreeMap<u32, u32> = BTreeMap::new();
+    for (flow, message) in setup.messages.iter().enumerate() {
+        cancel::check();
+        let src = graph.host_of[message.src.index()];
+        let dst = graph.host_of[message.dst.index()];
+        let before_on_qp = last_on_qp.insert(message.qp, flow as u32);
+        let receiver_slot = match before_on_qp {
+            Some(before) => {
+                let before = &mut rows[before as usize];
+                debug_assert_eq!((before.src, before.dst), (src, dst), "a QP joins two hosts");
+                before.next_on_qp = flow as u32;
+                before.receiver_slot
+            }
+            None => {
+                seats[dst as usize] += 1;
+                seats[dst as usize] - 1
+            }
+        };
+        rows.push(FlowRow {
+            size: message.size.get(),
+            start: message.start,
+            src,
+            dst,
+            qp: message.qp,
+            before_on_qp: before_on_qp.unwrap_or(NO_FLOW),
+            next_on_qp: NO_FLOW,
+            receiver_slot,
+            place: sent[src as usize],
+            waits: message.after.is_some(),
+            answer: NO_FLOW,
+            answer_delay: Time::ZERO,
+            priority: message.priority,
+            udp_ports: message.udp_ports,
+        });
+        sent[src as usize] += 1;
+    }
+    for (flow, message) in setup.messages.iter().enumerate() {
+        let Some(after) = message.after else { continue };
+        let (asked, answer) = (rows[after.message as usize], rows[flow]);
+        debug_assert_eq!(asked.dst, answer.src, "a message waits for one that its sender receives");
+        debug_assert_eq!(asked.answer, NO_FLOW, "a message has one answer");
+        let row = &mut rows[after.message as usize];
+        (row.answer, row.answer_delay) = (flow as u32, after.delay);
+    }
+    rows
+}
