@@ -20,11 +20,9 @@ MAX_PARAGRAPH_WORDS = 120
 
 BANNED = {
     "anew": "again",
-    "as there": "as in the HPCC simulator",
     "at leisure": "slowly",
     "by the book": "in the reference engine",
     "dealt": "bucketed",
-    "fewest": "minimum",
     "gravest": "most severe",
     "hears": "receives",
     "shall": "must",
