@@ -1,11 +1,12 @@
-//! Where packets live: slots of whole cache lines in one reach of memory, named by 4-byte handles.
+//! The arena: where packets live, in slots of whole cache lines, named by 4-byte handles.
 //!
-//! A packet is written once and travels as a handle; queues are linked through the slots, so a
-//! queue is two numbers and an empty one costs nothing. A handle can't be copied: whoever holds it
-//! owns the packet, on whatever thread, and that is why access to it needs no lock.
+//! A packet is written once and travels as a handle. Queues are linked through the slots, so a
+//! queue is two numbers and an empty one needs no memory. A handle cannot be copied: the holder
+//! owns the packet, on any thread, and so needs no lock to access it.
 //!
-//! Handles count cache lines. The reach is address space alone; the system gives it memory page by page as slots are used. So
-//! slots never move, and a handle, the number of the slot's first line, is an addition away from it.
+//! All slots lie in one region of address space. The operating system adds memory page by page as
+//! slots are used, so slots never move. A handle is the index of the slot's first cache line in the
+//! region, and one addition turns it into an address.
 
 use crate::prefetch::{LINE, prefetch_for_write};
 use memmap2::{MmapMut, MmapOptions, MmapRaw};
@@ -15,12 +16,13 @@ use std::marker::PhantomData;
 use std::panic::resume_unwind;
 use std::sync::Mutex;
 
-/// Handles fit the mailbox entry's 30 bits.
+/// Bits of a handle in the entry of a mailbox.
 pub(crate) const HANDLE_BITS: u32 = 30;
+/// No slot: the end of a queue.
 const NIL: u32 = u32::MAX;
-/// How many free slots travel at once between threads.
+/// How many free slots move between threads at once.
 const BATCH: usize = if cfg!(any(miri, loom)) { 64 } else { 4096 };
-/// The least address space that is tried for.
+/// The smallest region that is requested.
 const MIN_BYTES: usize = 64 << 20;
 
 /// Ownership of a packet in the arena.
@@ -32,57 +34,61 @@ impl Handle {
     pub(crate) fn into_raw(self) -> u32 {
         self.0
     }
-    /// The caller must own the packet: it got `raw` from [`Handle::into_raw`] and drops it here.
+    /// Makes a handle from the number that [`Handle::into_raw`] returned. The caller must own the
+    /// packet, and passes the ownership on.
     pub(crate) fn from_raw(raw: u32) -> Handle {
         Handle(raw)
     }
 }
 
-/// A slot begins a cache line, so that a small packet takes one and no packet one too many.
+/// A slot. It begins at a cache line, so that a packet never touches more lines than needed.
 #[repr(C, align(64))]
 struct Slot<P> {
+    /// The next slot in the queue that the packet is in.
     next: u32,
     packet: P,
 }
 
 /// All packets of a run.
 pub struct Arena<P: Copy + Send> {
-    reach: MmapRaw,
+    region: MmapRaw,
     shared: Mutex<Pool>,
     owns: PhantomData<Slot<P>>,
 }
 
+/// The slots that belong to no thread.
 struct Pool {
-    /// Slots that were ever handed out are those before this one.
+    /// Slots before this one were handed out at some time.
     fresh: usize,
+    /// Free slots, in batches.
     free: Vec<Vec<u32>>,
 }
 
-// SAFETY: a slot is reached only through its one handle, or through a queue that holds it, and
-// those are owned values that move between threads; `P` is `Send`. The pool is behind a lock.
+// SAFETY: a slot is accessed only through its one handle or through the queue that holds it. Those
+// are owned values that move between threads, and `P` is `Send`. The pool is behind a lock.
 unsafe impl<P: Copy + Send> Sync for Arena<P> {}
 // SAFETY: the mapping and the pool belong to no thread, and packets are `Send`.
 unsafe impl<P: Copy + Send> Send for Arena<P> {}
 
 impl<P: Copy + Send> Arena<P> {
-    /// An empty arena.
+    /// Makes an empty arena.
     ///
     /// # Panics
-    /// With [`OutOfAddressSpace`] where the system grants not even a little address space.
+    /// With [`OutOfAddressSpace`] if the operating system grants not even a small region.
     #[expect(clippy::new_without_default, reason = "there is one arena per run, made on purpose")]
     pub fn new() -> Arena<P> {
         const { assert!(align_of::<Slot<P>>() == LINE) };
-        // Miri, which finds undefined behaviour, keeps books of each byte.
-        let reach = reserve(if cfg!(any(miri, loom)) { MIN_BYTES } else { LINE << HANDLE_BITS });
-        Arena { reach, shared: Mutex::new(Pool { fresh: 0, free: Vec::new() }), owns: PhantomData }
+        // Miri keeps records of each byte, so it gets a small region.
+        let region = reserve(if cfg!(any(miri, loom)) { MIN_BYTES } else { LINE << HANDLE_BITS });
+        Arena { region, shared: Mutex::new(Pool { fresh: 0, free: Vec::new() }), owns: PhantomData }
     }
 
-    /// A thread's door to the packets.
+    /// Returns a thread's access to the packets.
     pub fn packets(&self) -> Packets<'_, P> {
-        Packets { start: self.reach.as_mut_ptr(), arena: self, free: Vec::new() }
+        Packets { start: self.region.as_mut_ptr(), arena: self, free: Vec::new() }
     }
 
-    /// Free slots: a batch that another thread had too many of, or new ones.
+    /// Returns free slots: a batch that another thread gave back, or new ones.
     #[cold]
     fn more_slots(&self) -> Vec<u32> {
         let mut pool = self.shared.lock().expect("no thread panics with the pool");
@@ -90,7 +96,7 @@ impl<P: Copy + Send> Arena<P> {
             return batch;
         }
         let (size, first) = (size_of::<Slot<P>>(), pool.fresh);
-        let last = (first + BATCH).min(self.reach.len() / size);
+        let last = (first + BATCH).min(self.region.len() / size);
         if first == last {
             drop(pool);
             resume_unwind(Box::new(OutOfAddressSpace { packets: last }));
@@ -100,11 +106,11 @@ impl<P: Copy + Send> Arena<P> {
     }
 }
 
-/// What a run that needs more packets at once than the system grants address space for panics with: no bug of
-/// ours, and no place to go on from.
+/// The payload of the panic of a run that needs more packets at once than fit into the granted
+/// address space. It is a limit of the machine, and the run cannot continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfAddressSpace {
-    /// Packets that there is room for.
+    /// Number of packets that fit.
     pub packets: usize,
 }
 
@@ -118,8 +124,8 @@ impl fmt::Display for OutOfAddressSpace {
     }
 }
 
-/// Address space of `bytes`. Where the system counts what is not used, a quarter of what it grants:
-/// all else that a run allocates needs some, too.
+/// Reserves `bytes` of address space. If the operating system limits address space, reserves a
+/// quarter of what it grants, because all other memory of a run needs some, too.
 fn reserve(bytes: usize) -> MmapRaw {
     let mut granted = bytes;
     while granted > MIN_BYTES && map(granted).is_err() {
@@ -127,18 +133,18 @@ fn reserve(bytes: usize) -> MmapRaw {
     }
     let bytes = if granted < bytes { (granted / 4).max(MIN_BYTES) } else { bytes };
     match map(bytes) {
-        Ok(reach) => {
-            // Packets lie all over it, and a look-up of a page costs as much as a packet. That
-            // the system has no huge pages is no fault.
+        Ok(region) => {
+            // Packets are spread over the region, and a TLB miss costs as much as handling a
+            // packet. A system without huge pages is no error.
             #[cfg(all(target_os = "linux", not(miri)))]
-            let _ = reach.advise(memmap2::Advice::HugePage);
-            reach.into()
+            let _ = region.advise(memmap2::Advice::HugePage);
+            region.into()
         }
         Err(_) => resume_unwind(Box::new(OutOfAddressSpace { packets: 0 })),
     }
 }
 
-/// So much address space, without the memory behind it.
+/// Maps address space without memory behind it.
 fn map(bytes: usize) -> std::io::Result<MmapMut> {
     let mut options = MmapOptions::new();
     options.len(bytes);
@@ -147,21 +153,21 @@ fn map(bytes: usize) -> std::io::Result<MmapMut> {
     options.map_anon()
 }
 
-/// A thread's door to the packets of the run, with its own stock of free slots.
+/// A thread's access to the packets of the run, with free slots of its own.
 pub struct Packets<'a, P: Copy + Send> {
-    /// Where the arena's reach begins.
+    /// Where the arena's region begins.
     start: *mut u8,
     arena: &'a Arena<P>,
     free: Vec<u32>,
 }
 
-// SAFETY: `start` is the arena's, which may be reached from any thread.
+// SAFETY: `start` points into the arena, which may be accessed from any thread.
 unsafe impl<P: Copy + Send> Send for Packets<'_, P> {}
 
 impl<'a, P: Copy + Send> Packets<'a, P> {
     #[inline(always)]
     fn slot(&self, raw: u32) -> *mut Slot<P> {
-        // SAFETY: a handle is only made for a slot within the reach.
+        // SAFETY: handles are made only for slots within the region.
         unsafe { self.start.add(raw as usize * LINE).cast() }
     }
 
@@ -175,8 +181,8 @@ impl<'a, P: Copy + Send> Packets<'a, P> {
                 self.free.pop().expect("batches are not empty")
             }
         };
-        // SAFETY: a free slot has no handle, so nobody else reaches it; the slot may hold no valid
-        // value yet, hence a write without a read.
+        // SAFETY: a free slot has no handle, so nobody else accesses it. The slot may hold no valid
+        // value yet, so it is written without a read.
         unsafe { self.slot(raw).write(Slot { next: NIL, packet }) };
         Handle(raw)
     }
@@ -198,67 +204,70 @@ impl<'a, P: Copy + Send> Packets<'a, P> {
         }
     }
 
-    /// What one thread frees and does not use, others may need.
+    /// Gives a batch of free slots back to the arena, for other threads.
     #[cold]
     fn return_batch(&mut self) {
         let batch = self.free.split_off(self.free.len() - BATCH);
         self.arena.shared.lock().expect("no thread panics with the pool").free.push(batch);
     }
 
-    /// The free slots of this thread's stock, once it needs no more packets.
+    /// Returns this thread's free slots, when it needs no more packets.
     pub(crate) fn into_free_slots(self) -> Vec<u32> {
         self.free
     }
 
-    /// The packet of a handle.
+    /// Returns the packet of a handle.
     #[inline]
     pub fn get<'h>(&self, handle: &'h Handle) -> &'h P
     where
         'a: 'h,
     {
-        // SAFETY: the handle owns the slot, and is borrowed as long as the reference lives.
+        // SAFETY: the handle owns the slot, and is borrowed while the reference is alive.
         unsafe { &(*self.slot(handle.0)).packet }
     }
 
-    /// The packet of a handle, to change it.
+    /// Returns the packet of a handle, to be changed.
     #[inline]
     pub fn get_mut<'h>(&self, handle: &'h mut Handle) -> &'h mut P
     where
         'a: 'h,
     {
-        // SAFETY: the handle owns the slot, and is borrowed alone as long as the reference lives.
+        // SAFETY: the handle owns the slot, and is borrowed exclusively while the reference is
+        // alive.
         unsafe { &mut (*self.slot(handle.0)).packet }
     }
 
-    /// A packet that waits in a mailbox, for the device that it is for.
+    /// Returns a packet that waits in a mailbox, for the device that will receive it.
     #[inline]
     pub(crate) fn peek(&self, raw: u32) -> &P {
-        // SAFETY: the box owns the packet, and the device that looks will take it from there: nobody
-        // changes it meanwhile.
+        // SAFETY: the mailbox owns the packet, and only the device that looks at it takes it from
+        // there. So nobody changes it meanwhile.
         unsafe { &(*self.slot(raw)).packet }
     }
 
-    /// Has the processor fetch a packet that will be needed soon, to be written: who gets one changes it.
+    /// Prefetches a packet for writing, because a device that receives a packet changes it.
     #[inline]
     pub(crate) fn prefetch(&self, raw: u32) {
         prefetch_for_write(self.slot(raw).cast(), (size_of::<Slot<P>>() / LINE).min(4));
     }
 }
 
-/// The packets that were still in the network when a run ended: in queues, on links, or held by devices.
+/// The packets that were still in the network when a run ended: in queues, on links, or held by
+/// devices.
 pub struct Undelivered<P: Copy + Send> {
     arena: Arena<P>,
-    /// Free slots that the run's threads had in stock.
+    /// Free slots of the run's threads.
     free: Vec<Vec<u32>>,
 }
 
 impl<P: Copy + Send> Undelivered<P> {
-    /// Of a run that has ended; `free` is what its threads had in stock.
+    /// Makes the list for a run that has ended. `free` are the free slots of its threads.
     pub(crate) fn new(arena: Arena<P>, free: Vec<Vec<u32>>) -> Undelivered<P> {
         Undelivered { arena, free }
     }
 
-    /// Calls `look` for each of them, in no particular order. Takes time for all slots that the run used.
+    /// Calls `look` for each packet, in no particular order. It visits all slots that the run ever
+    /// used.
     pub fn each(&self, mut look: impl FnMut(&P)) {
         let pool = self.arena.shared.lock().expect("no thread panics with the pool");
         let lines = size_of::<Slot<P>>() / LINE;
@@ -267,16 +276,16 @@ impl<P: Copy + Send> Undelivered<P> {
             let slot = raw as usize / lines;
             free[slot / 64] |= 1 << (slot % 64);
         }
-        let start = self.arena.reach.as_ptr();
+        let start = self.arena.region.as_ptr();
         for slot in (0..pool.fresh).filter(|slot| free[slot / 64] & 1 << (slot % 64) == 0) {
-            // SAFETY: a slot that was handed out and is not free holds a packet. The run is over, so
-            // that nobody changes it.
+            // SAFETY: a slot that was handed out and is not free holds a packet. The run is over,
+            // so nobody changes it.
             look(unsafe { &(*start.add(slot * size_of::<Slot<P>>()).cast::<Slot<P>>()).packet });
         }
     }
 }
 
-/// A first-in first-out queue of packets, linked through their slots.
+/// A first-in, first-out queue of packets, linked through their slots.
 #[derive(Debug)]
 pub struct Fifo {
     head: u32,
@@ -290,7 +299,7 @@ impl Default for Fifo {
 }
 
 impl Fifo {
-    /// Whether nothing waits.
+    /// Whether the queue is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.head == NIL
@@ -301,11 +310,11 @@ impl Fifo {
     pub fn push<P: Copy + Send>(&mut self, packets: &Packets<'_, P>, handle: Handle) {
         let raw = handle.into_raw();
         let (head, tail) = (&raw mut self.head, packets.slot(self.tail));
-        // SAFETY: the queue now owns the packet (its handle is spent), as it owns its tail, which is not
-        // touched where the queue is empty.
+        // SAFETY: the queue owns the packet now, because its handle is consumed, and it owns its
+        // tail. The tail is not touched if the queue is empty.
         unsafe {
             (*packets.slot(raw)).next = NIL;
-            // Whether anything waits can't be guessed.
+            // Selected without a branch: whether the queue is empty would be mispredicted.
             *select_unpredictable(*head == NIL, head, &raw mut (*tail).next) = raw;
         }
         self.tail = raw;
@@ -320,12 +329,14 @@ impl Fifo {
         let raw = self.head;
         // SAFETY: the queue owns its packets.
         self.head = unsafe { (*packets.slot(raw)).next };
-        // The next packet may have been waiting for long. Whether there is one can't be guessed.
+        // The next packet may have left the cache. Selected without a branch: whether there is one
+        // would be mispredicted.
         packets.prefetch(select_unpredictable(self.head == NIL, raw, self.head));
         Some(Handle(raw))
     }
 
-    /// Takes the first packet, if any `waits`, else the one of the handle `other`.
+    /// Takes the first packet if the queue has one (`waits`), else the packet of the handle
+    /// `other`.
     #[inline(always)]
     pub(crate) fn pop_or<P: Copy + Send>(
         &mut self,
@@ -335,20 +346,20 @@ impl Fifo {
     ) -> Handle {
         debug_assert_eq!(waits, !self.is_empty());
         let raw = select_unpredictable(waits, self.head, other);
-        // SAFETY: the queue owns its packets, and the caller the other one.
+        // SAFETY: the queue owns its packets, and the caller owns the other one.
         let next = unsafe { (*packets.slot(raw)).next };
         self.head = select_unpredictable(waits, next, NIL);
         packets.prefetch(select_unpredictable(self.head == NIL, raw, self.head));
         Handle(raw)
     }
 
-    /// The first packet.
+    /// Returns the first packet.
     #[inline]
     pub fn peek<'q, P: Copy + Send>(&'q self, packets: &Packets<'q, P>) -> Option<&'q P> {
         if self.head == NIL {
             return None;
         }
-        // SAFETY: the queue owns its packets, and is borrowed as long as the reference lives.
+        // SAFETY: the queue owns its packets, and is borrowed while the reference is alive.
         Some(unsafe { &(*packets.slot(self.head)).packet })
     }
 }

@@ -1,16 +1,20 @@
-//! The entry of a mailbox: 64 bits that sort into the order in which a device handles arrivals.
+//! The entry of a mailbox: 64 bits whose numerical order is the order in which a device handles its
+//! arrivals.
 //!
 //! ```text
-//! | time in the window: 20 | class: 2 | port, mixed with time: 10 | same instant: 2 | handle: 30 |
+//! | time in the window: 20 | class: 2 | port, rotated by time: 10 | same instant: 2 | handle: 30 |
 //! ```
+//!
+//! The time is in picoseconds since the window began. The handle never decides: no two packets of
+//! one port and class have equal "same instant" numbers at the same time.
 
 use crate::arena::HANDLE_BITS;
 use units::Time;
 
-/// Most ports of a device.
+/// The maximum number of ports of a device.
 pub(crate) const MAX_PORTS: usize = 1 << 10;
 const SAME_BITS: u32 = 2;
-/// Most packets of a link that arrive at the same instant.
+/// The maximum number of packets of a link and class that arrive at the same instant.
 pub(crate) const MAX_SAME_INSTANT: u8 = 1 << SAME_BITS;
 const PORT_SHIFT: u32 = HANDLE_BITS + SAME_BITS;
 const CLASS_SHIFT: u32 = PORT_SHIFT + 10;
@@ -19,10 +23,10 @@ const TIME_SHIFT: u32 = CLASS_SHIFT + 2;
 /// Which port goes first among arrivals of one class at the same instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TieBreak {
-    /// A different one at each time, so that no port is always served first.
+    /// A different port at each time, so that no port is always served first.
     #[default]
     RotatePorts,
-    /// The one with the lowest number, before the device puts those of an instant into an
+    /// The port with the lowest number. The device may then put the arrivals of an instant into an
     /// [order of its own](crate::Device::reorder_arrivals).
     DeviceOrder,
 }
@@ -36,19 +40,20 @@ impl TieBreak {
     }
 }
 
-/// How port numbers are mixed with time: what a time is multiplied by, to take the highest bits.
+/// How the order of ports changes with time. A time is multiplied by this number, and the highest
+/// bits of the product are added to the port by exclusive or.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PortRotation(u64);
 
 impl PortRotation {
-    /// What a port's number is mixed with at `time`.
+    /// The bits that are added to a port number at `time`.
     #[inline(always)]
-    fn turn(self, time: Time) -> u64 {
+    fn bits_at(self, time: Time) -> u64 {
         time.ps().wrapping_mul(self.0) >> 54
     }
 }
 
-/// All of an entry but its time: what travels where the window is not known yet.
+/// Makes an entry without its time, for a packet whose window is not known yet.
 #[inline]
 pub(crate) fn tail(
     rotation: PortRotation,
@@ -59,43 +64,43 @@ pub(crate) fn tail(
     handle: u32,
 ) -> u64 {
     u64::from(class) << CLASS_SHIFT
-        | (u64::from(port) ^ rotation.turn(time)) << PORT_SHIFT
+        | (u64::from(port) ^ rotation.bits_at(time)) << PORT_SHIFT
         | u64::from(same_instant) << HANDLE_BITS
         | u64::from(handle)
 }
 
-/// The entry of an arrival `since` picoseconds after its window began.
+/// Makes the entry of an arrival `offset_ps` picoseconds after its window began.
 #[inline]
-pub(crate) fn entry(since: u64, tail: u64) -> u64 {
-    debug_assert!(since < 1 << 20, "windows are at most a microsecond");
-    since << TIME_SHIFT | tail
+pub(crate) fn entry(offset_ps: u64, tail: u64) -> u64 {
+    debug_assert!(offset_ps < 1 << 20, "windows are at most a microsecond");
+    offset_ps << TIME_SHIFT | tail
 }
 
-/// When the entry's packet arrives, in picoseconds since its window began.
+/// Returns when the packet of an entry arrives, in picoseconds since its window began.
 #[inline(always)]
 pub const fn offset_ps(entry: u64) -> u64 {
     entry >> TIME_SHIFT
 }
 
-/// When the entry's packet arrives, where its window began at `from`.
+/// Returns when the packet of an entry arrives, if its window began at `from`.
 #[inline]
 pub(crate) fn time(entry: u64, from: Time) -> Time {
     Time::from_ps(from.ps() + (entry >> TIME_SHIFT))
 }
 
-/// Whether the packet of `entry` arrives later than that of `other` in the same window.
+/// Whether the packet of `entry` arrives later than that of `other`, in one window.
 #[inline]
 pub(crate) fn is_later(entry: u64, other: u64) -> bool {
     entry >> TIME_SHIFT > other >> TIME_SHIFT
 }
 
-/// The port at which it arrives at `time`.
+/// Returns the port at which the packet of an entry arrives at `time`.
 #[inline]
 pub(crate) fn port(rotation: PortRotation, entry: u64, time: Time) -> u16 {
-    ((entry >> PORT_SHIFT & (MAX_PORTS as u64 - 1)) ^ rotation.turn(time)) as u16
+    ((entry >> PORT_SHIFT & (MAX_PORTS as u64 - 1)) ^ rotation.bits_at(time)) as u16
 }
 
-/// Its packet.
+/// Returns the handle of the packet of an entry.
 #[inline]
 pub(crate) fn handle(entry: u64) -> u32 {
     (entry & ((1 << HANDLE_BITS) - 1)) as u32

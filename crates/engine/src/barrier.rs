@@ -1,4 +1,7 @@
-//! The end of a window: every thread waits for every other.
+//! The barrier at the end of a window: every thread waits for every other.
+//!
+//! A thread spins first, and sleeps if the others do not come. Threads also *park* here during a
+//! solo period, until the first thread wakes them.
 
 use crate::sync::{
     AtomicBool, AtomicUsize, Condvar, Instant, Mutex, Ordering, seq_cst_fence, yield_now,
@@ -6,35 +9,41 @@ use crate::sync::{
 use std::sync::PoisonError;
 use std::time::Duration;
 
-/// How long a thread spins before it goes to sleep, beside the time that its own work took: longer
-/// than threads that all run wait for each other. Who is still waited for then has lost its core to
-/// another process, and a core that sleeps is where the system moves one of the two; one that is spun
-/// on, or offered for a moment, is not. Linux moves nobody who ran less than half a millisecond ago: a core
-/// that sleeps sooner sleeps until the next tick.
+/// How long a thread spins before it sleeps, in addition to the time that its own work took.
+///
+/// That is longer than threads that all run wait for each other. A thread that is still missing
+/// then has lost its core to another process. The operating system moves one of the two to an idle
+/// core, but not to one on which a thread spins or yields for a moment. Linux does not move a
+/// thread that ran less than half a millisecond ago: a core that becomes idle sooner stays idle
+/// until the next tick.
 const SPIN_TIME: Duration = Duration::from_micros(550);
-/// How often a thread offers its core before it goes to sleep, where there are fewer than threads.
+/// How often a thread yields its core before it sleeps, if there are fewer cores than threads.
 const YIELDS: u32 = if cfg!(loom) { 1 } else { 16 };
-/// Spins between two looks at the clock.
+/// Spins between two reads of the clock.
 #[cfg(not(loom))]
 const SPINS: u32 = 64;
 
+/// The barrier of all threads of a run.
 #[derive(Debug)]
 pub(crate) struct Barrier {
     threads: usize,
-    /// There are fewer cores than threads: somebody always waits for one.
+    /// Whether there are fewer cores than threads, so that some thread always waits for a core.
     oversubscribed: bool,
+    /// Threads that have arrived in this round.
     arrived: AtomicUsize,
+    /// Number of times that all threads have met.
     round: AtomicUsize,
-    /// Threads that sleep, and what they sleep on.
+    /// Number of threads that sleep.
     sleepers: AtomicUsize,
+    /// Threads sleep on `woken` with this lock.
     park_lock: Mutex<()>,
     woken: Condvar,
-    /// How often those that rest were called.
+    /// How often parked threads were woken.
     calls: AtomicUsize,
     poisoned: AtomicBool,
 }
 
-/// A thread panicked and will not come.
+/// The error of a barrier that a thread will never reach, because it panicked or did not start.
 #[derive(Debug)]
 pub(crate) struct Poisoned;
 
@@ -54,26 +63,27 @@ impl Barrier {
         }
     }
 
-    /// A barrier that does not ask how many cores there are.
+    /// Makes a barrier for a model, which does not ask how many cores there are.
     #[cfg(all(test, loom))]
     pub(crate) fn modelled(threads: usize, oversubscribed: bool) -> Barrier {
         Barrier { oversubscribed, ..Barrier::new(threads) }
     }
 
-    /// Whether there are several threads, and a core for each.
+    /// Whether there are several threads and a core for each of them.
     pub(crate) fn has_core_each(&self) -> bool {
         self.threads > 1 && !self.oversubscribed
     }
 
-    /// Whether all threads wait but the one that asks.
+    /// Whether all threads but the calling one wait at the barrier.
     #[inline]
     pub(crate) fn all_others_wait(&self) -> bool {
         self.arrived.load(Ordering::Relaxed) + 1 == self.threads
     }
 
-    /// Returns when all threads have called it. What they wrote before is visible after. `begun`: when
-    /// this thread began to work after the last time. Says how long it waited for one that had lost its
-    /// core.
+    /// Waits until all threads have called it. What they wrote before is visible afterwards.
+    ///
+    /// `begun` is when this thread began its work after the last barrier. Returns how long it slept
+    /// for a thread that had lost its core.
     pub(crate) fn wait(&self, begun: Instant) -> Result<Duration, Poisoned> {
         if self.threads == 1 {
             return Ok(Duration::ZERO);
@@ -81,7 +91,8 @@ impl Barrier {
         let round = self.round.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
             self.arrived.store(0, Ordering::Relaxed);
-            // In one order with a sleeper's announcement: it sees the new round, or is seen here.
+            // Sequentially consistent with the counter of sleepers: a thread about to sleep sees
+            // the new round, or it is seen here.
             self.round.store(round + 1, Ordering::SeqCst);
             self.wake();
             return Ok(Duration::ZERO);
@@ -90,7 +101,7 @@ impl Barrier {
         let come = || over() || self.is_poisoned();
         let mut lost = Duration::ZERO;
         if self.oversubscribed {
-            // Where other processes want the cores, too, to yield is not enough.
+            // If other processes want the cores, too, it is not enough to yield.
             let comes = || {
                 yield_now();
                 come()
@@ -108,60 +119,60 @@ impl Barrier {
         if over() { Ok(lost) } else { Err(Poisoned) }
     }
 
-    /// Sleeps until all have been called so many times.
+    /// Sleeps until [`unpark_all`](Barrier::unpark_all) has been called `calls` times in the run.
     pub(crate) fn park(&self, calls: usize) {
         self.sleep(|| self.calls.load(Ordering::SeqCst) >= calls || self.is_poisoned());
     }
 
-    /// Wakes those that rest.
+    /// Wakes the threads that are parked.
     pub(crate) fn unpark_all(&self) {
         self.calls.fetch_add(1, Ordering::SeqCst);
         self.wake();
     }
 
-    /// Sleeps until `come`, which whoever brings it about says by a call of `wake`.
+    /// Sleeps until `come` returns `true`. The thread that changes its result calls `wake`.
     fn sleep(&self, come: impl Fn() -> bool) {
         self.sleepers.fetch_add(1, Ordering::SeqCst);
         seq_cst_fence();
-        let mut park_lock = self.park_lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut guard = self.park_lock.lock().unwrap_or_else(PoisonError::into_inner);
         while !come() {
-            park_lock = self.woken.wait(park_lock).unwrap_or_else(PoisonError::into_inner);
+            guard = self.woken.wait(guard).unwrap_or_else(PoisonError::into_inner);
         }
-        drop(park_lock);
+        drop(guard);
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
     }
 
     fn wake(&self) {
         seq_cst_fence();
         if self.sleepers.load(Ordering::SeqCst) > 0 {
-            // Whoever is about to sleep holds the lock from its last look until it sleeps.
+            // A thread that is about to sleep holds the lock from its last check until it sleeps.
             drop(self.park_lock.lock());
             self.woken.notify_all();
         }
     }
 
-    /// Whether a thread is gone, so that nobody shall wait.
+    /// Whether some thread will never arrive, so that no thread may wait.
     #[inline]
     pub(crate) fn is_poisoned(&self) -> bool {
         self.poisoned.load(Ordering::SeqCst)
     }
 
-    /// Lets the waiting threads go with an error.
+    /// Releases all waiting threads with an error.
     pub(crate) fn poison(&self) {
         self.poisoned.store(true, Ordering::SeqCst);
         self.wake();
     }
 }
 
-/// Looks once: in a model the others may have done anything by then.
+/// Checks once: in a model the other threads may have done anything by then.
 #[cfg(loom)]
-fn spin(_patience: Duration, come: impl Fn() -> bool) -> bool {
+fn spin(_spin_time: Duration, come: impl Fn() -> bool) -> bool {
     come()
 }
 
-/// Spins until `come`, for so long at most; returns whether it did.
+/// Spins until `come` returns `true`, or for `spin_time`. Returns whether it did.
 #[cfg(not(loom))]
-fn spin(patience: Duration, come: impl Fn() -> bool) -> bool {
+fn spin(spin_time: Duration, come: impl Fn() -> bool) -> bool {
     let start = Instant::now();
     loop {
         for _ in 0..SPINS {
@@ -170,7 +181,7 @@ fn spin(patience: Duration, come: impl Fn() -> bool) -> bool {
             }
             std::hint::spin_loop();
         }
-        if start.elapsed() > patience {
+        if start.elapsed() > spin_time {
             return false;
         }
     }
@@ -180,8 +191,8 @@ fn spin(patience: Duration, come: impl Fn() -> bool) -> bool {
 mod tests {
     use super::*;
 
-    /// Two threads that meet `rounds` times: the counts that one sees, and how long it waited for the
-    /// other, which comes late every tenth time.
+    /// Two threads meet `rounds` times. Returns the counts that the first one sees, and how long it
+    /// waited for the second one, which is late every tenth time.
     fn meet(barrier: &Barrier, rounds: usize) -> (Vec<[usize; 2]>, Duration) {
         let counts = [AtomicUsize::new(0), AtomicUsize::new(0)];
         let seen = || [0, 1].map(|thread: usize| counts[thread].load(Ordering::Relaxed));
@@ -212,20 +223,20 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "takes real time")]
-    fn who_sleeps_is_woken_and_nobody_passes_alone() {
+    fn sleepers_are_woken_and_no_thread_passes_alone() {
         for oversubscribed in [false, true] {
             let barrier = Barrier { oversubscribed, ..Barrier::new(2) };
             let expected: Vec<[usize; 2]> = (1..=200).map(|round| [round, round]).collect();
             let (seen, waited) = meet(&barrier, 200);
             assert_eq!(seen, expected);
             assert_eq!(barrier.sleepers.load(Ordering::Relaxed), 0);
-            // Where all should have a core, who is late that often is one without.
+            // If each thread should have a core, one that is late counts as a thread without.
             assert_eq!(waited > Duration::from_millis(2), !oversubscribed);
         }
     }
 
     #[test]
-    fn who_rests_comes_when_called() {
+    fn parked_threads_wake_when_called() {
         let barrier = Barrier::new(2);
         let calls = AtomicUsize::new(0);
         std::thread::scope(|scope| {
@@ -248,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_break_wakes_sleepers() {
+    fn poison_wakes_sleepers() {
         let barrier = Barrier { oversubscribed: false, ..Barrier::new(2) };
         std::thread::scope(|scope| {
             let waits = scope.spawn(|| barrier.wait(Instant::now()).is_err());

@@ -1,39 +1,44 @@
-//! Dealing the arrivals of a window out into groups that have nothing to do with each other.
+//! Puts the arrivals of a window into buckets that can be handled independently of each other.
+//!
+//! A switch uses one bucket for each port. Each bucket is sorted by itself, which is faster than
+//! sorting all arrivals, and its packets stay in the cache while they are handled.
 
 use crate::arena::Packets;
 use crate::arrival_key;
 use crate::sort::{PADDING, Sorter};
 
-/// How many arrivals ahead packets are fetched.
+/// How many arrivals ahead packets are prefetched.
 const PREFETCH_DISTANCE: usize = 8;
 
-/// Arrivals by group, in order within each.
+/// The arrivals of a window by bucket, in order within each bucket.
 #[derive(Default)]
 pub struct Buckets {
     entries: Vec<u64>,
-    /// Where each group ends among them.
+    /// Where each bucket ends in `entries`.
     ends: Vec<u32>,
 }
 
 impl Buckets {
-    /// The arrivals of a group, for [`Window::take_bucketed`](crate::Window::take_bucketed).
+    /// The arrivals of a bucket, for
+    /// [`Window::take_bucketed`](crate::Window::take_bucketed).
     #[inline]
-    pub fn group(&self, group: usize) -> &[u64] {
-        let begin = group.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.entries[begin as usize..self.ends[group] as usize]
+    pub fn get(&self, bucket: usize) -> &[u64] {
+        let begin = bucket.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.entries[begin as usize..self.ends[bucket] as usize]
     }
 }
 
-/// Deals out, and sorts.
+/// Fills buckets. Its lists are used again in each window, so nothing is allocated.
 pub(crate) struct Bucketizer {
     pub(crate) sorter: Sorter,
     pub(crate) buckets: Buckets,
-    /// Arrivals at a hub that go out of its group, and to tied devices of the group.
+    /// Arrivals at a hub whose packets leave the group.
     pub(crate) kept: Vec<u64>,
+    /// Arrivals at a hub whose packets go to coupled devices of the group.
     pub(crate) for_coupled: Vec<u64>,
-    /// The group of each arrival.
-    groups: Vec<u16>,
-    /// Arrivals by group.
+    /// The bucket of each arrival.
+    bucket_of: Vec<u16>,
+    /// Arrivals by bucket, before they are sorted.
     unsorted: Vec<u64>,
 }
 
@@ -44,19 +49,19 @@ impl Bucketizer {
             buckets: Buckets::default(),
             kept: Vec::new(),
             for_coupled: Vec::new(),
-            groups: Vec::new(),
+            bucket_of: Vec::new(),
             unsorted: Vec::new(),
         }
     }
 
-    /// Deals `arrivals` out into `count` groups; tells whether each belongs to one of them.
+    /// Puts `arrivals` into `count` buckets. Returns whether each belongs to one of them.
     #[inline(never)]
-    pub(crate) fn deal<P: Copy + Send>(
+    pub(crate) fn fill<P: Copy + Send>(
         &mut self,
         packets: &Packets<'_, P>,
         arrivals: &[u64],
         count: usize,
-        mut group_of: impl FnMut(&P) -> u16,
+        mut bucket_of: impl FnMut(&P) -> u16,
     ) -> bool {
         let last = arrivals.len().saturating_sub(1);
         let Buckets { entries, ends } = &mut self.buckets;
@@ -66,25 +71,25 @@ impl Bucketizer {
         if entries.len() < length {
             entries.resize(length, 0);
             self.unsorted.resize(length, 0);
-            self.groups.resize(length, 0);
+            self.bucket_of.resize(length, 0);
         }
         let ends = &mut ends[..];
-        let groups = &mut self.groups[..arrivals.len()];
-        for (place, (&entry, group)) in arrivals.iter().zip(&mut *groups).enumerate() {
-            packets.prefetch(arrival_key::handle(arrivals[(place + PREFETCH_DISTANCE).min(last)]));
-            *group = group_of(packets.peek(arrival_key::handle(entry)));
-            let Some(members) = ends.get_mut(usize::from(*group)) else { return false };
-            *members += 1;
+        let buckets = &mut self.bucket_of[..arrivals.len()];
+        for (index, (&entry, bucket)) in arrivals.iter().zip(&mut *buckets).enumerate() {
+            packets.prefetch(arrival_key::handle(arrivals[(index + PREFETCH_DISTANCE).min(last)]));
+            *bucket = bucket_of(packets.peek(arrival_key::handle(entry)));
+            let Some(size) = ends.get_mut(usize::from(*bucket)) else { return false };
+            *size += 1;
         }
         let mut begin = 0;
         for end in &mut *ends {
             begin += std::mem::replace(end, begin);
         }
         let unsorted = &mut self.unsorted[..arrivals.len()];
-        for (&entry, &group) in arrivals.iter().zip(&*groups) {
-            let place = &mut ends[usize::from(group)];
-            unsorted[*place as usize] = entry;
-            *place += 1;
+        for (&entry, &bucket) in arrivals.iter().zip(&*buckets) {
+            let next = &mut ends[usize::from(bucket)];
+            unsorted[*next as usize] = entry;
+            *next += 1;
         }
         self.sorter.sort_groups(&mut self.unsorted, entries, ends);
         true

@@ -1,29 +1,30 @@
-//! Who works which groups of a window: each thread its own, the first one first, and then what others
-//! have not come to, the last one first. That changes no result; it evens out what there is to do.
+//! The groups that a thread has to run in a window, from which other threads may steal.
+//!
+//! Each thread takes its own groups from the front. When it has no more, it steals groups that
+//! other threads have not reached, from the back. That balances the load and changes no result.
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use std::ops::Range;
 
-/// The groups that a thread has to work in a window, which others may take from.
-#[repr(align(128))]
+/// A range of groups that one thread takes from the front and others steal from the back.
 pub(crate) struct GroupRange {
-    /// The window that they are of, by its number; 0 before the first.
+    /// Number of the window that the groups are due in; 0 before the first.
     window: AtomicU64,
-    /// The places of those that are left: the first in the lower half, the one after the last in the
-    /// upper half.
+    /// The range of `groups` that is left: its begin in the lower half, its end in the upper half.
+    /// Both are in one word, so that one atomic operation takes a group.
     left: AtomicU64,
     groups: Box<[AtomicU32]>,
 }
 
 const HALF: u32 = u32::BITS;
 
-/// The first place and the one after the last.
+/// Begin and end of the range that is left.
 fn ends(left: u64) -> (u32, u32) {
     (left as u32, (left >> HALF) as u32)
 }
 
 impl GroupRange {
-    /// The share of a thread that owns so many groups.
+    /// The range of a thread that owns `groups` groups.
     pub(crate) fn new(groups: usize) -> GroupRange {
         GroupRange {
             window: AtomicU64::new(0),
@@ -32,21 +33,22 @@ impl GroupRange {
         }
     }
 
-    /// Its thread lays out what it has to work in a window. Nobody takes from the window before any
-    /// more.
+    /// Publishes the groups that are due in a window. Called by the owning thread, after which
+    /// nobody can steal groups of the window before.
     pub(crate) fn publish(&self, window: u64, groups: impl Iterator<Item = u32>) {
         let mut count = 0;
-        for (place, group) in self.groups.iter().zip(groups) {
-            place.store(group, Ordering::Relaxed);
+        for (slot, group) in self.groups.iter().zip(groups) {
+            slot.store(group, Ordering::Relaxed);
             count += 1;
         }
         self.left.store(count << HALF, Ordering::Relaxed);
-        // Whoever sees the window sees all that its thread did before.
+        // A thread that sees the new window sees everything that the owner did before.
         self.window.store(window, Ordering::Release);
     }
 
-    /// The places of the next groups for its thread, one of so many parts of those that are left: to take
-    /// them one by one would cost as much as a packet each.
+    /// Takes the next groups for the owning thread: one of `parts` equal parts of what is left.
+    /// Returns their indices. To take groups one by one would cost as much as handling a packet
+    /// each.
     pub(crate) fn take_front(&self, parts: u32) -> Range<u32> {
         let (first, end) = ends(self.left.load(Ordering::Relaxed));
         let count = end.saturating_sub(first).div_ceil(parts);
@@ -57,13 +59,14 @@ impl GroupRange {
         first..end.min(first + count)
     }
 
-    /// The group at a place that was taken.
+    /// Returns the group at an index that was taken.
     #[inline]
-    pub(crate) fn group(&self, place: u32) -> u32 {
-        self.groups[place as usize].load(Ordering::Relaxed)
+    pub(crate) fn group(&self, index: u32) -> u32 {
+        self.groups[index as usize].load(Ordering::Relaxed)
     }
 
-    /// A group for another thread, if this one's has got as far as this window.
+    /// Steals a group for another thread. Returns `None` if nothing is left, or if the owner has
+    /// not published this window.
     pub(crate) fn steal_back(&self, window: u64) -> Option<u32> {
         if self.window.load(Ordering::Acquire) != window {
             return None;
@@ -90,9 +93,9 @@ mod tests {
     use std::sync::atomic::AtomicUsize;
 
     #[test]
-    fn a_share_is_taken_from_both_ends_and_only_in_its_window() {
+    fn a_range_is_taken_from_both_ends_and_only_in_its_window() {
         let range = GroupRange::new(6);
-        let take_front = |parts| range.take_front(parts).map(|place| range.group(place)).collect();
+        let take_front = |parts| range.take_front(parts).map(|index| range.group(index)).collect();
         let nothing: Vec<u32> = Vec::new();
         assert_eq!((take_front(1), range.steal_back(1)), (nothing.clone(), None));
         range.publish(1, [7, 8, 9, 4, 6].into_iter());
@@ -121,10 +124,10 @@ mod tests {
                 for _ in 0..2 {
                     scope.spawn(|| std::iter::from_fn(|| range.steal_back(window)).for_each(take));
                 }
-                while let places = range.take_front(8)
-                    && !places.is_empty()
+                while let indices = range.take_front(8)
+                    && !indices.is_empty()
                 {
-                    places.for_each(|place| take(range.group(place)));
+                    indices.for_each(|index| take(range.group(index)));
                 }
             });
             assert!(taken.iter().all(|times| times.load(Ordering::Relaxed) == 1));

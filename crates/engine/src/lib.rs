@@ -1,34 +1,72 @@
-//! A deterministic engine for simulations whose parts share nothing.
+//! A deterministic parallel engine for simulations whose parts share nothing.
 //!
-//! A [`Device`] owns all its state. Devices act on one another only by putting packets on
-//! [`Link`]s, and a link takes time. So whatever a device does within a span no longer than the
-//! shortest link can't reach another device within that span: the devices of a *window* are
-//! independent, threads take them in any order, and a barrier ends the window. Each thread works its own
-//! devices, which stay in its caches, and in the end what others have not come to.
+//! # The idea: windows and mailboxes
 //!
-//! The result is the same on any number of threads because nothing that depends on threads is ever
-//! compared: a device handles its arrivals in the order of (time, class, port, position on the
-//! link), where ports take turns at going first, and the handle of a packet or the moment it was
-//! pushed never decides. A device whose parts have nothing to do with each other for a window may have its
-//! arrivals dealt out among them, each in order.
+//! A [`Device`] owns all its state. Devices act on each other only by sending packets over
+//! [`Link`]s, and a link takes time. The shortest delay of any link is the *lookahead*. Whatever a
+//! device does in a span no longer than the lookahead cannot reach another device within that span.
 //!
-//! Devices joined by short links (the hosts of a rack and their switch) may form a *group*: one
-//! thread works it, one device after the other in steps as short as its own links need, while windows
-//! stay as long as the links between groups allow. Grouping never changes a result.
+//! So the engine divides time into *windows* no longer than the lookahead. In a window all devices
+//! are independent: threads advance them in any order, without locks. A packet goes into the
+//! *mailbox* of the window in which it arrives. A barrier ends the window, and the next one begins
+//! by emptying its mailboxes:
 //!
-//! The engine knows nothing of networks: what a packet is, and what devices do with it, is theirs.
+//! ```text
+//!              window w              │           window w+1
+//!                                    │
+//!  host A   ──●── sends ─┐           │
+//!                        ├─> mailbox of (w+1, switch)
+//!  host B   ────●─ sends ┘           │      │
+//!                                    │      └─> sorted: A's packet, B's packet
+//!  switch   ────────────●── ...      │   ──●──●── ...
+//!                                    │
+//!                                 barrier
+//! ```
 //!
-//! `unsafe` lives in [`arena`] (packets, owned by whoever holds the handle), in `mailbox` (boxes that
-//! one thread writes in one window and another empties in a later one, and devices that threads take in
-//! turns) and where `worker` and `crew` use these; `sort` uses AVX2 where the processor has it; `fetch` has
-//! hints to the processor, which can do no harm. A device that deals its arrivals out says itself that it takes
-//! each once ([`Window::take_bucketed`]). One thing no type checks: a handle, and a queue, is of the arena that it
-//! comes from, so that devices must not pass handles to another run.
+//! Windows in which nothing happens are skipped, and so are devices that are not due.
+//!
+//! # Why threads change nothing
+//!
+//! Nothing that depends on threads is ever compared. A device handles its arrivals in the order of
+//! time, class, port and position on the link. Among ports the order changes with time, so no port
+//! is always first. The handle of a packet, or the moment at which it was sent in real time, never
+//! decides.
+//!
+//! # Groups
+//!
+//! A short link would make all windows short. Devices joined by short links, such as the hosts of a
+//! rack and their switch, therefore form a *group*: one thread advances it, in steps as short as
+//! its own links, while windows stay as long as the links between groups allow. A group whose
+//! devices all have links to one *hub* only, the switch, mostly needs no such steps. Grouping
+//! changes no result.
+//!
+//! # Where to start
+//!
+//! - [`device`] shows which functions of a device are called when.
+//! - [`window`] has the timeline of a window, and what a device can do in it.
+//! - [`run()`] and [`run_collecting`] run devices; [`Layout`] and [`RunLimits`] configure a run.
+//! - [`run_reference`] is the slow reference engine that tests compare with.
+//! - [`arena`] holds the packets.
+//!
+//! The engine knows no networks: packets, and what devices do with them, are up to the devices.
+//!
+//! # Unsafe code
+//!
+//! - [`arena`]: packets are owned by the holder of a handle.
+//! - `mailbox`: one thread writes a mailbox in one window, another empties it in a later one; and
+//!   threads claim devices in turn. `worker` and `worker_pool` use these.
+//! - `sort` uses AVX2 if the processor has it. `prefetch` gives harmless hints to the processor.
+//! - [`Window::take_bucketed`]: a device that takes arrivals from buckets must take each once.
+//!
+//! No type checks one condition: a handle or a queue belongs to the arena of its run. Devices must
+//! not pass handles to another run.
 
 pub mod arena;
 mod arrival_key;
 mod barrier;
 mod buckets;
+mod config;
+pub mod device;
 mod group_range;
 mod link;
 mod mailbox;
@@ -40,7 +78,7 @@ mod run;
 mod solo_policy;
 mod sort;
 mod sync;
-mod window;
+pub mod window;
 mod window_grid;
 mod worker;
 mod worker_pool;
@@ -48,11 +86,11 @@ mod worker_pool;
 pub use arena::{Fifo, Handle, Packets, Undelivered};
 pub use arrival_key::{TieBreak, offset_ps};
 pub use buckets::Buckets;
+pub use config::{Collector, Layout, Outcome, Progress, ProgressCallback, RunLimits};
+pub use device::Device;
 pub use link::{Class, Link};
 pub use mailbox::LinkLane;
 pub use prefetch::{prefetch, prefetch_object};
 pub use reference::run_reference;
-pub use run::{
-    Collector, Layout, Outcome, Progress, ProgressCallback, RunLimits, run, run_collecting,
-};
-pub use window::{ArrivalTag, Arrivals, Device, Window};
+pub use run::{run, run_collecting};
+pub use window::{ArrivalTag, Arrivals, Window};

@@ -1,39 +1,46 @@
+//! The sending end of a link, and the classes of packets on it.
+
 use crate::arrival_key;
 use units::Time;
 
-/// What goes first when packets arrive at a device at the same instant.
+/// The class of a packet. Of packets that arrive at a device at the same instant, the lower class
+/// is handled first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Class {
-    /// Pause and resume.
+    /// Pause and resume frames.
     FlowControl,
-    /// Acknowledgements, notifications.
+    /// Acknowledgements and notifications.
     Control,
-    /// The rest.
+    /// Everything else.
     Data,
 }
 
-/// The sending end of a directed link: where its packets arrive.
+/// The sending end of a directed link. It knows where the link's packets arrive.
 #[derive(Clone, Debug)]
 pub struct Link {
     pub(crate) device: u32,
     pub(crate) port: u16,
-    /// By class, as those of one may overtake those of another: when the last one arrives, and its number at
-    /// that instant.
+    /// For each class, the number of the last packet among those of its instant. Classes are
+    /// counted apart, because packets of one class may overtake those of another.
     numbers: [u8; 3],
+    /// For each class, when the last packet arrives.
     lasts: [Time; 3],
 }
 
 impl Link {
-    /// A link to `port` of the device with index `device`.
+    /// Makes a link to a port of the device with index `device`.
     pub fn new(device: u32, port: u16) -> Link {
         assert!((port as usize) < arrival_key::MAX_PORTS, "a device has at most 1024 ports");
         Link { device, port, numbers: [0; 3], lasts: [Time::ZERO; 3] }
     }
 
-    /// When a packet arrives that should at `arrival`, and its number among those of that instant: so they
-    /// stay in order where frames take no time at all, as a compatibility profile truncates. An instant has
-    /// room for four; the next ones come a picosecond later.
+    /// Returns when a packet that is due at `arrival` arrives, and its number among those of that
+    /// instant.
+    ///
+    /// The number keeps packets in order that take no time on the link, as in a compatibility
+    /// profile that truncates serialisation times. An instant has room for four packets. The next
+    /// ones arrive a picosecond later.
     #[inline]
     pub(crate) fn position(&mut self, arrival: Time, class: Class) -> (Time, u8) {
         let which = class as usize;
@@ -53,8 +60,8 @@ impl Link {
 mod tests {
     use super::*;
 
-    /// Protects pauses from what waits at the other end: classes overtake each other where some of them take
-    /// longer there.
+    /// Classes may overtake each other, so that no pause frame waits behind packets that take
+    /// longer.
     #[test]
     fn only_packets_of_a_class_keep_their_order() {
         let mut link = Link::new(0, 0);

@@ -1,40 +1,59 @@
-//! Where packets wait between the window they were sent in and the one they arrive in.
+//! Mailboxes: where packets wait between the window in which they are sent and the one in which
+//! they arrive.
 //!
-//! There is a box for each (slot, sending thread, receiving device). Slots go round by three: in
-//! window `w` the threads write into the slots of `w+1` and `w+2`, and whoever takes a group to work it
-//! empties its boxes in the slot of `w`; where the group's devices send to each other within the window,
-//! through their boxes of `w`, too. What is due later still goes to the calendar of the thread
-//! that owns the receiver, which puts it into a box of its own before it lets others take groups. So no
-//! two threads ever touch a box at the same time, and the barrier between windows, or the taking of a
-//! group, orders their touching it in turn.
+//! There is a mailbox for each (slot, sending thread, receiving device). Three slots are used in
+//! turn:
+//!
+//! ```text
+//!            window w          window w+1        window w+2
+//! slot 0     threads empty it  -                 threads write it
+//! slot 1     threads write it  threads empty it  -
+//! slot 2     threads write it  threads write it  threads empty it
+//! ```
+//!
+//! - In window `w` a thread writes, through its own mailboxes, into the slots of `w+1` and `w+2`.
+//! - The thread that has claimed a group empties the group's mailboxes in the slot of `w`. If
+//!   devices of the group send to each other within the window, they do so through mailboxes of
+//!   `w`, too.
+//! - A packet that arrives later than `w+2` is deferred: it goes to the calendar of the thread that
+//!   owns the receiver. At the beginning of its window that thread puts it into a mailbox of its
+//!   own, before others can steal the group.
+//!
+//! So no two threads ever touch a mailbox at the same time. Accesses to it are ordered by the
+//! barrier between windows, or by the claim of a group.
 
 use crate::arrival_key::{self, PortRotation};
 use crate::link::Link;
 use crate::prefetch::prefetch_for_write;
 use crate::sync::{UnsafeCell, pointer};
+use crossbeam_utils::CachePadded;
 use std::hint::select_unpredictable;
 use units::Time;
 
-/// How many windows ahead a box can be, the current one included.
+/// Number of slots: the current window and the next two.
 pub(crate) const SLOTS: usize = 3;
 
-/// A cell that one thread at a time touches, by the protocol above.
+/// A cell that the phases of a window assign to one thread at a time.
+///
+/// Within a phase no other thread touches it; the [module](crate::mailbox) says why.
 pub(crate) struct PhaseCell<T>(UnsafeCell<T>);
 
-// SAFETY: the protocol of this module: one thread at a time touches a given cell, and the barrier between
-// windows, or the taking of a group, makes its writes visible to the next.
+// SAFETY: by the protocol of this module one thread at a time touches a cell. The barrier between
+// windows, or the claim of a group, makes its writes visible to the next thread.
 unsafe impl<T: Send> Sync for PhaseCell<T> {}
 
 impl<T> PhaseCell<T> {
     pub(crate) fn new(value: T) -> PhaseCell<T> {
         PhaseCell(UnsafeCell::new(value))
     }
+    /// Returns the content.
+    ///
     /// # Safety
-    /// It must be this thread's turn, and no other reference from this cell may live.
+    /// The phase must assign the cell to this thread, and no other reference from it may be alive.
     #[inline]
     #[expect(clippy::mut_from_ref, reason = "that is the point of the cell")]
     pub(crate) unsafe fn get(&self) -> &mut T {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees it.
         unsafe { &mut *pointer(&self.0) }
     }
     pub(crate) fn into_inner(self) -> T {
@@ -42,16 +61,15 @@ impl<T> PhaseCell<T> {
     }
 }
 
-/// A list that one thread writes and another empties, alone on its cache lines: on those of another writer's
-/// list, each would wait for the other at each entry.
-#[repr(align(128))]
-struct Apart<T>(PhaseCell<Vec<T>>);
+/// A list that one thread writes and another empties. It has cache lines of its own: two writers on
+/// one line would wait for each other at each entry.
+type PaddedList<T> = CachePadded<PhaseCell<Vec<T>>>;
 
-fn apart<T>(count: usize) -> Vec<Apart<T>> {
-    (0..count).map(|_| Apart(PhaseCell::new(Vec::new()))).collect()
+fn padded_lists<T>(count: usize) -> Vec<PaddedList<T>> {
+    (0..count).map(|_| CachePadded::new(PhaseCell::new(Vec::new()))).collect()
 }
 
-/// A packet that is due beyond the slots.
+/// A packet that arrives beyond the slots.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DeferredPacket {
     pub(crate) time: Time,
@@ -59,19 +77,19 @@ pub(crate) struct DeferredPacket {
     pub(crate) tail: u64,
 }
 
-/// All boxes of a run.
+/// All mailboxes of a run.
 pub(crate) struct Mailboxes {
     devices: usize,
     threads: usize,
     /// By slot, sending thread, receiving device.
     boxes: Vec<PhaseCell<Vec<u64>>>,
-    /// By slot, sending thread, receiving thread: devices that got a first packet.
-    touched: Vec<Apart<u32>>,
-    /// By parity of the window, sending thread, receiving thread.
-    deferred: Vec<Apart<DeferredPacket>>,
-    /// By parity of the window, working thread, owner: groups that were worked for their owner, and when
-    /// they want to be worked next.
-    returned_groups: Vec<Apart<(u32, Time)>>,
+    /// By slot, sending thread, receiving thread: devices whose mailbox got its first packet.
+    touched: Vec<PaddedList<u32>>,
+    /// By parity of the window, sending thread, receiving thread: packets for calendars.
+    deferred: Vec<PaddedList<DeferredPacket>>,
+    /// By parity of the window, thread that ran the group, owner: groups that were stolen from
+    /// their owner, and the time of their next event.
+    returned_groups: Vec<PaddedList<(u32, Time)>>,
 }
 
 impl Mailboxes {
@@ -80,17 +98,19 @@ impl Mailboxes {
             devices,
             threads,
             boxes: (0..SLOTS * threads * devices).map(|_| PhaseCell::new(Vec::new())).collect(),
-            touched: apart(SLOTS * threads * threads),
-            deferred: apart(2 * threads * threads),
-            returned_groups: apart(2 * threads * threads),
+            touched: padded_lists(SLOTS * threads * threads),
+            deferred: padded_lists(2 * threads * threads),
+            returned_groups: padded_lists(2 * threads * threads),
         }
     }
     #[inline]
     pub(crate) fn mailbox(&self, slot: usize, from: usize, device: u32) -> &PhaseCell<Vec<u64>> {
         &self.boxes[(slot * self.threads + from) * self.devices + device as usize]
     }
-    /// What arrives at `device` in this window: the one box that has anything, else all of them, emptied into
-    /// `gathered`. For who has taken the device's group.
+    /// Returns what arrives at `device` in this window, for the thread that has claimed its group.
+    ///
+    /// That is the only mailbox that has packets, if there is only one. Otherwise all of them are
+    /// emptied into `gathered`.
     #[inline]
     pub(crate) fn arrived<'m>(
         &'m self,
@@ -99,21 +119,22 @@ impl Mailboxes {
         gathered: &'m mut Vec<u64>,
     ) -> &'m mut Vec<u64> {
         let slot = window as usize % SLOTS;
-        // SAFETY: the boxes of this window's slot are complete since the last barrier, or since their
-        // thread laid out its share, and the caller took the device's group.
+        // SAFETY: the mailboxes of this window's slot are complete since the last barrier, or since
+        // the owner published its groups, and the caller has claimed the device's group.
         let mailbox = |from| unsafe { self.mailbox(slot, from, device).get() };
         match self.threads {
             1 => mailbox(0),
             threads => gather((0..threads).map(mailbox), gathered),
         }
     }
-    /// The same, brought together in the box that `thread` sends through, and left there.
+    /// Moves what arrives at `device` in this window into the mailbox that `thread` sends through,
+    /// and returns that mailbox. For the thread that has claimed the group.
     #[inline]
-    #[expect(clippy::mut_from_ref, reason = "as for the cells")]
+    #[expect(clippy::mut_from_ref, reason = "it returns the content of a cell")]
     pub(crate) fn merged(&self, window: u64, thread: usize, device: u32) -> &mut Vec<u64> {
         let slot = window as usize % SLOTS;
-        // SAFETY: the boxes of this window's slot are complete since the last barrier, or since their
-        // thread laid out its share, and the caller took the device's group.
+        // SAFETY: the mailboxes of this window's slot are complete since the last barrier, or since
+        // the owner published its groups, and the caller has claimed the device's group.
         let mailbox = |from| unsafe { self.mailbox(slot, from, device).get() };
         let own = mailbox(thread);
         for from in (0..self.threads).filter(|&from| from != thread) {
@@ -121,14 +142,14 @@ impl Mailboxes {
         }
         own
     }
-    /// The boxes of a slot and sending thread, by receiving device.
+    /// The mailboxes of a slot and a sending thread, by receiving device.
     #[inline]
     pub(crate) fn row(&self, slot: usize, from: usize) -> &[PhaseCell<Vec<u64>>] {
         &self.boxes[(slot * self.threads + from) * self.devices..][..self.devices]
     }
     #[inline]
     pub(crate) fn touched(&self, slot: usize, from: usize, to: usize) -> &PhaseCell<Vec<u32>> {
-        &self.touched[(slot * self.threads + from) * self.threads + to].0
+        &self.touched[(slot * self.threads + from) * self.threads + to]
     }
     #[inline]
     pub(crate) fn deferred(
@@ -137,7 +158,7 @@ impl Mailboxes {
         from: usize,
         to: usize,
     ) -> &PhaseCell<Vec<DeferredPacket>> {
-        &self.deferred[(parity * self.threads + from) * self.threads + to].0
+        &self.deferred[(parity * self.threads + from) * self.threads + to]
     }
     #[inline]
     pub(crate) fn returned_groups(
@@ -146,11 +167,12 @@ impl Mailboxes {
         by: usize,
         owner: usize,
     ) -> &PhaseCell<Vec<(u32, Time)>> {
-        &self.returned_groups[(parity * self.threads + by) * self.threads + owner].0
+        &self.returned_groups[(parity * self.threads + by) * self.threads + owner]
     }
 }
 
-/// The one box of these that has anything, else all of them, emptied into `gathered`.
+/// Returns the only mailbox that has packets, or empties all of them into `gathered` and returns
+/// that.
 fn gather<'m>(
     boxes: impl Iterator<Item = &'m mut Vec<u64>>,
     gathered: &'m mut Vec<u64>,
@@ -165,7 +187,7 @@ fn gather<'m>(
     gathered
 }
 
-/// The boxes at the end of a link, in the slots of the next two windows.
+/// The mailboxes at the end of a link, in the slots of the next two windows.
 pub struct LinkLane<'a> {
     boxes: [&'a PhaseCell<Vec<u64>>; SLOTS - 1],
     pub(crate) device: u32,
@@ -173,51 +195,54 @@ pub struct LinkLane<'a> {
 }
 
 impl LinkLane<'_> {
-    /// Has the processor fetch where the next packets go.
+    /// Prefetches the places in the mailboxes to which the next packets go.
     #[inline]
     pub fn prefetch(&self) {
         for mailbox in self.boxes {
-            // SAFETY: this thread alone writes these boxes, those it sends through into the slots of
-            // the next two windows, and the reference ends here.
+            // SAFETY: only this thread writes the mailboxes through which it sends into the slots
+            // of the next two windows, and the reference ends here.
             let mailbox = unsafe { mailbox.get() };
             prefetch_for_write(mailbox.as_ptr_range().end.cast(), 1);
         }
     }
 }
 
-/// A thread's side of the mail during one window.
+/// How a thread sends packets during one window.
 pub(crate) struct MailSender<'a> {
     pub(crate) mailboxes: &'a Mailboxes,
-    /// Owner thread of each device.
+    /// The thread that owns each device.
     pub(crate) owner: &'a [u16],
     pub(crate) thread: usize,
     pub(crate) rotation: PortRotation,
-    /// The window's end, and the ends of the next two.
+    /// The ends of the current window and of the next two.
     pub(crate) ends: [Time; SLOTS],
-    /// From the first of them to the last, picoseconds.
-    pub(crate) reach: u64,
-    /// Slots of the next two windows, and this thread's boxes in them.
+    /// Time from the first of these ends to the last, in picoseconds.
+    pub(crate) span_ps: u64,
+    /// Slots of the next two windows.
     pub(crate) next_slots: [usize; SLOTS - 1],
+    /// The mailboxes of this thread in these slots.
     pub(crate) rows: [&'a [PhaseCell<Vec<u64>>]; SLOTS - 1],
+    /// Parity of the window.
     pub(crate) parity: usize,
-    /// Whether anything was posted into each of the next two windows.
+    /// Whether anything was sent into each of the next two windows.
     pub(crate) posted: [bool; SLOTS - 1],
-    /// Earliest arrival posted beyond.
+    /// The earliest arrival of a deferred packet.
     pub(crate) earliest_deferred: Time,
-    /// It is for the devices of a group that send to each other within the window: the first of its slots is
-    /// that of the window itself.
+    /// Whether this is the sender of [`within`](MailSender::within): the first of its slots is that
+    /// of the current window.
     pub(crate) within: bool,
 }
 
 impl<'a> MailSender<'a> {
-    /// The same for what the devices of a group send to each other, whose boxes of this window are emptied
-    /// by who works the group after they have sent. The window begins at `begin`.
+    /// Returns a sender for the devices of a group that send to each other within the window, which
+    /// begins at `begin`. Their mailboxes of this window are emptied after they have sent, by the
+    /// thread that runs the group.
     pub(crate) fn within(&self, window: u64, begin: Time) -> MailSender<'a> {
         let MailSender { ends: [end, next, _], next_slots, rows, .. } = *self;
         let slot = window as usize % SLOTS;
         MailSender {
             ends: [begin, end, next],
-            reach: (next - begin).ps(),
+            span_ps: (next - begin).ps(),
             next_slots: [slot, next_slots[0]],
             rows: [self.mailboxes.row(slot, self.thread), rows[0]],
             posted: [false; SLOTS - 1],
@@ -226,33 +251,37 @@ impl<'a> MailSender<'a> {
         }
     }
 
-    /// What was posted by the one for a group was posted.
+    /// Adds what a sender made by [`within`](MailSender::within) has sent to later windows.
     pub(crate) fn merge_posted(&mut self, within: &MailSender<'_>) {
         self.posted[0] |= within.posted[1];
         self.earliest_deferred = self.earliest_deferred.min(within.earliest_deferred);
     }
 
-    /// Whether there is a box for what arrives then.
+    /// Whether a packet that arrives at `arrival` goes to a mailbox. Otherwise it is deferred, or
+    /// arrives within the window.
     #[inline(always)]
     pub(crate) fn is_within_slots(&self, arrival: Time) -> bool {
-        arrival.ps().wrapping_sub(self.ends[0].ps()) < self.reach
+        arrival.ps().wrapping_sub(self.ends[0].ps()) < self.span_ps
     }
 
-    /// In which of the next two windows that is. It can't be guessed.
+    /// Index of the window of `arrival`: 0 for the next one, 1 for the one after. Selected without
+    /// a branch because the outcome is random and would be mispredicted.
     #[inline(always)]
     fn ahead(&self, arrival: Time) -> usize {
         debug_assert!(self.is_within_slots(arrival));
         select_unpredictable(arrival >= self.ends[1], 1, 0)
     }
 
-    /// Puts a packet into the box of the window in which it arrives; `tail` is the rest of its entry.
+    /// Puts a packet into the mailbox of the window in which it arrives. `tail` is its entry
+    /// without the time.
     #[inline(always)]
     pub(crate) fn put(&mut self, device: u32, arrival: Time, tail: u64) {
         let ahead = self.ahead(arrival);
         self.put_into(&self.rows[ahead][device as usize], ahead, device, arrival, tail);
     }
 
-    /// The same over a link of which the boxes have been found.
+    /// Puts a packet into a mailbox like [`put`](MailSender::put), if the mailboxes of the link
+    /// have been looked up before.
     #[inline(always)]
     pub(crate) fn put_by(&mut self, lane: &LinkLane<'_>, arrival: Time, tail: u64) {
         let ahead = self.ahead(arrival);
@@ -268,44 +297,47 @@ impl<'a> MailSender<'a> {
         arrival: Time,
         tail: u64,
     ) {
-        // SAFETY: this thread alone writes the boxes it sends through into the slots of the next
-        // two windows; the receiver comes after the barrier.
+        // SAFETY: only this thread writes the mailboxes through which it sends into the slots of
+        // the next two windows. The receiver reads them after the barrier.
         let mailbox = unsafe { mailbox.get() };
         if mailbox.is_empty() {
-            self.note(ahead, device);
+            self.note_touched(ahead, device);
         }
         mailbox.push(arrival_key::entry(arrival.ps() - self.ends[ahead].ps(), tail));
     }
 
-    /// Finds the boxes at the end of a link.
+    /// Looks up the mailboxes at the end of a link.
     #[inline]
     pub(crate) fn link_lane(&self, link: &Link) -> LinkLane<'a> {
         let boxes = self.rows.map(|row| &row[link.device as usize]);
         LinkLane { boxes, device: link.device, port: link.port }
     }
 
-    /// The first packet of a window for a device.
+    /// Tells the owner of a device that a mailbox of the device got its first packet.
     #[inline(never)]
-    fn note(&mut self, ahead: usize, device: u32) {
+    fn note_touched(&mut self, ahead: usize, device: u32) {
         if self.within && ahead == 0 {
-            // Who works the group comes to it.
+            // The thread that runs the group looks into the mailbox anyway.
             return;
         }
         self.posted[ahead] = true;
         let to = self.owner[device as usize] as usize;
-        // SAFETY: this thread alone writes the lists of devices that it sends to in the slots of the
-        // next two windows; the receiver comes after the barrier.
+        // SAFETY: only this thread writes its lists of touched devices in the slots of the next two
+        // windows. The receiver reads them after the barrier.
         unsafe { self.mailboxes.touched(self.next_slots[ahead], self.thread, to).get() }
             .push(device);
     }
 
-    /// Keeps what arrives later for its receiver's calendar.
+    /// Keeps a packet that arrives beyond the slots for the calendar of its receiver's owner.
     pub(crate) fn defer(&mut self, device: u32, time: Time, tail: u64) {
-        debug_assert!(time >= self.ends[SLOTS - 1], "there is a box for it, or it comes too soon");
+        debug_assert!(
+            time >= self.ends[SLOTS - 1],
+            "it belongs into a mailbox, or arrives too soon"
+        );
         self.earliest_deferred = self.earliest_deferred.min(time);
         let to = self.owner[device as usize] as usize;
-        // SAFETY: this thread alone writes its lists of this window's parity; the receiver empties them
-        // after the barrier, while this thread writes those of the other parity.
+        // SAFETY: only this thread writes its lists of this window's parity. The receiver empties
+        // them after the barrier, while this thread writes the lists of the other parity.
         unsafe { self.mailboxes.deferred(self.parity, self.thread, to).get() }
             .push(DeferredPacket { time, device, tail });
     }

@@ -1,8 +1,11 @@
-//! Models of how threads meet. Loom runs each of them under every order of memory accesses that is
-//! allowed, up to a bound on changes of thread.
+//! Models of how threads meet (`make loom`).
+//!
+//! Loom runs each model under every order of memory accesses that is allowed, up to a bound on
+//! thread switches.
 
 use crate::arena::Arena;
 use crate::barrier::Barrier;
+use crate::config::Collector;
 use crate::group_range::GroupRange;
 use crate::mailbox::{Mailboxes, PhaseCell};
 use crate::sync::{AtomicU64, Instant};
@@ -10,24 +13,25 @@ use crate::window_grid::Grid;
 use crate::worker::{RunShared, Worker};
 use crate::worker_pool::WorkerPool;
 use crate::{Class, Device, Layout, Link, Window};
+use crossbeam_utils::CachePadded;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use units::Time;
 
-/// Checks every order with at most so many changes of thread where none is due. There must be `least` orders
-/// or more: else the threads hardly meet.
-fn model(changes: usize, least: usize, check: impl Fn() + Sync + Send + 'static) {
+/// Checks every order with up to `switches` thread switches beyond the necessary ones. There must
+/// be at least `min_orders` orders: otherwise the threads hardly meet.
+fn model(switches: usize, min_orders: usize, check: impl Fn() + Sync + Send + 'static) {
     let orders = Arc::new(AtomicUsize::new(0));
     let count = orders.clone();
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(changes);
+    builder.preemption_bound = Some(switches);
     builder.max_branches = 100_000;
     builder.check(move || {
         count.fetch_add(1, Ordering::Relaxed);
         check();
     });
     let orders = orders.load(Ordering::Relaxed);
-    assert!(orders >= least, "{orders} orders");
+    assert!(orders >= min_orders, "{orders} orders");
 }
 
 /// Runs closures side by side, each on a thread of the model.
@@ -35,8 +39,8 @@ fn side_by_side<'a>(work: Vec<Box<dyn FnOnce() + Send + 'a>>) {
     let threads: Vec<_> = work
         .into_iter()
         .map(|work| {
-            // SAFETY: the lifetime alone changes, and the thread ends before this function does. Where it
-            // panics, the whole model stops.
+            // SAFETY: only the lifetime changes, and the thread ends before this function does. If
+            // it panics, the whole model stops.
             let work: Box<dyn FnOnce() + Send + 'static> = unsafe { std::mem::transmute(work) };
             loom::thread::spawn(work)
         })
@@ -44,7 +48,8 @@ fn side_by_side<'a>(work: Vec<Box<dyn FnOnce() + Send + 'a>>) {
     threads.into_iter().for_each(|thread| thread.join().unwrap());
 }
 
-/// Threads write a cell each, meet, read all the others, meet, and do so again.
+/// In each round, every thread writes its own cell, meets the others, reads the next thread's cell,
+/// and meets the others.
 fn meet(threads: usize, rounds: usize, oversubscribed: bool) {
     let barrier = Barrier::modelled(threads, oversubscribed);
     let cells: Vec<PhaseCell<usize>> = (0..threads).map(|_| PhaseCell::new(0)).collect();
@@ -52,11 +57,11 @@ fn meet(threads: usize, rounds: usize, oversubscribed: bool) {
         let (barrier, cells) = (&barrier, &cells);
         move || {
             for round in 1..=rounds {
-                // SAFETY: between two meetings each thread touches its own cell alone.
+                // SAFETY: between these two barriers each thread touches only its own cell.
                 *unsafe { cells[thread].get() } = round;
                 barrier.wait(Instant::now()).unwrap();
                 let from = &cells[(thread + 1) % threads];
-                // SAFETY: between these two, the next one's alone.
+                // SAFETY: between these two barriers each thread touches only the next one's cell.
                 assert_eq!(*unsafe { from.get() }, round);
                 barrier.wait(Instant::now()).unwrap();
             }
@@ -80,7 +85,7 @@ fn barrier_of_three_orders_what_they_write() {
 }
 
 #[test]
-fn barrier_wakes_who_rests() {
+fn barrier_wakes_parked_threads() {
     model(3, 100, || {
         let barrier = Barrier::modelled(2, false);
         let cell = PhaseCell::new(0);
@@ -88,7 +93,7 @@ fn barrier_wakes_who_rests() {
         side_by_side(vec![
             Box::new(move || {
                 for call in 1..=2 {
-                    // SAFETY: the other rests until it is called.
+                    // SAFETY: the other thread is parked until it is woken.
                     *unsafe { cell.get() } = call;
                     barrier.unpark_all();
                     barrier.wait(Instant::now()).unwrap();
@@ -97,7 +102,7 @@ fn barrier_wakes_who_rests() {
             Box::new(move || {
                 for call in 1..=2 {
                     barrier.park(call);
-                    // SAFETY: who has called waits.
+                    // SAFETY: the thread that woke this one waits at the barrier.
                     assert_eq!(*unsafe { cell.get() }, call);
                     barrier.wait(Instant::now()).unwrap();
                 }
@@ -107,7 +112,7 @@ fn barrier_wakes_who_rests() {
 }
 
 #[test]
-fn barrier_lets_go_when_broken() {
+fn barrier_releases_threads_when_poisoned() {
     model(4, 100, || {
         let barrier = Barrier::modelled(3, false);
         let barrier = &barrier;
@@ -119,17 +124,17 @@ fn barrier_lets_go_when_broken() {
     });
 }
 
-/// Each group is taken once, by its thread or another, and who takes one in a later window sees what was
-/// done to it in an earlier one where a barrier is between.
+/// Each group is taken once, by its owner or by another thread. A thread that takes it in a later
+/// window sees what was done to it in an earlier one, if a barrier is between them.
 #[test]
-fn share_gives_each_group_to_one_thread() {
+fn range_gives_each_group_to_one_thread() {
     const GROUPS: u32 = 3;
     model(3, 100, || {
         let range = GroupRange::new(GROUPS as usize);
         let groups: Vec<PhaseCell<u64>> = (0..GROUPS).map(|_| PhaseCell::new(0)).collect();
         let barrier = Barrier::modelled(2, false);
         let (range, groups, barrier) = (&range, &groups, &barrier);
-        // SAFETY: the group was taken, and by nobody else in this window.
+        // SAFETY: this thread took the group, and nobody else takes it in this window.
         let work = move |group: u32, window| unsafe {
             let group = groups[group as usize].get();
             assert_eq!(*group, window - 1);
@@ -139,10 +144,10 @@ fn share_gives_each_group_to_one_thread() {
             Box::new(move || {
                 for window in 1..=2 {
                     range.publish(window, 0..GROUPS);
-                    while let places = range.take_front(2)
-                        && !places.is_empty()
+                    while let indices = range.take_front(2)
+                        && !indices.is_empty()
                     {
-                        places.for_each(|place| work(range.group(place), window));
+                        indices.for_each(|index| work(range.group(index), window));
                     }
                     barrier.wait(Instant::now()).unwrap();
                 }
@@ -161,7 +166,7 @@ fn share_gives_each_group_to_one_thread() {
     });
 }
 
-/// Sends what it gets on to the next device, after half a window to three windows in turn.
+/// Forwards each packet to the next device, with a delay of one to three windows.
 struct Relay {
     next: Link,
     hash: u64,
@@ -188,8 +193,8 @@ impl Device for Relay {
     }
 }
 
-/// The engine's own crew, workers, shares and mail for some windows of `devices` that relay packets:
-/// what they are in the end.
+/// Runs the engine's own pool, workers, ranges and mailboxes for some windows of `devices` that
+/// relay packets. Returns the final hash of each device.
 fn relays(devices: usize, threads: usize, oversubscribed: bool, windows: u64) -> Vec<u64> {
     let next = |device: usize| Link::new(((device + 1) % devices) as u32, 0);
     let all: Vec<PhaseCell<Relay>> = (0..devices)
@@ -202,8 +207,8 @@ fn relays(devices: usize, threads: usize, oversubscribed: bool, windows: u64) ->
         let group_of: Vec<u32> = (0..devices as u32).collect();
         let own =
             |thread| layout.owner.iter().filter(|owner| usize::from(**owner) == thread).count();
-        let ranges: Vec<GroupRange> =
-            (0..threads).map(|thread| GroupRange::new(own(thread))).collect();
+        let range = |thread| CachePadded::new(GroupRange::new(own(thread)));
+        let ranges: Vec<_> = (0..threads).map(range).collect();
         let device_wake: Vec<AtomicU64> = (0..devices).map(|_| AtomicU64::new(0)).collect();
         let reports: Vec<_> = (0..threads).map(|_| Default::default()).collect();
         let shared = RunShared {
@@ -222,9 +227,11 @@ fn relays(devices: usize, threads: usize, oversubscribed: bool, windows: u64) ->
             stop: Time::from_us(windows),
             reports: &reports,
             watch: &|_| true,
+            collector: Collector { max_held_bytes: u64::MAX, collect: &|_, _| true },
+            refused: &std::sync::atomic::AtomicBool::new(false),
         };
         let workers = (0..threads).map(|thread| Worker::new(shared, thread)).collect();
-        let pool = WorkerPool::new(workers, &barrier);
+        let pool = WorkerPool::new(workers, &barrier, true);
         let pool = &pool;
         if threads == 1 {
             pool.run(0).unwrap();
@@ -236,10 +243,10 @@ fn relays(devices: usize, threads: usize, oversubscribed: bool, windows: u64) ->
     all.into_iter().map(|relay| relay.into_inner().hash).collect()
 }
 
-/// The phases of the mail: boxes are written in one window and emptied in a later one, by whoever takes the
-/// group, and no order of the threads changes what comes out.
+/// Mailboxes are written in one window and emptied in a later one by the thread that claims the
+/// group. No order of the threads changes the result.
 #[test]
-fn mail_is_in_order_whoever_works() {
+fn mail_is_in_order_whichever_thread_runs_a_group() {
     for oversubscribed in [false, true] {
         let seen = Arc::new(Mutex::new(None));
         let first = seen.clone();

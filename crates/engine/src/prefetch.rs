@@ -1,15 +1,15 @@
-//! Hints that memory will be needed soon. They change nothing but the time a run takes.
+//! Prefetches: hints to the processor that memory will be needed soon. They change only run time.
 
 /// Bytes of a cache line.
 pub(crate) const LINE: usize = 64;
 
-/// Has the processor fetch the first `lines` cache lines from where `value` begins.
+/// Prefetches the first `lines` cache lines of `value`.
 #[inline(always)]
 pub fn prefetch<T: ?Sized>(value: &T, lines: usize) {
     prefetch_at(std::ptr::from_ref(value).cast(), lines);
 }
 
-/// Has the processor fetch all of `value`, wherever in a cache line it begins.
+/// Prefetches all of `value`, also if it does not begin at a cache line.
 #[inline(always)]
 pub fn prefetch_object<T>(value: &T) {
     let start: *const u8 = std::ptr::from_ref(value).cast();
@@ -17,15 +17,17 @@ pub fn prefetch_object<T>(value: &T) {
     prefetch_at(start.wrapping_add(size_of::<T>().saturating_sub(1)), 1);
 }
 
-/// As [`prefetch`], for an address that may be any, and that will be written: what another thread wrote last is
-/// asked for once, and not to be read first and then again to be written.
+/// Prefetches `lines` cache lines that will be written. Any address is allowed.
+///
+/// A line that another thread wrote last is then requested once, for writing, and not first for
+/// reading and again for writing.
 #[inline(always)]
 pub(crate) fn prefetch_for_write(start: *const u8, lines: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     #[expect(clippy::pointers_in_nomem_asm_block, reason = "a prefetch reads and writes nothing")]
     for line in 0..lines {
-        // Compilers turn their own hint for this into one to read, as the oldest processors have no other; these
-        // do nothing here.
+        // Compilers emit a prefetch for reading in place of their own hint for writing, because the
+        // oldest processors have no other. On those, this instruction does nothing.
         // SAFETY: a prefetch of any address is harmless.
         unsafe {
             std::arch::asm!(
@@ -39,7 +41,7 @@ pub(crate) fn prefetch_for_write(start: *const u8, lines: usize) {
     prefetch_at(start, lines);
 }
 
-/// As [`prefetch`], for an address that may be any.
+/// Prefetches `lines` cache lines for reading. Any address is allowed.
 #[inline(always)]
 pub(crate) fn prefetch_at(start: *const u8, lines: usize) {
     #[cfg(target_arch = "x86_64")]

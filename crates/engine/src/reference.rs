@@ -1,23 +1,26 @@
-//! The same simulation by the book: one heap of all events of all devices, taken in order of time.
+//! The reference engine: one heap of all events of all devices, handled in order of time.
 //!
-//! It is slow and has nothing of what makes [`run`](crate::run()) fast: no windows, no mailboxes, no
-//! threads, no look ahead. A device is asked to work an instant at a time. What comes out must be
-//! the same; tests compare the two.
+//! It is slow and has nothing of what makes [`run`](crate::run()) fast: no windows, no mailboxes,
+//! no threads, no prefetches. Each call of a device covers one instant. Its result must equal that
+//! of `run`; tests compare the two.
 
 use crate::arena::{Arena, Undelivered};
 use crate::arrival_key;
 use crate::buckets::Bucketizer;
+use crate::config::{Layout, Outcome, RunLimits};
+use crate::device::{Device, reorder_arrivals};
 use crate::mailbox::{MailSender, Mailboxes, SLOTS};
-use crate::run::{Layout, Outcome, RunLimits};
-use crate::window::{Device, GroupDelivery, RecordBudget, Window, reorder_arrivals};
+use crate::window::{GroupDelivery, RecordBudget, Window};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use units::Time;
 
 const INSTANT: Time = Time::from_ps(1);
 
-/// Runs `devices` until the limits and gives them back as they then are, with the packets that have not
-/// reached their end. Of the layout, only the rule for ties counts.
+/// Runs `devices` on the reference engine until a limit is reached.
+///
+/// Returns the devices in their final state, and the packets that were still in the network. Of the
+/// layout, only [`tie_break`](Layout::tie_break) matters.
 pub fn run_reference<D: Device>(
     mut devices: Vec<D>,
     layout: &Layout,
@@ -27,11 +30,11 @@ pub fn run_reference<D: Device>(
     let mut packets = arena.packets();
     let rotation = layout.tie_break.rotation();
     let stop = limits.stop.min(Time::from_ps(u64::MAX / 4)).round_up(Time::from_us(1));
-    // No box is ever used: all is sent within the one group of all devices.
+    // No mailbox is ever used: all packets stay within the one group of all devices.
     let mailboxes = Mailboxes::new(0, 1);
     let owner = vec![0; devices.len()];
     let group_of = vec![0; devices.len()];
-    // (time, device, entry): an arrival, or a wish to be woken.
+    // (time, device, entry): an arrival, or without an entry an event of the device's own.
     let mut events: BinaryHeap<Reverse<(Time, u32, Option<u64>)>> =
         (0..devices.len() as u32).map(|device| Reverse((Time::ZERO, device, None))).collect();
     let mut wake = vec![Time::ZERO; devices.len()];
@@ -67,7 +70,7 @@ pub fn run_reference<D: Device>(
             thread: 0,
             rotation,
             ends: [Time::NEVER; SLOTS],
-            reach: 0,
+            span_ps: 0,
             next_slots: [1, 2],
             rows: [&[], &[]],
             parity: 0,

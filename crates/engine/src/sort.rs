@@ -1,12 +1,12 @@
-//! Putting the arrivals of a window in order.
+//! Sorts the arrivals of a window.
 
 #[cfg(target_arch = "x86_64")]
 mod rank_avx2;
 
-/// Where groups are sorted from one place to another, both have so much room at the end.
+/// Entries that the lists of [`Sorter::sort_groups`] have in addition at their end.
 pub(crate) const PADDING: usize = 8;
 
-/// Sorts a window's entries.
+/// Sorts entries, with AVX2 if the processor has it.
 pub(crate) struct Sorter {
     #[cfg(target_arch = "x86_64")]
     rank_sorter: Option<Box<rank_avx2::RankSorter>>,
@@ -20,6 +20,7 @@ impl Sorter {
         }
     }
 
+    /// Sorts `entries`.
     #[inline]
     pub(crate) fn sort(&mut self, entries: &mut [u64]) {
         #[cfg(target_arch = "x86_64")]
@@ -29,8 +30,9 @@ impl Sorter {
         entries.sort_unstable();
     }
 
-    /// Sorts each group of `from`, where each of `ends` ends one, into the same place of `to`. Both have
-    /// [`PADDING`] entries more; what is in `from` afterwards is of no use.
+    /// Sorts each group of `from` into the same places of `to`. `ends` says where each group ends.
+    /// Both lists have [`PADDING`] additional entries. The content of `from` is undefined
+    /// afterwards.
     pub(crate) fn sort_groups(&mut self, from: &mut [u64], to: &mut [u64], ends: &[u32]) {
         #[cfg(target_arch = "x86_64")]
         if let Some(rank_sorter) = &mut self.rank_sorter {

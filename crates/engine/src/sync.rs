@@ -1,7 +1,8 @@
-//! What threads share: the standard library's types, or where the engine is modelled, loom's.
+//! The types that threads share: the standard library's, or those of loom if the engine is
+//! modelled.
 //!
-//! Loom runs a piece of code under every order of its memory accesses (`make loom`). The models are
-//! in `models`. They have the engine's own code and these types in place of the real ones.
+//! Loom runs a piece of code under every order of its memory accesses (`make loom`). The models in
+//! `models.rs` run the engine's own code on loom's types.
 
 #[cfg(not(loom))]
 pub(crate) use std::{
@@ -26,26 +27,28 @@ pub(crate) use loom::{
 #[cfg(loom)]
 pub(crate) use modelled::Instant;
 
-/// The pointer to what the cell holds.
+/// Returns a pointer to the content of the cell.
 #[cfg(not(loom))]
 #[inline(always)]
 pub(crate) fn pointer<T>(cell: &UnsafeCell<T>) -> *mut T {
     cell.get()
 }
 
-/// The pointer to what the cell holds. The model fails unless all accesses happened before this one.
+/// Returns a pointer to the content of the cell. The model fails unless all earlier accesses
+/// happened before this one.
 #[cfg(loom)]
 pub(crate) fn pointer<T>(cell: &UnsafeCell<T>) -> *mut T {
     cell.with_mut(|value| value)
 }
 
-/// Does nothing. The accesses around it are in one order that all threads agree on (`SeqCst`), which
-/// loom knows of fences alone.
+/// Does nothing. The accesses around it are sequentially consistent (`SeqCst`), which loom models
+/// for fences only.
 #[cfg(not(loom))]
 #[inline(always)]
 pub(crate) fn seq_cst_fence() {}
 
-/// Loom takes a sequentially consistent access for acquire and release: a fence stands for the rest.
+/// A fence. Loom treats a sequentially consistent access as acquire and release; the fence adds the
+/// rest.
 #[cfg(loom)]
 pub(crate) fn seq_cst_fence() {
     loom::sync::atomic::fence(Ordering::SeqCst);

@@ -1,100 +1,48 @@
+//! A window: the span of time that a device handles in one call, and what it can do in it.
+//!
+//! # The timeline of a window
+//!
+//! ```text
+//!                 base            until
+//!                  │   window w     │   window w+1   │   window w+2   │   later
+//!  ────────────────┼────────────────┼────────────────┼────────────────┼──────────> simulated time
+//!  arrivals of w       x  xx    x        y
+//!                      │        │        ^
+//!                      │        └────────┘ send: at the earliest one link delay later, and no
+//!                      │                   link between groups is shorter than a window
+//!                      ├──────────────────> mailbox slot w+1
+//!                      ├───────────────────────────────────> mailbox slot w+2
+//!                      └────────────────────────────────────────────────────> calendar
+//!
+//!  thread 0    begin_window   claim groups, advance their devices   steal   barrier   finish_window
+//!  thread 1    begin_window   claim groups, advance their devices           barrier   finish_window
+//!  ───────────────────────────────────────────────────────────────────────────────> real time
+//! ```
+//!
+//! 1. `begin_window`: each thread finds the groups of its own that are due in window `w`. Packets
+//!    from its calendar that are due in `w` go to their mailboxes.
+//! 2. Threads claim groups. Who has claimed a group empties the mailboxes of its devices in slot
+//!    `w`, sorts the arrivals and calls the devices ([`Device`](crate::Device) says in which
+//!    order).
+//! 3. A device takes its arrivals, inserts packets, and sends packets. A packet that arrives in
+//!    window `w+1` or `w+2` goes to a mailbox of that slot; one that arrives later is deferred to
+//!    the calendar of the receiver's thread. Within a group a packet may also arrive in window `w`.
+//! 4. All threads meet at the barrier. What they wrote is visible to all threads from then on.
+//! 5. `finish_window`: each thread reads what all reported, and so finds the next window: the first
+//!    one in which anything happens. All threads find the same.
+
 use crate::arena::{Fifo, Handle, Packets};
-use crate::arrival_key::{self, PortRotation, TieBreak};
+use crate::arrival_key::{self, PortRotation};
 use crate::buckets::{Bucketizer, Buckets};
 use crate::link::{Class, Link};
 use crate::mailbox::{LinkLane, MailSender};
 use std::hint::select_unpredictable;
 use units::Time;
 
-/// How many arrivals ahead packets are fetched.
+/// How many arrivals ahead packets are prefetched.
 pub(crate) const PREFETCH_DISTANCE: usize = 6;
 
-/// Something that acts: a host, a switch. It owns all its state.
-pub trait Device: Send {
-    /// What travels on links.
-    type Packet: Copy + Send;
-
-    /// Handles everything due before the window's end: its arrivals, in the order in which the
-    /// window gives them, and its own events. Returns the time of its next own event, at or after
-    /// the window's end, or [`Time::NEVER`].
-    fn advance(&mut self, window: &mut Window<'_, '_, Self::Packet>) -> Time;
-
-    /// Whether it wants to deal so many arrivals out.
-    #[inline]
-    fn wants_buckets(&self, _arrivals: usize) -> bool {
-        false
-    }
-
-    /// The same as [`advance`](Device::advance) with arrivals in no order, where it said that it
-    /// [`wants_buckets`](Device::wants_buckets) them out ([`Window::bucket`]). `None` where nothing has been done, and `advance`
-    /// shall do it; what is due before the first arrival may have been.
-    #[inline]
-    fn advance_bucketed(&mut self, _window: &mut Window<'_, '_, Self::Packet>) -> Option<Time> {
-        None
-    }
-
-    /// Where it is joined to the hub of its group ([`Layout::hubs`](crate::Layout::hubs)) alone: adds what may
-    /// have a device of the group send to another before `until`, at the places of both in the group. What is on
-    /// its way between them counts, too, as who got it may answer: it may be added by who made it, and taken off by
-    /// who got it, as all are asked. Where more than nothing comes together, a device is *tied*.
-    fn add_couplings(&self, _until: Time, couplings: &mut [i64]) {
-        couplings.iter_mut().for_each(|coupling| *coupling += 1);
-    }
-
-    /// Where it is the hub of its group: does of the window all that goes to devices of the group that are not tied,
-    /// with arrivals in no order. It keeps what goes to those that are ([`Window::keep_for_coupled`]) and elsewhere
-    /// ([`Window::keep_for_uplinks`]). `false` where it can't tell these apart, and `advance` shall do all; what is due before
-    /// the first arrival may have been done.
-    fn advance_downlinks(
-        &mut self,
-        _window: &mut Window<'_, '_, Self::Packet>,
-        _ties: &[i64],
-    ) -> bool {
-        false
-    }
-
-    /// After that, from time to time in the window: does all that goes to devices that are tied, with arrivals in
-    /// order, and keeps what goes elsewhere. Returns the time of its next own event there.
-    fn advance_coupled(&mut self, _window: &mut Window<'_, '_, Self::Packet>) -> Time {
-        unreachable!("who goes inward goes between")
-    }
-
-    /// After that: does the rest of the window, what goes elsewhere, with arrivals in no order.
-    fn advance_uplinks(&mut self, _window: &mut Window<'_, '_, Self::Packet>) -> Time {
-        unreachable!("who goes inward goes outward")
-    }
-
-    /// Has the processor fetch what [`advance`](Device::advance) will touch first; called shortly
-    /// before it, with the device itself at hand.
-    #[inline]
-    fn prefetch(&self, _arrivals: usize) {}
-
-    /// Where [ties](TieBreak::DeviceOrder) are so: sees the arrivals of a window before it is asked to
-    /// handle them, each once, and may put those of the same instant into another order.
-    #[inline]
-    fn reorder_arrivals(&mut self, _arrivals: &mut Arrivals<'_, '_, Self::Packet>) {}
-}
-
-/// Lets a device arrange the arrivals of a window that begins at `base`, where ties are so.
-#[inline(always)]
-pub(crate) fn reorder_arrivals<D: Device>(
-    device: &mut D,
-    tie_break: TieBreak,
-    packets: &Packets<'_, D::Packet>,
-    base: Time,
-    entries: &mut [u64],
-) {
-    if tie_break == TieBreak::DeviceOrder {
-        device.reorder_arrivals(&mut Arrivals {
-            packets,
-            base,
-            rotation: tie_break.rotation(),
-            entries,
-        });
-    }
-}
-
-/// The arrivals of a window, in order.
+/// The arrivals of a window, in order, for [`Device::reorder_arrivals`](crate::Device).
 pub struct Arrivals<'w, 'run, P: Copy + Send> {
     pub(crate) packets: &'w Packets<'run, P>,
     pub(crate) base: Time,
@@ -103,45 +51,42 @@ pub struct Arrivals<'w, 'run, P: Copy + Send> {
 }
 
 impl<P: Copy + Send> Arrivals<'_, '_, P> {
-    /// How many there are.
+    /// Number of arrivals.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
-    /// Whether there are none.
+    /// Whether there are no arrivals.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
-    /// Has the packets fetched that come some places after `index`: whoever looks at one after the
-    /// other need not wait for each.
+    /// Prefetches the packet that arrives some places after `index`. A loop that calls it for each
+    /// index does not wait for packets.
     #[inline]
     pub fn prefetch_ahead(&self, index: usize) {
         if let Some(&entry) = self.entries.get(index + PREFETCH_DISTANCE) {
             self.packets.prefetch(arrival_key::handle(entry));
         }
     }
-    /// When one arrives, at which port, and what.
+    /// Returns the time, the port and the packet of an arrival.
     #[inline]
     pub fn get(&self, index: usize) -> (Time, u16, &P) {
         let entry = self.entries[index];
         let time = arrival_key::time(entry, self.base);
-        (
-            time,
-            arrival_key::port(self.rotation, entry, time),
-            self.packets.peek(arrival_key::handle(entry)),
-        )
+        let port = arrival_key::port(self.rotation, entry, time);
+        (time, port, self.packets.peek(arrival_key::handle(entry)))
     }
-    /// Has two arrivals change places.
+    /// Swaps two arrivals. They must arrive at the same instant.
     pub fn swap(&mut self, a: usize, b: usize) {
         debug_assert_eq!(
             arrival_key::time(self.entries[a], self.base),
             arrival_key::time(self.entries[b], self.base),
-            "only arrivals of the same instant change places"
+            "only arrivals of the same instant may be swapped"
         );
         self.entries.swap(a, b);
     }
 }
 
-/// Where a packet arrived, told as far as it is asked for.
+/// Where an arrival stands among the others of its window. Its parts are decoded on request.
 #[derive(Clone, Copy)]
 pub struct ArrivalTag {
     time: Time,
@@ -149,48 +94,52 @@ pub struct ArrivalTag {
 }
 
 impl ArrivalTag {
-    /// The port.
+    /// The port at which the packet arrived.
     #[inline(always)]
     pub fn port<P: Copy + Send>(self, window: &Window<'_, '_, P>) -> u16 {
         arrival_key::port(window.sender.rotation, self.entry, self.time)
     }
-    /// Whether `next` arrives later.
+    /// Whether the packet of `next` arrives later, not at the same instant.
     #[inline(always)]
     pub fn is_strictly_before(self, next: u64) -> bool {
         arrival_key::is_later(next, self.entry)
     }
-    /// Whether nothing that is still to be taken arrives at the same instant.
+    /// Whether none of the remaining arrivals is at the same instant.
     #[inline(always)]
     pub fn is_last_of_instant<P: Copy + Send>(self, window: &Window<'_, '_, P>) -> bool {
-        // Whether there is another can't be guessed.
-        let coming = window.arrivals;
-        self.is_strictly_before(select_unpredictable(coming.is_empty(), &[u64::MAX][..], coming)[0])
+        // Selected without a branch: whether another arrival remains would be mispredicted.
+        let upcoming = window.arrivals;
+        let none = &[u64::MAX][..];
+        self.is_strictly_before(select_unpredictable(upcoming.is_empty(), none, upcoming)[0])
     }
 }
 
-/// A span of time as one device sees it.
+/// A span of time as one device sees it: what arrives, and where to send.
+///
+/// The [module](crate::window) has a drawing of its timeline.
 pub struct Window<'w, 'run, P: Copy + Send> {
-    /// Where packets live.
+    /// The packets of the run, by handle.
     pub packets: &'w mut Packets<'run, P>,
     pub(crate) base: Time,
     pub(crate) until: Time,
+    /// Entries of the arrivals that remain to be taken.
     pub(crate) arrivals: &'w [u64],
     pub(crate) sender: &'w mut MailSender<'run>,
-    /// The group that the device belongs to, where it has several devices.
+    /// Deliveries within the device's group, if the group is advanced step by step.
     pub(crate) group: Option<&'w mut GroupDelivery<'run>>,
     pub(crate) bucketizer: &'w mut Bucketizer,
     pub(crate) finished: &'w mut u64,
     pub(crate) records: &'w mut RecordBudget,
 }
 
-/// What devices record as the run goes on.
+/// How much devices have recorded, and when recording stopped.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RecordBudget {
-    /// Entries so far.
+    /// Entries recorded by this thread's devices.
     pub(crate) entries: u64,
     /// Bytes of memory that records take since they were last collected.
     pub(crate) held: u64,
-    /// From then on there is no room for more.
+    /// From this time on nothing may be recorded.
     pub(crate) recording_stopped_at: Time,
 }
 
@@ -198,30 +147,48 @@ impl RecordBudget {
     pub(crate) const NONE: RecordBudget =
         RecordBudget { entries: 0, held: 0, recording_stopped_at: Time::NEVER };
 
-    /// So many `entries` there are in all, before `end`, and there is `room` for so many.
-    pub(crate) fn limit(&mut self, entries: u64, room: u64, end: Time) {
-        if entries >= room {
-            self.recording_stopped_at =
-                self.recording_stopped_at.min(end.round_up(Time::from_us(1)));
+    /// Stops recording if all threads together recorded `max_records` entries before `end`.
+    pub(crate) fn limit(&mut self, entries: u64, max_records: u64, end: Time) {
+        if entries >= max_records {
+            let stop = end.round_up(Time::from_us(1));
+            self.recording_stopped_at = self.recording_stopped_at.min(stop);
         }
     }
 }
 
-/// Deliveries within a group.
+/// Packets between devices of a group that is advanced step by step.
 pub(crate) struct GroupDelivery<'run> {
     pub(crate) number: u32,
     pub(crate) group_of: &'run [u32],
-    /// End of the window: what arrives later goes by mail.
+    /// End of the engine's window. A packet that arrives later goes by mail.
     pub(crate) until: Time,
-    /// Arrivals within the window: (device, time, tail).
+    /// Packets that arrive within the window: device, time, and entry without the time.
     pub(crate) sent: Vec<(u32, Time, u64)>,
 }
 
 impl<'run, P: Copy + Send> Window<'_, 'run, P> {
-    /// The end of the window: events at this time or later wait.
+    /// The beginning of the window.
+    #[inline]
+    pub fn begin(&self) -> Time {
+        self.base
+    }
+
+    /// The end of the window. Events at this time or later must wait.
     #[inline]
     pub fn until(&self) -> Time {
         self.until
+    }
+
+    /// Whether anything arrives exactly at the beginning of the window. The arrivals may be
+    /// unsorted.
+    pub fn begins_with_arrival(&self) -> bool {
+        self.arrivals.iter().any(|&entry| arrival_key::time(entry, self.base) == self.base)
+    }
+
+    /// Number of arrivals that remain to be taken.
+    #[inline]
+    pub fn remaining_arrivals(&self) -> usize {
+        self.arrivals.len()
     }
 
     /// The time of the next arrival, or [`Time::NEVER`].
@@ -233,25 +200,46 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
         }
     }
 
-    /// Takes the next arrival: when, at which port, what.
+    /// Takes the next arrival. Returns its time, port and packet.
     #[inline]
     pub fn next_arrival(&mut self) -> Option<(Time, u16, Handle)> {
         if let Some(&ahead) = self.arrivals.get(PREFETCH_DISTANCE + 1) {
             self.packets.prefetch(arrival_key::handle(ahead));
         }
-        let (time, place, handle) = self.take_before(Time::NEVER)?;
-        Some((time, place.port(self), handle))
+        let (time, tag, handle) = self.take_before(Time::NEVER)?;
+        Some((time, tag.port(self), handle))
     }
 
-    /// The packet that arrives `places` after the next one: for whoever wants to have fetched what it
-    /// will need. No more than a few places ahead, as far as packets themselves are fetched.
+    /// Takes the next arrival if it is not later than `limit`. Returns its time, port and packet.
+    #[inline]
+    pub fn next_arrival_by(&mut self, limit: Time) -> Option<(Time, u16, Handle)> {
+        if self.next_arrival_time() > limit { None } else { self.next_arrival() }
+    }
+
+    /// Takes the next arrival if it is earlier than `limit`. Returns its time, tag and packet. It
+    /// prefetches nothing, unlike [`next_arrival`](Window::next_arrival).
+    #[inline(always)]
+    pub fn take_before(&mut self, limit: Time) -> Option<(Time, ArrivalTag, Handle)> {
+        let (&entry, rest) = self.arrivals.split_first()?;
+        let time = arrival_key::time(entry, self.base);
+        if time >= limit {
+            return None;
+        }
+        self.arrivals = rest;
+        // The mailbox owned the packet for this device. It passes the ownership on here.
+        Some((time, ArrivalTag { time, entry }, Handle::from_raw(arrival_key::handle(entry))))
+    }
+
+    /// Returns the packet that arrives `places` after the next one, for a device that prefetches
+    /// what it will need. `places` must be small: packets themselves are prefetched a few places
+    /// ahead.
     #[inline]
     pub fn peek_ahead(&self, places: usize) -> Option<&P> {
         self.arrivals.get(places).map(|&entry| self.packets.peek(arrival_key::handle(entry)))
     }
 
-    /// The packets that arrive next, `count` of them if there are so many, for whoever takes them with
-    /// [`take_before`](Window::take_before): it has those fetched that come after them.
+    /// Returns up to `count` packets that arrive next, and prefetches as many after them. The
+    /// device takes them by [`take_before`](Window::take_before).
     #[inline(always)]
     pub fn upcoming(&self, count: usize) -> impl Iterator<Item = &P> {
         let (now, later) = self.arrivals.split_at(count.min(self.arrivals.len()));
@@ -261,65 +249,40 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
         now.iter().map(|&entry| self.packets.peek(arrival_key::handle(entry)))
     }
 
-    /// Takes the next arrival if it comes before `limit`: when, where, what.
+    /// Puts the arrivals of the window into `buckets` buckets, each of them sorted. `bucket_of`
+    /// says to which bucket a packet belongs.
+    ///
+    /// Returns `None` if a packet belongs to none of them. A device that
+    /// [takes](Window::take_bucketed) one arrival must take all, each once. The list itself goes
+    /// back by [`recycle`](Window::recycle).
     #[inline(always)]
-    pub fn take_before(&mut self, limit: Time) -> Option<(Time, ArrivalTag, Handle)> {
-        let (&entry, rest) = self.arrivals.split_first()?;
-        let time = arrival_key::time(entry, self.base);
-        if time >= limit {
-            return None;
-        }
-        self.arrivals = rest;
-        // The box held the packet for this device, and gives it up here.
-        Some((time, ArrivalTag { time, entry }, Handle::from_raw(arrival_key::handle(entry))))
-    }
-
-    /// Its beginning.
-    #[inline]
-    pub fn begin(&self) -> Time {
-        self.base
-    }
-
-    /// Whether anything arrives at its beginning, in whatever order arrivals are.
-    pub fn begins_with_arrival(&self) -> bool {
-        self.arrivals.iter().any(|&entry| arrival_key::time(entry, self.base) == self.base)
-    }
-
-    /// How many arrivals are still to be taken.
-    #[inline]
-    pub fn remaining_arrivals(&self) -> usize {
-        self.arrivals.len()
-    }
-
-    /// Deals the arrivals of the window out into `groups` groups, in order within each, if each belongs to
-    /// one of them. Whoever [takes](Window::take_bucketed) one must take all, each once; the list
-    /// itself goes back by [`recycle`](Window::recycle).
-    #[inline(always)]
-    pub fn bucket(&mut self, groups: usize, group_of: impl FnMut(&P) -> u16) -> Option<Buckets> {
-        let complete = self.bucketizer.deal(self.packets, self.arrivals, groups, group_of);
+    pub fn bucket(&mut self, buckets: usize, bucket_of: impl FnMut(&P) -> u16) -> Option<Buckets> {
+        let complete = self.bucketizer.fill(self.packets, self.arrivals, buckets, bucket_of);
         complete.then(|| std::mem::take(&mut self.bucketizer.buckets))
     }
 
-    /// Takes back what was dealt out.
+    /// Takes back the list that [`bucket`](Window::bucket) returned, to use its memory again.
     #[inline]
     pub fn recycle(&mut self, buckets: Buckets) {
         self.bucketizer.buckets = buckets;
     }
 
-    /// Of what was dealt out, keeps a group that goes out of the group of devices
-    /// ([`Device::advance_downlinks`]): it is still to be taken.
+    /// Keeps a bucket whose packets leave the group for
+    /// [`advance_uplinks`](crate::Device::advance_uplinks). Its arrivals remain to be taken.
     #[inline]
-    pub fn keep_for_uplinks(&mut self, buckets: &Buckets, group: usize) {
-        self.bucketizer.kept.extend_from_slice(buckets.group(group));
+    pub fn keep_for_uplinks(&mut self, buckets: &Buckets, bucket: usize) {
+        self.bucketizer.kept.extend_from_slice(buckets.get(bucket));
     }
 
-    /// The same of what goes to a tied device.
+    /// Keeps a bucket whose packets go to a coupled device for
+    /// [`advance_coupled`](crate::Device::advance_coupled). Its arrivals remain to be taken.
     #[inline]
-    pub fn keep_for_coupled(&mut self, buckets: &Buckets, group: usize) {
-        self.bucketizer.for_coupled.extend_from_slice(buckets.group(group));
+    pub fn keep_for_coupled(&mut self, buckets: &Buckets, bucket: usize) {
+        self.bucketizer.for_coupled.extend_from_slice(buckets.get(bucket));
     }
 
-    /// Keeps the next arrival ([`Device::advance_coupled`]).
+    /// Keeps the next arrival, in [`advance_coupled`](crate::Device::advance_coupled), for
+    /// [`advance_uplinks`](crate::Device::advance_uplinks).
     #[inline]
     pub fn keep_next_for_uplinks(&mut self) {
         if let Some((&entry, rest)) = self.arrivals.split_first() {
@@ -328,76 +291,73 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
         }
     }
 
-    /// The packet of one of those that were dealt out.
+    /// Returns the packet of an arrival that is in a bucket.
     ///
     /// # Safety
-    /// `entry` is of this window's [`Buckets`], and has not been taken.
+    /// `entry` is in [`Buckets`] of this window, and has not been taken.
     #[inline(always)]
     pub unsafe fn peek_bucketed(&self, entry: u64) -> &P {
         self.packets.peek(arrival_key::handle(entry))
     }
 
-    /// The port at which one of them arrives.
+    /// Returns the port of an arrival that is in a bucket.
     #[inline(always)]
     pub fn port_of(&self, entry: u64) -> u16 {
         arrival_key::port(self.sender.rotation, entry, arrival_key::time(entry, self.base))
     }
 
-    /// Takes the first packet of a queue, if any `waits` there, else one that was dealt out. Which of both
-    /// need not be guessed.
+    /// Takes an arrival that is in a bucket. Returns its time, tag and packet.
     ///
     /// # Safety
-    /// `waits` says whether the queue has packets. Where it has none, the same as with
-    /// [`dealt`](Window::take_bucketed).
-    #[inline(always)]
-    pub unsafe fn pop_or_take(&self, queue: &mut Fifo, waits: bool, entry: u64) -> Handle {
-        queue.pop_or(self.packets, waits, arrival_key::handle(entry))
-    }
-
-    /// Takes one of those that were dealt out: when, where, what.
-    ///
-    /// # Safety
-    /// `entry` is of this window's [`Buckets`], and has not been taken. Who takes one takes all, none of them as
-    /// [`next_arrival`](Window::next_arrival), and does not answer [`advance_bucketed`](Device::advance_bucketed) by `None`.
+    /// `entry` is in [`Buckets`] of this window, and has not been taken. A device that takes one
+    /// arrival takes all of them, none of them by [`next_arrival`](Window::next_arrival), and does
+    /// not return `None` from [`advance_bucketed`](crate::Device::advance_bucketed).
     #[inline(always)]
     pub unsafe fn take_bucketed(&self, entry: u64) -> (Time, ArrivalTag, Handle) {
         let time = arrival_key::time(entry, self.base);
         (time, ArrivalTag { time, entry }, Handle::from_raw(arrival_key::handle(entry)))
     }
 
-    /// Takes the next arrival if it comes no later than `limit`.
-    #[inline]
-    pub fn next_arrival_by(&mut self, limit: Time) -> Option<(Time, u16, Handle)> {
-        if self.next_arrival_time() > limit { None } else { self.next_arrival() }
+    /// Takes the first packet of a queue if the queue has packets, else an arrival that is in a
+    /// bucket. Selects without a branch, because the outcome would be mispredicted.
+    ///
+    /// # Safety
+    /// `waits` says whether the queue has packets. If it has none, `entry` is taken: the conditions
+    /// of [`take_bucketed`](Window::take_bucketed) hold.
+    #[inline(always)]
+    pub unsafe fn pop_or_take(&self, queue: &mut Fifo, waits: bool, entry: u64) -> Handle {
+        queue.pop_or(self.packets, waits, arrival_key::handle(entry))
     }
 
-    /// Puts a packet on a link; it arrives at `arrival`, not before the window's end, or at the
-    /// earliest after the shortest delay inside the group where the peer belongs to it.
+    /// Sends a packet over a link.
+    ///
+    /// `arrival` must not be before the end of the window. If the receiver is in the same group, it
+    /// must be at least the group's shortest delay later than now.
     #[inline]
     pub fn send(&mut self, link: &mut Link, arrival: Time, class: Class, handle: Handle) {
         let (arrival, position) = link.position(arrival, class);
         self.send_as(link, arrival, class, position, handle);
     }
 
-    /// The same where no two packets of a class ever arrive over the link at the same instant: each
-    /// takes time.
+    /// Sends a packet like [`send`](Window::send) over a link on which no two packets of a class
+    /// ever arrive at the same instant, because each takes time to serialise.
     #[inline(always)]
     pub fn send_unique(&mut self, link: &Link, arrival: Time, class: Class, handle: Handle) {
         self.send_as(link, arrival, class, 0, handle);
     }
 
-    /// The way over a link, for [`send_on`](Window::send_on).
+    /// Returns the mailboxes at the end of a link, for [`send_on`](Window::send_on).
     #[inline]
     pub fn link_lane(&self, link: &Link) -> LinkLane<'run> {
         self.sender.link_lane(link)
     }
 
-    /// As [`send_unique`](Window::send_unique), where several packets go over one link.
+    /// Sends a packet like [`send_unique`](Window::send_unique), for a device that sends several
+    /// packets over one link and looks up the link's mailboxes once.
     #[inline(always)]
     pub fn send_on(&mut self, lane: &LinkLane<'run>, arrival: Time, class: Class, handle: Handle) {
-        let rotation = self.sender.rotation;
-        let tail =
-            arrival_key::tail(rotation, arrival, class as u8, lane.port, 0, handle.into_raw());
+        let (rotation, raw) = (self.sender.rotation, handle.into_raw());
+        let tail = arrival_key::tail(rotation, arrival, class as u8, lane.port, 0, raw);
         if self.sender.is_within_slots(arrival) {
             self.sender.put_by(lane, arrival, tail);
         } else {
@@ -407,14 +367,8 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
 
     #[inline(always)]
     fn send_as(&mut self, link: &Link, arrival: Time, class: Class, position: u8, handle: Handle) {
-        let tail = arrival_key::tail(
-            self.sender.rotation,
-            arrival,
-            class as u8,
-            link.port,
-            position,
-            handle.into_raw(),
-        );
+        let (rotation, raw) = (self.sender.rotation, handle.into_raw());
+        let tail = arrival_key::tail(rotation, arrival, class as u8, link.port, position, raw);
         if self.sender.is_within_slots(arrival) {
             self.sender.put(link.device, arrival, tail);
         } else {
@@ -422,7 +376,8 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
         }
     }
 
-    /// To a device of the group within the window, or far ahead.
+    /// Sends a packet that arrives within the window, at a device of the same group, or beyond the
+    /// mailbox slots.
     #[inline(never)]
     fn send_elsewhere(&mut self, device: u32, arrival: Time, tail: u64) {
         match self.group.as_deref_mut() {
@@ -434,13 +389,14 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
         }
     }
 
-    /// Counts units of the run's goal (messages delivered); the run may stop when all are done.
+    /// Counts units of the run's goal, for instance completed messages
+    /// ([`RunLimits::goal`](crate::RunLimits::goal)).
     #[inline]
     pub fn count_finished(&mut self, units: u64) {
         *self.finished += units;
     }
 
-    /// Counts entries that the device has recorded, and the bytes of memory that they take there
+    /// Counts entries that the device has recorded, and the bytes that they take in the device
     /// until they are collected ([`Collector`](crate::Collector)).
     #[inline]
     pub fn count_recorded(&mut self, entries: u64, bytes: u64) {
@@ -448,7 +404,8 @@ impl<'run, P: Copy + Send> Window<'_, 'run, P> {
         self.records.held += bytes;
     }
 
-    /// Whether there is room for more of them, in the whole window.
+    /// Whether the device may record more entries in this window
+    /// ([`RunLimits::max_records`](crate::RunLimits::max_records)).
     #[inline]
     pub fn may_record(&self) -> bool {
         self.base < self.records.recording_stopped_at

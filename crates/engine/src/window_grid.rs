@@ -1,20 +1,20 @@
-//! Windows: equal parts of a microsecond, so that every microsecond is the end of one.
+//! The grid of windows: equal parts of a microsecond, so that every microsecond ends a window.
 //!
-//! Runs stop at whole microseconds. Because windows never straddle one, where a run stops does not
-//! depend on how long its windows are, and so not on how devices are grouped.
+//! Runs stop at whole microseconds. No window extends across one, so the time at which a run stops
+//! does not depend on the length of its windows, and hence not on how devices are grouped.
 
 use units::Time;
 
 const MICROSECOND: u64 = 1_000_000;
 
-/// The microsecond cut into equal windows, none longer than the lookahead.
+/// A microsecond divided into equal windows, none longer than the lookahead.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grid {
     parts: u64,
 }
 
 impl Grid {
-    /// The coarsest grid whose windows are no longer than `lookahead`.
+    /// Makes the coarsest grid whose windows are no longer than `lookahead`.
     pub(crate) fn new(lookahead: Time) -> Grid {
         assert!(lookahead > Time::ZERO, "links between groups take time");
         let mut parts = MICROSECOND.div_ceil(lookahead.ps().min(MICROSECOND));
@@ -24,7 +24,7 @@ impl Grid {
         Grid { parts }
     }
 
-    /// When window `index` begins.
+    /// Returns when window `index` begins.
     #[inline]
     pub(crate) fn start(self, index: u64) -> Time {
         if self.parts == 1 {
@@ -34,7 +34,7 @@ impl Grid {
         Time::from_ps(whole * MICROSECOND + part * MICROSECOND / self.parts)
     }
 
-    /// The window that `time` falls into.
+    /// Returns the index of the window that contains `time`.
     #[inline]
     pub(crate) fn window_of(self, time: Time) -> u64 {
         let (whole, rest) = (time.ps() / MICROSECOND, time.ps() % MICROSECOND);

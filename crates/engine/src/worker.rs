@@ -1,36 +1,46 @@
-//! What is done in each window: its own groups and what others leave it.
+//! A worker: what one thread does in each window.
+//!
+//! In each window it finds the groups that are due (`worker/schedule.rs`), claims them one by one
+//! (`worker/claim.rs`), advances their devices (here for groups of one device, `worker/group.rs`
+//! and `worker/hub.rs` for others), and reports to the other workers (`worker/report.rs`).
 
 mod claim;
 mod group;
 mod hub;
+mod report;
+mod schedule;
 
+use self::group::{Inbox, indices_in_groups};
+pub(crate) use self::report::WorkerReport;
 use crate::arena::{Arena, Packets};
-use crate::arrival_key;
 use crate::barrier::Barrier;
 use crate::buckets::Bucketizer;
+use crate::config::{Collector, Layout, Outcome, Progress, ProgressCallback};
+use crate::device::{Device, reorder_arrivals};
 use crate::group_range::GroupRange;
 use crate::mailbox::{DeferredPacket, MailSender, Mailboxes, PhaseCell, SLOTS};
-use crate::run::{Collector, Layout, Outcome, Progress, ProgressCallback};
 use crate::sync::{AtomicBool, AtomicU64, Ordering};
-use crate::window::{Device, RecordBudget, Window, reorder_arrivals};
+use crate::window::{RecordBudget, Window};
 use crate::window_grid::Grid;
-use group::{Inbox, places};
+use crossbeam_utils::CachePadded;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::Range;
 use units::Time;
 
-/// What all threads see of a run.
+/// What all workers of a run share.
 pub(crate) struct RunShared<'a, D: Device> {
     pub(crate) devices: &'a [PhaseCell<D>],
     pub(crate) layout: &'a Layout,
+    /// The group of each device.
     pub(crate) group_of: &'a [u32],
+    /// The thread that owns each device.
     pub(crate) owner: &'a [u16],
     pub(crate) mailboxes: &'a Mailboxes,
-    /// By thread.
-    pub(crate) ranges: &'a [GroupRange],
-    /// By device, where its group has several: when it wants to be worked next, ps. Written by who works
-    /// the group.
+    /// For each thread, the groups that it has to run in the current window.
+    pub(crate) ranges: &'a [CachePadded<GroupRange>],
+    /// The time of each device's next event, ps, if its group has several devices. Written by the
+    /// thread that has claimed the group.
     pub(crate) device_wake: &'a [AtomicU64],
     pub(crate) arena: &'a Arena<D::Packet>,
     pub(crate) barrier: &'a Barrier,
@@ -38,10 +48,11 @@ pub(crate) struct RunShared<'a, D: Device> {
     pub(crate) goal: Option<u64>,
     pub(crate) max_records: u64,
     pub(crate) stop: Time,
-    pub(crate) reports: &'a [WorkerReport],
+    /// By thread.
+    pub(crate) reports: &'a [CachePadded<WorkerReport>],
     pub(crate) watch: ProgressCallback<'a>,
     pub(crate) collector: Collector<'a, D>,
-    /// The collector takes no more.
+    /// Whether the collector takes no more records.
     pub(crate) refused: &'a AtomicBool,
 }
 
@@ -64,82 +75,69 @@ impl<D: Device> RunShared<'_, D> {
     }
 }
 
-/// What a thread tells the others at the end of a window. Two of each, used in turn, so that a slow
-/// reader is not overtaken.
-#[derive(Default)]
-#[repr(align(128))]
-pub(crate) struct WorkerReport {
-    next: [AtomicU64; 2],
-    finished: [AtomicU64; 2],
-    delivered: [AtomicU64; 2],
-    recorded: [AtomicU64; 2],
-    held: [AtomicU64; 2],
-    cancel: [AtomicBool; 2],
-}
-
-/// Windows for which groups that want to be worked are listed, the one at hand among them.
+/// Windows that have a list of due groups: the current one and the next three.
 const NEAR_WINDOWS: usize = 4;
 
-/// Stands for the devices of a group that has not one alone.
+/// Stands for the device of a group that has several.
 const NOT_SINGLE: u32 = u32::MAX;
 
-/// What one thread does in each window; another may do it in its stead. They lie side by side, and no two
-/// share a cache line.
-#[repr(align(128))]
+/// The state of one thread's part of a run. In a solo period the first thread runs all workers.
 pub(crate) struct Worker<'a, D: Device> {
     shared: RunShared<'a, D>,
     thread: usize,
     packets: Packets<'a, D::Packet>,
-    /// The device of each group that has one alone, else [`NOT_SINGLE`].
+    /// The device of each group that has only one, else [`NOT_SINGLE`].
     single_device: Vec<u32>,
-    /// When each group wants to be worked next, by group. Groups of other threads stay unused.
+    /// Time of the next event of each group. Groups of other threads are unused.
     wake: Vec<Time>,
-    /// By window, the one at hand and those after it in turn: groups that wanted to be worked then. Some
-    /// may want otherwise by now, and are in another list, too.
+    /// Groups by the window of their next event, for the near windows in turn. An entry may be
+    /// outdated: then `wake` differs, and the group is in another list, too.
     near_groups: [Vec<u32>; NEAR_WINDOWS],
-    /// When these windows end.
+    /// When the near windows end.
     ends: [Time; NEAR_WINDOWS],
-    /// The earliest entry of each group in `later`.
+    /// The earliest entry of each group in `far_groups`.
     queued_at: Vec<Time>,
-    /// Groups that want to be worked after these windows.
+    /// Groups whose next event is after the near windows.
     far_groups: BinaryHeap<Reverse<(Time, u32)>>,
-    /// A bit for each group that is to be worked in this window.
+    /// One bit for each group: whether it is due in this window.
     listed: Vec<u64>,
-    /// Windows so far.
+    /// Number of windows so far.
     windows: u64,
-    /// It takes from others: all have a core. Else who gets one does well to work what it has at hand.
+    /// Whether it steals groups: only if each thread has a core. Otherwise a thread that gets a
+    /// core should run its own groups, which are in its cache.
     steals: bool,
-    /// Places in a share, mostly its own, that it has taken and not begun.
+    /// Indices of groups that it has claimed and not run yet, in the range of thread
+    /// `claimed_from`.
     claimed: Range<u32>,
     claimed_from: usize,
-    /// Groups of others that this thread worked in this window: when the first of them wants to be
-    /// worked next.
+    /// The earliest next event of the groups that it stole in this window.
     next_elsewhere: Time,
-    /// Packets due beyond the mailboxes, by window.
+    /// Packets that arrive beyond the mailbox slots, by window.
     calendar: BTreeMap<u64, Vec<DeferredPacket>>,
     arrivals: Vec<u64>,
     bucketizer: Bucketizer,
-    /// For groups of several devices: one for each device of the group at work,
+    /// For a group of several devices: the arrivals of each device, by its index in the group.
     inbox: Vec<Inbox>,
-    /// its place among them by device,
-    place: Vec<u32>,
-    /// what they sent to each other in a step,
+    /// The index of each device in its group.
+    index_in_group: Vec<u32>,
+    /// For a group of several devices: what they sent to each other in a step.
     sent: Vec<(u32, Time, u64)>,
-    /// and by place what ties them.
+    /// For a group with a hub: the couplings of each device, by its index in the group.
     couplings: Vec<i64>,
     finished: u64,
     delivered: u64,
-    /// Its own entries, and when those of all leave no room.
+    /// Entries that its devices recorded, and when recording stopped.
     records: RecordBudget,
-    /// Records of all take so much memory that they are to be collected.
+    /// Whether the records of all workers take so much memory that they must be collected.
     must_collect: bool,
-    /// The window at hand.
+    /// Index of the current window.
     window: u64,
-    /// When the last one that was worked ends, or the run.
+    /// End of the last window that was run, or of the run.
     end: Time,
-    /// In the window before it posted into the one after the window at hand.
+    /// Whether it sent, in the last window, a packet that arrives in the window after the current
+    /// one.
     carried: bool,
-    /// What all had done when last they met.
+    /// Progress of all workers at the last barrier.
     seen: Progress,
     cancelled: bool,
     over: bool,
@@ -159,7 +157,7 @@ impl<'a, D: Device> Worker<'a, D> {
                 .map(|devices| if let &[device] = devices.as_slice() { device } else { NOT_SINGLE })
                 .collect(),
             wake: vec![Time::ZERO; groups],
-            // Everybody gets a first window, in which it says when it wants the next.
+            // Each group is due in the first window, and returns the time of its next event.
             near_groups: [(0..groups as u32).filter(mine).collect(), vec![], vec![], vec![]],
             ends: [Time::ZERO; NEAR_WINDOWS],
             queued_at: vec![Time::NEVER; groups],
@@ -174,7 +172,7 @@ impl<'a, D: Device> Worker<'a, D> {
             arrivals: Vec::new(),
             bucketizer: Bucketizer::new(),
             inbox: (0..largest).map(|_| Inbox::default()).collect(),
-            place: places(shared.layout, shared.devices.len()),
+            index_in_group: indices_in_groups(shared.layout, shared.devices.len()),
             sent: Vec::new(),
             couplings: Vec::new(),
             finished: 0,
@@ -192,12 +190,12 @@ impl<'a, D: Device> Worker<'a, D> {
         }
     }
 
-    /// Whether the run goes on.
+    /// Whether the run continues.
     pub(crate) fn should_continue(&self) -> bool {
         !self.over
     }
 
-    /// How the run ended.
+    /// Returns how the run ended.
     pub(crate) fn outcome(&self) -> Outcome {
         let end = self.end.min(self.shared.stop);
         let Progress { finished, .. } = self.seen;
@@ -205,12 +203,12 @@ impl<'a, D: Device> Worker<'a, D> {
         Outcome { end, finished, cancelled: self.cancelled, recording_stopped_at }
     }
 
-    /// The free slots for packets that it had in stock, when the run is over.
+    /// Returns its free packet slots after the run.
     pub(crate) fn into_free_slots(self) -> Vec<u32> {
         self.packets.into_free_slots()
     }
 
-    /// Begins the window at hand: lays out what is to be worked.
+    /// Begins the current window: publishes the groups that are due.
     pub(crate) fn begin_window(&mut self) {
         self.windows += 1;
         let (window, grid) = (self.window, self.shared.grid);
@@ -218,12 +216,12 @@ impl<'a, D: Device> Worker<'a, D> {
         self.collect_due_groups(window, self.parity() ^ 1);
     }
 
-    /// Of the windows so far.
+    /// Parity of the number of windows so far.
     fn parity(&self) -> usize {
         (self.windows & 1) as usize
     }
 
-    /// Works what it has laid out, or where it is alone what all have, and reports.
+    /// Runs groups that are due, and reports. Runs the groups of all workers if it is `alone`.
     pub(crate) fn run_window(&mut self, alone: bool) {
         let (window, parity) = (self.window, self.parity());
         let next_slots = [(window + 1) as usize % SLOTS, (window + 2) as usize % SLOTS];
@@ -234,7 +232,7 @@ impl<'a, D: Device> Worker<'a, D> {
             thread: self.thread,
             rotation: self.shared.layout.tie_break.rotation(),
             ends,
-            reach: (ends[2] - ends[0]).ps(),
+            span_ps: (ends[2] - ends[0]).ps(),
             next_slots,
             rows: next_slots.map(|slot| self.shared.mailboxes.row(slot, self.thread)),
             parity,
@@ -245,10 +243,11 @@ impl<'a, D: Device> Worker<'a, D> {
         let from = self.shared.grid.start(window);
         self.next_elsewhere = Time::NEVER;
         let (mut this, mut next) = (None, None);
-        // What is taken is worked: nothing more is taken after a vain try.
+        // A pipeline of three groups: one is run while the next two are prefetched. They lie far
+        // apart in memory, and running one takes longer than a prefetch. Nothing is claimed after
+        // the first failure.
         let mut finds = true;
         while finds || next.is_some() || this.is_some() {
-            // Far apart in memory, and each is worked for longer than a fetch takes.
             let later = if finds { self.claim_group(alone) } else { None };
             finds = later.is_some();
             if let Some(group) = later {
@@ -267,7 +266,8 @@ impl<'a, D: Device> Worker<'a, D> {
         self.report(parity, self.next_event(&sender));
     }
 
-    /// Goes on to the next window, when all have reported: where anything happens again, the same for all.
+    /// Goes on to the next window in which anything happens, which is equal for all workers. Called
+    /// when all have reported.
     pub(crate) fn finish_window(&mut self) {
         let RunShared { grid, stop, goal, .. } = self.shared;
         let next = self.read_reports(self.parity());
@@ -278,15 +278,16 @@ impl<'a, D: Device> Worker<'a, D> {
         }
         let before = self.window;
         self.window = (before + 1).max(match next {
-            // Nothing will ever happen: a goal can't be reached any more.
+            // Nothing will ever happen, so the goal cannot be reached any more.
             Time::NEVER if is_reached => before + 1,
             Time::NEVER => grid.window_of(stop),
             next => grid.window_of(next),
         });
-        // A window that was skipped to empties its own slot; there is nothing in the others.
+        // If windows were skipped, the other slots are empty.
         self.carried &= self.window == before + 1;
         let start = grid.start(self.window);
-        // A reached goal ends the run at the microsecond, whatever happens or does not happen then.
+        // If the goal is reached, the run ends at the microsecond, whether anything happens then or
+        // not.
         if is_reached {
             self.end = self.end.round_up(Time::from_us(1));
             self.over = start >= self.end;
@@ -296,26 +297,26 @@ impl<'a, D: Device> Worker<'a, D> {
         self.over |= start >= stop || self.cancelled;
     }
 
-    /// Whether records are to be collected before the run goes on: the same for all.
+    /// Whether records must be collected before the run continues, which is equal for all workers.
     pub(crate) fn must_collect(&self) -> bool {
         self.must_collect && !self.over
     }
 
-    /// Has the records of all devices collected.
+    /// Lets the collector take the records of all devices.
     ///
     /// # Safety
-    /// No other thread touches a device meanwhile.
+    /// No other thread touches a device during the call.
     #[cold]
     pub(crate) unsafe fn collect_records(&self) {
         let RunShared { devices, collector, refused, .. } = self.shared;
-        // SAFETY: as the caller says; each device is given out once.
+        // SAFETY: no other thread touches a device, and each is given out once.
         let mut all = devices.iter().map(|device| unsafe { device.get() });
         if !(collector.collect)(&mut all, self.ends[0]) {
             refused.store(true, Ordering::Relaxed);
         }
     }
 
-    /// The records of all devices have been collected.
+    /// Called when the records of all devices have been collected.
     #[cold]
     pub(crate) fn records_collected(&mut self) {
         (self.must_collect, self.records.held) = (false, 0);
@@ -324,99 +325,14 @@ impl<'a, D: Device> Worker<'a, D> {
         }
     }
 
-    /// The groups to work in this window: those that got mail and those that want to.
-    fn collect_due_groups(&mut self, window: u64, parity: usize) {
-        let RunShared { mailboxes, grid, .. } = self.shared;
-        let slot = window as usize % SLOTS;
-        for from in 0..self.shared.reports.len() {
-            // SAFETY: lists of the last window for this thread; their writer is past the barrier
-            // and writes lists of the other parity now.
-            let deferred = unsafe { mailboxes.deferred(parity, from, self.thread).get() };
-            for entry in deferred.drain(..) {
-                self.calendar.entry(grid.window_of(entry.time)).or_default().push(entry);
-            }
-        }
-        while let Some(due) = self.calendar.first_entry()
-            && *due.key() <= window
-        {
-            debug_assert_eq!(*due.key(), window, "a packet was overtaken by time");
-            let start = grid.start(window);
-            for packet in due.remove() {
-                // SAFETY: in its own window, a box that this thread sends to itself through is
-                // touched by this thread alone.
-                let mailbox = unsafe { mailboxes.mailbox(slot, self.thread, packet.device).get() };
-                mailbox.push(arrival_key::entry((packet.time - start).ps(), packet.tail));
-                mark_listed(&mut self.listed, self.shared.group_of[packet.device as usize]);
-            }
-        }
-        for from in 0..self.shared.reports.len() {
-            // SAFETY: the lists of this window's slot are complete since the last barrier.
-            let touched = unsafe { mailboxes.touched(slot, from, self.thread).get() };
-            for device in touched.drain(..) {
-                mark_listed(&mut self.listed, self.shared.group_of[device as usize]);
-            }
-        }
-        for by in 0..self.shared.reports.len() {
-            // SAFETY: lists of the last window for this thread; their writer is past the barrier
-            // and writes lists of the other parity now.
-            let returned = unsafe { mailboxes.returned_groups(parity, by, self.thread).get() };
-            for (group, wake) in returned.drain(..) {
-                self.set_wake(group, wake);
-            }
-        }
-        let end = self.ends[0];
-        for group in self.near_groups[window as usize % NEAR_WINDOWS].drain(..) {
-            if self.wake[group as usize] < end {
-                mark_listed(&mut self.listed, group);
-            }
-        }
-        while let Some(&Reverse((time, group))) = self.far_groups.peek()
-            && time < end
-        {
-            self.far_groups.pop();
-            self.queued_at[group as usize] = Time::NEVER;
-            if self.wake[group as usize] < end {
-                mark_listed(&mut self.listed, group);
-            } else {
-                self.schedule_far(group, self.wake[group as usize]);
-            }
-        }
-        // Neighbours in memory one after the other: they share pages, and mostly a pod.
-        let words = self.listed.iter_mut().enumerate();
-        let groups =
-            words.flat_map(|(word, bits)| set_bits(std::mem::take(bits), word as u32 * 64));
-        self.shared.ranges[self.thread].publish(self.windows, groups);
-    }
-
-    /// `group` wants to be worked next at `wake`.
-    #[inline]
-    fn set_wake(&mut self, group: u32, wake: Time) {
-        self.wake[group as usize] = wake;
-        // In how many windows can't be guessed.
-        let ahead = self.ends.iter().filter(|&&end| end <= wake).count();
-        if ahead < NEAR_WINDOWS {
-            self.near_groups[(self.window as usize + ahead) % NEAR_WINDOWS].push(group);
-        } else if wake != Time::NEVER {
-            self.schedule_far(group, wake);
-        }
-    }
-
-    /// Has `group` worked again when `time` comes.
-    #[inline]
-    fn schedule_far(&mut self, group: u32, time: Time) {
-        if time < self.queued_at[group as usize] {
-            self.queued_at[group as usize] = time;
-            self.far_groups.push(Reverse((time, group)));
-        }
-    }
-
-    /// The device of a group that has one alone.
+    /// Returns the device of a group that has only one.
     #[inline]
     fn single_device(&self, group: u32) -> Option<u32> {
         let device = self.single_device[group as usize];
         (device != NOT_SINGLE).then_some(device)
     }
 
+    /// Runs the window of a group that it has claimed.
     fn run_group(&mut self, group: u32, window: u64, from: Time, sender: &mut MailSender<'a>) {
         let wake = match self.single_device(group) {
             Some(device) => self.advance_single(device, window, from, sender),
@@ -433,7 +349,7 @@ impl<'a, D: Device> Worker<'a, D> {
         let owner = usize::from(self.shared.layout.owner[group as usize]);
         if owner != self.thread {
             self.next_elsewhere = self.next_elsewhere.min(wake);
-            // SAFETY: this thread alone writes its lists of this parity in this window.
+            // SAFETY: only this thread writes its lists of this parity in this window.
             unsafe { sender.mailboxes.returned_groups(sender.parity, self.thread, owner).get() }
                 .push((group, wake));
             return;
@@ -441,6 +357,7 @@ impl<'a, D: Device> Worker<'a, D> {
         self.set_wake(group, wake);
     }
 
+    /// Runs the window of a group that has one device. Returns the time of its next event.
     #[inline]
     fn advance_single(
         &mut self,
@@ -457,6 +374,8 @@ impl<'a, D: Device> Worker<'a, D> {
         wake
     }
 
+    /// Advances a device through a whole window, in buckets if it wants to, else in order. Returns
+    /// the time of its next event.
     #[inline(always)]
     fn advance_device(
         &mut self,
@@ -466,7 +385,7 @@ impl<'a, D: Device> Worker<'a, D> {
         sender: &mut MailSender<'a>,
     ) -> Time {
         self.delivered += arrivals.len() as u64;
-        // SAFETY: a group is worked by who took it, once in a window.
+        // SAFETY: this thread has claimed the device's group in this window.
         let this = unsafe { self.shared.devices[device as usize].get() };
         if this.wants_buckets(arrivals.len())
             && let Some(wake) = this.advance_bucketed(&mut self.window_of(arrivals, span, sender))
@@ -478,7 +397,7 @@ impl<'a, D: Device> Worker<'a, D> {
         this.advance(&mut self.window_of(arrivals, span, sender))
     }
 
-    /// The window at hand, from when until when, as a device sees it that has it for itself.
+    /// Returns the window as a device sees it that is advanced through all of it.
     #[inline]
     fn window_of<'w>(
         &'w mut self,
@@ -498,75 +417,4 @@ impl<'a, D: Device> Worker<'a, D> {
             records: &mut self.records,
         }
     }
-
-    /// The earliest time at which anything this thread knows of will happen.
-    fn next_event(&self, sender: &MailSender<'_>) -> Time {
-        let mut next = match sender.posted {
-            // Nothing can be earlier.
-            [true, _] => return sender.ends[0],
-            [false, true] => sender.ends[1],
-            [false, false] => sender.earliest_deferred,
-        };
-        next = next.min(self.next_elsewhere);
-        for &group in self.near_groups.iter().flatten() {
-            next = next.min(self.wake[group as usize]);
-        }
-        if let Some(&Reverse((time, _))) = self.far_groups.peek() {
-            next = next.min(time);
-        }
-        if let Some((&window, _)) = self.calendar.first_key_value() {
-            next = next.min(self.shared.grid.start(window));
-        }
-        next
-    }
-
-    /// Says what the others must know to go on.
-    fn report(&mut self, parity: usize, next: Time) {
-        let RunShared { reports, watch, .. } = self.shared;
-        let report = &reports[self.thread];
-        report.next[parity].store(next.ps(), Ordering::Relaxed);
-        report.finished[parity].store(self.finished, Ordering::Relaxed);
-        report.delivered[parity].store(self.delivered, Ordering::Relaxed);
-        report.recorded[parity].store(self.records.entries, Ordering::Relaxed);
-        report.held[parity].store(self.records.held, Ordering::Relaxed);
-        let cancel = self.thread == 0 && !watch(self.seen);
-        report.cancel[parity].store(cancel, Ordering::Relaxed);
-    }
-
-    /// What all have done, and the next event of all.
-    fn read_reports(&mut self, parity: usize) -> Time {
-        let mut next = u64::MAX;
-        let (mut finished, mut delivered, mut recorded, mut held) = (0, 0, 0, 0);
-        for report in self.shared.reports {
-            next = next.min(report.next[parity].load(Ordering::Relaxed));
-            finished += report.finished[parity].load(Ordering::Relaxed);
-            delivered += report.delivered[parity].load(Ordering::Relaxed);
-            recorded += report.recorded[parity].load(Ordering::Relaxed);
-            held += report.held[parity].load(Ordering::Relaxed);
-            self.cancelled |= report.cancel[parity].load(Ordering::Relaxed);
-        }
-        self.seen.finished = finished;
-        self.seen.packets_delivered = delivered;
-        self.records.limit(recorded, self.shared.max_records, self.end);
-        self.must_collect = held > self.shared.collector.max_held_bytes;
-        if next != u64::MAX {
-            self.seen.time = Time::from_ps(next);
-        }
-        Time::from_ps(next)
-    }
-}
-
-/// The bits that are set, counted from `first`.
-fn set_bits(mut bits: u64, first: u32) -> impl Iterator<Item = u32> {
-    std::iter::from_fn(move || {
-        let bit = (bits != 0).then(|| first + bits.trailing_zeros());
-        bits &= bits.wrapping_sub(1);
-        bit
-    })
-}
-
-/// Has `group` worked in this window.
-#[inline]
-fn mark_listed(listed: &mut [u64], group: u32) {
-    listed[group as usize / 64] |= 1 << (group % 64);
 }

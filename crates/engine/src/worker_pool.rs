@@ -1,74 +1,73 @@
-//! The threads of a run, and whose work each of them does.
+//! The threads of a run, and which of them does whose work.
 //!
-//! Each thread does one worker's, window after window, and waits for the others in between. Where one
-//! of them has lost its core to another process, each window takes as long as the system lets it wait.
-//! Then the first thread does everybody's work for a spell, on the one core that it needs, and the others
-//! sleep. It does so at the beginning, too, until they have come, and as long as other processes leave no
-//! more than that core. No result depends on who does it.
+//! Normally each thread runs its own worker, window after window, and waits for the others at the
+//! barrier in between. In a *solo period* the first thread runs all workers and the others sleep
+//! ([`solo_policy`](crate::solo_policy) decides when). The first thread also works alone at the
+//! start of a run, until the others have started. No result depends on which thread does the work.
 
 use crate::barrier::{Barrier, Poisoned};
+use crate::device::Device;
 use crate::mailbox::PhaseCell;
-use crate::solo_policy;
+use crate::solo_policy::{FIRST_SOLO, LOAD_CHECK_INTERVAL, SoloPolicy, only_one_core_free};
 use crate::sync::{AtomicBool, AtomicU64, Instant, Ordering};
-use crate::window::Device;
 use crate::worker::Worker;
+use crossbeam_utils::CachePadded;
 use std::time::Duration;
-
-/// One thread works alone for so many times what was lost. In the end all try again, which where the
-/// core is still taken loses as much once more.
-const SOLO_FACTOR: u32 = 128;
-/// No spell is longer, so that it is soon noticed that the core is free again.
-const MAX_SOLO: Duration = Duration::from_secs(1);
-/// The spell at the beginning where other processes seem to leave one core: one that had work for a moment
-/// has none by then.
-const FIRST_SOLO: Duration = Duration::from_micros(500);
-/// How often it looks after a spell whether there is more than one core. A look takes some 20 us.
-const LOAD_CHECK_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The workers of a run, one for each thread.
 pub(crate) struct WorkerPool<'a, D: Device> {
-    workers: Vec<PhaseCell<Worker<'a, D>>>,
+    workers: Vec<CachePadded<PhaseCell<Worker<'a, D>>>>,
     barrier: &'a Barrier,
-    /// The longest wait for a thread without a core since the first thread looked, ns.
+    /// The longest wait for a thread without a core since the first thread asked last, ns.
     lost: AtomicU64,
-    /// Whether the first thread goes on alone, by parity of the window.
+    /// Whether a solo period begins after the window, by parity of the window.
     alone: [AtomicBool; 2],
-    /// Other processes left one core when the run began.
+    /// Whether the first thread may work alone.
+    may_go_solo: bool,
+    /// Whether the run begins with a solo period: only one core was free.
     starts_solo: bool,
 }
 
 impl<'a, D: Device> WorkerPool<'a, D> {
-    pub(crate) fn new(workers: Vec<Worker<'a, D>>, barrier: &'a Barrier) -> WorkerPool<'a, D> {
+    /// Makes a pool. `solo_periods` is [`Layout::solo_periods`](crate::Layout::solo_periods).
+    pub(crate) fn new(
+        workers: Vec<Worker<'a, D>>,
+        barrier: &'a Barrier,
+        solo_periods: bool,
+    ) -> WorkerPool<'a, D> {
+        let may_go_solo = solo_periods && barrier.has_core_each();
+        let padded = |worker| CachePadded::new(PhaseCell::new(worker));
         WorkerPool {
-            workers: workers.into_iter().map(PhaseCell::new).collect(),
+            workers: workers.into_iter().map(padded).collect(),
             barrier,
             lost: AtomicU64::new(0),
             alone: Default::default(),
-            starts_solo: barrier.has_core_each() && solo_policy::only_one_core_free(),
+            may_go_solo,
+            starts_solo: may_go_solo && only_one_core_free(),
         }
     }
 
-    /// The workers, when the run is over.
+    /// Returns the workers after the run.
     pub(crate) fn into_workers(self) -> Vec<Worker<'a, D>> {
-        self.workers.into_iter().map(PhaseCell::into_inner).collect()
+        self.workers.into_iter().map(|worker| worker.into_inner().into_inner()).collect()
     }
 
-    /// What a thread does from the beginning of the run to its end.
+    /// What each thread does from the beginning of the run to its end.
     pub(crate) fn run(&self, thread: usize) -> Result<(), Poisoned> {
         let begun = Instant::now();
         let mut solo_periods = 0;
         if self.starts_solo {
             solo_periods += 1;
             self.run_solo_period(thread, solo_periods, FIRST_SOLO);
-        } else if thread == 0 && self.barrier.has_core_each() {
-            self.begin();
+        } else if thread == 0 && self.may_go_solo {
+            self.run_until_others_start();
         }
-        // A spell is no reason to be patient.
+        // A solo period was no work of this thread's, so it does not lengthen the spin time.
         self.barrier.wait(if solo_periods == 0 { begun } else { Instant::now() })?;
-        let mut policy = SoloPolicy::new(self.workers.len());
+        let mut policy = SoloPolicy::new(self.workers.len(), self.may_go_solo);
         for window in 0_usize.. {
-            // SAFETY: a thread touches its own worker, but while the first thread works alone: then the
-            // others do nothing between two meetings.
+            // SAFETY: a thread touches its own worker only. While the first thread works alone, the
+            // others touch no worker: they sleep between two barriers.
             let worker = || unsafe { self.workers[thread].get() };
             if !worker().should_continue() {
                 break;
@@ -86,8 +85,8 @@ impl<'a, D: Device> WorkerPool<'a, D> {
                 worker().finish_window();
                 if worker().must_collect() {
                     if thread == 0 {
-                        // SAFETY: devices are worked between `open` and the meeting before, and the
-                        // others wait at the next one.
+                        // SAFETY: devices are touched between `begin_window` and the barrier above
+                        // only, and the others wait at the barrier below.
                         unsafe { worker().collect_records() };
                     }
                     self.barrier.wait(Instant::now())?;
@@ -109,9 +108,9 @@ impl<'a, D: Device> WorkerPool<'a, D> {
         Ok(())
     }
 
-    /// The first thread begins before the others come: it may be milliseconds until the system gives them a
-    /// core.
-    fn begin(&self) {
+    /// Runs windows on the first thread until the others have started. The operating system may
+    /// take milliseconds to give them a core.
+    fn run_until_others_start(&self) {
         while self.should_continue()
             && !self.barrier.all_others_wait()
             && !self.barrier.is_poisoned()
@@ -120,7 +119,8 @@ impl<'a, D: Device> WorkerPool<'a, D> {
         }
     }
 
-    /// The first thread works alone for so long, the others rest: it is the spell of this number.
+    /// The first thread works alone for a solo period, the others sleep until it ends. `number`
+    /// counts the solo periods of the run, from 1.
     fn run_solo_period(&self, thread: usize, number: usize, solo_period: Duration) {
         if thread == 0 {
             self.run_solo(solo_period);
@@ -129,92 +129,62 @@ impl<'a, D: Device> WorkerPool<'a, D> {
         }
     }
 
-    /// Does everybody's work for so long, and on until the others have a core again.
+    /// Runs all workers on the first thread for a solo period, wakes the others as soon as a core
+    /// is free for them, and continues until they have reached the barrier.
     fn run_solo(&self, solo_period: Duration) {
         let begun = Instant::now();
-        let mut looks_at = solo_period;
-        let mut is_called = false;
+        let mut next_check = solo_period;
+        let mut are_awake = false;
         while self.should_continue()
-            && !(is_called && self.barrier.all_others_wait())
+            && !(are_awake && self.barrier.all_others_wait())
             && !self.barrier.is_poisoned()
         {
             self.run_all_workers();
-            if is_called || begun.elapsed() < looks_at {
+            if are_awake || begun.elapsed() < next_check {
                 continue;
             }
-            if solo_policy::only_one_core_free() {
-                looks_at = begun.elapsed() + LOAD_CHECK_INTERVAL;
+            if only_one_core_free() {
+                next_check = begun.elapsed() + LOAD_CHECK_INTERVAL;
             } else {
                 self.barrier.unpark_all();
-                is_called = true;
+                are_awake = true;
             }
         }
-        if !is_called {
+        if !are_awake {
             self.barrier.unpark_all();
         }
     }
 
-    /// Does everybody's work in the window at hand, and goes on to the next.
+    /// Runs the current window of all workers and goes on to the next.
     fn run_all_workers(&self) {
         self.each(Worker::begin_window);
-        // The first worker does it all, so that all mail is in its boxes; the others report.
+        // The first worker runs all groups, so all packets are in its mailboxes. The others report.
         self.each(|worker| worker.run_window(true));
         self.finish_all();
     }
 
-    /// Concludes everybody's window, and collects records where there are many.
+    /// Finishes the window of all workers, and collects records if they take much memory.
     fn finish_all(&self) {
         self.each(Worker::finish_window);
         // SAFETY: the first thread works alone.
         let first = unsafe { self.workers[0].get() };
         if first.must_collect() {
-            // SAFETY: as above.
+            // SAFETY: the first thread works alone.
             unsafe { first.collect_records() };
             self.each(Worker::records_collected);
         }
     }
 
     fn each(&self, act: impl Fn(&mut Worker<'a, D>)) {
-        // SAFETY: the first thread works alone: the others wait at the barrier, or are on their way from
-        // one to the next.
+        // SAFETY: the first thread works alone. The others wait at a barrier, or are on their way
+        // from one barrier to the next.
         self.workers.iter().for_each(|worker| act(unsafe { worker.get() }));
     }
 
-    /// The same for all workers.
+    /// Whether the run continues, which is equal for all workers.
     fn should_continue(&self) -> bool {
-        // SAFETY: the first thread alone asks, while the others touch no worker: they have not come to
-        // the first barrier, or rest until they are called.
+        // SAFETY: only the first thread asks, while the others touch no worker: they have not
+        // reached the first barrier, or sleep until they are woken.
         unsafe { self.workers[0].get() }.should_continue()
-    }
-}
-
-/// When it is better that one thread works alone, and for how long.
-struct SoloPolicy {
-    threads: u32,
-    /// When all began to work together, or lost time the last time.
-    since: Instant,
-    /// How long the first thread works alone when next it does.
-    solo_period: Duration,
-}
-
-impl SoloPolicy {
-    fn new(threads: usize) -> SoloPolicy {
-        SoloPolicy { threads: threads as u32, since: Instant::now(), solo_period: Duration::ZERO }
-    }
-
-    /// So much time was lost. Whether that is more than what was gained by working together, of which
-    /// each thread beyond the first counts half.
-    fn should_go_solo(&mut self, lost: Duration) -> bool {
-        if lost.is_zero() {
-            return false;
-        }
-        let together = self.since.elapsed().saturating_sub(lost);
-        self.resume();
-        self.solo_period = (lost * SOLO_FACTOR).min(MAX_SOLO);
-        together * (self.threads - 1) / 2 < lost
-    }
-
-    fn resume(&mut self) {
-        self.since = Instant::now();
     }
 }

@@ -1,8 +1,9 @@
-//! Sorting without guesses.
+//! Sorts by rank, without branches that depend on the data.
 //!
-//! Some dozens of packets arrive at a switch in a window. Sorting them by comparison spends most of its time
-//! on guesses that fail. Counting for each how many come before it needs none, and a processor with AVX2
-//! compares eight at once. Where there are hundreds, they are dealt out by time before.
+//! Some dozens of packets arrive at a switch in a window. A sort by comparison spends most of its
+//! time on branch mispredictions. A sort by rank counts for each entry how many come before it.
+//! That needs no such branch, and a processor with AVX2 compares eight entries at once. If there
+//! are hundreds of entries, they are first divided into spans of time.
 
 use super::PADDING;
 use std::arch::x86_64::{
@@ -13,35 +14,37 @@ use std::arch::x86_64::{
     _mm256_storeu_si256, _mm256_sub_epi32, _mm256_xor_si256,
 };
 
-/// Fewer than these are sorted as [`PADDING`] of them.
+/// Fewer entries than this are sorted as if there were [`PADDING`].
 const MIN_RANKED: usize = PADDING + 1;
-/// More than these are dealt out before they are ranked.
+/// More entries than this are divided into spans before they are ranked.
 const MAX_RANKED: usize = 64;
-/// More than these are sorted by comparison.
+/// More entries than this are sorted by comparison.
 const MAX_SPREAD: usize = 1024;
-/// They are dealt out so that this many share a span of time, up to twice as many.
+/// Mean number of entries in a span: at least this, less than twice as many.
 const MIN_PER_SPAN: usize = 16;
-/// How many are counted for side by side: two vectors of them.
+/// Number of entries that are ranked side by side: two vectors.
 const BLOCK: usize = 16;
-/// What is left of an entry says what comes first, but for packets of one link and class at one instant.
+/// The bits of an entry from here on are its key. They differ except for packets of one link and
+/// class at one instant.
 const KEY_SHIFT: u32 = 32;
 
-/// Room to sort in, on a processor with AVX2.
+/// A sorter for a processor with AVX2, with the memory that it needs.
 pub(super) struct RankSorter {
     ranks: [i32; MAX_RANKED],
-    dealt: [u64; MAX_SPREAD],
-    /// By span: where the next one goes.
-    places: [usize; MAX_SPREAD / MIN_PER_SPAN],
+    /// Entries by span.
+    spread: [u64; MAX_SPREAD],
+    /// For each span, where its next entry goes.
+    next: [usize; MAX_SPREAD / MIN_PER_SPAN],
 }
 
 impl RankSorter {
-    /// `None` where the processor lacks AVX2.
+    /// Returns `None` if the processor lacks AVX2.
     pub(super) fn new() -> Option<Box<RankSorter>> {
         is_x86_feature_detected!("avx2").then(|| {
             Box::new(RankSorter {
                 ranks: [0; MAX_RANKED],
-                dealt: [0; MAX_SPREAD],
-                places: [0; MAX_SPREAD / MIN_PER_SPAN],
+                spread: [0; MAX_SPREAD],
+                next: [0; MAX_SPREAD / MIN_PER_SPAN],
             })
         })
     }
@@ -51,51 +54,51 @@ impl RankSorter {
     pub(super) fn sort(&mut self, entries: &mut [u64]) {
         let count = entries.len();
         if count < MIN_RANKED {
-            // SAFETY: the processor has AVX2, or there were no `self`.
+            // SAFETY: the processor has AVX2, else there would be no `self`.
             unsafe { sort_few_in_place(entries) }
         } else if count > MAX_SPREAD {
             entries.sort_unstable();
         } else if count > MAX_RANKED {
-            self.deal(entries);
+            self.sort_by_span(entries);
         } else {
-            self.dealt[..count].copy_from_slice(entries);
+            self.spread[..count].copy_from_slice(entries);
             self.sort_span(0, entries);
         }
     }
 
-    /// Deals `entries` out by time, and sorts each span.
+    /// Divides `entries` into spans of time, and sorts each span.
     #[inline(never)]
-    fn deal(&mut self, entries: &mut [u64]) {
+    fn sort_by_span(&mut self, entries: &mut [u64]) {
         let span_bits = (entries.len() / MIN_PER_SPAN).ilog2();
-        // The first bits that not all lack.
+        // Skips the leading bits that are zero in all entries.
         let skipped = entries.iter().fold(1, |all, entry| all | entry).leading_zeros();
         let span = |entry: u64| (entry << skipped >> (u64::BITS - span_bits)) as usize;
-        let places = &mut self.places[..1 << span_bits];
-        places.fill(0);
+        let next = &mut self.next[..1 << span_bits];
+        next.fill(0);
         for &entry in &*entries {
-            places[span(entry)] += 1;
+            next[span(entry)] += 1;
         }
         let mut begin = 0;
-        for place in &mut *places {
-            begin += std::mem::replace(place, begin);
+        for start in &mut *next {
+            begin += std::mem::replace(start, begin);
         }
         for &entry in &*entries {
-            let place = &mut places[span(entry)];
-            self.dealt[*place % MAX_SPREAD] = entry;
-            *place += 1;
+            let index = &mut next[span(entry)];
+            self.spread[*index % MAX_SPREAD] = entry;
+            *index += 1;
         }
         let mut begin = 0;
         for span in 0..1 << span_bits {
-            let end = self.places[span];
+            let end = self.next[span];
             self.sort_span(begin, &mut entries[begin..end]);
             begin = end;
         }
     }
 
-    /// Sorts each group of `from`, where each of `ends` ends one, into the same place of `to`. Both have
-    /// [`PADDING`] entries more.
+    /// Sorts each group of `from` into the same places of `to`. `ends` says where each group ends.
+    /// Both lists have [`PADDING`] additional entries.
     pub(super) fn sort_groups(&mut self, from: &mut [u64], to: &mut [u64], ends: &[u32]) {
-        // SAFETY: the processor has AVX2, or there were no `self`.
+        // SAFETY: the processor has AVX2, else there would be no `self`.
         unsafe { self.sort_groups_fast(from, to, ends) }
     }
 
@@ -104,7 +107,7 @@ impl RankSorter {
         let mut begin = 0;
         for end in ends.iter().map(|&end| end as usize) {
             let few = (from[begin..].first_chunk(), to[begin..].first_chunk_mut::<PADDING>());
-            let (Some(few), Some(sorted)) = few else { panic!("there is room at the end") };
+            let (Some(few), Some(sorted)) = few else { panic!("lists are padded") };
             let count = end - begin;
             let put = |rank: usize, entry| sorted[rank % PADDING] = entry;
             if count > 0 && (count > PADDING || !sort_few(few, count, put)) {
@@ -115,15 +118,15 @@ impl RankSorter {
         }
     }
 
-    /// Sorts what was dealt out from `begin` on into `sorted`.
+    /// Sorts the entries of `spread` from `begin` on into `sorted`.
     #[inline]
     fn sort_span(&mut self, begin: usize, sorted: &mut [u64]) {
         let count = sorted.len();
-        let span = &self.dealt[begin..][..count];
+        let span = &self.spread[begin..][..count];
         if (MIN_RANKED..=MAX_RANKED).contains(&count) {
-            // SAFETY: the processor has AVX2, or there were no `self`.
+            // SAFETY: the processor has AVX2, else there would be no `self`.
             unsafe { rank(span, &mut self.ranks) };
-            // Two that have the same key have the same rank; then ranks add up to less than they should.
+            // Two entries with equal keys have equal ranks. Then the sum of all ranks is too small.
             let sum: i32 = self.ranks[..count].iter().sum();
             if sum as usize == count * (count - 1) / 2 {
                 for (&entry, &rank) in span.iter().zip(&self.ranks) {
@@ -137,17 +140,17 @@ impl RankSorter {
     }
 }
 
-/// Counts for each of the first `count` of `from` how many have a lower key; `count` for the others.
+/// Counts for each of the first `count` entries how many have a lower key. The others get `count`.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn rank_few(from: &[u64; PADDING], count: usize) -> [u32; PADDING] {
     let places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     let counts = _mm256_cmpgt_epi32(_mm256_set1_epi32(count as i32), places);
     let [low, high] = [0, 4].map(|half| {
-        // SAFETY: a half is a vector.
+        // SAFETY: half of the list is one vector.
         _mm256_castsi256_ps(unsafe { _mm256_loadu_si256(from.as_ptr().add(half).cast()) })
     });
-    // The upper half of each, in order; what does not count comes last.
+    // The upper half of each entry, in order. Entries beyond `count` get the largest key.
     let keys = _mm256_castps_si256(_mm256_shuffle_ps::<0b11_01_11_01>(low, high));
     let keys = _mm256_permute4x64_epi64::<0b11_01_10_00>(keys);
     let keys = _mm256_xor_si256(keys, _mm256_set1_epi32(i32::MIN));
@@ -161,28 +164,28 @@ fn rank_few(from: &[u64; PADDING], count: usize) -> [u32; PADDING] {
         place = _mm256_add_epi32(place, _mm256_set1_epi32(1));
     }
     let mut ranks = [0u32; PADDING];
-    // SAFETY: they are a vector.
+    // SAFETY: the ranks are one vector.
     unsafe { _mm256_storeu_si256(ranks.as_mut_ptr().cast(), lower) };
     ranks
 }
 
-/// Sorts the first `count` of `from`, and has `put` put each where its rank says; tells whether they have
-/// different keys. Touches as many whatever the count, so that nothing depends on a guess of it.
+/// Sorts the first `count` entries: calls `put` with the rank of each. Returns whether all keys
+/// differ. It always handles [`PADDING`] entries, so that no branch depends on `count`.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn sort_few(from: &[u64; PADDING], count: usize, mut put: impl FnMut(usize, u64)) -> bool {
     let mut taken = 0u32;
-    // What does not count goes first, and gives way.
+    // Entries beyond `count` are put first, so that others overwrite them.
     let ranks = rank_few(from, count);
     for (&entry, &rank) in from.iter().zip(&ranks).rev() {
         put(rank as usize, entry);
         taken |= 1 << rank;
     }
-    // Those that have the same key have the same rank.
+    // Entries with equal keys have equal ranks.
     taken | u32::MAX << count == u32::MAX
 }
 
-/// Sorts at most [`PADDING`] entries, also without a guess how many they are.
+/// Sorts up to [`PADDING`] entries, without a branch that depends on their number.
 #[target_feature(enable = "avx2")]
 fn sort_few_in_place(entries: &mut [u64]) {
     let count = entries.len();
@@ -195,7 +198,7 @@ fn sort_few_in_place(entries: &mut [u64]) {
     let halves = entries.as_mut_ptr().cast::<__m256i>();
     let mut few = [0; PADDING];
     for (half, mask) in masks.into_iter().enumerate() {
-        // SAFETY: of a half nothing is read but entries, and `few` has two halves.
+        // SAFETY: the mask limits the read to entries, and `few` has two halves.
         unsafe {
             let values = _mm256_maskload_epi64(halves.wrapping_add(half).cast(), mask);
             _mm256_storeu_si256(few.as_mut_ptr().cast::<__m256i>().add(half), values);
@@ -208,13 +211,13 @@ fn sort_few_in_place(entries: &mut [u64]) {
     }
 }
 
-/// The key of an entry. Signed, as AVX2 compares.
+/// Returns the key of an entry as a signed number, because AVX2 compares signed numbers.
 #[inline(always)]
 fn signed_key(entry: u64) -> i32 {
     ((entry >> KEY_SHIFT) as u32 ^ 1 << 31) as i32
 }
 
-/// Counts for each of `entries`, at most [`MAX_RANKED`], how many have a lower key.
+/// Counts for each of up to [`MAX_RANKED`] entries how many have a lower key.
 #[target_feature(enable = "avx2")]
 fn rank(entries: &[u64], ranks: &mut [i32; MAX_RANKED]) {
     let mut keys = [i32::MAX; MAX_RANKED];
@@ -234,7 +237,7 @@ fn rank(entries: &[u64], ranks: &mut [i32; MAX_RANKED]) {
             lower[1] = _mm256_sub_epi32(lower[1], _mm256_cmpgt_epi32(mine[1], other));
         }
         let ranks = ranks.as_mut_ptr().cast::<__m256i>();
-        // SAFETY: as above.
+        // SAFETY: a block of ranks is two vectors.
         unsafe {
             _mm256_storeu_si256(ranks, lower[0]);
             _mm256_storeu_si256(ranks.add(1), lower[1]);

@@ -1,30 +1,37 @@
-//! Groups of several devices, which short links join: how a thread works them one after the other.
+//! Groups of several devices that short links join: how a thread advances them in lockstep.
+//!
+//! The device that is due first is advanced until another device of the group could send it a
+//! packet. Then the next one is due. Such a step is at least as long as the group's shortest link.
 
 use super::Worker;
 use crate::arrival_key;
+use crate::config::Layout;
+use crate::device::{Device, reorder_arrivals};
 use crate::mailbox::MailSender;
-use crate::run::Layout;
-use crate::window::{Device, GroupDelivery, Window, reorder_arrivals};
+use crate::window::{GroupDelivery, Window};
 use units::Time;
 
-/// The arrivals of a group's device within a window, as they become known.
+/// The arrivals of one device of a group within a window, as far as they are known.
 #[derive(Default)]
 pub(super) struct Inbox {
-    /// In order, and then as many [`NO_ENTRY`] as are looked at side by side.
+    /// Entries in order, followed by [`COMPARE_WIDTH`] times [`NO_ENTRY`].
     arrivals: Vec<u64>,
+    /// Number of arrivals that the device has taken.
     taken: usize,
     /// When the device has something to do.
     pub(super) due: Time,
 }
 
-/// Later than any arrival.
+/// An entry that is later than any arrival.
 const NO_ENTRY: u64 = u64::MAX;
 
-/// So many arrivals are looked at side by side: how many of them come before something can't be guessed.
+/// Number of arrivals that are compared side by side without a branch, because a branch on each
+/// would be mispredicted.
 const COMPARE_WIDTH: usize = 3;
 
 impl<'a, D: Device> Worker<'a, D> {
-    /// Works the devices of a group; tells when any wants to be worked next.
+    /// Advances the devices of a group through the window, in lockstep. Returns the time of the
+    /// group's next event.
     pub(super) fn advance_group(
         &mut self,
         group: u32,
@@ -44,9 +51,12 @@ impl<'a, D: Device> Worker<'a, D> {
         devices.iter().map(|&device| shared.device_wake(device)).min().unwrap_or(Time::NEVER)
     }
 
-    /// The device of a group that is due first is worked until another could send it something: the
-    /// next one in order may, over their shortest link, or one of those that it sends to may answer. Their
-    /// inboxes have been filled. A `hub` does what it does between what goes inward and outward.
+    /// Repeats until the end of the window: advances the device that is due first until another
+    /// device could send it a packet.
+    ///
+    /// The device that is due second could, over the group's shortest link; and a device that the
+    /// first one sends to could answer. The inboxes must be filled. A `hub` handles only what goes
+    /// to coupled devices ([`Device::advance_coupled`]).
     pub(super) fn advance_lockstep(
         &mut self,
         group: u32,
@@ -63,16 +73,16 @@ impl<'a, D: Device> Worker<'a, D> {
         std::mem::swap(&mut delivery.sent, &mut self.sent);
         let inboxes = &mut self.inbox[..devices.len()];
         loop {
-            let (place, due, second) = first_due(inboxes);
+            let (index, due, second) = first_due(inboxes);
             if due >= until {
                 break;
             }
-            let (inbox, device) = (&mut inboxes[place], devices[place]);
+            let (inbox, device) = (&mut inboxes[index], devices[index]);
             let answered = due.saturating_add(shortest).saturating_add(shortest);
             let end = second.saturating_add(shortest).min(answered).min(until);
             let arrivals = inbox.take_before(arrival_key::entry((end - from).ps(), 0));
             self.delivered += arrivals.len() as u64;
-            // SAFETY: a group is worked by who took it, one device at a time.
+            // SAFETY: this thread has claimed the group, and uses one device at a time.
             let this = unsafe { shared.devices[device as usize].get() };
             reorder_arrivals(this, shared.layout.tie_break, &self.packets, from, arrivals);
             let mut view = Window {
@@ -94,7 +104,7 @@ impl<'a, D: Device> Worker<'a, D> {
             shared.set_device_wake(device, wake);
             inbox.due = inbox.next(from).min(wake);
             for (device, arrival, tail) in delivery.sent.drain(..) {
-                let inbox = &mut inboxes[self.place[device as usize] as usize];
+                let inbox = &mut inboxes[self.index_in_group[device as usize] as usize];
                 inbox.put(arrival_key::entry((arrival - from).ps(), tail));
                 inbox.due = inbox.due.min(arrival);
             }
@@ -104,7 +114,7 @@ impl<'a, D: Device> Worker<'a, D> {
 }
 
 impl Inbox {
-    /// Takes over all that arrives, in order.
+    /// Takes all arrivals of a list that is in order, and leaves the list empty.
     pub(super) fn fill(&mut self, arrivals: &mut Vec<u64>) {
         self.arrivals.clear();
         std::mem::swap(&mut self.arrivals, arrivals);
@@ -112,7 +122,7 @@ impl Inbox {
         self.taken = 0;
     }
 
-    /// When the next packet arrives.
+    /// Returns when the next packet arrives, or [`Time::NEVER`].
     #[inline]
     pub(super) fn next(&self, from: Time) -> Time {
         match self.arrivals[self.taken] {
@@ -121,9 +131,9 @@ impl Inbox {
         }
     }
 
-    /// How many of those that were not taken come before `entry`.
+    /// Counts the arrivals before `entry` that are not taken.
     #[inline]
-    fn before(&self, entry: u64) -> usize {
+    fn count_before(&self, entry: u64) -> usize {
         let mut count = 0;
         loop {
             let beside = &self.arrivals[self.taken + count..][..COMPARE_WIDTH];
@@ -135,42 +145,42 @@ impl Inbox {
         }
     }
 
-    /// A packet comes from within the group.
+    /// Adds a packet from a device of the group.
     #[inline]
     fn put(&mut self, entry: u64) {
-        self.arrivals.insert(self.taken + self.before(entry), entry);
+        self.arrivals.insert(self.taken + self.count_before(entry), entry);
     }
 
     /// Takes the arrivals before the time of `end`.
     #[inline]
     fn take_before(&mut self, end: u64) -> &mut [u64] {
-        let count = self.before(end);
+        let count = self.count_before(end);
         let from = self.taken;
         self.taken += count;
         &mut self.arrivals[from..from + count]
     }
 }
 
-/// The place of the inbox that is due first, when, and when the next one is.
+/// Returns the index of the inbox that is due first, when it is due, and when the second one is.
 #[inline]
 fn first_due(inboxes: &[Inbox]) -> (usize, Time, Time) {
     let (mut first, mut due, mut second) = (0, Time::NEVER, Time::NEVER);
-    for (place, inbox) in inboxes.iter().enumerate() {
-        // Who is first can't be guessed.
-        first = std::hint::select_unpredictable(inbox.due < due, place, first);
+    for (index, inbox) in inboxes.iter().enumerate() {
+        // Selected without a branch, which would be mispredicted.
+        first = std::hint::select_unpredictable(inbox.due < due, index, first);
         second = second.min(due.max(inbox.due));
         due = due.min(inbox.due);
     }
     (first, due, second)
 }
 
-/// The place of each device in its group.
-pub(super) fn places(layout: &Layout, devices: usize) -> Vec<u32> {
-    let mut places = vec![0; devices];
+/// Returns the index of each device in its group.
+pub(super) fn indices_in_groups(layout: &Layout, devices: usize) -> Vec<u32> {
+    let mut indices = vec![0; devices];
     for group in &layout.groups {
-        for (place, &device) in group.iter().enumerate() {
-            places[device as usize] = place as u32;
+        for (index, &device) in group.iter().enumerate() {
+            indices[device as usize] = index as u32;
         }
     }
-    places
+    indices
 }

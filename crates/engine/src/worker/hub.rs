@@ -1,16 +1,27 @@
-//! Groups with a hub: a rack, whose switch all that its hosts send must pass. As long as none of them sends to
-//! another, what the switch sends to hosts follows from what came from elsewhere, what hosts send from that,
-//! and what the switch passes on from that: each is worked once for the whole window, as devices are that are
-//! alone, however short the links are. Those that may send to each other, the tied ones, are worked in turn.
+//! Groups with a hub: a rack, and its switch.
+//!
+//! All packets from hosts of the rack pass the switch. As long as no host sends to another, the
+//! window has three parts that follow from each other:
+//!
+//! 1. what the switch sends to hosts follows from what arrived from the rest of the network;
+//! 2. what hosts send follows from that;
+//! 3. what the switch sends to the rest of the network follows from both.
+//!
+//! So each device is advanced once through the whole window, like a device without a group, even if
+//! its links are much shorter than the window. Hosts that may send to each other in the window, the
+//! *coupled* ones, are advanced step by step between parts 1 and 3.
 
 use super::Worker;
+use crate::device::Device;
 use crate::mailbox::MailSender;
-use crate::window::Device;
 use units::Time;
 
 impl<'a, D: Device> Worker<'a, D> {
-    /// Works the devices around `hub`, and the hub before and after them; tells when any wants to be worked
-    /// next. `None` where all must be worked in turn.
+    /// Advances a group with a hub: first the hub's downlinks, then the other devices, then its
+    /// uplinks.
+    ///
+    /// Returns the time of the group's next event. Returns `None` if the hub cannot separate these
+    /// parts: the group must then be advanced step by step.
     pub(super) fn advance_hub_group(
         &mut self,
         (group, hub): (u32, u32),
@@ -22,7 +33,7 @@ impl<'a, D: Device> Worker<'a, D> {
         let shared = self.shared;
         let (until, mailboxes) = (sender.ends[0], shared.mailboxes);
         let span = (from, until);
-        // SAFETY: a group is worked by who took it, one device at a time.
+        // SAFETY: this thread has claimed the group, and uses one device at a time.
         let device = |device: u32| unsafe { shared.devices[device as usize].get() };
         let mut couplings = std::mem::take(&mut self.couplings);
         couplings.clear();
@@ -30,7 +41,7 @@ impl<'a, D: Device> Worker<'a, D> {
         for &leaf in devices.iter().filter(|&&device| device != hub) {
             device(leaf).add_couplings(until, &mut couplings);
         }
-        couplings[self.place[hub as usize] as usize] = 0;
+        couplings[self.index_in_group[hub as usize] as usize] = 0;
         let mut within = sender.within(window, from);
         let arrivals = mailboxes.merged(window, self.thread, hub);
         self.bucketizer.kept.clear();
@@ -62,7 +73,7 @@ impl<'a, D: Device> Worker<'a, D> {
         devices.iter().map(|&device| shared.device_wake(device)).min()
     }
 
-    /// Works a device for the whole window.
+    /// Advances a device through the whole window, if it is due.
     fn advance_uncoupled(
         &mut self,
         device: u32,
@@ -79,7 +90,8 @@ impl<'a, D: Device> Worker<'a, D> {
         }
     }
 
-    /// Works those that are tied, if any are, and their share of the hub.
+    /// Advances the coupled devices step by step, if there are any, and the hub's part between
+    /// them.
     fn advance_coupled_devices(
         &mut self,
         (group, hub): (u32, u32),
@@ -97,7 +109,7 @@ impl<'a, D: Device> Worker<'a, D> {
             if device == hub {
                 self.bucketizer.sorter.sort(&mut self.bucketizer.for_coupled);
                 inbox.fill(&mut self.bucketizer.for_coupled);
-                // What waits there is known to it alone.
+                // Only the hub knows what waits in its queues, so it is called at the beginning.
                 inbox.due = from;
             } else if coupling > 0 {
                 let arrivals = shared.mailboxes.merged(window, self.thread, device);

@@ -127,7 +127,16 @@ impl Groups {
         let owner = members.iter().map(|group| owners[group[0] as usize]).collect();
         let (groups, hubs) = (members.clone(), hubs.clone());
         let tie_break = TieBreak::RotatePorts;
-        Layout { groups, owner, threads, lookahead, internal_lookahead, hubs, tie_break }
+        Layout {
+            groups,
+            owner,
+            threads,
+            lookahead,
+            internal_lookahead,
+            hubs,
+            tie_break,
+            solo_periods: true,
+        }
     }
 }
 

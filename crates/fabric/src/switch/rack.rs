@@ -113,7 +113,7 @@ impl<S: Scheme> Switch<S> {
         for &(port, _) in &rack.downlinks {
             let port = usize::from(port);
             if usize::from(rack.bucket_of_port[port]) == port {
-                self.advance_port(window, port, buckets.group(port), &mut coming);
+                self.advance_port(window, port, buckets.get(port), &mut coming);
             }
         }
         window.keep_for_coupled(&buckets, for_coupled);
@@ -170,13 +170,13 @@ impl<S: Scheme> Switch<S> {
         let mut due = self.next_timer().min(self.chassis.probes.next()).min(self.epoch_end);
         for &(port, _) in &rack.downlinks {
             let port = usize::from(port);
-            assert!(buckets.group(port).is_empty(), "a host sent to a neighbour without a tie");
+            assert!(buckets.get(port).is_empty(), "a host sent to a neighbour without a tie");
             due = due.min(self.chassis.due.at(port));
         }
         let mut coming = None;
         for &port in &rack.uplinks {
             let port = usize::from(port);
-            due = due.min(self.advance_port(window, port, buckets.group(port), &mut coming));
+            due = due.min(self.advance_port(window, port, buckets.get(port), &mut coming));
         }
         window.recycle(buckets);
         self.rack = Some(rack);

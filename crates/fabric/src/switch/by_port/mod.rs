@@ -75,7 +75,7 @@ impl<S: Scheme> Switch<S> {
             if let Some(port) = self.chassis.ports.get(out + 1) {
                 window.link_lane(&port.link).prefetch();
             }
-            due = due.min(self.advance_port(window, out, buckets.group(out), &mut schedule));
+            due = due.min(self.advance_port(window, out, buckets.get(out), &mut schedule));
         }
         window.recycle(buckets);
         Some(due)

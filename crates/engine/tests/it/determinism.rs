@@ -1,8 +1,9 @@
 //! The engine's promise: neither threads nor grouping change anything.
 //!
 //! A toy network of devices that mix what they see into a running hash, so that any change in the
-//! order or time of any event shows in the end.
+//! order or time of any event changes the result.
 
+use crate::mix;
 use engine::{
     Class, Device, Layout, Link, Outcome, Progress, RunLimits, TieBreak, Window, run, run_reference,
 };
@@ -12,7 +13,7 @@ use std::thread::ThreadId;
 use std::time::Duration;
 use units::Time;
 
-/// Miri, which looks for undefined behaviour, is a thousand times slower.
+/// Miri, which finds undefined behaviour, is a thousand times slower.
 const CASES: u32 = if cfg!(miri) { 1 } else { 24 };
 const SPAN: Time = Time::from_us(if cfg!(miri) { 15 } else { 300 });
 
@@ -23,16 +24,12 @@ struct Token {
 }
 
 struct Mixer {
-    /// Where to, how far, and when the last token arrives: a link serialises.
+    /// The link, its delay, and when the last token arrives: a link serialises.
     links: Vec<(Link, Time, Time)>,
     hash: u64,
     seen: u64,
     next_own: Time,
     own_left: u32,
-}
-
-fn mix(a: u64, b: u64) -> u64 {
-    (a ^ b).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29) ^ (b >> 7)
 }
 
 impl Mixer {
@@ -45,7 +42,7 @@ impl Mixer {
         let class =
             [Class::FlowControl, Class::Control, Class::Data][(self.hash >> 9) as usize % 3];
         let (link, delay, last) = &mut self.links[pick];
-        // A coarse extra time makes arrivals from several links at the same instant common.
+        // A coarse additional time makes simultaneous arrivals from several links common.
         let arrival = now + *delay + Time::from_ns((self.hash >> 13) % 3 * 250);
         let arrival = arrival.max(*last + Time::from_ns(50));
         *last = arrival;
@@ -79,7 +76,7 @@ impl Device for Mixer {
     }
 }
 
-/// Runs devices on threads that all start.
+/// Runs devices. All threads must start.
 fn run_all<D: Device + Send>(
     devices: Vec<D>,
     layout: &Layout,
@@ -141,6 +138,7 @@ fn layout(count: usize, edges: &Edges, group_of: &[usize], threads: usize) -> La
         internal_lookahead,
         hubs,
         tie_break: TieBreak::RotatePorts,
+        solo_periods: true,
     }
 }
 
@@ -155,8 +153,8 @@ fn digest(
     (states, outcome.end, outcome.finished)
 }
 
-/// The same from the reference engine: one heap, an instant at a time.
-fn by_the_book(count: usize, edges: &Edges, limits: RunLimits) -> (Vec<u64>, Time, u64) {
+/// Returns what [`digest`] returns, from the reference engine.
+fn reference_digest(count: usize, edges: &Edges, limits: RunLimits) -> (Vec<u64>, Time, u64) {
     let layout = Layout::one_group_per_device(count, 1, Time::from_us(1));
     let (devices, outcome, _) = run_reference(devices(count, edges), &layout, limits);
     let states = devices.iter().map(|device| mix(device.hash, device.seen)).collect();
@@ -179,7 +177,7 @@ proptest! {
         let limits = RunLimits { stop: SPAN, goal: None, max_records: u64::MAX };
         let singles: Vec<usize> = (0..count).collect();
         let one = digest(count, &edges, &layout(count, &edges, &singles, 1), limits);
-        prop_assert_eq!(&by_the_book(count, &edges, limits), &one);
+        prop_assert_eq!(&reference_digest(count, &edges, limits), &one);
         for threads in if cfg!(miri) { &[2][..] } else { &[1, 2, 3, 7] } {
             for grouping in [&singles, &group_of] {
                 let layout = layout(count, &edges, grouping, *threads);
@@ -194,7 +192,7 @@ proptest! {
         let limits = RunLimits { stop: Time::from_ms(50), goal: Some(5), max_records: u64::MAX };
         let singles: Vec<usize> = (0..count).collect();
         let one = digest(count, &edges, &layout(count, &edges, &singles, 1), limits);
-        prop_assert_eq!(&by_the_book(count, &edges, limits), &one);
+        prop_assert_eq!(&reference_digest(count, &edges, limits), &one);
         for threads in [1, 3] {
             let layout = layout(count, &edges, &group_of, threads);
             prop_assert_eq!(&digest(count, &edges, &layout, limits), &one);
@@ -202,18 +200,19 @@ proptest! {
     }
 }
 
-/// Sends tokens to a sink, or is the sink and notes by value what arrives.
+/// Sends tokens to a sink, or is the sink and records what arrives, by value.
 struct Ends {
     link: Option<Link>,
     hash: u64,
     last: Time,
-    /// The sink has its arrivals dealt out, into so many groups.
-    groups: Option<usize>,
-    noted: Vec<Vec<(Time, u16, u64)>>,
-    dealt: u64,
+    /// If the sink handles its arrivals in buckets: how many.
+    buckets: Option<usize>,
+    recorded: Vec<Vec<(Time, u16, u64)>>,
+    /// Number of tokens that the sink took from buckets.
+    bucketed: u64,
 }
 
-/// Different values of tokens.
+/// Number of different values of tokens.
 const VALUES: u64 = 5;
 
 impl Device for Ends {
@@ -222,14 +221,14 @@ impl Device for Ends {
     fn advance(&mut self, window: &mut Window<'_, '_, Token>) -> Time {
         while let Some((now, port, handle)) = window.next_arrival() {
             let token = window.packets.remove(handle);
-            self.noted[token.value as usize].push((now, port, token.value));
+            self.recorded[token.value as usize].push((now, port, token.value));
         }
         let until = window.until();
         if let Some(link) = &mut self.link {
             for _ in 0..self.hash % 9 {
                 self.hash = mix(self.hash, until.ps());
                 let token = Token { value: self.hash % VALUES, hops_left: 0 };
-                // Coarse, so that tokens of several links often arrive at the same instant.
+                // Coarse, so that simultaneous arrivals from several links are common.
                 self.last = self.last.max(until) + Time::from_ns(250 * (1 + self.hash % 3));
                 let handle = window.packets.insert(token);
                 window.send_on(&window.link_lane(link), self.last, Class::Data, handle);
@@ -240,60 +239,60 @@ impl Device for Ends {
     }
 
     fn wants_buckets(&self, arrivals: usize) -> bool {
-        self.groups.is_some() && arrivals > 0
+        self.buckets.is_some() && arrivals > 0
     }
 
     fn advance_bucketed(&mut self, window: &mut Window<'_, '_, Token>) -> Option<Time> {
-        let groups = self.groups?;
-        let dealt = window.bucket(groups, |token| token.value as u16)?;
-        for group in 0..groups {
-            for &entry in dealt.group(group) {
-                // SAFETY: each entry of each group, once.
-                let (now, place, handle) = unsafe { window.take_bucketed(entry) };
-                let port = place.port(window);
+        let count = self.buckets?;
+        let buckets = window.bucket(count, |token| token.value as u16)?;
+        for bucket in 0..count {
+            for &entry in buckets.get(bucket) {
+                // SAFETY: takes each entry of each bucket once.
+                let (now, tag, handle) = unsafe { window.take_bucketed(entry) };
+                let port = tag.port(window);
                 let token = window.packets.remove(handle);
-                self.noted[group].push((now, port, token.value));
-                self.dealt += 1;
+                self.recorded[bucket].push((now, port, token.value));
+                self.bucketed += 1;
             }
         }
-        window.recycle(dealt);
+        window.recycle(buckets);
         Some(window.until())
     }
 }
 
 #[test]
-fn arrivals_that_are_dealt_out_keep_their_order_and_none_is_lost() {
-    let sink = |senders: u32, groups| {
+fn arrivals_in_buckets_keep_their_order_and_none_is_lost() {
+    let sink = |senders: u32, buckets| {
         let end = |number: u32| Ends {
             link: (number > 0).then(|| Link::new(0, number as u16)),
             hash: u64::from(number),
             last: Time::ZERO,
-            groups: if number == 0 { groups } else { None },
-            noted: vec![Vec::new(); VALUES as usize],
-            dealt: 0,
+            buckets: if number == 0 { buckets } else { None },
+            recorded: vec![Vec::new(); VALUES as usize],
+            bucketed: 0,
         };
         let limits = RunLimits { stop: SPAN, goal: None, max_records: u64::MAX };
         let layout = Layout::one_group_per_device(senders as usize + 1, 2, Time::from_us(1));
         let (devices, _) = run_all((0..=senders).map(end).collect(), &layout, limits, &|_| true);
         let sink = devices.into_iter().next().expect("it is the first");
-        (sink.noted, sink.dealt)
+        (sink.recorded, sink.bucketed)
     };
-    // Groups of a few, of dozens, and of more than a hundred.
+    // Buckets of a few tokens, of dozens, and of more than a hundred.
     for senders in if cfg!(miri) { &[1, 7][..] } else { &[1, 7, 40, 250] } {
         let (in_order, none) = sink(*senders, None);
         let all: usize = in_order.iter().map(Vec::len).sum();
         assert!(none == 0 && all > SPAN.ps() as usize / 2_000_000 * *senders as usize);
         assert_eq!(sink(*senders, Some(VALUES as usize)), (in_order.clone(), all as u64));
-        // Some token belongs to no group in most windows: then all are handled in order.
-        let (noted, dealt) = sink(*senders, Some(VALUES as usize - 1));
-        assert!(noted == in_order && dealt < all as u64);
+        // In most windows some token belongs to no bucket. Then all are handled in order.
+        let (recorded, bucketed) = sink(*senders, Some(VALUES as usize - 1));
+        assert!(recorded == in_order && bucketed < all as u64);
     }
 }
 
 #[test]
 #[cfg_attr(miri, ignore = "takes long, or real time")]
 fn tokens_are_neither_lost_nor_made() {
-    // Every token ends at its last hop, so all that were emitted finish.
+    // Every token ends at its last hop, so all emitted tokens finish.
     let edges: Edges = vec![(0, 1, 20), (1, 2, 7), (2, 0, 10_000), (0, 2, 3)];
     let layout = layout(3, &edges, &[0, 1, 2], 2);
     let limits = RunLimits { stop: Time::from_ms(100), goal: None, max_records: u64::MAX };
@@ -328,7 +327,7 @@ fn a_panic_in_a_device_reaches_the_caller() {
     assert!(result.is_err());
 }
 
-/// Keeps the first thread from its window every so often, as another process on its core would.
+/// Delays the first thread by `nap` every `windows` windows, as another process on its core would.
 fn nap_every(windows: u64, nap: Duration) -> impl Fn(Progress) -> bool + Sync {
     let calls = AtomicU64::new(0);
     move |_| {
@@ -347,22 +346,24 @@ fn threads_that_lose_their_core_change_nothing() {
         .collect();
     let limits = RunLimits { stop: Time::from_ms(4), goal: None, max_records: u64::MAX };
     let singles: Vec<usize> = (0..12).collect();
-    let run_with = |threads, naps: &(dyn Fn(Progress) -> bool + Sync)| {
-        let layout = layout(12, &edges, &singles, threads);
+    let run_with = |threads, solo_periods, naps: &(dyn Fn(Progress) -> bool + Sync)| {
+        let layout = Layout { solo_periods, ..layout(12, &edges, &singles, threads) };
         let (devices, outcome) = run_all(devices(12, &edges), &layout, limits, naps);
         (devices.iter().map(|device| mix(device.hash, device.seen)).collect::<Vec<u64>>(), outcome)
     };
-    let undisturbed = run_with(1, &|_| true);
+    let undisturbed = run_with(1, true, &|_| true);
     for threads in [2, 3] {
         for windows in [7, 50] {
-            // Long enough to be noticed, and so short that all soon try again.
+            // Long enough to be noticed, and so short that all threads soon resume.
             let naps = nap_every(windows, Duration::from_micros(700));
-            assert_eq!(run_with(threads, &naps), undisturbed);
+            for solo_periods in [true, false] {
+                assert_eq!(run_with(threads, solo_periods, &naps), undisturbed);
+            }
         }
     }
 }
 
-/// Notes by whom it was worked in each window.
+/// Records which thread advanced it in each window.
 struct Witness(Vec<ThreadId>);
 
 impl Device for Witness {
@@ -373,10 +374,14 @@ impl Device for Witness {
     }
 }
 
-/// By whom two devices were worked in each window of so many, by two threads.
-fn who_works(windows: u64, watch: &(dyn Fn(Progress) -> bool + Sync)) -> [Vec<ThreadId>; 2] {
+/// Runs two devices on two threads. Returns which thread advanced each of them in each window.
+fn threads_by_window(
+    windows: u64,
+    solo_periods: bool,
+    watch: &(dyn Fn(Progress) -> bool + Sync),
+) -> [Vec<ThreadId>; 2] {
     let limits = RunLimits { stop: Time::from_us(windows), goal: None, max_records: u64::MAX };
-    let layout = Layout::one_group_per_device(2, 2, Time::from_us(1));
+    let layout = Layout { solo_periods, ..Layout::one_group_per_device(2, 2, Time::from_us(1)) };
     let devices = vec![Witness(Vec::new()), Witness(Vec::new())];
     let (devices, _) = run_all(devices, &layout, limits, watch);
     <[Witness; 2]>::try_from(devices).ok().expect("there are two").map(|witness| witness.0)
@@ -384,13 +389,14 @@ fn who_works(windows: u64, watch: &(dyn Fn(Progress) -> bool + Sync)) -> [Vec<Th
 
 #[test]
 #[cfg_attr(miri, ignore = "takes long, or real time")]
-fn who_has_a_core_works_alone_after_a_loss() {
+fn first_thread_works_alone_after_a_loss() {
     if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
         return;
     }
-    // The machine itself may be busy, so that more than this is lost: that it can be so is enough.
+    // The machine may be busy, so that threads lose more time than this. One success is enough.
     let is_one_alone = || {
-        let [first, second] = who_works(39, &nap_every(20, Duration::from_millis(5)));
+        let naps = nap_every(20, Duration::from_millis(5));
+        let [first, second] = threads_by_window(39, true, &naps);
         let after = 25..39;
         first[after.clone()] == second[after.clone()]
             && first[after.clone()].iter().all(|thread| *thread == first[after.start])
@@ -400,7 +406,7 @@ fn who_has_a_core_works_alone_after_a_loss() {
 
 #[test]
 #[cfg_attr(miri, ignore = "takes long, or real time")]
-fn one_works_alone_where_others_keep_all_cores_but_one() {
+fn first_thread_works_alone_if_others_keep_all_cores_but_one() {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -416,20 +422,23 @@ fn one_works_alone_where_others_keep_all_cores_but_one() {
             let running = loads.split([' ', '/']).nth(3).and_then(|word| word.parse().ok());
             running.is_some_and(|running: usize| running >= cores)
         });
-        let [first, second] = who_works(3_000, &|_| true);
+        let [first, second] = threads_by_window(3_000, true, &|_| true);
+        let [own, other] = threads_by_window(100, false, &|_| true);
         over.store(true, Ordering::Relaxed);
-        // Where the process may not use all cores of the machine, others may be idle.
+        // If the process may not use all cores of the machine, other cores may be idle.
         let online = std::fs::read_to_string("/sys/devices/system/cpu/online");
         if says_so && online.is_ok_and(|list| list.trim() == format!("0-{}", cores - 1)) {
             assert!(first.iter().chain(&second).all(|thread| *thread == first[0]));
+            assert_ne!(own, other, "without solo periods both threads work");
         }
     });
 }
 
-/// Sends many tokens over one link so that all would arrive at the same instant, or notes what arrives.
+/// Sends many tokens over one link that would all arrive at the same instant, or records what
+/// arrives.
 enum Burst {
     Sends(Link),
-    Notes(Vec<(Time, u64)>),
+    Records(Vec<(Time, u64)>),
 }
 
 impl Device for Burst {
@@ -437,7 +446,8 @@ impl Device for Burst {
     fn advance(&mut self, window: &mut Window<'_, '_, Token>) -> Time {
         match self {
             Burst::Sends(link) => {
-                // The first that is sent is the last that was made: places in memory say nothing.
+                // The first that is sent is the last that was made, so that addresses cannot
+                // decide.
                 let tokens = (0..50).map(|value| Token { value, hops_left: 0 });
                 let handles: Vec<_> = tokens.map(|token| window.packets.insert(token)).collect();
                 for handle in handles.into_iter().rev() {
@@ -445,7 +455,7 @@ impl Device for Burst {
                 }
                 Time::NEVER
             }
-            Burst::Notes(seen) => {
+            Burst::Records(seen) => {
                 while let Some((time, _, handle)) = window.next_arrival() {
                     seen.push((time, window.packets.remove(handle).value));
                 }
@@ -455,11 +465,11 @@ impl Device for Burst {
     }
 }
 
-/// Packets that take no time on a link arrive in the order in which they were sent, however many.
+/// Packets that take no time on a link arrive in the order in which they were sent, for any number.
 #[test]
 fn packets_of_one_instant_stay_in_order() {
-    let arrived = |threads: u16, by_the_book: bool| {
-        let devices = vec![Burst::Sends(Link::new(1, 0)), Burst::Notes(Vec::new())];
+    let arrived = |threads: u16, reference: bool| {
+        let devices = vec![Burst::Sends(Link::new(1, 0)), Burst::Records(Vec::new())];
         let layout = Layout {
             groups: vec![vec![0], vec![1]],
             owner: vec![0, threads - 1],
@@ -468,19 +478,21 @@ fn packets_of_one_instant_stay_in_order() {
             internal_lookahead: vec![Time::NEVER; 2],
             hubs: vec![None; 2],
             tie_break: TieBreak::RotatePorts,
+            solo_periods: true,
         };
         let limits = RunLimits { stop: Time::from_us(5), goal: None, max_records: u64::MAX };
-        let devices = if by_the_book {
+        let devices = if reference {
             run_reference(devices, &layout, limits).0
         } else {
             run_all(devices, &layout, limits, &|_| true).0
         };
-        let Some(Burst::Notes(seen)) = devices.into_iter().nth(1) else { panic!("it notes") };
+        let Some(Burst::Records(seen)) = devices.into_iter().nth(1) else { panic!("it records") };
         seen
     };
     let expected: Vec<(Time, u64)> =
         (0..50).map(|n| (Time::from_us(2) + Time::from_ps(n / 4), 49 - n)).collect();
-    for (threads, by_the_book) in [(1, false), (2, false), (1, true)] {
-        assert_eq!(arrived(threads, by_the_book), expected, "{threads} threads, {by_the_book}");
+    for (threads, reference) in [(1, false), (2, false), (1, true)] {
+        let seen = arrived(threads, reference);
+        assert_eq!(seen, expected, "{threads} threads, reference: {reference}");
     }
 }

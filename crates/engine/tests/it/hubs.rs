@@ -1,25 +1,23 @@
-//! Groups with a hub are worked in parts: what goes to devices that nothing ties to each other, what goes to tied
-//! ones, what goes elsewhere. That changes nothing.
+//! Groups with a hub are advanced in parts: what goes to uncoupled devices, what goes to coupled
+//! ones, and what goes to the rest of the network. That changes no result.
 //!
-//! Toy racks: hosts send tokens to each other and answer those that they get; switches pass them on. Each mixes what
-//! it sees into a running hash, a switch one for each of its ports, as these have nothing to do with each other.
+//! Toy racks: hosts send tokens to each other and answer those that they get; switches forward
+//! them. Each device mixes what it sees into a running hash. A switch has one hash for each of its
+//! ports, as its ports are independent.
 
+use crate::mix;
 use engine::{
     Class, Device, Handle, Layout, Link, RunLimits, TieBreak, Window, run, run_reference,
 };
 use proptest::prelude::*;
 use units::Time;
 
-/// Miri, which looks for undefined behaviour, is a thousand times slower.
+/// Miri, which finds undefined behaviour, is a thousand times slower.
 const CASES: u32 = if cfg!(miri) { 1 } else { 64 };
 const SPAN: Time = Time::from_us(if cfg!(miri) { 6 } else { 60 });
-/// So long a token is on the wire.
+/// Serialisation time of a token.
 const WIRE: Time = Time::from_ns(20);
 const UPLINK: Time = Time::from_us(1);
-
-fn mix(a: u64, b: u64) -> u64 {
-    (a ^ b).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29) ^ (b >> 7)
-}
 
 #[derive(Clone, Copy)]
 struct Token {
@@ -29,7 +27,7 @@ struct Token {
     answers_left: u32,
 }
 
-/// Where tokens are put on a link.
+/// The sending end of a link, which serialises.
 struct Port {
     link: Link,
     delay: Time,
@@ -44,7 +42,7 @@ impl Port {
     }
 }
 
-/// Racks of so many hosts.
+/// The shape of the network: racks of equally many hosts, and one spine.
 #[derive(Clone, Copy, Debug)]
 struct Racks {
     racks: u32,
@@ -66,25 +64,25 @@ struct Host {
     racks: Racks,
     port: Port,
     hash: u64,
-    /// When it sends, to whom, and how often that is answered.
+    /// When it sends, to whom, and how often the token is answered.
     sends: Vec<(Time, u32, u32)>,
     sent: usize,
-    /// By place in the group, which has the hosts first.
-    ties: Vec<i64>,
+    /// By index in the group, which has the hosts first.
+    couplings: Vec<i64>,
 }
 
 impl Host {
-    fn tie(&mut self, token: &Token, more: i64) {
+    fn couple(&mut self, token: &Token, more: i64) {
         let Racks { hosts, .. } = self.racks;
         if token.from / hosts == token.to / hosts {
-            self.ties[(token.from % hosts) as usize] += more;
-            self.ties[(token.to % hosts) as usize] += more;
+            self.couplings[(token.from % hosts) as usize] += more;
+            self.couplings[(token.to % hosts) as usize] += more;
         }
     }
 
     fn emit(&mut self, window: &mut Window<'_, '_, Token>, now: Time, to: u32, answers_left: u32) {
         let token = Token { from: self.number, to, value: self.hash, answers_left };
-        self.tie(&token, 1);
+        self.couple(&token, 1);
         let handle = window.packets.insert(token);
         self.port.send(window, now, handle);
     }
@@ -100,7 +98,7 @@ impl Host {
                 let Some((now, _, handle)) = window.next_arrival() else { break };
                 let token = window.packets.remove(handle);
                 assert_eq!(token.to, self.number);
-                self.tie(&token, -1);
+                self.couple(&token, -1);
                 self.hash = mix(self.hash, mix(now.ps(), token.value));
                 if token.answers_left > 0 {
                     self.emit(window, now, token.from, token.answers_left - 1);
@@ -119,90 +117,91 @@ impl Host {
 }
 
 struct Switch {
-    /// Of which rack, if any.
+    /// Its rack; the spine has none.
     rack: Option<u32>,
     racks: Racks,
     /// To the hosts of its rack, or to all racks; then to the spine.
     ports: Vec<Port>,
-    tied: Vec<bool>,
-    /// How often it was asked for its parts: now and then it has none.
+    coupled: Vec<bool>,
+    /// Number of windows so far: in every fifth it cannot separate its parts.
     asked: u64,
-    in_parts: u64,
+    /// Number of windows that it handled in parts.
+    split_windows: u64,
 }
 
-/// The port to a host.
-fn way(rack: Option<u32>, racks: Racks, to: u32) -> usize {
-    let (of, place) = (to / racks.hosts, to % racks.hosts);
+/// Returns the port towards a host.
+fn out_port(rack: Option<u32>, racks: Racks, to: u32) -> usize {
+    let (of, index) = (to / racks.hosts, to % racks.hosts);
     match rack {
         None => of as usize,
-        Some(rack) if rack == of => place as usize,
+        Some(rack) if rack == of => index as usize,
         Some(_) => racks.hosts as usize,
     }
 }
 
 impl Switch {
-    fn pass(&mut self, window: &mut Window<'_, '_, Token>, at: (Time, u16), mut handle: Handle) {
+    fn forward(&mut self, window: &mut Window<'_, '_, Token>, at: (Time, u16), mut handle: Handle) {
         let (now, came_through) = at;
         let token = window.packets.get_mut(&mut handle);
-        let out = way(self.rack, self.racks, token.to);
+        let out = out_port(self.rack, self.racks, token.to);
         let port = &mut self.ports[out];
         port.hash = mix(port.hash, mix(now.ps() ^ u64::from(came_through) << 50, token.value));
         token.value ^= port.hash;
         port.send(window, now, handle);
     }
 
-    fn pass_dealt(&mut self, window: &mut Window<'_, '_, Token>, entries: &[u64]) {
+    fn forward_bucket(&mut self, window: &mut Window<'_, '_, Token>, entries: &[u64]) {
         for &entry in entries {
-            // SAFETY: what was dealt out in this window, once.
-            let (now, place, handle) = unsafe { window.take_bucketed(entry) };
-            let came_through = place.port(window);
-            self.pass(window, (now, came_through), handle);
+            // SAFETY: takes each entry of a bucket of this window once.
+            let (now, tag, handle) = unsafe { window.take_bucketed(entry) };
+            let came_through = tag.port(window);
+            self.forward(window, (now, came_through), handle);
         }
     }
 
-    fn advance_downlinks(&mut self, window: &mut Window<'_, '_, Token>, ties: &[i64]) -> bool {
+    fn advance_downlinks(&mut self, window: &mut Window<'_, '_, Token>, couplings: &[i64]) -> bool {
         self.asked += 1;
         if self.asked.is_multiple_of(5) {
             return false;
         }
-        self.in_parts += 1;
+        self.split_windows += 1;
         let (rack, racks, hosts) = (self.rack, self.racks, self.racks.hosts as usize);
-        self.tied = ties[..hosts].iter().map(|&tie| tie > 0).collect();
-        let dealt = window.bucket(hosts + 1, |token| way(rack, racks, token.to) as u16);
-        let dealt = dealt.expect("each token has a way");
+        self.coupled = couplings[..hosts].iter().map(|&coupling| coupling > 0).collect();
+        let buckets = window.bucket(hosts + 1, |token| out_port(rack, racks, token.to) as u16);
+        let buckets = buckets.expect("each token has a port");
         for host in 0..hosts {
-            if self.tied[host] {
-                window.keep_for_coupled(&dealt, host);
+            if self.coupled[host] {
+                window.keep_for_coupled(&buckets, host);
             } else {
-                self.pass_dealt(window, dealt.group(host));
+                self.forward_bucket(window, buckets.get(host));
             }
         }
-        window.keep_for_uplinks(&dealt, hosts);
-        window.recycle(dealt);
+        window.keep_for_uplinks(&buckets, hosts);
+        window.recycle(buckets);
         true
     }
 
     fn advance_coupled(&mut self, window: &mut Window<'_, '_, Token>) -> Time {
         while let Some(&Token { to, .. }) = window.peek_ahead(0) {
-            let out = way(self.rack, self.racks, to);
+            let out = out_port(self.rack, self.racks, to);
             if out == self.racks.hosts as usize {
                 window.keep_next_for_uplinks();
                 continue;
             }
-            assert!(self.tied[out], "nothing ties its host");
-            let (now, port, handle) = window.next_arrival().expect("it was looked at");
-            self.pass(window, (now, port), handle);
+            assert!(self.coupled[out], "its host is not coupled");
+            let (now, port, handle) = window.next_arrival().expect("it was peeked at");
+            self.forward(window, (now, port), handle);
         }
         Time::NEVER
     }
 
     fn advance_uplinks(&mut self, window: &mut Window<'_, '_, Token>) -> Time {
         let (rack, racks, hosts) = (self.rack, self.racks, self.racks.hosts as usize);
-        let dealt = window.bucket(hosts + 1, |token| way(rack, racks, token.to) as u16);
-        let dealt = dealt.expect("each token has a way");
-        assert!((0..hosts).all(|host| dealt.group(host).is_empty()), "nothing ties its host");
-        self.pass_dealt(window, dealt.group(hosts));
-        window.recycle(dealt);
+        let buckets = window.bucket(hosts + 1, |token| out_port(rack, racks, token.to) as u16);
+        let buckets = buckets.expect("each token has a port");
+        assert!((0..hosts).all(|host| buckets.get(host).is_empty()), "its host is not coupled");
+        self.forward_bucket(window, buckets.get(hosts));
+        window.recycle(buckets);
         Time::NEVER
     }
 }
@@ -220,29 +219,29 @@ impl Device for Node {
             Node::Host(host) => host.advance(window),
             Node::Switch(switch) => {
                 while let Some((now, port, handle)) = window.next_arrival() {
-                    switch.pass(window, (now, port), handle);
+                    switch.forward(window, (now, port), handle);
                 }
                 Time::NEVER
             }
         }
     }
 
-    fn add_couplings(&self, until: Time, ties: &mut [i64]) {
+    fn add_couplings(&self, until: Time, couplings: &mut [i64]) {
         let Node::Host(host) = self else { panic!("only hosts are asked") };
-        for (tie, more) in ties.iter_mut().zip(&host.ties) {
-            *tie += more;
+        for (coupling, more) in couplings.iter_mut().zip(&host.couplings) {
+            *coupling += more;
         }
         let Racks { hosts, .. } = host.racks;
         let due = host.sends[host.sent..].iter().take_while(|send| send.0 < until);
         for &(_, to, _) in due.filter(|send| send.1 / hosts == host.number / hosts) {
-            ties[(host.number % hosts) as usize] += 1;
-            ties[(to % hosts) as usize] += 1;
+            couplings[(host.number % hosts) as usize] += 1;
+            couplings[(to % hosts) as usize] += 1;
         }
     }
 
-    fn advance_downlinks(&mut self, window: &mut Window<'_, '_, Token>, ties: &[i64]) -> bool {
+    fn advance_downlinks(&mut self, window: &mut Window<'_, '_, Token>, couplings: &[i64]) -> bool {
         let Node::Switch(switch) = self else { panic!("hubs are switches") };
-        switch.advance_downlinks(window, ties)
+        switch.advance_downlinks(window, couplings)
     }
 
     fn advance_coupled(&mut self, window: &mut Window<'_, '_, Token>) -> Time {
@@ -256,7 +255,7 @@ impl Device for Node {
     }
 }
 
-/// What hosts send: (from, to, when in units of 10 ns, how often it is answered).
+/// What hosts send: (from, to, when in units of 10 ns, how often the token is answered).
 type Sends = Vec<(u32, u32, u64, u32)>;
 
 fn nodes(racks: Racks, sends: &Sends) -> Vec<Node> {
@@ -279,14 +278,14 @@ fn nodes(racks: Racks, sends: &Sends) -> Vec<Node> {
             hash: u64::from(number),
             sends,
             sent: 0,
-            ties: vec![0; racks.hosts as usize + 1],
+            couplings: vec![0; racks.hosts as usize + 1],
         })
     });
     let switch = |rack: Option<u32>, ports: Vec<Port>| {
-        Node::Switch(Switch { rack, racks, ports, tied: Vec::new(), asked: 0, in_parts: 0 })
+        Node::Switch(Switch { rack, racks, ports, coupled: Vec::new(), asked: 0, split_windows: 0 })
     };
     let tors = (0..racks.racks).map(|rack| {
-        let down = (0..racks.hosts).map(|place| port(rack * racks.hosts + place, 0, cable));
+        let down = (0..racks.hosts).map(|index| port(rack * racks.hosts + index, 0, cable));
         switch(Some(rack), down.chain([port(racks.spine(), rack, UPLINK)]).collect())
     });
     let down = (0..racks.racks).map(|rack| port(racks.tor(rack), racks.hosts, UPLINK));
@@ -294,7 +293,7 @@ fn nodes(racks: Racks, sends: &Sends) -> Vec<Node> {
     hosts.chain(tors).chain([spine]).collect()
 }
 
-/// Each rack a group with its switch as the hub, or with none.
+/// Makes each rack a group, with its switch as the hub if `hubs`.
 fn in_racks(racks: Racks, threads: usize, hubs: bool) -> Layout {
     let rack = |rack: u32| {
         let hosts = rack * racks.hosts..(rack + 1) * racks.hosts;
@@ -312,20 +311,21 @@ fn in_racks(racks: Racks, threads: usize, hubs: bool) -> Layout {
             .collect(),
         groups,
         tie_break: TieBreak::RotatePorts,
+        solo_periods: true,
     }
 }
 
-/// The hashes of all, how many tokens arrived where they were sent to, and how often a hub went by its parts.
+/// Returns the hashes of all devices, and how many windows hubs handled in parts.
 fn digest(nodes: Vec<Node>) -> (Vec<u64>, u64) {
-    let mut in_parts = 0;
+    let mut split_windows = 0;
     let hashes = nodes.into_iter().flat_map(|node| match node {
         Node::Host(host) => vec![host.hash],
         Node::Switch(switch) => {
-            in_parts += switch.in_parts;
+            split_windows += switch.split_windows;
             switch.ports.iter().map(|port| port.hash).collect()
         }
     });
-    (hashes.collect(), in_parts)
+    (hashes.collect(), split_windows)
 }
 
 fn cases() -> impl Strategy<Value = (Racks, Sends)> {
@@ -339,7 +339,11 @@ fn cases() -> impl Strategy<Value = (Racks, Sends)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: CASES,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
     #[test]
     fn parts_of_a_window_change_nothing((racks, sends) in cases()) {
         let limits = RunLimits { stop: SPAN, goal: None, max_records: u64::MAX };
@@ -350,9 +354,9 @@ proptest! {
             let layout = in_racks(racks, threads, hubs);
             let (after, ..) = run(nodes(racks, &sends), &layout, limits, &|_| true)
                 .expect("threads start");
-            let (hashes, in_parts) = digest(after);
+            let (hashes, split_windows) = digest(after);
             prop_assert_eq!(&hashes, &expected, "{} threads, hubs: {}", threads, hubs);
-            prop_assert!(in_parts > 0 || !hubs, "no hub went by its parts");
+            prop_assert!(split_windows > 0 || !hubs, "no hub handled a window in parts");
         }
     }
 }
