@@ -122,7 +122,7 @@ pub enum Notice {
 }
 
 /// The most that the quantised feedback may be.
-const MOST_FEEDBACK: f64 = 63.0;
+const MAX_FEEDBACK: f64 = 63.0;
 
 /// The congestion point of a ToR.
 #[derive(Clone, Copy, Debug)]
@@ -153,8 +153,8 @@ impl CongestionPoint {
         let queue = queue as f64;
         let congestion = (queue - uplink.set_point) + self.weight * (queue - uplink.before);
         uplink.before = queue;
-        let most = uplink.set_point * (2.0 * self.weight + 1.0);
-        let feedback = (congestion * MOST_FEEDBACK / most).min(MOST_FEEDBACK) as u8;
+        let max = uplink.set_point * (2.0 * self.weight + 1.0);
+        let feedback = (congestion * MAX_FEEDBACK / max).min(MAX_FEEDBACK) as u8;
         (feedback > 0).then_some(feedback)
     }
 }
@@ -197,7 +197,7 @@ pub struct NearSource {
     timer: Time,
     recovery_steps: u64,
     rate_ai: u64,
-    least: u64,
+    min_rate: u64,
     line_rate: u64,
     current: u64,
     target: u64,
@@ -214,7 +214,7 @@ impl NearSource {
             timer: params.near.near_timer,
             recovery_steps: params.near.near_recovery_steps,
             rate_ai: params.near.near_rate_ai.bps(),
-            least: params.dcqcn.min_rate.bps().min(line_rate),
+            min_rate: params.dcqcn.min_rate.bps().min(line_rate),
             line_rate,
             current: line_rate,
             target: line_rate,
@@ -231,20 +231,20 @@ impl NearSource {
 
     /// A ToR sent this feedback.
     pub fn notify(&mut self, now: Time, feedback: u8) {
-        self.catch_up(now);
+        self.advance_to(now);
         // A cut in the first period of recovery leaves the target.
         if self.steps > 0 || self.due == Time::NEVER {
             self.target = self.current;
         }
-        let keep = (1.0 - self.gain * f64::from(feedback)).max(0.5);
-        self.current = ((self.current as f64 * keep) as u64).max(self.least);
+        let factor = (1.0 - self.gain * f64::from(feedback)).max(0.5);
+        self.current = ((self.current as f64 * factor) as u64).max(self.min_rate);
         self.steps = 0;
         self.due = now + self.timer;
     }
 
     /// Does what the timer would have done until `now`.
     #[inline]
-    pub fn catch_up(&mut self, now: Time) {
+    pub fn advance_to(&mut self, now: Time) {
         while self.due <= now {
             self.steps += 1;
             self.due += self.timer;
@@ -280,17 +280,17 @@ impl Rp<Annulus> for DualReactionPoint {
     }
     #[inline]
     fn limits(&self) -> SendLimits {
-        let limits = self.dcqcn.permission();
+        let limits = self.dcqcn.limits();
         SendLimits { rate: limits.rate.min(self.near.rate()), ..limits }
     }
     #[inline]
     fn on_send(&mut self, cx: &mut HostCx<'_, Annulus>, data: &mut Header, _meta: &mut ()) {
         self.dcqcn.count_bytes(cx.now, u64::from(data.size));
-        self.near.catch_up(cx.now);
+        self.near.advance_to(cx.now);
     }
     #[inline]
     fn on_ack(&mut self, cx: &mut HostCx<'_, Annulus>, ack: &Ack<'_, Annulus>) {
-        self.dcqcn.hear_echo(cx.now, ack.echo);
+        self.dcqcn.on_ecn_echo(cx.now, ack.echo);
     }
     fn on_ctl(&mut self, cx: &mut HostCx<'_, Annulus>, notice: &Notice) {
         match *notice {
@@ -303,15 +303,15 @@ impl Rp<Annulus> for DualReactionPoint {
         self.dcqcn.next_window()
     }
     fn on_timer(&mut self, cx: &mut HostCx<'_, Annulus>) {
-        self.dcqcn.catch_up(cx.now);
+        self.dcqcn.advance_to(cx.now);
     }
     fn observe(&self, now: Time, what: SenderMetric) -> Option<f64> {
-        let dcqcn = self.dcqcn.observed(now, what);
+        let dcqcn = self.dcqcn.metric_at(now, what);
         if what != SenderMetric::Rate {
             return dcqcn;
         }
         let mut near = self.near.clone();
-        near.catch_up(now);
+        near.advance_to(now);
         Some(dcqcn?.min(near.rate().bps() as f64))
     }
 }
@@ -322,7 +322,7 @@ impl Np<Annulus> for NotificationPoint {
     }
     #[inline]
     fn on_packet(&mut self, cx: &mut HostCx<'_, Annulus>, data: &Header, _meta: &()) {
-        if self.answers(cx.now, &cx.params.dcqcn, data.code_point) {
+        if self.should_send_cnp(cx.now, &cx.params.dcqcn, data.code_point) {
             cx.send(Notice::Congestion);
         }
     }

@@ -12,7 +12,7 @@
 //!   periodic checks of their own, both begun by the first CNP, that ask whether any CNP came since
 //!   the check before.
 //!
-//! Time passes for a reaction point only where someone looks: [`ReactionPoint::catch_up`] replays
+//! Time passes for a reaction point only where someone looks: [`ReactionPoint::advance_to`] replays
 //! what its timers would have done. So a QP needs no timer events, unless it has a window that follows
 //! the rate: that is looked at as it is.
 //!
@@ -85,7 +85,7 @@ crate::params! {
 }
 
 /// Parameters of receivers, which mean nothing where switches notify.
-pub const RECEIVERS_ONLY: &[&str] = &["notification", "cnp_interval"];
+pub const RECEIVER_PARAMS: &[&str] = &["notification", "cnp_interval"];
 
 /// The scheme `dcqcn`.
 #[derive(Debug)]
@@ -358,7 +358,7 @@ impl ReactionPoint {
 
     /// Whether ACKs that echo a mark are its notifications.
     #[inline]
-    pub fn hears_echoes(&self) -> bool {
+    pub fn uses_ecn_echo(&self) -> bool {
         self.law.ack_echo
     }
 
@@ -376,28 +376,28 @@ impl ReactionPoint {
 
     /// Rate and window, as of the last call with a time.
     #[inline]
-    pub fn permission(&self) -> SendLimits {
+    pub fn limits(&self) -> SendLimits {
         SendLimits { rate: self.rate(), window: self.window, ..SendLimits::UNLIMITED }
     }
 
     /// Alpha after the updates due until `now`.
     pub fn alpha(&self, now: Time) -> f64 {
         let mut then = self.clone();
-        then.catch_up(now);
+        then.advance_to(now);
         then.age_alpha(now + TICK);
         then.alpha
     }
 
     /// Does what the timers due until `now` would have done.
     #[inline]
-    pub fn catch_up(&mut self, now: Time) {
+    pub fn advance_to(&mut self, now: Time) {
         self.run_timers(now + TICK);
     }
 
     /// `bytes` left the sender.
     #[inline]
     pub fn count_bytes(&mut self, now: Time, mut bytes: u64) {
-        self.catch_up(now);
+        self.advance_to(now);
         let counting = self.law.byte_counter != 0 && self.increase_due != Time::NEVER;
         if !counting || now < self.hold_until {
             return;
@@ -448,8 +448,8 @@ impl ReactionPoint {
 
     /// An ACK arrived with this echo.
     #[inline]
-    pub fn hear_echo(&mut self, now: Time, echo: EcnCodePoint) {
-        if self.hears_echoes() && echo == EcnCodePoint::CongestionExperienced {
+    pub fn on_ecn_echo(&mut self, now: Time, echo: EcnCodePoint) {
+        if self.uses_ecn_echo() && echo == EcnCodePoint::CongestionExperienced {
             self.notify(now);
         }
     }
@@ -462,9 +462,9 @@ impl ReactionPoint {
     }
 
     /// What a probe sees at `now`.
-    pub fn observed(&self, now: Time, what: SenderMetric) -> Option<f64> {
+    pub fn metric_at(&self, now: Time, what: SenderMetric) -> Option<f64> {
         let mut then = self.clone();
-        then.catch_up(now);
+        then.advance_to(now);
         match what {
             SenderMetric::Rate => Some(then.current as f64),
             SenderMetric::Window => {
@@ -525,16 +525,16 @@ impl ReactionPoint {
     /// the authors' simulator counts first and so has F - 1.
     fn increase(&mut self) {
         let law = &*self.law;
-        let (least, most) = if law.byte_counter == 0 {
+        let (min_stage, max_stage) = if law.byte_counter == 0 {
             (self.timer_stage, self.timer_stage)
         } else {
             (self.timer_stage.min(self.byte_stage), self.timer_stage.max(self.byte_stage))
         };
-        let raise = if most < law.recovery_steps {
+        let raise = if max_stage < law.recovery_steps {
             0
-        } else if least > law.recovery_steps {
+        } else if min_stage > law.recovery_steps {
             match law.form {
-                Form::Paper => law.rate_hai.saturating_mul(least - law.recovery_steps),
+                Form::Paper => law.rate_hai.saturating_mul(min_stage - law.recovery_steps),
                 Form::Mellanox => law.rate_hai,
             }
         } else {
@@ -611,11 +611,16 @@ impl NotificationPoint {
 
     /// A data packet arrived; whether a CNP answers it.
     #[inline]
-    pub fn answers(&mut self, now: Time, params: &DcqcnParams, code_point: EcnCodePoint) -> bool {
-        let answers = code_point == EcnCodePoint::CongestionExperienced && now >= self.silent_until;
-        if answers {
+    pub fn should_send_cnp(
+        &mut self,
+        now: Time,
+        params: &DcqcnParams,
+        code_point: EcnCodePoint,
+    ) -> bool {
+        let sends = code_point == EcnCodePoint::CongestionExperienced && now >= self.silent_until;
+        if sends {
             self.silent_until = now + params.cnp_interval;
         }
-        answers
+        sends
     }
 }

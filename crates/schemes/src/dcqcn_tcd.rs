@@ -161,7 +161,7 @@ impl Rp<DcqcnTcd> for HoldingReactionPoint {
     }
     #[inline]
     fn limits(&self) -> SendLimits {
-        self.dcqcn.permission()
+        self.dcqcn.limits()
     }
     #[inline]
     fn on_send(&mut self, cx: &mut HostCx<'_, DcqcnTcd>, data: &mut Header, _meta: &mut ()) {
@@ -170,7 +170,7 @@ impl Rp<DcqcnTcd> for HoldingReactionPoint {
     #[inline]
     fn on_ack(&mut self, cx: &mut HostCx<'_, DcqcnTcd>, ack: &Ack<'_, DcqcnTcd>) {
         match ack.echo {
-            _ if !self.dcqcn.hears_echoes() => {}
+            _ if !self.dcqcn.uses_ecn_echo() => {}
             EcnCodePoint::CongestionExperienced => self.on_congestion(cx.now),
             EcnCodePoint::Undetermined => self.on_undetermined(cx.now),
             _ => {}
@@ -187,10 +187,10 @@ impl Rp<DcqcnTcd> for HoldingReactionPoint {
         self.dcqcn.next_window()
     }
     fn on_timer(&mut self, cx: &mut HostCx<'_, DcqcnTcd>) {
-        self.dcqcn.catch_up(cx.now);
+        self.dcqcn.advance_to(cx.now);
     }
     fn observe(&self, now: Time, what: SenderMetric) -> Option<f64> {
-        self.dcqcn.observed(now, what)
+        self.dcqcn.metric_at(now, what)
     }
 }
 
@@ -220,7 +220,7 @@ impl TernaryNotificationPoint {
         params: &DcqcnParams,
         code_point: EcnCodePoint,
     ) -> Option<Notification> {
-        if self.congestion.answers(now, params, code_point) {
+        if self.congestion.should_send_cnp(now, params, code_point) {
             return Some(Notification::Congestion);
         }
         let undetermined = code_point == EcnCodePoint::Undetermined && now >= self.silent_until;

@@ -121,12 +121,12 @@ pub struct ReactionPoint {
     gain: f64,
     /// The window or rate, its bounds and its step.
     current: u64,
-    least: u64,
-    most: u64,
+    min: u64,
+    max: u64,
     step: u64,
-    limit: RateWindow,
+    rate_window: RateWindow,
     payload: u64,
-    permission: SendLimits,
+    limits: SendLimits,
     /// alpha, the average share of marked packets.
     alpha: f64,
     /// A byte beyond this acknowledged ends the present round trip; 0 before the first ACK.
@@ -149,7 +149,7 @@ impl ReactionPoint {
     pub fn new(params: &DctcpParams, path: &PathFacts) -> ReactionPoint {
         let control = if params.variant == "ns3" { Control::Rate } else { Control::Window };
         let payload = path.payload.get();
-        let (first, least, most, step) = match control {
+        let (first, min, max, step) = match control {
             Control::Window => {
                 let bdp = path.line_rate.bytes_in(path.network_rtt).get().max(payload);
                 (bdp, payload, u64::MAX, payload)
@@ -159,17 +159,17 @@ impl ReactionPoint {
                 (line, params.min_rate.bps().min(line), line, params.rate_ai.bps())
             }
         };
-        let limit = if control == Control::Rate { params.window } else { "none" };
+        let rate_window = if control == Control::Rate { params.window } else { "none" };
         let mut rp = ReactionPoint {
             control,
             gain: params.gain,
             current: first,
-            least,
-            most,
+            min,
+            max,
             step,
-            limit: RateWindow::new(limit, path),
+            rate_window: RateWindow::new(rate_window, path),
             payload,
-            permission: SendLimits::UNLIMITED,
+            limits: SendLimits::UNLIMITED,
             alpha: 1.0,
             round_end: 0,
             marked: 0,
@@ -184,8 +184,8 @@ impl ReactionPoint {
 
     /// Rate and window.
     #[inline]
-    pub fn permission(&self) -> SendLimits {
-        self.permission
+    pub fn limits(&self) -> SendLimits {
+        self.limits
     }
     /// The average share of marked packets.
     #[inline]
@@ -260,12 +260,12 @@ impl ReactionPoint {
     }
 
     fn set(&mut self, level: u64) {
-        self.current = level.clamp(self.least, self.most);
+        self.current = level.clamp(self.min, self.max);
         let (rate, window) = match self.control {
             Control::Window => (SendLimits::UNLIMITED.rate, Bytes::new(self.current)),
-            Control::Rate => (Rate::from_bps(self.current), self.limit.at(self.current)),
+            Control::Rate => (Rate::from_bps(self.current), self.rate_window.at(self.current)),
         };
-        self.permission = SendLimits { rate, window, ..SendLimits::UNLIMITED };
+        self.limits = SendLimits { rate, window, ..SendLimits::UNLIMITED };
     }
 }
 
@@ -275,7 +275,7 @@ impl Rp<Dctcp> for ReactionPoint {
     }
     #[inline]
     fn limits(&self) -> SendLimits {
-        self.permission()
+        self.limits()
     }
     #[inline]
     fn on_ack(&mut self, _cx: &mut HostCx<'_, Dctcp>, ack: &Ack<'_, Dctcp>) {
@@ -286,8 +286,9 @@ impl Rp<Dctcp> for ReactionPoint {
     fn observe(&self, _now: Time, what: SenderMetric) -> Option<f64> {
         match what {
             SenderMetric::Rate => (self.control == Control::Rate).then_some(self.current as f64),
-            SenderMetric::Window => (self.permission.window != Bytes::UNLIMITED)
-                .then_some(self.permission.window.get() as f64),
+            SenderMetric::Window => {
+                (self.limits.window != Bytes::UNLIMITED).then_some(self.limits.window.get() as f64)
+            }
             SenderMetric::Alpha => Some(self.alpha),
         }
     }

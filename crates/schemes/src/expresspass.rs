@@ -178,8 +178,8 @@ impl Scheme for ExpressPass {
         }]
     }
     fn host(params: &ExpressPassParams, facts: &HostFacts) -> HostState {
-        let least_gap = facts.line_rate.time_for(spacing(params, &facts.wire));
-        let law = Law { params: params.clone(), least_gap };
+        let min_gap = facts.line_rate.time_for(spacing(params, &facts.wire));
+        let law = Law { params: params.clone(), min_gap };
         HostState {
             law: Arc::new(law),
             seed: facts.seed,
@@ -244,7 +244,7 @@ pub enum Control {
 struct Law {
     params: ExpressPassParams,
     /// Time between two credits at the highest rate.
-    least_gap: Time,
+    min_gap: Time,
 }
 
 /// What the QPs of a host share: the law, and the counts of credits.

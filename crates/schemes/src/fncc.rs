@@ -97,9 +97,9 @@ impl<const N: usize> Scheme for Fncc<N> {
     const MAX_RATES: usize = LinkRates::MAX;
 
     type Params = FnccParams;
-    type Meta = Report<N>;
+    type Meta = AckReport<N>;
     type Ctl = NoCtl;
-    type Host = Concurrency;
+    type Host = ActiveFlows;
     type Rp = ReactionPoint<N>;
     type Np = NotificationPoint;
     type Cp = IntTable;
@@ -127,7 +127,7 @@ impl<const N: usize> Scheme for Fncc<N> {
     /// A port's rate has a code of four bits.
     fn check_switch(params: &FnccParams, facts: &SwitchFacts<'_>) -> Result<(), ParamError> {
         let format = params.notification.format();
-        match facts.ports.iter().find(|port| !format.knows(port.rate)) {
+        match facts.ports.iter().find(|port| !format.encodes(port.rate)) {
             None => Ok(()),
             Some(port) => {
                 let known = wire::int::RATES.map(|rate| rate.to_string()).join(", ");
@@ -144,8 +144,8 @@ impl<const N: usize> Scheme for Fncc<N> {
     fn ctl_bytes(ctl: &NoCtl) -> u32 {
         match *ctl {}
     }
-    fn host(_params: &FnccParams, facts: &HostFacts) -> Concurrency {
-        Concurrency::new(facts.network_rtt)
+    fn host(_params: &FnccParams, facts: &HostFacts) -> ActiveFlows {
+        ActiveFlows::new(facts.network_rtt)
     }
     fn congestion_point(params: &FnccParams, facts: &SwitchFacts<'_>) -> Option<IntTable> {
         Some(IntTable::new(&params.notification, facts))
@@ -155,7 +155,7 @@ impl<const N: usize> Scheme for Fncc<N> {
 /// What an ACK carries; in data it is empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
-pub struct Report<const N: usize> {
+pub struct AckReport<const N: usize> {
     /// The records of the path, last hop first.
     pub int: IntStack<N>,
     /// N, the receiver's concurrent flows.
@@ -164,7 +164,7 @@ pub struct Report<const N: usize> {
 
 /// A receiver's concurrent flows: those with data in this or the previous period.
 #[derive(Clone, Debug)]
-pub struct Concurrency {
+pub struct ActiveFlows {
     length: Time,
     /// The number of the period, from 2 on, so that a flow that was never seen is in none.
     period: u64,
@@ -173,10 +173,10 @@ pub struct Concurrency {
     before: u32,
 }
 
-impl Concurrency {
+impl ActiveFlows {
     /// Periods of this length.
-    pub fn new(length: Time) -> Concurrency {
-        Concurrency { length: length.max(Time::from_ps(1)), period: 2, this: 0, before: 0 }
+    pub fn new(length: Time) -> ActiveFlows {
+        ActiveFlows { length: length.max(Time::from_ps(1)), period: 2, this: 0, before: 0 }
     }
 
     /// How many there are now.
@@ -219,7 +219,7 @@ pub struct NotificationPoint {
 }
 
 impl<const N: usize> Np<Fncc<N>> for NotificationPoint {
-    fn open(_params: &FnccParams, _host: &mut Concurrency, _now: Time) -> NotificationPoint {
+    fn open(_params: &FnccParams, _host: &mut ActiveFlows, _now: Time) -> NotificationPoint {
         NotificationPoint::default()
     }
     #[inline]
@@ -227,7 +227,7 @@ impl<const N: usize> Np<Fncc<N>> for NotificationPoint {
         &mut self,
         cx: &mut HostCx<'_, Fncc<N>>,
         _data: &Header,
-        report: &mut Report<N>,
+        report: &mut AckReport<N>,
     ) {
         cx.host.arrived(cx.now, &mut self.seen);
         report.flows = cx.host.flows();
@@ -261,8 +261,8 @@ pub struct IntTable {
     /// By port, as it is now.
     ports: Vec<Entry>,
     /// What ACKs are told, and until when; with a period of zero, `ports` itself.
-    told: Vec<Entry>,
-    told_until: Time,
+    published: Vec<Entry>,
+    published_until: Time,
 }
 
 impl IntTable {
@@ -278,9 +278,9 @@ impl IntTable {
             node: facts.node,
             period: params.update_period,
             format,
-            told: ports.clone(),
+            published: ports.clone(),
             ports,
-            told_until: params.update_period,
+            published_until: params.update_period,
         }
     }
 
@@ -288,15 +288,15 @@ impl IntTable {
     /// that was due in between finds what is in the table.
     #[inline]
     fn update(&mut self, now: Time) {
-        if self.period != Time::ZERO && now >= self.told_until {
-            self.told.copy_from_slice(&self.ports);
-            self.told_until = (now + Time::from_ps(1)).round_up(self.period);
+        if self.period != Time::ZERO && now >= self.published_until {
+            self.published.copy_from_slice(&self.ports);
+            self.published_until = (now + Time::from_ps(1)).round_up(self.period);
         }
     }
 
     /// What an ACK that came in through `port` is told.
     fn record(&self, port: PortId) -> IntRecord {
-        let table = if self.period == Time::ZERO { &self.ports } else { &self.told };
+        let table = if self.period == Time::ZERO { &self.ports } else { &self.published };
         let Entry { rate, time, tx_bytes, queue_bytes } = table[port.index()];
         self.format.round(IntRecord { rate, time, tx_bytes, queue_bytes })
     }
@@ -391,11 +391,11 @@ impl<const N: usize> ReactionPoint<N> {
         now: Time,
         next_expected: u64,
         next_to_send: u64,
-        report: &Report<N>,
+        report: &AckReport<N>,
     ) {
         let ReactionPoint { hpcc, speedup, rates, threshold, share } = self;
         let int = &report.int;
-        hpcc.new_ack_with(now, next_expected, next_to_send, int, |hpcc, busiest, full| {
+        hpcc.new_ack_with(now, next_expected, next_to_send, int, |hpcc, bottleneck, full| {
             // UpdateWc, lines 22 to 28. U_j is the newest value, not its average.
             let wanted = match speedup {
                 Speedup::Off => false,
@@ -403,8 +403,8 @@ impl<const N: usize> ReactionPoint<N> {
                 Speedup::PerRoundTrip => full,
             };
             if wanted
-                && busiest.hop == 0
-                && busiest.inflight > *threshold
+                && bottleneck.hop == 0
+                && bottleneck.inflight > *threshold
                 && let Some(last_hop) = int.records().next()
             {
                 let rate = rates.rate(last_hop.rate).bps() as f64;
@@ -420,7 +420,7 @@ impl<const N: usize> Rp<Fncc<N>> for ReactionPoint<N> {
 
     fn open(
         params: &FnccParams,
-        _host: &mut Concurrency,
+        _host: &mut ActiveFlows,
         path: &PathFacts,
         _now: Time,
     ) -> ReactionPoint<N> {
@@ -428,7 +428,7 @@ impl<const N: usize> Rp<Fncc<N>> for ReactionPoint<N> {
     }
     #[inline]
     fn limits(&self) -> SendLimits {
-        self.hpcc.permission()
+        self.hpcc.limits()
     }
     #[inline]
     fn on_ack(&mut self, cx: &mut HostCx<'_, Fncc<N>>, ack: &Ack<'_, Fncc<N>>) {
@@ -438,7 +438,7 @@ impl<const N: usize> Rp<Fncc<N>> for ReactionPoint<N> {
     }
     fn observe(&self, _now: Time, what: SenderMetric) -> Option<f64> {
         Some(match what {
-            SenderMetric::Rate => self.hpcc.permission().rate.bps() as f64,
+            SenderMetric::Rate => self.hpcc.limits().rate.bps() as f64,
             SenderMetric::Window => self.hpcc.window(),
             SenderMetric::Alpha => self.hpcc.utilisation(),
         })

@@ -26,7 +26,7 @@ mod flows;
 mod tor;
 mod voq;
 
-pub use credits::{Claim, Downlink, Grant};
+pub use credits::{CreditRequest, Downlink, Grant};
 pub use flows::Flows;
 pub use tor::TorSwitch;
 pub use voq::{FirstHop, Voq};
@@ -154,7 +154,7 @@ impl Scheme for Hiercc {
             stop_queue: at_25(70),
             resume_queue: at_25(50),
             mark_interval: Time::from_us(10),
-            min_rate: least_rate(host_rate),
+            min_rate: default_min_rate(host_rate),
             flow_timeout: Time::from_us(100),
             loss_timeout: Time::from_ms(10),
             voq: "host",
@@ -179,11 +179,11 @@ impl Scheme for Hiercc {
     fn check_switch(params: &HierccParams, facts: &SwitchFacts<'_>) -> Result<(), ParamError> {
         let Some(slowest) = facts.hosts.iter().map(|host| host.rate).min() else { return Ok(()) };
         let stop_queue = params.with_room_for(facts.packet_bytes).stop_queue;
-        let least = facts.network_rtt + slowest.time_for(stop_queue);
-        if params.loss_timeout < least {
+        let min = facts.network_rtt + slowest.time_for(stop_queue);
+        if params.loss_timeout < min {
             let bound = format!(
                 "is {}, and a round trip and a VOQ of stop_queue, here {stop_queue}, which are not lost, \
-                 take {least}",
+                 take {min}",
                 params.loss_timeout
             );
             return Err(ParamError::Conflict("loss_timeout", bound));
@@ -205,7 +205,7 @@ impl Scheme for Hiercc {
 
 /// A packet in each mark interval, as a sender hears of its rate by what it marks; between a hundredth and a
 /// tenth of the line.
-fn least_rate(line: Rate) -> Rate {
+fn default_min_rate(line: Rate) -> Rate {
     let part = |of: u64| Rate::from_bps(line.bps() / of);
     Rate::from_mbps(870).clamp(part(100), part(10))
 }

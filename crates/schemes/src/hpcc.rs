@@ -12,7 +12,7 @@
 pub mod rate;
 pub mod window;
 
-pub use window::{Busiest, Law, ReactionPoint};
+pub use window::{Bottleneck, Law, ReactionPoint};
 
 use crate::contract::{
     Ack, HostCx, HostFacts, LinkRates, NoCtl, PathFacts, PlainReceiver, Preset, Rp, Scheme,
@@ -151,7 +151,7 @@ impl<const N: usize> Scheme for Hpcc<N> {
     }
     /// A port's rate has a code of three bits.
     fn check_switch(params: &HpccParams, facts: &SwitchFacts<'_>) -> Result<(), ParamError> {
-        match facts.ports.iter().find(|port| !params.format().knows(port.rate)) {
+        match facts.ports.iter().find(|port| !params.format().encodes(port.rate)) {
             None => Ok(()),
             Some(port) => {
                 let why = format!(
@@ -200,10 +200,10 @@ impl<const N: usize> Variant<N> {
 
     /// Rate and window.
     #[inline]
-    pub fn permission(&self) -> SendLimits {
+    pub fn limits(&self) -> SendLimits {
         match self {
-            Variant::Paper(rp) => rp.permission(),
-            Variant::Ns3(rp) => rp.permission(),
+            Variant::Paper(rp) => rp.limits(),
+            Variant::Ns3(rp) => rp.limits(),
         }
     }
 
@@ -222,7 +222,7 @@ impl<const N: usize> Variant<N> {
     }
 
     /// The same, where what it tells is no reason to cut: U is taken as eta at most.
-    pub fn acknowledge_excusing<S: Scheme<Meta = IntStack<N>>>(
+    pub fn acknowledge_ignoring<S: Scheme<Meta = IntStack<N>>>(
         &mut self,
         now: Time,
         ack: &Ack<'_, S>,
@@ -231,13 +231,13 @@ impl<const N: usize> Variant<N> {
         match self {
             Variant::Paper(rp) if ack.acks_new_data() => {
                 rp.new_ack_with(now, acknowledged, ack.next_to_send, ack.meta, |rp, _, _| {
-                    rp.excuse()
+                    rp.ignore_overload()
                 });
             }
             Variant::Paper(_) => {}
             Variant::Ns3(rp) => {
                 let sent = ack.highest_sent();
-                rp.acknowledge_with(now, acknowledged, sent, ack.meta, |rp| rp.excuse());
+                rp.acknowledge_with(now, acknowledged, sent, ack.meta, |rp| rp.ignore_overload());
             }
         }
     }
@@ -262,7 +262,7 @@ impl<const N: usize> Variant<N> {
     pub fn observe(&self, what: SenderMetric) -> Option<f64> {
         match self {
             Variant::Paper(rp) => Some(match what {
-                SenderMetric::Rate => rp.permission().rate.bps() as f64,
+                SenderMetric::Rate => rp.limits().rate.bps() as f64,
                 SenderMetric::Window => rp.window(),
                 SenderMetric::Alpha => rp.utilisation(),
             }),
@@ -280,7 +280,7 @@ impl<const N: usize> Rp<Hpcc<N>> for Variant<N> {
     }
     #[inline]
     fn limits(&self) -> SendLimits {
-        self.permission()
+        self.limits()
     }
     #[inline(always)]
     fn on_ack(&mut self, cx: &mut HostCx<'_, Hpcc<N>>, ack: &Ack<'_, Hpcc<N>>) {

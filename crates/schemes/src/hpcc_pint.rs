@@ -97,10 +97,10 @@ impl Scheme for HpccPint {
     type Params = HpccPintParams;
     type Meta = Digest;
     type Ctl = NoCtl;
-    type Host = Arc<Codes>;
+    type Host = Arc<Codebook>;
     type Rp = ReactionPoint;
     type Np = PlainReceiver;
-    type Cp = Meter;
+    type Cp = UtilisationMeter;
 
     fn preset(name: &str, host_rate: Rate) -> HpccPintParams {
         let paper = HpccPintParams {
@@ -128,17 +128,20 @@ impl Scheme for HpccPint {
         }
     }
     fn meta_bytes(params: &HpccPintParams) -> (u32, u32) {
-        let field = Codes::bytes(params.log_base);
+        let field = Codebook::bytes(params.log_base);
         (field, field)
     }
     fn ctl_bytes(ctl: &NoCtl) -> u32 {
         match *ctl {}
     }
-    fn host(params: &HpccPintParams, _facts: &HostFacts) -> Arc<Codes> {
-        Codes::shared(params.log_base)
+    fn host(params: &HpccPintParams, _facts: &HostFacts) -> Arc<Codebook> {
+        Codebook::shared(params.log_base)
     }
-    fn congestion_point(params: &HpccPintParams, facts: &SwitchFacts<'_>) -> Option<Meter> {
-        Some(Meter::new(params, facts))
+    fn congestion_point(
+        params: &HpccPintParams,
+        facts: &SwitchFacts<'_>,
+    ) -> Option<UtilisationMeter> {
+        Some(UtilisationMeter::new(params, facts))
     }
 }
 
@@ -162,11 +165,11 @@ impl Digest {
     }
 }
 
-static CODES: Shared<Codes> = Shared::new();
+static CODEBOOKS: Shared<Codebook> = Shared::new();
 
 /// The field's values: powers of the base, in 512ths.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Codes {
+pub struct Codebook {
     powers: Vec<f64>,
     /// How many powers lie below numbers that begin with these bits, from 1 on.
     below: Vec<u16>,
@@ -178,33 +181,33 @@ const UNIT: f64 = 512.0;
 /// fraction.
 const SHARED_BITS: u32 = f64::MANTISSA_DIGITS - 1 - 4;
 
-impl Codes {
+impl Codebook {
     /// The table of this base, which all hosts and switches share.
-    fn shared(base: f64) -> Arc<Codes> {
-        CODES.share_or_make(|codes| codes.powers[1] == base, || Codes::new(base))
+    fn shared(base: f64) -> Arc<Codebook> {
+        CODEBOOKS.share_or_make(|codebook| codebook.powers[1] == base, || Codebook::new(base))
     }
 
     /// The powers of `base` up to the largest U, and one beyond that none is rounded to.
-    pub fn new(base: f64) -> Codes {
-        let last = Codes::largest(base) as u32 + 1;
+    pub fn new(base: f64) -> Codebook {
+        let last = Codebook::largest(base) as u32 + 1;
         let powers: Vec<f64> = (0..=last).map(|code| libm::pow(base, f64::from(code))).collect();
         let first =
-            |place: usize| f64::from_bits(1.0_f64.to_bits() + ((place as u64) << SHARED_BITS));
-        let below = (0..=Codes::place(UNIT * UNIT) + 1)
-            .map(|place| powers.partition_point(|power| *power <= first(place)) as u16)
+            |index: usize| f64::from_bits(1.0_f64.to_bits() + ((index as u64) << SHARED_BITS));
+        let below = (0..=Codebook::index(UNIT * UNIT) + 1)
+            .map(|index| powers.partition_point(|power| *power <= first(index)) as u16)
             .collect();
-        Codes { powers, below }
+        Codebook { powers, below }
     }
 
     /// Where `below` has a number of 1 or more.
     #[inline]
-    fn place(number: f64) -> usize {
+    fn index(number: f64) -> usize {
         ((number.to_bits() - 1.0_f64.to_bits()) >> SHARED_BITS) as usize
     }
 
     /// Bytes that the field takes.
     fn bytes(base: f64) -> u32 {
-        let bits = libm::ceil(libm::log2(Codes::largest(base))) as u32;
+        let bits = libm::ceil(libm::log2(Codebook::largest(base))) as u32;
         bits.div_ceil(8)
     }
 
@@ -217,13 +220,13 @@ impl Codes {
     /// average over all `random`.
     #[inline]
     pub fn encode(&self, utilisation: f64, random: u16) -> u16 {
-        let most = self.powers[self.powers.len() - 2];
+        let max = self.powers[self.powers.len() - 2];
         let exact = utilisation * UNIT;
         let whole = exact as u64 as f64;
-        let units = (whole + f64::from(u8::from(whole < exact))).clamp(1.0, most);
-        let place = Codes::place(units);
-        let known = usize::from(self.below[place]);
-        let rest = &self.powers[known..usize::from(self.below[place + 1])];
+        let units = (whole + f64::from(u8::from(whole < exact))).clamp(1.0, max);
+        let index = Codebook::index(units);
+        let known = usize::from(self.below[index]);
+        let rest = &self.powers[known..usize::from(self.below[index + 1])];
         let above = known + rest.partition_point(|power| *power <= units);
         let (lower, upper) = (self.powers[above - 1], self.powers[above]);
         let rounds_up = f64::from(random) < (units - lower) / (upper - lower) * 65_536.0;
@@ -240,7 +243,7 @@ impl Codes {
 /// Fractional bits of a logarithm.
 const FRACTION: u32 = 15;
 /// Most leading bits of a number that its logarithm is taken of.
-const MOST_LEADING: u32 = 16;
+const MAX_LEADING_BITS: u32 = 16;
 /// One, as a logarithm.
 const ONE: f64 = (1_u32 << FRACTION) as f64;
 
@@ -261,7 +264,7 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
     let logarithm = |number: usize| (libm::log2(number.max(1) as f64) * ONE) as u32;
     let power = |logarithm: usize| libm::exp2(logarithm as f64 / ONE);
     Tables {
-        logarithms: (0..=1 << MOST_LEADING).map(logarithm).collect(),
+        logarithms: (0..=1 << MAX_LEADING_BITS).map(logarithm).collect(),
         coarse: std::array::from_fn(|upper| power(upper << FINE)),
         fine: std::array::from_fn(power),
     }
@@ -303,8 +306,8 @@ const KEPT: f64 = 8192.0;
 
 /// The congestion point of a switch.
 #[derive(Debug)]
-pub struct Meter {
-    codes: Arc<Codes>,
+pub struct UtilisationMeter {
+    codebook: Arc<Codebook>,
     tables: &'static Tables,
     /// Leading bits that logarithms are taken of.
     leading: u32,
@@ -313,13 +316,13 @@ pub struct Meter {
     seed: u64,
 }
 
-impl Meter {
+impl UtilisationMeter {
     /// A switch of a network whose largest base round trip is T.
-    pub fn new(params: &HpccPintParams, facts: &SwitchFacts<'_>) -> Meter {
-        Meter {
-            codes: Codes::shared(params.log_base),
+    pub fn new(params: &HpccPintParams, facts: &SwitchFacts<'_>) -> UtilisationMeter {
+        UtilisationMeter {
+            codebook: Codebook::shared(params.log_base),
             tables: &TABLES,
-            leading: if params.variant == "ns3" { MOST_LEADING } else { 9 },
+            leading: if params.variant == "ns3" { MAX_LEADING_BITS } else { 9 },
             base_rtt: facts.network_rtt.ns().max(1),
             seed: facts.seed,
         }
@@ -363,8 +366,8 @@ impl PortMeter {
     /// qlen dt / (B T^2) + byte / (B T), where `byte` left at the start of the time dt that has
     /// passed since.
     #[inline]
-    fn measure(&mut self, now: Time, meter: &Meter, queue: u64) {
-        let Meter { tables, base_rtt, leading, .. } = *meter;
+    fn measure(&mut self, now: Time, meter: &UtilisationMeter, queue: u64) {
+        let UtilisationMeter { tables, base_rtt, leading, .. } = *meter;
         let span = (now - self.last).ns().min(base_rtt);
         let random = &mut self.random;
         let mut logarithm = |number| tables.logarithm(number, leading, random);
@@ -385,7 +388,7 @@ impl PortMeter {
     }
 }
 
-impl Cp<HpccPint> for Meter {
+impl Cp<HpccPint> for UtilisationMeter {
     type Level = PortLocal;
     type Port = PortMeter;
     const SEES_JOINS: bool = false;
@@ -410,7 +413,7 @@ impl Cp<HpccPint> for Meter {
             port.measure(cx.now, self, view.queue_bytes);
             if digest.chosen {
                 let random = (port.random.next() >> 48) as u16;
-                digest.code = digest.code.max(self.codes.encode(port.utilisation, random));
+                digest.code = digest.code.max(self.codebook.encode(port.utilisation, random));
             }
         }
         port.last = cx.now;
@@ -434,7 +437,7 @@ impl Rp<HpccPint> for ReactionPoint {
 
     fn open(
         params: &HpccPintParams,
-        _host: &mut Arc<Codes>,
+        _host: &mut Arc<Codebook>,
         path: &PathFacts,
         _now: Time,
     ) -> ReactionPoint {
@@ -442,7 +445,7 @@ impl Rp<HpccPint> for ReactionPoint {
     }
     #[inline]
     fn limits(&self) -> SendLimits {
-        self.hpcc.permission()
+        self.hpcc.limits()
     }
     #[inline]
     fn on_send(&mut self, cx: &mut HostCx<'_, HpccPint>, data: &mut Header, digest: &mut Digest) {
@@ -467,9 +470,9 @@ mod tests {
     #[test]
     fn a_network_has_one_table_of_codes() {
         for base in [1.01, 1.0127, 2.0] {
-            let (one, other) = (Codes::shared(base), Codes::shared(base));
+            let (one, other) = (Codebook::shared(base), Codebook::shared(base));
             assert!(Arc::ptr_eq(&one, &other));
-            assert_eq!(*one, Codes::new(base));
+            assert_eq!(*one, Codebook::new(base));
         }
     }
 }

@@ -60,7 +60,7 @@ impl<const N: usize> Scheme for HpccTcd<N> {
     type Meta = IntStack<N>;
     type Ctl = NoCtl;
     type Host = ();
-    type Rp = ExcusingReactionPoint<N>;
+    type Rp = OverloadMaskingReactionPoint<N>;
     type Np = PlainReceiver;
     type Cp = Stack<Tcd, StampInt>;
 
@@ -91,9 +91,9 @@ impl<const N: usize> Scheme for HpccTcd<N> {
 
 /// The reaction point: HPCC's, which does not cut on UE.
 #[derive(Clone, Debug)]
-pub struct ExcusingReactionPoint<const N: usize>(Variant<N>);
+pub struct OverloadMaskingReactionPoint<const N: usize>(Variant<N>);
 
-impl<const N: usize> Rp<HpccTcd<N>> for ExcusingReactionPoint<N> {
+impl<const N: usize> Rp<HpccTcd<N>> for OverloadMaskingReactionPoint<N> {
     const REPACE: bool = <Variant<N> as Rp<Hpcc<N>>>::REPACE;
 
     fn open(
@@ -101,17 +101,17 @@ impl<const N: usize> Rp<HpccTcd<N>> for ExcusingReactionPoint<N> {
         _host: &mut (),
         path: &PathFacts,
         _now: Time,
-    ) -> ExcusingReactionPoint<N> {
-        ExcusingReactionPoint(Variant::new(&params.hpcc, path))
+    ) -> OverloadMaskingReactionPoint<N> {
+        OverloadMaskingReactionPoint(Variant::new(&params.hpcc, path))
     }
     #[inline]
     fn limits(&self) -> SendLimits {
-        self.0.permission()
+        self.0.limits()
     }
     #[inline]
     fn on_ack(&mut self, cx: &mut HostCx<'_, HpccTcd<N>>, ack: &Ack<'_, HpccTcd<N>>) {
         if ack.echo == EcnCodePoint::Undetermined {
-            self.0.acknowledge_excusing(cx.now, ack);
+            self.0.acknowledge_ignoring(cx.now, ack);
         } else {
             self.0.acknowledge(cx.now, ack);
         }

@@ -138,7 +138,7 @@ impl IntFormat {
     }
 
     /// Whether it can tell of a port of this rate.
-    pub fn knows(self, rate: Rate) -> bool {
+    pub fn encodes(self, rate: Rate) -> bool {
         match self.0 {
             Form::Paper => wire::int::RATES.contains(&rate),
             Form::Simulator { uncoded: false, .. } => IntFormat::RATES.contains(&rate),
@@ -196,7 +196,7 @@ impl IntFormat {
     /// Whether the number of the path comes with the records. The HPCC simulator has none: records of two
     /// paths are compared as if they were of one.
     #[inline]
-    pub fn tells_paths(self) -> bool {
+    pub fn has_path_id(self) -> bool {
         !matches!(self.0, Form::Simulator { .. })
     }
 
@@ -263,9 +263,9 @@ impl<const N: usize> IntStack<N> {
 
     /// Each record with the one of `earlier` of the same port, if `earlier` is of the same path.
     #[inline]
-    pub fn beside<'a>(
+    pub fn aligned_with<'a>(
         &'a self,
-        earlier: &'a Earlier<N>,
+        earlier: &'a PreviousRecords<N>,
     ) -> impl Iterator<Item = (IntRecord, IntRecord)> + 'a {
         let known = if self.path == earlier.path { usize::from(earlier.hops) } else { 0 };
         // `hops` never exceeds N; the compiler does not know, and needs no panic this way.
@@ -340,7 +340,7 @@ impl<const N: usize> Default for IntStack<N> {
 /// The records that a sender compares the next ones with. Their rates are those of the next ones, of the
 /// same ports; every QP has them.
 #[derive(Clone, Debug)]
-pub struct Earlier<const N: usize> {
+pub struct PreviousRecords<const N: usize> {
     hops: u8,
     path: u16,
     /// When they came, [`TICK_BITS`] of its picoseconds left out.
@@ -352,11 +352,11 @@ pub struct Earlier<const N: usize> {
 const TICK_BITS: u32 = 20;
 /// Records that come further apart than this, about 10 ms, are not compared: the bytes that a link of
 /// 3.2 Tb/s sends until then are about the most that full ones can tell.
-const LONGEST_GAP: u32 = (Time::from_ms(10).ps() >> TICK_BITS) as u32;
+const MAX_GAP: u32 = (Time::from_ms(10).ps() >> TICK_BITS) as u32;
 
-impl<const N: usize> Earlier<N> {
+impl<const N: usize> PreviousRecords<N> {
     /// Before the first.
-    pub const NONE: Earlier<N> = Earlier {
+    pub const NONE: PreviousRecords<N> = PreviousRecords {
         hops: 0,
         path: 0,
         came: 0,
@@ -365,9 +365,9 @@ impl<const N: usize> Earlier<N> {
 
     /// Those that come `now`.
     #[inline(always)]
-    pub fn from(now: Time, stack: &IntStack<N>) -> Earlier<N> {
+    pub fn from(now: Time, stack: &IntStack<N>) -> PreviousRecords<N> {
         let IntStack { hops, path, records, .. } = *stack;
-        Earlier { hops, path, came: Self::tick(now), records }
+        PreviousRecords { hops, path, came: Self::tick(now), records }
     }
 
     #[inline(always)]
@@ -379,7 +379,7 @@ impl<const N: usize> Earlier<N> {
     /// say.
     #[inline]
     pub fn is_stale(&self, format: IntFormat, now: Time) -> bool {
-        matches!(format.0, Form::Full) && Self::tick(now).wrapping_sub(self.came) > LONGEST_GAP
+        matches!(format.0, Form::Full) && Self::tick(now).wrapping_sub(self.came) > MAX_GAP
     }
 
     /// Makes them fit to be beside `stack`, which comes `now`: those that are too old are forgotten, and where
@@ -390,7 +390,7 @@ impl<const N: usize> Earlier<N> {
             *self = Self::NONE;
         }
         // Asked last, as a path seldom changes.
-        if self.path != stack.path && !format.tells_paths() {
+        if self.path != stack.path && !format.has_path_id() {
             self.path = stack.path;
         }
     }

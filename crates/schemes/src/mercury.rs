@@ -178,10 +178,10 @@ pub struct Host<H> {
 
 /// Who has notified a QP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Told {
+enum NotifiedBy {
     Nobody,
     OthersOnly,
-    ByRoot,
+    Root,
 }
 
 /// The reaction point, one per QP: the law of the scheme below, and cwnd.
@@ -189,16 +189,16 @@ enum Told {
 pub struct Sender<B: Base> {
     law: B::Rp,
     /// C baseRTT.
-    full: Bytes,
+    max_window: Bytes,
     /// A window below a packet would stop the sender.
-    least: Bytes,
+    min_window: Bytes,
     /// cwnd.
     window: Bytes,
     /// When the CNP came that `window` is of.
     since: Time,
     /// When the window is given up; never where it is no limit.
     quiet_at: Time,
-    told: Told,
+    notified_by: NotifiedBy,
 }
 
 impl<B: Base> Sender<B> {
@@ -227,18 +227,18 @@ impl<B: Base> Sender<B> {
     fn count(&mut self, host: &mut Host<B::Host>, from_root: bool) {
         host.cnps += 1;
         host.off_root += u64::from(!from_root);
-        host.notified += u64::from(self.told == Told::Nobody);
-        match (self.told, from_root) {
-            (Told::Nobody, false) => {
+        host.notified += u64::from(self.notified_by == NotifiedBy::Nobody);
+        match (self.notified_by, from_root) {
+            (NotifiedBy::Nobody, false) => {
                 host.misidentified += 1;
-                self.told = Told::OthersOnly;
+                self.notified_by = NotifiedBy::OthersOnly;
             }
-            (Told::OthersOnly, true) => {
+            (NotifiedBy::OthersOnly, true) => {
                 host.misidentified -= 1;
-                self.told = Told::ByRoot;
+                self.notified_by = NotifiedBy::Root;
             }
-            (Told::Nobody, true) => self.told = Told::ByRoot,
-            (Told::OthersOnly, false) | (Told::ByRoot, _) => {}
+            (NotifiedBy::Nobody, true) => self.notified_by = NotifiedBy::Root,
+            (NotifiedBy::OthersOnly, false) | (NotifiedBy::Root, _) => {}
         }
     }
 }
@@ -252,15 +252,19 @@ impl<B: Base> Rp<Mercury<B>> for Sender<B> {
         path: &PathFacts,
         now: Time,
     ) -> Sender<B> {
-        let full = path.line_rate.bytes_in(path.network_rtt).max(path.payload);
+        let max_window = path.line_rate.bytes_in(path.network_rtt).max(path.payload);
         Sender {
             law: B::Rp::open(B::base(params), &mut host.base, path, now),
-            full,
-            least: path.payload,
-            window: if B::feedback(params).window_notification { full } else { Bytes::UNLIMITED },
+            max_window,
+            min_window: path.payload,
+            window: if B::feedback(params).window_notification {
+                max_window
+            } else {
+                Bytes::UNLIMITED
+            },
             since: Time::ZERO,
             quiet_at: Time::NEVER,
-            told: Told::Nobody,
+            notified_by: NotifiedBy::Nobody,
         }
     }
     #[inline]
@@ -293,7 +297,7 @@ impl<B: Base> Rp<Mercury<B>> for Sender<B> {
             return;
         }
         let own = B::feedback(cx.params);
-        let window = Bytes::new(u64::from(notice.window)).clamp(self.least, self.full);
+        let window = Bytes::new(u64::from(notice.window)).clamp(self.min_window, self.max_window);
         if window <= self.window || cx.now >= self.since + own.notice_interval {
             self.window = window;
             self.since = cx.now;
@@ -314,7 +318,7 @@ impl<B: Base> Rp<Mercury<B>> for Sender<B> {
     fn on_timer(&mut self, cx: &mut HostCx<'_, Mercury<B>>) {
         if cx.now >= self.quiet_at {
             self.quiet_at = Time::NEVER;
-            self.window = self.full;
+            self.window = self.max_window;
         }
         if cx.now >= self.law.next_timer() {
             self.below(cx, |law, cx| law.on_timer(cx));

@@ -23,7 +23,7 @@ use crate::contract::{
     Address, Cp, EmitCx, Emits, HostFacts, Packet, PacketKind, PlainReceiver, PortFacts, PortView,
     Ports, Preset, QpEnd, Scheme, SwitchFacts,
 };
-use crate::dcqcn::{Cnp, Dcqcn, DcqcnHosts, DcqcnParams, RECEIVERS_ONLY, ReactionPoint};
+use crate::dcqcn::{Cnp, Dcqcn, DcqcnHosts, DcqcnParams, RECEIVER_PARAMS, ReactionPoint};
 use crate::random::Stream;
 use std::ops::RangeInclusive;
 use units::{Bytes, PortId, Rate, Time};
@@ -56,7 +56,7 @@ crate::join_params! {
     /// Parameters of PACC.
     pub struct PaccParams {
         /// DCQCN's.
-        dcqcn: DcqcnParams, without RECEIVERS_ONLY;
+        dcqcn: DcqcnParams, without RECEIVER_PARAMS;
         /// The congestion point's.
         feedback: FeedbackParams;
     }

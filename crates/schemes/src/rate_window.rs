@@ -16,14 +16,14 @@ pub struct RateWindow {
     /// Bits per second; 0 where nothing limits, or where the rate does not count.
     line_rate: u64,
     /// A window below a packet would stop the sender.
-    least: u64,
+    min_window: u64,
 }
 
 impl RateWindow {
     /// What `choice`, one of [`CHOICES`], means on this path.
     pub fn new(choice: &str, path: &PathFacts) -> RateWindow {
         if choice == "none" {
-            return RateWindow { full: u64::MAX, line_rate: 0, least: 0 };
+            return RateWindow { full: u64::MAX, line_rate: 0, min_window: 0 };
         }
         let own = choice.ends_with("path-bdp");
         let bdp = if own { path.bottleneck_rate.bytes_in(path.base_rtt) } else { path.network_bdp };
@@ -31,7 +31,7 @@ impl RateWindow {
         RateWindow {
             full: bdp.get(),
             line_rate: if fixed { 0 } else { path.line_rate.bps() },
-            least: path.payload.get(),
+            min_window: path.payload.get(),
         }
     }
 
@@ -49,9 +49,9 @@ impl RateWindow {
     #[inline]
     pub fn at(&self, rate: u64) -> Bytes {
         if self.line_rate == 0 {
-            return Bytes::new(self.full.max(self.least));
+            return Bytes::new(self.full.max(self.min_window));
         }
         let scaled = u128::from(self.full) * u128::from(rate) / u128::from(self.line_rate);
-        Bytes::new((scaled as u64).max(self.least))
+        Bytes::new((scaled as u64).max(self.min_window))
     }
 }

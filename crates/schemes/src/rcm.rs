@@ -42,7 +42,7 @@ pub use cam::Cam;
 pub use detector::{Detector, Sampling};
 pub use paths::FlowTable;
 pub use switch::{RcmSwitch, Role};
-pub use window::{Crossed, SendWindow};
+pub use window::{SendWindow, SentPacket};
 
 use crate::contract::{Address, HostFacts, Preset, Scheme, SwitchFacts};
 use crate::dcqcn::{Cnp, Dcqcn, DcqcnHosts, DcqcnParams, NotificationPoint, ReactionPoint};
@@ -80,7 +80,7 @@ crate::params! {
         /// Least time between two CNs of an input queue.
         notice_interval: Time, "", SPAN, "decided";
         /// Most flows in a CN.
-        notice_flows: u64, "", 1..=MOST_FLOWS as u64, "decided";
+        notice_flows: u64, "", 1..=MAX_FLOWS as u64, "decided";
         /// Entries of an output's CAM.
         cam_depth: u64, "", 1..=1024, "decided";
         /// Bytes through an output queue from one sampled flow to the next.
@@ -174,7 +174,7 @@ impl Scheme for Rcm {
                 calm_samples: 2,
                 memory: Time::from_us(50),
                 notice_interval: Time::from_us(1),
-                notice_flows: MOST_FLOWS as u64,
+                notice_flows: MAX_FLOWS as u64,
                 cam_depth: 16,
                 cam_interval: Bytes::new(16_000),
                 cam_age: Time::from_us(100),
@@ -230,10 +230,10 @@ impl DcqcnHosts for Rcm {
 }
 
 /// The most flows that a CN has room for.
-pub const MOST_FLOWS: usize = 8;
+pub const MAX_FLOWS: usize = 8;
 
 /// The most that a quantised degree may be: 6 bits.
-pub const MOST_DEGREE: u8 = 63;
+pub const MAX_DEGREE: u8 = 63;
 
 /// What identifies a flow: its QP, as the five-tuple does. Packed, so that a CN of eight fits two cache
 /// lines.
@@ -266,7 +266,7 @@ pub struct Notice {
     /// How many flows there are.
     pub count: u8,
     /// The harmful flows.
-    pub flows: [FlowId; MOST_FLOWS],
+    pub flows: [FlowId; MAX_FLOWS],
 }
 
 impl Notice {

@@ -359,13 +359,13 @@ impl ReactionPoint {
     }
 
     /// A message arrived. It counts when the host has worked on it.
-    pub fn hear(&mut self, now: Time, message: FairRate) {
+    pub fn on_rate(&mut self, now: Time, message: FairRate) {
         self.waiting.push_back((now + self.host_delay, message));
-        self.catch_up(now);
+        self.advance_to(now);
     }
 
     /// Does what is due until `now`: messages first, in their order.
-    pub fn catch_up(&mut self, now: Time) {
+    pub fn advance_to(&mut self, now: Time) {
         while self.next_due() <= now {
             match self.waiting.front() {
                 Some(&(due, message)) if due <= self.recovers => {
@@ -422,14 +422,14 @@ impl Rp<Rocc> for ReactionPoint {
         SendLimits { rate: self.rate, ..SendLimits::UNLIMITED }
     }
     fn on_ctl(&mut self, cx: &mut HostCx<'_, Rocc>, message: &FairRate) {
-        self.hear(cx.now, *message);
+        self.on_rate(cx.now, *message);
     }
     #[inline]
     fn next_timer(&self) -> Time {
         self.next_due()
     }
     fn on_timer(&mut self, cx: &mut HostCx<'_, Rocc>) {
-        self.catch_up(cx.now);
+        self.advance_to(cx.now);
     }
     fn observe(&self, _now: Time, what: SenderMetric) -> Option<f64> {
         (what == SenderMetric::Rate).then_some(self.rate.bps() as f64)

@@ -8,7 +8,7 @@ pub(crate) struct Shared<T>(Mutex<Vec<Weak<T>>>);
 
 impl<T: PartialEq> Shared<T> {
     /// Not more are looked through: where each path has its own, there may be as many as QPs.
-    const MOST: usize = 16;
+    const MAX_SEARCHED: usize = 16;
 
     pub(crate) const fn new() -> Shared<T> {
         Shared(Mutex::new(Vec::new()))
@@ -37,7 +37,7 @@ impl<T: PartialEq> Shared<T> {
     fn keep(known: &mut Vec<Weak<T>>, value: T) -> Arc<T> {
         let value = Arc::new(value);
         known.retain(|other| other.strong_count() > 0);
-        if known.len() < Self::MOST {
+        if known.len() < Self::MAX_SEARCHED {
             known.push(Arc::downgrade(&value));
         }
         value
@@ -63,6 +63,6 @@ mod tests {
         let many: Vec<_> = (0..40).map(|number| NUMBERS.share(f64::from(number))).collect();
         assert!(many.iter().enumerate().all(|(number, kept)| **kept == number as f64));
         assert!(Arc::ptr_eq(&two, &many[2]));
-        assert!(NUMBERS.0.lock().unwrap().len() <= Shared::<f64>::MOST);
+        assert!(NUMBERS.0.lock().unwrap().len() <= Shared::<f64>::MAX_SEARCHED);
     }
 }

@@ -81,7 +81,7 @@ impl Scheme for Swift {
     type Params = SwiftParams;
     type Meta = ();
     type Ctl = NoCtl;
-    type Host = Starved;
+    type Host = StarvedFlows;
     type Rp = ReactionPoint;
     type Np = PlainReceiver;
     type Cp = PlainSwitch;
@@ -128,10 +128,10 @@ impl Scheme for Swift {
     fn ctl_bytes(ctl: &NoCtl) -> u32 {
         match *ctl {}
     }
-    fn host(_params: &SwiftParams, _facts: &HostFacts) -> Starved {
-        Starved::default()
+    fn host(_params: &SwiftParams, _facts: &HostFacts) -> StarvedFlows {
+        StarvedFlows::default()
     }
-    fn counters(host: &Starved) -> Vec<(&'static str, u64)> {
+    fn counters(host: &StarvedFlows) -> Vec<(&'static str, u64)> {
         vec![("flows_beyond_target", host.flows)]
     }
     fn congestion_point(_params: &SwiftParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
@@ -142,7 +142,7 @@ impl Scheme for Swift {
 /// What a host knows of QPs whose empty round trip is their target or more: even alone on their path they find
 /// each delay too long.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Starved {
+pub struct StarvedFlows {
     flows: u64,
 }
 
@@ -229,7 +229,7 @@ impl ReactionPoint {
     /// Window and pace. In flight are at most as many packets as the window has whole ones, and
     /// below one packet its round trip is stretched to rtt / cwnd by pacing.
     #[inline]
-    pub fn permission(&self) -> SendLimits {
+    pub fn limits(&self) -> SendLimits {
         let packets = (self.cwnd as u64).max(1);
         let rate = if self.cwnd < 1.0 {
             let bps = self.cwnd * self.packet_bytes * PS_BITS / self.rtt;
@@ -307,7 +307,7 @@ impl Rp<Swift> for ReactionPoint {
 
     fn open(
         params: &SwiftParams,
-        host: &mut Starved,
+        host: &mut StarvedFlows,
         path: &PathFacts,
         _now: Time,
     ) -> ReactionPoint {
@@ -317,7 +317,7 @@ impl Rp<Swift> for ReactionPoint {
     }
     #[inline]
     fn limits(&self) -> SendLimits {
-        self.permission()
+        self.limits()
     }
     #[inline]
     fn on_ack(&mut self, cx: &mut HostCx<'_, Swift>, ack: &Ack<'_, Swift>) {
@@ -334,7 +334,7 @@ impl Rp<Swift> for ReactionPoint {
     /// Under `alpha`, the last packet's delay over the target.
     fn observe(&self, _now: Time, what: SenderMetric) -> Option<f64> {
         Some(match what {
-            SenderMetric::Rate => self.permission().rate.min(self.line_rate).bps() as f64,
+            SenderMetric::Rate => self.limits().rate.min(self.line_rate).bps() as f64,
             SenderMetric::Window => self.cwnd * self.payload as f64,
             SenderMetric::Alpha => self.delay / self.target(),
         })

@@ -61,8 +61,8 @@ impl TcdParams {
         if self.max_on != Time::ZERO {
             return self.max_on;
         }
-        let least = facts.transit * 2 + facts.rate.time_for(facts.resume_offset);
-        Time::from_ps((least.ps() as f64 * (1.0 + 1.0 / self.congestion_degree)) as u64)
+        let min = facts.transit * 2 + facts.rate.time_for(facts.resume_offset);
+        Time::from_ps((min.ps() as f64 * (1.0 + 1.0 / self.congestion_degree)) as u64)
     }
 }
 

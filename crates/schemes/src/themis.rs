@@ -217,17 +217,17 @@ pub enum Either {
 
 /// Whether a port leads to another data centre.
 #[derive(Clone, Copy, Debug)]
-pub struct Long(pub bool);
+pub struct LongHaulPort(pub bool);
 
 impl Cp<Themis> for Either {
     type Level = Strict;
-    type Port = Long;
+    type Port = LongHaulPort;
     const SEES_ARRIVALS: bool = true;
     const RECIRCULATES: bool = true;
     const HOLDS: bool = true;
 
-    fn port(&self, params: &ThemisParams, facts: &PortFacts) -> Long {
-        Long(is_long(&params.external, facts))
+    fn port(&self, params: &ThemisParams, facts: &PortFacts) -> LongHaulPort {
+        LongHaulPort(is_long(&params.external, facts))
     }
     fn on_arrival(
         &mut self,
@@ -246,7 +246,7 @@ impl Cp<Themis> for Either {
     fn on_enqueue(
         &mut self,
         cx: &mut FullCx<'_, Themis>,
-        port: &mut Long,
+        port: &mut LongHaulPort,
         _view: &PortView,
         packet: &mut Packet<Themis>,
     ) {
@@ -261,7 +261,7 @@ impl Cp<Themis> for Either {
     fn on_depart(
         &mut self,
         cx: &mut FullCx<'_, Themis>,
-        port: &mut Long,
+        port: &mut LongHaulPort,
         _view: &PortView,
         packet: &mut Packet<Themis>,
     ) {
@@ -280,7 +280,7 @@ impl Cp<Themis> for Either {
     fn on_drop(
         &mut self,
         _cx: &mut FullCx<'_, Themis>,
-        _port: &mut Long,
+        _port: &mut LongHaulPort,
         _view: &PortView,
         packet: &Packet<Themis>,
     ) {
@@ -288,7 +288,12 @@ impl Cp<Themis> for Either {
             switch.on_drop(&packet.header);
         }
     }
-    fn turn(&mut self, port: &mut Long, packet: &Packet<Themis>, now: Time) -> DequeueAction {
+    fn turn(
+        &mut self,
+        port: &mut LongHaulPort,
+        packet: &Packet<Themis>,
+        now: Time,
+    ) -> DequeueAction {
         match self {
             Either::Prototype(switch) if !port.0 => switch.turn(now, &packet.header),
             _ => DequeueAction::Send,

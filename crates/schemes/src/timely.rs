@@ -201,7 +201,7 @@ impl ReactionPoint {
 
     /// Rate and window.
     #[inline]
-    pub fn permission(&self) -> SendLimits {
+    pub fn limits(&self) -> SendLimits {
         SendLimits { rate: Rate::from_bps(self.rate), window: self.window, ..SendLimits::UNLIMITED }
     }
 
@@ -245,14 +245,14 @@ impl ReactionPoint {
 
     /// The update of Algorithm 1.
     pub fn update(&mut self, params: &TimelyParams, rtt: Time) {
-        match self.share_kept(params, rtt) {
-            Some(share) => self.keep(share),
+        match self.rate_factor(params, rtt) {
+            Some(factor) => self.scale_rate(factor),
             None => self.raise(params, rtt),
         }
     }
 
     /// The branches of Algorithm 1: the share of the rate that is kept, none where the rate rises.
-    pub fn share_kept(&self, params: &TimelyParams, rtt: Time) -> Option<f64> {
+    pub fn rate_factor(&self, params: &TimelyParams, rtt: Time) -> Option<f64> {
         let gradient = self.gradient(params);
         if rtt < params.t_low {
             None
@@ -267,10 +267,10 @@ impl ReactionPoint {
     }
 
     /// Keeps a share of the rate, which ends a run of good news.
-    pub fn keep(&mut self, share: f64) {
+    pub fn scale_rate(&mut self, factor: f64) {
         self.run = 0;
         // A steep gradient leaves less than nothing, which becomes zero.
-        self.set((self.rate as f64 * share) as u64);
+        self.set((self.rate as f64 * factor) as u64);
     }
 
     fn raise(&mut self, params: &TimelyParams, rtt: Time) {
@@ -301,7 +301,7 @@ impl Rp<Timely> for ReactionPoint {
     }
     #[inline]
     fn limits(&self) -> SendLimits {
-        self.permission()
+        self.limits()
     }
     #[inline]
     fn on_ack(&mut self, cx: &mut HostCx<'_, Timely>, ack: &Ack<'_, Timely>) {

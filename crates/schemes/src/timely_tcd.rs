@@ -129,22 +129,22 @@ impl TernaryReactionPoint {
         }
         let met = std::mem::replace(&mut self.met, EcnCodePoint::NotMarked);
         match met {
-            EcnCodePoint::Undetermined => self.timely.keep(1.0),
+            EcnCodePoint::Undetermined => self.timely.scale_rate(1.0),
             EcnCodePoint::CongestionExperienced => self.congested(params, now, rtt),
             _ => self.timely.update(params, rtt),
         }
     }
 
     fn congested(&mut self, params: &TimelyParams, now: Time, rtt: Time) {
-        let share = if let Some(share) = self.timely.share_kept(params, rtt) {
-            share
+        let factor = if let Some(factor) = self.timely.rate_factor(params, rtt) {
+            factor
         } else if now >= self.next_cut && rtt > params.t_low {
             self.next_cut = now + rtt;
             1.0 - params.decrease * (1.0 - params.t_low.ps() as f64 / rtt.ps() as f64)
         } else {
             1.0
         };
-        self.timely.keep(share);
+        self.timely.scale_rate(factor);
     }
 }
 
@@ -159,7 +159,7 @@ impl Rp<TimelyTcd> for TernaryReactionPoint {
     }
     #[inline]
     fn limits(&self) -> SendLimits {
-        self.timely.permission()
+        self.timely.limits()
     }
     #[inline]
     fn on_ack(&mut self, cx: &mut HostCx<'_, TimelyTcd>, ack: &Ack<'_, TimelyTcd>) {

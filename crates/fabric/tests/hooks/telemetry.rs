@@ -8,7 +8,7 @@ use schemes::contract::{
     Ack, Body, Cp, FullCx, HostCx, LinkRates, NoCtl, Packet, PathFacts, PlainReceiver, PortFacts,
     PortView, Rp, Scheme, SendLimits, Strict, SwitchFacts,
 };
-use schemes::fncc::{Fncc, IntTable, Report};
+use schemes::fncc::{AckReport, Fncc, IntTable};
 use schemes::hpcc::Hpcc;
 use schemes::int::{IntRecord, IntStack, StampInt};
 use units::Time;
@@ -37,7 +37,7 @@ toy! {
 
 toy! {
     /// FNCC's.
-    WithAcks: Log<Told>, Report<5>, NoCtl, (), Listener, PlainReceiver, Table;
+    WithAcks: Log<Told>, AckReport<5>, NoCtl, (), Listener, PlainReceiver, Table;
     no_ctl!();
     no_host!();
     fn congestion_point(_: &Self::Params, facts: &SwitchFacts<'_>) -> Option<Table> {
@@ -56,7 +56,7 @@ impl Records for IntStack<5> {
     }
 }
 
-impl Records for Report<5> {
+impl Records for AckReport<5> {
     fn records(&self) -> Vec<IntRecord> {
         let mut records: Vec<_> = self.int.records().collect();
         records.reverse();

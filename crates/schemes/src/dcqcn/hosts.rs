@@ -23,7 +23,7 @@ impl<S: DcqcnHosts> Rp<S> for ReactionPoint {
     }
     #[inline]
     fn limits(&self) -> SendLimits {
-        self.permission()
+        self.limits()
     }
     #[inline]
     fn on_send(&mut self, cx: &mut HostCx<'_, S>, data: &mut Header, _meta: &mut S::Meta) {
@@ -31,7 +31,7 @@ impl<S: DcqcnHosts> Rp<S> for ReactionPoint {
     }
     #[inline]
     fn on_ack(&mut self, cx: &mut HostCx<'_, S>, ack: &Ack<'_, S>) {
-        self.hear_echo(cx.now, ack.echo);
+        self.on_ecn_echo(cx.now, ack.echo);
     }
     fn on_ctl(&mut self, cx: &mut HostCx<'_, S>, _cnp: &S::Ctl) {
         self.notify(cx.now);
@@ -41,10 +41,10 @@ impl<S: DcqcnHosts> Rp<S> for ReactionPoint {
         self.next_window()
     }
     fn on_timer(&mut self, cx: &mut HostCx<'_, S>) {
-        self.catch_up(cx.now);
+        self.advance_to(cx.now);
     }
     fn observe(&self, now: Time, what: SenderMetric) -> Option<f64> {
-        self.observed(now, what)
+        self.metric_at(now, what)
     }
 }
 
@@ -54,7 +54,7 @@ impl<S: DcqcnHosts> Np<S> for NotificationPoint {
     }
     #[inline]
     fn on_packet(&mut self, cx: &mut HostCx<'_, S>, data: &Header, _meta: &S::Meta) {
-        if self.answers(cx.now, S::dcqcn(cx.params), data.code_point) {
+        if self.should_send_cnp(cx.now, S::dcqcn(cx.params), data.code_point) {
             cx.send(S::cnp());
         }
     }

@@ -17,7 +17,7 @@ pub struct NotificationPoint {
     /// The messages that it has begun to receive are whole.
     has_all: bool,
     /// When it last heard from the sender.
-    heard_at: Time,
+    last_heard: Time,
     /// Numbers of the next credit to send and of the next one that data should carry.
     next_number: u32,
     expected: u32,
@@ -27,7 +27,7 @@ pub struct NotificationPoint {
     /// The period before had no congestion.
     was_increasing: bool,
     /// Credits that data told of in this period, dropped ones included.
-    told: u32,
+    counted: u32,
     dropped: u32,
     period_begin: Time,
     /// Round trip from a credit to its data, ps; nothing yet: 0.
@@ -49,13 +49,13 @@ impl NotificationPoint {
             random,
             next_credit: Time::NEVER,
             has_all: false,
-            heard_at: Time::ZERO,
+            last_heard: Time::ZERO,
             next_number: 0,
             expected: 0,
             rate: 1.0,
             w: 0.0,
             was_increasing: false,
-            told: 0,
+            counted: 0,
             dropped: 0,
             period_begin: Time::ZERO,
             rtt: 0.0,
@@ -74,7 +74,7 @@ impl NotificationPoint {
 
     /// A request for so many packets: credits begin at once.
     pub fn begin(&mut self, now: Time, packets: u32) {
-        self.heard_at = now;
+        self.last_heard = now;
         if self.next_credit != Time::NEVER {
             // Repeated, while credits are under way.
             return;
@@ -86,7 +86,7 @@ impl NotificationPoint {
         self.was_increasing = false;
         // Credits that went unused after the last stop were not dropped.
         self.expected = self.next_number;
-        (self.told, self.dropped) = (0, 0);
+        (self.counted, self.dropped) = (0, 0);
         self.period_begin = now;
         self.next_credit = now;
     }
@@ -97,12 +97,12 @@ impl NotificationPoint {
     }
 
     /// Data arrived with the credit that let it go.
-    pub fn hear(&mut self, now: Time, credit: Credit) {
-        self.heard_at = now;
+    pub fn on_credited_data(&mut self, now: Time, credit: Credit) {
+        self.last_heard = now;
         // Wraps; one from before the last request tells nothing.
         let gap = credit.number.wrapping_sub(self.expected);
         if gap < u32::MAX / 2 {
-            self.told += gap + 1;
+            self.counted += gap + 1;
             self.dropped += gap;
             self.expected = credit.number.wrapping_add(1);
         }
@@ -114,7 +114,7 @@ impl NotificationPoint {
     /// Whether nobody wants its credits: it has all, and the stop was lost.
     fn is_forgotten(&self, now: Time) -> bool {
         let patience = self.law.params.request_timeout.max(Time::from_ps(2 * self.rtt as u64));
-        self.has_all && now >= self.heard_at + patience
+        self.has_all && now >= self.last_heard + patience
     }
 
     /// The credit that is due at `now`.
@@ -123,7 +123,7 @@ impl NotificationPoint {
         let credit = Credit { number: self.next_number, sent_at: now };
         self.next_number = self.next_number.wrapping_add(1);
         let jitter = 1.0 + self.law.params.jitter * (2.0 * self.random.fraction() - 1.0);
-        let gap = self.law.least_gap.ps() as f64 / self.rate * jitter;
+        let gap = self.law.min_gap.ps() as f64 / self.rate * jitter;
         self.next_credit = now + Time::from_ps((gap as u64).max(1));
         credit
     }
@@ -131,19 +131,19 @@ impl NotificationPoint {
     /// Feedback control, once in a round trip in which data came (Algorithm 1).
     fn control(&mut self, now: Time) {
         let period = (now - self.period_begin).ps() as f64;
-        if self.told == 0 || period < self.rtt {
+        if self.counted == 0 || period < self.rtt {
             return;
         }
-        let Law { params, least_gap } = &*self.law;
-        let least_gap = least_gap.ps() as f64;
-        let loss = f64::from(self.dropped) / f64::from(self.told);
+        let Law { params, min_gap } = &*self.law;
+        let min_gap = min_gap.ps() as f64;
+        let loss = f64::from(self.dropped) / f64::from(self.counted);
         let code = params.feedback == "code";
         let target = if code { (1.0 - self.rate) * params.target_loss } else { params.target_loss };
         // The paper aims above the highest rate by what may be lost.
-        let most = if code { 1.0 } else { 1.0 + params.target_loss };
+        let max = if code { 1.0 } else { 1.0 + params.target_loss };
         if loss > target {
             let kept = if code {
-                f64::from(self.told - self.dropped) * least_gap / period
+                f64::from(self.counted - self.dropped) * min_gap / period
             } else {
                 self.rate * (1.0 - loss)
             };
@@ -156,12 +156,12 @@ impl NotificationPoint {
                 self.w = raised.min(params.max_w);
             }
             self.was_increasing = true;
-            self.rate = (1.0 - self.w) * self.rate + self.w * most;
+            self.rate = (1.0 - self.w) * self.rate + self.w * max;
         }
         // At least a credit in a round trip.
-        let least = (least_gap / self.rtt.max(least_gap)).min(most);
-        self.rate = self.rate.clamp(least, most);
-        (self.told, self.dropped) = (0, 0);
+        let min = (min_gap / self.rtt.max(min_gap)).min(max);
+        self.rate = self.rate.clamp(min, max);
+        (self.counted, self.dropped) = (0, 0);
         self.period_begin = now;
     }
 }
@@ -172,7 +172,7 @@ impl Np<ExpressPass> for NotificationPoint {
     }
     #[inline]
     fn on_packet(&mut self, cx: &mut HostCx<'_, ExpressPass>, _data: &Header, meta: &Credit) {
-        self.hear(cx.now, *meta);
+        self.on_credited_data(cx.now, *meta);
     }
     #[inline]
     fn on_in_order_data(

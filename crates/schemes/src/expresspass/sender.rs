@@ -8,7 +8,7 @@ use units::{Bytes, Time};
 /// A request on the wire, the shortest frame with preamble and gap.
 const REQUEST_BYTES: Bytes = Bytes::new(84);
 /// The wait for an answer is doubled no more often than this.
-const MOST_DOUBLINGS: u32 = 20;
+const MAX_DOUBLINGS: u32 = 20;
 
 /// Where a sender stands with its receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub struct ReactionPoint {
     /// End of the last message; first byte never sent; first byte to send; first byte not
     /// acknowledged.
     posted: u64,
-    sent_up_to: u64,
+    highest_sent: u64,
     next: u64,
     acknowledged: u64,
     /// When the request first went out, and when it is repeated.
@@ -68,7 +68,7 @@ impl ReactionPoint {
             credits: VecDeque::new(),
             packets: 0,
             posted: 0,
-            sent_up_to: 0,
+            highest_sent: 0,
             next: 0,
             acknowledged: 0,
             asked_at: Time::ZERO,
@@ -106,7 +106,7 @@ impl ReactionPoint {
         if twice <= self.request_timeout {
             return self.request_timeout;
         }
-        let doublings = self.unanswered.saturating_sub(1).min(MOST_DOUBLINGS);
+        let doublings = self.unanswered.saturating_sub(1).min(MAX_DOUBLINGS);
         twice.saturating_mul(1 << doublings)
     }
 
@@ -200,7 +200,7 @@ impl Rp<ExpressPass> for ReactionPoint {
         cx.host.used += 1;
         self.packets = self.packets.saturating_sub(1);
         self.next = data.sequence + u64::from(data.payload);
-        self.sent_up_to = self.sent_up_to.max(self.next);
+        self.highest_sent = self.highest_sent.max(self.next);
         if self.packets == 0 && self.next < self.posted {
             self.go_on_from(cx, self.next);
         }
@@ -218,7 +218,7 @@ impl Rp<ExpressPass> for ReactionPoint {
         }
     }
     fn on_backlog(&mut self, cx: &mut HostCx<'_, ExpressPass>, left: Bytes) {
-        let posted = self.sent_up_to + left.get();
+        let posted = self.highest_sent + left.get();
         self.packets += (posted - self.posted).div_ceil(self.payload);
         self.posted = posted;
         self.ask_if_needed(cx);

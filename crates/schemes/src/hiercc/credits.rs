@@ -5,7 +5,7 @@ use units::{Bytes, Rate, Time};
 
 /// What the last packet of a VOQ told the receiving ToR.
 #[derive(Clone, Copy, Debug)]
-pub struct Claim {
+pub struct CreditRequest {
     /// The rack that the VOQ is of.
     pub rack: u32,
     /// F.
@@ -95,13 +95,13 @@ impl Downlink {
     }
 
     /// A packet of a VOQ arrived. One that others have overtaken on another path has an old S.
-    pub fn hear(&mut self, now: Time, claim: &Claim) {
-        let entry = &mut self.entries[claim.rack as usize];
+    pub fn on_request(&mut self, now: Time, request: &CreditRequest) {
+        let entry = &mut self.entries[request.rack as usize];
         entry.enter(self.round);
-        entry.address = claim.address;
-        entry.flows = claim.flows;
-        entry.sent = entry.sent.max(claim.sent);
-        self.note(claim.rack as usize);
+        entry.address = request.address;
+        entry.flows = request.flows;
+        entry.sent = entry.sent.max(request.sent);
+        self.note(request.rack as usize);
         self.arm(now);
     }
 

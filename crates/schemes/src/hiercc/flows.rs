@@ -47,7 +47,7 @@ impl Flows {
     }
 
     /// A packet of a flow came through `port` for a VOQ.
-    pub fn see(&mut self, now: Time, port: usize, voq: u32, address: &Address) {
+    pub fn record_packet(&mut self, now: Time, port: usize, voq: u32, address: &Address) {
         let qp = address.sender_slot as usize;
         let places = &mut self.places[port];
         if places.len() <= qp {

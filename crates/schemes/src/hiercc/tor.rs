@@ -1,7 +1,9 @@
 //! The ToR switch: sends from its VOQs what has credits, steers their senders, and grants credits for
 //! its downlinks.
 
-use super::{Claim, Control, Downlink, FirstHop, Flows, Grant, Hiercc, HierccParams, Stamp, Voq};
+use super::{
+    Control, CreditRequest, Downlink, FirstHop, Flows, Grant, Hiercc, HierccParams, Stamp, Voq,
+};
 use crate::contract::{
     Body, Cp, Flags, FullCx, Gate, HostPlace, Packet, PacketKind, PortFacts, PortView, Ports,
     QpEnd, Strict, SwitchFacts, SwitchFlowMetric, Verdict,
@@ -175,10 +177,10 @@ impl TorSwitch {
         let header = &packet.header;
         let (in_port, now, size) = (header.ingress as usize, cx.now, u64::from(header.size));
         let number = self.open_voq(now, header.address.dst);
-        self.flows.see(now, in_port, number, &header.address);
+        self.flows.record_packet(now, in_port, number, &header.address);
         let voq = &mut self.voqs[number as usize];
         voq.join(out, size);
-        if voq.begin_anew(now, size, self.params.loss_timeout) {
+        if voq.reset(now, size, self.params.loss_timeout) {
             wake(cx, voq);
         }
         if voq.stopped {
@@ -217,7 +219,7 @@ impl TorSwitch {
         };
         packet.body = Body::Meta(stamp);
         if self.is_downlink(out) {
-            self.hear(now, out, packet, stamp);
+            self.request_credits(now, out, packet, stamp);
         }
     }
 
@@ -240,10 +242,11 @@ impl TorSwitch {
     }
 
     /// A packet that was in a VOQ goes to a host of this rack.
-    fn hear(&mut self, now: Time, out: usize, packet: &Packet<Hiercc>, stamp: Stamp) {
+    fn request_credits(&mut self, now: Time, out: usize, packet: &Packet<Hiercc>, stamp: Stamp) {
         let Stamp { flows, rack, sent } = stamp;
         let downlink = self.downlinks[out].as_mut().expect("it is a downlink");
-        downlink.hear(now, &Claim { rack, flows, sent, address: packet.header.address });
+        downlink
+            .on_request(now, &CreditRequest { rack, flows, sent, address: packet.header.address });
         self.next = self.next.min(downlink.due());
     }
 
@@ -319,7 +322,7 @@ impl Cp<Hiercc> for TorSwitch {
         }
         match packet.body {
             Body::Meta(stamp) if packet.header.kind == PacketKind::Data && stamp.flows > 0 => {
-                self.hear(cx.now, out, packet, stamp);
+                self.request_credits(cx.now, out, packet, stamp);
             }
             _ => {
                 let downlink = self.downlinks[out].as_mut().expect("it is a downlink");

@@ -9,7 +9,7 @@ pub struct FirstHop {
     /// R(t-1), bits per second.
     rate: f64,
     line: f64,
-    least: f64,
+    min_rate: f64,
     /// The present interval's beginning, and the bytes of data and of credits that came in it.
     begin: Time,
     arrived: u64,
@@ -28,7 +28,7 @@ impl FirstHop {
         FirstHop {
             rate: line.bps() as f64,
             line: line.bps() as f64,
-            least: params.min_rate.min(line).bps() as f64,
+            min_rate: params.min_rate.min(line).bps() as f64,
             begin: now,
             arrived: 0,
             credited: 0,
@@ -61,15 +61,15 @@ impl FirstHop {
             return;
         }
         let beyond = queue as f64 - self.target;
-        let is_short = if self.full_below_target { beyond < 0.0 } else { queue <= own };
-        if is_short {
+        let is_below_target = if self.full_below_target { beyond < 0.0 } else { queue <= own };
+        if is_below_target {
             self.rate = self.line;
         } else if self.arrived > 0 {
             let per_second = 8.0 / span.as_secs_f64();
             let (r_credit, r_arrive) =
                 (self.credited as f64 * per_second, self.arrived as f64 * per_second);
             let rate = self.rate * (r_credit - self.drain * beyond) / r_arrive;
-            self.rate = rate.clamp(self.least, self.line);
+            self.rate = rate.clamp(self.min_rate, self.line);
         }
         (self.begin, self.arrived, self.credited) = (now, 0, 0);
     }
@@ -174,7 +174,7 @@ impl Voq {
     /// downlinks will grant it as soon as they hear of S again, or have done so and will tell with the
     /// next credit; up to there a credit gives nothing, also one of old that comes after all. Else the
     /// VOQ would have those bytes on top of C0 for good.
-    pub fn begin_anew(&mut self, now: Time, size: u64, loss_timeout: Time) -> bool {
+    pub fn reset(&mut self, now: Time, size: u64, loss_timeout: Time) -> bool {
         let lost = !self.may_send(size) && now >= self.moved + loss_timeout;
         if lost {
             for account in &mut self.accounts {

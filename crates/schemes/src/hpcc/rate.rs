@@ -8,7 +8,7 @@
 
 use super::HpccParams;
 use crate::contract::{LinkRates, PathFacts, SendLimits, SenderMetric};
-use crate::int::{Earlier, IntFormat, IntStack};
+use crate::int::{IntFormat, IntStack, PreviousRecords};
 use crate::rate_window::RateWindow;
 use crate::shared_law::Shared;
 use std::sync::Arc;
@@ -61,7 +61,7 @@ pub struct ReactionPoint<const N: usize> {
     /// lastUpdateSeq: an ACK beyond this byte moves the reference rate. 0 before the first ACK.
     last_update: u64,
     /// L.
-    records: Earlier<N>,
+    records: PreviousRecords<N>,
     rate: Rate,
     window: Bytes,
 }
@@ -108,7 +108,7 @@ impl<const N: usize> ReactionPoint<N> {
             law,
             tracks: vec![track; tracks].into(),
             last_update: 0,
-            records: Earlier::NONE,
+            records: PreviousRecords::NONE,
             rate: Rate::from_bps(line_rate),
             window: limit.at(line_rate),
         }
@@ -116,7 +116,7 @@ impl<const N: usize> ReactionPoint<N> {
 
     /// Rate and window.
     #[inline]
-    pub fn permission(&self) -> SendLimits {
+    pub fn limits(&self) -> SendLimits {
         SendLimits { rate: self.rate, window: self.window, ..SendLimits::UNLIMITED }
     }
 
@@ -131,7 +131,7 @@ impl<const N: usize> ReactionPoint<N> {
     }
 
     /// Takes U as eta at most: what was measured is no reason to cut.
-    pub fn excuse(&mut self) {
+    pub fn ignore_overload(&mut self) {
         for track in &mut self.tracks {
             track.utilisation = track.utilisation.min(self.law.eta);
         }
@@ -156,10 +156,10 @@ impl<const N: usize> ReactionPoint<N> {
             return;
         }
         let stale = self.records.is_stale(self.law.format, now);
-        let elsewhere = self.law.format.tells_paths() && records.path() != self.records.path();
+        let elsewhere = self.law.format.has_path_id() && records.path() != self.records.path();
         if self.last_update == 0 || elsewhere || stale {
             // The first ACK, or the first on another path.
-            self.records = Earlier::from(now, records);
+            self.records = PreviousRecords::from(now, records);
         } else if records.hops() <= self.law.max_hops && self.measure(now, records, full) {
             adjust(self);
             self.react(full);
@@ -193,7 +193,7 @@ impl<const N: usize> ReactionPoint<N> {
         for track in &mut self.tracks {
             track.fresh = false;
         }
-        let (mut busiest, mut busiest_span, mut any) = (0.0, 0.0, false);
+        let (mut max_load, mut span_of_max, mut any) = (0.0, 0.0, false);
         for (hop, new) in ack.records().enumerate() {
             if law.sample_feedback && !full && new.queue_bytes == 0 {
                 continue;
@@ -212,8 +212,8 @@ impl<const N: usize> ReactionPoint<N> {
                 let load = tx_rate / rate + queue * law.line_rate as f64 / rate / law.full_window;
                 if per_hop {
                     self.tracks[hop].average(load, span, law.base_rtt);
-                } else if load > busiest {
-                    (busiest, busiest_span) = (load, span);
+                } else if load > max_load {
+                    (max_load, span_of_max) = (load, span);
                 }
             }
             if per_hop {
@@ -221,7 +221,7 @@ impl<const N: usize> ReactionPoint<N> {
             }
         }
         if any && !per_hop {
-            self.tracks[0].average(busiest, busiest_span, law.base_rtt);
+            self.tracks[0].average(max_load, span_of_max, law.base_rtt);
             self.tracks[0].fresh = true;
         }
         any

@@ -2,7 +2,7 @@
 
 use super::HpccParams;
 use crate::contract::{LinkRates, PathFacts, SendLimits};
-use crate::int::{Earlier, IntFormat, IntStack};
+use crate::int::{IntFormat, IntStack, PreviousRecords};
 use crate::shared_law::Shared;
 use std::sync::Arc;
 use units::{Bytes, Rate, Time};
@@ -19,7 +19,7 @@ fn float(number: u64) -> f64 {
 
 /// The busiest link that an ACK tells of.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Busiest {
+pub struct Bottleneck {
     /// Its index among the ACK's records.
     pub hop: usize,
     /// Its normalised bytes in flight since the ACK before (u, line 5).
@@ -41,7 +41,7 @@ pub struct Law {
     /// W_init, bytes.
     full_window: f64,
     /// The window at the lowest rate, bytes.
-    least_window: f64,
+    min_window: f64,
     /// W_AI, bytes.
     increase: f64,
     min_rate: Rate,
@@ -81,7 +81,7 @@ impl Law {
             fast_reaction: params.fast_reaction,
             base_rtt,
             full_window,
-            least_window: bytes_at(min_rate),
+            min_window: bytes_at(min_rate),
             increase,
             min_rate,
             line_rate,
@@ -104,7 +104,7 @@ impl Law {
     /// The paper leaves the window unbounded; the HPCC simulator keeps the rate between its lowest
     /// and the line rate, and so do we.
     fn bounded(&self, window: f64) -> f64 {
-        window.clamp(self.least_window, self.full_window)
+        window.clamp(self.min_window, self.full_window)
     }
 }
 
@@ -122,7 +122,7 @@ pub struct ReactionPoint<const N: usize> {
     /// lastUpdateSeq: the first byte sent under the present reference window.
     last_update: u64,
     /// L.
-    records: Earlier<N>,
+    records: PreviousRecords<N>,
     /// R, the pacing rate, which follows from W.
     rate: Rate,
 }
@@ -144,7 +144,7 @@ impl<const N: usize> ReactionPoint<N> {
             utilisation: 1.0,
             inc_stage: 0,
             last_update: 0,
-            records: Earlier::NONE,
+            records: PreviousRecords::NONE,
             rate,
         };
         rp.set_window(full_window);
@@ -160,7 +160,7 @@ impl<const N: usize> ReactionPoint<N> {
         }
         let law = Arc::make_mut(&mut self.law);
         law.base_rtt = base_rtt;
-        for bytes in [&mut law.full_window, &mut law.least_window, &mut law.increase] {
+        for bytes in [&mut law.full_window, &mut law.min_window, &mut law.increase] {
             *bytes *= by;
         }
         self.window *= by;
@@ -170,7 +170,7 @@ impl<const N: usize> ReactionPoint<N> {
 
     /// Rate and window.
     #[inline]
-    pub fn permission(&self) -> SendLimits {
+    pub fn limits(&self) -> SendLimits {
         // A window below one packet would stop the sender; then the pace alone limits it.
         let window = Bytes::new(self.window as u64).max(self.law.payload);
         SendLimits { rate: self.rate, window, ..SendLimits::UNLIMITED }
@@ -187,7 +187,7 @@ impl<const N: usize> ReactionPoint<N> {
     }
     /// Takes U as eta at most: what was measured is no reason to cut.
     #[inline]
-    pub fn excuse(&mut self) {
+    pub fn ignore_overload(&mut self) {
         self.utilisation = self.utilisation.min(self.law.eta);
     }
     /// W, in bytes.
@@ -225,7 +225,7 @@ impl<const N: usize> ReactionPoint<N> {
         next_expected: u64,
         next_to_send: u64,
         records: &IntStack<N>,
-        adjust: impl FnOnce(&mut ReactionPoint<N>, Busiest, bool),
+        adjust: impl FnOnce(&mut ReactionPoint<N>, Bottleneck, bool),
     ) {
         let full = next_expected > self.last_update;
         // Without fast reaction the ACKs in between are not even measured, so that the next
@@ -234,8 +234,8 @@ impl<const N: usize> ReactionPoint<N> {
             return;
         }
         let measured = self.measure(now, records);
-        if let Some(busiest) = measured {
-            adjust(self, busiest, full);
+        if let Some(bottleneck) = measured {
+            adjust(self, bottleneck, full);
             self.compute_window(full);
         }
         // The first ACK begins the first round trip. Later ones that tell nothing new leave W^c's turn to the
@@ -266,13 +266,13 @@ impl<const N: usize> ReactionPoint<N> {
     /// MeasureInflight (lines 1 to 10): updates U and L. `None` where there is nothing to compare
     /// with: on the first ACK, after the path has changed, where its number comes with the records, or nothing
     /// has come for long, or without any switch.
-    pub fn measure(&mut self, now: Time, ack: &IntStack<N>) -> Option<Busiest> {
+    pub fn measure(&mut self, now: Time, ack: &IntStack<N>) -> Option<Bottleneck> {
         let Law { format, rates, base_rtt, .. } = &*self.law;
         self.records.prepare_for(*format, now, ack);
         // The largest u so far as bits, which for what is not negative sort as it does, and one more: 0
         // is none. Which link is the busiest can't be guessed, and there is nothing to jump over.
-        let (mut most, mut hop_of_most, mut span_of_most) = (0, 0, 0);
-        for (hop, (new, old)) in ack.beside(&self.records).enumerate() {
+        let (mut max_bits, mut max_hop, mut max_span) = (0, 0, 0);
+        for (hop, (new, old)) in ack.aligned_with(&self.records).enumerate() {
             let span = format.span(&new, &old).ps();
             let bytes_per_ps = rates.bytes_per_ps(new.rate);
             // Lines 4 and 5; the smaller queue of the two filters out noise.
@@ -281,23 +281,23 @@ impl<const N: usize> ReactionPoint<N> {
             let inflight = queue / (bytes_per_ps * base_rtt) + tx_rate / bytes_per_ps;
             // Two records of one instant say nothing of a rate; nor do records that run backwards,
             // if ACKs ever overtake each other.
-            let tells = span != 0 && bytes_per_ps != 0.0;
+            let is_valid = span != 0 && bytes_per_ps != 0.0;
             // Line 6. A tie stays with the first hop.
-            let this = if tells { inflight.to_bits() + 1 } else { 0 };
-            if this > most {
-                (most, hop_of_most, span_of_most) = (this, hop, span);
+            let this = if is_valid { inflight.to_bits() + 1 } else { 0 };
+            if this > max_bits {
+                (max_bits, max_hop, max_span) = (this, hop, span);
             }
         }
-        self.records = Earlier::from(now, ack);
-        if most == 0 {
+        self.records = PreviousRecords::from(now, ack);
+        if max_bits == 0 {
             return None;
         }
-        let busiest = Busiest { hop: hop_of_most, inflight: f64::from_bits(most - 1) };
-        let span = float(span_of_most);
+        let bottleneck = Bottleneck { hop: max_hop, inflight: f64::from_bits(max_bits - 1) };
+        let span = float(max_span);
         // Lines 8 and 9.
         let weight = span.min(*base_rtt) / base_rtt;
-        self.utilisation = (1.0 - weight) * self.utilisation + weight * busiest.inflight;
-        Some(busiest)
+        self.utilisation = (1.0 - weight) * self.utilisation + weight * bottleneck.inflight;
+        Some(bottleneck)
     }
 
     /// ComputeWind (lines 11 to 20) and the pacing rate R = W / T (line 27). `full`: the reference

@@ -2,7 +2,7 @@
 
 use super::FeedbackParams;
 use crate::contract::{PortView, Preset, RateCode, Scheme};
-use crate::dcqcn::{Dcqcn, DcqcnParams, RECEIVERS_ONLY, ReactionPoint};
+use crate::dcqcn::{Dcqcn, DcqcnParams, RECEIVER_PARAMS, ReactionPoint};
 use crate::hpcc::{Hpcc, HpccParams, SIMULATOR_ONLY};
 use crate::int::{IntRecord, IntStack};
 use crate::params::Params;
@@ -55,7 +55,7 @@ crate::join_params! {
     /// Parameters of `mercury`.
     pub struct MercuryParams {
         /// DCQCN's.
-        dcqcn: DcqcnParams, without RECEIVERS_ONLY;
+        dcqcn: DcqcnParams, without RECEIVER_PARAMS;
         /// Mercury's.
         feedback: FeedbackParams;
     }

@@ -18,10 +18,10 @@ pub struct FlowTable {
     total: u64,
     /// Places of flows that have not been told lately, in the order in which they came: they are the next to
     /// be. Some may have no bytes any more.
-    untold: Vec<u32>,
+    pending: Vec<u32>,
     /// Until when a flow is left in peace, and its place, in order. Where the entry says another time it
     /// has been told again since, or is another flow's.
-    told: VecDeque<(Time, u32)>,
+    notified: VecDeque<(Time, u32)>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,7 +33,7 @@ struct Entry {
     /// Not told again before this time.
     silent_until: Time,
     /// It is among the untold.
-    untold: bool,
+    pending: bool,
 }
 
 impl FlowTable {
@@ -42,8 +42,8 @@ impl FlowTable {
         FlowTable {
             entries: vec![Entry::default(); entries.next_power_of_two()],
             total: 0,
-            untold: Vec::new(),
-            told: VecDeque::new(),
+            pending: Vec::new(),
+            notified: VecDeque::new(),
         }
     }
 
@@ -77,41 +77,41 @@ impl FlowTable {
         let place = self.find(key).or_else(|| {
             let free = self.places(key).filter(|&at| self.entries[at].bytes == 0);
             let free = free.min_by_key(|&at| self.entries[at].silent_until.max(now))?;
-            let untold = self.entries[free].untold;
-            self.entries[free] = Entry { key, untold, ..Entry::default() };
+            let pending = self.entries[free].pending;
+            self.entries[free] = Entry { key, pending, ..Entry::default() };
             Some(free)
         });
         let Some(place) = place else { return };
         let entry = &mut self.entries[place];
         entry.bytes += bytes;
         entry.address = address;
-        if now >= entry.silent_until && !entry.untold {
-            entry.untold = true;
-            self.untold.push(place as u32);
+        if now >= entry.silent_until && !entry.pending {
+            entry.pending = true;
+            self.pending.push(place as u32);
         }
     }
 
     /// The port is congested: tells all flows that have bytes at it and have not been told for `silence`. Of
     /// each, `tell` gets an address and its bytes.
     #[inline]
-    pub fn notify(&mut self, now: Time, silence: Time, mut tell: impl FnMut(Address, u64)) {
-        while let Some(&(until, place)) = self.told.front()
+    pub fn notify(&mut self, now: Time, silence: Time, mut send: impl FnMut(Address, u64)) {
+        while let Some(&(until, place)) = self.notified.front()
             && until <= now
         {
-            self.told.pop_front();
+            self.notified.pop_front();
             let entry = &mut self.entries[place as usize];
-            if entry.silent_until == until && !entry.untold {
-                entry.untold = true;
-                self.untold.push(place);
+            if entry.silent_until == until && !entry.pending {
+                entry.pending = true;
+                self.pending.push(place);
             }
         }
-        for place in self.untold.drain(..) {
+        for place in self.pending.drain(..) {
             let entry = &mut self.entries[place as usize];
-            entry.untold = false;
+            entry.pending = false;
             if entry.bytes > 0 {
                 entry.silent_until = now + silence;
-                self.told.push_back((entry.silent_until, place));
-                tell(entry.address, entry.bytes);
+                self.notified.push_back((entry.silent_until, place));
+                send(entry.address, entry.bytes);
             }
         }
     }

@@ -208,7 +208,7 @@ impl<B: Base> Cp<Mercury<B>> for CongestionPoint {
             State::Undetermined => 2,
             State::Determined => u8::from(class.queue > port.threshold),
         };
-        let most = port.classes.iter().flatten().map(|class| number(class)).max();
-        Some(f64::from(most.unwrap_or(0)))
+        let max = port.classes.iter().flatten().map(|class| number(class)).max();
+        Some(f64::from(max.unwrap_or(0)))
     }
 }

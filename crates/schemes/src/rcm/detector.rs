@@ -1,6 +1,6 @@
 //! CRD: congestion of a queue, sampled as by QCN (section 3.2).
 
-use super::{MOST_DEGREE, RegionParams};
+use super::{MAX_DEGREE, RegionParams};
 use crate::random::Stream;
 use units::Time;
 
@@ -27,7 +27,7 @@ impl Sampling {
 
     /// So many bytes passed; whether they are to be sampled.
     #[inline]
-    pub fn pass(&mut self, bytes: u64) -> bool {
+    pub fn count_bytes(&mut self, bytes: u64) -> bool {
         self.left -= bytes as f64;
         self.left <= 0.0
     }
@@ -76,8 +76,8 @@ impl Detector {
 
     /// A packet of `size` bytes joins the queue; whether it is to be sampled.
     #[inline]
-    pub fn pass(&mut self, size: u64) -> bool {
-        self.sampling.pass(size)
+    pub fn count_bytes(&mut self, size: u64) -> bool {
+        self.sampling.count_bytes(size)
     }
 
     /// Samples the queue, where `queue` bytes wait: Fb = Q_off + w Q_delta (equation 1), and no more
@@ -85,7 +85,7 @@ impl Detector {
     pub fn sample(&mut self, now: Time, queue: u64) -> f64 {
         let queue = queue as f64;
         let feedback = (queue - self.equilibrium) + self.weight * (queue - self.before);
-        let feedback = feedback.min(self.most());
+        let feedback = feedback.min(self.max_feedback());
         self.degree = self.degree_of(feedback);
         self.before = queue;
         let was = self.is_congested(now);
@@ -98,13 +98,14 @@ impl Detector {
     }
 
     /// Fb where the queue has grown from nothing to twice its equilibrium: (2 w + 1) Q_eq.
-    pub fn most(&self) -> f64 {
+    pub fn max_feedback(&self) -> f64 {
         (2.0 * self.weight + 1.0) * self.equilibrium
     }
 
     /// Fb in 6 bits.
     pub fn degree_of(&self, feedback: f64) -> u8 {
-        (feedback.clamp(0.0, self.most()) * f64::from(MOST_DEGREE) / self.most()).round() as u8
+        (feedback.clamp(0.0, self.max_feedback()) * f64::from(MAX_DEGREE) / self.max_feedback())
+            .round() as u8
     }
 
     /// Whether the queue is congested: it was when last sampled, and that is not long ago.

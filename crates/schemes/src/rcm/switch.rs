@@ -1,8 +1,8 @@
 //! The switch: its ports, and how CRD, CFR, RCC and SAR work together.
 
 use super::{
-    Cam, Control, Crossed, Detector, FlowId, FlowTable, MOST_DEGREE, MOST_FLOWS, Notice, Rcm,
-    RegionParams, Sampling, SendWindow,
+    Cam, Control, Detector, FlowId, FlowTable, MAX_DEGREE, MAX_FLOWS, Notice, Rcm, RegionParams,
+    Sampling, SendWindow, SentPacket,
 };
 use crate::contract::{
     Body, Cp, Crossing, EmitCx, Emits, Header, InputView, Packet, PacketKind, PortFacts, PortView,
@@ -40,12 +40,12 @@ struct Remote {
     /// CNs in a row.
     notices: u64,
     /// The harmful flows, those told last first.
-    flows: Vec<Told>,
+    flows: Vec<NotifiedFlow>,
 }
 
 /// A harmful flow that a neighbour downstream told.
 #[derive(Clone, Copy, Debug)]
-struct Told {
+struct NotifiedFlow {
     flow: FlowId,
     until: Time,
     /// The port through which it comes; `None` until one of its packets is seen.
@@ -59,23 +59,23 @@ impl Remote {
     }
 
     /// A CN, which counts until then; where its flows come from the port itself may know.
-    fn hear(&mut self, now: Time, until: Time, notice: &Notice, cam: &Cam) {
+    fn on_notice(&mut self, now: Time, until: Time, notice: &Notice, cam: &Cam) {
         self.notices = if self.is_valid(now) { self.notices + 1 } else { 1 };
         (self.degree, self.until) = (notice.degree, until);
-        self.flows.retain(|told| now < told.until);
+        self.flows.retain(|entry| now < entry.until);
         for &flow in notice.flows().iter().rev() {
-            let before = self.flows.iter().position(|told| told.flow == flow);
+            let before = self.flows.iter().position(|entry| entry.flow == flow);
             let input = before.and_then(|place| self.flows.remove(place).input);
             let sampled = || cam.harmful(now).iter().find(|(known, _)| *known == flow);
             let input = input.or_else(|| sampled().map(|(_, input)| *input));
-            self.flows.insert(0, Told { flow, until, input });
+            self.flows.insert(0, NotifiedFlow { flow, until, input });
         }
     }
 
     /// The entry of a flow, while it counts.
     #[inline]
-    fn told(&self, flow: FlowId, now: Time) -> Option<usize> {
-        self.flows.iter().position(|told| told.flow == flow && now < told.until)
+    fn position_of(&self, flow: FlowId, now: Time) -> Option<usize> {
+        self.flows.iter().position(|entry| entry.flow == flow && now < entry.until)
     }
 }
 
@@ -214,7 +214,7 @@ impl RcmSwitch {
     fn is_harmful(&self, port: usize, flow: FlowId, now: Time) -> bool {
         let output = &self.outputs[port];
         if output.remote.is_valid(now) {
-            return output.remote.told(flow, now).is_some();
+            return output.remote.position_of(flow, now).is_some();
         }
         output.cam.is_harmful(now, flow)
     }
@@ -222,12 +222,12 @@ impl RcmSwitch {
     /// The harmful flows of a port that come through `input`.
     fn harmful_through(&self, port: usize, input: u16, now: Time) -> impl Iterator<Item = FlowId> {
         let output = &self.outputs[port];
-        let told = output.remote.is_valid(now);
-        let remote = if told { &output.remote.flows[..] } else { &[] };
+        let is_remote = output.remote.is_valid(now);
+        let remote = if is_remote { &output.remote.flows[..] } else { &[] };
         let remote = remote.iter().filter(move |it| now < it.until && it.input == Some(input));
-        let own = if told { &[] } else { output.cam.harmful(now) };
+        let own = if is_remote { &[] } else { output.cam.harmful(now) };
         let own = own.iter().filter(move |(_, through)| *through == input);
-        remote.map(|told| told.flow).chain(own.map(|(flow, _)| *flow))
+        remote.map(|entry| entry.flow).chain(own.map(|(flow, _)| *flow))
     }
 
     /// A packet of a flow crosses to a port; whether the flow is harmful there.
@@ -237,7 +237,7 @@ impl RcmSwitch {
         if !output.remote.is_valid(now) {
             return output.window.is_on() && output.cam.is_harmful(now, flow);
         }
-        let place = output.remote.told(flow, now);
+        let place = output.remote.position_of(flow, now);
         if let Some(place) = place {
             output.remote.flows[place].input = Some(input);
         }
@@ -246,7 +246,7 @@ impl RcmSwitch {
 
     /// Samples an input queue that a packet of `size` bytes joins on its way to `out`, and finds which
     /// output it blames.
-    fn samples_input(
+    fn sample_input(
         &mut self,
         cx: &mut EmitCx<'_, Rcm>,
         view: &InputView<'_>,
@@ -276,21 +276,21 @@ impl RcmSwitch {
 
     /// Data joins the output queue of a port, where so many bytes of its priority wait.
     #[inline]
-    fn joins(&mut self, port: usize, header: &Header, queue: u64, now: Time) {
+    fn on_data(&mut self, port: usize, header: &Header, queue: u64, now: Time) {
         let (output, size) = (&mut self.outputs[port], u64::from(header.size));
-        let is_cam_sample = output.cam_sampling.pass(size);
-        let is_sample = output.detector.pass(size);
+        let is_cam_sample = output.cam_sampling.count_bytes(size);
+        let is_sample = output.detector.count_bytes(size);
         // All four at once: one guess.
         let concerns =
             is_cam_sample | is_sample | output.window.is_on() | output.remote.is_valid(now);
         if concerns {
-            self.looks_at(port, header, now, is_cam_sample, is_sample.then_some(queue + size));
+            self.inspect(port, header, now, is_cam_sample, is_sample.then_some(queue + size));
         }
     }
 
     /// Looks at data that joins an output queue: as a sample of flows, as one of so many bytes that wait,
     /// as part of a window.
-    fn looks_at(
+    fn inspect(
         &mut self,
         port: usize,
         header: &Header,
@@ -320,7 +320,7 @@ impl RcmSwitch {
                 output.unsent.retain(|unsent| *unsent != flow);
             }
             let (all, count) = (output.unsent.is_empty(), output.harmful);
-            output.window.sent(&Crossed { now, size, harmful }, || (all, count));
+            output.window.sent(&SentPacket { now, size, harmful }, || (all, count));
             if let Some(until) = output.window.held_until(now) {
                 self.wake_at = self.wake_at.min(until);
             }
@@ -334,12 +334,12 @@ impl RcmSwitch {
         }
         self.cuts += 1;
         if !self.outputs[port].window.is_on() {
-            let told = self.outputs[port].remote.is_valid(now);
+            let is_remote = self.outputs[port].remote.is_valid(now);
             let output = &mut self.outputs[port];
             output.unsent.clear();
-            if told {
-                let flows = output.remote.flows.iter().filter(|told| now < told.until);
-                output.unsent.extend(flows.map(|told| told.flow));
+            if is_remote {
+                let flows = output.remote.flows.iter().filter(|entry| now < entry.until);
+                output.unsent.extend(flows.map(|entry| entry.flow));
             } else {
                 output.unsent.extend(output.cam.harmful(now).iter().map(|(flow, _)| *flow));
             }
@@ -360,15 +360,15 @@ impl RcmSwitch {
             if self.outputs[port].window.held_until(now).is_some() {
                 self.wake_at = self.wake_at.min(now + Time::from_ps(1));
             }
-            self.outputs[port].window.quit();
+            self.outputs[port].window.end_congestion();
         }
     }
 
     /// A CN from the neighbour downstream of a port.
-    fn hear(&mut self, port: usize, notice: &Notice, now: Time) {
+    fn on_notice(&mut self, port: usize, notice: &Notice, now: Time) {
         self.calm_down(port, now);
         let Output { remote, cam, .. } = &mut self.outputs[port];
-        remote.hear(now, now + self.params.memory, notice, cam);
+        remote.on_notice(now, now + self.params.memory, notice, cam);
         self.react(port, notice.degree, now);
     }
 
@@ -381,7 +381,7 @@ impl RcmSwitch {
         }
         let degree = self.mix(detector.degree(now), blamed, now);
         let most = self.params.notice_flows as usize;
-        let mut notice = Notice { degree, count: 0, flows: [FlowId::default(); MOST_FLOWS] };
+        let mut notice = Notice { degree, count: 0, flows: [FlowId::default(); MAX_FLOWS] };
         let flows = self.harmful_through(blamed, input as u16, now);
         for (place, flow) in flows.take(most).enumerate() {
             notice.flows[place] = flow;
@@ -396,17 +396,24 @@ impl RcmSwitch {
     }
 
     /// Whether SAR moves flows away from a port.
-    fn is_to_be_left(&self, port: usize, now: Time) -> bool {
+    fn should_avoid(&self, port: usize, now: Time) -> bool {
         let remote = &self.outputs[port].remote;
-        let told = remote.is_valid(now) && remote.notices >= self.params.detour_notices;
-        let least = self.params.detour_degree * f64::from(MOST_DEGREE);
-        told || (self.is_local(port, now) && f64::from(self.own_degree(port, now)) > least)
+        let by_notices = remote.is_valid(now) && remote.notices >= self.params.detour_notices;
+        let threshold = self.params.detour_degree * f64::from(MAX_DEGREE);
+        by_notices
+            || (self.is_local(port, now) && f64::from(self.own_degree(port, now)) > threshold)
     }
 
     /// Where SAR moves a flow that takes `current`.
-    fn better(&self, flow: FlowId, current: PortId, ports: &[PortId], now: Time) -> Option<PortId> {
+    fn find_better_port(
+        &self,
+        flow: FlowId,
+        current: PortId,
+        ports: &[PortId],
+        now: Time,
+    ) -> Option<PortId> {
         let at = current.index();
-        if !self.is_to_be_left(at, now) || self.is_harmful(at, flow, now) {
+        if !self.should_avoid(at, now) || self.is_harmful(at, flow, now) {
             return None;
         }
         let degree = |port: PortId| self.regional_degree(port.index(), now);
@@ -435,7 +442,7 @@ impl Cp<Rcm> for RcmSwitch {
         packet: &mut Packet<Rcm>,
     ) -> Verdict {
         let Body::Ctl(Control::Region(notice)) = packet.body else { return Verdict::Forward };
-        self.hear(in_port.index(), &notice, cx.now);
+        self.on_notice(in_port.index(), &notice, cx.now);
         Verdict::Consume
     }
     #[inline]
@@ -452,7 +459,8 @@ impl Cp<Rcm> for RcmSwitch {
         let (now, flow) = (cx.now, FlowId::of(&header.address));
         let Some((current, new)) = self.flows.current(now, flow, chosen) else { return chosen };
         let movable = new || self.any_flow;
-        let moved = movable.then(|| self.better(flow, current, equal_cost, now)).flatten();
+        let moved =
+            movable.then(|| self.find_better_port(flow, current, equal_cost, now)).flatten();
         self.detours += u64::from(moved.is_some());
         let port = moved.unwrap_or(current);
         self.flows.take(now, flow, port);
@@ -467,8 +475,8 @@ impl Cp<Rcm> for RcmSwitch {
         header: &Header,
     ) {
         let size = u64::from(header.size);
-        if self.inputs[view.port.index()].detector.pass(size) {
-            self.samples_input(cx, view, out_port.index(), size);
+        if self.inputs[view.port.index()].detector.count_bytes(size) {
+            self.sample_input(cx, view, out_port.index(), size);
         }
     }
     #[inline]
@@ -496,7 +504,7 @@ impl Cp<Rcm> for RcmSwitch {
         packet: &mut Packet<Rcm>,
     ) {
         if packet.header.kind == PacketKind::Data {
-            self.joins(port.index(), &packet.header, view.class_bytes, cx.now);
+            self.on_data(port.index(), &packet.header, view.class_bytes, cx.now);
         }
     }
     #[inline]

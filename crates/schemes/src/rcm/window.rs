@@ -1,11 +1,11 @@
 //! RCC: the send window of a port (section 3.4).
 
-use super::{MOST_DEGREE, RegionParams};
+use super::{MAX_DEGREE, RegionParams};
 use units::{Rate, Time};
 
 /// A packet that is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Crossed {
+pub struct SentPacket {
     /// When.
     pub now: Time,
     /// Its size.
@@ -29,8 +29,8 @@ enum State {
 #[derive(Clone, Debug)]
 pub struct SendWindow {
     rate: Rate,
-    least: u64,
-    most: u64,
+    min_window: u64,
+    max_window: u64,
     packet: u64,
     compound: bool,
     state: State,
@@ -39,7 +39,7 @@ pub struct SendWindow {
     /// Wc as measured, and now; and its least.
     measured: f64,
     limit: f64,
-    floor: f64,
+    min_limit: f64,
     /// The degree that the measured Wc will be cut by.
     degree: u8,
     /// Until when harmful flows wait; long ago where they don't.
@@ -51,15 +51,15 @@ impl SendWindow {
     pub fn new(params: &RegionParams, rate: Rate, packet: u64) -> SendWindow {
         SendWindow {
             rate,
-            least: params.least_window.get(),
-            most: params.most_window.get(),
+            min_window: params.least_window.get(),
+            max_window: params.most_window.get(),
             packet,
             compound: params.cuts == "compound",
             state: State::Off,
             window: 0.0,
             measured: 0.0,
             limit: 0.0,
-            floor: 0.0,
+            min_limit: 0.0,
             degree: 0,
             held_until: Time::ZERO,
         }
@@ -78,7 +78,7 @@ impl SendWindow {
     }
 
     /// W, Wc, Wnc in bytes, where harmful flows are limited.
-    pub fn parts(&self) -> Option<(f64, f64, f64)> {
+    pub fn window_parts(&self) -> Option<(f64, f64, f64)> {
         self.limits().then_some((self.window, self.limit, self.window - self.limit))
     }
 
@@ -86,44 +86,44 @@ impl SendWindow {
     /// greatest Fb halves it: of what was measured, or of what is left (equation 5).
     pub fn cut(&mut self, degree: u8) {
         self.degree = degree;
-        let keep = 1.0 - f64::from(degree) / (2.0 * f64::from(MOST_DEGREE));
+        let factor = 1.0 - f64::from(degree) / (2.0 * f64::from(MAX_DEGREE));
         match self.state {
             State::Off => self.state = State::Measures { sent: 0, harmful: 0 },
             State::Measures { .. } => {}
-            State::Limits { .. } if self.compound => self.limit *= keep,
-            State::Limits { .. } => self.limit = self.measured * keep,
+            State::Limits { .. } if self.compound => self.limit *= factor,
+            State::Limits { .. } => self.limit = self.measured * factor,
         }
         self.find_held();
     }
 
     /// Congestion is over.
-    pub fn quit(&mut self) {
+    pub fn end_congestion(&mut self) {
         self.state = State::Off;
         self.find_held();
     }
 
     /// A packet was sent; `all_sent` tells whether all harmful flows have sent one since congestion
     /// began, and how many they are.
-    pub fn sent(&mut self, packet: &Crossed, all_sent: impl FnOnce() -> (bool, usize)) {
-        let Crossed { now, size, harmful: is_harmful } = *packet;
+    pub fn sent(&mut self, packet: &SentPacket, all_sent: impl FnOnce() -> (bool, usize)) {
+        let SentPacket { now, size, harmful: is_harmful } = *packet;
         let of_harmful = if is_harmful { size } else { 0 };
         match self.state {
             State::Off => {}
             State::Measures { sent, harmful } => {
                 let (sent, harmful) = (sent + size, harmful + of_harmful);
                 self.state = State::Measures { sent, harmful };
-                if sent < self.least {
+                if sent < self.min_window {
                     return;
                 }
                 let (all, flows) = all_sent();
-                if !all && sent < self.most {
+                if !all && sent < self.max_window {
                     return;
                 }
                 self.window = sent as f64;
                 // Each harmful flow may always send a packet, or it would never be seen again.
-                let floor = ((self.packet * flows.max(1) as u64) as f64).min(self.window);
-                self.floor = floor.max(self.packet as f64);
-                self.measured = (harmful as f64).max(floor);
+                let min_limit = ((self.packet * flows.max(1) as u64) as f64).min(self.window);
+                self.min_limit = min_limit.max(self.packet as f64);
+                self.measured = (harmful as f64).max(min_limit);
                 self.limit = self.measured;
                 let ends = now + self.period();
                 self.state = State::Limits { sent: 0, harmful: 0, ends };
@@ -147,7 +147,7 @@ impl SendWindow {
     /// Wc, which never falls below a packet of each flow.
     #[inline]
     fn allowed(&self) -> f64 {
-        self.limit.max(self.floor)
+        self.limit.max(self.min_limit)
     }
 
     /// W at the port's rate.

@@ -9,14 +9,14 @@ pub struct FlowTable {
     places: Vec<(u32, Address)>,
     used: usize,
     /// Flows that it takes: less than there are places, so that a search ends soon.
-    most: usize,
+    max_flows: usize,
 }
 
 impl FlowTable {
     /// A table for `flows` flows.
     pub fn new(flows: usize) -> FlowTable {
         let places = (flows + flows / 2).next_power_of_two();
-        FlowTable { places: vec![(0, Address::default()); places], used: 0, most: flows }
+        FlowTable { places: vec![(0, Address::default()); places], used: 0, max_flows: flows }
     }
 
     /// A packet of this QP joined the queue; whether it was counted, as it is where its flow finds room.
@@ -24,7 +24,7 @@ impl FlowTable {
     pub fn arrive(&mut self, address: &Address) -> bool {
         let place = self.find(address);
         if self.places[place].0 == 0 {
-            if self.used == self.most {
+            if self.used == self.max_flows {
                 return false;
             }
             self.used += 1;

@@ -28,20 +28,20 @@ pub trait Reaction: Clone + Default + Send + 'static {
         law: &Self::Law,
         header: &Header,
         held: &mut Resubmission,
-    ) -> Step;
+    ) -> ReactionStep;
     /// The packet is resubmitted, and comes round at `until`.
     fn resubmitted(&mut self, header: &Header, held: &Resubmission, until: Time);
 }
 
 /// What becomes of a data packet that came over the long link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum ReactionStep {
     /// It goes on.
-    GoesOn,
+    Forward,
     /// It is resubmitted.
-    GoesRound,
+    Resubmit,
     /// It waits for others of its flow, which go first; it is looked at again at this time.
-    Waits(Time),
+    Wait(Time),
 }
 
 /// The packets of a flow that came and are not gone: wire bytes, which wrap around.
@@ -60,7 +60,7 @@ impl Backlog {
 
     /// Bytes of the flow that go before a packet.
     #[inline]
-    pub fn ahead_of(&self, held: &Resubmission) -> u32 {
+    pub fn bytes_ahead(&self, held: &Resubmission) -> u32 {
         held.place.wrapping_sub(self.gone)
     }
 
@@ -159,12 +159,12 @@ impl<R: Reaction> ExternalSwitch<R> {
         }
         let Some(flow) = self.flows.get(&header.address) else { return Verdict::Forward };
         match flow.step(now, &self.law, header, held) {
-            Step::GoesOn => {
+            ReactionStep::Forward => {
                 *held = Resubmission::default();
                 return Verdict::Forward;
             }
-            Step::GoesRound => held.passes += 1,
-            Step::Waits(until) => {
+            ReactionStep::Resubmit => held.passes += 1,
+            ReactionStep::Wait(until) => {
                 held.passes += 1;
                 return Verdict::Hold(until);
             }

@@ -15,7 +15,7 @@
 //! T_block rises; where it falls, a flow that never pauses would be blocked for the longest T_block that
 //! it ever had.
 
-use super::external_switch::{Backlog, ExternalSwitch, Reaction, Step};
+use super::external_switch::{Backlog, ExternalSwitch, Reaction, ReactionStep};
 use super::{Resubmission, Themis, ThemisParams, is_notification};
 use crate::contract::{
     Body, EcnCodePoint, Flags, FullCx, Header, Packet, PacketKind, PortFacts, Verdict,
@@ -27,11 +27,11 @@ use units::{PortId, Time};
 pub struct BlockLaw {
     notify_interval: Time,
     step: Time,
-    most: Time,
+    max_block: Time,
     quiet: Time,
-    least: Time,
+    min_block: Time,
     /// ACKs that echo a mark are CNPs.
-    heeds_echoes: bool,
+    uses_ecn_echo: bool,
 }
 
 /// What is known of a flow.
@@ -52,7 +52,7 @@ struct Block {
     /// The last CNP, or the last halving.
     since: Time,
     /// A CNP before this time is of the same congestion as the one before.
-    heard_until: Time,
+    same_congestion_until: Time,
 }
 
 impl Block {
@@ -61,7 +61,7 @@ impl Block {
         while self.time != Time::ZERO && now >= self.since + law.quiet {
             self.time = self.time / 2;
             self.since += law.quiet;
-            if self.time < law.least {
+            if self.time < law.min_block {
                 self.time = Time::ZERO;
             }
         }
@@ -70,11 +70,11 @@ impl Block {
 
     /// A CNP. Receivers space theirs; marks that ACKs echo count as often.
     fn raise(&mut self, now: Time, law: &BlockLaw) {
-        if law.heeds_echoes && now < self.heard_until {
+        if law.uses_ecn_echo && now < self.same_congestion_until {
             return;
         }
-        self.time = (self.at(now, law) + law.step).min(law.most);
-        (self.since, self.heard_until) = (now, now + law.notify_interval);
+        self.time = (self.at(now, law) + law.step).min(law.max_block);
+        (self.since, self.same_congestion_until) = (now, now + law.notify_interval);
     }
 }
 
@@ -92,20 +92,20 @@ impl Reaction for Flow {
         law: &BlockLaw,
         header: &Header,
         held: &mut Resubmission,
-    ) -> Step {
+    ) -> ReactionStep {
         if held.passes == 0 {
             held.begun = now;
             let follows = !self.backlog.is_empty();
             self.backlog.join(header, held);
             if follows {
-                return Step::Waits(self.last_round);
+                return ReactionStep::Wait(self.last_round);
             }
         }
-        if now - held.begun < self.block.at(now, law) || self.backlog.ahead_of(held) != 0 {
-            return Step::GoesRound;
+        if now - held.begun < self.block.at(now, law) || self.backlog.bytes_ahead(held) != 0 {
+            return ReactionStep::Resubmit;
         }
         self.backlog.leave(header);
-        Step::GoesOn
+        ReactionStep::Forward
     }
     fn resubmitted(&mut self, header: &Header, held: &Resubmission, until: Time) {
         if self.backlog.is_last(header, held) {
@@ -121,10 +121,10 @@ impl ExternalSwitch<Flow> {
         let law = BlockLaw {
             notify_interval: external.notify_interval,
             step: external.block_step,
-            most: external.block_most,
+            max_block: external.block_most,
             quiet: external.quiet_time,
-            least: external.pass_time,
-            heeds_echoes: params.dcqcn.notification == "ack-echo",
+            min_block: external.pass_time,
+            uses_ecn_echo: params.dcqcn.notification == "ack-echo",
         };
         ExternalSwitch::new(external, ports, law)
     }
@@ -136,18 +136,18 @@ impl ExternalSwitch<Flow> {
         packet: &mut Packet<Themis>,
     ) -> Verdict {
         let header = &mut packet.header;
-        let from_afar = self.is_long(in_port);
+        let from_wan = self.is_long(in_port);
         if header.kind == PacketKind::Data {
-            if from_afar {
+            if from_wan {
                 let Body::Meta(held) = &mut packet.body else { unreachable!("data carries meta") };
                 return self.resubmit(cx.now, in_port, &packet.header, held);
             }
         } else if is_notification(header)
-            && (header.kind == PacketKind::Control || self.law().heeds_echoes)
+            && (header.kind == PacketKind::Control || self.law().uses_ecn_echo)
         {
-            if !from_afar {
+            if !from_wan {
                 self.react(cx.now, header);
-            } else if self.notifies && !self.passes_on(cx.now, header) {
+            } else if self.notifies && !self.may_notify(cx.now, header) {
                 if header.kind == PacketKind::Control {
                     return Verdict::Consume;
                 }
@@ -163,13 +163,13 @@ impl ExternalSwitch<Flow> {
             return false;
         }
         header.code_point = EcnCodePoint::NotMarked;
-        self.passes_on(now, header)
+        self.may_notify(now, header)
     }
 
     /// Whether the flow's source may hear of congestion now: t_interval after the last time. In the poster it is
     /// more than that, but the CNPs of a receiver come exactly so far apart where they are spaced by the same
     /// interval and nothing holds them up, and each second one would be dropped.
-    fn passes_on(&mut self, now: Time, header: &Header) -> bool {
+    fn may_notify(&mut self, now: Time, header: &Header) -> bool {
         // A flow that finds no place is notified as if there were no interval.
         let Some((flow, law)) = self.flow(now, &header.address) else { return true };
         if now < flow.silent_until {

@@ -13,7 +13,7 @@
 //! lower rate, with a window of the whole path's round trip at that rate.
 //!
 //! Reaction point (section 2.2): ACKs from inside bring the records of the second half, from the external
-//! switch to the receiver. The switch runs HPCC's law on them for each flow ([`SecondHalf`]) and blocks
+//! switch to the receiver. The switch runs HPCC's law on them for each flow ([`ReceiverHalf`]) and blocks
 //! the flow to the pace W / T that results: T_block of a packet is the time until its turn at that
 //! pace. The window is not enforced, or a lost ACK could block a flow for ever. It takes out the records
 //! that it has handled, as it marks CNPs over DCQCN. A sender is then not told that its packets wait;
@@ -31,7 +31,7 @@
 //! Those that wait are looked at halfway to their turn, and once in 4 T at least, so that a pace that
 //! rises by more than twice meanwhile may find them late by as much.
 
-use super::external_switch::{Backlog, ExternalSwitch, Reaction, Step};
+use super::external_switch::{Backlog, ExternalSwitch, Reaction, ReactionStep};
 use super::{ExternalParams, Resubmission, is_long};
 use crate::contract::{
     Ack, Body, Cp, EmitCx, Emits, Flags, Header, HostCx, HostFacts, LinkRates, LocalCx, Packet,
@@ -79,7 +79,7 @@ impl<const N: usize> Scheme for ThemisHpcc<N> {
     const MAX_RATES: usize = LinkRates::MAX;
 
     type Params = ThemisHpccParams;
-    type Meta = Carried<N>;
+    type Meta = ThemisMeta<N>;
     type Ctl = Notice<N>;
     type Host = ();
     type Rp = Sender<N>;
@@ -105,7 +105,7 @@ impl<const N: usize> Scheme for ThemisHpcc<N> {
     fn congestion_point(params: &ThemisHpccParams, facts: &SwitchFacts<'_>) -> Option<Switch<N>> {
         let stamp = StampInt::new(facts);
         let external = &params.external;
-        let law = SecondLaw {
+        let law = ReceiverHalfLaw {
             hpcc: params.hpcc.clone(),
             rates: facts.hosts.iter().map(|host| host.rate).collect(),
             codes: facts.rates.clone(),
@@ -122,13 +122,13 @@ impl<const N: usize> Scheme for ThemisHpcc<N> {
 /// What packets carry.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
-pub struct Carried<const N: usize> {
+pub struct ThemisMeta<const N: usize> {
     /// INT records.
     pub int: IntStack<N>,
     held: Resubmission,
 }
 
-impl<const N: usize> CarriesInt for Carried<N> {
+impl<const N: usize> CarriesInt for ThemisMeta<N> {
     const ROOM: usize = N;
 
     #[inline]
@@ -150,7 +150,7 @@ pub struct Notice<const N: usize> {
 
 /// What of HPCC is the same for all flows of an external switch.
 #[derive(Clone, Debug)]
-pub struct SecondLaw {
+pub struct ReceiverHalfLaw {
     hpcc: HpccParams,
     /// Of the hosts' ports.
     rates: Vec<Rate>,
@@ -161,7 +161,7 @@ pub struct SecondLaw {
 
 /// The second half of a flow's path, as the external switch sees it that the flow comes to.
 #[derive(Clone, Debug, Default)]
-pub struct SecondHalf<const N: usize> {
+pub struct ReceiverHalf<const N: usize> {
     /// HPCC's law, once T is known.
     law: Option<ReactionPoint<N>>,
     line_rate: Rate,
@@ -179,14 +179,14 @@ pub struct SecondHalf<const N: usize> {
     seen: Time,
 }
 
-impl<const N: usize> SecondHalf<N> {
+impl<const N: usize> ReceiverHalf<N> {
     /// The pace of the flow; nothing blocks it at line rate.
     fn pace(&self) -> Rate {
-        self.law.as_ref().map_or(self.line_rate, |law| law.permission().rate)
+        self.law.as_ref().map_or(self.line_rate, |law| law.limits().rate)
     }
 
     /// Data came over the long link with these records.
-    fn comes(&mut self, law: &SecondLaw, header: &Header, int: &IntStack<N>) {
+    fn on_data(&mut self, law: &ReceiverHalfLaw, header: &Header, int: &IntStack<N>) {
         self.before = (int.hops() as u8, int.path());
         self.line_rate = law.rates[header.address.src as usize];
     }
@@ -205,7 +205,7 @@ impl<const N: usize> SecondHalf<N> {
 
     /// An ACK or NACK from inside: runs the law, and takes out the records of the second half. Until T is
     /// known, it is left as it is.
-    fn hear(&mut self, now: Time, own: &SecondLaw, header: &Header, int: &mut IntStack<N>) {
+    fn on_ack(&mut self, now: Time, own: &ReceiverHalfLaw, header: &Header, int: &mut IntStack<N>) {
         self.seen = now;
         let (hops, path) = self.before;
         let (first, second) = int.split(usize::from(hops), path);
@@ -217,7 +217,7 @@ impl<const N: usize> SecondHalf<N> {
                 self.timed = None;
                 let rtt = now - since;
                 let law = || {
-                    let SecondLaw { hpcc, codes, .. } = own;
+                    let ReceiverHalfLaw { hpcc, codes, .. } = own;
                     let law = Law::with_rtt(hpcc, self.line_rate, rtt, Bytes::ZERO, codes);
                     ReactionPoint::under(Arc::new(law))
                 };
@@ -233,19 +233,19 @@ impl<const N: usize> SecondHalf<N> {
     }
 }
 
-impl<const N: usize> Reaction for SecondHalf<N> {
-    type Law = SecondLaw;
+impl<const N: usize> Reaction for ReceiverHalf<N> {
+    type Law = ReceiverHalfLaw;
 
-    fn is_idle(&self, now: Time, law: &SecondLaw) -> bool {
+    fn is_idle(&self, now: Time, law: &ReceiverHalfLaw) -> bool {
         self.backlog.is_empty() && now >= self.seen + law.quiet
     }
     fn step(
         &mut self,
         now: Time,
-        law: &SecondLaw,
+        law: &ReceiverHalfLaw,
         header: &Header,
         held: &mut Resubmission,
-    ) -> Step {
+    ) -> ReactionStep {
         let is_new = held.passes == 0;
         if is_new {
             self.backlog.join(header, held);
@@ -253,16 +253,16 @@ impl<const N: usize> Reaction for SecondHalf<N> {
         }
         let pace = self.pace();
         let full = pace >= self.line_rate;
-        let ahead = self.backlog.ahead_of(held);
+        let ahead = self.backlog.bytes_ahead(held);
         if ahead != 0 {
             // Halfway to its turn: in time for a pace that doubles. T is a round of the law.
             let turn = self.due.max(now) + pace.time_for(Bytes::new(u64::from(ahead)));
-            let most = self.law.as_ref().map_or(Time::ZERO, |law| law.base_rtt() * 4);
-            let wait = ((turn - now) / 2).min(most).max(law.pass_time);
-            return Step::Waits((now + wait).max(self.round_at));
+            let max = self.law.as_ref().map_or(Time::ZERO, |law| law.base_rtt() * 4);
+            let wait = ((turn - now) / 2).min(max).max(law.pass_time);
+            return ReactionStep::Wait((now + wait).max(self.round_at));
         }
         if now < self.due && !full {
-            return Step::GoesRound;
+            return ReactionStep::Resubmit;
         }
         self.backlog.leave(header);
         if is_new {
@@ -272,7 +272,7 @@ impl<const N: usize> Reaction for SecondHalf<N> {
         self.due =
             if full { now } else { self.due + pace.time_for(Bytes::new(u64::from(header.size))) };
         self.pass_on(now, header);
-        Step::GoesOn
+        ReactionStep::Forward
     }
     fn resubmitted(&mut self, _header: &Header, _held: &Resubmission, until: Time) {
         self.round_at = until;
@@ -284,7 +284,7 @@ impl<const N: usize> Reaction for SecondHalf<N> {
 pub struct Switch<const N: usize> {
     node: NodeId,
     stamp: StampInt,
-    external: Option<Box<ExternalSwitch<SecondHalf<N>>>>,
+    external: Option<Box<ExternalSwitch<ReceiverHalf<N>>>>,
 }
 
 impl<const N: usize> Switch<N> {
@@ -329,14 +329,14 @@ impl<const N: usize> Cp<ThemisHpcc<N>> for Switch<N> {
         }
         if header.flags.contains(Flags::TO_SOURCE) {
             if let Some((half, law)) = external.known(&header.address) {
-                half.hear(cx.now, law, header, &mut meta.int);
+                half.on_ack(cx.now, law, header, &mut meta.int);
             }
             return Verdict::Forward;
         }
         if meta.held.passes == 0
             && let Some((half, law)) = external.flow(cx.now, &header.address)
         {
-            half.comes(law, header, &meta.int);
+            half.on_data(law, header, &meta.int);
         }
         external.resubmit(cx.now, in_port, header, &mut meta.held)
     }
@@ -378,7 +378,7 @@ impl<const N: usize> Cp<ThemisHpcc<N>> for Switch<N> {
 pub struct Sender<const N: usize> {
     whole: ReactionPoint<N>,
     /// From the first word of an external switch on.
-    first_half: Option<ReactionPoint<N>>,
+    sender_half: Option<ReactionPoint<N>>,
     line_rate: Rate,
     base_rtt: Time,
     payload: Bytes,
@@ -394,7 +394,7 @@ impl<const N: usize> Rp<ThemisHpcc<N>> for Sender<N> {
     fn open(params: &ThemisHpccParams, _host: &mut (), path: &PathFacts, _now: Time) -> Sender<N> {
         Sender {
             whole: ReactionPoint::new(&params.hpcc, path),
-            first_half: None,
+            sender_half: None,
             line_rate: path.line_rate,
             base_rtt: path.base_rtt,
             payload: path.payload,
@@ -404,9 +404,9 @@ impl<const N: usize> Rp<ThemisHpcc<N>> for Sender<N> {
     }
     #[inline]
     fn limits(&self) -> SendLimits {
-        let whole = self.whole.permission();
-        let Some(first) = &self.first_half else { return whole };
-        let rate = first.permission().rate;
+        let whole = self.whole.limits();
+        let Some(first) = &self.sender_half else { return whole };
+        let rate = first.limits().rate;
         let window = rate.bytes_in(self.base_rtt).max(self.payload);
         SendLimits { rate: whole.rate.min(rate), window: whole.window.min(window), ..whole }
     }
@@ -415,7 +415,7 @@ impl<const N: usize> Rp<ThemisHpcc<N>> for Sender<N> {
         &mut self,
         _cx: &mut HostCx<'_, ThemisHpcc<N>>,
         data: &mut Header,
-        _meta: &mut Carried<N>,
+        _meta: &mut ThemisMeta<N>,
     ) {
         self.sent = data.sequence + u64::from(data.payload);
     }
@@ -428,7 +428,7 @@ impl<const N: usize> Rp<ThemisHpcc<N>> for Sender<N> {
     fn on_ctl(&mut self, cx: &mut HostCx<'_, ThemisHpcc<N>>, notice: &Notice<N>) {
         let rtt = cx.now - notice.sent_at;
         let (line_rate, payload, rates) = (self.line_rate, self.payload, &self.rates);
-        let first = self.first_half.get_or_insert_with(|| {
+        let first = self.sender_half.get_or_insert_with(|| {
             let law = Law::with_rtt(&cx.params.hpcc, line_rate, rtt, payload, rates);
             ReactionPoint::under(Arc::new(law))
         });
@@ -442,7 +442,7 @@ impl<const N: usize> Rp<ThemisHpcc<N>> for Sender<N> {
             SenderMetric::Window => limits.window.get() as f64,
             SenderMetric::Alpha => {
                 // U of the half that limits.
-                let first = self.first_half.as_ref().filter(|f| f.permission().rate == limits.rate);
+                let first = self.sender_half.as_ref().filter(|f| f.limits().rate == limits.rate);
                 first.unwrap_or(&self.whole).utilisation()
             }
         })

@@ -45,9 +45,9 @@ pub struct Prototype {
 #[derive(Clone, Debug, Default)]
 struct Flow {
     /// When it last had a timed CNP.
-    notified: Option<Time>,
+    last_cnp: Option<Time>,
     /// When its last notification passed.
-    heard: Option<Time>,
+    last_echo: Option<Time>,
     round: Round,
 }
 
@@ -91,10 +91,10 @@ impl Prototype {
             && echoes_a_mark(header)
             && let Some(flow) = self.flow(now, header)
         {
-            if flow.heard.is_none() {
+            if flow.last_echo.is_none() {
                 flow.round = Round::Armed;
             }
-            flow.heard = Some(now);
+            flow.last_echo = Some(now);
         }
     }
 
@@ -107,10 +107,10 @@ impl Prototype {
         header.code_point = EcnCodePoint::NotMarked;
         let interval = self.notify_interval;
         let Some(flow) = self.flow(now, header) else { return 1 };
-        if flow.notified.is_some_and(|last| now <= last + interval) {
+        if flow.last_cnp.is_some_and(|last| now <= last + interval) {
             return 1;
         }
-        flow.notified = Some(now);
+        flow.last_cnp = Some(now);
         2
     }
 
@@ -139,7 +139,7 @@ impl Prototype {
             Round::Ordering { biggest } if sequence == biggest => (true, Round::Idle),
             Round::Ordering { biggest } => (true, Round::Ordering { biggest }),
         };
-        let is_fresh = flow.heard.is_some_and(|heard| now <= heard + self.fresh_time);
+        let is_fresh = flow.last_echo.is_some_and(|last_echo| now <= last_echo + self.fresh_time);
         flow.round = if round == Round::Idle && is_fresh { Round::Armed } else { round };
         if leaves { DequeueAction::Send } else { self.goes_back }
     }
@@ -165,8 +165,8 @@ impl Prototype {
         let (interval, fresh) = (self.notify_interval, self.fresh_time);
         self.flows.get_or_make(&header.address, |flow| {
             matches!(flow.round, Round::Idle | Round::Armed)
-                && flow.notified.is_none_or(|last| now > last + interval)
-                && flow.heard.is_none_or(|last| now > last + fresh)
+                && flow.last_cnp.is_none_or(|last| now > last + interval)
+                && flow.last_echo.is_none_or(|last| now > last + fresh)
         })
     }
 }

@@ -84,16 +84,16 @@ fn the_near_source_rate_is_cut_by_the_feedback_and_recovers_by_the_timer() {
     near.notify(us(10), 64);
     assert_eq!(near.rate(), Rate::from_bps(37_500_000_000));
     // The second cut in the same period leaves the target at 100.
-    near.catch_up(us(310));
+    near.advance_to(us(310));
     assert_eq!(near.rate(), Rate::from_bps(68_750_000_000));
     near.notify(us(320), 32);
     assert_eq!(near.rate(), Rate::from_bps(51_562_500_000));
     // Towards 68.75 for five periods, then it rises by 50 Mb/s a period.
-    near.catch_up(us(320 + 300 * 5));
+    near.advance_to(us(320 + 300 * 5));
     assert_eq!(near.rate(), Rate::from_bps(68_212_890_625));
-    near.catch_up(us(320 + 300 * 6));
+    near.advance_to(us(320 + 300 * 6));
     assert_eq!(near.rate(), Rate::from_bps((68_212_890_625_u64 + 68_800_000_000).div_ceil(2)));
     // At last it is at line rate.
-    near.catch_up(Time::from_ms(1000));
+    near.advance_to(Time::from_ms(1000));
     assert_eq!(near.rate(), LINE);
 }

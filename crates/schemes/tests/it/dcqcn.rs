@@ -36,7 +36,7 @@ fn preset(name: &str, gbps: u64) -> ReactionPoint {
 /// Rate and target at `now`, in Mb/s, which must be whole.
 #[track_caller]
 fn rates(rp: &mut ReactionPoint, now: Time) -> (u64, u64) {
-    rp.catch_up(now);
+    rp.advance_to(now);
     let mbps = |rate: Rate| {
         assert_eq!(rate.bps() % 1_000_000, 0, "{rate}");
         rate.bps() / 1_000_000
@@ -46,7 +46,7 @@ fn rates(rp: &mut ReactionPoint, now: Time) -> (u64, u64) {
 
 /// The rate at `now` in bits per second.
 fn rate(rp: &mut ReactionPoint, now: Time) -> u64 {
-    rp.catch_up(now);
+    rp.advance_to(now);
     rp.rate().bps()
 }
 
@@ -131,7 +131,7 @@ mod paper {
         assert_eq!(rp.target_rate(), Rate::from_mbps(20_040));
         assert_eq!(rate(&mut rp, us(386)), 19_971_875_000);
         // Fifteen more.
-        rp.catch_up(us(386 + 15 * 55));
+        rp.advance_to(us(386 + 15 * 55));
         assert_eq!(rp.target_rate(), Rate::from_mbps(20_080 + 15 * 40));
     }
 
@@ -346,12 +346,12 @@ mod mellanox {
         rp.notify(us(0));
         rp.notify(us(6));
         // Cuts at 4 and 8 us; the second lowers the target to what the first left.
-        rp.catch_up(us(8));
+        rp.advance_to(us(8));
         let target = rp.target_rate().bps();
         assert_eq!(target, 50_776_684_272);
         // Timer stages 0, 1 and on: fast recovery, additive, hyper, hyper.
         for (at, more) in [(308, 0), (608, 20), (908, 220), (1208, 420)] {
-            rp.catch_up(us(at));
+            rp.advance_to(us(at));
             assert_eq!(rp.target_rate().bps() - target, more * 1_000_000, "at {at} us");
         }
     }
@@ -363,7 +363,7 @@ mod mellanox {
         // The first cut, at 4 us, starts the timer; 304 us is also a check.
         let cut = rate(&mut rp, us(4));
         rp.notify(us(302));
-        rp.catch_up(us(304));
+        rp.advance_to(us(304));
         // So the rate that the cut takes as its target is the raised one.
         assert_eq!(rp.target_rate().bps(), (cut + 100_000_000_000) / 2);
     }
@@ -374,26 +374,26 @@ mod mellanox {
         for at in 0..100 {
             rp.notify(us(at));
         }
-        rp.catch_up(us(100));
+        rp.advance_to(us(100));
         // 100 Mb/s of 100 Gb/s would be 100 bytes.
         assert_eq!(rp.rate(), Rate::from_mbps(100));
-        assert_eq!(rp.permission().window, Bytes::new(1000));
+        assert_eq!(rp.limits().window, Bytes::new(1000));
     }
 
     #[test]
     fn the_window_follows_the_rate() {
         // 100 Gb/s times 8 us: 100 KB.
         let mut rp = preset("dcqcn-themis", 100);
-        assert_eq!(rp.permission().window, Bytes::new(100_000));
+        assert_eq!(rp.limits().window, Bytes::new(100_000));
         assert_eq!(rp.next_window(), Time::NEVER);
         rp.notify(us(0));
         assert_eq!(rp.next_window(), us(4), "the cut is not seen before, but then");
-        rp.catch_up(us(4));
+        rp.advance_to(us(4));
         // 50 776 684 272 b/s of 100 Gb/s.
-        assert_eq!(rp.permission().window, Bytes::new(50_776));
+        assert_eq!(rp.limits().window, Bytes::new(50_776));
         assert_eq!(rp.next_window(), us(904));
-        rp.catch_up(us(904));
-        assert_eq!(rp.permission().window, Bytes::new(75_388));
+        rp.advance_to(us(904));
+        assert_eq!(rp.limits().window, Bytes::new(75_388));
         assert_eq!(rp.next_window(), us(1804));
     }
 }
@@ -415,14 +415,14 @@ fn the_receiver_answers_a_mark_at_most_every_50_us() {
     let marked = EcnCodePoint::CongestionExperienced;
     let params = Dcqcn::preset("dcqcn-paper", Rate::from_gbps(40));
     let mut np = NotificationPoint::new(&params);
-    assert!(!np.answers(us(5), &params, EcnCodePoint::NotMarked));
-    assert!(!np.answers(us(6), &params, EcnCodePoint::Undetermined));
-    assert!(np.answers(us(7), &params, marked));
-    assert!(!np.answers(Time::from_ns(56_999), &params, marked));
-    assert!(np.answers(us(57), &params, marked));
+    assert!(!np.should_send_cnp(us(5), &params, EcnCodePoint::NotMarked));
+    assert!(!np.should_send_cnp(us(6), &params, EcnCodePoint::Undetermined));
+    assert!(np.should_send_cnp(us(7), &params, marked));
+    assert!(!np.should_send_cnp(Time::from_ns(56_999), &params, marked));
+    assert!(np.should_send_cnp(us(57), &params, marked));
 
     let params = Dcqcn::preset("dcqcn-hpcc", Rate::from_gbps(40));
-    assert!(!NotificationPoint::new(&params).answers(us(7), &params, marked));
+    assert!(!NotificationPoint::new(&params).should_send_cnp(us(7), &params, marked));
 }
 
 #[derive(Clone, Debug)]
@@ -471,10 +471,10 @@ proptest! {
                 }
                 Step::Wait(ps) => {
                     // What is due now runs before the next look, as at a packet's departure.
-                    seldom.catch_up(now);
+                    seldom.advance_to(now);
                     for look in 0..=looks {
                         let then = now + Time::from_ps(ps) * look / (looks + 1);
-                        often.catch_up(then);
+                        often.advance_to(then);
                         let alpha = Rp::<Dcqcn>::observe(&often, then, SenderMetric::Alpha);
                         prop_assert!(alpha.is_some_and(|alpha| (0.0..=1.0).contains(&alpha)));
                     }
@@ -484,9 +484,9 @@ proptest! {
             let rp = seldom.clone();
             prop_assert_eq!(rp.alpha(now), often.alpha(now));
         }
-        seldom.catch_up(now);
-        often.catch_up(now);
-        prop_assert_eq!(seldom.permission(), often.permission());
+        seldom.advance_to(now);
+        often.advance_to(now);
+        prop_assert_eq!(seldom.limits(), often.limits());
         prop_assert_eq!(seldom.target_rate(), often.target_rate());
     }
 }

@@ -50,7 +50,7 @@ mod paper {
             Sender { rp: begun("dctcp-paper"), acknowledged: 0, sent: 100_000 }
         }
         fn window(&self) -> u64 {
-            self.rp.permission().window.get()
+            self.rp.limits().window.get()
         }
         /// Acknowledges `count` packets, the first `marked` of them with a mark.
         fn acks(&mut self, count: u64, marked: u64) -> &mut Sender {
@@ -70,7 +70,7 @@ mod paper {
     fn a_flow_begins_with_the_bdp_at_line_rate() {
         let sender = Sender::new();
         assert_eq!(sender.window(), 100_000);
-        assert!(sender.rp.permission().rate > LINE, "the window alone limits");
+        assert!(sender.rp.limits().rate > LINE, "the window alone limits");
         assert_eq!(sender.rp.alpha(), 1.0);
     }
 
@@ -92,7 +92,7 @@ mod paper {
             // Never more than 50 packets under way.
             rp.acknowledge(packet * 1000, 1000, packet * 1000 + 49_000, false);
         }
-        assert_eq!(rp.permission().window, Bytes::new(100_000));
+        assert_eq!(rp.limits().window, Bytes::new(100_000));
     }
 
     #[test]
@@ -142,7 +142,7 @@ mod ns3 {
         }
         let alpha = 0.9375_f64.powi(15);
         close(rp.alpha(), alpha);
-        let rate = |rp: &ReactionPoint| rp.permission().rate.bps();
+        let rate = |rp: &ReactionPoint| rp.limits().rate.bps();
         assert_eq!(rate(&rp), 100_000_000_000);
         // Packets come back marked: one cut.
         rp.acknowledge(1_209_000, 1000, 1_274_000, true);
@@ -170,20 +170,20 @@ mod ns3 {
     #[test]
     fn rate_and_window_have_bounds() {
         let mut rp = begun("dctcp-hpcc");
-        assert_eq!(rp.permission().window, Bytes::new(100_000));
+        assert_eq!(rp.limits().window, Bytes::new(100_000));
         for round in 1..100 {
             rp.acknowledge(round * 1000, 1000, round * 1000 + 500, true);
         }
-        assert_eq!(rp.permission().rate, Rate::from_mbps(1000));
-        assert_eq!(rp.permission().window, Bytes::new(1000));
+        assert_eq!(rp.limits().rate, Rate::from_mbps(1000));
+        assert_eq!(rp.limits().window, Bytes::new(1000));
         for round in 100..400 {
             rp.acknowledge(round * 1000, 1000, round * 1000 + 500, false);
         }
-        assert_eq!(rp.permission().rate, LINE);
-        assert_eq!(rp.permission().window, Bytes::new(100_000));
+        assert_eq!(rp.limits().rate, LINE);
+        assert_eq!(rp.limits().window, Bytes::new(100_000));
         let params = DctcpParams { window: "none", ..Dctcp::preset("dctcp-hpcc", LINE) };
         let rp = ReactionPoint::new(&params, &path());
-        assert_eq!(rp.permission().window, Bytes::UNLIMITED);
+        assert_eq!(rp.limits().window, Bytes::UNLIMITED);
         assert_eq!(Rp::<Dctcp>::observe(&rp, us(1), SenderMetric::Window), None);
     }
 }

@@ -311,12 +311,12 @@ fn period(
     np: &mut NotificationPoint,
     number: &mut u32,
     end: u64,
-    told: u32,
+    counted: u32,
     dropped: u32,
 ) -> (f64, f64) {
     *number += dropped;
-    for _ in 0..told - dropped {
-        np.hear(us(end), Credit { number: *number, sent_at: us(end - RTT) });
+    for _ in 0..counted - dropped {
+        np.on_credited_data(us(end), Credit { number: *number, sent_at: us(end - RTT) });
         *number += 1;
     }
     np.credit(us(end));
@@ -330,7 +330,7 @@ fn the_codes_feedback_control() {
     np.begin(us(0), 1000);
     let mut number = 0;
     close(np.rate(), 1.0 / 16.0);
-    let mut step = |end, told, dropped| period(&mut np, &mut number, end, told, dropped);
+    let mut step = |end, counted, dropped| period(&mut np, &mut number, end, counted, dropped);
     // No loss: w stays after the first time. 15/16 * 1/16 + 1/16.
     let (rate, w) = step(10, 6, 0);
     close(rate, 0.121_093_75);
@@ -358,7 +358,7 @@ fn the_papers_feedback_control() {
     let mut np = NotificationPoint::new(&mut host(&params));
     np.begin(us(0), 1000);
     let mut number = 0;
-    let mut step = |end, told, dropped| period(&mut np, &mut number, end, told, dropped);
+    let mut step = |end, counted, dropped| period(&mut np, &mut number, end, counted, dropped);
     // 0.5 * 0.5 + 0.5 * 1.1, then w = (0.5 + 0.5) / 2.
     let (rate, w) = step(10, 50, 0);
     close(rate, 0.8);
@@ -442,7 +442,7 @@ fn a_request_begins_a_stop_ends_and_a_new_request_begins_anew() {
     // The first credit was wasted. That is no loss to the next request.
     cx.now = us(50);
     np.on_ctl(&mut cx, &Control::Request(100));
-    np.hear(us(60), Credit { number: 1, sent_at: us(50) });
+    np.on_credited_data(us(60), Credit { number: 1, sent_at: us(50) });
     np.credit(us(60));
     close(np.rate(), 0.121_093_75);
     assert_eq!(ExpressPass::counters(&shared)[0], ("credits_sent", 2));
@@ -456,14 +456,14 @@ fn a_receiver_whose_stop_was_lost_ends_by_itself() {
     let mut outbox = Vec::new();
     let mut cx = HostCx { now: us(0), params: &params, host: &mut shared, outbox: &mut outbox };
     np.on_ctl(&mut cx, &Control::Request(1));
-    np.hear(us(10), Credit { number: 0, sent_at: us(0) });
+    np.on_credited_data(us(10), Credit { number: 0, sent_at: us(0) });
     // While data is missing it goes on, however long none comes.
     cx.now = us(1000);
     np.on_timer(&mut cx);
     assert_eq!(cx.outbox.len(), 2);
     // Then as long as a sender waits that asks.
     np.on_message_end(&mut cx, false);
-    np.hear(us(1010), Credit { number: 1, sent_at: us(1000) });
+    np.on_credited_data(us(1010), Credit { number: 1, sent_at: us(1000) });
     cx.now = us(1109);
     np.on_timer(&mut cx);
     assert_eq!(cx.outbox.len(), 3);

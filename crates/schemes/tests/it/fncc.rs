@@ -7,7 +7,7 @@ use schemes::contract::{
     PacketKind, PathFacts, PortFacts, PortView, Scheme, SwitchFacts,
 };
 use schemes::fncc::{
-    Concurrency, Fncc, FnccParams, IntTable, NotificationPoint, ReactionPoint, Report,
+    AckReport, ActiveFlows, Fncc, FnccParams, IntTable, NotificationPoint, ReactionPoint,
 };
 use schemes::int::{IntFormat, IntRecord, IntStack};
 use units::{Bytes, NodeId, PortId, Rate, Time};
@@ -40,13 +40,13 @@ fn params(speedup: &'static str) -> FnccParams {
 
 /// What an ACK brings from the last hop and the one before it: time in us, bytes sent, bytes
 /// waiting.
-fn report(flows: u16, hops: &[(u64, u64, u64)]) -> Report<5> {
+fn report(flows: u16, hops: &[(u64, u64, u64)]) -> AckReport<5> {
     let mut int = IntStack::default();
     for (node, &(time, tx_bytes, queue_bytes)) in (0..).zip(hops) {
         let record = record(LINE, us(time), tx_bytes, queue_bytes);
         int.push(NodeId::new(node), PortId::new(1), record);
     }
-    Report { int, flows }
+    AckReport { int, flows }
 }
 
 #[track_caller]
@@ -113,7 +113,7 @@ fn records_of_64_bits_lose_nothing_where_they_wrap_around() {
         let mut int = IntStack::<5>::default();
         let record = IntFormat::PAPER.round(record(LINE, us(time), tx_bytes, 75_000));
         int.push(NodeId::new(0), PortId::new(1), record);
-        Report { int, flows: 2 }
+        AckReport { int, flows: 2 }
     };
     let (first, second) = (narrowed(16_771, 134_150_000), narrowed(16_783, 134_300_000));
     let [first_int, second_int] =
@@ -141,15 +141,15 @@ fn a_narrowed_record_is_rounded_down() {
     // 100 units of 128 B; 10 of 80 B.
     assert_eq!(said, record(LINE, Time::from_ns(1), 12_800, 800));
     // Rates without a code, among or below those with one, are refused.
-    let knows = |rate| (IntFormat::PAPER.knows(rate), IntFormat::FULL.knows(rate));
-    assert_eq!(knows(LINE), (true, true));
-    assert_eq!(knows(Rate::from_gbps(33)), (false, true));
-    assert_eq!(knows(Rate::from_mbps(100)), (false, true));
+    let encodes = |rate| (IntFormat::PAPER.encodes(rate), IntFormat::FULL.encodes(rate));
+    assert_eq!(encodes(LINE), (true, true));
+    assert_eq!(encodes(Rate::from_gbps(33)), (false, true));
+    assert_eq!(encodes(Rate::from_mbps(100)), (false, true));
 }
 
 #[test]
 fn concurrent_flows_are_those_of_two_periods_that_go_on() {
-    let mut host = Concurrency::new(us(12));
+    let mut host = ActiveFlows::new(us(12));
     let (mut a, mut b, mut c) = (0, 0, 0);
     host.arrived(us(1), &mut a);
     host.arrived(us(2), &mut a);
@@ -178,11 +178,11 @@ fn concurrent_flows_are_those_of_two_periods_that_go_on() {
 #[test]
 fn a_flow_is_concurrent_until_its_last_message_is_over() {
     let params = Fncc::<5>::preset("fncc-paper", Rate::from_gbps(100));
-    let mut host = Concurrency::new(us(12));
+    let mut host = ActiveFlows::new(us(12));
     let (mut np, mut outbox) = (NotificationPoint::default(), Vec::new());
     let mut cx = HostCx { now: us(1), params: &params, host: &mut host, outbox: &mut outbox };
     for is_last in [false, false, true] {
-        let mut report = Report::default();
+        let mut report = AckReport::default();
         let data = Switch::packet(PacketKind::Data, 0, 1082).header;
         Np::<Fncc<5>>::on_in_order_data(&mut np, &mut cx, &data, &mut report);
         assert_eq!(report.flows, 1);
@@ -241,7 +241,7 @@ impl Switch {
             echo: EcnCodePoint::NotMarked,
             flags: Flags::ACK_REQUESTED | Flags::TO_SOURCE.when(kind != PacketKind::Data),
         };
-        Packet { header, body: Body::Meta(Report::default()) }
+        Packet { header, body: Body::Meta(AckReport::default()) }
     }
 
     fn view(&self, port: u16) -> PortView {

@@ -6,7 +6,8 @@ use schemes::contract::{
     Scheme, SwitchFacts,
 };
 use schemes::hiercc::{
-    Claim, Control, Downlink, FirstHop, Flows, Hiercc, HierccParams, ReactionPoint, Stamp, Voq,
+    Control, CreditRequest, Downlink, FirstHop, Flows, Hiercc, HierccParams, ReactionPoint, Stamp,
+    Voq,
 };
 use schemes::params::{ParamError, Value};
 use schemes::registry::params_of;
@@ -166,12 +167,12 @@ fn a_voq_whose_credits_were_lost_begins_anew() {
         voq.join(0, 1_500);
     }
     voq.leave(us(1), 0, 0, 1_500);
-    assert!(!voq.begin_anew(us(10_000), 1_500, us(10_000)), "they may still come");
+    assert!(!voq.reset(us(10_000), 1_500, us(10_000)), "they may still come");
     voq.credit(us(10_000), 0, 500);
-    assert!(!voq.begin_anew(us(10_001), 1_500, us(10_000)), "something moved");
-    assert!(voq.begin_anew(us(20_000), 1_500, us(10_000)));
+    assert!(!voq.reset(us(10_001), 1_500, us(10_000)), "something moved");
+    assert!(voq.reset(us(20_000), 1_500, us(10_000)));
     assert_eq!(voq.credits(), 2_000);
-    assert!(!voq.begin_anew(us(40_000), 1_500, us(10_000)), "it has enough");
+    assert!(!voq.reset(us(40_000), 1_500, us(10_000)), "it has enough");
     // What was lost is told with the next credit, and C0 has made up for it.
     voq.credit(us(40_000), 0, 1_500);
     assert_eq!(voq.credits(), 2_000, "of old");
@@ -188,7 +189,7 @@ fn the_next_credit_makes_up_for_a_lost_one() {
         voq.join(0, 1_000);
         voq.leave(us(1), 0, 0, 1_000);
     }
-    link.hear(us(1), &claim(0, 1, voq.sent(0, false)));
+    link.on_request(us(1), &request(0, 1, voq.sent(0, false)));
     let mut grant = || link.grant(link.due()).granted;
     let (_lost, second, third) = (grant(), grant(), grant());
     assert_eq!(voq.credits(), 1_000);
@@ -212,7 +213,7 @@ fn downlinks_that_share_a_voq_have_accounts_of_their_own() {
     voq.credit(us(2), 1, 1_000);
     assert_eq!(voq.credits(), 3_500, "each counts from nothing");
     // Written off is what the second lacks; the first goes on as it was.
-    assert!(voq.begin_anew(us(20_000), 4_000, us(10_000)));
+    assert!(voq.reset(us(20_000), 4_000, us(10_000)));
     voq.credit(us(20_001), 1, 1_500);
     assert_eq!(voq.credits(), 4_000);
     voq.join(0, 1_000);
@@ -230,23 +231,23 @@ fn flows_are_counted_by_voq_and_forgotten() {
     let mut flows = Flows::new(2);
     flows.add_voq();
     flows.add_voq();
-    flows.see(us(1), 0, 0, &address(5, 0));
-    flows.see(us(2), 0, 0, &address(5, 1));
-    flows.see(us(3), 1, 0, &address(6, 0));
-    flows.see(us(4), 0, 0, &address(5, 0));
+    flows.record_packet(us(1), 0, 0, &address(5, 0));
+    flows.record_packet(us(2), 0, 0, &address(5, 1));
+    flows.record_packet(us(3), 1, 0, &address(6, 0));
+    flows.record_packet(us(4), 0, 0, &address(5, 0));
     let known = |flows: &Flows, voq| {
         flows.of(voq).map(|address| (address.src, address.sender_slot)).collect::<Vec<_>>()
     };
     assert_eq!(known(&flows, 0), [(5, 1), (6, 0), (5, 0)], "the latest last");
     // The number of a QP that is over serves one to elsewhere.
-    flows.see(us(5), 1, 1, &address(6, 0));
+    flows.record_packet(us(5), 1, 1, &address(6, 0));
     assert_eq!((flows.count(0), flows.count(1)), (2, 1));
     flows.forget(0, us(4));
     assert_eq!(known(&flows, 0), [(5, 0)], "seen at 4 us, not before");
     flows.forget(0, us(9));
     flows.forget(0, us(9));
     assert_eq!((flows.count(0), known(&flows, 0).len()), (0, 0));
-    flows.see(us(10), 0, 0, &address(5, 1));
+    flows.record_packet(us(10), 0, 0, &address(5, 1));
     assert_eq!(known(&flows, 0), [(5, 1)]);
 }
 
@@ -255,16 +256,16 @@ fn downlink() -> Downlink {
     Downlink::new(LINE, Bytes::new(1000), 3)
 }
 
-fn claim(rack: u32, flows: u32, sent: u64) -> Claim {
-    Claim { rack, flows, sent, address: address(rack * 10, 0) }
+fn request(rack: u32, flows: u32, sent: u64) -> CreditRequest {
+    CreditRequest { rack, flows, sent, address: address(rack * 10, 0) }
 }
 
 #[test]
 fn credits_go_by_weight_at_the_links_rate() {
     let mut link = downlink();
     assert_eq!(link.due(), Time::NEVER);
-    link.hear(us(1), &claim(0, 2, 100_000));
-    link.hear(us(1), &claim(2, 1, 100_000));
+    link.on_request(us(1), &request(0, 2, 100_000));
+    link.on_request(us(1), &request(2, 1, 100_000));
     for (number, expected) in [0, 2, 0, 2, 0, 0, 2, 0, 0].into_iter().enumerate() {
         let now = us(1) + ns(320) * number as u64;
         assert_eq!(link.due(), now);
@@ -277,7 +278,7 @@ fn credits_go_by_weight_at_the_links_rate() {
 fn credits_go_round_all_racks_that_want_some() {
     let mut link = Downlink::new(LINE, Bytes::new(1000), 130);
     for rack in (0..130).filter(|rack| rack % 3 != 1) {
-        link.hear(us(1), &claim(rack, 1, 2_000));
+        link.on_request(us(1), &request(rack, 1, 2_000));
     }
     let granted: Vec<u32> = (0..174).map(|_| link.grant(link.due()).rack).collect();
     let round: Vec<u32> = (0..130).filter(|rack| rack % 3 != 1).collect();
@@ -288,16 +289,16 @@ fn credits_go_round_all_racks_that_want_some() {
 #[test]
 fn a_voq_gets_credits_until_they_reach_what_it_sent() {
     let mut link = downlink();
-    link.hear(us(1), &claim(0, 1, 1_001));
+    link.on_request(us(1), &request(0, 1, 1_001));
     assert_eq!(link.grant(us(1)).granted, 1_000);
     // A packet that was overtaken on another path tells an old S.
-    link.hear(us(1), &claim(0, 1, 900));
+    link.on_request(us(1), &request(0, 1, 900));
     assert_eq!(link.due(), us(1) + ns(320), "1000 < 1001");
     assert_eq!(link.grant(link.due()).granted, 2_000);
     assert_eq!(link.due(), Time::NEVER, "2000 > 1001");
-    link.hear(us(9), &claim(0, 1, 2_000));
+    link.on_request(us(9), &request(0, 1, 2_000));
     assert_eq!(link.due(), Time::NEVER, "2000 = 2000");
-    link.hear(us(9), &claim(0, 1, 2_001));
+    link.on_request(us(9), &request(0, 1, 2_001));
     assert_eq!(link.due(), us(9), "the link has been free for long");
 }
 
@@ -305,7 +306,7 @@ fn a_voq_gets_credits_until_they_reach_what_it_sent() {
 fn bytes_without_credits_take_their_time() {
     let mut link = downlink();
     link.carry(us(1), 84);
-    link.hear(us(1), &claim(1, 1, 5_000));
+    link.on_request(us(1), &request(1, 1, 5_000));
     assert_eq!(link.due(), us(1) + Time::from_ps(26_880), "84 B at 25 Gb/s");
     link.grant(link.due());
     link.carry(us(1) + ns(100), 1_000);
@@ -373,7 +374,7 @@ struct Loop {
     voqs: Vec<Voq>,
     link: Downlink,
     /// Claims on their way to the downlink, and credits on theirs to the VOQs.
-    claims: Vec<Claim>,
+    requests: Vec<CreditRequest>,
     credits: Vec<(usize, u64)>,
     /// C_sent of each VOQ, and how much of it has come.
     granted: [u64; 3],
@@ -391,7 +392,7 @@ impl Loop {
         Loop {
             voqs: vec![voq(), voq(), voq()],
             link: Downlink::new(LINE, params.credit, 3),
-            claims: Vec::new(),
+            requests: Vec::new(),
             credits: Vec::new(),
             granted: [0; 3],
             known: [0; 3],
@@ -407,14 +408,14 @@ impl Loop {
         let voq = &mut self.voqs[rack];
         if voq.queue() > 0 && voq.may_send(Loop::PACKET) {
             voq.leave(self.now, 0, 0, Loop::PACKET);
-            self.claims.push(claim(rack as u32, 1 + rack as u32, voq.sent(0, false)));
+            self.requests.push(request(rack as u32, 1 + rack as u32, voq.sent(0, false)));
         }
     }
 
-    fn hear(&mut self, place: usize) {
-        if !self.claims.is_empty() {
-            let claim = self.claims.remove(place % self.claims.len());
-            self.link.hear(self.now, &claim);
+    fn on_request(&mut self, place: usize) {
+        if !self.requests.is_empty() {
+            let request = self.requests.remove(place % self.requests.len());
+            self.link.on_request(self.now, &request);
         }
     }
 
@@ -459,7 +460,7 @@ proptest::proptest! {
             match step {
                 0 => all.join(which % 3),
                 1 => all.leave(which % 3),
-                2 => all.hear(which),
+                2 => all.on_request(which),
                 3 => all.grant(),
                 _ => all.credit(which),
             }
@@ -467,12 +468,12 @@ proptest::proptest! {
         }
         // When all has left and come, each VOQ has C0, and less than a credit more.
         while all.voqs.iter().any(|voq| voq.queue() > 0)
-            || !all.claims.is_empty()
+            || !all.requests.is_empty()
             || !all.credits.is_empty()
             || all.link.due() != Time::NEVER
         {
             (0..3).for_each(|rack| all.leave(rack));
-            all.hear(0);
+            all.on_request(0);
             all.grant();
             all.credit(0);
             all.check();

@@ -57,8 +57,8 @@ fn close(got: f64, expected: f64) {
 fn begun(params: &HpccParams) -> ReactionPoint<5> {
     let mut rp = ReactionPoint::new(params, &path());
     rp.new_ack(us(10), 1000, 50_000, &records(&[(1, 0, 0), (2, 0, 20_000)]));
-    assert_eq!(rp.permission().rate, LINE);
-    assert_eq!(rp.permission().window, Bytes::new(100_000));
+    assert_eq!(rp.limits().rate, LINE);
+    assert_eq!(rp.limits().window, Bytes::new(100_000));
     assert_eq!(rp.utilisation(), 1.0);
     rp
 }
@@ -79,8 +79,8 @@ fn the_busiest_of_two_hops_counts() {
     // A fast reaction: W = 100 000 / (1.05 / 0.95) + 50, and the reference stays.
     close(rp.window(), 90_526.190_476_19);
     close(rp.reference(), 100_000.0);
-    assert_eq!(rp.permission().window, Bytes::new(90_526));
-    assert_eq!(rp.permission().rate, Rate::from_bps(90_526_190_476));
+    assert_eq!(rp.limits().window, Bytes::new(90_526));
+    assert_eq!(rp.limits().rate, Rate::from_bps(90_526_190_476));
 }
 
 #[test]
@@ -165,10 +165,10 @@ fn a_long_silence_counts_as_one_base_rtt() {
 #[test]
 fn records_of_the_same_instant_say_nothing() {
     let mut rp = begun(&paper());
-    let before = rp.permission();
+    let before = rp.limits();
     rp.new_ack(us(11), 2000, 51_000, &records(&[(1, 0, 5000), (2, 0, 5000)]));
     assert_eq!(rp.utilisation(), 1.0);
-    assert_eq!(rp.permission(), before);
+    assert_eq!(rp.limits(), before);
     // Where only one hop says nothing, the other one counts.
     let busiest = rp.measure(us(21), &records(&[(1, 0, 0), (4, 12_500, 0)])).unwrap();
     assert_eq!(busiest.hop, 1);
@@ -231,16 +231,16 @@ fn the_window_keeps_its_bounds() {
         stack = records(&hops);
     }
     // 100 Mb/s and W_AI on top: a packet may always be under way.
-    assert_eq!(rp.permission().window, Bytes::new(1000));
-    assert!(rp.permission().rate >= Rate::from_mbps(100));
-    assert!(rp.permission().rate <= Rate::from_mbps(1200));
+    assert_eq!(rp.limits().window, Bytes::new(1000));
+    assert!(rp.limits().rate >= Rate::from_mbps(100));
+    assert!(rp.limits().rate <= Rate::from_mbps(1200));
     // An idle network brings it back to line rate and no further.
     for round in 5..20 {
         stack = later(&stack, 8, 0);
         rp.new_ack(us(20), 100_000 * round, 100_000 * round + 50_000, &stack);
     }
-    assert_eq!(rp.permission().rate, LINE);
-    assert_eq!(rp.permission().window, Bytes::new(100_000));
+    assert_eq!(rp.limits().rate, LINE);
+    assert_eq!(rp.limits().window, Bytes::new(100_000));
 }
 
 #[test]
@@ -248,7 +248,7 @@ fn without_fast_reaction_only_full_round_trips_count() {
     let params = HpccParams { fast_reaction: false, ..paper() };
     let mut rp = begun(&params);
     rp.new_ack(us(12), 2000, 51_000, &records(&[(2, 10_000, 0), (4, 90_000, 90_000)]));
-    assert_eq!(rp.permission().rate, LINE);
+    assert_eq!(rp.limits().rate, LINE);
     assert_eq!(rp.utilisation(), 1.0);
     // Measured from the first ACK on: 62 500 B in 8 us and 50 000 B in 8 us.
     rp.new_ack(us(20), 60_000, 110_000, &records(&[(9, 62_500, 0), (10, 50_000, 0)]));
@@ -258,14 +258,14 @@ fn without_fast_reaction_only_full_round_trips_count() {
 #[test]
 fn the_base_rtt_may_be_the_paths_own() {
     let rp = ReactionPoint::<5>::new(&HpccParams { base_rtt: "path", ..paper() }, &path());
-    assert_eq!(rp.permission().window, Bytes::new(50_000));
+    assert_eq!(rp.limits().window, Bytes::new(50_000));
 }
 
 #[test]
 fn nacks_and_repeated_acks_are_passed_over() {
     let params = paper();
     let mut rp = Variant::Paper(begun(&params));
-    let before = rp.permission();
+    let before = rp.limits();
     let meta = records(&[(9, 120_000, 0), (10, 120_000, 0)]);
     let mut ack: Ack<'_, Hpcc<5>> = Ack {
         next_expected: 60_000,
@@ -282,7 +282,7 @@ fn nacks_and_repeated_acks_are_passed_over() {
     ack.nack = false;
     ack.newly_acked = Bytes::ZERO;
     rp.on_ack(&mut cx, &ack);
-    assert_eq!(rp.permission(), before);
+    assert_eq!(rp.limits(), before);
     ack.newly_acked = Bytes::new(1000);
     rp.on_ack(&mut cx, &ack);
     let Variant::Paper(rp) = rp else { panic!("it was one") };

@@ -6,7 +6,7 @@ use schemes::contract::{
     Packet, PacketKind, PathFacts, PortFacts, PortView, Rp, Scheme, SenderMetric, SwitchFacts,
     WireFacts,
 };
-use schemes::hpcc_pint::{Codes, HpccPint, HpccPintParams, ReactionPoint};
+use schemes::hpcc_pint::{Codebook, HpccPint, HpccPintParams, ReactionPoint};
 use std::sync::Arc;
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
@@ -36,7 +36,7 @@ fn blank(kind: PacketKind, sequence: u64, size: u16) -> Header {
 /// A QP's sender and the ports of a path, each of a switch of its own.
 struct Bench {
     params: HpccPintParams,
-    codes: Arc<Codes>,
+    codebook: Arc<Codebook>,
     rp: ReactionPoint,
     ports: Vec<(<HpccPint as Scheme>::Cp, <<HpccPint as Scheme>::Cp as Cp<HpccPint>>::Port)>,
     next: u64,
@@ -96,14 +96,14 @@ impl Bench {
                 (cp, port)
             })
             .collect();
-        let mut codes = HpccPint::host(&params, &host);
-        let rp = ReactionPoint::open(&params, &mut codes, &path, Time::ZERO);
-        Bench { params, codes, rp, ports, next: 0 }
+        let mut codebook = HpccPint::host(&params, &host);
+        let rp = ReactionPoint::open(&params, &mut codebook, &path, Time::ZERO);
+        Bench { params, codebook, rp, ports, next: 0 }
     }
 
     fn cx<'a>(
         params: &'a HpccPintParams,
-        host: &'a mut Arc<Codes>,
+        host: &'a mut Arc<Codebook>,
         outbox: &'a mut Vec<schemes::contract::NoCtl>,
     ) -> HostCx<'a, HpccPint> {
         HostCx { now: Time::ZERO, params, host, outbox }
@@ -115,7 +115,7 @@ impl Bench {
         self.next += 1000;
         let mut meta = <HpccPint as Scheme>::Meta::default();
         let mut outbox = Vec::new();
-        let mut cx = Bench::cx(&self.params, &mut self.codes, &mut outbox);
+        let mut cx = Bench::cx(&self.params, &mut self.codebook, &mut outbox);
         self.rp.on_send(&mut cx, &mut header, &mut meta);
         Packet { header, body: Body::Meta(meta) }
     }
@@ -151,7 +151,7 @@ impl Bench {
             meta,
         };
         let mut outbox = Vec::new();
-        let mut cx = Bench::cx(&self.params, &mut self.codes, &mut outbox);
+        let mut cx = Bench::cx(&self.params, &mut self.codebook, &mut outbox);
         self.rp.on_ack(&mut cx, &ack);
     }
 
@@ -178,20 +178,20 @@ fn the_field_has_a_byte_or_two() {
     // ln 512^2 / ln 1.05 = 255.7, ln 512^2 / ln 1.01 = 1253.9.
     assert_eq!(bytes(1.05), (1, 1));
     assert_eq!(bytes(1.01), (2, 2));
-    let codes = Codes::new(1.05);
-    assert_eq!(codes.encode(1e9, u16::MAX), 255, "the largest U fits");
-    assert_eq!(codes.encode(0.0, 0), 0, "there is no U of zero");
-    assert_eq!(codes.decode(0), 1.0 / 512.0);
+    let codebook = Codebook::new(1.05);
+    assert_eq!(codebook.encode(1e9, u16::MAX), 255, "the largest U fits");
+    assert_eq!(codebook.encode(0.0, 0), 0, "there is no U of zero");
+    assert_eq!(codebook.decode(0), 1.0 / 512.0);
 }
 
 #[test]
 fn rounding_is_right_on_average() {
     for base in [1.01, 1.05] {
-        let codes = Codes::new(base);
+        let codebook = Codebook::new(base);
         for utilisation in [0.01, 0.3, 0.95, 1.0, 1.7, 40.0] {
             let mut sum = 0.0;
             for random in 0..=u16::MAX {
-                let decoded = codes.decode(codes.encode(utilisation, random));
+                let decoded = codebook.decode(codebook.encode(utilisation, random));
                 within(decoded, utilisation, base - 1.0 + 0.2 / (512.0 * utilisation) * 5.0);
                 sum += decoded;
             }
@@ -204,11 +204,11 @@ fn rounding_is_right_on_average() {
 
 #[test]
 fn a_power_is_its_own_code_and_others_are_one_of_two() {
-    let codes = Codes::new(1.05);
+    let codebook = Codebook::new(1.05);
     // In 512ths: 1 is 1.05^0; 2 lies between 1.05^14 = 1.98 and 1.05^15 = 2.08.
-    assert_eq!(codes.encode(1.0 / 512.0, 0), 0);
-    assert_eq!(codes.encode(2.0 / 512.0, 0), 15);
-    assert_eq!(codes.encode(2.0 / 512.0, u16::MAX), 14);
+    assert_eq!(codebook.encode(1.0 / 512.0, 0), 0);
+    assert_eq!(codebook.encode(2.0 / 512.0, 0), 15);
+    assert_eq!(codebook.encode(2.0 / 512.0, u16::MAX), 14);
 }
 
 #[test]

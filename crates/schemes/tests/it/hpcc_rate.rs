@@ -60,8 +60,8 @@ fn golden() -> ReactionPoint<5> {
 
 #[track_caller]
 fn allows(rp: &ReactionPoint<5>, rate: u64, window: u64) {
-    assert_eq!(rp.permission().rate, Rate::from_bps(rate));
-    assert_eq!(rp.permission().window, Bytes::new(window));
+    assert_eq!(rp.limits().rate, Rate::from_bps(rate));
+    assert_eq!(rp.limits().window, Bytes::new(window));
 }
 
 /// Its flow 0 alone. At each whole microsecond so many packets were acknowledged, and the rate and
@@ -155,7 +155,7 @@ fn a_growing_queue_has_the_simulators_rates() {
 fn begun(params: &HpccParams) -> ReactionPoint<5> {
     let mut rp = ReactionPoint::new(params, &path(us(8)));
     rp.acknowledge(us(10), 1000, 50_000, &records(&[(1, 0, 0), (2, 0, 20_000)]));
-    assert_eq!((rp.permission().rate, rp.reference(), rp.utilisation()), (LINE, LINE, 1.0));
+    assert_eq!((rp.limits().rate, rp.reference(), rp.utilisation()), (LINE, LINE, 1.0));
     rp
 }
 
@@ -176,8 +176,8 @@ fn a_fast_reaction_leaves_the_reference_and_a_full_one_moves_it() {
     rp.acknowledge(us(12), 50_000, 51_000, &second());
     // 2 us are a quarter of T: U = 0.75 + 0.25 * 1.2 = 1.05. 100 / (1.05 / 0.95) Gb/s, and RATE_AI
     // is 40 Mb/s. W is in proportion, cut to a byte.
-    near(rp.permission().rate, 90_516_190_476);
-    assert_eq!(rp.permission().window, Bytes::new(90_516));
+    near(rp.limits().rate, 90_516_190_476);
+    assert_eq!(rp.limits().window, Bytes::new(90_516));
     assert_eq!(rp.reference(), LINE);
 
     let mut rp = begun(&ns3());
@@ -187,7 +187,7 @@ fn a_fast_reaction_leaves_the_reference_and_a_full_one_moves_it() {
     let ack = records(&[(10, 100_000, 0), (12, 115_000, 0)]);
     rp.acknowledge(us(20), 51_001, 60_000, &ack);
     assert!((rp.utilisation() - 0.9).abs() < 1e-12);
-    near(rp.permission().rate, (90_516_190_476.0 * 0.95 / 0.9) as u64 + 40_000_000);
+    near(rp.limits().rate, (90_516_190_476.0 * 0.95 / 0.9) as u64 + 40_000_000);
 }
 
 #[test]
@@ -214,16 +214,16 @@ fn the_rate_keeps_its_bounds() {
     rp.acknowledge(us(20), 50_001, 51_000, &full);
     let full = records(&[(17, 200_000, 0), (18, 200_000, 40_000_000)]);
     rp.acknowledge(us(28), 51_001, 52_000, &full);
-    assert_eq!(rp.permission().rate, Rate::from_gbps(1));
-    assert_eq!(rp.permission().window, Bytes::new(1000));
+    assert_eq!(rp.limits().rate, Rate::from_gbps(1));
+    assert_eq!(rp.limits().window, Bytes::new(1000));
     // A byte in 8 us: the quotient is beyond all rates.
     let idle = records(&[(25, 200_001, 0), (26, 200_000, 0)]);
     rp.acknowledge(us(36), 52_001, 53_000, &idle);
     assert!((rp.utilisation() - 1e-5).abs() < 1e-12);
-    assert_eq!(rp.permission().rate, LINE);
+    assert_eq!(rp.limits().rate, LINE);
     // Nothing at all has no weight.
     rp.acknowledge(us(44), 53_001, 54_000, &records(&[(33, 200_001, 0), (34, 200_000, 0)]));
-    assert_eq!(rp.permission().rate, LINE);
+    assert_eq!(rp.limits().rate, LINE);
 }
 
 /// Acknowledges as the fabric does.
@@ -255,7 +255,7 @@ fn nacks_and_repeated_acks_count_and_the_round_trips_end_stays() {
         let second = second();
         let repeated = Ack { newly_acked: Bytes::ZERO, nack, ..ack(&second, 1000, 50_000) };
         hear(&mut rp, &params, &repeated);
-        near(rp.permission().rate, 90_516_190_476);
+        near(rp.limits().rate, 90_516_190_476);
         // Beyond byte 50 000 a NACK moves the reference too; what lay beyond it is sent again.
         let third = records(&[(10, 100_000, 0), (12, 115_000, 0)]);
         hear(&mut rp, &params, &Ack { nack, ..ack(&third, 60_000, 110_000) });
@@ -267,7 +267,7 @@ fn nacks_and_repeated_acks_count_and_the_round_trips_end_stays() {
         rp.acknowledge(us(40), 61_000, 120_000, &fourth);
         // A full update after the NACK, whose round trip ends at byte 60 000, a fast reaction else.
         let cut = 1e11 * 0.95 / 1.2 + 4e7;
-        near(rp.permission().rate, cut as u64);
+        near(rp.limits().rate, cut as u64);
         near(rp.reference(), if nack { cut as u64 } else { LINE.bps() });
     }
 }
@@ -280,9 +280,9 @@ fn the_first_ack_only_stores_whatever_it_is() {
     // A NACK of byte 0: nothing is sent by then, so the next one is a first one too.
     hear(&mut rp, &params, &Ack { nack: true, ..ack(&first, 0, 50_000) });
     hear(&mut rp, &params, &ack(&second, 1000, 50_000));
-    assert_eq!(rp.permission().rate, LINE);
+    assert_eq!(rp.limits().rate, LINE);
     hear(&mut rp, &params, &ack(&records(&[(10, 110_000, 0), (12, 125_000, 0)]), 2000, 51_000));
-    near(rp.permission().rate, 95_040_000_000);
+    near(rp.limits().rate, 95_040_000_000);
 }
 
 #[test]
@@ -290,10 +290,10 @@ fn sampled_feedback_passes_over_idle_hops_between_updates() {
     let mut rp = begun(&HpccParams { sample_feedback: true, ..ns3() });
     // Both idle: nothing happens, and the records stay those of the first ACK.
     rp.acknowledge(us(12), 2000, 51_000, &records(&[(2, 12_500, 0), (3, 12_500, 0)]));
-    assert_eq!((rp.permission().rate, rp.utilisation()), (LINE, 1.0));
+    assert_eq!((rp.limits().rate, rp.utilisation()), (LINE, 1.0));
     // Hop 1 alone: as without the ACK in between.
     rp.acknowledge(us(13), 3000, 52_000, &second());
-    near(rp.permission().rate, 90_516_190_476);
+    near(rp.limits().rate, 90_516_190_476);
     // At an update every hop counts: hop 0 has sent 90 000 B in the 8 us since the first ACK, hop 1
     // 65 000 B in 6 us since the one before, 13/15 of the line rate. U = 0.9.
     rp.acknowledge(us(20), 60_000, 110_000, &records(&[(9, 90_000, 0), (10, 90_000, 0)]));
@@ -305,18 +305,18 @@ fn hops_may_have_rates_of_their_own() {
     let mut rp = begun(&HpccParams { rate_per_hop: true, ..ns3() });
     rp.acknowledge(us(12), 60_000, 110_000, &second());
     // Hop 0: 1 us is an eighth of T, U = 7/8 + 0.8 / 8 = 0.975. Hop 1 as ever: 1.05, the lowest.
-    near(rp.permission().rate, 90_516_190_476);
+    near(rp.limits().rate, 90_516_190_476);
     // In the next round trip hop 0 is at 1.2 and hop 1 at 0.8. Each has its own reference: hop 0's
     // is 100 / (0.975 / 0.95) Gb/s and RATE_AI.
     let ack = records(&[(10, 130_000, 0), (12, 105_000, 0)]);
     rp.acknowledge(us(20), 120_000, 210_000, &ack);
     let first = 1e11 * 0.95 / 0.975 + 4e7;
-    near(rp.permission().rate, (first * 0.95 / 1.2 + 4e7) as u64);
+    near(rp.limits().rate, (first * 0.95 / 1.2 + 4e7) as u64);
     // One rate for the path would have begun at hop 1's.
     let mut rp = begun(&ns3());
     rp.acknowledge(us(12), 60_000, 110_000, &second());
     rp.acknowledge(us(20), 120_000, 210_000, &ack);
-    near(rp.permission().rate, (90_516_190_476.0 * 0.95 / 1.2 + 4e7) as u64);
+    near(rp.limits().rate, (90_516_190_476.0 * 0.95 / 1.2 + 4e7) as u64);
 }
 
 #[test]
@@ -325,7 +325,7 @@ fn paths_of_more_than_five_switches_keep_their_rate() {
         let mut rp = ReactionPoint::<10>::new(&ns3(), &path(us(8)));
         rp.acknowledge(us(10), 1000, 50_000, &records(&vec![(1, 0, 0); hops]));
         rp.acknowledge(us(20), 60_000, 110_000, &records(&vec![(9, 120_000, 0); hops]));
-        assert_eq!(rp.permission().rate < LINE, reacts, "{hops} switches");
+        assert_eq!(rp.limits().rate < LINE, reacts, "{hops} switches");
     }
     assert_eq!(Hpcc::<10>::meta_bytes(&ns3()), (42, 42));
 }
@@ -335,7 +335,7 @@ fn windows_and_round_trips_as_asked_for() {
     let after = |params: &HpccParams| {
         let mut rp = begun(params);
         rp.acknowledge(us(12), 2000, 51_000, &second());
-        rp.permission()
+        rp.limits()
     };
     assert_eq!(after(&HpccParams { window: "none", ..ns3() }).window, Bytes::UNLIMITED);
     assert_eq!(after(&HpccParams { window: "fixed-bdp", ..ns3() }).window, Bytes::new(100_000));

@@ -8,8 +8,8 @@ use schemes::contract::{
 };
 use schemes::params::{ParamError, Value};
 use schemes::rcm::{
-    Cam, Control, Crossed, Detector, FlowId, FlowTable, MOST_FLOWS, Notice, Rcm, RcmParams,
-    RcmSwitch, RegionParams, Role, Sampling, SendWindow,
+    Cam, Control, Detector, FlowId, FlowTable, MAX_FLOWS, Notice, Rcm, RcmParams, RcmSwitch,
+    RegionParams, Role, Sampling, SendWindow, SentPacket,
 };
 use schemes::registry::params_of;
 use units::{Bytes, NodeId, PortId, Rate, Time};
@@ -48,7 +48,7 @@ fn values_that_do_not_go_together_are_refused() {
 #[test]
 fn feedback_is_offset_and_growth() {
     let mut detector = Detector::new(&region(), 1);
-    assert_eq!(detector.most(), 100_000.0);
+    assert_eq!(detector.max_feedback(), 100_000.0);
     // 10 - 20 + 2 (10 - 0).
     assert_eq!(detector.sample(us(1), 10_000), 10_000.0);
     assert!(detector.is_congested(us(1)), "it grows, though it is short");
@@ -85,10 +85,10 @@ fn the_sampling_interval_shrinks_with_congestion() {
     ];
     for (queue, expected) in cases {
         let mut detector = Detector::new(&region(), 1);
-        assert!(!detector.pass(14_999) && detector.pass(1), "the first after 15 KB");
+        assert!(!detector.count_bytes(14_999) && detector.count_bytes(1), "the first after 15 KB");
         detector.sample(us(1), queue);
-        assert!(!detector.pass(expected - 1), "{queue} B");
-        assert!(detector.pass(1), "{queue} B");
+        assert!(!detector.count_bytes(expected - 1), "{queue} B");
+        assert!(detector.count_bytes(1), "{queue} B");
     }
 }
 
@@ -98,7 +98,7 @@ fn samples_come_up_to_the_jitter_early_or_late() {
     let mut intervals = vec![];
     for _ in 0..2000 {
         sampling.restart(1000.0);
-        intervals.push((1..).find(|_| sampling.pass(1)).unwrap());
+        intervals.push((1..).find(|_| sampling.count_bytes(1)).unwrap());
     }
     let (least, most) = (intervals.iter().min().unwrap(), intervals.iter().max().unwrap());
     assert!((850..860).contains(least) && (1140..=1150).contains(most), "{least} to {most}");
@@ -137,7 +137,7 @@ fn the_cam_forgets_the_oldest_and_knows_the_fast() {
 }
 
 fn send(window: &mut SendWindow, now: Time, size: u64, harmful: bool, all_sent: bool) {
-    window.sent(&Crossed { now, size, harmful }, || (all_sent, 1));
+    window.sent(&SentPacket { now, size, harmful }, || (all_sent, 1));
 }
 
 /// W and Wc are what was sent from the start of congestion until each harmful flow had sent (and 10 KB
@@ -153,11 +153,15 @@ fn the_window_is_measured_and_cut() {
     assert!(!window.limits(), "a harmful flow has not sent");
     send(&mut window, us(3), 3_000, true, true);
     // Of 15 KB 9 were of harmful flows; 21 of 63 takes a sixth.
-    assert_eq!(window.parts(), Some((15_000.0, 7_500.0, 7_500.0)));
+    assert_eq!(window.window_parts(), Some((15_000.0, 7_500.0, 7_500.0)));
     window.cut(63);
-    assert_eq!(window.parts(), Some((15_000.0, 4_500.0, 10_500.0)), "half of what was measured");
-    window.quit();
-    assert_eq!((window.is_on(), window.parts()), (false, None));
+    assert_eq!(
+        window.window_parts(),
+        Some((15_000.0, 4_500.0, 10_500.0)),
+        "half of what was measured"
+    );
+    window.end_congestion();
+    assert_eq!((window.is_on(), window.window_parts()), (false, None));
 
     let params = RegionParams { cuts: "compound", ..region() };
     let mut window = SendWindow::new(&params, LINE, 1_500);
@@ -166,7 +170,7 @@ fn the_window_is_measured_and_cut() {
     send(&mut window, us(1), 8_000, false, true);
     for left in [4_000.0, 2_000.0, 1_000.0] {
         window.cut(63);
-        assert_eq!(window.parts(), Some((16_000.0, left, 16_000.0 - left)));
+        assert_eq!(window.window_parts(), Some((16_000.0, left, 16_000.0 - left)));
     }
     // Never less than a packet.
     assert_eq!(window.held_until(us(1)), None);
@@ -187,7 +191,7 @@ fn the_measure_ends_at_a_queue() {
     assert!(!window.limits());
     send(&mut window, us(1), 1_000, false, false);
     // Nothing of harmful flows: a packet of each may go, then half of that.
-    assert_eq!(window.parts(), Some((100_000.0, 750.0, 99_250.0)));
+    assert_eq!(window.window_parts(), Some((100_000.0, 750.0, 99_250.0)));
 }
 
 /// However far Wc has been cut, a packet is no debt.
@@ -201,7 +205,7 @@ fn a_packet_may_go_in_each_window() {
     for _ in 0..5 {
         window.cut(63);
     }
-    assert!(window.parts().is_some_and(|(_, limit, _)| limit < 100.0));
+    assert!(window.window_parts().is_some_and(|(_, limit, _)| limit < 100.0));
     for number in 0..5 {
         let begin = us(1) + ns(800) * number;
         send(&mut window, begin, 500, false, true);
@@ -220,10 +224,10 @@ fn a_packet_of_each_flow_may_go_in_each_window() {
         let mut window = SendWindow::new(&params, LINE, 1_000);
         window.cut(63);
         for (size, harmful) in [(3_000, true), (7_000, false)] {
-            window.sent(&Crossed { now: us(0), size, harmful }, || (true, 3));
+            window.sent(&SentPacket { now: us(0), size, harmful }, || (true, 3));
         }
         (0..9).for_each(|_| window.cut(63));
-        assert!(window.parts().is_some_and(|(_, limit, _)| limit < 2_000.0));
+        assert!(window.window_parts().is_some_and(|(_, limit, _)| limit < 2_000.0));
         for sent in 0..3 {
             assert_eq!(window.held_until(ns(100)), None, "after {sent} packets, {cuts}");
             send(&mut window, ns(100), 1_000, true, true);
@@ -240,7 +244,7 @@ fn harmful_flows_wait_for_the_next_window() {
     send(&mut window, us(0), 5_000, true, true);
     send(&mut window, us(0), 5_000, false, true);
     // W 10 KB, Wc 2.5 KB; 10 KB take 800 ns.
-    assert_eq!(window.parts(), Some((10_000.0, 2_500.0, 7_500.0)));
+    assert_eq!(window.window_parts(), Some((10_000.0, 2_500.0, 7_500.0)));
     send(&mut window, ns(100), 1_500, true, true);
     assert_eq!(window.held_until(ns(100)), None);
     send(&mut window, ns(200), 1_500, true, true);
@@ -402,15 +406,15 @@ fn fill(switch: &mut RcmSwitch, now: Time, input: u16, voqs: [u64; 4]) -> Vec<(u
 }
 
 fn notice(degree: u8, flows: &[FlowId]) -> Notice {
-    let mut notice = Notice { degree, count: flows.len() as u8, flows: [FlowId(0); MOST_FLOWS] };
+    let mut notice = Notice { degree, count: flows.len() as u8, flows: [FlowId(0); MAX_FLOWS] };
     notice.flows[..flows.len()].copy_from_slice(flows);
     notice
 }
 
-fn hear(switch: &mut RcmSwitch, now: Time, port: u16, told: Notice) {
+fn notify(switch: &mut RcmSwitch, now: Time, port: u16, notices: Notice) {
     let mut packet = data(0, port);
     packet.header.kind = PacketKind::LinkControl;
-    packet.body = Body::Ctl(Control::Region(told));
+    packet.body = Body::Ctl(Control::Region(notices));
     let (verdict, _) = with(now, |cx| switch.on_arrival(cx, PortId::new(port), &mut packet));
     assert_eq!(verdict, Verdict::Consume);
 }
@@ -432,7 +436,7 @@ fn an_input_queue_tells_its_neighbour_upstream() {
     assert_eq!(fill(&mut switch, us(3), 1, [30_000, 0, 0, 0]), []);
     // The neighbour downstream of port 0's flows says 20: (63 + 20) / 2 = 41.5, and its flows count,
     // where they come through, once one of their packets was seen.
-    hear(&mut switch, us(4), 0, notice(20, &[id(7)]));
+    notify(&mut switch, us(4), 0, notice(20, &[id(7)]));
     assert_eq!(switch.role(0, us(4)), Role::Inner);
     assert_eq!(fill(&mut switch, us(4), 2, [40_000, 0, 0, 0]), []);
     cross(&mut switch, us(4), (7, 3), 0, 1, 0);
@@ -450,9 +454,9 @@ fn an_input_queue_tells_its_neighbour_upstream() {
 fn the_latest_flows_go_upstream_first() {
     let params = RcmParams { region: RegionParams { notice_flows: 2, ..region() }, ..params() };
     let mut switch = switch(&params);
-    for (at, told) in [(1, [6, 5]), (2, [7, 6]), (3, [8, 7])] {
-        hear(&mut switch, us(at), 0, notice(20, &told.map(id)));
-        for src in told {
+    for (at, notices) in [(1, [6, 5]), (2, [7, 6]), (3, [8, 7])] {
+        notify(&mut switch, us(at), 0, notice(20, &notices.map(id)));
+        for src in notices {
             cross(&mut switch, us(at), (src, 2), 0, 1, 0);
         }
     }
@@ -474,7 +478,7 @@ fn crossing(switch: &RcmSwitch, out: u16, header: &Header, now: Time) -> Crossin
 #[test]
 fn the_edge_holds_harmful_flows_alone() {
     let mut switch = switch(&params());
-    hear(&mut switch, us(1), 2, notice(63, &[id(5)]));
+    notify(&mut switch, us(1), 2, notice(63, &[id(5)]));
     assert_eq!(switch.role(2, us(1)), Role::Edge);
     let crossing = |switch: &RcmSwitch, src, now| crossing(switch, 2, &data(src, 0).header, now);
     // Measured: 10 KB, of which 5 of host 5; cut to 2.5 KB.
@@ -495,7 +499,7 @@ fn the_edge_holds_harmful_flows_alone() {
 fn a_window_lasts_no_longer_than_its_congestion() {
     let mut switch = switch(&params());
     for begin in [us(1), us(200), us(400)] {
-        hear(&mut switch, begin, 2, notice(63, &[id(5)]));
+        notify(&mut switch, begin, 2, notice(63, &[id(5)]));
         let crossing = |switch: &RcmSwitch| crossing(switch, 2, &data(5, 0).header, begin);
         // Each time 10 KB are measured, and 2.5 KB are left.
         cross(&mut switch, begin, (5, 0), 2, 4, 0);
@@ -542,15 +546,15 @@ fn reroute(switch: &mut RcmSwitch, now: Time, src: u32) -> u16 {
 fn new_flows_go_around_congestion() {
     let mut switch = switch(&params());
     assert_eq!(reroute(&mut switch, us(1), 8), 2, "no congestion");
-    hear(&mut switch, us(2), 2, notice(40, &[id(5)]));
+    notify(&mut switch, us(2), 2, notice(40, &[id(5)]));
     assert_eq!(reroute(&mut switch, us(2), 6), 2, "one CN is not several");
-    hear(&mut switch, us(3), 2, notice(40, &[id(5)]));
+    notify(&mut switch, us(3), 2, notice(40, &[id(5)]));
     assert_eq!(reroute(&mut switch, us(3), 7), 3);
     assert_eq!(reroute(&mut switch, us(3), 8), 2, "not a new flow");
     assert_eq!(reroute(&mut switch, us(3), 5), 2, "harmful");
     // Flow 7 stays where it is, though that is now as bad.
     for _ in 0..2 {
-        hear(&mut switch, us(4), 3, notice(63, &[id(7)]));
+        notify(&mut switch, us(4), 3, notice(63, &[id(7)]));
     }
     assert_eq!(reroute(&mut switch, us(4), 7), 3);
     assert_eq!(reroute(&mut switch, us(4), 9), 2, "both are congested, port 2 less");
@@ -559,7 +563,7 @@ fn new_flows_go_around_congestion() {
     let off = RcmParams { region: RegionParams { sar: false, ..region() }, ..params() };
     let mut still = self::switch(&off);
     for _ in 0..2 {
-        hear(&mut still, us(3), 2, notice(63, &[id(5)]));
+        notify(&mut still, us(3), 2, notice(63, &[id(5)]));
     }
     assert_eq!(reroute(&mut still, us(3), 7), 2);
 
@@ -567,7 +571,7 @@ fn new_flows_go_around_congestion() {
     let mut any = self::switch(&any);
     assert_eq!(reroute(&mut any, us(1), 8), 2);
     for _ in 0..2 {
-        hear(&mut any, us(3), 2, notice(40, &[id(5)]));
+        notify(&mut any, us(3), 2, notice(40, &[id(5)]));
     }
     assert_eq!(reroute(&mut any, us(3), 8), 3, "any flow that is not harmful");
 }

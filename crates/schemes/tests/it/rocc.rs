@@ -110,9 +110,9 @@ fn gbps(rate: Rate) -> f64 {
 #[test]
 fn a_message_counts_when_the_host_has_worked_on_it() {
     let mut rp = sender();
-    rp.hear(us(100), FairRate { steps: 5000, origin: HERE });
+    rp.on_rate(us(100), FairRate { steps: 5000, origin: HERE });
     assert_eq!((rp.rate(), rp.next_due()), (LINE, us(115)));
-    rp.catch_up(us(115));
+    rp.advance_to(us(115));
     assert_eq!(rp.rate(), Rate::from_gbps(50));
     assert_eq!(rp.next_due(), us(170), "recovery, 55 us on");
 }
@@ -121,8 +121,8 @@ fn a_message_counts_when_the_host_has_worked_on_it() {
 fn a_sender_follows_the_lowest_congestion_point() {
     let mut rp = sender();
     let mut tell = |time, steps, origin| {
-        rp.hear(us(time), FairRate { steps, origin });
-        rp.catch_up(us(time + 15));
+        rp.on_rate(us(time), FairRate { steps, origin });
+        rp.advance_to(us(time + 15));
         gbps(rp.rate())
     };
     assert_eq!(tell(0, 5000, HERE), 50.0);
@@ -136,20 +136,20 @@ fn a_sender_follows_the_lowest_congestion_point() {
 #[test]
 fn silence_doubles_the_rate_until_the_line_is_reached() {
     let mut rp = sender();
-    rp.hear(us(0), FairRate { steps: 2000, origin: HERE });
-    rp.catch_up(us(69));
+    rp.on_rate(us(0), FairRate { steps: 2000, origin: HERE });
+    rp.advance_to(us(69));
     assert_eq!(gbps(rp.rate()), 20.0);
-    rp.catch_up(us(70));
+    rp.advance_to(us(70));
     assert_eq!(gbps(rp.rate()), 40.0);
     // What is not accepted does not restart the timer.
-    rp.hear(us(80), FairRate { steps: 9000, origin: THERE });
-    rp.catch_up(us(125));
+    rp.on_rate(us(80), FairRate { steps: 9000, origin: THERE });
+    rp.advance_to(us(125));
     assert_eq!(gbps(rp.rate()), 80.0);
-    rp.catch_up(us(180));
+    rp.advance_to(us(180));
     assert_eq!((rp.rate(), rp.next_due()), (LINE, Time::NEVER));
     // Free again: anyone may bind it.
-    rp.hear(us(200), FairRate { steps: 9999, origin: THERE });
-    rp.catch_up(us(215));
+    rp.on_rate(us(200), FairRate { steps: 9999, origin: THERE });
+    rp.advance_to(us(215));
     assert_eq!(gbps(rp.rate()), 99.99);
 }
 

@@ -39,7 +39,7 @@ fn close(got: f64, expected: f64) {
 fn a_queue_pair_begins_with_what_its_path_holds() {
     let rp = ReactionPoint::new(&flat(), &path());
     // 100 000 B are 92.4 packets on the wire.
-    assert_eq!(rp.permission(), SendLimits { window: Bytes::new(93_000), ..SendLimits::UNLIMITED });
+    assert_eq!(rp.limits(), SendLimits { window: Bytes::new(93_000), ..SendLimits::UNLIMITED });
     close(rp.target(), 27e6);
 }
 
@@ -49,7 +49,7 @@ fn below_the_target_a_round_trip_adds_a_packet() {
     rp.acknowledge(us(8), 1.0, us(8));
     close(rp.cwnd(), 93.0 + 1.0 / 93.0);
     // The window has 93 whole packets until 93 ACKs have come.
-    assert_eq!(rp.permission().window, Bytes::new(93_000));
+    assert_eq!(rp.limits().window, Bytes::new(93_000));
     for _ in 1..93 {
         rp.acknowledge(us(8), 1.0, Time::from_ps(26_999_999));
     }
@@ -133,7 +133,7 @@ fn a_window_below_one_packet_is_paced() {
         rp.acknowledge(us(10_000 * round), 1.0, us(270));
     }
     close(rp.cwnd(), 93.0 / 256.0);
-    let SendLimits { rate, window, .. } = rp.permission();
+    let SendLimits { rate, window, .. } = rp.limits();
     assert_eq!(window, Bytes::new(1000));
     // A packet of 1082 B each 270 us / 0.36328 = 743.23 us.
     let gap = rate.time_for(Bytes::new(1082)).ps() as f64;
@@ -141,7 +141,7 @@ fn a_window_below_one_packet_is_paced() {
     // Below one packet an ACK adds ai, and then the pacing ends.
     rp.acknowledge(us(90_000), 1.0, us(8));
     close(rp.cwnd(), 93.0 / 256.0 + 1.0);
-    assert_eq!(rp.permission().rate, SendLimits::UNLIMITED.rate);
+    assert_eq!(rp.limits().rate, SendLimits::UNLIMITED.rate);
     // 0.015 packets are the least.
     for round in 10..=40 {
         rp.acknowledge(us(10_000 * round), 1.0, us(270));

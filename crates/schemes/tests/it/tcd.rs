@@ -6,7 +6,7 @@ use schemes::contract::{
 };
 use schemes::dcqcn::{Cnp, Dcqcn};
 use schemes::dcqcn_tcd::{DcqcnTcd, HoldingReactionPoint, Notification, TernaryNotificationPoint};
-use schemes::hpcc_tcd::{ExcusingReactionPoint, HpccTcd};
+use schemes::hpcc_tcd::{HpccTcd, OverloadMaskingReactionPoint};
 use schemes::int::IntStack;
 use schemes::params::{ParamError, Params, Value};
 use schemes::registry::params_of;
@@ -433,7 +433,7 @@ mod hpcc {
             packet_bytes: Bytes::new(1124),
             rates: LinkRates::new([]),
         };
-        let mut rp = ExcusingReactionPoint::<5>::open(&params, &mut (), &path, us(0));
+        let mut rp = OverloadMaskingReactionPoint::<5>::open(&params, &mut (), &path, us(0));
         let mut round = 0;
         let mut window_after = |echo| {
             round += 1;

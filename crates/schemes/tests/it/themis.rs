@@ -11,7 +11,7 @@ use schemes::dcqcn::Cnp;
 use schemes::params::Value;
 use schemes::registry::params_of;
 use schemes::themis::prototype::Prototype;
-use schemes::themis::{Either, Long, Themis, ThemisParams};
+use schemes::themis::{Either, LongHaulPort, Themis, ThemisParams};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use units::{Bytes, NodeId, PortId, Rate, Time};
@@ -28,7 +28,7 @@ fn params(preset: &str, changes: &[(&str, Value)]) -> ThemisParams {
 /// An external switch, and what it sends.
 struct External {
     cp: Either,
-    ports: Vec<Long>,
+    ports: Vec<LongHaulPort>,
     effects: Vec<SwitchEffect<Cnp>>,
 }
 

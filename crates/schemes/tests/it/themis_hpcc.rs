@@ -13,7 +13,7 @@ use schemes::int::IntStack;
 use schemes::params::{Params, Value};
 use schemes::registry::params_of;
 use schemes::themis::over_hpcc::{
-    Carried, Notice, Port, Sender, Switch, ThemisHpcc, ThemisHpccParams,
+    Notice, Port, Sender, Switch, ThemisHpcc, ThemisHpccParams, ThemisMeta,
 };
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -49,7 +49,7 @@ fn header(kind: PacketKind, flow: u32, sequence: u64) -> Header {
 }
 
 fn packet(kind: PacketKind, flow: u32, sequence: u64, int: Int) -> Packet<Scheme8> {
-    let mut carried = Carried::default();
+    let mut carried = ThemisMeta::default();
     carried.int = int;
     Packet { header: header(kind, flow, sequence), body: Body::Meta(carried) }
 }
@@ -345,14 +345,14 @@ impl Host {
     }
     fn sends(&mut self, now: Time, sequence: u64) {
         let mut header = header(PacketKind::Data, 1, sequence);
-        self.at(now, |rp, cx| rp.on_send(cx, &mut header, &mut Carried::default()));
+        self.at(now, |rp, cx| rp.on_send(cx, &mut header, &mut ThemisMeta::default()));
     }
     fn hears(&mut self, now: Time, sent_at: Time, end: u64, int: Int) -> SendLimits {
         self.at(now, |rp, cx| rp.on_ctl(cx, &Notice { int, end, sent_at }));
         self.rp.limits()
     }
     fn acknowledged(&mut self, now: Time, next: u64, int: Int) -> SendLimits {
-        let mut meta = Carried::default();
+        let mut meta = ThemisMeta::default();
         meta.int = int;
         let ack = Ack {
             next_expected: next,

@@ -50,7 +50,7 @@ impl Sender {
         self.acknowledged += bytes;
         let (acknowledged, sent) = (self.acknowledged, self.acknowledged + ahead);
         self.rp.acknowledge(&self.params, acknowledged, sent, rtt);
-        self.rp.permission().rate.bps()
+        self.rp.limits().rate.bps()
     }
     /// An ACK that makes an update, in both forms.
     fn update(&mut self, rtt: Time) -> u64 {
@@ -74,8 +74,8 @@ mod paper {
     #[test]
     fn a_flow_begins_at_line_rate_and_the_first_round_trip_is_only_remembered() {
         let mut sender = Sender::new("timely-paper", 10);
-        assert_eq!(sender.rp.permission().rate, Rate::from_gbps(10));
-        assert_eq!(sender.rp.permission().window, Bytes::UNLIMITED);
+        assert_eq!(sender.rp.limits().rate, Rate::from_gbps(10));
+        assert_eq!(sender.rp.limits().window, Bytes::UNLIMITED);
         assert_eq!(sender.update(us(900)), 10_000_000_000);
         assert_eq!(sender.rp.gradient(&sender.params), 0.0);
     }
@@ -128,7 +128,7 @@ mod paper {
         let before = sender.update(us(100));
         assert_eq!(sender.update(us(40)) - before, 10_000_000);
         let steps = [50, 50, 50, 50, 50, 50].map(|rtt| {
-            let before = sender.rp.permission().rate.bps();
+            let before = sender.rp.limits().rate.bps();
             sender.update(us(rtt)).saturating_sub(before) / 1_000_000
         });
         // From 40 to 50 us is a rise, which cuts.
@@ -150,7 +150,7 @@ mod paper {
         for _ in 0..400 {
             sender.update(us(100));
         }
-        assert_eq!(sender.rp.permission().rate, Rate::from_gbps(10));
+        assert_eq!(sender.rp.limits().rate, Rate::from_gbps(10));
     }
 }
 
@@ -182,7 +182,7 @@ mod ns3 {
         for rtt in rising {
             sender.update(ns(rtt));
         }
-        assert_eq!(sender.rp.permission().rate, Rate::from_mbps(59_500));
+        assert_eq!(sender.rp.limits().rate, Rate::from_mbps(59_500));
         let then = [
             (55_191, 40_752_997_020),
             (64_767, 25_489_187_756),
@@ -228,10 +228,10 @@ mod ns3 {
             meta: &(),
         };
         sender.rp.on_ack(&mut cx, &ack);
-        assert_eq!(sender.rp.permission().rate, Rate::from_gbps(86));
+        assert_eq!(sender.rp.limits().rate, Rate::from_gbps(86));
         (ack.next_expected, ack.nack) = (11_001, false);
         sender.rp.on_ack(&mut cx, &ack);
-        assert_eq!(sender.rp.permission().rate, Rate::from_bps(84_495_000_000));
+        assert_eq!(sender.rp.limits().rate, Rate::from_bps(84_495_000_000));
     }
 
     #[test]
@@ -240,12 +240,12 @@ mod ns3 {
         let params = TimelyParams { window: "bdp", ..Timely::preset("timely-hpcc", line_rate) };
         let mut sender = Sender::with(params, line_rate);
         // 100 Gb/s times 8 us: 100 KB.
-        assert_eq!(sender.rp.permission().window, Bytes::new(100_000));
+        assert_eq!(sender.rp.limits().window, Bytes::new(100_000));
         sender.update(us(100));
         sender.update(us(104));
-        assert_eq!(sender.rp.permission().window, Bytes::new(86_000));
+        assert_eq!(sender.rp.limits().window, Bytes::new(86_000));
         let sender = sender.floored();
-        assert_eq!(sender.rp.permission().window, Bytes::new(1000), "room for a packet");
+        assert_eq!(sender.rp.limits().window, Bytes::new(1000), "room for a packet");
     }
 }
 

@@ -6,7 +6,7 @@ use crate::contract::{
     Ack, HostCx, HostFacts, LinkRates, NoCtl, PathFacts, PlainReceiver, Preset, Rp, Scheme,
     SendLimits, SwitchFacts,
 };
-use crate::int::{Earlier, IntFormat, IntStack, StampInt};
+use crate::int::{IntFormat, IntStack, PreviousRecords, StampInt};
 use units::{Bytes, Rate, Time};
 
 crate::params! {
@@ -63,7 +63,7 @@ pub struct Busiest<const N: usize> {
     share: f64,
     rates: LinkRates,
     base_rtt: f64,
-    earlier: Earlier<N>,
+    earlier: PreviousRecords<N>,
     /// The busiest link of the present round trip, as a share of its rate.
     load: f64,
     round_end: u64,
@@ -78,10 +78,10 @@ impl<const N: usize> Busiest<N> {
     pub fn measure(&mut self, now: Time, records: &IntStack<N>) -> f64 {
         const FORMAT: IntFormat = IntFormat::FULL;
         if self.earlier.is_stale(FORMAT, now) {
-            self.earlier = Earlier::NONE;
+            self.earlier = PreviousRecords::NONE;
         }
         let mut busiest = 0.0_f64;
-        for (new, old) in records.beside(&self.earlier) {
+        for (new, old) in records.aligned_with(&self.earlier) {
             let span = FORMAT.span(&new, &old).ps() as f64;
             let link = self.rates.bytes_per_ps(new.rate);
             if span > 0.0 && link > 0.0 {
@@ -90,7 +90,7 @@ impl<const N: usize> Busiest<N> {
                 busiest = busiest.max((sent + queue) / link);
             }
         }
-        self.earlier = Earlier::from(now, records);
+        self.earlier = PreviousRecords::from(now, records);
         busiest
     }
 }
@@ -102,7 +102,7 @@ impl<const N: usize> Rp<Headroom<N>> for Busiest<N> {
             share: params.share,
             rates: path.rates.clone(),
             base_rtt: path.base_rtt.ps() as f64,
-            earlier: Earlier::NONE,
+            earlier: PreviousRecords::NONE,
             load: 0.0,
             round_end: 0,
             least: path.payload.get() as f64,
@@ -150,7 +150,7 @@ mod tests {
             share: 0.95,
             rates: rates.clone(),
             base_rtt: 8e6,
-            earlier: Earlier::NONE,
+            earlier: PreviousRecords::NONE,
             load: 0.0,
             round_end: 0,
             least: 1000.0,
