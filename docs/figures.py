@@ -12,9 +12,9 @@ from pathlib import Path
 from PIL import Image
 
 import rocelab
-from rocelab.papers import baselines, draw
+from rocelab.papers import baselines, plots
 from rocelab.plot.style import caveats
-from rocelab.runner import default_cache, run_all
+from rocelab.sweeps.cache import default_cache, run_all
 
 HERE = Path(__file__).parent / "figures"
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -35,7 +35,7 @@ def main() -> None:
     for name, figure in pictures.items():
         shown = {case: runs[case] for case in figure.cases(False)}
         notes = caveats(list(shown.values()))
-        drawn = draw.picture(figure, draw.data(figure, shown), baselines.PAPER.looks, notes)
+        drawn = plots.picture(figure, plots.data(figure, shown), baselines.PAPER.looks, notes)
         (path,) = rocelab.plot.save(drawn, HERE / name, ["png"], dpi=DPI)
         _shrink(path)
     _sweep()

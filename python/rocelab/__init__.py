@@ -31,11 +31,11 @@ if _typing.TYPE_CHECKING:
         SimulationError,
         UnverifiedResultWarning,
     )
+    from rocelab.io.open import open_result as open  # noqa: A004 - read as `rocelab.open(dir)`
     from rocelab.plan import Plan
     from rocelab.result import Result
     from rocelab.scenario import Scenario, load
     from rocelab.simulate import Progress, run
-    from rocelab.store import open_result as open  # noqa: A004 - read as `rocelab.open(dir)`
     from rocelab.sweeps import Sweep, sweep
     from rocelab.table import Series, Table
 
@@ -88,7 +88,7 @@ if not _typing.TYPE_CHECKING:
         "result": ("Result",),
         "scenario": ("Scenario", "load"),
         "simulate": ("Progress", "run"),
-        "store": ("open",),
+        "io.open": ("open",),
         "sweeps": ("Sweep", "sweep"),
         "table": ("Series", "Table"),
     }

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from rocelab import _rocelab, catalogue
+from rocelab._text_table import aligned
 from rocelab.errors import ConfigError, RocelabError, SimulationError
 from rocelab.scenario import Scenario, parse_with_settings
 from rocelab.simulate import check_count
-from rocelab.text_table import aligned
 
 _CASES = "bench_cases"
 #: Where the two runs end whose instructions are compared.
@@ -65,7 +65,7 @@ def _settings(scheme: str | None) -> list[tuple[str, str]]:
     if scheme not in known:
         raise ConfigError(f"no scheme {scheme!r}", hint=f"schemes: {', '.join(known)}")
     # Here, as what it imports would count as memory of the process that measures.
-    from rocelab.behaviour import input_queues
+    from rocelab.compare.networks import input_queues
 
     tables = input_queues(scheme).items()
     others = [(f"{table}.{key}", value) for table, keys in tables for key, value in keys.items()]

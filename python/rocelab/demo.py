@@ -9,16 +9,17 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from rocelab._format import duration, size
+from rocelab._percentile import percentile
+from rocelab._text_table import aligned
 from rocelab.cli import ended
-from rocelab.cli.telling import show, warn
-from rocelab.percentile import percentile
+from rocelab.cli.output import show, warn
+from rocelab.io.files import check_directory, check_file, put
+from rocelab.io.save import check_target
 from rocelab.plot.gallery import draw_all
 from rocelab.plot.slowdown import slowdowns_by_tag
-from rocelab.quantity import duration, size
 from rocelab.scenario import load
 from rocelab.simulate import run
-from rocelab.store import check_directory, check_file, check_target, put
-from rocelab.text_table import aligned
 
 if TYPE_CHECKING:
     from rocelab.result import Result

@@ -128,6 +128,6 @@ class Interrupted(KeyboardInterrupt):
 
 def _printable(text: str, most: int) -> str:
     # Loaded where there is an error, as the command is to start fast.
-    from rocelab.untrusted import printable
+    from rocelab._text import printable
 
     return printable(text, most)

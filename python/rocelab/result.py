@@ -9,16 +9,16 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from rocelab.doubts import doubts_of
+from rocelab._doubts import doubts_of
+from rocelab._format import duration, picoseconds
+from rocelab._text import printable
 from rocelab.errors import ConfigError, ResultError
-from rocelab.quantity import duration, picoseconds
 from rocelab.scenario import Scenario
 from rocelab.table import ArrowStream, Series, Table
-from rocelab.untrusted import printable
 
 if TYPE_CHECKING:
     from rocelab import _rocelab
-    from rocelab.integrity import Stored
+    from rocelab.io.checksums import Stored
     from rocelab.plot.accessor import Plots
 
 Value = TypeVar("Value")
@@ -209,7 +209,7 @@ class Result:
         With ``force`` a result that is there is replaced; other files in its directory, such as
         pictures, stay. Raises :class:`ResultError` where it cannot be written.
         """
-        from rocelab.saving import save
+        from rocelab.io.save import save
 
         return save(self, Path(directory), force=force)
 

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rocelab import _rocelab, _toml, memory
+from rocelab import _memory, _rocelab, _toml
 from rocelab.errors import ConfigError
-from rocelab.untrusted import read_text
+from rocelab.io.read import read_text
 
 if TYPE_CHECKING:
     from rocelab.plan import Plan
@@ -133,14 +133,14 @@ class Scenario:
         where paths have more switches than the scheme's packets have room for; or where its
         network clearly exceeds the memory that this process may take.
         """
-        memory.check(self, "check")
+        _memory.check(self, "check")
         self._checked.check()
 
     def plan(self) -> Plan:
         """What it asks of its network, without running it: messages, and the load of each port."""
         from rocelab.plan import Plan
 
-        memory.check(self, "plan")
+        _memory.check(self, "plan")
         return Plan(self, self._checked.plan())
 
     @property

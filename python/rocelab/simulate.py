@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
-from rocelab import _rocelab, memory
+from rocelab import _memory, _rocelab
 from rocelab.errors import ConfigError, Interrupted, RecordingError
 from rocelab.result import Result
 from rocelab.scenario import Scenario
@@ -80,7 +80,7 @@ def run(
         raise TypeError(
             f"run takes a Scenario, not {scenario!r}; rocelab.load(path) makes one of a file"
         )
-    memory.check(scenario, "run")
+    _memory.check(scenario, "run")
     return run_checked(scenario, threads=threads, progress=progress, scratch=scratch)
 
 
@@ -116,7 +116,7 @@ def run_raw(
     ``threads`` has passed :func:`check_threads`.
     """
     if progress is True:
-        from rocelab.progress import bar
+        from rocelab._progress import bar
 
         with bar(scenario.name) as show:
             return run_raw(

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import rocelab
-from rocelab.integrity import sealed
+from rocelab.io.checksums import sealed
 
 # A debug build says so on the standard error stream, which the tests look at.
 os.environ["PYTHONWARNINGS"] = "ignore:rocelab was built for development:RuntimeWarning"

@@ -22,7 +22,7 @@ from typing import Any
 import polars as pl
 
 import rocelab
-from rocelab.integrity import is_panic, sealed
+from rocelab.io.checksums import is_panic, sealed
 
 ODD: list[Any] = [
     None,

@@ -24,7 +24,9 @@ from hypothesis import strategies as st
 
 import rocelab
 from conftest import INCAST
-from rocelab import _rocelab, _toml, placing, store
+from rocelab import _rocelab, _toml
+from rocelab.io import files
+from rocelab.io import write as write_module
 
 TOPOLOGY = {"kind": "star", "hosts": 5, "host_rate": "100Gbps", "host_delay": "1us"}
 
@@ -371,8 +373,8 @@ def test_signals_wait_until_a_result_is_saved(
             signal.raise_signal(number)
         plain_write(path, data)
 
-    plain_write = placing.write
-    monkeypatch.setattr(store, "write", write)
+    plain_write = files.write
+    monkeypatch.setattr(write_module, "write", write)
     before = signal.signal(number, hear)
     try:
         with pytest.raises(HeardError):

@@ -18,11 +18,11 @@ import pytest
 
 import rocelab
 from conftest import INCAST, Command, reseal
-from rocelab import placing
 from rocelab.cli.fct import fct
 from rocelab.cli.plot import plot
-from rocelab.runner import default_cache
-from rocelab.store import check_target
+from rocelab.io import rename
+from rocelab.io.save import check_target
+from rocelab.sweeps.cache import default_cache
 
 STAR = '[topology]\nkind = "star"\nhosts = 4\nhost_rate = "100Gbps"\nhost_delay = "1us"\n'
 TREE = (
@@ -346,7 +346,7 @@ def test_a_refusal_by_the_system_is_a_result_error(
 @pytest.fixture
 def no_flags(monkeypatch: pytest.MonkeyPatch) -> None:
     """The file system refuses the flags of renameat2."""
-    monkeypatch.setattr(placing, "_renameat2", lambda *_: errno.EINVAL)
+    monkeypatch.setattr(rename, "_renameat2", lambda *_: errno.EINVAL)
 
 
 @pytest.mark.usefixtures("no_flags")

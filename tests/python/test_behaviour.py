@@ -16,8 +16,10 @@ import pytest
 
 import rocelab
 from conftest import Command
-from rocelab import behaviour
-from rocelab.behaviour import Row
+from rocelab.compare import measure
+from rocelab.compare import page as pages
+from rocelab.compare.measure import Row
+from rocelab.compare.networks import RATES_GBPS
 
 GOLDEN = Path(__file__).parent / "behaviour.csv"
 DOCS = Path(__file__).parents[2] / "docs"
@@ -27,12 +29,12 @@ REMAKE = "rocelab compare --csv tests/python/behaviour.csv --page docs/behaviour
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
     """Every scheme with its default preset in every network, from no cache."""
-    return behaviour.compare(behaviour.presets([]), cache=tmp_path_factory.mktemp("cache"))
+    return measure.compare(measure.presets([]), cache=tmp_path_factory.mktemp("cache"))
 
 
 def test_every_scheme_behaves_as_ever(rows: list[Row]) -> None:
     golden = GOLDEN.read_text(encoding="utf-8").splitlines()
-    now = behaviour.to_csv(rows).splitlines()
+    now = pages.to_csv(rows).splitlines()
     changed = [f"was {line}" for line in golden if line not in set(now)]
     changed += [f"now {line}" for line in now if line not in set(golden)]
     assert not changed, "\n".join([f"if that was meant: {REMAKE}", *changed])
@@ -41,7 +43,7 @@ def test_every_scheme_behaves_as_ever(rows: list[Row]) -> None:
 
 def test_the_page_is_that_of_the_numbers(rows: list[Row]) -> None:
     page = (DOCS / "behaviour.md").read_text(encoding="utf-8")
-    assert page == behaviour.page(rows, "rocelab compare"), f"make it anew: {REMAKE}"
+    assert page == pages.page(rows, "rocelab compare"), f"make it anew: {REMAKE}"
 
 
 def test_every_scheme_has_a_picture_on_its_page() -> None:
@@ -111,7 +113,7 @@ def test_rocc_is_fair_after_milliseconds_at_its_reference_queue(pick: Pick) -> N
 
 def test_swift_stays_at_its_target_delay(pick: Pick) -> None:
     # 25 us, 1 us for the switch and at most 2 us for flows of many packets, less 4 us of way.
-    for gbps in behaviour.RATES_GBPS:
+    for gbps in RATES_GBPS:
         (row,) = pick(scheme="swift", gbps=gbps, network="two-to-one")
         delay_us = row.queue_bytes * 8e-3 / gbps
         assert 0.9 * 22 < delay_us < 1.1 * 26
@@ -208,6 +210,6 @@ def test_files_that_cannot_be_written_are_known_before_the_runs(
 
 
 def test_jain() -> None:
-    assert behaviour.jain([3.0, 3.0, 3.0]) == 1.0
-    assert behaviour.jain([5.0, 0.0, 0.0, 0.0]) == 0.25
-    assert behaviour.jain([0.0, 0.0]) == 0.0
+    assert measure.jain([3.0, 3.0, 3.0]) == 1.0
+    assert measure.jain([5.0, 0.0, 0.0, 0.0]) == 0.25
+    assert measure.jain([0.0, 0.0]) == 0.0

@@ -9,7 +9,8 @@ import pytest
 
 import rocelab
 from conftest import Command
-from rocelab import behaviour, bench
+from rocelab import bench
+from rocelab.compare import networks
 from rocelab.errors import ConfigError, SimulationError
 
 FIELDS = {
@@ -94,7 +95,7 @@ def test_every_case_goes_with_every_scheme(monkeypatch: pytest.MonkeyPatch) -> N
 def test_what_cannot_run_is_known_before_the_first_measurement(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(behaviour, "input_queues", lambda _: {})
+    monkeypatch.setattr(networks, "input_queues", lambda _: {})
     monkeypatch.setattr(bench, "_measure_apart", lambda *_: pytest.fail("it has begun"))
     with pytest.raises(ConfigError, match=r"switch\.input_queue"):
         bench.measure(["three-tier-dcqcn"], schemes=["none", "rcm"])

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import rocelab
-from rocelab.hpcc import Experiment
+from rocelab.hpcc.experiment import Experiment
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = Path(__file__).with_name("digests.csv")

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 import rocelab
 from conftest import Command
 from rocelab.cli.fct import fct
-from rocelab.fct import Flow, by_size, read
+from rocelab.hpcc.fct import Flow, by_size, read
 
 
 def line(size: int, fct: int, ideal: int = 1000, port: int = 100, start: int = 2 * 10**9) -> str:

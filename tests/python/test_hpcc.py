@@ -17,7 +17,7 @@ import pytest
 
 from conftest import Command, wait_until_running
 from rocelab.errors import ConfigError
-from rocelab.hpcc import Experiment
+from rocelab.hpcc.experiment import Experiment
 
 # Hosts 0, 1 and 2; 0 and 1 share the way to 2 over three switches.
 TOPOLOGY = """\

@@ -14,9 +14,9 @@ import pytest
 
 import rocelab
 from conftest import INCAST, Command, reseal
-from rocelab import runner
 from rocelab.cli import ended
-from rocelab.store import check_files
+from rocelab.io.open import check_files
+from rocelab.sweeps.cache import run_all
 
 FLIPS = int(os.environ.get("ROCELAB_BIT_FLIPS", "300"))
 """Single bits that are flipped, in all files together."""
@@ -286,17 +286,17 @@ def test_the_cache_compares_the_scenario(
     incast: rocelab.Result, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     scenarios = {f"{seed}": incast.scenario.with_(run__seed=seed) for seed in (1, 2)}
-    runs = runner.run_all(scenarios, tmp_path)
+    runs = run_all(scenarios, tmp_path)
     one, two = (run.directory for run in runs.values())
     assert one
     assert two
     rocelab.open(two).save(one, force=True)
     capfd.readouterr()
-    again = runner.run_all(scenarios, tmp_path)
+    again = run_all(scenarios, tmp_path)
     assert [run.summary["seed"] for run in again.values()] == [1, 2]
     told = capfd.readouterr().err
     assert told == f"{one}: is the result of another scenario; its scenario is run again\n"
     as_version_1(two)
-    again = runner.run_all(scenarios, tmp_path)
+    again = run_all(scenarios, tmp_path)
     assert not any(run.unverified for run in again.values())
     assert capfd.readouterr().err == f"{two}: has no checksums; its scenario is run again\n"

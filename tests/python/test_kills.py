@@ -18,8 +18,11 @@ import pytest
 
 import rocelab
 from conftest import Command, wait_until_running
-from rocelab import placing, runner, saving
-from rocelab.store import check_files, put
+from rocelab.io import rename
+from rocelab.io.files import put
+from rocelab.io.open import check_files
+from rocelab.io.save import reserved, settle_all
+from rocelab.sweeps.cache import run_all
 
 KILLS = int(os.environ.get("ROCELAB_KILLS", "3"))
 """Times at which a command is killed, in each test of that."""
@@ -68,7 +71,7 @@ def test_of_many_saves_to_a_new_directory_one_wins(
     incast: rocelab.Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, refused: bool
 ) -> None:
     if refused:
-        monkeypatch.setattr(placing, "_renameat2", lambda *_: errno.EOPNOTSUPP)
+        monkeypatch.setattr(rename, "_renameat2", lambda *_: errno.EOPNOTSUPP)
 
     def save(_: int) -> str:
         try:
@@ -101,7 +104,7 @@ def test_a_run_fails_before_it_begins_where_another_is_running(
     with pytest.raises(rocelab.ResultError, match="is running and will write"):
         incast.save(out)
     # What it writes is left alone.
-    saving.settle_all(tmp_path)
+    settle_all(tmp_path)
     assert (tmp_path / ".out.rocelab-lock").exists()
     first.send_signal(signal.SIGINT)
     assert first.wait(60) == 130
@@ -120,10 +123,10 @@ def test_a_run_whose_place_is_taken_meanwhile_is_kept(
 ) -> None:
     """By a program that knows no locks, such as an older version."""
     if refused:
-        monkeypatch.setattr(placing, "_renameat2", lambda *_: errno.EINVAL)
+        monkeypatch.setattr(rename, "_renameat2", lambda *_: errno.EINVAL)
     out = tmp_path / "out"
     other = three_runs[0].save(tmp_path / "other")
-    with saving.reserved(out, force=False, run=True) as place:
+    with reserved(out, force=False, run=True) as place:
         other.rename(out)
         with pytest.raises(rocelab.ResultError, match="something else was put there") as caught:
             place.save(incast)
@@ -138,7 +141,7 @@ def test_only_an_empty_place_is_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, refused: bool
 ) -> None:
     if refused:
-        monkeypatch.setattr(placing, "_renameat2", lambda *_: errno.ENOSYS)
+        monkeypatch.setattr(rename, "_renameat2", lambda *_: errno.ENOSYS)
     for name, make in (
         ("new", lambda _: None),
         ("empty", Path.mkdir),
@@ -148,20 +151,20 @@ def test_only_an_empty_place_is_taken(
     ):
         target = tmp_path / name
         make(target)
-        temporary = placing.make_temporary(target)
+        temporary = rename.make_temporary(target)
         (temporary / "file").touch()
         if name in ("new", "empty"):
-            placing.install(temporary, target)
+            rename.install(temporary, target)
             assert [entry.name for entry in target.iterdir()] == ["file"]
         else:
             with pytest.raises(FileExistsError):
-                placing.install(temporary, target)
+                rename.install(temporary, target)
 
 
 def test_without_the_function_in_the_c_library(
     incast: rocelab.Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(placing, "_of_libc", lambda: None)
+    monkeypatch.setattr(rename, "_of_libc", lambda: None)
     incast.save(tmp_path / "out")
     incast.save(tmp_path / "out", force=True)
     assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
@@ -189,7 +192,8 @@ STEPS = """\
 import os, signal, sys
 from pathlib import Path
 import rocelab
-from rocelab import placing, result, saving, store
+import rocelab.io.open, rocelab.io.save, rocelab.result
+from rocelab.io import files, rename
 
 step = at = 0
 
@@ -203,8 +207,8 @@ def counted(function):
     return call
 
 if sys.argv[1] == "refused":
-    placing._renameat2 = lambda *_: 22
-placing._renameat2 = counted(placing._renameat2)
+    rename._renameat2 = lambda *_: 22
+rename._renameat2 = counted(rename._renameat2)
 for name in ("fsync", "rename", "replace", "unlink", "rmdir"):
     setattr(os, name, counted(getattr(os, name)))
 for line in sys.stdin:
@@ -215,7 +219,7 @@ for line in sys.stdin:
     if os.fork():
         print(os.waitstatus_to_exitcode(os.wait()[1]), flush=True)
     elif action == "put":
-        store.put(Path(target), b"new")
+        files.put(Path(target), b"new")
         os._exit(0)
     else:
         rocelab.open(source).save(target, force=action == "force")
@@ -287,7 +291,7 @@ def test_after_a_kill_at_any_step_the_next_command_restores_or_cleans_up(
             kills += 1
             left = {entry.name for entry in out.parent.iterdir()} if out.parent.exists() else set()
             capsys.readouterr()
-            saving.settle_all(out.parent)
+            settle_all(out.parent)
             told = capsys.readouterr().err
             restored += "restored the result" in told
             now = {entry.name for entry in out.parent.iterdir()} if out.parent.exists() else set()
@@ -423,10 +427,10 @@ def test_leftovers_of_a_living_process_are_left_alone(
 ) -> None:
     out = tmp_path / "out"
     script = (
-        "import sys, time; from pathlib import Path; from rocelab import placing\n"
+        "import sys, time; from pathlib import Path; from rocelab.io import locks, rename\n"
         "target = Path(sys.argv[1])\n"
-        "with placing.locked(target):\n"
-        "    placing.make_temporary(target)\n"
+        "with locks.locked(target):\n"
+        "    rename.make_temporary(target)\n"
         "    print(flush=True)\n"
         "    time.sleep(60)\n"
     )
@@ -434,10 +438,10 @@ def test_leftovers_of_a_living_process_are_left_alone(
         assert process.stdout
         process.stdout.readline()
         before = sorted(entry.name for entry in tmp_path.iterdir())
-        saving.settle_all(tmp_path)
-        runner.run_all({"a": incast.scenario}, tmp_path)
+        settle_all(tmp_path)
+        run_all({"a": incast.scenario}, tmp_path)
         after = {entry.name for entry in tmp_path.iterdir()}
         assert set(before) <= after
         process.kill()
-    saving.settle_all(tmp_path)
+    settle_all(tmp_path)
     assert not [entry for entry in tmp_path.iterdir() if entry.name[0] == "."]

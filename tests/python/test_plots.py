@@ -19,8 +19,8 @@ import rocelab
 from conftest import INCAST, Command
 from pictures import assert_picture, legend_texts, png_size
 from rocelab.plot import slowdown, style
+from rocelab.plot.figure import Picture
 from rocelab.plot.gallery import draw_all
-from rocelab.plot.picture import Picture
 
 PORT_KINDS = ("queue", "throughput", "utilisation", "pause", "port-state")
 FLOW_KINDS = ("rate", "window", "alpha", "latency")

@@ -17,13 +17,14 @@ import pytest
 
 import rocelab
 from conftest import INCAST, Command, wait_until_running
-from rocelab import Scenario, runner
+from rocelab import Scenario
 from rocelab.errors import ConfigError
-from rocelab.papers import baselines, by_load, by_size, draw, measure, reproduce, verdict
+from rocelab.papers import baselines, by_load, by_size, measurements, plots, reproduce, verdict
 from rocelab.papers.model import Figure, Line, Outcome, Panel, Paper, Points, Reading, Runs
 from rocelab.papers.rcm import victim
-from rocelab.runner import run_all
 from rocelab.simulate import run_checked
+from rocelab.sweeps import cache
+from rocelab.sweeps.cache import run_all
 
 FIGURE = "fncc/fig3"
 """Six short runs."""
@@ -221,7 +222,7 @@ def test_lines_from_zero_end_below_the_top_and_second_sets_are_open() -> None:
     ]
     figure = Figure("x", "x", lambda _: {}, [Panel("x", "x", "y", lines, marked=True)], [])
     looks = {line.name: 0 for line in lines}
-    (axes,) = draw.picture(figure, draw.data(figure, {}), looks, []).axes
+    (axes,) = plots.picture(figure, plots.data(figure, {}), looks, []).axes
     assert axes.get_ylim() == pytest.approx((0, 105))
     first, second = axes.lines
     assert first.get_color() == second.get_color()
@@ -239,7 +240,7 @@ def test_numbers_of_bars_are_apart_and_all_the_same_way(words: int, turned: bool
     lines = [Line("a", points(12.3)), Line("b", points(45.6)), Line("c", lambda _runs: short)]
     figure = Figure("x", "x", lambda _: {}, [Panel("x", "", "y", lines)], [])
     looks = {line.name: n for n, line in enumerate(lines)}
-    drawn = draw.picture(figure, draw.data(figure, {}), looks, [])
+    drawn = plots.picture(figure, plots.data(figure, {}), looks, [])
     drawn.savefig(io.BytesIO(), format="png")
     (axes,) = drawn.axes
     assert {text.get_rotation() for text in axes.texts} == {90.0 * turned}
@@ -398,7 +399,7 @@ def test_where_a_probe_ends_a_flow_has_no_more_rates(tmp_path: Path) -> None:
         "ends late": scenario.with_(probe=[{**probe, "end": "1ms"}]),
         "whole": scenario.with_(probe=[probe]),
     }
-    read = {name: measure.rate(name, 0)(run_all(cases, tmp_path)) for name in cases}
+    read = {name: measurements.rate(name, 0)(run_all(cases, tmp_path)) for name in cases}
     assert read["ends"] == ([2.0, 3.0, 4.0, 5.0], [100.0] * 4)
     assert read["ends late"] == read["whole"] == ([2.0, 3.0, 4.0, 5.0, 6.0, 7.0], [100.0] * 6)
 
@@ -525,7 +526,7 @@ def test_damaged_entries_of_the_cache_are_made_anew(
 ) -> None:
     scenario = incast.scenario
     scenarios = {f"{seed}": scenario.with_(run__seed=seed) for seed in range(6)}
-    before = runner.run_all(scenarios, tmp_path)
+    before = run_all(scenarios, tmp_path)
     digests = {name: run.summary["digest"] for name, run in before.items()}
     homes = [run.directory for run in before.values() if run.directory]
     (homes[0] / "summary.json").write_text("{")
@@ -539,7 +540,7 @@ def test_damaged_entries_of_the_cache_are_made_anew(
     third = len(whole) // 3
     bottleneck.write_bytes(whole[:4] + bytes(third) + whole[4 + third :])
     capfd.readouterr()
-    again = runner.run_all(scenarios, tmp_path)
+    again = run_all(scenarios, tmp_path)
     assert {name: run.summary["digest"] for name, run in again.items()} == digests
     assert all(len(run.flows) == 4 for run in again.values())
     told = capfd.readouterr().err.splitlines()
@@ -547,7 +548,7 @@ def test_damaged_entries_of_the_cache_are_made_anew(
     for home, text in zip(homes, told, strict=False):
         assert text.startswith(f"{home}")
         assert text.endswith("; its scenario is run again")
-    runner.run_all(scenarios, tmp_path)
+    run_all(scenarios, tmp_path)
     assert capfd.readouterr().err == ""
 
 
@@ -590,11 +591,11 @@ def test_a_run_that_fails_stops_the_others(
             raise rocelab.SimulationError("it is bad")
         return run_checked(scenario, **options)
 
-    monkeypatch.setattr(runner, "run_checked", fail)
+    monkeypatch.setattr(cache, "run_checked", fail)
     long = rocelab.Scenario.from_toml(long_scenario)
     scenarios = {"long": long, "bad": long.with_(name="bad"), "more": long.with_(run__seed=2)}
     with pytest.raises(rocelab.SimulationError, match="it is bad"):
-        runner.run_all(scenarios, tmp_path / "cache", jobs=2)
+        run_all(scenarios, tmp_path / "cache", jobs=2)
     assert not list((tmp_path / "cache").glob("*/summary.json"))
 
 
@@ -655,7 +656,7 @@ def test_caveats_stand_below_the_figures_of_papers(tmp_path: Path) -> None:
     made = reproduce.reproduce(baselines.PAPER, figure, tmp_path, cache=tmp_path / "cache")
     told = json.loads((made.directory / "claims.json").read_text(encoding="utf-8"))
     assert told["notes"] == [f"pacc (pacc): {pacc['caveat']}"]
-    runs = runner.run_all(figure.cases(False), tmp_path / "cache")
-    drawn = draw.picture(figure, draw.data(figure, runs), baselines.PAPER.looks, told["notes"])
+    runs = run_all(figure.cases(False), tmp_path / "cache")
+    drawn = plots.picture(figure, plots.data(figure, runs), baselines.PAPER.looks, told["notes"])
     assert " ".join(drawn.get_supxlabel().split()) == told["notes"][0]
     assert reproduce.table(made) == f"{made.id}  {made.title}"

@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 import rocelab
-from rocelab import simulate, store
-from rocelab.hpcc import Experiment
+from rocelab import simulate
+from rocelab.hpcc.experiment import Experiment
+from rocelab.io import write
 
 TOPOLOGY = "6 1 5\n5\n" + "".join(f"{host} 5 100Gbps 1us 0\n" for host in range(5))
 CONFIG = """\
@@ -124,9 +125,9 @@ def test_long_tables_are_written_in_row_groups(
     monkeypatch.setattr(simulate, "IN_MEMORY", 1 << 20)
     saved = rocelab.run(scenario).save(tmp_path / "out")
     result = rocelab.run(scenario)
-    assert len(result.series["long"]) > store._ROWS_PER_GROUP
+    assert len(result.series["long"]) > write._ROWS_PER_GROUP
     frame = result.series["long"].to_polars()
-    assert (saved / "series" / "long.parquet").read_bytes() == store.to_parquet(frame)
+    assert (saved / "series" / "long.parquet").read_bytes() == write.to_parquet(frame)
 
 
 def test_hpcc_files_are_the_same(
@@ -173,9 +174,9 @@ def test_most_samples_holds_for_hpcc_files(experiment: Experiment, tmp_path: Pat
 def test_a_long_trace_takes_little_memory(tmp_path: Path) -> None:
     def most_kilobytes(in_memory: int) -> int:
         code = (
-            "import resource; from rocelab import hpcc, simulate; "
+            "import resource; from rocelab import simulate; from rocelab.hpcc import experiment; "
             f"simulate.IN_MEMORY = {in_memory}; "
-            f"hpcc.Experiment('config.txt').run(into='out'); "
+            f"experiment.Experiment('config.txt').run(into='out'); "
             "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
         )
         command = [sys.executable, "-c", code]

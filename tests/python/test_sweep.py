@@ -22,8 +22,8 @@ import pytest
 import rocelab
 from conftest import Command, wait_until_running
 from pictures import assert_picture, legend_texts
-from rocelab import confidence, grid, runner, sweep_store
-from rocelab.store import check_target
+from rocelab.io.save import check_target
+from rocelab.sweeps import confidence, grid, parallel, store
 
 RANDOM = """\
 [topology]
@@ -308,35 +308,35 @@ def test_a_run_is_never_beside_the_hash_of_another_simulator(
         raise EndedError
 
     home, result = tmp_path / "run", rocelab.run(scenario)
-    sweep_store.keep(result, home)
+    store.keep(result, home)
     whole = [("run", result.scenario_toml)]
     (tmp_path / "sweep.json").write_text("{}")
-    assert sweep_store.missing(tmp_path, whole, force=False) == set()
+    assert store.missing(tmp_path, whole, force=False) == set()
     with monkeypatch.context() as other:
-        other.setattr(sweep_store, "simulator", lambda: "0" * 64)
-        other.setattr(sweep_store, "put", end)
+        other.setattr(store, "simulator", lambda: "0" * 64)
+        other.setattr(store, "put", end)
         with pytest.raises(EndedError):
-            sweep_store.keep(result, home)
-    assert sweep_store.missing(tmp_path, whole, force=False) == {"run"}
+            store.keep(result, home)
+    assert store.missing(tmp_path, whole, force=False) == {"run"}
 
 
 def test_runs_go_on_the_processors_that_the_process_may_use(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert runner.processors() >= 1
+    assert parallel.processors() >= 1
     if hasattr(os, "sched_getaffinity"):
         monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3, 5, 8})
         monkeypatch.setattr(os, "cpu_count", lambda: 64)
-        assert runner.processors() == 3
+        assert parallel.processors() == 3
         pools: list[int] = []
 
         def pool(workers: int) -> ThreadPoolExecutor:
             pools.append(workers)
             return ThreadPoolExecutor(workers)
 
-        monkeypatch.setattr(runner, "ThreadPoolExecutor", pool)
-        runner.side_by_side(["a"], lambda _name, _tick: None)
-        runner.side_by_side(["a"], lambda _name, _tick: None, jobs=2)
+        monkeypatch.setattr(parallel, "ThreadPoolExecutor", pool)
+        parallel.side_by_side(["a"], lambda _name, _tick: None)
+        parallel.side_by_side(["a"], lambda _name, _tick: None, jobs=2)
         assert pools == [3, 2]
 
 
@@ -520,7 +520,7 @@ def test_scenarios_of_all_seeds_are_checked_before_the_first_run(tmp_path: Path)
 def test_an_interrupted_save_can_be_made_again(
     swept: rocelab.Sweep, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keep = sweep_store.keep
+    keep = store.keep
     kept: list[Path] = []
 
     def interrupted(result: rocelab.Result, home: Path) -> None:
@@ -529,7 +529,7 @@ def test_an_interrupted_save_can_be_made_again(
         kept.append(home)
         keep(result, home)
 
-    monkeypatch.setattr(sweep_store, "keep", interrupted)
+    monkeypatch.setattr(store, "keep", interrupted)
     with pytest.raises(KeyboardInterrupt):
         swept.save(tmp_path / "out")
     monkeypatch.undo()

@@ -69,10 +69,10 @@ def test_signals_that_follow_change_nothing(
 def test_ctrl_c_while_a_whole_result_is_saved(tmp_path: Path, incast_file: Path) -> None:
     script = (
         "import signal, sys\n"
-        "from rocelab import store\n"
+        "from rocelab.io import write as module\n"
         "from rocelab.cli import main\n"
-        "write = store.write\n"
-        "store.write = lambda *args: (signal.raise_signal(signal.SIGINT), write(*args))\n"
+        "write = module.write\n"
+        "module.write = lambda *args: (signal.raise_signal(signal.SIGINT), write(*args))\n"
         "main()\n"
     )
     out = tmp_path / "out"

@@ -14,7 +14,9 @@ import pytest
 
 import rocelab
 from conftest import INCAST, LOSSY
-from rocelab import behaviour, demo
+from rocelab import demo
+from rocelab.compare import measure
+from rocelab.compare.networks import NETWORKS
 from rocelab.papers import reproduce
 from rocelab.papers.model import Figure, Line, Panel, Paper
 
@@ -200,10 +202,10 @@ def test_deadlocks_in_a_comparison_are_told(monkeypatch: pytest.MonkeyPatch, cut
         "warnings": ["deadlock: s0 > s1", *result.summary["warnings"]],
         "warning_kinds": kinds,
     }
-    (network,) = (one for one in behaviour.NETWORKS if one.id == "two-to-one")
-    monkeypatch.setattr(behaviour, "run_all", lambda runs, *_, **__: dict.fromkeys(runs, result))
-    monkeypatch.setattr(behaviour, "measure", lambda *_: None)
-    _, doubts = behaviour.run_networks(
+    (network,) = (one for one in NETWORKS if one.id == "two-to-one")
+    monkeypatch.setattr(measure, "run_all", lambda runs, *_, **__: dict.fromkeys(runs, result))
+    monkeypatch.setattr(measure, "measure", lambda *_: None)
+    _, doubts = measure.run_networks(
         [("none", "none")], cache=cut.parent, networks=[network], rates_gbps=[100]
     )
     assert doubts == ["1 of 1 runs, the first in two-to-one 100 none: deadlock: s0 > s1"]

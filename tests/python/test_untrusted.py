@@ -25,9 +25,10 @@ from hypothesis import strategies as st
 
 import rocelab
 from conftest import reseal
+from rocelab._text import json_text, printable, printable_lines
 from rocelab.cli import _code_of
 from rocelab.errors import ConfigError, ResultError
-from rocelab.untrusted import file_name, json_text, printable, printable_lines
+from rocelab.io.names import file_name
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rocelab import quantity
-from rocelab.alike import told_once
+from rocelab import _format
 from rocelab.cli.sweep import cells
+from rocelab.sweeps.warnings import told_once
 
 
 @pytest.mark.parametrize(
@@ -14,7 +14,7 @@ from rocelab.cli.sweep import cells
     [(0, "0"), (999, "999"), (999_499, "999 k"), (999_600, "1 M"), (31_249_999, "31.2 M")],
 )
 def test_counts(number: float, words: str) -> None:
-    assert quantity.count(number) == words
+    assert _format.count(number) == words
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ def test_counts(number: float, words: str) -> None:
     [(0, "0 ps"), (1250, "1.25 ns"), (999_949_999, "999.9 us"), (999_999_999, "1 ms")],
 )
 def test_durations(ps: float, words: str) -> None:
-    assert quantity.duration(ps) == words
+    assert _format.duration(ps) == words
 
 
 def test_a_small_mean_beside_large_ones_is_not_told_as_nothing() -> None:

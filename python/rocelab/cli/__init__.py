@@ -140,7 +140,7 @@ def _show_warnings_plainly() -> None:
         if not issubclass(category, UnverifiedResultWarning | MemoryShortage):
             show(message, category, filename, lineno, file, line)
         elif str(message) not in shown:
-            from rocelab.untrusted import printable_lines
+            from rocelab._text import printable_lines
 
             shown.add(str(message))
             print(f"warning: {printable_lines(str(message))}", file=sys.stderr)
@@ -164,7 +164,7 @@ def _told(error: OSError) -> int:
     if isinstance(error, BrokenPipeError):
         return 0
     place = error.filename or "standard output"
-    from rocelab.untrusted import printable
+    from rocelab._text import printable
 
     text = printable(f"{place}: {error.strerror or error}", _MOST_OF_ERROR)
     print(f"error: {text}", file=sys.stderr)

@@ -15,8 +15,9 @@ from rocelab.cli.hpcc import hpcc, validate_hpcc
 from rocelab.cli.plan import plan
 from rocelab.cli.plot import plot
 from rocelab.cli.reproduce import reproduce
-from rocelab.cli.running import run, validate
+from rocelab.cli.run import run
 from rocelab.cli.sweep import sweep
+from rocelab.cli.validate import validate
 
 app = typer.Typer(
     name="rocelab",

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
+from rocelab._text import json_text
 from rocelab.catalogue import schemes
 from rocelab.cli.options import Settings, changes_of
-from rocelab.cli.telling import show
+from rocelab.cli.output import show
 from rocelab.errors import ConfigError
-from rocelab.untrusted import json_text
 
 
 def bench(

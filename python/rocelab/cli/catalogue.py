@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from rocelab import catalogue
-from rocelab.cli.telling import show
-from rocelab.untrusted import json_text
+from rocelab._text import json_text
+from rocelab.cli.output import show
 
 _LISTS = {
     "schemes": catalogue.schemes,

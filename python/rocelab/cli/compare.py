@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
+from rocelab._text import json_text
 from rocelab.cli.options import Cache, Jobs, NoBar, Strict, check_text_file, write_text
-from rocelab.cli.telling import check_doubts, kept_runs, show, warn
+from rocelab.cli.output import check_doubts, kept_runs, show, warn
 from rocelab.errors import ConfigError
-from rocelab.untrusted import json_text
 
 
 def compare(
@@ -44,22 +44,24 @@ def compare(
 
     That is by shares, queues, pauses and the time to settle.
     """
-    from rocelab import behaviour
-    from rocelab.runner import default_cache
+    from rocelab.compare import page as pages
+    from rocelab.compare.measure import presets, run_networks
+    from rocelab.compare.networks import NETWORKS, RATES_GBPS
+    from rocelab.sweeps.cache import default_cache
 
-    known = {one.id: one for one in behaviour.NETWORKS}
+    known = {one.id: one for one in NETWORKS}
     for name in network or []:
         if name not in known:
             raise ConfigError(f"no network {name!r}", hint=f"networks: {', '.join(known)}")
-    chosen = behaviour.presets(names or [])
+    chosen = presets(names or [])
     check_text_file("--csv", csv, ".csv")
     check_text_file("--page", page, ".md")
     with kept_runs("the cache"):
-        rows, doubts = behaviour.run_networks(
+        rows, doubts = run_networks(
             chosen,
             cache=cache or default_cache(),
             networks=[known[name] for name in dict.fromkeys(network or known)],
-            rates_gbps=list(dict.fromkeys(rate or behaviour.RATES_GBPS)),
+            rates_gbps=list(dict.fromkeys(rate or RATES_GBPS)),
             jobs=jobs,
             progress=not quiet,
         )
@@ -68,11 +70,11 @@ def compare(
     options += [f" --rate {gbps}" for gbps in rate or []]
     command = " ".join(["rocelab compare", *(names or [])]) + "".join(options)
     if csv:
-        write_text(csv, behaviour.to_csv(rows))
+        write_text(csv, pages.to_csv(rows))
     if page:
-        write_text(page, behaviour.page(rows, command))
+        write_text(page, pages.page(rows, command))
     if as_json:
-        show(json_text(behaviour.as_data(rows)))
+        show(json_text(pages.as_data(rows)))
     else:
-        show(behaviour.table(rows))
+        show(pages.table(rows))
     check_doubts(doubts, strict=strict, told=True)

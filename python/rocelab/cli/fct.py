@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rocelab._doubts import coverage
+from rocelab._format import counted
 from rocelab._rocelab import topology_sites
-from rocelab.cli.telling import note, show
-from rocelab.doubts import coverage
+from rocelab._text import json_text, printable
+from rocelab._text_table import aligned
+from rocelab.cli.output import note, show
 from rocelab.errors import ResultError
-from rocelab.quantity import counted
-from rocelab.store import check_file, open_result
-from rocelab.text_table import aligned
-from rocelab.untrusted import json_text, printable
+from rocelab.io.files import check_file
+from rocelab.io.open import open_result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rocelab.fct import Flow
+    from rocelab.hpcc.fct import Flow
 
 _FORMATS = (".png", ".svg", ".pdf")
 
@@ -84,7 +85,7 @@ def fct(
 
     They are taken as the HPCC simulator's own analysis takes them.
     """
-    from rocelab.fct import PORTS, by_place, by_size, side_by_side
+    from rocelab.hpcc.fct import PORTS, by_place, by_size, side_by_side
 
     if as_csv and as_json:
         raise ResultError("--csv and --json: choose one")
@@ -133,7 +134,7 @@ def _flows(path: Path, tag: str | None, cut: float) -> tuple[list[Flow], int, st
 
     And how many of all are done, where not all are.
     """
-    from rocelab.fct import is_result, posted, read
+    from rocelab.hpcc.fct import is_result, posted, read
 
     flows = read(path)
     chosen = [flow for flow in flows if tag is None or flow.port == tag]
@@ -158,7 +159,7 @@ def _flows(path: Path, tag: str | None, cut: float) -> tuple[list[Flow], int, st
 
 def _left_out(paths: Sequence[Path], tag: str | None, late: Sequence[int], cut: float) -> list[str]:
     """What a picture must say of the flows that are not in it."""
-    from rocelab.fct import is_result
+    from rocelab.hpcc.fct import is_result
 
     notes = []
     if tag is not None:
@@ -187,7 +188,7 @@ def _table(rows: Sequence[dict[str, Any]]) -> str:
 
 def _columns(rows: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
     """Title and key of each column; what never differs is shown once."""
-    from rocelab.fct import PERCENTILES
+    from rocelab.hpcc.fct import PERCENTILES
 
     percentiles = [f"p{percent}" for percent in PERCENTILES]
     columns = [("%", "part")]
@@ -224,7 +225,7 @@ def _names(paths: Sequence[Path]) -> list[str]:
 def _draw(
     out: Path, flows: Sequence[Sequence[Flow]], paths: Sequence[Path], left_out: Sequence[str]
 ) -> None:
-    from rocelab.fct import by_size, is_result
+    from rocelab.hpcc.fct import by_size, is_result
     from rocelab.plot import slowdown
     from rocelab.plot.style import caveats, drawable, save, unfinished
 

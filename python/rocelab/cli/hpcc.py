@@ -8,13 +8,14 @@ from typing import Annotated
 
 import typer
 
+from rocelab._text import json_text
 from rocelab.cli import BAD_INPUT
 from rocelab.cli.options import Quiet, Settings, Strict, SummaryAsJson, Threads, changes_of
-from rocelab.cli.telling import check_doubts, hush, interrupted, note, show, show_toml, tell, warn
+from rocelab.cli.output import check_doubts, hush, interrupted, note, show, show_toml, tell, warn
 from rocelab.errors import ConfigError, Interrupted, RecordingError, ResultError
-from rocelab.stopping import stoppable
-from rocelab.store import check_directory
-from rocelab.untrusted import file_name, json_text
+from rocelab.io.files import check_directory
+from rocelab.io.names import file_name
+from rocelab.signals import stoppable
 
 
 def hpcc(
@@ -56,7 +57,7 @@ def hpcc(
     Names in the configuration are relative to the working directory. What that simulator does
     differently is a switch in the scenario's [quirks], to be changed with --set.
     """
-    from rocelab.hpcc import Experiment
+    from rocelab.hpcc.experiment import Experiment
 
     if to_scenario:
         others = {
@@ -134,8 +135,8 @@ def validate_hpcc(
     What comes is a Markdown table, a case a line. Cases that cannot be read are told and left out;
     the exit code is 2 then.
     """
-    from rocelab.agreement import compare, find_cases, table
-    from rocelab.overlay import draw, has_series
+    from rocelab.hpcc.compare import compare, find_cases, table
+    from rocelab.hpcc.overlay_plot import draw, has_series
 
     cases = find_cases(directory)
     if figures is not None:

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from rocelab.errors import ConfigError, ResultError
+from rocelab.io.files import check_file, put
 from rocelab.scenario import Scenario, load_with_settings
-from rocelab.store import check_file, put
 
 ScenarioFile = Annotated[
     Path,

@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 import typer
 
+from rocelab._format import counted, duration, rate, size
+from rocelab._text import json_text, printable
+from rocelab._text_table import aligned
 from rocelab.cli.options import ScenarioFile, Settings, load_scenario
-from rocelab.cli.telling import show
-from rocelab.quantity import counted, duration, rate, size
-from rocelab.text_table import aligned
-from rocelab.untrusted import json_text, printable
+from rocelab.cli.output import show
 
 
 def plan(

@@ -8,10 +8,11 @@ from typing import Annotated
 
 import typer
 
-from rocelab.cli.telling import show, warn
+from rocelab.cli.output import show, warn
 from rocelab.errors import ResultError
-from rocelab.store import check_directory, check_files, open_result
-from rocelab.untrusted import leads_out
+from rocelab.io.files import check_directory
+from rocelab.io.open import check_files, open_result
+from rocelab.io.read import leads_out
 
 
 def plot(

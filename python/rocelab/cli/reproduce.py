@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
+from rocelab._text import json_text
 from rocelab.cli.options import Cache, Jobs, NoBar, Strict, check_text_file, write_text
-from rocelab.cli.telling import check_doubts, kept_runs, show
+from rocelab.cli.output import check_doubts, kept_runs, show
 from rocelab.errors import ConfigError
-from rocelab.store import check_directory
-from rocelab.untrusted import json_text
+from rocelab.io.files import check_directory
 
 
 def reproduce(
@@ -38,7 +38,7 @@ def reproduce(
 ) -> None:
     """Make published figures again and judge the papers' claims."""
     from rocelab.papers import reproduce as papers
-    from rocelab.runner import default_cache
+    from rocelab.sweeps.cache import default_cache
 
     if as_list:
         show("\n".join(papers.ids()))

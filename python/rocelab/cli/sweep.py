@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rocelab import quantity
+from rocelab import _format
+from rocelab._text import json_text
+from rocelab._text_table import aligned
 from rocelab.cli.options import Jobs, Quiet, ScenarioFile, Settings, Strict, load_scenario
-from rocelab.cli.telling import check_doubts, hush, kept_runs, show, warn
-from rocelab.grid import combinations, read_axis
-from rocelab.sweeps import SHOWN, Plan, Sweep, run_plan
-from rocelab.text_table import aligned
-from rocelab.untrusted import file_name, json_text
+from rocelab.cli.output import check_doubts, hush, kept_runs, show, warn
+from rocelab.io.names import file_name
+from rocelab.sweeps import SHOWN, Sweep, run_plan
+from rocelab.sweeps.grid import combinations, read_axis
+from rocelab.sweeps.plan import Plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rocelab.metrics import Metric
+    from rocelab.sweeps.metrics import Metric
 
 
 def sweep(
@@ -63,8 +65,8 @@ def sweep(
 
     Runs that DIR holds already are not run again, also after Ctrl-C.
     """
-    from rocelab.metrics import METRICS, chosen, of_probes
     from rocelab.plot.gallery import older
+    from rocelab.sweeps.metrics import METRICS, chosen, of_probes
 
     hush(quiet)
     base = load_scenario(scenario, settings)
@@ -121,7 +123,7 @@ def _table(done: Sweep, metrics: Sequence[Metric]) -> str:
     ]
     for metric in metrics:
         means = rows[metric.name].to_list()
-        unit, scale = quantity.unit(metric.unit, max((mean or 0 for mean in means), default=0))
+        unit, scale = _format.unit(metric.unit, max((mean or 0 for mean in means), default=0))
         pairs = list(zip(means, rows[f"{metric.name}_ci95"].to_list(), strict=True))
         scaled = [
             None if mean is None else (mean / scale, None if half is None else half / scale)

@@ -7,7 +7,7 @@ from typing import Any
 
 from rocelab import catalogue
 from rocelab.papers import fncc, setups
-from rocelab.papers.measure import gbps, over_us, queue_kb
+from rocelab.papers.measurements import gbps, over_us, queue_kb
 from rocelab.papers.model import Figure, Line, Panel, Paper
 from rocelab.scenario import Scenario
 

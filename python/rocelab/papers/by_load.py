@@ -14,11 +14,11 @@ from pathlib import Path
 
 import polars as pl
 
-from rocelab.papers.measure import single, warmed_up
+from rocelab._percentile import of_column
+from rocelab.io.open import open_result
+from rocelab.papers.measurements import single, warmed_up
 from rocelab.papers.model import Line, Panel, Points, Reading, Runs
-from rocelab.percentile import of_column
 from rocelab.scenario import Scenario
-from rocelab.store import open_result
 
 LOADS = (30, 40, 50, 60, 70, 80)
 """In per cent of the hosts' rate."""

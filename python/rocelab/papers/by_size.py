@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping
 
 import polars as pl
 
-from rocelab import quantity
+from rocelab import _format
+from rocelab._percentile import of_column
 from rocelab.papers import seeds
-from rocelab.papers.measure import warmed_up
+from rocelab.papers.measurements import warmed_up
 from rocelab.papers.model import Line, Panel, Points, Reading, Runs
-from rocelab.percentile import of_column
 from rocelab.result import Result
 
 STATISTICS: Mapping[str, Callable[[pl.Series], float]] = {
@@ -63,7 +63,7 @@ def at_sizes(
     ``above`` leaves out smaller sizes; it is the end of a class of them.
     """
     return lambda runs: {
-        quantity.size(float(f"{top:.3g}")): values
+        _format.size(float(f"{top:.3g}")): values
         for top, values in _classes(runs, scheme, statistic).items()
         if top > above
     }

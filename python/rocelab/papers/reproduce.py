@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rocelab.alike import told_once
-from rocelab.doubts import doubts_of, warnings_of
+from rocelab._doubts import doubts_of, warnings_of
+from rocelab._text_table import markdown
 from rocelab.errors import ConfigError
-from rocelab.papers import baselines, draw, fncc, hiercc, mercury, rcm, themis
+from rocelab.io.files import put, to_json
+from rocelab.io.write import to_parquet
+from rocelab.papers import baselines, fncc, hiercc, mercury, plots, rcm, themis
 from rocelab.papers.model import Figure, Paper, Runs
 from rocelab.plot.style import caveats, save
-from rocelab.runner import run_all
-from rocelab.store import put, to_json, to_parquet
-from rocelab.text_table import markdown
+from rocelab.sweeps.cache import run_all
+from rocelab.sweeps.warnings import told_once
 
 PAPERS: tuple[Paper, ...] = (
     fncc.PAPER,
@@ -78,7 +79,7 @@ def reproduce(
     """Writes picture, data and ``claims.json`` to the figure's own directory in ``out``."""
     directory = out / paper.id / figure.id
     runs = run_all(figure.cases(quick), cache, jobs=jobs, progress=progress)
-    frame = draw.data(figure, runs)
+    frame = plots.data(figure, runs)
     claims = [
         {
             "id": claim.id,
@@ -98,7 +99,7 @@ def reproduce(
     notes = _notes(figure, runs)
     if quick and figure.cases(False) != figure.cases(True):
         notes.insert(0, f"Quick version: {figure.quick}.")
-    save(draw.picture(figure, frame, paper.looks, notes), directory / "figure")
+    save(plots.picture(figure, frame, paper.looks, notes), directory / "figure")
     put(directory / "data.parquet", to_parquet(frame))
     id_ = f"{paper.id}/{figure.id}"
     told = {

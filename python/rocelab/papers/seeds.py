@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterable
 
-from rocelab.papers.measure import single
+from rocelab.papers.measurements import single
 from rocelab.papers.model import Points, Reading, Runs
 from rocelab.scenario import Scenario
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rocelab.plot import region, slowdown, timeline
+from rocelab.plot import congestion_region, slowdown, timeline
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -50,7 +50,7 @@ class Plots:
 
     def region(self, time_us: float) -> Figure:
         """The congestion region of RCM at a moment, on the network; needs ``port-state`` probes."""
-        return region.region(self._result, time_us)
+        return congestion_region.region(self._result, time_us)
 
     def series(
         self,

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rocelab.catalogue import probe_kinds
+from rocelab.io.names import file_name
 from rocelab.plot.slowdown import fct, tags
 from rocelab.plot.style import named, save
 from rocelab.plot.timeline import pauses, series
-from rocelab.untrusted import file_name
 
 if TYPE_CHECKING:
     from rocelab.result import Result

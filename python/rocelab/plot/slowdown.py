@@ -6,9 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rocelab import quantity
+from rocelab import _format
+from rocelab._percentile import percentile
+from rocelab._text import printable
 from rocelab.errors import ResultError
-from rocelab.percentile import percentile
 from rocelab.plot.style import (
     caveats,
     figure,
@@ -20,7 +21,6 @@ from rocelab.plot.style import (
     title,
     unfinished,
 )
-from rocelab.untrusted import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +38,7 @@ PERCENTILES = (50, 95, 99)
 NEAREST_RANK: Mapping[int, int] = {95: 20, 99: 100}
 """Of fewer values than these, the percentile by nearest rank is the largest."""
 SCRIPT_RANK: Mapping[int, int] = {95: 21, 99: 101}
-"""The same of the index int(n p) of n sorted values, as in :mod:`rocelab.fct`."""
+"""The same of the index int(n p) of n sorted values, as in :mod:`rocelab.hpcc.fct`."""
 
 _LONGEST_TAG = 24
 """Letters of a tag below a panel; of longer ones the middle is left out."""
@@ -90,7 +90,7 @@ def by_size(
     sizes = {entry["upper_bytes"] for _, bins in lists for entry in bins}
     if len(sizes) == 1:
         spots = [(name, {0: [one[f"p{p}"] for p in PERCENTILES]}) for name, (one,) in lists]
-        return _at_places([quantity.size(sizes.pop())], spots, notes, "Flow size")
+        return _at_places([_format.size(sizes.pop())], spots, notes, "Flow size")
     with style():
         if len(lists) == 1:
             ((_, bins),) = lists
@@ -308,7 +308,7 @@ def log_sizes(axes: Axes) -> None:
     axes.set_xscale("log")
     lines: Any = axes.lines
     sizes = sorted({float(size) for line in lines for size in line.get_xdata() if size > 0})
-    if len(sizes) > 1 and quantity.size(sizes[0]) == quantity.size(sizes[-1]):
+    if len(sizes) > 1 and _format.size(sizes[0]) == _format.size(sizes[-1]):
         # No label tells them apart: as wide as matplotlib makes an axis for a single size.
         axes.set_xlim(sizes[0] / 10, sizes[-1] * 10)
     low, high = axes.get_xlim()
@@ -329,7 +329,7 @@ def log_sizes(axes: Axes) -> None:
 def _size_tick(nbytes: float, _: object) -> str:
     """What stands at a tick of so many bytes."""
     # A function with a name, as pictures with others cannot be pickled.
-    return quantity.size(nbytes)
+    return _format.size(nbytes)
 
 
 def _in_view(subs: Sequence[float], low: float, high: float) -> int:
@@ -343,7 +343,7 @@ def _named_sizes(axes: Axes, sizes: Sequence[float]) -> list[float]:
     low, high = axes.get_xlim()
     letters = AXIS_LETTERS / math.log(high / low)
     places = [math.log(size / low) * letters for size in sizes]
-    return [sizes[at] for at in with_room([*map(quantity.size, sizes)], places)]
+    return [sizes[at] for at in with_room([*map(_format.size, sizes)], places)]
 
 
 def log_slowdown(axes: Axes) -> None:

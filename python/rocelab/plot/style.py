@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from urllib.parse import unquote
 
+from rocelab._text import printable
 from rocelab.errors import ResultError
-from rocelab.store import put
-from rocelab.untrusted import printable
+from rocelab.io.files import put
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -158,7 +158,7 @@ def figure(
 
     ``notes`` stand below the panels, which they do not make smaller.
     """
-    from rocelab.plot.picture import Picture
+    from rocelab.plot.figure import Picture
 
     height = height_in or HEIGHT_IN * (1 if rows == 1 else 0.4 + 0.55 * rows)
     drawn = Picture(figsize=(WIDTH_IN, height), layout="constrained")

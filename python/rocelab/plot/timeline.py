@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
-from rocelab import quantity
+from rocelab import _format
+from rocelab._format import picoseconds
 from rocelab.catalogue import probe_kinds
 from rocelab.errors import ResultError
 from rocelab.plot.style import (
@@ -26,7 +27,6 @@ from rocelab.plot.style import (
     title,
     y_label,
 )
-from rocelab.quantity import picoseconds
 
 if TYPE_CHECKING:
     import polars as pl
@@ -370,7 +370,7 @@ def _curves(
 
     alone = len(names) == 1
     one_panel = alone or len(places) == 1
-    value_unit, value_scale = quantity.unit(unit, max(line.peak for line in lines))
+    value_unit, value_scale = _format.unit(unit, max(line.peak for line in lines))
     clock = _clock(begin_ps, max(int(line.time_ps[-1]) for line in lines))
     with style():
         drawn, panels = figure(rows=1 if one_panel else len(places), notes=notes)

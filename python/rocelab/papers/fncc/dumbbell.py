@@ -9,7 +9,7 @@ from typing import Any
 
 from rocelab.papers import setups, verdict
 from rocelab.papers.fncc.schemes import COMMON, DELAY, FOUR, SCHEMES, TABLE, THREE
-from rocelab.papers.measure import (
+from rocelab.papers.measurements import (
     MS,
     bars,
     busy_percent,
@@ -27,8 +27,8 @@ from rocelab.papers.measure import (
     settled,
 )
 from rocelab.papers.model import Claim, Figure, Line, Panel, Reading, Runs
-from rocelab.samples import within
 from rocelab.scenario import Scenario
+from rocelab.series import within
 
 _JOIN_US = 300.0
 """When the second flow joins, section 5.1."""

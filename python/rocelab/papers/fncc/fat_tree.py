@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from rocelab import quantity
+from rocelab import _format
 from rocelab.papers import by_load, by_size, seeds, setups, verdict
 from rocelab.papers.fncc.schemes import COMMON, DELAY, SCHEMES, THREE
 from rocelab.papers.model import Claim, Figure
@@ -103,7 +103,7 @@ def _largest_changes(
     return [
         Claim(
             f"against-{other.lower()}",
-            f"{statistic} slowdown of flows above {quantity.size(above)} against {other}",
+            f"{statistic} slowdown of flows above {_format.size(above)} against {other}",
             f"up to {-percent} % lower",
             verdict.up_to(
                 by_size.at_sizes("FNCC", statistic, above),

@@ -6,10 +6,10 @@ from functools import partial
 
 from rocelab.papers import setups, verdict
 from rocelab.papers.hiercc.setup import FIFTH, FORMS, SCHEMES, network, on_wire_kb
-from rocelab.papers.measure import MS, each, gbps, lines, peak, queue_kb, single
+from rocelab.papers.measurements import MS, each, gbps, lines, peak, queue_kb, single
 from rocelab.papers.model import Claim, Figure, Panel, Reading, Runs
-from rocelab.samples import within
 from rocelab.scenario import Scenario
+from rocelab.series import within
 
 _ROUNDS_MS = (1.0, 3.0)
 

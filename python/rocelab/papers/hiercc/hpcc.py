@@ -10,10 +10,10 @@ import polars as pl
 
 from rocelab.papers import setups, verdict
 from rocelab.papers.hiercc.setup import INT_B, SCHEMES, hpcc_rtt_us, network, on_wire_kb
-from rocelab.papers.measure import gbps, lines, over_us, peak, queue_kb
+from rocelab.papers.measurements import gbps, lines, over_us, peak, queue_kb
 from rocelab.papers.model import Claim, Figure, Line, Panel, Points, Reading, Runs
-from rocelab.samples import series, within
 from rocelab.scenario import Scenario
+from rocelab.series import series, within
 
 _DELAYS = {"12 us": "1us", "6 us": "0.5us"}
 """Delays of the links by the round trip that they make."""

@@ -8,7 +8,7 @@ from functools import partial
 import polars as pl
 
 from rocelab.papers import by_load, setups, verdict
-from rocelab.papers.measure import bars
+from rocelab.papers.measurements import bars
 from rocelab.papers.mercury.schemes import NINE, NS3, OTHERS, SCHEMES, SMALL, xoff
 from rocelab.papers.model import Claim, Figure, Panel, Reading, Runs, Value
 from rocelab.scenario import Scenario

@@ -6,21 +6,11 @@ from collections.abc import Callable
 from functools import partial
 
 from rocelab.papers import setups, verdict
-from rocelab.papers.measure import (
-    MS,
-    each,
-    first,
-    gbps,
-    lines,
-    of,
-    over_us,
-    peak,
-    queue_kb,
-)
+from rocelab.papers.measurements import MS, each, first, gbps, lines, of, over_us, peak, queue_kb
 from rocelab.papers.mercury.schemes import FIVE, FOUR, OTHERS, SCHEMES, SEVEN, SIX, SMALL, xoff
 from rocelab.papers.model import Claim, Figure, Line, Panel, Reading, Runs
-from rocelab.samples import Samples, series, within
 from rocelab.scenario import Scenario
+from rocelab.series import Samples, series, within
 
 _BURST_US = 3000.0
 _F1 = 0

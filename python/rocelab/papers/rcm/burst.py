@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from rocelab.papers import seeds, setups, verdict
-from rocelab.papers.measure import mean, single
+from rocelab.papers.measurements import mean, single
 from rocelab.papers.model import Claim, Figure, Line, Panel, Reading, Runs
 from rocelab.papers.rcm.setup import COMPARED, RATE, custom, in_span, scenario, throughput
 from rocelab.scenario import Scenario

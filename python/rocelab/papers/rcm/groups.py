@@ -9,11 +9,11 @@ from functools import partial
 import polars as pl
 
 from rocelab.papers import by_load, setups, verdict
-from rocelab.papers.measure import bars, warmed_up
+from rocelab.papers.measurements import bars, warmed_up
 from rocelab.papers.model import Claim, Figure, Panel, Reading, Runs, Value
 from rocelab.papers.rcm.setup import COMPARED, DELAY, RATE, scenario
-from rocelab.samples import US
 from rocelab.scenario import Scenario
+from rocelab.series import US
 
 _WORKLOADS = ("Enterprise", "DataMining")
 

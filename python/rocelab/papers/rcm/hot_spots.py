@@ -8,13 +8,13 @@ from functools import partial
 
 import polars as pl
 
-from rocelab import quantity
+from rocelab import _format
 from rocelab.papers import by_load, setups, verdict
 from rocelab.papers.model import Claim, Figure, Reading, Runs, Value
 from rocelab.papers.rcm.setup import COMPARED, DELAY, RATE, scenario
 from rocelab.result import Result
-from rocelab.samples import US
 from rocelab.scenario import Scenario
+from rocelab.series import US
 
 _SIZES = [[32_000, 0.0], [96_000, 1.0]]
 _HOT = "hot"
@@ -42,7 +42,7 @@ def _hot_spot(quick: bool, _workload: str, percent: int, seed: int, scheme: str)
 
 def _late(run: Result) -> tuple[float, float]:
     """The last three quarters of the time in which messages arrive, in ps."""
-    end_ps = quantity.picoseconds(run.scenario.to_dict()["traffic"][0]["duration"])
+    end_ps = _format.picoseconds(run.scenario.to_dict()["traffic"][0]["duration"])
     return end_ps / 4, end_ps
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import polars as pl
 
 from rocelab.papers import seeds
-from rocelab.papers.measure import mean
+from rocelab.papers.measurements import mean
 from rocelab.papers.model import Reading, Runs
-from rocelab.samples import US, Samples
 from rocelab.scenario import Scenario
+from rocelab.series import US, Samples
 
 _SCHEMES: Mapping[str, dict[str, Any]] = {
     "PFC alone": {"name": "none"},

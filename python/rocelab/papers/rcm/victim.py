@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rocelab.papers import seeds, setups, verdict
-from rocelab.papers.measure import bars
+from rocelab.papers.measurements import bars
 from rocelab.papers.model import Claim, Figure, Panel, Reading
 from rocelab.papers.rcm.setup import COMPARED, RATE, custom, in_span, scenario
 from rocelab.scenario import Scenario

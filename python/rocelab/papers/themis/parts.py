@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rocelab.papers import seeds, verdict
-from rocelab.papers.measure import bars
+from rocelab.papers.measurements import bars
 from rocelab.papers.model import Claim, Figure, Panel, Reading
 from rocelab.papers.themis.setup import LABELS, PROTOTYPE, TOPOLOGY, of_scheme
 from rocelab.scenario import Scenario

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from rocelab.papers import by_load, verdict
-from rocelab.papers.measure import warmed_up
+from rocelab.papers.measurements import warmed_up
 from rocelab.papers.model import Claim, Figure, Reading, Runs
 from rocelab.papers.themis.setup import LABELS, PROTOTYPE, TAGS, THREE, TOPOLOGY
 from rocelab.result import Result

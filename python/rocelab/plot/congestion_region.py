@@ -10,7 +10,7 @@ import polars as pl
 
 from rocelab.errors import ResultError
 from rocelab.plot.style import COLOURS, caveats, figure, style
-from rocelab.samples import US
+from rocelab.series import US
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,9 +8,9 @@ from functools import cached_property
 from itertools import product
 
 from rocelab import _toml
+from rocelab._format import parse
 from rocelab.errors import ConfigError
-from rocelab.quantity import parse
-from rocelab.untrusted import bounded, escaped
+from rocelab.io.names import bounded, escaped
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ from typing import TypeVar
 
 import polars as pl
 
-from rocelab import quantity
+from rocelab import _format
 from rocelab.papers.model import Line, Panel, Points, Reading, Runs, Value
 from rocelab.result import Result
-from rocelab.samples import US, Samples, series, within
+from rocelab.series import US, Samples, series, within
 
 T = TypeVar("T")
 
@@ -179,8 +179,8 @@ def _over(
 def _ticks(run: Result, name: str) -> list[int]:
     """The instants at which the probe ``name`` looked."""
     probe = run.probes[name]
-    step, begin = (quantity.picoseconds(probe[key]) for key in ("interval", "start"))
+    step, begin = (_format.picoseconds(probe[key]) for key in ("interval", "start"))
     end = run.summary["simulated_ns"] * 1000
     if "end" in probe:
-        end = min(end, quantity.picoseconds(probe["end"]))
+        end = min(end, _format.picoseconds(probe["end"]))
     return list(range(begin, end + 1, step))

@@ -1,4 +1,4 @@
-"""``rocelab run`` and ``rocelab validate``."""
+"""``rocelab run``."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from rocelab.cli.options import (
     Threads,
     load_scenario,
 )
-from rocelab.cli.telling import check_doubts, hush, interrupted, show_toml, tell
+from rocelab.cli.output import check_doubts, hush, interrupted, tell
 from rocelab.errors import Interrupted, RecordingError
-from rocelab.saving import reserved
+from rocelab.io.files import scratch_beside
+from rocelab.io.save import reserved
+from rocelab.signals import stoppable
 from rocelab.simulate import run as simulate
-from rocelab.stopping import stoppable
-from rocelab.store import scratch_beside
 
 
 def run(
@@ -72,13 +72,3 @@ def run(
     if lost is not None:
         raise lost
     check_doubts(result.doubts, strict=strict, told=not quiet)
-
-
-def validate(scenario: ScenarioFile, settings: Settings = None) -> None:
-    """Check a scenario without running it.
-
-    It is printed complete, with every default filled in.
-    """
-    loaded = load_scenario(scenario, settings)
-    loaded.validate()
-    show_toml(loaded.to_toml())

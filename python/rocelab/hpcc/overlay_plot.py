@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rocelab.errors import ResultError
-from rocelab.hpcc import Experiment
+from rocelab.hpcc.experiment import Experiment
+from rocelab.io.read import open_regular
 from rocelab.plot.style import COLOURS, figure, save, style
-from rocelab.samples import Samples, series
 from rocelab.scenario import Scenario
+from rocelab.series import Samples, series
 from rocelab.simulate import run
-from rocelab.untrusted import open_regular
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,15 +11,15 @@ from contextlib import ExitStack, contextmanager
 from os import PathLike
 from pathlib import Path
 
-from rocelab import _rocelab, memory
+from rocelab import _memory, _rocelab
 from rocelab.errors import ConfigError, Interrupted, RecordingError
-from rocelab.placing import locked, remove_left_files
+from rocelab.io.files import check_file, is_no_file, refusals, scratch_beside
+from rocelab.io.locks import locked, remove_left_files
+from rocelab.io.read import leads_out
 from rocelab.result import Result
 from rocelab.scenario import Scenario, as_letters, scenario_of
+from rocelab.signals import held_back
 from rocelab.simulate import Progress, check_threads, run_raw
-from rocelab.stopping import held_back
-from rocelab.store import check_file, is_no_file, refusals, scratch_beside
-from rocelab.untrusted import leads_out
 
 _KEYS = {
     "run.stop": "SIMULATOR_STOP_TIME",
@@ -255,7 +255,7 @@ class Experiment:
         self._check_outputs(into)
         threads = check_threads(threads)
         with self._said_of_the_files(settings):
-            memory.check(scenario, "run")
+            _memory.check(scenario, "run")
             raw, interrupted = run_raw(
                 scenario,
                 threads=threads,

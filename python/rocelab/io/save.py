@@ -11,24 +11,54 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rocelab.errors import ResultError
-from rocelab.integrity import SUMMARY, is_whole
-from rocelab.placing import (
-    install,
-    is_empty,
-    left_in,
-    leftovers,
-    locked,
-    make_temporary,
-    remove_left_files,
-    replace,
-    sync,
-    was_left,
-)
-from rocelab.stopping import held_back
-from rocelab.store import OWN, PARTS, SERIES, TRACES, check_target, refusals, target_of, write_all
+from rocelab.io.checksums import is_whole
+from rocelab.io.files import check_room, refusals, sync
+from rocelab.io.layout import OWN, PARTS, SERIES, SUMMARY, TRACES
+from rocelab.io.locks import left_in, leftovers, locked, remove_left_files, was_left
+from rocelab.io.rename import install, is_empty, make_temporary, replace
+from rocelab.io.write import write_all
+from rocelab.signals import held_back
 
 if TYPE_CHECKING:
     from rocelab.result import Result
+
+
+def check_target(directory: Path, *, force: bool) -> None:
+    """Raises :class:`ResultError` where ``save`` would refuse ``directory``; leaves nothing."""
+    with refusals(directory):
+        check_room(directory, target_of(directory, force=force))
+
+
+def target_of(directory: Path, *, force: bool) -> Path:
+    """The place that ``directory`` stands for, links followed, if a result may take it.
+
+    Raises :class:`ResultError` where it may not.
+    """
+    target = Path(os.path.realpath(directory))
+    if not target.is_dir():
+        if target.exists() or directory.is_symlink():
+            raise ResultError(f"{directory}: exists and is not a directory")
+        return target
+    if any(target.iterdir()):
+        if not (target / SUMMARY).is_file():
+            raise ResultError(
+                f"{directory}: exists and is not a result of rocelab",
+                hint="choose another directory",
+            )
+        if not force:
+            raise ResultError(
+                f"{directory}: a result is there already",
+                hint="--force, in Python force=True, replaces it; or choose another directory",
+            )
+    # A directory takes its place, and these two can not be moved out of the way.
+    here = Path(os.path.realpath(os.curdir))
+    for found, what in (
+        (here.is_relative_to(target), "the current directory, or it holds that"),
+        (os.path.ismount(target), "a mount point"),
+    ):
+        if found:
+            raise ResultError(f"{directory}: is {what}", hint="choose a new directory in it")
+    return target
 
 
 def save(result: Result, directory: Path, *, force: bool) -> Path:

@@ -4,109 +4,28 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rocelab import grid, memory
-from rocelab.alike import told_once
+from rocelab import _memory
 from rocelab.errors import ConfigError
-from rocelab.grid import Axis, Combination
-from rocelab.scenario import Scenario, with_settings
-from rocelab.simulate import check_count, run_checked
+from rocelab.scenario import Scenario
+from rocelab.simulate import run_checked
+from rocelab.sweeps import grid
+from rocelab.sweeps.warnings import told_once
 from rocelab.table import Table
 
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
-    from rocelab.metrics import Metric
     from rocelab.result import Result
-    from rocelab.runner import Tick
-
-MOST_RUNS = 100_000
-"""Runs of a sweep: more would take their time before the first begins."""
+    from rocelab.sweeps.metrics import Metric
+    from rocelab.sweeps.parallel import Tick
+from rocelab.sweeps.plan import Case, Plan
 
 SHOWN = ("slowdown_mean", "slowdown_p99", "max_queue_bytes", "pause_frames")
 """The metrics that the command prints and draws unless others are named."""
-
-
-@dataclass(frozen=True)
-class Case:
-    """A run of a sweep."""
-
-    combination: Combination
-    seed: int
-    place: str
-    """Its result directory within that of the sweep."""
-
-
-class Plan:
-    """What a sweep runs."""
-
-    scenario: Scenario
-    """What stays the same."""
-    axes: Sequence[Axis]
-    seeds: Sequence[int]
-    cases: Sequence[Case]
-    """All runs: combinations in the order of the axes, of each all seeds."""
-
-    def __init__(self, scenario: Scenario, axes: Sequence[Axis], seeds: int) -> None:
-        """``seeds`` is how many, from the scenario's own on."""
-        grid.check_axes(axes)
-        count = check_count("seeds", seeds)
-        if not axes and count == 1:
-            raise ConfigError(
-                "a sweep of one run",
-                hint="vary a key with --over (over=), or the seed with --seeds",
-            )
-        runs = count * prod(len(axis.values) for axis in axes)
-        if runs > MOST_RUNS:
-            raise ConfigError(
-                f"{runs:,} runs are more than the {MOST_RUNS:,} that a sweep may have",
-                hint="take fewer seeds or values, or share them out among several sweeps",
-            )
-        self.scenario = scenario
-        self.axes = tuple(axes)
-        first = scenario.to_dict()["run"]["seed"]
-        self.seeds = range(first, first + count)
-        self.cases = [
-            Case(combination, seed, (Path("runs") / home / str(seed)).as_posix())
-            for combination in grid.combinations(axes)
-            for home in (grid.directory(axes, combination),)
-            for seed in self.seeds
-        ]
-
-    def scenario_of(self, case: Case) -> Scenario:
-        """The scenario of a run."""
-        pairs = zip(self.axes, case.combination, strict=True)
-        settings = [(axis.key, value.text) for axis, value in pairs]
-        return with_settings(self.scenario, (*settings, ("run.seed", str(case.seed))))
-
-    def checked(self, case: Case, at_a_time: int) -> tuple[Scenario, str | None]:
-        """The same, after all checks, and a warning if memory may not suffice.
-
-        So many of the runs go ``at_a_time``. An error names combination and seed.
-        """
-        try:
-            scenario = self.scenario_of(case)
-            # Of each seed, as who sends to whom may matter.
-            shortage = memory.shortage(scenario, "run", at_a_time)
-            scenario.checked.check()
-        except ConfigError as error:
-            named = [grid.name(self.axes, case.combination)] if self.axes else []
-            named += [f"seed {case.seed}"] if case.seed != self.seeds[0] else []
-            if not named:
-                raise
-            raise ConfigError(
-                f"{error.message}; with {', '.join(named)}",
-                file=error.file,
-                key=error.key,
-                line=error.line,
-                hint=error.hint,
-            ) from None
-        return scenario, shortage
 
 
 class Sweep:
@@ -134,7 +53,7 @@ class Sweep:
     @property
     def metrics(self) -> list[Metric]:
         """The numbers that the tables have of each run."""
-        from rocelab.metrics import METRICS, of_probes
+        from rocelab.sweeps.metrics import METRICS, of_probes
 
         series = [one for result in self.results for one in result.series.values()]
         return [*METRICS, *of_probes({one.name: one.unit for one in series})]
@@ -142,7 +61,7 @@ class Sweep:
     def _runs(self) -> pl.DataFrame:
         import polars as pl
 
-        from rocelab.store import open_result
+        from rocelab.io.open import open_result
 
         metrics = self.metrics
         numbers: dict[str, list[int | float | None]] = {one.name: [] for one in metrics}
@@ -168,7 +87,7 @@ class Sweep:
     def _statistics(self) -> pl.DataFrame:
         import polars as pl
 
-        from rocelab.confidence import interval
+        from rocelab.sweeps.confidence import interval
 
         runs = self.runs.to_polars()
         seeds = len(self.plan.seeds)
@@ -241,8 +160,8 @@ class Sweep:
         There is a line for each combination of the other keys; without numbers there are points by
         the values of the first key. Bars are 95 % confidence intervals.
         """
-        from rocelab.metrics import chosen
-        from rocelab.plot.swept import swept
+        from rocelab.plot.sweep_plot import swept
+        from rocelab.sweeps.metrics import chosen
 
         (one,) = chosen([metric], self.metrics)
         return swept(self, one)
@@ -254,18 +173,18 @@ class Sweep:
         are replaced if they have the place of one of these. Raises :class:`ResultError` where it
         cannot be written.
         """
-        from rocelab import sweep_store
+        from rocelab.sweeps import store
 
         place = Path(directory)
         results = {
             case.place: result for case, result in zip(self.plan.cases, self.results, strict=True)
         }
         wanted = ((home, result.scenario_toml) for home, result in results.items())
-        missing = sorted(sweep_store.missing(place, wanted, force=force))
-        sweep_store.write_plan(place, self.plan)
+        missing = sorted(store.missing(place, wanted, force=force))
+        store.write_plan(place, self.plan)
         for home in missing:
-            sweep_store.keep(results[home], place / home)
-        sweep_store.write_tables(place, self)
+            store.keep(results[home], place / home)
+        store.write_tables(place, self)
         return place
 
     def __repr__(self) -> str:
@@ -310,9 +229,9 @@ def run_plan(
     plan: Plan, *, out: Path | None, force: bool, jobs: int | None, progress: bool
 ) -> Sweep:
     """Makes all runs of ``plan`` that are not in ``out``, as :func:`sweep` does."""
-    from rocelab import sweep_store
-    from rocelab.runner import at_a_time, check_jobs, side_by_side
-    from rocelab.store import open_result
+    from rocelab.io.open import open_result
+    from rocelab.sweeps import store
+    from rocelab.sweeps.parallel import at_a_time, check_jobs, side_by_side
 
     check_jobs(jobs)
     # One after the other: networks may be large.
@@ -330,10 +249,10 @@ def run_plan(
             raise ConfigError("force= replaces runs of a directory", hint="say which: out=")
         places = {place for place, _ in wanted()}
     else:
-        places = sweep_store.missing(out, wanted(), force=force)
-        sweep_store.write_plan(out, plan)
+        places = store.missing(out, wanted(), force=force)
+        store.write_plan(out, plan)
     if shortages and places:
-        memory.warn(shortages[0])
+        _memory.warn(shortages[0])
     results: dict[str, Result] = {}
 
     def make(case: Case, tick: Tick) -> None:
@@ -341,7 +260,7 @@ def run_plan(
         if out is None:
             results[case.place] = result
         else:
-            sweep_store.keep(result, out / case.place)
+            store.keep(result, out / case.place)
 
     todo = [case for case in plan.cases if case.place in places]
     side_by_side(todo, make, jobs=jobs, progress=progress)
@@ -349,5 +268,5 @@ def run_plan(
         return Sweep(plan, [results[case.place] for case in plan.cases])
     opened = [open_result(out / case.place) for case in plan.cases]
     done = Sweep(plan, opened, found=len(plan.cases) - len(todo))
-    sweep_store.write_tables(out, done)
+    store.write_tables(out, done)
     return done

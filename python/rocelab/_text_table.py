@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rocelab.untrusted import printable
+from rocelab._text import printable
 
 
 def aligned(lines: Sequence[Sequence[str]], left: int) -> str:

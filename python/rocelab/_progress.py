@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
 
-from rocelab.quantity import count, duration
-from rocelab.untrusted import printable
+from rocelab._format import count, duration
+from rocelab._text import printable
 
 if TYPE_CHECKING:
     from rocelab.simulate import Progress

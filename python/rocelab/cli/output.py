@@ -10,11 +10,11 @@ from warnings import simplefilter
 
 import typer
 
+from rocelab._doubts import coverage
+from rocelab._format import count, counted, duration, size
+from rocelab._text import json_text, printable, printable_lines
 from rocelab.cli import FAILED, INTERRUPTED
-from rocelab.doubts import coverage
 from rocelab.errors import MemoryShortage
-from rocelab.quantity import count, counted, duration, size
-from rocelab.untrusted import json_text, printable, printable_lines
 
 if TYPE_CHECKING:
     from rocelab.result import Result

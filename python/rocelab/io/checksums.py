@@ -22,18 +22,16 @@ from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rocelab._memory import check_reading
 from rocelab.errors import ResultError, RocelabError
-from rocelab.memory import check_reading
-from rocelab.untrusted import leads_out, open_regular, read_bytes, read_rest
+from rocelab.io.layout import SUMMARY
+from rocelab.io.read import leads_out, open_regular, read_bytes, read_rest
 
 if TYPE_CHECKING:
     import polars as pl
 
-SUMMARY = "summary.json"
-"""The file that holds the checksums."""
-
 _LARGEST = 1 << 26
-"""Bytes of it."""
+"""Bytes of the summary."""
 
 _BYTES_PER_VALUE = 16
 """Memory for a value of a table, the largest of which is a text's."""

@@ -18,11 +18,12 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from rocelab._memory import check_reading
+from rocelab._percentile import percentile
 from rocelab.errors import ResultError
-from rocelab.memory import check_reading
-from rocelab.percentile import percentile
-from rocelab.store import open_result, refusals
-from rocelab.untrusted import open_regular
+from rocelab.io.files import refusals
+from rocelab.io.open import open_result
+from rocelab.io.read import open_regular
 
 GROUPS = 20
 PERCENTILES = (50, 95, 99)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rocelab._percentile import of_column
 from rocelab.errors import ConfigError
-from rocelab.percentile import of_column
 
 if TYPE_CHECKING:
     import polars as pl

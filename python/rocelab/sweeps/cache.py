@@ -1,6 +1,6 @@
-"""Runs side by side, and a cache that has each run made only once.
+"""A cache that has each run made only once.
 
-There a result is kept under a hash of its complete scenario and of the simulator.
+A result is kept under a hash of its complete scenario and of the simulator.
 """
 
 from __future__ import annotations
@@ -9,31 +9,21 @@ import hashlib
 import os
 import shutil
 import sys
-import threading
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
 
 from rocelab import _rocelab
+from rocelab._memory import check_runs
 from rocelab.errors import ConfigError, ResultError
-from rocelab.memory import check_runs
-from rocelab.placing import locked
-from rocelab.progress import runs_bar
+from rocelab.io.files import check_directory, refusals
+from rocelab.io.locks import locked
+from rocelab.io.open import check_files, open_quietly, open_result
+from rocelab.io.save import save, settle_all
 from rocelab.result import Result
-from rocelab.saving import save, settle_all
 from rocelab.scenario import Scenario
-from rocelab.simulate import Progress, check_count, run_checked
-from rocelab.stopping import held_back
-from rocelab.store import check_directory, check_files, open_quietly, open_result, refusals
-
-Name = TypeVar("Name", bound=Hashable)
-Tick = Callable[[Progress], None]
-"""What is told how far a run has come."""
-
-_TICK_S = 0.1
-"""How often Ctrl-C is looked at."""
+from rocelab.simulate import run_checked
+from rocelab.sweeps.parallel import Tick, at_a_time, check_jobs, side_by_side
 
 
 def default_cache() -> Path:
@@ -75,24 +65,6 @@ def run_all(
 
     side_by_side(list(missing), make, jobs=jobs, progress=progress)
     return {name: results[home] or open_result(home) for name, home in homes.items()}
-
-
-def check_jobs(jobs: int | None) -> None:
-    """Raises where so many runs cannot go at a time; None is one for each of :func:`processors`."""
-    if jobs is not None:
-        check_count("jobs", jobs)
-
-
-def at_a_time(jobs: int | None, runs: int) -> int:
-    """How many of so many ``runs`` go at a time."""
-    return min(jobs or processors(), runs)
-
-
-def processors() -> int:
-    """How many processors this process may use: not all, where a scheduler gave it some."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _cached(home: Path, scenario: Scenario) -> Result | None:
@@ -138,57 +110,6 @@ def _sound(home: Path, scenario: Scenario | None) -> Result:
         if result.scenario_toml != scenario.to_toml():
             raise ResultError(f"{home}: is the result of another scenario")
     return result
-
-
-def side_by_side(
-    names: Sequence[Name],
-    make: Callable[[Name, Tick], None],
-    *,
-    jobs: int | None = None,
-    progress: bool = False,
-) -> None:
-    """Calls ``make`` for each of ``names``, in ``jobs`` threads, which :func:`check_jobs` passed.
-
-    What ``make`` is given besides is to be told of its run's progress, and stops the run where
-    another one failed. On Ctrl-C all runs are stopped; what is being saved is saved to its end.
-    """
-    if not names:
-        return
-    import polars as pl  # noqa: F401 (before signals are held back)
-
-    stop = threading.Event()
-    with (
-        held_back() as signals,
-        runs_bar(len(names), shown=progress) as show,
-        ThreadPoolExecutor(jobs or processors()) as pool,
-    ):
-
-        def one(name: Name) -> None:
-            def tick(state: Progress) -> None:
-                if stop.is_set():
-                    raise _StoppedError
-                show(name, state.fraction)
-
-            make(name, tick)
-            show(name, 1.0)
-
-        try:
-            pending = {pool.submit(one, name) for name in names}
-            while pending:
-                if signals:
-                    raise KeyboardInterrupt
-                done, pending = wait(pending, _TICK_S, FIRST_COMPLETED)
-                for future in done:
-                    future.result()
-        except BaseException:
-            # The pool waits for its threads, each of which looks at this ten times a second.
-            stop.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-
-
-class _StoppedError(Exception):
-    """Another run failed, or the user has had enough."""
 
 
 def _key(scenario: Scenario) -> str:

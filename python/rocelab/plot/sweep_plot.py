@@ -6,10 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from rocelab import quantity
-from rocelab.doubts import coverage
+from rocelab import _format
+from rocelab._doubts import coverage
 from rocelab.errors import ResultError
-from rocelab.grid import Axis, Combination, Value, combinations
 from rocelab.plot.slowdown import AXIS_LETTERS, log_values, name_places, with_room
 from rocelab.plot.style import (
     HEADROOM,
@@ -22,14 +21,15 @@ from rocelab.plot.style import (
     title,
     y_label,
 )
+from rocelab.sweeps.grid import Axis, Combination, Value, combinations
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.transforms import Transform
 
-    from rocelab.metrics import Metric
     from rocelab.sweeps import Sweep
+    from rocelab.sweeps.metrics import Metric
 
 _WIDE = 10
 """From this quotient of the largest and the smallest on the x axis is logarithmic."""
@@ -65,7 +65,7 @@ def swept(sweep: Sweep, metric: Metric) -> Figure:
     }
     if not known:
         raise ResultError(f"no {metric.name} to draw: each combination has a run without it")
-    unit, scale = quantity.unit(metric.unit, max(mean for mean, _ in known.values()))
+    unit, scale = _format.unit(metric.unit, max(mean for mean, _ in known.values()))
     varied = _across(axes)
     places = varied.numbers
     panels = _panels(axes, varied, known, scale)

@@ -14,22 +14,17 @@ from typing import TYPE_CHECKING, Any
 
 from rocelab import __version__
 from rocelab.errors import ResultError
-from rocelab.runner import open_sound, simulator, told_again
-from rocelab.saving import save, settle
-from rocelab.store import (
-    SWEEP,
-    check_directory,
-    check_target,
-    put,
-    refusals,
-    to_json,
-    to_parquet,
-)
-from rocelab.untrusted import read_text
+from rocelab.io.files import check_directory, put, refusals, to_json
+from rocelab.io.layout import SWEEP
+from rocelab.io.read import read_text
+from rocelab.io.save import check_target, save, settle
+from rocelab.io.write import to_parquet
+from rocelab.sweeps.cache import open_sound, simulator, told_again
 
 if TYPE_CHECKING:
     from rocelab.result import Result
-    from rocelab.sweeps import Plan, Sweep
+    from rocelab.sweeps import Sweep
+    from rocelab.sweeps.plan import Plan
 
 SCHEMA_VERSION = 1
 """The layout of a sweep's directory."""

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
-from rocelab.doubts import coverage
+from rocelab._doubts import coverage
+from rocelab._text_table import markdown
 from rocelab.errors import ConfigError, ResultError
-from rocelab.fct import read_lines, rows
-from rocelab.hpcc import Experiment
-from rocelab.store import refusals
-from rocelab.text_table import markdown
+from rocelab.hpcc.experiment import Experiment
+from rocelab.hpcc.fct import read_lines, rows
+from rocelab.io.files import refusals
 
 Flow = tuple[str, ...]
 """Addresses, ports, size and start of a flow: what it is known by in ``fct.txt``."""

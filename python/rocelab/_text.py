@@ -1,0 +1,33 @@
+"""Text of unknown origin, fit for a terminal."""
+
+from __future__ import annotations
+
+import json
+
+from rocelab import _rocelab
+
+MOST_SHOWN = 200
+"""Characters of a name or another value that are shown."""
+
+_UNLIMITED = 1 << 31
+
+
+def printable(text: str, most: int = MOST_SHOWN) -> str:
+    r"""``text`` as a line of at most ``most`` characters, fit for a terminal.
+
+    Control characters, escape sequences, characters that have no width and those that change the
+    direction of text become escapes such as ``\u{202e}``. Of longer text the middle is left out.
+    """
+    # Half of a surrogate pair is no character.
+    return _rocelab.printable(text.encode(errors="backslashreplace").decode(), most)
+
+
+def printable_lines(text: str) -> str:
+    """``text`` fit for a terminal, of any length and with its line ends."""
+    return "\n".join(printable(line, _UNLIMITED) for line in text.split("\n"))
+
+
+def json_text(data: object) -> str:
+    """``data`` as JSON that people can read, with escapes for what no terminal should be sent."""
+    text = json.dumps(data, indent=2, ensure_ascii=False)
+    return text if printable_lines(text) == text else json.dumps(data, indent=2)

@@ -1,0 +1,1 @@
+"""Files: writing whole ones, and saving and opening results."""

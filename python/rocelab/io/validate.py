@@ -1,0 +1,213 @@
+"""What a summary may hold, whoever wrote it: text and numbers within limits."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NoReturn
+
+from rocelab._doubts import UNFINISHED
+from rocelab._format import parse
+from rocelab.catalogue import probe_kinds
+from rocelab.errors import ResultError
+from rocelab.io.layout import TRACE_COLUMNS
+from rocelab.io.names import file_name
+from rocelab.result import probes_of
+
+_LONGEST_NAME = 200
+"""Bytes of a name, as of a scenario, a scheme or a column."""
+_LONGEST_TEXT = 4000
+"""Bytes of other text: warnings and caveats."""
+_TEXTS = ("warnings", "caveat")
+"""Keys of a summary whose text is no name."""
+_LARGEST = 1 << 64
+"""Whole numbers are below."""
+_DEEPEST = 8
+"""Lists and tables within each other."""
+
+
+def no_constant(word: str) -> NoReturn:
+    """What a reader of JSON is to do about ``NaN`` and ``Infinity``, which are no JSON."""
+    raise ValueError(f"{word} is not a number")
+
+
+def check_values(path: Path, data: object) -> None:
+    """Raises :class:`ResultError` where a text or number in ``data``, read from ``path``, is odd.
+
+    Numbers are finite and below 2^64. Text has no half of a surrogate pair; names, which all text
+    but warnings and caveats is, have at most 200 bytes.
+    """
+    _check(path, data, "", _LONGEST_NAME, 0)
+
+
+def _check(path: Path, data: object, place: str, longest: int, depth: int) -> None:
+    where = f"{path}: damaged: {f'{place}: ' if place else ''}"
+    if depth > _DEEPEST:
+        raise ResultError(f"{where}lists and tables are nested too deep")
+    match data:
+        case str():
+            try:
+                size = len(data.encode())
+            except UnicodeEncodeError as error:
+                raise ResultError(f"{where}{data[error.start]!r} is no character") from None
+            if size > longest:
+                raise ResultError(f"{where}has {size} bytes; the most is {longest}")
+        case bool() | None:
+            pass
+        case int() if abs(data) >= _LARGEST:
+            raise ResultError(f"{where}is larger than any number here")
+        case float() if not math.isfinite(data):
+            raise ResultError(f"{where}is not a finite number")
+        case list():
+            for number, value in enumerate(data):
+                _check(path, value, _step(place, str(number)), longest, depth + 1)
+        case dict():
+            for key, value in data.items():
+                _check(path, key, place, _LONGEST_NAME, depth + 1)
+                most = _LONGEST_TEXT if not place and key in _TEXTS else longest
+                _check(path, value, _step(place, key), most, depth + 1)
+
+
+def _step(place: str, name: str) -> str:
+    return f"{place}.{name}" if place else name
+
+
+_SUMMARY_KEYS: dict[str, type | tuple[type, ...]] = {
+    "name": str,
+    "scheme": str,
+    "preset": str,
+    "caveat": (str, type(None)),
+    "seed": int,
+    "partial": bool,
+    "hosts": int,
+    "simulated_ns": int,
+    "flows": int,
+    "flows_done": int,
+    "slowdown": dict,
+    "unfairness": (int, float, type(None)),
+    "pause_frames": int,
+    "paused_ns": int,
+    "drops": int,
+    "lossless_drops": int,
+    "lost_packets": int,
+    "out_of_order_packets": int,
+    "max_queue_bytes": int,
+    "counters": dict,
+    "digest": str,
+    "series": list,
+    "traces": list,
+    "warnings": list,
+    "warning_kinds": list,
+    "unfinished": dict,
+}
+
+_SERIES_KEYS = {"name": str, "kind": str, "unit": str, "column": str, "rows": int}
+
+_WARNING_KEYS = {"kind": str, "casts_doubt": bool}
+
+_TRACE_KEYS = {"name": str, "rows": int, "start_ps": int, "end_ps": int}
+
+_BIN_KEYS = dict.fromkeys(("upper_bytes", "flows", "p50", "p95", "p99"), (int, float))
+"""What is looked at here of a summary, of a series, warning, trace or bin of slowdowns in it."""
+
+_PROBE_KEYS = {"name": str, "kind": str, "start": str, "interval": str}
+"""What is looked at of a probe of the scenario."""
+
+
+def check_summary(path: Path, summary: dict[str, Any]) -> None:
+    """Raises :class:`ResultError` where what is looked at of a summary is not as it should be."""
+    _check_keys(path, summary, _SUMMARY_KEYS, "")
+    names: set[str] = set()
+    kinds = probe_kinds() if summary["series"] else []
+    for number, entry in enumerate(summary["series"]):
+        _check_keys(path, entry, _SERIES_KEYS, f"series.{number}")
+        if file_name(entry["name"]) != entry["name"] or entry["name"] in names:
+            raise ResultError(
+                f"{path}: damaged: series.{number}: no series can be called {entry['name']!r}"
+            )
+        names.add(entry["name"])
+        if entry["kind"] not in kinds:
+            raise ResultError(f"{path}: damaged: series.{number}: no probe is a {entry['kind']!r}")
+    for number, entry in enumerate(summary["traces"]):
+        _check_keys(path, entry, _TRACE_KEYS, f"traces.{number}")
+        if entry["name"] not in TRACE_COLUMNS:
+            raise ResultError(f"{path}: damaged: traces.{number}: no trace is {entry['name']!r}")
+    _check_keys(path, summary["slowdown"], {"bins": list}, "slowdown")
+    for number, entry in enumerate(summary["slowdown"]["bins"]):
+        _check_keys(path, entry, _BIN_KEYS, f"slowdown.bins.{number}")
+    if not all(isinstance(warning, str) for warning in summary["warnings"]):
+        raise ResultError(f"{path}: damaged: warnings: not all are text")
+    for number, entry in enumerate(summary["warning_kinds"]):
+        _check_keys(path, entry, _WARNING_KEYS, f"warning_kinds.{number}")
+    if len(summary["warning_kinds"]) != len(summary["warnings"]):
+        raise ResultError(f"{path}: damaged: warning_kinds: not one for each of warnings")
+    if not all(isinstance(count, int) for count in summary["unfinished"].values()):
+        raise ResultError(f"{path}: damaged: unfinished: not all are numbers")
+
+
+def add_kinds(summary: dict[str, Any]) -> None:
+    """Adds to the summary of an older version what that did not tell: the kinds of its warnings."""
+    warnings, left = summary.get("warnings"), 0
+    if not isinstance(warnings, list):
+        return
+    with suppress(KeyError, TypeError):
+        left = summary["flows"] - summary["flows_done"]
+    summary.setdefault("unfinished", {})
+    kinds = [_kind_of_older(str(text)) for text in warnings]
+    if left and UNFINISHED not in kinds:
+        told = f"{left} of {summary['flows']} flows are unfinished"
+        warnings.insert(0, f"{told}, and in no statistic of completion times")
+        kinds.insert(0, UNFINISHED)
+    summary["warning_kinds"] = [{"kind": kind, "casts_doubt": kind != ""} for kind in kinds]
+
+
+def _kind_of_older(text: str) -> str:
+    """The kind of an older version's warning, where it casts doubt on the numbers."""
+    words = {
+        " not done at ": UNFINISHED,
+        "no flow begins ": UNFINISHED,
+        "deadlock: ": "deadlock",
+        "PFC did not protect": "lossless-drops",
+    }
+    return next((kind for part, kind in words.items() if part in text), "")
+
+
+def check_probes(path: Path, scenario_toml: str, summary: Mapping[str, Any]) -> None:
+    """Raises :class:`ResultError` where the scenario lacks the probe of a series."""
+    try:
+        probes = probes_of(scenario_toml)
+    except ValueError as error:
+        raise ResultError(f"{path}: damaged: {error}") from None
+    for number, probe in enumerate(probes):
+        _check_keys(path, probe, _PROBE_KEYS, f"probe.{number}")
+        for key in ("start", "interval"):
+            if (parse(probe[key]) or (0, ""))[1] != "ps":
+                raise ResultError(
+                    f"{path}: damaged: probe.{number}: {key} cannot be {json.dumps(probe[key])}"
+                )
+    known = {probe["name"] for probe in probes}
+    for entry in summary["series"]:
+        if entry["name"] not in known:
+            raise ResultError(f"{path}: damaged: has no probe {entry['name']!r}")
+
+
+def _check_keys(
+    path: Path, data: object, keys: Mapping[str, type | tuple[type, ...]], place: str
+) -> None:
+    """Raises where ``data``, which stands at ``place`` in ``path``, lacks one of ``keys``."""
+    where = f"{place}: " if place else ""
+    if not isinstance(data, dict):
+        raise ResultError(f"{path}: damaged: {where}not a table")
+    missing = [key for key in keys if key not in data]
+    if missing:
+        raise ResultError(f"{path}: damaged: {where}has no {', '.join(missing)}")
+    for key, kind in keys.items():
+        # To Python alone a flag is a whole number.
+        fits = isinstance(data[key], kind) and (kind is bool or not isinstance(data[key], bool))
+        if not fits:
+            raise ResultError(
+                f"{path}: damaged: {where}{key} cannot be {json.dumps(data[key])[:40]}"
+            )

@@ -1,0 +1,90 @@
+"""Runs side by side, in threads."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from typing import TypeVar
+
+from rocelab._progress import runs_bar
+from rocelab.signals import held_back
+from rocelab.simulate import Progress, check_count
+
+Name = TypeVar("Name", bound=Hashable)
+
+Tick = Callable[[Progress], None]
+"""What is told how far a run has come."""
+
+_TICK_S = 0.1
+"""How often Ctrl-C is looked at."""
+
+
+def check_jobs(jobs: int | None) -> None:
+    """Raises where so many runs cannot go at a time; None is one for each of :func:`processors`."""
+    if jobs is not None:
+        check_count("jobs", jobs)
+
+
+def at_a_time(jobs: int | None, runs: int) -> int:
+    """How many of so many ``runs`` go at a time."""
+    return min(jobs or processors(), runs)
+
+
+def processors() -> int:
+    """How many processors this process may use: not all, where a scheduler gave it some."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def side_by_side(
+    names: Sequence[Name],
+    make: Callable[[Name, Tick], None],
+    *,
+    jobs: int | None = None,
+    progress: bool = False,
+) -> None:
+    """Calls ``make`` for each of ``names``, in ``jobs`` threads, which :func:`check_jobs` passed.
+
+    What ``make`` is given besides is to be told of its run's progress, and stops the run where
+    another one failed. On Ctrl-C all runs are stopped; what is being saved is saved to its end.
+    """
+    if not names:
+        return
+    import polars as pl  # noqa: F401 (before signals are held back)
+
+    stop = threading.Event()
+    with (
+        held_back() as signals,
+        runs_bar(len(names), shown=progress) as show,
+        ThreadPoolExecutor(jobs or processors()) as pool,
+    ):
+
+        def one(name: Name) -> None:
+            def tick(state: Progress) -> None:
+                if stop.is_set():
+                    raise _StoppedError
+                show(name, state.fraction)
+
+            make(name, tick)
+            show(name, 1.0)
+
+        try:
+            pending = {pool.submit(one, name) for name in names}
+            while pending:
+                if signals:
+                    raise KeyboardInterrupt
+                done, pending = wait(pending, _TICK_S, FIRST_COMPLETED)
+                for future in done:
+                    future.result()
+        except BaseException:
+            # The pool waits for its threads, each of which looks at this ten times a second.
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+class _StoppedError(Exception):
+    """Another run failed, or the user has had enough."""

@@ -1,0 +1,95 @@
+"""What a sweep runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+
+from rocelab import _memory
+from rocelab.errors import ConfigError
+from rocelab.scenario import Scenario, with_settings
+from rocelab.simulate import check_count
+from rocelab.sweeps import grid
+from rocelab.sweeps.grid import Axis, Combination
+
+MOST_RUNS = 100_000
+"""Runs of a sweep: more would take their time before the first begins."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A run of a sweep."""
+
+    combination: Combination
+    seed: int
+    place: str
+    """Its result directory within that of the sweep."""
+
+
+class Plan:
+    """What a sweep runs."""
+
+    scenario: Scenario
+    """What stays the same."""
+    axes: Sequence[Axis]
+    seeds: Sequence[int]
+    cases: Sequence[Case]
+    """All runs: combinations in the order of the axes, of each all seeds."""
+
+    def __init__(self, scenario: Scenario, axes: Sequence[Axis], seeds: int) -> None:
+        """``seeds`` is how many, from the scenario's own on."""
+        grid.check_axes(axes)
+        count = check_count("seeds", seeds)
+        if not axes and count == 1:
+            raise ConfigError(
+                "a sweep of one run",
+                hint="vary a key with --over (over=), or the seed with --seeds",
+            )
+        runs = count * prod(len(axis.values) for axis in axes)
+        if runs > MOST_RUNS:
+            raise ConfigError(
+                f"{runs:,} runs are more than the {MOST_RUNS:,} that a sweep may have",
+                hint="take fewer seeds or values, or share them out among several sweeps",
+            )
+        self.scenario = scenario
+        self.axes = tuple(axes)
+        first = scenario.to_dict()["run"]["seed"]
+        self.seeds = range(first, first + count)
+        self.cases = [
+            Case(combination, seed, (Path("runs") / home / str(seed)).as_posix())
+            for combination in grid.combinations(axes)
+            for home in (grid.directory(axes, combination),)
+            for seed in self.seeds
+        ]
+
+    def scenario_of(self, case: Case) -> Scenario:
+        """The scenario of a run."""
+        pairs = zip(self.axes, case.combination, strict=True)
+        settings = [(axis.key, value.text) for axis, value in pairs]
+        return with_settings(self.scenario, (*settings, ("run.seed", str(case.seed))))
+
+    def checked(self, case: Case, at_a_time: int) -> tuple[Scenario, str | None]:
+        """The same, after all checks, and a warning if memory may not suffice.
+
+        So many of the runs go ``at_a_time``. An error names combination and seed.
+        """
+        try:
+            scenario = self.scenario_of(case)
+            # Of each seed, as who sends to whom may matter.
+            shortage = _memory.shortage(scenario, "run", at_a_time)
+            scenario.checked.check()
+        except ConfigError as error:
+            named = [grid.name(self.axes, case.combination)] if self.axes else []
+            named += [f"seed {case.seed}"] if case.seed != self.seeds[0] else []
+            if not named:
+                raise
+            raise ConfigError(
+                f"{error.message}; with {', '.join(named)}",
+                file=error.file,
+                key=error.key,
+                line=error.line,
+                hint=error.hint,
+            ) from None
+        return scenario, shortage
