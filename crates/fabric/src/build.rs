@@ -2,14 +2,14 @@
 
 use crate::cioq::CioqSwitch;
 use crate::compat::mrg::Draws;
-use crate::context::Common;
-use crate::error::Refusal;
+use crate::context::RunContext;
+use crate::error::SetupError;
 use crate::host::Host;
-use crate::host::nic::{Nic, Scan};
+use crate::host::nic::{Nic, QpScan};
 use crate::mmu::Mmu;
 use crate::network::graph::LinkEnd;
 use crate::network::setup::{Cioq, Headroom, NodeKind, ProbeTargets, Setup, Threshold};
-use crate::observe::probe::{Clock, FlowProbes, PortProbes};
+use crate::observe::probe::{FlowProbes, PortProbes, ProbeClock};
 use crate::observe::recorder::Recorder;
 use crate::observe::spill::Batch;
 use crate::packet::{Packet, Scheme, Win};
@@ -113,19 +113,19 @@ impl<S: Scheme> Device for NodeDevice<S> {
 /// waits for the packet on the wire, is sent, and travels; the packet that the peer had just begun;
 /// what is on the cable then; and what has come and is not handled yet, as the switch has a latency
 /// for all but PFC frames. Pause frames of the other priorities may go first.
-fn headroom(end: &LinkEnd, setup: &Setup, longest_packet: u32) -> u64 {
+fn headroom(end: &LinkEnd, setup: &Setup, max_data_or_ack: u32) -> u64 {
     let frames = u64::from(setup.pfc.lossless.count_ones()) * u64::from(setup.wire.pfc_bytes());
     let on_the_way = end.rate.bytes_in(end.delay * 2 + setup.switch.latency).get() + 1;
-    3 * u64::from(longest_packet) + frames + on_the_way
+    3 * u64::from(max_data_or_ack) + frames + on_the_way
 }
 
 /// Probes by node: what they record, and of which of the node's ports or flows.
-type ByNode = BTreeMap<u32, Vec<(Clock, Vec<(u32, u32)>)>>;
+type ByNode = BTreeMap<u32, Vec<(ProbeClock, Vec<(u32, u32)>)>>;
 
-fn probes_by_node<S: Scheme>(setup: &Setup, common: &Common<S>) -> (ByNode, ByNode) {
+fn probes_by_node<S: Scheme>(setup: &Setup, common: &RunContext<S>) -> (ByNode, ByNode) {
     let (mut ports, mut flows) = (ByNode::new(), ByNode::new());
     for (number, probe) in setup.probes.iter().enumerate() {
-        let clock = Clock {
+        let clock = ProbeClock {
             probe: number as u32,
             kind: probe.kind,
             priority: probe.priority,
@@ -152,7 +152,7 @@ fn probes_by_node<S: Scheme>(setup: &Setup, common: &Common<S>) -> (ByNode, ByNo
                     let host = if at_receiver { row.dst } else { row.src };
                     let mut node = common.graph.hosts[host as usize];
                     if at_switch {
-                        let candidates = common.routes.candidates(node, row.dst, 0);
+                        let candidates = common.routes.next_hops(node, row.dst, 0);
                         let (ends, hash) = ((row.src, row.dst), common.hash(row, false));
                         let port = common.routes.ecmp(node, candidates, ends, hash);
                         node = common.graph.ports(node)[port.index()].peer;
@@ -172,15 +172,16 @@ fn probes_by_node<S: Scheme>(setup: &Setup, common: &Common<S>) -> (ByNode, ByNo
 /// Makes the nodes of a run.
 pub(crate) fn devices<S: Scheme>(
     setup: &Setup,
-    common: &Arc<Common<S>>,
-) -> Result<Vec<NodeDevice<S>>, Refusal> {
+    common: &Arc<RunContext<S>>,
+) -> Result<Vec<NodeDevice<S>>, SetupError> {
     let graph = &common.graph;
     let (mut port_probes, mut flow_probes) = probes_by_node(setup, common);
     let mut outgoing: Vec<Vec<u32>> = vec![Vec::new(); graph.hosts.len()];
-    let mut seats = vec![0; graph.hosts.len()];
+    let mut receiver_slots = vec![0; graph.hosts.len()];
     for (flow, row) in common.flows.iter().enumerate() {
         outgoing[row.src as usize].push(flow as u32);
-        seats[row.dst as usize] = seats[row.dst as usize].max(row.receiver_slot + 1);
+        receiver_slots[row.dst as usize] =
+            receiver_slots[row.dst as usize].max(row.receiver_slot + 1);
     }
     (0..graph.nodes() as u32)
         .map(|node| {
@@ -196,11 +197,11 @@ pub(crate) fn devices<S: Scheme>(
                         Vec::into_iter(ports)
                             .map(|port| {
                                 let scans = setup.quirks.scan_queue_pairs;
-                                Nic::new(port, scans.then(|| Box::new(Scan::new())))
+                                Nic::new(port, scans.then(|| Box::new(QpScan::new())))
                             })
                             .collect(),
                         S::host(&common.params, &host_facts(setup, common, node)),
-                        seats[host as usize],
+                        receiver_slots[host as usize],
                         std::mem::take(&mut outgoing[host as usize]),
                         probes,
                         FlowProbes::new(flow_probes.remove(&node).unwrap_or_default()),
@@ -214,7 +215,7 @@ pub(crate) fn devices<S: Scheme>(
         .collect()
 }
 
-fn host_facts<S: Scheme>(setup: &Setup, common: &Common<S>, node: u32) -> HostFacts {
+fn host_facts<S: Scheme>(setup: &Setup, common: &RunContext<S>, node: u32) -> HostFacts {
     HostFacts {
         node: NodeId::new(node),
         line_rate: common.graph.ports(node).iter().map(|end| end.rate).max().unwrap_or_default(),
@@ -224,7 +225,7 @@ fn host_facts<S: Scheme>(setup: &Setup, common: &Common<S>, node: u32) -> HostFa
     }
 }
 
-fn port<S: Scheme>(setup: &Setup, common: &Common<S>, end: &LinkEnd) -> Port {
+fn port<S: Scheme>(setup: &Setup, common: &RunContext<S>, end: &LinkEnd) -> Port {
     let latency =
         if common.graph.is_host(end.peer) { setup.host.latency } else { setup.switch.latency };
     let scheduler = Scheduler::new(setup.classes.strict, Arc::clone(&common.quanta));
@@ -237,11 +238,11 @@ fn port<S: Scheme>(setup: &Setup, common: &Common<S>, end: &LinkEnd) -> Port {
 
 fn switch<S: Scheme>(
     setup: &Setup,
-    common: &Arc<Common<S>>,
+    common: &Arc<RunContext<S>>,
     node: u32,
     ports: Vec<Port>,
     probes: PortProbes,
-) -> Result<NodeDevice<S>, Refusal> {
+) -> Result<NodeDevice<S>, SetupError> {
     let chassis = chassis(setup, common, node, ports, probes)?;
     Ok(match &setup.switch.cioq {
         Some(cioq) => NodeDevice::Cioq(Box::new(CioqSwitch::new(chassis, cioq))),
@@ -255,11 +256,11 @@ fn switch<S: Scheme>(
 /// What a switch has, whatever its architecture.
 fn chassis<S: Scheme>(
     setup: &Setup,
-    common: &Arc<Common<S>>,
+    common: &Arc<RunContext<S>>,
     node: u32,
     ports: Vec<Port>,
     probes: PortProbes,
-) -> Result<Chassis<S>, Refusal> {
+) -> Result<Chassis<S>, SetupError> {
     let red = red(setup, node, common.graph.ports(node));
     let (cp, cp_ports) = congestion_point(setup, common, node, &red)?;
     let mut chassis = Chassis {
@@ -274,7 +275,7 @@ fn chassis<S: Scheme>(
         effects: Vec::new(),
         views: Vec::new(),
         due: DepartureTimes::new(ports.len()),
-        here: common.routes.here(node, 0),
+        switch_row: common.routes.switch_row(node, 0),
         probes,
         recorder: Recorder::new(&setup.records, NodeId::new(node), ports.len()),
         drops_listed: Vec::new(),
@@ -306,10 +307,10 @@ type CongestionPoint<S> = (Option<<S as Scheme>::Cp>, Vec<<<S as Scheme>::Cp as 
 
 fn congestion_point<S: Scheme>(
     setup: &Setup,
-    common: &Common<S>,
+    common: &RunContext<S>,
     node: u32,
     red: &[Red],
-) -> Result<CongestionPoint<S>, Refusal> {
+) -> Result<CongestionPoint<S>, SetupError> {
     let (xoff, xon, resume_offset) = match setup.pfc.threshold {
         Threshold::Static { xoff, xon } => (xoff, xon, xoff - xon),
         Threshold::Dynamic { resume_offset, .. } => {
@@ -335,14 +336,14 @@ fn congestion_point<S: Scheme>(
         node: NodeId::new(node),
         tier: common.graph.tiers[node as usize],
         ports: &ports,
-        hosts: &common.places,
+        hosts: &common.host_locations,
         network_rtt: common.routes.network_rtt,
         packet_bytes: Bytes::new(u64::from(common.full_packet)),
         rates: &common.rates,
         seed: stream::seed(setup.seed, "switch", u64::from(node)),
     };
     S::check_switch(&common.params, &facts)
-        .map_err(|error| Refusal::Switch { node: facts.node, error })?;
+        .map_err(|error| SetupError::SwitchParams { node: facts.node, error })?;
     let cp = S::congestion_point(&common.params, &facts);
     let cp_ports = match &cp {
         Some(cp) => ports.iter().map(|facts| cp.port(&common.params, facts)).collect(),
@@ -352,14 +353,14 @@ fn congestion_point<S: Scheme>(
 }
 
 /// The limits of a switch's buffer, headroom included.
-fn mmu<S: Scheme>(setup: &Setup, common: &Common<S>, node: u32) -> Result<Mmu, Refusal> {
+fn mmu<S: Scheme>(setup: &Setup, common: &RunContext<S>, node: u32) -> Result<Mmu, SetupError> {
     let ends = common.graph.ports(node);
     let headroom: Vec<u64> = ends
         .iter()
         .map(|end| match setup.pfc.headroom {
             _ if !end.pfc => 0,
             Headroom::Fixed(given) => given.get(),
-            Headroom::Auto => headroom(end, setup, common.longest_packet),
+            Headroom::Auto => headroom(end, setup, common.max_data_or_ack),
             Headroom::CableBdp(times) => end.rate.bytes_in(end.delay).get() * u64::from(times),
         })
         .collect();
@@ -379,7 +380,7 @@ fn mmu<S: Scheme>(setup: &Setup, common: &Common<S>, node: u32) -> Result<Mmu, R
     }
     let needed = mmu.reserved_bytes();
     if setup.pfc.lossless != 0 && needed >= buffer && !setup.quirks.threshold_wraps {
-        return Err(Refusal::SmallBuffer { node: NodeId::new(node), needed });
+        return Err(SetupError::BufferTooSmall { node: NodeId::new(node), needed });
     }
     Ok(mmu)
 }
@@ -390,13 +391,13 @@ fn check_input_queues(
     cioq: &Cioq,
     headroom: &[u64],
     node: NodeId,
-) -> Result<(), Refusal> {
+) -> Result<(), SetupError> {
     let Threshold::Static { xoff, .. } = setup.pfc.threshold else {
         unreachable!("the scenario gives CIOQ switches fixed thresholds")
     };
     let needed = headroom.iter().max().map_or(0, |most| most + xoff.get());
     if setup.pfc.lossless != 0 && needed > cioq.input_queue.get() {
-        return Err(Refusal::SmallInputQueue { node, needed });
+        return Err(SetupError::InputQueueTooSmall { node, needed });
     }
     Ok(())
 }

@@ -1,16 +1,16 @@
 //! What all nodes of a run know and none changes.
 
 use crate::compat::{Clock, Quirks};
-use crate::error::Refusal;
-use crate::network::flow::{FlowRow, flow_rows};
+use crate::error::SetupError;
+use crate::network::flow::{FlowInfo, flow_rows};
 use crate::network::graph::{Graph, LinkEnd};
 use crate::network::host_locations;
 use crate::network::ideal::{PacketBytes, completion_time};
-use crate::network::partition::Groups;
+use crate::network::partition::RackGroups;
 use crate::network::setup::{ClassConfig, HostConfig, Paths, Setup};
 use crate::packet::{Address, Body, Packet, PacketKind, Scheme, blank};
-use crate::routing::{Routes, Sizes, flow_hash};
-use schemes::contract::{ClassSpec, Cp, HostPlace, LinkRates, PathFacts, QueueLimit, WireFacts};
+use crate::routing::{HopCosts, Routes, flow_hash};
+use schemes::contract::{ClassSpec, Cp, HostLocation, LinkRates, PathFacts, QueueLimit, WireFacts};
 use std::sync::Arc;
 use units::{Bytes, NodeId, Rate, Time, cancel};
 
@@ -20,16 +20,16 @@ const NEVER_PAUSED: u8 = 0;
 /// The queue of a host of the HPCC simulator where ACKs wait, whatever their priority on the wire.
 const QUEUE_OF_ACKS: u8 = 3;
 
-pub(crate) struct Common<S: Scheme> {
+pub(crate) struct RunContext<S: Scheme> {
     pub(crate) params: S::Params,
     pub(crate) graph: Graph,
-    pub(crate) groups: Groups,
+    pub(crate) groups: RackGroups,
     pub(crate) routes: Routes,
     /// By index among the hosts.
-    pub(crate) places: Vec<HostPlace>,
+    pub(crate) host_locations: Vec<HostLocation>,
     /// Those of all links.
     pub(crate) rates: LinkRates,
-    pub(crate) flows: Vec<FlowRow>,
+    pub(crate) flows: Vec<FlowInfo>,
     /// The priorities that have data, as a bit mask.
     pub(crate) data_priorities: u8,
     pub(crate) queue_limits: [QueueLimit; 8],
@@ -45,18 +45,18 @@ pub(crate) struct Common<S: Scheme> {
     pub(crate) symmetric: bool,
     pub(crate) quirks: Quirks,
     /// What is certain to come out the same may be left out.
-    pub(crate) short_ways: bool,
+    pub(crate) fast_paths: bool,
     /// Where hosts queue ACKs, if not in the priority that they have on the wire.
     pub(crate) ack_queue: Option<u8>,
     pub(crate) clock: Clock,
-    sizes: Sizes,
+    hop_costs: HopCosts,
     /// RED may mark data when it joins a queue, or when it leaves. Only data is ECN-capable.
     pub(crate) marks_at_enqueue: bool,
     pub(crate) marks_at_dequeue: bool,
     /// Wire bytes of a full data packet, an ACK, a PFC frame.
     pub(crate) full_packet: u32,
     /// Of data or ACKs none is longer: the first packet of a message says where its bytes go.
-    pub(crate) longest_packet: u32,
+    pub(crate) max_data_or_ack: u32,
     pub(crate) wire_facts: WireFacts,
     pub(crate) ack_size: u16,
     pub(crate) pfc_bytes: u16,
@@ -66,22 +66,22 @@ pub(crate) struct Common<S: Scheme> {
 }
 
 /// No packet but data and ACKs is larger, in bytes.
-const LARGEST_CONTROL: u32 = 2_048;
+const MAX_CONTROL: u32 = 2_048;
 
-impl<S: Scheme> Common<S> {
-    pub(crate) fn new(setup: &Setup, params: S::Params) -> Result<Common<S>, Refusal> {
-        let graph = Graph::new(&setup.nodes, &setup.cables, &setup.outages);
+impl<S: Scheme> RunContext<S> {
+    pub(crate) fn new(setup: &Setup, params: S::Params) -> Result<RunContext<S>, SetupError> {
+        let graph = Graph::new(&setup.nodes, &setup.links, &setup.outages);
         let (data_meta, ack_meta) = S::meta_bytes(&params);
         let full_packet = setup.wire.data_bytes(setup.payload, false, data_meta);
         let ack_size = setup.wire.ack_bytes(ack_meta);
-        let sizes = Sizes {
+        let hop_costs = HopCosts {
             data: u64::from(full_packet),
             ack: u64::from(ack_size),
             payload_only: setup.quirks.one_way_rtt.then_some(u64::from(setup.payload)),
             host_latency: setup.host.latency,
             switch_latency: setup.switch.latency,
         };
-        let routes = Routes::new(&graph, &sizes, setup.seed, &setup.quirks, setup.paths)?;
+        let routes = Routes::new(&graph, &hop_costs, setup.seed, &setup.quirks, setup.paths)?;
         let wire_facts = WireFacts {
             packet_bytes: Bytes::new(u64::from(full_packet)),
             ack_bytes: Bytes::new(u64::from(ack_size)),
@@ -92,13 +92,13 @@ impl<S: Scheme> Common<S> {
         for class in &own_classes {
             queue_limits[class.priority.index()] = class.limit;
         }
-        Ok(Common {
+        Ok(RunContext {
             flows: flow_rows(&graph, setup),
             data_priorities: setup.messages.iter().fold(0, |all, one| all | 1 << one.priority),
-            places: host_locations::of_hosts(&graph),
+            host_locations: host_locations::of_hosts(&graph),
             rates: LinkRates::new(graph.rates()),
             params,
-            groups: Groups::new(&graph),
+            groups: RackGroups::new(&graph),
             graph,
             routes,
             queue_limits,
@@ -111,7 +111,7 @@ impl<S: Scheme> Common<S> {
             payload: setup.payload,
             symmetric: setup.paths != Paths::FiveTuple || S::SYMMETRIC_PATHS,
             quirks: setup.quirks,
-            short_ways: !setup.by_the_book,
+            fast_paths: !setup.reference_mode,
             ack_queue: match (setup.quirks.acks_ignore_pause, setup.quirks.scan_queue_pairs) {
                 (true, _) => Some(NEVER_PAUSED),
                 (false, true) => Some(QUEUE_OF_ACKS),
@@ -122,11 +122,11 @@ impl<S: Scheme> Common<S> {
             } else {
                 Clock::Exact
             },
-            sizes,
+            hop_costs,
             marks_at_enqueue: setup.ecn.as_ref().is_some_and(|ecn| ecn.at_enqueue),
             marks_at_dequeue: setup.ecn.as_ref().is_some_and(|ecn| !ecn.at_enqueue),
             full_packet,
-            longest_packet: setup.wire.data_bytes(setup.payload, true, data_meta).max(ack_size),
+            max_data_or_ack: setup.wire.data_bytes(setup.payload, true, data_meta).max(ack_size),
             blank: Packet {
                 header: blank(PacketKind::Data, Address::default(), 0, 0),
                 body: Body::Meta(S::Meta::default()),
@@ -139,34 +139,31 @@ impl<S: Scheme> Common<S> {
     }
 
     /// Whether a message is between neighbours: hosts of a group with a hub.
-    pub(crate) fn is_neighbourly(&self, row: &FlowRow) -> bool {
+    pub(crate) fn is_same_rack(&self, row: &FlowInfo) -> bool {
         let [src, dst] = [row.src, row.dst].map(|host| self.graph.hosts[host as usize]);
-        self.groups.are_neighbours(src, dst)
+        self.groups.are_in_same_rack(src, dst)
     }
 
     /// The place of a host in its group.
-    pub(crate) fn place_in_group(&self, host: u32) -> usize {
-        self.groups.place(self.graph.hosts[host as usize])
+    pub(crate) fn index_in_group(&self, host: u32) -> usize {
+        self.groups.index(self.graph.hosts[host as usize])
     }
 
     /// No packet is larger, in bytes.
     #[inline]
-    pub(crate) fn largest_packet(&self) -> u64 {
-        u64::from(self.longest_packet.max(LARGEST_CONTROL))
+    pub(crate) fn max_packet(&self) -> u64 {
+        u64::from(self.max_data_or_ack.max(MAX_CONTROL))
     }
 
     /// Bytes of one of the scheme's control packets on the wire.
     pub(crate) fn control_size(&self, ctl: &S::Ctl) -> u16 {
         let bytes = self.wire.control_bytes(S::ctl_bytes(ctl));
-        assert!(
-            bytes <= LARGEST_CONTROL,
-            "a control packet of {bytes} B; allowed: {LARGEST_CONTROL}"
-        );
+        assert!(bytes <= MAX_CONTROL, "a control packet of {bytes} B; allowed: {MAX_CONTROL}");
         bytes as u16
     }
 
     /// A drop-tail class that something else uses, too.
-    pub(crate) fn taken_class(&self, lossless: u8) -> Option<u8> {
+    pub(crate) fn class_in_use(&self, lossless: u8) -> Option<u8> {
         (0..8).find(|&priority| {
             self.queue_limits[priority as usize] != QueueLimit::Lossless
                 && (lossless & 1 << priority != 0
@@ -177,7 +174,7 @@ impl<S: Scheme> Common<S> {
     }
 
     /// A class that nothing may go before, and something may.
-    pub(crate) fn late_class(&self) -> Option<u8> {
+    pub(crate) fn class_not_first(&self) -> Option<u8> {
         let acks = self.classes.ack.map_or(0, |priority| 1 << priority);
         let others = self.data_priorities | acks | 1 << self.classes.control;
         let firsts = self.own_classes.iter().filter(|class| class.first);
@@ -188,7 +185,7 @@ impl<S: Scheme> Common<S> {
     }
 
     /// Whether the scheme needs no queues, holds or shapers in switches that CIOQ switches lack.
-    pub(crate) fn goes_with_input_queues(&self) -> bool {
+    pub(crate) fn fits_cioq(&self) -> bool {
         !(S::Cp::SUB_QUEUES || S::Cp::RECIRCULATES || S::Cp::HOLDS) && self.own_classes.is_empty()
     }
 
@@ -199,13 +196,13 @@ impl<S: Scheme> Common<S> {
     }
 
     /// Bytes on the wire of the smallest packet there is.
-    pub(crate) fn least_packet(&self) -> u64 {
+    pub(crate) fn min_packet(&self) -> u64 {
         let least = self.data_size(1, false).min(self.ack_size).min(self.pfc_bytes);
         self.wire_facts.min_control_bytes.get().min(u64::from(least))
     }
 
     /// Hash of a message's data packets, or of what goes back (`to_source`).
-    pub(crate) fn hash(&self, flow: &FlowRow, to_source: bool) -> u32 {
+    pub(crate) fn hash(&self, flow: &FlowInfo, to_source: bool) -> u32 {
         if self.quirks.node_hash {
             let (source, destination) = flow.udp_ports;
             let (first, second) =
@@ -221,7 +218,7 @@ impl<S: Scheme> Common<S> {
     }
 
     /// Two hosts whose data takes another path than its ACKs, if there are any.
-    pub(crate) fn two_way_pair(&self) -> Option<(NodeId, NodeId)> {
+    pub(crate) fn asymmetric_pair(&self) -> Option<(NodeId, NodeId)> {
         let row = self.flows.iter().find(|row| {
             cancel::check();
             let hashes = (self.hash(row, false), self.hash(row, true));
@@ -246,7 +243,7 @@ impl<S: Scheme> Common<S> {
         let mut path = Vec::with_capacity(8);
         if self.quirks.one_way_rtt {
             // The HPCC simulator works out round trips once, for each two hosts.
-            self.routes.path_found_first(&self.graph, (src, dst), &mut path);
+            self.routes.ns3_path(&self.graph, (src, dst), &mut path);
         } else {
             self.routes.path(&self.graph, (src, dst), hash, epoch, &mut path);
         }
@@ -271,7 +268,7 @@ impl<S: Scheme> Common<S> {
     /// takes, unless rates differ.
     pub(crate) fn round_trip(&self, path: &[LinkEnd]) -> Time {
         let back = |end: &LinkEnd| self.graph.ports(end.peer)[end.peer_port as usize];
-        path.iter().map(|end| self.sizes.both(&self.graph, end, &back(end))).sum()
+        path.iter().map(|end| self.hop_costs.both(&self.graph, end, &back(end))).sum()
     }
 
     /// What each message would take alone, as plain RoCE: no INT, no control law, all links up.
@@ -295,7 +292,7 @@ impl<S: Scheme> Common<S> {
                     ack,
                 };
                 if self.quirks.one_way_rtt {
-                    routes.path_found_first(graph, (row.src, row.dst), &mut forward);
+                    routes.ns3_path(graph, (row.src, row.dst), &mut forward);
                     return self.one_way_ideal(&forward, &bytes);
                 }
                 routes.path(graph, (row.src, row.dst), self.hash(row, false), 0, &mut forward);
@@ -311,7 +308,7 @@ impl<S: Scheme> Common<S> {
         let slowest = self.graph.rates().min()?;
         // Its packets on the slowest link; other links and the way back take less than that again.
         let packets = largest.div_ceil(u64::from(self.payload));
-        let all = slowest.time_for(Bytes::new(packets.saturating_mul(self.largest_packet())));
+        let all = slowest.time_for(Bytes::new(packets.saturating_mul(self.max_packet())));
         if all < Time::from_ps(Time::NEVER.ps() / 4) {
             return None;
         }

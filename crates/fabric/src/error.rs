@@ -5,33 +5,33 @@ use units::{NodeId, Rate, Time};
 
 /// Why a network can't be built for a scheme.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Refusal {
+pub enum SetupError {
     /// Paths have more switches than the scheme's packets have room for.
-    LongPaths {
+    PathTooLong {
         /// Most switches on a path.
         switches: usize,
         /// What the scheme has room for.
         room: usize,
     },
     /// Links have more rates than the scheme's packets can tell apart.
-    ManyRates {
+    TooManyLinkRates {
         /// How many.
         rates: usize,
         /// How many it can.
         room: usize,
     },
     /// The scheme keeps a drop-tail class for its own packets, and something else uses it.
-    ClassTaken {
+    ClassInUse {
         /// Its priority.
         priority: u8,
     },
     /// The scheme keeps a class that must go before all else, and does not.
-    ClassLate {
+    ClassNotFirst {
         /// Its priority.
         priority: u8,
     },
     /// Data and ACKs of two hosts take different paths, and the scheme needs them on one.
-    TwoWays {
+    AsymmetricPath {
         /// The sender.
         src: NodeId,
         /// The receiver.
@@ -40,20 +40,20 @@ pub enum Refusal {
     /// No tree of switches has all hosts on it.
     NoSpanningTree,
     /// The system does not start so many threads.
-    NoThread {
+    ThreadStart {
         /// How many.
         threads: usize,
         /// What it says.
         reason: String,
     },
     /// A cable is repaired so soon that what was on it could still arrive.
-    ShortOutage {
-        /// The cable's index.
-        cable: u32,
+    OutageTooShort {
+        /// The link's index.
+        link: u32,
         /// When it fails.
         from: Time,
         /// It must last longer than this.
-        least: Time,
+        min: Time,
     },
     /// A message takes longer than times reach, even alone in the network.
     EndlessMessage {
@@ -63,25 +63,25 @@ pub enum Refusal {
         rate: Rate,
     },
     /// The tables have no room for so many different routes.
-    ManyRoutes,
+    RoutingTableFull,
     /// A switch's buffer does not even hold the headroom that PFC needs.
-    SmallBuffer {
+    BufferTooSmall {
         /// The switch.
         node: NodeId,
         /// Bytes that its headroom and reserve take.
         needed: u64,
     },
     /// An input queue does not hold Xoff and the headroom.
-    SmallInputQueue {
+    InputQueueTooSmall {
         /// The switch.
         node: NodeId,
         /// Bytes that both take.
         needed: u64,
     },
     /// The scheme has queues or holds of its own that CIOQ switches do not have.
-    NoInputQueues,
+    NotForCioq,
     /// The scheme's parameters do not go with a switch.
-    Switch {
+    SwitchParams {
         /// The switch.
         node: NodeId,
         /// Which parameter, and why.

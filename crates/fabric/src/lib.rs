@@ -1,7 +1,7 @@
 //! The lossless network: hosts with RDMA NICs, shared-buffer switches with PFC and ECN, and the
 //! cables between them, generic over a congestion-control scheme.
 //!
-//! [`Setup`] says what is to be run, [`Ready`] is the network built for a scheme, [`Output`] what
+//! [`Setup`] says what is to be run, [`Simulation`] is the network built for a scheme, [`RunOutput`] what
 //! came out. A packet's life: a host's `nic` paces it out of a `qp`; a `port` serialises it onto a
 //! link; a `switch` asks its `mmu` for room, its `routing` for the way, queues it, and marks or
 //! stamps it when it leaves; the receiving host turns it into its own ACK.
@@ -30,19 +30,19 @@ mod unfinished;
 pub use compat::Quirks;
 pub use engine::arena::OutOfAddressSpace;
 pub use engine::{Outcome, Progress, ProgressCallback};
-pub use error::Refusal;
+pub use error::SetupError;
 pub use host::FlowOutcome;
 pub use host::unfinished::Unfinished;
 pub use network::setup::{
-    After, Cable, Cioq, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Message, Node,
-    NodeKind, Outage, Paths, PfcConfig, Probe, ProbeKind, ProbeTargets, QueueClock, Records, Setup,
-    Spill, SwitchConfig, Threshold,
+    After, Cioq, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Link, Message, Node,
+    NodeKind, Outage, Paths, PfcConfig, Probe, ProbeKind, ProbeTargets, QueueSampling, Records,
+    Setup, Spill, SwitchConfig, Threshold,
 };
-pub use observe::recorder::{Happening, PacketEvent, PfcEvent, QueueBlock};
+pub use observe::recorder::{PacketEvent, PacketEventKind, PfcEvent, QueueBlock};
 pub use observe::samples::{Sample, Samples};
 pub use observe::spill::{Sequence, SpillError};
-pub use output::{Output, PortReport};
-pub use plan::{Plan, PortLoad, Way};
+pub use output::{PortReport, RunOutput};
+pub use plan::{Plan, PlannedPath, PortLoad};
 pub use port::PortCounters;
-pub use simulation::Ready;
+pub use simulation::Simulation;
 pub use switch::chassis::{LosslessDrop, Memory, SwitchAudit};

@@ -1,7 +1,7 @@
 //! What comes out of a run.
 
 use crate::build::NodeDevice;
-use crate::context::Common;
+use crate::context::RunContext;
 use crate::host::FlowOutcome;
 use crate::host::unfinished::Unfinished;
 use crate::observe::recorder::{PacketEvent, PfcEvent, QueueBlock};
@@ -31,7 +31,7 @@ pub struct PortReport {
 
 /// What came out of a run.
 #[derive(Clone, Debug)]
-pub struct Output {
+pub struct RunOutput {
     /// By message.
     pub flows: Vec<FlowOutcome>,
     /// The messages that were not finished, by number, and why.
@@ -70,7 +70,7 @@ pub struct Output {
     pub network_bdp: Option<Bytes>,
 }
 
-impl Output {
+impl RunOutput {
     /// Takes what a switch leaves.
     fn add_switch<S: Scheme>(
         &mut self,
@@ -91,13 +91,13 @@ impl Output {
 
 /// Takes what the nodes of a run have counted and recorded.
 pub(crate) fn collect<S: Scheme>(
-    common: &Common<S>,
+    common: &RunContext<S>,
     devices: Vec<NodeDevice<S>>,
     outcome: Outcome,
     gathered: Gathered,
-) -> Output {
+) -> RunOutput {
     let Gathered { pfc, packets, queues, samples, failure } = gathered;
-    let mut output = Output {
+    let mut output = RunOutput {
         flows: vec![FlowOutcome::NONE; common.flows.len()],
         unfinished: Vec::new(),
         deadlock: None,

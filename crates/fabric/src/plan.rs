@@ -2,12 +2,12 @@
 
 use crate::network::graph::LinkEnd;
 use crate::packet::Scheme;
-use crate::simulation::Ready;
+use crate::simulation::Simulation;
 use units::{Bytes, NodeId, PortId, Rate, Time, cancel};
 
 /// What a message has before it, with all links up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct PlannedPath {
     /// Switches that its data passes.
     pub switches: u32,
     /// The lowest rate on its way.
@@ -39,23 +39,23 @@ pub struct PortLoad {
 
 impl PortLoad {
     /// How long the port takes to send all that.
-    pub fn busy(&self) -> Time {
+    pub fn busy_time(&self) -> Time {
         self.rate.time_for(Bytes::new(self.data_bytes + self.ack_bytes))
     }
 }
 
 /// What the messages of a setup ask of its network, where each arrives whole and nothing is sent twice,
-/// by the ways that ECMP (or the trees) gives them as long as no link fails. A scheme that chooses ways
+/// by the paths that ECMP (or the trees) gives them as long as no link fails. A scheme that chooses paths
 /// itself may take others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// By message.
-    pub ways: Vec<Way>,
+    pub paths: Vec<PlannedPath>,
     /// By node, then port.
     pub ports: Vec<PortLoad>,
 }
 
-impl<S: Scheme> Ready<S> {
+impl<S: Scheme> Simulation<S> {
     /// What its messages ask of it.
     pub fn plan(&self) -> Plan {
         let (common, graph) = (&*self.common, &self.common.graph);
@@ -81,7 +81,7 @@ impl<S: Scheme> Ready<S> {
         let ideals = common.ideal_fcts();
         let payload = u64::from(common.payload);
         let mut path = Vec::new();
-        let ways = common.flows.iter().zip(ideals).map(|(flow, ideal)| {
+        let paths = common.flows.iter().zip(ideals).map(|(flow, ideal)| {
             cancel::check();
             let packets = flow.size.div_ceil(payload);
             let last = flow.size - (packets - 1) * payload;
@@ -103,13 +103,13 @@ impl<S: Scheme> Ready<S> {
                 port.messages += 1;
                 port.data_bytes += data;
             }
-            Way {
+            PlannedPath {
                 switches: (path.len() - 1) as u32,
                 bottleneck: path.iter().map(|end| end.rate).min().unwrap_or(Rate::ZERO),
                 base_rtt: common.round_trip(&path),
                 ideal,
             }
         });
-        Plan { ways: ways.collect(), ports }
+        Plan { paths: paths.collect(), ports }
     }
 }

@@ -1,11 +1,11 @@
 //! A run: built from a setup for a scheme, then worked by the engine.
 
 use crate::build::{self, NodeDevice};
-use crate::context::Common;
-use crate::error::Refusal;
+use crate::context::RunContext;
+use crate::error::SetupError;
 use crate::network::setup::Setup;
 use crate::observe::spill::{Batch, Store};
-use crate::output::{Output, collect};
+use crate::output::{RunOutput, collect};
 use crate::packet::Scheme;
 use crate::unfinished;
 use engine::{Collector, ProgressCallback, RunLimits, TieBreak};
@@ -13,39 +13,42 @@ use std::sync::{Arc, Mutex, PoisonError};
 use units::{Bytes, Time, cancel};
 
 /// A run that can start.
-pub struct Ready<S: Scheme> {
-    pub(crate) common: Arc<Common<S>>,
+pub struct Simulation<S: Scheme> {
+    pub(crate) common: Arc<RunContext<S>>,
     devices: Vec<NodeDevice<S>>,
     limits: RunLimits,
     store: Store,
 }
 
-impl<S: Scheme> Ready<S> {
+impl<S: Scheme> Simulation<S> {
     /// Builds the network. Refuses what the scheme has no room for.
-    pub fn new(setup: &Setup, params: S::Params) -> Result<Ready<S>, Refusal> {
-        let common = Arc::new(Common::<S>::new(setup, params)?);
+    pub fn new(setup: &Setup, params: S::Params) -> Result<Simulation<S>, SetupError> {
+        let common = Arc::new(RunContext::<S>::new(setup, params)?);
         if common.routes.max_switches > S::MAX_HOPS {
-            return Err(Refusal::LongPaths {
+            return Err(SetupError::PathTooLong {
                 switches: common.routes.max_switches,
                 room: S::MAX_HOPS,
             });
         }
         if common.rates.count() > S::MAX_RATES {
-            return Err(Refusal::ManyRates { rates: common.rates.count(), room: S::MAX_RATES });
+            return Err(SetupError::TooManyLinkRates {
+                rates: common.rates.count(),
+                room: S::MAX_RATES,
+            });
         }
-        if let Some(priority) = common.taken_class(setup.pfc.lossless) {
-            return Err(Refusal::ClassTaken { priority });
+        if let Some(priority) = common.class_in_use(setup.pfc.lossless) {
+            return Err(SetupError::ClassInUse { priority });
         }
-        if let Some(priority) = common.late_class() {
-            return Err(Refusal::ClassLate { priority });
+        if let Some(priority) = common.class_not_first() {
+            return Err(SetupError::ClassNotFirst { priority });
         }
         if S::SYMMETRIC_PATHS
-            && let Some((src, dst)) = common.two_way_pair()
+            && let Some((src, dst)) = common.asymmetric_pair()
         {
-            return Err(Refusal::TwoWays { src, dst });
+            return Err(SetupError::AsymmetricPath { src, dst });
         }
-        if setup.switch.cioq.is_some() && !common.goes_with_input_queues() {
-            return Err(Refusal::NoInputQueues);
+        if setup.switch.cioq.is_some() && !common.fits_cioq() {
+            return Err(SetupError::NotForCioq);
         }
         if let Some(refusal) = short_outage(setup, &common) {
             return Err(refusal);
@@ -53,24 +56,28 @@ impl<S: Scheme> Ready<S> {
         if let Some(flow) = common.endless_message() {
             let row = &common.flows[flow as usize];
             let facts = common.path_facts(row.src, row.dst, common.hash(row, false), 0);
-            return Err(Refusal::EndlessMessage { flow, rate: facts.bottleneck_rate });
+            return Err(SetupError::EndlessMessage { flow, rate: facts.bottleneck_rate });
         }
         let goal = setup.until_done.then_some(setup.messages.len() as u64);
         let devices = build::devices(setup, &common)?;
-        let limits = RunLimits { stop: setup.stop, goal, max_records: setup.most_samples };
-        Ok(Ready { common, devices, limits, store: Store::new(setup) })
+        let limits = RunLimits { stop: setup.stop, goal, max_records: setup.max_samples };
+        Ok(Simulation { common, devices, limits, store: Store::new(setup) })
     }
 
     /// Runs it on at most `threads` threads. Refuses where the system does not give as many.
     ///
     /// From here on `watch` stops it, and what it has done is kept: no cancelled scope unwinds it.
-    pub fn run(self, threads: usize, watch: ProgressCallback<'_>) -> Result<Output, Refusal> {
+    pub fn run(self, threads: usize, watch: ProgressCallback<'_>) -> Result<RunOutput, SetupError> {
         cancel::shielded(|| self.run_shielded(threads, watch))
     }
 
-    fn run_shielded(self, threads: usize, watch: ProgressCallback<'_>) -> Result<Output, Refusal> {
-        let Ready { common, devices, limits, store } = self;
-        let (clock, min_packet) = (common.clock, common.least_packet());
+    fn run_shielded(
+        self,
+        threads: usize,
+        watch: ProgressCallback<'_>,
+    ) -> Result<RunOutput, SetupError> {
+        let Simulation { common, devices, limits, store } = self;
+        let (clock, min_packet) = (common.clock, common.min_packet());
         let mut layout = common.groups.partition(&common.graph, clock, min_packet, threads);
         if common.quirks.emission_order {
             layout.tie_break = TieBreak::DeviceOrder;
@@ -82,9 +89,9 @@ impl<S: Scheme> Ready<S> {
             lock().put(take_records(devices, probes, end))
         };
         let collector = Collector { max_held_bytes, collect: &put };
-        let (mut devices, outcome, left) = if common.short_ways {
+        let (mut devices, outcome, left) = if common.fast_paths {
             engine::run_collecting(devices, &layout, limits, watch, collector)
-                .map_err(|error| Refusal::NoThread { threads, reason: error.to_string() })?
+                .map_err(|error| SetupError::ThreadStart { threads, reason: error.to_string() })?
         } else {
             engine::run_reference(devices, &layout, limits)
         };
@@ -96,7 +103,7 @@ impl<S: Scheme> Ready<S> {
         let last = take_records(&mut devices.iter_mut(), probes, outcome.end);
         let store = store.into_inner().unwrap_or_else(PoisonError::into_inner);
         let output = collect(&common, devices, outcome, store.finish(last));
-        Ok(Output { unfinished, deadlock, ..output })
+        Ok(RunOutput { unfinished, deadlock, ..output })
     }
 }
 
@@ -109,17 +116,17 @@ fn take_records<S: Scheme>(
     Batch::new(probes, |batch| devices.for_each(|device| device.hand_over(batch, end)))
 }
 
-/// An outage that ends before what was on the cable would have arrived: it could not be told from what
-/// comes after.
-fn short_outage<S: Scheme>(setup: &Setup, common: &Common<S>) -> Option<Refusal> {
+/// Finds an outage that ends before all that was on the link would have arrived. Such packets could
+/// not be told from those sent after the repair.
+fn short_outage<S: Scheme>(setup: &Setup, common: &RunContext<S>) -> Option<SetupError> {
     let latency = setup.host.latency.max(setup.switch.latency);
     setup.outages.iter().find_map(|outage| {
-        let cable = &setup.cables[outage.cable as usize];
-        let longest = Bytes::new(common.largest_packet());
-        let arrives = cable.rate.time_for(longest) + cable.delay + latency;
+        let link = &setup.links[outage.link as usize];
+        let longest = Bytes::new(common.max_packet());
+        let arrives = link.rate.time_for(longest) + link.delay + latency;
         // As one would write it.
-        let least = Time::from_ns(arrives.ns() + 1);
-        let short = outage.until != Time::NEVER && outage.until - outage.from <= least;
-        short.then_some(Refusal::ShortOutage { cable: outage.cable, from: outage.from, least })
+        let min = Time::from_ns(arrives.ns() + 1);
+        let short = outage.until != Time::NEVER && outage.until - outage.from <= min;
+        short.then_some(SetupError::OutageTooShort { link: outage.link, from: outage.from, min })
     })
 }

@@ -2,9 +2,8 @@
 
 use crate::RunOptions;
 use fabric::{
-    Cable, Cioq, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Message, Node, Outage,
-    Paths, PfcConfig, Probe, ProbeKind, ProbeTargets, Quirks, Records, Setup, SwitchConfig,
-    Threshold,
+    Cioq, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Link, Message, Node, Outage, Paths,
+    PfcConfig, Probe, ProbeKind, ProbeTargets, Quirks, Records, Setup, SwitchConfig, Threshold,
 };
 use scenario::{Scenario, Stop, Trace};
 use std::collections::BTreeMap;
@@ -21,11 +20,11 @@ pub(crate) fn setup(scenario: &Scenario, options: &RunOptions) -> Setup {
     };
     Setup {
         nodes: scenario.network.nodes.iter().map(node).collect(),
-        cables: scenario
+        links: scenario
             .network
             .links
             .iter()
-            .map(|link| Cable {
+            .map(|link| Link {
                 a: link.a,
                 b: link.b,
                 rate: link.rate,
@@ -37,7 +36,7 @@ pub(crate) fn setup(scenario: &Scenario, options: &RunOptions) -> Setup {
         outages: scenario
             .outages
             .iter()
-            .map(|one| Outage { cable: one.link, from: one.from, until: one.until })
+            .map(|one| Outage { link: one.link, from: one.from, until: one.until })
             .collect(),
         messages: messages(scenario),
         wire: match scenario.wire.profile {
@@ -92,10 +91,10 @@ pub(crate) fn setup(scenario: &Scenario, options: &RunOptions) -> Setup {
         stop,
         until_done,
         probes: scenario.probes.iter().map(probe).collect(),
-        most_samples: scenario.run.most_samples,
+        max_samples: scenario.run.most_samples,
         records: records(&scenario.trace, options),
         spill: options.spill.clone(),
-        by_the_book: options.reference_mode,
+        reference_mode: options.reference_mode,
     }
 }
 
@@ -113,7 +112,7 @@ fn records(trace: &Trace, options: &RunOptions) -> Records {
         queues: None,
         start: trace.start,
         end: trace.end.unwrap_or(Time::NEVER),
-        samples_each: SAMPLES_PER_EVENT,
+        samples_per_event: SAMPLES_PER_EVENT,
     }
 }
 

@@ -2,7 +2,7 @@
 //! line (and INT depth) of the registry.
 
 use crate::setup_error::describe_setup_error;
-use fabric::{Output, Plan, ProgressCallback, Ready, Refusal, Setup};
+use fabric::{Plan, ProgressCallback, RunOutput, Setup, SetupError, Simulation};
 use scenario::{Scenario, ScenarioError};
 use schemes::contract::Scheme;
 use schemes::registry::params_of;
@@ -11,12 +11,17 @@ use std::time::Instant;
 /// What is done with one type of a scheme.
 struct Instantiation {
     /// Builds.
-    check: fn(&Scenario, &Setup) -> Result<(), Refusal>,
+    check: fn(&Scenario, &Setup) -> Result<(), SetupError>,
     /// Builds, and says what is asked of it.
-    plan: fn(&Scenario, &Setup) -> Result<Plan, Refusal>,
+    plan: fn(&Scenario, &Setup) -> Result<Plan, SetupError>,
     /// Builds and runs.
-    run:
-        fn(&Scenario, &Setup, usize, &mut Instant, ProgressCallback<'_>) -> Result<Output, Refusal>,
+    run: fn(
+        &Scenario,
+        &Setup,
+        usize,
+        &mut Instant,
+        ProgressCallback<'_>,
+    ) -> Result<RunOutput, SetupError>,
 }
 
 /// The types that carry the scheme of a scenario.
@@ -47,7 +52,7 @@ pub(crate) fn run(
     threads: usize,
     started: &mut Instant,
     watch: ProgressCallback<'_>,
-) -> Result<Output, ScenarioError> {
+) -> Result<RunOutput, ScenarioError> {
     let types = types(scenario).iter();
     let outcomes = types.map(|one| (one.run)(scenario, setup, threads, started, watch));
     first_that_builds(scenario, outcomes)
@@ -69,13 +74,13 @@ pub(crate) fn plan(scenario: &Scenario, setup: &Setup) -> Result<Plan, ScenarioE
 /// than the one before.
 fn first_that_builds<T>(
     scenario: &Scenario,
-    outcomes: impl Iterator<Item = Result<T, Refusal>>,
+    outcomes: impl Iterator<Item = Result<T, SetupError>>,
 ) -> Result<T, ScenarioError> {
     let mut longest = None;
     for outcome in outcomes {
         match outcome {
             Ok(fits) => return Ok(fits),
-            Err(refused @ Refusal::LongPaths { .. }) => longest = Some(refused),
+            Err(refused @ SetupError::PathTooLong { .. }) => longest = Some(refused),
             Err(refused) => return Err(describe_setup_error(scenario, refused)),
         }
     }
@@ -88,24 +93,24 @@ fn run_as<S: Scheme>(
     threads: usize,
     started: &mut Instant,
     watch: ProgressCallback<'_>,
-) -> Result<Output, Refusal> {
+) -> Result<RunOutput, SetupError> {
     let ready = build::<S>(scenario, setup)?;
     *started = Instant::now();
     ready.run(threads, watch)
 }
 
-fn check_as<S: Scheme>(scenario: &Scenario, setup: &Setup) -> Result<(), Refusal> {
+fn check_as<S: Scheme>(scenario: &Scenario, setup: &Setup) -> Result<(), SetupError> {
     build::<S>(scenario, setup).map(drop)
 }
 
-fn plan_as<S: Scheme>(scenario: &Scenario, setup: &Setup) -> Result<Plan, Refusal> {
+fn plan_as<S: Scheme>(scenario: &Scenario, setup: &Setup) -> Result<Plan, SetupError> {
     build::<S>(scenario, setup).map(|ready| ready.plan())
 }
 
-fn build<S: Scheme>(scenario: &Scenario, setup: &Setup) -> Result<Ready<S>, Refusal> {
+fn build<S: Scheme>(scenario: &Scenario, setup: &Setup) -> Result<Simulation<S>, SetupError> {
     let host_rate = scenario.network.min_host_rate();
     let overrides = scenario.scheme.overrides();
     let params = params_of::<S>(&scenario.scheme.preset, host_rate, &overrides)
         .expect("a valid scenario has valid parameters");
-    Ready::<S>::new(setup, params)
+    Simulation::<S>::new(setup, params)
 }

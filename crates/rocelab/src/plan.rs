@@ -8,7 +8,7 @@ use std::sync::Arc;
 use units::Time;
 
 /// What a scenario asks of its network, where each message arrives whole and nothing is sent twice, by the
-/// ways that messages have as long as no link fails. A scheme that chooses ways itself may take others.
+/// paths that messages have as long as no link fails. A scheme that chooses paths itself may take others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// One row per message.
@@ -22,8 +22,8 @@ impl Plan {
     pub(crate) fn new(scenario: &Scenario, plan: &fabric::Plan) -> Result<Plan, ScenarioError> {
         let (messages, nodes) = (&scenario.messages, &scenario.network.nodes);
         let names = node_names(scenario);
-        let (ways, ports) = (&plan.ways, &plan.ports);
-        if let Some(port) = ports.iter().find(|port| port.busy() == Time::NEVER) {
+        let (paths, ports) = (&plan.paths, &plan.ports);
+        if let Some(port) = ports.iter().find(|port| port.busy_time() == Time::NEVER) {
             return Err(scenario.with_location(overloaded(scenario, port)));
         }
         Ok(Plan {
@@ -38,10 +38,10 @@ impl Plan {
                 priority: messages.iter().map(|message| message.priority).collect(),
                 size_bytes: messages.iter().map(|message| message.size.get()).collect(),
                 start_ps: messages.iter().map(|message| message.start.ps()).collect(),
-                switches: ways.iter().map(|way| way.switches).collect(),
-                bottleneck_bps: ways.iter().map(|way| way.bottleneck.bps()).collect(),
-                base_rtt_ps: ways.iter().map(|way| way.base_rtt.ps()).collect(),
-                ideal_fct_ps: ways.iter().map(|way| way.ideal.ps()).collect(),
+                switches: paths.iter().map(|way| way.switches).collect(),
+                bottleneck_bps: paths.iter().map(|way| way.bottleneck.bps()).collect(),
+                base_rtt_ps: paths.iter().map(|way| way.base_rtt.ps()).collect(),
+                ideal_fct_ps: paths.iter().map(|way| way.ideal.ps()).collect(),
             },
             load: LoadTable {
                 node: ports.iter().map(|port| port.node.get()).collect(),
@@ -54,7 +54,7 @@ impl Plan {
                 messages: ports.iter().map(|port| port.messages).collect(),
                 data_bytes: ports.iter().map(|port| port.data_bytes).collect(),
                 ack_bytes: ports.iter().map(|port| port.ack_bytes).collect(),
-                busy_ps: ports.iter().map(PortLoad::busy).map(Time::ps).collect(),
+                busy_ps: ports.iter().map(PortLoad::busy_time).map(Time::ps).collect(),
             },
         })
     }

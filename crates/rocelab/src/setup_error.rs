@@ -1,21 +1,21 @@
 //! Texts for networks that the fabric cannot simulate with a scheme.
 
-use fabric::Refusal;
+use fabric::SetupError;
 use scenario::{Routing, Scenario, ScenarioError};
 use units::{Bytes, Time};
 
 /// Returns the error of a scenario that the fabric refused: what is wrong, at which key, and what to
 /// do about it.
-pub(crate) fn describe_setup_error(scenario: &Scenario, refusal: Refusal) -> ScenarioError {
+pub(crate) fn describe_setup_error(scenario: &Scenario, refusal: SetupError) -> ScenarioError {
     let scheme = scenario.scheme.info.name;
     let name = |node| &scenario.network.node(node).name;
     let error = match refusal {
-        Refusal::LongPaths { switches, room } => ScenarioError::new(
+        SetupError::PathTooLong { switches, room } => ScenarioError::new(
             "topology",
             format!("paths have up to {switches} switches, {scheme} has room for {room} in its packets"),
         )
         .hint("use a topology with shorter paths"),
-        Refusal::ManyRates { rates, room } => ScenarioError::new(
+        SetupError::TooManyLinkRates { rates, room } => ScenarioError::new(
             "topology",
             format!(
                 "packets of {scheme} have codes for {room} rates, and {rates} would be needed, those of \
@@ -23,7 +23,7 @@ pub(crate) fn describe_setup_error(scenario: &Scenario, refusal: Refusal) -> Sce
             ),
         )
         .hint("give some links the same rate"),
-        Refusal::ClassTaken { priority } => ScenarioError::new(
+        SetupError::ClassInUse { priority } => ScenarioError::new(
             "classes",
             format!(
                 "{scheme} keeps priority {priority} for packets of its own that may be dropped, and \
@@ -31,7 +31,7 @@ pub(crate) fn describe_setup_error(scenario: &Scenario, refusal: Refusal) -> Sce
             ),
         )
         .hint("give data, ACKs, control packets and lossless classes other priorities"),
-        Refusal::ClassLate { priority } => ScenarioError::new(
+        SetupError::ClassNotFirst { priority } => ScenarioError::new(
             "classes",
             format!(
                 "{scheme} keeps priority {priority} for packets of its own that must go first, and others \
@@ -41,7 +41,7 @@ pub(crate) fn describe_setup_error(scenario: &Scenario, refusal: Refusal) -> Sce
         .hint(format!(
             "have {priority} in classes.strict, and give data, ACKs and control packets lower priorities"
         )),
-        Refusal::TwoWays { src, dst } if scenario.quirks.node_hash => ScenarioError::new(
+        SetupError::AsymmetricPath { src, dst } if scenario.quirks.node_hash => ScenarioError::new(
             "quirks.node_hash",
             format!(
                 "scheme {scheme} needs data and ACKs on the same path, and the hash of quirks.node_hash \
@@ -51,7 +51,7 @@ pub(crate) fn describe_setup_error(scenario: &Scenario, refusal: Refusal) -> Sce
             ),
         )
         .hint("set quirks.node_hash = false: routing.hash is then \"symmetric\""),
-        Refusal::TwoWays { src, dst } => ScenarioError::new(
+        SetupError::AsymmetricPath { src, dst } => ScenarioError::new(
             "routing.hash",
             format!(
                 "scheme {scheme} needs data and ACKs on the same path, and with \"symmetric\" those between \
@@ -61,29 +61,29 @@ pub(crate) fn describe_setup_error(scenario: &Scenario, refusal: Refusal) -> Sce
             ),
         )
         .hint("set routing.hash = \"spanning-trees\""),
-        Refusal::NoSpanningTree => ScenarioError::new(
+        SetupError::NoSpanningTree => ScenarioError::new(
             "routing.hash",
             "\"spanning-trees\" needs a tree of switches with all hosts on it, and no host wired to \
              a host",
         ),
-        Refusal::NoThread { threads, reason } => {
+        SetupError::ThreadStart { threads, reason } => {
             let why = format!("the system does not start {threads} threads: {reason}");
             ScenarioError::new("", why).hint("take fewer")
         }
-        Refusal::ShortOutage { cable, from, least } => {
-            let outage = scenario.outages.iter().find(|one| (one.link, one.from) == (cable, from));
-            let link = scenario.network.links[cable as usize];
+        SetupError::OutageTooShort { link: number, from, min } => {
+            let outage = scenario.outages.iter().find(|one| (one.link, one.from) == (number, from));
+            let link = scenario.network.links[number as usize];
             ScenarioError::new(
                 format!("failure.{}.until", outage.map_or(0, |one| one.entry)),
                 format!(
-                    "what was on the link between {} and {} may arrive up to {least} after it fails",
+                    "what was on the link between {} and {} may arrive up to {min} after it fails",
                     name(link.a),
                     name(link.b)
                 ),
             )
             .hint("repair it later than that")
         }
-        Refusal::EndlessMessage { flow, rate } => {
+        SetupError::EndlessMessage { flow, rate } => {
             let message = &scenario.messages[flow as usize];
             let seconds = message.size.get() as f64 * 8.0 / rate.bps().max(1) as f64;
             ScenarioError::new(
@@ -100,18 +100,18 @@ pub(crate) fn describe_setup_error(scenario: &Scenario, refusal: Refusal) -> Sce
             )
             .hint("send less, or raise the rate of that link")
         }
-        Refusal::ManyRoutes if matches!(scenario.routing, Routing::SpanningTrees(_)) => {
+        SetupError::RoutingTableFull if matches!(scenario.routing, Routing::SpanningTrees(_)) => {
             let why = "the routes of so many spanning trees do not fit";
             ScenarioError::new("routing.trees", why).hint("take fewer")
         }
-        Refusal::ManyRoutes => {
+        SetupError::RoutingTableFull => {
             let why = "its routes do not fit: nodes have too many different sets of ports to others";
             ScenarioError::new("topology", why).hint(
                 "take a smaller or more regular network, or fewer failures and repairs, each of which has routes \
                  of its own",
             )
         }
-        Refusal::SmallBuffer { node, needed } => {
+        SetupError::BufferTooSmall { node, needed } => {
             let (buffer, key) = scenario.switch.buffer_of(scenario.network.node(node));
             let why = format!(
                 "{buffer} is too small for PFC: headroom and reserve of {}'s ports take {needed} bytes",
@@ -120,7 +120,7 @@ pub(crate) fn describe_setup_error(scenario: &Scenario, refusal: Refusal) -> Sce
             ScenarioError::new(key, why)
                 .hint("enlarge that buffer, set pfc.headroom, or have fewer lossless priorities")
         }
-        Refusal::SmallInputQueue { node, needed } => ScenarioError::new(
+        SetupError::InputQueueTooSmall { node, needed } => ScenarioError::new(
             "switch.input_queue",
             format!(
                 "{} is too small for PFC: Xoff and the headroom of a port of {} take {needed} bytes",
@@ -129,7 +129,7 @@ pub(crate) fn describe_setup_error(scenario: &Scenario, refusal: Refusal) -> Sce
             ),
         )
         .hint("enlarge it, or lower pfc.xoff or pfc.headroom"),
-        Refusal::NoInputQueues => ScenarioError::new(
+        SetupError::NotForCioq => ScenarioError::new(
             "switch.architecture",
             format!(
                 "{scheme} keeps queues of its own, or holds packets, in shared-memory switches; CIOQ \
@@ -137,7 +137,7 @@ pub(crate) fn describe_setup_error(scenario: &Scenario, refusal: Refusal) -> Sce
             ),
         )
         .hint("set switch.architecture = \"shared-memory\", or take another scheme"),
-        Refusal::Switch { node, error } => {
+        SetupError::SwitchParams { node, error } => {
             let error = ScenarioError::from(&error);
             ScenarioError { message: format!("{} (switch {})", error.message, name(node)), ..error }
         }

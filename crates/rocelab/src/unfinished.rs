@@ -1,12 +1,16 @@
 //! The warning that flows are unfinished: how many, why, and what finishes them.
 
-use fabric::Output;
+use fabric::RunOutput;
 use results::{FlowTable, Unfinished, Warning, WarningKind};
 use scenario::{NodeKind, Routing, Scenario, Stop};
 use units::Time;
 
 /// The warning, where flows are unfinished.
-pub(crate) fn warning(scenario: &Scenario, output: &Output, flows: &FlowTable) -> Option<Warning> {
+pub(crate) fn warning(
+    scenario: &Scenario,
+    output: &RunOutput,
+    flows: &FlowTable,
+) -> Option<Warning> {
     let counts = Unfinished::count(flows.unfinished.iter().copied().flatten());
     let (left, all) = (counts.total(), flows.len());
     if left == 0 {
@@ -58,7 +62,7 @@ fn causes(scenario: &Scenario, counts: &Unfinished) -> String {
 }
 
 /// What finishes all of them. Those that wait for others are finished with these.
-fn fixes(scenario: &Scenario, output: &Output, counts: &Unfinished) -> Vec<String> {
+fn fixes(scenario: &Scenario, output: &RunOutput, counts: &Unfinished) -> Vec<String> {
     let mut fixes = Vec::new();
     if counts.lost > 0 {
         fixes.push(send_again(scenario));

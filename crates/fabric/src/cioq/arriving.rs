@@ -2,7 +2,7 @@
 
 use super::CioqSwitch;
 use crate::mmu::Admission;
-use crate::observe::recorder::Happening;
+use crate::observe::recorder::PacketEventKind;
 use crate::packet::{Header, Packet, PacketKind, Scheme, Win};
 use crate::switch::chassis::{Chassis, Memory};
 use crate::switch::egress::LevelOf;
@@ -21,7 +21,7 @@ impl<S: Scheme> CioqSwitch<S> {
         let packet = window.packets.get_mut(&mut handle);
         packet.header.ingress = in_port;
         if let Some(recorder) = &mut self.chassis.recorder {
-            recorder.packet(now, in_port, Happening::Received, 0, &packet.header);
+            recorder.packet(now, in_port, PacketEventKind::Received, 0, &packet.header);
         }
         if packet.header.kind == PacketKind::Pfc {
             let header = window.packets.remove(handle).header;
@@ -139,14 +139,14 @@ impl<S: Scheme> CioqSwitch<S> {
     ) -> usize {
         let header = &packet.header;
         let (ends, hash) = (header.route_ends(), header.address.hash);
-        let Chassis { common, cp, effects, views, here, .. } = &mut self.chassis;
+        let Chassis { common, cp, effects, views, switch_row, .. } = &mut self.chassis;
         let routes = &common.routes;
         let Some(cp) = cp.as_mut().filter(|_| S::Cp::ROUTES || S::Cp::INPUT_QUEUES) else {
             // Links do not fail here, so that there is a way.
-            return usize::from(routes.next_port(here, ends, hash));
+            return usize::from(routes.next_port(switch_row, ends, hash));
         };
         let mut cx = LevelOf::<S>::arrive(FullCx::new(now, effects, views));
-        let (chosen, candidates) = routes.choice(here, ends, hash);
+        let (chosen, candidates) = routes.select_port(switch_row, ends, hash);
         let routed = if S::Cp::ROUTES { cp.route(&mut cx, packet, candidates) } else { None };
         let chosen = routed.unwrap_or(PortId::new(chosen));
         if S::Cp::INPUT_QUEUES && from_outside && header.kind == PacketKind::Data {

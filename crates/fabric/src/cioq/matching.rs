@@ -12,7 +12,7 @@
 
 use super::CioqSwitch;
 use super::crossbar::Grant;
-use super::pending::{Output, Pending};
+use super::pending::{Pending, RunOutput};
 use super::port_set::Members;
 use crate::packet::{Scheme, Win};
 use crate::switch::chassis::Chassis;
@@ -65,14 +65,14 @@ impl<S: Scheme> CioqSwitch<S> {
     /// departures are events they tell that themselves.
     #[inline]
     fn awaited_at(&self, port: usize) -> Time {
-        let Output { full, last, .. } = self.pending.outputs[port];
+        let RunOutput { full, last, .. } = self.pending.outputs[port];
         let Chassis { ports, due, .. } = &self.chassis;
         if Self::STRICT {
             Time::NEVER
         } else if full {
             due.at(port).max(self.crossbar.output_free(port))
         } else if last {
-            due.at(port).max(ports[port].earliest_empty(self.chassis.common.largest_packet()))
+            due.at(port).max(ports[port].earliest_empty(self.chassis.common.max_packet()))
         } else {
             Time::NEVER
         }
@@ -87,7 +87,7 @@ impl<S: Scheme> CioqSwitch<S> {
     /// A packet left the queue of `port` at `now`.
     #[inline]
     pub(super) fn after_dequeue(&mut self, port: usize, now: Time) {
-        let Output { full, shut, last, .. } = self.pending.outputs[port];
+        let RunOutput { full, shut, last, .. } = self.pending.outputs[port];
         let emptied = last && self.chassis.ports[port].queue_bytes == 0;
         if emptied || (full && (!shut || self.may_take(port))) {
             self.pending.outputs[port].shut = false;
@@ -437,7 +437,7 @@ impl<S: Scheme> CioqSwitch<S> {
         if port.queue_bytes <= self.ample {
             return true;
         }
-        let largest = self.chassis.common.largest_packet();
+        let largest = self.chassis.common.max_packet();
         let mut priorities = self.inputs.priorities[output];
         while priorities != 0 {
             let priority = priorities.trailing_zeros() as usize;

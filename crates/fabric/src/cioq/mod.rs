@@ -70,10 +70,10 @@ impl<S: Scheme> CioqSwitch<S> {
             inputs: Inputs::new(count),
             crossbar: Crossbar::new(count, rate, common.classes.strict),
             cross_at: Time::NEVER,
-            pending: Pending::new(count, !common.short_ways),
+            pending: Pending::new(count, !common.fast_paths),
             input_room: config.input_queue.get(),
             output_room: config.output_queue.get(),
-            ample: config.output_queue.get().saturating_sub(common.largest_packet()),
+            ample: config.output_queue.get().saturating_sub(common.max_packet()),
             crossed: 0,
             chassis,
         }

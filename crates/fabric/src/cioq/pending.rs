@@ -6,7 +6,7 @@ use units::Time;
 
 /// What is known of an output.
 #[derive(Clone, Debug)]
-pub(super) struct Output {
+pub(super) struct RunOutput {
     /// When it is to be looked at: when it is to be asked, or a packet leaves for which others wait; or
     /// earlier.
     pub(super) look_at: Time,
@@ -25,7 +25,7 @@ pub(super) struct Output {
 /// What is known of all of them.
 #[derive(Debug)]
 pub(super) struct Pending {
-    pub(super) outputs: Vec<Output>,
+    pub(super) outputs: Vec<RunOutput>,
     /// Those that may be matched yet at this instant.
     pub(super) open: PortSet,
     /// How many looks there were.
@@ -37,7 +37,7 @@ pub(super) struct Pending {
 impl Pending {
     pub(super) fn new(ports: usize, recheck_all: bool) -> Pending {
         let (look_at, ask_at) = (Time::NEVER, Time::NEVER);
-        let idle = Output { look_at, ask_at, looked: 0, full: false, shut: false, last: false };
+        let idle = RunOutput { look_at, ask_at, looked: 0, full: false, shut: false, last: false };
         Pending { outputs: vec![idle; ports], open: PortSet::new(ports), looks: 0, recheck_all }
     }
 

@@ -3,7 +3,7 @@
 
 use super::Host;
 use super::sending::wake;
-use crate::host::qp::{Messages, Part};
+use crate::host::qp::{Messages, StreamMessage};
 use crate::network::flow::NO_FLOW;
 use crate::packet::{Body, PacketKind, Scheme, Win};
 use engine::Handle;
@@ -23,26 +23,26 @@ impl<S: Scheme> Host<S> {
             };
             let expires = sender.last_progress.saturating_add(timeout);
             if expires > now {
-                self.timers.expect_timeout(expires);
+                self.timers.arm_retransmission(expires);
                 continue;
             }
             self.go_back(slot);
             self.with_rp(window, now, slot, |sender, cx| sender.rp.on_retransmission_timeout(cx));
-            self.reconsider(now, slot);
+            self.reschedule_qp(now, slot);
         }
     }
 
     /// Sends again from the first byte that is not acknowledged.
     pub(super) fn go_back(&mut self, slot: u32) {
         let sender = self.senders.get_mut(slot).expect("it is open");
-        self.aside.go_back(sender, slot);
-        let oldest = self.aside.messages(sender, slot).oldest;
+        self.cold.go_back(sender, slot);
+        let oldest = self.cold.messages(sender, slot).oldest;
         if sender.is_shared {
-            self.aside.messages_mut(slot).sending = oldest;
+            self.cold.messages_mut(slot).sending = oldest;
         }
         sender.since_ack_request = 0;
         sender.bytes_since = 0;
-        let Part { flow, end } = oldest;
+        let StreamMessage { flow, end } = oldest;
         let row = self.common.flows.get(flow as usize);
         sender.at_start = row.is_some_and(|row| sender.acknowledged + row.size == end);
     }
@@ -54,7 +54,7 @@ impl<S: Scheme> Host<S> {
         let slot = header.address.sender_slot;
         // The slot may be free, or serve another QP by now.
         let Some(sender) =
-            self.senders.get_mut(slot).filter(|sender| sender.is_meant(&header.address))
+            self.senders.get_mut(slot).filter(|sender| sender.matches(&header.address))
         else {
             return window.packets.discard(handle);
         };
@@ -90,7 +90,7 @@ impl<S: Scheme> Host<S> {
         sender.rp.on_ack(&mut cx, &ack);
         wake(&mut self.timers, sender, now, slot);
         window.packets.discard(handle);
-        let oldest = self.aside.messages(sender, slot).oldest;
+        let oldest = self.cold.messages(sender, slot).oldest;
         let complete = oldest.end <= sender.acknowledged && sender.open && oldest.flow != NO_FLOW;
         let go_back = nack && (plainly || next_expected >= sender.acknowledged);
         let nic = usize::from(sender.nic);
@@ -104,7 +104,7 @@ impl<S: Scheme> Host<S> {
         if go_back {
             self.go_back(slot);
         }
-        self.reconsider(now, slot);
+        self.reschedule_qp(now, slot);
     }
 
     /// All bytes of a QP's oldest message, or of several, are acknowledged. Returns whether they
@@ -112,12 +112,12 @@ impl<S: Scheme> Host<S> {
     fn complete(&mut self, window: &mut Win<'_, '_, S>, now: Time, slot: u32) -> bool {
         let sender = self.senders.get_mut(slot).expect("it is open");
         loop {
-            let Messages { oldest, sending } = self.aside.messages(sender, slot);
+            let Messages { oldest, sending } = self.cold.messages(sender, slot);
             if oldest.flow == NO_FLOW || oldest.end > sender.acknowledged {
                 return false;
             }
             let row = &self.common.flows[oldest.flow as usize];
-            let outcome = &mut self.outcomes[row.place as usize];
+            let outcome = &mut self.outcomes[row.index_at_sender as usize];
             outcome.fct = now - outcome.posted;
             window.count_finished(1);
             if row.next_on_qp == NO_FLOW {
@@ -126,15 +126,15 @@ impl<S: Scheme> Host<S> {
             }
             // The next message begins here, if it is posted.
             let next = if oldest.end == sender.posted {
-                Part::none(oldest.end)
+                StreamMessage::none(oldest.end)
             } else {
-                Part::from(
+                StreamMessage::from(
                     oldest.end,
                     row.next_on_qp,
                     self.common.flows[row.next_on_qp as usize].size,
                 )
             };
-            let messages = self.aside.messages_mut(slot);
+            let messages = self.cold.messages_mut(slot);
             messages.oldest = next;
             if sending.flow == oldest.flow {
                 messages.sending = next;
@@ -150,7 +150,7 @@ impl<S: Scheme> Host<S> {
         self.shared_qps.remove(&qp);
         // A QP that went back is listed until its turn comes, also if an ACK overtook it.
         sender.open = false;
-        if !sender.listed {
+        if !sender.is_ready {
             self.forget(slot);
         }
     }
@@ -160,7 +160,7 @@ impl<S: Scheme> Host<S> {
         let sender = self.senders.get(slot).expect("it is forgotten once");
         self.nics[usize::from(sender.nic)].forget(slot);
         self.timers.wake_sender(slot, Time::NEVER);
-        self.untie(sender.first);
+        self.uncouple(sender.first);
         self.senders.remove(slot);
     }
 }

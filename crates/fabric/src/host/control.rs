@@ -1,7 +1,7 @@
 //! Control packets at a host: answers to data, and what hooks send to a QP's other end.
 
-use super::{Host, Seat};
-use crate::observe::recorder::Happening;
+use super::{Host, ReceiverSlot};
+use crate::observe::recorder::PacketEventKind;
 use crate::packet::{
     Body, Flags, Header, MOST_OWN_CONTROL, Packet, PacketKind, Scheme, Win, blank,
 };
@@ -16,12 +16,12 @@ impl<S: Scheme> Host<S> {
             0
         } else {
             let address = window.packets.get(&handle).header.address;
-            let candidates = self.common.routes.candidates(self.node, address.src, self.epoch);
+            let candidates = self.common.routes.next_hops(self.node, address.src, self.epoch);
             let ends = (address.dst, address.src);
             self.common.routes.ecmp(self.node, candidates, ends, address.hash).index()
         };
         let header = &window.packets.get(&handle).header;
-        self.tie_by(header);
+        self.couple_by(header);
         let wire = header.kind_priority_size();
         let queue = self.common.ack_queue.unwrap_or(wire.1);
         if self.would_pass(window, now, number, queue) {
@@ -38,8 +38,8 @@ impl<S: Scheme> Host<S> {
     #[inline]
     fn would_pass(&self, window: &Win<'_, '_, S>, now: Time, number: usize, queue: u8) -> bool {
         self.nics.len() == 1
-            && self.common.short_ways
-            && self.nics[number].is_vacant(queue, now)
+            && self.common.fast_paths
+            && self.nics[number].is_idle(queue, now)
             && window.next_arrival_time() > now
             && self.next_timer() > now
             && self.recorder.as_ref().is_none_or(|recorder| !recorder.records_queues_or_packets())
@@ -60,7 +60,7 @@ impl<S: Scheme> Host<S> {
         if let Some(recorder) = &mut self.recorder {
             let bytes = nic.port.class_bytes(queue);
             let header = &window.packets.get(&handle).header;
-            recorder.packet(now, number as u16, Happening::Enqueued, bytes, header);
+            recorder.packet(now, number as u16, PacketEventKind::Enqueued, bytes, header);
         }
         nic.port.enqueue(window.packets, queue, size, handle);
         nic.wake(now);
@@ -80,7 +80,7 @@ impl<S: Scheme> Host<S> {
             address.hash = self.common.hash_back(&address);
         }
         let row = &self.common.flows[address.flow as usize];
-        let between = self.neighbours.is_some() && self.common.is_neighbourly(row);
+        let between = self.couplings.is_some() && self.common.is_same_rack(row);
         let mut outbox = std::mem::take(&mut self.outbox);
         for ctl in outbox.drain(..) {
             let common = &*self.common;
@@ -99,11 +99,11 @@ impl<S: Scheme> Host<S> {
             if port.class_packets(priority) >= limit {
                 port.counters.dropped_packets += 1;
                 if let Some(recorder) = &mut self.recorder {
-                    recorder.packet(now, nic, Happening::Dropped, 0, &header);
+                    recorder.packet(now, nic, PacketEventKind::Dropped, 0, &header);
                 }
                 continue;
             }
-            self.tie_by(&header);
+            self.couple_by(&header);
             let handle = window.packets.insert(Packet { header, body: Body::Ctl(ctl) });
             self.send_from(window, now, usize::from(nic), priority, handle);
         }
@@ -125,11 +125,11 @@ impl<S: Scheme> Host<S> {
             let mut known = false;
             for slot in slots {
                 if self.senders.get(slot).is_some_and(|sender| {
-                    sender.is_meant(&address) || (for_all && sender.dst == address.dst)
+                    sender.matches(&address) || (for_all && sender.dst == address.dst)
                 }) {
                     known = true;
                     self.with_rp(window, now, slot, |sender, cx| sender.rp.on_ctl(cx, ctl));
-                    self.reconsider(now, slot);
+                    self.reschedule_qp(now, slot);
                 }
             }
             if !known {
@@ -137,10 +137,10 @@ impl<S: Scheme> Host<S> {
             }
             return;
         }
-        let slot = match self.seats[header.address.receiver_slot as usize] {
-            Seat::At(slot) => slot,
-            Seat::Empty => self.sit(now, header),
-            Seat::Done(all) => {
+        let slot = match self.receiver_slots[header.address.receiver_slot as usize] {
+            ReceiverSlot::Open(slot) => slot,
+            ReceiverSlot::Unopened => self.open_receiver(now, header),
+            ReceiverSlot::Finished(all) => {
                 S::on_late_ctl(&mut self.state, ctl);
                 if S::is_answered(&self.common.params, ctl) {
                     self.acknowledge_all(window, now, *header, all);

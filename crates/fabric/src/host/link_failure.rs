@@ -1,8 +1,8 @@
 //! What a host does when a link fails or is repaired, its own or another.
 
 use super::Host;
-use super::sending::place;
-use crate::observe::recorder::Happening;
+use super::sending::schedule_at_port;
+use crate::observe::recorder::PacketEventKind;
 use crate::packet::{Scheme, Win};
 use engine::Handle;
 use units::Time;
@@ -37,7 +37,7 @@ impl<S: Scheme> Host<S> {
             this.count_out(queue as u8, header.size);
             this.counters.lost_packets += 1;
             if let Some(recorder) = &mut self.recorder {
-                recorder.packet(now, port as u16, Happening::Dropped, 0, &header);
+                recorder.packet(now, port as u16, PacketEventKind::Dropped, 0, &header);
             }
         }
     }
@@ -53,10 +53,10 @@ impl<S: Scheme> Host<S> {
                 continue;
             }
             let routes = &self.common.routes;
-            let candidates = routes.candidates(self.node, sender.dst, self.epoch);
+            let candidates = routes.next_hops(self.node, sender.dst, self.epoch);
             let ends = (self.index, sender.dst);
             sender.nic = routes.ecmp(self.node, candidates, ends, sender.hash).get();
-            sender.listed = false;
+            sender.is_ready = false;
             opened.push((sender.first, slot));
         }
         for slot in finished {
@@ -70,7 +70,7 @@ impl<S: Scheme> Host<S> {
             if let Some(scan) = &mut nic.scan {
                 scan.table.push((slot, flow));
             }
-            place(sender, nic, now, slot);
+            schedule_at_port(sender, nic, now, slot);
         }
         self.nics.iter_mut().for_each(|nic| nic.schedule());
     }
@@ -86,7 +86,7 @@ impl<S: Scheme> Host<S> {
     ) {
         if let Some(recorder) = &mut self.recorder {
             let header = &window.packets.get(&handle).header;
-            recorder.packet(now, port, Happening::Lost, 0, header);
+            recorder.packet(now, port, PacketEventKind::Lost, 0, header);
         }
         self.nics[port as usize].port.counters.lost_packets += 1;
         window.packets.discard(handle);

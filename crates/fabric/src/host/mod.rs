@@ -16,14 +16,14 @@ mod timers;
 pub(crate) mod tournament;
 pub(crate) mod unfinished;
 
-use self::rack_coupling::Neighbours;
+use self::rack_coupling::RackCouplings;
 use self::timers::{Timer, Timers};
-use crate::context::Common;
+use crate::context::RunContext;
 use crate::host::nic::Nic;
-use crate::host::qp::{Aside, Receiver, Sender, Slots};
+use crate::host::qp::{ColdSenderState, Receiver, Sender, Slots};
 use crate::network::setup::ProbeKind;
 use crate::observe::probe::{FlowProbes, PortProbes};
-use crate::observe::recorder::{Happening, Recorder};
+use crate::observe::recorder::{PacketEventKind, Recorder};
 use crate::observe::samples::Reading;
 use crate::observe::spill::Batch;
 use crate::packet::{Body, Flags, Header, PacketKind, Scheme, Win, is_pause};
@@ -53,32 +53,32 @@ impl FlowOutcome {
 }
 
 /// So many arrivals before its packet the end of a QP is fetched.
-const AHEAD: usize = 2;
+const PREFETCH_DISTANCE: usize = 2;
 
-/// Where a receiver is to be found.
+/// Where the receiving end of a QP is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Seat {
-    /// Nothing has arrived.
-    Empty,
-    /// In this slot.
-    At(u32),
-    /// All of it has arrived: this many bytes.
-    Done(u64),
+enum ReceiverSlot {
+    /// No packet has arrived.
+    Unopened,
+    /// It is open, in this slot.
+    Open(u32),
+    /// All its bytes have arrived: this many.
+    Finished(u64),
 }
 
 /// A host.
 pub(crate) struct Host<S: Scheme> {
-    common: Arc<Common<S>>,
+    common: Arc<RunContext<S>>,
     /// Index among the hosts.
     pub(crate) index: u32,
     node: u32,
     pub(crate) nics: Vec<Nic>,
     state: S::Host,
     senders: Slots<Sender<S>>,
-    aside: Aside,
+    cold: ColdSenderState,
     receivers: Slots<Receiver<S>>,
     /// Receivers by the number that packets carry.
-    seats: Vec<Seat>,
+    receiver_slots: Vec<ReceiverSlot>,
     /// QPs that later messages will use, by number.
     shared_qps: BTreeMap<u32, u32>,
     timers: Timers,
@@ -87,9 +87,9 @@ pub(crate) struct Host<S: Scheme> {
     posted: usize,
     /// When the next one is posted.
     next_post: Time,
-    neighbours: Option<Box<Neighbours>>,
+    couplings: Option<Box<RackCouplings>>,
     /// Messages that are due while the one ahead of them on their QP is not posted.
-    early: BTreeSet<u32>,
+    blocked_posts: BTreeSet<u32>,
     pub(crate) outcomes: Vec<FlowOutcome>,
     /// Data packets that came ahead of others of their QP.
     pub(crate) out_of_order: u64,
@@ -106,11 +106,11 @@ pub(crate) struct Host<S: Scheme> {
 impl<S: Scheme> Host<S> {
     #[expect(clippy::too_many_arguments, reason = "made in one place")]
     pub(crate) fn new(
-        common: Arc<Common<S>>,
+        common: Arc<RunContext<S>>,
         index: u32,
         nics: Vec<Nic>,
         state: S::Host,
-        seats: u32,
+        receiver_slots: u32,
         outgoing: Vec<u32>,
         port_probes: PortProbes,
         flow_probes: FlowProbes,
@@ -123,16 +123,16 @@ impl<S: Scheme> Host<S> {
             nics,
             state,
             senders: Slots::new(),
-            aside: Aside::default(),
+            cold: ColdSenderState::default(),
             receivers: Slots::new(),
-            seats: vec![Seat::Empty; seats as usize],
+            receiver_slots: vec![ReceiverSlot::Unopened; receiver_slots as usize],
             shared_qps: BTreeMap::new(),
             timers: Timers::new(),
             out_of_order: 0,
             outcomes: vec![FlowOutcome::NONE; outgoing.len()],
             next_post: Time::NEVER,
-            neighbours: None,
-            early: BTreeSet::new(),
+            couplings: None,
+            blocked_posts: BTreeSet::new(),
             outgoing,
             posted: 0,
             outbox: Vec::new(),
@@ -147,8 +147,8 @@ impl<S: Scheme> Host<S> {
         host.find_next_post();
         for place in 0..host.outgoing.len() {
             let flow = host.outgoing[place];
-            if host.common.flows[flow as usize].waits {
-                host.tie(flow);
+            if host.common.flows[flow as usize].has_dependency {
+                host.couple(flow);
             }
         }
         host
@@ -172,9 +172,11 @@ impl<S: Scheme> Host<S> {
 
     /// Has the processor fetch the end of the QP that a packet is for.
     #[inline]
-    fn fetch_end(&self, header: &Header) {
+    fn prefetch_qp(&self, header: &Header) {
         if header.kind == PacketKind::Data {
-            if let Some(&Seat::At(slot)) = self.seats.get(header.address.receiver_slot as usize) {
+            if let Some(&ReceiverSlot::Open(slot)) =
+                self.receiver_slots.get(header.address.receiver_slot as usize)
+            {
                 self.receivers.prefetch(slot);
             }
         } else if header.flags.contains(Flags::TO_SOURCE) {
@@ -197,9 +199,9 @@ impl<S: Scheme> Host<S> {
     /// Handles all that is due before `until`; returns when something is due then.
     fn advance_until(&mut self, window: &mut Win<'_, '_, S>, until: Time) -> Time {
         // Those that come too soon to be looked at ahead of others.
-        for place in 0..AHEAD {
+        for place in 0..PREFETCH_DISTANCE {
             if let Some(packet) = window.peek_ahead(place) {
-                self.fetch_end(&packet.header);
+                self.prefetch_qp(&packet.header);
             }
         }
         loop {
@@ -211,8 +213,8 @@ impl<S: Scheme> Host<S> {
                 break;
             }
             if time == arrival {
-                if let Some(packet) = window.peek_ahead(AHEAD) {
-                    self.fetch_end(&packet.header);
+                if let Some(packet) = window.peek_ahead(PREFETCH_DISTANCE) {
+                    self.prefetch_qp(&packet.header);
                 }
                 let (time, port, handle) = window.next_arrival().expect("there is one");
                 self.drain(window, time);
@@ -245,7 +247,7 @@ impl<S: Scheme> Host<S> {
             if header.kind == PacketKind::Pfc { Time::ZERO } else { self.common.host.latency };
         let on_the_way = wire + handling;
         let sent = now.saturating_sub(on_the_way);
-        if nic.looks_before(now, sent) {
+        if nic.ns3_scheduled_before(now, sent) {
             self.drain(window, now + Time::from_ps(1));
         }
         self.because(sent);
@@ -273,7 +275,11 @@ impl<S: Scheme> Host<S> {
     /// Passes over the messages that wait for others and notes when the next one is posted.
     fn find_next_post(&mut self) {
         let flows = &self.common.flows;
-        while self.outgoing.get(self.posted).is_some_and(|&flow| flows[flow as usize].waits) {
+        while self
+            .outgoing
+            .get(self.posted)
+            .is_some_and(|&flow| flows[flow as usize].has_dependency)
+        {
             self.posted += 1;
         }
         let next = self.outgoing.get(self.posted);
@@ -296,7 +302,7 @@ impl<S: Scheme> Host<S> {
             self.posted += 1;
             self.find_next_post();
             self.because(now);
-            self.post_in_turn(window, now, flow);
+            self.post_in_qp_order(window, now, flow);
             self.look_now(window, now);
         }
         self.fire(window, now);
@@ -307,7 +313,7 @@ impl<S: Scheme> Host<S> {
         while let Some(timer) = self.timers.next(now) {
             self.because(Time::ZERO);
             match timer {
-                Timer::Post(flow) => self.post_in_turn(window, now, flow),
+                Timer::Post(flow) => self.post_in_qp_order(window, now, flow),
                 Timer::Sender(slot) => self.on_sender_timer(window, now, slot),
                 Timer::Receiver(slot) => self.on_receiver_timer(window, now, slot),
                 Timer::Timeout => self.on_timeout(window, now),
@@ -317,7 +323,7 @@ impl<S: Scheme> Host<S> {
 
     #[inline]
     fn on_arrival(&mut self, window: &mut Win<'_, '_, S>, now: Time, port: u16, handle: Handle) {
-        self.untie_by(&window.packets.get(&handle).header);
+        self.uncouple_by(&window.packets.get(&handle).header);
         if let Some(losses) = &mut self.losses
             && losses.take(port)
         {
@@ -328,7 +334,7 @@ impl<S: Scheme> Host<S> {
             if header.kind == PacketKind::Pfc {
                 recorder.pfc(now, port, header.priority, is_pause(header));
             }
-            recorder.packet(now, port, Happening::Received, 0, header);
+            recorder.packet(now, port, PacketEventKind::Received, 0, header);
         }
         match window.packets.get(&handle).header.kind {
             PacketKind::Data => self.on_data(window, now, port, handle),
@@ -380,7 +386,7 @@ impl<S: Scheme> Host<S> {
             // By the message that each is at. What has arrived is known without them.
             let senders = LazyCell::new(|| {
                 let open = self.senders.iter().filter(|(_, sender)| sender.open);
-                let flow = |slot, sender| self.aside.messages(sender, slot).oldest.flow;
+                let flow = |slot, sender| self.cold.messages(sender, slot).oldest.flow;
                 let mut by_flow: Vec<(u32, &Sender<S>)> =
                     open.map(|(slot, sender)| (flow(slot, sender), sender)).collect();
                 by_flow.sort_unstable_by_key(|(flow, _)| *flow);

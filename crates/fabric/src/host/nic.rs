@@ -14,7 +14,7 @@ pub(crate) struct Nic {
     /// When QPs want to be looked at, as their pacing time may have come.
     paced: Tournament,
     /// Where QPs are not listed but looked through.
-    pub(crate) scan: Option<Box<Scan>>,
+    pub(crate) scan: Option<Box<QpScan>>,
     /// When the next packet begins at the earliest.
     pub(crate) due: Time,
 }
@@ -22,7 +22,7 @@ pub(crate) struct Nic {
 /// How the HPCC simulator's NIC finds what to send next
 /// ([`Quirks::scan_queue_pairs`](crate::Quirks::scan_queue_pairs)): it looks whenever the wire falls
 /// free, and while it is free, whenever something happened or at a time set before.
-pub(crate) struct Scan {
+pub(crate) struct QpScan {
     /// QPs in the order of their opening, each by its slot and first message; finished ones leave
     /// when they are come across.
     pub(crate) table: Vec<(u32, u32)>,
@@ -41,9 +41,9 @@ pub(crate) struct Scan {
     pub(crate) lead: u16,
 }
 
-impl Scan {
-    pub(crate) fn new() -> Scan {
-        Scan {
+impl QpScan {
+    pub(crate) fn new() -> QpScan {
+        QpScan {
             table: Vec::new(),
             last: 0,
             busy: false,
@@ -56,7 +56,7 @@ impl Scan {
     }
 
     /// The pacing time of a QP moved to `time`.
-    pub(crate) fn moved(&mut self, time: Time, now: Time) {
+    pub(crate) fn pacing_changed(&mut self, time: Time, now: Time) {
         if self.wake != Time::NEVER && self.wake > now && time < self.wake {
             self.wake = time.max(now);
             self.decided = now;
@@ -65,7 +65,7 @@ impl Scan {
 }
 
 impl Nic {
-    pub(crate) fn new(port: Port, scan: Option<Box<Scan>>) -> Nic {
+    pub(crate) fn new(port: Port, scan: Option<Box<QpScan>>) -> Nic {
         Nic {
             port,
             scan,
@@ -77,7 +77,7 @@ impl Nic {
     }
 
     #[inline]
-    pub(crate) fn list(&mut self, priority: u8, qp: u32) {
+    pub(crate) fn mark_ready(&mut self, priority: u8, qp: u32) {
         self.ready[priority as usize].push_back(qp);
         self.ready_mask |= 1 << priority;
     }
@@ -93,7 +93,7 @@ impl Nic {
 
     /// The QPs that will probably be looked at soon, with those that are listed at a priority.
     #[inline]
-    pub(crate) fn coming(&self, priority: usize) -> impl Iterator<Item = u32> {
+    pub(crate) fn likely_next(&self, priority: usize) -> impl Iterator<Item = u32> {
         self.ready[priority].get(1).copied().into_iter().chain(self.next_in_pace())
     }
 
@@ -139,7 +139,7 @@ impl Nic {
 
     /// Whether nothing but a packet of `priority` would be sent at `now`.
     #[inline]
-    pub(crate) fn is_vacant(&self, priority: u8, now: Time) -> bool {
+    pub(crate) fn is_idle(&self, priority: u8, now: Time) -> bool {
         self.due > now
             && self.port.can_send_priority_now(priority, now)
             && !self.port.is_shaped()
@@ -148,7 +148,7 @@ impl Nic {
 
     /// Whether no QP is listed, and none has its pacing time by `now`.
     #[inline]
-    pub(crate) fn has_no_rival(&self, now: Time) -> bool {
+    pub(crate) fn is_only_ready(&self, now: Time) -> bool {
         self.ready_mask == 0 && self.paced.earliest() > now
     }
 
@@ -165,7 +165,7 @@ impl Nic {
     }
 
     /// Whether its next look at `now` was scheduled before `sent`, when an arrival at `now` was.
-    pub(crate) fn looks_before(&self, now: Time, sent: Time) -> bool {
+    pub(crate) fn ns3_scheduled_before(&self, now: Time, sent: Time) -> bool {
         let Some(scan) = self.scan.as_ref().filter(|_| self.due == now) else { return false };
         if scan.busy {
             self.port.last_departure < sent

@@ -1,4 +1,4 @@
-//! How the HPCC simulator's NIC chooses what to send: see [`Scan`](crate::host::nic::Scan).
+//! How the HPCC simulator's NIC chooses what to send: see [`QpScan`](crate::host::nic::QpScan).
 
 use super::Host;
 use crate::packet::{Scheme, Win};

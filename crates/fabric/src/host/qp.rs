@@ -1,7 +1,7 @@
 //! Queue pairs: the sending and the receiving end of a stream of messages.
 
 use crate::compat::Clock;
-use crate::network::flow::{FlowRow, NO_FLOW};
+use crate::network::flow::{FlowInfo, NO_FLOW};
 use crate::packet::{Address, Scheme};
 use engine::prefetch_object;
 use schemes::contract::{EcnCodePoint, Rp, SendLimits};
@@ -10,20 +10,20 @@ use units::{Bytes, Rate, Time};
 /// A message of a QP's stream, and the byte after its last. Without gaps, as QPs are many and have two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(Rust, packed(4))]
-pub(crate) struct Part {
+pub(crate) struct StreamMessage {
     pub(crate) flow: u32,
     pub(crate) end: u64,
 }
 
-impl Part {
+impl StreamMessage {
     /// The message that begins where the stream has come to.
-    pub(crate) fn from(start: u64, flow: u32, size: u64) -> Part {
-        Part { flow, end: start + size }
+    pub(crate) fn from(start: u64, flow: u32, size: u64) -> StreamMessage {
+        StreamMessage { flow, end: start + size }
     }
 
     /// No message, where the stream has come to `end`.
-    pub(crate) const fn none(end: u64) -> Part {
-        Part { flow: NO_FLOW, end }
+    pub(crate) const fn none(end: u64) -> StreamMessage {
+        StreamMessage { flow: NO_FLOW, end }
     }
 }
 
@@ -42,13 +42,13 @@ pub(crate) struct Sender<S: Scheme> {
     /// Which of the host's ports it uses.
     pub(crate) nic: u16,
     /// In the port's list of QPs that may send.
-    pub(crate) listed: bool,
+    pub(crate) is_ready: bool,
     pub(crate) open: bool,
     /// The first packet of the message being sent comes next.
     pub(crate) at_start: bool,
-    /// It is for several messages: [`Aside::messages`].
+    /// It is for several messages: [`ColdSenderState::messages`].
     pub(crate) is_shared: bool,
-    /// It went back, and the stream has been sent beyond where it now is: [`Aside::sent_up_to`].
+    /// It went back, and the stream has been sent beyond where it now is: [`ColdSenderState::sent_up_to`].
     pub(crate) went_back: bool,
     pub(crate) next_to_send: u64,
     pub(crate) acknowledged: u64,
@@ -67,7 +67,7 @@ pub(crate) struct Sender<S: Scheme> {
 
 impl<S: Scheme> Sender<S> {
     /// Of the QP whose first message is `first`, of this row.
-    pub(crate) fn new(rp: S::Rp, first: u32, row: &FlowRow, hash: u32, nic: u16) -> Sender<S> {
+    pub(crate) fn new(rp: S::Rp, first: u32, row: &FlowInfo, hash: u32, nic: u16) -> Sender<S> {
         Sender {
             rp,
             dst: row.dst,
@@ -76,7 +76,7 @@ impl<S: Scheme> Sender<S> {
             hash,
             priority: row.priority,
             nic,
-            listed: false,
+            is_ready: false,
             open: true,
             at_start: true,
             is_shared: row.next_on_qp != NO_FLOW,
@@ -102,7 +102,7 @@ impl<S: Scheme> Sender<S> {
 
     /// Whether a packet of this address is for it, and not for who had its slot before.
     #[inline]
-    pub(crate) fn is_meant(&self, address: &Address) -> bool {
+    pub(crate) fn matches(&self, address: &Address) -> bool {
         self.receiver_slot == address.receiver_slot && self.dst == address.dst
     }
 
@@ -148,7 +148,7 @@ impl<S: Scheme> Sender<S> {
 
 /// What few sending ends need, by slot, as far as any has.
 #[derive(Default)]
-pub(crate) struct Aside {
+pub(crate) struct ColdSenderState {
     messages: Vec<Messages>,
     sent_up_to: Vec<u64>,
 }
@@ -156,22 +156,23 @@ pub(crate) struct Aside {
 /// Of a QP of several messages: the first not yet acknowledged, and the one being sent.
 #[derive(Clone, Copy)]
 pub(crate) struct Messages {
-    pub(crate) oldest: Part,
-    pub(crate) sending: Part,
+    pub(crate) oldest: StreamMessage,
+    pub(crate) sending: StreamMessage,
 }
 
 impl Messages {
-    const NONE: Messages = Messages { oldest: Part::none(0), sending: Part::none(0) };
+    const NONE: Messages =
+        Messages { oldest: StreamMessage::none(0), sending: StreamMessage::none(0) };
 }
 
-impl Aside {
+impl ColdSenderState {
     /// The messages that a sending end is at.
     #[inline]
     pub(crate) fn messages<S: Scheme>(&self, sender: &Sender<S>, slot: u32) -> Messages {
         if sender.is_shared {
             return self.messages[slot as usize];
         }
-        let only = Part { flow: sender.first, end: sender.posted };
+        let only = StreamMessage { flow: sender.first, end: sender.posted };
         Messages { oldest: only, sending: only }
     }
 

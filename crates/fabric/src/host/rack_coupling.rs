@@ -1,25 +1,29 @@
-//! What may have a host send to its neighbours, the other hosts of its rack, or get something from them: where
-//! nothing does, it can be worked without an eye on them ([`Device::add_couplings`](engine::Device::add_couplings)).
+//! Counts what may make a host exchange packets with other hosts of its rack.
+//!
+//! A host without couplings can be advanced through a whole window on its own
+//! ([`Device::add_couplings`](engine::Device::add_couplings)).
 
 use super::Host;
 use crate::packet::{Flags, Header, Scheme};
 use units::Time;
 
-/// Kept from when on something has tied a host to a neighbour.
-pub(super) struct Neighbours {
-    /// By place in the group, for both hosts that they are between: its ends of QPs, its messages that wait for
-    /// others, and packets that it made, less those that it got. Those that get lost count for ever.
-    ties: Vec<i64>,
-    /// The ends and messages alone.
+/// The couplings of a host. Created when its first one appears.
+pub(super) struct RackCouplings {
+    /// By index in the group. Each coupling counts at both hosts that it is between: this host's ends
+    /// of QPs, its messages that wait for others, and the packets that it made, minus those that
+    /// reached it. A lost packet is never subtracted, so a host may stay coupled for longer than
+    /// needed.
+    by_host: Vec<i64>,
+    /// Ends of QPs and waiting messages alone.
     ends: u32,
 }
 
 impl<S: Scheme> Host<S> {
-    /// Adds what ties hosts of the group before `until`, by place.
-    pub(crate) fn add_couplings(&self, until: Time, ties: &mut [i64]) {
-        if let Some(neighbours) = &self.neighbours {
-            for (tie, more) in ties.iter_mut().zip(&neighbours.ties) {
-                *tie += more;
+    /// Adds this host's couplings before `until` to those of the group, by index in the group.
+    pub(crate) fn add_couplings(&self, until: Time, couplings: &mut [i64]) {
+        if let Some(own) = &self.couplings {
+            for (coupling, more) in couplings.iter_mut().zip(&own.by_host) {
+                *coupling += more;
             }
         }
         if self.next_post >= until {
@@ -27,70 +31,70 @@ impl<S: Scheme> Host<S> {
         }
         let flows = &self.common.flows;
         let outgoing = self.outgoing[self.posted..].iter().map(|&flow| &flows[flow as usize]);
-        let due = outgoing.take_while(|row| row.waits || row.start < until);
-        for row in due.filter(|row| self.common.is_neighbourly(row)) {
+        let due = outgoing.take_while(|row| row.has_dependency || row.start < until);
+        for row in due.filter(|row| self.common.is_same_rack(row)) {
             for host in [row.src, row.dst] {
-                ties[self.common.place_in_group(host)] += 1;
+                couplings[self.common.index_in_group(host)] += 1;
             }
         }
     }
 
-    /// An end of a message's QP opens, or it waits for another.
-    pub(super) fn tie(&mut self, flow: u32) {
+    /// Adds a coupling: an end of the QP of message `flow` opened, or the message waits for another.
+    pub(super) fn couple(&mut self, flow: u32) {
         let row = &self.common.flows[flow as usize];
-        if self.common.is_neighbourly(row) {
+        if self.common.is_same_rack(row) {
             self.count([row.src, row.dst], 1).ends += 1;
         }
     }
 
-    /// No more.
-    pub(super) fn untie(&mut self, flow: u32) {
+    /// Removes a coupling that [`couple`](Self::couple) added.
+    pub(super) fn uncouple(&mut self, flow: u32) {
         let row = &self.common.flows[flow as usize];
-        if self.common.is_neighbourly(row) {
+        if self.common.is_same_rack(row) {
             self.count([row.src, row.dst], -1).ends -= 1;
         }
     }
 
-    /// Whether packets that it makes may be for neighbours.
+    /// Whether packets that this host makes may be for hosts of its rack.
     #[inline]
-    pub(super) fn has_ties(&self) -> bool {
-        self.neighbours.as_ref().is_some_and(|neighbours| neighbours.ends > 0)
+    pub(super) fn is_coupled(&self) -> bool {
+        self.couplings.as_ref().is_some_and(|couplings| couplings.ends > 0)
     }
 
-    /// A packet of a message between neighbours was made.
+    /// Counts a packet that this host made for message `flow`, which stays within the rack.
     #[cold]
-    pub(super) fn tie_packet(&mut self, flow: u32) {
+    pub(super) fn couple_packet(&mut self, flow: u32) {
         let row = &self.common.flows[flow as usize];
         self.count([row.src, row.dst], 1);
     }
 
-    /// A packet was made.
+    /// Counts a packet that this host made, if it stays within the rack.
     #[inline]
-    pub(super) fn tie_by(&mut self, header: &Header) {
+    pub(super) fn couple_by(&mut self, header: &Header) {
         if header.flags.contains(Flags::NEIGHBOURLY) {
             self.count([header.address.src, header.address.dst], 1);
         }
     }
 
-    /// It arrived.
+    /// Counts a packet that arrived, if it stayed within the rack.
     #[inline]
-    pub(super) fn untie_by(&mut self, header: &Header) {
+    pub(super) fn uncouple_by(&mut self, header: &Header) {
         if header.flags.contains(Flags::NEIGHBOURLY) {
             self.count([header.address.src, header.address.dst], -1);
         }
     }
 
-    /// Counts at the places of two hosts.
+    /// Adds `more` at the indices of two hosts.
     #[inline(never)]
-    fn count(&mut self, hosts: [u32; 2], more: i64) -> &mut Neighbours {
+    fn count(&mut self, hosts: [u32; 2], more: i64) -> &mut RackCouplings {
         let common = &self.common;
-        let neighbours = self.neighbours.get_or_insert_with(|| {
-            let ties = vec![0; common.groups.size(self.node)];
-            Box::new(Neighbours { ties, ends: 0 })
+        let couplings = self.couplings.get_or_insert_with(|| {
+            let by_host = vec![0; common.groups.size(self.node)];
+            Box::new(RackCouplings { by_host, ends: 0 })
         });
         for host in hosts {
-            neighbours.ties[common.place_in_group(host)] += more;
+            couplings.by_host[common.index_in_group(host)] += more;
         }
-        neighbours
+        couplings
     }
 }

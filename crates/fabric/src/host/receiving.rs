@@ -1,6 +1,6 @@
 //! The receiving half of a host: data in order, its ACKs, and the notification point.
 
-use super::{Host, Seat};
+use super::{Host, ReceiverSlot};
 use crate::host::qp::Receiver;
 use crate::network::flow::NO_FLOW;
 use crate::packet::{
@@ -24,13 +24,13 @@ impl<S: Scheme> Host<S> {
         let header = &packet.header;
         debug_assert_eq!(header.address.dst, self.index, "a packet went astray");
         let payload = u64::from(header.payload);
-        let slot = match self.seats[header.address.receiver_slot as usize] {
-            Seat::At(slot) => slot,
-            Seat::Empty => self.sit(now, header),
-            Seat::Done(_) if self.common.quirks.silent_duplicates => {
+        let slot = match self.receiver_slots[header.address.receiver_slot as usize] {
+            ReceiverSlot::Open(slot) => slot,
+            ReceiverSlot::Unopened => self.open_receiver(now, header),
+            ReceiverSlot::Finished(_) if self.common.quirks.silent_duplicates => {
                 return window.packets.discard(handle);
             }
-            Seat::Done(all) => {
+            ReceiverSlot::Finished(all) => {
                 // A duplicate of a message that has arrived: the ACK was lost.
                 let hash = self.common.hash_back(&header.address);
                 self.answer(&mut packet.header, PacketKind::Ack, all, hash);
@@ -38,7 +38,7 @@ impl<S: Scheme> Host<S> {
             }
         };
         let Body::Meta(meta) = &mut packet.body else { unreachable!("data carries meta") };
-        let receiver = self.receivers.get_mut(slot).expect("its seat is taken");
+        let receiver = self.receivers.get_mut(slot).expect("its number is taken");
         if header.sequence != receiver.expected {
             let (expected, hash) = (receiver.expected, receiver.hash_back);
             let ahead = header.sequence > expected;
@@ -52,7 +52,7 @@ impl<S: Scheme> Host<S> {
                 let interval = self.common.host.nack_interval;
                 receiver.next_nack = if ahead { now.saturating_add(interval) } else { Time::ZERO };
             }
-            // It may be the last that its seat was kept for.
+            // Its slot may have been kept for this packet alone, and be free afterwards.
             self.with_np(window, now, slot, |np, cx| np.on_packet(cx, header, meta));
             if !is_answered {
                 return window.packets.discard(handle);
@@ -108,23 +108,23 @@ impl<S: Scheme> Host<S> {
         } else {
             window.packets.discard(handle);
         }
-        // A notification point that still waits for something keeps its seat until then.
+        // A notification point that still waits for a timer stays open until then.
         if over && timer == Time::NEVER {
-            self.leave(slot);
+            self.finish_receiver(slot);
         }
     }
 
     /// All that a QP has to receive has arrived.
-    pub(super) fn leave(&mut self, slot: u32) {
-        let receiver = self.receivers.get(slot).expect("it has a seat");
-        let seat = self.common.flows[receiver.flow as usize].receiver_slot;
-        self.seats[seat as usize] = Seat::Done(receiver.expected);
-        self.untie(receiver.flow);
+    pub(super) fn finish_receiver(&mut self, slot: u32) {
+        let receiver = self.receivers.get(slot).expect("it has a number");
+        let number = self.common.flows[receiver.flow as usize].receiver_slot;
+        self.receiver_slots[number as usize] = ReceiverSlot::Finished(receiver.expected);
+        self.uncouple(receiver.flow);
         self.receivers.remove(slot);
     }
 
     /// The first packet of a QP.
-    pub(super) fn sit(&mut self, now: Time, header: &Header) -> u32 {
+    pub(super) fn open_receiver(&mut self, now: Time, header: &Header) -> u32 {
         let np = S::Np::open(&self.common.params, &mut self.state, now);
         let hash_back = self.common.hash_back(&header.address);
         let slot = self.receivers.insert(Receiver {
@@ -138,8 +138,8 @@ impl<S: Scheme> Host<S> {
             mark: EcnCodePoint::NotMarked,
             over: false,
         });
-        self.seats[header.address.receiver_slot as usize] = Seat::At(slot);
-        self.tie(header.address.flow);
+        self.receiver_slots[header.address.receiver_slot as usize] = ReceiverSlot::Open(slot);
+        self.couple(header.address.flow);
         slot
     }
 
@@ -207,13 +207,13 @@ impl<S: Scheme> Host<S> {
                 receiver_slot: row.receiver_slot,
                 hash: self.common.hash(row, false),
             };
-            let candidates = self.common.routes.candidates(self.node, address.src, self.epoch);
+            let candidates = self.common.routes.next_hops(self.node, address.src, self.epoch);
             let ends = (address.dst, address.src);
             let nic = self.common.routes.ecmp(self.node, candidates, ends, hash);
             self.send_ctl(window, now, address, nic.get(), true);
         }
         if over && timer == Time::NEVER {
-            self.leave(slot);
+            self.finish_receiver(slot);
         }
     }
 

@@ -3,9 +3,9 @@
 use super::Host;
 use super::timers::Timers;
 use crate::host::nic::Nic;
-use crate::host::qp::{Messages, Part, Sender};
+use crate::host::qp::{Messages, Sender, StreamMessage};
 use crate::network::flow::NO_FLOW;
-use crate::observe::recorder::Happening;
+use crate::observe::recorder::PacketEventKind;
 use crate::packet::{Body, Flags, Scheme, Win};
 use schemes::contract::{HostCx, Rp};
 use units::Time;
@@ -14,16 +14,16 @@ impl<S: Scheme> Host<S> {
     /// A message is handed to the NIC.
     fn post(&mut self, window: &mut Win<'_, '_, S>, now: Time, flow: u32) {
         let row = self.common.flows[flow as usize];
-        self.outcomes[row.place as usize].posted = now;
-        if row.waits {
-            self.untie(flow);
+        self.outcomes[row.index_at_sender as usize].posted = now;
+        if row.has_dependency {
+            self.uncouple(flow);
         }
         let known = self.shared_qps.get(&row.qp).copied();
         let slot = known.unwrap_or_else(|| self.open(now, flow));
         let sender = self.senders.get_mut(slot).expect("a QP with messages is open");
-        let part = Part::from(sender.posted, flow, row.size);
+        let part = StreamMessage::from(sender.posted, flow, row.size);
         if sender.is_shared {
-            let Messages { oldest, sending } = self.aside.messages_mut(slot);
+            let Messages { oldest, sending } = self.cold.messages_mut(slot);
             if oldest.flow == NO_FLOW {
                 *oldest = part;
             }
@@ -37,22 +37,24 @@ impl<S: Scheme> Host<S> {
             sender.last_progress = now;
         }
         self.on_backlog(window, now, slot);
-        self.consider(now, slot);
+        self.schedule_qp(now, slot);
     }
 
     /// A message is due: it is posted, but not before the one ahead of it on its QP.
-    pub(super) fn post_in_turn(&mut self, window: &mut Win<'_, '_, S>, now: Time, flow: u32) {
+    pub(super) fn post_in_qp_order(&mut self, window: &mut Win<'_, '_, S>, now: Time, flow: u32) {
         let row = |flow: u32| self.common.flows.get(flow as usize);
         let ahead = row(flow).and_then(|this| row(this.before_on_qp));
-        if ahead.is_some_and(|ahead| self.outcomes[ahead.place as usize].posted == Time::NEVER) {
-            self.early.insert(flow);
+        if ahead.is_some_and(|ahead| {
+            self.outcomes[ahead.index_at_sender as usize].posted == Time::NEVER
+        }) {
+            self.blocked_posts.insert(flow);
             return;
         }
         let mut due = flow;
         loop {
             self.post(window, now, due);
             due = self.common.flows[due as usize].next_on_qp;
-            if !self.early.remove(&due) {
+            if !self.blocked_posts.remove(&due) {
                 return;
             }
         }
@@ -63,16 +65,16 @@ impl<S: Scheme> Host<S> {
         let common = &self.common;
         let row = &common.flows[flow as usize];
         let hash = common.hash(row, false);
-        let candidates = common.routes.candidates(self.node, row.dst, self.epoch);
+        let candidates = common.routes.next_hops(self.node, row.dst, self.epoch);
         let nic = common.routes.ecmp(self.node, candidates, (row.src, row.dst), hash);
         let path = common.path_facts(row.src, row.dst, hash, self.epoch);
         let rp = S::Rp::open(&common.params, &mut self.state, &path, now);
         let (qp, shared) = (row.qp, row.next_on_qp != NO_FLOW);
         let slot = self.senders.insert(Sender::new(rp, flow, row, hash, nic.get()));
-        self.tie(flow);
+        self.couple(flow);
         if shared {
             self.shared_qps.insert(qp, slot);
-            self.aside.open(slot);
+            self.cold.open(slot);
         }
         if let Some(scan) = &mut self.nics[nic.index()].scan {
             scan.table.push((slot, flow));
@@ -112,31 +114,31 @@ impl<S: Scheme> Host<S> {
 
     pub(super) fn on_backlog(&mut self, window: &mut Win<'_, '_, S>, now: Time, slot: u32) {
         let Some(sender) = self.senders.get(slot) else { return };
-        let left = self.aside.backlog(sender, slot);
+        let left = self.cold.backlog(sender, slot);
         self.with_rp(window, now, slot, |sender, cx| sender.rp.on_backlog(cx, left));
     }
 
     /// A QP's reaction point may have changed its mind: moves the time of the next packet with the
     /// rate, if the scheme wants that, and puts the QP where it belongs.
     #[inline]
-    pub(super) fn reconsider(&mut self, now: Time, slot: u32) {
+    pub(super) fn reschedule_qp(&mut self, now: Time, slot: u32) {
         let Some(sender) = self.senders.get_mut(slot) else { return };
         let nic = &mut self.nics[sender.nic as usize];
         if <S::Rp as Rp<S>>::REPACE {
             sender.pace(sender.rp.limits().rate, nic.port.rate(), self.common.clock);
             if let Some(scan) = &mut nic.scan {
-                scan.moved(sender.next_at, now);
+                scan.pacing_changed(sender.next_at, now);
             }
         }
-        place(sender, nic, now, slot);
+        schedule_at_port(sender, nic, now, slot);
     }
 
     /// Puts a QP where it belongs: among those that may send, or among those that wait for a time.
     #[inline]
-    pub(super) fn consider(&mut self, now: Time, slot: u32) {
+    pub(super) fn schedule_qp(&mut self, now: Time, slot: u32) {
         if let Some(sender) = self.senders.get_mut(slot) {
             let nic = &mut self.nics[sender.nic as usize];
-            place(sender, nic, now, slot);
+            schedule_at_port(sender, nic, now, slot);
         }
     }
 
@@ -185,22 +187,22 @@ impl<S: Scheme> Host<S> {
                 self.senders.prefetch(coming);
             }
             let sender = self.senders.get_mut(slot).expect("a QP that is over is forgotten");
-            if sender.listed {
+            if sender.is_ready {
                 continue;
             }
             match sender.ready_at() {
                 Some(at) if at <= now => {
                     // Alone, it need not be listed.
-                    if self.common.short_ways
+                    if self.common.fast_paths
                         && nic.port.can_send_priority_now(sender.priority, now)
                         && !nic.port.is_shaped()
-                        && nic.has_no_rival(now)
+                        && nic.is_only_ready(now)
                     {
                         self.send_data(window, now, number, slot);
                         return self.nics[number].schedule();
                     }
-                    sender.listed = true;
-                    nic.list(sender.priority, slot);
+                    sender.is_ready = true;
+                    nic.mark_ready(sender.priority, slot);
                 }
                 Some(at) => nic.pace(at, slot),
                 None => {}
@@ -218,11 +220,11 @@ impl<S: Scheme> Host<S> {
         } else {
             let slot = nic.take(queue);
             // Where there are many, they are far apart in memory, and come while this one is worked.
-            for coming in nic.coming(queue) {
+            for coming in nic.likely_next(queue) {
                 self.senders.prefetch(coming);
             }
             let sender = self.senders.get_mut(slot).expect("a listed QP is there");
-            sender.listed = false;
+            sender.is_ready = false;
             if !sender.open {
                 self.forget(slot);
                 return self.nics[number].schedule();
@@ -230,7 +232,7 @@ impl<S: Scheme> Host<S> {
             // A notification may have closed the window since it was listed.
             match sender.ready_at() {
                 Some(at) if at <= now => self.send_data(window, now, number, slot),
-                Some(_) | None => self.consider(now, slot),
+                Some(_) | None => self.schedule_qp(now, slot),
             }
         }
         self.nics[number].schedule();
@@ -255,7 +257,7 @@ impl<S: Scheme> Host<S> {
         port.count_out(queue as u8, header.size);
         if let Some(recorder) = &mut self.recorder {
             let bytes = port.class_bytes(queue as u8);
-            recorder.packet(now, number as u16, Happening::Dequeued, bytes, &header);
+            recorder.packet(now, number as u16, PacketEventKind::Dequeued, bytes, &header);
         }
         port.transmit(window, now, header.kind_priority_size(), handle);
     }
@@ -269,15 +271,15 @@ impl<S: Scheme> Host<S> {
         number: usize,
         slot: u32,
     ) {
-        let has_ties = self.has_ties();
+        let is_coupled = self.is_coupled();
         let common = &*self.common;
         let nic = &mut self.nics[number];
         let sender = self.senders.get_mut(slot).expect("it is about to send");
-        let mut part = self.aside.messages(sender, slot).sending;
+        let mut part = self.cold.messages(sender, slot).sending;
         if sender.next_to_send == part.end {
             let flow = common.flows[part.flow as usize].next_on_qp;
-            part = Part::from(part.end, flow, common.flows[flow as usize].size);
-            self.aside.messages_mut(slot).sending = part;
+            part = StreamMessage::from(part.end, flow, common.flows[flow as usize].size);
+            self.cold.messages_mut(slot).sending = part;
             sender.at_start = true;
         }
         let payload = u64::from(common.payload).min(part.end - sender.next_to_send);
@@ -297,7 +299,7 @@ impl<S: Scheme> Host<S> {
         header.payload = payload as u16;
         let last = sender.next_to_send + payload == part.end;
         header.flags.set(Flags::LAST, last);
-        let between = has_ties && common.is_neighbourly(&common.flows[part.flow as usize]);
+        let between = is_coupled && common.is_same_rack(&common.flows[part.flow as usize]);
         if between {
             header.flags.insert(Flags::NEIGHBOURLY);
         }
@@ -306,11 +308,11 @@ impl<S: Scheme> Host<S> {
         }
 
         let was_idle = sender.in_flight() == 0;
-        let sent_up_to = self.aside.sent_up_to(sender, slot);
+        let sent_up_to = self.cold.sent_up_to(sender, slot);
         let again = sent_up_to.saturating_sub(sender.next_to_send).min(payload);
         if again > 0 {
             let row = &common.flows[part.flow as usize];
-            self.outcomes[row.place as usize].retransmitted_bytes += again;
+            self.outcomes[row.index_at_sender as usize].retransmitted_bytes += again;
         }
         sender.next_to_send += payload;
         let new = sender.next_to_send > sent_up_to;
@@ -340,10 +342,10 @@ impl<S: Scheme> Host<S> {
         if was_idle {
             sender.last_progress = now;
         }
-        self.timers.expect_timeout(now.saturating_add(common.host.retransmit_timeout));
+        self.timers.arm_retransmission(now.saturating_add(common.host.retransmit_timeout));
         let emptied = new && sender.next_to_send == sender.posted;
         if let Some(recorder) = &mut self.recorder {
-            recorder.packet(now, number as u16, Happening::Dequeued, 0, header);
+            recorder.packet(now, number as u16, PacketEventKind::Dequeued, 0, header);
         }
         let wire = header.kind_priority_size();
         nic.port.transmit(window, now, wire, handle);
@@ -351,14 +353,14 @@ impl<S: Scheme> Host<S> {
         if sender.may_send(&limits) && nic.scan.is_none() {
             let at = sender.next_at.max(limits.not_before);
             if at <= nic.port.free_at {
-                sender.listed = true;
-                nic.list(sender.priority, slot);
+                sender.is_ready = true;
+                nic.mark_ready(sender.priority, slot);
             } else {
                 nic.pace(at, slot);
             }
         }
         if between {
-            self.tie_packet(part.flow);
+            self.couple_packet(part.flow);
         }
         self.send_outbox(window, now, slot);
         if emptied {
@@ -373,7 +375,7 @@ impl<S: Scheme> Host<S> {
         });
         // A new rate has no NIC look before it would have.
         if !self.common.quirks.missed_wake_up {
-            self.reconsider(now, slot);
+            self.reschedule_qp(now, slot);
         }
     }
 }
@@ -388,18 +390,23 @@ pub(super) fn wake<S: Scheme>(timers: &mut Timers, sender: &Sender<S>, now: Time
 
 /// Lists a QP at its port, or has it wait for its time.
 #[inline]
-pub(super) fn place<S: Scheme>(sender: &mut Sender<S>, nic: &mut Nic, now: Time, slot: u32) {
+pub(super) fn schedule_at_port<S: Scheme>(
+    sender: &mut Sender<S>,
+    nic: &mut Nic,
+    now: Time,
+    slot: u32,
+) {
     if nic.scan.is_some() {
         return nic.wake(now);
     }
-    if sender.listed {
+    if sender.is_ready {
         return;
     }
     let Some(at) = sender.ready_at() else { return };
     if at <= now {
-        sender.listed = true;
+        sender.is_ready = true;
         nic.port.free_at = nic.port.free_at.max(now);
-        nic.list(sender.priority, slot);
+        nic.mark_ready(sender.priority, slot);
     } else {
         nic.pace(at, slot);
     }

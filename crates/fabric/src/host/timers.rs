@@ -101,7 +101,7 @@ impl Timers {
 
     /// A retransmission timeout may expire at `time`, others not before.
     #[inline]
-    pub(super) fn expect_timeout(&mut self, time: Time) {
+    pub(super) fn arm_retransmission(&mut self, time: Time) {
         if self.timeout > time {
             self.timeout = time;
             self.find_due();
@@ -149,7 +149,7 @@ mod tests {
                         }
                     }
                     3 => {
-                        timers.expect_timeout(time);
+                        timers.arm_retransmission(time);
                         let earlier = list.iter().any(|&(at, timer)| timer == Timer::Timeout && at <= time);
                         if !earlier {
                             list.retain(|&(_, timer)| timer != Timer::Timeout);

@@ -1,6 +1,6 @@
 //! What a host tells of its messages that were not finished when the run ended.
 
-use super::{FlowOutcome, Host, Seat};
+use super::{FlowOutcome, Host, ReceiverSlot};
 use crate::host::qp::{Messages, Sender};
 use crate::network::flow::NO_FLOW;
 use crate::packet::{Address, Scheme};
@@ -41,25 +41,27 @@ impl<S: Scheme> Host<S> {
 
     /// The sending end that packets of this address belong to.
     pub(crate) fn sender(&self, address: &Address) -> Option<&Sender<S>> {
-        self.senders.get(address.sender_slot).filter(|sender| sender.is_meant(address))
+        self.senders.get(address.sender_slot).filter(|sender| sender.matches(address))
     }
 
     /// The byte of a QP's stream that its receiving end waits for.
-    pub(crate) fn expected(&self, seat: u32) -> u64 {
-        match self.seats[seat as usize] {
-            Seat::Empty => 0,
-            Seat::At(slot) => self.receivers.get(slot).map_or(0, |receiver| receiver.expected),
-            Seat::Done(all) => all,
+    pub(crate) fn expected(&self, number: u32) -> u64 {
+        match self.receiver_slots[number as usize] {
+            ReceiverSlot::Unopened => 0,
+            ReceiverSlot::Open(slot) => {
+                self.receivers.get(slot).map_or(0, |receiver| receiver.expected)
+            }
+            ReceiverSlot::Finished(all) => all,
         }
     }
 
     /// When the notification point of a receiving end does something by itself.
-    pub(crate) fn receiver_timer(&self, seat: u32) -> Time {
-        match self.seats[seat as usize] {
-            Seat::At(slot) => {
+    pub(crate) fn receiver_timer(&self, number: u32) -> Time {
+        match self.receiver_slots[number as usize] {
+            ReceiverSlot::Open(slot) => {
                 self.receivers.get(slot).map_or(Time::NEVER, |receiver| receiver.np.next_timer())
             }
-            Seat::Empty | Seat::Done(_) => Time::NEVER,
+            ReceiverSlot::Unopened | ReceiverSlot::Finished(_) => Time::NEVER,
         }
     }
 
@@ -80,7 +82,7 @@ impl<S: Scheme> Host<S> {
         found: &mut Vec<(u32, Unfinished)>,
     ) {
         for (slot, sender) in self.senders.iter().filter(|(_, sender)| sender.open) {
-            let Messages { oldest, sending } = self.aside.messages(sender, slot);
+            let Messages { oldest, sending } = self.cold.messages(sender, slot);
             if oldest.flow != NO_FLOW {
                 let cause = cause(slot, sender);
                 self.add_of_qp(oldest.flow, sending.flow, cause, found);
@@ -92,7 +94,7 @@ impl<S: Scheme> Host<S> {
                 continue;
             }
             let row = &self.common.flows[flow as usize];
-            let waits = if row.waits { !due.contains(&flow) } else { row.start < end };
+            let waits = if row.has_dependency { !due.contains(&flow) } else { row.start < end };
             found.push((flow, if waits { Unfinished::Waiting } else { Unfinished::NotStarted }));
         }
     }
@@ -109,7 +111,7 @@ impl<S: Scheme> Host<S> {
         let (mut flow, mut is_behind) = (oldest, false);
         while flow != NO_FLOW {
             let row = &self.common.flows[flow as usize];
-            let outcome = &self.outcomes[row.place as usize];
+            let outcome = &self.outcomes[row.index_at_sender as usize];
             if outcome.posted == Time::NEVER {
                 return;
             }

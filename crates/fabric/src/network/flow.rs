@@ -11,7 +11,7 @@ pub(crate) const NO_FLOW: u32 = u32::MAX;
 
 /// A message as the hosts know it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct FlowRow {
+pub(crate) struct FlowInfo {
     pub(crate) size: u64,
     pub(crate) start: Time,
     /// Indices among the hosts.
@@ -24,9 +24,9 @@ pub(crate) struct FlowRow {
     /// Number of its QP at the receiver.
     pub(crate) receiver_slot: u32,
     /// Place among the sender's messages.
-    pub(crate) place: u32,
+    pub(crate) index_at_sender: u32,
     /// It is posted when another has arrived.
-    pub(crate) waits: bool,
+    pub(crate) has_dependency: bool,
     /// The message that is posted so long after this one has arrived.
     pub(crate) answer: u32,
     pub(crate) answer_delay: Time,
@@ -35,11 +35,11 @@ pub(crate) struct FlowRow {
 }
 
 /// Messages by index among the hosts, linked by QP.
-pub(crate) fn flow_rows(graph: &Graph, setup: &Setup) -> Vec<FlowRow> {
-    let mut rows: Vec<FlowRow> = Vec::new();
+pub(crate) fn flow_rows(graph: &Graph, setup: &Setup) -> Vec<FlowInfo> {
+    let mut rows: Vec<FlowInfo> = Vec::new();
     reserve(&mut rows, setup.messages.len(), "messages");
     let mut sent = vec![0; graph.hosts.len()];
-    let mut seats = vec![0; graph.hosts.len()];
+    let mut receiver_slots = vec![0; graph.hosts.len()];
     let mut last_on_qp: BTreeMap<u32, u32> = BTreeMap::new();
     for (flow, message) in setup.messages.iter().enumerate() {
         cancel::check();
@@ -54,11 +54,11 @@ pub(crate) fn flow_rows(graph: &Graph, setup: &Setup) -> Vec<FlowRow> {
                 before.receiver_slot
             }
             None => {
-                seats[dst as usize] += 1;
-                seats[dst as usize] - 1
+                receiver_slots[dst as usize] += 1;
+                receiver_slots[dst as usize] - 1
             }
         };
-        rows.push(FlowRow {
+        rows.push(FlowInfo {
             size: message.size.get(),
             start: message.start,
             src,
@@ -67,8 +67,8 @@ pub(crate) fn flow_rows(graph: &Graph, setup: &Setup) -> Vec<FlowRow> {
             before_on_qp: before_on_qp.unwrap_or(NO_FLOW),
             next_on_qp: NO_FLOW,
             receiver_slot,
-            place: sent[src as usize],
-            waits: message.after.is_some(),
+            index_at_sender: sent[src as usize],
+            has_dependency: message.after.is_some(),
             answer: NO_FLOW,
             answer_delay: Time::ZERO,
             priority: message.priority,

@@ -1,6 +1,6 @@
 //! The network as nodes, their ports, and the links between them.
 
-use crate::network::setup::{Cable, Node, NodeKind, Outage};
+use crate::network::setup::{Link, Node, NodeKind, Outage};
 use std::collections::BTreeMap;
 use std::ops::Deref;
 use units::{NodeId, Rate, Time};
@@ -41,11 +41,11 @@ impl Graph {
         self.ends.iter().map(|end| end.rate)
     }
 
-    pub(crate) fn new(nodes: &[Node], cables: &[Cable], outages: &[Outage]) -> Graph {
+    pub(crate) fn new(nodes: &[Node], links: &[Link], outages: &[Outage]) -> Graph {
         let mut degree = vec![0u32; nodes.len() + 1];
-        for cable in cables {
-            degree[cable.a.index()] += 1;
-            degree[cable.b.index()] += 1;
+        for link in links {
+            degree[link.a.index()] += 1;
+            degree[link.b.index()] += 1;
         }
         let mut first_port = Vec::with_capacity(nodes.len() + 1);
         let mut total = 0;
@@ -64,28 +64,28 @@ impl Graph {
             fails: false,
         };
         let mut ends = vec![none; total as usize];
-        let mut of_cables: BTreeMap<u32, Vec<Outage>> = BTreeMap::new();
+        let mut of_links: BTreeMap<u32, Vec<Outage>> = BTreeMap::new();
         for outage in outages {
-            of_cables.entry(outage.cable).or_default().push(*outage);
+            of_links.entry(outage.link).or_default().push(*outage);
         }
         let mut of_ends = BTreeMap::new();
-        for (number, cable) in cables.iter().enumerate() {
-            let (a, b) = (cable.a.index(), cable.b.index());
+        for (number, link) in links.iter().enumerate() {
+            let (a, b) = (link.a.index(), link.b.index());
             let (at, bt) = (next[a], next[b]);
             next[a] += 1;
             next[b] += 1;
             let end = |peer: NodeId, peer_port: u32| LinkEnd {
                 peer: peer.get(),
                 peer_port: peer_port as u16,
-                rate: cable.rate,
-                delay: cable.delay,
-                pfc: cable.pfc,
-                error_rate: cable.error_rate,
-                fails: of_cables.contains_key(&(number as u32)),
+                rate: link.rate,
+                delay: link.delay,
+                pfc: link.pfc,
+                error_rate: link.error_rate,
+                fails: of_links.contains_key(&(number as u32)),
             };
-            ends[at as usize] = end(cable.b, bt - first_port[b]);
-            ends[bt as usize] = end(cable.a, at - first_port[a]);
-            if let Some(list) = of_cables.remove(&(number as u32)) {
+            ends[at as usize] = end(link.b, bt - first_port[b]);
+            ends[bt as usize] = end(link.a, at - first_port[a]);
+            if let Some(list) = of_links.remove(&(number as u32)) {
                 of_ends.insert(at, list.clone());
                 of_ends.insert(bt, list);
             }

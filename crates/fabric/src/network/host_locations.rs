@@ -1,20 +1,20 @@
 //! Racks and pods.
 
 use crate::network::graph::Graph;
-use schemes::contract::HostPlace;
+use schemes::contract::HostLocation;
 use units::{NodeId, Rate};
 
 /// From this tier on switches join pods.
 const CORE_TIER: u8 = 3;
 
 /// Where each host is.
-pub(crate) fn of_hosts(graph: &Graph) -> Vec<HostPlace> {
+pub(crate) fn of_hosts(graph: &Graph) -> Vec<HostLocation> {
     let tor = |host: u32| graph.ports(host).first().map_or(host, |end| end.peer);
     let mut racks: Vec<u32> = graph.hosts.iter().map(|&host| tor(host)).collect();
     racks.sort_unstable();
     racks.dedup();
     let pods = pods(graph);
-    let place = |&host: &u32| HostPlace {
+    let place = |&host: &u32| HostLocation {
         tor: NodeId::new(tor(host)),
         rack: racks.binary_search(&tor(host)).expect("it is among them") as u32,
         pod: pods[tor(host) as usize],

@@ -10,17 +10,17 @@ use units::Time;
 /// Host cables shorter than the links between switches would shorten every window: then a rack,
 /// its switch and hosts, is one group.
 #[derive(Debug)]
-pub(crate) struct Groups {
+pub(crate) struct RackGroups {
     members: Vec<Vec<u32>>,
-    /// By node, its group, and its place there.
+    /// By node, its group, and its index there.
     of_node: Vec<u32>,
-    places: Vec<u32>,
+    indices: Vec<u32>,
     /// By group, the switch that has all the links of its other nodes, which are hosts, if there are any.
     hubs: Vec<Option<u32>>,
 }
 
-impl Groups {
-    pub(crate) fn new(graph: &Graph) -> Groups {
+impl RackGroups {
+    pub(crate) fn new(graph: &Graph) -> RackGroups {
         let nodes = graph.nodes() as u32;
         let between_switches = links(graph)
             .filter(|(node, end)| !graph.is_host(*node) && !graph.is_host(end.peer))
@@ -35,7 +35,7 @@ impl Groups {
             }
         }
         let mut of_node = vec![u32::MAX; nodes as usize];
-        let mut places = vec![0; nodes as usize];
+        let mut indices = vec![0; nodes as usize];
         let mut members: Vec<Vec<u32>> = Vec::new();
         for node in 0..nodes {
             let first = find(&mut leader, node);
@@ -46,16 +46,16 @@ impl Groups {
                 of_node[node as usize] = of_node[first as usize];
             }
             let group = &mut members[of_node[node as usize] as usize];
-            places[node as usize] = group.len() as u32;
+            indices[node as usize] = group.len() as u32;
             group.push(node);
         }
         let hubs = members.iter().map(|group| hub(graph, group)).collect();
-        Groups { members, of_node, places, hubs }
+        RackGroups { members, of_node, indices, hubs }
     }
 
-    /// The place of a node in its group.
-    pub(crate) fn place(&self, node: u32) -> usize {
-        self.places[node as usize] as usize
+    /// The index of a node in its group.
+    pub(crate) fn index(&self, node: u32) -> usize {
+        self.indices[node as usize] as usize
     }
 
     /// How many nodes are in the group of this one.
@@ -69,7 +69,7 @@ impl Groups {
     }
 
     /// Whether two nodes are of one group, and it has a hub.
-    pub(crate) fn are_neighbours(&self, a: u32, b: u32) -> bool {
+    pub(crate) fn are_in_same_rack(&self, a: u32, b: u32) -> bool {
         let group = self.of_node[a as usize];
         group == self.of_node[b as usize] && self.hubs[group as usize].is_some()
     }
@@ -98,7 +98,7 @@ fn find(leader: &mut [u32], mut node: u32) -> u32 {
     node
 }
 
-impl Groups {
+impl RackGroups {
     /// Shares the groups out among threads. `clock` and `min_packet`, in bytes on the wire, say how
     /// soon a packet reaches the other end of a cable.
     pub(crate) fn partition(
@@ -108,7 +108,7 @@ impl Groups {
         min_packet: u64,
         threads: usize,
     ) -> Layout {
-        let Groups { members, of_node, hubs, .. } = self;
+        let RackGroups { members, of_node, hubs, .. } = self;
         let mut internal_lookahead = vec![Time::NEVER; members.len()];
         let mut lookahead = Time::from_us(1);
         for (node, end) in links(graph) {

@@ -30,7 +30,7 @@ pub enum NodeKind {
 
 /// A full-duplex cable. The ports of a node are numbered in the order of the links.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cable {
+pub struct Link {
     /// One end.
     pub a: NodeId,
     /// The other.
@@ -46,11 +46,11 @@ pub struct Cable {
     pub error_rate: f64,
 }
 
-/// A time for which a cable carries nothing.
+/// A time for which a link carries nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outage {
-    /// Index of the cable.
-    pub cable: u32,
+    /// Index of the link.
+    pub link: u32,
     /// When it fails, above zero.
     pub from: Time,
     /// When it carries packets again: later than what was on it can arrive; [`Time::NEVER`] for not at
@@ -320,14 +320,14 @@ pub struct Records {
     /// Every packet at these nodes.
     pub packets: BTreeSet<NodeId>,
     /// Lengths of all queues of switches.
-    pub queues: Option<QueueClock>,
+    pub queues: Option<QueueSampling>,
     /// PFC frames and packets from this time on.
     pub start: Time,
     /// And up to this one.
     pub end: Time,
     /// Each PFC frame and each event of a packet counts as so many samples of probes: where there is no
     /// room for more of those, none is recorded.
-    pub samples_each: u64,
+    pub samples_per_event: u64,
 }
 
 impl Default for Records {
@@ -339,14 +339,14 @@ impl Default for Records {
             queues: None,
             start: Time::ZERO,
             end: Time::NEVER,
-            samples_each: 0,
+            samples_per_event: 0,
         }
     }
 }
 
 /// When lengths of queues are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QueueClock {
+pub struct QueueSampling {
     /// For the first time.
     pub start: Time,
     /// For the last time at this or just after it.
@@ -381,8 +381,8 @@ pub struct Setup {
     /// Hosts and switches.
     pub nodes: Vec<Node>,
     /// What joins them.
-    pub cables: Vec<Cable>,
-    /// When they fail; those of a cable are apart.
+    pub links: Vec<Link>,
+    /// When they fail; those of a link do not overlap or touch.
     pub outages: Vec<Outage>,
     /// In order of posting.
     pub messages: Vec<Message>,
@@ -414,12 +414,12 @@ pub struct Setup {
     pub probes: Vec<Probe>,
     /// Samples of all probes, and events as [`Records`] counts them: from the whole microsecond on at which
     /// there are so many, none are taken.
-    pub most_samples: u64,
+    pub max_samples: u64,
     /// Single events to record.
     pub records: Records,
     /// Where samples and events go that are too many for memory.
     pub spill: Spill,
     /// Has the run worked by the book: event by event on the reference engine, without the fabric's
     /// short ways. Slow; what comes out is the same, which is what tests ask.
-    pub by_the_book: bool,
+    pub reference_mode: bool,
 }

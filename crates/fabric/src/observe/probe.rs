@@ -9,7 +9,7 @@ use units::Time;
 
 /// When a probe samples.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Clock {
+pub(crate) struct ProbeClock {
     pub(crate) probe: u32,
     pub(crate) kind: ProbeKind,
     /// Which, of kinds that a port has by priority; `None` for all.
@@ -21,7 +21,7 @@ pub(crate) struct Clock {
     pub(crate) instant: u32,
 }
 
-impl Clock {
+impl ProbeClock {
     /// Nothing has been looked at yet.
     fn is_fresh(&self) -> bool {
         self.instant == 0
@@ -47,7 +47,7 @@ pub(crate) struct Probes<T> {
 
 #[derive(Debug)]
 struct Probe<T> {
-    clock: Clock,
+    clock: ProbeClock,
     /// In order of their ids.
     targets: Vec<Target<T>>,
     log: Log,
@@ -64,8 +64,8 @@ struct Target<T> {
 
 impl<T: Default> Probes<T> {
     /// `probes`: of each target its index in the probe, and which port or flow it is.
-    pub(crate) fn new(probes: Vec<(Clock, Vec<(u32, u32)>)>) -> Probes<T> {
-        let of = |(clock, targets): (Clock, Vec<(u32, u32)>)| {
+    pub(crate) fn new(probes: Vec<(ProbeClock, Vec<(u32, u32)>)>) -> Probes<T> {
+        let of = |(clock, targets): (ProbeClock, Vec<(u32, u32)>)| {
             let of = |(index, id)| Target { index, id, kept: T::default() };
             let mut targets: Vec<Target<T>> = targets.into_iter().map(of).collect();
             targets.sort_by_key(|target| target.id);
@@ -92,7 +92,7 @@ impl<T> Probes<T> {
     fn take(
         &mut self,
         now: Time,
-        mut read: impl FnMut(&Clock, &mut Target<T>) -> Option<f64>,
+        mut read: impl FnMut(&ProbeClock, &mut Target<T>) -> Option<f64>,
     ) -> u64 {
         let mut taken = 0;
         for Probe { clock, targets, log } in &mut self.probes {
@@ -125,11 +125,11 @@ impl<T> Probes<T> {
 }
 
 /// The probes on a node's ports.
-pub(crate) type PortProbes = Probes<Sent>;
+pub(crate) type PortProbes = Probes<PortSnapshot>;
 
 /// Bytes that a port had sent at the last sample.
 #[derive(Debug, Default)]
-pub(crate) struct Sent(u64);
+pub(crate) struct PortSnapshot(u64);
 
 impl PortProbes {
     /// Takes the samples due at `now`; says how many. `state` is asked for what only the scheme's switch
@@ -141,7 +141,7 @@ impl PortProbes {
         came_in: impl Fn(usize, Option<u8>) -> u64,
         state: impl Fn(ProbeKind, u32) -> Option<f64>,
     ) -> u64 {
-        self.take(now, |clock, Target { id, kept: Sent(before), .. }| {
+        self.take(now, |clock, Target { id, kept: PortSnapshot(before), .. }| {
             if clock.kind == ProbeKind::PortState || clock.kind.at_first_switch().is_some() {
                 return state(clock.kind, *id);
             }
@@ -176,11 +176,11 @@ impl PortProbes {
 }
 
 /// The probes on a host's flows.
-pub(crate) type FlowProbes = Probes<Received>;
+pub(crate) type FlowProbes = Probes<ReceivedSinceSample>;
 
 /// What came of a flow since the last sample: packets, their delays, their bytes.
 #[derive(Debug, Default)]
-pub(crate) struct Received {
+pub(crate) struct ReceivedSinceSample {
     packets: u64,
     delays: Time,
     bytes: u64,
@@ -214,7 +214,7 @@ impl FlowProbes {
         observe: impl Fn(u32, ProbeKind) -> Option<f64>,
     ) -> u64 {
         self.take(now, |clock, Target { id, kept, .. }| {
-            let Received { packets, delays, bytes } = mem::take(kept);
+            let ReceivedSinceSample { packets, delays, bytes } = mem::take(kept);
             match clock.kind {
                 ProbeKind::Throughput | ProbeKind::Latency if clock.is_fresh() => None,
                 ProbeKind::Throughput => Some(bytes as f64 * 8.0 / clock.interval.as_secs_f64()),

@@ -1,7 +1,7 @@
 //! Records of single events: PFC frames, packets, and how long queues were. Taking them changes
 //! nothing; a node that takes none pays a test of a pointer.
 
-use crate::network::setup::{QueueClock, Records};
+use crate::network::setup::{QueueSampling, Records};
 use crate::observe::spill::{Batch, Stored, array};
 use crate::packet::Header;
 use crate::packet::{Address, Flags, NO_INGRESS, PacketKind};
@@ -28,7 +28,7 @@ pub struct PfcEvent {
 
 /// What happened to a packet; of one instant at one port, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Happening {
+pub enum PacketEventKind {
     /// It came in.
     Received,
     /// It is about to join a queue.
@@ -51,7 +51,7 @@ pub struct PacketEvent {
     /// At which port.
     pub port: u16,
     /// What.
-    pub happening: Happening,
+    pub happening: PacketEventKind,
     /// Bytes in its queue without it.
     pub queue_bytes: u64,
     /// The packet. Of its address, what only nodes need is left out: slots and hash; so is its ingress.
@@ -81,7 +81,7 @@ pub(crate) struct Recorder {
     records_packets: bool,
     start: Time,
     end: Time,
-    samples_each: u64,
+    samples_per_event: u64,
     /// There is no room for more.
     is_full: bool,
     /// Events that have not been counted, and the memory that they and blocks of lengths take.
@@ -108,7 +108,7 @@ impl Recorder {
                 records_packets,
                 start: records.start,
                 end: records.end,
-                samples_each: records.samples_each,
+                samples_per_event: records.samples_per_event,
                 is_full: false,
                 fresh: 0,
                 fresh_bytes: 0,
@@ -148,7 +148,7 @@ impl Recorder {
         window: &mut Window<'_, '_, P>,
     ) {
         if let Some(recorder) = this {
-            let entries = mem::take(&mut recorder.fresh) * recorder.samples_each;
+            let entries = mem::take(&mut recorder.fresh) * recorder.samples_per_event;
             window.count_recorded(entries, mem::take(&mut recorder.fresh_bytes));
         }
     }
@@ -169,7 +169,7 @@ impl Recorder {
         &mut self,
         time: Time,
         port: u16,
-        happening: Happening,
+        happening: PacketEventKind,
         queue_bytes: u64,
         header: &Header,
     ) {
@@ -187,14 +187,14 @@ impl Recorder {
     }
 
     /// A queue of `port` that holds `bytes` is about to grow: looks before `now` saw that.
-    pub(crate) fn grows(&mut self, now: Time, port: usize, bytes: u64) {
+    pub(crate) fn queue_grew(&mut self, now: Time, port: usize, bytes: u64) {
         if let Some(lengths) = self.queues.get_mut(port) {
             self.fresh_bytes += lengths.count(now, bytes);
         }
     }
 
     /// A queue of `port` that holds `bytes` is about to shrink: looks up to `now` saw that.
-    pub(crate) fn shrinks(&mut self, now: Time, port: usize, bytes: u64) {
+    pub(crate) fn queue_shrank(&mut self, now: Time, port: usize, bytes: u64) {
         if let Some(lengths) = self.queues.get_mut(port) {
             self.fresh_bytes += lengths.count(now + Time::from_ps(1), bytes);
         }
@@ -217,7 +217,7 @@ impl Recorder {
 /// The lengths of a port's queues.
 #[derive(Debug)]
 struct Lengths {
-    clock: QueueClock,
+    clock: QueueSampling,
     /// The next look.
     next: Time,
     counts: Vec<u64>,
@@ -225,14 +225,14 @@ struct Lengths {
 }
 
 impl Lengths {
-    fn new(clock: QueueClock) -> Lengths {
+    fn new(clock: QueueSampling) -> Lengths {
         Lengths { clock, next: clock.start, counts: Vec::new(), blocks: Vec::new() }
     }
 
     /// Counts the looks before `until`, which see `bytes`. Returns the memory that new blocks take.
     fn count(&mut self, until: Time, bytes: u64) -> u64 {
         let mut taken = 0;
-        let QueueClock { end, interval, block, bin, .. } = self.clock;
+        let QueueSampling { end, interval, block, bin, .. } = self.clock;
         while self.next < until {
             // As many as there are up to the end of a block, at once.
             let block_end = self.next.round_up(block);
@@ -352,12 +352,12 @@ const KINDS: [PacketKind; 6] = [
 ];
 const CODE_POINTS: [EcnCodePoint; 3] =
     [EcnCodePoint::NotMarked, EcnCodePoint::Undetermined, EcnCodePoint::CongestionExperienced];
-const HAPPENINGS: [Happening; 5] = [
-    Happening::Received,
-    Happening::Enqueued,
-    Happening::Dequeued,
-    Happening::Dropped,
-    Happening::Lost,
+const HAPPENINGS: [PacketEventKind; 5] = [
+    PacketEventKind::Received,
+    PacketEventKind::Enqueued,
+    PacketEventKind::Dequeued,
+    PacketEventKind::Dropped,
+    PacketEventKind::Lost,
 ];
 
 /// What has a number.
@@ -378,7 +378,7 @@ mod tests {
             end in 0u64..400,
         ) {
             let ns = |n: u64| Time::from_ns(n * 100);
-            let clock = QueueClock {
+            let clock = QueueSampling {
                 start: ns(start),
                 end: ns(end),
                 interval: ns(1),

@@ -10,7 +10,7 @@ mod shaper;
 pub use counters::PortCounters;
 
 use crate::compat::Clock;
-use crate::context::Common;
+use crate::context::RunContext;
 use crate::network::graph::LinkEnd;
 use crate::packet::{Packet, PacketKind, Scheme, Win, class_by_emission, class_of};
 use crate::port::scheduler::{PFC, PFC_BIT, Scheduler};
@@ -77,7 +77,7 @@ struct Queue {
 
 impl Port {
     pub(crate) fn new<S: Scheme>(
-        common: &Common<S>,
+        common: &RunContext<S>,
         end: &LinkEnd,
         latency: Time,
         scheduler: Scheduler,

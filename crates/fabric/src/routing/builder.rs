@@ -1,14 +1,14 @@
 //! What routes are made of, and kept in while they are worked out: attachments, sets of ports, next
 //! hops.
 
-use crate::error::Refusal;
+use crate::error::SetupError;
 use crate::network::graph::{Epoch, Graph, LinkEnd};
 use std::collections::BTreeMap;
 use units::{Bytes, PortId, Rate, Time, cancel};
 
 /// Where a host hangs: its attachment and its place in it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct HostSlot {
     pub(super) attachment: u32,
     pub(super) index: u32,
 }
@@ -21,22 +21,22 @@ pub(super) const NO_ROW: u32 = u32::MAX;
 /// How sets of ports are named: the number of a set's ports in the low bits, as many as the largest set
 /// needs, and its place in those that are left.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Naming {
+pub(super) struct PortSetCodec {
     count_bits: u32,
     count_mask: u32,
 }
 
-impl Naming {
+impl PortSetCodec {
     /// For sets of up to `most` ports.
-    pub(super) fn new(most: usize) -> Naming {
+    pub(super) fn new(most: usize) -> PortSetCodec {
         let count_bits = usize::BITS - most.leading_zeros();
-        Naming { count_bits, count_mask: (1 << count_bits) - 1 }
+        PortSetCodec { count_bits, count_mask: (1 << count_bits) - 1 }
     }
 
     /// The name of a set, where so many numbers from its place on can be told.
-    fn name(self, place: usize, numbers: usize, count: usize) -> Result<u32, Refusal> {
+    fn name(self, place: usize, numbers: usize, count: usize) -> Result<u32, SetupError> {
         if place + numbers > (LOCAL >> self.count_bits) as usize {
-            return Err(Refusal::ManyRoutes);
+            return Err(SetupError::RoutingTableFull);
         }
         Ok((place as u32) << self.count_bits | count as u32)
     }
@@ -53,50 +53,50 @@ impl Naming {
         (name >> self.count_bits) as usize
     }
 
-    /// The name of one that is so many places further on.
+    /// The name of the set that begins `places` places after that of `name`.
     #[inline(always)]
-    pub(super) fn further(self, name: u32, places: u32) -> u32 {
+    pub(super) fn offset_by(self, name: u32, places: u32) -> u32 {
         name + (places << self.count_bits)
     }
 }
 
 /// Interns sets of ports.
-pub(super) struct Sets {
-    pub(super) naming: Naming,
+pub(super) struct PortSets {
+    pub(super) codec: PortSetCodec,
     known: BTreeMap<Vec<PortId>, u32>,
     pub(super) members: Vec<PortId>,
     /// Names of sets, those of the hosts of an attachment one after another.
     pub(super) local: Vec<u32>,
 }
 
-impl Sets {
-    fn new(naming: Naming) -> Sets {
-        Sets { naming, known: BTreeMap::new(), members: Vec::new(), local: Vec::new() }
+impl PortSets {
+    fn new(codec: PortSetCodec) -> PortSets {
+        PortSets { codec, known: BTreeMap::new(), members: Vec::new(), local: Vec::new() }
     }
 
     /// The name of a set.
-    pub(super) fn name(&mut self, set: &[PortId]) -> Result<u32, Refusal> {
+    pub(super) fn name(&mut self, set: &[PortId]) -> Result<u32, SetupError> {
         if let Some(&name) = self.known.get(set) {
             return Ok(name);
         }
-        let name = self.naming.name(self.members.len(), set.len(), set.len())?;
+        let name = self.codec.name(self.members.len(), set.len(), set.len())?;
         self.members.extend(set);
         self.known.insert(set.to_vec(), name);
         Ok(name)
     }
 
     /// The entry for an attachment whose hosts hang on the node by one port each.
-    pub(super) fn single_ports(&mut self, ports: &[PortId]) -> Result<u32, Refusal> {
+    pub(super) fn single_ports(&mut self, ports: &[PortId]) -> Result<u32, SetupError> {
         let all = self.name(ports)?;
-        Ok(LOCAL | (all - self.naming.count(all) + 1))
+        Ok(LOCAL | (all - self.codec.count(all) + 1))
     }
 
     /// The entry for an attachment whose hosts hang on the node, each by one of `sets`.
     pub(super) fn of_hosts(
         &mut self,
         sets: impl ExactSizeIterator<Item = Vec<PortId>>,
-    ) -> Result<u32, Refusal> {
-        let entry = LOCAL | self.naming.name(self.local.len(), sets.len(), 0)?;
+    ) -> Result<u32, SetupError> {
+        let entry = LOCAL | self.codec.name(self.local.len(), sets.len(), 0)?;
         for set in sets {
             let name = self.name(&set)?;
             self.local.push(name);
@@ -106,7 +106,7 @@ impl Sets {
 }
 
 /// What a packet of a size costs on a link, for round trips.
-pub(crate) struct Sizes {
+pub(crate) struct HopCosts {
     /// Wire bytes of a full data packet, and of an ACK.
     pub(crate) data: u64,
     pub(crate) ack: u64,
@@ -117,7 +117,7 @@ pub(crate) struct Sizes {
     pub(crate) switch_latency: Time,
 }
 
-impl Sizes {
+impl HopCosts {
     fn hop(&self, graph: &Graph, from: &LinkEnd, bytes: u64) -> Time {
         let latency =
             if graph.is_host(from.peer) { self.host_latency } else { self.switch_latency };
@@ -137,7 +137,7 @@ impl Sizes {
 /// The attachments of a network.
 pub(super) struct Attachments {
     /// By host.
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<HostSlot>,
     /// The hosts of each, by node.
     pub(super) members: Vec<Vec<u32>>,
 }
@@ -172,7 +172,7 @@ impl Attachments {
             });
             let index = members[number as usize].len() as u32;
             members[number as usize].push(host);
-            places.push(Place { attachment: number, index });
+            places.push(HostSlot { attachment: number, index });
         }
         Attachments { places, members }
     }
@@ -187,14 +187,14 @@ pub(super) struct Table {
     pub(super) epoch: usize,
     pub(super) attachments: usize,
     pub(super) entries: Vec<u32>,
-    pub(super) sets: Sets,
+    pub(super) sets: PortSets,
     pub(super) network_rtt: Time,
     pub(super) network_bdp: Option<Bytes>,
     pub(super) max_switches: usize,
 }
 
 impl Table {
-    pub(super) fn new(graph: &Graph, attachments: usize, naming: Naming) -> Table {
+    pub(super) fn new(graph: &Graph, attachments: usize, codec: PortSetCodec) -> Table {
         let mut rows = vec![NO_ROW; graph.nodes()];
         let mut count = 0;
         for (node, row) in rows.iter_mut().enumerate() {
@@ -209,7 +209,7 @@ impl Table {
             epoch: 0,
             attachments,
             entries: Vec::new(),
-            sets: Sets::new(naming),
+            sets: PortSets::new(codec),
             network_rtt: Time::ZERO,
             network_bdp: None,
             max_switches: 0,
@@ -223,7 +223,7 @@ impl Table {
     }
 
     /// Makes room for the rows of an epoch. What nothing leads to has no ports.
-    pub(super) fn begin(&mut self, epoch: usize) -> Result<(), Refusal> {
+    pub(super) fn begin(&mut self, epoch: usize) -> Result<(), SetupError> {
         self.epoch = epoch;
         let none = self.sets.name(&[])?;
         let count = (epoch + 1) * self.rows_of_epoch as usize * self.attachments;
@@ -233,7 +233,7 @@ impl Table {
 
     /// A round trip between two hosts, and how many switches it passes. Hosts go by the network as
     /// it was at the start.
-    pub(super) fn widen(&mut self, rtt: Time, switches: usize) {
+    pub(super) fn note_round_trip(&mut self, rtt: Time, switches: usize) {
         if self.epoch == 0 {
             self.network_rtt = self.network_rtt.max(rtt);
         }
@@ -241,11 +241,11 @@ impl Table {
     }
 
     /// The same for a round trip whose lowest rate is known.
-    pub(super) fn widen_at(&mut self, rtt: Time, rate: Rate, switches: usize) {
+    pub(super) fn note_round_trip_at_rate(&mut self, rtt: Time, rate: Rate, switches: usize) {
         if self.epoch == 0 {
             self.network_bdp = self.network_bdp.max(Some(rate.bytes_in(rtt)));
         }
-        self.widen(rtt, switches);
+        self.note_round_trip(rtt, switches);
     }
 }
 
@@ -260,11 +260,11 @@ mod tests {
     #[test]
     fn names_tell_place_and_count() {
         for most in [0, 1, 24, 1023, 1024] {
-            let naming = Naming::new(most);
-            let name = naming.name(77, most, most).unwrap();
-            assert_eq!((naming.place(name), naming.count(name)), (77, most as u32));
-            assert_eq!(naming.place(naming.further(name, 5)), 82);
-            assert_eq!(naming.count(naming.further(name, 5)), most as u32);
+            let codec = PortSetCodec::new(most);
+            let name = codec.name(77, most, most).unwrap();
+            assert_eq!((codec.place(name), codec.count(name)), (77, most as u32));
+            assert_eq!(codec.place(codec.offset_by(name, 5)), 82);
+            assert_eq!(codec.count(codec.offset_by(name, 5)), most as u32);
             assert!(name < LOCAL);
         }
     }
@@ -273,17 +273,17 @@ mod tests {
     #[test]
     fn sets_end_where_names_do() {
         // 21 bits for the count leave 1024 places.
-        let mut sets = Sets::new(Naming::new(1 << 20));
+        let mut sets = PortSets::new(PortSetCodec::new(1 << 20));
         for first in 0..512 {
             let name = sets.name(&ports(2, first)).unwrap();
-            assert_eq!(sets.naming.place(name), 2 * usize::from(first));
+            assert_eq!(sets.codec.place(name), 2 * usize::from(first));
         }
-        assert_eq!(sets.name(&ports(1, 0)), Err(Refusal::ManyRoutes));
+        assert_eq!(sets.name(&ports(1, 0)), Err(SetupError::RoutingTableFull));
         assert!(sets.name(&ports(2, 7)).is_ok(), "it has a name already");
         let known = |count: usize| vec![ports(2, 7); count].into_iter();
         let entry = sets.of_hosts(known(1000)).unwrap();
-        assert_eq!((entry & LOCAL, sets.naming.place(entry & !LOCAL)), (LOCAL, 0));
-        assert_eq!(sets.of_hosts(known(25)), Err(Refusal::ManyRoutes));
-        assert_eq!(sets.naming.place(sets.of_hosts(known(24)).unwrap() & !LOCAL), 1000);
+        assert_eq!((entry & LOCAL, sets.codec.place(entry & !LOCAL)), (LOCAL, 0));
+        assert_eq!(sets.of_hosts(known(25)), Err(SetupError::RoutingTableFull));
+        assert_eq!(sets.codec.place(sets.of_hosts(known(24)).unwrap() & !LOCAL), 1000);
     }
 }

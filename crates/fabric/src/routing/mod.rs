@@ -8,22 +8,22 @@ mod builder;
 mod shortest;
 mod spanning;
 
-pub(crate) use builder::Sizes;
+pub(crate) use builder::HopCosts;
 
 use crate::compat::{Quirks, murmur3};
-use crate::error::Refusal;
+use crate::error::SetupError;
 use crate::network::graph::{Epoch, Graph, LinkEnd};
 use crate::network::setup::Paths;
-use builder::{Attachments, LOCAL, NO_ROW, Naming, Place, Table};
+use builder::{Attachments, HostSlot, LOCAL, NO_ROW, PortSetCodec, Table};
 use engine::prefetch;
 use units::{Bytes, PortId, Time};
 
 /// Stands for the port of a switch that has no way to a host.
-pub(crate) const NOWHERE: u16 = u16::MAX;
+pub(crate) const NO_ROUTE: u16 = u16::MAX;
 
 /// A switch, as its look-ups need it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Here {
+pub(crate) struct SwitchRow {
     node: u32,
     begin: usize,
     salt: u32,
@@ -32,7 +32,7 @@ pub(crate) struct Here {
 /// Next hops of all switches to all hosts.
 #[derive(Debug)]
 pub(crate) struct Routes {
-    places: Vec<Place>,
+    places: Vec<HostSlot>,
     /// Row of each node in `table`; hosts with one port need none.
     rows: Vec<u32>,
     /// Rows of an epoch; those of the next follow.
@@ -42,12 +42,12 @@ pub(crate) struct Routes {
     /// Where a host has several of them the count is 0, and sets are in `local`.
     table: Vec<u32>,
     attachments: usize,
-    /// Sets of ports by place in the attachment.
+    /// Sets of ports by a host's index in its attachment.
     local: Vec<u32>,
-    /// Sets of ports, one after another.
+    /// The ports of all sets, one set after another.
     members: Vec<PortId>,
     /// A set is named by where it begins and how many it has.
-    naming: Naming,
+    codec: PortSetCodec,
     /// Salt of each node's hash: one per tier, or one for all.
     salts: Vec<u32>,
     /// Node of each host, where switches hash as in the HPCC simulator.
@@ -64,11 +64,11 @@ impl Routes {
     /// Next hops of `paths`.
     pub(crate) fn new(
         graph: &Graph,
-        sizes: &Sizes,
+        hop_costs: &HopCosts,
         seed: u64,
         quirks: &Quirks,
         paths: Paths,
-    ) -> Result<Routes, Refusal> {
+    ) -> Result<Routes, SetupError> {
         let epochs: Vec<Epoch<'_>> =
             (0..graph.epochs()).map(|epoch| graph.in_epoch(epoch)).collect();
         let attached = Attachments::new(&epochs);
@@ -77,15 +77,15 @@ impl Routes {
             Paths::FiveTuple | Paths::Symmetric => most_ports.unwrap_or(0),
             Paths::SpanningTrees(trees) => trees as usize,
         };
-        let mut table = Table::new(graph, attached.members.len(), Naming::new(largest_set));
+        let mut table = Table::new(graph, attached.members.len(), PortSetCodec::new(largest_set));
         for (epoch, graph) in epochs.iter().enumerate() {
             table.begin(epoch)?;
             match paths {
                 Paths::FiveTuple | Paths::Symmetric => {
-                    shortest::fill(&mut table, graph, sizes, &attached, quirks)?;
+                    shortest::fill(&mut table, graph, hop_costs, &attached, quirks)?;
                 }
                 Paths::SpanningTrees(count) => {
-                    spanning::fill(&mut table, graph, sizes, &attached, count)?;
+                    spanning::fill(&mut table, graph, hop_costs, &attached, count)?;
                 }
             }
         }
@@ -99,7 +99,7 @@ impl Routes {
             rows_of_epoch: table.rows_of_epoch,
             table: table.entries,
             attachments: table.attachments,
-            naming: table.sets.naming,
+            codec: table.sets.codec,
             local: table.sets.local,
             members: table.sets.members,
             salts: tiers.map(|&tier| salt(if one_salt { 0 } else { tier })).collect(),
@@ -121,92 +121,88 @@ impl Routes {
     }
 
     /// The ports of `node` that lead to `host` in an epoch: on shortest paths, or one for each tree.
-    pub(crate) fn candidates(&self, node: u32, host: u32, epoch: usize) -> &[PortId] {
+    pub(crate) fn next_hops(&self, node: u32, host: u32, epoch: usize) -> &[PortId] {
         match self.row(node, epoch) {
             NO_ROW => const { &[PortId::new(0)] },
-            row => self.candidates_at(row as usize * self.attachments, host),
+            row => self.next_hops_at(row as usize * self.attachments, host),
         }
     }
 
     /// The same for a switch.
     #[inline]
-    pub(crate) fn candidates_from(&self, here: &Here, host: u32) -> &[PortId] {
-        self.candidates_at(here.begin, host)
+    pub(crate) fn next_hops_from(&self, here: &SwitchRow, host: u32) -> &[PortId] {
+        self.next_hops_at(here.begin, host)
     }
 
     #[inline]
-    fn candidates_at(&self, row_begin: usize, host: u32) -> &[PortId] {
+    fn next_hops_at(&self, row_begin: usize, host: u32) -> &[PortId] {
         let set = self.set(row_begin, host);
-        &self.members[self.naming.place(set)..][..self.naming.count(set) as usize]
+        &self.members[self.codec.place(set)..][..self.codec.count(set) as usize]
     }
 
     /// What a switch keeps of its row: where the row begins in the table, and the switch's salt.
-    pub(crate) fn here(&self, node: u32, epoch: usize) -> Here {
+    pub(crate) fn switch_row(&self, node: u32, epoch: usize) -> SwitchRow {
         let row = self.row(node, epoch);
         let begin = if row == NO_ROW { 0 } else { row as usize * self.attachments };
-        Here { node, begin, salt: self.salts[node as usize] }
+        SwitchRow { node, begin, salt: self.salts[node as usize] }
     }
 
     /// Has the processor fetch a switch's row.
-    pub(crate) fn prefetch(&self, here: &Here) {
+    pub(crate) fn prefetch(&self, here: &SwitchRow) {
         let row = &self.table[here.begin..][..self.attachments];
         prefetch(row, size_of_val(row).div_ceil(64).min(32));
     }
 
     /// The port that a switch takes to `to` for what comes from host `from` with this hash: the same
-    /// as [`ecmp`](Self::ecmp) among its candidates. [`NOWHERE`] where there is no way.
+    /// as [`ecmp`](Self::ecmp) among its next hops. [`NO_ROUTE`] where there is no way.
     #[inline(always)]
-    pub(crate) fn next_port(&self, here: &Here, ends: (u32, u32), hash: u32) -> u16 {
-        self.choice(here, ends, hash).0
+    pub(crate) fn next_port(&self, here: &SwitchRow, ends: (u32, u32), hash: u32) -> u16 {
+        self.select_port(here, ends, hash).0
     }
 
     /// The same, and the ports that it was chosen from.
     #[inline(always)]
-    pub(crate) fn choice(
+    pub(crate) fn select_port(
         &self,
-        here: &Here,
+        here: &SwitchRow,
         (from, to): (u32, u32),
         hash: u32,
     ) -> (u16, &[PortId]) {
         let (set, _) = self.named_set(here.begin, to);
-        let count = self.naming.count(set);
+        let count = self.codec.count(set);
         if count == 0 || self.addresses.is_some() {
-            return self.choice_at_leisure(here, (from, to), hash);
+            return self.select_port_slow(here, (from, to), hash);
         }
-        let chosen = one_of(&self.members, self.naming, set, hash ^ here.salt);
-        (chosen, &self.members[self.naming.place(set)..][..count as usize])
+        let chosen = pick(&self.members, self.codec, set, hash ^ here.salt);
+        (chosen, &self.members[self.codec.place(set)..][..count as usize])
     }
 
     /// The look-ups of a switch for many packets, where they are simple ones.
-    pub(crate) fn ways(&self, here: &Here) -> Option<Ways<'_>> {
-        self.addresses.is_none().then(|| Ways {
+    pub(crate) fn forwarding_row(&self, here: &SwitchRow) -> Option<ForwardingRow<'_>> {
+        self.addresses.is_none().then(|| ForwardingRow {
             places: &self.places,
             row: &self.table[here.begin..][..self.attachments],
             members: &self.members,
-            naming: self.naming,
+            codec: self.codec,
             salt: here.salt,
         })
     }
 
-    /// The same as [`choice`](Self::choice) where it takes longer.
+    /// The same as [`select_port`](Self::select_port) where it takes longer.
     #[inline(never)]
-    fn choice_at_leisure(&self, here: &Here, ends: (u32, u32), hash: u32) -> (u16, &[PortId]) {
-        let candidates = self.candidates_from(here, ends.1);
-        if candidates.is_empty() {
-            return (NOWHERE, candidates);
+    fn select_port_slow(&self, here: &SwitchRow, ends: (u32, u32), hash: u32) -> (u16, &[PortId]) {
+        let next_hops = self.next_hops_from(here, ends.1);
+        if next_hops.is_empty() {
+            return (NO_ROUTE, next_hops);
         }
-        (self.ecmp(here.node, candidates, ends, hash).get(), candidates)
+        (self.ecmp(here.node, next_hops, ends, hash).get(), next_hops)
     }
 
     /// The name of the set of ports that lead to `host` from the node whose row begins there.
     #[inline]
     fn set(&self, row_begin: usize, host: u32) -> u32 {
         let (set, is_local) = self.named_set(row_begin, host);
-        if self.naming.count(set) == 0 && is_local {
-            self.local[self.naming.place(set)]
-        } else {
-            set
-        }
+        if self.codec.count(set) == 0 && is_local { self.local[self.codec.place(set)] } else { set }
     }
 
     /// The same, where a local set without ports only names its place in `local`; and whether it is
@@ -215,7 +211,7 @@ impl Routes {
     fn named_set(&self, row_begin: usize, host: u32) -> (u32, bool) {
         let place = self.places[host as usize];
         let entry = self.table[row_begin + place.attachment as usize];
-        (set_at(self.naming, entry, place), entry & LOCAL != 0)
+        (set_at(self.codec, entry, place), entry & LOCAL != 0)
     }
 
     /// The one of them that is taken for what goes from host `from` to host `to` with this hash.
@@ -223,15 +219,15 @@ impl Routes {
     pub(crate) fn ecmp(
         &self,
         node: u32,
-        candidates: &[PortId],
+        next_hops: &[PortId],
         (from, to): (u32, u32),
         hash: u32,
     ) -> PortId {
-        match (candidates, &self.addresses) {
+        match (next_hops, &self.addresses) {
             (&[only], _) => only,
             (several, None) => {
-                let mixed = spread(hash ^ self.salts[node as usize]);
-                several[share(mixed, several.len() as u32)]
+                let mixed = mix32(hash ^ self.salts[node as usize]);
+                several[scale_to(mixed, several.len() as u32)]
             }
             (several, Some(addresses)) => {
                 let words = [addresses[from as usize], addresses[to as usize], hash];
@@ -272,20 +268,15 @@ impl Routes {
         epoch: usize,
         path: &mut Vec<LinkEnd>,
     ) {
-        self.walk(graph, (src, dst), epoch, path, |node, candidates| {
-            self.ecmp(node, candidates, (src, dst), hash)
+        self.walk(graph, (src, dst), epoch, path, |node, next_hops| {
+            self.ecmp(node, next_hops, (src, dst), hash)
         });
     }
 
     /// The links of the path that a search from host `dst` comes upon first, while all links are up: each
     /// node's first next hop, where these are listed as the HPCC simulator does.
-    pub(crate) fn path_found_first(
-        &self,
-        graph: &Graph,
-        ends: (u32, u32),
-        path: &mut Vec<LinkEnd>,
-    ) {
-        self.walk(graph, ends, 0, path, |_, candidates| candidates[0]);
+    pub(crate) fn ns3_path(&self, graph: &Graph, ends: (u32, u32), path: &mut Vec<LinkEnd>) {
+        self.walk(graph, ends, 0, path, |_, next_hops| next_hops[0]);
     }
 
     fn walk(
@@ -299,7 +290,7 @@ impl Routes {
         path.clear();
         let (mut node, target) = (graph.hosts[src as usize], graph.hosts[dst as usize]);
         while node != target {
-            let port = choose(node, self.candidates(node, dst, epoch));
+            let port = choose(node, self.next_hops(node, dst, epoch));
             let end = graph.ports(node)[port.index()];
             path.push(end);
             node = end.peer;
@@ -308,53 +299,53 @@ impl Routes {
 }
 
 /// What a switch looks up for each packet.
-pub(crate) struct Ways<'a> {
-    places: &'a [Place],
+pub(crate) struct ForwardingRow<'a> {
+    places: &'a [HostSlot],
     /// Its row of the table.
     row: &'a [u32],
     members: &'a [PortId],
-    naming: Naming,
+    codec: PortSetCodec,
     salt: u32,
 }
 
-impl Ways<'_> {
-    /// The port to host `to` for this hash, as [`Routes::next_port`]; [`NOWHERE`] also where that takes a
+impl ForwardingRow<'_> {
+    /// The port to host `to` for this hash, as [`Routes::next_port`]; [`NO_ROUTE`] also where that takes a
     /// closer look.
     #[inline(always)]
     pub(crate) fn port(&self, to: u32, hash: u32) -> u16 {
         let place = self.places[to as usize];
-        let set = set_at(self.naming, self.row[place.attachment as usize], place);
-        if self.naming.count(set) == 0 {
-            return NOWHERE;
+        let set = set_at(self.codec, self.row[place.attachment as usize], place);
+        if self.codec.count(set) == 0 {
+            return NO_ROUTE;
         }
-        one_of(self.members, self.naming, set, hash ^ self.salt)
+        pick(self.members, self.codec, set, hash ^ self.salt)
     }
 }
 
 /// The port of a set that is taken for a salted hash. Of one port the first is, whatever the hash: cheaper
 /// than a guess whether it is one.
 #[inline(always)]
-fn one_of(members: &[PortId], naming: Naming, set: u32, hash: u32) -> u16 {
-    members[naming.place(set) + share(spread(hash), naming.count(set))].get()
+fn pick(members: &[PortId], codec: PortSetCodec, set: u32, hash: u32) -> u16 {
+    members[codec.place(set) + scale_to(mix32(hash), codec.count(set))].get()
 }
 
 /// The name of the set of ports that lead to a host, where the table has `entry` for its attachment.
 #[inline(always)]
-fn set_at(naming: Naming, entry: u32, place: Place) -> u32 {
+fn set_at(codec: PortSetCodec, entry: u32, place: HostSlot) -> u32 {
     // All ones where it is local: which it is can't be guessed.
     let local = ((entry as i32) >> 31) as u32;
-    naming.further(entry & !LOCAL, place.index & local)
+    codec.offset_by(entry & !LOCAL, place.index & local)
 }
 
 /// The place of a hash among `count`.
 #[inline(always)]
-fn share(mixed: u32, count: u32) -> usize {
+fn scale_to(mixed: u32, count: u32) -> usize {
     ((u64::from(mixed) * u64::from(count)) >> 32) as usize
 }
 
 /// Spreads the hash so that each tier's digit of it is independent of the others'.
 #[inline]
-fn spread(hash: u32) -> u32 {
+fn mix32(hash: u32) -> u32 {
     let hash = (hash ^ hash >> 16).wrapping_mul(0x7feb_352d);
     let hash = (hash ^ hash >> 15).wrapping_mul(0x846c_a68b);
     hash ^ hash >> 16
@@ -371,7 +362,7 @@ pub(crate) fn flow_hash(src: u32, dst: u32, entropy: u32, symmetric: bool, to_so
     };
     let mut hash = 0x811c_9dc5u32;
     for word in [a, b, entropy] {
-        hash = spread(hash ^ word).wrapping_add(0x9e37_79b9);
+        hash = mix32(hash ^ word).wrapping_add(0x9e37_79b9);
     }
     hash
 }

@@ -1,8 +1,8 @@
 //! Shortest paths by hop count: all that there are of that length.
 
-use super::builder::{Attachments, NO_ROW, Place, Sizes, Table};
+use super::builder::{Attachments, HopCosts, HostSlot, NO_ROW, Table};
 use crate::compat::Quirks;
-use crate::error::Refusal;
+use crate::error::SetupError;
 use crate::network::graph::Epoch;
 use units::{PortId, Rate, Time, cancel};
 
@@ -10,12 +10,12 @@ use units::{PortId, Rate, Time, cancel};
 pub(super) fn fill(
     table: &mut Table,
     graph: &Epoch<'_>,
-    sizes: &Sizes,
+    hop_costs: &HopCosts,
     attached: &Attachments,
     quirks: &Quirks,
-) -> Result<(), Refusal> {
-    let mut search = Search::new(graph, sizes, &table.rows, quirks);
-    let on_switch = hosts_on_switches(graph, sizes, &attached.places);
+) -> Result<(), SetupError> {
+    let mut search = Search::new(graph, hop_costs, &table.rows, quirks);
+    let on_switch = hosts_on_switches(graph, hop_costs, &attached.places);
     // Filled anew for each node: a list of its own for each would take half as long again.
     let mut toward = Vec::new();
     // The attachment that the last search began from, and its switch.
@@ -71,15 +71,15 @@ pub(super) fn fill(
             let distance = search.distance[node as usize] as usize;
             if graph.is_host(node) {
                 // Wired to a host of the attachment; or with several cables, which count at their switches.
-                table.widen_at(cost, rate, 0);
+                table.note_round_trip_at_rate(cost, rate, 0);
                 continue;
             }
             for &OnSwitch { attachment, farthest, second, fastest } in &on_switch[node as usize] {
                 let rate = rate.min(fastest);
                 if attachment != number as u32 {
-                    table.widen_at(cost + farthest, rate, distance);
+                    table.note_round_trip_at_rate(cost + farthest, rate, distance);
                 } else if second > Time::ZERO {
-                    table.widen_at(farthest + second, fastest, distance);
+                    table.note_round_trip_at_rate(farthest + second, fastest, distance);
                 }
             }
         }
@@ -100,12 +100,16 @@ struct OnSwitch {
 }
 
 /// The attachments with hosts on each switch.
-fn hosts_on_switches(graph: &Epoch<'_>, sizes: &Sizes, places: &[Place]) -> Vec<Vec<OnSwitch>> {
+fn hosts_on_switches(
+    graph: &Epoch<'_>,
+    hop_costs: &HopCosts,
+    places: &[HostSlot],
+) -> Vec<Vec<OnSwitch>> {
     let mut found: Vec<Vec<OnSwitch>> = vec![Vec::new(); graph.nodes()];
     for (place, &host) in places.iter().zip(&graph.hosts) {
         for (_, end) in graph.live_ports(host) {
             let back = graph.ports(end.peer)[end.peer_port as usize];
-            let cost = sizes.both(graph, end, &back);
+            let cost = hop_costs.both(graph, end, &back);
             let known = &mut found[end.peer as usize];
             match known.iter_mut().find(|here| here.attachment == place.attachment) {
                 Some(here) => {
@@ -153,7 +157,7 @@ struct Search {
     /// The lowest rate on the path that the search found first.
     rate: Vec<Rate>,
     order: Vec<u32>,
-    /// Place in that order.
+    /// Index of each node in `order`.
     rank: Vec<u32>,
     /// Steps from each node, one after another, in the order in which the search looks at them; and where
     /// those of each node begin.
@@ -167,7 +171,7 @@ struct Search {
 impl Search {
     /// Hosts without a row need not be found: what is said of the hosts on a switch holds for them.
     /// The HPCC simulator looks at neighbours by their place in memory: the last one made first.
-    fn new(graph: &Epoch<'_>, sizes: &Sizes, rows: &[u32], quirks: &Quirks) -> Search {
+    fn new(graph: &Epoch<'_>, hop_costs: &HopCosts, rows: &[u32], quirks: &Quirks) -> Search {
         let nodes = graph.nodes();
         let (mut steps, mut first_step) = (Vec::new(), vec![0]);
         for node in 0..nodes as u32 {
@@ -179,7 +183,7 @@ impl Search {
                 peer: end.peer,
                 port: PortId::new(port as u16),
                 rate: end.rate,
-                cost: sizes.both(graph, &graph.ports(end.peer)[end.peer_port as usize], end),
+                cost: hop_costs.both(graph, &graph.ports(end.peer)[end.peer_port as usize], end),
             }));
             if quirks.node_hash {
                 steps[begin..].sort_by_key(|step| std::cmp::Reverse((step.peer, step.port)));
@@ -195,7 +199,7 @@ impl Search {
             steps,
             first_step,
             by_rank: quirks.node_hash,
-            first_path: sizes.payload_only.is_some(),
+            first_path: hop_costs.payload_only.is_some(),
         }
     }
 
@@ -320,14 +324,14 @@ impl Search {
 mod tests {
     use super::*;
     use crate::network::graph::Graph;
-    use crate::network::setup::{Cable, Node, NodeKind};
+    use crate::network::setup::{Link, Node, NodeKind};
     use proptest::prelude::*;
     use units::NodeId;
 
     /// Racks of two hosts each on `ups` of four switches, which a last switch joins; delays in us.
-    fn network(racks: &[(u8, u64, u64)]) -> (Vec<Node>, Vec<Cable>) {
+    fn network(racks: &[(u8, u64, u64)]) -> (Vec<Node>, Vec<Link>) {
         let node = |kind, tier| Node { kind, tier, buffer: None };
-        let cable = |a: usize, b: usize, delay: u64| Cable {
+        let cable = |a: usize, b: usize, delay: u64| Link {
             a: NodeId::new(a as u32),
             b: NodeId::new(b as u32),
             rate: Rate::from_gbps(100),
@@ -337,7 +341,7 @@ mod tests {
         };
         let mut nodes = vec![node(NodeKind::Switch, 2); 4];
         nodes.push(node(NodeKind::Switch, 3));
-        let mut cables: Vec<Cable> = (0..4).map(|up| cable(up, 4, 1)).collect();
+        let mut cables: Vec<Link> = (0..4).map(|up| cable(up, 4, 1)).collect();
         for &(ups, host_delay, delay) in racks {
             let rack = nodes.len();
             nodes.push(node(NodeKind::Switch, 1));
@@ -359,7 +363,7 @@ mod tests {
         let (nodes, cables) = network(racks);
         let graph = Graph::new(&nodes, &cables, &[]);
         let epoch = graph.in_epoch(0);
-        let sizes = Sizes {
+        let hop_costs = HopCosts {
             data: 1000,
             ack: 60,
             payload_only: None,
@@ -368,8 +372,8 @@ mod tests {
         };
         let attached = Attachments::new(&[epoch]);
         let table =
-            Table::new(&graph, attached.members.len(), super::super::builder::Naming::new(8));
-        let new = || Search::new(&epoch, &sizes, &table.rows, &Quirks::default());
+            Table::new(&graph, attached.members.len(), super::super::builder::PortSetCodec::new(8));
+        let new = || Search::new(&epoch, &hop_costs, &table.rows, &Quirks::default());
         let mut search = new();
         let mut last: Option<Foot> = None;
         let mut found = Vec::new();

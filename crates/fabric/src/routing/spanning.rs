@@ -8,8 +8,8 @@
 //!
 //! A set of ports in the tables then has one port for each tree, in the order of the trees.
 
-use super::builder::{Attachments, NO_ROW, Sizes, Table};
-use crate::error::Refusal;
+use super::builder::{Attachments, HopCosts, NO_ROW, Table};
+use crate::error::SetupError;
 use crate::network::graph::Epoch;
 use units::{PortId, Time, cancel};
 
@@ -32,17 +32,17 @@ struct Foot {
 pub(super) fn fill(
     table: &mut Table,
     graph: &Epoch<'_>,
-    sizes: &Sizes,
+    hop_costs: &HopCosts,
     attached: &Attachments,
     count: u32,
-) -> Result<(), Refusal> {
+) -> Result<(), SetupError> {
     let trees = grow(graph, attached, count as usize)?;
     // By tree, then attachment.
     let feet: Vec<Vec<Foot>> = trees
         .iter()
         .enumerate()
         .map(|(number, tree)| {
-            let foot = |hosts: &Vec<u32>| Foot::new(graph, sizes, tree, number, hosts);
+            let foot = |hosts: &Vec<u32>| Foot::new(graph, hop_costs, tree, number, hosts);
             attached.members.iter().map(foot).collect()
         })
         .collect();
@@ -54,7 +54,7 @@ pub(super) fn fill(
         cancel::check();
         next.fill(None);
         for (at, tree) in trees.iter().enumerate() {
-            lead(graph, sizes, (tree, &feet[at]), (number, hosts), table, |node, port| {
+            lead(graph, hop_costs, (tree, &feet[at]), (number, hosts), table, |node, port| {
                 next[node as usize * trees.len() + at] = Some(port);
             });
         }
@@ -100,7 +100,13 @@ fn port_to(graph: &Epoch<'_>, node: u32, peer: u32) -> Option<PortId> {
 
 impl Foot {
     /// Hosts on several switches take them in turn, tree by tree.
-    fn new(graph: &Epoch<'_>, sizes: &Sizes, tree: &Tree, number: usize, hosts: &[u32]) -> Foot {
+    fn new(
+        graph: &Epoch<'_>,
+        hop_costs: &HopCosts,
+        tree: &Tree,
+        number: usize,
+        hosts: &[u32],
+    ) -> Foot {
         let neighbours = graph.live_ports(hosts[0]).map(|(_, end)| end.peer);
         let mut switches: Vec<u32> =
             neighbours.filter(|&peer| tree.reached[peer as usize]).collect();
@@ -112,7 +118,7 @@ impl Foot {
             let port = port_to(graph, host, switch).expect("it hangs there");
             let end = graph.ports(host)[port.index()];
             let back = graph.ports(switch)[usize::from(end.peer_port)];
-            let cost = sizes.both(graph, &end, &back);
+            let cost = hop_costs.both(graph, &end, &back);
             cables = (cables.0.max(cost), cables.1.max(cost.min(cables.0)));
         }
         Foot { switch, cables }
@@ -120,7 +126,7 @@ impl Foot {
 }
 
 /// Grows the trees; each must have all hosts on it.
-fn grow(graph: &Epoch<'_>, attached: &Attachments, count: usize) -> Result<Vec<Tree>, Refusal> {
+fn grow(graph: &Epoch<'_>, attached: &Attachments, count: usize) -> Result<Vec<Tree>, SetupError> {
     let spans = |reached: &[bool]| {
         attached.members.iter().all(|hosts| {
             let mut ends = graph.live_ports(hosts[0]);
@@ -148,7 +154,7 @@ fn grow(graph: &Epoch<'_>, attached: &Attachments, count: usize) -> Result<Vec<T
     let highest = roots.iter().map(|&node| graph.tiers[node as usize]).max();
     roots.retain(|&node| Some(graph.tiers[node as usize]) == highest);
     if roots.is_empty() {
-        return Err(Refusal::NoSpanningTree);
+        return Err(SetupError::NoSpanningTree);
     }
     let grow = |&root: &u32| {
         let tree = Tree::grow(graph, root, &uses);
@@ -195,7 +201,7 @@ impl Tree {
 /// Tells each switch's port towards the attachment `number`, and the table of the longest ways.
 fn lead(
     graph: &Epoch<'_>,
-    sizes: &Sizes,
+    hop_costs: &HopCosts,
     (tree, feet): (&Tree, &[Foot]),
     (number, hosts): (usize, &[u32]),
     table: &mut Table,
@@ -215,7 +221,7 @@ fn lead(
             let way = &mut ways[end.peer as usize];
             if way.is_none() {
                 let back = graph.ports(end.peer)[usize::from(end.peer_port)];
-                *way = Some((cost + sizes.both(graph, &back, &end), switches + 1));
+                *way = Some((cost + hop_costs.both(graph, &back, &end), switches + 1));
                 toward(end.peer, PortId::new(end.peer_port));
                 order.push(end.peer);
             }
@@ -225,9 +231,9 @@ fn lead(
     for (other, foot) in feet.iter().enumerate() {
         let (cost, switches) = ways[foot.switch as usize].expect("trees span");
         if other != number {
-            table.widen(farthest + cost + foot.cables.0, switches);
+            table.note_round_trip(farthest + cost + foot.cables.0, switches);
         } else if hosts.len() > 1 {
-            table.widen(farthest + second, switches);
+            table.note_round_trip(farthest + second, switches);
         }
     }
 }

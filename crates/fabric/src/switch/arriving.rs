@@ -2,9 +2,9 @@
 
 use super::Switch;
 use crate::mmu::Admission;
-use crate::observe::recorder::Happening;
+use crate::observe::recorder::PacketEventKind;
 use crate::packet::{Header, NO_INGRESS, Packet, PacketKind, Scheme, Win};
-use crate::routing::NOWHERE;
+use crate::routing::NO_ROUTE;
 use crate::switch::chassis::{Chassis, Memory};
 use crate::switch::egress::LevelOf;
 use engine::Handle;
@@ -29,7 +29,7 @@ impl<S: Scheme> Switch<S> {
         let packet = window.packets.get_mut(&mut handle);
         packet.header.ingress = in_port;
         if let Some(recorder) = &mut self.chassis.recorder {
-            recorder.packet(now, in_port, Happening::Received, 0, &packet.header);
+            recorder.packet(now, in_port, PacketEventKind::Received, 0, &packet.header);
         }
         if packet.header.kind == PacketKind::Pfc {
             let header = window.packets.remove(handle).header;
@@ -183,19 +183,19 @@ impl<S: Scheme> Switch<S> {
     #[inline(always)]
     fn select_port(&mut self, packet: &Packet<S>, now: Time) -> Option<usize> {
         let (ends, hash) = (packet.header.route_ends(), packet.header.address.hash);
-        let Chassis { common, cp, effects, views, here, .. } = &mut self.chassis;
+        let Chassis { common, cp, effects, views, switch_row, .. } = &mut self.chassis;
         let routes = &common.routes;
         if S::Cp::ROUTES
             && let Some(cp) = cp
         {
             let mut cx = LevelOf::<S>::arrive(FullCx::new(now, effects, views));
-            let chosen = cp.route(&mut cx, packet, routes.candidates_from(here, ends.1));
+            let chosen = cp.route(&mut cx, packet, routes.next_hops_from(switch_row, ends.1));
             if let Some(chosen) = chosen {
                 return Some(chosen.index());
             }
         }
-        let out = routes.next_port(here, ends, hash);
-        (out != NOWHERE).then_some(usize::from(out))
+        let out = routes.next_port(switch_row, ends, hash);
+        (out != NO_ROUTE).then_some(usize::from(out))
     }
 
     /// Sends a packet on its way that may pause its ingress, or find no room.

@@ -2,10 +2,10 @@
 //! what is counted and recorded.
 
 use crate::compat::mrg::Draws;
-use crate::context::Common;
+use crate::context::RunContext;
 use crate::mmu::{Admission, Mmu};
 use crate::observe::probe::PortProbes;
-use crate::observe::recorder::{Happening, Recorder};
+use crate::observe::recorder::{PacketEventKind, Recorder};
 use crate::observe::samples::Reading;
 use crate::observe::spill::Batch;
 use crate::packet::{
@@ -13,7 +13,7 @@ use crate::packet::{
 };
 use crate::port::Port;
 use crate::port::red::Red;
-use crate::routing::Here;
+use crate::routing::SwitchRow;
 use crate::switch::departure_times::DepartureTimes;
 use crate::switch::egress::{Egress, LevelOf};
 use engine::{Handle, prefetch};
@@ -86,7 +86,7 @@ pub struct SwitchAudit {
 
 /// What every switch has.
 pub(crate) struct Chassis<S: Scheme> {
-    pub(crate) common: Arc<Common<S>>,
+    pub(crate) common: Arc<RunContext<S>>,
     pub(crate) node: u32,
     pub(crate) ports: Vec<Port>,
     /// When each port's next packet begins.
@@ -104,7 +104,7 @@ pub(crate) struct Chassis<S: Scheme> {
     /// All ports as the scheme sees them; kept where the order is strict.
     pub(crate) views: Vec<PortView>,
     /// Where its next hops are.
-    pub(crate) here: Here,
+    pub(crate) switch_row: SwitchRow,
     pub(crate) probes: PortProbes,
     pub(crate) recorder: Option<Box<Recorder>>,
     pub(crate) drops_listed: Vec<LosslessDrop>,
@@ -125,7 +125,7 @@ impl<S: Scheme> Chassis<S> {
         }
         self.due.prefetch();
         self.mmu.prefetch();
-        self.common.routes.prefetch(&self.here);
+        self.common.routes.prefetch(&self.switch_row);
     }
 
     /// A port, and what has a say there.
@@ -250,7 +250,7 @@ impl<S: Scheme> Chassis<S> {
         let frame = window.packets.insert(pfc_frame(priority, pause, self.common.pfc_bytes));
         if let Some(recorder) = &mut self.recorder {
             let header = &window.packets.get(&frame).header;
-            recorder.packet(now, port as u16, Happening::Enqueued, 0, header);
+            recorder.packet(now, port as u16, PacketEventKind::Enqueued, 0, header);
         }
         self.ports[port].enqueue_pfc(window.packets, frame, pause);
     }
@@ -266,7 +266,7 @@ impl<S: Scheme> Chassis<S> {
     ) {
         if let Some(recorder) = &mut self.recorder {
             let header = &window.packets.get(&frame).header;
-            recorder.packet(now, port as u16, Happening::Dequeued, 0, header);
+            recorder.packet(now, port as u16, PacketEventKind::Dequeued, 0, header);
         }
         self.ports[port].transmit_pfc(window, now, frame);
     }
@@ -298,7 +298,7 @@ impl<S: Scheme> Chassis<S> {
         let header = window.packets.remove(handle).header;
         if in_port != NO_INGRESS {
             if let Some(recorder) = &mut self.recorder {
-                recorder.packet(now, in_port, Happening::Dropped, 0, &header);
+                recorder.packet(now, in_port, PacketEventKind::Dropped, 0, &header);
             }
             self.ports[in_port as usize].counters.dropped_packets += 1;
             self.audit.removed += u64::from(header.size);

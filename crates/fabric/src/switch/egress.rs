@@ -2,8 +2,8 @@
 //! what the scheme has it send.
 
 use crate::compat::mrg::Draws;
-use crate::context::Common;
-use crate::observe::recorder::{Happening, Recorder};
+use crate::context::RunContext;
+use crate::observe::recorder::{PacketEventKind, Recorder};
 use crate::packet::{Body, EcnCodePoint, Flags, Header, Packet, PacketKind, Scheme, blank};
 use crate::port::Port;
 use crate::port::red::Red;
@@ -64,8 +64,8 @@ impl<S: Scheme> Egress<'_, S> {
     pub(crate) fn record_enqueue(&mut self, now: Time, packet: &Packet<S>) {
         if let Some(recorder) = &mut self.recorder {
             let (bytes, number) = (self.port.class_bytes(packet.header.priority), self.number);
-            recorder.packet(now, number as u16, Happening::Enqueued, bytes, &packet.header);
-            recorder.grows(now, number, self.port.queue_bytes);
+            recorder.packet(now, number as u16, PacketEventKind::Enqueued, bytes, &packet.header);
+            recorder.queue_grew(now, number, self.port.queue_bytes);
         }
     }
 
@@ -85,7 +85,7 @@ impl<S: Scheme> Egress<'_, S> {
     pub(crate) fn on_dequeue(&mut self, now: Time, marks: bool, packet: &mut Packet<S>) {
         let (kind, priority, size) = packet.header.kind_priority_size();
         if let Some(recorder) = &mut self.recorder {
-            recorder.shrinks(now, self.number, self.port.queue_bytes);
+            recorder.queue_shrank(now, self.number, self.port.queue_bytes);
         }
         self.port.count_out(priority, size);
         if marks {
@@ -101,7 +101,7 @@ impl<S: Scheme> Egress<'_, S> {
         self.notify_dequeue(now, packet);
         if let Some(recorder) = &mut self.recorder {
             let (bytes, number) = (self.port.class_bytes(priority), self.number);
-            recorder.packet(now, number as u16, Happening::Dequeued, bytes, &packet.header);
+            recorder.packet(now, number as u16, PacketEventKind::Dequeued, bytes, &packet.header);
         }
     }
 
@@ -147,7 +147,7 @@ pub(crate) enum SwitchAction<S: Scheme> {
 }
 
 impl<S: Scheme> SwitchAction<S> {
-    pub(crate) fn of(common: &Common<S>, effect: SwitchEffect<S::Ctl>) -> SwitchAction<S> {
+    pub(crate) fn of(common: &RunContext<S>, effect: SwitchEffect<S::Ctl>) -> SwitchAction<S> {
         match effect {
             SwitchEffect::ToHost(mut address, target, ctl) => {
                 if target == QpEnd::Sender {
@@ -168,7 +168,7 @@ impl<S: Scheme> SwitchAction<S> {
 }
 
 /// The header of a control packet of the switch's own.
-fn control_header<S: Scheme>(common: &Common<S>, kind: PacketKind, ctl: &S::Ctl) -> Header {
+fn control_header<S: Scheme>(common: &RunContext<S>, kind: PacketKind, ctl: &S::Ctl) -> Header {
     let priority = S::ctl_priority(&common.params, ctl);
     let priority = priority.map_or(common.classes.control, Priority::get);
     blank(kind, Default::default(), priority, common.control_size(ctl))

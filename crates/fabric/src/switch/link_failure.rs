@@ -1,7 +1,7 @@
 //! What a switch does when a link fails or is repaired, its own or another.
 
 use super::Switch;
-use crate::observe::recorder::Happening;
+use crate::observe::recorder::PacketEventKind;
 use crate::packet::{NO_INGRESS, PacketKind, Scheme, Win};
 use crate::switch::chassis::Chassis;
 use engine::Handle;
@@ -13,9 +13,9 @@ impl<S: Scheme> Switch<S> {
     pub(super) fn begin_epoch(&mut self, window: &mut Win<'_, '_, S>) {
         let now = self.epoch_end;
         self.epoch += 1;
-        let Chassis { common, node, here, .. } = &mut self.chassis;
+        let Chassis { common, node, switch_row, .. } = &mut self.chassis;
         self.epoch_end = common.graph.end_of(self.epoch);
-        *here = common.routes.here(*node, self.epoch);
+        *switch_row = common.routes.switch_row(*node, self.epoch);
         let (cut, repaired) = common.graph.changes_at(*node, now);
         for port in cut {
             self.cut(window, now, port);
@@ -54,8 +54,8 @@ impl<S: Scheme> Switch<S> {
             }
             if let Some(recorder) = &mut self.chassis.recorder {
                 let bytes = if is_pfc { 0 } else { this.class_bytes(header.priority) };
-                recorder.packet(now, port as u16, Happening::Dropped, bytes, &header);
-                recorder.shrinks(now, port, before);
+                recorder.packet(now, port as u16, PacketEventKind::Dropped, bytes, &header);
+                recorder.queue_shrank(now, port, before);
             }
             if is_pfc {
                 continue;
@@ -92,7 +92,7 @@ impl<S: Scheme> Switch<S> {
     ) {
         if let Some(recorder) = &mut self.chassis.recorder {
             let header = &window.packets.get(&handle).header;
-            recorder.packet(now, in_port, Happening::Lost, 0, header);
+            recorder.packet(now, in_port, PacketEventKind::Lost, 0, header);
         }
         self.chassis.ports[in_port as usize].counters.lost_packets += 1;
         window.packets.discard(handle);

@@ -106,7 +106,7 @@ impl<S: Scheme> Switch<S> {
             independent_ports: false,
             rack: None,
             plain: (cp.is_none() || Self::PLAIN_WITH_POINT)
-                && common.short_ways
+                && common.fast_paths
                 && losses.is_none()
                 && sub_queues.is_empty()
                 && recorder.as_ref().is_none_or(|recorder| !recorder.records_packets())

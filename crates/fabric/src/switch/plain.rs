@@ -4,7 +4,7 @@
 
 use super::{LevelOf, Switch};
 use crate::packet::{Packet, Scheme, Win};
-use crate::routing::NOWHERE;
+use crate::routing::NO_ROUTE;
 use engine::{ArrivalTag, Handle};
 use schemes::contract::Level;
 use units::Time;
@@ -19,7 +19,7 @@ impl<S: Scheme> Switch<S> {
     #[inline(always)]
     pub(super) fn forward_batch(&mut self, window: &mut Win<'_, '_, S>, limit: Time) {
         loop {
-            let (mut next_hops, mut known) = ([NOWHERE; LOOKUP_BATCH], 0);
+            let (mut next_hops, mut known) = ([NO_ROUTE; LOOKUP_BATCH], 0);
             for (next_hop, packet) in next_hops.iter_mut().zip(window.upcoming(LOOKUP_BATCH)) {
                 *next_hop = self.next_hop(packet);
                 known += 1;
@@ -41,12 +41,12 @@ impl<S: Scheme> Switch<S> {
         }
     }
 
-    /// The port that a packet leaves through; [`NOWHERE`] also where it is not meant to be passed on.
+    /// The port that a packet leaves through; [`NO_ROUTE`] also where it is not meant to be passed on.
     #[inline(always)]
     pub(super) fn next_hop(&self, packet: &Packet<S>) -> u16 {
         let (ends, hash) = (packet.header.route_ends(), packet.header.address.hash);
-        let next_hop = self.chassis.common.routes.next_port(&self.chassis.here, ends, hash);
-        if packet.header.kind.is_routed() { next_hop } else { NOWHERE }
+        let next_hop = self.chassis.common.routes.next_port(&self.chassis.switch_row, ends, hash);
+        if packet.header.kind.is_routed() { next_hop } else { NO_ROUTE }
     }
 
     /// Passes a packet on that arrives before anything else happens here, and tells whether it left at
@@ -59,7 +59,7 @@ impl<S: Scheme> Switch<S> {
         out: u16,
         pausing: Option<Time>,
     ) -> bool {
-        if out == NOWHERE {
+        if out == NO_ROUTE {
             self.on_arrival(window, now, place.port(window), handle);
             return false;
         }

@@ -4,9 +4,9 @@
 
 use super::Switch;
 use super::by_port::next_hop;
-use crate::context::Common;
+use crate::context::RunContext;
 use crate::packet::{Packet, Scheme, Win};
-use crate::routing::{NOWHERE, Ways};
+use crate::routing::{ForwardingRow, NO_ROUTE};
 use crate::switch::chassis::Chassis;
 use std::hint::select_unpredictable;
 use units::{Rate, Time};
@@ -28,14 +28,14 @@ pub(super) struct RackPorts {
 
 impl RackPorts {
     /// Of the hub of a group.
-    pub(super) fn new<S: Scheme>(common: &Common<S>, node: u32) -> RackPorts {
-        let Common { graph, groups, .. } = common;
+    pub(super) fn new<S: Scheme>(common: &RunContext<S>, node: u32) -> RackPorts {
+        let RunContext { graph, groups, .. } = common;
         let ends = graph.ports(node);
         let peer = |port: u16| ends[usize::from(port)].peer;
         let (downlinks, uplinks): (Vec<u16>, Vec<u16>) =
-            (0..ends.len() as u16).partition(|&port| groups.are_neighbours(peer(port), node));
+            (0..ends.len() as u16).partition(|&port| groups.are_in_same_rack(peer(port), node));
         let rate = downlinks.iter().map(|&port| ends[usize::from(port)].rate.bps()).sum();
-        let downlinks = downlinks.iter().map(|&port| (port, groups.place(peer(port)))).collect();
+        let downlinks = downlinks.iter().map(|&port| (port, groups.index(peer(port)))).collect();
         let bucket_of_port = vec![ends.len() as u16 + 1; ends.len()];
         RackPorts {
             downlinks,
@@ -67,8 +67,8 @@ impl RackPorts {
 
     /// No more bytes arrive from the hosts in so long a time: the first packet of each may have been on the wire
     /// before.
-    fn max_bytes_from_hosts(&self, time: Time, largest_packet: u64) -> u64 {
-        self.host_rate.bytes_in(time).get() + self.downlinks.len() as u64 * (largest_packet + 1)
+    fn max_bytes_from_hosts(&self, time: Time, max_packet: u64) -> u64 {
+        self.host_rate.bytes_in(time).get() + self.downlinks.len() as u64 * (max_packet + 1)
     }
 }
 
@@ -87,17 +87,17 @@ impl<S: Scheme> Switch<S> {
         let common = &self.chassis.common;
         let known = window.remaining_arrivals() as u64 * u64::from(common.full_packet);
         let to_come =
-            rack.max_bytes_from_hosts(window.until() - window.begin(), common.largest_packet());
+            rack.max_bytes_from_hosts(window.until() - window.begin(), common.max_packet());
         if self.quiet_until(window, known + to_come).is_none() {
             return false;
         }
-        let Chassis { common, here, .. } = &self.chassis;
-        let Some(ways) = common.routes.ways(here) else { return false };
+        let Chassis { common, switch_row, .. } = &self.chassis;
+        let Some(row) = common.routes.forwarding_row(switch_row) else { return false };
         let [for_coupled, for_uplinks] = rack.kept_buckets();
         let (mut all, mut kept) = (0, 0);
         let buckets = window.bucket(for_uplinks + 1, |packet: &Packet<S>| {
-            let out = usize::from(self.next_hop_by_row(&ways, packet));
-            let bucket = rack.bucket_of_port.get(out).copied().unwrap_or(NOWHERE);
+            let out = usize::from(self.next_hop_by_row(&row, packet));
+            let bucket = rack.bucket_of_port.get(out).copied().unwrap_or(NO_ROUTE);
             let size = u64::from(packet.header.size);
             all += size;
             kept += select_unpredictable(usize::from(bucket) < for_coupled, 0, size);
@@ -122,12 +122,12 @@ impl<S: Scheme> Switch<S> {
         true
     }
 
-    /// The port that a packet leaves through, [`NOWHERE`] where it is not meant to be passed on.
+    /// The port that a packet leaves through, [`NO_ROUTE`] where it is not meant to be passed on.
     #[inline(always)]
-    fn next_hop_by_row(&self, ways: &Ways<'_>, packet: &Packet<S>) -> u16 {
-        match next_hop(ways, packet) {
+    fn next_hop_by_row(&self, row: &ForwardingRow<'_>, packet: &Packet<S>) -> u16 {
+        match next_hop(row, packet) {
             // It may take a closer look.
-            NOWHERE => self.next_hop(packet),
+            NO_ROUTE => self.next_hop(packet),
             out => out,
         }
     }
@@ -158,12 +158,12 @@ impl<S: Scheme> Switch<S> {
     #[inline(never)]
     pub(crate) fn advance_uplinks(&mut self, window: &mut Win<'_, '_, S>) -> Time {
         let rack = self.rack.take().expect("it is a hub");
-        let Chassis { common, here, ports, .. } = &self.chassis;
-        let ways = common.routes.ways(here).expect("as what goes inward");
+        let Chassis { common, switch_row, ports, .. } = &self.chassis;
+        let row = common.routes.forwarding_row(switch_row).expect("as what goes inward");
         let mut bytes = 0;
         let buckets = window.bucket(ports.len(), |packet: &Packet<S>| {
             bytes += u64::from(packet.header.size);
-            self.next_hop_by_row(&ways, packet)
+            self.next_hop_by_row(&row, packet)
         });
         let buckets = buckets.expect("what came first was looked at, and hosts send to hosts");
         self.chassis.audit.arrived += bytes;

@@ -3,7 +3,7 @@
 pub(crate) mod pauses;
 
 use crate::build::NodeDevice;
-use crate::context::Common;
+use crate::context::RunContext;
 use crate::host::Host;
 use crate::host::qp::Sender;
 use crate::host::unfinished::Unfinished;
@@ -17,7 +17,7 @@ use units::Time;
 
 /// The messages that are not finished at `end`, and why, by number. `left`: the packets on their way.
 pub(crate) fn causes<S: Scheme>(
-    common: &Common<S>,
+    common: &RunContext<S>,
     devices: &[NodeDevice<S>],
     left: &Undelivered<Packet<S>>,
     end: Time,
@@ -42,7 +42,7 @@ fn hosts<S: Scheme>(devices: &[NodeDevice<S>]) -> impl Iterator<Item = &Host<S>>
 }
 
 /// The ports that are paused.
-pub(crate) fn pauses<S: Scheme>(common: &Common<S>, devices: &[NodeDevice<S>]) -> Vec<Pause> {
+pub(crate) fn pauses<S: Scheme>(common: &RunContext<S>, devices: &[NodeDevice<S>]) -> Vec<Pause> {
     let mut found = Vec::new();
     let mut add = |node: usize, number: usize, port: &Port| {
         if !port.is_paused(None) {
@@ -86,7 +86,7 @@ pub(crate) fn pauses<S: Scheme>(common: &Common<S>, devices: &[NodeDevice<S>]) -
 
 /// What the end of a run shows of messages that are not finished.
 struct Look<'a, S: Scheme> {
-    common: &'a Common<S>,
+    common: &'a RunContext<S>,
     /// By index.
     hosts: Vec<&'a Host<S>>,
     /// When the run ended.
@@ -101,7 +101,7 @@ struct Look<'a, S: Scheme> {
 
 impl<'a, S: Scheme> Look<'a, S> {
     fn new(
-        common: &'a Common<S>,
+        common: &'a RunContext<S>,
         devices: &'a [NodeDevice<S>],
         left: &Undelivered<Packet<S>>,
         end: Time,
@@ -214,11 +214,11 @@ impl<'a, S: Scheme> Look<'a, S> {
         priority: u8,
         unpaused: bool,
     ) -> Option<Unfinished> {
-        let Common { graph, routes, .. } = self.common;
+        let RunContext { graph, routes, .. } = self.common;
         let (first, last) = (graph.hosts[from as usize], graph.hosts[to as usize]);
         let (mut node, mut held) = (first, None);
         while node != last {
-            let candidates = routes.candidates(node, to, self.epoch);
+            let candidates = routes.next_hops(node, to, self.epoch);
             if candidates.is_empty() {
                 return Some(Unfinished::Disconnected);
             }

@@ -5,7 +5,7 @@ use crate::common::{
 };
 use crate::toy::{BYTE, LineRate, Log, Plain, WIRE};
 use crate::toy::{alone, no_ctl, no_host, one_way, toy};
-use fabric::{Cioq, Output, Setup, Threshold};
+use fabric::{Cioq, RunOutput, Setup, Threshold};
 use schemes::contract::{
     Cp, Crossing, FullCx, Header, InputView, NoCtl, PacketKind, PlainReceiver, PortFacts, Ports,
     Strict, SwitchFacts,
@@ -66,7 +66,7 @@ impl Cp<Holding> for Holder {
     }
 }
 
-fn hold(setup: &Setup, flows: u32, verdict: Crossing, until: Time) -> Output {
+fn hold(setup: &Setup, flows: u32, verdict: Crossing, until: Time) -> RunOutput {
     let output = run::<Holding>(setup, Plain(Rule { flows, verdict, until }), 1);
     lossless(setup, &output).unwrap();
     assert_eq!(output.out_of_order, 0);

@@ -380,7 +380,7 @@ impl Rp<Knowing> for Knower {
 fn the_facts_of_a_path_are_right() {
     let mut setup = line(2, Rate::from_gbps(100), US);
     // Host 1 hangs on a slower and longer cable.
-    let last = setup.cables.last_mut().unwrap();
+    let last = setup.links.last_mut().unwrap();
     (last.rate, last.delay) = (Rate::from_gbps(40), US * 3);
     setup.message(0, 1, 1_000, Time::ZERO);
     setup.host.latency = Time::from_ps(11);

@@ -6,7 +6,9 @@ use crate::common::random::{Case, build, cases};
 use crate::common::{
     Build, FIRST, FULL, G100, US, essence, fct, lossless, pauses, port, run, star,
 };
-use fabric::{Cioq, Output, Probe, ProbeKind, ProbeTargets, Ready, Refusal, Setup, Threshold};
+use fabric::{
+    Cioq, Probe, ProbeKind, ProbeTargets, RunOutput, Setup, SetupError, Simulation, Threshold,
+};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use schemes::contract::Scheme;
@@ -27,7 +29,7 @@ fn cioq(setup: &mut Setup, speedup: f64) {
     setup.pfc.threshold = Threshold::Static { xoff, xon };
 }
 
-fn run_none(setup: &Setup) -> Output {
+fn run_none(setup: &Setup) -> RunOutput {
     run::<NoControl>(setup, NO_PARAMS, 1)
 }
 
@@ -56,7 +58,7 @@ fn nothing_is_lost_on_a_hundred_random_networks() {
     let (ran, paused) = (Cell::new(0), Cell::new(0));
     let run_case = |case: &Case, setup: &Setup, threads: usize| match case.law {
         common::random::Law::None => run::<NoControl>(setup, NO_PARAMS, threads),
-        _ => run::<Dcqcn>(setup, Dcqcn::preset("dcqcn-paper", setup.cables[0].rate), threads),
+        _ => run::<Dcqcn>(setup, Dcqcn::preset("dcqcn-paper", setup.links[0].rate), threads),
     };
     let result = runner.run(&cases(), |case| {
         let mut setup = build(&case);
@@ -219,14 +221,14 @@ fn what_does_not_fit_is_refused() {
     let needed = 70_000 + 3 * FIRST + 84 + 25_000 + 1;
     assert!(needed < 100_000);
     setup.switch.cioq.as_mut().unwrap().input_queue = Bytes::new(needed - 1);
-    let refused = Ready::<NoControl>::new(&setup, NO_PARAMS).err();
-    assert_eq!(refused, Some(Refusal::SmallInputQueue { node: NodeId::new(3), needed }));
+    let refused = Simulation::<NoControl>::new(&setup, NO_PARAMS).err();
+    assert_eq!(refused, Some(SetupError::InputQueueTooSmall { node: NodeId::new(3), needed }));
     setup.switch.cioq.as_mut().unwrap().input_queue = Bytes::new(needed);
-    assert!(Ready::<NoControl>::new(&setup, NO_PARAMS).is_ok());
+    assert!(Simulation::<NoControl>::new(&setup, NO_PARAMS).is_ok());
 
     let line = Rate::from_gbps(100);
-    let refused = Ready::<Hiercc>::new(&setup, Hiercc::preset("hiercc-path", line)).err();
-    assert_eq!(refused, Some(Refusal::NoInputQueues));
+    let refused = Simulation::<Hiercc>::new(&setup, Hiercc::preset("hiercc-path", line)).err();
+    assert_eq!(refused, Some(SetupError::NotForCioq));
     let params = ExpressPass::preset(ExpressPass::PRESETS[0].name, line);
-    assert_eq!(Ready::<ExpressPass>::new(&setup, params).err(), Some(Refusal::NoInputQueues));
+    assert_eq!(Simulation::<ExpressPass>::new(&setup, params).err(), Some(SetupError::NotForCioq));
 }

@@ -3,8 +3,8 @@
 use crate::common;
 use crate::common::{Build, FIRST, FULL, G100, US, balances, empty, essence, fct, port, run};
 use fabric::{
-    Outage, Output, Paths, PfcEvent, Probe, ProbeKind, ProbeTargets, Quirks, Ready, Refusal, Setup,
-    Threshold,
+    Outage, Paths, PfcEvent, Probe, ProbeKind, ProbeTargets, Quirks, RunOutput, Setup, SetupError,
+    Simulation, Threshold,
 };
 use schemes::none::{NoControl, NoParams};
 use units::{Bytes, NodeId, PortId, Time};
@@ -35,12 +35,12 @@ fn fail(setup: &mut Setup, a: u32, b: u32, from: Time) {
 
 fn fail_until(setup: &mut Setup, a: u32, b: u32, (from, until): (Time, Time)) {
     let (a, b) = (NodeId::new(a), NodeId::new(b));
-    let cable = setup.cables.iter().position(|cable| (cable.a, cable.b) == (a, b));
+    let cable = setup.links.iter().position(|cable| (cable.a, cable.b) == (a, b));
     let cable = cable.expect("there is one") as u32;
-    setup.outages.push(Outage { cable, from, until });
+    setup.outages.push(Outage { link: cable, from, until });
 }
 
-fn lost(output: &Output) -> u64 {
+fn lost(output: &RunOutput) -> u64 {
     output.ports.iter().map(|port| port.counters.lost_packets).sum()
 }
 
@@ -132,7 +132,7 @@ fn failures_under_pressure_leave_no_one_behind() {
                 let other = run::<NoControl>(&setup, RAW, threads);
                 assert_eq!(essence(&output), essence(&other), "{paths:?} on {threads} threads");
             }
-            setup.by_the_book = true;
+            setup.reference_mode = true;
             let other = run::<NoControl>(&setup, RAW, 1);
             assert_eq!(essence(&output), essence(&other), "{paths:?} by the book");
         }
@@ -202,18 +202,18 @@ fn a_cable_is_not_repaired_before_what_was_on_it_would_have_arrived() {
     let mut setup = leaf_spine(2, 2, 1);
     setup.message(0, 1, 1_000, Time::ZERO);
     fail_until(&mut setup, 2, 4, (Time::from_us(10), Time::from_us(11)));
-    let refusal = Ready::<NoControl>::new(&setup, RAW).err();
-    let Some(Refusal::ShortOutage { cable: 2, from, least }) = refusal else {
+    let refusal = Simulation::<NoControl>::new(&setup, RAW).err();
+    let Some(SetupError::OutageTooShort { link: 2, from, min }) = refusal else {
         panic!("{refusal:?}")
     };
     assert_eq!(from, Time::from_us(10));
     // A microsecond and 2 KB at 100 Gb/s, 163.84 ns, in whole nanoseconds.
-    assert_eq!(least, Time::from_ns(1_164));
-    setup.outages[0].until = from + least + Time::from_ps(1);
-    assert!(Ready::<NoControl>::new(&setup, RAW).is_ok());
+    assert_eq!(min, Time::from_ns(1_164));
+    setup.outages[0].until = from + min + Time::from_ps(1);
+    assert!(Simulation::<NoControl>::new(&setup, RAW).is_ok());
 }
 
-/// Protects hosts with two cables: when one fails, the QPs on it go on over the other.
+/// Protects hosts with two links: when one fails, the QPs on it go on over the other.
 #[test]
 fn a_host_moves_its_queue_pairs_to_the_cable_that_is_left() {
     for quirks in [Quirks::default(), Quirks { scan_queue_pairs: true, ..Quirks::default() }] {
@@ -244,7 +244,7 @@ fn a_host_moves_its_queue_pairs_to_the_cable_that_is_left() {
 #[test]
 fn damaged_packets_are_as_many_as_the_rate_says_and_are_sent_again() {
     let mut setup = leaf_spine(2, 2, 4);
-    for cable in &mut setup.cables {
+    for cable in &mut setup.links {
         cable.error_rate = 0.002;
     }
     for src in 0..4 {
@@ -272,7 +272,7 @@ fn damaged_packets_are_as_many_as_the_rate_says_and_are_sent_again() {
 fn a_link_that_damages_everything_delivers_nothing() {
     let mut setup = common::line(1, G100, US);
     setup.message(0, 1, 10_000, Time::ZERO);
-    setup.cables[1].error_rate = 1.0;
+    setup.links[1].error_rate = 1.0;
     setup.until_done = false;
     setup.stop = Time::from_ms(1);
     let output = run::<NoControl>(&setup, RAW, 1);

@@ -4,7 +4,7 @@ use crate::common;
 use crate::common::random::{Case, Law, build, cases};
 use crate::common::{Build, balances, empty, essence, lossless, pauses, run, star};
 use crate::common::{FIRST, FULL, LEAST, US};
-use fabric::{Headroom, Memory, Output, Setup, Threshold};
+use fabric::{Headroom, Memory, RunOutput, Setup, Threshold};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use schemes::contract::Scheme;
@@ -14,8 +14,8 @@ use schemes::none::{NoControl, NoParams};
 use std::cell::Cell;
 use units::{Bytes, Rate, Time};
 
-fn run_case(case: &Case, setup: &Setup, threads: usize) -> Output {
-    let host_rate = setup.cables[0].rate;
+fn run_case(case: &Case, setup: &Setup, threads: usize) -> RunOutput {
+    let host_rate = setup.links[0].rate;
     match case.law {
         Law::None => run::<NoControl>(setup, NoParams { window: "none" }, threads),
         Law::DcqcnPaper => run::<Dcqcn>(setup, Dcqcn::preset("dcqcn-paper", host_rate), threads),
@@ -40,7 +40,7 @@ fn nothing_is_lost_on_two_hundred_random_networks() {
         lossless(&setup, &output).map_err(TestCaseError::fail)?;
         ran.set(ran.get() + 1);
         paused.set(paused.get() + u32::from(pauses(&output) > 0));
-        let by_the_book = Setup { by_the_book: true, ..setup.clone() };
+        let by_the_book = Setup { reference_mode: true, ..setup.clone() };
         let other = run_case(&case, &by_the_book, 1);
         prop_assert_eq!(essence(&output), essence(&other), "by the book");
         if ran.get() % 8 == 0 {

@@ -71,7 +71,7 @@ impl Oracle<'_> {
     fn new(setup: &Setup) -> Oracle<'_> {
         let Threshold::Static { xoff, xon } = setup.pfc.threshold else { panic!("static only") };
         let mut ports: Vec<Vec<Port>> = setup.nodes.iter().map(|_| Vec::new()).collect();
-        for cable in &setup.cables {
+        for cable in &setup.links {
             let (a, b) = (cable.a.index(), cable.b.index());
             let (at, bt) = (ports[a].len(), ports[b].len());
             for (node, peer) in [(a, (b, bt)), (b, (a, at))] {

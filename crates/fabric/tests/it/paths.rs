@@ -2,17 +2,17 @@
 
 use crate::common::random::{Case, Law, Shape, Traffic, build};
 use crate::common::{ACK, Build, FIRST, FULL, G100, US, empty, fct, run};
-use fabric::{NodeKind, Output, Paths, Ready, Refusal, Setup};
+use fabric::{NodeKind, Paths, RunOutput, Setup, SetupError, Simulation};
 use schemes::none::{NoControl, NoParams};
 use units::Time;
 
 /// The cables that carried data, and those that carried ACKs alone in a direction, with the number
 /// of packets.
-fn ways(setup: &Setup, output: &Output) -> (Vec<(usize, u64)>, Vec<(usize, u64)>) {
+fn ways(setup: &Setup, output: &RunOutput) -> (Vec<(usize, u64)>, Vec<(usize, u64)>) {
     let mut data = Vec::new();
     let mut acks = Vec::new();
     for report in &output.ports {
-        let cables = setup.cables.iter().enumerate();
+        let cables = setup.links.iter().enumerate();
         let mut own = cables.filter(|(_, cable)| [cable.a, cable.b].contains(&report.node));
         let (cable, _) = own.nth(report.port.index()).unwrap();
         match (report.counters.tx_data_packets, report.counters.tx_packets) {
@@ -142,6 +142,6 @@ fn hosts_without_a_common_switch_have_no_spanning_tree() {
     setup.cable(a, b, G100, US);
     setup.paths = Paths::SpanningTrees(1);
     setup.message(a, b, 1_000, Time::ZERO);
-    let refused = Ready::<NoControl>::new(&setup, NoParams { window: "none" }).err();
-    assert_eq!(refused, Some(Refusal::NoSpanningTree));
+    let refused = Simulation::<NoControl>::new(&setup, NoParams { window: "none" }).err();
+    assert_eq!(refused, Some(SetupError::NoSpanningTree));
 }

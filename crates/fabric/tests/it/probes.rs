@@ -1,7 +1,7 @@
 //! Time series: that each sample is of its time and its target.
 
 use crate::common::{Build, G100, US, line, pauses, port, run, star};
-use fabric::{Output, Probe, ProbeKind, ProbeTargets, Threshold};
+use fabric::{Probe, ProbeKind, ProbeTargets, RunOutput, Threshold};
 use schemes::none::{NoControl, NoParams};
 use units::{Bytes, FlowId, NodeId, PortId, Time};
 
@@ -9,7 +9,7 @@ const NO_PARAMS: NoParams = NoParams { window: "none" };
 
 /// The values of a target, whose times are those of the probe.
 fn of(
-    output: &Output,
+    output: &RunOutput,
     (number, probe): (usize, &Probe),
     target: usize,
     targets: usize,

@@ -3,7 +3,7 @@
 use crate::common;
 use crate::common::{Build, G100, US, run, star};
 use fabric::{
-    Output, Probe, ProbeKind, ProbeTargets, QueueClock, Records, Setup, Spill, Threshold,
+    Probe, ProbeKind, ProbeTargets, QueueSampling, Records, RunOutput, Setup, Spill, Threshold,
 };
 use schemes::none::{NoControl, NoParams};
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ fn watched() -> Setup {
     setup.records = Records {
         pfc: true,
         packets: all.map(NodeId::new).collect(),
-        queues: Some(QueueClock {
+        queues: Some(QueueSampling {
             start: Time::ZERO,
             end: US * 200,
             interval: Time::from_ns(100),
@@ -67,7 +67,7 @@ fn said<T: std::fmt::Debug, E: std::fmt::Debug>(
 }
 
 /// All records of a run by kind.
-fn records(output: &Output) -> Vec<Vec<String>> {
+fn records(output: &RunOutput) -> Vec<Vec<String>> {
     let mut all = vec![
         said(output.pfc_events.iter()),
         said(output.packet_events.iter()),

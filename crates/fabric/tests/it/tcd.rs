@@ -3,7 +3,7 @@
 
 use crate::common;
 use crate::common::{Build, G100, US, empty, run};
-use fabric::{EcnConfig, EcnLaw, Outage, Output, Probe, ProbeKind, ProbeTargets, Setup};
+use fabric::{EcnConfig, EcnLaw, Outage, Probe, ProbeKind, ProbeTargets, RunOutput, Setup};
 use schemes::contract::Preset;
 use schemes::contract::{
     Cp, EcnCodePoint, Flags, HostFacts, LocalCx, NoCtl, Packet, PacketKind, PathFacts,
@@ -159,7 +159,7 @@ fn chain(bursts: u32, size: u64) -> Setup {
 const NEAR: u32 = 4;
 const FAR: u32 = 5;
 
-fn watch(setup: &Setup) -> (Output, Vec<Left>) {
+fn watch(setup: &Setup) -> (RunOutput, Vec<Left>) {
     let params = Watched::default();
     let output = run::<UnderTcd>(setup, params.clone(), 1);
     let log = params.log.lock().unwrap().clone();
@@ -198,7 +198,7 @@ fn a_port_that_only_pfc_holds_back_marks_ue_and_no_ce() {
 #[test]
 fn congestion_is_found_once_pfc_is_over() {
     let mut setup = chain(8, 1_000_000);
-    setup.cables[0].rate = G100;
+    setup.links[0].rate = G100;
     setup.messages[0].size = Bytes::new(40_000_000);
     setup.message(1, 2, 40_000_000, Time::ZERO);
     let interval = US;
@@ -229,7 +229,7 @@ fn congestion_is_found_once_pfc_is_over() {
 #[test]
 fn on_periods_at_epsilon_last_max_on() {
     let mut setup = common::line(2, G100, US);
-    setup.cables[2].rate = Rate::from_bps(95_238_095_238);
+    setup.links[2].rate = Rate::from_bps(95_238_095_238);
     setup.message(0, 1, 30_000_000, Time::ZERO);
     let targets = ProbeTargets::Ports(vec![(NodeId::new(2), PortId::new(1))]);
     // From when Xoff is first reached: 320 KB at 4.76 Gb/s.
@@ -273,7 +273,7 @@ fn a_failure_ends_a_pause_for_tcd_too() {
         .find(|sample| sample.value == 1.0)
         .expect("a pause")
         .time;
-    setup.outages = vec![Outage { cable: 0, from: paused, until: Time::NEVER }];
+    setup.outages = vec![Outage { link: 0, from: paused, until: Time::NEVER }];
     let (output, _) = watch(&setup);
     let state = |from: Time| {
         output.samples.of(1).map(Result::unwrap).find(|sample| sample.time >= from).unwrap().value

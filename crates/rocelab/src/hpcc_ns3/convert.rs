@@ -3,7 +3,7 @@
 
 use super::derived::{derive, laws, node_buffers};
 use crate::fabric_setup::SAMPLES_PER_EVENT;
-use fabric::{QueueClock, Records};
+use fabric::{QueueSampling, Records};
 use hpcc_files::{Experiment, Warning, queue_lengths};
 use scenario::spec::{
     AckPriority, ClassesSpec, CustomSpec, DataPriority, EcnSpec, FailureSpec, FlowSpec, FlowsSpec,
@@ -219,14 +219,14 @@ pub fn records_of(experiment: &Experiment) -> Records {
     Records {
         pfc: true,
         packets: experiment.traced.iter().copied().collect(),
-        queues: config.qlen_mon_file.is_some().then_some(QueueClock {
+        queues: config.qlen_mon_file.is_some().then_some(QueueSampling {
             start: config.qlen_mon_start,
             end: config.qlen_mon_end,
             interval: queue_lengths::SAMPLE_INTERVAL,
             block: queue_lengths::BLOCK_INTERVAL,
             bin: 1000,
         }),
-        samples_each: SAMPLES_PER_EVENT,
+        samples_per_event: SAMPLES_PER_EVENT,
         ..Records::default()
     }
 }

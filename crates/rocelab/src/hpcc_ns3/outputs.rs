@@ -2,7 +2,7 @@
 
 use crate::Recordings;
 use crate::fabric_setup::SourcePorts;
-use fabric::{Happening, PacketEvent, QueueBlock};
+use fabric::{PacketEvent, PacketEventKind, QueueBlock};
 use hpcc_files::packet_trace::{self, Event, PortRate, Record};
 use hpcc_files::{CcMode, Experiment, address, fct, pfc, queue_lengths};
 use results::{FlowTable, UNFINISHED};
@@ -242,10 +242,10 @@ fn is_traced(event: &PacketEvent, experiment: &Experiment) -> bool {
             })
     };
     match event.happening {
-        Happening::Received | Happening::Enqueued | Happening::Dequeued => true,
+        PacketEventKind::Received | PacketEventKind::Enqueued | PacketEventKind::Dequeued => true,
         // At that time nothing comes in there before it fails, so this waited in its queue.
-        Happening::Dropped => at_failed(|time, down| time == down),
-        Happening::Lost => at_failed(|time, down| time >= down),
+        PacketEventKind::Dropped => at_failed(|time, down| time == down),
+        PacketEventKind::Lost => at_failed(|time, down| time >= down),
     }
 }
 
@@ -311,10 +311,10 @@ fn record(event: &PacketEvent, experiment: &Experiment, files: &Ns3OutputFiles) 
         dst,
         size: header.size,
         event: match event.happening {
-            Happening::Received => Event::Received,
-            Happening::Enqueued => Event::Enqueued,
-            Happening::Dequeued => Event::Dequeued,
-            Happening::Dropped | Happening::Lost => Event::Dropped,
+            PacketEventKind::Received => Event::Received,
+            PacketEventKind::Enqueued => Event::Enqueued,
+            PacketEventKind::Dequeued => Event::Dequeued,
+            PacketEventKind::Dropped | PacketEventKind::Lost => Event::Dropped,
         },
         ecn: if header.code_point == EcnCodePoint::CongestionExperienced { 3 } else { 0 },
         packet,
@@ -323,7 +323,7 @@ fn record(event: &PacketEvent, experiment: &Experiment, files: &Ns3OutputFiles) 
 
 /// Whether it happened as the packet came in from a link.
 fn came_in(event: &PacketEvent) -> bool {
-    matches!(event.happening, Happening::Received | Happening::Lost)
+    matches!(event.happening, PacketEventKind::Received | PacketEventKind::Lost)
 }
 
 /// The address of the interface that sends a PFC frame: the link's number in the file makes

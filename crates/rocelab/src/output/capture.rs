@@ -1,7 +1,7 @@
 //! What was sent and received at traced nodes as a capture: the frames that a RoCEv2 network would carry, cut
 //! where their headers end.
 
-use fabric::{Happening, PacketEvent, Setup};
+use fabric::{PacketEvent, PacketEventKind, Setup};
 use scenario::{Network, Port, Scenario};
 use schemes::contract::{EcnCodePoint, Flags, Header, PacketKind};
 use schemes::dcqcn::Cnp;
@@ -64,9 +64,11 @@ impl Capturer {
         for event in events {
             let event = event?;
             let direction = match event.happening {
-                Happening::Received => Direction::Inbound,
-                Happening::Dequeued => Direction::Outbound,
-                Happening::Enqueued | Happening::Dropped | Happening::Lost => continue,
+                PacketEventKind::Received => Direction::Inbound,
+                PacketEventKind::Dequeued => Direction::Outbound,
+                PacketEventKind::Enqueued | PacketEventKind::Dropped | PacketEventKind::Lost => {
+                    continue;
+                }
             };
             let length = self.frames.length(&event.header);
             let headers = self.frames.write(&event, direction, length, &mut frame);

@@ -4,7 +4,7 @@ use super::capture::Capturer;
 use super::{traces, warnings};
 use crate::recordings::Inner;
 use crate::{Recordings, Run, RunOptions, VERSION};
-use fabric::{FlowOutcome, Output, Probe, ProbeKind, ProbeTargets, Sample, Setup};
+use fabric::{FlowOutcome, Probe, ProbeKind, ProbeTargets, RunOutput, Sample, Setup};
 use results::{
     Cause, Drop, FlowTable, PortTable, Series, Summary, UNFINISHED, Unfinished, Warning,
 };
@@ -20,7 +20,7 @@ pub(crate) fn report(
     scenario: &Scenario,
     options: &RunOptions,
     setup: &Setup,
-    mut output: Output,
+    mut output: RunOutput,
     threads: usize,
     wall_s: f64,
 ) -> Run {
@@ -58,7 +58,7 @@ pub(crate) fn report(
 fn recordings(
     scenario: &Scenario,
     setup: &Setup,
-    output: &Output,
+    output: &RunOutput,
     names: &Arc<Vec<String>>,
 ) -> Recordings {
     let mut peers = vec![Vec::new(); scenario.network.nodes.len()];
@@ -87,7 +87,7 @@ pub(crate) fn node_names(scenario: &Scenario) -> Arc<Vec<String>> {
     Arc::new(scenario.network.nodes.iter().map(|node| node.name.clone()).collect())
 }
 
-fn flow_table(scenario: &Scenario, output: &Output, names: &Arc<Vec<String>>) -> FlowTable {
+fn flow_table(scenario: &Scenario, output: &RunOutput, names: &Arc<Vec<String>>) -> FlowTable {
     let messages = &scenario.messages;
     let outcomes = &output.flows;
     let of_messages = |value: fn(&Message) -> u32| collect(messages.iter().map(value), ROWS);
@@ -134,7 +134,7 @@ fn start(message: &Message, outcome: &FlowOutcome) -> u64 {
     if outcome.posted == Time::NEVER { message.start.ps() } else { outcome.posted.ps() }
 }
 
-fn port_table(output: &Output, names: &Arc<Vec<String>>) -> PortTable {
+fn port_table(output: &RunOutput, names: &Arc<Vec<String>>) -> PortTable {
     let ports = &output.ports;
     let column = |value: fn(&fabric::PortCounters) -> u64| {
         ports.iter().map(|port| value(&port.counters)).collect()
@@ -208,7 +208,7 @@ pub(crate) fn series_of(empty: &Series, targets: &ProbeTargets, samples: &[Sampl
 /// The summary but for what the probes and traces saw, and the warnings.
 fn summary(
     scenario: &Scenario,
-    output: &Output,
+    output: &RunOutput,
     flows: &FlowTable,
     ports: &PortTable,
     threads: usize,

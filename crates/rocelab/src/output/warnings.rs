@@ -1,7 +1,7 @@
 //! What a reader of a result should know before trusting it.
 
 use crate::unfinished;
-use fabric::{Memory, Output, Setup};
+use fabric::{Memory, RunOutput, Setup};
 use results::{FlowTable, Warning, WarningKind};
 use scenario::{Headroom, NodeKind, Scenario};
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ pub(crate) fn collect(
     scenario: &Scenario,
     explicit_params: bool,
     setup: &Setup,
-    output: &Output,
+    output: &RunOutput,
     flows: &FlowTable,
 ) -> Vec<Warning> {
     use WarningKind::{Deadlock, LosslessDrops, Records, Retransmissions, Settings};
@@ -36,7 +36,7 @@ pub(crate) fn collect(
 }
 
 /// Packets that PFC should have protected, and what was too small.
-fn dropped(scenario: &Scenario, output: &Output) -> Option<String> {
+fn dropped(scenario: &Scenario, output: &RunOutput) -> Option<String> {
     let count = output.lossless_drops;
     let first = output.drops.first()?;
     let at = &scenario.network.nodes[first.node as usize];
@@ -63,7 +63,7 @@ fn dropped(scenario: &Scenario, output: &Output) -> Option<String> {
 }
 
 /// Whether links damaged packets, or failed under some.
-fn links_lose(output: &Output) -> bool {
+fn links_lose(output: &RunOutput) -> bool {
     output.ports.iter().any(|port| port.counters.lost_packets > 0)
 }
 
@@ -100,7 +100,7 @@ fn marks_nothing(scenario: &Scenario, setup: &Setup) -> Option<String> {
         None => scenario.switch.buffer_of(scenario.network.node(end)),
     };
     let mut by_rate = BTreeMap::new();
-    for cable in &setup.cables {
+    for cable in &setup.links {
         for end in [cable.a, cable.b] {
             if scenario.network.node(end).kind == NodeKind::Switch {
                 let room = by_rate.entry(cable.rate).or_insert((Bytes::ZERO, ""));
@@ -128,7 +128,7 @@ fn one_threshold(scenario: &Scenario, setup: &Setup) -> Option<String> {
         _ => return None,
     };
     let scales = ecn.at == Some(law.at) && ecn.by_rate.is_empty();
-    (scales && setup.cables.iter().any(|cable| cable.rate != law.at)).then(|| {
+    (scales && setup.links.iter().any(|cable| cable.rate != law.at)).then(|| {
         format!(
             "ecn.{key} is for ports of {}, as the preset's other threshold, and grows with the rate of \
              others; give both for what holds at all ports, or ecn.at",
@@ -159,7 +159,7 @@ fn several_host_rates(scenario: &Scenario) -> Option<String> {
 }
 
 /// QPs of Swift that starve on an empty path.
-fn beyond_target(output: &Output) -> Option<String> {
+fn beyond_target(output: &RunOutput) -> Option<String> {
     let count = *output.counters.get("flows_beyond_target").filter(|count| **count > 0)?;
     Some(format!(
         "{count} QPs have paths with a round trip above Swift's target: however empty these are, every delay is too \
@@ -168,7 +168,7 @@ fn beyond_target(output: &Output) -> Option<String> {
 }
 
 /// Probes and traces that stopped before the run did.
-fn full(scenario: &Scenario, output: &Output) -> Option<String> {
+fn full(scenario: &Scenario, output: &RunOutput) -> Option<String> {
     let from = output.outcome.recording_stopped_at;
     (from < output.outcome.end).then(|| {
         if let Some(error) = &output.spill_error {
@@ -183,14 +183,14 @@ fn full(scenario: &Scenario, output: &Output) -> Option<String> {
 }
 
 /// Traces that begin after the end; series say themselves that they have no rows.
-fn begins_late(scenario: &Scenario, output: &Output) -> Option<String> {
+fn begins_late(scenario: &Scenario, output: &RunOutput) -> Option<String> {
     let (start, end) = (scenario.trace.start, output.outcome.end);
     (scenario.trace.is_enabled() && start > end)
         .then(|| format!("the trace is empty: it begins at {start}, and the run ended at {end}"))
 }
 
 /// Data sent again though nothing was lost.
-fn sent_for_nothing(scenario: &Scenario, output: &Output, flows: &FlowTable) -> Option<String> {
+fn sent_for_nothing(scenario: &Scenario, output: &RunOutput, flows: &FlowTable) -> Option<String> {
     let dropped = output.ports.iter().any(|port| port.counters.dropped_packets > 0);
     let lost = dropped || links_lose(output);
     let again: u64 = flows.retransmitted_bytes.iter().sum();
@@ -204,7 +204,7 @@ fn sent_for_nothing(scenario: &Scenario, output: &Output, flows: &FlowTable) -> 
 }
 
 /// Links that PFC pauses in a circle.
-fn deadlocked(scenario: &Scenario, output: &Output) -> Option<String> {
+fn deadlocked(scenario: &Scenario, output: &RunOutput) -> Option<String> {
     let (circle, since) = output.deadlock.as_ref()?;
     let name = |node: &NodeId| scenario.network.node(*node).name.as_str();
     let names: Vec<&str> = circle.iter().chain(circle.first()).map(name).collect();

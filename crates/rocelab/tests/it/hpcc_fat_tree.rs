@@ -2,7 +2,7 @@
 //! windows, paths and buffers by that simulator's formulas, worked out here for themselves.
 
 use crate::hpcc::Run;
-use fabric::{Happening, PacketEvent};
+use fabric::{PacketEvent, PacketEventKind};
 use schemes::contract::{Flags, PacketKind};
 use std::collections::BTreeMap;
 
@@ -81,8 +81,8 @@ fn most_in_flight(events: &[PacketEvent], flow: u32, host: u32) -> u64 {
         events.iter().filter(|event| event.node.get() == host && event.header.address.flow == flow)
     {
         match (event.happening, event.header.kind) {
-            (Happening::Dequeued, PacketKind::Data) => now += 1,
-            (Happening::Received, PacketKind::Ack) => now -= 1,
+            (PacketEventKind::Dequeued, PacketKind::Data) => now += 1,
+            (PacketEventKind::Received, PacketKind::Ack) => now -= 1,
             _ => {}
         }
         most = most.max(now);
@@ -168,7 +168,7 @@ fn packets_and_acks_take_the_paths_of_the_hash() {
     let mut ways: BTreeMap<(u32, bool), Vec<u32>> = BTreeMap::new();
     for event in events
         .iter()
-        .filter(|event| event.happening == Happening::Received && event.node.get() >= 16)
+        .filter(|event| event.happening == PacketEventKind::Received && event.node.get() >= 16)
     {
         let key = (event.header.address.flow, event.header.flags.contains(Flags::TO_SOURCE));
         ways.entry(key).or_default().push(event.node.get());
@@ -239,7 +239,7 @@ fn a_link_goes_down_and_flows_take_the_other_ways() {
     let last = again.recorded.packets.iter().filter(|event| {
         let (node, port) = (event.node.get(), u32::from(event.port));
         // A ToR's first two ports lead to hosts, then to its aggregation switches in order.
-        event.happening == Happening::Dequeued && (node, port) == (16, 3)
+        event.happening == PacketEventKind::Dequeued && (node, port) == (16, 3)
     });
     assert!(last.map(|event| event.time.ns()).max().unwrap() < 2_000_100_000);
 }

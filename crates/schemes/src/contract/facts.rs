@@ -79,7 +79,7 @@ pub struct PortFacts {
 
 /// Where a host is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HostPlace {
+pub struct HostLocation {
     /// The node that its (first) port leads to: its ToR switch, where it hangs on one.
     pub tor: NodeId,
     /// Number of its rack among the racks of the network: one for each such node, in their order.
@@ -102,7 +102,7 @@ pub struct SwitchFacts<'a> {
     /// Its ports, by number.
     pub ports: &'a [PortFacts],
     /// Where each host of the network is, by its index among the hosts.
-    pub hosts: &'a [HostPlace],
+    pub hosts: &'a [HostLocation],
     /// The largest base round trip of any pair of hosts.
     pub network_rtt: Time,
     /// Wire bytes of a full data packet.

@@ -25,7 +25,7 @@ mod switch;
 pub use ctl::NoCtl;
 pub use effects::{HostCx, QpEnd, SwitchEffect, SwitchEffects};
 pub use facts::{
-    ClassSpec, HostFacts, HostPlace, PathFacts, PortFacts, QueueLimit, SwitchFacts, WireFacts,
+    ClassSpec, HostFacts, HostLocation, PathFacts, PortFacts, QueueLimit, SwitchFacts, WireFacts,
 };
 pub use level::{Departure, EmitCx, Emits, FullCx, Level, LocalCx, Order, PortLocal, Strict};
 pub use packet::{Address, Body, EcnCodePoint, Flags, Header, Packet, PacketKind};

@@ -5,7 +5,7 @@ use super::{
     Control, CreditRequest, Downlink, FirstHop, Flows, Grant, Hiercc, HierccParams, Stamp, Voq,
 };
 use crate::contract::{
-    Body, Cp, Flags, FullCx, Gate, HostPlace, Packet, PacketKind, PortFacts, PortView, Ports,
+    Body, Cp, Flags, FullCx, Gate, HostLocation, Packet, PacketKind, PortFacts, PortView, Ports,
     QpEnd, Strict, SwitchFacts, SwitchFlowMetric, Verdict,
 };
 use units::{Bytes, PortId, Rate, Time};
@@ -27,7 +27,7 @@ pub struct TorSwitch {
     counts_joined: bool,
     rack: u32,
     pod: u32,
-    hosts: Vec<HostPlace>,
+    hosts: Vec<HostLocation>,
     /// By host: which of its VOQ's receivers it is.
     receivers: Vec<u32>,
     /// Hosts of each rack.
@@ -139,7 +139,7 @@ impl TorSwitch {
     /// one as soon as it begins to leave, but its credits are spaced over as long as the downlink
     /// takes for it, and the next one leaves only with all of its own.
     fn initial_credits(&self, dst: u32) -> u64 {
-        let of_host = |host: &HostPlace| {
+        let of_host = |host: &HostLocation| {
             let mut initial = self.params.initial_credits;
             if self.params.fill_path && host.rack != self.rack {
                 initial = initial.max(host.rate.bytes_in(self.round_trip) + self.packet);

@@ -2,8 +2,8 @@
 //! flows, the credit scheduler.
 
 use schemes::contract::{
-    Address, EcnCodePoint, Flags, Header, HostCx, HostPlace, LinkRates, PacketKind, PathFacts, Rp,
-    Scheme, SwitchFacts,
+    Address, EcnCodePoint, Flags, Header, HostCx, HostLocation, LinkRates, PacketKind, PathFacts,
+    Rp, Scheme, SwitchFacts,
 };
 use schemes::hiercc::{
     Control, CreditRequest, Downlink, FirstHop, Flows, Hiercc, HierccParams, ReactionPoint, Stamp,
@@ -64,7 +64,7 @@ fn what_waits_in_a_full_voq_is_not_lost() {
             node: NodeId::new(0),
             tier: 1,
             ports: &[],
-            hosts: &[HostPlace { tor: NodeId::new(0), rack: 0, pod: 0, rate: line, ports: 1 }],
+            hosts: &[HostLocation { tor: NodeId::new(0), rack: 0, pod: 0, rate: line, ports: 1 }],
             network_rtt: us(8),
             packet_bytes: Bytes::new(1_082),
             rates: &LinkRates::new([]),

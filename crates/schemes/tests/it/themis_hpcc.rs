@@ -5,7 +5,7 @@ use crate::records::record;
 use proptest::prelude::*;
 use schemes::contract::{
     Ack, Address, Body, Cp, Departure, EcnCodePoint, Emits, Flags, FullCx, Header, HostCx,
-    HostPlace, Level, LinkRates, Packet, PacketKind, PathFacts, PortFacts, PortView, QpEnd, Rp,
+    HostLocation, Level, LinkRates, Packet, PacketKind, PathFacts, PortFacts, PortView, QpEnd, Rp,
     Scheme, SendLimits, SwitchEffect, SwitchFacts, Verdict,
 };
 use schemes::hpcc::{Hpcc, HpccParams};
@@ -83,7 +83,7 @@ impl External {
     }
 
     fn with_ports(params: &ThemisHpccParams, facts: &[PortFacts]) -> External {
-        let place = HostPlace {
+        let place = HostLocation {
             tor: NodeId::new(2),
             rack: 0,
             pod: 0,
@@ -95,7 +95,7 @@ impl External {
             tier: 3,
             ports: facts,
             // The sender has a port of 100 Gb/s, the receiver one of 400.
-            hosts: &[place, HostPlace { rate: LINE, ..place }],
+            hosts: &[place, HostLocation { rate: LINE, ..place }],
             network_rtt: us(1012),
             packet_bytes: Bytes::new(1_082),
             rates: &LinkRates::new([]),

@@ -8,7 +8,7 @@ use super::{LevelOf, Switch};
 use crate::mmu::Mmu;
 use crate::packet::{NO_INGRESS, Packet, Scheme, Win};
 use crate::port::scheduler::PFC_BIT;
-use crate::routing::{NOWHERE, Ways};
+use crate::routing::{ForwardingRow, NO_ROUTE};
 use crate::switch::chassis::Chassis;
 use crate::switch::egress::Egress;
 pub(super) use backlogged::ArrivalSchedule;
@@ -19,12 +19,12 @@ use units::Time;
 /// For fewer arrivals per port it is not worth while.
 const MIN_ARRIVALS_PER_PORT: usize = 3;
 
-/// The port that a packet leaves through; [`NOWHERE`] also where it is not meant to be passed on.
+/// The port that a packet leaves through; [`NO_ROUTE`] also where it is not meant to be passed on.
 #[inline(always)]
-pub(super) fn next_hop<S: Scheme>(ways: &Ways<'_>, packet: &Packet<S>) -> u16 {
+pub(super) fn next_hop<S: Scheme>(row: &ForwardingRow<'_>, packet: &Packet<S>) -> u16 {
     let Packet { header, .. } = packet;
-    let next_hop = ways.port(header.destination(), header.address.hash);
-    if header.kind.is_routed() { next_hop } else { NOWHERE }
+    let next_hop = row.port(header.destination(), header.address.hash);
+    if header.kind.is_routed() { next_hop } else { NO_ROUTE }
 }
 
 impl<S: Scheme> Switch<S> {
@@ -57,12 +57,12 @@ impl<S: Scheme> Switch<S> {
         let expected =
             window.remaining_arrivals() as u64 * u64::from(self.chassis.common.full_packet);
         let next = self.quiet_until(window, expected)?;
-        let Chassis { common, here, ports, .. } = &self.chassis;
+        let Chassis { common, switch_row, ports, .. } = &self.chassis;
         let mut bytes = 0;
-        let ways = common.routes.ways(here)?;
+        let row = common.routes.forwarding_row(switch_row)?;
         let buckets = window.bucket(ports.len(), |packet: &Packet<S>| {
             bytes += u64::from(packet.header.size);
-            next_hop(&ways, packet)
+            next_hop(&row, packet)
         })?;
         if bytes > expected {
             window.recycle(buckets);

@@ -4,7 +4,7 @@ use crate::common::{
     ACK, Build, FIRST, FULL, G100, LEAST, US, balances, fct, line, port, run, star,
 };
 use crate::toy::{BYTE, LineRate, Log, Plain, ack_back, no_cp, no_ctl, no_host, one_way, toy};
-use fabric::{Ready, Refusal};
+use fabric::{SetupError, Simulation};
 use schemes::contract::{
     ClassSpec, HostCx, NoCtl, Np, PathFacts, PlainReceiver, PlainSwitch, QueueLimit, Rp, Scheme,
     SendLimits, WireFacts,
@@ -174,9 +174,9 @@ fn a_drop_tail_class_that_others_use_is_refused() {
         let mut setup = line(1, G100, US);
         setup.message(0, 1, 1_000, Time::ZERO);
         change(&mut setup);
-        Ready::<Noisy>::new(&setup, Plain(Log::default())).err()
+        Simulation::<Noisy>::new(&setup, Plain(Log::default())).err()
     };
-    let refused = Some(Refusal::ClassTaken { priority: 5 });
+    let refused = Some(SetupError::ClassInUse { priority: 5 });
     assert_eq!(taken(|_| {}), None);
     assert_eq!(taken(|setup| setup.messages[0].priority = 5), refused);
     assert_eq!(taken(|setup| setup.classes.ack = Some(5)), refused);

@@ -3,7 +3,7 @@
 use super::is_data;
 use crate::common::{Build, G100, US, fct, line, pauses, run};
 use crate::toy::{LineRate, Log, Plain, alone, no_cp, no_ctl, no_host, toy};
-use fabric::{Ready, Refusal};
+use fabric::{SetupError, Simulation};
 use schemes::contract::{
     Ack, Body, Cp, HostCx, LocalCx, NoCtl, Packet, PathFacts, PlainReceiver, PlainSwitch,
     PortFacts, PortLocal, PortView, Rp, SendLimits, Stack, SwitchFacts, Verdict,
@@ -167,8 +167,8 @@ toy! {
 fn paths_that_are_too_long_are_refused() {
     let mut setup = line(3, G100, US);
     setup.message(0, 1, 1_000, Time::ZERO);
-    let refused = Ready::<Shallow>::new(&setup, Plain(())).err();
-    assert_eq!(refused, Some(Refusal::LongPaths { switches: 3, room: 2 }));
+    let refused = Simulation::<Shallow>::new(&setup, Plain(())).err();
+    assert_eq!(refused, Some(SetupError::PathTooLong { switches: 3, room: 2 }));
     let mut setup = line(2, G100, US);
     setup.message(0, 1, 1_000, Time::ZERO);
     let output = run::<Shallow>(&setup, Plain(()), 1);
@@ -181,13 +181,13 @@ fn paths_that_are_too_long_are_refused() {
 fn more_rates_than_packets_can_tell_are_refused() {
     let with_rates = |rates: &[u64]| {
         let mut setup = line(3, G100, US);
-        for (cable, gbps) in setup.cables.iter_mut().zip(rates) {
+        for (cable, gbps) in setup.links.iter_mut().zip(rates) {
             cable.rate = Rate::from_gbps(*gbps);
         }
         setup.message(0, 1, 1_000, Time::ZERO);
-        Ready::<Coarse>::new(&setup, Plain(())).err()
+        Simulation::<Coarse>::new(&setup, Plain(())).err()
     };
     assert_eq!(with_rates(&[37, 37, 100, 400]), None);
-    let refused = Some(Refusal::ManyRates { rates: 14, room: 13 });
+    let refused = Some(SetupError::TooManyLinkRates { rates: 14, room: 13 });
     assert_eq!(with_rates(&[37, 38]), refused);
 }

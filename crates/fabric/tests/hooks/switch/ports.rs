@@ -7,7 +7,7 @@ use crate::common::{
 use crate::toy::{BYTE, LineRate, Log, Plain, WIRE, ack_back, no_ctl, no_host, one_way, toy};
 use fabric::{Probe, ProbeKind, ProbeTargets, Threshold};
 use schemes::contract::{
-    Address, Body, Cp, EmitCx, Emits, FullCx, HostCx, HostPlace, LocalCx, NoCtl, Packet,
+    Address, Body, Cp, EmitCx, Emits, FullCx, HostCx, HostLocation, LocalCx, NoCtl, Packet,
     PacketKind, PathFacts, PlainReceiver, PortFacts, PortLocal, PortView, Ports, QpEnd, Rp,
     SendLimits, Strict, SwitchFacts, SwitchFlowMetric, Verdict,
 };
@@ -128,7 +128,7 @@ impl Cp<Relaying> for Relay {
 fn a_pause_is_heard_and_passed_on_by_link_control() {
     // Hosts 0 and 1, switches 2, 3, 4; the last link is slow, so 4 pauses 3, and 3 pauses 2.
     let mut setup = line(3, G100, US);
-    setup.cables.last_mut().unwrap().rate = Rate::from_gbps(10);
+    setup.links.last_mut().unwrap().rate = Rate::from_gbps(10);
     let (xoff, xon) = (Bytes::new(40_000), Bytes::new(30_000));
     setup.pfc.threshold = Threshold::Static { xoff, xon };
     setup.message(0, 1, 400_000, Time::ZERO);
@@ -276,10 +276,10 @@ fn a_switch_timer_sees_all_ports_and_lets_a_sender_go() {
 
 toy! {
     /// Tells what it knows of hosts.
-    Mapped: Log<Vec<HostPlace>>, (), NoCtl, (), LineRate, PlainReceiver, Map;
+    Mapped: Log<Vec<HostLocation>>, (), NoCtl, (), LineRate, PlainReceiver, Map;
     no_ctl!();
     no_host!();
-    fn congestion_point(log: &Plain<Log<Vec<HostPlace>>>, facts: &SwitchFacts<'_>) -> Option<Map> {
+    fn congestion_point(log: &Plain<Log<Vec<HostLocation>>>, facts: &SwitchFacts<'_>) -> Option<Map> {
         log.0.push(facts.hosts.to_vec());
         Some(Map { node: facts.node, tier: facts.tier })
     }
@@ -294,7 +294,7 @@ struct Map {
 impl Cp<Mapped> for Map {
     type Level = PortLocal;
     type Port = ();
-    fn port(&self, _: &Plain<Log<Vec<HostPlace>>>, _: &PortFacts) {}
+    fn port(&self, _: &Plain<Log<Vec<HostLocation>>>, _: &PortFacts) {}
     fn observe_flow(&self, src: u32, dst: u32, now: Time, what: SwitchFlowMetric) -> Option<f64> {
         assert_eq!(now, US);
         let number = (self.node.get() * 100 + src * 10 + dst) as f64;
@@ -337,7 +337,7 @@ fn switches_know_racks_and_pods_and_are_asked_for_flows() {
         [ProbeKind::FlowQueue, ProbeKind::FlowCredits, ProbeKind::FlowRate].map(probe).into();
     let log = Log::default();
     let output = run::<Mapped>(&setup, Plain(log.clone()), 1);
-    let place = |host: usize, pod, ports| HostPlace {
+    let place = |host: usize, pod, ports| HostLocation {
         tor: NodeId::new(tors[host]),
         rack: host as u32,
         pod,

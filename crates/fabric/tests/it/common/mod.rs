@@ -5,8 +5,8 @@
 pub mod random;
 
 use fabric::{
-    Cable, ClassConfig, Headroom, HostConfig, Message, Node, NodeKind, Output, Paths, PfcConfig,
-    PortCounters, Quirks, Ready, Setup, SwitchConfig, Threshold,
+    ClassConfig, Headroom, HostConfig, Link, Message, Node, NodeKind, Paths, PfcConfig,
+    PortCounters, Quirks, RunOutput, Setup, Simulation, SwitchConfig, Threshold,
 };
 use schemes::contract::Scheme;
 use units::splitmix;
@@ -31,7 +31,7 @@ pub const LEAST: u64 = 84;
 pub fn empty() -> Setup {
     Setup {
         nodes: Vec::new(),
-        cables: Vec::new(),
+        links: Vec::new(),
         outages: Vec::new(),
         messages: Vec::new(),
         wire: wire::Profile::Rocev2,
@@ -62,8 +62,8 @@ pub fn empty() -> Setup {
         stop: Time::from_ms(100),
         until_done: true,
         probes: Vec::new(),
-        most_samples: u64::MAX,
-        by_the_book: false,
+        max_samples: u64::MAX,
+        reference_mode: false,
         records: fabric::Records::default(),
         spill: fabric::Spill::default(),
     }
@@ -91,7 +91,7 @@ impl Build for Setup {
         self.nodes.len() as u32 - 1
     }
     fn cable(&mut self, a: u32, b: u32, rate: Rate, delay: Time) {
-        self.cables.push(Cable {
+        self.links.push(Link {
             a: NodeId::new(a),
             b: NodeId::new(b),
             rate,
@@ -149,28 +149,28 @@ pub fn line(switches: u32, rate: Rate, delay: Time) -> Setup {
 }
 
 /// Builds and runs.
-pub fn run<S: Scheme>(setup: &Setup, params: S::Params, threads: usize) -> Output {
-    Ready::<S>::new(setup, params)
+pub fn run<S: Scheme>(setup: &Setup, params: S::Params, threads: usize) -> RunOutput {
+    Simulation::<S>::new(setup, params)
         .expect("paths fit")
         .run(threads, &|_| true)
         .expect("threads start")
 }
 
 /// The counters of a port.
-pub fn port(output: &Output, node: u32, port: u16) -> PortCounters {
+pub fn port(output: &RunOutput, node: u32, port: u16) -> PortCounters {
     let found = output.ports.iter().find(|p| p.node.get() == node && p.port.get() == port);
     found.expect("there is such a port").counters
 }
 
 /// Time of a flow in ps.
-pub fn fct(output: &Output, flow: usize) -> u64 {
+pub fn fct(output: &RunOutput, flow: usize) -> u64 {
     let fct = output.flows[flow].fct;
     assert!(fct != Time::NEVER, "flow {flow} did not finish");
     fct.ps()
 }
 
 /// All that must be equal in runs that are the same.
-pub fn essence(output: &Output) -> impl PartialEq + std::fmt::Debug + use<> {
+pub fn essence(output: &RunOutput) -> impl PartialEq + std::fmt::Debug + use<> {
     (
         output.flows.clone(),
         output.ports.iter().map(|port| port.counters).collect::<Vec<_>>(),
@@ -182,7 +182,7 @@ pub fn essence(output: &Output) -> impl PartialEq + std::fmt::Debug + use<> {
 
 /// What must hold of every run: what came into a switch went out, was removed or is there; pauses
 /// and resumes alternate.
-pub fn balances(output: &Output) -> Result<(), String> {
+pub fn balances(output: &RunOutput) -> Result<(), String> {
     for (switch, audit) in output.audits.iter().enumerate() {
         if audit.arrived != audit.departed + audit.removed + audit.stored {
             return Err(format!("switch {switch} does not balance: {audit:?}"));
@@ -195,7 +195,7 @@ pub fn balances(output: &Output) -> Result<(), String> {
 }
 
 /// What must hold of a lossless run that ends with its flows.
-pub fn lossless(setup: &Setup, output: &Output) -> Result<(), String> {
+pub fn lossless(setup: &Setup, output: &RunOutput) -> Result<(), String> {
     balances(output)?;
     if let Some(drop) = output.drops.first() {
         return Err(format!("{} lossless drops, the first {drop:?}", output.lossless_drops));
@@ -235,7 +235,7 @@ pub fn lossless(setup: &Setup, output: &Output) -> Result<(), String> {
 }
 
 /// Pause frames sent by all ports.
-pub fn pauses(output: &Output) -> u64 {
+pub fn pauses(output: &RunOutput) -> u64 {
     output.ports.iter().map(|port| port.counters.pause_frames_sent).sum()
 }
 

@@ -249,7 +249,7 @@ fn traffic(setup: &mut Setup, dice: &mut Dice, kind: Traffic, hosts: &[u32]) {
 fn room(setup: &Setup, node: u32, packet: u64) -> u64 {
     let classes = u64::from(setup.pfc.lossless.count_ones());
     setup
-        .cables
+        .links
         .iter()
         .filter(|cable| cable.a.get() == node || cable.b.get() == node)
         .map(|cable| {
@@ -293,7 +293,7 @@ pub fn build(case: &Case) -> Setup {
     let headrooms = switches.clone().map(|node| room(&setup, node, packet)).max().unwrap();
     let ports = switches
         .map(|node| {
-            let ends = setup.cables.iter().flat_map(|cable| [cable.a, cable.b]);
+            let ends = setup.links.iter().flat_map(|cable| [cable.a, cable.b]);
             ends.filter(|end| end.get() == node).count() as u64
         })
         .max()

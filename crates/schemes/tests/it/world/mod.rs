@@ -2,7 +2,7 @@
 
 use schemes::contract::{
     Ack, Address, Body, Cp, Departure, EcnCodePoint, Flags, FullCx, Header, HostCx, HostFacts,
-    HostPlace, Level, LinkRates, Np, Packet, PacketKind, PathFacts, PortFacts, PortView, Ports,
+    HostLocation, Level, LinkRates, Np, Packet, PacketKind, PathFacts, PortFacts, PortView, Ports,
     QpEnd, Rp, Scheme, SendLimits, SenderMetric, SwitchEffect, SwitchFacts, Verdict, WireFacts,
 };
 use schemes::params::{Params, Value};
@@ -78,7 +78,7 @@ impl<S: Scheme> Switch<S> {
             })
             .collect();
         let place =
-            |rack| HostPlace { tor: NodeId::new(2 + rack), rack, pod: 0, rate: LINE, ports: 1 };
+            |rack| HostLocation { tor: NodeId::new(2 + rack), rack, pod: 0, rate: LINE, ports: 1 };
         let hosts = [place(0), place(1)];
         let switch = SwitchFacts {
             node: NodeId::new(node),
