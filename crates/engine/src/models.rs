@@ -8,7 +8,7 @@ use crate::barrier::Barrier;
 use crate::config::Collector;
 use crate::group_range::GroupRange;
 use crate::mailbox::{Mailboxes, PhaseCell};
-use crate::sync::{AtomicU64, Instant};
+use crate::sync::{AtomicBool, AtomicU64, Instant};
 use crate::window_grid::Grid;
 use crate::worker::{RunShared, Worker};
 use crate::worker_pool::WorkerPool;
@@ -228,7 +228,7 @@ fn relays(devices: usize, threads: usize, oversubscribed: bool, windows: u64) ->
             reports: &reports,
             watch: &|_| true,
             collector: Collector { max_held_bytes: u64::MAX, collect: &|_, _| true },
-            refused: &std::sync::atomic::AtomicBool::new(false),
+            refused: &AtomicBool::new(false),
         };
         let workers = (0..threads).map(|thread| Worker::new(shared, thread)).collect();
         let pool = WorkerPool::new(workers, &barrier, true);

@@ -6,12 +6,11 @@ use crate::config::{Collector, Layout, Outcome, ProgressCallback, RunLimits};
 use crate::device::Device;
 use crate::group_range::GroupRange;
 use crate::mailbox::{Mailboxes, PhaseCell};
-use crate::sync::AtomicU64;
+use crate::sync::{AtomicBool, AtomicU64};
 use crate::window_grid::Grid;
 use crate::worker::{RunShared, Worker};
 use crate::worker_pool::WorkerPool;
 use crossbeam_utils::CachePadded;
-use std::sync::atomic::AtomicBool;
 use std::{io, thread};
 use units::Time;
 

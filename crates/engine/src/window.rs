@@ -14,9 +14,9 @@
 //!                      ├───────────────────────────────────> mailbox slot w+2
 //!                      └────────────────────────────────────────────────────> calendar
 //!
-//!  thread 0    begin_window   claim groups, advance their devices   steal   barrier   finish_window
-//!  thread 1    begin_window   claim groups, advance their devices           barrier   finish_window
-//!  ───────────────────────────────────────────────────────────────────────────────> real time
+//!  thread 0  begin_window   claim groups, advance their devices   steal   barrier   finish_window
+//!  thread 1  begin_window   claim groups, advance their devices           barrier   finish_window
+//!  ─────────────────────────────────────────────────────────────────────────────> real time
 //! ```
 //!
 //! 1. `begin_window`: each thread finds the groups of its own that are due in window `w`. Packets
