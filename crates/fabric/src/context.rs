@@ -10,7 +10,9 @@ use crate::network::partition::RackGroups;
 use crate::network::setup::{ClassConfig, HostConfig, Paths, Setup};
 use crate::packet::{Address, Body, Packet, PacketKind, Scheme, blank};
 use crate::routing::{HopCosts, Routes, flow_hash};
-use schemes::contract::{ClassSpec, Cp, HostLocation, LinkRates, PathFacts, QueueLimit, WireFacts};
+use schemes::contract::{
+    ClassSpec, Cp, Ctl, HostLocation, LinkRates, PathFacts, QueueLimit, WireFacts,
+};
 use std::sync::Arc;
 use units::{Bytes, NodeId, Rate, Time, cancel};
 
@@ -157,7 +159,7 @@ impl<S: Scheme> RunContext<S> {
 
     /// Bytes of one of the scheme's control packets on the wire.
     pub(crate) fn control_size(&self, ctl: &S::Ctl) -> u16 {
-        let bytes = self.wire.control_bytes(S::ctl_bytes(ctl));
+        let bytes = self.wire.control_bytes(ctl.frame_bytes());
         assert!(bytes <= MAX_CONTROL, "a control packet of {bytes} B; allowed: {MAX_CONTROL}");
         bytes as u16
     }

@@ -12,7 +12,7 @@
 //! QCN's timer alone.
 
 use crate::contract::{
-    Ack, Cp, EmitCx, Emits, Header, HostCx, HostFacts, Np, Packet, PacketKind, PathFacts,
+    Ack, Cp, Ctl, EmitCx, Emits, Header, HostCx, HostFacts, Np, Packet, PacketKind, PathFacts,
     PortFacts, PortView, Preset, QpEnd, Rp, Scheme, SendLimits, SenderMetric, SwitchFacts,
 };
 use crate::dcqcn::{Cnp, Dcqcn, DcqcnParams, NotificationPoint, ReactionPoint};
@@ -98,9 +98,6 @@ impl Scheme for Annulus {
             },
         }
     }
-    fn ctl_bytes(_ctl: &Notice) -> u32 {
-        Cnp::FRAME_BYTES
-    }
     fn host(_params: &AnnulusParams, _facts: &HostFacts) {}
     fn congestion_point(
         params: &AnnulusParams,
@@ -119,6 +116,12 @@ pub enum Notice {
     Congestion,
     /// By its ToR: the feedback |Fb| in 63rds of its most.
     NearSource(u8),
+}
+
+impl Ctl<AnnulusParams> for Notice {
+    fn frame_bytes(&self) -> u32 {
+        Cnp::FRAME_BYTES
+    }
 }
 
 /// The most that the quantised feedback may be.

@@ -28,7 +28,7 @@ mod hosts;
 pub use hosts::DcqcnHosts;
 
 use crate::contract::{
-    EcnCodePoint, EcnLaw, HostFacts, PathFacts, PlainSwitch, Preset, Scheme, SendLimits,
+    Ctl, EcnCodePoint, EcnLaw, HostFacts, PathFacts, PlainSwitch, Preset, Scheme, SendLimits,
     SenderMetric, SwitchFacts,
 };
 use crate::rate_window::{self, RateWindow};
@@ -210,9 +210,6 @@ impl Scheme for Dcqcn {
             _ => paper,
         }
     }
-    fn ctl_bytes(_ctl: &Cnp) -> u32 {
-        Cnp::FRAME_BYTES
-    }
     fn host(_params: &DcqcnParams, _facts: &HostFacts) {}
     fn congestion_point(_params: &DcqcnParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
         None
@@ -231,6 +228,12 @@ impl DcqcnHosts for Dcqcn {
 /// A congestion notification packet. It says only that a marked packet of the QP arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cnp;
+
+impl<P> Ctl<P> for Cnp {
+    fn frame_bytes(&self) -> u32 {
+        Cnp::FRAME_BYTES
+    }
+}
 
 impl Cnp {
     /// Ethernet 14, IPv4 20, UDP 8, BTH 12, 16 reserved, ICRC 4, FCS 4 (InfiniBand annex A17).

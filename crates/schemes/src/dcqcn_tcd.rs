@@ -11,8 +11,8 @@
 //! passed over; a flow with both has a part in real congestion. The cut is DCQCN's.
 
 use crate::contract::{
-    Ack, EcnCodePoint, Header, HostCx, HostFacts, Np, PathFacts, Preset, Rp, Scheme, SendLimits,
-    SenderMetric, SwitchFacts,
+    Ack, Ctl, EcnCodePoint, Header, HostCx, HostFacts, Np, PathFacts, Preset, Rp, Scheme,
+    SendLimits, SenderMetric, SwitchFacts,
 };
 use crate::dcqcn::{Cnp, Dcqcn, DcqcnParams, NotificationPoint, ReactionPoint};
 use crate::params::ParamError;
@@ -98,9 +98,6 @@ impl Scheme for DcqcnTcd {
         }
         Dcqcn::check(&params.dcqcn)
     }
-    fn ctl_bytes(_ctl: &Notification) -> u32 {
-        Cnp::FRAME_BYTES
-    }
     fn host(_params: &DcqcnTcdParams, _facts: &HostFacts) {}
     fn congestion_point(params: &DcqcnTcdParams, _facts: &SwitchFacts<'_>) -> Option<Tcd> {
         Some(Tcd(params.tcd.clone()))
@@ -114,6 +111,12 @@ pub enum Notification {
     Congestion,
     /// UE.
     Undetermined,
+}
+
+impl Ctl<DcqcnTcdParams> for Notification {
+    fn frame_bytes(&self) -> u32 {
+        Cnp::FRAME_BYTES
+    }
 }
 
 /// The reaction point: DCQCN's, which can be held.

@@ -96,9 +96,6 @@ impl Scheme for Dctcp {
             _ => DctcpParams { variant: "paper", ..hpcc },
         }
     }
-    fn ctl_bytes(ctl: &NoCtl) -> u32 {
-        match *ctl {}
-    }
     fn host(_params: &DctcpParams, _facts: &HostFacts) {}
     fn congestion_point(_params: &DctcpParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
         None

@@ -24,7 +24,7 @@ pub use receiver::NotificationPoint;
 pub use sender::ReactionPoint;
 
 use crate::contract::{
-    ClassSpec, HostFacts, PlainSwitch, Preset, QueueLimit, Scheme, SwitchFacts, WireFacts,
+    ClassSpec, Ctl, HostFacts, PlainSwitch, Preset, QueueLimit, Scheme, SwitchFacts, WireFacts,
 };
 use crate::params::ParamError;
 use std::ops::RangeInclusive;
@@ -155,16 +155,6 @@ impl Scheme for ExpressPass {
     fn meta_bytes(_params: &ExpressPassParams) -> (u32, u32) {
         (8, 0)
     }
-    /// The shortest frame: 84 B with preamble and gap (section 3.1).
-    fn ctl_bytes(_word: &Control) -> u32 {
-        64
-    }
-    fn ctl_priority(params: &ExpressPassParams, control: &Control) -> Option<Priority> {
-        matches!(control, Control::Credit(_)).then(|| priority(params))
-    }
-    fn is_answered(_params: &ExpressPassParams, control: &Control) -> bool {
-        matches!(control, Control::Request(_))
-    }
     /// Credits take 84 of 84 + 1538 bytes in the paper: one for each full data packet, which goes
     /// the other way (section 3.1).
     fn classes(params: &ExpressPassParams, wire: &WireFacts) -> Vec<ClassSpec> {
@@ -237,6 +227,19 @@ pub enum Control {
     Credit(Credit),
     /// The sender needs no more.
     Stop,
+}
+
+impl Ctl<ExpressPassParams> for Control {
+    /// The shortest frame: 84 B with preamble and gap (section 3.1).
+    fn frame_bytes(&self) -> u32 {
+        64
+    }
+    fn priority(&self, params: &ExpressPassParams) -> Option<Priority> {
+        matches!(self, Control::Credit(_)).then(|| priority(params))
+    }
+    fn needs_ack(&self, _params: &ExpressPassParams) -> bool {
+        matches!(self, Control::Request(_))
+    }
 }
 
 /// The parameters and what follows from them at a host.

@@ -141,9 +141,6 @@ impl<const N: usize> Scheme for Fncc<N> {
     fn meta_bytes(_params: &FnccParams) -> (u32, u32) {
         (0, FnccAck::bytes_with(N) as u32)
     }
-    fn ctl_bytes(ctl: &NoCtl) -> u32 {
-        match *ctl {}
-    }
     fn host(_params: &FnccParams, facts: &HostFacts) -> ActiveFlows {
         ActiveFlows::new(facts.network_rtt)
     }

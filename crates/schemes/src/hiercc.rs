@@ -32,8 +32,8 @@ pub use tor::TorSwitch;
 pub use voq::{FirstHop, Voq};
 
 use crate::contract::{
-    Flags, Header, HostCx, HostFacts, PathFacts, PlainReceiver, Preset, Rp, Scheme, SendLimits,
-    SenderMetric, SwitchFacts,
+    Ctl, Flags, Header, HostCx, HostFacts, PathFacts, PlainReceiver, Preset, Rp, Scheme,
+    SendLimits, SenderMetric, SwitchFacts,
 };
 use crate::params::ParamError;
 use std::ops::RangeInclusive;
@@ -194,9 +194,6 @@ impl Scheme for Hiercc {
     fn meta_bytes(_params: &HierccParams) -> (u32, u32) {
         (6, 0)
     }
-    fn ctl_bytes(_control: &Control) -> u32 {
-        64
-    }
     fn host(_params: &HierccParams, _facts: &HostFacts) {}
     fn congestion_point(params: &HierccParams, facts: &SwitchFacts<'_>) -> Option<TorSwitch> {
         TorSwitch::new(params, facts)
@@ -230,6 +227,12 @@ pub enum Control {
     Credit(u64),
     /// To a sender: R(t), its rate; zero stops it.
     Rate(Rate),
+}
+
+impl Ctl<HierccParams> for Control {
+    fn frame_bytes(&self) -> u32 {
+        64
+    }
 }
 
 /// The reaction point, one per QP: marks packets and takes the rate it is told.

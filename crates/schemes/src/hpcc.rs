@@ -170,9 +170,6 @@ impl<const N: usize> Scheme for Hpcc<N> {
         let int = 2 + 8 * room as u32;
         (int, int)
     }
-    fn ctl_bytes(ctl: &NoCtl) -> u32 {
-        match *ctl {}
-    }
     fn host(_params: &HpccParams, _facts: &HostFacts) {}
     fn congestion_point(params: &HpccParams, facts: &SwitchFacts<'_>) -> Option<StampInt> {
         Some(StampInt::with_format(facts, params.format()))

@@ -131,9 +131,6 @@ impl Scheme for HpccPint {
         let field = Codebook::bytes(params.log_base);
         (field, field)
     }
-    fn ctl_bytes(ctl: &NoCtl) -> u32 {
-        match *ctl {}
-    }
     fn host(params: &HpccPintParams, _facts: &HostFacts) -> Arc<Codebook> {
         Codebook::shared(params.log_base)
     }

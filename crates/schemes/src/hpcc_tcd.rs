@@ -76,9 +76,6 @@ impl<const N: usize> Scheme for HpccTcd<N> {
     fn meta_bytes(params: &HpccTcdParams) -> (u32, u32) {
         Hpcc::<N>::meta_bytes(&params.hpcc)
     }
-    fn ctl_bytes(ctl: &NoCtl) -> u32 {
-        match *ctl {}
-    }
     fn host(_params: &HpccTcdParams, _facts: &HostFacts) {}
     fn congestion_point(
         params: &HpccTcdParams,

@@ -454,7 +454,6 @@ impl<const N: usize> CarriesInt for IntStack<N> {
 /// #   type Rp = LineRate;
 /// #   type Np = PlainReceiver;
 /// #   fn preset(_: &str, _: Rate) -> Nothing { Nothing {} }
-/// #   fn ctl_bytes(ctl: &NoCtl) -> u32 { match *ctl {} }
 /// #   fn host(_: &Nothing, _: &HostFacts) {}
 /// #   fn congestion_point(_: &Nothing, facts: &SwitchFacts<'_>) -> Option<StampInt> {
 /// #       Some(StampInt::new(facts))

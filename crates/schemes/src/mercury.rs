@@ -45,7 +45,7 @@ pub use pauses::Pauses;
 pub use switch::{CongestionPoint, PortState};
 
 use crate::contract::{
-    Ack, Header, HostCx, HostFacts, PathFacts, PlainReceiver, Preset, Rp, Scheme, SendLimits,
+    Ack, Ctl, Header, HostCx, HostFacts, PathFacts, PlainReceiver, Preset, Rp, Scheme, SendLimits,
     SenderMetric, SwitchFacts,
 };
 use crate::dcqcn::Cnp;
@@ -116,7 +116,7 @@ impl<B: Base> Scheme for Mercury<B> {
         B::joined_preset(name, host_rate)
     }
     fn check(params: &B::Joined) -> Result<(), ParamError> {
-        let own = B::feedback(params);
+        let own = params.as_ref();
         if own.quiet_time <= own.notice_interval {
             let bound = format!(
                 "must be above notice_interval, which is {}: a flow would be quiet between two notices",
@@ -128,12 +128,6 @@ impl<B: Base> Scheme for Mercury<B> {
     }
     fn meta_bytes(params: &B::Joined) -> (u32, u32) {
         B::meta_bytes(B::base(params))
-    }
-    fn ctl_bytes(_notice: &Notice) -> u32 {
-        Cnp::FRAME_BYTES
-    }
-    fn is_for_all_qps(params: &B::Joined, _notice: &Notice) -> bool {
-        B::feedback(params).by_pair()
     }
     fn host(params: &B::Joined, facts: &HostFacts) -> Host<B::Host> {
         let base = B::host(B::base(params), facts);
@@ -152,7 +146,7 @@ impl<B: Base> Scheme for Mercury<B> {
         ]
     }
     fn congestion_point(params: &B::Joined, facts: &SwitchFacts<'_>) -> Option<CongestionPoint> {
-        Some(CongestionPoint::new(B::feedback(params), facts))
+        Some(CongestionPoint::new(params.as_ref(), facts))
     }
 }
 
@@ -163,6 +157,15 @@ pub struct Notice {
     pub window: u32,
     /// The port is a root of congestion. Not on the wire: the simulator's own knowledge.
     pub from_root: bool,
+}
+
+impl<P: AsRef<FeedbackParams>> Ctl<P> for Notice {
+    fn frame_bytes(&self) -> u32 {
+        Cnp::FRAME_BYTES
+    }
+    fn for_all_qps(&self, params: &P) -> bool {
+        params.as_ref().by_pair()
+    }
 }
 
 /// What the QPs of a host share: what the law below has, and counts.
@@ -257,11 +260,7 @@ impl<B: Base> Rp<Mercury<B>> for Sender<B> {
             law: B::Rp::open(B::base(params), &mut host.base, path, now),
             max_window,
             min_window: path.payload,
-            window: if B::feedback(params).window_notification {
-                max_window
-            } else {
-                Bytes::UNLIMITED
-            },
+            window: if params.as_ref().window_notification { max_window } else { Bytes::UNLIMITED },
             since: Time::ZERO,
             quiet_at: Time::NEVER,
             notified_by: NotifiedBy::Nobody,
@@ -296,7 +295,7 @@ impl<B: Base> Rp<Mercury<B>> for Sender<B> {
         if notice.window == 0 {
             return;
         }
-        let own = B::feedback(cx.params);
+        let own = cx.params.as_ref();
         let window = Bytes::new(u64::from(notice.window)).clamp(self.min_window, self.max_window);
         if window <= self.window || cx.now >= self.since + own.notice_interval {
             self.window = window;

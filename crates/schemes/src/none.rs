@@ -42,9 +42,6 @@ impl Scheme for NoControl {
     fn preset(_name: &str, _host_rate: Rate) -> NoParams {
         NoParams { window: "none" }
     }
-    fn ctl_bytes(ctl: &NoCtl) -> u32 {
-        match *ctl {}
-    }
     fn host(_params: &NoParams, _facts: &HostFacts) {}
     fn congestion_point(_params: &NoParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
         None

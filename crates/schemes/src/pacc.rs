@@ -104,9 +104,6 @@ impl Scheme for Pacc {
             },
         }
     }
-    fn ctl_bytes(_ctl: &Cnp) -> u32 {
-        Cnp::FRAME_BYTES
-    }
     fn host(_params: &PaccParams, _facts: &HostFacts) {}
     fn congestion_point(params: &PaccParams, facts: &SwitchFacts<'_>) -> Option<CongestionPoint> {
         Some(CongestionPoint::new(&params.feedback, facts.seed))

@@ -44,7 +44,7 @@ pub use paths::FlowTable;
 pub use switch::{RcmSwitch, Role};
 pub use window::{SendWindow, SentPacket};
 
-use crate::contract::{Address, HostFacts, Preset, Scheme, SwitchFacts};
+use crate::contract::{Address, Ctl, HostFacts, Preset, Scheme, SwitchFacts};
 use crate::dcqcn::{Cnp, Dcqcn, DcqcnHosts, DcqcnParams, NotificationPoint, ReactionPoint};
 use crate::params::ParamError;
 use std::ops::RangeInclusive;
@@ -203,17 +203,6 @@ impl Scheme for Rcm {
         }
         Dcqcn::check(&params.dcqcn)
     }
-    /// Of a CN: a least frame, and 13 bytes for each five-tuple.
-    fn ctl_bytes(control: &Control) -> u32 {
-        match control {
-            Control::Congestion => Cnp::FRAME_BYTES,
-            Control::Region(notice) => 64 + 13 * u32::from(notice.count),
-        }
-    }
-    /// CNs go before all else.
-    fn ctl_priority(_params: &RcmParams, control: &Control) -> Option<Priority> {
-        matches!(control, Control::Region(_)).then_some(Priority::new(7))
-    }
     fn host(_params: &RcmParams, _facts: &HostFacts) {}
     fn congestion_point(params: &RcmParams, facts: &SwitchFacts<'_>) -> Option<RcmSwitch> {
         Some(RcmSwitch::new(&params.region, facts))
@@ -256,6 +245,20 @@ pub enum Control {
     Congestion,
     /// To the neighbour upstream: an input queue is congested.
     Region(Notice),
+}
+
+impl Ctl<RcmParams> for Control {
+    /// Of a CN: a least frame, and 13 bytes for each five-tuple.
+    fn frame_bytes(&self) -> u32 {
+        match self {
+            Control::Congestion => Cnp::FRAME_BYTES,
+            Control::Region(notice) => 64 + 13 * u32::from(notice.count),
+        }
+    }
+    /// CNs go before all else.
+    fn priority(&self, _params: &RcmParams) -> Option<Priority> {
+        matches!(self, Control::Region(_)).then_some(Priority::new(7))
+    }
 }
 
 /// A congestion notification (CN).

@@ -16,9 +16,9 @@ mod flow_table;
 pub use flow_table::FlowTable;
 
 use crate::contract::{
-    Cp, EmitCx, Emits, Flags, Header, HostCx, HostFacts, LocalCx, Packet, PacketKind, PathFacts,
-    PlainReceiver, PortFacts, PortView, Ports, Preset, QpEnd, Rp, Scheme, SendLimits, SenderMetric,
-    SwitchFacts,
+    Cp, Ctl, EmitCx, Emits, Flags, Header, HostCx, HostFacts, LocalCx, Packet, PacketKind,
+    PathFacts, PlainReceiver, PortFacts, PortView, Ports, Preset, QpEnd, Rp, Scheme, SendLimits,
+    SenderMetric, SwitchFacts,
 };
 use crate::params::ParamError;
 use std::collections::VecDeque;
@@ -123,10 +123,6 @@ impl Scheme for Rocc {
         }
         Ok(())
     }
-    /// An ICMP message: rate, congestion point and flow fit into the shortest frame.
-    fn ctl_bytes(_message: &FairRate) -> u32 {
-        64
-    }
     fn host(_params: &RoccParams, _facts: &HostFacts) {}
     fn congestion_point(params: &RoccParams, facts: &SwitchFacts<'_>) -> Option<CongestionPoint> {
         Some(CongestionPoint {
@@ -144,6 +140,13 @@ pub struct FairRate {
     pub steps: u32,
     /// Who says so: the switch and its port.
     pub origin: (NodeId, PortId),
+}
+
+impl Ctl<RoccParams> for FairRate {
+    /// An ICMP message: rate, congestion point and flow fit into the shortest frame.
+    fn frame_bytes(&self) -> u32 {
+        64
+    }
 }
 
 impl FairRate {

@@ -125,9 +125,6 @@ impl Scheme for Swift {
         }
         Ok(())
     }
-    fn ctl_bytes(ctl: &NoCtl) -> u32 {
-        match *ctl {}
-    }
     fn host(_params: &SwiftParams, _facts: &HostFacts) -> StarvedFlows {
         StarvedFlows::default()
     }

@@ -152,9 +152,6 @@ impl Scheme for Themis {
             _ => ThemisParams { dcqcn: Dcqcn::preset("dcqcn-paper", host_rate), external: paper },
         }
     }
-    fn ctl_bytes(_ctl: &Cnp) -> u32 {
-        Cnp::FRAME_BYTES
-    }
     fn host(_params: &ThemisParams, _facts: &HostFacts) {}
     fn congestion_point(params: &ThemisParams, facts: &SwitchFacts<'_>) -> Option<Either> {
         let external = &params.external;

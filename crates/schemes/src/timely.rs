@@ -134,9 +134,6 @@ impl Scheme for Timely {
     fn meta_bytes(_params: &TimelyParams) -> (u32, u32) {
         (8, 0)
     }
-    fn ctl_bytes(ctl: &NoCtl) -> u32 {
-        match *ctl {}
-    }
     fn host(_params: &TimelyParams, _facts: &HostFacts) {}
     fn congestion_point(_params: &TimelyParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
         None

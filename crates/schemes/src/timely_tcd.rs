@@ -82,9 +82,6 @@ impl Scheme for TimelyTcd {
     fn meta_bytes(params: &TimelyTcdParams) -> (u32, u32) {
         Timely::meta_bytes(&params.timely)
     }
-    fn ctl_bytes(ctl: &NoCtl) -> u32 {
-        match *ctl {}
-    }
     fn host(_params: &TimelyTcdParams, _facts: &HostFacts) {}
     fn congestion_point(params: &TimelyTcdParams, _facts: &SwitchFacts<'_>) -> Option<Tcd> {
         Some(Tcd(params.tcd.clone()))

@@ -6,7 +6,7 @@ use crate::packet::{
     Body, Flags, Header, MOST_OWN_CONTROL, Packet, PacketKind, Scheme, Win, blank,
 };
 use engine::Handle;
-use schemes::contract::{Address, Np, QueueLimit, Rp};
+use schemes::contract::{Address, Ctl, Np, QueueLimit, Rp};
 use units::{Priority, Time};
 
 impl<S: Scheme> Host<S> {
@@ -84,7 +84,7 @@ impl<S: Scheme> Host<S> {
         let mut outbox = std::mem::take(&mut self.outbox);
         for ctl in outbox.drain(..) {
             let common = &*self.common;
-            let priority = S::ctl_priority(&common.params, &ctl);
+            let priority = ctl.priority(&common.params);
             let priority = priority.map_or(common.classes.control, Priority::get);
             let mut header =
                 blank(PacketKind::Control, address, priority, common.control_size(&ctl));
@@ -120,7 +120,7 @@ impl<S: Scheme> Host<S> {
         if header.flags.contains(Flags::TO_SOURCE) {
             let address = header.address;
             let at = address.sender_slot;
-            let for_all = S::is_for_all_qps(&self.common.params, ctl);
+            let for_all = ctl.for_all_qps(&self.common.params);
             let slots = if for_all { 0..self.senders.places() } else { at..at + 1 };
             let mut known = false;
             for slot in slots {
@@ -142,7 +142,7 @@ impl<S: Scheme> Host<S> {
             ReceiverSlot::Unopened => self.open_receiver(now, header),
             ReceiverSlot::Finished(all) => {
                 S::on_late_ctl(&mut self.state, ctl);
-                if S::is_answered(&self.common.params, ctl) {
+                if ctl.needs_ack(&self.common.params) {
                     self.acknowledge_all(window, now, *header, all);
                 }
                 return;

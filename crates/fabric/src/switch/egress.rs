@@ -8,7 +8,7 @@ use crate::packet::{Body, EcnCodePoint, Flags, Header, Packet, PacketKind, Schem
 use crate::port::Port;
 use crate::port::red::Red;
 use schemes::contract::{
-    Cp, Departure, FullCx, Level, PortView, QpEnd, SwitchEffect, SwitchEffects,
+    Cp, Ctl, Departure, FullCx, Level, PortView, QpEnd, SwitchEffect, SwitchEffects,
 };
 use units::{Priority, Time};
 
@@ -169,7 +169,7 @@ impl<S: Scheme> SwitchAction<S> {
 
 /// The header of a control packet of the switch's own.
 fn control_header<S: Scheme>(common: &RunContext<S>, kind: PacketKind, ctl: &S::Ctl) -> Header {
-    let priority = S::ctl_priority(&common.params, ctl);
+    let priority = ctl.priority(&common.params);
     let priority = priority.map_or(common.classes.control, Priority::get);
     blank(kind, Default::default(), priority, common.control_size(ctl))
 }

@@ -4,7 +4,7 @@ use crate::common::{
     Build, FIRST, FULL, G100, US, balances, empty, fct, lossless, port, run, star,
 };
 use crate::toy::{BYTE, LineRate, Log, Plain, WIRE};
-use crate::toy::{alone, no_ctl, no_host, one_way, toy};
+use crate::toy::{alone, no_host, one_way, toy};
 use fabric::{Cioq, RunOutput, Setup, Threshold};
 use schemes::contract::{
     Cp, Crossing, FullCx, Header, InputView, NoCtl, PacketKind, PlainReceiver, PortFacts, Ports,
@@ -34,7 +34,6 @@ struct Rule {
 toy! {
     Holding: Rule, (), NoCtl, (), LineRate, PlainReceiver, Holder;
     no_host!();
-    no_ctl!();
     fn congestion_point(params: &Plain<Rule>, _: &SwitchFacts<'_>) -> Option<Holder> {
         Some(Holder { rule: params.0, timer: params.0.until })
     }
@@ -122,7 +121,6 @@ fn what_may_go_last_fills_what_would_be_idle() {
 toy! {
     Watching: Log<(u16, u16, Vec<u64>)>, (), NoCtl, (), LineRate, PlainReceiver, Watcher;
     no_host!();
-    no_ctl!();
     fn congestion_point(params: &Plain<Log<(u16, u16, Vec<u64>)>>, _: &SwitchFacts<'_>) -> Option<Watcher> {
         Some(Watcher(params.0.clone()))
     }
@@ -179,7 +177,6 @@ fn an_input_queue_is_seen_by_output() {
 toy! {
     Detouring: (), (), NoCtl, (), LineRate, PlainReceiver, Detourer;
     no_host!();
-    no_ctl!();
     fn congestion_point(_: &Plain<()>, facts: &SwitchFacts<'_>) -> Option<Detourer> {
         (facts.tier == 1).then_some(Detourer)
     }

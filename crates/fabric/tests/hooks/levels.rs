@@ -3,7 +3,7 @@
 
 use crate::common::random::{Law, build, cases};
 use crate::common::{essence, lossless, pauses, run};
-use crate::toy::{Plain, no_ctl, no_host, toy};
+use crate::toy::{Plain, no_host, toy};
 use fabric::Headroom;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -134,7 +134,6 @@ impl<S: Scheme<Meta = u64>> Rp<S> for Obedient {
 toy! {
     /// In lazy order.
     Lazy: bool, u64, NoCtl, (), Obedient, PlainReceiver, Watcher<PortLocal>;
-    no_ctl!();
     no_host!();
     fn congestion_point(holds: &Plain<bool>, _: &SwitchFacts<'_>) -> Option<Watcher<PortLocal>> {
         Some(Watcher::new(holds))
@@ -143,7 +142,6 @@ toy! {
 toy! {
     /// In lazy order, and it might send.
     Sending: bool, u64, NoCtl, (), Obedient, PlainReceiver, Watcher<Emits>;
-    no_ctl!();
     no_host!();
     fn congestion_point(holds: &Plain<bool>, _: &SwitchFacts<'_>) -> Option<Watcher<Emits>> {
         Some(Watcher::new(holds))
@@ -152,7 +150,6 @@ toy! {
 toy! {
     /// One departure after the other.
     Orderly: bool, u64, NoCtl, (), Obedient, PlainReceiver, Watcher<Strict>;
-    no_ctl!();
     no_host!();
     fn congestion_point(holds: &Plain<bool>, _: &SwitchFacts<'_>) -> Option<Watcher<Strict>> {
         Some(Watcher::new(holds))

@@ -2,7 +2,7 @@
 
 use crate::common::{Build, FIRST, FULL, LEAST, US, fct, line, port, run};
 use crate::toy::{BYTE, LineRate, Plain, WIRE, ack_back, no_cp, no_host, one_way, toy};
-use schemes::contract::{HostCx, HostFacts, Np, PathFacts, PlainSwitch, Rp, SendLimits};
+use schemes::contract::{Ctl, HostCx, HostFacts, Np, PathFacts, PlainSwitch, Rp, SendLimits};
 use units::{Bytes, Rate, Time};
 
 /// From the start of a control packet of the least size at one host to its arrival at the other.
@@ -17,15 +17,18 @@ toy! {
     Crediting: (), (), Credits, (), Asker, Giver, PlainSwitch;
     no_host!();
     no_cp!();
-    fn ctl_bytes(_: &Credits) -> u32 {
-        64
-    }
 }
 
 #[derive(Clone, Copy, Debug)]
 pub enum Credits {
     Wanted(u64),
     Given,
+}
+
+impl<P> Ctl<P> for Credits {
+    fn frame_bytes(&self) -> u32 {
+        64
+    }
 }
 
 #[derive(Debug)]
@@ -114,13 +117,16 @@ toy! {
     Handshaking: (), (), Received, (), Polite, Announcer, PlainSwitch;
     no_host!();
     no_cp!();
-    fn ctl_bytes(_: &Received) -> u32 {
-        64
-    }
 }
 
 #[derive(Clone, Copy, Debug)]
 pub struct Received;
+
+impl<P> Ctl<P> for Received {
+    fn frame_bytes(&self) -> u32 {
+        64
+    }
+}
 
 #[derive(Debug)]
 struct Polite {
@@ -178,9 +184,6 @@ toy! {
     /// hear too late.
     Late: (), (), Received, u64, LineRate, Straggler, PlainSwitch;
     no_cp!();
-    fn ctl_bytes(_: &Received) -> u32 {
-        64
-    }
     fn host(_: &Plain<()>, _: &HostFacts) -> u64 {
         0
     }

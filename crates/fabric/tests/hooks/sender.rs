@@ -2,7 +2,7 @@
 
 use crate::common::{Build, FIRST, FULL, US, balances, fct, line, port, run, star};
 use crate::toy::{BYTE, LineRate, Log, Plain, WIRE};
-use crate::toy::{ack_back, alone, no_cp, no_ctl, no_host, one_way, toy};
+use crate::toy::{ack_back, alone, no_cp, no_host, one_way, toy};
 use schemes::contract::{
     Ack, Cp, Header, HostCx, HostFacts, LinkRates, LocalCx, NoCtl, Np, Packet, PacketKind,
     PathFacts, PlainReceiver, PlainSwitch, PortFacts, PortLocal, Rp, Scheme, SendLimits,
@@ -16,7 +16,6 @@ toy! {
     /// Stamps what it sends, and never sends again when an ACK does not bring back what the
     /// receiver should have made of it.
     Stamping: Time, u64, NoCtl, (), Stamper, Adder, PlainSwitch;
-    no_ctl!();
     no_host!();
     no_cp!();
 }
@@ -75,14 +74,12 @@ fn a_stamp_comes_back_and_a_window_of_one_sends_a_packet_a_round_trip() {
 toy! {
     /// Sends at 1 Gb/s (8 ns a byte) until 3 us, then at 2 Gb/s (4 ns a byte).
     Doubling: (), (), NoCtl, (), Doubler<false>, PlainReceiver, PlainSwitch;
-    no_ctl!();
     no_host!();
     no_cp!();
 }
 toy! {
     /// The same, and a packet that waits is sent as if the rate had always been the new one.
     Repacing: (), (), NoCtl, (), Doubler<true>, PlainReceiver, PlainSwitch;
-    no_ctl!();
     no_host!();
     no_cp!();
 }
@@ -129,7 +126,6 @@ fn a_rate_change_moves_the_waiting_packet_only_where_it_is_wanted() {
 toy! {
     /// Sends nothing before `not_before`, and nothing before its timer opens the window.
     Waiting: (Time, Time), (), NoCtl, (), Waiter, PlainReceiver, PlainSwitch;
-    no_ctl!();
     no_host!();
     no_cp!();
 }
@@ -173,7 +169,6 @@ fn nothing_leaves_before_it_may() {
 toy! {
     /// Writes down when QPs open and what they have to send.
     Backlogged: Log<(Time, Option<u64>)>, (), NoCtl, (), Clerk, PlainReceiver, PlainSwitch;
-    no_ctl!();
     no_host!();
     no_cp!();
 }
@@ -230,7 +225,6 @@ toy! {
     /// The switch drops the data packet with sequence 2000 once; a sender that times out halves its
     /// rate.
     Losing: (), (), NoCtl, (), Careful, PlainReceiver, DropOne;
-    no_ctl!();
     no_host!();
     fn congestion_point(_: &Plain<()>, _: &SwitchFacts<'_>) -> Option<DropOne> {
         Some(DropOne { dropped: false })
@@ -313,7 +307,6 @@ fn a_drop_is_mended_by_a_nack_or_by_the_timeout() {
 toy! {
     /// The QPs of a host queue up: each holds 10 us longer than the one opened before it.
     Sharing: (), (), NoCtl, u64, Queued, PlainReceiver, PlainSwitch;
-    no_ctl!();
     no_cp!();
     fn host(_: &Plain<()>, facts: &HostFacts) -> u64 {
         assert_eq!(facts.line_rate, Rate::from_gbps(100));
@@ -357,7 +350,6 @@ fn queue_pairs_of_a_host_share_state() {
 toy! {
     /// Writes down what a reaction point may know of its path.
     Knowing: Log<PathFacts>, (), NoCtl, (), Knower, PlainReceiver, PlainSwitch;
-    no_ctl!();
     no_host!();
     no_cp!();
 }

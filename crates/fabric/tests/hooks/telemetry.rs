@@ -3,7 +3,7 @@
 
 use crate::common::{ACK, Build, FIRST, FULL, G100, line, run};
 use crate::toy::{BYTE, Log, Plain};
-use crate::toy::{no_ctl, no_host, toy};
+use crate::toy::{no_host, toy};
 use schemes::contract::{
     Ack, Body, Cp, FullCx, HostCx, LinkRates, NoCtl, Packet, PathFacts, PlainReceiver, PortFacts,
     PortView, Rp, Scheme, SendLimits, Strict, SwitchFacts,
@@ -28,7 +28,6 @@ toy! {
     WithData: Log<Told>, IntStack<5>, NoCtl, (), Listener, PlainReceiver, StampInt;
     const MAX_HOPS: usize = 5;
     const MAX_RATES: usize = LinkRates::MAX;
-    no_ctl!();
     no_host!();
     fn congestion_point(_: &Self::Params, facts: &SwitchFacts<'_>) -> Option<StampInt> {
         Hpcc::<5>::congestion_point(&Hpcc::<5>::preset("hpcc-paper", G100), facts)
@@ -38,7 +37,6 @@ toy! {
 toy! {
     /// FNCC's.
     WithAcks: Log<Told>, AckReport<5>, NoCtl, (), Listener, PlainReceiver, Table;
-    no_ctl!();
     no_host!();
     fn congestion_point(_: &Self::Params, facts: &SwitchFacts<'_>) -> Option<Table> {
         Fncc::<5>::congestion_point(&Fncc::<5>::preset("fncc-paper", G100), facts).map(Table)

@@ -87,16 +87,7 @@ macro_rules! toy {
 }
 pub(crate) use toy;
 
-/// For toys without control packets, host state and congestion point.
-macro_rules! no_ctl {
-    () => {
-        fn ctl_bytes(ctl: &Self::Ctl) -> u32 {
-            match *ctl {}
-        }
-    };
-}
-pub(crate) use no_ctl;
-
+/// For toys without state of hosts.
 macro_rules! no_host {
     () => {
         fn host(_: &Self::Params, _: &schemes::contract::HostFacts) {}

@@ -62,9 +62,6 @@ impl Scheme for UnderTcd {
     fn preset(_: &str, _: Rate) -> Watched {
         unreachable!("a toy is not in the registry")
     }
-    fn ctl_bytes(ctl: &NoCtl) -> u32 {
-        match *ctl {}
-    }
     fn host(_: &Watched, _: &HostFacts) {}
     fn congestion_point(params: &Watched, facts: &SwitchFacts<'_>) -> Option<Stack<Watch, Tcd>> {
         let watch = Watch { node: facts.node, log: Arc::clone(&params.log) };

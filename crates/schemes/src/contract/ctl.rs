@@ -1,5 +1,33 @@
 //! Control packets of a scheme.
 
+use units::Priority;
+
+/// A control packet of a scheme with parameters `P`: a CNP, a rate, a credit.
+pub trait Ctl<P>: Copy + Send + Sync + 'static {
+    /// Size in bytes of the Ethernet frame that carries it, FCS included: at most 2000.
+    fn frame_bytes(&self) -> u32;
+    /// Its priority. `None`: the scenario's control class.
+    fn priority(&self, _params: &P) -> Option<Priority> {
+        None
+    }
+    /// Whether a control packet for a sender is for all its QPs to the same receiver. Those QPs get
+    /// it also if the QP that it is addressed to is over.
+    fn for_all_qps(&self, _params: &P) -> bool {
+        false
+    }
+    /// Whether a control packet from a sender asks for permission to send. If all data has arrived,
+    /// the receiver answers it with an ACK of everything, as it answers data.
+    fn needs_ack(&self, _params: &P) -> bool {
+        false
+    }
+}
+
 /// The control packets of a scheme that has none: no value exists.
 #[derive(Clone, Copy, Debug)]
 pub enum NoCtl {}
+
+impl<P> Ctl<P> for NoCtl {
+    fn frame_bytes(&self) -> u32 {
+        match *self {}
+    }
+}

@@ -22,7 +22,7 @@ mod sender;
 mod stack;
 mod switch;
 
-pub use ctl::NoCtl;
+pub use ctl::{Ctl, NoCtl};
 pub use effects::{HostCx, QpEnd, SwitchEffect, SwitchEffects};
 pub use facts::{
     ClassSpec, HostFacts, HostLocation, PathFacts, PortFacts, QueueLimit, SwitchFacts, WireFacts,

@@ -1,8 +1,8 @@
 //! A scheme: its three parts, its parameters, and what its packets carry.
 
-use super::{ClassSpec, Cp, HostFacts, Np, Preset, Rp, SwitchFacts, WireFacts};
+use super::{ClassSpec, Cp, Ctl, HostFacts, Np, Preset, Rp, SwitchFacts, WireFacts};
 use crate::params::{ParamError, Params};
-use units::{Priority, Rate};
+use units::Rate;
 
 /// A congestion-control scheme: RP x NP x CP, and the facts that `rocelab list` shows of it.
 pub trait Scheme: Sized + Send + Sync + 'static {
@@ -33,8 +33,8 @@ pub trait Scheme: Sized + Send + Sync + 'static {
     type Params: Params;
     /// What its data packets and their ACKs carry beside the header: `()`, INT records, a credit.
     type Meta: Copy + Default + Send + Sync + 'static;
-    /// What its control packets say: a CNP, a rate, a credit. [`NoCtl`] where it has none.
-    type Ctl: Copy + Send + Sync + 'static;
+    /// Its control packets: a CNP, a rate, a credit. [`NoCtl`](super::NoCtl) if it has none.
+    type Ctl: Ctl<Self::Params>;
     /// State that all QPs of a host share.
     type Host: Send + 'static;
     /// The reaction point, one per QP at the sender.
@@ -58,22 +58,6 @@ pub trait Scheme: Sized + Send + Sync + 'static {
     /// Bytes that [`Meta`](Scheme::Meta) adds to a data packet and to an ACK on the wire.
     fn meta_bytes(_params: &Self::Params) -> (u32, u32) {
         (0, 0)
-    }
-    /// Size in bytes of the Ethernet frame, FCS included, that carries `ctl`: 2000 at most.
-    fn ctl_bytes(ctl: &Self::Ctl) -> u32;
-    /// The priority of `ctl`; `None` for the scenario's control class.
-    fn ctl_priority(_params: &Self::Params, _ctl: &Self::Ctl) -> Option<Priority> {
-        None
-    }
-    /// `ctl`, for a sender, is for all its QPs to the same receiver, also where that which it is addressed to
-    /// is over.
-    fn is_for_all_qps(_params: &Self::Params, _ctl: &Self::Ctl) -> bool {
-        false
-    }
-    /// `ctl`, from a sender, asks for what lets it send: where all has arrived it is answered with an ACK of
-    /// all, as data would be.
-    fn is_answered(_params: &Self::Params, _ctl: &Self::Ctl) -> bool {
-        false
     }
     /// Traffic classes that need more than the scenario says: a drop-tail limit, a shaper. They hold
     /// at every port, of switches and of hosts. A run is refused where data, ACKs, other control

@@ -19,12 +19,10 @@ pub trait Base: Scheme {
     /// Their presets.
     const PRESETS: &'static [Preset];
     /// Their parameters.
-    type Joined: Params;
+    type Joined: Params + AsRef<FeedbackParams>;
 
     /// The scheme's own parameters among them.
     fn base(joined: &Self::Joined) -> &Self::Params;
-    /// Mercury's.
-    fn feedback(joined: &Self::Joined) -> &FeedbackParams;
     /// The parameters of a preset.
     fn joined_preset(name: &str, host_rate: Rate) -> Self::Joined;
     /// A sender reacts as to one congestion notification. Not where it knows none: what it measures
@@ -61,6 +59,12 @@ crate::join_params! {
     }
 }
 
+impl AsRef<FeedbackParams> for MercuryParams {
+    fn as_ref(&self) -> &FeedbackParams {
+        &self.feedback
+    }
+}
+
 impl Base for Dcqcn {
     const NAME: &'static str = "mercury";
     const TITLE: &'static str = "Mercury on DCQCN";
@@ -82,9 +86,6 @@ impl Base for Dcqcn {
 
     fn base(joined: &MercuryParams) -> &DcqcnParams {
         &joined.dcqcn
-    }
-    fn feedback(joined: &MercuryParams) -> &FeedbackParams {
-        &joined.feedback
     }
     fn joined_preset(name: &str, host_rate: Rate) -> MercuryParams {
         match name {
@@ -117,6 +118,12 @@ crate::join_params! {
     }
 }
 
+impl AsRef<FeedbackParams> for MercuryTimelyParams {
+    fn as_ref(&self) -> &FeedbackParams {
+        &self.feedback
+    }
+}
+
 impl Base for Timely {
     const NAME: &'static str = "mercury+timely";
     const TITLE: &'static str = "Mercury on TIMELY";
@@ -130,9 +137,6 @@ impl Base for Timely {
 
     fn base(joined: &MercuryTimelyParams) -> &TimelyParams {
         &joined.timely
-    }
-    fn feedback(joined: &MercuryTimelyParams) -> &FeedbackParams {
-        &joined.feedback
     }
     fn joined_preset(_name: &str, host_rate: Rate) -> MercuryTimelyParams {
         MercuryTimelyParams {
@@ -152,6 +156,12 @@ crate::join_params! {
     }
 }
 
+impl AsRef<FeedbackParams> for MercuryHpccParams {
+    fn as_ref(&self) -> &FeedbackParams {
+        &self.feedback
+    }
+}
+
 impl<const N: usize> Base for Hpcc<N> {
     const NAME: &'static str = "mercury+hpcc";
     const TITLE: &'static str = "Mercury on HPCC";
@@ -165,9 +175,6 @@ impl<const N: usize> Base for Hpcc<N> {
 
     fn base(joined: &MercuryHpccParams) -> &HpccParams {
         &joined.hpcc
-    }
-    fn feedback(joined: &MercuryHpccParams) -> &FeedbackParams {
-        &joined.feedback
     }
     fn joined_preset(_name: &str, host_rate: Rate) -> MercuryHpccParams {
         MercuryHpccParams { hpcc: Hpcc::<N>::preset("hpcc-paper", host_rate), feedback: feedback() }

@@ -114,7 +114,7 @@ impl<B: Base> Cp<Mercury<B>> for CongestionPoint {
     type Port = PortState;
 
     fn port(&self, params: &B::Joined, facts: &PortFacts) -> PortState {
-        let own = B::feedback(params);
+        let own = params.as_ref();
         let share = facts.rate.bps() as f64 / Rate::from_gbps(100).bps() as f64;
         // A packet that waits alone is no congestion, however slow the port.
         let threshold = ((own.congestion_threshold.get() as f64 * share) as u64).max(self.packet);

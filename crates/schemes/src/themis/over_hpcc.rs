@@ -34,9 +34,9 @@
 use super::external_switch::{Backlog, ExternalSwitch, Reaction, ReactionStep};
 use super::{ExternalParams, Resubmission, is_long};
 use crate::contract::{
-    Ack, Body, Cp, EmitCx, Emits, Flags, Header, HostCx, HostFacts, LinkRates, LocalCx, Packet,
-    PacketKind, PathFacts, PlainReceiver, PortFacts, PortView, Preset, QpEnd, RateCode, Rp, Scheme,
-    SendLimits, SenderMetric, SwitchFacts, Verdict,
+    Ack, Body, Cp, Ctl, EmitCx, Emits, Flags, Header, HostCx, HostFacts, LinkRates, LocalCx,
+    Packet, PacketKind, PathFacts, PlainReceiver, PortFacts, PortView, Preset, QpEnd, RateCode, Rp,
+    Scheme, SendLimits, SenderMetric, SwitchFacts, Verdict,
 };
 use crate::hpcc::{Hpcc, HpccParams, Law, ReactionPoint, SIMULATOR_ONLY};
 use crate::int::{CarriesInt, IntRecord, IntStack, StampInt};
@@ -97,10 +97,6 @@ impl<const N: usize> Scheme for ThemisHpcc<N> {
     fn meta_bytes(params: &ThemisHpccParams) -> (u32, u32) {
         Hpcc::<N>::meta_bytes(&params.hpcc)
     }
-    /// As an ACK with INT: Ethernet 14, IPv4 20, UDP 8, BTH 12, AETH 4, ICRC 4, FCS 4, and the records.
-    fn ctl_bytes(_notice: &Notice<N>) -> u32 {
-        66 + 2 + 8 * N as u32
-    }
     fn host(_params: &ThemisHpccParams, _facts: &HostFacts) {}
     fn congestion_point(params: &ThemisHpccParams, facts: &SwitchFacts<'_>) -> Option<Switch<N>> {
         let stamp = StampInt::new(facts);
@@ -146,6 +142,13 @@ pub struct Notice<const N: usize> {
     pub end: u64,
     /// When it left its sender.
     pub sent_at: Time,
+}
+
+impl<const N: usize> Ctl<ThemisHpccParams> for Notice<N> {
+    /// As an ACK with INT: Ethernet 14, IPv4 20, UDP 8, BTH 12, AETH 4, ICRC 4, FCS 4, and the records.
+    fn frame_bytes(&self) -> u32 {
+        66 + 2 + 8 * N as u32
+    }
 }
 
 /// What of HPCC is the same for all flows of an external switch.

@@ -2,7 +2,7 @@
 //! of 84 B and packets of 1090 B, so that the least gap between credits is 1174 B or 93.92 ns.
 
 use schemes::contract::{
-    Ack, Address, EcnCodePoint, Flags, Header, HostCx, HostFacts, LinkRates, Np, PacketKind,
+    Ack, Address, Ctl, EcnCodePoint, Flags, Header, HostCx, HostFacts, LinkRates, Np, PacketKind,
     PathFacts, QueueLimit, Rp, Scheme, WireFacts,
 };
 use schemes::expresspass::{
@@ -57,8 +57,8 @@ fn credits_have_a_class_of_their_own() {
     let with_room = ExpressPassParams { ack_room: true, ..preset("expresspass-xpass") };
     close(ExpressPass::classes(&with_room, &WIRE)[0].share, 84.0 / 1260.0);
     let credit = Control::Credit(Credit::default());
-    assert_eq!(ExpressPass::ctl_priority(&params, &credit), Some(Priority::new(7)));
-    assert_eq!(ExpressPass::ctl_priority(&params, &Control::Stop), None, "the control class");
+    assert_eq!(credit.priority(&params), Some(Priority::new(7)));
+    assert_eq!(Control::Stop.priority(&params), None, "the control class");
 }
 
 // ---- the sender ----

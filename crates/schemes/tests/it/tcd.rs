@@ -2,7 +2,7 @@
 
 use crate::records::record;
 use schemes::contract::{
-    Ack, EcnCodePoint, HostCx, LinkRates, PathFacts, PortFacts, Rp, Scheme, SenderMetric,
+    Ack, Ctl, EcnCodePoint, HostCx, LinkRates, PathFacts, PortFacts, Rp, Scheme, SenderMetric,
 };
 use schemes::dcqcn::{Cnp, Dcqcn};
 use schemes::dcqcn_tcd::{DcqcnTcd, HoldingReactionPoint, Notification, TernaryNotificationPoint};
@@ -247,7 +247,7 @@ mod dcqcn {
         assert_eq!(np.answer(us(52), &dcqcn, ce), None, "50 us apart");
         assert_eq!(np.answer(us(51), &dcqcn, ue), Some(Notification::Undetermined));
         assert_eq!(np.answer(us(53), &dcqcn, ce), Some(Notification::Congestion));
-        assert_eq!(DcqcnTcd::ctl_bytes(&Notification::Undetermined), Cnp::FRAME_BYTES);
+        assert_eq!(Notification::Undetermined.frame_bytes(), Cnp::FRAME_BYTES);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::external::{AFAR, INSIDE, ports, us};
 use crate::records::record;
 use proptest::prelude::*;
 use schemes::contract::{
-    Ack, Address, Body, Cp, Departure, EcnCodePoint, Emits, Flags, FullCx, Header, HostCx,
+    Ack, Address, Body, Cp, Ctl, Departure, EcnCodePoint, Emits, Flags, FullCx, Header, HostCx,
     HostLocation, Level, LinkRates, Packet, PacketKind, PathFacts, PortFacts, PortView, QpEnd, Rp,
     Scheme, SendLimits, SwitchEffect, SwitchFacts, Verdict,
 };
@@ -193,7 +193,7 @@ fn records_of_the_first_half_are_turned_round_and_emptied() {
     let own = record(Rate::from_gbps(1600), us(4), 77_000, 5_000);
     assert!(notice.int.records().eq([before, own]));
     assert_eq!((notice.end, notice.sent_at), (5_000, Time::from_ns(300)));
-    assert_eq!(Scheme8::ctl_bytes(notice), 66 + 2 + 8 * 8, "as large as an ACK with INT");
+    assert_eq!(notice.frame_bytes(), 66 + 2 + 8 * 8, "as large as an ACK with INT");
 
     // As receivers do: where no ACK is asked for, none is made.
     let mut sent = packet(PacketKind::Data, 1, 5_000, one_hop(7, us(2), 2_000, 0));

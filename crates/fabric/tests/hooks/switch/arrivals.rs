@@ -4,11 +4,9 @@ use super::is_data;
 use crate::common::{
     ACK, Build, FIRST, FULL, G100, LEAST, US, balances, empty, fct, line, port, run,
 };
-use crate::toy::{
-    BYTE, LineRate, Log, Plain, WIRE, ack_back, alone, no_ctl, no_host, one_way, toy,
-};
+use crate::toy::{BYTE, LineRate, Log, Plain, WIRE, ack_back, alone, no_host, one_way, toy};
 use schemes::contract::{
-    Body, Cp, EmitCx, Emits, Flags, HostCx, Level, LocalCx, NoCtl, Np, Packet, PathFacts,
+    Body, Cp, Ctl, EmitCx, Emits, Flags, HostCx, Level, LocalCx, NoCtl, Np, Packet, PathFacts,
     PlainReceiver, PortFacts, PortLocal, QpEnd, Rp, SendLimits, SwitchFacts, Verdict,
 };
 use units::{Bytes, PortId, Time};
@@ -19,9 +17,6 @@ toy! {
     /// The sender asks, the first switch answers, and tells the receiver when data begins.
     Asking: Log<Time>, (), Word, (), Asker, Listener, Answering;
     no_host!();
-    fn ctl_bytes(_: &Word) -> u32 {
-        64
-    }
     fn congestion_point(_: &Plain<Log<Time>>, _: &SwitchFacts<'_>) -> Option<Answering> {
         Some(Answering)
     }
@@ -32,6 +27,12 @@ pub enum Word {
     MayI,
     YouMay,
     Comes,
+}
+
+impl<P> Ctl<P> for Word {
+    fn frame_bytes(&self) -> u32 {
+        64
+    }
 }
 
 #[derive(Debug)]
@@ -122,7 +123,6 @@ fn a_switch_answers_the_sender_and_warns_the_receiver() {
 toy! {
     /// The switch holds data until the next whole 10 us.
     Holding: (), (), NoCtl, (), LineRate, PlainReceiver, Holder;
-    no_ctl!();
     no_host!();
     fn congestion_point(_: &Plain<()>, _: &SwitchFacts<'_>) -> Option<Holder> {
         Some(Holder)
@@ -166,7 +166,6 @@ fn packets_held_until_the_same_time_keep_their_order() {
 toy! {
     /// Switches spread data packet by packet.
     Spraying: (), (), NoCtl, (), LineRate, PlainReceiver, Sprayer;
-    no_ctl!();
     no_host!();
     fn congestion_point(_: &Plain<()>, _: &SwitchFacts<'_>) -> Option<Sprayer> {
         Some(Sprayer)

@@ -3,11 +3,11 @@
 use crate::common::{
     ACK, Build, FIRST, FULL, G100, LEAST, US, balances, fct, line, port, run, star,
 };
-use crate::toy::{BYTE, LineRate, Log, Plain, ack_back, no_cp, no_ctl, no_host, one_way, toy};
+use crate::toy::{BYTE, LineRate, Log, Plain, ack_back, no_cp, no_host, one_way, toy};
 use fabric::{SetupError, Simulation};
 use schemes::contract::{
-    ClassSpec, HostCx, NoCtl, Np, PathFacts, PlainReceiver, PlainSwitch, QueueLimit, Rp, Scheme,
-    SendLimits, WireFacts,
+    ClassSpec, Ctl, HostCx, NoCtl, Np, PathFacts, PlainReceiver, PlainSwitch, QueueLimit, Rp,
+    Scheme, SendLimits, WireFacts,
 };
 use units::{Bytes, Priority, Time};
 
@@ -18,12 +18,6 @@ toy! {
     Noisy: Log<Time>, (), Notice, (), Shouter, Counter, PlainSwitch;
     no_host!();
     no_cp!();
-    fn ctl_bytes(_: &Notice) -> u32 {
-        64
-    }
-    fn ctl_priority(_: &Plain<Log<Time>>, _: &Notice) -> Option<Priority> {
-        Some(Priority::new(5))
-    }
     const CLASSES: bool = true;
     fn classes(_: &Plain<Log<Time>>, _: &WireFacts) -> Vec<ClassSpec> {
         let (priority, limit) = (Priority::new(5), QueueLimit::DropTail(4));
@@ -33,6 +27,15 @@ toy! {
 
 #[derive(Clone, Copy, Debug)]
 pub struct Notice;
+
+impl<P> Ctl<P> for Notice {
+    fn frame_bytes(&self) -> u32 {
+        64
+    }
+    fn priority(&self, _: &P) -> Option<Priority> {
+        Some(Priority::new(5))
+    }
+}
 
 #[derive(Debug)]
 struct Shouter;
@@ -88,7 +91,6 @@ fn a_drop_tail_class_keeps_so_many_and_drops_the_rest() {
 toy! {
     /// Class 3 may take half of every link.
     Shaped: (), (), NoCtl, (), LineRate, PlainReceiver, PlainSwitch;
-    no_ctl!();
     no_host!();
     no_cp!();
     const CLASSES: bool = true;
@@ -124,12 +126,6 @@ toy! {
     Bucket: Log<Time>, (), Notice, (), Shouter, Counter, PlainSwitch;
     no_host!();
     no_cp!();
-    fn ctl_bytes(_: &Notice) -> u32 {
-        64
-    }
-    fn ctl_priority(_: &Plain<Log<Time>>, _: &Notice) -> Option<Priority> {
-        Some(Priority::new(5))
-    }
     const CLASSES: bool = true;
     fn classes(_: &Plain<Log<Time>>, wire: &WireFacts) -> Vec<ClassSpec> {
         let sizes = [wire.packet_bytes, wire.ack_bytes, wire.min_control_bytes];

@@ -2,7 +2,7 @@
 
 use super::is_data;
 use crate::common::{Build, G100, US, fct, line, pauses, run};
-use crate::toy::{LineRate, Log, Plain, alone, no_cp, no_ctl, no_host, toy};
+use crate::toy::{LineRate, Log, Plain, alone, no_cp, no_host, toy};
 use fabric::{SetupError, Simulation};
 use schemes::contract::{
     Ack, Body, Cp, HostCx, LocalCx, NoCtl, Packet, PathFacts, PlainReceiver, PlainSwitch,
@@ -15,7 +15,6 @@ use units::{Bytes, PortId, Rate, Time};
 toy! {
     /// Only switches of tier 2 count hops; the sender stops when the count is not one.
     Roles: u64, u64, NoCtl, (), HopChecker, PlainReceiver, HopCounter;
-    no_ctl!();
     no_host!();
     fn congestion_point(_: &Plain<u64>, facts: &SwitchFacts<'_>) -> Option<HopCounter> {
         (facts.tier == 2).then_some(HopCounter)
@@ -78,7 +77,6 @@ fn a_scheme_may_live_in_some_switches_only() {
 toy! {
     /// Two congestion points in each switch; the meta tells in which order they worked.
     Stacked: Log<u64>, u64, NoCtl, (), MetaReader, PlainReceiver, Stack<Digit<1>, Digit<2>>;
-    no_ctl!();
     no_host!();
     fn congestion_point(_: &Plain<Log<u64>>, _: &SwitchFacts<'_>) -> Option<Stack<Digit<1>, Digit<2>>> {
         Some(Stack(Digit, Digit))
@@ -147,7 +145,6 @@ fn stacked_congestion_points_work_in_their_order() {
 toy! {
     /// Its packets have room for two switches.
     Shallow: (), (), NoCtl, (), LineRate, PlainReceiver, PlainSwitch;
-    no_ctl!();
     no_host!();
     no_cp!();
     const MAX_HOPS: usize = 2;
@@ -156,7 +153,6 @@ toy! {
 toy! {
     /// Its packets can tell of one rate beside those that INT has codes for.
     Coarse: (), (), NoCtl, (), LineRate, PlainReceiver, PlainSwitch;
-    no_ctl!();
     no_host!();
     no_cp!();
     const MAX_RATES: usize = wire::int::RATES.len() + 1;

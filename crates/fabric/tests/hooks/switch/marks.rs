@@ -2,7 +2,7 @@
 
 use super::{is_data, two_in_step};
 use crate::common::{Build, FULL, G100, US, port, run, star};
-use crate::toy::{BYTE, LineRate, Log, Plain, WIRE, no_ctl, no_host, toy};
+use crate::toy::{BYTE, LineRate, Log, Plain, WIRE, no_host, toy};
 use fabric::{EcnConfig, EcnLaw};
 use schemes::contract::{
     Ack, Cp, EcnCodePoint, HostCx, LocalCx, NoCtl, Packet, PathFacts, PlainReceiver, PortFacts,
@@ -16,7 +16,6 @@ toy! {
     /// The switch marks what finds 5000 B waiting, or the second packet of each eight; the sender writes
     /// down the marks.
     Marking: Marks, (), NoCtl, (), MarkReader, PlainReceiver, Marker;
-    no_ctl!();
     no_host!();
     fn congestion_point(marks: &Plain<Marks>, _: &SwitchFacts<'_>) -> Option<Marker> {
         Some(Marker { at_queue: marks.0.at_queue })
@@ -112,7 +111,6 @@ fn an_ack_echoes_the_marks_of_all_that_it_acknowledges() {
 toy! {
     /// RED may mark the second half of each message.
     Sparing: (), (), NoCtl, (), LineRate, PlainReceiver, Sparer;
-    no_ctl!();
     no_host!();
     fn congestion_point(_: &Plain<()>, facts: &SwitchFacts<'_>) -> Option<Sparer> {
         // What a scheme may know of a port, with fixed thresholds and RED as set up below.

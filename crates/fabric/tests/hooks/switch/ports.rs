@@ -4,10 +4,10 @@ use super::{is_data, two_in_step};
 use crate::common::{
     Build, FIRST, FULL, G100, LEAST, US, balances, empty, fct, line, port, run, star,
 };
-use crate::toy::{BYTE, LineRate, Log, Plain, WIRE, ack_back, no_ctl, no_host, one_way, toy};
+use crate::toy::{BYTE, LineRate, Log, Plain, WIRE, ack_back, no_host, one_way, toy};
 use fabric::{Probe, ProbeKind, ProbeTargets, Threshold};
 use schemes::contract::{
-    Address, Body, Cp, EmitCx, Emits, FullCx, HostCx, HostLocation, LocalCx, NoCtl, Packet,
+    Address, Body, Cp, Ctl, EmitCx, Emits, FullCx, HostCx, HostLocation, LocalCx, NoCtl, Packet,
     PacketKind, PathFacts, PlainReceiver, PortFacts, PortLocal, PortView, Ports, QpEnd, Rp,
     SendLimits, Strict, SwitchFacts, SwitchFlowMetric, Verdict,
 };
@@ -18,7 +18,6 @@ use units::{Bytes, NodeId, PortId, Priority, Rate, Time};
 toy! {
     /// Data that leaves through port 4 writes down how long port 2's queue is.
     Peeking: Log<(u64, u64)>, (), NoCtl, (), LineRate, PlainReceiver, Peeker;
-    no_ctl!();
     no_host!();
     fn congestion_point(log: &Plain<Log<(u64, u64)>>, _: &SwitchFacts<'_>) -> Option<Peeker> {
         Some(Peeker(log.0.clone()))
@@ -72,9 +71,6 @@ toy! {
     /// A switch that is paused says so to the switch before it, by link control.
     Relaying: Log<(u32, bool)>, (), Paused, (), LineRate, PlainReceiver, Relay;
     no_host!();
-    fn ctl_bytes(_: &Paused) -> u32 {
-        64
-    }
     fn congestion_point(log: &Plain<Log<(u32, bool)>>, facts: &SwitchFacts<'_>) -> Option<Relay> {
         Some(Relay { node: facts.node.get(), log: log.0.clone(), previous: None })
     }
@@ -82,6 +78,12 @@ toy! {
 
 #[derive(Clone, Copy, Debug)]
 pub struct Paused(bool);
+
+impl<P> Ctl<P> for Paused {
+    fn frame_bytes(&self) -> u32 {
+        64
+    }
+}
 
 #[derive(Debug)]
 struct Relay {
@@ -152,9 +154,6 @@ toy! {
     /// 20 us it lets the sender go on.
     Timing: Log<(u64, u64)>, (), Go, (), Starter, PlainReceiver, Timer;
     no_host!();
-    fn ctl_bytes(_: &Go) -> u32 {
-        64
-    }
     fn congestion_point(log: &Plain<Log<(u64, u64)>>, _: &SwitchFacts<'_>) -> Option<Timer> {
         Some(Timer { log: log.0.clone(), next: US * 10, address: None })
     }
@@ -162,6 +161,12 @@ toy! {
 
 #[derive(Clone, Copy, Debug)]
 pub struct Go;
+
+impl<P> Ctl<P> for Go {
+    fn frame_bytes(&self) -> u32 {
+        64
+    }
+}
 
 #[derive(Debug)]
 struct Starter {
@@ -277,7 +282,6 @@ fn a_switch_timer_sees_all_ports_and_lets_a_sender_go() {
 toy! {
     /// Tells what it knows of hosts.
     Mapped: Log<Vec<HostLocation>>, (), NoCtl, (), LineRate, PlainReceiver, Map;
-    no_ctl!();
     no_host!();
     fn congestion_point(log: &Plain<Log<Vec<HostLocation>>>, facts: &SwitchFacts<'_>) -> Option<Map> {
         log.0.push(facts.hosts.to_vec());

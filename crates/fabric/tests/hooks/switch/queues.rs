@@ -2,7 +2,7 @@
 
 use super::is_data;
 use crate::common::{Build, FIRST, FULL, G100, US, balances, fct, line, run, star};
-use crate::toy::{BYTE, LineRate, Plain, WIRE, ack_back, alone, no_ctl, no_host, one_way, toy};
+use crate::toy::{BYTE, LineRate, Plain, WIRE, ack_back, alone, no_host, one_way, toy};
 use schemes::contract::{
     Cp, DequeueAction, Flags, FullCx, Gate, LocalCx, NoCtl, Packet, PlainReceiver, PortFacts,
     PortLocal, PortView, Strict, SwitchFacts,
@@ -14,7 +14,6 @@ use units::{PortId, Time};
 toy! {
     /// Flow 1 may not leave the switch before the last packet of flow 0 has.
     Ordering: (), (), NoCtl, (), LineRate, PlainReceiver, FirstThenSecond;
-    no_ctl!();
     no_host!();
     fn congestion_point(_: &Plain<()>, _: &SwitchFacts<'_>) -> Option<FirstThenSecond> {
         Some(FirstThenSecond { open: false })
@@ -71,7 +70,6 @@ fn a_shut_gate_waits_for_a_wake() {
 toy! {
     /// Data may leave the switch at whole 5 us only.
     Ticking: (), (), NoCtl, (), LineRate, PlainReceiver, Ticker;
-    no_ctl!();
     no_host!();
     fn congestion_point(_: &Plain<()>, _: &SwitchFacts<'_>) -> Option<Ticker> {
         Some(Ticker)
@@ -107,7 +105,6 @@ fn a_gate_opens_at_its_time() {
 toy! {
     /// Data may leave the switch after 5 us, and not yet at them.
     Late: (), (), NoCtl, (), LineRate, PlainReceiver, Latecomer;
-    no_ctl!();
     no_host!();
     fn congestion_point(_: &Plain<()>, _: &SwitchFacts<'_>) -> Option<Latecomer> {
         Some(Latecomer)
@@ -146,7 +143,6 @@ fn a_gate_may_open_after_its_time() {
 toy! {
     /// The first packet that is about to leave a port goes back to the tail.
     Returning: DequeueAction, (), NoCtl, (), LineRate, PlainReceiver, Returner;
-    no_ctl!();
     no_host!();
     fn congestion_point(turn: &Plain<DequeueAction>, _: &SwitchFacts<'_>) -> Option<Returner> {
         Some(Returner(turn.0))
@@ -200,7 +196,6 @@ fn a_packet_may_go_back_to_the_tail() {
 toy! {
     /// Data goes back to the tail until two packets have joined the port.
     Gathering: (), (), NoCtl, (), LineRate, PlainReceiver, Gatherer;
-    no_ctl!();
     no_host!();
     fn congestion_point(_: &Plain<()>, _: &SwitchFacts<'_>) -> Option<Gatherer> {
         Some(Gatherer)

@@ -50,9 +50,6 @@ impl Scheme for Aimd {
     fn preset(_name: &str, _host_rate: Rate) -> AimdParams {
         AimdParams { cut: 0.5, step: Bytes::new(1000) }
     }
-    fn ctl_bytes(ctl: &NoCtl) -> u32 {
-        match *ctl {}
-    }
     fn host(_params: &AimdParams, _facts: &HostFacts) {}
     fn congestion_point(_params: &AimdParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
         None

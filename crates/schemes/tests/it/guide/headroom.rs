@@ -48,9 +48,6 @@ impl<const N: usize> Scheme for Headroom<N> {
     fn meta_bytes(_params: &HeadroomParams) -> (u32, u32) {
         (8 * N as u32, 8 * N as u32)
     }
-    fn ctl_bytes(ctl: &NoCtl) -> u32 {
-        match *ctl {}
-    }
     fn host(_params: &HeadroomParams, _facts: &HostFacts) {}
     fn congestion_point(_params: &HeadroomParams, facts: &SwitchFacts<'_>) -> Option<StampInt> {
         Some(StampInt::new(facts))

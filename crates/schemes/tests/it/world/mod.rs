@@ -1,7 +1,7 @@
 //! A QP, its receiver and two switches between them, to be put through any history.
 
 use schemes::contract::{
-    Ack, Address, Body, Cp, Departure, EcnCodePoint, Flags, FullCx, Header, HostCx, HostFacts,
+    Ack, Address, Body, Cp, Ctl, Departure, EcnCodePoint, Flags, FullCx, Header, HostCx, HostFacts,
     HostLocation, Level, LinkRates, Np, Packet, PacketKind, PathFacts, PortFacts, PortView, Ports,
     QpEnd, Rp, Scheme, SendLimits, SenderMetric, SwitchEffect, SwitchFacts, Verdict, WireFacts,
 };
@@ -343,7 +343,7 @@ impl<S: Scheme> World<S> {
         check_ctl::<S>(&self.params, &ctl);
         let mut header = self.header(PacketKind::Control, 0, self.now);
         header.address = address;
-        header.size = S::ctl_bytes(&ctl) as u16;
+        header.size = ctl.frame_bytes() as u16;
         header.flags.set(Flags::TO_SOURCE, to_source);
         let mut packet: Packet<S> = Packet { header, body: Body::Ctl(ctl) };
         for at in way {
@@ -555,14 +555,14 @@ impl<S: Scheme> World<S> {
 }
 
 fn check_ctl<S: Scheme>(params: &S::Params, ctl: &S::Ctl) {
-    let (name, bytes) = (S::NAME, S::ctl_bytes(ctl));
+    let (name, bytes) = (S::NAME, ctl.frame_bytes());
     assert!(
         (64..1600).contains(&bytes),
-        "scheme {name}: `ctl_bytes` says {bytes}, no frame's size"
+        "scheme {name}: `frame_bytes` says {bytes}, no frame's size"
     );
-    let priority = S::ctl_priority(params, ctl);
+    let priority = ctl.priority(params);
     assert!(
         priority.is_none_or(|priority| priority.get() < 8),
-        "scheme {name}: `ctl_priority` says {priority:?}; there are 8"
+        "scheme {name}: `priority` says {priority:?}; there are 8"
     );
 }
