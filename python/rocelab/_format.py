@@ -85,7 +85,7 @@ def count(number: float) -> str:
     return f"{number:.0f}"
 
 
-def counted(number: int, one: str, more: str) -> str:
+def pluralise(number: int, one: str, more: str) -> str:
     """A number with its noun: ``1 switch``, ``80 switches``."""
     return f"{number:,} {one if number == 1 else more}"
 

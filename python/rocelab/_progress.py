@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rocelab.simulate import Progress
 
 
-_LONGEST_NAME = 60
+_MAX_NAME = 60
 """Characters of a scenario's name beside the bar."""
 
 
@@ -38,7 +38,7 @@ def bar(name: str) -> Iterator[Callable[[Progress], None]]:
     )
     bars.disable = not bars.console.is_terminal
     with bars:
-        task = bars.add_task(printable(name, _LONGEST_NAME), total=1.0, state="")
+        task = bars.add_task(printable(name, _MAX_NAME), total=1.0, state="")
 
         def show(progress: Progress) -> None:
             bars.update(task, completed=progress.fraction, state=_state(progress))

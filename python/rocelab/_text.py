@@ -6,13 +6,13 @@ import json
 
 from rocelab import _rocelab
 
-MOST_SHOWN = 200
+MAX_SHOWN = 200
 """Characters of a name or another value that are shown."""
 
 _UNLIMITED = 1 << 31
 
 
-def printable(text: str, most: int = MOST_SHOWN) -> str:
+def printable(text: str, most: int = MAX_SHOWN) -> str:
     r"""``text`` as a line of at most ``most`` characters, fit for a terminal.
 
     Control characters, escape sequences, characters that have no width and those that change the

@@ -54,7 +54,7 @@ def measure(
     pairs = [(case, [*_settings(scheme), *settings]) for case in cases for scheme in schemes]
     for case, changes in pairs:
         _scenario(case, changes).validate()
-    return [_measure_apart(case, changes, threads, repeat) for case, changes in pairs]
+    return [_measure_in_subprocess(case, changes, threads, repeat) for case, changes in pairs]
 
 
 def _settings(scheme: str | None) -> list[tuple[str, str]]:
@@ -79,7 +79,7 @@ def _scenario(case: str, settings: Sequence[tuple[str, str]]) -> Scenario:
     return parse_with_settings(text, settings)
 
 
-def _measure_apart(
+def _measure_in_subprocess(
     case: str, settings: Sequence[tuple[str, str]], threads: int, repeat: int
 ) -> dict[str, Any]:
     """Measures in a process of its own."""

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, NoReturn
 from rocelab._format import duration, size
 from rocelab._percentile import percentile
 from rocelab._text_table import aligned
-from rocelab.cli import ended
-from rocelab.cli.output import show, warn
-from rocelab.io.files import check_directory, check_file, put
-from rocelab.io.save import check_target
-from rocelab.plot.gallery import draw_all
+from rocelab.cli import run_command
+from rocelab.cli.output import print_warnings, show
+from rocelab.io.files import check_output_directory, check_output_file, write_atomic
+from rocelab.io.save import check_result_directory
+from rocelab.plot.gallery import plot_all
 from rocelab.plot.slowdown import slowdowns_by_tag
 from rocelab.scenario import load
 from rocelab.simulate import run
@@ -32,17 +32,17 @@ def compare(scenario: Path, out: Path) -> None:
     results = []
     table_path = out / "table.txt"
     for scheme in SCHEMES:
-        check_target(out / scheme, force=True)
-    check_file(table_path)
-    check_directory(out / "plots")
+        check_result_directory(out / scheme, force=True)
+    check_output_file(table_path)
+    check_output_directory(out / "plots")
     for scheme in SCHEMES:
         result = run(load(scenario, set={"scheme": {"name": scheme}}), progress=True)
         result.save(out / scheme, force=True)
         results.append(result)
     text = table(results)
-    put(table_path, f"{text}\n".encode())
-    pictures, left_out = draw_all(results, out / "plots")
-    warn(left_out)
+    write_atomic(table_path, f"{text}\n".encode())
+    pictures, left_out = plot_all(results, out / "plots")
+    print_warnings(left_out)
     show(f"{text}\n")
     show(f"table     {table_path}")
     for path in pictures:
@@ -82,7 +82,7 @@ def table(results: list[Result]) -> str:
 
 def main() -> NoReturn:
     """Reads the command line and runs the demo."""
-    ended(_demo)
+    run_command(_demo)
 
 
 def _demo() -> None:

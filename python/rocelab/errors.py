@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from rocelab.result import Result
 
 
-_MOST_OF_KEY = 200
+_MAX_KEY = 200
 """Characters of a key that are shown."""
-_MOST_OF_MESSAGE = 1000
+_MAX_MESSAGE = 1000
 """Characters of what is wrong, which may name long paths."""
-_MOST_OF_HINT = 2000
+_MAX_HINT = 2000
 """Characters of advice, which may list what there is to choose from."""
 
 
@@ -29,8 +29,8 @@ class RocelabError(Exception):
     """What to do about it, where there is advice."""
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
-        super().__init__(_printable(message, _MOST_OF_MESSAGE))
-        self.hint = None if hint is None else _printable(hint, _MOST_OF_HINT)
+        super().__init__(_printable(message, _MAX_MESSAGE))
+        self.hint = None if hint is None else _printable(hint, _MAX_HINT)
 
     def __str__(self) -> str:
         text = super().__str__()
@@ -64,14 +64,14 @@ class ConfigError(RocelabError, ValueError):
         place = file or ""
         if line is not None:
             place = f"{file}:{line}" if file else f"line {line}"
-        message = _printable(message, _MOST_OF_MESSAGE)
-        key = None if key is None else _printable(key, _MOST_OF_KEY)
+        message = _printable(message, _MAX_MESSAGE)
+        key = None if key is None else _printable(key, _MAX_KEY)
         super().__init__(": ".join(part for part in (place, key, message) if part), hint=hint)
         self.message = message
         self.file = file
         self.key = key
         self.line = line
-        self.warnings = [_printable(warning, _MOST_OF_MESSAGE) for warning in warnings]
+        self.warnings = [_printable(warning, _MAX_MESSAGE) for warning in warnings]
 
 
 class SimulationError(RocelabError):

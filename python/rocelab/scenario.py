@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from rocelab import _memory, _rocelab, _toml
 from rocelab.errors import ConfigError
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Data = Mapping[str, object]
 """A table of a scenario file."""
 
-_LARGEST = 1 << 30
+_MAX_FILE_BYTES = 1 << 30
 """Bytes of a file; larger ones are no scenario."""
 
 Settings = tuple[tuple[str, str], ...]
@@ -86,7 +86,7 @@ class Scenario:
         return scenario
 
     def _fill(self, text: str, origin: Path | None, overrides: Settings, generated: bool) -> None:
-        with as_letters(origin):
+        with reject_undecodable_text(origin):
             self._checked = _rocelab.Scenario.parse(text, origin, list(overrides), generated)
         self._text = text
         self._origin = origin
@@ -108,13 +108,17 @@ class Scenario:
         """
         return cls._of(text, None if origin is None else Path(origin), _overrides(set))
 
-    def with_(self, **changes: object) -> Scenario:
-        """This scenario with other values for some keys: ``with_(**{"run.seed": 2})``.
+    def with_settings(self, **changes: object) -> Scenario:
+        """This scenario with other values for some keys: ``with_settings(**{"run.seed": 2})``.
 
-        Two underscores stand for a dot: ``with_(run__seed=2)``.
+        Two underscores stand for a dot: ``with_settings(run__seed=2)``.
         """
         named = {key.replace("__", "."): value for key, value in changes.items()}
-        return with_settings(self, _overrides(named))
+        return apply_settings(self, _overrides(named))
+
+    def __getattr__(self, name: str) -> NoReturn:
+        hint = ": it is called `with_settings` now" if name == "with_" else ""
+        raise AttributeError(f"'Scenario' object has no attribute {name!r}{hint}")
 
     def to_toml(self) -> str:
         """The whole scenario as TOML: everything that has a default is filled in."""
@@ -158,7 +162,7 @@ class Scenario:
         return self._text if isinstance(self._text, str) else self._text()
 
     def __reduce__(self) -> tuple[object, ...]:
-        # What was given, not the whole: with the defaults filled in, `with_` would change less.
+        # What was given, without defaults: with these, `with_settings` would change less.
         given = (self._given(), self._origin, self._overrides, self._generated)
         return Scenario._of, given
 
@@ -192,7 +196,7 @@ def load_with_settings(path: Path, settings: Sequence[tuple[str, str]]) -> Scena
     return _load(path, tuple(settings))
 
 
-def with_settings(scenario: Scenario, settings: Settings) -> Scenario:
+def apply_settings(scenario: Scenario, settings: Settings) -> Scenario:
     """``scenario`` with further keys set as on the command line."""
     overrides = scenario._overrides + settings
     return Scenario._of(scenario._given(), scenario._origin, overrides, scenario._generated)
@@ -207,7 +211,7 @@ def parse_with_settings(text: str, settings: Sequence[tuple[str, str]]) -> Scena
 
 
 @contextmanager
-def as_letters(origin: Path | None) -> Iterator[None]:
+def reject_undecodable_text(origin: Path | None) -> Iterator[None]:
     """Refuses text that is none, such as an argument of the command line with odd bytes."""
     try:
         yield
@@ -218,7 +222,7 @@ def as_letters(origin: Path | None) -> Iterator[None]:
         ) from None
 
 
-def scenario_of(
+def scenario_from_experiment(
     experiment: _rocelab.HpccExperiment, settings: Sequence[tuple[str, str]]
 ) -> Scenario:
     """The scenario of ``experiment``, with keys set as on the command line.
@@ -231,7 +235,7 @@ def scenario_of(
 
 def _load(path: Path, overrides: Settings) -> Scenario:
     try:
-        text = read_text(path, _LARGEST)
+        text = read_text(path, _MAX_FILE_BYTES)
     except FileNotFoundError:
         raise ConfigError("no such file", file=str(path)) from None
     except IsADirectoryError:

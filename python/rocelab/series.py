@@ -29,6 +29,6 @@ def series(
     return (frame["time_ps"] / US).to_list(), (frame[entry.column] / scale).to_list()
 
 
-def within(samples: Samples, begin_us: float, end_us: float = math.inf) -> list[float]:
+def between(samples: Samples, begin_us: float, end_us: float = math.inf) -> list[float]:
     """The values from ``begin_us`` to before ``end_us``."""
     return [value for time, value in zip(*samples, strict=True) if begin_us <= time < end_us]

@@ -11,7 +11,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextmanager
-def held_back() -> Iterator[list[int]]:
+def deferred_signals() -> Iterator[list[int]]:
     """Ctrl-C and SIGTERM wait until the block has ended; the list has those that do.
 
     Python hears them in the main thread alone: in others this does nothing. Polars, from its import
@@ -26,39 +26,39 @@ def held_back() -> Iterator[list[int]]:
             signal.raise_signal(waiting[0])
 
 
-class Stop:
+class Interruption:
     """What a block made of Ctrl-C and SIGTERM."""
 
-    heard = False
+    interrupted = False
     """Whether one came."""
-    too_late = False
+    committed = False
     """Set where they are to change nothing any more."""
 
-    def hear(self, _number: int) -> None:
+    def receive(self, _number: int) -> None:
         """The first stops what is being done, unless it is too late."""
-        first, self.heard = not self.heard, True
-        if first and not self.too_late:
+        first, self.interrupted = not self.interrupted, True
+        if first and not self.committed:
             raise KeyboardInterrupt
 
 
 @contextmanager
-def stoppable() -> Iterator[Stop]:
+def interruptible() -> Iterator[Interruption]:
     """In the block the first Ctrl-C or SIGTERM raises KeyboardInterrupt; others change nothing.
 
     Nor do they after it, where one came: the process is to end with the exit code of the first.
     """
-    stop = Stop()
+    stop = Interruption()
     try:
-        with _handled(stop.hear):
+        with _handled(stop.receive):
             yield stop
     finally:
-        if stop.heard:
+        if stop.interrupted:
             for number in _SIGNALS:
                 signal.signal(number, signal.SIG_IGN)
 
 
 @contextmanager
-def _handled(hear: Callable[[int], None]) -> Iterator[None]:
+def _handled(receive: Callable[[int], None]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -67,7 +67,7 @@ def _handled(hear: Callable[[int], None]) -> Iterator[None]:
     ours = [number for number in _SIGNALS if before[number] not in (signal.SIG_IGN, None)]
     try:
         for number in ours:
-            signal.signal(number, lambda number, _: hear(number))
+            signal.signal(number, lambda number, _: receive(number))
         yield
     finally:
         for number in ours:

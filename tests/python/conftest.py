@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import rocelab
-from rocelab.io.checksums import sealed
+from rocelab.io.checksums import add_checksums
 
 # A debug build says so on the standard error stream, which the tests look at.
 os.environ["PYTHONWARNINGS"] = "ignore:rocelab was built for development:RuntimeWarning"
@@ -98,7 +98,7 @@ def reseal(directory: Path) -> None:
     """Gives a result directory the checksums of what it holds: as if it had been written so."""
     summary = json.loads((directory / "summary.json").read_text(encoding="utf-8"))
     (directory / "summary.json").unlink()
-    text = json.dumps(sealed(summary, directory))
+    text = json.dumps(add_checksums(summary, directory))
     (directory / "summary.json").write_text(text, encoding="utf-8")
 
 
@@ -171,7 +171,7 @@ def incast() -> rocelab.Result:
 @pytest.fixture(scope="session")
 def three_runs() -> list[rocelab.Result]:
     scenario = rocelab.Scenario.from_toml(INCAST)
-    return [rocelab.run(scenario.with_(scheme=name)) for name in ("none", "dcqcn", "hpcc")]
+    return [rocelab.run(scenario.with_settings(scheme=name)) for name in ("none", "dcqcn", "hpcc")]
 
 
 @pytest.fixture(scope="session")

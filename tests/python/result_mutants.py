@@ -22,7 +22,7 @@ from typing import Any
 import polars as pl
 
 import rocelab
-from rocelab.io.checksums import is_panic, sealed
+from rocelab.io.checksums import add_checksums, is_panic
 
 ODD: list[Any] = [
     None,
@@ -250,7 +250,7 @@ def _seal(directory: Path, *, new: bool) -> None:
     try:
         summary = json.loads(path.read_bytes())
         if new:
-            summary = sealed(summary, directory)
+            summary = add_checksums(summary, directory)
         else:
             del summary["checksums"]
             summary["schema"] = 1

@@ -69,11 +69,15 @@ def test_complete_scenario_is_its_own_fixed_point() -> None:
 
 def test_with_changes_a_copy() -> None:
     scenario = rocelab.Scenario.from_toml(INCAST)
-    other = scenario.with_(run__seed=2).with_(**{"scheme.name": "hpcc"})
+    other = scenario.with_settings(run__seed=2).with_settings(**{"scheme.name": "hpcc"})
     assert other.to_dict()["run"]["seed"] == 2
     assert other.to_dict()["scheme"]["name"] == "hpcc"
     assert scenario.to_dict()["run"]["seed"] == 1
     assert other != scenario
+    with pytest.raises(AttributeError, match="'with_': it is called `with_settings` now"):
+        scenario.with_(run__seed=2)
+    with pytest.raises(AttributeError, match=r"^'Scenario' object has no attribute 'sead'$"):
+        scenario.sead  # noqa: B018
 
 
 def test_load_sets_keys_and_takes_the_name_of_the_file(incast_file: Path) -> None:
@@ -101,15 +105,15 @@ def test_config_error_says_where(incast_file: Path) -> None:
 def test_a_typo_in_a_sweep_shows_what_was_meant() -> None:
     scenario = rocelab.Scenario.from_toml(INCAST)
     with pytest.raises(rocelab.ConfigError, match="unknown key\nhint: did you mean `name`"):
-        scenario.with_(scheme__nme="hpcc")
+        scenario.with_settings(scheme__nme="hpcc")
     with pytest.raises(rocelab.ConfigError) as caught:
-        scenario.with_(scheme__nme="hpcc")
+        scenario.with_settings(scheme__nme="hpcc")
     again = pickle.loads(pickle.dumps(caught.value))  # noqa: S301 - its own
     assert str(again) == str(caught.value)
 
 
 def test_what_is_not_there_is_told_with_what_is(incast: rocelab.Result, tmp_path: Path) -> None:
-    traced = rocelab.run(incast.scenario.with_(trace={"pfc": True}))
+    traced = rocelab.run(incast.scenario.with_settings(trace={"pfc": True}))
     copied = pickle.loads(pickle.dumps(traced))  # noqa: S301 - its own
     for result in (traced, copied, rocelab.open(traced.save(tmp_path / "saved"))):
         with pytest.raises(KeyError, match=r"called 'queue'; .*: bottleneck, goodput"):
@@ -123,7 +127,7 @@ def test_what_is_not_there_is_told_with_what_is(incast: rocelab.Result, tmp_path
             result.probes["queue"]
     assert repr(traced.series) == "<probes: bottleneck, goodput>"
     assert repr(traced.traces) == "<traces: pfc>"
-    bare = rocelab.run(incast.scenario.with_(probe=[]))
+    bare = rocelab.run(incast.scenario.with_settings(probe=[]))
     with pytest.raises(KeyError, match="there are: none"):
         bare.series["queue"]
 
@@ -161,7 +165,7 @@ def test_what_only_the_network_shows_is_found_without_a_run(
         traffic=[{"kind": "flows", "flows": [{"src": "h0", "dst": "h1", "size": "1KB"}]}],
     )
     scenario.validate()
-    refused = scenario.with_(**changes)
+    refused = scenario.with_settings(**changes)
     for check in (refused.validate, refused.plan, lambda: rocelab.run(refused)):
         with pytest.raises(rocelab.ConfigError) as caught:
             check()
@@ -171,7 +175,7 @@ def test_what_only_the_network_shows_is_found_without_a_run(
 @pytest.mark.parametrize("number", [float("inf"), -float("inf"), float("nan"), np.float32("inf")])
 def test_numbers_are_finite(number: float) -> None:
     with pytest.raises(rocelab.ConfigError) as caught:
-        rocelab.Scenario.from_toml(INCAST).with_(scheme__params__gain=number)
+        rocelab.Scenario.from_toml(INCAST).with_settings(scheme__params__gain=number)
     assert str(caught.value) == (
         f"scheme.params.gain: must be a finite number, got {float(number)}"
     )
@@ -222,16 +226,16 @@ def test_numbers_of_any_library_are_numbers() -> None:
         "fraction": 0.25,
     }
     scenario = rocelab.Scenario.from_toml(INCAST)
-    swept = [scenario.with_(run__seed=seed) for seed in np.arange(1, 3)]
+    swept = [scenario.with_settings(run__seed=seed) for seed in np.arange(1, 3)]
     assert [one.to_dict()["run"]["seed"] for one in swept] == [1, 2]
-    changed = scenario.with_(wire__error_rate=np.float64(0.1))
+    changed = scenario.with_settings(wire__error_rate=np.float64(0.1))
     assert changed.to_dict()["wire"]["error_rate"] == 0.1
     for wrong in (np.float64("nan"), np.float64("inf")):
         with pytest.raises(rocelab.ConfigError, match=r"wire\.error_rate: must be a finite number"):
-            scenario.with_(wire__error_rate=wrong)
+            scenario.with_settings(wire__error_rate=wrong)
     for other in (np.complex128(1j), 1j):
         with pytest.raises(rocelab.ConfigError, match=r"wire\.error_rate: a \w+ cannot stand"):
-            scenario.with_(wire__error_rate=other)
+            scenario.with_settings(wire__error_rate=other)
 
 
 def test_progress_is_reported(incast: rocelab.Result) -> None:
@@ -398,7 +402,7 @@ def test_scenarios_and_results_are_copied(
     again = copied(scenario)
     assert (again, again.name) == (scenario, "incast")
     # Another scheme leaves the parameters of the first behind.
-    assert again.with_(scheme__name="hpcc") == scenario.with_(scheme__name="hpcc")
+    assert again.with_settings(scheme__name="hpcc") == scenario.with_settings(scheme__name="hpcc")
     incast.save(tmp_path / "saved")
     for result in (rocelab.run(scenario), rocelab.open(tmp_path / "saved")):
         other = copied(result)
@@ -415,11 +419,11 @@ def test_scenarios_and_results_are_copied(
 
 def test_other_processes_run_scenarios() -> None:
     scenario = rocelab.Scenario.from_toml(INCAST)
-    seeds = [scenario.with_(run__seed=seed) for seed in (1, 2)]
+    seeds = [scenario.with_settings(run__seed=seed) for seed in (1, 2)]
     spawning = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(2, mp_context=spawning) as pool:
         results = list(pool.map(rocelab.run, seeds))
-        refused = pool.submit(scenario.with_, run__sede=3).exception()
+        refused = pool.submit(scenario.with_settings, run__sede=3).exception()
     assert [result.summary["seed"] for result in results] == [1, 2]
     assert isinstance(refused, rocelab.ConfigError)
     assert refused.key == "run.sede"
@@ -486,7 +490,9 @@ def test_plain_data_survives_toml(data: dict[str, object]) -> None:
 def test_a_description_may_have_lines_that_look_like_tables(
     incast: rocelab.Result, tmp_path: Path
 ) -> None:
-    described = incast.scenario.with_(description='Lines:\n[[probe]]\nname = "x"\n[[failure]]\n')
+    described = incast.scenario.with_settings(
+        description='Lines:\n[[probe]]\nname = "x"\n[[failure]]\n'
+    )
     result = rocelab.run(described)
     opened = rocelab.open(result.save(tmp_path / "saved"))
     assert list(opened.series) == list(incast.series)

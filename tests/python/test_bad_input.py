@@ -21,7 +21,7 @@ from conftest import INCAST, Command, reseal
 from rocelab.cli.fct import fct
 from rocelab.cli.plot import plot
 from rocelab.io import rename
-from rocelab.io.save import check_target
+from rocelab.io.save import check_result_directory
 from rocelab.sweeps.cache import default_cache
 
 STAR = '[topology]\nkind = "star"\nhosts = 4\nhost_rate = "100Gbps"\nhost_delay = "1us"\n'
@@ -204,7 +204,7 @@ def test_directory_for_a_file(command: Command, tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_too_large(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("rocelab.scenario._LARGEST", 1 << 20)
+    monkeypatch.setattr("rocelab.scenario._MAX_FILE_BYTES", 1 << 20)
     path = tmp_path / "large.toml"
     path.write_bytes(b"#" * (1 << 20))
     with pytest.raises(rocelab.ConfigError, match="topology: is missing"):
@@ -311,7 +311,7 @@ def test_no_permission_to_write_is_known_before_the_run(
 
 
 def test_a_check_leaves_nothing(tmp_path: Path) -> None:
-    check_target(tmp_path / "new" / "deep" / "out", force=False)
+    check_result_directory(tmp_path / "new" / "deep" / "out", force=False)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -339,7 +339,7 @@ def test_a_refusal_by_the_system_is_a_result_error(
 
     monkeypatch.setattr(os, "open", refuse)
     with pytest.raises(rocelab.ResultError, match="cannot write: Permission denied"):
-        check_target(tmp_path / "new" / "out", force=False)
+        check_result_directory(tmp_path / "new" / "out", force=False)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -697,7 +697,7 @@ def test_what_a_scenario_of_a_result_refuses_is_told_with_its_file(
     scenario = rocelab.open(incast.save(tmp_path / "out")).scenario
     with pytest.raises(rocelab.ConfigError) as caught:
         # It has the parameters of its scheme filled in.
-        scenario.with_(scheme__name="hpcc")
+        scenario.with_settings(scheme__name="hpcc")
     file = tmp_path / "out" / "scenario.toml"
     assert (caught.value.file, caught.value.key) == (str(file), "scheme.params.alpha_timer")
     assert caught.value.line

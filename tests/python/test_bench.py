@@ -85,7 +85,9 @@ def test_a_case_runs_with_another_value(command: Command) -> None:
 
 
 def test_every_case_goes_with_every_scheme(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench, "_measure_apart", lambda case, settings, *_: (case, settings))
+    monkeypatch.setattr(
+        bench, "_measure_in_subprocess", lambda case, settings, *_: (case, settings)
+    )
     names = [one["name"] for one in rocelab.schemes()]
     # The two large fat trees differ from the small one in their size alone.
     cases = ["incast-64", "k8-hpcc", "three-tier-dcqcn"]
@@ -96,14 +98,14 @@ def test_what_cannot_run_is_known_before_the_first_measurement(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(networks, "input_queues", lambda _: {})
-    monkeypatch.setattr(bench, "_measure_apart", lambda *_: pytest.fail("it has begun"))
+    monkeypatch.setattr(bench, "_measure_in_subprocess", lambda *_: pytest.fail("it has begun"))
     with pytest.raises(ConfigError, match=r"switch\.input_queue"):
         bench.measure(["three-tier-dcqcn"], schemes=["none", "rcm"])
 
 
 def test_a_failed_run_says_why_in_a_line() -> None:
     with pytest.raises(SimulationError) as caught:
-        bench._measure_apart("incast-64", [("topology.k", "7")], 1, 1)
+        bench._measure_in_subprocess("incast-64", [("topology.k", "7")], 1, 1)
     assert str(caught.value).startswith("case incast-64: topology.k: ")
     assert "Traceback" not in str(caught.value)
 

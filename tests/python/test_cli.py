@@ -318,7 +318,7 @@ def test_the_exit_code_tells_whose_fault_it_is(
         raise error
 
     with pytest.raises(SystemExit) as ended:
-        cli.ended(command)
+        cli.run_command(command)
     assert ended.value.code == code
     assert capsys.readouterr().err == "error: the run was killed\n"
 

@@ -37,7 +37,7 @@ def test_same_bytes_in_every_process_on_any_number_of_threads(
 def test_seed_changes_random_traffic_alone() -> None:
     scenario = rocelab.Scenario.from_toml(POISSON.format(stop="100us"))
     first, again, other = (
-        rocelab.run(scenario.with_(run__seed=seed)).summary["digest"] for seed in (1, 1, 2)
+        rocelab.run(scenario.with_settings(run__seed=seed)).summary["digest"] for seed in (1, 1, 2)
     )
     assert first == again != other
 

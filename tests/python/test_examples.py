@@ -62,7 +62,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "examples").symlink_to(ROOT / "examples")
     scenario = rocelab.load(ROOT / "examples" / "incast-victim.toml")
     rocelab.run(scenario).save(place / "out" / "incast-victim")
-    traced = scenario.with_(trace={"packets": ["h0"]})
+    traced = scenario.with_settings(trace={"packets": ["h0"]})
     rocelab.run(traced).save(place / "out" / "run")
     return place
 

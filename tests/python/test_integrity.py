@@ -14,7 +14,7 @@ import pytest
 
 import rocelab
 from conftest import INCAST, Command, reseal
-from rocelab.cli import ended
+from rocelab.cli import run_command
 from rocelab.io.open import check_files
 from rocelab.sweeps.cache import run_all
 
@@ -274,7 +274,7 @@ def test_a_panic_elsewhere_is_one_line(capsys: pytest.CaptureFixture[str]) -> No
         raise PanicError("index out of bounds\nmore")
 
     with pytest.raises(SystemExit) as caught:
-        ended(command)
+        run_command(command)
     assert caught.value.code == 1
     assert capsys.readouterr().err == "error: a library failed: index out of bounds\n"
 
@@ -285,7 +285,7 @@ def test_a_panic_elsewhere_is_one_line(capsys: pytest.CaptureFixture[str]) -> No
 def test_the_cache_compares_the_scenario(
     incast: rocelab.Result, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    scenarios = {f"{seed}": incast.scenario.with_(run__seed=seed) for seed in (1, 2)}
+    scenarios = {f"{seed}": incast.scenario.with_settings(run__seed=seed) for seed in (1, 2)}
     runs = run_all(scenarios, tmp_path)
     one, two = (run.directory for run in runs.values())
     assert one

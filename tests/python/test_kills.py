@@ -19,9 +19,9 @@ import pytest
 import rocelab
 from conftest import Command, wait_until_running
 from rocelab.io import rename
-from rocelab.io.files import put
+from rocelab.io.files import write_atomic
 from rocelab.io.open import check_files
-from rocelab.io.save import reserved, settle_all
+from rocelab.io.save import recover_all, reserved
 from rocelab.sweeps.cache import run_all
 
 KILLS = int(os.environ.get("ROCELAB_KILLS", "3"))
@@ -104,7 +104,7 @@ def test_a_run_fails_before_it_begins_where_another_is_running(
     with pytest.raises(rocelab.ResultError, match="is running and will write"):
         incast.save(out)
     # What it writes is left alone.
-    settle_all(tmp_path)
+    recover_all(tmp_path)
     assert (tmp_path / ".out.rocelab-lock").exists()
     first.send_signal(signal.SIGINT)
     assert first.wait(60) == 130
@@ -291,7 +291,7 @@ def test_after_a_kill_at_any_step_the_next_command_restores_or_cleans_up(
             kills += 1
             left = {entry.name for entry in out.parent.iterdir()} if out.parent.exists() else set()
             capsys.readouterr()
-            settle_all(out.parent)
+            recover_all(out.parent)
             told = capsys.readouterr().err
             restored += "restored the result" in told
             now = {entry.name for entry in out.parent.iterdir()} if out.parent.exists() else set()
@@ -333,7 +333,7 @@ def test_after_a_kill_a_file_is_the_old_or_the_new_one(
             assert file.read_text() in ("old", "new")
             left = {entry.name for entry in tmp_path.iterdir()}
             capsys.readouterr()
-            put(file, b"next")
+            write_atomic(file, b"next")
             assert file.read_text() == "next"
             assert [entry.name for entry in tmp_path.iterdir()] == ["simulator.sha256"]
             told = capsys.readouterr().err
@@ -438,10 +438,10 @@ def test_leftovers_of_a_living_process_are_left_alone(
         assert process.stdout
         process.stdout.readline()
         before = sorted(entry.name for entry in tmp_path.iterdir())
-        settle_all(tmp_path)
+        recover_all(tmp_path)
         run_all({"a": incast.scenario}, tmp_path)
         after = {entry.name for entry in tmp_path.iterdir()}
         assert set(before) <= after
         process.kill()
-    settle_all(tmp_path)
+    recover_all(tmp_path)
     assert not [entry for entry in tmp_path.iterdir() if entry.name[0] == "."]

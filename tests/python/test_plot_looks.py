@@ -30,11 +30,11 @@ def test_panels_share_a_range_of_time_that_holds_all_samples(starts: tuple[str, 
         {"src": src, "dst": "h3", "size": "200KB", "start": start}
         for src, start in zip(("h0", "h1"), starts, strict=True)
     ]
-    scenario = rocelab.Scenario.from_toml(INCAST).with_(
+    scenario = rocelab.Scenario.from_toml(INCAST).with_settings(
         traffic=[{"kind": "flows", "flows": flows}],
         probe=[{"name": "rate", "kind": "rate", "flows": [0, 1], "interval": "1us"}],
     )
-    runs = [rocelab.run(scenario.with_(scheme=name)) for name in ("dcqcn", "hpcc")]
+    runs = [rocelab.run(scenario.with_settings(scheme=name)) for name in ("dcqcn", "hpcc")]
     drawn = rocelab.plot.series(runs, "rate")
     assert len(drawn.axes) == 2
     times = drawn_times(drawn)
@@ -54,7 +54,9 @@ def test_time_begins_where_the_probe_does(incast: rocelab.Result, kind: str) -> 
     def left(start: str, posted: str) -> float:
         probe = {"name": kind, "kind": kind, "interval": "5us", "start": start, **places}
         flows = [{"src": "h0", "dst": "h4", "size": "300KB", "start": posted}]
-        scenario = incast.scenario.with_(traffic=[{"kind": "flows", "flows": flows}], probe=[probe])
+        scenario = incast.scenario.with_settings(
+            traffic=[{"kind": "flows", "flows": flows}], probe=[probe]
+        )
         (axes,) = rocelab.run(scenario).plot.series(kind).axes
         assert axes.get_xlabel() == "Time (us)"
         return float(axes.get_xlim()[0])
@@ -74,7 +76,7 @@ def test_queues_of_priorities_are_told_apart(incast: rocelab.Result) -> None:
         {"src": src, "dst": "h4", "size": "300KB", "priority": priority}
         for src, priority in (("h0", 3), ("h1", 4))
     ]
-    scenario = incast.scenario.with_(
+    scenario = incast.scenario.with_settings(
         traffic=[{"kind": "flows", "flows": flows}],
         probe=[{"name": f"class{of}", "priority": of, **common} for of in (3, 4)],
     )
@@ -90,7 +92,9 @@ def test_legend_names_results_that_only_a_later_panel_shows(incast: rocelab.Resu
     def with_queues(scheme: str, port: str, receiver: str) -> rocelab.Result:
         probe = {"name": "queue", "kind": "queue", "ports": [port], "interval": "1us"}
         traffic = {"kind": "incast", "senders": ["h1", "h2"], "receiver": receiver, "size": "1MB"}
-        return rocelab.run(incast.scenario.with_(scheme=scheme, probe=[probe], traffic=[traffic]))
+        return rocelab.run(
+            incast.scenario.with_settings(scheme=scheme, probe=[probe], traffic=[traffic])
+        )
 
     runs = [with_queues("dcqcn", "s0:h4", "h4"), with_queues("hpcc", "s0:h3", "h3")]
     drawn = rocelab.plot.queue(runs)
@@ -103,11 +107,11 @@ def test_legend_names_results_that_only_a_later_panel_shows(incast: rocelab.Resu
 
 
 def test_many_results_look_different(incast: rocelab.Result) -> None:
-    runs = [rocelab.run(incast.scenario.with_(run__seed=seed)) for seed in range(22)]
+    runs = [rocelab.run(incast.scenario.with_settings(run__seed=seed)) for seed in range(22)]
     (tags,) = rocelab.plot.tags(runs).axes
     named = [line for line in tags.lines if not str(line.get_label()).startswith("_")]
     assert len({(line.get_color(), line.get_marker()) for line in named}) == 22
-    looks = [style.look(index) for index in range(49)]
+    looks = [style.line_style(index) for index in range(49)]
     assert len({(one.colour, one.marker) for one in looks}) == 49
     assert len({(one.colour, str(one.line)) for one in looks}) == 49
     for part in zip(*looks[:7], strict=True):
@@ -118,7 +122,7 @@ def test_legend_of_many_results_leaves_room_for_the_panels(
     incast: rocelab.Result, tmp_path: Path
 ) -> None:
     names = [one["name"] for one in rocelab.schemes() if not one["input_queues"]]
-    runs = [rocelab.run(incast.scenario.with_(scheme=name)) for name in names]
+    runs = [rocelab.run(incast.scenario.with_settings(scheme=name)) for name in names]
     for function in (rocelab.plot.fct, rocelab.plot.tags, rocelab.plot.throughput):
         few, many = function(runs[:3]), function(runs)
         # A layout without room would be an error here: it comes with a warning.
@@ -135,7 +139,9 @@ def test_legend_of_many_results_leaves_room_for_the_panels(
 def test_markers_of_slowdowns_are_whole(three_runs: list[rocelab.Result], count: int) -> None:
     size = "300KB"
     traffic = {"kind": "incast", "senders": 4, "receiver": "h4", "size": size}
-    runs = [rocelab.run(run.scenario.with_(traffic=[traffic])) for run in three_runs[:count]]
+    runs = [
+        rocelab.run(run.scenario.with_settings(traffic=[traffic])) for run in three_runs[:count]
+    ]
     for function in (rocelab.plot.fct, rocelab.plot.tags):
         drawn = function(runs)
         drawn.draw_without_rendering()
@@ -149,7 +155,7 @@ def test_markers_of_slowdowns_are_whole(three_runs: list[rocelab.Result], count:
 
 def test_slowdowns_of_one_size_are_side_by_side(three_runs: list[rocelab.Result]) -> None:
     traffic = {"kind": "incast", "senders": 4, "receiver": "h4", "size": "300KB"}
-    runs = [rocelab.run(run.scenario.with_(traffic=[traffic])) for run in three_runs]
+    runs = [rocelab.run(run.scenario.with_settings(traffic=[traffic])) for run in three_runs]
     for several in (runs, runs[:1]):
         drawn = rocelab.plot.fct(several)
         (axes,) = drawn.axes
@@ -195,7 +201,7 @@ def test_names_of_tags_are_apart(incast: rocelab.Result, tags: list[str], tmp_pa
         {"kind": "incast", "senders": 2, "receiver": "h4", "size": "10KB", "tag": tag}
         for tag in tags
     ]
-    result = rocelab.run(incast.scenario.with_(traffic=traffic))
+    result = rocelab.run(incast.scenario.with_settings(traffic=traffic))
     drawn = result.plot.tags()
     rocelab.plot.save(drawn, tmp_path / "tags")
     (axes,) = drawn.axes
@@ -219,13 +225,13 @@ def test_names_of_tags_are_apart(incast: rocelab.Result, tags: list[str], tmp_pa
 
 def test_a_tag_is_no_formula(incast: rocelab.Result, tmp_path: Path) -> None:
     traffic = {"kind": "incast", "senders": 2, "receiver": "h4", "size": "10KB", "tag": "$\\frac$"}
-    drawn = rocelab.run(incast.scenario.with_(traffic=[traffic])).plot.tags()
+    drawn = rocelab.run(incast.scenario.with_settings(traffic=[traffic])).plot.tags()
     assert_picture(rocelab.plot.save(drawn, tmp_path / "tags"))
 
 
 def test_labels_of_stacked_panels_are_no_longer_than_the_panels(incast: rocelab.Result) -> None:
     probe = [{"name": "q", "kind": "flow-queue", "flows": ["incast"], "interval": "1us"}]
-    scenario = incast.scenario.with_(
+    scenario = incast.scenario.with_settings(
         scheme="hiercc",
         probe=probe,
         topology={
@@ -237,7 +243,7 @@ def test_labels_of_stacked_panels_are_no_longer_than_the_panels(incast: rocelab.
             **dict.fromkeys(("host_delay", "delay"), "1us"),
         },
     )
-    runs = [rocelab.run(scenario.with_(run__seed=seed)) for seed in (1, 2)]
+    runs = [rocelab.run(scenario.with_settings(run__seed=seed)) for seed in (1, 2)]
     for drawn in (
         rocelab.plot.series(runs[0], "flow-queue"),
         rocelab.plot.series(runs, "flow-queue"),
@@ -251,7 +257,7 @@ def test_labels_of_stacked_panels_are_no_longer_than_the_panels(incast: rocelab.
 
 def test_large_numbers_have_prefixes_and_no_offset(incast: rocelab.Result) -> None:
     probe = [{"name": "p", "kind": "port-state", "nodes": ["*"], "interval": "1us"}]
-    run = rocelab.run(incast.scenario.with_(scheme="rocc", probe=probe))
+    run = rocelab.run(incast.scenario.with_settings(scheme="rocc", probe=probe))
     drawn = rocelab.plot.series(run, "port-state")
     drawn.savefig(io.BytesIO(), format="png", dpi=72)
     (axes,) = drawn.axes
@@ -293,7 +299,7 @@ def test_one_sample_is_seen_and_a_constant_is_not_cut(incast: rocelab.Result) ->
         {"src": "h1", "dst": "h3", "size": "200KB"},
     ]
     probe = {"name": "latency", "kind": "latency", "interval": "5us", "flows": [0, 1]}
-    scenario = incast.scenario.with_(
+    scenario = incast.scenario.with_settings(
         scheme="none", traffic=[{"kind": "flows", "flows": flows}], probe=[probe]
     )
     (axes,) = rocelab.plot.series(rocelab.run(scenario), "latency").axes
@@ -556,7 +562,7 @@ def test_titles_and_remarks_do_not_meet(name: str) -> None:
     base = late("0ns")
     probe = [{**one, "start": "0ns"} for one in base.to_dict()["probe"]]
     named = rocelab.run(
-        base.with_(
+        base.with_settings(
             topology={
                 "kind": "custom",
                 "nodes": [*nodes, {"name": switch, "kind": "switch"}],

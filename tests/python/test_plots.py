@@ -19,8 +19,8 @@ import rocelab
 from conftest import INCAST, Command
 from pictures import assert_picture, legend_texts, png_size
 from rocelab.plot import slowdown, style
-from rocelab.plot.figure import Picture
-from rocelab.plot.gallery import draw_all
+from rocelab.plot.figure import LabelledFigure
+from rocelab.plot.gallery import plot_all
 
 PORT_KINDS = ("queue", "throughput", "utilisation", "pause", "port-state")
 FLOW_KINDS = ("rate", "window", "alpha", "latency")
@@ -36,7 +36,7 @@ def test_pictures_of_one_result(incast: rocelab.Result, tmp_path: Path) -> None:
 
 def test_notebooks_show_a_picture(incast: rocelab.Result) -> None:
     drawn = incast.plot.queue()
-    assert isinstance(drawn, Picture)
+    assert isinstance(drawn, LabelledFigure)
     width, height = png_size(drawn._repr_png_())
     assert 500 < width < 1000
     assert 300 < height < width
@@ -65,7 +65,7 @@ def test_pictures_can_be_pickled_and_copied(incast: rocelab.Result) -> None:
     sweep = rocelab.sweep(scenario, {"traffic.0.size": ["100KB", "300KB"]})
     for drawn in (incast.plot.fct(), incast.plot.queue(), sweep.plot("max_queue_bytes")):
         for other in (pickle.loads(pickle.dumps(drawn)), copy.deepcopy(drawn)):  # noqa: S301
-            assert isinstance(other, Picture)
+            assert isinstance(other, LabelledFigure)
             assert png(other) == png(drawn)
 
 
@@ -93,7 +93,7 @@ def test_a_picture_says_what_its_legend_does_not(
     assert said(rocelab.plot.fct(three_runs)) == ["", "", ""]
     assert said(rocelab.plot.queue(three_runs)) == ["s0:h4"]
     probe = {"name": "pause", "kind": "pause", "interval": "1us", "nodes": ["h0"]}
-    paused = [rocelab.run(run.scenario.with_(probe=[probe])) for run in three_runs]
+    paused = [rocelab.run(run.scenario.with_settings(probe=[probe])) for run in three_runs]
     assert said(rocelab.plot.series(paused[0], "pause")) == ["none"]
     assert said(rocelab.plot.series(paused, "pause")) == ["h0:s0"]
 
@@ -112,7 +112,7 @@ def test_several_results_share_a_picture(three_runs: list[rocelab.Result]) -> No
 def test_the_same_flows_in_all_pictures(incast: rocelab.Result) -> None:
     sizes = ["100KB", "1MB", "200KB", "500KB", "300KB", "2MB", "400KB", "600KB"]
     kinds = ("rate", "goodput", "latency")
-    scenario = incast.scenario.with_(
+    scenario = incast.scenario.with_settings(
         traffic=[
             {"kind": "flows", "flows": [{"src": f"h{n % 4}", "dst": "h4", "size": size}]}
             for n, size in enumerate(sizes)
@@ -123,7 +123,7 @@ def test_the_same_flows_in_all_pictures(incast: rocelab.Result) -> None:
             for n in reversed(range(8))
         ],
     )
-    runs = [rocelab.run(scenario.with_(scheme=name)) for name in ("dcqcn", "hpcc")]
+    runs = [rocelab.run(scenario.with_settings(scheme=name)) for name in ("dcqcn", "hpcc")]
     for kind in kinds:
         panels = rocelab.plot.series(runs, kind).axes
         assert [axes.get_title(loc="right") for axes in panels] == [f"flow {n}" for n in range(5)]
@@ -140,7 +140,7 @@ def test_flows_are_called_by_their_hosts_where_that_tells_them_apart(
     incast: rocelab.Result,
 ) -> None:
     probe = {"name": "goodput", "kind": "goodput", "interval": "1us", "nodes": ["*"]}
-    run = rocelab.run(incast.scenario.with_(probe=[probe]))
+    run = rocelab.run(incast.scenario.with_settings(probe=[probe]))
     tagged = [*(f"incast h{n} > h4" for n in range(3)), "victim h0 > h3"]
     assert legend_texts(run.plot.series("goodput")) == tagged
     incast_alone = run.plot.series("goodput", flows=[0, 1, 2])
@@ -149,12 +149,12 @@ def test_flows_are_called_by_their_hosts_where_that_tells_them_apart(
     assert alone.get_title(loc="right") == "dcqcn, h1 > h4"
     # In another result the numbers are those of other flows, or not told apart, or called too long.
     swapped = {"traffic.0.senders": ["h2", "h1", "h0"]}
-    other = rocelab.run(run.scenario.with_(name="other", **swapped))
+    other = rocelab.run(run.scenario.with_settings(name="other", **swapped))
     panels = rocelab.plot.series([run, other], "goodput").axes
     assert [axes.get_title(loc="right") for axes in panels] == [f"flow {n}" for n in range(4)]
     twice = {"traffic.0.repeat": 2, "traffic.0.period": "50us"}
     for change in (twice, {"traffic.1.tag": "a tag that takes much room"}):
-        drawn = rocelab.run(run.scenario.with_(**change)).plot.series("goodput")
+        drawn = rocelab.run(run.scenario.with_settings(**change)).plot.series("goodput")
         assert legend_texts(drawn)[0] == "flow 0"
 
 
@@ -168,8 +168,8 @@ def test_ports_that_were_idle_have_no_panel(incast: rocelab.Result) -> None:
         ]
         senders = ["h1", "h2"]
         traffic = {"kind": "incast", "senders": senders, "receiver": receiver, "size": "300KB"}
-        scenario = incast.scenario.with_(traffic=[traffic], probe=probe)
-        return [rocelab.run(scenario.with_(scheme=name)) for name in ("none", "hpcc")]
+        scenario = incast.scenario.with_settings(traffic=[traffic], probe=probe)
+        return [rocelab.run(scenario.with_settings(scheme=name)) for name in ("none", "hpcc")]
 
     runs = probed("h4", ["h3", "h4"])
     for kind in kinds:
@@ -227,7 +227,7 @@ def test_pauses_of_several_results_share_the_rows_of_one() -> None:
         trace={"pfc": True},
     )
     one = rocelab.run(scenario)
-    others = [rocelab.run(scenario.with_(run__seed=seed)) for seed in (2, 3)]
+    others = [rocelab.run(scenario.with_settings(run__seed=seed)) for seed in (2, 3)]
     (axes,) = one.plot.pauses().axes
     assert len(axes.get_yticks()) == hosts
     assert axes.get_title("left") == ""
@@ -250,7 +250,7 @@ def test_a_tag_without_a_completed_flow_has_its_place() -> None:
         traffic=[flows("100MB", "100MB", tag="bulk"), flows("1KB", tag="small")],
         run={"stop": "1ms"},
     )
-    cut, whole = rocelab.run(base), rocelab.run(base.with_(run__stop="50ms"))
+    cut, whole = rocelab.run(base), rocelab.run(base.with_settings(run__stop="50ms"))
     (axes,) = cut.plot.tags().axes
     assert [text.get_text() for text in axes.get_xticklabels()] == ["bulk", "small"]
     assert [(text.get_text(), text.get_position()[0]) for text in axes.texts] == [
@@ -288,7 +288,7 @@ def test_goodput_ends_where_its_flows_are_done(size: str) -> None:
 
 def test_where_nothing_was_paused_the_picture_says_so(incast: rocelab.Result) -> None:
     probe = {"name": "pause", "kind": "pause", "interval": "1us", "nodes": ["h*"]}
-    result = rocelab.run(incast.scenario.with_(probe=[probe]))
+    result = rocelab.run(incast.scenario.with_settings(probe=[probe]))
     assert result.summary["pause_frames"] == 0
     (axes,) = result.plot.series("pause").axes
     assert axes.get_title(loc="left") == "none of 5 was paused"
@@ -311,7 +311,7 @@ def test_results_come_in_any_iterable(three_runs: list[rocelab.Result]) -> None:
 
 def test_labels_are_shown_as_they_are(three_runs: list[rocelab.Result], tmp_path: Path) -> None:
     probe = {"name": "pause", "kind": "pause", "interval": "1us", "nodes": ["h0"]}
-    paused = [rocelab.run(run.scenario.with_(probe=[probe])) for run in three_runs]
+    paused = [rocelab.run(run.scenario.with_settings(probe=[probe])) for run in three_runs]
     labels = ["eta = 0.9", "_hidden", "$\\frac$"]
     named = dict(zip(labels, three_runs, strict=True))
     for function in (rocelab.plot.fct, rocelab.plot.tags, rocelab.plot.queue):
@@ -323,7 +323,7 @@ def test_labels_are_shown_as_they_are(three_runs: list[rocelab.Result], tmp_path
     assert_picture(rocelab.plot.save(bars, tmp_path / "picture"))
     (alone,) = rocelab.plot.fct({"alone": three_runs[0]}).axes
     assert alone.get_title(loc="right") == "alone"
-    paths, left_out = draw_all(named, tmp_path / "all")
+    paths, left_out = plot_all(named, tmp_path / "all")
     assert stems(paths) == {"fct", "tags", "queue", "throughput"}
     assert left_out == []
 
@@ -338,17 +338,17 @@ def test_results_of_one_scheme_are_told_apart_by_their_names(
         return {"name": "dcqcn", "preset": name}
 
     plain, other = (
-        rocelab.run(incast.scenario.with_(scheme=presets(name)))
+        rocelab.run(incast.scenario.with_settings(scheme=presets(name)))
         for name in ("dcqcn-paper", "dcqcn-hpcc")
     )
     assert legend([plain, other]) == ["dcqcn (dcqcn-paper)", "dcqcn (dcqcn-hpcc)"]
     named = [
-        rocelab.run(run.scenario.with_(name=name))
+        rocelab.run(run.scenario.with_settings(name=name))
         for run, name in ((plain, "deep"), (other, "shallow"))
     ]
     assert legend(named) == ["deep", "shallow"]
     more = [
-        rocelab.run(named[0].scenario.with_(**change))
+        rocelab.run(named[0].scenario.with_settings(**change))
         for change in ({"scheme": "hpcc"}, {"name": "shallow"})
     ]
     assert legend([more[0], named[0], more[1]]) == ["hpcc, deep", "dcqcn, deep", "dcqcn, shallow"]
@@ -431,13 +431,13 @@ def test_what_was_not_recorded_cannot_be_drawn(incast: rocelab.Result) -> None:
     before, keys = caught.value.hint.split("[[probe]]: ")
     assert before == "record it with a "
     probe = tomllib.loads(f"probe = {{ {keys} }}")["probe"]
-    recorded = rocelab.run(incast.scenario.with_(probe=[probe]))
+    recorded = rocelab.run(incast.scenario.with_settings(probe=[probe]))
     assert isinstance(recorded.plot.series("rate"), Figure)
 
 
 def test_nodes_choose_flows_by_their_senders(incast: rocelab.Result) -> None:
     probe = {"name": "goodput", "kind": "goodput", "interval": "1us", "nodes": ["*"]}
-    run = rocelab.run(incast.scenario.with_(probe=[probe]))
+    run = rocelab.run(incast.scenario.with_settings(probe=[probe]))
     chosen = run.plot.series("goodput", nodes=["h0", "h2"])
     assert legend_texts(chosen) == ["incast h0 > h4", "incast h2 > h4", "victim h0 > h3"]
     (both,) = run.plot.series("goodput", nodes=["h0"], flows=[3]).axes
@@ -493,22 +493,22 @@ def test_lines_are_chosen_by_all_kinds_of_lists(incast: rocelab.Result) -> None:
 
 def test_a_series_without_rows_is_harmless_and_said(incast: rocelab.Result, tmp_path: Path) -> None:
     probe = {"name": "window", "kind": "window", "interval": "1us", "flows": [0]}
-    scenario = incast.scenario.with_(probe=[probe])
+    scenario = incast.scenario.with_settings(probe=[probe])
     # DCQCN has no window.
-    dcqcn, hpcc = (rocelab.run(scenario.with_(scheme=name)) for name in ("dcqcn", "hpcc"))
+    dcqcn, hpcc = (rocelab.run(scenario.with_settings(scheme=name)) for name in ("dcqcn", "hpcc"))
     assert not len(dcqcn.series["window"])
     with pytest.raises(
         rocelab.ResultError, match="no window to draw: dcqcn recorded none"
     ) as caught:
         dcqcn.plot.series("window")
     assert caught.value.hint
-    paths, left_out = draw_all([dcqcn], tmp_path / "one")
+    paths, left_out = plot_all([dcqcn], tmp_path / "one")
     assert "window" not in stems(paths)
     assert left_out == ["dcqcn: no sample of window, so window is not drawn"]
     drawn = rocelab.plot.series([dcqcn, hpcc], "window")
     assert "dcqcn: no window is drawn" in footnote(drawn)
     assert legend_texts(drawn) == ["hpcc"]
-    paths, left_out = draw_all([dcqcn, hpcc], tmp_path / "both")
+    paths, left_out = plot_all([dcqcn, hpcc], tmp_path / "both")
     assert "window" in stems(paths)
     assert left_out == ["dcqcn: no sample of window, so not in window"]
 
@@ -519,7 +519,7 @@ def test_what_each_scheme_has_its_own_idea_of_is_called_so(incast: rocelab.Resul
         {"name": "state", "kind": "port-state", "interval": "1us", "nodes": ["s0"]},
     ]
     runs = [
-        rocelab.run(incast.scenario.with_(scheme=name, probe=probe))
+        rocelab.run(incast.scenario.with_settings(scheme=name, probe=probe))
         for name in ("none", "dcqcn+tcd", "hpcc", "hpcc+tcd")
     ]
     none, dcqcn_tcd, _, hpcc_tcd = runs
@@ -545,7 +545,7 @@ def test_partial_result_can_be_drawn(command: Command, long_scenario: str, tmp_p
         if progress.flows_done:
             signal.raise_signal(signal.SIGINT)
 
-    scenario = rocelab.Scenario.from_toml(long_scenario).with_(
+    scenario = rocelab.Scenario.from_toml(long_scenario).with_settings(
         probe=[
             {"name": kind, "kind": kind, "interval": "50us", "nodes": ["h0"]}
             for kind in ("queue", "throughput", "pause", "rate")
@@ -605,7 +605,7 @@ def test_result_without_a_completed_flow_is_no_crash(stop: str, rest: str, tmp_p
             with pytest.raises(rocelab.ResultError, match="no "):
                 result.plot.series(kind)
     back = rocelab.open(result.save(tmp_path / "result"))
-    paths, left_out = draw_all([back], tmp_path / "plots")
+    paths, left_out = plot_all([back], tmp_path / "plots")
     kinds = {one.kind for one in result.series.values()}
     drawn = {one.kind for one in result.series.values() if len(one)}
     assert stems(paths) == drawn
@@ -613,7 +613,7 @@ def test_result_without_a_completed_flow_is_no_crash(stop: str, rest: str, tmp_p
         "hpcc: no flow completed, so fct and tags are not drawn",
         *(f"hpcc: no sample of {kind}, so {kind} is not drawn" for kind in sorted(kinds - drawn)),
     ]
-    assert stems(draw_all([back, back], tmp_path / "both")[0]) == drawn
+    assert stems(plot_all([back, back], tmp_path / "both")[0]) == drawn
 
 
 def test_plot_command_says_that_there_is_nothing_to_draw(command: Command, tmp_path: Path) -> None:
@@ -648,9 +648,9 @@ def test_plot_command_says_what_it_leaves_out(
     queue = dcqcn.scenario.to_dict()["probe"][0]
     runs = [
         # Long enough for the shortest flow, or not even for that.
-        rocelab.run(none.scenario.with_(probe=[window], run__stop="20us")),
-        rocelab.run(dcqcn.scenario.with_(probe=[queue, window], trace__pfc=True)),
-        rocelab.run(hpcc.scenario.with_(probe=[queue, window])),
+        rocelab.run(none.scenario.with_settings(probe=[window], run__stop="20us")),
+        rocelab.run(dcqcn.scenario.with_settings(probe=[queue, window], trace__pfc=True)),
+        rocelab.run(hpcc.scenario.with_settings(probe=[queue, window])),
     ]
     places = [run.save(tmp_path / run.summary["scheme"]) for run in runs]
     plots = tmp_path / "plots"
@@ -678,9 +678,9 @@ def test_plot_command_says_what_it_leaves_out(
 def reconstructed() -> rocelab.Result:
     """A run of PACC, whose text was not available."""
     probe = {"name": "paused", "kind": "pause", "interval": "1us", "nodes": ["*"]}
-    scenario = rocelab.Scenario.from_toml(INCAST).with_(scheme="pacc")
+    scenario = rocelab.Scenario.from_toml(INCAST).with_settings(scheme="pacc")
     probes = scenario.to_dict()["probe"]
-    return rocelab.run(scenario.with_(probe=[*probes, probe]))
+    return rocelab.run(scenario.with_settings(probe=[*probes, probe]))
 
 
 def footnote(drawn: Figure) -> str:
@@ -690,7 +690,9 @@ def footnote(drawn: Figure) -> str:
 def test_slowdowns_say_how_many_flows_were_not_done(
     command: Command, three_runs: list[rocelab.Result], tmp_path: Path
 ) -> None:
-    scenario = three_runs[1].scenario.with_(run__stop="60us", traffic__1__flows__0__size="10KB")
+    scenario = three_runs[1].scenario.with_settings(
+        run__stop="60us", traffic__1__flows__0__size="10KB"
+    )
     cut_short = rocelab.run(scenario)
     assert (cut_short.summary["flows_done"], cut_short.summary["flows"]) == (1, 4)
     for function in (rocelab.plot.fct, rocelab.plot.tags):

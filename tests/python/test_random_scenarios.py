@@ -29,7 +29,7 @@ def test_random_scenario(number: int, tmp_path: Path) -> None:
         other = outcome(rocelab.run(made, threads=threads))
         assert not differences(expected, other), f"{threads} threads"
 
-    unseen = rocelab.run(made.with_(probe=[], trace={}), threads=1)
+    unseen = rocelab.run(made.with_settings(probe=[], trace={}), threads=1)
     assert not unseen.series
     assert not unseen.traces
     assert unseen.summary["digest"] == result.summary["digest"], "observation changed the run"

@@ -395,9 +395,9 @@ def test_where_a_probe_ends_a_flow_has_no_more_rates(tmp_path: Path) -> None:
         run={"stop": "8us"},
     )
     cases = {
-        "ends": scenario.with_(probe=[{**probe, "end": "5us"}]),
-        "ends late": scenario.with_(probe=[{**probe, "end": "1ms"}]),
-        "whole": scenario.with_(probe=[probe]),
+        "ends": scenario.with_settings(probe=[{**probe, "end": "5us"}]),
+        "ends late": scenario.with_settings(probe=[{**probe, "end": "1ms"}]),
+        "whole": scenario.with_settings(probe=[probe]),
     }
     read = {name: measurements.rate(name, 0)(run_all(cases, tmp_path)) for name in cases}
     assert read["ends"] == ([2.0, 3.0, 4.0, 5.0], [100.0] * 4)
@@ -428,7 +428,7 @@ def test_fct_by_load_leaves_the_warm_up_out(tmp_path: Path) -> None:
 def test_the_seeds_of_rcms_victim_make_the_paths_of_the_figure(tmp_path: Path) -> None:
     """PFC alone gives 25 Gb/s to each where Sv shares its uplink with two of the four."""
     cases = {
-        f"{seed} PFC alone": victim.victim("PFC alone", seed).with_(run__stop="1501us")
+        f"{seed} PFC alone": victim.victim("PFC alone", seed).with_settings(run__stop="1501us")
         for seed in victim.SEEDS
     }
     runs = run_all(cases, tmp_path)
@@ -525,7 +525,7 @@ def test_damaged_entries_of_the_cache_are_made_anew(
     incast: rocelab.Result, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     scenario = incast.scenario
-    scenarios = {f"{seed}": scenario.with_(run__seed=seed) for seed in range(6)}
+    scenarios = {f"{seed}": scenario.with_settings(run__seed=seed) for seed in range(6)}
     before = run_all(scenarios, tmp_path)
     digests = {name: run.summary["digest"] for name, run in before.items()}
     homes = [run.directory for run in before.values() if run.directory]
@@ -593,7 +593,11 @@ def test_a_run_that_fails_stops_the_others(
 
     monkeypatch.setattr(cache, "run_checked", fail)
     long = rocelab.Scenario.from_toml(long_scenario)
-    scenarios = {"long": long, "bad": long.with_(name="bad"), "more": long.with_(run__seed=2)}
+    scenarios = {
+        "long": long,
+        "bad": long.with_settings(name="bad"),
+        "more": long.with_settings(run__seed=2),
+    }
     with pytest.raises(rocelab.SimulationError, match="it is bad"):
         run_all(scenarios, tmp_path / "cache", jobs=2)
     assert not list((tmp_path / "cache").glob("*/summary.json"))
@@ -611,9 +615,9 @@ def test_flows_that_were_not_done_are_told_below_the_figures_of_papers(tmp_path:
         told = json.loads((made.directory / "claims.json").read_text(encoding="utf-8"))["notes"]
         return [note for note in told if not note.startswith(("dcqcn (", "none ("))]
 
-    cut = whole.with_(run__stop="45us")
+    cut = whole.with_settings(run__stop="45us")
     assert notes("whole", {"a": whole}) == []
-    some = {"a": whole, "b": cut, "c": whole.with_(scheme__name="none")}
+    some = {"a": whole, "b": cut, "c": whole.with_settings(scheme__name="none")}
     done, warning = notes("cut", some)
     assert done == "Flows done: dcqcn 5 of 8."
     by_line = {"one flows": whole, "two flows": cut}
@@ -622,9 +626,9 @@ def test_flows_that_were_not_done_are_told_below_the_figures_of_papers(tmp_path:
     # No caveat of what shows no completion times.
     assert notes("rates", some, fct=False) == []
     # Other warnings stay.
-    limited = whole.with_(run__limit="45us")
+    limited = whole.with_settings(run__limit="45us")
     assert "3 of 4 flows are unfinished" in notes("limit", {"a": limited}, fct=False)[0]
-    (none,) = notes("endless", {"a": whole.with_(run__stop="5us")})
+    (none,) = notes("endless", {"a": whole.with_settings(run__stop="5us")})
     assert "4 of 4 flows are unfinished at 5us" in none
 
 

@@ -147,13 +147,13 @@ def test_hpcc_files_are_the_same(
 def test_an_experiment_is_the_scenario_that_it_prints(experiment: Experiment) -> None:
     settings = (("run.seed", "7"), ("pfc.alpha", "0.25"))
     made = experiment.scenario(settings)
-    read = rocelab.Scenario.from_toml(experiment._read.to_toml([])).with_(
+    read = rocelab.Scenario.from_toml(experiment._read.to_toml([])).with_settings(
         **{"run.seed": 7, "pfc.alpha": 0.25}
     )
     assert made == read
     assert made.to_dict()["traffic"][0]["flows"][3]["src"] == "n3"
     assert pickle.loads(pickle.dumps(made)) == made  # noqa: S301
-    assert made.with_(run__seed=8).to_dict()["run"]["seed"] == 8
+    assert made.with_settings(run__seed=8).to_dict()["run"]["seed"] == 8
 
 
 def test_most_samples_holds_for_hpcc_files(experiment: Experiment, tmp_path: Path) -> None:

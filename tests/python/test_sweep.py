@@ -22,7 +22,7 @@ import pytest
 import rocelab
 from conftest import Command, wait_until_running
 from pictures import assert_picture, legend_texts
-from rocelab.io.save import check_target
+from rocelab.io.save import check_result_directory
 from rocelab.sweeps import confidence, grid, parallel, store
 
 RANDOM = """\
@@ -92,7 +92,7 @@ def test_all_combinations_are_run_with_all_seeds(
     ]
     for row, result in zip(runs.iter_rows(named=True), swept.results, strict=True):
         changes = {"scheme.name": row["scheme.name"], "traffic.0.load": row["traffic.0.load"]}
-        alone = rocelab.run(scenario.with_(**changes, run__seed=row["seed"]))
+        alone = rocelab.run(scenario.with_settings(**changes, run__seed=row["seed"]))
         assert result.scenario == alone.scenario
         assert row["digest"] == result.summary["digest"] == alone.summary["digest"]
 
@@ -151,7 +151,7 @@ def test_quantiles_of_students_t() -> None:
 def test_a_combination_with_a_run_without_a_number_has_none(scenario: rocelab.Scenario) -> None:
     """The mean of the runs that have one would be that of the better ones."""
     flow = {"kind": "flows", "flows": [{"src": "h0", "dst": "h1", "size": "1MB"}]}
-    base = scenario.with_(traffic=[flow])
+    base = scenario.with_settings(traffic=[flow])
     done = rocelab.sweep(base, {"run.stop": ["50us", "200us"]}, seeds=2)
     rows = done.statistics.to_polars()
     assert rows["slowdown_mean"].is_null().to_list() == [True, False]
@@ -167,7 +167,7 @@ def test_a_combination_with_a_run_without_a_number_has_none(scenario: rocelab.Sc
 
 
 def test_seeds_begin_with_the_scenarios_own(scenario: rocelab.Scenario) -> None:
-    done = rocelab.sweep(scenario.with_(run__seed=7), seeds=2)
+    done = rocelab.sweep(scenario.with_settings(run__seed=7), seeds=2)
     assert done.runs.to_polars()["seed"].to_list() == [7, 8]
     assert done.runs.to_polars()["directory"].to_list() == ["runs/7", "runs/8"]
     assert done.warnings == []
@@ -278,7 +278,7 @@ def test_runs_of_other_scenarios_and_simulators_are_replaced_only_when_told(
     before = made(out)
     home = out / "runs/scheme.name=hpcc/1"
     (home / "simulator.sha256").write_text("0" * 64)
-    for changed, count in ((scenario, 1), (scenario.with_(traffic__0__load=0.1), 2)):
+    for changed, count in ((scenario, 1), (scenario.with_settings(traffic__0__load=0.1), 2)):
         with pytest.raises(rocelab.ResultError) as refused:
             rocelab.sweep(changed, over, out=out)
         assert refused.value.args[0] == (
@@ -308,26 +308,26 @@ def test_a_run_is_never_beside_the_hash_of_another_simulator(
         raise EndedError
 
     home, result = tmp_path / "run", rocelab.run(scenario)
-    store.keep(result, home)
+    store.store_case(result, home)
     whole = [("run", result.scenario_toml)]
     (tmp_path / "sweep.json").write_text("{}")
-    assert store.missing(tmp_path, whole, force=False) == set()
+    assert store.cases_to_run(tmp_path, whole, force=False) == set()
     with monkeypatch.context() as other:
         other.setattr(store, "simulator", lambda: "0" * 64)
         other.setattr(store, "put", end)
         with pytest.raises(EndedError):
-            store.keep(result, home)
-    assert store.missing(tmp_path, whole, force=False) == {"run"}
+            store.store_case(result, home)
+    assert store.cases_to_run(tmp_path, whole, force=False) == {"run"}
 
 
 def test_runs_go_on_the_processors_that_the_process_may_use(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert parallel.processors() >= 1
+    assert parallel.available_cores() >= 1
     if hasattr(os, "sched_getaffinity"):
         monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3, 5, 8})
         monkeypatch.setattr(os, "cpu_count", lambda: 64)
-        assert parallel.processors() == 3
+        assert parallel.available_cores() == 3
         pools: list[int] = []
 
         def pool(workers: int) -> ThreadPoolExecutor:
@@ -335,8 +335,8 @@ def test_runs_go_on_the_processors_that_the_process_may_use(
             return ThreadPoolExecutor(workers)
 
         monkeypatch.setattr(parallel, "ThreadPoolExecutor", pool)
-        parallel.side_by_side(["a"], lambda _name, _tick: None)
-        parallel.side_by_side(["a"], lambda _name, _tick: None, jobs=2)
+        parallel.run_parallel(["a"], lambda _name, _tick: None)
+        parallel.run_parallel(["a"], lambda _name, _tick: None, jobs=2)
         assert pools == [3, 2]
 
 
@@ -420,7 +420,7 @@ def test_values_are_read_as_set_reads_them(
     ids=lambda values: type(values).__name__,
 )
 def test_values_come_in_all_kinds_of_lists(values: Any) -> None:  # noqa: ANN401
-    (axis,) = grid.axes_of({"wire.priority": values})
+    (axis,) = grid.make_axes({"wire.priority": values})
     assert [value.data for value in axis.values] == [1, 2]
 
 
@@ -520,7 +520,7 @@ def test_scenarios_of_all_seeds_are_checked_before_the_first_run(tmp_path: Path)
 def test_an_interrupted_save_can_be_made_again(
     swept: rocelab.Sweep, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keep = store.keep
+    keep = store.store_case
     kept: list[Path] = []
 
     def interrupted(result: rocelab.Result, home: Path) -> None:
@@ -529,7 +529,7 @@ def test_an_interrupted_save_can_be_made_again(
         kept.append(home)
         keep(result, home)
 
-    monkeypatch.setattr(store, "keep", interrupted)
+    monkeypatch.setattr(store, "store_case", interrupted)
     with pytest.raises(KeyboardInterrupt):
         swept.save(tmp_path / "out")
     monkeypatch.undo()
@@ -549,7 +549,7 @@ def test_a_place_that_another_has_taken_is_known_before_the_runs(
         rocelab.sweep(scenario, {"scheme.name": ["none", "dcqcn"]}, out=out, force=True)
     assert list(made(out)) == ["runs/scheme.name=hpcc/1"]
     with pytest.raises(rocelab.ResultError, match="is not a result"):
-        check_target(taken, force=True)
+        check_result_directory(taken, force=True)
 
 
 @pytest.mark.parametrize(
@@ -612,7 +612,7 @@ def test_quantities_are_numbers_and_words_are_places(scenario: rocelab.Scenario)
 
 
 def test_a_third_key_has_panels(scenario: rocelab.Scenario) -> None:
-    base = scenario.with_(traffic__0__duration="20us", probe=[])
+    base = scenario.with_settings(traffic__0__duration="20us", probe=[])
     over: Over = {
         "scheme": ["hpcc", "dcqcn"],
         "traffic.0.load": [0.3, 0.6],
@@ -687,7 +687,7 @@ def test_every_value_of_a_few_has_a_tick(scenario: rocelab.Scenario) -> None:
     def ticks(sizes: list[str]) -> tuple[str, list[str], list[float]]:
         probe = {"name": "queue", "kind": "queue", "ports": ["s0:h0"], "interval": "10us"}
         incast = {"kind": "incast", "senders": 2, "receiver": "h0", "size": "1KB"}
-        base = scenario.with_(traffic=[incast], probe=[probe])
+        base = scenario.with_settings(traffic=[incast], probe=[probe])
         (axes,) = rocelab.sweep(base, {"traffic.0.size": sizes}).plot("flows").axes
         names = [text.get_text() for text in axes.get_xticklabels()]
         return axes.get_xscale(), names, list(axes.xaxis.get_minorticklocs())
@@ -706,7 +706,7 @@ def test_what_cannot_be_drawn_is_said(scenario: rocelab.Scenario) -> None:
         seeds.plot()
     with pytest.raises(rocelab.ConfigError, match="no metric 'p99'"):
         seeds.plot("p99")
-    silent = scenario.with_(traffic=[], run__stop="10us")
+    silent = scenario.with_settings(traffic=[], run__stop="10us")
     never = rocelab.sweep(silent, {"scheme.name": ["hpcc"]})
     with pytest.raises(rocelab.ResultError, match="no slowdown_mean to draw"):
         never.plot("slowdown_mean")

@@ -12,7 +12,7 @@ import pytest
 import rocelab
 from conftest import Command, reseal
 from pictures import assert_picture
-from rocelab.plot.gallery import draw_all
+from rocelab.plot.gallery import plot_all
 
 
 @pytest.fixture(scope="module")
@@ -144,7 +144,7 @@ def test_pauses_are_drawn_in_the_order_in_which_they_began(
 
 
 def test_a_trace_that_ends_early_draws_no_further(traced: rocelab.Result) -> None:
-    scenario = traced.scenario.with_(trace__end="60us")
+    scenario = traced.scenario.with_settings(trace__end="60us")
     (axes,) = rocelab.run(scenario).plot.pauses().axes
     assert axes.get_xlim()[1] == pytest.approx(60)
 
@@ -152,26 +152,26 @@ def test_a_trace_that_ends_early_draws_no_further(traced: rocelab.Result) -> Non
 def test_the_gallery_has_them(
     traced: rocelab.Result, incast: rocelab.Result, tmp_path: Path
 ) -> None:
-    paths, left_out = draw_all([traced], tmp_path)
+    paths, left_out = plot_all([traced], tmp_path)
     assert "pfc.png" in {path.name for path in paths}
     assert left_out == []
     both = {"traced": traced, "incast": incast}
-    paths, left_out = draw_all(both, tmp_path)
+    paths, left_out = plot_all(both, tmp_path)
     assert "pfc.png" not in {path.name for path in paths}
     assert "incast: no trace of PFC frames, so pfc is not drawn" in left_out
 
 
 def test_what_was_never_paused_is_named(traced: rocelab.Result, tmp_path: Path) -> None:
     calm = rocelab.run(
-        traced.scenario.with_(switch__buffer="20MB", pfc__xoff="5MB", pfc__xon="4MB")
+        traced.scenario.with_settings(switch__buffer="20MB", pfc__xoff="5MB", pfc__xon="4MB")
     )
     assert not len(calm.traces["pfc"])
     drawn = rocelab.plot.pauses({"traced": traced, "calm": calm})
     assert "calm: no pause is drawn" in drawn.get_supxlabel()
-    assert draw_all({"traced": traced, "calm": calm}, tmp_path)[1] == [
+    assert plot_all({"traced": traced, "calm": calm}, tmp_path)[1] == [
         "calm: no pause, so not in pfc"
     ]
-    assert draw_all({"calm": calm}, tmp_path)[1] == ["calm: no pause, so pfc is not drawn"]
+    assert plot_all({"calm": calm}, tmp_path)[1] == ["calm: no pause, so pfc is not drawn"]
 
 
 def test_the_command_line_records_them(command: Command, incast_file: Path, tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_a_capture_is_kept_with_the_result(
     command: Command, traced: rocelab.Result, tmp_path: Path
 ) -> None:
     assert traced.capture is None
-    result = rocelab.run(traced.scenario.with_(trace__capture=True))
+    result = rocelab.run(traced.scenario.with_settings(trace__capture=True))
     assert result.summary["digest"] == traced.summary["digest"]
     capture = result.capture
     assert capture is not None

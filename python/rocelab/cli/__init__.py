@@ -32,7 +32,7 @@ INTERRUPTED = 130
 
 _OPEN_FILES = 8
 """Files that a command needs to open, beside those that are open when it starts."""
-_MOST_OF_ERROR = 1000
+_MAX_ERROR = 1000
 """Characters of an error that are shown."""
 
 
@@ -45,10 +45,10 @@ def main() -> NoReturn:
 
         app()
 
-    ended(command)
+    run_command(command)
 
 
-def ended(command: Callable[[], None]) -> NoReturn:
+def run_command(command: Callable[[], None]) -> NoReturn:
     """Calls ``command`` and ends the process with the exit code of what came of it."""
     try:
         if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
@@ -166,6 +166,6 @@ def _told(error: OSError) -> int:
     place = error.filename or "standard output"
     from rocelab._text import printable
 
-    text = printable(f"{place}: {error.strerror or error}", _MOST_OF_ERROR)
+    text = printable(f"{place}: {error.strerror or error}", _MAX_ERROR)
     print(f"error: {text}", file=sys.stderr)
     return BAD_INPUT

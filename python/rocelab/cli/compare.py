@@ -9,7 +9,7 @@ import typer
 
 from rocelab._text import json_text
 from rocelab.cli.options import Cache, Jobs, NoBar, Strict, check_text_file, write_text
-from rocelab.cli.output import check_doubts, kept_runs, show, warn
+from rocelab.cli.output import check_doubts, print_warnings, report_kept_runs, show
 from rocelab.errors import ConfigError
 
 
@@ -56,7 +56,7 @@ def compare(
     chosen = presets(names or [])
     check_text_file("--csv", csv, ".csv")
     check_text_file("--page", page, ".md")
-    with kept_runs("the cache"):
+    with report_kept_runs("the cache"):
         rows, doubts = run_networks(
             chosen,
             cache=cache or default_cache(),
@@ -65,7 +65,7 @@ def compare(
             jobs=jobs,
             progress=not quiet,
         )
-    warn(doubts)
+    print_warnings(doubts)
     options = [f" --network {name}" for name in network or []]
     options += [f" --rate {gbps}" for gbps in rate or []]
     command = " ".join(["rocelab compare", *(names or [])]) + "".join(options)

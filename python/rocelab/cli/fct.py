@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rocelab._doubts import coverage
-from rocelab._format import counted
+from rocelab._format import pluralise
 from rocelab._rocelab import topology_sites
 from rocelab._text import json_text, printable
 from rocelab._text_table import aligned
 from rocelab.cli.output import note, show
 from rocelab.errors import ResultError
-from rocelab.io.files import check_file
+from rocelab.io.files import check_output_file
 from rocelab.io.open import open_result
 
 if TYPE_CHECKING:
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 _FORMATS = (".png", ".svg", ".pdf")
 
-_LONGEST_NAME = 24
+_MAX_NAME = 24
 """Two longer ones do not fit side by side."""
 
-_MOST_NAMES = 10
+_MAX_NAMES = 10
 """Tags that an error lists."""
-_LONGEST_TAG = 100
+_MAX_TAG = 100
 """Characters of each."""
 
 
@@ -85,7 +85,7 @@ def fct(
 
     They are taken as the HPCC simulator's own analysis takes them.
     """
-    from rocelab.hpcc.fct import PORTS, by_place, by_size, side_by_side
+    from rocelab.hpcc.fct import PORTS, by_data_centre, by_size, compare_by_size
 
     if as_csv and as_json:
         raise ResultError("--csv and --json: choose one")
@@ -96,7 +96,7 @@ def fct(
     if out is not None:
         if out.suffix not in _FORMATS:
             raise ResultError(f"--out {out}: must end in .png, .svg or .pdf")
-        check_file(out)
+        check_output_file(out)
     paths = [path] if other is None else [path, other]
     chosen = tag if kind is None else PORTS[kind]
     flows, late, covered = zip(*(_flows(each, chosen, cut) for each in paths), strict=True)
@@ -106,10 +106,10 @@ def fct(
         rows = [
             ({} if other is None else {"file": name}) | row
             for name, file, each in zip("ab", paths, flows, strict=False)
-            for row in by_place(each, sites, file)
+            for row in by_data_centre(each, sites, file)
         ]
     else:
-        rows = groups[0] if other is None else side_by_side(*groups)
+        rows = groups[0] if other is None else compare_by_size(*groups)
         _tell_unlike(rows)
     told = [f"{each}: {words} done" for each, words in zip(paths, covered, strict=True) if words]
     if as_json:
@@ -140,11 +140,11 @@ def _flows(path: Path, tag: str | None, cut: float) -> tuple[list[Flow], int, st
     chosen = [flow for flow in flows if tag is None or flow.port == tag]
     total = posted(path, tag)
     if total and not chosen:
-        raise ResultError(f"{path}: {counted(total, 'flow', 'flows')}, and none is done")
+        raise ResultError(f"{path}: {pluralise(total, 'flow', 'flows')}, and none is done")
     if flows and not chosen:
         what = "tag" if is_result(path) else "port"
-        ports = sorted({flow.port for flow in flows})[:_MOST_NAMES]
-        known = ", ".join(printable(port, _LONGEST_TAG) for port in ports)
+        ports = sorted({flow.port for flow in flows})[:_MAX_NAMES]
+        known = ", ".join(printable(port, _MAX_TAG) for port in ports)
         raise ResultError(
             f"{path}: no flow with {what} {tag}", hint=f"its flows have {known}; choose with --tag"
         )
@@ -218,7 +218,7 @@ def _names(paths: Sequence[Path]) -> list[str]:
     """What to call them in the picture: their directories, if those are short and differ."""
     directories = [path.parent if path.name == "fct.txt" else path for path in paths]
     names = [directory.name for directory in directories]
-    good = len(set(names)) == len(names) and all(0 < len(name) <= _LONGEST_NAME for name in names)
+    good = len(set(names)) == len(names) and all(0 < len(name) <= _MAX_NAME for name in names)
     return names if good else ["a", "b"][: len(names)]
 
 

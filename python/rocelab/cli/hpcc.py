@@ -11,11 +11,20 @@ import typer
 from rocelab._text import json_text
 from rocelab.cli import BAD_INPUT
 from rocelab.cli.options import Quiet, Settings, Strict, SummaryAsJson, Threads, changes_of
-from rocelab.cli.output import check_doubts, hush, interrupted, note, show, show_toml, tell, warn
+from rocelab.cli.output import (
+    check_doubts,
+    exit_interrupted,
+    ignore_memory_warnings,
+    note,
+    print_result,
+    print_warnings,
+    show,
+    show_toml,
+)
 from rocelab.errors import ConfigError, Interrupted, RecordingError, ResultError
-from rocelab.io.files import check_directory
+from rocelab.io.files import check_output_directory
 from rocelab.io.names import file_name
-from rocelab.signals import stoppable
+from rocelab.signals import interruptible
 
 
 def hpcc(
@@ -74,17 +83,17 @@ def hpcc(
         experiment = Experiment(config)
     except ConfigError as error:
         if not quiet:
-            warn(error.warnings)
+            print_warnings(error.warnings)
         raise
     changes = changes_of(settings)
     if not quiet:
-        warn(experiment.warnings_with(changes))
+        print_warnings(experiment.warnings_with(changes))
     if to_scenario:
         show_toml(experiment.scenario(changes).to_toml())
         return
-    hush(quiet)
+    ignore_memory_warnings(quiet)
     lost: RecordingError | None = None
-    with stoppable() as stop:
+    with interruptible() as stop:
         try:
             result, written = experiment.run(
                 settings=changes,
@@ -96,10 +105,10 @@ def hpcc(
         except (Interrupted, RecordingError) as ended:
             result, written = ended.result, ended.files
             lost = ended if isinstance(ended, RecordingError) else None
-        stop.too_late = True
-        tell(result, ("files", "  ".join(map(str, written))), as_json=as_json, quiet=quiet)
-        if stop.heard:
-            interrupted("the files hold", result)
+        stop.committed = True
+        print_result(result, ("files", "  ".join(map(str, written))), as_json=as_json, quiet=quiet)
+        if stop.interrupted:
+            exit_interrupted("the files hold", result)
     if lost is not None:
         raise lost
     check_doubts(result.doubts, strict=strict, told=not quiet)
@@ -140,7 +149,7 @@ def validate_hpcc(
 
     cases = find_cases(directory)
     if figures is not None:
-        check_directory(figures)
+        check_output_directory(figures)
     rows, code = [], 0
     for case in cases:
         inside = case.relative_to(directory)

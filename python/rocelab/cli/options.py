@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rocelab.errors import ConfigError, ResultError
-from rocelab.io.files import check_file, put
+from rocelab.io.files import check_output_file, write_atomic
 from rocelab.scenario import Scenario, load_with_settings
 
 ScenarioFile = Annotated[
@@ -82,9 +82,9 @@ def check_text_file(option: str, path: Path | None, ending: str) -> None:
         return
     if path.suffix != ending:
         raise ResultError(f"{option} {path}: must end in {ending}")
-    check_file(path)
+    check_output_file(path)
 
 
 def write_text(path: Path, text: str) -> None:
     """Writes what :func:`check_text_file` found a place for."""
-    put(path, text.encode())
+    write_atomic(path, text.encode())

@@ -11,7 +11,7 @@ from warnings import simplefilter
 import typer
 
 from rocelab._doubts import coverage
-from rocelab._format import count, counted, duration, size
+from rocelab._format import count, duration, pluralise, size
 from rocelab._text import json_text, printable, printable_lines
 from rocelab.cli import FAILED, INTERRUPTED
 from rocelab.errors import MemoryShortage
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rocelab.result import Result
 
 
-_MOST_OF_WARNING = 1000
+_MAX_WARNING = 1000
 """Characters of a warning that are shown."""
 
 
@@ -39,33 +39,33 @@ def show_toml(text: str) -> None:
     print(printable_lines(text) if sys.stdout.isatty() else text, end="")
 
 
-def tell(result: Result, place: tuple[str, str], *, as_json: bool, quiet: bool) -> None:
+def print_result(result: Result, place: tuple[str, str], *, as_json: bool, quiet: bool) -> None:
     """Warnings and the summary of a run, as the options want them."""
     if not quiet:
-        warn(result.warnings)
+        print_warnings(result.warnings)
     if as_json:
         show(json_text(result.summary))
     elif not quiet:
         show(_describe(result, place))
 
 
-def interrupted(where: str, result: Result) -> NoReturn:
+def exit_interrupted(where: str, result: Result) -> NoReturn:
     """Ends a command that was told to stop; ``where`` says what has become of the ``result``."""
     what = "a partial" if result.partial else "the whole"
     note(f"interrupted: {where} {what} result")
     raise typer.Exit(INTERRUPTED)
 
 
-def hush(quiet: bool) -> None:
+def ignore_memory_warnings(quiet: bool) -> None:
     """With ``quiet``, leaves out the warnings that come before a run."""
     if quiet:
         simplefilter("ignore", MemoryShortage)
 
 
-def warn(warnings: Sequence[str]) -> None:
+def print_warnings(warnings: Sequence[str]) -> None:
     """Says what the user should know."""
     for warning in warnings:
-        note(f"warning: {printable(warning, _MOST_OF_WARNING)}")
+        note(f"warning: {printable(warning, _MAX_WARNING)}")
 
 
 def check_doubts(doubts: Sequence[str], *, strict: bool, told: bool) -> None:
@@ -73,8 +73,8 @@ def check_doubts(doubts: Sequence[str], *, strict: bool, told: bool) -> None:
     if not strict or not doubts:
         return
     if not told:
-        warn(doubts)
-    what = counted(len(doubts), "warning casts", "warnings cast")
+        print_warnings(doubts)
+    what = pluralise(len(doubts), "warning casts", "warnings cast")
     print(f"error: --strict: {what} doubt on the numbers", file=sys.stderr)
     raise typer.Exit(FAILED)
 
@@ -83,7 +83,7 @@ def _describe(result: Result, place: tuple[str, str]) -> str:
     """The summary as people read it; ``place`` says what was written and where."""
     summary = result.summary
     speed = summary["packet_hops_per_s"]
-    threads = counted(summary["threads"], "thread", "threads")
+    threads = pluralise(summary["threads"], "thread", "threads")
     rows = [
         ("simulated", f"{duration(summary['simulated_ns'] * 1000)} in {summary['wall_s']:.2f} s"),
         ("speed", f"{count(speed)} packet-hops/s on {threads}"),
@@ -126,7 +126,7 @@ def _slowdowns(summary: dict[str, Any]) -> str:
 
 
 @contextmanager
-def kept_runs(place: str) -> Iterator[None]:
+def report_kept_runs(place: str) -> Iterator[None]:
     """On Ctrl-C, says where what is left of the runs is and ends the command."""
     try:
         yield

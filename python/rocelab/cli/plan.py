@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rocelab._format import counted, duration, rate, size
+from rocelab._format import duration, pluralise, rate, size
 from rocelab._text import json_text, printable
 from rocelab._text_table import aligned
 from rocelab.cli.options import ScenarioFile, Settings, load_scenario
@@ -31,9 +31,9 @@ def plan(
 
 def _describe(found: dict[str, Any]) -> str:
     nodes = [
-        counted(found["hosts"], "host", "hosts"),
-        counted(found["switches"], "switch", "switches"),
-        counted(found["links"], "link", "links"),
+        pluralise(found["hosts"], "host", "hosts"),
+        pluralise(found["switches"], "switch", "switches"),
+        pluralise(found["links"], "link", "links"),
     ]
     parts = [f"{printable(found['name'])}: {', '.join(nodes)}, {found['scheme']}"]
     if found["traffic"]:

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from rocelab.cli.output import show, warn
+from rocelab.cli.output import print_warnings, show
 from rocelab.errors import ResultError
-from rocelab.io.files import check_directory
+from rocelab.io.files import check_output_directory
 from rocelab.io.open import check_files, open_result
 from rocelab.io.read import leads_out
 
@@ -31,7 +31,7 @@ def plot(
     What not all results have the data for is not drawn. That is said, and so is which pictures of
     an earlier time are left beside the new ones.
     """
-    from rocelab.plot.gallery import draw_all, older, stems
+    from rocelab.plot.gallery import plot_all, stale_pictures, stems
 
     target = out or (results[0] / "plots" if len(results) == 1 else Path("plots"))
     if out is None and len(results) == 1 and leads_out(target, results[0]):
@@ -43,12 +43,12 @@ def plot(
     # All of it, as a picture is written before the next one's table is read.
     for result in opened:
         check_files(result)
-    check_directory(target)
-    paths, left_out = draw_all(opened, target)
+    check_output_directory(target)
+    paths, left_out = plot_all(opened, target)
     if not paths:
         raise ResultError(
             "nothing to draw: no flow completed and no series that all results have holds samples"
         )
-    warn([*left_out, *older(target, paths, stems())])
+    print_warnings([*left_out, *stale_pictures(target, paths, stems())])
     for path in paths:
         show(str(path))

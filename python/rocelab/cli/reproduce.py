@@ -9,9 +9,9 @@ import typer
 
 from rocelab._text import json_text
 from rocelab.cli.options import Cache, Jobs, NoBar, Strict, check_text_file, write_text
-from rocelab.cli.output import check_doubts, kept_runs, show
+from rocelab.cli.output import check_doubts, report_kept_runs, show
 from rocelab.errors import ConfigError
-from rocelab.io.files import check_directory
+from rocelab.io.files import check_output_directory
 
 
 def reproduce(
@@ -48,9 +48,9 @@ def reproduce(
     chosen = papers.chosen(figures)
     check_text_file("--page", page, ".md")
     for paper, figure in chosen:
-        check_directory(out / paper.id / figure.id)
+        check_output_directory(out / paper.id / figure.id)
     made = []
-    with kept_runs("the cache"):
+    with report_kept_runs("the cache"):
         for paper, figure in chosen:
             one = papers.reproduce(
                 paper,

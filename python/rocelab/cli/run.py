@@ -16,11 +16,11 @@ from rocelab.cli.options import (
     Threads,
     load_scenario,
 )
-from rocelab.cli.output import check_doubts, hush, interrupted, tell
+from rocelab.cli.output import check_doubts, exit_interrupted, ignore_memory_warnings, print_result
 from rocelab.errors import Interrupted, RecordingError
-from rocelab.io.files import scratch_beside
+from rocelab.io.files import nearest_directory
 from rocelab.io.save import reserved
-from rocelab.signals import stoppable
+from rocelab.signals import interruptible
 from rocelab.simulate import run as simulate
 
 
@@ -50,25 +50,25 @@ def run(
     Ctrl-C and SIGTERM stop the run and leave a partial result.
     """
     loaded = load_scenario(scenario, settings, seed)
-    hush(quiet)
+    ignore_memory_warnings(quiet)
     directory = out if out is not None else Path("out") / loaded.name
     lost: RecordingError | None = None
-    with reserved(directory, force=force, run=True) as place, stoppable() as stop:
+    with reserved(directory, force=force, run=True) as place, interruptible() as stop:
         try:
             result = simulate(
                 loaded,
                 threads=threads,
                 progress=not quiet,
-                scratch=scratch_beside(directory.parent),
+                scratch=nearest_directory(directory.parent),
             )
         except (Interrupted, RecordingError) as ended:
             result = ended.result
             lost = ended if isinstance(ended, RecordingError) else None
-        stop.too_late = True
+        stop.committed = True
         place.save(result)
-        tell(result, ("result", str(directory)), as_json=as_json, quiet=quiet)
-        if stop.heard:
-            interrupted(f"{directory} holds", result)
+        print_result(result, ("result", str(directory)), as_json=as_json, quiet=quiet)
+        if stop.interrupted:
+            exit_interrupted(f"{directory} holds", result)
     if lost is not None:
         raise lost
     check_doubts(result.doubts, strict=strict, told=not quiet)

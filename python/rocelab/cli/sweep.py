@@ -12,10 +12,16 @@ from rocelab import _format
 from rocelab._text import json_text
 from rocelab._text_table import aligned
 from rocelab.cli.options import Jobs, Quiet, ScenarioFile, Settings, Strict, load_scenario
-from rocelab.cli.output import check_doubts, hush, kept_runs, show, warn
+from rocelab.cli.output import (
+    check_doubts,
+    ignore_memory_warnings,
+    print_warnings,
+    report_kept_runs,
+    show,
+)
 from rocelab.io.names import file_name
-from rocelab.sweeps import SHOWN, Sweep, run_plan
-from rocelab.sweeps.grid import combinations, read_axis
+from rocelab.sweeps import DEFAULT_METRICS, Sweep, run_plan
+from rocelab.sweeps.grid import combinations, parse_axis
 from rocelab.sweeps.plan import Plan
 
 if TYPE_CHECKING:
@@ -45,7 +51,7 @@ def sweep(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help=f"What to print and draw; repeatable; default: {', '.join(SHOWN)}.",
+            help=f"What to print and draw; repeatable; default: {', '.join(DEFAULT_METRICS)}.",
         ),
     ] = None,
     jobs: Jobs = None,
@@ -65,23 +71,26 @@ def sweep(
 
     Runs that DIR holds already are not run again, also after Ctrl-C.
     """
-    from rocelab.plot.gallery import older
-    from rocelab.sweeps.metrics import METRICS, chosen, of_probes
+    from rocelab.plot.gallery import stale_pictures
+    from rocelab.sweeps.metrics import METRICS, probe_metrics, select_metrics
 
-    hush(quiet)
+    ignore_memory_warnings(quiet)
     base = load_scenario(scenario, settings)
-    plan = Plan(base, [read_axis(one) for one in over or []], seeds)
+    plan = Plan(base, [parse_axis(one) for one in over or []], seeds)
     # Before the runs, when nothing is known of the probes but their names.
     probes = {probe["name"]: "" for probe in base.to_dict().get("probe", [])}
-    names = [one.name for one in chosen(metric or SHOWN, [*METRICS, *of_probes(probes)])]
+    names = [
+        one.name
+        for one in select_metrics(metric or DEFAULT_METRICS, [*METRICS, *probe_metrics(probes)])
+    ]
     place = out or Path("out") / f"{base.name}-sweep"
-    with kept_runs(f"{place}; the same command runs the others"):
+    with report_kept_runs(f"{place}; the same command runs the others"):
         done = run_plan(plan, out=place, force=force, jobs=jobs, progress=not quiet)
-        shown = chosen(names, done.metrics)
+        shown = select_metrics(names, done.metrics)
         pictures = _draw(done, shown, place / "plots")
     if not quiet:
         every = [metric.name for metric in done.metrics]
-        warn([*done.warnings, *older(place / "plots", pictures, every)])
+        print_warnings([*done.warnings, *stale_pictures(place / "plots", pictures, every)])
     if as_json:
         show(json_text(_rows(done, shown)))
     elif not quiet:

@@ -18,9 +18,9 @@ from rocelab._doubts import doubts_of
 from rocelab.compare.networks import NETWORKS, RATES_GBPS, Network, scenario
 from rocelab.errors import ConfigError
 from rocelab.result import Result
-from rocelab.series import Samples, series, within
+from rocelab.series import Samples, between, series
 from rocelab.sweeps.cache import run_all
-from rocelab.sweeps.warnings import told_once
+from rocelab.sweeps.warnings import dedup_warnings
 
 FAIR = 0.95
 """Jain's index from which on shares count as fair."""
@@ -112,7 +112,7 @@ def run_networks(
     told = (
         (key, text) for key, run in runs.items() for text in doubts_of(run, completion_times=False)
     )
-    return rows, told_once(told, len(runs))
+    return rows, dedup_warnings(told, len(runs))
 
 
 def measure(network: Network, gbps: int, run: Result) -> Row:
@@ -120,10 +120,10 @@ def measure(network: Network, gbps: int, run: Result) -> Row:
     shares = {host: series(run, "share", 1e6, node=host) for host in network.rivals}
     begin, end = network.steady_us
     # A sample tells of the time before it.
-    steady = [statistics.fmean(within(one, begin + 1, end + 1)) for one in shares.values()]
+    steady = [statistics.fmean(between(one, begin + 1, end + 1)) for one in shares.values()]
     victim = None
     if network.victim:
-        samples = within(series(run, "share", 1e6, node=network.victim), begin + 1, end + 1)
+        samples = between(series(run, "share", 1e6, node=network.victim), begin + 1, end + 1)
         victim = round(statistics.fmean(samples))
     node, peer = network.port.split(":")
     (port,) = (
@@ -142,10 +142,10 @@ def measure(network: Network, gbps: int, run: Result) -> Row:
         settles_us=_settles_us(list(shares.values()), network.joined_us, end),
         victim_mbps=victim,
         used_percent=round(
-            statistics.fmean(within(series(run, "busy", 1e-2), used_begin + 1, used_end + 1)), 2
+            statistics.fmean(between(series(run, "busy", 1e-2), used_begin + 1, used_end + 1)), 2
         ),
         queue_peak_bytes=port["max_queue_bytes"],
-        queue_bytes=round(statistics.fmean(within(series(run, "queue", 1.0), begin, end))),
+        queue_bytes=round(statistics.fmean(between(series(run, "queue", 1.0), begin, end))),
         pauses=run.summary["pause_frames"],
     )
 
@@ -158,7 +158,7 @@ def jain(shares: Sequence[float]) -> float:
 
 def _settles_us(shares: Sequence[Samples], joined_us: int, end_us: int) -> int | None:
     times = [time for time in shares[0][0] if joined_us < time <= end_us]
-    values = [within(one, joined_us + 1, end_us + 1) for one in shares]
+    values = [between(one, joined_us + 1, end_us + 1) for one in shares]
     unfair = [
         round(time)
         for time, *now in zip(times, *values, strict=True)

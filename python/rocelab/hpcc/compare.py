@@ -14,14 +14,14 @@ from rocelab._text_table import markdown
 from rocelab.errors import ConfigError, ResultError
 from rocelab.hpcc.experiment import Experiment
 from rocelab.hpcc.fct import read_lines, rows
-from rocelab.io.files import refusals
+from rocelab.io.files import os_errors_as_result_error
 
 Flow = tuple[str, ...]
 """Addresses, ports, size and start of a flow: what it is known by in ``fct.txt``."""
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class Ns3Comparison:
     """What a case of the simulator and its run here have in common."""
 
     case: str
@@ -71,7 +71,7 @@ def find_cases(directory: Path) -> list[Path]:
     return cases
 
 
-def compare(case: Path, name: str, seeds: int) -> Agreement:
+def compare(case: Path, name: str, seeds: int) -> Ns3Comparison:
     """Runs a case and compares.
 
     With ``seeds`` above 1 a run that differs, because it draws at random, is run again with others.
@@ -99,7 +99,7 @@ def compare(case: Path, name: str, seeds: int) -> Agreement:
             target = fmean(there.values())
             covered = min(means) <= target <= max(means)
             mean_percent = 100 * (fmean(means) / target - 1)
-    return Agreement(
+    return Ns3Comparison(
         case=name,
         scheme=result.summary["scheme"],
         posted=result.summary["flows"],
@@ -120,7 +120,7 @@ def compare(case: Path, name: str, seeds: int) -> Agreement:
     )
 
 
-def table(cases: Sequence[Agreement]) -> str:
+def table(cases: Sequence[Ns3Comparison]) -> str:
     """The agreement as a Markdown table."""
     columns = (
         "case",
@@ -173,7 +173,7 @@ def _fcts(path: Path) -> dict[Flow, int]:
 
 def _lines(path: Path) -> list[str]:
     """The lines of a text file, sorted."""
-    with refusals(path, "read"):
+    with os_errors_as_result_error(path, "read"):
         return sorted(read_lines(path).splitlines())
 
 

@@ -13,12 +13,17 @@ from pathlib import Path
 
 from rocelab import _memory, _rocelab
 from rocelab.errors import ConfigError, Interrupted, RecordingError
-from rocelab.io.files import check_file, is_no_file, refusals, scratch_beside
-from rocelab.io.locks import locked, remove_left_files
+from rocelab.io.files import (
+    check_output_file,
+    is_special_file,
+    nearest_directory,
+    os_errors_as_result_error,
+)
+from rocelab.io.locks import locked, remove_leftover_files
 from rocelab.io.read import leads_out
 from rocelab.result import Result
-from rocelab.scenario import Scenario, as_letters, scenario_of
-from rocelab.signals import held_back
+from rocelab.scenario import Scenario, reject_undecodable_text, scenario_from_experiment
+from rocelab.signals import deferred_signals
 from rocelab.simulate import Progress, check_threads, run_raw
 
 _KEYS = {
@@ -83,7 +88,7 @@ class Experiment:
 
     def warnings_with(self, settings: Sequence[tuple[str, str]]) -> list[str]:
         """The warnings that hold when ``settings`` change keys of the scenario."""
-        with as_letters(None):
+        with reject_undecodable_text(None):
             return self._read.warnings(list(settings))
 
     def outputs(self, into: str | PathLike[str] | None = None) -> dict[str, Path]:
@@ -135,8 +140,8 @@ class Experiment:
         inputs = self._inputs() if outputs else {}
         keys: dict[str, str] = {}
         for key, path in outputs.items():
-            with refusals(path):
-                if is_no_file(path):
+            with os_errors_as_result_error(path):
+                if is_special_file(path):
                     continue
             place = os.path.realpath(path)
             if place in inputs:
@@ -158,7 +163,7 @@ class Experiment:
                     hint=hint,
                 )
         for path in outputs.values():
-            check_file(path)
+            check_output_file(path)
 
     @contextmanager
     def _locked(self, into: str | PathLike[str] | None) -> Iterator[None]:
@@ -167,12 +172,12 @@ class Experiment:
             # All processes take them in the same order, so that none waits for another for ever.
             for path in sorted(os.path.realpath(path) for path in self._outputs(into).values()):
                 target = Path(path)
-                with refusals(target):
-                    if is_no_file(target):
+                with os_errors_as_result_error(target):
+                    if is_special_file(target):
                         continue
                     target.parent.mkdir(parents=True, exist_ok=True)
                     if stack.enter_context(locked(target)):
-                        remove_left_files(target)
+                        remove_leftover_files(target)
             yield
 
     def _outputs(self, into: str | PathLike[str] | None) -> dict[str, Path]:
@@ -182,9 +187,9 @@ class Experiment:
     def _scratch(self, into: str | PathLike[str] | None) -> Path:
         """The directory for what is recorded while it runs: near the files that it goes to."""
         if into is not None:
-            return scratch_beside(Path(into))
-        files = (path for path in self.outputs().values() if not is_no_file(path))
-        return scratch_beside(next(files, self.directory))
+            return nearest_directory(Path(into))
+        files = (path for path in self.outputs().values() if not is_special_file(path))
+        return nearest_directory(next(files, self.directory))
 
     def scenario(self, settings: Sequence[tuple[str, str]] = ()) -> Scenario:
         """The scenario that does the same; ``settings`` change keys of it.
@@ -192,8 +197,8 @@ class Experiment:
         Nodes, flows and what is traced are those of the files: the keys of ``topology``,
         ``traffic`` and ``trace`` stay.
         """
-        with self._said_of_the_files(settings), as_letters(None):
-            return scenario_of(self._read, settings)
+        with self._said_of_the_files(settings), reject_undecodable_text(None):
+            return scenario_from_experiment(self._read, settings)
 
     @contextmanager
     def _said_of_the_files(self, settings: Sequence[tuple[str, str]]) -> Iterator[None]:
@@ -265,7 +270,7 @@ class Experiment:
             )
         result = Result.from_run(raw, scenario)
         try:
-            with self._locked(into), held_back():
+            with self._locked(into), deferred_signals():
                 written = self._read.write(raw, self.directory, into)
         except KeyboardInterrupt:
             # It waited until they were written.

@@ -21,7 +21,7 @@ from typing import Any
 from rocelab._memory import check_reading
 from rocelab._percentile import percentile
 from rocelab.errors import ResultError
-from rocelab.io.files import refusals
+from rocelab.io.files import os_errors_as_result_error
 from rocelab.io.open import open_result
 from rocelab.io.read import open_regular
 
@@ -67,7 +67,7 @@ class Flow:
 
 def read(path: Path) -> list[Flow]:
     """The flows in ``path``: a ``fct.txt``, a directory that holds one, or a result directory."""
-    with refusals(path, "read"):
+    with os_errors_as_result_error(path, "read"):
         if is_result(path):
             return _result(path)
         if path.is_dir():
@@ -111,7 +111,7 @@ def read_lines(path: Path) -> str:
 
 def rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """The lines of a ``fct.txt`` that hold a flow: their numbers and columns, which are checked."""
-    with refusals(path, "read"):
+    with os_errors_as_result_error(path, "read"):
         check_reading(path, path.stat().st_size * _BYTES_PER_LETTER)
         text = read_lines(path)
     lines = text.split("\n")
@@ -193,7 +193,7 @@ def by_size(flows: Sequence[Flow], *, distinct: bool = False) -> list[dict[str, 
     return groups
 
 
-def side_by_side(
+def compare_by_size(
     ours: Sequence[dict[str, Any]], theirs: Sequence[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """All groups of both, those of the same part of the flows in one row.
@@ -222,7 +222,7 @@ def side_by_side(
     return rows
 
 
-def by_place(flows: Sequence[Flow], sites: Sequence[int], path: Path) -> list[dict[str, Any]]:
+def by_data_centre(flows: Sequence[Flow], sites: Sequence[int], path: Path) -> list[dict[str, Any]]:
     """Slowdowns within (``intra``) and between data centres (``inter``), and their quotients.
 
     A row has ``place``, ``flows``, ``mean`` (whose quotient is the unfairness), percentiles by

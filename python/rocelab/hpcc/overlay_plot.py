@@ -30,7 +30,7 @@ _START_NS = 2_000_000_000
 """Flows begin then, by convention."""
 _STEP_NS = 1_000
 """From one sample to the next."""
-_FLOWS_AT_MOST = 3
+_MAX_FLOWS = 3
 _DPI = 160
 """For the screen: these pictures are to be looked at, not printed."""
 
@@ -129,7 +129,7 @@ def _run(
         if (src, dst) not in known:
             raise ResultError(f"{_place(case / RATES)}: no flow from {src} to {dst} in the case")
     flows = sorted((known[pair], pair) for pair in pairs)
-    if len(flows) > _FLOWS_AT_MOST:
+    if len(flows) > _MAX_FLOWS:
         flows = [flows[0], flows[len(flows) // 2], flows[-1]]
     clock = {
         "interval": f"{_STEP_NS}ns",

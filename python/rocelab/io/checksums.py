@@ -30,7 +30,7 @@ from rocelab.io.read import leads_out, open_regular, read_bytes, read_rest
 if TYPE_CHECKING:
     import polars as pl
 
-_LARGEST = 1 << 26
+_MAX_SUMMARY_BYTES = 1 << 26
 """Bytes of the summary."""
 
 _BYTES_PER_VALUE = 16
@@ -43,7 +43,7 @@ _CHECKSUMS = "checksums"
 _HEX = re.compile(r"[0-9a-f]{64}")
 
 
-def sealed(summary: Mapping[str, Any], directory: Path) -> dict[str, Any]:
+def add_checksums(summary: Mapping[str, Any], directory: Path) -> dict[str, Any]:
     """``summary`` with the checksums of all files in ``directory`` and its own.
 
     Files are hashed as they stand on disk, whoever wrote them.
@@ -58,7 +58,9 @@ def sealed(summary: Mapping[str, Any], directory: Path) -> dict[str, Any]:
     return whole
 
 
-def unsealed(path: Path, summary: dict[str, Any]) -> tuple[dict[str, Any], Mapping[str, str]]:
+def split_checksums(
+    path: Path, summary: dict[str, Any]
+) -> tuple[dict[str, Any], Mapping[str, str]]:
     """``summary``, read from ``path``, without its checksums, and the checksums of the files.
 
     Raises :class:`ResultError` where the checksums are malformed, or where the summary's own one
@@ -86,16 +88,16 @@ def has_checksums(summary: Mapping[str, Any]) -> bool:
     return _CHECKSUMS in summary
 
 
-def is_whole(directory: Path) -> bool:
+def is_complete(directory: Path) -> bool:
     """Whether ``directory`` holds a complete result, all of whose files match their checksums.
 
     Of a result without checksums only the summary is looked at.
     """
     try:
-        summary = json.loads(read_bytes(directory / SUMMARY, _LARGEST))
+        summary = json.loads(read_bytes(directory / SUMMARY, _MAX_SUMMARY_BYTES))
         if not has_checksums(summary):
             return isinstance(summary, dict) and "schema" in summary
-        _, files = unsealed(directory / SUMMARY, summary)
+        _, files = split_checksums(directory / SUMMARY, summary)
         stored = Stored(directory, files)
         for name in files:
             stored.check(name)
@@ -193,8 +195,8 @@ class Stored:
     def _mismatch(self, path: Path) -> ResultError:
         """The error of a file that does not match, or of a result that was replaced meanwhile."""
         try:
-            summary = json.loads(read_bytes(self.directory / SUMMARY, _LARGEST))
-            _, now = unsealed(self.directory / SUMMARY, summary)
+            summary = json.loads(read_bytes(self.directory / SUMMARY, _MAX_SUMMARY_BYTES))
+            _, now = split_checksums(self.directory / SUMMARY, summary)
         except (OSError, ValueError, RecursionError, AttributeError, ResultError):
             now = self.checksums or {}
         if now != self.checksums:

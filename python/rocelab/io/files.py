@@ -9,40 +9,40 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from rocelab.errors import ResultError
-from rocelab.io.locks import locked, remove_left_files, was_left
+from rocelab.io.locks import has_lock_file, locked, remove_leftover_files
 from rocelab.io.rename import temporary_name
 
 
-def check_file(path: Path) -> None:
-    """Raises :class:`ResultError` where :func:`put` could not write ``path``; leaves nothing."""
-    with refusals(path):
+def check_output_file(path: Path) -> None:
+    """Raises :class:`ResultError` if :func:`write_atomic` cannot write ``path``. Leaves nothing."""
+    with os_errors_as_result_error(path):
         if path.is_dir():
             raise ResultError(f"{path}: is a directory")
-        if not is_no_file(path):
-            check_room(path, Path(os.path.realpath(path)))
+        if not is_special_file(path):
+            check_creatable(path, Path(os.path.realpath(path)))
 
 
-def scratch_beside(path: Path) -> Path:
+def nearest_directory(path: Path) -> Path:
     """The directory that is there and nearest to ``path``, for files on its file system."""
     target = Path(os.path.realpath(path))
     return next(parent for parent in (target, *target.parents) if parent.is_dir())
 
 
-def is_no_file(path: Path) -> bool:
+def is_special_file(path: Path) -> bool:
     """Whether ``path`` is there and neither a file nor a directory, but a device or a pipe."""
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
-def check_directory(directory: Path) -> None:
+def check_output_directory(directory: Path) -> None:
     """Raises :class:`ResultError` where no file could be put in ``directory``; leaves nothing."""
-    with refusals(directory):
+    with os_errors_as_result_error(directory):
         target = Path(os.path.realpath(directory))
         if target.exists() and not target.is_dir():
             raise ResultError(f"{directory}: is not a directory")
-        check_room(directory, target / "file")
+        check_creatable(directory, target / "file")
 
 
-def check_room(told: Path, target: Path) -> None:
+def check_creatable(told: Path, target: Path) -> None:
     """Raises where ``target``, which errors call ``told``, and what is above it cannot be made."""
     ancestor = next(parent for parent in target.parents if parent.exists())
     if not ancestor.is_dir():
@@ -51,13 +51,13 @@ def check_room(told: Path, target: Path) -> None:
     longest = max(names, key=lambda name: len(os.fsencode(name)))
     # Whether something can be made there, nothing tells as well as making it.
     probe = ancestor / longest
-    if not was_left(probe):
+    if not has_lock_file(probe):
         with suppress(BlockingIOError), locked(probe, wait=False):
             pass
 
 
 @contextmanager
-def refusals(path: Path, what: str = "write") -> Iterator[None]:
+def os_errors_as_result_error(path: Path, what: str = "write") -> Iterator[None]:
     """What the system refuses becomes a :class:`ResultError`: cannot ``what``."""
     try:
         yield
@@ -70,14 +70,14 @@ def to_json(data: object) -> bytes:
     return (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode()
 
 
-def put(path: Path, data: bytes, *, follow: bool = True) -> None:
+def write_atomic(path: Path, data: bytes, *, follow: bool = True) -> None:
     """Writes a file, whole or not at all; one that is there is replaced.
 
     A device or a pipe is written to, and a link stands for what it leads to. Without ``follow``,
     for directories that others may have made, the file takes the place of any of these.
     """
-    with refusals(path):
-        if follow and is_no_file(path):
+    with os_errors_as_result_error(path):
+        if follow and is_special_file(path):
             path.write_bytes(data)
             return
         if follow:
@@ -85,7 +85,7 @@ def put(path: Path, data: bytes, *, follow: bool = True) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         with locked(path) as left:
             if left:
-                remove_left_files(path)
+                remove_leftover_files(path)
             temporary = temporary_name(path)
             try:
                 write(temporary, data)

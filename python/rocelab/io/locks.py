@@ -60,12 +60,12 @@ def locked(
         os.close(handle)
 
 
-def was_left(target: Path) -> bool:
+def has_lock_file(target: Path) -> bool:
     """Whether ``target`` has a lock file: another process writes it, or did when it was killed."""
     return os.path.lexists(_lock_file(target))
 
 
-def left_in(directory: Path) -> list[Path]:
+def locked_targets(directory: Path) -> list[Path]:
     """What in ``directory`` has a lock file."""
     try:
         names = [entry.name for entry in directory.iterdir()]
@@ -83,7 +83,7 @@ def leftovers(target: Path) -> list[Path]:
     return sorted(one for one in target.parent.iterdir() if name.fullmatch(one.name))
 
 
-def remove_left_files(target: Path) -> None:
+def remove_leftover_files(target: Path) -> None:
     """Removes the temporary files of ``target``, and says so: to be called with its lock held."""
     for path in leftovers(target):
         if not path.is_dir() or path.is_symlink():

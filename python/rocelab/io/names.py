@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from urllib.parse import quote
 
-_LONGEST_NAME = 200
+_MAX_NAME_BYTES = 200
 """Bytes of a file's name; file systems take 255 and a few are for names beside it."""
 
 
@@ -28,7 +28,7 @@ def bounded(text: str) -> str:
     """``text``, which is :func:`escaped`, as a whole name of a file."""
     if text.startswith("."):
         text = f"%2E{text[1:]}"
-    if 0 < len(text) <= _LONGEST_NAME:
+    if 0 < len(text) <= _MAX_NAME_BYTES:
         return text
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-    return f"{text[: _LONGEST_NAME - 17]}-{digest}"
+    return f"{text[: _MAX_NAME_BYTES - 17]}-{digest}"

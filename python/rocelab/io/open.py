@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rocelab.errors import ResultError, UnverifiedResultWarning
-from rocelab.io.checksums import Stored, StoredCapture, has_checksums, unsealed
+from rocelab.io.checksums import Stored, StoredCapture, has_checksums, split_checksums
 from rocelab.io.names import file_name
 from rocelab.io.validate import (
-    add_kinds,
+    add_warning_kinds,
     check_probes,
     check_summary,
     check_values,
@@ -33,7 +33,7 @@ from rocelab.table import Table
 if TYPE_CHECKING:
     import polars as pl
 
-from rocelab.io.files import refusals
+from rocelab.io.files import os_errors_as_result_error
 from rocelab.io.layout import (
     CAPTURE,
     DROPS,
@@ -56,10 +56,10 @@ _OF_DONE = ("fct_ps", "slowdown")
 
 _KINDS: dict[type, str] = {int: "whole numbers", float: "numbers", str: "text", bool: "flags"}
 
-_LARGEST = 1 << 30
+_MAX_SCENARIO_BYTES = 1 << 30
 """Bytes of a scenario."""
 
-_LARGEST_SUMMARY = 1 << 26
+_MAX_SUMMARY_BYTES = 1 << 26
 """Bytes of a summary, or of a list of drops."""
 
 
@@ -70,7 +70,7 @@ def open_result(directory: str | os.PathLike[str]) -> Result:
     wrote it. A result of a version that knew no checksums has an
     :class:`UnverifiedResultWarning`.
     """
-    result = open_quietly(directory)
+    result = open_without_warning(directory)
     if result.unverified:
         warnings.warn(
             UnverifiedResultWarning(
@@ -82,12 +82,12 @@ def open_result(directory: str | os.PathLike[str]) -> Result:
     return result
 
 
-def open_quietly(directory: str | os.PathLike[str]) -> Result:
+def open_without_warning(directory: str | os.PathLike[str]) -> Result:
     """As :func:`open_result`, without its warning."""
     directory = Path(directory)
     summary_path = directory / SUMMARY
     try:
-        text = _text(Stored(directory, None), SUMMARY, _LARGEST_SUMMARY)
+        text = _text(Stored(directory, None), SUMMARY, _MAX_SUMMARY_BYTES)
         summary = json.loads(text, parse_constant=no_constant)
     except (ValueError, RecursionError) as error:
         raise ResultError(f"{summary_path}: damaged: {error}") from None
@@ -100,14 +100,14 @@ def open_quietly(directory: str | os.PathLike[str]) -> Result:
         )
     checksums = None
     if summary["schema"] > 1 or has_checksums(summary):
-        summary, checksums = unsealed(summary_path, summary)
+        summary, checksums = split_checksums(summary_path, summary)
     stored = Stored(directory, checksums)
-    scenario_toml = _text(stored, SCENARIO, _LARGEST)
+    scenario_toml = _text(stored, SCENARIO, _MAX_SCENARIO_BYTES)
     drops = _drops(stored)
     # Older ones have none.
     summary.setdefault("traces", [])
     if "warning_kinds" not in summary:
-        add_kinds(summary)
+        add_warning_kinds(summary)
     check_values(summary_path, summary)
     check_summary(summary_path, summary)
     check_probes(directory / SCENARIO, scenario_toml, summary)
@@ -139,7 +139,7 @@ def _text(stored: Stored, name: str, most: int) -> str:
 
 def _no_result(directory: Path) -> ResultError | None:
     """Why ``directory``, whose summary cannot be read, is no result; None where it may be one."""
-    with refusals(directory, "read"):
+    with os_errors_as_result_error(directory, "read"):
         if not directory.exists():
             return ResultError(f"{directory}: no such directory")
         missing = [name for name in (SUMMARY, SCENARIO) if not (directory / name).exists()]
@@ -219,7 +219,7 @@ def _drops(stored: Stored) -> list[dict[str, Any]]:
         return []
     path = stored.directory / DROPS
     try:
-        drops = json.loads(stored.text(DROPS, _LARGEST_SUMMARY), parse_constant=no_constant)
+        drops = json.loads(stored.text(DROPS, _MAX_SUMMARY_BYTES), parse_constant=no_constant)
     except (ValueError, RecursionError) as error:
         raise ResultError(f"{path}: damaged: {error}") from None
     if not isinstance(drops, list):

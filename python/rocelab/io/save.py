@@ -11,25 +11,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rocelab.errors import ResultError
-from rocelab.io.checksums import is_whole
-from rocelab.io.files import check_room, refusals, sync
+from rocelab.io.checksums import is_complete
+from rocelab.io.files import check_creatable, os_errors_as_result_error, sync
 from rocelab.io.layout import OWN, PARTS, SERIES, SUMMARY, TRACES
-from rocelab.io.locks import left_in, leftovers, locked, remove_left_files, was_left
+from rocelab.io.locks import has_lock_file, leftovers, locked, locked_targets, remove_leftover_files
 from rocelab.io.rename import install, is_empty, make_temporary, replace
-from rocelab.io.write import write_all
-from rocelab.signals import held_back
+from rocelab.io.write import write_result
+from rocelab.signals import deferred_signals
 
 if TYPE_CHECKING:
     from rocelab.result import Result
 
 
-def check_target(directory: Path, *, force: bool) -> None:
+def check_result_directory(directory: Path, *, force: bool) -> None:
     """Raises :class:`ResultError` where ``save`` would refuse ``directory``; leaves nothing."""
-    with refusals(directory):
-        check_room(directory, target_of(directory, force=force))
+    with os_errors_as_result_error(directory):
+        check_creatable(directory, result_target(directory, force=force))
 
 
-def target_of(directory: Path, *, force: bool) -> Path:
+def result_target(directory: Path, *, force: bool) -> Path:
     """The place that ``directory`` stands for, links followed, if a result may take it.
 
     Raises :class:`ResultError` where it may not.
@@ -69,7 +69,7 @@ def save(result: Result, directory: Path, *, force: bool) -> Path:
 
 
 @contextmanager
-def reserved(directory: Path, *, force: bool, run: bool = False) -> Iterator[Place]:
+def reserved(directory: Path, *, force: bool, run: bool = False) -> Iterator[ReservedDirectory]:
     """Keeps ``directory`` for one result, so that no other process takes it in the block.
 
     With ``run`` the block simulates: other processes that want the place fail at once. What a
@@ -80,16 +80,16 @@ def reserved(directory: Path, *, force: bool, run: bool = False) -> Iterator[Pla
     made: list[Path] = []
     try:
         with ExitStack() as stack:
-            with refusals(directory):
-                if not was_left(target):
-                    check_target(directory, force=force)
+            with os_errors_as_result_error(directory):
+                if not has_lock_file(target):
+                    check_result_directory(directory, force=force)
                 made += [parent for parent in target.parents if not parent.exists()]
                 target.parent.mkdir(parents=True, exist_ok=True)
-                settle_all(target.parent)
+                recover_all(target.parent)
                 if stack.enter_context(locked(target, run=run, named=directory)):
-                    _recover(target)
-                target_of(directory, force=force)
-            yield Place(directory, target, force=force, run=run)
+                    _recover_locked(target)
+                result_target(directory, force=force)
+            yield ReservedDirectory(directory, target, force=force, run=run)
     finally:
         # Those that hold something stay.
         for parent in made:
@@ -97,7 +97,7 @@ def reserved(directory: Path, *, force: bool, run: bool = False) -> Iterator[Pla
                 parent.rmdir()
 
 
-class Place:
+class ReservedDirectory:
     """A place for one result, as :func:`reserved` gives it."""
 
     def __init__(self, directory: Path, target: Path, *, force: bool, run: bool) -> None:
@@ -115,10 +115,10 @@ class Place:
         """
         import polars as pl  # noqa: F401 (before signals are held back)
 
-        with held_back(), refusals(self._directory):
+        with deferred_signals(), os_errors_as_result_error(self._directory):
             temporary = make_temporary(self._target)
             try:
-                write_all(result, temporary)
+                write_result(result, temporary)
                 old = self._put_in_place(temporary)
             except BaseException:
                 shutil.rmtree(temporary, ignore_errors=True)
@@ -140,7 +140,7 @@ class Place:
                     f"{self._directory}: something else was put there during the run",
                     hint=f"the result of the run is {kept}",
                 ) from None
-            target_of(self._directory, force=self._force)
+            result_target(self._directory, force=self._force)
             if not replaceable:
                 raise
             return replace(temporary, self._target)
@@ -159,53 +159,59 @@ class Place:
         shutil.rmtree(old, ignore_errors=True)
 
 
-def settle(target: Path) -> None:
+def recover(target: Path) -> None:
     """Restores or removes what a killed process left of ``target``, if one did, and says so.
 
     What a process that still lives is writing is left alone, and so is what may not be touched.
     """
-    if was_left(target):
+    if has_lock_file(target):
         with suppress(OSError), locked(target, wait=False) as left:
             if left:
-                _recover(target)
+                _recover_locked(target)
 
 
-def settle_all(directory: Path) -> None:
-    """:func:`settle` for everything in ``directory``."""
-    for target in left_in(directory):
-        settle(target)
+def recover_all(directory: Path) -> None:
+    """:func:`recover` for everything in ``directory``."""
+    for target in locked_targets(directory):
+        recover(target)
 
 
-def _recover(target: Path) -> None:
-    """As :func:`settle`, with the lock held.
+def _recover_locked(target: Path) -> None:
+    """As :func:`recover`, with the lock held.
 
     Where nothing has the name ``target``, the newest complete result gets it. A complete one that
     is newer than what has the name is kept beside it. Other files, such as pictures, are moved to
     the result that has the name.
     """
-    remove_left_files(target)
+    remove_leftover_files(target)
     left = leftovers(target)
-    whole = sorted(filter(is_whole, left), key=_written, reverse=True)
+    whole = sorted(filter(is_complete, left), key=_written, reverse=True)
     if whole and (not target.exists() or is_empty(target)):
         install(whole[0], target)
         left.remove(whole[0])
-        _say(target, f"restored the result that a killed process had left as {whole[0].name}")
+        _print_recovery(
+            target, f"restored the result that a killed process had left as {whole[0].name}"
+        )
     elif whole and _written(whole[0]) > _written(target):
         kept = _install_beside(whole[0], target)
         left.remove(whole[0])
-        _say(target, f"a complete result that a killed process had left there is now {kept}")
+        _print_recovery(
+            target, f"a complete result that a killed process had left there is now {kept}"
+        )
     for old in left:
         if target.is_dir():
             _move_others(old, target)
         _remove_parts(old)
         if old.exists():
-            _say(target, f"a killed process had left {old}; it has files that are not of a result")
+            _print_recovery(
+                target, f"a killed process had left {old}; it has files that are not of a result"
+            )
         else:
-            _say(target, f"removed {old.name}, which a killed process had left")
+            _print_recovery(target, f"removed {old.name}, which a killed process had left")
     sync(target.parent)
 
 
-def _say(target: Path, text: str) -> None:
+def _print_recovery(target: Path, text: str) -> None:
     print(f"{target}: {text}", file=sys.stderr)
 
 

@@ -17,15 +17,15 @@ from rocelab.io.layout import TRACE_COLUMNS
 from rocelab.io.names import file_name
 from rocelab.result import probes_of
 
-_LONGEST_NAME = 200
+_MAX_NAME_BYTES = 200
 """Bytes of a name, as of a scenario, a scheme or a column."""
-_LONGEST_TEXT = 4000
+_MAX_TEXT_BYTES = 4000
 """Bytes of other text: warnings and caveats."""
 _TEXTS = ("warnings", "caveat")
 """Keys of a summary whose text is no name."""
-_LARGEST = 1 << 64
+_MAX_NUMBER = 1 << 64
 """Whole numbers are below."""
-_DEEPEST = 8
+_MAX_DEPTH = 8
 """Lists and tables within each other."""
 
 
@@ -40,12 +40,12 @@ def check_values(path: Path, data: object) -> None:
     Numbers are finite and below 2^64. Text has no half of a surrogate pair; names, which all text
     but warnings and caveats is, have at most 200 bytes.
     """
-    _check(path, data, "", _LONGEST_NAME, 0)
+    _check(path, data, "", _MAX_NAME_BYTES, 0)
 
 
 def _check(path: Path, data: object, place: str, longest: int, depth: int) -> None:
     where = f"{path}: damaged: {f'{place}: ' if place else ''}"
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         raise ResultError(f"{where}lists and tables are nested too deep")
     match data:
         case str():
@@ -57,7 +57,7 @@ def _check(path: Path, data: object, place: str, longest: int, depth: int) -> No
                 raise ResultError(f"{where}has {size} bytes; the most is {longest}")
         case bool() | None:
             pass
-        case int() if abs(data) >= _LARGEST:
+        case int() if abs(data) >= _MAX_NUMBER:
             raise ResultError(f"{where}is larger than any number here")
         case float() if not math.isfinite(data):
             raise ResultError(f"{where}is not a finite number")
@@ -66,8 +66,8 @@ def _check(path: Path, data: object, place: str, longest: int, depth: int) -> No
                 _check(path, value, _step(place, str(number)), longest, depth + 1)
         case dict():
             for key, value in data.items():
-                _check(path, key, place, _LONGEST_NAME, depth + 1)
-                most = _LONGEST_TEXT if not place and key in _TEXTS else longest
+                _check(path, key, place, _MAX_NAME_BYTES, depth + 1)
+                most = _MAX_TEXT_BYTES if not place and key in _TEXTS else longest
                 _check(path, value, _step(place, key), most, depth + 1)
 
 
@@ -148,7 +148,7 @@ def check_summary(path: Path, summary: dict[str, Any]) -> None:
         raise ResultError(f"{path}: damaged: unfinished: not all are numbers")
 
 
-def add_kinds(summary: dict[str, Any]) -> None:
+def add_warning_kinds(summary: dict[str, Any]) -> None:
     """Adds to the summary of an older version what that did not tell: the kinds of its warnings."""
     warnings, left = summary.get("warnings"), 0
     if not isinstance(warnings, list):

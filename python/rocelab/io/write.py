@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rocelab.io.checksums import sealed
+from rocelab.io.checksums import add_checksums
 from rocelab.io.files import sync, write
 from rocelab.io.names import file_name
 from rocelab.table import Table
@@ -34,7 +34,7 @@ _ROWS_PER_GROUP = 1 << 18
 """Rows in a Parquet row group: fixed, as the bytes must not depend on the machine."""
 
 
-def write_all(result: Result, directory: Path) -> None:
+def write_result(result: Result, directory: Path) -> None:
     """Writes the files of ``result`` to the empty ``directory``, the summary last."""
     write(directory / SCENARIO, result.scenario_toml.encode())
     write(directory / FLOWS, to_parquet(result.flows.to_polars()))
@@ -51,7 +51,7 @@ def write_all(result: Result, directory: Path) -> None:
     if result.drops:
         write(directory / DROPS, to_json(result.drops))
     # The files as they are now, whoever wrote them.
-    summary = sealed({**result.summary, "schema": SCHEMA_VERSION}, directory)
+    summary = add_checksums({**result.summary, "schema": SCHEMA_VERSION}, directory)
     write(directory / SUMMARY, to_json(summary))
     sync(directory)
 

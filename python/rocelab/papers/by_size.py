@@ -25,7 +25,7 @@ STATISTICS: Mapping[str, Callable[[pl.Series], float]] = {
     "99th percentile": lambda values: of_column(values, 99),
 }
 
-_LEAST_FLOWS = 20
+_MIN_FLOWS = 20
 """A class of sizes with fewer flows, over all seeds, is not drawn."""
 
 
@@ -84,7 +84,7 @@ def _classes(runs: Runs, scheme: str, statistic: str) -> dict[float, list[float]
     for step in range(4, 20):
         low, top = 10 ** (step / 2), 10 ** ((step + 1) / 2)
         counts = [len(_flows(run, low + 1e-9, top)) for run in _runs(runs, scheme)]
-        if sum(counts) >= _LEAST_FLOWS:
+        if sum(counts) >= _MIN_FLOWS:
             of_seeds = _of_seeds(runs, scheme, statistic, low + 1e-9, top)
             found[top] = [value for value in of_seeds if not math.isnan(value)]
     return found

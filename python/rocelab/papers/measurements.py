@@ -16,7 +16,7 @@ import polars as pl
 from rocelab import _format
 from rocelab.papers.model import Line, Panel, Points, Reading, Runs, Value
 from rocelab.result import Result
-from rocelab.series import US, Samples, series, within
+from rocelab.series import US, Samples, between, series
 
 T = TypeVar("T")
 
@@ -110,14 +110,14 @@ def over_us(
 
 def peak(read: Callable[[Runs], Samples], begin_us: float = 0.0) -> Reading:
     """The largest value from then on."""
-    return lambda runs: max(within(read(runs), begin_us))
+    return lambda runs: max(between(read(runs), begin_us))
 
 
 def mean(
     read: Callable[[Runs], Samples], begin_us: float = 0.0, end_us: float = math.inf
 ) -> Reading:
     """The mean value in a span."""
-    return lambda runs: statistics.fmean(within(read(runs), begin_us, end_us))
+    return lambda runs: statistics.fmean(between(read(runs), begin_us, end_us))
 
 
 def pauses_sent(case: str, node: str) -> Reading:

@@ -11,13 +11,13 @@ from typing import Any
 from rocelab._doubts import doubts_of, warnings_of
 from rocelab._text_table import markdown
 from rocelab.errors import ConfigError
-from rocelab.io.files import put, to_json
+from rocelab.io.files import to_json, write_atomic
 from rocelab.io.write import to_parquet
 from rocelab.papers import baselines, fncc, hiercc, mercury, plots, rcm, themis
 from rocelab.papers.model import Figure, Paper, Runs
 from rocelab.plot.style import caveats, save
 from rocelab.sweeps.cache import run_all
-from rocelab.sweeps.warnings import told_once
+from rocelab.sweeps.warnings import dedup_warnings
 
 PAPERS: tuple[Paper, ...] = (
     fncc.PAPER,
@@ -100,7 +100,7 @@ def reproduce(
     if quick and figure.cases(False) != figure.cases(True):
         notes.insert(0, f"Quick version: {figure.quick}.")
     save(plots.picture(figure, frame, paper.looks, notes), directory / "figure")
-    put(directory / "data.parquet", to_parquet(frame))
+    write_atomic(directory / "data.parquet", to_parquet(frame))
     id_ = f"{paper.id}/{figure.id}"
     told = {
         "id": id_,
@@ -112,7 +112,7 @@ def reproduce(
         "departures": list(paper.departures),
         "notes": notes,
     }
-    put(directory / "claims.json", to_json(told))
+    write_atomic(directory / "claims.json", to_json(told))
     return Reproduction(id_, figure.title, claims, directory, _doubts(figure, runs))
 
 
@@ -238,7 +238,7 @@ def _notes(figure: Figure, runs: Runs) -> list[str]:
         for name, run in runs.items()
         for text, _ in warnings_of(run, completion_times=times)
     )
-    warnings = told_once(told, len(runs))
+    warnings = dedup_warnings(told, len(runs))
     unfinished = _unfinished(figure, runs) if times else []
     return [*unfinished, *caveats(list(runs.values())), *warnings]
 
@@ -250,7 +250,7 @@ def _doubts(figure: Figure, runs: Runs) -> list[str]:
         for name, run in runs.items()
         for text in doubts_of(run, completion_times=figure.completion_times)
     )
-    return told_once(told, len(runs))
+    return dedup_warnings(told, len(runs))
 
 
 def _unfinished(figure: Figure, runs: Runs) -> list[str]:

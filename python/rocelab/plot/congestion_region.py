@@ -23,7 +23,7 @@ _ROLES = (
     (3.0, "inner", COLOURS[4], "--"),
     (2.0, "edge", COLOURS[0], ":"),
 )
-_MOST_NAMES = 40
+_MAX_NAMES = 40
 """Names of more nodes in a layer would overlap."""
 
 Place = tuple[float, float]
@@ -81,7 +81,7 @@ def _draw_network(
     layers = Counter(y for _, y in places.values())
     for name, (x, y) in places.items():
         axes.plot(x, y, marker="o" if y == 0 else "s", color="#404040", markersize=3, zorder=3)
-        if layers[y] <= _MOST_NAMES:
+        if layers[y] <= _MAX_NAMES:
             axes.annotate(
                 name,
                 (x, y),

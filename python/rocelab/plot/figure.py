@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from rocelab.plot.style import DPI, SCREEN_DPI, style
 
 
-class Picture(Figure):
+class LabelledFigure(Figure):
     """A figure that notebooks show as it is, and that saves itself in our look and resolution."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401

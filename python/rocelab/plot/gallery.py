@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from rocelab.catalogue import probe_kinds
 from rocelab.io.names import file_name
 from rocelab.plot.slowdown import fct, tags
-from rocelab.plot.style import named, save
+from rocelab.plot.style import resolve_names, save
 from rocelab.plot.timeline import pauses, series
 
 if TYPE_CHECKING:
     from rocelab.result import Result
 
 
-def draw_all(
+def plot_all(
     results: Sequence[Result] | Mapping[str, Result], directory: Path
 ) -> tuple[list[Path], list[str]]:
     """Draws slowdown by size and by tag, each kind of series that all ``results`` have, and pauses.
@@ -25,7 +25,7 @@ def draw_all(
     line for each picture that is left out or is drawn without some of the results: why. Links in
     ``directory`` are not followed.
     """
-    runs, names = named(results)
+    runs, names = resolve_names(results)
     paths: list[Path] = []
     left_out: list[str] = []
 
@@ -61,11 +61,11 @@ def draw_all(
 
 
 def stems() -> list[str]:
-    """What :func:`draw_all` calls pictures."""
+    """What :func:`plot_all` calls pictures."""
     return ["fct", "tags", *probe_kinds(), "pfc"]
 
 
-def older(directory: Path, paths: Sequence[Path], called: Sequence[str]) -> list[str]:
+def stale_pictures(directory: Path, paths: Sequence[Path], called: Sequence[str]) -> list[str]:
     """A line that names pictures in ``directory``, of those so ``called``, other than ``paths``."""
     known = {path.name for path in paths}
     names = [f"{stem}.{kind}" for stem in called for kind in ("png", "svg")]

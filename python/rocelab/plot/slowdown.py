@@ -15,8 +15,8 @@ from rocelab.plot.style import (
     figure,
     fit_titles,
     legend,
-    look,
-    named,
+    line_style,
+    resolve_names,
     style,
     title,
     unfinished,
@@ -40,12 +40,12 @@ NEAREST_RANK: Mapping[int, int] = {95: 20, 99: 100}
 SCRIPT_RANK: Mapping[int, int] = {95: 21, 99: 101}
 """The same of the index int(n p) of n sorted values, as in :mod:`rocelab.hpcc.fct`."""
 
-_LONGEST_TAG = 24
+_MAX_TAG = 24
 """Letters of a tag below a panel; of longer ones the middle is left out."""
 _TAGS_WIDTH = 40
 """Letters side by side in all below a panel."""
-_SLANTED_AT_MOST = 10
-_FEW_SIZES = 4
+_MAX_SLANTED = 10
+_MAX_LABELLED_SIZES = 4
 """Up to so many sizes have labels of their own, where these have room."""
 AXIS_LETTERS = 38
 """Letters that have room below a panel, those between two values included."""
@@ -60,7 +60,7 @@ def fct(results: Results) -> Figure:
     percentile; a dictionary gives them their labels: ``fct({"eta 0.9": one, "eta 0.95": other})``.
     Where all flows have one size, all is drawn in one panel, as by :func:`tags`.
     """
-    runs, names = named(results)
+    runs, names = resolve_names(results)
     for run, name in zip(runs, names, strict=True):
         if not run.summary["slowdown"]["bins"]:
             raise ResultError(f"{name}: no flow completed, so there are no slowdowns to draw")
@@ -120,7 +120,7 @@ def tags(results: Results) -> Figure:
 
     A tag of which no flow completed is there, too, and says so.
     """
-    runs, names = named(results)
+    runs, names = resolve_names(results)
     by_run = [slowdowns_by_tag(run) for run in runs]
     if not any(by_run):
         raise ResultError("no flow completed, so there are no slowdowns to draw")
@@ -172,7 +172,7 @@ def _at_places(
             shift = (index - (len(lists) - 1) / 2) * 0.6 / len(lists)
             x = [at + shift for at in spots]
             low, bar, high = zip(*spots.values(), strict=True) if spots else ((), (), ())
-            colour, _, marker = look(index)
+            colour, _, marker = line_style(index)
             axes.vlines(x, low, high, color=colour, linewidth=1)
             axes.plot(x, bar, linestyle="", marker="_", markersize=6, color=colour)
             axes.plot(x, high, linestyle="", marker=marker, markerfacecolor="white", color=colour)
@@ -198,7 +198,7 @@ def name_places(drawn: Figure, axes: Axes, words: Sequence[str]) -> None:
     if longest * len(names) <= _TAGS_WIDTH:
         return
     # Beside each other, slanted lines need more room than upright ones.
-    slant = 30 if len(names) <= _SLANTED_AT_MOST else 90
+    slant = 30 if len(names) <= _MAX_SLANTED else 90
     axes.tick_params(axis="x", labelrotation=slant)
     for text in axes.get_xticklabels():
         text.set(ha="right", va="top" if slant < 90 else "center", rotation_mode="anchor")
@@ -229,9 +229,9 @@ def with_room(words: Sequence[str], places: Sequence[float]) -> list[int]:
 def _short(tag: str) -> str:
     """``tag`` in one line without the middle of what is too long; tags differ at their ends."""
     line = printable(" ".join(tag.split()))
-    if len(line) <= _LONGEST_TAG:
+    if len(line) <= _MAX_TAG:
         return line
-    half = _LONGEST_TAG // 2
+    half = _MAX_TAG // 2
     return f"{line[:half]}…{line[1 - half :]}"
 
 
@@ -287,7 +287,7 @@ def slowdowns_by_tag(run: Result) -> dict[str, list[float]]:
 def _line(axes: Axes, bins: Sequence[Bin], percent: int, label: str, index: int) -> None:
     # A line through two or three sizes would claim what nobody measured.
     connected = len(bins) > 3
-    colour, line, marker = look(index)
+    colour, line, marker = line_style(index)
     axes.plot(
         [entry["upper_bytes"] for entry in bins],
         [entry[f"p{percent}"] for entry in bins],
@@ -318,7 +318,7 @@ def log_sizes(axes: Axes) -> None:
     axes.xaxis.set_major_locator(LogLocator(subs=subs))
     if high / low > 10**4:
         axes.xaxis.set_major_locator(LogLocator(numticks=6))
-    few = 1 < len(sizes) <= _FEW_SIZES and len(_named_sizes(axes, sizes)) == len(sizes)
+    few = 1 < len(sizes) <= _MAX_LABELLED_SIZES and len(_named_sizes(axes, sizes)) == len(sizes)
     if few or (high / low <= 10**4 and _in_view(subs, low, high) < 2):
         # Of one alone matplotlib would label as many sizes as on a linear axis, one over the other.
         axes.set_xticks(_named_sizes(axes, sizes))

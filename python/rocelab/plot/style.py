@@ -18,7 +18,7 @@ from urllib.parse import unquote
 
 from rocelab._text import printable
 from rocelab.errors import ResultError
-from rocelab.io.files import put
+from rocelab.io.files import write_atomic
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,7 +55,7 @@ _EDGE_PT = 3
 """Left free at the picture's edge."""
 _NARROW = 0.6
 """Of the picture's width; a panel with numbers beside it is wider."""
-_LONGEST_LABEL = 200
+_MAX_LABEL = 200
 """Characters of what a result is called in a picture."""
 LINE_IN = 0.16
 """Height of a line of text."""
@@ -110,7 +110,7 @@ _SETTINGS: Any = {
 }
 
 
-class Look(NamedTuple):
+class LineStyle(NamedTuple):
     """How one of several things in a picture is drawn."""
 
     colour: str
@@ -118,13 +118,13 @@ class Look(NamedTuple):
     marker: str
 
 
-def look(index: int) -> Look:
+def line_style(index: int) -> LineStyle:
     """The look of the thing number ``index`` from 0; the first 49 differ."""
     turn, place = divmod(index, len(COLOURS))
     # Each turn through the colours begins three lines and markers later: so no colour gets two
     # lines that are hard to tell apart, such as dotted and densely dotted, in the first 21 looks.
     other = (place + 3 * turn) % len(LINES)
-    return Look(COLOURS[place], LINES[other], MARKERS[other])
+    return LineStyle(COLOURS[place], LINES[other], MARKERS[other])
 
 
 @contextmanager
@@ -158,10 +158,10 @@ def figure(
 
     ``notes`` stand below the panels, which they do not make smaller.
     """
-    from rocelab.plot.figure import Picture
+    from rocelab.plot.figure import LabelledFigure
 
     height = height_in or HEIGHT_IN * (1 if rows == 1 else 0.4 + 0.55 * rows)
-    drawn = Picture(figsize=(WIDTH_IN, height), layout="constrained")
+    drawn = LabelledFigure(figsize=(WIDTH_IN, height), layout="constrained")
     axes = drawn.subplots(rows, 1, sharex=True, squeeze=False)
     footnotes(drawn, notes)
     return drawn, list(axes[:, 0])
@@ -206,7 +206,7 @@ def footnotes(drawn: Figure, notes: Sequence[str]) -> None:
     drawn.supxlabel("\n".join(lines), x=0.01, ha="left", fontsize=6, parse_math=False)
 
 
-def named(results: Results) -> tuple[list[Result], list[str]]:
+def resolve_names(results: Results) -> tuple[list[Result], list[str]]:
     """``results`` as a list, also where it is one alone, and what to call each in a picture."""
     from rocelab.result import Result
 
@@ -232,7 +232,7 @@ def drawable(name: str) -> str:
 
     What is no letter, as names of files may have, has an escape.
     """
-    return printable(name, _LONGEST_LABEL)
+    return printable(name, _MAX_LABEL)
 
 
 def _labels(results: Sequence[Result]) -> list[str]:
@@ -263,7 +263,7 @@ def title(axes: Axes, *parts: str) -> None:
     axes.set_title(text, loc="right", y=1.0, pad=_TITLE_PAD_PT, parse_math=False)
 
 
-def remark(axes: Axes, text: str) -> None:
+def panel_note(axes: Axes, text: str) -> None:
     """Says above the left of a panel what it leaves out."""
     axes.set_title(text, loc="left", color="#555555", y=1.0, pad=_TITLE_PAD_PT)
 
@@ -282,7 +282,7 @@ def fit_titles(drawn: Figure, panels: Sequence[Axes]) -> None:
     for axes in panels:
         # The layout leaves room where the middle of a title is, even outside of the picture.
         title(axes)
-        remark(axes, "")
+        panel_note(axes, "")
     drawn.draw_without_rendering()
     lines = sum(_fit(axes, *pair) - 1 for axes, pair in zip(panels, texts, strict=True))
     for axes, place in zip(panels, before, strict=True):
@@ -303,13 +303,13 @@ def _fit(axes: Axes, left: str, right: str) -> int:
         title_pt = box.x1 / px_per_pt - _EDGE_PT
     if _beside_pt(left, right) <= panel_pt or (not left and width_pt(right) <= title_pt):
         title(axes, right)
-        remark(axes, left)
+        panel_note(axes, left)
         return 1
     title_lines = _narrow(right, title_pt) if right else []
     remark_lines = _narrow(left, panel_pt) if left else []
     title(axes, "\n".join(title_lines))
     # Empty lines raise it above the title: matplotlib has one distance to the panel for both.
-    remark(axes, "\n".join([*remark_lines, *([""] * len(title_lines) if left else [])]))
+    panel_note(axes, "\n".join([*remark_lines, *([""] * len(title_lines) if left else [])]))
     return len(title_lines) + len(remark_lines)
 
 
@@ -323,10 +323,10 @@ def _narrow(text: str, room_pt: float) -> list[str]:
     """``text`` in lines that are no wider than so much."""
     # More than usual letters: what breaks at words may be narrower than it could be.
     letters = max(1, int(1.4 * room_pt / _LETTER_PT))
-    lines = broken(text, letters)
+    lines = wrap(text, letters)
     while letters > 1 and max(map(width_pt, lines)) > room_pt:
         letters -= 1
-        lines = broken(text, letters)
+        lines = wrap(text, letters)
     return lines
 
 
@@ -352,7 +352,7 @@ def legend(drawn: Figure, panels: Sequence[Axes], names: Sequence[str]) -> None:
     handle_length = 1.0 if markers_alone else 2.2
     # Lengths are in letters, of which a column's width holds so many.
     beside = handle_length * 1.6 + 3
-    lines = [broken(name, int(_LEGEND_WIDTH - beside)) for name in names]
+    lines = [wrap(name, int(_LEGEND_WIDTH - beside)) for name in names]
     longest = max(len(line) for one in lines for line in one)
     columns = min(3, len(handles), max(1, int(_LEGEND_WIDTH / (longest + beside))))
     rows = -(-len(handles) // columns) if columns > 1 else sum(map(len, lines))
@@ -369,7 +369,7 @@ def legend(drawn: Figure, panels: Sequence[Axes], names: Sequence[str]) -> None:
         text.set_parse_math(False)
 
 
-def broken(name: str, letters: int) -> list[str]:
+def wrap(name: str, letters: int) -> list[str]:
     """``name`` in lines that are no wider than so many usual letters.
 
     Also where it has no spaces, as paths, and where its letters are wide ones.
@@ -426,6 +426,6 @@ def save(
             except RuntimeError as error:
                 # As pgf where there is no LaTeX.
                 raise ResultError(f"no picture as {kind}: {error}") from None
-        put(path, buffer.getvalue(), follow=follow)
+        write_atomic(path, buffer.getvalue(), follow=follow)
         paths.append(path)
     return paths

@@ -16,7 +16,7 @@ from rocelab.plot.style import (
     figure,
     fit_titles,
     legend,
-    look,
+    line_style,
     style,
     title,
     y_label,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _WIDE = 10
 """From this quotient of the largest and the smallest on the x axis is logarithmic."""
-_FEW = 8
+_MAX_TICKS = 8
 """Up to so many numbers on the x axis all have ticks."""
 _HIGH = 20
 """The same of the y axis."""
@@ -42,7 +42,7 @@ _SPREAD = 0.6
 _ASIDE_PT = 2.5
 """From one line to the next at the same number, if all of them keep within the following."""
 _ALL_ASIDE_PT = 14
-_PANELS_AT_MOST = 6
+_MAX_PANELS = 6
 _MARGIN = 0.08
 """Room at both ends of the numbers, as a share of the way between."""
 
@@ -50,7 +50,7 @@ Point = tuple[float, float, float]
 """Place on the x axis, mean, and half the width of the mean's interval; 0 where there is none."""
 
 
-def swept(sweep: Sweep, metric: Metric) -> Figure:
+def plot_metric(sweep: Sweep, metric: Metric) -> Figure:
     """The picture of :meth:`rocelab.Sweep.plot`."""
     axes = sweep.plan.axes
     if not axes:
@@ -133,7 +133,7 @@ def _panels(
     above = next(
         chosen
         for chosen in choices
-        if math.prod(len(axes[at].values) for at in chosen) <= _PANELS_AT_MOST
+        if math.prod(len(axes[at].values) for at in chosen) <= _MAX_PANELS
     )
     below = [at for at in others if at not in above]
     panels: dict[str, dict[str, list[Point]]] = {}
@@ -180,7 +180,7 @@ def _draw(
 ) -> None:
     """Draws the line number ``index``, or its points alone."""
     x, means, halves = zip(*points, strict=True)
-    colour, line, marker = look(index)
+    colour, line, marker = line_style(index)
     panel.errorbar(
         x,
         means,
@@ -225,7 +225,7 @@ def _number_axis(panel: Axes, places: Mapping[str, float]) -> None:
         panel.set_xlim(low - margin, high + margin)
     panel.set_xticks([places[label] for label in named], named, parse_math=False)
     others = [places[label] for label in ordered if label not in named]
-    panel.xaxis.set_minor_locator(FixedLocator(others if len(ordered) <= _FEW else []))
+    panel.xaxis.set_minor_locator(FixedLocator(others if len(ordered) <= _MAX_TICKS else []))
     panel.xaxis.set_minor_formatter(NullFormatter())
 
 

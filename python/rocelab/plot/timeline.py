@@ -15,16 +15,16 @@ from rocelab.errors import ResultError
 from rocelab.plot.style import (
     HEADROOM,
     LINE_IN,
-    broken,
     caveats,
     figure,
     fit_titles,
     legend,
-    look,
-    named,
-    remark,
+    line_style,
+    panel_note,
+    resolve_names,
     style,
     title,
+    wrap,
     y_label,
 )
 
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     from rocelab.result import Result
     from rocelab.table import Series
 
-LINES_AT_MOST = 6
+MAX_LINES = 6
 """Lines in the one panel of one result."""
-BARS_AT_MOST = 24
+MAX_BARS = 24
 """Rows of pauses, of all results together."""
-_FEW = 10
+_MAX_LISTED = 10
 """Nodes, ports or flows that an error lists."""
-PANELS_AT_MOST = 5
+MAX_PANELS = 5
 """Panels, each with a line for each of several results."""
 
 _ROW_WIDTH = 22
@@ -144,7 +144,7 @@ def series(
     hosts where that tells them apart; ports those with the highest peaks; ports that stayed at 0
     are left out. A result of which nothing is drawn is named below.
     """
-    runs, names = named(results)
+    runs, names = resolve_names(results)
     wanted = _wanted(nodes=nodes, ports=ports, flows=flows)
     lines: list[_Line] = []
     clocks: list[tuple[int, int]] = []
@@ -159,7 +159,7 @@ def series(
             lines.extend(_split(index, frame, entry.column, _places_of(run, entry.name)))
     if not lines:
         raise _nothing_to_draw(runs, names, kind)
-    at_most = LINES_AT_MOST if len(runs) == 1 else PANELS_AT_MOST
+    at_most = MAX_LINES if len(runs) == 1 else MAX_PANELS
     shown, left_out = _places(lines, at_most, paused=kind == "pause")
     lines = [line for line in lines if line.where in shown]
     if kind == "goodput":
@@ -284,7 +284,7 @@ def pauses(
     order of their first pause: so congestion is seen to spread. Several results share the rows that
     one has, each port with a row for each of them in which it was paused.
     """
-    runs, names = named(results)
+    runs, names = resolve_names(results)
     wanted = _wanted(nodes=nodes, ports=ports)
     lines: list[_Line] = []
     for index, (run, name) in enumerate(zip(runs, names, strict=True)):
@@ -302,7 +302,7 @@ def pauses(
     drawn: list[str] = []
     for where in dict.fromkeys(line.where for line in longest):
         # A port has a row for each result in which it was paused.
-        if drawn and sum(map(rows.__getitem__, [*drawn, where])) > BARS_AT_MOST:
+        if drawn and sum(map(rows.__getitem__, [*drawn, where])) > MAX_BARS:
             break
         drawn.append(where)
     lines = [line for line in lines if line.where in drawn]
@@ -392,7 +392,7 @@ def _curves(
         _time_axis(panels[-1], clock.label("Time"))
         # Once for all panels: a limit that is set keeps what is drawn later from moving the others.
         panels[-1].set_xlim(left=clock.read(begin_ps))
-        remark(panels[0], left_out)
+        panel_note(panels[0], left_out)
         legend(drawn, panels, places if alone else names)
         fit_titles(drawn, panels)
     return drawn
@@ -411,7 +411,7 @@ def _bars(
     end_ps = max(int(line.time_ps[-1]) for line in lines)
     clock = _clock(begin_ps, end_ps)
     with style():
-        called = [broken(_name(line, names, places), _ROW_WIDTH) for line in rows]
+        called = [wrap(_name(line, names, places), _ROW_WIDTH) for line in rows]
         row_in = max(0.22, 0.14 * max(map(len, called)))
         # The panel beside the names may be too narrow for a moment that is named in the same line.
         label = clock.label("Time").replace(" after", "\nafter").split("\n")
@@ -421,7 +421,7 @@ def _bars(
             axes.broken_barh(
                 [(clock.read(begin), (end - begin) / clock.ps) for begin, end in _spans(line)],
                 (row - 0.35, 0.7),
-                color=look(line.run).colour,
+                color=line_style(line.run).colour,
                 linewidth=0,
                 # Not moved to whole pixels: a pixel's shade tells how much of it was paused.
                 snap=False,
@@ -435,7 +435,7 @@ def _bars(
         axes.set_ylabel(_TITLES["pause"])
         _time_axis(axes, "\n".join(label))
         title(axes, names[0] if len(names) == 1 else places[0] if len(places) == 1 else "")
-        remark(axes, left_out)
+        panel_note(axes, left_out)
         fit_titles(drawn, [axes])
     return drawn
 
@@ -507,13 +507,13 @@ def _recorded(runs: Sequence[Result], kind: str) -> str:
                 chosen = {"nodes": frame["node"].unique(), "ports": frame["port"].unique()}
             for what, several in chosen.items():
                 found.setdefault(what, set()).update(several)
-    return " and ".join(f"{what} {_few(sorted(several))}" for what, several in found.items())
+    return " and ".join(f"{what} {_first_of(sorted(several))}" for what, several in found.items())
 
 
-def _few(several: Sequence[object]) -> str:
+def _first_of(several: Sequence[object]) -> str:
     """The first of ``several``."""
-    listed = ", ".join(map(str, several[:_FEW]))
-    return listed if len(several) <= _FEW else f"{listed}, ..."
+    listed = ", ".join(map(str, several[:_MAX_LISTED]))
+    return listed if len(several) <= _MAX_LISTED else f"{listed}, ..."
 
 
 def _places(lines: Sequence[_Line], at_most: int, *, paused: bool) -> tuple[list[str], str]:
@@ -558,7 +558,7 @@ def _draw(
     """Draws ``lines``, each in the look and under the name of its index."""
     for line in lines:
         index = index_of(line)
-        chosen = look(index)
+        chosen = line_style(index)
         axes.plot(
             (line.time_ps - clock.origin_ps) / clock.ps,
             line.values / value_scale,

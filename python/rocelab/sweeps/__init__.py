@@ -12,7 +12,7 @@ from rocelab.errors import ConfigError
 from rocelab.scenario import Scenario
 from rocelab.simulate import run_checked
 from rocelab.sweeps import grid
-from rocelab.sweeps.warnings import told_once
+from rocelab.sweeps.warnings import dedup_warnings
 from rocelab.table import Table
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rocelab.sweeps.parallel import Tick
 from rocelab.sweeps.plan import Case, Plan
 
-SHOWN = ("slowdown_mean", "slowdown_p99", "max_queue_bytes", "pause_frames")
+DEFAULT_METRICS = ("slowdown_mean", "slowdown_p99", "max_queue_bytes", "pause_frames")
 """The metrics that the command prints and draws unless others are named."""
 
 
@@ -53,10 +53,10 @@ class Sweep:
     @property
     def metrics(self) -> list[Metric]:
         """The numbers that the tables have of each run."""
-        from rocelab.sweeps.metrics import METRICS, of_probes
+        from rocelab.sweeps.metrics import METRICS, probe_metrics
 
         series = [one for result in self.results for one in result.series.values()]
-        return [*METRICS, *of_probes({one.name: one.unit for one in series})]
+        return [*METRICS, *probe_metrics({one.name: one.unit for one in series})]
 
     def _runs(self) -> pl.DataFrame:
         import polars as pl
@@ -134,7 +134,7 @@ class Sweep:
         """The warnings that cast doubt on numbers of runs, as in ``warnings``."""
         runs = zip(self.plan.cases, self.results, strict=True)
         told = ((case.place, text) for case, result in runs for text in result.doubts)
-        return told_once(told, len(self.results))
+        return dedup_warnings(told, len(self.results))
 
     @property
     def warnings(self) -> list[str]:
@@ -144,7 +144,7 @@ class Sweep:
         """
         runs = zip(self.plan.cases, self.results, strict=True)
         told = ((case.place, text) for case, result in runs for text in result.warnings)
-        warnings = told_once(told, len(self.results))
+        warnings = dedup_warnings(told, len(self.results))
         outcomes = {
             (case.combination, result.summary["digest"])
             for case, result in zip(self.plan.cases, self.results, strict=True)
@@ -160,11 +160,11 @@ class Sweep:
         There is a line for each combination of the other keys; without numbers there are points by
         the values of the first key. Bars are 95 % confidence intervals.
         """
-        from rocelab.plot.sweep_plot import swept
-        from rocelab.sweeps.metrics import chosen
+        from rocelab.plot.sweep_plot import plot_metric
+        from rocelab.sweeps.metrics import select_metrics
 
-        (one,) = chosen([metric], self.metrics)
-        return swept(self, one)
+        (one,) = select_metrics([metric], self.metrics)
+        return plot_metric(self, one)
 
     def save(self, directory: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Writes tables and results to ``directory``, which may hold a sweep already.
@@ -180,10 +180,10 @@ class Sweep:
             case.place: result for case, result in zip(self.plan.cases, self.results, strict=True)
         }
         wanted = ((home, result.scenario_toml) for home, result in results.items())
-        missing = sorted(store.missing(place, wanted, force=force))
+        missing = sorted(store.cases_to_run(place, wanted, force=force))
         store.write_plan(place, self.plan)
         for home in missing:
-            store.keep(results[home], place / home)
+            store.store_case(results[home], place / home)
         store.write_tables(place, self)
         return place
 
@@ -220,7 +220,7 @@ def sweep(
         raise TypeError(
             f"sweep takes a Scenario, not {scenario!r}; rocelab.load(path) makes one of a file"
         )
-    plan = Plan(scenario, grid.axes_of(over or {}), seeds)
+    plan = Plan(scenario, grid.make_axes(over or {}), seeds)
     place = None if out is None else Path(out)
     return run_plan(plan, out=place, force=force, jobs=jobs, progress=progress)
 
@@ -231,11 +231,11 @@ def run_plan(
     """Makes all runs of ``plan`` that are not in ``out``, as :func:`sweep` does."""
     from rocelab.io.open import open_result
     from rocelab.sweeps import store
-    from rocelab.sweeps.parallel import at_a_time, check_jobs, side_by_side
+    from rocelab.sweeps.parallel import check_jobs, parallel_runs, run_parallel
 
     check_jobs(jobs)
     # One after the other: networks may be large.
-    several = at_a_time(jobs, len(plan.cases))
+    several = parallel_runs(jobs, len(plan.cases))
     shortages: list[str] = []
 
     def wanted() -> Iterator[tuple[str, str]]:
@@ -249,7 +249,7 @@ def run_plan(
             raise ConfigError("force= replaces runs of a directory", hint="say which: out=")
         places = {place for place, _ in wanted()}
     else:
-        places = store.missing(out, wanted(), force=force)
+        places = store.cases_to_run(out, wanted(), force=force)
         store.write_plan(out, plan)
     if shortages and places:
         _memory.warn(shortages[0])
@@ -260,10 +260,10 @@ def run_plan(
         if out is None:
             results[case.place] = result
         else:
-            store.keep(result, out / case.place)
+            store.store_case(result, out / case.place)
 
     todo = [case for case in plan.cases if case.place in places]
-    side_by_side(todo, make, jobs=jobs, progress=progress)
+    run_parallel(todo, make, jobs=jobs, progress=progress)
     if out is None:
         return Sweep(plan, [results[case.place] for case in plan.cases])
     opened = [open_result(out / case.place) for case in plan.cases]

@@ -16,14 +16,14 @@ from pathlib import Path
 from rocelab import _rocelab
 from rocelab._memory import check_runs
 from rocelab.errors import ConfigError, ResultError
-from rocelab.io.files import check_directory, refusals
+from rocelab.io.files import check_output_directory, os_errors_as_result_error
 from rocelab.io.locks import locked
-from rocelab.io.open import check_files, open_quietly, open_result
-from rocelab.io.save import save, settle_all
+from rocelab.io.open import check_files, open_result, open_without_warning
+from rocelab.io.save import recover_all, save
 from rocelab.result import Result
 from rocelab.scenario import Scenario
 from rocelab.simulate import run_checked
-from rocelab.sweeps.parallel import Tick, at_a_time, check_jobs, side_by_side
+from rocelab.sweeps.parallel import Tick, check_jobs, parallel_runs, run_parallel
 
 
 def default_cache() -> Path:
@@ -50,59 +50,59 @@ def run_all(
     could be put there.
     """
     check_jobs(jobs)
-    settle_all(directory)
+    recover_all(directory)
     homes = {name: directory / _key(scenario) for name, scenario in scenarios.items()}
     wanted = {homes[name]: scenario for name, scenario in scenarios.items()}
     results = {home: _cached(home, scenario) for home, scenario in wanted.items()}
     missing = {home: scenario for home, scenario in wanted.items() if results[home] is None}
     if missing:
-        check_runs(missing.values(), at_a_time(jobs, len(missing)))
-        check_directory(directory)
+        check_runs(missing.values(), parallel_runs(jobs, len(missing)))
+        check_output_directory(directory)
 
     def make(home: Path, tick: Tick) -> None:
         # Another process may have been faster: its result is the same.
         save(run_checked(missing[home], threads=1, progress=tick), home, force=True)
 
-    side_by_side(list(missing), make, jobs=jobs, progress=progress)
+    run_parallel(list(missing), make, jobs=jobs, progress=progress)
     return {name: results[home] or open_result(home) for name, home in homes.items()}
 
 
 def _cached(home: Path, scenario: Scenario) -> Result | None:
     """The result that the cache has there, if it is sound and of ``scenario``."""
-    result = open_sound(home, scenario)
+    result = open_if_valid(home, scenario)
     if result is None and home.exists():
         # What another process may have put there since is sound.
-        with refusals(home), locked(home):
+        with os_errors_as_result_error(home), locked(home):
             try:
-                return _sound(home, scenario)
+                return _open_valid(home, scenario)
             except ResultError:
                 shutil.rmtree(home, ignore_errors=True)
     return result
 
 
-def open_sound(home: Path, scenario: Scenario | None = None) -> Result | None:
+def open_if_valid(home: Path, scenario: Scenario | None = None) -> Result | None:
     """The result in ``home``; None where there is none, or a damaged one, which is said.
 
     With ``scenario`` one of another scenario, or without checksums, counts as damaged.
     """
-    with refusals(home, "read"):
+    with os_errors_as_result_error(home, "read"):
         if not home.exists():
             return None
     try:
-        return _sound(home, scenario)
+        return _open_valid(home, scenario)
     except ResultError as error:
-        told_again(error.args[0])
+        report_rerun(error.args[0])
         return None
 
 
-def told_again(why: str) -> None:
+def report_rerun(why: str) -> None:
     """Says that a run is made again, and why: the text of an error, which is fit for a terminal."""
     print(f"{why}; its scenario is run again", file=sys.stderr)
 
 
-def _sound(home: Path, scenario: Scenario | None) -> Result:
-    """As :func:`open_sound`; raises :class:`ResultError` where there is none, or a damaged one."""
-    result = open_quietly(home)
+def _open_valid(home: Path, scenario: Scenario | None) -> Result:
+    """As :func:`open_if_valid`, but raises :class:`ResultError` where that returns None."""
+    result = open_without_warning(home)
     check_files(result)
     if scenario is not None:
         if result.unverified:
@@ -113,11 +113,11 @@ def _sound(home: Path, scenario: Scenario | None) -> Result:
 
 
 def _key(scenario: Scenario) -> str:
-    text = f"{simulator()}\n{scenario.to_toml()}"
+    text = f"{simulator_hash()}\n{scenario.to_toml()}"
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 @cache
-def simulator() -> str:
+def simulator_hash() -> str:
     """What tells one build of the simulator from another."""
     return hashlib.sha256(Path(_rocelab.__file__).read_bytes()).hexdigest()

@@ -97,7 +97,7 @@ def axis(key: str, texts: Sequence[str]) -> Axis:
     return Axis(key, values)
 
 
-def read_axis(text: str) -> Axis:
+def parse_axis(text: str) -> Axis:
     """The axis of ``KEY=V1,V2,...``; commas in brackets and quotes are parts of a value."""
     key, equals, values = text.partition("=")
     if not equals or not key.strip():
@@ -108,7 +108,7 @@ def read_axis(text: str) -> Axis:
     return axis(key.strip(), [one.strip() for one in _split(values)])
 
 
-def axes_of(over: Mapping[str, Sequence[object]]) -> list[Axis]:
+def make_axes(over: Mapping[str, Sequence[object]]) -> list[Axis]:
     """The axes of keys and their values as plain data."""
     if not isinstance(over, Mapping):
         raise TypeError(f"over: must be a dictionary of keys and their values, not {over!r}")

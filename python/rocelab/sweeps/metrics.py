@@ -100,7 +100,7 @@ _OF_SAMPLES: Mapping[str, tuple[str, Callable[[pl.Series], Number]]] = {
 }
 
 
-def of_probes(units: Mapping[str, str]) -> list[Metric]:
+def probe_metrics(units: Mapping[str, str]) -> list[Metric]:
     """``NAME.mean``, ``NAME.p99`` and ``NAME.max`` over all samples of each probe in ``units``."""
     return [
         Metric(f"{name}.{statistic}", f"{title} of {name}", unit, _of_samples(name, read))
@@ -117,7 +117,7 @@ def _of_samples(name: str, read: Callable[[pl.Series], Number]) -> Callable[[Res
     return of_run
 
 
-def chosen(names: Iterable[str], known: Sequence[Metric]) -> list[Metric]:
+def select_metrics(names: Iterable[str], known: Sequence[Metric]) -> list[Metric]:
     """Those of ``known`` that have these names, each once."""
     by_name = {metric.name: metric for metric in known}
     found = list(dict.fromkeys(names))

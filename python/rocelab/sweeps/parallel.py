@@ -9,7 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from typing import TypeVar
 
 from rocelab._progress import runs_bar
-from rocelab.signals import held_back
+from rocelab.signals import deferred_signals
 from rocelab.simulate import Progress, check_count
 
 Name = TypeVar("Name", bound=Hashable)
@@ -22,24 +22,24 @@ _TICK_S = 0.1
 
 
 def check_jobs(jobs: int | None) -> None:
-    """Raises where so many runs cannot go at a time; None is one for each of :func:`processors`."""
+    """Raises if ``jobs`` is not 1 or more; None stands for :func:`available_cores`."""
     if jobs is not None:
         check_count("jobs", jobs)
 
 
-def at_a_time(jobs: int | None, runs: int) -> int:
+def parallel_runs(jobs: int | None, runs: int) -> int:
     """How many of so many ``runs`` go at a time."""
-    return min(jobs or processors(), runs)
+    return min(jobs or available_cores(), runs)
 
 
-def processors() -> int:
+def available_cores() -> int:
     """How many processors this process may use: not all, where a scheduler gave it some."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-def side_by_side(
+def run_parallel(
     names: Sequence[Name],
     make: Callable[[Name, Tick], None],
     *,
@@ -57,9 +57,9 @@ def side_by_side(
 
     stop = threading.Event()
     with (
-        held_back() as signals,
+        deferred_signals() as signals,
         runs_bar(len(names), shown=progress) as show,
-        ThreadPoolExecutor(jobs or processors()) as pool,
+        ThreadPoolExecutor(jobs or available_cores()) as pool,
     ):
 
         def one(name: Name) -> None:

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from rocelab import _memory
 from rocelab.errors import ConfigError
-from rocelab.scenario import Scenario, with_settings
+from rocelab.scenario import Scenario, apply_settings
 from rocelab.simulate import check_count
 from rocelab.sweeps import grid
 from rocelab.sweeps.grid import Axis, Combination
 
-MOST_RUNS = 100_000
+MAX_RUNS = 100_000
 """Runs of a sweep: more would take their time before the first begins."""
 
 
@@ -48,9 +48,9 @@ class Plan:
                 hint="vary a key with --over (over=), or the seed with --seeds",
             )
         runs = count * prod(len(axis.values) for axis in axes)
-        if runs > MOST_RUNS:
+        if runs > MAX_RUNS:
             raise ConfigError(
-                f"{runs:,} runs are more than the {MOST_RUNS:,} that a sweep may have",
+                f"{runs:,} runs are more than the {MAX_RUNS:,} that a sweep may have",
                 hint="take fewer seeds or values, or share them out among several sweeps",
             )
         self.scenario = scenario
@@ -68,7 +68,7 @@ class Plan:
         """The scenario of a run."""
         pairs = zip(self.axes, case.combination, strict=True)
         settings = [(axis.key, value.text) for axis, value in pairs]
-        return with_settings(self.scenario, (*settings, ("run.seed", str(case.seed))))
+        return apply_settings(self.scenario, (*settings, ("run.seed", str(case.seed))))
 
     def checked(self, case: Case, at_a_time: int) -> tuple[Scenario, str | None]:
         """The same, after all checks, and a warning if memory may not suffice.

@@ -14,12 +14,17 @@ from typing import TYPE_CHECKING, Any
 
 from rocelab import __version__
 from rocelab.errors import ResultError
-from rocelab.io.files import check_directory, put, refusals, to_json
+from rocelab.io.files import (
+    check_output_directory,
+    os_errors_as_result_error,
+    to_json,
+    write_atomic,
+)
 from rocelab.io.layout import SWEEP
 from rocelab.io.read import read_text
-from rocelab.io.save import check_target, save, settle
+from rocelab.io.save import check_result_directory, recover, save
 from rocelab.io.write import to_parquet
-from rocelab.sweeps.cache import open_sound, simulator, told_again
+from rocelab.sweeps.cache import open_if_valid, report_rerun, simulator_hash
 
 if TYPE_CHECKING:
     from rocelab.result import Result
@@ -33,17 +38,17 @@ _RUNS = "runs"
 _SIMULATOR = "simulator.sha256"
 """In each run's directory."""
 _HASH = re.compile(r"[0-9a-f]{64}")
-_LONGEST_HASH = 1 << 10
+_MAX_HASH_BYTES = 1 << 10
 """Bytes of it."""
 
 
-def missing(directory: Path, wanted: Iterable[tuple[str, str]], *, force: bool) -> set[str]:
+def cases_to_run(directory: Path, wanted: Iterable[tuple[str, str]], *, force: bool) -> set[str]:
     """Which runs ``directory`` lacks, of those that ``wanted`` has with place and scenario.
 
     Raises :class:`ResultError` where it is no place for a sweep, or where another run has a place;
     with ``force`` such a run counts as missing.
     """
-    check_directory(directory)
+    check_output_directory(directory)
     if directory.exists() and any(directory.iterdir()) and not (directory / SWEEP).is_file():
         raise ResultError(
             f"{directory}: exists and is not a sweep of rocelab",
@@ -58,7 +63,7 @@ def missing(directory: Path, wanted: Iterable[tuple[str, str]], *, force: bool) 
         if kept is False:
             others.append(home)
         if not kept and home.exists():
-            check_target(home, force=True)
+            check_result_directory(home, force=True)
     if others and not force:
         raise ResultError(
             f"{directory}: {len(others)} of its runs are of another scenario or simulator, such as "
@@ -70,56 +75,56 @@ def missing(directory: Path, wanted: Iterable[tuple[str, str]], *, force: bool) 
 
 def _kept(home: Path, scenario: str) -> bool | None:
     """Whether the run there is the one of ``scenario``; None where there is no whole one."""
-    settle(home)
-    result = open_sound(home)
+    recover(home)
+    result = open_if_valid(home)
     if result is None:
         return None
     if result.scenario_toml != scenario:
         return False
     try:
-        maker = read_text(home / _SIMULATOR, _LONGEST_HASH).strip()
+        maker = read_text(home / _SIMULATOR, _MAX_HASH_BYTES).strip()
     except (OSError, UnicodeDecodeError):
         return None
-    if maker != simulator():
+    if maker != simulator_hash():
         return False if _HASH.fullmatch(maker) else None
     if result.unverified:
-        told_again(f"{home}: has no checksums")
+        report_rerun(f"{home}: has no checksums")
         return None
     return None if result.partial else True
 
 
-def keep(result: Result, home: Path) -> None:
+def store_case(result: Result, home: Path) -> None:
     """Writes a run to its place."""
     # It is no part of a result, and would stay there beside the run of another simulator.
-    with refusals(home):
+    with os_errors_as_result_error(home):
         (home / _SIMULATOR).unlink(missing_ok=True)
     save(result, home, force=True)
-    put(home / _SIMULATOR, f"{simulator()}\n".encode(), follow=False)
+    write_atomic(home / _SIMULATOR, f"{simulator_hash()}\n".encode(), follow=False)
 
 
 def write_plan(directory: Path, plan: Plan) -> None:
     """Says what was asked for, before there is anything else."""
-    put(directory / SWEEP, to_json(_asked(plan, partial=True)), follow=False)
+    write_atomic(directory / SWEEP, to_json(_asked(plan, partial=True)), follow=False)
 
 
 def write_tables(directory: Path, sweep: Sweep) -> None:
     """Writes all that is not in the directories of the runs."""
     runs = sweep.runs.to_polars()
-    put(directory / f"{_RUNS}.parquet", to_parquet(runs), follow=False)
-    put(directory / f"{_RUNS}.csv", runs.write_csv().encode(), follow=False)
+    write_atomic(directory / f"{_RUNS}.parquet", to_parquet(runs), follow=False)
+    write_atomic(directory / f"{_RUNS}.csv", runs.write_csv().encode(), follow=False)
     told = {
         **_asked(sweep.plan, partial=False),
         "units": {metric.name: metric.unit for metric in sweep.metrics},
         "statistics": sweep.statistics.to_polars().to_dicts(),
     }
-    put(directory / SWEEP, to_json(told), follow=False)
+    write_atomic(directory / SWEEP, to_json(told), follow=False)
 
 
 def _asked(plan: Plan, *, partial: bool) -> dict[str, Any]:
     return {
         "schema": SCHEMA_VERSION,
         "version": __version__,
-        "simulator": simulator(),
+        "simulator": simulator_hash(),
         "partial": partial,
         "over": {axis.key: [value.data for value in axis.values] for axis in plan.axes},
         "seeds": list(plan.seeds),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 
-def told_once(warnings: Iterable[tuple[str, str]], runs: int) -> list[str]:
+def dedup_warnings(warnings: Iterable[tuple[str, str]], runs: int) -> list[str]:
     """Warnings, each with the run that it is of, out of ``runs``.
 
     Of those that are alike but for their numbers the first, and how many runs have it.

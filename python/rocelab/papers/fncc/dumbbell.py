@@ -28,7 +28,7 @@ from rocelab.papers.measurements import (
 )
 from rocelab.papers.model import Claim, Figure, Line, Panel, Reading, Runs
 from rocelab.scenario import Scenario
-from rocelab.series import within
+from rocelab.series import between
 
 _JOIN_US = 300.0
 """When the second flow joins, section 5.1."""
@@ -146,7 +146,7 @@ _REACTED = 0.95
 def _reaction_us(case: str, runs: Runs) -> float:
     """When the first flow has reacted; its mean is that of the 100 us before the join."""
     points = rate(case, 0)(runs)
-    before = within(points, _JOIN_US - 100, _JOIN_US)
+    before = between(points, _JOIN_US - 100, _JOIN_US)
     return first(points, _JOIN_US, below=_REACTED * sum(before) / len(before))
 
 
@@ -412,7 +412,7 @@ def _share(flows: int, runs: Runs) -> float:
     step_us = run.summary["simulated_ns"] / 7000
     ratios = []
     for step in range(1, 6):
-        spans = [within(curve, step_us * (step + 0.5), step_us * (step + 0.9)) for curve in curves]
+        spans = [between(curve, step_us * (step + 0.5), step_us * (step + 0.9)) for curve in curves]
         rates = [sum(span) / len(span) for span in spans if span]
         if len(rates) == flows:
             ratios += [one * flows / sum(rates) for one in rates]

@@ -9,7 +9,7 @@ from rocelab.papers.hiercc.setup import FIFTH, FORMS, SCHEMES, network, on_wire_
 from rocelab.papers.measurements import MS, each, gbps, lines, peak, queue_kb, single
 from rocelab.papers.model import Claim, Figure, Panel, Reading, Runs
 from rocelab.scenario import Scenario
-from rocelab.series import within
+from rocelab.series import between
 
 _ROUNDS_MS = (1.0, 3.0)
 
@@ -64,7 +64,7 @@ def _used_percent(case: str) -> Reading:
     """Mean from the first bursts on."""
 
     def reading(runs: Runs) -> float:
-        rates = within(gbps(case, "used")(runs), _ROUNDS_MS[0] * MS)
+        rates = between(gbps(case, "used")(runs), _ROUNDS_MS[0] * MS)
         return 100 * sum(rates) / len(rates) / 25
 
     return reading

@@ -13,7 +13,7 @@ from rocelab.papers.hiercc.setup import INT_B, SCHEMES, hpcc_rtt_us, network, on
 from rocelab.papers.measurements import gbps, lines, over_us, peak, queue_kb
 from rocelab.papers.model import Claim, Figure, Line, Panel, Points, Reading, Runs
 from rocelab.scenario import Scenario
-from rocelab.series import series, within
+from rocelab.series import between, series
 
 _DELAYS = {"12 us": "1us", "6 us": "0.5us"}
 """Delays of the links by the round trip that they make."""
@@ -59,7 +59,7 @@ def _gap_us(case: str) -> Reading:
     def reading(runs: Runs) -> float:
         times, queue = series(runs[case], "queue", 1e3)
         fullest = times[queue.index(max(queue))]
-        return 5.0 * sum(rate < 18.75 for rate in within(gbps(case, "used")(runs), fullest))
+        return 5.0 * sum(rate < 18.75 for rate in between(gbps(case, "used")(runs), fullest))
 
     return reading
 

@@ -10,7 +10,7 @@ from rocelab.papers.measurements import MS, each, first, gbps, lines, of, over_u
 from rocelab.papers.mercury.schemes import FIVE, FOUR, OTHERS, SCHEMES, SEVEN, SIX, SMALL, xoff
 from rocelab.papers.model import Claim, Figure, Line, Panel, Reading, Runs
 from rocelab.scenario import Scenario
-from rocelab.series import Samples, series, within
+from rocelab.series import Samples, between, series
 
 _BURST_US = 3000.0
 _F1 = 0
@@ -76,7 +76,7 @@ def _goodput_gbps(case: str) -> Callable[[Runs], Samples]:
 
 def _least(host: str, case: str) -> Reading:
     """The least rate in 100 us from the bursts on."""
-    return lambda runs: min(within(_sent_gbps(host, case)(runs), _BURST_US / MS + 0.1))
+    return lambda runs: min(between(_sent_gbps(host, case)(runs), _BURST_US / MS + 0.1))
 
 
 def _first_pause_us(port: str, case: str, runs: Runs) -> float:
@@ -227,7 +227,7 @@ def _long_gbps(case: str) -> Callable[[Runs], Samples]:
 
 
 def _least_long(case: str) -> Reading:
-    return lambda runs: min(within(_long_gbps(case)(runs), _INCAST_US))
+    return lambda runs: min(between(_long_gbps(case)(runs), _INCAST_US))
 
 
 def _recovery_us(case: str) -> Reading:
