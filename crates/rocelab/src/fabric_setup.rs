@@ -2,13 +2,12 @@
 
 use crate::RunOptions;
 use fabric::{
-    Cioq, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Link, Message, Node, Outage, Paths,
-    PfcConfig, Probe, ProbeKind, ProbeTargets, Quirks, Records, Setup, SwitchConfig, Threshold,
+    Cioq, ClassConfig, EcnConfig, EcnLaw, Headroom, HostConfig, Paths, PfcConfig, Probe, ProbeKind,
+    ProbeTargets, Quirks, Records, Setup, SwitchConfig, Threshold,
 };
 use scenario::{Scenario, Stop, Trace};
-use std::collections::BTreeMap;
 use units::memory::collect;
-use units::{NodeId, Rate, Time, cancel};
+use units::{Rate, Time};
 
 /// Buffers and thresholds of the fabric count alpha in these.
 const ALPHA_UNIT: f64 = 65_536.0;
@@ -19,26 +18,10 @@ pub(crate) fn setup(scenario: &Scenario, options: &RunOptions) -> Setup {
         Stop::At(stop) => (stop, false),
     };
     Setup {
-        nodes: scenario.network.nodes.iter().map(node).collect(),
-        links: scenario
-            .network
-            .links
-            .iter()
-            .map(|link| Link {
-                a: link.a,
-                b: link.b,
-                rate: link.rate,
-                delay: link.delay,
-                pfc: link.pfc,
-                error_rate: link.error_rate.unwrap_or(scenario.wire.error_rate),
-            })
-            .collect(),
-        outages: scenario
-            .outages
-            .iter()
-            .map(|one| Outage { link: one.link, from: one.from, until: one.until })
-            .collect(),
-        messages: messages(scenario),
+        nodes: scenario.network.nodes.clone(),
+        links: scenario.network.links.clone(),
+        outages: scenario.outages.clone(),
+        messages: collect(scenario.messages.iter().copied(), "messages"),
         wire: match scenario.wire.profile {
             scenario::WireProfile::Rocev2 => wire::Profile::Rocev2,
             scenario::WireProfile::HpccNs3 => wire::Profile::HpccNs3,
@@ -116,48 +99,6 @@ fn records(trace: &Trace, options: &RunOptions) -> Records {
     }
 }
 
-/// UDP source ports as the HPCC simulator numbers them: each pair of hosts has its own, a QP each, in
-/// the order of the flows.
-#[derive(Default)]
-pub(crate) struct SourcePorts(BTreeMap<(NodeId, NodeId), u16>);
-
-impl SourcePorts {
-    const FIRST: u16 = 10_000;
-
-    /// That of the next QP from `src` to `dst`.
-    pub(crate) fn next(&mut self, src: NodeId, dst: NodeId) -> u16 {
-        let next = self.0.entry((src, dst)).or_insert(SourcePorts::FIRST);
-        std::mem::replace(next, next.wrapping_add(1))
-    }
-}
-
-fn messages(scenario: &Scenario) -> Vec<Message> {
-    let mut ports = SourcePorts::default();
-    let mut port_of_qp: BTreeMap<u32, u16> = BTreeMap::new();
-    let ports_count = scenario.quirks.node_hash;
-    let messages = scenario.messages.iter().map(|message| {
-        cancel::check();
-        let mut source_port = SourcePorts::FIRST;
-        if ports_count {
-            let port = port_of_qp.entry(message.qp);
-            source_port = *port.or_insert_with(|| ports.next(message.src, message.dst));
-        }
-        Message {
-            src: message.src,
-            dst: message.dst,
-            size: message.size,
-            start: message.start,
-            after: message
-                .after
-                .map(|after| fabric::After { message: after.message, delay: after.delay }),
-            priority: message.priority,
-            qp: message.qp,
-            udp_ports: (source_port, message.port),
-        }
-    });
-    collect(messages, "messages")
-}
-
 fn quirks(spec: &scenario::QuirksSpec) -> Quirks {
     Quirks {
         whole_nanoseconds: spec.whole_nanoseconds,
@@ -174,14 +115,6 @@ fn quirks(spec: &scenario::QuirksSpec) -> Quirks {
         emission_order: spec.emission_order,
         packet_turns: spec.packet_turns,
     }
-}
-
-fn node(node: &scenario::Node) -> Node {
-    let kind = match node.kind {
-        scenario::NodeKind::Host => fabric::NodeKind::Host,
-        scenario::NodeKind::Switch => fabric::NodeKind::Switch,
-    };
-    Node { kind, tier: node.tier, buffer: node.buffer }
 }
 
 fn mask(priorities: &[u8]) -> u8 {

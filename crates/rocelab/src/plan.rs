@@ -62,7 +62,7 @@ impl Plan {
 
 /// A port that needs longer to send its bytes than times reach.
 fn overloaded(scenario: &Scenario, port: &PortLoad) -> ScenarioError {
-    let name = |node| &scenario.network.node(node).name;
+    let name = |node| scenario.network.name(node);
     let bytes = port.data_bytes + port.ack_bytes;
     ScenarioError::new(
         "traffic",

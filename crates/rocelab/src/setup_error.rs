@@ -8,7 +8,7 @@ use units::{Bytes, Time};
 /// do about it.
 pub(crate) fn describe_setup_error(scenario: &Scenario, refusal: SetupError) -> ScenarioError {
     let scheme = scenario.scheme.info.name;
-    let name = |node| &scenario.network.node(node).name;
+    let name = |node| scenario.network.name(node);
     let error = match refusal {
         SetupError::PathTooLong { switches, room } => ScenarioError::new(
             "topology",

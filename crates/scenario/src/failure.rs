@@ -5,6 +5,7 @@ use crate::network::{Network, Reachability};
 use crate::selector::Selector;
 use crate::spec::FailureSpec;
 use crate::traffic::check_time;
+use model::Outage;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use units::{NodeId, Time, cancel};
@@ -15,23 +16,9 @@ const MAX_EPOCHS: usize = 256;
 /// Of more failures that come together not all are tried without each.
 const MAX_PARTITION_CHECKS: usize = 16;
 
-/// A time for which a link carries nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outage {
-    /// Index of the link.
-    pub link: u32,
-    /// When it fails, above zero.
-    pub from: Time,
-    /// When it carries packets again; [`Time::NEVER`] for not at all.
-    pub until: Time,
-    /// Index of the `[[failure]]` that says so.
-    pub entry: usize,
-}
-
-impl Outage {
-    fn is_at(&self, time: Time) -> bool {
-        self.from <= time && time < self.until
-    }
+/// Whether the link of an outage is down.
+fn is_down_at(outage: &Outage, time: Time) -> bool {
+    outage.from <= time && time < outage.until
 }
 
 /// When links of the network fail; those of a link are apart.
@@ -55,7 +42,7 @@ pub(crate) fn resolve(specs: &[FailureSpec], nodes: &Selector<'_>) -> Result<Vec
             }
         }
         let (before, new) = outages.split_at(found);
-        let names = || (&network.node(a).name, &network.node(b).name);
+        let names = || (network.name(a), network.name(b));
         let Some(first) = new.first() else {
             let (a, b) = names();
             return Err(ScenarioError::new(key("link"), format!("{a} and {b} have no link")));
@@ -93,7 +80,7 @@ fn refusal(
     time: Time,
     (a, b): (NodeId, NodeId),
 ) -> ScenarioError {
-    let mut down: Vec<&Outage> = outages.iter().filter(|one| one.is_at(time)).collect();
+    let mut down: Vec<&Outage> = outages.iter().filter(|one| is_down_at(one, time)).collect();
     down.sort_by_key(|one| (one.from, one.entry));
     let are_cut_off = |entries: &[usize]| {
         let links = down.iter().filter(|one| entries.contains(&one.entry)).map(|one| one.link);
@@ -129,7 +116,7 @@ fn refusal(
         [one, other] => format!(" while {} and {}", named(one), named(other)),
         _ => format!(" while {} others are down", others.len()),
     };
-    let name = |id| &network.node(id).name;
+    let name = |id| network.name(id);
     let link = &specs[entry].link;
     let from = of(entry).map_or(time, |one| one.from);
     ScenarioError::new(
@@ -174,7 +161,7 @@ fn cut_off(
     let before = Reachability::new(network, &BTreeSet::new());
     worst.copied().find_map(|time| {
         let down: BTreeSet<u32> =
-            outages.iter().filter(|one| one.is_at(time)).map(|one| one.link).collect();
+            outages.iter().filter(|one| is_down_at(one, time)).map(|one| one.link).collect();
         cut_off_without(network, &before, &down).map(|ends| (time, ends))
     })
 }

@@ -50,8 +50,8 @@ pub mod workload;
 
 pub use catalogue::{KeyInfo, KindInfo, topology_kinds};
 pub use error::ScenarioError;
-pub use failure::Outage;
-pub use network::{Link, Network, Node, NodeKind, Port};
+pub use model::{After, Link, Message, Node, NodeKind, Outage};
+pub use network::{Network, Port};
 pub use probe::{Probe, ProbeKind, Targets};
 pub use scenario::{MAX_NAME_BYTES, Scenario};
 pub use scheme::ResolvedScheme;
@@ -61,7 +61,7 @@ pub use settings::{
 };
 pub use spec::QuirksSpec;
 pub use trace::Trace;
-pub use traffic::{After, MAX_MESSAGES, MAX_TIME, Message, ROCE_PORT};
+pub use traffic::{MAX_MESSAGES, MAX_TIME, ROCE_PORT, SourcePorts};
 
 use error::Result;
 use source::Source;

@@ -1,9 +1,9 @@
 //! The network that a topology describes: nodes, links, and the checks that make it one.
 
 use crate::error::{Result, ScenarioError};
-pub use crate::spec::NodeKind;
+pub use model::{Link, Node, NodeKind};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use units::{Bytes, NodeId, PortId, Rate, Time, cancel};
+use units::{NodeId, PortId, Rate, Time, cancel};
 
 /// The most nodes that a scenario may have; few where a fuzzer reads many scenarios.
 pub const MAX_NODES: u64 = if cfg!(fuzzing) { 1 << 9 } else { 1 << 20 };
@@ -19,43 +19,6 @@ pub const WAN_DELAY: Time = Time::from_us(10);
 pub const MIN_RATE: Rate = Rate::from_bps(1000);
 /// The highest link rate.
 pub const MAX_RATE: Rate = Rate::from_gbps(100_000);
-
-/// A host or a switch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Node {
-    /// Its name, its own.
-    pub name: String,
-    /// What it is.
-    pub kind: NodeKind,
-    /// 0 for a host; for a switch 1 ToR (or leaf), 2 aggregation (or spine), 3 core.
-    pub tier: u8,
-    /// A switch's packet buffer, where it has one of its own.
-    pub buffer: Option<Bytes>,
-}
-
-/// A link; it carries both directions.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Link {
-    /// One end.
-    pub a: NodeId,
-    /// The other end.
-    pub b: NodeId,
-    /// Rate of each direction.
-    pub rate: Rate,
-    /// Propagation delay, above zero.
-    pub delay: Time,
-    /// Whether PFC may pause it.
-    pub pfc: bool,
-    /// Probability that a packet arrives damaged, where it has one of its own.
-    pub error_rate: Option<f64>,
-}
-
-impl Link {
-    /// A link that loses nothing and that PFC may pause.
-    pub(crate) fn new(a: NodeId, b: NodeId, rate: Rate, delay: Time) -> Link {
-        Link { a, b, rate, delay, pfc: true, error_rate: None }
-    }
-}
 
 /// A node's end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +36,8 @@ pub struct Port {
 pub struct Network {
     /// Hosts and switches; a [`NodeId`] is an index here.
     pub nodes: Vec<Node>,
+    /// The name of each node; no two are equal.
+    pub names: Vec<String>,
     /// The links between them.
     pub links: Vec<Link>,
 }
@@ -94,6 +59,17 @@ impl Network {
     /// The node with this id.
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.index()]
+    }
+
+    /// The name of a node.
+    pub fn name(&self, id: NodeId) -> &str {
+        &self.names[id.index()]
+    }
+
+    /// Adds a node.
+    pub(crate) fn add(&mut self, name: String, node: Node) {
+        self.names.push(name);
+        self.nodes.push(node);
     }
 
     /// Every host, in order.
@@ -156,7 +132,7 @@ impl Network {
             if link.a == link.b {
                 return Err(ScenarioError::new(
                     link_key(index),
-                    format!("links {} to itself", self.node(link.a).name),
+                    format!("links {} to itself", self.name(link.a)),
                 ));
             }
             degree[link.a.index()] += 1;
@@ -167,7 +143,7 @@ impl Network {
                 key,
                 format!(
                     "{} has {} ports; a node has at most {MAX_PORTS}",
-                    self.nodes[node].name, degree[node]
+                    self.names[node], degree[node]
                 ),
             ));
         }
@@ -182,7 +158,7 @@ impl Network {
             };
             return Err(ScenarioError::new(
                 key,
-                format!("the {kind} {} has no link", self.nodes[node].name),
+                format!("the {kind} {} has no link", self.names[node]),
             ));
         }
         self.check_connected(key)
@@ -201,7 +177,7 @@ impl Network {
         }
         let names = |nodes: &[usize]| {
             let shown: Vec<&str> =
-                nodes.iter().take(4).map(|node| self.nodes[*node].name.as_str()).collect();
+                nodes.iter().take(4).map(|node| self.names[*node].as_str()).collect();
             match nodes.len() - shown.len() {
                 0 => shown.join(", "),
                 more => format!("{} and {more} more", shown.join(", ")),
@@ -351,7 +327,7 @@ impl<'a> NameIndex<'a> {
     pub fn of(network: &'a Network) -> NameIndex<'a> {
         let named = |id| {
             cancel::check();
-            (network.node(id).name.as_str(), id)
+            (network.name(id), id)
         };
         NameIndex(network.ids().map(named).collect())
     }

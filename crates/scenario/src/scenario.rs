@@ -1,8 +1,8 @@
 //! The valid scenario, and how a specification becomes one.
 
 use crate::error::{Result, ScenarioError};
-use crate::failure::{self, Outage};
-use crate::network::{Link, Network};
+use crate::failure;
+use crate::network::Network;
 use crate::probe::{self, Probe};
 use crate::scheme::{self, ResolvedScheme};
 use crate::selector::Selector;
@@ -13,7 +13,8 @@ use crate::source::Source;
 use crate::spec::{QuirksSpec, SCHEMA_VERSION, Spec};
 use crate::topology;
 use crate::trace::{self, Trace};
-use crate::traffic::{self, Context, Message, Traffic};
+use crate::traffic::{self, Context, Traffic};
+use model::{Message, Outage};
 use schemes::registry::SchemeInfo;
 use std::path::Path;
 use units::Time;
@@ -102,7 +103,7 @@ impl Scenario {
         let wire = settings::wire(&spec.wire)?;
         settings::quirks(&mut spec.quirks)?;
 
-        let network = topology::resolve(&mut spec.topology, base)?;
+        let network = topology::resolve(&mut spec.topology, base, wire.error_rate)?;
         let scheme = scheme::resolve(&mut spec.scheme, network.min_host_rate())?;
         let switch = settings::switch(&mut spec.switch, scheme.info, &spec.quirks)?;
         let law = scheme.info.preset(&scheme.preset).and_then(|preset| preset.ecn.as_ref());
@@ -113,10 +114,7 @@ impl Scenario {
         let lossless = pfc.enabled
             && classes.lossless.contains(&classes.data)
             && spec.failure.is_empty()
-            && network
-                .links
-                .iter()
-                .all(|link| link.pfc && link.error_rate.unwrap_or(wire.error_rate) == 0.0);
+            && network.links.iter().all(|link| link.pfc && link.error_rate == 0.0);
         let host = settings::host(&mut spec.host, &network, lossless.then_some(switch.buffer))?;
 
         let nodes = Selector::new(&network);
@@ -129,6 +127,7 @@ impl Scenario {
                 Stop::At(stop) => Some(stop),
             },
             base,
+            ns3_source_ports: spec.quirks.node_hash,
         };
         let traffic = traffic::resolve(&mut spec.traffic, &context)?;
         if traffic.messages.is_empty() && run.stop == Stop::FlowsDone {
@@ -250,20 +249,15 @@ fn check_sound_links(
     if !outages.is_empty() {
         return refuse("failure".to_owned(), why.to_owned());
     }
-    let rate = |link: &Link| link.error_rate.unwrap_or(wire.error_rate);
-    match network.links.iter().enumerate().find(|(_, link)| rate(link) > 0.0) {
+    match network.links.iter().enumerate().find(|(_, link)| link.error_rate > 0.0) {
         None => Ok(()),
-        Some((_, Link { error_rate: None, .. })) => {
+        Some((_, link)) if link.error_rate == wire.error_rate => {
             refuse("wire.error_rate".to_owned(), why.to_owned())
         }
         // Only links that are listed have rates of their own.
         Some((index, link)) => refuse(
             format!("topology.links.{index}.error_rate"),
-            format!(
-                "{}:{} damages packets, and {why}",
-                network.node(link.a).name,
-                network.node(link.b).name
-            ),
+            format!("{}:{} damages packets, and {why}", network.name(link.a), network.name(link.b)),
         ),
     }
 }

@@ -30,13 +30,13 @@ impl<'a> Selector<'a> {
     /// The node called `name`.
     pub fn node(&self, name: &str, key: &str) -> Result<NodeId> {
         self.names.get(name).ok_or_else(|| {
-            let known = self.network.nodes.iter().take(1000).map(|node| node.name.as_str());
+            let known = self.network.names.iter().take(1000).map(String::as_str);
             let error = ScenarioError::new(key, format!("unknown node `{name}`"));
             match crate::error::nearest(name, known.clone()) {
                 None if self.network.nodes.len() > 8 => error.hint(format!(
                     "there are {} to {}",
-                    self.network.nodes[0].name,
-                    self.network.nodes[self.network.nodes.len() - 1].name
+                    self.network.names[0],
+                    self.network.names[self.network.names.len() - 1]
                 )),
                 _ => error.hint(known_words(name, known)),
             }
@@ -83,7 +83,8 @@ impl<'a> Selector<'a> {
             if name.contains('*') {
                 let fits = |id: &NodeId| {
                     let node = self.network.node(*id);
-                    (!hosts_only || node.kind == NodeKind::Host) && matches(name, &node.name)
+                    let is_chosen = !hosts_only || node.kind == NodeKind::Host;
+                    is_chosen && matches(name, self.network.name(*id))
                 };
                 let found = self.network.ids().filter(fits).map(&mut add).count();
                 if found == 0 {

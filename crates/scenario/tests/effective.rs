@@ -61,9 +61,9 @@ fn the_incast_example_is_what_it_says() {
     assert_eq!(names, ["bottleneck", "victim", "upstream"]);
     let Targets::Ports(ports) = &scenario.probes[0].targets else { panic!("ports") };
     let [(node, port)] = ports[..] else { panic!("one port") };
-    assert_eq!(scenario.network.node(node).name, "s1");
+    assert_eq!(scenario.network.name(node), "s1");
     let peer = scenario.network.ports()[node.index()][port.index()].peer;
-    assert_eq!(scenario.network.node(peer).name, "h2");
+    assert_eq!(scenario.network.name(peer), "h2");
 }
 
 #[test]

@@ -3,92 +3,11 @@
 //! Everything here is trusted: whoever makes it (the scenario) has checked it.
 
 use crate::compat::Quirks;
+pub use model::{Link, Message, Node, NodeKind, Outage};
 use schemes::contract::SwitchFlowMetric;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use units::{Bytes, FlowId, NodeId, PortId, Rate, Time};
-
-/// A host or a switch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Node {
-    /// What it is.
-    pub kind: NodeKind,
-    /// 0 for a host, 1 for a ToR, 2 and up above.
-    pub tier: u8,
-    /// A switch's packet buffer, where it is not that of [`SwitchConfig`].
-    pub buffer: Option<Bytes>,
-}
-
-/// Host or switch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NodeKind {
-    /// Sends and receives messages.
-    Host,
-    /// Forwards.
-    Switch,
-}
-
-/// A full-duplex cable. The ports of a node are numbered in the order of the links.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Link {
-    /// One end.
-    pub a: NodeId,
-    /// The other.
-    pub b: NodeId,
-    /// Rate in each direction.
-    pub rate: Rate,
-    /// Propagation delay.
-    pub delay: Time,
-    /// Whether PFC may pause it. What comes over one that it may not is dropped where the buffer is
-    /// full.
-    pub pfc: bool,
-    /// Probability that a packet arrives damaged and is discarded, PFC frames included.
-    pub error_rate: f64,
-}
-
-/// A time for which a link carries nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outage {
-    /// Index of the link.
-    pub link: u32,
-    /// When it fails, above zero.
-    pub from: Time,
-    /// When it carries packets again: later than what was on it can arrive; [`Time::NEVER`] for not at
-    /// all.
-    pub until: Time,
-}
-
-/// A message: a row of the flow table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Message {
-    /// Sending host.
-    pub src: NodeId,
-    /// Receiving host.
-    pub dst: NodeId,
-    /// Payload.
-    pub size: Bytes,
-    /// When it is posted; not before, where it waits for another.
-    pub start: Time,
-    /// What it waits for.
-    pub after: Option<After>,
-    /// Priority of its data.
-    pub priority: u8,
-    /// The QP that carries it. Messages with the same number share one, in this order: who would be posted
-    /// before another that is ahead waits for that.
-    pub qp: u32,
-    /// UDP ports, source and destination, where switches hash them
-    /// ([`Quirks::node_hash`](crate::Quirks::node_hash)).
-    pub udp_ports: (u16, u16),
-}
-
-/// A message is posted when another has arrived at its sender.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct After {
-    /// The index of the other, to which one message answers at most.
-    pub message: u32,
-    /// From the arrival of its last byte to the posting.
-    pub delay: Time,
-}
 
 /// How hosts behave beside the scheme.
 #[derive(Clone, Copy, Debug)]

@@ -142,7 +142,7 @@ impl Cp<Watching> for Watcher {
         header: &Header,
     ) {
         if header.kind == PacketKind::Data {
-            assert_eq!(input.bytes(), input.voqs.iter().sum());
+            assert_eq!(input.bytes(), input.voqs.iter().sum::<u64>());
             self.0.push((input.port.get(), out_port.get(), input.voqs.to_vec()));
         }
     }

@@ -37,7 +37,7 @@ fn fail_until(setup: &mut Setup, a: u32, b: u32, (from, until): (Time, Time)) {
     let (a, b) = (NodeId::new(a), NodeId::new(b));
     let cable = setup.links.iter().position(|cable| (cable.a, cable.b) == (a, b));
     let cable = cable.expect("there is one") as u32;
-    setup.outages.push(Outage { link: cable, from, until });
+    setup.outages.push(Outage { link: cable, from, until, entry: 0 });
 }
 
 fn lost(output: &RunOutput) -> u64 {

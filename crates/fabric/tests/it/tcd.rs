@@ -270,7 +270,7 @@ fn a_failure_ends_a_pause_for_tcd_too() {
         .find(|sample| sample.value == 1.0)
         .expect("a pause")
         .time;
-    setup.outages = vec![Outage { link: 0, from: paused, until: Time::NEVER }];
+    setup.outages = vec![Outage { link: 0, from: paused, until: Time::NEVER, entry: 0 }];
     let (output, _) = watch(&setup);
     let state = |from: Time| {
         output.samples.of(1).map(Result::unwrap).find(|sample| sample.time >= from).unwrap().value

@@ -1,11 +1,11 @@
 //! From results to the files of the HPCC simulator.
 
 use crate::Recordings;
-use crate::fabric_setup::SourcePorts;
 use fabric::{PacketEvent, PacketEventKind, QueueBlock};
 use hpcc_files::packet_trace::{self, Event, PortRate, Record};
 use hpcc_files::{CcMode, Experiment, address, fct, pfc, queue_lengths};
 use results::{FlowTable, UNFINISHED};
+use scenario::SourcePorts;
 use schemes::contract::{EcnCodePoint, Flags, PacketKind};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};

@@ -40,7 +40,7 @@ impl Capturer {
         let mut interfaces = Vec::new();
         for &node in &scenario.trace.packets {
             for (number, port) in ports[node.index()].iter().enumerate() {
-                let name = format!("{}:{}", network.node(node).name, network.node(port.peer).name);
+                let name = format!("{}:{}", network.name(node), network.name(port.peer));
                 let rate = network.links[port.link as usize].rate;
                 interfaces.push(((node, number as u16), name, rate));
             }

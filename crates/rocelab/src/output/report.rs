@@ -84,7 +84,7 @@ fn recordings(
 
 /// The names of nodes, for tables.
 pub(crate) fn node_names(scenario: &Scenario) -> Arc<Vec<String>> {
-    Arc::new(scenario.network.nodes.iter().map(|node| node.name.clone()).collect())
+    Arc::new(scenario.network.names.clone())
 }
 
 fn flow_table(scenario: &Scenario, output: &RunOutput, names: &Arc<Vec<String>>) -> FlowTable {

@@ -39,9 +39,9 @@ pub(crate) fn collect(
 fn dropped(scenario: &Scenario, output: &RunOutput) -> Option<String> {
     let count = output.lossless_drops;
     let first = output.drops.first()?;
-    let at = &scenario.network.nodes[first.node as usize];
-    let what =
-        at.buffer.map_or("switch.buffer".to_owned(), |_| format!("the buffer of {}", at.name));
+    let node = NodeId::new(first.node);
+    let (name, at) = (scenario.network.name(node), scenario.network.node(node));
+    let what = at.buffer.map_or("switch.buffer".to_owned(), |_| format!("the buffer of {name}"));
     let mend = match first.full {
         _ if links_lose(output) => "; links lost packets, and with them perhaps pauses",
         Memory::Headroom if scenario.pfc.headroom == Headroom::Auto => "",
@@ -58,7 +58,7 @@ fn dropped(scenario: &Scenario, output: &RunOutput) -> Option<String> {
     } else {
         &format!("{count} packets of lossless classes were")
     };
-    let place = format!("the first at {} at {}", at.name, first.time);
+    let place = format!("the first at {name} at {}", first.time);
     Some(format!("{packets} dropped, {place}: PFC did not protect them{mend}"))
 }
 
@@ -206,7 +206,7 @@ fn sent_for_nothing(scenario: &Scenario, output: &RunOutput, flows: &FlowTable) 
 /// Links that PFC pauses in a circle.
 fn deadlocked(scenario: &Scenario, output: &RunOutput) -> Option<String> {
     let (circle, since) = output.deadlock.as_ref()?;
-    let name = |node: &NodeId| scenario.network.node(*node).name.as_str();
+    let name = |node: &NodeId| scenario.network.name(*node);
     let names: Vec<&str> = circle.iter().chain(circle.first()).map(name).collect();
     Some(format!(
         "deadlock: PFC pauses links in a circle, all of them from {:.1} us to the end: {}",

@@ -151,15 +151,15 @@ fn fixed_threshold(
 /// The smallest buffer of the switches that may pause a link, whose it is, and how to have a larger one.
 fn smallest_buffer(switch: &SwitchSettings, network: &Network) -> (Bytes, String, String) {
     let protected = network.links.iter().filter(|link| link.pfc);
-    let ends = protected.flat_map(|link| [link.a, link.b]).map(|end| network.node(end));
+    let ends = protected.flat_map(|link| [link.a, link.b]).map(|end| (end, network.node(end)));
     let smallest = ends
-        .filter(|node| node.kind == NodeKind::Switch && node.buffer.is_some())
-        .min_by_key(|node| node.buffer)
-        .filter(|node| node.buffer < Some(switch.buffer));
+        .filter(|(_, node)| node.kind == NodeKind::Switch && node.buffer.is_some())
+        .min_by_key(|(_, node)| node.buffer)
+        .filter(|(_, node)| node.buffer < Some(switch.buffer));
     match smallest {
-        Some(node) => (
+        Some((id, node)) => (
             switch.buffer_of(node).0,
-            format!("the buffer of {}", node.name),
+            format!("the buffer of {}", network.name(id)),
             "lower it, or enlarge that switch's own buffer".to_owned(),
         ),
         None => (
@@ -241,11 +241,14 @@ fn check_headroom(
             needed[end.index()] += bytes;
         }
     }
-    let short = network.nodes.iter().zip(&needed).filter(|(node, needed)| {
+    let nodes = network.nodes.iter().zip(&network.names).zip(&needed);
+    let short = nodes.filter(|((node, _), needed)| {
         node.kind == NodeKind::Switch && **needed >= u128::from(switch.buffer_of(node).0.get())
     });
-    let Some((node, &needed)) = short.max_by_key(|(_, needed)| **needed) else { return Ok(()) };
-    let (name, (buffer, key)) = (&node.name, switch.buffer_of(node));
+    let Some(((node, name), &needed)) = short.max_by_key(|(_, needed)| **needed) else {
+        return Ok(());
+    };
+    let (buffer, key) = switch.buffer_of(node);
     if let Headroom::Fixed(bytes) = pfc.headroom {
         let why = format!(
             "{bytes} is too large for {name}, whose buffer is {buffer}: so much is kept free for each of its \

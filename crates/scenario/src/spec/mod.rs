@@ -24,7 +24,7 @@ pub use settings::{
 };
 pub use topology::{
     CoreWiring, CrossDcSpec, CustomSpec, DumbbellSpec, FatTreeSpec, FileSpec, LeafSpineSpec,
-    LinkSpec, NodeKind, NodeSpec, StarSpec, ThreeTierSpec, TopologySpec,
+    LinkSpec, NodeSpec, StarSpec, ThreeTierSpec, TopologySpec,
 };
 pub use trace::TraceSpec;
 pub use traffic::{

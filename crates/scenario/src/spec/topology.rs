@@ -1,6 +1,7 @@
 //! `[topology]`: the network.
 
 use super::Quantity;
+use model::NodeKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use units::{Bytes, Rate, Time};
@@ -226,16 +227,6 @@ pub struct NodeSpec {
     /// A switch's packet buffer; default: `switch.buffer`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<Quantity<Bytes>>,
-}
-
-/// What a node is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum NodeKind {
-    /// Sends and receives messages; never forwards.
-    Host,
-    /// Forwards.
-    Switch,
 }
 
 /// A link of a custom topology; it carries both directions.

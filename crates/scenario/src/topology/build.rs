@@ -125,18 +125,16 @@ pub(super) fn check_links(
     )
 }
 
-pub(super) fn star(spec: &StarSpec) -> Network {
-    let mut net = Builder::default();
+pub(super) fn star(mut net: Builder, spec: &StarSpec) -> Network {
     let hosts = net.add("h", spec.hosts, 0);
     let switch = net.add("s", 1, 1).at(0);
     for i in 0..spec.hosts {
         net.link(hosts.at(i), switch, spec.host_rate.0, spec.host_delay.0);
     }
-    net.0
+    net.network
 }
 
-pub(super) fn dumbbell(spec: &DumbbellSpec) -> Network {
-    let mut net = Builder::default();
+pub(super) fn dumbbell(mut net: Builder, spec: &DumbbellSpec) -> Network {
     let side: u32 = spec.side.iter().sum();
     let hosts = net.add("h", spec.senders + spec.receivers + side, 0);
     let switches = net.add("s", spec.switches, 1);
@@ -151,11 +149,10 @@ pub(super) fn dumbbell(spec: &DumbbellSpec) -> Network {
     for i in 1..spec.switches {
         net.link(switches.at(i - 1), switches.at(i), spec.rate.0, spec.delay.0);
     }
-    net.0
+    net.network
 }
 
-pub(super) fn leaf_spine(spec: &LeafSpineSpec) -> Network {
-    let mut net = Builder::default();
+pub(super) fn leaf_spine(mut net: Builder, spec: &LeafSpineSpec) -> Network {
     let hosts = net.add("h", spec.leaves * spec.hosts_per_leaf, 0);
     let leaves = net.add("leaf", spec.leaves, 1);
     let spines = net.add("spine", spec.spines, 2);
@@ -170,12 +167,12 @@ pub(super) fn leaf_spine(spec: &LeafSpineSpec) -> Network {
             }
         }
     }
-    net.0
+    net.network
 }
 
-pub(super) fn fat_tree(spec: &FatTreeSpec) -> Network {
+pub(super) fn fat_tree(net: Builder, spec: &FatTreeSpec) -> Network {
     let half = spec.k / 2;
-    three_tier(&ThreeTierSpec {
+    let spec = ThreeTierSpec {
         pods: spec.k,
         tors_per_pod: half,
         aggs_per_pod: half,
@@ -188,11 +185,11 @@ pub(super) fn fat_tree(spec: &FatTreeSpec) -> Network {
         agg_delay: spec.delay,
         core_rate: spec.rate,
         core_delay: spec.delay,
-    })
+    };
+    three_tier(net, &spec)
 }
 
-pub(super) fn three_tier(spec: &ThreeTierSpec) -> Network {
-    let mut net = Builder::default();
+pub(super) fn three_tier(mut net: Builder, spec: &ThreeTierSpec) -> Network {
     let tor_count = spec.pods * spec.tors_per_pod;
     let agg_count = spec.pods * spec.aggs_per_pod;
     let hosts = net.add("h", tor_count * spec.hosts_per_tor, 0);
@@ -222,5 +219,5 @@ pub(super) fn three_tier(spec: &ThreeTierSpec) -> Network {
             net.link(aggs.at(agg), cores.at(core), spec.core_rate.0, spec.core_delay.0);
         }
     }
-    net.0
+    net.network
 }

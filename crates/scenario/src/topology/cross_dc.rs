@@ -14,7 +14,11 @@ const EXTERNAL: &str = "ext";
 
 /// Builds the network and completes `spec`: a file inside is replaced by what it says, the length
 /// by a delay.
-pub(super) fn build(spec: &mut CrossDcSpec, base: Option<&Path>) -> Result<Network> {
+pub(super) fn build(
+    spec: &mut CrossDcSpec,
+    base: Option<&Path>,
+    error_rate: f64,
+) -> Result<Network> {
     require_min("dcs", spec.dcs, 2)?;
     if let TopologySpec::CrossDc(_) = *spec.inside {
         return Err(ScenarioError::new(
@@ -50,13 +54,13 @@ pub(super) fn build(spec: &mut CrossDcSpec, base: Option<&Path>) -> Result<Netwo
         Some(buffer) => Some(check_buffer(buffer.0, || "topology.external_buffer".to_owned())?),
         None => None,
     };
-    let inside = super::resolve(&mut spec.inside, base).map_err(|mut error| {
+    let inside = super::resolve(&mut spec.inside, base, error_rate).map_err(|mut error| {
         if let Some(rest) = error.key.strip_prefix("topology") {
             error.key = format!("topology.inside{rest}");
         }
         error
     })?;
-    if inside.nodes.iter().any(|node| node.name == EXTERNAL) {
+    if inside.names.iter().any(|name| name == EXTERNAL) {
         let why =
             format!("a node of it is called `{EXTERNAL}`, as is the switch that leads outside");
         return Err(ScenarioError::new("topology.inside", why).hint("give it another name"));
@@ -86,26 +90,34 @@ pub(super) fn build(spec: &mut CrossDcSpec, base: Option<&Path>) -> Result<Netwo
     let place = |dc: u32, node: NodeId| NodeId::new(dc * size + node.get());
     let external = |dc: u32| NodeId::new(dcs * size + dc);
     for dc in 0..dcs {
-        let named = |node: &Node| Node { name: format!("dc{dc}/{}", node.name), ..node.clone() };
-        network.nodes.extend(inside.nodes.iter().map(named));
+        for (name, node) in inside.names.iter().zip(&inside.nodes) {
+            network.add(format!("dc{dc}/{name}"), *node);
+        }
         let moved = |link: &Link| Link { a: place(dc, link.a), b: place(dc, link.b), ..*link };
         network.links.extend(inside.links.iter().map(moved));
     }
     for dc in 0..dcs {
-        network.nodes.push(Node {
-            name: format!("dc{dc}/{EXTERNAL}"),
-            kind: NodeKind::Switch,
-            tier: top.saturating_add(1),
-            buffer,
+        let tier = top.saturating_add(1);
+        let node = Node { kind: NodeKind::Switch, tier, buffer };
+        network.add(format!("dc{dc}/{EXTERNAL}"), node);
+        let up = inside.ids().filter(is_top).map(|node| Link {
+            a: place(dc, node),
+            b: external(dc),
+            rate: spec.rate.0,
+            delay: spec.delay.0,
+            pfc: true,
+            error_rate,
         });
-        let up = inside.ids().filter(is_top);
-        let up = up.map(|node| Link::new(place(dc, node), external(dc), spec.rate.0, spec.delay.0));
         network.links.extend(up);
     }
     for a in 0..dcs {
         let others = (a + 1..dcs).map(|b| Link {
+            a: external(a),
+            b: external(b),
+            rate: spec.wan_rate.0,
+            delay,
             pfc: spec.wan_pfc,
-            ..Link::new(external(a), external(b), spec.wan_rate.0, delay)
+            error_rate,
         });
         network.links.extend(others);
     }

@@ -31,8 +31,9 @@ pub(super) fn read(spec: &FileSpec, base: Option<&Path>) -> Result<(CustomSpec, 
     Ok((custom, Source { file: Some(path), keys: Some(tree) }))
 }
 
-/// Builds the network and completes `spec`: delays for lengths, tiers for switches.
-pub(super) fn build(spec: &mut CustomSpec) -> Result<Network> {
+/// Builds the network and completes `spec`: delays for lengths, tiers for switches. Links without
+/// an error rate of their own get `error_rate`.
+pub(super) fn build(spec: &mut CustomSpec, error_rate: f64) -> Result<Network> {
     check_counts(spec.nodes.len() as u64, spec.links.len() as u64)?;
     let mut by_name: BTreeMap<&str, NodeId> = BTreeMap::new();
     let mut network = Network::default();
@@ -74,7 +75,7 @@ pub(super) fn build(spec: &mut CustomSpec) -> Result<Network> {
             })?),
             None => None,
         };
-        network.nodes.push(Node { name: node.name.clone(), kind: node.kind, tier, buffer });
+        network.add(node.name.clone(), Node { kind: node.kind, tier, buffer });
     }
     for (index, link) in spec.links.iter_mut().enumerate() {
         cancel::check();
@@ -91,12 +92,12 @@ pub(super) fn build(spec: &mut CustomSpec) -> Result<Network> {
         check_link((&key("rate"), link.rate.0), (&key("delay"), delay))?;
         link.delay = Some(Quantity(delay));
         link.length = None;
-        let error_rate = link.error_rate.map(|rate| check_error_rate(rate, || key("error_rate")));
-        network.links.push(Link {
-            pfc: link.pfc,
-            error_rate: error_rate.transpose()?,
-            ..Link::new(a, b, link.rate.0, delay)
-        });
+        let error_rate = match link.error_rate {
+            Some(own) => check_error_rate(own, || key("error_rate"))?,
+            None => error_rate,
+        };
+        let (rate, pfc) = (link.rate.0, link.pfc);
+        network.links.push(Link { a, b, rate, delay, pfc, error_rate });
     }
     network.check("topology", |index| format!("topology.links.{index}"))?;
     let distances = distances_from_hosts(&network);

@@ -11,12 +11,17 @@ use std::path::Path;
 use units::{NodeId, Rate, Time, cancel};
 
 /// Builds the network, checks it, and completes `spec` to what was built: a file is replaced by
-/// what it says. Relative paths are relative to `base`.
-pub(crate) fn resolve(spec: &mut TopologySpec, base: Option<&Path>) -> Result<Network> {
+/// what it says. Relative paths are relative to `base`. Links without an error rate of their own
+/// get `error_rate`.
+pub(crate) fn resolve(
+    spec: &mut TopologySpec,
+    base: Option<&Path>,
+    error_rate: f64,
+) -> Result<Network> {
     match spec {
         TopologySpec::File(file) => {
             let (mut custom, source) = custom::read(file, base)?;
-            let network = custom::build(&mut custom).map_err(|error| {
+            let network = custom::build(&mut custom, error_rate).map_err(|error| {
                 // The file's keys are those of the table.
                 let key = error.key.strip_prefix("topology").unwrap_or(&error.key);
                 let key = key.trim_start_matches('.').to_owned();
@@ -25,17 +30,18 @@ pub(crate) fn resolve(spec: &mut TopologySpec, base: Option<&Path>) -> Result<Ne
             *spec = TopologySpec::Custom(custom);
             return network;
         }
-        TopologySpec::Custom(custom) => return custom::build(custom),
-        TopologySpec::CrossDc(cross_dc) => return cross_dc::build(cross_dc, base),
+        TopologySpec::Custom(custom) => return custom::build(custom, error_rate),
+        TopologySpec::CrossDc(cross_dc) => return cross_dc::build(cross_dc, base, error_rate),
         _ => {}
     }
     build::check_sizes(spec)?;
+    let net = Builder { error_rate, ..Builder::default() };
     let network = match spec {
-        TopologySpec::Star(star) => build::star(star),
-        TopologySpec::Dumbbell(dumbbell) => build::dumbbell(dumbbell),
-        TopologySpec::LeafSpine(leaf_spine) => build::leaf_spine(leaf_spine),
-        TopologySpec::FatTree(fat_tree) => build::fat_tree(fat_tree),
-        TopologySpec::ThreeTier(three_tier) => build::three_tier(three_tier),
+        TopologySpec::Star(star) => build::star(net, star),
+        TopologySpec::Dumbbell(dumbbell) => build::dumbbell(net, dumbbell),
+        TopologySpec::LeafSpine(leaf_spine) => build::leaf_spine(net, leaf_spine),
+        TopologySpec::FatTree(fat_tree) => build::fat_tree(net, fat_tree),
+        TopologySpec::ThreeTier(three_tier) => build::three_tier(net, three_tier),
         TopologySpec::CrossDc(_) | TopologySpec::Custom(_) | TopologySpec::File(_) => {
             unreachable!("built above")
         }
@@ -60,22 +66,27 @@ fn check_counts(nodes: u64, links: u64) -> Result<()> {
 
 /// A network under construction.
 #[derive(Default)]
-struct Builder(Network);
+struct Builder {
+    network: Network,
+    /// Of all links.
+    error_rate: f64,
+}
 
 impl Builder {
     /// Adds `count` nodes named `prefix0`, `prefix1`, ...
     fn add(&mut self, prefix: &str, count: u32, tier: u8) -> Row {
-        let first = self.0.nodes.len() as u32;
+        let first = self.network.nodes.len() as u32;
         let kind = if tier == 0 { NodeKind::Host } else { NodeKind::Switch };
-        let nodes =
-            (0..count).map(|i| Node { name: format!("{prefix}{i}"), kind, tier, buffer: None });
-        self.0.nodes.extend(nodes);
+        for i in 0..count {
+            self.network.add(format!("{prefix}{i}"), Node { kind, tier, buffer: None });
+        }
         Row { first }
     }
 
     fn link(&mut self, a: NodeId, b: NodeId, rate: Rate, delay: Time) {
         cancel::check();
-        self.0.links.push(Link::new(a, b, rate, delay));
+        let error_rate = self.error_rate;
+        self.network.links.push(Link { a, b, rate, delay, pfc: true, error_rate });
     }
 }
 

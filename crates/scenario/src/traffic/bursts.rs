@@ -30,7 +30,7 @@ pub(super) fn bursts(
     }
     let receiving: BTreeSet<NodeId> = destinations.iter().copied().collect();
     if let Some(both) = sources.iter().find(|host| receiving.contains(host)) {
-        let name = &context.nodes.network().node(*both).name;
+        let name = context.nodes.network().name(*both);
         return Err(ScenarioError::new(
             entry.key("dst"),
             format!("{name} is a source too, and cannot send to itself"),

@@ -56,7 +56,7 @@ fn push(
     check_priority(priority, || key("priority"))?;
     let mut message = entry.message(src, dst, size, start);
     message.priority = priority;
-    message.port = flow.port.unwrap_or(message.port);
+    message.udp_ports.1 = flow.port.unwrap_or(message.udp_ports.1);
     if let Some(tag) = &flow.tag {
         message.tag = sink.tag(tag, &key("tag"))?;
     }

@@ -73,7 +73,7 @@ impl Senders {
             return refuse("names no host");
         }
         if let Some(receiver) = receiver.filter(|receiver| senders.contains(receiver)) {
-            let name = &context.nodes.network().node(receiver).name;
+            let name = context.nodes.network().name(receiver);
             return refuse(&format!("{name} is the receiver, and cannot send to itself"));
         }
         let sending: BTreeSet<NodeId> = senders.iter().copied().collect();

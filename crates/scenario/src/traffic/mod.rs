@@ -16,6 +16,7 @@ use crate::network::Reachability;
 use crate::selector::Selector;
 use crate::spec::{Quantity, TrafficSpec};
 use crate::workload::MAX_MESSAGE;
+use model::{After, Message};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use units::{Bytes, NodeId, Time, cancel};
@@ -29,41 +30,24 @@ const MAX_BYTES: u128 = 1 << 56;
 /// The latest time that a scenario may name, about 11 days; sums of times stay far from overflow.
 pub const MAX_TIME: Time = Time::from_ms(1_000_000_000);
 
-/// A message to send: a row of the flow table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Message {
-    /// The sending host.
-    pub src: NodeId,
-    /// The receiving host.
-    pub dst: NodeId,
-    /// Bytes of data.
-    pub size: Bytes,
-    /// When it is posted; not before, where it waits for another.
-    pub start: Time,
-    /// What it waits for.
-    pub after: Option<After>,
-    /// Its priority, 0 to 7.
-    pub priority: u8,
-    /// Index of its tag in the scenario's tags.
-    pub tag: u16,
-    /// The QP that carries it, numbered in order of first use; messages on one QP are sent in
-    /// order and have the same ends and priority.
-    pub qp: u32,
-    /// UDP destination port.
-    pub port: u16,
-}
-
-/// A message is posted when another has arrived at its sender: the answer to a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct After {
-    /// Index of the other.
-    pub message: u32,
-    /// From the arrival of its last byte to the posting.
-    pub delay: Time,
-}
-
 /// RoCEv2's UDP destination port.
 pub const ROCE_PORT: u16 = 4791;
+
+/// UDP source ports as the HPCC simulator numbers them: the QPs of each pair of hosts count from
+/// 10000, in the order of the flows.
+#[derive(Default)]
+pub struct SourcePorts(BTreeMap<(NodeId, NodeId), u16>);
+
+impl SourcePorts {
+    /// The port of the first QP of a pair of hosts.
+    const FIRST: u16 = 10_000;
+
+    /// Returns the port of the next QP from `src` to `dst`.
+    pub fn next(&mut self, src: NodeId, dst: NodeId) -> u16 {
+        let next = self.0.entry((src, dst)).or_insert(SourcePorts::FIRST);
+        std::mem::replace(next, next.wrapping_add(1))
+    }
+}
 
 /// What generators need to know of the scenario.
 pub(crate) struct Context<'a> {
@@ -73,6 +57,8 @@ pub(crate) struct Context<'a> {
     /// The end of the run, where it is known.
     pub stop: Option<Time>,
     pub base: Option<&'a Path>,
+    /// Whether each QP has a UDP source port of its own, numbered by [`SourcePorts`].
+    pub ns3_source_ports: bool,
 }
 
 /// Messages and the tags that they refer to.
@@ -122,7 +108,7 @@ pub(crate) fn resolve(specs: &mut [TrafficSpec], context: &Context<'_>) -> Resul
             }
         }
     }
-    Ok(sink.finish())
+    Ok(sink.finish(context.ns3_source_ports))
 }
 
 /// The keys that every kind has, tag and priority, and what its tag is by default.
@@ -186,7 +172,7 @@ impl Entry {
             priority: self.priority,
             tag: self.tag,
             qp: 0,
-            port: ROCE_PORT,
+            udp_ports: (SourcePorts::FIRST, ROCE_PORT),
         }
     }
 
@@ -308,7 +294,8 @@ impl Sink {
     }
 
     /// Sorts by start, keeping the order of making, and numbers QPs in order of first use.
-    fn finish(mut self) -> Traffic {
+    /// `ns3_source_ports`: also numbers their UDP source ports.
+    fn finish(mut self, ns3_source_ports: bool) -> Traffic {
         if self.messages.iter().any(|message| message.after.is_some()) {
             let mut order: Vec<u32> = (0..self.messages.len() as u32).collect();
             order.sort_by_key(|&made| self.messages[made as usize].start);
@@ -322,12 +309,20 @@ impl Sink {
         }
         self.messages.sort_by_key(|message| message.start);
         let mut renumbered: Vec<Option<u32>> = vec![None; self.next_qp as usize];
+        let mut ports = SourcePorts::default();
+        let mut port_of_qp = Vec::new();
         let mut next = 0;
         for message in &mut self.messages {
             message.qp = *renumbered[message.qp as usize].get_or_insert_with(|| {
+                if ns3_source_ports {
+                    port_of_qp.push(ports.next(message.src, message.dst));
+                }
                 next += 1;
                 next - 1
             });
+            if ns3_source_ports {
+                message.udp_ports.0 = port_of_qp[message.qp as usize];
+            }
         }
         Traffic { messages: self.messages, tags: self.tags }
     }

@@ -71,7 +71,7 @@ impl Receivers {
             if let [only] = listed[..]
                 && hosts.contains(&only)
             {
-                let name = &context.nodes.network().node(only).name;
+                let name = context.nodes.network().name(only);
                 let why = format!("leaves {name} with none but itself to send to");
                 return Err(ScenarioError::new(entry.key("receivers"), why)
                     .hint(format!("leave {name} out of `hosts`, or give another receiver")));

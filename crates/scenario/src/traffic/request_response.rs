@@ -98,7 +98,7 @@ impl Partners {
         }
         for (host, (site, _)) in hosts.iter().zip(&places) {
             let lacks = |what: &str, hint: &str| {
-                let name = &network.node(*host).name;
+                let name = network.name(*host);
                 let why = format!("{name} has no {what} among the hosts");
                 Err(ScenarioError::new(entry.key("inter"), why).hint(hint))
             };

@@ -109,6 +109,7 @@ impl Build for Setup {
             start,
             after: None,
             priority: 3,
+            tag: 0,
             qp,
             udp_ports: (0, 0),
         });

@@ -1,0 +1,15 @@
+//! The values that the scenario and the simulator share: nodes, links, messages, settings, probes.
+//!
+//! All are plain data. The scenario checks them and fills in every default; the fabric trusts them.
+//! What a scenario file may say (quantities as texts, selectors, defaults left out) is described by
+//! the `spec` types of the crate `scenario`, not here.
+//!
+//! With the feature `serde`, enums that scenario files name can be read and written.
+
+#![forbid(unsafe_code)]
+
+mod message;
+mod network;
+
+pub use message::{After, Message};
+pub use network::{Link, Node, NodeKind, Outage};
