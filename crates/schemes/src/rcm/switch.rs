@@ -1,28 +1,20 @@
 //! The switch: its ports, and how CRD, CFR, RCC and SAR work together.
 
+mod region;
+mod remote;
+
+pub use region::Role;
+
 use super::{
-    Cam, Control, Detector, FlowId, FlowTable, MAX_DEGREE, MAX_FLOWS, Notice, Rcm, RegionParams,
-    Sampling, SendWindow, SentPacket,
+    Cam, Control, Detector, FlowId, FlowTable, MAX_FLOWS, Notice, Rcm, RegionParams, Sampling,
+    SendWindow, SentPacket,
 };
 use crate::contract::{
     Body, Cp, Crossing, EmitCx, Emits, Header, InputView, Packet, PacketKind, PortFacts, PortView,
     Ports, SwitchFacts, Verdict,
 };
-use std::hint::select_unpredictable;
+use remote::Remote;
 use units::{PortId, Time};
-
-/// A port's place in the congestion region (section 3.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// Outside.
-    None,
-    /// It found congestion itself, and heard of none.
-    Root,
-    /// It was told of congestion.
-    Edge,
-    /// Both.
-    Inner,
-}
 
 /// Where harmful flows that have spent Wc may send what else would be idle time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,53 +22,6 @@ enum Release {
     Never,
     Root,
     Always,
-}
-
-/// What a neighbour downstream told.
-#[derive(Clone, Debug, Default)]
-struct Remote {
-    degree: u8,
-    until: Time,
-    /// CNs in a row.
-    notices: u64,
-    /// The harmful flows, those told last first.
-    flows: Vec<NotifiedFlow>,
-}
-
-/// A harmful flow that a neighbour downstream told.
-#[derive(Clone, Copy, Debug)]
-struct NotifiedFlow {
-    flow: FlowId,
-    until: Time,
-    /// The port through which it comes; `None` until one of its packets is seen.
-    input: Option<u16>,
-}
-
-impl Remote {
-    #[inline]
-    fn is_valid(&self, now: Time) -> bool {
-        now < self.until
-    }
-
-    /// A CN, which counts until then; where its flows come from the port itself may know.
-    fn on_notice(&mut self, now: Time, until: Time, notice: &Notice, cam: &Cam) {
-        self.notices = if self.is_valid(now) { self.notices + 1 } else { 1 };
-        (self.degree, self.until) = (notice.degree, until);
-        self.flows.retain(|entry| now < entry.until);
-        for &flow in notice.flows().iter().rev() {
-            let before = self.flows.iter().position(|entry| entry.flow == flow);
-            let input = before.and_then(|place| self.flows.remove(place).input);
-            let sampled = || cam.harmful(now).iter().find(|(known, _)| *known == flow);
-            let input = input.or_else(|| sampled().map(|(_, input)| *input));
-            self.flows.insert(0, NotifiedFlow { flow, until, input });
-        }
-    }
-
-    /// The entry of a flow, while it counts.
-    #[inline]
-    fn position_of(&self, flow: FlowId, now: Time) -> Option<usize> {
-        self.flows.iter().position(|entry| entry.flow == flow && now < entry.until)
-    }
 }
 
 #[derive(Clone, Debug)]
@@ -158,76 +103,6 @@ impl RcmSwitch {
             cuts: 0,
             detours: 0,
         }
-    }
-
-    /// The port's local congestion flag: its output queue is congested, or an input queue that
-    /// blames it.
-    fn is_local(&self, port: usize, now: Time) -> bool {
-        let output = &self.outputs[port];
-        output.detector.is_congested(now) || now < output.blamed_until
-    }
-
-    /// Finds until when input queues that blame a port are congested.
-    fn find_blame(&mut self, port: usize) {
-        // Who blames it can't be guessed.
-        let until = self.inputs.iter().map(|input| {
-            let until = input.detector.congested_until();
-            select_unpredictable(input.blamed == port, until, Time::ZERO)
-        });
-        self.outputs[port].blamed_until = until.max().unwrap_or(Time::ZERO);
-    }
-
-    /// Where a port is in the congestion region.
-    #[inline]
-    pub fn role(&self, port: usize, now: Time) -> Role {
-        match (self.is_local(port, now), self.outputs[port].remote.is_valid(now)) {
-            (false, false) => Role::None,
-            (true, false) => Role::Root,
-            (false, true) => Role::Edge,
-            (true, true) => Role::Inner,
-        }
-    }
-
-    /// Fb of a port: the most of what its output queue and the inputs that blame it have found.
-    fn own_degree(&self, port: usize, now: Time) -> u8 {
-        let inputs = self.inputs.iter().filter(|input| input.blamed == port);
-        let of_inputs = inputs.map(|input| input.detector.degree(now)).max().unwrap_or(0);
-        self.outputs[port].detector.degree(now).max(of_inputs)
-    }
-
-    /// Fb' <- (1 - w) Fb + w Fbr, where the neighbour has told Fbr (equation 2).
-    fn mix(&self, own: u8, port: usize, now: Time) -> u8 {
-        let remote = &self.outputs[port].remote;
-        if !remote.is_valid(now) {
-            return own;
-        }
-        let w = self.params.mix_weight;
-        ((1.0 - w) * f64::from(own) + w * f64::from(remote.degree)).round() as u8
-    }
-
-    /// The regional congestion degree of a port, by which SAR chooses.
-    fn regional_degree(&self, port: usize, now: Time) -> u8 {
-        self.mix(self.own_degree(port, now), port, now)
-    }
-
-    /// Whether a flow is harmful at a port: the root's word counts before the port's own CAM.
-    fn is_harmful(&self, port: usize, flow: FlowId, now: Time) -> bool {
-        let output = &self.outputs[port];
-        if output.remote.is_valid(now) {
-            return output.remote.position_of(flow, now).is_some();
-        }
-        output.cam.is_harmful(now, flow)
-    }
-
-    /// The harmful flows of a port that come through `input`.
-    fn harmful_through(&self, port: usize, input: u16, now: Time) -> impl Iterator<Item = FlowId> {
-        let output = &self.outputs[port];
-        let is_remote = output.remote.is_valid(now);
-        let remote = if is_remote { &output.remote.flows[..] } else { &[] };
-        let remote = remote.iter().filter(move |it| now < it.until && it.input == Some(input));
-        let own = if is_remote { &[] } else { output.cam.harmful(now) };
-        let own = own.iter().filter(move |(_, through)| *through == input);
-        remote.map(|entry| entry.flow).chain(own.map(|(flow, _)| *flow))
     }
 
     /// A packet of a flow crosses to a port; whether the flow is harmful there.
@@ -393,35 +268,6 @@ impl RcmSwitch {
         self.inputs[input].next_notice = now + self.params.notice_interval;
         self.notices += 1;
         cx.to_link(PortId::new(input as u16), Control::Region(notice));
-    }
-
-    /// Whether SAR moves flows away from a port.
-    fn should_avoid(&self, port: usize, now: Time) -> bool {
-        let remote = &self.outputs[port].remote;
-        let by_notices = remote.is_valid(now) && remote.notices >= self.params.detour_notices;
-        let threshold = self.params.detour_degree * f64::from(MAX_DEGREE);
-        by_notices
-            || (self.is_local(port, now) && f64::from(self.own_degree(port, now)) > threshold)
-    }
-
-    /// Where SAR moves a flow that takes `current`.
-    fn find_better_port(
-        &self,
-        flow: FlowId,
-        current: PortId,
-        ports: &[PortId],
-        now: Time,
-    ) -> Option<PortId> {
-        let at = current.index();
-        if !self.should_avoid(at, now) || self.is_harmful(at, flow, now) {
-            return None;
-        }
-        let degree = |port: PortId| self.regional_degree(port.index(), now);
-        // Among equals each flow has its own first.
-        let first = flow.0 as usize % ports.len();
-        let turned = ports[first..].iter().chain(&ports[..first]);
-        let best = turned.copied().min_by_key(|port| degree(*port))?;
-        (degree(best) < degree(current)).then_some(best)
     }
 }
 

@@ -1,0 +1,168 @@
+//! How exact INT records are.
+
+use super::IntRecord;
+use super::stack::{TIME_BITS, mask};
+use crate::contract::{LinkRates, RateCode};
+use units::{Rate, Time};
+use wire::int::IntHop;
+
+/// What a record's way through a packet leaves of it: all, or what 64 bits hold.
+///
+/// Times and bytes sent wrap around in each format, and so do the differences that a sender takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IntFormat(Form);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Full,
+    Paper,
+    /// What the units of bytes are multiplied with (INT_MULTI); and whether a port whose rate has no
+    /// code tells the first code's.
+    Simulator {
+        multiple: u32,
+        uncoded: bool,
+    },
+}
+
+/// Of the HPCC simulator's format, and of the paper's but for the queue.
+const NARROW_TIME_BITS: u32 = 24;
+const NARROW_SENT_BITS: u32 = 20;
+const NARROW_QUEUE_BITS: u32 = 17;
+/// Bytes that the fields count in.
+const SENT_UNIT: u64 = 128;
+const QUEUE_UNIT: u64 = 80;
+
+/// Whole units of `unit` bytes, times `multiple`. It is 1 nearly always, and then the compiler knows
+/// what it divides by; a division takes as long as all else that is done with a record.
+#[inline(always)]
+fn units(multiple: u32, bytes: u64, unit: u64) -> u64 {
+    if multiple == 1 { bytes / unit } else { bytes / (unit * u64::from(multiple)) }
+}
+
+impl IntFormat {
+    /// Nothing is lost.
+    pub const FULL: IntFormat = IntFormat(Form::Full);
+    /// The paper's 64 bits: whole nanoseconds, bytes sent in units of 128 and queues in units of 80
+    /// bytes, a longer queue than it can say told as the longest.
+    pub const PAPER: IntFormat = IntFormat(Form::Paper);
+    /// The rates that the HPCC simulator's format has a code for.
+    pub const RATES: [Rate; 5] = [
+        Rate::from_gbps(25),
+        Rate::from_gbps(50),
+        Rate::from_gbps(100),
+        Rate::from_gbps(200),
+        Rate::from_gbps(400),
+    ];
+    /// The HPCC simulator's: whole nanoseconds, bytes sent in units of 128 and queues in units of 80
+    /// bytes, both times `multiple`.
+    pub fn hpcc_ns3(multiple: u32) -> IntFormat {
+        IntFormat(Form::Simulator { multiple: multiple.max(1), uncoded: false })
+    }
+
+    /// The same, where a port whose rate has no code leaves the field as it was: at 0, which is
+    /// 25 Gb/s.
+    pub fn with_uncoded(self) -> IntFormat {
+        match self.0 {
+            Form::Simulator { multiple, .. } => {
+                IntFormat(Form::Simulator { multiple, uncoded: true })
+            }
+            _ => self,
+        }
+    }
+
+    /// Whether it can tell of a port of this rate.
+    pub fn encodes(self, rate: Rate) -> bool {
+        match self.0 {
+            Form::Paper => wire::int::RATES.contains(&rate),
+            Form::Simulator { uncoded: false, .. } => IntFormat::RATES.contains(&rate),
+            _ => true,
+        }
+    }
+
+    /// The code that a port of this rate tells.
+    pub fn code(self, rates: &LinkRates, rate: Rate) -> RateCode {
+        let told = match self.0 {
+            Form::Full | Form::Paper => rate,
+            Form::Simulator { uncoded, .. } => {
+                let known = !uncoded || IntFormat::RATES.contains(&rate);
+                if known { rate } else { IntFormat::RATES[0] }
+            }
+        };
+        rates.code(told)
+    }
+
+    /// What it leaves of `record`, rounded down and wrapped around.
+    #[inline(always)]
+    pub fn round(self, record: IntRecord) -> IntRecord {
+        if matches!(self.0, Form::Full) { record } else { self.narrowed(record) }
+    }
+
+    // Not in line where full records are stamped.
+    #[inline(never)]
+    pub(super) fn narrowed(self, record: IntRecord) -> IntRecord {
+        let IntRecord { time, tx_bytes, queue_bytes, .. } = record;
+        match self.0 {
+            Form::Full => record,
+            Form::Paper => {
+                let hop = IntHop::new(wire::int::RATES[0], time, tx_bytes, queue_bytes)
+                    .expect("the rate has a code");
+                IntRecord {
+                    time: hop.wrapped_time(),
+                    tx_bytes: hop.wrapped_sent(),
+                    queue_bytes: hop.queue_bytes(),
+                    ..record
+                }
+            }
+            Form::Simulator { multiple, .. } => {
+                let sent = units(multiple, tx_bytes, SENT_UNIT) & mask(NARROW_SENT_BITS);
+                let queue = units(multiple, queue_bytes, QUEUE_UNIT) & mask(NARROW_QUEUE_BITS);
+                IntRecord {
+                    time: Time::from_ns(time.ns() & mask(NARROW_TIME_BITS)),
+                    tx_bytes: sent * SENT_UNIT * u64::from(multiple),
+                    queue_bytes: queue * QUEUE_UNIT * u64::from(multiple),
+                    ..record
+                }
+            }
+        }
+    }
+
+    /// Returns whether records keep full precision.
+    #[inline(always)]
+    pub(super) fn is_full(self) -> bool {
+        matches!(self.0, Form::Full)
+    }
+
+    /// Whether the number of the path comes with the records. The HPCC simulator has none: records of two
+    /// paths are compared as if they were of one.
+    #[inline]
+    pub fn has_path_id(self) -> bool {
+        !matches!(self.0, Form::Simulator { .. })
+    }
+
+    /// From `older` to `newer`; zero where time runs backwards and does not wrap around.
+    #[inline(always)]
+    pub fn span(self, newer: &IntRecord, older: &IntRecord) -> Time {
+        if matches!(self.0, Form::Full) {
+            let span = newer.time.ps().wrapping_sub(older.time.ps()) & mask(TIME_BITS);
+            let back = span >> (TIME_BITS - 1) != 0;
+            return if back { Time::ZERO } else { Time::from_ps(span) };
+        }
+        let span = newer.time.ns().wrapping_sub(older.time.ns()) & mask(NARROW_TIME_BITS);
+        Time::from_ns(span)
+    }
+
+    /// Bytes that the port sent from `older` to `newer`.
+    #[inline(always)]
+    pub fn sent_between(self, newer: &IntRecord, older: &IntRecord) -> u64 {
+        let multiple = match self.0 {
+            Form::Full => {
+                return u64::from((newer.tx_bytes as u32).wrapping_sub(older.tx_bytes as u32));
+            }
+            Form::Paper => 1,
+            Form::Simulator { multiple, .. } => multiple,
+        };
+        let sent = |record: &IntRecord| units(multiple, record.tx_bytes, SENT_UNIT);
+        let units = sent(newer).wrapping_sub(sent(older)) & mask(NARROW_SENT_BITS);
+        units * SENT_UNIT * u64::from(multiple)
+    }
+}
