@@ -24,8 +24,8 @@ test-python: $(VENV)/.installed-dev
 miri:
 	MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=2 cargo +nightly miri test --package engine
 
-# Models of the engine's threads: barrier, sharing of work and mail under every order of their memory
-# accesses. A minute or two.
+# Models of the engine's threads: the barrier, the stealing of groups, and mailboxes, under every order
+# of memory accesses. A minute or two.
 loom:
 	RUSTFLAGS="--cfg loom" cargo test --package engine --lib --target-dir target/loom models
 

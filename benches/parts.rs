@@ -1,7 +1,7 @@
-//! What single parts cost: the engine without a network, and HPCC's law without an engine.
+//! Measures single parts: the engine without a network, and HPCC's law without an engine.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use engine::{Class, Device, Layout, RunLimits, Link, Window, run};
+use engine::{Class, Device, Layout, Link, RunLimits, Window, run};
 use schemes::contract::{LinkRates, PathFacts, Scheme};
 use schemes::hpcc::Hpcc;
 use schemes::hpcc::window::ReactionPoint;
@@ -9,7 +9,7 @@ use schemes::int::{IntRecord, IntStack};
 use std::hint::black_box;
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
-/// Passes on what it gets, after 100 ns on the wire.
+/// Forwards each packet to the next relay. Serialising it takes 100 ns.
 struct Relay {
     next: Link,
     free: Time,
@@ -41,7 +41,7 @@ fn engine(criterion: &mut Criterion) {
     const TOKENS: u32 = 8;
     let limits = RunLimits { stop: Time::from_us(200), goal: None, max_records: u64::MAX };
     let layout = Layout::one_group_per_device(RELAYS as usize, 1, CABLE);
-    // A round of a token takes 1.1 us a hop, and no relay is ever busy all the time.
+    // Each hop of a token takes 1.1 us, and no relay is busy all the time.
     let hops = u64::from(RELAYS * TOKENS) * 200_000 / 1_100;
     let mut group = criterion.benchmark_group("engine");
     group.throughput(Throughput::Elements(hops));

@@ -25,7 +25,7 @@
 //!                             v
 //!   coupled leaves,     advance            in turn, in steps as short as their links;
 //!     and hub:          advance_coupled    packets between them; keeps those for the uplinks
-//!   uncoupled leaves:   as a group of one device, each once for the whole window
+//!   uncoupled leaves:   as a group of one device (no prefetch), each once for the whole window
 //!   hub:                advance_uplinks    everything that was kept, and what the leaves sent
 //!
 //! group without a hub: several devices, joined by short links
@@ -45,7 +45,8 @@ use units::Time;
 /// Something that acts in a simulation: a host or a switch. It owns all its state.
 ///
 /// The [module](crate::device) shows the order of the calls. Only [`advance`](Device::advance) must
-/// be written; the other functions make a run faster.
+/// be written. [`reorder_arrivals`](Device::reorder_arrivals) chooses the order of simultaneous
+/// arrivals. The other functions make a run faster and must not change its result.
 pub trait Device: Send {
     /// What travels on links.
     type Packet: Copy + Send;
@@ -106,9 +107,8 @@ pub trait Device: Send {
     /// goes to the rest of the network ([`Window::keep_next_for_uplinks`]). The arrivals are in
     /// order.
     ///
-    /// Called several times in a window, after [`advance_downlinks`](Device::advance_downlinks) and
-    /// each time for a short part of the window. Returns the time of the next own event that
-    /// concerns the coupled devices.
+    /// Called after [`advance_downlinks`](Device::advance_downlinks), for any number of short parts
+    /// of the window. Returns the time of the next own event that concerns the coupled devices.
     fn advance_coupled(&mut self, _window: &mut Window<'_, '_, Self::Packet>) -> Time {
         unreachable!("advance_downlinks returned true, so advance_coupled must be written")
     }
