@@ -67,15 +67,15 @@ impl<S: Scheme> Device for NodeDevice<S> {
             NodeDevice::Host(_) | NodeDevice::Cioq(_) => None,
         }
     }
-    fn add_couplings(&self, until: Time, ties: &mut [i64]) {
+    fn add_couplings(&self, until: Time, couplings: &mut [i64]) {
         if let NodeDevice::Host(host) = self {
-            host.add_couplings(until, ties);
+            host.add_couplings(until, couplings);
         }
     }
     #[inline]
-    fn advance_downlinks(&mut self, window: &mut Win<'_, '_, S>, ties: &[i64]) -> bool {
+    fn advance_downlinks(&mut self, window: &mut Win<'_, '_, S>, couplings: &[i64]) -> bool {
         match self {
-            NodeDevice::Switch(switch) => switch.advance_downlinks(window, ties),
+            NodeDevice::Switch(switch) => switch.advance_downlinks(window, couplings),
             NodeDevice::Host(_) | NodeDevice::Cioq(_) => false,
         }
     }

@@ -55,12 +55,12 @@ impl<S: Scheme> Switch<S> {
     pub(super) fn forward_one(
         &mut self,
         window: &mut Win<'_, '_, S>,
-        (now, place, mut handle): (Time, ArrivalTag, Handle),
+        (now, tag, mut handle): (Time, ArrivalTag, Handle),
         out: u16,
         pausing: Option<Time>,
     ) -> bool {
         if out == NO_ROUTE {
-            self.on_arrival(window, now, place.port(window), handle);
+            self.on_arrival(window, now, tag.port(window), handle);
             return false;
         }
         let out = usize::from(out);
@@ -68,14 +68,14 @@ impl<S: Scheme> Switch<S> {
         let (kind, priority, size) = packet.header.kind_priority_size();
         self.chassis.audit.arrived += u64::from(size);
         if S::CLASSES && !self.has_room(window, now, out, priority) {
-            self.chassis.discard(window, now, place.port(window), handle);
+            self.chassis.discard(window, now, tag.port(window), handle);
             return false;
         }
         let bytes = u64::from(size);
         if !self.chassis.mmu.below_all_limits(bytes)
-            && !self.chassis.mmu.cannot_hit_limit(place.port(window), priority, bytes)
+            && !self.chassis.mmu.cannot_hit_limit(tag.port(window), priority, bytes)
         {
-            let in_port = place.port(window);
+            let in_port = tag.port(window);
             packet.header.ingress = in_port;
             let immediate = self.sends_immediately(window, out, now);
             self.forward_near_limits(window, now, in_port, out, handle);
@@ -90,7 +90,7 @@ impl<S: Scheme> Switch<S> {
         // peer paused, no other port may send at this instant, and this departure must not end a
         // pause.
         let in_turn = pausing.is_none_or(|next_departure| {
-            next_departure > now && !self.chassis.mmu.pauses_peer(place.port(window), priority)
+            next_departure > now && !self.chassis.mmu.pauses_peer(tag.port(window), priority)
         });
         let mut open = self.chassis.ports[out].can_send_now(now);
         if !open && self.chassis.due.at(out) < now {
@@ -100,7 +100,7 @@ impl<S: Scheme> Switch<S> {
         }
         let immediate = self.sends_immediately(window, out, now);
         let passes = open
-            && (immediate || place.is_last_of_instant(window))
+            && (immediate || tag.is_last_of_instant(window))
             && in_turn
             && (!S::CLASSES || self.chassis.ports[out].allowed_by_shaper(1 << priority, now) != 0);
         let packet = window.packets.get_mut(&mut handle);
@@ -108,7 +108,7 @@ impl<S: Scheme> Switch<S> {
             let mut egress = self.chassis.egress(out);
             let mut leaves = true;
             if Self::PLAIN_WITH_POINT && egress.cp.is_some() {
-                packet.header.ingress = place.port(window);
+                packet.header.ingress = tag.port(window);
                 egress.notify_enqueue(now, packet);
                 // What the congestion point has the switch send may go first.
                 leaves = !LevelOf::<S>::EMITS || egress.effects.is_empty();
@@ -119,13 +119,13 @@ impl<S: Scheme> Switch<S> {
             if leaves {
                 egress.port.count_direct(size);
                 if !self.trains.is_empty() {
-                    packet.header.ingress = self.ns3_lead(place.port(window), size);
+                    packet.header.ingress = self.ns3_lead(tag.port(window), size);
                 }
                 self.chassis.ports[out].transmit(window, now, (kind, priority, size), handle);
                 return true;
             }
         }
-        let in_port = place.port(window);
+        let in_port = tag.port(window);
         packet.header.ingress = in_port;
         self.chassis.mmu.store(in_port, priority, bytes);
         let mut egress = self.chassis.egress(out);

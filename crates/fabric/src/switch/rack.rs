@@ -51,12 +51,12 @@ impl RackPorts {
         [self.bucket_of_port.len(), self.bucket_of_port.len() + 1]
     }
 
-    /// Takes in which hosts are tied, by place.
-    fn set_coupled(&mut self, ties: &[i64]) {
+    /// Notes which hosts are coupled. `couplings` is by index in the group.
+    fn set_coupled(&mut self, couplings: &[i64]) {
         let [for_coupled, _] = self.kept_buckets();
         self.coupled.clear();
-        for &(port, place) in &self.downlinks {
-            let is_coupled = ties[place] > 0;
+        for &(port, index) in &self.downlinks {
+            let is_coupled = couplings[index] > 0;
             self.bucket_of_port[usize::from(port)] =
                 if is_coupled { for_coupled as u16 } else { port };
             if is_coupled {
@@ -75,9 +75,13 @@ impl RackPorts {
 impl<S: Scheme> Switch<S> {
     /// See [`Device::advance_downlinks`](engine::Device::advance_downlinks).
     #[inline(never)]
-    pub(crate) fn advance_downlinks(&mut self, window: &mut Win<'_, '_, S>, ties: &[i64]) -> bool {
+    pub(crate) fn advance_downlinks(
+        &mut self,
+        window: &mut Win<'_, '_, S>,
+        couplings: &[i64],
+    ) -> bool {
         let Some(mut rack) = self.rack.take() else { return false };
-        rack.set_coupled(ties);
+        rack.set_coupled(couplings);
         let done = self.advance_uncoupled(window, &rack);
         self.rack = Some(rack);
         done
@@ -140,7 +144,10 @@ impl<S: Scheme> Switch<S> {
             if rack.uplinks.contains(&out) {
                 window.keep_next_for_uplinks();
             } else {
-                assert!(rack.coupled.contains(&out), "a host sent to a neighbour without a tie");
+                assert!(
+                    rack.coupled.contains(&out),
+                    "a host sent to a neighbour without a coupling"
+                );
                 let arrival = window.take_before(Time::NEVER).expect("it was looked at");
                 self.forward_one(window, arrival, out, None);
             }
@@ -170,7 +177,7 @@ impl<S: Scheme> Switch<S> {
         let mut due = self.next_timer().min(self.chassis.probes.next()).min(self.epoch_end);
         for &(port, _) in &rack.downlinks {
             let port = usize::from(port);
-            assert!(buckets.get(port).is_empty(), "a host sent to a neighbour without a tie");
+            assert!(buckets.get(port).is_empty(), "a host sent to a neighbour without a coupling");
             due = due.min(self.chassis.due.at(port));
         }
         let mut coming = None;

@@ -84,7 +84,7 @@ impl ArrivalSchedule {
     fn take_in<S: Scheme>(&mut self, window: &Win<'_, '_, S>, arrivals: &[u64]) -> u16 {
         let ArrivalSchedule { times, bytes, queues: [one, two], .. } = self;
         let (mut of_all, mut of_two, mut ones, mut twos, mut priorities) = (0, 0, 0, 0, 0);
-        for (place, &entry) in arrivals.iter().take(MAX_BATCH).enumerate() {
+        for (index, &entry) in arrivals.iter().take(MAX_BATCH).enumerate() {
             // SAFETY: they were dealt out in this window, and nobody has taken them.
             let header = unsafe { &window.peek_bucketed(entry).header };
             priorities |= 1 << (header.priority & 7);
@@ -97,10 +97,10 @@ impl ArrivalSchedule {
             let size = u32::from(header.size);
             of_all += size;
             of_two += select_unpredictable(is_two, size, 0);
-            times[place] = engine::offset_ps(entry) as u32;
-            bytes[place + 1] = of_all;
-            one.bytes[place + 1] = of_all - of_two;
-            two.bytes[place + 1] = of_two;
+            times[index] = engine::offset_ps(entry) as u32;
+            bytes[index + 1] = of_all;
+            one.bytes[index + 1] = of_all - of_two;
+            two.bytes[index + 1] = of_two;
         }
         one.entries[ones % (MAX_BATCH + 1)] = NO_ENTRY;
         two.entries[twos % (MAX_BATCH + 1)] = NO_ENTRY;
@@ -247,9 +247,9 @@ impl<'run, S: Scheme> IsolatedPort<'_, 'run, S> {
         for queue in &schedule.queues {
             for &entry in &queue.entries[queue.taken..queue.count] {
                 // SAFETY: those that were not taken above, each once.
-                let (_, place, mut handle) = unsafe { window.take_bucketed(entry) };
+                let (_, tag, mut handle) = unsafe { window.take_bucketed(entry) };
                 let header = &mut window.packets.get_mut(&mut handle).header;
-                header.ingress = place.port(window);
+                header.ingress = tag.port(window);
                 mmu.store(header.ingress, queue.priority, u64::from(header.size));
                 port.put_last(window.packets, queue.priority, handle);
             }

@@ -137,17 +137,17 @@ impl<S: Scheme> Switch<S> {
         while let Some((&entry, rest)) = arrivals.split_first() {
             arrivals = rest;
             // SAFETY: each of the port's arrivals, which were dealt out in this window, once.
-            let (now, place, mut handle) = unsafe { window.take_bucketed(entry) };
+            let (now, tag, mut handle) = unsafe { window.take_bucketed(entry) };
             isolated.drain(window, now);
             let packet = window.packets.get_mut(&mut handle);
             let (kind, priority, size) = packet.header.kind_priority_size();
             if isolated.egress.cp.is_some() {
-                packet.header.ingress = place.port(window);
+                packet.header.ingress = tag.port(window);
                 isolated.egress.notify_enqueue(now, packet);
             }
             let port = &mut *isolated.egress.port;
             if port.can_send_now(now)
-                && rest.first().is_none_or(|&next| place.is_strictly_before(next))
+                && rest.first().is_none_or(|&next| tag.is_strictly_before(next))
             {
                 // It leaves at once. RED does not mark where nothing is left waiting.
                 isolated.egress.notify_dequeue(now, packet);
@@ -155,7 +155,7 @@ impl<S: Scheme> Switch<S> {
                 port.count_direct(size);
                 port.transmit_by(window, &isolated.lane, now, (kind, size), handle);
             } else {
-                packet.header.ingress = place.port(window);
+                packet.header.ingress = tag.port(window);
                 isolated.mmu.store(packet.header.ingress, priority, u64::from(size));
                 if port.open() == 0 && port.paused & 1 << priority == 0 {
                     port.free_at = port.free_at.max(now);
