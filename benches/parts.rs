@@ -3,7 +3,7 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use engine::{Class, Device, Layout, Link, RunLimits, Window, run};
 use schemes::contract::{LinkRates, PathFacts, Scheme};
-use schemes::hpcc::Hpcc;
+use schemes::hpcc::{self, Hpcc};
 use schemes::hpcc::window::ReactionPoint;
 use schemes::int::{IntRecord, IntStack};
 use std::hint::black_box;
@@ -72,7 +72,7 @@ fn hpcc(criterion: &mut Criterion) {
         packet_bytes: Bytes::new(1124),
         rates: LinkRates::new([]),
     };
-    let params = Hpcc::<5>::preset("hpcc-paper", line);
+    let params = hpcc::presets::paper(line);
     let mut law = ReactionPoint::<5>::new(&params, &path);
     let mut round = 0u64;
     criterion.bench_function("HPCC's window, an ACK with 5 hops", |bencher| {

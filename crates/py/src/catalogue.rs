@@ -1,6 +1,6 @@
 //! What there is to choose from, as JSON.
 
-use ::schemes::contract::Preset;
+use ::schemes::contract::PresetInfo;
 use ::schemes::params::{Kind, ParamSpec};
 use ::schemes::registry::SchemeInfo;
 use pyo3::exceptions::PyValueError;
@@ -56,14 +56,14 @@ impl From<&SchemeInfo> for Scheme {
             caveat: info.caveat,
             symmetric_paths: info.symmetric_paths,
             input_queues: info.input_queues,
-            presets: info.presets.iter().map(NamedPreset::from).collect(),
+            presets: (info.presets)().iter().map(NamedPreset::from).collect(),
             params: (info.params)().iter().map(Param::from).collect(),
         }
     }
 }
 
-impl From<&Preset> for NamedPreset {
-    fn from(preset: &Preset) -> NamedPreset {
+impl From<&PresetInfo> for NamedPreset {
+    fn from(preset: &PresetInfo) -> NamedPreset {
         NamedPreset {
             name: preset.name,
             summary: preset.summary,

@@ -106,8 +106,8 @@ impl Scenario {
         let network = topology::resolve(&mut spec.topology, base, wire.error_rate)?;
         let scheme = scheme::resolve(&mut spec.scheme, network.min_host_rate())?;
         let switch = settings::switch(&mut spec.switch, scheme.info, &spec.quirks)?;
-        let law = scheme.info.preset(&scheme.preset).and_then(|preset| preset.ecn.as_ref());
-        let ecn = settings::ecn(&mut spec.ecn, law, scheme.info.name, &scheme.preset)?;
+        let law = scheme.info.preset(&scheme.preset).and_then(|preset| preset.ecn);
+        let ecn = settings::ecn(&mut spec.ecn, law.as_ref(), scheme.info.name, &scheme.preset)?;
         let routing = settings::routing(&mut spec.routing, scheme.info, &network, &spec.quirks)?;
         let pfc = settings::pfc(&mut spec.pfc, &switch, &classes, &wire, &network, &spec.quirks)?;
 

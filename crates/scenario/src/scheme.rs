@@ -51,7 +51,7 @@ pub(crate) fn resolve(spec: &mut SchemeSpec, host_rate: Rate) -> Result<Resolved
             .hint(known_words(&spec.name, known.iter().copied()))
     })?;
     if spec.preset.is_none() {
-        spec.preset = info.presets.first().map(|preset| preset.name.to_owned());
+        spec.preset = (info.presets)().first().map(|preset| preset.name.to_owned());
     }
     let preset = spec.preset.clone().unwrap_or_default();
     let specs = (info.params)();

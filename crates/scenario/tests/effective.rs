@@ -27,7 +27,7 @@ fn reads_back(scenario: &Scenario) {
 fn examples_are_valid_with_every_scheme_and_preset() {
     for name in ["incast-victim.toml", "fat-tree-websearch.toml"] {
         for scheme in schemes::registry::all() {
-            for preset in scheme.presets {
+            for preset in (scheme.presets)() {
                 let table = format!("{{ name = {:?}, preset = {:?} }}", scheme.name, preset.name);
                 let mut set = vec![("scheme", table.as_str())];
                 if scheme.input_queues {
@@ -180,7 +180,7 @@ fn ecn_thresholds_scale_only_where_their_rate_is_known() {
         reads_back(&scenario);
         scenario.ecn
     };
-    let law = schemes::registry::find("dcqcn").unwrap().presets[0].ecn.unwrap();
+    let law = schemes::registry::find("dcqcn").unwrap().preset("dcqcn-paper").unwrap().ecn.unwrap();
     let default = ecn(&[]).unwrap();
     assert_eq!((default.kmin, default.at), (law.kmin, Some(law.at)));
     let given = ecn(&[("ecn.kmin", "100KB"), ("ecn.kmax", "400KB")]).unwrap();

@@ -883,7 +883,7 @@ fn links_change_at_no_more_times_than_there_is_room_for() {
 fn presets_keep_their_parameters_bounds_at_any_rate() {
     let mut refused = 0;
     for scheme in schemes::registry::all() {
-        for preset in scheme.presets {
+        for preset in (scheme.presets)() {
             for rate in ["1Kbps", "100Mbps", "25Gbps", "400Gbps", "11Tbps", "100Tbps"] {
                 let given = [
                     ("scheme.name", scheme.name),

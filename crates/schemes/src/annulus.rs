@@ -15,7 +15,7 @@ use crate::contract::{
     Ack, Cp, Ctl, EmitCx, Emits, Header, HostCx, HostFacts, Np, Packet, PacketKind, PathFacts,
     PortFacts, PortView, Preset, QpEnd, Rp, Scheme, SendLimits, SenderMetric, SwitchFacts,
 };
-use crate::dcqcn::{Cnp, Dcqcn, DcqcnParams, NotificationPoint, ReactionPoint};
+use crate::dcqcn::{self, Cnp, DcqcnParams, NotificationPoint, ReactionPoint};
 use units::{Bytes, Rate, Time};
 
 crate::params! {
@@ -60,18 +60,20 @@ impl Scheme for Annulus {
                                  Datacenter and WAN Traffic Aggregates, SIGCOMM 2020";
     const CAVEAT: &'static str = "The near-source loop is QCN's as known at second hand; all traffic \
                                   runs DCQCN end to end.";
-    const PRESETS: &'static [Preset] = &[
+    const PRESETS: &'static [Preset<AnnulusParams>] = &[
         Preset {
             name: "annulus",
             summary: "QCN at the ToRs' uplinks over dcqcn-paper",
             source: "802.1Qau; the rest as dcqcn-paper",
-            ecn: Dcqcn::PRESETS[0].ecn,
+            ecn: Some(dcqcn::presets::PAPER_ECN),
+            params: presets::annulus,
         },
         Preset {
             name: "annulus-themis",
             summary: "QCN at the ToRs' uplinks over dcqcn-themis",
             source: "802.1Qau; the rest as dcqcn-themis",
-            ecn: Dcqcn::PRESETS[3].ecn,
+            ecn: Some(dcqcn::presets::HPCC_ECN),
+            params: presets::themis,
         },
     ];
 
@@ -83,21 +85,6 @@ impl Scheme for Annulus {
     type Np = NotificationPoint;
     type Cp = CongestionPoint;
 
-    fn preset(name: &str, host_rate: Rate) -> AnnulusParams {
-        let dcqcn = if name == "annulus-themis" { "dcqcn-themis" } else { "dcqcn-paper" };
-        AnnulusParams {
-            dcqcn: Dcqcn::preset(dcqcn, host_rate),
-            near: NearSourceParams {
-                sample_every: 100,
-                growth_weight: 2.0,
-                set_point: Bytes::new(26_000),
-                feedback_gain: 1.0 / 128.0,
-                near_timer: Time::from_us(300),
-                near_recovery_steps: 5,
-                near_rate_ai: Rate::from_bps((host_rate.bps() / 2000).max(100_000)),
-            },
-        }
-    }
     fn host(_params: &AnnulusParams, _facts: &HostFacts) {}
     fn congestion_point(
         params: &AnnulusParams,
@@ -106,6 +93,33 @@ impl Scheme for Annulus {
         let near = &params.near;
         (facts.tier == 1)
             .then_some(CongestionPoint { every: near.sample_every, weight: near.growth_weight })
+    }
+}
+
+/// The presets, as functions of the rate of the hosts' ports.
+pub mod presets {
+    use super::*;
+
+    fn near(host_rate: Rate) -> NearSourceParams {
+        NearSourceParams {
+            sample_every: 100,
+            growth_weight: 2.0,
+            set_point: Bytes::new(26_000),
+            feedback_gain: 1.0 / 128.0,
+            near_timer: Time::from_us(300),
+            near_recovery_steps: 5,
+            near_rate_ai: Rate::from_bps((host_rate.bps() / 2000).max(100_000)),
+        }
+    }
+
+    /// Preset `annulus`: QCN at the ToRs' uplinks over dcqcn-paper.
+    pub fn annulus(host_rate: Rate) -> AnnulusParams {
+        AnnulusParams { dcqcn: dcqcn::presets::paper(host_rate), near: near(host_rate) }
+    }
+
+    /// Preset `annulus-themis`: QCN at the ToRs' uplinks over dcqcn-themis.
+    pub fn themis(host_rate: Rate) -> AnnulusParams {
+        AnnulusParams { dcqcn: dcqcn::presets::themis(host_rate), near: near(host_rate) }
     }
 }
 

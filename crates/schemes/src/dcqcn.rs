@@ -92,14 +92,6 @@ pub const RECEIVER_PARAMS: &[&str] = &["notification", "cnp_interval"];
 #[derive(Debug)]
 pub struct Dcqcn;
 
-/// RED of the HPCC simulator's configurations.
-const HPCC_ECN: EcnLaw = EcnLaw {
-    kmin: Bytes::new(100_000),
-    kmax: Bytes::new(400_000),
-    pmax: 0.2,
-    at: Rate::from_gbps(25),
-};
-
 impl Scheme for Dcqcn {
     const NAME: &'static str = "dcqcn";
     const TITLE: &'static str = "DCQCN";
@@ -107,36 +99,35 @@ impl Scheme for Dcqcn {
                                  SIGCOMM 2015";
     const CAVEAT: &'static str = "Presets differ by an order of magnitude in queue length: say \
                                   which one a figure used.";
-    const PRESETS: &'static [Preset] = &[
+    const PRESETS: &'static [Preset<DcqcnParams>] = &[
         Preset {
             name: "dcqcn-paper",
             summary: "The paper's reaction point and its 40G settings, scaled with the port rate",
             source: "SIGCOMM'15 sections 3.1 and 5.2; R_HAI by QCN's ratio",
-            ecn: Some(EcnLaw {
-                kmin: Bytes::new(5_000),
-                kmax: Bytes::new(200_000),
-                pmax: 0.01,
-                at: Rate::from_gbps(40),
-            }),
+            ecn: Some(presets::PAPER_ECN),
+            params: presets::paper,
         },
         Preset {
             name: "dcqcn-hpcc",
             summary: "What the HPCC paper's simulator compares with: firmware form, no window",
             source: "HPCC simulator, run.py, `dcqcn`",
-            ecn: Some(HPCC_ECN),
+            ecn: Some(presets::HPCC_ECN),
+            params: presets::hpcc,
         },
         Preset {
             name: "dcqcn-mlx",
             summary: "Defaults of Mellanox 100G firmware, with byte counter and CNPs",
             source: "NVIDIA DOCA 3.4 DCQCN parameters; Google Isekai. The marking law, which is no \
                      matter of the adapter, is the HPCC simulator's",
-            ecn: Some(HPCC_ECN),
+            ecn: Some(presets::HPCC_ECN),
+            params: presets::mlx,
         },
         Preset {
             name: "dcqcn-themis",
             summary: "The HPCC simulator's sample configuration, as THEMIS used it: with a window",
             source: "THEMIS prototype, config.txt",
-            ecn: Some(HPCC_ECN),
+            ecn: Some(presets::HPCC_ECN),
+            params: presets::themis,
         },
     ];
 
@@ -148,9 +139,39 @@ impl Scheme for Dcqcn {
     type Np = NotificationPoint;
     type Cp = PlainSwitch;
 
-    fn preset(name: &str, host_rate: Rate) -> DcqcnParams {
-        let share = |parts: u64| Rate::from_bps((host_rate.bps() / parts).max(100_000));
-        let paper = DcqcnParams {
+    fn host(_params: &DcqcnParams, _facts: &HostFacts) {}
+    fn congestion_point(_params: &DcqcnParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
+        None
+    }
+}
+
+/// The presets, as functions of the rate of the hosts' ports.
+pub mod presets {
+    use super::*;
+
+    /// RED of the paper: its settings at 40G.
+    pub const PAPER_ECN: EcnLaw = EcnLaw {
+        kmin: Bytes::new(5_000),
+        kmax: Bytes::new(200_000),
+        pmax: 0.01,
+        at: Rate::from_gbps(40),
+    };
+    /// RED of the HPCC simulator's configurations.
+    pub const HPCC_ECN: EcnLaw = EcnLaw {
+        kmin: Bytes::new(100_000),
+        kmax: Bytes::new(400_000),
+        pmax: 0.2,
+        at: Rate::from_gbps(25),
+    };
+
+    /// A part of the rate of the hosts' ports, at least 100 kb/s.
+    fn share(host_rate: Rate, parts: u64) -> Rate {
+        Rate::from_bps((host_rate.bps() / parts).max(100_000))
+    }
+
+    /// Preset `dcqcn-paper`: the paper's reaction point and its 40G settings, scaled with the port rate.
+    pub fn paper(host_rate: Rate) -> DcqcnParams {
+        DcqcnParams {
             variant: "paper",
             notification: "cnp",
             cnp_interval: Time::from_us(50),
@@ -163,14 +184,18 @@ impl Scheme for Dcqcn {
             byte_counter: Bytes::new(10_000_000),
             recovery_steps: 5,
             // 40 Mb/s and 400 Mb/s at 40G.
-            rate_ai: share(1000),
-            rate_hai: share(100),
+            rate_ai: share(host_rate, 1000),
+            rate_hai: share(host_rate, 100),
             min_rate: Rate::from_mbps(100),
             first_cnp_rate: 1.0,
             clamp_target: true,
             window: "none",
-        };
-        let hpcc = DcqcnParams {
+        }
+    }
+
+    /// Preset `dcqcn-hpcc`: what the HPCC paper's simulator compares with: firmware form, no window.
+    pub fn hpcc(host_rate: Rate) -> DcqcnParams {
+        DcqcnParams {
             variant: "mellanox",
             notification: "ack-echo",
             alpha_timer: Time::from_us(1),
@@ -178,42 +203,42 @@ impl Scheme for Dcqcn {
             byte_counter: Bytes::ZERO,
             recovery_steps: 1,
             // 5 Mb/s and 50 Mb/s at 25G.
-            rate_ai: share(5000),
-            rate_hai: share(500),
+            rate_ai: share(host_rate, 5000),
+            rate_hai: share(host_rate, 500),
             min_rate: Rate::from_mbps(1000),
             clamp_target: false,
-            ..paper
-        };
-        match name {
-            "dcqcn-hpcc" => hpcc,
-            "dcqcn-mlx" => DcqcnParams {
-                notification: "cnp",
-                cnp_interval: Time::from_us(4),
-                initial_alpha: 1023.0 / 1024.0,
-                gain: 5.0 / 1024.0,
-                // 32767 units of 64 bytes.
-                byte_counter: Bytes::new(32_767 * 64),
-                rate_ai: Rate::from_mbps(5),
-                rate_hai: Rate::from_mbps(50),
-                min_rate: Rate::from_mbps(1),
-                // 85 Gb/s at 100G.
-                first_cnp_rate: 0.85,
-                ..hpcc
-            },
-            "dcqcn-themis" => DcqcnParams {
-                increase_timer: Time::from_us(900),
-                rate_ai: Rate::from_mbps(50),
-                rate_hai: Rate::from_mbps(100),
-                min_rate: Rate::from_mbps(100),
-                window: "bdp",
-                ..hpcc
-            },
-            _ => paper,
+            ..paper(host_rate)
         }
     }
-    fn host(_params: &DcqcnParams, _facts: &HostFacts) {}
-    fn congestion_point(_params: &DcqcnParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
-        None
+
+    /// Preset `dcqcn-mlx`: defaults of Mellanox 100G firmware, with byte counter and CNPs.
+    pub fn mlx(host_rate: Rate) -> DcqcnParams {
+        DcqcnParams {
+            notification: "cnp",
+            cnp_interval: Time::from_us(4),
+            initial_alpha: 1023.0 / 1024.0,
+            gain: 5.0 / 1024.0,
+            // 32767 units of 64 bytes.
+            byte_counter: Bytes::new(32_767 * 64),
+            rate_ai: Rate::from_mbps(5),
+            rate_hai: Rate::from_mbps(50),
+            min_rate: Rate::from_mbps(1),
+            // 85 Gb/s at 100G.
+            first_cnp_rate: 0.85,
+            ..hpcc(host_rate)
+        }
+    }
+
+    /// Preset `dcqcn-themis`: the HPCC simulator's sample configuration, as THEMIS used it: with a window.
+    pub fn themis(host_rate: Rate) -> DcqcnParams {
+        DcqcnParams {
+            increase_timer: Time::from_us(900),
+            rate_ai: Rate::from_mbps(50),
+            rate_hai: Rate::from_mbps(100),
+            min_rate: Rate::from_mbps(100),
+            window: "bdp",
+            ..hpcc(host_rate)
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use crate::contract::{
     Ack, Ctl, EcnCodePoint, Header, HostCx, HostFacts, Np, PathFacts, Preset, Rp, Scheme,
     SendLimits, SenderMetric, SwitchFacts,
 };
-use crate::dcqcn::{Cnp, Dcqcn, DcqcnParams, NotificationPoint, ReactionPoint};
+use crate::dcqcn::{self, Cnp, Dcqcn, DcqcnParams, NotificationPoint, ReactionPoint};
 use crate::params::ParamError;
 use crate::tcd::{Tcd, TcdParams};
 use units::{Rate, Time};
@@ -51,18 +51,20 @@ impl Scheme for DcqcnTcd {
                                  SIGCOMM 2021";
     const CAVEAT: &'static str = "TCD's settings and reactions are second-hand; max(Ton) by a \
                                   formula derived here.";
-    const PRESETS: &'static [Preset] = &[
+    const PRESETS: &'static [Preset<DcqcnTcdParams>] = &[
         Preset {
             name: "dcqcn-paper+tcd",
             summary: "TCD with epsilon 0.05 over dcqcn-paper",
             source: "epsilon: SIGCOMM'21, second-hand; the rest as dcqcn-paper",
-            ecn: Dcqcn::PRESETS[0].ecn,
+            ecn: Some(dcqcn::presets::PAPER_ECN),
+            params: presets::paper,
         },
         Preset {
             name: "dcqcn-hpcc+tcd",
             summary: "TCD with epsilon 0.05 over dcqcn-hpcc",
             source: "epsilon: SIGCOMM'21, second-hand; the rest as dcqcn-hpcc",
-            ecn: Dcqcn::PRESETS[1].ecn,
+            ecn: Some(dcqcn::presets::HPCC_ECN),
+            params: presets::hpcc,
         },
     ];
 
@@ -74,13 +76,6 @@ impl Scheme for DcqcnTcd {
     type Np = TernaryNotificationPoint;
     type Cp = Tcd;
 
-    fn preset(name: &str, host_rate: Rate) -> DcqcnTcdParams {
-        DcqcnTcdParams {
-            dcqcn: Dcqcn::preset(name.trim_end_matches("+tcd"), host_rate),
-            tcd: TcdParams::default(),
-            hold: HoldParams { hold_time: Time::from_us(55) },
-        }
-    }
     fn check(params: &DcqcnTcdParams) -> Result<(), ParamError> {
         let (interval, hold) = (params.dcqcn.cnp_interval, params.hold.hold_time);
         if params.dcqcn.notification == "cnp" && hold <= interval {
@@ -101,6 +96,29 @@ impl Scheme for DcqcnTcd {
     fn host(_params: &DcqcnTcdParams, _facts: &HostFacts) {}
     fn congestion_point(params: &DcqcnTcdParams, _facts: &SwitchFacts<'_>) -> Option<Tcd> {
         Some(Tcd(params.tcd.clone()))
+    }
+}
+
+/// The presets, as functions of the rate of the hosts' ports.
+pub mod presets {
+    use super::*;
+
+    /// Preset `dcqcn-paper+tcd`: TCD with epsilon 0.05 over dcqcn-paper.
+    pub fn paper(host_rate: Rate) -> DcqcnTcdParams {
+        DcqcnTcdParams {
+            dcqcn: dcqcn::presets::paper(host_rate),
+            tcd: TcdParams::default(),
+            hold: HoldParams { hold_time: Time::from_us(55) },
+        }
+    }
+
+    /// Preset `dcqcn-hpcc+tcd`: TCD with epsilon 0.05 over dcqcn-hpcc.
+    pub fn hpcc(host_rate: Rate) -> DcqcnTcdParams {
+        DcqcnTcdParams {
+            dcqcn: dcqcn::presets::hpcc(host_rate),
+            tcd: TcdParams::default(),
+            hold: HoldParams { hold_time: Time::from_us(55) },
+        }
     }
 }
 

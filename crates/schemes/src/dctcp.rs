@@ -49,7 +49,7 @@ impl Scheme for Dctcp {
     const TITLE: &'static str = "DCTCP";
     const PAPER: &'static str = "Alizadeh et al., Data Center TCP (DCTCP), SIGCOMM 2010";
     const CAVEAT: &'static str = "A law of TCP on RoCE: starts at line rate, without slow start.";
-    const PRESETS: &'static [Preset] = &[
+    const PRESETS: &'static [Preset<DctcpParams>] = &[
         Preset {
             name: "dctcp-paper",
             summary: "The paper's window, and its K for 10G, scaled with the port rate",
@@ -60,6 +60,7 @@ impl Scheme for Dctcp {
                 pmax: 1.0,
                 at: Rate::from_gbps(10),
             }),
+            params: presets::paper,
         },
         Preset {
             name: "dctcp-hpcc",
@@ -71,6 +72,7 @@ impl Scheme for Dctcp {
                 pmax: 1.0,
                 at: Rate::from_gbps(10),
             }),
+            params: presets::hpcc,
         },
     ];
 
@@ -82,23 +84,31 @@ impl Scheme for Dctcp {
     type Np = PlainReceiver;
     type Cp = PlainSwitch;
 
-    fn preset(name: &str, _host_rate: Rate) -> DctcpParams {
-        let hpcc = DctcpParams {
+    fn host(_params: &DctcpParams, _facts: &HostFacts) {}
+    fn congestion_point(_params: &DctcpParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
+        None
+    }
+}
+
+/// The presets, as functions of the rate of the hosts' ports.
+pub mod presets {
+    use super::*;
+
+    /// Preset `dctcp-paper`: the paper's window, and its K for 10G, scaled with the port rate.
+    pub fn paper(host_rate: Rate) -> DctcpParams {
+        DctcpParams { variant: "paper", ..hpcc(host_rate) }
+    }
+
+    /// Preset `dctcp-hpcc`: what the HPCC paper's simulator compares with: a rate, and a window on top.
+    pub fn hpcc(_host_rate: Rate) -> DctcpParams {
+        DctcpParams {
             variant: "ns3",
             gain: 1.0 / 16.0,
             // Whatever the port rate.
             rate_ai: Rate::from_mbps(615),
             min_rate: Rate::from_mbps(1000),
             window: "bdp",
-        };
-        match name {
-            "dctcp-hpcc" => hpcc,
-            _ => DctcpParams { variant: "paper", ..hpcc },
         }
-    }
-    fn host(_params: &DctcpParams, _facts: &HostFacts) {}
-    fn congestion_point(_params: &DctcpParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
-        None
     }
 }
 

@@ -83,18 +83,20 @@ impl Scheme for ExpressPass {
     const CAVEAT: &'static str = "Credits have the paper's share of a link, which leaves no room for \
                                   RoCE's ACKs: where links are full both ways queues grow; \
                                   ack_room = true mends that.";
-    const PRESETS: &'static [Preset] = &[
+    const PRESETS: &'static [Preset<ExpressPassParams>] = &[
         Preset {
             name: "expresspass-xpass",
             summary: "The authors' simulator in its large-scale set-up",
             source: "ns2-xpass, large-scale-fattree.tcl",
             ecn: None,
+            params: presets::xpass,
         },
         Preset {
             name: "expresspass-paper",
             summary: "The paper's feedback control: half the highest rate, 10 % loss",
             source: "SIGCOMM'17 section 3.2; queue, burst and timeout of ns2-xpass",
             ecn: None,
+            params: presets::paper,
         },
     ];
     const SYMMETRIC_PATHS: bool = true;
@@ -108,35 +110,6 @@ impl Scheme for ExpressPass {
     type Np = NotificationPoint;
     type Cp = PlainSwitch;
 
-    fn preset(name: &str, _host_rate: Rate) -> ExpressPassParams {
-        let code = ExpressPassParams {
-            feedback: "code",
-            initial_rate: 0.5,
-            ramp_packets: 40,
-            initial_w: 0.0625,
-            min_w: 0.01,
-            max_w: 0.5,
-            target_loss: 0.125,
-            jitter: 0.1,
-            credit_queue: 8,
-            credit_burst: 2,
-            credit_priority: 7,
-            ack_room: false,
-            request_timeout: Time::from_us(100),
-            early_stop: true,
-        };
-        match name {
-            "expresspass-paper" => ExpressPassParams {
-                feedback: "paper",
-                ramp_packets: 1,
-                initial_w: 0.5,
-                target_loss: 0.1,
-                early_stop: false,
-                ..code
-            },
-            _ => code,
-        }
-    }
     fn check(params: &ExpressPassParams) -> Result<(), ParamError> {
         if params.min_w > params.max_w {
             let why = format!("must not be above max_w, which is {}", params.max_w);
@@ -195,6 +168,43 @@ impl Scheme for ExpressPass {
             ("credits_used", host.used),
             ("credits_wasted", host.wasted),
         ]
+    }
+}
+
+/// The presets, as functions of the rate of the hosts' ports.
+pub mod presets {
+    use super::*;
+
+    /// Preset `expresspass-xpass`: the authors' simulator in its large-scale set-up.
+    pub fn xpass(_host_rate: Rate) -> ExpressPassParams {
+        ExpressPassParams {
+            feedback: "code",
+            initial_rate: 0.5,
+            ramp_packets: 40,
+            initial_w: 0.0625,
+            min_w: 0.01,
+            max_w: 0.5,
+            target_loss: 0.125,
+            jitter: 0.1,
+            credit_queue: 8,
+            credit_burst: 2,
+            credit_priority: 7,
+            ack_room: false,
+            request_timeout: Time::from_us(100),
+            early_stop: true,
+        }
+    }
+
+    /// Preset `expresspass-paper`: the paper's feedback control: half the highest rate, 10 % loss.
+    pub fn paper(host_rate: Rate) -> ExpressPassParams {
+        ExpressPassParams {
+            feedback: "paper",
+            ramp_packets: 1,
+            initial_w: 0.5,
+            target_loss: 0.1,
+            early_stop: false,
+            ..xpass(host_rate)
+        }
     }
 }
 

@@ -86,11 +86,12 @@ impl<const N: usize> Scheme for Fncc<N> {
                                  Center Networks, 2024";
     const CAVEAT: &'static str = "The paper gives no period for the switches' tables; by default \
                                   they are always up to date.";
-    const PRESETS: &'static [Preset] = &[Preset {
+    const PRESETS: &'static [Preset<FnccParams>] = &[Preset {
         name: "fncc-paper",
         summary: "The paper's alpha and beta on hpcc-paper, tables always up to date",
         source: "section 3.2.2; HPCC's as hpcc-paper",
         ecn: None,
+        params: presets::paper,
     }];
     const SYMMETRIC_PATHS: bool = true;
     const MAX_HOPS: usize = N;
@@ -104,18 +105,6 @@ impl<const N: usize> Scheme for Fncc<N> {
     type Np = NotificationPoint;
     type Cp = IntTable;
 
-    fn preset(_name: &str, host_rate: Rate) -> FnccParams {
-        FnccParams {
-            hpcc: Hpcc::<N>::preset("hpcc-paper", host_rate),
-            notification: NotificationParams {
-                last_hop_speedup: "per-ack",
-                last_hop_threshold: 1.05,
-                last_hop_share: 0.9,
-                update_period: Time::ZERO,
-                int_format: "full",
-            },
-        }
-    }
     fn check(params: &FnccParams) -> Result<(), ParamError> {
         if !params.hpcc.fast_reaction && params.notification.last_hop_speedup == "per-ack" {
             let why =
@@ -146,6 +135,25 @@ impl<const N: usize> Scheme for Fncc<N> {
     }
     fn congestion_point(params: &FnccParams, facts: &SwitchFacts<'_>) -> Option<IntTable> {
         Some(IntTable::new(&params.notification, facts))
+    }
+}
+
+/// The presets, as functions of the rate of the hosts' ports.
+pub mod presets {
+    use super::*;
+
+    /// Preset `fncc-paper`: the paper's alpha and beta on hpcc-paper, tables always up to date.
+    pub fn paper(host_rate: Rate) -> FnccParams {
+        FnccParams {
+            hpcc: hpcc::presets::paper(host_rate),
+            notification: NotificationParams {
+                last_hop_speedup: "per-ack",
+                last_hop_threshold: 1.05,
+                last_hop_share: 0.9,
+                update_period: Time::ZERO,
+                int_format: "full",
+            },
+        }
     }
 }
 

@@ -110,24 +110,27 @@ impl Scheme for Hiercc {
         "Zhang et al., HierCC: Hierarchical RDMA Congestion Control, APNet 2021";
     const CAVEAT: &'static str = "The paper's C0 can't fill a link between pods; the default takes \
                                   C0 from the path. Hosts with several ports do without VOQs.";
-    const PRESETS: &'static [Preset] = &[
+    const PRESETS: &'static [Preset<HierccParams>] = &[
         Preset {
             name: "hiercc-path",
             summary: "C0 fills the path between ToRs, S counts what has left",
             source: "APNet'21 section 5; C0 decided",
             ecn: None,
+            params: presets::path,
         },
         Preset {
             name: "hiercc-paper",
             summary: "To the letter: C0 of 10 KB at 25 Gb/s, S counts what has left",
             source: "APNet'21 sections 3.2, 5",
             ecn: None,
+            params: presets::paper,
         },
         Preset {
             name: "hiercc-ahead",
             summary: "C0 of 10 KB at 25 Gb/s, S counts what has joined the VOQ",
             source: "APNet'21 section 5; S decided",
             ecn: None,
+            params: presets::ahead,
         },
     ];
 
@@ -140,27 +143,6 @@ impl Scheme for Hiercc {
     type Cp = TorSwitch;
 
     /// The paper's lengths are for 25 Gb/s. They follow the rate, so that they last as long.
-    fn preset(name: &str, host_rate: Rate) -> HierccParams {
-        let at_25 = |kb: u64| Bytes::new(kb * host_rate.bps() / 25_000_000);
-        HierccParams {
-            initial_credits: at_25(10),
-            fill_path: name == "hiercc-path",
-            sent: if name == "hiercc-ahead" { "joined" } else { "left" },
-            credit: Bytes::new(1000),
-            target_queue: at_25(20),
-            beta: 0.2,
-            full_rate: "below-target",
-            hop_rtt: Time::from_us(2),
-            stop_queue: at_25(70),
-            resume_queue: at_25(50),
-            mark_interval: Time::from_us(10),
-            min_rate: default_min_rate(host_rate),
-            flow_timeout: Time::from_us(100),
-            loss_timeout: Time::from_ms(10),
-            voq: "host",
-            scope: "network",
-        }
-    }
     fn check(params: &HierccParams) -> Result<(), ParamError> {
         let bound = format!("must not be above stop_queue, which is {}", params.stop_queue);
         if params.resume_queue > params.stop_queue {
@@ -197,6 +179,44 @@ impl Scheme for Hiercc {
     fn host(_params: &HierccParams, _facts: &HostFacts) {}
     fn congestion_point(params: &HierccParams, facts: &SwitchFacts<'_>) -> Option<TorSwitch> {
         TorSwitch::new(params, facts)
+    }
+}
+
+/// The presets, as functions of the rate of the hosts' ports.
+pub mod presets {
+    use super::*;
+
+    /// Preset `hiercc-path`: C0 fills the path between ToRs, S counts what has left.
+    pub fn path(host_rate: Rate) -> HierccParams {
+        HierccParams { fill_path: true, ..paper(host_rate) }
+    }
+
+    /// Preset `hiercc-paper`: to the letter: C0 of 10 KB at 25 Gb/s, S counts what has left.
+    pub fn paper(host_rate: Rate) -> HierccParams {
+        let at_25 = |kb: u64| Bytes::new(kb * host_rate.bps() / 25_000_000);
+        HierccParams {
+            initial_credits: at_25(10),
+            fill_path: false,
+            sent: "left",
+            credit: Bytes::new(1000),
+            target_queue: at_25(20),
+            beta: 0.2,
+            full_rate: "below-target",
+            hop_rtt: Time::from_us(2),
+            stop_queue: at_25(70),
+            resume_queue: at_25(50),
+            mark_interval: Time::from_us(10),
+            min_rate: default_min_rate(host_rate),
+            flow_timeout: Time::from_us(100),
+            loss_timeout: Time::from_ms(10),
+            voq: "host",
+            scope: "network",
+        }
+    }
+
+    /// Preset `hiercc-ahead`: C0 of 10 KB at 25 Gb/s, S counts what has joined the VOQ.
+    pub fn ahead(host_rate: Rate) -> HierccParams {
+        HierccParams { sent: "joined", ..paper(host_rate) }
     }
 }
 

@@ -93,18 +93,20 @@ impl<const N: usize> Scheme for Hpcc<N> {
     const NAME: &'static str = "hpcc";
     const TITLE: &'static str = "HPCC";
     const PAPER: &'static str = "Li et al., HPCC: High Precision Congestion Control, SIGCOMM 2019";
-    const PRESETS: &'static [Preset] = &[
+    const PRESETS: &'static [Preset<HpccParams>] = &[
         Preset {
             name: "hpcc-paper",
             summary: "The paper's settings: eta 0.95, maxStage 5, W_AI for 100 flows",
             source: "SIGCOMM'19 section 3.3",
             ecn: None,
+            params: presets::paper,
         },
         Preset {
             name: "hpcc-ns3",
             summary: "The HPCC simulator's form and settings: always multiplicative, rounded INT",
             source: "HPCC simulator, run.py, `hp95`",
             ecn: None,
+            params: presets::ns3,
         },
     ];
     const MAX_HOPS: usize = N;
@@ -118,37 +120,6 @@ impl<const N: usize> Scheme for Hpcc<N> {
     type Np = PlainReceiver;
     type Cp = StampInt;
 
-    fn preset(name: &str, host_rate: Rate) -> HpccParams {
-        let paper = HpccParams {
-            variant: "paper",
-            eta: 0.95,
-            max_stage: 5,
-            rate_ai: Rate::ZERO,
-            expected_flows: 100,
-            base_rtt: "network",
-            min_rate: Rate::from_mbps(100),
-            fast_reaction: true,
-            sample_feedback: false,
-            rate_per_hop: false,
-            window: "bdp",
-            int_format: "full",
-            // 1 at 25G.
-            int_multi: (host_rate.bps() / 25_000_000_000).clamp(1, 32),
-            max_hops: 5,
-        };
-        match name {
-            "hpcc-ns3" => HpccParams {
-                variant: "ns3",
-                int_format: "hpcc-ns3",
-                max_stage: 0,
-                // 10 Mb/s at 25G.
-                rate_ai: Rate::from_bps(host_rate.bps() / 2500),
-                min_rate: Rate::from_mbps(1000),
-                ..paper
-            },
-            _ => paper,
-        }
-    }
     /// A port's rate has a code of three bits.
     fn check_switch(params: &HpccParams, facts: &SwitchFacts<'_>) -> Result<(), ParamError> {
         match facts.ports.iter().find(|port| !params.format().encodes(port.rate)) {
@@ -173,6 +144,45 @@ impl<const N: usize> Scheme for Hpcc<N> {
     fn host(_params: &HpccParams, _facts: &HostFacts) {}
     fn congestion_point(params: &HpccParams, facts: &SwitchFacts<'_>) -> Option<StampInt> {
         Some(StampInt::with_format(facts, params.format()))
+    }
+}
+
+/// The presets, as functions of the rate of the hosts' ports.
+pub mod presets {
+    use super::*;
+
+    /// Preset `hpcc-paper`: the paper's settings: eta 0.95, maxStage 5, W_AI for 100 flows.
+    pub fn paper(host_rate: Rate) -> HpccParams {
+        HpccParams {
+            variant: "paper",
+            eta: 0.95,
+            max_stage: 5,
+            rate_ai: Rate::ZERO,
+            expected_flows: 100,
+            base_rtt: "network",
+            min_rate: Rate::from_mbps(100),
+            fast_reaction: true,
+            sample_feedback: false,
+            rate_per_hop: false,
+            window: "bdp",
+            int_format: "full",
+            // 1 at 25G.
+            int_multi: (host_rate.bps() / 25_000_000_000).clamp(1, 32),
+            max_hops: 5,
+        }
+    }
+
+    /// Preset `hpcc-ns3`: the HPCC simulator's form and settings: always multiplicative, rounded INT.
+    pub fn ns3(host_rate: Rate) -> HpccParams {
+        HpccParams {
+            variant: "ns3",
+            int_format: "hpcc-ns3",
+            max_stage: 0,
+            // 10 Mb/s at 25G.
+            rate_ai: Rate::from_bps(host_rate.bps() / 2500),
+            min_rate: Rate::from_mbps(1000),
+            ..paper(host_rate)
+        }
     }
 }
 

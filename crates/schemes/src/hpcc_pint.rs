@@ -14,7 +14,7 @@ use crate::contract::{
     PlainReceiver, PortFacts, PortLocal, PortView, Preset, Rp, Scheme, SendLimits, SenderMetric,
     SwitchFacts,
 };
-use crate::hpcc::{Hpcc, HpccParams, Variant};
+use crate::hpcc::{self, HpccParams, Variant};
 use crate::random::Stream;
 use crate::rate_window::CHOICES;
 use crate::shared_law::Shared;
@@ -65,7 +65,7 @@ impl HpccPintParams {
             min_rate: self.min_rate,
             window: self.window,
             // T is the network's, as in the switches.
-            ..Hpcc::<0>::preset("hpcc-paper", Rate::ZERO)
+            ..hpcc::presets::paper(Rate::ZERO)
         }
     }
 }
@@ -79,18 +79,20 @@ impl Scheme for HpccPint {
     const TITLE: &'static str = "HPCC over PINT";
     const PAPER: &'static str =
         "Ben Basat et al., PINT: Probabilistic In-band Network Telemetry, SIGCOMM 2020";
-    const PRESETS: &'static [Preset] = &[
+    const PRESETS: &'static [Preset<HpccPintParams>] = &[
         Preset {
             name: "hpcc-pint-paper",
             summary: "HPCC's own settings and a field of one byte",
             source: "SIGCOMM'20 sections 4.3 and 6; HPCC, SIGCOMM'19 section 3.3",
             ecn: None,
+            params: presets::paper,
         },
         Preset {
             name: "hpcc-pint-ns3",
             summary: "The HPCC simulator's settings: always multiplicative, a finer field",
             source: "HPCC simulator, run.py, `hpccPint`",
             ecn: None,
+            params: presets::ns3,
         },
     ];
 
@@ -102,31 +104,6 @@ impl Scheme for HpccPint {
     type Np = PlainReceiver;
     type Cp = UtilisationMeter;
 
-    fn preset(name: &str, host_rate: Rate) -> HpccPintParams {
-        let paper = HpccPintParams {
-            variant: "paper",
-            eta: 0.95,
-            max_stage: 5,
-            rate_ai: Rate::ZERO,
-            expected_flows: 100,
-            min_rate: Rate::from_mbps(100),
-            window: "bdp",
-            log_base: 1.05,
-            probability: 1.0,
-        };
-        match name {
-            "hpcc-pint-ns3" => HpccPintParams {
-                variant: "ns3",
-                max_stage: 0,
-                // 10 Mb/s at 25G.
-                rate_ai: Rate::from_bps(host_rate.bps() / 2500),
-                min_rate: Rate::from_mbps(1000),
-                log_base: 1.01,
-                ..paper
-            },
-            _ => paper,
-        }
-    }
     fn meta_bytes(params: &HpccPintParams) -> (u32, u32) {
         let field = Codebook::bytes(params.log_base);
         (field, field)
@@ -139,6 +116,39 @@ impl Scheme for HpccPint {
         facts: &SwitchFacts<'_>,
     ) -> Option<UtilisationMeter> {
         Some(UtilisationMeter::new(params, facts))
+    }
+}
+
+/// The presets, as functions of the rate of the hosts' ports.
+pub mod presets {
+    use super::*;
+
+    /// Preset `hpcc-pint-paper`: hPCC's own settings and a field of one byte.
+    pub fn paper(_host_rate: Rate) -> HpccPintParams {
+        HpccPintParams {
+            variant: "paper",
+            eta: 0.95,
+            max_stage: 5,
+            rate_ai: Rate::ZERO,
+            expected_flows: 100,
+            min_rate: Rate::from_mbps(100),
+            window: "bdp",
+            log_base: 1.05,
+            probability: 1.0,
+        }
+    }
+
+    /// Preset `hpcc-pint-ns3`: the HPCC simulator's settings: always multiplicative, a finer field.
+    pub fn ns3(host_rate: Rate) -> HpccPintParams {
+        HpccPintParams {
+            variant: "ns3",
+            max_stage: 0,
+            // 10 Mb/s at 25G.
+            rate_ai: Rate::from_bps(host_rate.bps() / 2500),
+            min_rate: Rate::from_mbps(1000),
+            log_base: 1.01,
+            ..paper(host_rate)
+        }
     }
 }
 

@@ -10,8 +10,8 @@ use crate::contract::{
     Ack, EcnCodePoint, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, Preset, Rp, Scheme,
     SendLimits, SenderMetric, Stack, SwitchFacts,
 };
-use crate::dcqcn::Dcqcn;
-use crate::hpcc::{Hpcc, HpccParams, Variant};
+use crate::dcqcn;
+use crate::hpcc::{self, Hpcc, HpccParams, Variant};
 use crate::int::{IntStack, StampInt};
 use crate::params::ParamError;
 use crate::tcd::{Tcd, TcdParams};
@@ -38,19 +38,21 @@ impl<const N: usize> Scheme for HpccTcd<N> {
                                  SIGCOMM 2021; Li et al., SIGCOMM 2019";
     const CAVEAT: &'static str = "No published combination: the reaction to UE was decided here. \
                                   TCD's settings are second-hand.";
-    const PRESETS: &'static [Preset] = &[
+    const PRESETS: &'static [Preset<HpccTcdParams>] = &[
         Preset {
             name: "hpcc-paper+tcd",
             summary: "TCD with epsilon 0.05 over hpcc-paper",
             source: "epsilon: SIGCOMM'21, second-hand; marking as dcqcn-hpcc, the rest as \
                      hpcc-paper",
-            ecn: Dcqcn::PRESETS[1].ecn,
+            ecn: Some(dcqcn::presets::HPCC_ECN),
+            params: presets::paper,
         },
         Preset {
             name: "hpcc-ns3+tcd",
             summary: "TCD with epsilon 0.05 over hpcc-ns3",
             source: "epsilon: SIGCOMM'21, second-hand; marking as dcqcn-hpcc, the rest as hpcc-ns3",
-            ecn: Dcqcn::PRESETS[1].ecn,
+            ecn: Some(dcqcn::presets::HPCC_ECN),
+            params: presets::ns3,
         },
     ];
     const MAX_HOPS: usize = N;
@@ -64,12 +66,6 @@ impl<const N: usize> Scheme for HpccTcd<N> {
     type Np = PlainReceiver;
     type Cp = Stack<Tcd, StampInt>;
 
-    fn preset(name: &str, host_rate: Rate) -> HpccTcdParams {
-        HpccTcdParams {
-            hpcc: Hpcc::<N>::preset(name.trim_end_matches("+tcd"), host_rate),
-            tcd: TcdParams::default(),
-        }
-    }
     fn check_switch(params: &HpccTcdParams, facts: &SwitchFacts<'_>) -> Result<(), ParamError> {
         Hpcc::<N>::check_switch(&params.hpcc, facts)
     }
@@ -83,6 +79,21 @@ impl<const N: usize> Scheme for HpccTcd<N> {
     ) -> Option<Stack<Tcd, StampInt>> {
         let stamp = StampInt::with_format(facts, params.hpcc.format());
         Some(Stack(Tcd(params.tcd.clone()), stamp))
+    }
+}
+
+/// The presets, as functions of the rate of the hosts' ports.
+pub mod presets {
+    use super::*;
+
+    /// Preset `hpcc-paper+tcd`: TCD with epsilon 0.05 over hpcc-paper.
+    pub fn paper(host_rate: Rate) -> HpccTcdParams {
+        HpccTcdParams { hpcc: hpcc::presets::paper(host_rate), tcd: TcdParams::default() }
+    }
+
+    /// Preset `hpcc-ns3+tcd`: TCD with epsilon 0.05 over hpcc-ns3.
+    pub fn ns3(host_rate: Rate) -> HpccTcdParams {
+        HpccTcdParams { hpcc: hpcc::presets::ns3(host_rate), tcd: TcdParams::default() }
     }
 }
 

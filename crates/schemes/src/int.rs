@@ -77,13 +77,12 @@ impl<const N: usize> CarriesInt for IntStack<N> {
 /// #   const NAME: &'static str = "forgetful";
 /// #   const TITLE: &'static str = "";
 /// #   const PAPER: &'static str = "";
-/// #   const PRESETS: &'static [schemes::contract::Preset] = &[];
+/// #   const PRESETS: &'static [schemes::contract::Preset<Nothing>] = &[];
 /// #   type Params = Nothing;
 /// #   type Ctl = NoCtl;
 /// #   type Host = ();
 /// #   type Rp = LineRate;
 /// #   type Np = PlainReceiver;
-/// #   fn preset(_: &str, _: Rate) -> Nothing { Nothing {} }
 /// #   fn host(_: &Nothing, _: &HostFacts) {}
 /// #   fn congestion_point(_: &Nothing, facts: &SwitchFacts<'_>) -> Option<StampInt> {
 /// #       Some(StampInt::new(facts))

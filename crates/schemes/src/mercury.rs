@@ -38,7 +38,7 @@ mod flow_table;
 mod pauses;
 mod switch;
 
-pub use base::{Base, MercuryHpccParams, MercuryParams, MercuryTimelyParams};
+pub use base::{Base, MercuryHpccParams, MercuryParams, MercuryTimelyParams, presets};
 pub use detector::{Detector, State};
 pub use flow_table::FlowTable;
 pub use pauses::Pauses;
@@ -52,7 +52,7 @@ use crate::dcqcn::Cnp;
 use crate::params::ParamError;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
-use units::{Bytes, Rate, Time};
+use units::{Bytes, Time};
 
 const SPAN: RangeInclusive<Time> = Time::from_ns(100)..=Time::from_ms(100);
 
@@ -99,7 +99,7 @@ impl<B: Base> Scheme for Mercury<B> {
                                  MEC-enabled RDMA data centers, Journal of Cloud Computing 2024";
     const CAVEAT: &'static str = "The paper gives neither the congestion threshold nor the spacing \
                                   of CNPs.";
-    const PRESETS: &'static [Preset] = <B as Base>::PRESETS;
+    const PRESETS: &'static [Preset<B::Joined>] = <B as Base>::PRESETS;
     const SYMMETRIC_PATHS: bool = B::SYMMETRIC_PATHS;
     const MAX_HOPS: usize = B::MAX_HOPS;
     const MAX_RATES: usize = B::MAX_RATES;
@@ -112,9 +112,6 @@ impl<B: Base> Scheme for Mercury<B> {
     type Np = PlainReceiver;
     type Cp = CongestionPoint;
 
-    fn preset(name: &str, host_rate: Rate) -> B::Joined {
-        B::joined_preset(name, host_rate)
-    }
     fn check(params: &B::Joined) -> Result<(), ParamError> {
         let own = params.as_ref();
         if own.quiet_time <= own.notice_interval {

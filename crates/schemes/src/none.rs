@@ -24,11 +24,12 @@ impl Scheme for NoControl {
     const NAME: &'static str = "none";
     const TITLE: &'static str = "No congestion control (PFC alone)";
     const PAPER: &'static str = "IEEE 802.1Qbb";
-    const PRESETS: &'static [Preset] = &[Preset {
+    const PRESETS: &'static [Preset<NoParams>] = &[Preset {
         name: "none",
         summary: "Every QP sends at line rate",
         source: "definition",
         ecn: None,
+        params: presets::none,
     }];
 
     type Params = NoParams;
@@ -39,12 +40,19 @@ impl Scheme for NoControl {
     type Np = PlainReceiver;
     type Cp = PlainSwitch;
 
-    fn preset(_name: &str, _host_rate: Rate) -> NoParams {
-        NoParams { window: "none" }
-    }
     fn host(_params: &NoParams, _facts: &HostFacts) {}
     fn congestion_point(_params: &NoParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
         None
+    }
+}
+
+/// The presets, as functions of the rate of the hosts' ports.
+pub mod presets {
+    use super::*;
+
+    /// Preset `none`: every QP sends at line rate.
+    pub fn none(_host_rate: Rate) -> NoParams {
+        NoParams { window: "none" }
     }
 }
 

@@ -23,7 +23,7 @@ use crate::contract::{
     Address, Cp, EmitCx, Emits, HostFacts, Packet, PacketKind, PlainReceiver, PortFacts, PortView,
     Ports, Preset, QpEnd, Scheme, SwitchFacts,
 };
-use crate::dcqcn::{Cnp, Dcqcn, DcqcnHosts, DcqcnParams, RECEIVER_PARAMS, ReactionPoint};
+use crate::dcqcn::{self, Cnp, DcqcnHosts, DcqcnParams, RECEIVER_PARAMS, ReactionPoint};
 use crate::random::Stream;
 use std::ops::RangeInclusive;
 use units::{Bytes, PortId, Rate, Time};
@@ -73,11 +73,12 @@ impl Scheme for Pacc {
                                  for RDMA Congestion Control, INFOCOM 2022";
     const CAVEAT: &'static str = "Reconstructed from a secondary description; the constants are \
                                   not the authors'.";
-    const PRESETS: &'static [Preset] = &[Preset {
+    const PRESETS: &'static [Preset<PaccParams>] = &[Preset {
         name: "pacc",
         summary: "Switch CNPs every 80 us, senders of dcqcn-paper",
         source: "reconstructed; senders as dcqcn-paper",
         ecn: None,
+        params: presets::pacc,
     }];
 
     type Params = PaccParams;
@@ -88,9 +89,20 @@ impl Scheme for Pacc {
     type Np = PlainReceiver;
     type Cp = CongestionPoint;
 
-    fn preset(_name: &str, host_rate: Rate) -> PaccParams {
+    fn host(_params: &PaccParams, _facts: &HostFacts) {}
+    fn congestion_point(params: &PaccParams, facts: &SwitchFacts<'_>) -> Option<CongestionPoint> {
+        Some(CongestionPoint::new(&params.feedback, facts.seed))
+    }
+}
+
+/// The presets, as functions of the rate of the hosts' ports.
+pub mod presets {
+    use super::*;
+
+    /// Preset `pacc`: switch CNPs every 80 us, senders of dcqcn-paper.
+    pub fn pacc(host_rate: Rate) -> PaccParams {
         PaccParams {
-            dcqcn: Dcqcn::preset("dcqcn-paper", host_rate),
+            dcqcn: dcqcn::presets::paper(host_rate),
             feedback: FeedbackParams {
                 // 5 KB at 40G.
                 reference_queue: Bytes::new(12_500),
@@ -103,10 +115,6 @@ impl Scheme for Pacc {
                 flow_entries: 256,
             },
         }
-    }
-    fn host(_params: &PaccParams, _facts: &HostFacts) {}
-    fn congestion_point(params: &PaccParams, facts: &SwitchFacts<'_>) -> Option<CongestionPoint> {
-        Some(CongestionPoint::new(&params.feedback, facts.seed))
     }
 }
 

@@ -45,7 +45,7 @@ pub use switch::{RcmSwitch, Role};
 pub use window::{SendWindow, SentPacket};
 
 use crate::contract::{Address, Ctl, HostFacts, Preset, Scheme, SwitchFacts};
-use crate::dcqcn::{Cnp, Dcqcn, DcqcnHosts, DcqcnParams, NotificationPoint, ReactionPoint};
+use crate::dcqcn::{self, Cnp, Dcqcn, DcqcnHosts, DcqcnParams, NotificationPoint, ReactionPoint};
 use crate::params::ParamError;
 use std::ops::RangeInclusive;
 use units::{Bytes, Priority, Rate, Time};
@@ -135,19 +135,21 @@ impl Scheme for Rcm {
     const CAVEAT: &'static str = "The paper gives no value of any of its parameters. Switches are \
                                   CIOQ: compare with schemes on the same switches.";
     const ONE_DATA_PRIORITY: bool = true;
-    const PRESETS: &'static [Preset] = &[
+    const PRESETS: &'static [Preset<RcmParams>] = &[
         Preset {
             name: "rcm",
             summary: "Sampling by QCN's ratios for 100 KB queues, over dcqcn-mlx",
             source: "NPC'17; values decided; the marking law is SIGCOMM'15's",
-            ecn: Dcqcn::PRESETS[0].ecn,
+            ecn: Some(dcqcn::presets::PAPER_ECN),
+            params: presets::rcm,
         },
         Preset {
             name: "rcm-letter",
             summary: "Any flow in the CAM is harmful, each sample cuts anew, held flows wait for the \
                       window's end, any other flow is moved from any congestion",
             source: "NPC'17 sections 3.3, 3.4, to the letter; values as `rcm`",
-            ecn: Dcqcn::PRESETS[0].ecn,
+            ecn: Some(dcqcn::presets::PAPER_ECN),
+            params: presets::letter,
         },
     ];
 
@@ -159,38 +161,6 @@ impl Scheme for Rcm {
     type Np = NotificationPoint;
     type Cp = RcmSwitch;
 
-    fn preset(name: &str, host_rate: Rate) -> RcmParams {
-        let letter = name == "rcm-letter";
-        RcmParams {
-            dcqcn: Dcqcn::preset("dcqcn-mlx", host_rate),
-            region: RegionParams {
-                rcc: true,
-                sar: true,
-                equilibrium: Bytes::new(20_000),
-                growth_weight: 2.0,
-                mix_weight: 0.5,
-                sample_interval: Bytes::new(15_000),
-                sample_jitter: 0.15,
-                calm_samples: 2,
-                memory: Time::from_us(50),
-                notice_interval: Time::from_us(1),
-                notice_flows: MAX_FLOWS as u64,
-                cam_depth: 16,
-                cam_interval: Bytes::new(16_000),
-                cam_age: Time::from_us(100),
-                harmful_share: if letter { 0.0 } else { 1.0 },
-                least_window: Bytes::new(10_000),
-                most_window: Bytes::new(100_000),
-                cuts: if letter { "compound" } else { "measured" },
-                release: if letter { "never" } else { "root" },
-                detour: if letter { "any" } else { "new-flows" },
-                detour_notices: 2,
-                detour_degree: if letter { 0.0 } else { 0.5 },
-                flow_gap: Time::from_us(50),
-                flow_entries: 1024,
-            },
-        }
-    }
     fn check(params: &RcmParams) -> Result<(), ParamError> {
         let region = &params.region;
         if region.least_window > region.most_window {
@@ -206,6 +176,60 @@ impl Scheme for Rcm {
     fn host(_params: &RcmParams, _facts: &HostFacts) {}
     fn congestion_point(params: &RcmParams, facts: &SwitchFacts<'_>) -> Option<RcmSwitch> {
         Some(RcmSwitch::new(&params.region, facts))
+    }
+}
+
+/// The presets, as functions of the rate of the hosts' ports.
+pub mod presets {
+    use super::*;
+
+    /// Preset `rcm`: sampling by QCN's ratios for 100 KB queues, over dcqcn-mlx.
+    pub fn rcm(host_rate: Rate) -> RcmParams {
+        RcmParams {
+            dcqcn: dcqcn::presets::mlx(host_rate),
+            region: RegionParams {
+                rcc: true,
+                sar: true,
+                equilibrium: Bytes::new(20_000),
+                growth_weight: 2.0,
+                mix_weight: 0.5,
+                sample_interval: Bytes::new(15_000),
+                sample_jitter: 0.15,
+                calm_samples: 2,
+                memory: Time::from_us(50),
+                notice_interval: Time::from_us(1),
+                notice_flows: MAX_FLOWS as u64,
+                cam_depth: 16,
+                cam_interval: Bytes::new(16_000),
+                cam_age: Time::from_us(100),
+                harmful_share: 1.0,
+                least_window: Bytes::new(10_000),
+                most_window: Bytes::new(100_000),
+                cuts: "measured",
+                release: "root",
+                detour: "new-flows",
+                detour_notices: 2,
+                detour_degree: 0.5,
+                flow_gap: Time::from_us(50),
+                flow_entries: 1024,
+            },
+        }
+    }
+
+    /// Preset `rcm-letter`: any flow in the CAM is harmful, each sample cuts anew, held flows wait for the window's end, any other flow is moved from any congestion.
+    pub fn letter(host_rate: Rate) -> RcmParams {
+        let ours = rcm(host_rate);
+        RcmParams {
+            region: RegionParams {
+                harmful_share: 0.0,
+                cuts: "compound",
+                release: "never",
+                detour: "any",
+                detour_degree: 0.0,
+                ..ours.region
+            },
+            ..ours
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What schemes there are: the table behind `rocelab list`, and the one place where a new scheme
 //! is registered.
 
-use crate::contract::{Cp, Preset, Scheme};
+use crate::contract::{Cp, Preset, PresetInfo, Scheme};
 use crate::params::{ParamError, ParamSpec, Params, Value};
 use units::Rate;
 
@@ -24,7 +24,7 @@ pub struct SchemeInfo {
     /// What a user must know before trusting a figure made with it; empty where there is nothing.
     pub caveat: &'static str,
     /// Its presets; the first is the default.
-    pub presets: &'static [Preset],
+    pub presets: fn() -> Vec<PresetInfo>,
     /// The scheme needs data and ACKs to take the same path.
     pub symmetric_paths: bool,
     /// The scheme has a say in which of the ports of equal cost a packet takes.
@@ -48,7 +48,7 @@ impl SchemeInfo {
             title: S::TITLE,
             paper: S::PAPER,
             caveat: S::CAVEAT,
-            presets: S::PRESETS,
+            presets: || S::PRESETS.iter().map(Preset::info).collect(),
             symmetric_paths: S::SYMMETRIC_PATHS,
             chooses_ports: <S::Cp as Cp<S>>::ROUTES || <S::Cp as Cp<S>>::INPUT_QUEUES,
             one_data_priority: S::ONE_DATA_PRIORITY,
@@ -65,8 +65,8 @@ impl SchemeInfo {
     }
 
     /// The preset called `name`.
-    pub fn preset(&self, name: &str) -> Option<&'static Preset> {
-        self.presets.iter().find(|preset| preset.name == name)
+    pub fn preset(&self, name: &str) -> Option<PresetInfo> {
+        (self.presets)().into_iter().find(|preset| preset.name == name)
     }
 }
 
@@ -76,13 +76,13 @@ pub fn params_of<S: Scheme>(
     host_rate: Rate,
     overrides: &[(String, Value)],
 ) -> Result<S::Params, ParamError> {
-    if !S::PRESETS.iter().any(|known| known.name == preset) {
+    let Some(preset) = S::PRESETS.iter().find(|known| known.name == preset) else {
         return Err(ParamError::UnknownPreset(
             preset.to_owned(),
             S::PRESETS.iter().map(|known| known.name).collect(),
         ));
-    }
-    let mut params = S::preset(preset, host_rate);
+    };
+    let mut params = (preset.params)(host_rate);
     for (name, value) in overrides {
         params.set(name, *value)?;
     }

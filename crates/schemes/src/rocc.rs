@@ -75,11 +75,12 @@ impl Scheme for Rocc {
         "Taheri et al., RoCC: Robust Congestion Control for RDMA, CoNEXT 2020";
     const CAVEAT: &'static str = "The queue lengths of the 40G and 100G sets are not confirmed by \
                                   the paper's text; those of other rates are scaled.";
-    const PRESETS: &'static [Preset] = &[Preset {
+    const PRESETS: &'static [Preset<RoccParams>] = &[Preset {
         name: "rocc-paper",
         summary: "The paper's 100G set, or its 40G set where hosts have less than 100G",
         source: "CoNEXT'20; an OMNeT++ model",
         ecn: None,
+        params: presets::paper,
     }];
 
     type Params = RoccParams;
@@ -90,25 +91,6 @@ impl Scheme for Rocc {
     type Np = PlainReceiver;
     type Cp = CongestionPoint;
 
-    fn preset(_name: &str, host_rate: Rate) -> RoccParams {
-        let kb = |n: u64| Bytes::new(n * 1000);
-        let at_40 = (kb(150), kb(300), kb(360), Rate::from_gbps(40));
-        let at_100 = (kb(300), kb(600), kb(660), Rate::from_gbps(100));
-        let (q_ref, q_mid, q_max, at) = if host_rate < at_100.3 { at_40 } else { at_100 };
-        RoccParams {
-            update_interval: Time::from_us(40),
-            q_ref,
-            q_mid,
-            q_max,
-            at,
-            alpha: 0.3,
-            beta: 1.5,
-            min_rate: Rate::from_mbps(100),
-            host_delay: Time::from_us(15),
-            recovery_timer: Time::from_us(55),
-            flow_table: 512,
-        }
-    }
     fn check(params: &RoccParams) -> Result<(), ParamError> {
         if params.q_ref > params.q_max {
             let why = format!("must not be above q_max, which is {}", params.q_max);
@@ -130,6 +112,32 @@ impl Scheme for Rocc {
             interval: params.update_interval,
             next: params.update_interval,
         })
+    }
+}
+
+/// The presets, as functions of the rate of the hosts' ports.
+pub mod presets {
+    use super::*;
+
+    /// Preset `rocc-paper`: the paper's 100G set, or its 40G set where hosts have less than 100G.
+    pub fn paper(host_rate: Rate) -> RoccParams {
+        let kb = |n: u64| Bytes::new(n * 1000);
+        let at_40 = (kb(150), kb(300), kb(360), Rate::from_gbps(40));
+        let at_100 = (kb(300), kb(600), kb(660), Rate::from_gbps(100));
+        let (q_ref, q_mid, q_max, at) = if host_rate < at_100.3 { at_40 } else { at_100 };
+        RoccParams {
+            update_interval: Time::from_us(40),
+            q_ref,
+            q_mid,
+            q_max,
+            at,
+            alpha: 0.3,
+            beta: 1.5,
+            min_rate: Rate::from_mbps(100),
+            host_delay: Time::from_us(15),
+            recovery_timer: Time::from_us(55),
+            flow_table: 512,
+        }
     }
 }
 

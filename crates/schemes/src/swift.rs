@@ -63,18 +63,20 @@ impl Scheme for Swift {
                                  Control in the Datacenter, SIGCOMM 2020";
     const CAVEAT: &'static str = "The target delay is a deployment's own value and decides the \
                                   queue: no preset is the paper's.";
-    const PRESETS: &'static [Preset] = &[
+    const PRESETS: &'static [Preset<SwiftParams>] = &[
         Preset {
             name: "swift-bolt",
             summary: "What Google's Bolt is compared with: 25 us and 1 us for each switch",
             source: "the Bolt authors' simulator",
             ecn: None,
+            params: presets::bolt,
         },
         Preset {
             name: "swift-htsim",
             summary: "The settings of csg-htsim: 20 us and 3 us for each switch",
             source: "csg-htsim, sim/swift.cpp",
             ecn: None,
+            params: presets::htsim,
         },
     ];
 
@@ -86,38 +88,6 @@ impl Scheme for Swift {
     type Np = PlainReceiver;
     type Cp = PlainSwitch;
 
-    fn preset(name: &str, _host_rate: Rate) -> SwiftParams {
-        let bolt = SwiftParams {
-            base_target: Time::from_us(25),
-            per_hop: Time::from_us(1),
-            fs_range: Time::from_us(100),
-            fs_min_cwnd: 0.1,
-            fs_max_cwnd: 256.0,
-            ai: 1.0,
-            beta: 0.8,
-            max_mdf: 0.5,
-            // 15 and 373,760 B of packets of 1 KB.
-            min_cwnd: 0.015,
-            max_cwnd: 373.76,
-            reset_threshold: 5,
-            // Nothing reads that simulator's RttSmoothingAlpha.
-            rtt_weight: 1.0,
-        };
-        match name {
-            "swift-htsim" => SwiftParams {
-                base_target: Time::from_us(20),
-                // 20 us / 6.55.
-                per_hop: Time::from_ns(3053),
-                fs_max_cwnd: 100.0,
-                // 10 B.
-                min_cwnd: 0.01,
-                max_cwnd: 1000.0,
-                rtt_weight: 0.125,
-                ..bolt
-            },
-            _ => bolt,
-        }
-    }
     fn check(params: &SwiftParams) -> Result<(), ParamError> {
         if params.fs_min_cwnd >= params.fs_max_cwnd {
             let why = format!("must be below fs_max_cwnd, which is {}", params.fs_max_cwnd);
@@ -133,6 +103,46 @@ impl Scheme for Swift {
     }
     fn congestion_point(_params: &SwiftParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
         None
+    }
+}
+
+/// The presets, as functions of the rate of the hosts' ports.
+pub mod presets {
+    use super::*;
+
+    /// Preset `swift-bolt`: what Google's Bolt is compared with: 25 us and 1 us for each switch.
+    pub fn bolt(_host_rate: Rate) -> SwiftParams {
+        SwiftParams {
+            base_target: Time::from_us(25),
+            per_hop: Time::from_us(1),
+            fs_range: Time::from_us(100),
+            fs_min_cwnd: 0.1,
+            fs_max_cwnd: 256.0,
+            ai: 1.0,
+            beta: 0.8,
+            max_mdf: 0.5,
+            // 15 and 373,760 B of packets of 1 KB.
+            min_cwnd: 0.015,
+            max_cwnd: 373.76,
+            reset_threshold: 5,
+            // Nothing reads that simulator's RttSmoothingAlpha.
+            rtt_weight: 1.0,
+        }
+    }
+
+    /// Preset `swift-htsim`: the settings of csg-htsim: 20 us and 3 us for each switch.
+    pub fn htsim(host_rate: Rate) -> SwiftParams {
+        SwiftParams {
+            base_target: Time::from_us(20),
+            // 20 us / 6.55.
+            per_hop: Time::from_ns(3053),
+            fs_max_cwnd: 100.0,
+            // 10 B.
+            min_cwnd: 0.01,
+            max_cwnd: 1000.0,
+            rtt_weight: 0.125,
+            ..bolt(host_rate)
+        }
     }
 }
 

@@ -28,7 +28,7 @@ use crate::contract::{
     Address, Cp, DequeueAction, EcnCodePoint, Flags, FullCx, Header, HostFacts, Packet, PacketKind,
     PortFacts, PortView, Preset, QpEnd, Scheme, Strict, SwitchFacts, Verdict,
 };
-use crate::dcqcn::{Cnp, Dcqcn, DcqcnHosts, DcqcnParams, NotificationPoint, ReactionPoint};
+use crate::dcqcn::{self, Cnp, DcqcnHosts, DcqcnParams, NotificationPoint, ReactionPoint};
 use external_switch::ExternalSwitch;
 use over_dcqcn::Flow;
 use prototype::Prototype;
@@ -113,19 +113,21 @@ impl Scheme for Themis {
                                  Fairness Disparities in Long-Haul RDMA Networks (poster)";
     const CAVEAT: &'static str = "The poster gives no law for T_block: its constants are decided here. \
                                   Without long links this is DCQCN.";
-    const PRESETS: &'static [Preset] = &[
+    const PRESETS: &'static [Preset<ThemisParams>] = &[
         Preset {
             name: "themis",
             summary: "The poster's external switch over dcqcn-paper",
             source: "THEMIS sections 2.1 and 2.2, what is open there decided; the rest as \
                      dcqcn-paper",
-            ecn: Dcqcn::PRESETS[0].ecn,
+            ecn: Some(dcqcn::presets::PAPER_ECN),
+            params: presets::themis,
         },
         Preset {
             name: "themis-prototype",
             summary: "The published prototype over dcqcn-themis, its stall included",
             source: "THEMIS prototype; the rest as dcqcn-themis",
-            ecn: Dcqcn::PRESETS[3].ecn,
+            ecn: Some(dcqcn::presets::HPCC_ECN),
+            params: presets::prototype,
         },
     ];
 
@@ -137,21 +139,6 @@ impl Scheme for Themis {
     type Np = NotificationPoint;
     type Cp = Either;
 
-    fn preset(name: &str, host_rate: Rate) -> ThemisParams {
-        let paper = ExternalParams::poster();
-        match name {
-            "themis-prototype" => ThemisParams {
-                dcqcn: Dcqcn::preset("dcqcn-themis", host_rate),
-                external: ExternalParams {
-                    form: "prototype",
-                    notify_interval: Time::from_us(10),
-                    stall: true,
-                    ..paper
-                },
-            },
-            _ => ThemisParams { dcqcn: Dcqcn::preset("dcqcn-paper", host_rate), external: paper },
-        }
-    }
     fn host(_params: &ThemisParams, _facts: &HostFacts) {}
     fn congestion_point(params: &ThemisParams, facts: &SwitchFacts<'_>) -> Option<Either> {
         let external = &params.external;
@@ -159,6 +146,29 @@ impl Scheme for Themis {
             "prototype" => Either::Prototype(Prototype::new(external)),
             _ => Either::Paper(ExternalSwitch::over_dcqcn(params, facts.ports)),
         })
+    }
+}
+
+/// The presets, as functions of the rate of the hosts' ports.
+pub mod presets {
+    use super::*;
+
+    /// Preset `themis`: the poster's external switch over dcqcn-paper.
+    pub fn themis(host_rate: Rate) -> ThemisParams {
+        ThemisParams { dcqcn: dcqcn::presets::paper(host_rate), external: ExternalParams::poster() }
+    }
+
+    /// Preset `themis-prototype`: the published prototype over dcqcn-themis, its stall included.
+    pub fn prototype(host_rate: Rate) -> ThemisParams {
+        ThemisParams {
+            dcqcn: dcqcn::presets::themis(host_rate),
+            external: ExternalParams {
+                form: "prototype",
+                notify_interval: Time::from_us(10),
+                stall: true,
+                ..ExternalParams::poster()
+            },
+        }
     }
 }
 

@@ -74,19 +74,21 @@ impl Scheme for Timely {
                                  Datacenter, SIGCOMM 2015";
     const CAVEAT: &'static str = "It has no fixed point: how flows share a link depends on how they \
                                   began.";
-    const PRESETS: &'static [Preset] = &[
+    const PRESETS: &'static [Preset<TimelyParams>] = &[
         Preset {
             name: "timely-paper",
             summary: "The paper's reaction point and its 10G settings, increases scaled with the \
                       port rate",
             source: "SIGCOMM'15 Algorithm 1; its constants as the HPCC simulator has them",
             ecn: None,
+            params: presets::paper,
         },
         Preset {
             name: "timely-hpcc",
             summary: "What the HPCC paper's simulator compares with: once per round trip, no window",
             source: "HPCC simulator, run.py, `timely`; with window = \"bdp\" its `timely_vwin`",
             ecn: None,
+            params: presets::hpcc,
         },
     ];
 
@@ -98,30 +100,6 @@ impl Scheme for Timely {
     type Np = PlainReceiver;
     type Cp = PlainSwitch;
 
-    fn preset(name: &str, host_rate: Rate) -> TimelyParams {
-        let share = |parts: u64| Rate::from_bps((host_rate.bps() / parts).max(100_000));
-        let paper = TimelyParams {
-            variant: "paper",
-            segment: Bytes::new(16_000),
-            ewma_weight: 0.875,
-            decrease: 0.8,
-            t_low: Time::from_us(50),
-            t_high: Time::from_us(500),
-            min_rtt: Time::from_us(20),
-            // 10 Mb/s and 50 Mb/s at 10G.
-            rate_ai: share(1000),
-            rate_hai: share(200),
-            hai_after: 5,
-            min_rate: Rate::from_mbps(100),
-            window: "none",
-        };
-        match name {
-            "timely-hpcc" => {
-                TimelyParams { variant: "ns3", min_rate: Rate::from_mbps(1000), ..paper }
-            }
-            _ => paper,
-        }
-    }
     fn check(params: &TimelyParams) -> Result<(), ParamError> {
         if params.t_low > params.t_high {
             let why = format!("{} is above t_high, {}", params.t_low, params.t_high);
@@ -137,6 +115,36 @@ impl Scheme for Timely {
     fn host(_params: &TimelyParams, _facts: &HostFacts) {}
     fn congestion_point(_params: &TimelyParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
         None
+    }
+}
+
+/// The presets, as functions of the rate of the hosts' ports.
+pub mod presets {
+    use super::*;
+
+    /// Preset `timely-paper`: the paper's reaction point and its 10G settings, increases scaled with the port rate.
+    pub fn paper(host_rate: Rate) -> TimelyParams {
+        let share = |parts: u64| Rate::from_bps((host_rate.bps() / parts).max(100_000));
+        TimelyParams {
+            variant: "paper",
+            segment: Bytes::new(16_000),
+            ewma_weight: 0.875,
+            decrease: 0.8,
+            t_low: Time::from_us(50),
+            t_high: Time::from_us(500),
+            min_rtt: Time::from_us(20),
+            // 10 Mb/s and 50 Mb/s at 10G.
+            rate_ai: share(1000),
+            rate_hai: share(200),
+            hai_after: 5,
+            min_rate: Rate::from_mbps(100),
+            window: "none",
+        }
+    }
+
+    /// Preset `timely-hpcc`: what the HPCC paper's simulator compares with: once per round trip, no window.
+    pub fn hpcc(host_rate: Rate) -> TimelyParams {
+        TimelyParams { variant: "ns3", min_rate: Rate::from_mbps(1000), ..paper(host_rate) }
     }
 }
 

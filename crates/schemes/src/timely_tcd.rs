@@ -18,7 +18,7 @@ use crate::contract::{
     Ack, EcnCodePoint, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, Preset, Rp, Scheme,
     SendLimits, SwitchFacts,
 };
-use crate::dcqcn::Dcqcn;
+use crate::dcqcn;
 use crate::params::ParamError;
 use crate::tcd::{Tcd, TcdParams};
 use crate::timely::{self, Timely, TimelyParams};
@@ -45,20 +45,22 @@ impl Scheme for TimelyTcd {
                                  SIGCOMM 2021; Mittal et al., SIGCOMM 2015";
     const CAVEAT: &'static str = "TCD's settings and reactions are second-hand; how far CE lowers \
                                   the rate was decided here. TIMELY has no fixed point.";
-    const PRESETS: &'static [Preset] = &[
+    const PRESETS: &'static [Preset<TimelyTcdParams>] = &[
         Preset {
             name: "timely-paper+tcd",
             summary: "TCD with epsilon 0.05 over timely-paper",
             source: "epsilon: SIGCOMM'21, second-hand; marking as dcqcn-hpcc, the rest as \
                      timely-paper",
-            ecn: Dcqcn::PRESETS[1].ecn,
+            ecn: Some(dcqcn::presets::HPCC_ECN),
+            params: presets::paper,
         },
         Preset {
             name: "timely-hpcc+tcd",
             summary: "TCD with epsilon 0.05 over timely-hpcc",
             source: "epsilon: SIGCOMM'21, second-hand; marking as dcqcn-hpcc, the rest as \
                      timely-hpcc",
-            ecn: Dcqcn::PRESETS[1].ecn,
+            ecn: Some(dcqcn::presets::HPCC_ECN),
+            params: presets::hpcc,
         },
     ];
 
@@ -70,12 +72,6 @@ impl Scheme for TimelyTcd {
     type Np = PlainReceiver;
     type Cp = Tcd;
 
-    fn preset(name: &str, host_rate: Rate) -> TimelyTcdParams {
-        TimelyTcdParams {
-            timely: Timely::preset(name.trim_end_matches("+tcd"), host_rate),
-            tcd: TcdParams::default(),
-        }
-    }
     fn check(params: &TimelyTcdParams) -> Result<(), ParamError> {
         Timely::check(&params.timely)
     }
@@ -85,6 +81,21 @@ impl Scheme for TimelyTcd {
     fn host(_params: &TimelyTcdParams, _facts: &HostFacts) {}
     fn congestion_point(params: &TimelyTcdParams, _facts: &SwitchFacts<'_>) -> Option<Tcd> {
         Some(Tcd(params.tcd.clone()))
+    }
+}
+
+/// The presets, as functions of the rate of the hosts' ports.
+pub mod presets {
+    use super::*;
+
+    /// Preset `timely-paper+tcd`: TCD with epsilon 0.05 over timely-paper.
+    pub fn paper(host_rate: Rate) -> TimelyTcdParams {
+        TimelyTcdParams { timely: timely::presets::paper(host_rate), tcd: TcdParams::default() }
+    }
+
+    /// Preset `timely-hpcc+tcd`: TCD with epsilon 0.05 over timely-hpcc.
+    pub fn hpcc(host_rate: Rate) -> TimelyTcdParams {
+        TimelyTcdParams { timely: timely::presets::hpcc(host_rate), tcd: TcdParams::default() }
     }
 }
 

@@ -30,7 +30,7 @@ toy! {
     const MAX_RATES: usize = LinkRates::MAX;
     no_host!();
     fn congestion_point(_: &Self::Params, facts: &SwitchFacts<'_>) -> Option<StampInt> {
-        Hpcc::<5>::congestion_point(&Hpcc::<5>::preset("hpcc-paper", G100), facts)
+        Hpcc::<5>::congestion_point(&schemes::hpcc::presets::paper(G100), facts)
     }
 }
 
@@ -39,7 +39,7 @@ toy! {
     WithAcks: Log<Told>, AckReport<5>, NoCtl, (), Listener, PlainReceiver, Table;
     no_host!();
     fn congestion_point(_: &Self::Params, facts: &SwitchFacts<'_>) -> Option<Table> {
-        Fncc::<5>::congestion_point(&Fncc::<5>::preset("fncc-paper", G100), facts).map(Table)
+        Fncc::<5>::congestion_point(&schemes::fncc::presets::paper(G100), facts).map(Table)
     }
 }
 

@@ -70,7 +70,7 @@ macro_rules! toy {
             const NAME: &'static str = stringify!($name);
             const TITLE: &'static str = "a toy";
             const PAPER: &'static str = "none";
-            const PRESETS: &'static [schemes::contract::Preset] = &[];
+            const PRESETS: &'static [schemes::contract::Preset<Self::Params>] = &[];
             type Params = $crate::toy::Plain<$params>;
             type Meta = $meta;
             type Ctl = $ctl;
@@ -78,9 +78,6 @@ macro_rules! toy {
             type Rp = $rp;
             type Np = $np;
             type Cp = $cp;
-            fn preset(_name: &str, _host_rate: units::Rate) -> Self::Params {
-                unreachable!("toys are not in the registry")
-            }
             $($body)*
         }
     };

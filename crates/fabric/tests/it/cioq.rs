@@ -11,10 +11,9 @@ use fabric::{
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use schemes::contract::Scheme;
-use schemes::dcqcn::Dcqcn;
-use schemes::expresspass::ExpressPass;
-use schemes::hiercc::Hiercc;
+use schemes::dcqcn::{self, Dcqcn};
+use schemes::expresspass::{self, ExpressPass};
+use schemes::hiercc::{self, Hiercc};
 use schemes::none::{NoControl, NoParams};
 use std::cell::Cell;
 use units::{Bytes, NodeId, PortId, Rate, Time};
@@ -58,7 +57,7 @@ fn nothing_is_lost_on_a_hundred_random_networks() {
     let (ran, paused) = (Cell::new(0), Cell::new(0));
     let run_case = |case: &Case, setup: &Setup, threads: usize| match case.law {
         common::random::Law::None => run::<NoControl>(setup, NO_PARAMS, threads),
-        _ => run::<Dcqcn>(setup, Dcqcn::preset("dcqcn-paper", setup.links[0].rate), threads),
+        _ => run::<Dcqcn>(setup, dcqcn::presets::paper(setup.links[0].rate), threads),
     };
     let result = runner.run(&cases(), |case| {
         let mut setup = build(&case);
@@ -227,8 +226,8 @@ fn what_does_not_fit_is_refused() {
     assert!(Simulation::<NoControl>::new(&setup, NO_PARAMS).is_ok());
 
     let line = Rate::from_gbps(100);
-    let refused = Simulation::<Hiercc>::new(&setup, Hiercc::preset("hiercc-path", line)).err();
+    let refused = Simulation::<Hiercc>::new(&setup, hiercc::presets::path(line)).err();
     assert_eq!(refused, Some(SetupError::NotForCioq));
-    let params = ExpressPass::preset(ExpressPass::PRESETS[0].name, line);
+    let params = expresspass::presets::xpass(line);
     assert_eq!(Simulation::<ExpressPass>::new(&setup, params).err(), Some(SetupError::NotForCioq));
 }

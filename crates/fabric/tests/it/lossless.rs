@@ -7,9 +7,8 @@ use crate::common::{FIRST, FULL, LEAST, US};
 use fabric::{Headroom, Memory, RunOutput, Setup, Threshold};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use schemes::contract::Scheme;
-use schemes::dcqcn::Dcqcn;
-use schemes::hpcc::Hpcc;
+use schemes::dcqcn::{self, Dcqcn};
+use schemes::hpcc::{self, Hpcc};
 use schemes::none::{NoControl, NoParams};
 use std::cell::Cell;
 use units::{Bytes, Rate, Time};
@@ -18,9 +17,9 @@ fn run_case(case: &Case, setup: &Setup, threads: usize) -> RunOutput {
     let host_rate = setup.links[0].rate;
     match case.law {
         Law::None => run::<NoControl>(setup, NoParams { window: "none" }, threads),
-        Law::DcqcnPaper => run::<Dcqcn>(setup, Dcqcn::preset("dcqcn-paper", host_rate), threads),
-        Law::DcqcnHpcc => run::<Dcqcn>(setup, Dcqcn::preset("dcqcn-hpcc", host_rate), threads),
-        Law::Hpcc => run::<Hpcc<10>>(setup, Hpcc::<10>::preset("hpcc-paper", host_rate), threads),
+        Law::DcqcnPaper => run::<Dcqcn>(setup, dcqcn::presets::paper(host_rate), threads),
+        Law::DcqcnHpcc => run::<Dcqcn>(setup, dcqcn::presets::hpcc(host_rate), threads),
+        Law::Hpcc => run::<Hpcc<10>>(setup, hpcc::presets::paper(host_rate), threads),
     }
 }
 

@@ -51,7 +51,7 @@ impl Scheme for UnderTcd {
     const NAME: &'static str = "under-tcd";
     const TITLE: &'static str = "a toy";
     const PAPER: &'static str = "none";
-    const PRESETS: &'static [Preset] = &[];
+    const PRESETS: &'static [Preset<Watched>] = &[];
     type Params = Watched;
     type Meta = ();
     type Ctl = NoCtl;
@@ -59,9 +59,6 @@ impl Scheme for UnderTcd {
     type Rp = LineRate;
     type Np = PlainReceiver;
     type Cp = Stack<Watch, Tcd>;
-    fn preset(_: &str, _: Rate) -> Watched {
-        unreachable!("a toy is not in the registry")
-    }
     fn host(_: &Watched, _: &HostFacts) {}
     fn congestion_point(params: &Watched, facts: &SwitchFacts<'_>) -> Option<Stack<Watch, Tcd>> {
         let watch = Watch { node: facts.node, log: Arc::clone(&params.log) };

@@ -102,7 +102,7 @@ fn scheme(
     }
     let replaced = scheme.name != law.name || settings.replaces("scheme");
     if let Some(info) = registry::find(&scheme.name).filter(|_| replaced) {
-        let default = info.presets.first().map_or("", |preset| preset.name);
+        let default = (info.presets)().first().map_or("", |preset| preset.name);
         let preset = scheme.preset.as_deref().unwrap_or(default);
         let window = law::window(config);
         let takes_window = (info.params)().iter().any(|param| param.name == "window")
@@ -273,7 +273,7 @@ fn law_of(scheme: &SchemeSpec) -> Option<EcnLaw> {
     let info = registry::find(&scheme.name)?;
     let preset = match &scheme.preset {
         Some(preset) => info.preset(preset),
-        None => info.presets.first(),
+        None => (info.presets)().first().copied(),
     };
     preset?.ecn
 }

@@ -76,7 +76,7 @@ const ARCHITECTURE: [Keys; 2] =
 type Set = BTreeMap<String, String>;
 
 fn set_of(scheme: &SchemeInfo, parts: &[Keys]) -> Set {
-    let marks: &[(&str, &str)] = if scheme.presets[0].ecn.is_some() { &MARKS } else { &[] };
+    let marks: &[(&str, &str)] = if (scheme.presets)()[0].ecn.is_some() { &MARKS } else { &[] };
     let keys = parts.iter().copied().flatten().chain(marks);
     let name = [("scheme.name", scheme.name)];
     keys.chain(&name).map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()

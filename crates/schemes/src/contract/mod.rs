@@ -29,7 +29,7 @@ pub use facts::{
 };
 pub use level::{Departure, EmitCx, Emits, FullCx, Level, LocalCx, Order, PortLocal, Strict};
 pub use packet::{Address, Body, EcnCodePoint, Flags, Header, Packet, PacketKind};
-pub use preset::{EcnLaw, Preset};
+pub use preset::{EcnLaw, Preset, PresetInfo};
 pub use rates::{LinkRates, RateCode};
 pub use receiver::{Np, PlainReceiver};
 pub use scheme::Scheme;

@@ -2,7 +2,6 @@
 
 use super::{ClassSpec, Cp, Ctl, HostFacts, Np, Preset, Rp, SwitchFacts, WireFacts};
 use crate::params::{ParamError, Params};
-use units::Rate;
 
 /// A congestion-control scheme: RP x NP x CP, and the facts that `rocelab list` shows of it.
 pub trait Scheme: Sized + Send + Sync + 'static {
@@ -15,7 +14,7 @@ pub trait Scheme: Sized + Send + Sync + 'static {
     /// What a user must know before trusting a figure made with it.
     const CAVEAT: &'static str = "";
     /// Its named parameter sets; the first is the default.
-    const PRESETS: &'static [Preset];
+    const PRESETS: &'static [Preset<Self::Params>];
     /// Data and ACKs must take the same path.
     const SYMMETRIC_PATHS: bool = false;
     /// It takes the queues of a port for one: runs whose data has several priorities are refused.
@@ -44,9 +43,6 @@ pub trait Scheme: Sized + Send + Sync + 'static {
     /// The congestion point, one per switch that takes part.
     type Cp: Cp<Self>;
 
-    /// The parameters of the preset `name` (one of [`PRESETS`](Scheme::PRESETS)) where hosts have
-    /// ports of `host_rate`.
-    fn preset(name: &str, host_rate: Rate) -> Self::Params;
     /// Refuses values that do not go together.
     fn check(_params: &Self::Params) -> Result<(), ParamError> {
         Ok(())

@@ -38,7 +38,7 @@ use crate::contract::{
     Packet, PacketKind, PathFacts, PlainReceiver, PortFacts, PortView, Preset, QpEnd, RateCode, Rp,
     Scheme, SendLimits, SenderMetric, SwitchFacts, Verdict,
 };
-use crate::hpcc::{Hpcc, HpccParams, Law, ReactionPoint, SIMULATOR_ONLY};
+use crate::hpcc::{self, Hpcc, HpccParams, Law, ReactionPoint, SIMULATOR_ONLY};
 use crate::int::{CarriesInt, IntRecord, IntStack, StampInt};
 use std::sync::Arc;
 use units::{Bytes, NodeId, PortId, Rate, Time};
@@ -69,11 +69,12 @@ impl<const N: usize> Scheme for ThemisHpcc<N> {
                                  al., SIGCOMM 2019";
     const CAVEAT: &'static str = "The poster says that THEMIS applies to HPCC and not how: that was \
                                   decided here. Without long links this is HPCC with base_rtt = \"path\".";
-    const PRESETS: &'static [Preset] = &[Preset {
+    const PRESETS: &'static [Preset<ThemisHpccParams>] = &[Preset {
         name: "themis+hpcc",
         summary: "External switches cut the loop of hpcc-paper in two; T is each path's own",
         source: "THEMIS section 2, how it applies decided; the rest as hpcc-paper",
         ecn: None,
+        params: presets::themis_hpcc,
     }];
     const MAX_HOPS: usize = N;
     const MAX_RATES: usize = LinkRates::MAX;
@@ -86,14 +87,6 @@ impl<const N: usize> Scheme for ThemisHpcc<N> {
     type Np = PlainReceiver;
     type Cp = Switch<N>;
 
-    fn preset(_name: &str, host_rate: Rate) -> ThemisHpccParams {
-        let hpcc = Hpcc::<N>::preset("hpcc-paper", host_rate);
-        ThemisHpccParams {
-            // The network's would be that of the long path for all flows.
-            hpcc: HpccParams { base_rtt: "path", ..hpcc },
-            external: ExternalParams::poster(),
-        }
-    }
     fn meta_bytes(params: &ThemisHpccParams) -> (u32, u32) {
         Hpcc::<N>::meta_bytes(&params.hpcc)
     }
@@ -112,6 +105,21 @@ impl<const N: usize> Scheme for ThemisHpcc<N> {
         let external =
             is_external.then(|| Box::new(ExternalSwitch::new(external, facts.ports, law)));
         Some(Switch { node: facts.node, stamp, external })
+    }
+}
+
+/// The presets, as functions of the rate of the hosts' ports.
+pub mod presets {
+    use super::*;
+
+    /// Preset `themis+hpcc`: external switches cut the loop of hpcc-paper in two; T is each path's own.
+    pub fn themis_hpcc(host_rate: Rate) -> ThemisHpccParams {
+        let hpcc = hpcc::presets::paper(host_rate);
+        ThemisHpccParams {
+            // The network's would be that of the long path for all flows.
+            hpcc: HpccParams { base_rtt: "path", ..hpcc },
+            external: ExternalParams::poster(),
+        }
     }
 }
 

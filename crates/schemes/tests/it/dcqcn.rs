@@ -2,8 +2,9 @@
 //! output.
 
 use proptest::prelude::*;
-use schemes::contract::{EcnCodePoint, LinkRates, PathFacts, Rp, Scheme, SenderMetric};
-use schemes::dcqcn::{Dcqcn, DcqcnParams, NotificationPoint, ReactionPoint};
+use schemes::contract::{EcnCodePoint, LinkRates, PathFacts, Rp, SenderMetric};
+use schemes::dcqcn::{self, Dcqcn, DcqcnParams, NotificationPoint, ReactionPoint};
+use schemes::registry::params_of;
 use units::{Bytes, Rate, Time};
 
 fn us(n: u64) -> Time {
@@ -30,7 +31,7 @@ fn with(params: &DcqcnParams, line_rate: Rate) -> ReactionPoint {
 
 fn preset(name: &str, gbps: u64) -> ReactionPoint {
     let line_rate = Rate::from_gbps(gbps);
-    with(&Dcqcn::preset(name, line_rate), line_rate)
+    with(&params_of::<Dcqcn>(name, line_rate, &[]).unwrap(), line_rate)
 }
 
 /// Rate and target at `now`, in Mb/s, which must be whole.
@@ -217,7 +218,7 @@ mod paper {
     }
 
     fn params() -> DcqcnParams {
-        Dcqcn::preset("dcqcn-paper", Rate::from_gbps(40))
+        dcqcn::presets::paper(Rate::from_gbps(40))
     }
 
     #[test]
@@ -340,7 +341,7 @@ mod mellanox {
             rate_ai: Rate::from_mbps(20),
             rate_hai: Rate::from_mbps(200),
             clamp_target: true,
-            ..Dcqcn::preset("dcqcn-hpcc", Rate::from_gbps(100))
+            ..dcqcn::presets::hpcc(Rate::from_gbps(100))
         };
         let mut rp = with(&params, Rate::from_gbps(100));
         rp.notify(us(0));
@@ -400,7 +401,7 @@ mod mellanox {
 
 #[test]
 fn presets_scale_with_the_port_rate() {
-    let at = |name, gbps| Dcqcn::preset(name, Rate::from_gbps(gbps));
+    let at = |name, gbps| params_of::<Dcqcn>(name, Rate::from_gbps(gbps), &[]).unwrap();
     assert_eq!(at("dcqcn-paper", 40).rate_ai, Rate::from_mbps(40));
     assert_eq!(at("dcqcn-paper", 40).rate_hai, Rate::from_mbps(400));
     assert_eq!(at("dcqcn-paper", 100).rate_ai, Rate::from_mbps(100));
@@ -413,7 +414,7 @@ fn presets_scale_with_the_port_rate() {
 #[test]
 fn the_receiver_answers_a_mark_at_most_every_50_us() {
     let marked = EcnCodePoint::CongestionExperienced;
-    let params = Dcqcn::preset("dcqcn-paper", Rate::from_gbps(40));
+    let params = dcqcn::presets::paper(Rate::from_gbps(40));
     let mut np = NotificationPoint::new(&params);
     assert!(!np.should_send_cnp(us(5), &params, EcnCodePoint::NotMarked));
     assert!(!np.should_send_cnp(us(6), &params, EcnCodePoint::Undetermined));
@@ -421,7 +422,7 @@ fn the_receiver_answers_a_mark_at_most_every_50_us() {
     assert!(!np.should_send_cnp(Time::from_ns(56_999), &params, marked));
     assert!(np.should_send_cnp(us(57), &params, marked));
 
-    let params = Dcqcn::preset("dcqcn-hpcc", Rate::from_gbps(40));
+    let params = dcqcn::presets::hpcc(Rate::from_gbps(40));
     assert!(!NotificationPoint::new(&params).should_send_cnp(us(7), &params, marked));
 }
 

@@ -1,8 +1,9 @@
 //! DCTCP against windows worked out by hand from its equations, and against the HPCC simulator's own
 //! output.
 
-use schemes::contract::{LinkRates, PathFacts, Rp, Scheme, SenderMetric};
-use schemes::dctcp::{Dctcp, DctcpParams, ReactionPoint};
+use schemes::contract::{LinkRates, PathFacts, Rp, SenderMetric};
+use schemes::dctcp::{self, Dctcp, DctcpParams, ReactionPoint};
+use schemes::registry::params_of;
 use units::{Bytes, Rate, Time};
 
 const LINE: Rate = Rate::from_gbps(100);
@@ -27,7 +28,7 @@ fn path() -> PathFacts {
 }
 
 fn begun(preset: &str) -> ReactionPoint {
-    ReactionPoint::new(&Dctcp::preset(preset, LINE), &path())
+    ReactionPoint::new(&params_of::<Dctcp>(preset, LINE, &[]).unwrap(), &path())
 }
 
 #[track_caller]
@@ -181,7 +182,7 @@ mod ns3 {
         }
         assert_eq!(rp.limits().rate, LINE);
         assert_eq!(rp.limits().window, Bytes::new(100_000));
-        let params = DctcpParams { window: "none", ..Dctcp::preset("dctcp-hpcc", LINE) };
+        let params = DctcpParams { window: "none", ..dctcp::presets::hpcc(LINE) };
         let rp = ReactionPoint::new(&params, &path());
         assert_eq!(rp.limits().window, Bytes::UNLIMITED);
         assert_eq!(Rp::<Dctcp>::observe(&rp, us(1), SenderMetric::Window), None);

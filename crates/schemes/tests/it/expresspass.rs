@@ -8,6 +8,7 @@ use schemes::contract::{
 use schemes::expresspass::{
     Control, Credit, ExpressPass, ExpressPassParams, HostState, NotificationPoint, ReactionPoint,
 };
+use schemes::registry::params_of;
 use units::{Bytes, NodeId, Priority, Rate, Time};
 
 const LINE: Rate = Rate::from_gbps(100);
@@ -22,7 +23,7 @@ fn us(n: u64) -> Time {
 }
 
 fn preset(name: &str) -> ExpressPassParams {
-    ExpressPass::preset(name, LINE)
+    params_of::<ExpressPass>(name, LINE, &[]).unwrap()
 }
 
 fn host(params: &ExpressPassParams) -> HostState {

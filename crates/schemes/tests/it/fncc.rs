@@ -7,7 +7,7 @@ use schemes::contract::{
     PacketKind, PathFacts, PortFacts, PortView, Scheme, SwitchFacts,
 };
 use schemes::fncc::{
-    AckReport, ActiveFlows, Fncc, FnccParams, IntTable, NotificationPoint, ReactionPoint,
+    self, AckReport, ActiveFlows, Fncc, FnccParams, IntTable, NotificationPoint, ReactionPoint,
 };
 use schemes::int::{IntFormat, IntRecord, IntStack};
 use units::{Bytes, NodeId, PortId, Rate, Time};
@@ -33,7 +33,7 @@ fn path() -> PathFacts {
 }
 
 fn params(speedup: &'static str) -> FnccParams {
-    let mut params = Fncc::<5>::preset("fncc-paper", LINE);
+    let mut params = fncc::presets::paper(LINE);
     params.notification.last_hop_speedup = speedup;
     params
 }
@@ -177,7 +177,7 @@ fn concurrent_flows_are_those_of_two_periods_that_go_on() {
 /// A QP with another message to come is a connection all the same.
 #[test]
 fn a_flow_is_concurrent_until_its_last_message_is_over() {
-    let params = Fncc::<5>::preset("fncc-paper", Rate::from_gbps(100));
+    let params = fncc::presets::paper(Rate::from_gbps(100));
     let mut host = ActiveFlows::new(us(12));
     let (mut np, mut outbox) = (NotificationPoint::default(), Vec::new());
     let mut cx = HostCx { now: us(1), params: &params, host: &mut host, outbox: &mut outbox };

@@ -6,8 +6,8 @@ use schemes::contract::{
     Rp, Scheme, SwitchFacts,
 };
 use schemes::hiercc::{
-    Control, CreditRequest, Downlink, FirstHop, Flows, Hiercc, HierccParams, ReactionPoint, Stamp,
-    Voq,
+    self, Control, CreditRequest, Downlink, FirstHop, Flows, Hiercc, HierccParams, ReactionPoint,
+    Stamp, Voq,
 };
 use schemes::params::{ParamError, Value};
 use schemes::registry::params_of;
@@ -16,7 +16,7 @@ use units::{Bytes, NodeId, Rate, Time};
 const LINE: Rate = Rate::from_gbps(25);
 
 fn paper() -> HierccParams {
-    Hiercc::preset("hiercc-paper", LINE)
+    hiercc::presets::paper(LINE)
 }
 
 fn us(n: u64) -> Time {
@@ -59,7 +59,7 @@ fn values_that_do_not_go_together_are_refused() {
 fn what_waits_in_a_full_voq_is_not_lost() {
     let line = Rate::from_gbps(1);
     let check = |loss_timeout| {
-        let params = HierccParams { loss_timeout, ..Hiercc::preset("hiercc-path", line) };
+        let params = HierccParams { loss_timeout, ..hiercc::presets::path(line) };
         let facts = SwitchFacts {
             node: NodeId::new(0),
             tier: 1,
@@ -83,7 +83,7 @@ fn what_waits_in_a_full_voq_is_not_lost() {
 /// hundredth.
 #[test]
 fn a_sender_always_hears_of_its_rate() {
-    let least = |gbps| Hiercc::preset("hiercc-path", Rate::from_gbps(gbps)).min_rate;
+    let least = |gbps| hiercc::presets::path(Rate::from_gbps(gbps)).min_rate;
     assert_eq!([1, 10, 25, 100].map(least), [100, 870, 870, 1000].map(Rate::from_mbps));
 }
 

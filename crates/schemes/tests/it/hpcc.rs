@@ -4,7 +4,7 @@
 use crate::records::record;
 use proptest::prelude::*;
 use schemes::contract::{Ack, EcnCodePoint, HostCx, LinkRates, PathFacts, Rp, Scheme};
-use schemes::hpcc::{Hpcc, HpccParams, ReactionPoint, Variant};
+use schemes::hpcc::{self, Hpcc, HpccParams, ReactionPoint, Variant};
 use schemes::int::{IntFormat, IntRecord, IntStack};
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
@@ -29,7 +29,7 @@ fn path() -> PathFacts {
 }
 
 fn paper() -> HpccParams {
-    Hpcc::<5>::preset("hpcc-paper", LINE)
+    hpcc::presets::paper(LINE)
 }
 
 /// The records of ports of switches 0, 1, ..: time in us, bytes sent, bytes waiting.

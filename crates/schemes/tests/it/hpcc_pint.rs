@@ -6,7 +6,8 @@ use schemes::contract::{
     Packet, PacketKind, PathFacts, PortFacts, PortView, Rp, Scheme, SenderMetric, SwitchFacts,
     WireFacts,
 };
-use schemes::hpcc_pint::{Codebook, HpccPint, HpccPintParams, ReactionPoint};
+use schemes::hpcc_pint::{self, Codebook, HpccPint, HpccPintParams, ReactionPoint};
+use schemes::registry::params_of;
 use std::sync::Arc;
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
@@ -14,7 +15,7 @@ const LINE: Rate = Rate::from_gbps(100);
 const RTT: Time = Time::from_us(8);
 
 fn paper() -> HpccPintParams {
-    HpccPint::preset("hpcc-pint-paper", LINE)
+    hpcc_pint::presets::paper(LINE)
 }
 
 fn blank(kind: PacketKind, sequence: u64, size: u16) -> Header {
@@ -305,7 +306,7 @@ fn only_the_share_p_of_packets_brings_it_home() {
 #[test]
 fn the_simulators_logarithms_are_finer() {
     let histories = |preset: &str| {
-        let mut bench = Bench::new(HpccPint::preset(preset, LINE), 2);
+        let mut bench = Bench::new(params_of::<HpccPint>(preset, LINE, &[]).unwrap(), 2);
         for packet in 0..500 {
             let mut data = bench.data();
             for hop in 0..2 {
@@ -324,7 +325,7 @@ fn the_simulators_logarithms_are_finer() {
 #[test]
 fn nacks_count_in_the_simulators_form_alone() {
     for (preset, counts) in [("hpcc-pint-paper", false), ("hpcc-pint-ns3", true)] {
-        let mut bench = Bench::new(HpccPint::preset(preset, LINE), 1);
+        let mut bench = Bench::new(params_of::<HpccPint>(preset, LINE, &[]).unwrap(), 1);
         let mut data = bench.data();
         bench.pass(0, Time::ZERO, 0, &mut data);
         bench.ack(&data);

@@ -6,7 +6,7 @@ use schemes::contract::{
     Ack, EcnCodePoint, HostCx, LinkRates, PathFacts, PortFacts, Rp, Scheme, SwitchFacts,
 };
 use schemes::hpcc::rate::ReactionPoint;
-use schemes::hpcc::{Hpcc, HpccParams, Variant};
+use schemes::hpcc::{self, Hpcc, HpccParams, Variant};
 use schemes::int::{IntFormat, IntRecord, IntStack};
 use schemes::params::ParamError;
 use units::{Bytes, NodeId, PortId, Rate, Time};
@@ -33,7 +33,7 @@ fn path(rtt: Time) -> PathFacts {
 
 /// The preset with exact records, where rounding is not what is looked at.
 fn ns3() -> HpccParams {
-    HpccParams { int_format: "full", ..Hpcc::<5>::preset("hpcc-ns3", LINE) }
+    HpccParams { int_format: "full", ..hpcc::presets::ns3(LINE) }
 }
 
 fn stack<const N: usize>(records: impl IntoIterator<Item = IntRecord>) -> IntStack<N> {
@@ -53,7 +53,7 @@ fn records<const N: usize>(hops: &[(u64, u64, u64)]) -> IntStack<N> {
 // ---- of 1090 B every 87 ns, so T = 2 * 6000 ns + 4 * 80 ns; RATE_AI 50 Mb/s, INT_MULTI 4.
 
 fn golden() -> ReactionPoint<5> {
-    let params = HpccParams { rate_ai: Rate::from_mbps(50), ..Hpcc::<5>::preset("hpcc-ns3", LINE) };
+    let params = HpccParams { rate_ai: Rate::from_mbps(50), ..hpcc::presets::ns3(LINE) };
     assert_eq!((params.int_format, params.int_multi), ("hpcc-ns3", 4));
     ReactionPoint::new(&params, &path(Time::from_ns(12_320)))
 }
@@ -405,7 +405,7 @@ fn ports_without_a_code_are_refused() {
         };
         Hpcc::<5>::check_switch(params, &facts)
     };
-    let rounded = Hpcc::<5>::preset("hpcc-ns3", LINE);
+    let rounded = hpcc::presets::ns3(LINE);
     for gbps in [25, 50, 100, 200, 400] {
         assert_eq!(check(&rounded, gbps), Ok(()));
     }

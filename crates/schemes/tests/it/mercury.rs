@@ -8,8 +8,8 @@ use schemes::contract::{
 };
 use schemes::dcqcn::Dcqcn;
 use schemes::mercury::{
-    CongestionPoint, Detector, FlowTable, Host, Mercury, MercuryParams, Notice, Pauses, PortState,
-    Sender, State,
+    self, CongestionPoint, Detector, FlowTable, Host, Mercury, MercuryParams, Notice, Pauses,
+    PortState, Sender, State,
 };
 use units::{Bytes, NodeId, PortId, Priority, Rate, Time};
 
@@ -23,7 +23,7 @@ fn us(n: u64) -> Time {
 }
 
 fn params() -> MercuryParams {
-    Scheme0::preset("mercury-paper", LINE)
+    mercury::presets::paper(LINE)
 }
 
 fn detector() -> Detector {

@@ -2,10 +2,12 @@
 
 use schemes::contract::{
     Address, Body, Cp, EcnCodePoint, Emits, Flags, FullCx, Header, Level, Packet, PacketKind,
-    PortFacts, PortView, Ports, QpEnd, Scheme, SwitchEffect,
+    PortFacts, PortView, Ports, QpEnd, SwitchEffect,
 };
 use schemes::dcqcn::Cnp;
-use schemes::pacc::{CongestionPoint, Controller, FeedbackParams, FlowTable, Pacc, PaccParams};
+use schemes::pacc::{
+    self, CongestionPoint, Controller, FeedbackParams, FlowTable, Pacc, PaccParams,
+};
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
 const LINE: Rate = Rate::from_gbps(100);
@@ -19,7 +21,7 @@ fn feedback() -> FeedbackParams {
         reference_queue: Bytes::new(10_000),
         integral_gain: 0.02,
         proportional_gain: 0.1,
-        ..Pacc::preset("pacc", LINE).feedback
+        ..pacc::presets::pacc(LINE).feedback
     }
 }
 
@@ -109,7 +111,7 @@ struct World {
 
 impl World {
     fn new(feedback: FeedbackParams) -> World {
-        let dcqcn = Pacc::preset("pacc", LINE).dcqcn;
+        let dcqcn = pacc::presets::pacc(LINE).dcqcn;
         let params = PaccParams { dcqcn, feedback };
         let facts = PortFacts {
             port: PortId::new(0),

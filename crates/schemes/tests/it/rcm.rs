@@ -8,7 +8,7 @@ use schemes::contract::{
 };
 use schemes::params::{ParamError, Value};
 use schemes::rcm::{
-    Cam, Control, Detector, FlowId, FlowTable, MAX_FLOWS, Notice, Rcm, RcmParams, RcmSwitch,
+    self, Cam, Control, Detector, FlowId, FlowTable, MAX_FLOWS, Notice, Rcm, RcmParams, RcmSwitch,
     RegionParams, Role, Sampling, SendWindow, SentPacket,
 };
 use schemes::registry::params_of;
@@ -26,7 +26,7 @@ fn ns(n: u64) -> Time {
 
 /// Q_eq 20 KB, w 2, mixing by a half, samples every 15 KB, without jitter.
 fn region() -> RegionParams {
-    RegionParams { sample_jitter: 0.0, ..Rcm::preset("rcm", LINE).region }
+    RegionParams { sample_jitter: 0.0, ..rcm::presets::rcm(LINE).region }
 }
 
 fn flow(n: u64) -> FlowId {
@@ -301,7 +301,7 @@ fn flows_keep_their_port_until_they_pause() {
 // A switch with four ports: hosts at 0 and 1, switches at 2 and 3.
 
 fn params() -> RcmParams {
-    RcmParams { region: region(), ..Rcm::preset("rcm", LINE) }
+    RcmParams { region: region(), ..rcm::presets::rcm(LINE) }
 }
 
 fn facts(port: u16) -> PortFacts {

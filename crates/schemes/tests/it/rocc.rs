@@ -8,7 +8,8 @@ use schemes::contract::{
     SwitchFacts,
 };
 use schemes::rocc::{
-    CongestionPoint, Controller, EgressQueue, FairRate, FlowTable, ReactionPoint, Rocc, RoccParams,
+    self, CongestionPoint, Controller, EgressQueue, FairRate, FlowTable, ReactionPoint, Rocc,
+    RoccParams,
 };
 use std::collections::BTreeMap;
 use units::{Bytes, NodeId, PortId, Rate, Time};
@@ -20,12 +21,12 @@ fn us(n: u64) -> Time {
 }
 
 fn paper() -> RoccParams {
-    Rocc::preset("rocc-paper", LINE)
+    rocc::presets::paper(LINE)
 }
 
 /// The fair rates after periods that ended with so many steps of 600 B waiting.
 fn rates(rate: Rate, queue: &[u64]) -> Vec<u32> {
-    let mut controller = Controller::new(&Rocc::preset("rocc-paper", rate), rate);
+    let mut controller = Controller::new(&rocc::presets::paper(rate), rate);
     queue
         .iter()
         .map(|steps| {
@@ -73,7 +74,7 @@ fn gains_fall_by_powers_of_two() {
 #[test]
 fn slower_ports_have_a_set_of_their_own_and_faster_ones_scale() {
     let forty = Rate::from_gbps(40);
-    assert_eq!(Rocc::preset("rocc-paper", forty).q_max, Bytes::new(360_000));
+    assert_eq!(rocc::presets::paper(forty).q_max, Bytes::new(360_000));
     // Q_ref 250, Q_mid 500, Q_max 600 of F_max 4000: 4000 - 0.3 * 49 - 1.5 * 299 = 3536.8.
     assert_eq!(rates(forty, &[299]), [3537]);
     assert_eq!(rates(forty, &[500]), [2000]);

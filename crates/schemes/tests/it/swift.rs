@@ -2,7 +2,8 @@
 //! switches, packets of 1000 bytes (1082 on the wire).
 
 use schemes::contract::{Ack, EcnCodePoint, HostCx, LinkRates, PathFacts, Rp, Scheme, SendLimits};
-use schemes::swift::{ReactionPoint, Swift, SwiftParams};
+use schemes::registry::params_of;
+use schemes::swift::{self, ReactionPoint, Swift, SwiftParams};
 use units::{Bytes, Rate, Time};
 
 const LINE: Rate = Rate::from_gbps(100);
@@ -27,7 +28,7 @@ fn path() -> PathFacts {
 
 /// Without flow scaling: the target is 25 us + 2 us.
 fn flat() -> SwiftParams {
-    SwiftParams { fs_range: Time::ZERO, ..Swift::preset("swift-bolt", LINE) }
+    SwiftParams { fs_range: Time::ZERO, ..swift::presets::bolt(LINE) }
 }
 
 #[track_caller]
@@ -84,7 +85,8 @@ fn above_the_target_the_excess_cuts_once_a_round_trip() {
 #[test]
 fn presets_average_round_trips_as_their_sources_do() {
     let first_cut_after = |preset| {
-        let params = SwiftParams { fs_range: Time::ZERO, ..Swift::preset(preset, LINE) };
+        let params =
+            SwiftParams { fs_range: Time::ZERO, ..params_of::<Swift>(preset, LINE, &[]).unwrap() };
         let mut rp = ReactionPoint::new(&params, &path());
         rp.acknowledge(us(8), 1.0, us(8));
         rp.acknowledge(us(100), 1.0, us(48));
@@ -105,7 +107,7 @@ fn presets_average_round_trips_as_their_sources_do() {
 fn the_target_grows_as_the_window_shrinks() {
     // fs 0.25 to 100 packets: alpha = 100 us / (2 - 0.1), beta = -alpha / 10.
     let params =
-        SwiftParams { fs_min_cwnd: 0.25, fs_max_cwnd: 100.0, ..Swift::preset("swift-bolt", LINE) };
+        SwiftParams { fs_min_cwnd: 0.25, fs_max_cwnd: 100.0, ..swift::presets::bolt(LINE) };
     let alpha = 100e6 / 1.9;
     let mut rp = ReactionPoint::new(&params, &path());
     close(rp.target(), 27e6 + alpha * (1.0 / 93.0_f64.sqrt() - 0.1));

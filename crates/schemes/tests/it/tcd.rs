@@ -4,15 +4,17 @@ use crate::records::record;
 use schemes::contract::{
     Ack, Ctl, EcnCodePoint, HostCx, LinkRates, PathFacts, PortFacts, Rp, Scheme, SenderMetric,
 };
-use schemes::dcqcn::{Cnp, Dcqcn};
-use schemes::dcqcn_tcd::{DcqcnTcd, HoldingReactionPoint, Notification, TernaryNotificationPoint};
-use schemes::hpcc_tcd::{HpccTcd, OverloadMaskingReactionPoint};
+use schemes::dcqcn::Cnp;
+use schemes::dcqcn_tcd::{
+    self, DcqcnTcd, HoldingReactionPoint, Notification, TernaryNotificationPoint,
+};
+use schemes::hpcc_tcd::{self, OverloadMaskingReactionPoint};
 use schemes::int::IntStack;
 use schemes::params::{ParamError, Params, Value};
 use schemes::registry::params_of;
 use schemes::tcd::{Detector, State, TcdParams};
 use schemes::timely::TimelyParams;
-use schemes::timely_tcd::{TernaryReactionPoint, TimelyTcd};
+use schemes::timely_tcd::{self, TernaryReactionPoint, TimelyTcd};
 use units::{Bytes, NodeId, PortId, Rate, Time};
 
 fn us(n: u64) -> Time {
@@ -131,7 +133,7 @@ mod dcqcn {
 
     /// dcqcn-paper at 40 Gb/s: K = T = 55 us, g = 1/256.
     fn sender() -> HoldingReactionPoint {
-        let params = DcqcnTcd::preset("dcqcn-paper+tcd", Rate::from_gbps(40));
+        let params = dcqcn_tcd::presets::paper(Rate::from_gbps(40));
         HoldingReactionPoint::new(&params, &path())
     }
 
@@ -193,7 +195,7 @@ mod dcqcn {
     #[test]
     fn a_ue_does_not_undo_a_cut_to_come() {
         let line = Rate::from_gbps(100);
-        let params = DcqcnTcd::preset("dcqcn-hpcc+tcd", line);
+        let params = dcqcn_tcd::presets::hpcc(line);
         let path = PathFacts { line_rate: line, ..path() };
         let mut rp = HoldingReactionPoint::new(&params, &path);
         rp.on_congestion(us(10));
@@ -211,7 +213,7 @@ mod dcqcn {
     fn a_hold_is_longer_than_a_cut_is_to_come() {
         let line = Rate::from_gbps(100);
         let preset = |hold_time| {
-            let mut params = DcqcnTcd::preset("dcqcn-hpcc+tcd", line);
+            let mut params = dcqcn_tcd::presets::hpcc(line);
             params.hold.hold_time = hold_time;
             params
         };
@@ -226,14 +228,14 @@ mod dcqcn {
         rp.on_undetermined(us(10) + least);
         assert!(rate(&rp, us(15)) < 60e9);
         // The paper's form cuts at once, and any hold will do.
-        let mut paper = DcqcnTcd::preset("dcqcn-paper+tcd", line);
+        let mut paper = dcqcn_tcd::presets::paper(line);
         (paper.dcqcn.cnp_interval, paper.hold.hold_time) = (us(1), us(2));
         DcqcnTcd::check(&paper).unwrap();
     }
 
     #[test]
     fn the_receiver_answers_ce_and_ue_apart() {
-        let dcqcn = Dcqcn::preset("dcqcn-paper", Rate::from_gbps(40));
+        let dcqcn = schemes::dcqcn::presets::paper(Rate::from_gbps(40));
         let mut np = TernaryNotificationPoint::new(&dcqcn);
         let (none, ue, ce) = (
             EcnCodePoint::NotMarked,
@@ -288,7 +290,7 @@ mod timely {
         /// A sender that has measured a round trip of 100 us.
         fn new() -> Sender {
             let line_rate = Rate::from_gbps(10);
-            let params = TimelyTcd::preset("timely-paper+tcd", line_rate).timely;
+            let params = timely_tcd::presets::paper(line_rate).timely;
             let params = TimelyParams { ewma_weight: 1.0, ..params };
             let path = PathFacts {
                 line_rate,
@@ -421,7 +423,7 @@ mod hpcc {
     /// of what it can.
     #[test]
     fn a_ue_does_not_cut() {
-        let params = HpccTcd::<5>::preset("hpcc-paper+tcd", LINE);
+        let params = hpcc_tcd::presets::paper(LINE);
         let path = PathFacts {
             line_rate: LINE,
             bottleneck_rate: LINE,

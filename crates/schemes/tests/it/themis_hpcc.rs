@@ -8,7 +8,7 @@ use schemes::contract::{
     HostLocation, Level, LinkRates, Packet, PacketKind, PathFacts, PortFacts, PortView, QpEnd, Rp,
     Scheme, SendLimits, SwitchEffect, SwitchFacts, Verdict,
 };
-use schemes::hpcc::{Hpcc, HpccParams};
+use schemes::hpcc::{self, Hpcc, HpccParams};
 use schemes::int::IntStack;
 use schemes::params::{Params, Value};
 use schemes::registry::params_of;
@@ -410,7 +410,7 @@ fn a_shorter_round_trip_leaves_the_rate_as_it_is() {
 
 #[test]
 fn presets_are_those_of_hpcc_but_for_t() {
-    let hpcc = HpccParams { base_rtt: "path", ..Hpcc::<8>::preset("hpcc-paper", LINE) };
+    let hpcc = HpccParams { base_rtt: "path", ..hpcc::presets::paper(LINE) };
     let both = params(&[]);
     assert_eq!(both.hpcc, hpcc);
     assert_eq!(both.get("block_step"), None, "no parameter without an effect");

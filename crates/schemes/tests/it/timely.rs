@@ -1,10 +1,10 @@
 //! TIMELY against sequences worked out by hand from its Algorithm 1, and against the HPCC
 //! simulator's own output.
 
-use schemes::contract::{Ack, EcnCodePoint, HostCx, LinkRates, PathFacts, Rp, Scheme};
+use schemes::contract::{Ack, EcnCodePoint, HostCx, LinkRates, PathFacts, Rp};
 use schemes::params::ParamError;
 use schemes::registry::params_of;
-use schemes::timely::{ReactionPoint, Timely, TimelyParams};
+use schemes::timely::{self, ReactionPoint, Timely, TimelyParams};
 use units::{Bytes, Rate, Time};
 
 fn us(n: u64) -> Time {
@@ -43,7 +43,7 @@ impl Sender {
     }
     fn new(preset: &str, gbps: u64) -> Sender {
         let line_rate = Rate::from_gbps(gbps);
-        Sender::with(Timely::preset(preset, line_rate), line_rate)
+        Sender::with(params_of::<Timely>(preset, line_rate, &[]).unwrap(), line_rate)
     }
     /// An ACK for `bytes` more with `ahead` bytes under way beyond it; the rate after it.
     fn ack(&mut self, bytes: u64, ahead: u64, rtt: Time) -> u64 {
@@ -237,7 +237,7 @@ mod ns3 {
     #[test]
     fn the_window_follows_the_rate() {
         let line_rate = Rate::from_gbps(100);
-        let params = TimelyParams { window: "bdp", ..Timely::preset("timely-hpcc", line_rate) };
+        let params = TimelyParams { window: "bdp", ..timely::presets::hpcc(line_rate) };
         let mut sender = Sender::with(params, line_rate);
         // 100 Gb/s times 8 us: 100 KB.
         assert_eq!(sender.rp.limits().window, Bytes::new(100_000));
@@ -252,7 +252,7 @@ mod ns3 {
 #[test]
 fn increases_scale_with_the_port_rate() {
     for preset in ["timely-paper", "timely-hpcc"] {
-        let at = |gbps| Timely::preset(preset, Rate::from_gbps(gbps));
+        let at = |gbps| params_of::<Timely>(preset, Rate::from_gbps(gbps), &[]).unwrap();
         assert_eq!(at(10).rate_ai, Rate::from_mbps(10));
         assert_eq!(at(10).rate_hai, Rate::from_mbps(50));
         assert_eq!(at(100).rate_ai, Rate::from_mbps(100));

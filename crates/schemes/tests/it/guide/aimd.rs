@@ -27,7 +27,7 @@ impl Scheme for Aimd {
     const TITLE: &'static str = "AIMD on ECN echoes";
     const PAPER: &'static str = "none; an example";
     const CAVEAT: &'static str = "An example, tuned for nothing.";
-    const PRESETS: &'static [Preset] = &[Preset {
+    const PRESETS: &'static [Preset<AimdParams>] = &[Preset {
         name: "aimd-example",
         summary: "Halve on a mark, add a packet a round trip",
         source: "chosen for this example",
@@ -37,6 +37,7 @@ impl Scheme for Aimd {
             pmax: 1.0,
             at: Rate::from_gbps(100),
         }),
+        params: presets::example,
     }];
 
     type Params = AimdParams;
@@ -47,12 +48,19 @@ impl Scheme for Aimd {
     type Np = PlainReceiver;
     type Cp = PlainSwitch;
 
-    fn preset(_name: &str, _host_rate: Rate) -> AimdParams {
-        AimdParams { cut: 0.5, step: Bytes::new(1000) }
-    }
     fn host(_params: &AimdParams, _facts: &HostFacts) {}
     fn congestion_point(_params: &AimdParams, _facts: &SwitchFacts<'_>) -> Option<PlainSwitch> {
         None
+    }
+}
+
+/// The presets, as functions of the rate of the hosts' ports.
+pub mod presets {
+    use super::*;
+
+    /// Preset `aimd-example`: halve on a mark, add a packet a round trip.
+    pub fn example(_host_rate: Rate) -> AimdParams {
+        AimdParams { cut: 0.5, step: Bytes::new(1000) }
     }
 }
 
@@ -122,7 +130,7 @@ mod tests {
     use crate::contract::LinkRates;
 
     fn window() -> Window {
-        let params = Aimd::preset("aimd-example", Rate::from_gbps(100));
+        let params = presets::example(Rate::from_gbps(100));
         let path = PathFacts {
             line_rate: Rate::from_gbps(100),
             bottleneck_rate: Rate::from_gbps(100),

@@ -25,11 +25,12 @@ impl<const N: usize> Scheme for Headroom<N> {
     const NAME: &'static str = "headroom";
     const TITLE: &'static str = "The busiest link at a share of its rate";
     const PAPER: &'static str = "none; an example";
-    const PRESETS: &'static [Preset] = &[Preset {
+    const PRESETS: &'static [Preset<HeadroomParams>] = &[Preset {
         name: "headroom-example",
         summary: "The busiest link at 95% of its rate",
         source: "chosen for this example",
         ecn: None,
+        params: presets::example,
     }];
     const MAX_HOPS: usize = N;
     const MAX_RATES: usize = LinkRates::MAX;
@@ -41,9 +42,6 @@ impl<const N: usize> Scheme for Headroom<N> {
     type Ctl = NoCtl;
     type Host = ();
 
-    fn preset(_name: &str, _host_rate: Rate) -> HeadroomParams {
-        HeadroomParams { share: 0.95 }
-    }
     /// 8 bytes for each hop that there is room for, in data packets and in ACKs.
     fn meta_bytes(_params: &HeadroomParams) -> (u32, u32) {
         (8 * N as u32, 8 * N as u32)
@@ -51,6 +49,16 @@ impl<const N: usize> Scheme for Headroom<N> {
     fn host(_params: &HeadroomParams, _facts: &HostFacts) {}
     fn congestion_point(_params: &HeadroomParams, facts: &SwitchFacts<'_>) -> Option<StampInt> {
         Some(StampInt::new(facts))
+    }
+}
+
+/// The presets, as functions of the rate of the hosts' ports.
+pub mod presets {
+    use super::*;
+
+    /// Preset `headroom-example`: the busiest link at 95% of its rate.
+    pub fn example(_host_rate: Rate) -> HeadroomParams {
+        HeadroomParams { share: 0.95 }
     }
 }
 
