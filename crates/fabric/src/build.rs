@@ -1,11 +1,10 @@
 //! From a setup to devices, and how they are shared out.
 
 use crate::cioq::CioqSwitch;
-use crate::compat::mrg::Draws;
 use crate::context::RunContext;
 use crate::error::SetupError;
 use crate::host::Host;
-use crate::host::nic::{Nic, QpScan};
+use crate::host::nic::Nic;
 use crate::mmu::Mmu;
 use crate::network::graph::LinkEnd;
 use crate::network::setup::{Cioq, Headroom, NodeKind, ProbeTargets, Setup, Threshold};
@@ -195,10 +194,7 @@ pub(crate) fn devices<S: Scheme>(
                         Arc::clone(common),
                         host,
                         Vec::into_iter(ports)
-                            .map(|port| {
-                                let scans = setup.quirks.scan_queue_pairs;
-                                Nic::new(port, scans.then(|| Box::new(QpScan::new())))
-                            })
+                            .map(|port| Nic::new(port, common.compat.qp_scan()))
                             .collect(),
                         S::host(&common.params, &host_facts(setup, common, node)),
                         receiver_slots[host as usize],
@@ -263,13 +259,11 @@ fn chassis<S: Scheme>(
 ) -> Result<Chassis<S>, SetupError> {
     let red = red(setup, node, common.graph.ports(node));
     let (cp, cp_ports) = congestion_point(setup, common, node, &red)?;
+    let switches_before = (0..node).filter(|&other| !common.graph.is_host(other)).count();
     let mut chassis = Chassis {
         mmu: mmu(setup, common, node)?,
         red,
-        draws: setup.quirks.ns3_streams.then(|| {
-            let before = (0..node).filter(|&other| !common.graph.is_host(other)).count() as u64;
-            Box::new(Draws::new(common.graph.nodes() as u64, before, setup.seed))
-        }),
+        draws: common.compat.mark_draws(common.graph.nodes(), switches_before, setup.seed),
         cp,
         cp_ports,
         effects: Vec::new(),
@@ -374,12 +368,12 @@ fn mmu<S: Scheme>(setup: &Setup, common: &RunContext<S>, node: u32) -> Result<Mm
     };
     let rates = ends.iter().map(|end| end.rate).collect();
     let (alpha, data) = (setup.switch.lossy_alpha, common.data_priorities);
-    let mut mmu = Mmu::new(buffer, alpha, &setup.pfc, data, headroom, rates, &setup.quirks);
+    let mut mmu = Mmu::new(buffer, alpha, &setup.pfc, data, headroom, rates, &common.compat);
     for (number, _) in ends.iter().enumerate().filter(|(_, end)| !end.pfc) {
         mmu.disable_pfc(number);
     }
     let needed = mmu.reserved_bytes();
-    if setup.pfc.lossless != 0 && needed >= buffer && !setup.quirks.threshold_wraps {
+    if setup.pfc.lossless != 0 && needed >= buffer && !common.compat.headroom_may_exceed_buffer() {
         return Err(SetupError::BufferTooSmall { node: NodeId::new(node), needed });
     }
     Ok(mmu)

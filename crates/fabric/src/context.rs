@@ -1,6 +1,8 @@
 //! What all nodes of a run know and none changes.
 
-use crate::compat::{Clock, Quirks};
+use crate::compat::Compat;
+use crate::compat::clock::{Clock, transfer_time};
+use crate::compat::murmur3::udp_word;
 use crate::error::SetupError;
 use crate::network::flow::{FlowInfo, flow_rows};
 use crate::network::graph::{Graph, LinkEnd};
@@ -15,12 +17,6 @@ use schemes::contract::{
 };
 use std::sync::Arc;
 use units::{Bytes, NodeId, Rate, Time, cancel};
-
-/// The queue of a host where ACKs wait that ignore pauses.
-const NEVER_PAUSED: u8 = 0;
-
-/// The queue of a host of the HPCC simulator where ACKs wait, whatever their priority on the wire.
-const QUEUE_OF_ACKS: u8 = 3;
 
 pub(crate) struct RunContext<S: Scheme> {
     pub(crate) params: S::Params,
@@ -45,7 +41,7 @@ pub(crate) struct RunContext<S: Scheme> {
     pub(crate) wire: wire::Profile,
     pub(crate) payload: u32,
     pub(crate) symmetric: bool,
-    pub(crate) quirks: Quirks,
+    pub(crate) compat: Compat,
     /// What is certain to come out the same may be left out.
     pub(crate) fast_paths: bool,
     /// Where hosts queue ACKs, if not in the priority that they have on the wire.
@@ -72,6 +68,7 @@ const MAX_CONTROL: u32 = 2_048;
 
 impl<S: Scheme> RunContext<S> {
     pub(crate) fn new(setup: &Setup, params: S::Params) -> Result<RunContext<S>, SetupError> {
+        let compat = Compat::new(setup.quirks);
         let graph = Graph::new(&setup.nodes, &setup.links, &setup.outages);
         let (data_meta, ack_meta) = S::meta_bytes(&params);
         let full_packet = setup.wire.data_bytes(setup.payload, false, data_meta);
@@ -79,11 +76,11 @@ impl<S: Scheme> RunContext<S> {
         let hop_costs = HopCosts {
             data: u64::from(full_packet),
             ack: u64::from(ack_size),
-            payload_only: setup.quirks.one_way_rtt.then_some(u64::from(setup.payload)),
+            payload_only: compat.has_one_way_rtt().then_some(u64::from(setup.payload)),
             host_latency: setup.host.latency,
             switch_latency: setup.switch.latency,
         };
-        let routes = Routes::new(&graph, &hop_costs, setup.seed, &setup.quirks, setup.paths)?;
+        let routes = Routes::new(&graph, &hop_costs, setup.seed, &compat, setup.paths)?;
         let wire_facts = WireFacts {
             packet_bytes: Bytes::new(u64::from(full_packet)),
             ack_bytes: Bytes::new(u64::from(ack_size)),
@@ -112,18 +109,10 @@ impl<S: Scheme> RunContext<S> {
             wire: setup.wire,
             payload: setup.payload,
             symmetric: setup.paths != Paths::FiveTuple || S::SYMMETRIC_PATHS,
-            quirks: setup.quirks,
+            compat,
             fast_paths: !setup.reference_mode,
-            ack_queue: match (setup.quirks.acks_ignore_pause, setup.quirks.scan_queue_pairs) {
-                (true, _) => Some(NEVER_PAUSED),
-                (false, true) => Some(QUEUE_OF_ACKS),
-                (false, false) => None,
-            },
-            clock: if setup.quirks.whole_nanoseconds {
-                Clock::WholeNanoseconds
-            } else {
-                Clock::Exact
-            },
+            ack_queue: compat.ack_queue(),
+            clock: compat.clock(),
             hop_costs,
             marks_at_enqueue: setup.ecn.as_ref().is_some_and(|ecn| ecn.at_enqueue),
             marks_at_dequeue: setup.ecn.as_ref().is_some_and(|ecn| !ecn.at_enqueue),
@@ -205,11 +194,8 @@ impl<S: Scheme> RunContext<S> {
 
     /// Hash of a message's data packets, or of what goes back (`to_source`).
     pub(crate) fn hash(&self, flow: &FlowInfo, to_source: bool) -> u32 {
-        if self.quirks.node_hash {
-            let (source, destination) = flow.udp_ports;
-            let (first, second) =
-                if to_source { (destination, source) } else { (source, destination) };
-            return u32::from(first) | u32::from(second) << 16;
+        if self.compat.hashes_with_murmur3() {
+            return udp_word(flow.udp_ports, to_source);
         }
         flow_hash(flow.src, flow.dst, flow.qp, self.symmetric, to_source)
     }
@@ -243,7 +229,7 @@ impl<S: Scheme> RunContext<S> {
     /// epoch.
     pub(crate) fn path_facts(&self, src: u32, dst: u32, hash: u32, epoch: usize) -> PathFacts {
         let mut path = Vec::with_capacity(8);
-        if self.quirks.one_way_rtt {
+        if self.compat.has_one_way_rtt() {
             // The HPCC simulator works out round trips once, for each two hosts.
             self.routes.ns3_path(&self.graph, (src, dst), &mut path);
         } else {
@@ -256,7 +242,7 @@ impl<S: Scheme> RunContext<S> {
             base_rtt: self.round_trip(&path),
             network_rtt: self.routes.network_rtt,
             network_bdp: match self.routes.network_bdp {
-                Some(bdp) if self.quirks.one_way_rtt => bdp,
+                Some(bdp) if self.compat.has_one_way_rtt() => bdp,
                 _ => line_rate.bytes_in(self.routes.network_rtt),
             },
             switches: (path.len() - 1) as u32,
@@ -293,7 +279,7 @@ impl<S: Scheme> RunContext<S> {
                     last: data(row.size - (count - 1) * payload, count == 1),
                     ack,
                 };
-                if self.quirks.one_way_rtt {
+                if self.compat.has_one_way_rtt() {
                     routes.ns3_path(graph, (row.src, row.dst), &mut forward);
                     return self.one_way_ideal(&forward, &bytes);
                 }
@@ -322,8 +308,6 @@ impl<S: Scheme> RunContext<S> {
     fn one_way_ideal(&self, path: &[LinkEnd], bytes: &PacketBytes) -> Time {
         let total = u128::from((bytes.count - 1) * bytes.middle + bytes.last);
         let slowest = path.iter().map(|end| end.rate.bps()).min().unwrap_or(1).max(1);
-        let ns = total * 8_000_000_000 / u128::from(slowest);
-        let all = u64::try_from(ns * 1000).map_or(Time::NEVER, Time::from_ps);
-        self.round_trip(path).saturating_add(all)
+        self.round_trip(path).saturating_add(transfer_time(total, slowest))
     }
 }

@@ -27,18 +27,6 @@ pub(crate) fn class_of(kind: PacketKind) -> Class {
     }
 }
 
-/// The same where what was sent first goes first: what takes longest on the wire.
-#[inline]
-pub(crate) fn class_by_emission(kind: PacketKind) -> Class {
-    match kind {
-        PacketKind::Data => Class::FlowControl,
-        PacketKind::Ack | PacketKind::Nack | PacketKind::Control | PacketKind::LinkControl => {
-            Class::Control
-        }
-        PacketKind::Pfc => Class::Data,
-    }
-}
-
 /// A header with everything but its purpose left blank.
 pub(crate) fn blank(kind: PacketKind, address: Address, priority: u8, size: u16) -> Header {
     Header {

@@ -79,7 +79,7 @@ impl<S: Scheme> Simulation<S> {
         let Simulation { common, devices, limits, store } = self;
         let (clock, min_packet) = (common.clock, common.min_packet());
         let mut layout = common.groups.partition(&common.graph, clock, min_packet, threads);
-        if common.quirks.emission_order {
+        if common.compat.orders_by_emission() {
             layout.tie_break = TieBreak::DeviceOrder;
         }
         let (probes, max_held_bytes) = (store.probes(), store.max_held_bytes());

@@ -1,129 +1,145 @@
-//! What the HPCC authors' ns-3 simulator does differently, one by one.
+//! Everything that reproduces the HPCC authors' ns-3 simulator: values and pure functions only.
+//!
+//! [`Quirks`] lists the deviations that a run asks for. [`Compat`] answers the questions of the
+//! other rooms, so that no other file reads a quirk. The code that moves packets stays with its
+//! room: `switch/ns3_order.rs` and `host/ns3_scan.rs`.
 
+pub(crate) mod clock;
+pub(crate) mod event_order;
 pub(crate) mod mrg;
+pub(crate) mod murmur3;
+pub(crate) mod qp_scan;
+mod quirks;
+pub(crate) mod threshold;
 
-use units::{Bytes, Rate, Time};
+pub use quirks::Quirks;
 
-/// Ways of the HPCC authors' ns-3 simulator. A native run has none of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Quirks {
-    /// Times on the wire and between packets are cut to whole nanoseconds: 1048 bytes at 100 Gb/s
-    /// take 83 ns and not 83.84, which makes links a little faster than their rate.
-    pub whole_nanoseconds: bool,
-    /// Each switch hashes with its own seed (MurmurHash3) and lists next hops as a search from the
-    /// destination comes upon them that looks at neighbours by descending node number: in a tree by
-    /// descending number, too. Of several links to the same neighbour only the last is used.
-    pub node_hash: bool,
-    /// The base round trip counts the payload's serialisation one way and the propagation both
-    /// ways; headers and ACKs not at all. The ideal FCT follows it, and the network's BDP is the
-    /// largest round trip times lowest rate of any pair of hosts.
-    pub one_way_rtt: bool,
-    /// Hosts send ACKs while the priority that carries them is paused.
-    pub acks_ignore_pause: bool,
-    /// Data that arrived before is not acknowledged again, and any NACK has the sender go back, before
-    /// its control law hears of it.
-    pub silent_duplicates: bool,
-    /// A host's NIC looks through all its QPs in the order of their opening, from the one after the
-    /// last that sent, whatever their priority.
-    pub scan_queue_pairs: bool,
-    /// With `scan_queue_pairs`: a NIC with nothing to send wakes at the earliest pacing time of all
-    /// QPs with bytes left, and not at all if that has passed for one whose window is closed; a timer
-    /// that changes a rate does not have it look.
-    pub missed_wake_up: bool,
-    /// With `scan_queue_pairs`: when finished QPs leave the table, the NIC's place in it is not
-    /// corrected.
-    pub stale_turn: bool,
-    /// Dynamic thresholds double with each doubling of the port's rate over the slowest host port's,
-    /// up to the whole of the free buffer; headroom belongs to the port and not to each priority;
-    /// of ingresses that PFC protects nothing but their own limits is checked. It needs PFC and a
-    /// dynamic threshold.
-    pub shifted_threshold: bool,
-    /// The free buffer is an unsigned 32-bit number: headroom beyond the buffer makes the threshold
-    /// huge, and PFC never fires.
-    pub threshold_wraps: bool,
-    /// Marks are drawn from ns-3's generator, each draw and each PFC frame taking a stream; the run's
-    /// seed is its run number. Where a single switch draws, the draws are the same.
-    pub ns3_streams: bool,
-    /// Arrivals at the same nanosecond come in the order in which their sending was scheduled, as far as
-    /// packets tell, instead of by kind and in turn; what joins a free port leaves before the next one.
-    pub emission_order: bool,
-    /// Priorities that are not strict take turns at a port packet by packet, from the one after that
-    /// which sent last, whatever their weights and the size of their packets.
-    pub packet_turns: bool,
+use clock::Clock;
+use mrg::Draws;
+use qp_scan::QpScan;
+use threshold::ThresholdRules;
+
+/// The queue of a host in which ACKs wait that ignore pauses.
+const NEVER_PAUSED: u8 = 0;
+
+/// The queue of a host of the HPCC simulator in which ACKs wait, whatever their priority on the wire.
+const ACK_QUEUE: u8 = 3;
+
+/// Says how a run differs from a native one. In a native run no question is answered with a
+/// deviation.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Compat {
+    quirks: Quirks,
 }
 
-/// How long bytes take at a rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Clock {
-    /// Exactly, rounded up to a picosecond.
-    Exact,
-    /// In whole nanoseconds, cut.
-    WholeNanoseconds,
-}
+impl Compat {
+    pub(crate) fn new(quirks: Quirks) -> Compat {
+        Compat { quirks }
+    }
 
-impl Clock {
-    #[inline]
-    pub(crate) fn time_for(self, rate: Rate, bytes: u64) -> Time {
-        match self {
-            Clock::Exact => rate.time_for(Bytes::new(bytes)),
-            Clock::WholeNanoseconds => whole_nanoseconds(rate, bytes),
+    /// Returns how times on the wire and between packets are rounded.
+    pub(crate) fn clock(&self) -> Clock {
+        if self.quirks.whole_nanoseconds { Clock::WholeNanoseconds } else { Clock::Exact }
+    }
+
+    /// Returns whether switches list next hops in the order of the simulator's search and use one
+    /// link to each neighbour.
+    pub(crate) fn lists_hops_in_search_order(&self) -> bool {
+        self.quirks.node_hash
+    }
+
+    /// Returns whether switches hash addresses and UDP ports with MurmurHash3.
+    pub(crate) fn hashes_with_murmur3(&self) -> bool {
+        self.quirks.node_hash
+    }
+
+    /// Returns whether the base round trip counts payload one way only, once for each pair of hosts.
+    pub(crate) fn has_one_way_rtt(&self) -> bool {
+        self.quirks.one_way_rtt
+    }
+
+    /// Returns whether hosts send ACKs while their priority is paused.
+    pub(crate) fn acks_ignore_pause(&self) -> bool {
+        self.quirks.acks_ignore_pause
+    }
+
+    /// Returns the queue in which hosts keep ACKs, if it is not that of their priority on the wire.
+    pub(crate) fn ack_queue(&self) -> Option<u8> {
+        match (self.quirks.acks_ignore_pause, self.quirks.scan_queue_pairs) {
+            (true, _) => Some(NEVER_PAUSED),
+            (false, true) => Some(ACK_QUEUE),
+            (false, false) => None,
         }
     }
-}
 
-/// Seconds as a double, then as a 64.64-bit fixed-point number, then times 10^9 and cut: a product
-/// that should be a whole number of nanoseconds often comes out as one less.
-fn whole_nanoseconds(rate: Rate, bytes: u64) -> Time {
-    if rate == Rate::ZERO {
-        return Time::NEVER;
-    }
-    let seconds = bytes as f64 * 8.0 / rate.bps() as f64;
-    let whole = seconds.floor();
-    let fraction = ((seconds - whole) * (1u128 << 64) as f64) as u128;
-    let ns = whole as u64 * 1_000_000_000 + ((fraction * 1_000_000_000) >> 64) as u64;
-    Time::from_ns(ns)
-}
-
-/// MurmurHash3 (Appleby, public domain), 32-bit, of three words.
-#[inline]
-pub(crate) fn murmur3(words: [u32; 3], seed: u32) -> u32 {
-    let mut hash = seed;
-    for word in words {
-        let word = word.wrapping_mul(0xcc9e_2d51).rotate_left(15).wrapping_mul(0x1b87_3593);
-        hash = (hash ^ word).rotate_left(13).wrapping_mul(5).wrapping_add(0xe654_6b64);
-    }
-    hash ^= 12;
-    hash = (hash ^ hash >> 16).wrapping_mul(0x85eb_ca6b);
-    hash = (hash ^ hash >> 13).wrapping_mul(0xc2b2_ae35);
-    hash ^ hash >> 16
-}
-
-/// The address that a node has there: 11.x.y.1.
-#[inline]
-pub(crate) fn address(node: u32) -> u32 {
-    0x0b00_0001 + (node / 256) * 0x1_0000 + (node % 256) * 0x100
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn serialisation_is_cut_to_nanoseconds() {
-        let time = |bytes, gbps| whole_nanoseconds(Rate::from_gbps(gbps), bytes).ps() / 1000;
-        assert_eq!(time(1048, 100), 83, "83.84");
-        assert_eq!(time(1048, 400), 20, "20.96");
-        assert_eq!(time(1090, 100), 87, "87.2");
-        assert_eq!(time(60, 400), 1, "1.2");
-        assert_eq!(time(43, 400), 0, "0.86");
-        assert_eq!(time(125_000_000, 1), 1_000_000_000, "a whole second stays one");
+    /// Returns whether a receiver acknowledges data that has arrived earlier.
+    #[inline]
+    pub(crate) fn answers_duplicates(&self) -> bool {
+        !self.quirks.silent_duplicates
     }
 
-    #[test]
-    fn murmur3_of_three_words() {
-        // By an independent implementation, which gives 0x5a97808a for "aaaa" under 0x9747b28c.
-        let words = [*b"abcd", *b"efgh", *b"ijkl"].map(u32::from_le_bytes);
-        assert_eq!(murmur3(words, 0), 0xa36f_3d27);
-        assert_eq!(murmur3([0; 3], 0), 0xd941_144b);
+    /// Returns whether a sender goes back at every NACK, before its control law sees the NACK.
+    #[inline]
+    pub(crate) fn goes_back_before_law(&self) -> bool {
+        self.quirks.silent_duplicates
+    }
+
+    /// Returns whether a host's NIC scans its QPs.
+    #[inline]
+    pub(crate) fn scans_queue_pairs(&self) -> bool {
+        self.quirks.scan_queue_pairs
+    }
+
+    /// Returns the state of a NIC that scans its QPs; `None` if it keeps lists of ready ones.
+    pub(crate) fn qp_scan(&self) -> Option<Box<QpScan>> {
+        self.quirks.scan_queue_pairs.then(|| Box::new(QpScan::new()))
+    }
+
+    /// Returns whether a scanning NIC may sleep although a QP may send.
+    #[inline]
+    pub(crate) fn misses_wake_ups(&self) -> bool {
+        self.quirks.missed_wake_up
+    }
+
+    /// Returns whether a scanning NIC corrects its position in the table when finished QPs leave it.
+    pub(crate) fn corrects_turn(&self) -> bool {
+        !self.quirks.stale_turn
+    }
+
+    /// Returns how dynamic thresholds are computed in a switch. `dynamic_pfc`: PFC is on and its
+    /// threshold is dynamic, the only case in which thresholds are shifted.
+    pub(crate) fn threshold_rules(&self, dynamic_pfc: bool) -> ThresholdRules {
+        ThresholdRules {
+            shifted: self.quirks.shifted_threshold && dynamic_pfc,
+            wraps: self.quirks.threshold_wraps,
+        }
+    }
+
+    /// Returns whether headroom may exceed the buffer.
+    pub(crate) fn headroom_may_exceed_buffer(&self) -> bool {
+        self.quirks.threshold_wraps
+    }
+
+    /// Returns the generator that a switch draws its marks from, if it is ns-3's. `switches_before`:
+    /// how many switches come before it among the `nodes` nodes.
+    pub(crate) fn mark_draws(
+        &self,
+        nodes: usize,
+        switches_before: usize,
+        run: u64,
+    ) -> Option<Box<Draws>> {
+        let place = switches_before as u64;
+        self.quirks.ns3_streams.then(|| Box::new(Draws::new(nodes as u64, place, run)))
+    }
+
+    /// Returns whether arrivals of one instant are handled in the order of their sending.
+    #[inline]
+    pub(crate) fn orders_by_emission(&self) -> bool {
+        self.quirks.emission_order
+    }
+
+    /// Returns whether priorities that are not strict alternate packet by packet.
+    pub(crate) fn alternates_packets(&self) -> bool {
+        self.quirks.packet_turns
     }
 }

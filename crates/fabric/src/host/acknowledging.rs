@@ -62,7 +62,7 @@ impl<S: Scheme> Host<S> {
         let nack = header.kind == PacketKind::Nack;
         let next_expected = header.sequence;
         // The HPCC simulator goes back for any NACK, and before its control law hears of it.
-        let plainly = self.common.quirks.silent_duplicates;
+        let plainly = self.common.compat.goes_back_before_law();
         let newly_acked = next_expected.saturating_sub(sender.acknowledged);
         if newly_acked > 0 {
             sender.acknowledged = next_expected;

@@ -23,7 +23,7 @@ impl<S: Scheme> Host<S> {
             self.losses.as_mut().expect("its links may fail").set_failed(port, false);
             self.nics[port].port.set_link_up();
         }
-        if self.nics.len() > 1 || self.common.quirks.scan_queue_pairs {
+        if self.nics.len() > 1 || self.common.compat.scans_queue_pairs() {
             self.redistribute(now);
         }
     }

@@ -218,7 +218,7 @@ impl<S: Scheme> Host<S> {
                 }
                 let (time, port, handle) = window.next_arrival().expect("there is one");
                 self.drain(window, time);
-                if self.common.quirks.emission_order {
+                if self.common.compat.orders_by_emission() {
                     self.look_first(window, time, port, &handle);
                 }
                 self.on_arrival(window, time, port, handle);
@@ -292,7 +292,7 @@ impl<S: Scheme> Host<S> {
     }
 
     fn on_timer(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
-        if self.common.quirks.scan_queue_pairs && self.next_post <= now {
+        if self.common.compat.scans_queue_pairs() && self.next_post <= now {
             // Messages come last there, and each begins at once if it can.
             self.fire(window, now);
             self.look_now(window, now);

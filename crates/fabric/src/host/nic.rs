@@ -1,5 +1,6 @@
 //! A host's port: its queues of control packets, and the QPs that want to send data through it.
 
+use crate::compat::qp_scan::QpScan;
 use crate::host::tournament::Tournament;
 use crate::port::Port;
 use std::collections::VecDeque;
@@ -17,51 +18,6 @@ pub(crate) struct Nic {
     pub(crate) scan: Option<Box<QpScan>>,
     /// When the next packet begins at the earliest.
     pub(crate) due: Time,
-}
-
-/// How the HPCC simulator's NIC finds what to send next
-/// ([`Quirks::scan_queue_pairs`](crate::Quirks::scan_queue_pairs)): it looks whenever the wire falls
-/// free, and while it is free, whenever something happened or at a time set before.
-pub(crate) struct QpScan {
-    /// QPs in the order of their opening, each by its slot and first message; finished ones leave
-    /// when they are come across.
-    pub(crate) table: Vec<(u32, u32)>,
-    /// Place of the one that sent last.
-    pub(crate) last: usize,
-    /// A packet is on the wire.
-    pub(crate) busy: bool,
-    /// Something happened then.
-    pub(crate) trigger: Time,
-    /// It will look then, as it decided at `decided`.
-    pub(crate) wake: Time,
-    pub(crate) decided: Time,
-    /// When what happens now was scheduled.
-    pub(crate) cause: Time,
-    /// How long before its sending the sending of the present packet was scheduled, ns.
-    pub(crate) lead: u16,
-}
-
-impl QpScan {
-    pub(crate) fn new() -> QpScan {
-        QpScan {
-            table: Vec::new(),
-            last: 0,
-            busy: false,
-            trigger: Time::NEVER,
-            wake: Time::NEVER,
-            decided: Time::ZERO,
-            cause: Time::ZERO,
-            lead: 0,
-        }
-    }
-
-    /// The pacing time of a QP moved to `time`.
-    pub(crate) fn pacing_changed(&mut self, time: Time, now: Time) {
-        if self.wake != Time::NEVER && self.wake > now && time < self.wake {
-            self.wake = time.max(now);
-            self.decided = now;
-        }
-    }
 }
 
 impl Nic {

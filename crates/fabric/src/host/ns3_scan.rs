@@ -1,4 +1,4 @@
-//! How the HPCC simulator's NIC chooses what to send: see [`QpScan`](crate::host::nic::QpScan).
+//! How the HPCC simulator's NIC chooses what to send: see [`QpScan`](crate::compat::qp_scan::QpScan).
 
 use super::Host;
 use crate::packet::{Scheme, Win};
@@ -83,7 +83,7 @@ impl<S: Scheme> Host<S> {
                 kept += 1;
             }
             scan.table.truncate(kept);
-            if !self.common.quirks.stale_turn {
+            if self.common.compat.corrects_turn() {
                 scan.last = scan.last.saturating_sub(gone_before_last);
             }
         }
@@ -99,7 +99,7 @@ impl<S: Scheme> Host<S> {
         let senders = scan.table.iter().filter_map(|&(slot, flow)| {
             self.senders.get(slot).filter(|sender| sender.open && sender.first == flow)
         });
-        let earliest = if self.common.quirks.missed_wake_up {
+        let earliest = if self.common.compat.misses_wake_ups() {
             let with_bytes = senders.filter(|sender| sender.next_to_send < sender.posted);
             with_bytes.map(|sender| sender.next_at).min()
         } else {

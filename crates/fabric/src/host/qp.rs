@@ -1,6 +1,6 @@
 //! Queue pairs: the sending and the receiving end of a stream of messages.
 
-use crate::compat::Clock;
+use crate::compat::clock::Clock;
 use crate::network::flow::{FlowInfo, NO_FLOW};
 use crate::packet::{Address, Scheme};
 use engine::prefetch_object;

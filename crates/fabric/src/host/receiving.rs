@@ -27,7 +27,7 @@ impl<S: Scheme> Host<S> {
         let slot = match self.receiver_slots[header.address.receiver_slot as usize] {
             ReceiverSlot::Open(slot) => slot,
             ReceiverSlot::Unopened => self.open_receiver(now, header),
-            ReceiverSlot::Finished(_) if self.common.quirks.silent_duplicates => {
+            ReceiverSlot::Finished(_) if !self.common.compat.answers_duplicates() => {
                 return window.packets.discard(handle);
             }
             ReceiverSlot::Finished(all) => {
@@ -46,7 +46,7 @@ impl<S: Scheme> Host<S> {
             let is_answered = if ahead {
                 now >= receiver.next_nack && self.common.host.nack
             } else {
-                !self.common.quirks.silent_duplicates
+                self.common.compat.answers_duplicates()
             };
             if is_answered {
                 let interval = self.common.host.nack_interval;

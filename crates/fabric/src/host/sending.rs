@@ -2,6 +2,7 @@
 
 use super::Host;
 use super::timers::Timers;
+use crate::compat::event_order::set_ns3_lead;
 use crate::host::nic::Nic;
 use crate::host::qp::{Messages, Sender, StreamMessage};
 use crate::network::flow::NO_FLOW;
@@ -251,7 +252,7 @@ impl<S: Scheme> Host<S> {
         let port = &mut nic.port;
         let mut handle = port.dequeue(window.packets, queue);
         if let Some(scan) = &nic.scan {
-            window.packets.get_mut(&mut handle).header.ingress = scan.lead;
+            set_ns3_lead(&mut window.packets.get_mut(&mut handle).header, scan.lead);
         }
         let header = window.packets.get(&handle).header;
         port.count_out(queue as u8, header.size);
@@ -304,7 +305,7 @@ impl<S: Scheme> Host<S> {
             header.flags.insert(Flags::NEIGHBOURLY);
         }
         if let Some(scan) = &nic.scan {
-            header.ingress = scan.lead;
+            set_ns3_lead(header, scan.lead);
         }
 
         let was_idle = sender.in_flight() == 0;
@@ -374,7 +375,7 @@ impl<S: Scheme> Host<S> {
             debug_assert!(sender.rp.next_timer() > now, "a timer must move on");
         });
         // A new rate has no NIC look before it would have.
-        if !self.common.quirks.missed_wake_up {
+        if !self.common.compat.misses_wake_ups() {
             self.reschedule_qp(now, slot);
         }
     }

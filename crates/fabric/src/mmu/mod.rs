@@ -9,7 +9,8 @@
 //! alpha of its own, each of its egress queues takes no more than that of what is free (the dynamic threshold
 //! of Choudhury and Hahne, 1998).
 
-use crate::compat::Quirks;
+use crate::compat::Compat;
+use crate::compat::threshold::ThresholdRules;
 use crate::network::setup::{PfcConfig, Threshold};
 use engine::prefetch;
 use units::Rate;
@@ -83,7 +84,7 @@ pub(crate) struct Mmu {
     alphas: Vec<u32>,
     shared: i64,
     shared_used: u64,
-    quirks: Quirks,
+    rules: ThresholdRules,
 }
 
 impl Mmu {
@@ -95,23 +96,20 @@ impl Mmu {
         data: u8,
         headroom: Vec<u64>,
         rates: Vec<Rate>,
-        quirks: &Quirks,
+        compat: &Compat,
     ) -> Mmu {
         let ports = headroom.len();
-        // The quirk is one of a dynamic threshold that pauses.
         let is_dynamic = matches!(pfc.threshold, Threshold::Dynamic { .. });
-        let shifted_threshold = quirks.shifted_threshold && is_dynamic && pfc.lossless != 0;
-        let quirks = Quirks { shifted_threshold, ..*quirks };
+        let rules = compat.threshold_rules(is_dynamic && pfc.lossless != 0);
         let alphas: Vec<u32> = match pfc.threshold {
             Threshold::Static { .. } => vec![0; ports],
-            Threshold::Dynamic { alpha, at, .. } => rates
-                .into_iter()
-                .map(|rate| if quirks.shifted_threshold { shifted(alpha, at, rate) } else { alpha })
-                .collect(),
+            Threshold::Dynamic { alpha, at, .. } => {
+                rates.into_iter().map(|rate| rules.alpha_of_port(alpha, at, rate)).collect()
+            }
         };
         let mut mmu = Mmu {
             buffer,
-            protected_buffer: if shifted_threshold { u64::MAX } else { buffer },
+            protected_buffer: rules.protected_buffer(buffer),
             used: 0,
             lossy_room: 0,
             lossy_alpha,
@@ -124,7 +122,7 @@ impl Mmu {
             shared: 0,
             shared_used: 0,
             headroom,
-            quirks,
+            rules,
         };
         for (place, ingress) in mmu.ingress.iter_mut().enumerate() {
             let is_in = |mask: u8| mask & 1 << (place / ports) != 0;
@@ -160,7 +158,7 @@ impl Mmu {
                 if kept <= self.buffer { kept } else { self.reserved_bytes() }
             }
             // Then PFC never fires, and the whole buffer is for all.
-            Threshold::Dynamic { .. } if self.shared < 0 && self.quirks.threshold_wraps => 0,
+            Threshold::Dynamic { .. } if self.shared < 0 && self.rules.wraps => 0,
             Threshold::Dynamic { .. } => self.reserved_bytes(),
         };
         self.lossy_room = self.buffer.saturating_sub(kept);
@@ -178,8 +176,8 @@ impl Mmu {
             Threshold::Static { .. } => 0,
             Threshold::Dynamic { reserve, .. } => reserve.get() * self.headroom.len() as u64,
         };
-        let shares = if self.quirks.shifted_threshold { 1 } else { self.lossless.count_ones() };
-        (self.headroom.iter().sum::<u64>() + reserved) * u64::from(shares)
+        let shares = self.rules.reserves_per_port(self.lossless);
+        (self.headroom.iter().sum::<u64>() + reserved) * shares
     }
 
     /// Where an ingress is kept: those of a priority lie together.
@@ -284,8 +282,7 @@ impl Mmu {
     /// What is free of the shared part when `used` bytes are not.
     #[inline]
     fn free(&self, used: u64) -> u64 {
-        let free = self.shared - used as i64;
-        if self.quirks.threshold_wraps { u64::from(free as u32) } else { free.max(0) as u64 }
+        self.rules.free_bytes(self.shared - used as i64)
     }
 
     /// Why there is no room for a packet of `size` bytes, of data or not, if so; its ingress may have to pause
@@ -395,7 +392,7 @@ impl Mmu {
             Threshold::Static { xon, .. } => ingress.bytes > xon.get(),
             Threshold::Dynamic { .. } => ingress.bytes > 0,
         };
-        stays && !ingress.paused && !self.quirks.shifted_threshold
+        stays && !ingress.paused && self.rules.may_pause_on_drop()
     }
 
     /// A packet has left; returns whether its ingress must let the peer go on.
@@ -452,16 +449,6 @@ impl Mmu {
     }
 }
 
-/// Alpha of a port: doubled for each doubling of its rate over `at`, the last one begun, up to 1.
-fn shifted(alpha: u32, at: Rate, rate: Rate) -> u32 {
-    let (mut alpha, mut rate) = (alpha, rate.bps());
-    while rate > at.bps() && alpha < 1 << 16 {
-        alpha = (alpha * 2).min(1 << 16);
-        rate /= 2;
-    }
-    alpha
-}
-
 /// Bytes with which one alone stays below the threshold that it leaves of `free` ones: u < a (s - u).
 fn below_threshold(free: u64, alpha: u32) -> u64 {
     let (free, alpha) = (u128::from(free), u128::from(alpha));
@@ -477,6 +464,7 @@ fn share(free: u64, alpha: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compat::Quirks;
     use crate::network::setup::Headroom;
     use proptest::prelude::*;
     use units::Bytes;
@@ -490,7 +478,7 @@ mod tests {
             1 << 0 | 1 << 2 | 1 << 3,
             headroom,
             rates,
-            &Quirks::default(),
+            &Compat::default(),
         )
     }
 
@@ -525,7 +513,7 @@ mod tests {
         let pfc = fixed(7_500, 6_000);
         let half = Some(1 << 15);
         let new = |alpha| {
-            Mmu::new(100_000, alpha, &pfc, 9, headroom.clone(), rates.clone(), &Quirks::default())
+            Mmu::new(100_000, alpha, &pfc, 9, headroom.clone(), rates.clone(), &Compat::default())
         };
         let mut mmu = new(half);
         assert!(mmu.fits_lossy_share(0, 0, 0, 32_500) && !mmu.fits_lossy_share(0, 0, 0, 32_501));
@@ -624,11 +612,8 @@ mod tests {
     }
 
     #[test]
-    fn alpha_doubles_with_the_rate_and_a_free_buffer_below_nothing_wraps() {
+    fn a_free_buffer_below_nothing_wraps() {
         let at = Rate::from_gbps(100);
-        let shifts = [25, 100, 101, 200, 300, 400, 800, 1600]
-            .map(|gbps| (1 << 16) / shifted(1 << 13, at, Rate::from_gbps(gbps)));
-        assert_eq!(shifts, [8, 8, 4, 4, 2, 2, 1, 1]);
         let config = PfcConfig {
             lossless: 1 << 3,
             threshold: Threshold::Dynamic {
@@ -640,8 +625,15 @@ mod tests {
             headroom: Headroom::Auto,
         };
         let quirks = Quirks { shifted_threshold: true, threshold_wraps: true, ..Quirks::default() };
-        let mut mmu =
-            Mmu::new(1 << 20, None, &config, 1 << 3, vec![1 << 20; 2], vec![at; 2], &quirks);
+        let mut mmu = Mmu::new(
+            1 << 20,
+            None,
+            &config,
+            1 << 3,
+            vec![1 << 20; 2],
+            vec![at; 2],
+            &Compat::new(quirks),
+        );
         assert_eq!(mmu.free(0), (1 << 32) - (1 << 20) - 8192);
         for _ in 0..10_000 {
             assert_eq!(mmu.admit(0, 3, 1_048, true), Admission::Stored);

@@ -1,6 +1,6 @@
 //! How nodes are grouped, and shared out among threads.
 
-use crate::compat::Clock;
+use crate::compat::clock::Clock;
 use crate::network::graph::{Graph, LinkEnd};
 use engine::{Layout, TieBreak};
 use units::Time;

@@ -9,10 +9,11 @@ mod shaper;
 
 pub use counters::PortCounters;
 
-use crate::compat::Clock;
+use crate::compat::clock::Clock;
+use crate::compat::event_order;
 use crate::context::RunContext;
 use crate::network::graph::LinkEnd;
-use crate::packet::{Packet, PacketKind, Scheme, Win, class_by_emission, class_of};
+use crate::packet::{Packet, PacketKind, Scheme, Win, class_of};
 use crate::port::scheduler::{PFC, PFC_BIT, Scheduler};
 use engine::{Class, Fifo, Handle, Link, Packets};
 use schemes::contract::ClassSpec;
@@ -84,14 +85,15 @@ impl Port {
     ) -> Port {
         let clock = common.clock;
         let exact = if clock == Clock::Exact { end.rate.exact_ps_per_byte() } else { None };
-        let class = if common.quirks.emission_order { class_by_emission } else { class_of };
+        let by_emission = common.compat.orders_by_emission();
+        let class = if by_emission { event_order::arrival_class } else { class_of };
         let usual = [u64::from(common.full_packet), u64::from(common.ack_size)];
         Port {
             free_at: Time::ZERO,
             waiting: 0,
             paused: 0,
             last_priority: 0,
-            packet_turns: common.quirks.packet_turns,
+            packet_turns: common.compat.alternates_packets(),
             queue_bytes: 0,
             byte_time: exact.unwrap_or(0),
             usual: usual.map(|size| (size, clock.time_for(end.rate, size))),
@@ -252,7 +254,7 @@ impl Port {
     /// what waits, as with the four that follow.
     ///
     /// # Safety
-    /// As with [`first_of`](engine::Window::first_of).
+    /// As with [`pop_or_take`](engine::Window::pop_or_take).
     #[inline(always)]
     pub(crate) unsafe fn take_first<S: Scheme>(
         &mut self,

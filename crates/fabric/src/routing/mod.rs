@@ -10,7 +10,8 @@ mod spanning;
 
 pub(crate) use builder::HopCosts;
 
-use crate::compat::{Quirks, murmur3};
+use crate::compat::Compat;
+use crate::compat::murmur3::{address, murmur3};
 use crate::error::SetupError;
 use crate::network::graph::{Epoch, Graph, LinkEnd};
 use crate::network::setup::Paths;
@@ -66,7 +67,7 @@ impl Routes {
         graph: &Graph,
         hop_costs: &HopCosts,
         seed: u64,
-        quirks: &Quirks,
+        compat: &Compat,
         paths: Paths,
     ) -> Result<Routes, SetupError> {
         let epochs: Vec<Epoch<'_>> =
@@ -82,7 +83,7 @@ impl Routes {
             table.begin(epoch)?;
             match paths {
                 Paths::FiveTuple | Paths::Symmetric => {
-                    shortest::fill(&mut table, graph, hop_costs, &attached, quirks)?;
+                    shortest::fill(&mut table, graph, hop_costs, &attached, compat)?;
                 }
                 Paths::SpanningTrees(count) => {
                     spanning::fill(&mut table, graph, hop_costs, &attached, count)?;
@@ -103,9 +104,9 @@ impl Routes {
             local: table.sets.local,
             members: table.sets.members,
             salts: tiers.map(|&tier| salt(if one_salt { 0 } else { tier })).collect(),
-            addresses: quirks
-                .node_hash
-                .then(|| graph.hosts.iter().map(|&node| crate::compat::address(node)).collect()),
+            addresses: compat
+                .hashes_with_murmur3()
+                .then(|| graph.hosts.iter().map(|&node| address(node)).collect()),
             network_rtt: table.network_rtt,
             network_bdp: table.network_bdp,
             max_switches: table.max_switches,

@@ -1,7 +1,7 @@
 //! Shortest paths by hop count: all that there are of that length.
 
 use super::builder::{Attachments, HopCosts, HostSlot, NO_ROW, Table};
-use crate::compat::Quirks;
+use crate::compat::Compat;
 use crate::error::SetupError;
 use crate::network::graph::Epoch;
 use units::{PortId, Rate, Time, cancel};
@@ -12,9 +12,9 @@ pub(super) fn fill(
     graph: &Epoch<'_>,
     hop_costs: &HopCosts,
     attached: &Attachments,
-    quirks: &Quirks,
+    compat: &Compat,
 ) -> Result<(), SetupError> {
-    let mut search = Search::new(graph, hop_costs, &table.rows, quirks);
+    let mut search = Search::new(graph, hop_costs, &table.rows, compat);
     let on_switch = hosts_on_switches(graph, hop_costs, &attached.places);
     // Filled anew for each node: a list of its own for each would take half as long again.
     let mut toward = Vec::new();
@@ -171,7 +171,7 @@ struct Search {
 impl Search {
     /// Hosts without a row need not be found: what is said of the hosts on a switch holds for them.
     /// The HPCC simulator looks at neighbours by their place in memory: the last one made first.
-    fn new(graph: &Epoch<'_>, hop_costs: &HopCosts, rows: &[u32], quirks: &Quirks) -> Search {
+    fn new(graph: &Epoch<'_>, hop_costs: &HopCosts, rows: &[u32], compat: &Compat) -> Search {
         let nodes = graph.nodes();
         let (mut steps, mut first_step) = (Vec::new(), vec![0]);
         for node in 0..nodes as u32 {
@@ -185,7 +185,7 @@ impl Search {
                 rate: end.rate,
                 cost: hop_costs.both(graph, &graph.ports(end.peer)[end.peer_port as usize], end),
             }));
-            if quirks.node_hash {
+            if compat.lists_hops_in_search_order() {
                 steps[begin..].sort_by_key(|step| std::cmp::Reverse((step.peer, step.port)));
             }
             first_step.push(steps.len());
@@ -198,7 +198,7 @@ impl Search {
             rank: vec![u32::MAX; nodes],
             steps,
             first_step,
-            by_rank: quirks.node_hash,
+            by_rank: compat.lists_hops_in_search_order(),
             first_path: hop_costs.payload_only.is_some(),
         }
     }
@@ -373,7 +373,7 @@ mod tests {
         let attached = Attachments::new(&[epoch]);
         let table =
             Table::new(&graph, attached.members.len(), super::super::builder::PortSetCodec::new(8));
-        let new = || Search::new(&epoch, &hop_costs, &table.rows, &Quirks::default());
+        let new = || Search::new(&epoch, &hop_costs, &table.rows, &Compat::default());
         let mut search = new();
         let mut last: Option<Foot> = None;
         let mut found = Vec::new();

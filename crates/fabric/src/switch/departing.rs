@@ -1,6 +1,7 @@
 //! What leaves a port of a switch, and when.
 
 use super::{LevelOf, Switch};
+use crate::compat::event_order::set_ns3_lead;
 use crate::packet::{NO_INGRESS, Packet, Scheme, Win};
 use crate::port::scheduler::PFC;
 use crate::switch::chassis::Chassis;
@@ -97,7 +98,7 @@ impl<S: Scheme> Switch<S> {
         let mut egress = self.chassis.egress(port);
         egress.on_dequeue(now, marks, packet);
         if !self.trains.is_empty() && ingress != NO_INGRESS {
-            packet.header.ingress = self.ns3_lead(ingress, size);
+            set_ns3_lead(&mut packet.header, self.lead_of(ingress, size));
         }
         self.chassis.ports[port].transmit(window, now, kind_priority_size, handle);
         self.next_departure::<PLAIN>(window, port, now);

@@ -22,6 +22,7 @@ mod plain;
 mod rack;
 pub(crate) mod sub_queue;
 
+use crate::compat::event_order::{ArrivalTrain, EmissionKey};
 use crate::observe::recorder::Recorder;
 use crate::packet::{Header, NO_INGRESS, Scheme, Win, is_pause};
 use crate::port::Port;
@@ -57,9 +58,9 @@ pub(crate) struct Switch<S: Scheme> {
     /// The links to it, where they may lose packets.
     losses: Option<Box<Losses>>,
     /// By port, where arrivals come in the order of their sending.
-    trains: Vec<ns3_order::ArrivalTrain>,
+    trains: Vec<ArrivalTrain>,
     /// Room to sort them.
-    emissions: Vec<ns3_order::Emission>,
+    emissions: Vec<EmissionKey>,
     /// Arrivals that were put in order.
     reordered: u64,
     /// Apart, as few schemes hold packets.
@@ -92,10 +93,11 @@ impl<S: Scheme> Switch<S> {
             sub_queues.is_empty() || !<S::Cp as Cp<S>>::RECIRCULATES,
             "packets go back to the tail of ordinary queues only"
         );
-        let trains = if common.quirks.emission_order {
+        let trains = if common.compat.orders_by_emission() {
             let ends = common.graph.ports(*node).iter().zip(ports);
             ends.map(|(end, port)| {
-                ns3_order::ArrivalTrain::new(common.graph.is_host(end.peer), port)
+                let from_host = common.graph.is_host(end.peer);
+                ArrivalTrain::new(from_host, port.propagation(), port.common_sizes())
             })
             .collect()
         } else {

@@ -3,6 +3,7 @@
 //! that can't matter there.
 
 use super::{LevelOf, Switch};
+use crate::compat::event_order::set_ns3_lead;
 use crate::packet::{Packet, Scheme, Win};
 use crate::routing::NO_ROUTE;
 use engine::{ArrivalTag, Handle};
@@ -119,7 +120,7 @@ impl<S: Scheme> Switch<S> {
             if leaves {
                 egress.port.count_direct(size);
                 if !self.trains.is_empty() {
-                    packet.header.ingress = self.ns3_lead(tag.port(window), size);
+                    set_ns3_lead(&mut packet.header, self.lead_of(tag.port(window), size));
                 }
                 self.chassis.ports[out].transmit(window, now, (kind, priority, size), handle);
                 return true;

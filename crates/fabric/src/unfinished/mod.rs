@@ -143,7 +143,9 @@ impl<'a, S: Scheme> Look<'a, S> {
         let expected = self.hosts[address.dst as usize].expected(address.receiver_slot);
         match header.kind {
             PacketKind::Data if header.sequence > expected => self.common.host.nack,
-            PacketKind::Data if header.sequence < expected => !self.common.quirks.silent_duplicates,
+            PacketKind::Data if header.sequence < expected => {
+                self.common.compat.answers_duplicates()
+            }
             PacketKind::Ack => header.sequence > sender.acknowledged,
             _ => true,
         }
@@ -166,11 +168,11 @@ impl<'a, S: Scheme> Look<'a, S> {
 
     /// Whether nothing will ever be acknowledged of a sending end, of which nothing is on its way.
     fn is_stuck(&self, sender: &Sender<S>) -> bool {
-        let (host, quirks) = (&self.common.host, &self.common.quirks);
+        let (host, compat) = (&self.common.host, &self.common.compat);
         let receiver = self.hosts[sender.dst as usize];
         let expected = receiver.expected(sender.receiver_slot);
         let goes_back = host.retransmit_timeout != Time::NEVER && sender.in_flight() > 0;
-        if expected >= sender.posted && quirks.silent_duplicates {
+        if expected >= sender.posted && !compat.answers_duplicates() {
             // All has arrived, and the last ACK is lost: what is sent again is not answered.
             return true;
         }
@@ -200,7 +202,7 @@ impl<'a, S: Scheme> Look<'a, S> {
         there.or_else(|| {
             let hash = common.hash(row, true);
             let priority = common.classes.ack.unwrap_or(sender.priority);
-            let unpaused = common.quirks.acks_ignore_pause;
+            let unpaused = common.compat.acks_ignore_pause();
             self.cause_between((dst, src), hash, priority, unpaused)
         })
     }

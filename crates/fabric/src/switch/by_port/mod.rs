@@ -40,7 +40,7 @@ impl<S: Scheme> Switch<S> {
             && self.chassis.draws.is_none()
             && !self.chassis.records_queues_or_packets()
             && self.trains.is_empty()
-            && !self.chassis.common.quirks.packet_turns
+            && !self.chassis.common.compat.alternates_packets()
     }
 
     /// Whether it wants so many arrivals dealt out by port.

@@ -1,0 +1,118 @@
+//! The order of arrivals at the same nanosecond that follows from when they were sent
+//! ([`Quirks::emission_order`](crate::Quirks::emission_order)).
+//!
+//! ns-3's event queue handles arrivals of one instant in the order in which they were scheduled,
+//! that is, sent. If two packets were also sent at the same instant by different ports, the one goes
+//! first whose sending was scheduled earlier. The sending of a packet in a train (it began when the
+//! packet before it ended) was scheduled when the packet before it began. The sending of any other
+//! packet was scheduled when what caused it was sent. The sender says how long ago that was, in a
+//! field of the header that each switch overwrites ([`ns3_lead`]).
+//!
+//! If that time is equal, too, a train that begins goes before trains that continue: its cause was
+//! scheduled before their next packets were. Trains that continue in step keep the order of their
+//! last packets. Trains that begin did so with messages that were posted at the same instant, and
+//! go in the order of these messages. If the cause of two packets came another way, the order may
+//! depend on events further back than is known here.
+
+use engine::Class;
+use schemes::contract::{Header, PacketKind};
+use units::Time;
+
+/// Returns how long before its sending the sending of a packet was scheduled, in ns; see
+/// [`set_ns3_lead`].
+#[inline]
+pub(crate) fn ns3_lead(header: &Header) -> u16 {
+    header.ingress
+}
+
+/// Sets how long before its sending the sending of a packet was scheduled, in ns.
+///
+/// It uses the bits of the ingress port, because the two are needed at different times: the lead
+/// while a packet is on a wire, the ingress port while it is in a switch.
+#[inline]
+pub(crate) fn set_ns3_lead(header: &mut Header, lead: u16) {
+    header.ingress = lead;
+}
+
+/// Returns the class that decides what goes first among arrivals of one instant that were sent at
+/// different times: the kind that takes longest on the wire was sent first.
+#[inline]
+pub(crate) fn arrival_class(kind: PacketKind) -> Class {
+    match kind {
+        PacketKind::Data => Class::FlowControl,
+        PacketKind::Ack | PacketKind::Nack | PacketKind::Control | PacketKind::LinkControl => {
+            Class::Control
+        }
+        PacketKind::Pfc => Class::Data,
+    }
+}
+
+/// Packets that came through a port without a gap between them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ArrivalTrain {
+    /// When the last packet began and ended to be sent.
+    sent: Time,
+    end: Time,
+    /// Index of the last packet among all arrivals of the switch.
+    pub(crate) index: u64,
+    /// A host sends them.
+    from_host: bool,
+    /// Propagation delay of the link.
+    propagation: Time,
+    /// Sizes of full data packets and of ACKs, and their times on the wire.
+    common_sizes: [(u64, Time); 2],
+}
+
+/// What decides among arrivals of one instant, in this order: when the packet was sent, when that was
+/// scheduled, whether it continues a train, the index of the train's last packet or the message that
+/// the train begins with, and the port.
+pub(crate) type EmissionKey = (Time, Time, bool, u64, u16);
+
+impl ArrivalTrain {
+    pub(crate) fn new(
+        from_host: bool,
+        propagation: Time,
+        common_sizes: [(u64, Time); 2],
+    ) -> ArrivalTrain {
+        ArrivalTrain { from_host, propagation, common_sizes, ..ArrivalTrain::default() }
+    }
+
+    /// Returns how long `size` bytes were on the wire; `otherwise` computes it for an uncommon size.
+    #[inline]
+    pub(crate) fn wire_time(&self, size: u16, otherwise: impl FnOnce(u64) -> Time) -> Time {
+        let size = u64::from(size);
+        match self.common_sizes.iter().find(|(common, _)| *common == size) {
+            Some(&(_, time)) => time,
+            None => otherwise(size),
+        }
+    }
+
+    /// Returns the lead of a packet that leaves a switch as soon as it has come through this port,
+    /// on the wire of which it was for `wire_time`.
+    #[inline]
+    pub(crate) fn lead_after(&self, wire_time: Time) -> u16 {
+        u16::try_from((self.propagation + wire_time).ns()).unwrap_or(u16::MAX)
+    }
+
+    /// Notes a packet that arrives through `port` at `time`, and returns its key.
+    #[inline]
+    pub(crate) fn add(
+        &mut self,
+        time: Time,
+        port: u16,
+        header: &Header,
+        wire_time: Time,
+    ) -> EmissionKey {
+        let end = time.saturating_sub(self.propagation);
+        let sent = end.saturating_sub(wire_time);
+        let in_train = sent == self.end;
+        let scheduled = if in_train && !self.from_host {
+            self.sent
+        } else {
+            sent.saturating_sub(Time::from_ns(ns3_lead(header).into()))
+        };
+        let rank = if in_train { self.index } else { u64::from(header.address.flow) };
+        (self.sent, self.end) = (sent, end);
+        (sent, scheduled, in_train, rank, port)
+    }
+}
