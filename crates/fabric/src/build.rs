@@ -5,7 +5,7 @@ use crate::context::RunContext;
 use crate::error::SetupError;
 use crate::host::Host;
 use crate::host::nic::Nic;
-use crate::mmu::Mmu;
+use crate::mmu::{Mmu, MmuConfig};
 use crate::network::graph::LinkEnd;
 use crate::network::setup::{Cioq, Headroom, NodeKind, ProbeTargets, Setup, Threshold};
 use crate::observe::probe::{FlowProbes, PortProbes, ProbeClock};
@@ -366,9 +366,15 @@ fn mmu<S: Scheme>(setup: &Setup, common: &RunContext<S>, node: u32) -> Result<Mm
         }
         None => setup.nodes[node as usize].buffer.unwrap_or(setup.switch.buffer).get(),
     };
-    let rates = ends.iter().map(|end| end.rate).collect();
-    let (alpha, data) = (setup.switch.lossy_alpha, common.data_priorities);
-    let mut mmu = Mmu::new(buffer, alpha, &setup.pfc, data, headroom, rates, &common.compat);
+    let mut mmu = Mmu::new(MmuConfig {
+        buffer,
+        lossy_alpha: setup.switch.lossy_alpha,
+        pfc: &setup.pfc,
+        data_priorities: common.data_priorities,
+        headroom,
+        rates: ends.iter().map(|end| end.rate).collect(),
+        compat: common.compat,
+    });
     for (number, _) in ends.iter().enumerate().filter(|(_, end)| !end.pfc) {
         mmu.disable_pfc(number);
     }

@@ -36,8 +36,8 @@ fn whole_nanoseconds(rate: Rate, bytes: u64) -> Time {
     Time::from_ns(ns)
 }
 
-/// Returns the HPCC simulator's time for `bytes` at the rate of the slowest link, `bps`: cut to whole
-/// nanoseconds, [`Time::NEVER`] if it exceeds the range of times.
+/// Returns the HPCC simulator's time for `bytes` at the rate of the slowest link, `bps`: cut to
+/// whole nanoseconds, [`Time::NEVER`] if it exceeds the range of times.
 pub(crate) fn transfer_time(bytes: u128, bps: u64) -> Time {
     let ns = bytes * 8_000_000_000 / u128::from(bps);
     u64::try_from(ns * 1000).map_or(Time::NEVER, Time::from_ps)

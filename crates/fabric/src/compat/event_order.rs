@@ -2,11 +2,11 @@
 //! ([`Quirks::emission_order`](crate::Quirks::emission_order)).
 //!
 //! ns-3's event queue handles arrivals of one instant in the order in which they were scheduled,
-//! that is, sent. If two packets were also sent at the same instant by different ports, the one goes
-//! first whose sending was scheduled earlier. The sending of a packet in a train (it began when the
-//! packet before it ended) was scheduled when the packet before it began. The sending of any other
-//! packet was scheduled when what caused it was sent. The sender says how long ago that was, in a
-//! field of the header that each switch overwrites ([`ns3_lead`]).
+//! that is, sent. If two packets were also sent at the same instant by different ports, the one
+//! goes first whose sending was scheduled earlier. The sending of a packet in a train (it began
+//! when the packet before it ended) was scheduled when the packet before it began. The sending of
+//! any other packet was scheduled when what caused it was sent. The sender says how long ago that
+//! was, in a field of the header that each switch overwrites ([`ns3_lead`]).
 //!
 //! If that time is equal, too, a train that begins goes before trains that continue: its cause was
 //! scheduled before their next packets were. Trains that continue in step keep the order of their
@@ -63,9 +63,9 @@ pub(crate) struct ArrivalTrain {
     common_sizes: [(u64, Time); 2],
 }
 
-/// What decides among arrivals of one instant, in this order: when the packet was sent, when that was
-/// scheduled, whether it continues a train, the index of the train's last packet or the message that
-/// the train begins with, and the port.
+/// What decides among arrivals of one instant, in this order: when the packet was sent, when that
+/// was scheduled, whether it continues a train, the index of the train's last packet or the message
+/// that the train begins with, and the port.
 pub(crate) type EmissionKey = (Time, Time, bool, u64, u16);
 
 impl ArrivalTrain {
@@ -77,7 +77,8 @@ impl ArrivalTrain {
         ArrivalTrain { from_host, propagation, common_sizes, ..ArrivalTrain::default() }
     }
 
-    /// Returns how long `size` bytes were on the wire; `otherwise` computes it for an uncommon size.
+    /// Returns how long `size` bytes were on the wire; `otherwise` computes it for an uncommon
+    /// size.
     #[inline]
     pub(crate) fn wire_time(&self, size: u16, otherwise: impl FnOnce(u64) -> Time) -> Time {
         let size = u64::from(size);

@@ -22,7 +22,8 @@ use threshold::ThresholdRules;
 /// The queue of a host in which ACKs wait that ignore pauses.
 const NEVER_PAUSED: u8 = 0;
 
-/// The queue of a host of the HPCC simulator in which ACKs wait, whatever their priority on the wire.
+/// The queue of a host of the HPCC simulator in which ACKs wait, whatever their priority on the
+/// wire.
 const ACK_QUEUE: u8 = 3;
 
 /// Says how a run differs from a native one. In a native run no question is answered with a
@@ -53,7 +54,8 @@ impl Compat {
         self.quirks.node_hash
     }
 
-    /// Returns whether the base round trip counts payload one way only, once for each pair of hosts.
+    /// Returns whether the base round trip counts payload one way only, once for each pair of
+    /// hosts.
     pub(crate) fn has_one_way_rtt(&self) -> bool {
         self.quirks.one_way_rtt
     }
@@ -101,7 +103,8 @@ impl Compat {
         self.quirks.missed_wake_up
     }
 
-    /// Returns whether a scanning NIC corrects its position in the table when finished QPs leave it.
+    /// Returns whether a scanning NIC corrects its position in the table when finished QPs leave
+    /// it.
     pub(crate) fn corrects_turn(&self) -> bool {
         !self.quirks.stale_turn
     }
@@ -120,8 +123,8 @@ impl Compat {
         self.quirks.threshold_wraps
     }
 
-    /// Returns the generator that a switch draws its marks from, if it is ns-3's. `switches_before`:
-    /// how many switches come before it among the `nodes` nodes.
+    /// Returns the generator that a switch draws its marks from, if it is ns-3's.
+    /// `switches_before`: how many switches come before it among the `nodes` nodes.
     pub(crate) fn mark_draws(
         &self,
         nodes: usize,

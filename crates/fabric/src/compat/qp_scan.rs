@@ -2,14 +2,14 @@
 
 use units::Time;
 
-/// How the HPCC simulator's NIC finds what to send next ([`Quirks::scan_queue_pairs`]). It scans when
-/// the wire becomes free. While the wire is free, it scans when something happens, or at a time that
-/// an earlier scan has set.
+/// How the HPCC simulator's NIC finds what to send next ([`Quirks::scan_queue_pairs`]). It scans
+/// when the wire becomes free. While the wire is free, it scans when something happens, or at a
+/// time that an earlier scan has set.
 ///
 /// [`Quirks::scan_queue_pairs`]: crate::Quirks::scan_queue_pairs
 pub(crate) struct QpScan {
-    /// QPs in the order in which they were opened, each by its slot and first message. A finished QP
-    /// leaves the table when a scan comes across it.
+    /// QPs in the order in which they were opened, each by its slot and first message. A finished
+    /// QP leaves the table when a scan comes across it.
     pub(crate) table: Vec<(u32, u32)>,
     /// Index in the table of the QP that sent last.
     pub(crate) last: usize,

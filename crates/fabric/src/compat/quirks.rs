@@ -23,9 +23,9 @@ pub struct Quirks {
     /// A host's NIC scans all its QPs in the order in which they were opened, whatever their
     /// priority. It starts after the QP that sent last.
     pub scan_queue_pairs: bool,
-    /// Needs `scan_queue_pairs`. A NIC with nothing to send wakes at the earliest pacing time of all
-    /// QPs with bytes left. If that time has passed for a QP whose window is closed, the NIC does
-    /// not wake at all. A timer that changes a rate does not wake the NIC.
+    /// Needs `scan_queue_pairs`. A NIC with nothing to send wakes at the earliest pacing time of
+    /// all QPs with bytes left. If that time has passed for a QP whose window is closed, the NIC
+    /// does not wake at all. A timer that changes a rate does not wake the NIC.
     pub missed_wake_up: bool,
     /// Needs `scan_queue_pairs`. When finished QPs leave the table, the NIC's position in the table
     /// is not corrected.

@@ -24,8 +24,8 @@ impl ThresholdRules {
         if self.shifted { 1 } else { u64::from(lossless.count_ones()) }
     }
 
-    /// Returns how many bytes of the buffer may be in use when an ingress that PFC protects stores a
-    /// packet.
+    /// Returns how many bytes of the buffer may be in use when an ingress that PFC protects stores
+    /// a packet.
     pub(crate) fn protected_buffer(self, buffer: u64) -> u64 {
         if self.shifted { u64::MAX } else { buffer }
     }
@@ -43,7 +43,8 @@ impl ThresholdRules {
     }
 }
 
-/// Doubles alpha for each doubling of the port's rate over `at`, the last one begun counted, up to 1.
+/// Doubles alpha for each doubling of the port's rate over `at`, the last one begun counted, up to
+/// 1.
 fn shifted_alpha(alpha: u32, at: Rate, rate: Rate) -> u32 {
     let (mut alpha, mut rate) = (alpha, rate.bps());
     while rate > at.bps() && alpha < 1 << 16 {

@@ -1,0 +1,172 @@
+//! A PFC threshold at a share of the shared buffer that is still free.
+
+use super::Ingress;
+use crate::compat::threshold::ThresholdRules;
+use units::Bytes;
+
+/// An ingress fills its reserve, then the shared part of the buffer up to alpha times what is free
+/// of it, then its headroom. It pauses its peer when it uses the headroom or reaches the threshold.
+#[derive(Clone, Debug)]
+pub(super) struct Dynamic {
+    /// By port, in 65536ths.
+    alphas: Vec<u32>,
+    /// Size of the shared part. If headroom exceeds the buffer, it is negative.
+    shared: i64,
+    resume_offset: u64,
+    /// Bytes that each ingress has for itself.
+    reserve: u64,
+    rules: ThresholdRules,
+}
+
+impl Dynamic {
+    pub(super) fn new(
+        alphas: impl Iterator<Item = u32>,
+        shared: i64,
+        resume_offset: Bytes,
+        reserve: Bytes,
+        rules: ThresholdRules,
+    ) -> Dynamic {
+        Dynamic {
+            alphas: alphas.collect(),
+            shared,
+            resume_offset: resume_offset.get(),
+            reserve: reserve.get(),
+            rules,
+        }
+    }
+
+    /// Returns how many bytes all ingresses together may store without one reaching its threshold.
+    pub(super) fn safe_fill(&self) -> u64 {
+        max_below_threshold(self.free(0), self.alphas.iter().copied().min().unwrap_or(0))
+    }
+
+    /// Returns whether the whole buffer is for all: PFC never fires, because the free buffer has
+    /// wrapped around.
+    pub(super) fn never_fires(&self) -> bool {
+        self.shared < 0 && self.rules.wraps
+    }
+
+    /// Returns whether an ingress that drops a packet may pause its peer.
+    pub(super) fn may_pause_on_drop(&self) -> bool {
+        self.rules.may_pause_on_drop()
+    }
+
+    /// Returns how many bytes of the shared part are free if `used` are in use.
+    #[inline]
+    pub(super) fn free(&self, used: u64) -> u64 {
+        self.rules.free_bytes(self.shared - used as i64)
+    }
+
+    /// Returns how many shared bytes an ingress of `port` may use if `used` are in use.
+    fn threshold(&self, port: u16, used: u64) -> u64 {
+        share(self.free(used), self.alphas[port as usize])
+    }
+
+    /// Returns whether `ingress` stays below its threshold if it stores `size` more bytes, even if
+    /// less of the shared part is in use than `used` says.
+    pub(super) fn is_below(&self, port: u16, ingress: &Ingress, size: u64, used: u64) -> bool {
+        let before = ingress.bytes.saturating_sub(self.reserve);
+        let after = (ingress.bytes + size).saturating_sub(self.reserve);
+        ingress.in_headroom == 0
+            && (after == 0 || after < self.threshold(port, used + after - before))
+    }
+
+    /// Returns whether a packet of `size` bytes goes into the headroom of `ingress`.
+    pub(super) fn needs_headroom(
+        &self,
+        port: u16,
+        ingress: &Ingress,
+        size: u64,
+        used: u64,
+    ) -> bool {
+        let below = ingress.bytes - ingress.in_headroom;
+        (below + size).saturating_sub(ingress.reserve()) > self.threshold(port, used)
+    }
+
+    /// Returns whether `ingress`, which has just stored a packet, must pause its peer.
+    pub(super) fn is_above(&self, port: u16, ingress: &Ingress, used: u64) -> bool {
+        let shared = ingress.bytes - ingress.in_headroom;
+        ingress.in_headroom > 0
+            || shared.saturating_sub(ingress.reserve()) >= self.threshold(port, used)
+    }
+
+    /// Returns whether `ingress`, which has just released a packet, resumes its peer.
+    pub(super) fn resumes(&self, port: u16, ingress: &Ingress, used: u64) -> bool {
+        let shared = ingress.bytes.saturating_sub(self.reserve);
+        ingress.in_headroom == 0
+            && (shared == 0 || shared + self.resume_offset <= self.threshold(port, used))
+    }
+}
+
+/// Returns how many bytes one ingress alone can store below the threshold that it leaves itself: a
+/// u with u < alpha (free - u), the largest or the one before it. Returns 0 if there is none.
+pub(super) fn max_below_threshold(free: u64, alpha: u32) -> u64 {
+    let (free, alpha) = (u128::from(free), u128::from(alpha));
+    ((free * alpha / ((1 << 16) + alpha)) as u64).saturating_sub(1)
+}
+
+/// Returns `alpha` 65536ths of the bytes that are free.
+#[inline]
+pub(super) fn share(free: u64, alpha: u32) -> u64 {
+    ((u128::from(free) * u128::from(alpha)) >> 16) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{dynamic, mmu};
+    use super::super::{Admission, Mmu, MmuConfig, Policy};
+    use super::*;
+    use crate::Quirks;
+    use crate::compat::Compat;
+    use proptest::prelude::*;
+    use units::Rate;
+
+    #[test]
+    fn the_threshold_shrinks_as_the_buffer_fills() {
+        // Shared part: 11000 - 2 x 500 - 2 x 2000 = 6000.
+        let mut mmu = mmu(11_000, &dynamic(1 << 15, 100, 500), vec![2_000; 2]);
+        assert_eq!(mmu.admit(0, 3, 500, true), Admission::Stored, "the reserve");
+        assert_eq!(mmu.admit(0, 3, 1_900, true), Admission::Stored, "1900 < (6000 - 1900) / 2");
+        // 2000 of the shared part used leaves a threshold of 2000.
+        assert_eq!(mmu.admit(0, 3, 100, true), Admission::StoredPause, "2000 = (6000 - 2000) / 2");
+        assert_eq!(mmu.admit(0, 3, 100, true), Admission::Stored, "into the headroom");
+        assert_eq!(
+            mmu.admit(1, 3, 2_400, true),
+            Admission::StoredPause,
+            "1900 > (6000 - 3900) / 2"
+        );
+        assert!(!mmu.release(0, 3, 100), "headroom empty, 2000 shared > (6000 - 3900) / 2");
+        assert!(!mmu.release(0, 3, 600));
+        assert!(mmu.release(0, 3, 600), "800 + 100 <= (6000 - 2700) / 2");
+    }
+
+    #[test]
+    fn a_free_buffer_that_wraps_never_pauses() {
+        let quirks = Quirks { shifted_threshold: true, threshold_wraps: true, ..Quirks::default() };
+        let mut mmu = Mmu::new(MmuConfig {
+            buffer: 1 << 20,
+            lossy_alpha: None,
+            pfc: &dynamic(1 << 13, 3_072, 4_096),
+            data_priorities: 1 << 3,
+            headroom: vec![1 << 20; 2],
+            rates: vec![Rate::from_gbps(100); 2],
+            compat: Compat::new(quirks),
+        });
+        let Policy::Dynamic(policy) = &mmu.policy else { unreachable!("it is dynamic") };
+        assert_eq!(policy.free(0), (1 << 32) - (1 << 20) - 8_192);
+        for _ in 0..10_000 {
+            assert_eq!(mmu.admit(0, 3, 1_048, true), Admission::Stored);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_largest_fill_below_the_threshold(free in 0u64..1 << 40, alpha in 0u32..1 << 20) {
+            let fill = max_below_threshold(free, alpha);
+            prop_assert!(fill == 0 || fill < share(free - fill, alpha));
+            // Two more are not: the division rounds down, and one is taken off.
+            let more = fill + 2;
+            prop_assert!(more > free || more >= share(free - more, alpha));
+        }
+    }
+}

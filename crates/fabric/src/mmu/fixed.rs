@@ -1,0 +1,106 @@
+//! PFC thresholds at fixed queue lengths.
+
+use units::Bytes;
+
+/// An ingress pauses its peer at Xoff bytes and resumes it at Xon.
+#[derive(Clone, Debug)]
+pub(super) struct Fixed {
+    xoff: u64,
+    xon: u64,
+}
+
+impl Fixed {
+    pub(super) fn new(xoff: Bytes, xon: Bytes) -> Fixed {
+        Fixed { xoff: xoff.get(), xon: xon.get() }
+    }
+
+    pub(super) fn xoff(&self) -> u64 {
+        self.xoff
+    }
+
+    /// Returns how many bytes all ingresses together may store without one reaching Xoff.
+    pub(super) fn safe_fill(&self) -> u64 {
+        self.xoff.saturating_sub(1)
+    }
+
+    /// Returns whether an ingress of `bytes` is below Xoff.
+    #[inline]
+    pub(super) fn is_below(&self, bytes: u64) -> bool {
+        bytes < self.xoff
+    }
+
+    /// Returns whether `bytes` exceed Xoff and the headroom.
+    pub(super) fn is_full(&self, bytes: u64, headroom: u64) -> bool {
+        bytes > self.xoff + headroom
+    }
+
+    /// Returns whether an ingress of `bytes` resumes its peer.
+    #[inline]
+    pub(super) fn resumes(&self, bytes: u64) -> bool {
+        bytes <= self.xon
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Admission;
+    use super::super::testing::{fixed, mmu};
+    use proptest::prelude::*;
+
+    #[test]
+    fn pauses_at_xoff_resumes_at_xon_and_drops_beyond_the_headroom() {
+        let mut mmu = mmu(1 << 20, &fixed(3_000, 1_000), vec![2_000; 2]);
+        assert_eq!(mmu.admit(0, 3, 1_000, true), Admission::Stored);
+        assert_eq!(mmu.admit(0, 3, 1_000, true), Admission::Stored);
+        assert!(!mmu.cannot_hit_limit(0, 3, 1_000));
+        assert_eq!(mmu.admit(0, 3, 1_000, true), Admission::StoredPause);
+        assert_eq!(mmu.admit(0, 3, 2_000, true), Admission::Stored);
+        assert_eq!(mmu.admit(0, 3, 1, true), Admission::HeadroomFull);
+        assert_eq!(mmu.admit(1, 3, 1_000, true), Admission::Stored, "the other port is its own");
+        assert!(!mmu.release(0, 3, 3_000));
+        assert!(mmu.release(0, 3, 1_000), "down to Xon");
+        assert!(!mmu.pauses_any_peer());
+    }
+
+    #[test]
+    fn a_headroom_that_holds_no_packet_pauses_as_it_drops() {
+        let mut mmu = mmu(1 << 20, &fixed(7_500, 6_000), vec![0; 2]);
+        for _ in 0..7 {
+            assert_eq!(mmu.admit(0, 3, 1_000, true), Admission::Stored);
+        }
+        assert_eq!(mmu.admit(0, 3, 1_000, true), Admission::HeadroomFullPause);
+        assert_eq!(mmu.admit(0, 3, 1_000, true), Admission::HeadroomFull, "it is paused");
+        assert!(mmu.pauses_any_peer() && mmu.release(0, 3, 1_000) && !mmu.pauses_any_peer());
+        // Nothing that leaves would end a pause that begins at Xon or below.
+        assert_eq!(mmu.admit(0, 3, 1_600, true), Admission::HeadroomFull);
+    }
+
+    proptest! {
+        /// Below Xoff no ingress pauses. At Xoff it pauses once, and it stores as much as headroom
+        /// and Xoff hold.
+        #[test]
+        fn an_ingress_stores_xoff_and_headroom_and_pauses_at_xoff(
+            xoff in 2_000u64..50_000,
+            headroom in 0u64..50_000,
+            sizes in prop::collection::vec(64u64..1_600, 1..200),
+        ) {
+            let mut mmu = mmu(1 << 20, &fixed(xoff, xoff / 2), vec![headroom; 2]);
+            let (mut stored, mut paused) = (0, false);
+            for size in sizes {
+                let fits = stored + size <= xoff + headroom;
+                let crosses = stored + size >= xoff && !paused;
+                prop_assert!(stored + size >= xoff || mmu.below_all_limits(size));
+                let admission = mmu.admit(0, 3, size, true);
+                let expected = match (fits, crosses) {
+                    (true, false) => Admission::Stored,
+                    (true, true) => Admission::StoredPause,
+                    (false, _) if !paused && stored > xoff / 2 => Admission::HeadroomFullPause,
+                    (false, _) => Admission::HeadroomFull,
+                };
+                prop_assert_eq!(admission, expected);
+                stored += if fits { size } else { 0 };
+                paused = mmu.pauses_peer(0, 3);
+            }
+        }
+    }
+}

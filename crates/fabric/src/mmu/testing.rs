@@ -1,0 +1,48 @@
+//! MMUs for tests. Priority 3 is lossless, priorities 0, 2 and 3 have data.
+
+use super::{Mmu, MmuConfig};
+use crate::compat::Compat;
+use crate::network::setup::{Headroom, PfcConfig, Threshold};
+use units::{Bytes, Rate};
+
+pub(super) fn mmu(buffer: u64, pfc: &PfcConfig, headroom: Vec<u64>) -> Mmu {
+    mmu_with_alpha(buffer, pfc, headroom, None)
+}
+
+pub(super) fn mmu_with_alpha(
+    buffer: u64,
+    pfc: &PfcConfig,
+    headroom: Vec<u64>,
+    lossy_alpha: Option<u32>,
+) -> Mmu {
+    Mmu::new(MmuConfig {
+        buffer,
+        lossy_alpha,
+        pfc,
+        data_priorities: 1 << 0 | 1 << 2 | 1 << 3,
+        rates: vec![Rate::from_gbps(100); headroom.len()],
+        headroom,
+        compat: Compat::default(),
+    })
+}
+
+pub(super) fn fixed(xoff: u64, xon: u64) -> PfcConfig {
+    PfcConfig {
+        lossless: 1 << 3,
+        threshold: Threshold::Static { xoff: Bytes::new(xoff), xon: Bytes::new(xon) },
+        headroom: Headroom::Auto,
+    }
+}
+
+pub(super) fn dynamic(alpha: u32, resume_offset: u64, reserve: u64) -> PfcConfig {
+    PfcConfig {
+        lossless: 1 << 3,
+        threshold: Threshold::Dynamic {
+            alpha,
+            at: Rate::from_gbps(100),
+            resume_offset: Bytes::new(resume_offset),
+            reserve: Bytes::new(reserve),
+        },
+        headroom: Headroom::Auto,
+    }
+}
