@@ -1,12 +1,36 @@
-//! The lossless network: hosts with RDMA NICs, shared-buffer switches with PFC and ECN, and the
-//! cables between them, generic over a congestion-control scheme.
+//! The simulated network: hosts with RDMA NICs, switches with PFC and ECN, and the links between
+//! them, generic over a congestion-control scheme.
 //!
-//! [`Setup`] says what is to be run, [`Simulation`] is the network built for a scheme, [`RunOutput`] what
-//! came out. A packet's life: a host's `nic` paces it out of a `qp`; a `port` serialises it onto a
-//! link; a `switch` asks its `mmu` for room, its `routing` for the way, queues it, and marks or
-//! stamps it when it leaves; the receiving host turns it into its own ACK.
+//! [`Setup`] describes a run. [`Simulation`] is the network built for a scheme. [`RunOutput`] holds
+//! the results of the run.
 //!
-//! Nothing on a packet's way allocates, hashes strings, or calls through a `dyn`.
+//! A packet's life: a `host` paces it out of a QP. A `port` serialises it onto a link. A `switch`
+//! selects a next hop (`routing`), asks its `mmu` for buffer space, queues the packet, and marks or
+//! stamps it when it leaves. The receiving host turns it into its own ACK. Nothing on this path
+//! allocates, hashes strings, or calls through a `dyn`.
+//!
+//! # Rooms
+//! A room is a module with all below it. A room may use the rooms that are listed before it and no
+//! others. Rooms of one entry do not use each other. `tools/check_rooms.py` checks this.
+//!
+//! - `error`: why a run cannot be built or started.
+//! - `stream`: seeds of random streams, one for each purpose and entity.
+//! - `compat`: what the HPCC authors' ns-3 simulator does differently; values and pure functions.
+//! - `packet`: how packets are made; the types are those of the scheme contract.
+//! - `network`: the description of a run; its graph, racks and messages; groups of nodes for the
+//!   engine's threads.
+//! - `routing`: for each switch and host, the next hops that are equally good.
+//! - `context`: what all nodes of a run share and none changes.
+//! - `port`: queues of an egress port, their scheduler, shapers, RED, serialisation, link errors.
+//! - `mmu`: the shared buffer of a switch: admission, PFC thresholds, headroom.
+//! - `observe`: probes, traces of packets, pauses and queues, and where they are stored.
+//! - `switch`: the output-queued switch, and what every switch has (`chassis`, `egress`).
+//! - `cioq`, `host`: the switch with input queues and a crossbar; hosts with their NICs and QPs.
+//! - `build`: from a description to nodes.
+//! - `unfinished`: why messages were not finished when a run ended.
+//! - `output`: what comes out of a run.
+//! - `simulation`: builds and runs.
+//! - `plan`: what the messages of a run ask of the network, computed without running it.
 
 mod build;
 mod cioq;
