@@ -3,6 +3,7 @@
 use crate::cioq::CioqSwitch;
 use crate::context::RunContext;
 use crate::error::SetupError;
+use crate::forwarding::Router;
 use crate::host::Host;
 use crate::host::nic::Nic;
 use crate::mmu::{Mmu, MmuConfig};
@@ -151,9 +152,8 @@ fn probes_by_node<S: Scheme>(setup: &Setup, common: &RunContext<S>) -> (ByNode, 
                     let host = if at_receiver { row.dst } else { row.src };
                     let mut node = common.graph.hosts[host as usize];
                     if at_switch {
-                        let candidates = common.routes.next_hops(node, row.dst, 0);
                         let (ends, hash) = ((row.src, row.dst), common.hash(row, false));
-                        let port = common.routes.ecmp(node, candidates, ends, hash);
+                        let port = common.select_port(node, ends, hash, 0);
                         node = common.graph.ports(node)[port.index()].peer;
                     }
                     targets.entry(node).or_default().push((target as u32, flow.get()));
@@ -270,6 +270,7 @@ fn chassis<S: Scheme>(
         views: Vec::new(),
         due: DepartureTimes::new(ports.len()),
         switch_row: common.routes.switch_row(node, 0),
+        router: Router::Ecmp(common.ecmp.at(node)),
         probes,
         recorder: Recorder::new(&setup.records, NodeId::new(node), ports.len()),
         drops_listed: Vec::new(),

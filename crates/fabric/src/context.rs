@@ -4,6 +4,7 @@ use crate::compat::Compat;
 use crate::compat::clock::{Clock, transfer_time};
 use crate::compat::murmur3::udp_word;
 use crate::error::SetupError;
+use crate::forwarding::EcmpHashes;
 use crate::network::flow::{FlowInfo, flow_rows};
 use crate::network::graph::{Graph, LinkEnd};
 use crate::network::host_locations;
@@ -11,18 +12,20 @@ use crate::network::ideal::{PacketBytes, completion_time};
 use crate::network::partition::RackGroups;
 use crate::network::setup::{ClassConfig, HostConfig, Paths, Setup};
 use crate::packet::{Address, Body, Packet, PacketKind, Scheme, blank};
-use crate::routing::{HopCosts, Routes, flow_hash};
+use crate::routing::hash::flow_hash;
+use crate::routing::{HopCosts, Routes};
 use schemes::contract::{
     ClassSpec, Cp, Ctl, HostLocation, LinkRates, PathFacts, QueueLimit, WireFacts,
 };
 use std::sync::Arc;
-use units::{Bytes, NodeId, Rate, Time, cancel};
+use units::{Bytes, NodeId, PortId, Rate, Time, cancel};
 
 pub(crate) struct RunContext<S: Scheme> {
     pub(crate) params: S::Params,
     pub(crate) graph: Graph,
     pub(crate) groups: RackGroups,
     pub(crate) routes: Routes,
+    pub(crate) ecmp: EcmpHashes,
     /// By index among the hosts.
     pub(crate) host_locations: Vec<HostLocation>,
     /// Those of all links.
@@ -80,7 +83,7 @@ impl<S: Scheme> RunContext<S> {
             host_latency: setup.host.latency,
             switch_latency: setup.switch.latency,
         };
-        let routes = Routes::new(&graph, &hop_costs, setup.seed, &compat, setup.paths)?;
+        let routes = Routes::new(&graph, &hop_costs, &compat, setup.paths)?;
         let wire_facts = WireFacts {
             packet_bytes: Bytes::new(u64::from(full_packet)),
             ack_bytes: Bytes::new(u64::from(ack_size)),
@@ -98,6 +101,7 @@ impl<S: Scheme> RunContext<S> {
             rates: LinkRates::new(graph.rates()),
             params,
             groups: RackGroups::new(&graph),
+            ecmp: EcmpHashes::new(&graph, setup.seed, &compat, setup.paths),
             graph,
             routes,
             queue_limits,
@@ -212,10 +216,43 @@ impl<S: Scheme> RunContext<S> {
             let hashes = (self.hash(row, false), self.hash(row, true));
             let ends = (row.src, row.dst);
             let mut epochs = 0..self.graph.epochs();
-            !epochs.all(|epoch| self.routes.is_symmetric(&self.graph, ends, hashes, epoch))
+            !epochs.all(|epoch| self.is_symmetric(ends, hashes, epoch))
         })?;
         let node = |host: u32| NodeId::new(self.graph.hosts[host as usize]);
         Some((node(row.src), node(row.dst)))
+    }
+
+    /// The port through which `node` sends what goes from one host to another (`ends`) with this hash.
+    #[inline(always)]
+    pub(crate) fn select_port(
+        &self,
+        node: u32,
+        ends: (u32, u32),
+        hash: u32,
+        epoch: usize,
+    ) -> PortId {
+        self.ecmp.pick(node, self.routes.next_hops(node, ends.1, epoch), ends, hash)
+    }
+
+    /// Fills `path` with the links that packets of a hash take from one host to another in an epoch.
+    pub(crate) fn path(&self, ends: (u32, u32), hash: u32, epoch: usize, path: &mut Vec<LinkEnd>) {
+        self.routes.walk(&self.graph, ends, epoch, path, |node, next_hops| {
+            self.ecmp.pick(node, next_hops, ends, hash)
+        });
+    }
+
+    /// Whether packets between two hosts use the same links in both directions. `hashes`: of those
+    /// from `src` to `dst`, and of those back.
+    fn is_symmetric(&self, (src, dst): (u32, u32), hashes: (u32, u32), epoch: usize) -> bool {
+        let (mut forward, mut backward) = (Vec::new(), Vec::new());
+        self.path((src, dst), hashes.0, epoch, &mut forward);
+        self.path((dst, src), hashes.1, epoch, &mut backward);
+        // A link is identified by its end away from `src`.
+        let away = forward.iter().map(|end| (end.peer, end.peer_port));
+        away.eq(backward.iter().rev().map(|end| {
+            let end = self.graph.ports(end.peer)[end.peer_port as usize];
+            (end.peer, end.peer_port)
+        }))
     }
 
     /// From the start of `bytes` at a port to their handling at the other end.
@@ -233,7 +270,7 @@ impl<S: Scheme> RunContext<S> {
             // The HPCC simulator works out round trips once, for each two hosts.
             self.routes.ns3_path(&self.graph, (src, dst), &mut path);
         } else {
-            self.routes.path(&self.graph, (src, dst), hash, epoch, &mut path);
+            self.path((src, dst), hash, epoch, &mut path);
         }
         let line_rate = path.first().map_or(Rate::ZERO, |end| end.rate);
         PathFacts {
@@ -283,8 +320,8 @@ impl<S: Scheme> RunContext<S> {
                     routes.ns3_path(graph, (row.src, row.dst), &mut forward);
                     return self.one_way_ideal(&forward, &bytes);
                 }
-                routes.path(graph, (row.src, row.dst), self.hash(row, false), 0, &mut forward);
-                routes.path(graph, (row.dst, row.src), self.hash(row, true), 0, &mut backward);
+                self.path((row.src, row.dst), self.hash(row, false), 0, &mut forward);
+                self.path((row.dst, row.src), self.hash(row, true), 0, &mut backward);
                 completion_time(graph, &forward, &backward, &bytes, &self.host, self.switch_latency)
             })
             .collect()

@@ -5,7 +5,7 @@
 //! the results of the run.
 //!
 //! A packet's life: a `host` paces it out of a QP. A `port` serialises it onto a link. A `switch`
-//! selects a next hop (`routing`), asks its `mmu` for buffer space, queues the packet, and marks or
+//! selects a next hop (`routing`, `forwarding`), asks its `mmu` for buffer space, queues the packet, and marks or
 //! stamps it when it leaves. The receiving host turns it into its own ACK. Nothing on this path
 //! allocates, hashes strings, or calls through a `dyn`.
 //!
@@ -20,6 +20,7 @@
 //! - `network`: the description of a run; its graph, racks and messages; groups of nodes for the
 //!   engine's threads.
 //! - `routing`: for each switch and host, the next hops that are equally good.
+//! - `forwarding`: how a switch selects one of the next hops for a packet.
 //! - `context`: what all nodes of a run share and none changes.
 //! - `port`: queues of an egress port, their scheduler, shapers, RED, serialisation, link errors.
 //! - `mmu`: the shared buffer of a switch: admission, PFC thresholds, headroom.
@@ -37,6 +38,7 @@ mod cioq;
 mod compat;
 mod context;
 mod error;
+pub mod forwarding;
 mod host;
 mod mmu;
 mod network;

@@ -92,12 +92,12 @@ impl<S: Scheme> Simulation<S> {
             };
             let acks = packets.div_ceil(u64::from(common.host.ack_every));
             let back = (flow.dst, flow.src);
-            common.routes.path(graph, back, common.hash(flow, true), 0, &mut path);
+            common.path(back, common.hash(flow, true), 0, &mut path);
             for end in &path {
                 ports[place(end)].ack_bytes += acks * u64::from(common.ack_size);
             }
             let there = (flow.src, flow.dst);
-            common.routes.path(graph, there, common.hash(flow, false), 0, &mut path);
+            common.path(there, common.hash(flow, false), 0, &mut path);
             for end in &path {
                 let port = &mut ports[place(end)];
                 port.messages += 1;

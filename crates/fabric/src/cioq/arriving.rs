@@ -1,6 +1,7 @@
 //! What becomes of a packet that arrives at a CIOQ switch: its verdict, its way, its room, its queue.
 
 use super::CioqSwitch;
+use crate::forwarding::Choice;
 use crate::mmu::Admission;
 use crate::observe::recorder::PacketEventKind;
 use crate::packet::{Header, Packet, PacketKind, Scheme, Win};
@@ -138,17 +139,17 @@ impl<S: Scheme> CioqSwitch<S> {
         from_outside: bool,
     ) -> usize {
         let header = &packet.header;
-        let (ends, hash) = (header.route_ends(), header.address.hash);
-        let Chassis { common, cp, effects, views, switch_row, .. } = &mut self.chassis;
-        let routes = &common.routes;
+        let Chassis { common, cp, effects, views, switch_row, router, .. } = &mut self.chassis;
+        let choice = Choice::new(&common.routes, switch_row, now);
+        let chosen = router.select(&choice, header);
+        let chosen = chosen.expect("links to these switches do not fail");
         let Some(cp) = cp.as_mut().filter(|_| S::Cp::ROUTES || S::Cp::INPUT_QUEUES) else {
-            // Links do not fail here, so that there is a way.
-            return usize::from(routes.next_port(switch_row, ends, hash));
+            return chosen.index();
         };
         let mut cx = LevelOf::<S>::arrive(FullCx::new(now, effects, views));
-        let (chosen, candidates) = routes.select_port(switch_row, ends, hash);
+        let candidates = choice.next_hops(header);
         let routed = if S::Cp::ROUTES { cp.route(&mut cx, packet, candidates) } else { None };
-        let chosen = routed.unwrap_or(PortId::new(chosen));
+        let chosen = routed.unwrap_or(chosen);
         if S::Cp::INPUT_QUEUES && from_outside && header.kind == PacketKind::Data {
             return cp.reroute(&mut cx, header, candidates, chosen).index();
         }

@@ -16,9 +16,8 @@ impl<S: Scheme> Host<S> {
             0
         } else {
             let address = window.packets.get(&handle).header.address;
-            let candidates = self.common.routes.next_hops(self.node, address.src, self.epoch);
             let ends = (address.dst, address.src);
-            self.common.routes.ecmp(self.node, candidates, ends, address.hash).index()
+            self.common.select_port(self.node, ends, address.hash, self.epoch).index()
         };
         let header = &window.packets.get(&handle).header;
         self.couple_by(header);

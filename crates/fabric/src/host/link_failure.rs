@@ -52,10 +52,8 @@ impl<S: Scheme> Host<S> {
                 finished.push(slot);
                 continue;
             }
-            let routes = &self.common.routes;
-            let candidates = routes.next_hops(self.node, sender.dst, self.epoch);
             let ends = (self.index, sender.dst);
-            sender.nic = routes.ecmp(self.node, candidates, ends, sender.hash).get();
+            sender.nic = self.common.select_port(self.node, ends, sender.hash, self.epoch).get();
             sender.is_ready = false;
             opened.push((sender.first, slot));
         }

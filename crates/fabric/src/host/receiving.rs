@@ -207,9 +207,8 @@ impl<S: Scheme> Host<S> {
                 receiver_slot: row.receiver_slot,
                 hash: self.common.hash(row, false),
             };
-            let candidates = self.common.routes.next_hops(self.node, address.src, self.epoch);
             let ends = (address.dst, address.src);
-            let nic = self.common.routes.ecmp(self.node, candidates, ends, hash);
+            let nic = self.common.select_port(self.node, ends, hash, self.epoch);
             self.send_ctl(window, now, address, nic.get(), true);
         }
         if over && timer == Time::NEVER {

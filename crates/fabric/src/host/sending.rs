@@ -66,8 +66,7 @@ impl<S: Scheme> Host<S> {
         let common = &self.common;
         let row = &common.flows[flow as usize];
         let hash = common.hash(row, false);
-        let candidates = common.routes.next_hops(self.node, row.dst, self.epoch);
-        let nic = common.routes.ecmp(self.node, candidates, (row.src, row.dst), hash);
+        let nic = common.select_port(self.node, (row.src, row.dst), hash, self.epoch);
         let path = common.path_facts(row.src, row.dst, hash, self.epoch);
         let rp = S::Rp::open(&common.params, &mut self.state, &path, now);
         let (qp, shared) = (row.qp, row.next_on_qp != NO_FLOW);

@@ -1,10 +1,10 @@
 //! What becomes of a packet that arrives at a switch: its verdict, its way, its room, its queue.
 
 use super::Switch;
+use crate::forwarding::Choice;
 use crate::mmu::Admission;
 use crate::observe::recorder::PacketEventKind;
 use crate::packet::{Header, NO_INGRESS, Packet, PacketKind, Scheme, Win};
-use crate::routing::NO_ROUTE;
 use crate::switch::chassis::{Chassis, Memory};
 use crate::switch::egress::LevelOf;
 use engine::Handle;
@@ -179,23 +179,21 @@ impl<S: Scheme> Switch<S> {
         }
     }
 
-    /// The port through which a packet goes on; `None` where failures left it no way.
+    /// The port through which a packet goes on; `None` if failures left no route.
     #[inline(always)]
     fn select_port(&mut self, packet: &Packet<S>, now: Time) -> Option<usize> {
-        let (ends, hash) = (packet.header.route_ends(), packet.header.address.hash);
-        let Chassis { common, cp, effects, views, switch_row, .. } = &mut self.chassis;
-        let routes = &common.routes;
+        let Chassis { common, cp, effects, views, switch_row, router, .. } = &mut self.chassis;
+        let choice = Choice::new(&common.routes, switch_row, now);
         if S::Cp::ROUTES
             && let Some(cp) = cp
         {
             let mut cx = LevelOf::<S>::arrive(FullCx::new(now, effects, views));
-            let chosen = cp.route(&mut cx, packet, routes.next_hops_from(switch_row, ends.1));
+            let chosen = cp.route(&mut cx, packet, choice.next_hops(&packet.header));
             if let Some(chosen) = chosen {
                 return Some(chosen.index());
             }
         }
-        let out = routes.next_port(switch_row, ends, hash);
-        (out != NO_ROUTE).then_some(usize::from(out))
+        router.select(&choice, &packet.header).map(PortId::index)
     }
 
     /// Sends a packet on its way that may pause its ingress, or find no room.

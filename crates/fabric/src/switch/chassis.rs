@@ -3,6 +3,7 @@
 
 use crate::compat::mrg::Draws;
 use crate::context::RunContext;
+use crate::forwarding::Router;
 use crate::mmu::{Admission, Mmu};
 use crate::observe::probe::PortProbes;
 use crate::observe::recorder::{PacketEventKind, Recorder};
@@ -103,8 +104,10 @@ pub(crate) struct Chassis<S: Scheme> {
     pub(crate) effects: SwitchEffects<S::Ctl>,
     /// All ports as the scheme sees them; kept where the order is strict.
     pub(crate) views: Vec<PortView>,
-    /// Where its next hops are.
+    /// Its row of the routing tables in this epoch.
     pub(crate) switch_row: SwitchRow,
+    /// Selects next hops.
+    pub(crate) router: Router,
     pub(crate) probes: PortProbes,
     pub(crate) recorder: Option<Box<Recorder>>,
     pub(crate) drops_listed: Vec<LosslessDrop>,

@@ -13,9 +13,10 @@ impl<S: Scheme> Switch<S> {
     pub(super) fn begin_epoch(&mut self, window: &mut Win<'_, '_, S>) {
         let now = self.epoch_end;
         self.epoch += 1;
-        let Chassis { common, node, switch_row, .. } = &mut self.chassis;
+        let Chassis { common, node, switch_row, router, .. } = &mut self.chassis;
         self.epoch_end = common.graph.end_of(self.epoch);
         *switch_row = common.routes.switch_row(*node, self.epoch);
+        router.begin_epoch();
         let (cut, repaired) = common.graph.changes_at(*node, now);
         for port in cut {
             self.cut(window, now, port);

@@ -23,6 +23,7 @@ mod rack;
 pub(crate) mod sub_queue;
 
 use crate::compat::event_order::{ArrivalTrain, EmissionKey};
+use crate::forwarding::Depends;
 use crate::observe::recorder::Recorder;
 use crate::packet::{Header, NO_INGRESS, Scheme, Win, is_pause};
 use crate::port::Port;
@@ -78,7 +79,7 @@ impl<S: Scheme> Switch<S> {
         && !<S::Cp as Cp<S>>::ROUTES;
 
     pub(crate) fn new(chassis: Chassis<S>, losses: Option<Box<Losses>>) -> Switch<S> {
-        let Chassis { common, node, ports, cp, recorder, .. } = &chassis;
+        let Chassis { common, node, ports, router, cp, recorder, .. } = &chassis;
         let count = ports.len();
         let sub_queues = if <S::Cp as Cp<S>>::SUB_QUEUES && cp.is_some() {
             assert!(
@@ -109,6 +110,7 @@ impl<S: Scheme> Switch<S> {
             rack: None,
             plain: (cp.is_none() || Self::PLAIN_WITH_POINT)
                 && common.fast_paths
+                && router.depends() == Depends::Header
                 && losses.is_none()
                 && sub_queues.is_empty()
                 && recorder.as_ref().is_none_or(|recorder| !recorder.records_packets())

@@ -6,6 +6,7 @@ use super::{LevelOf, Switch};
 use crate::compat::event_order::set_ns3_lead;
 use crate::packet::{Packet, Scheme, Win};
 use crate::routing::NO_ROUTE;
+use crate::switch::chassis::Chassis;
 use engine::{ArrivalTag, Handle};
 use schemes::contract::Level;
 use units::Time;
@@ -45,8 +46,8 @@ impl<S: Scheme> Switch<S> {
     /// The port that a packet leaves through; [`NO_ROUTE`] also where it is not meant to be passed on.
     #[inline(always)]
     pub(super) fn next_hop(&self, packet: &Packet<S>) -> u16 {
-        let (ends, hash) = (packet.header.route_ends(), packet.header.address.hash);
-        let next_hop = self.chassis.common.routes.next_port(&self.chassis.switch_row, ends, hash);
+        let Chassis { common, router, switch_row, .. } = &self.chassis;
+        let next_hop = router.look_up(&common.routes, switch_row, &packet.header);
         if packet.header.kind.is_routed() { next_hop } else { NO_ROUTE }
     }
 

@@ -5,8 +5,9 @@
 use super::Switch;
 use super::by_port::next_hop;
 use crate::context::RunContext;
+use crate::forwarding::ForwardingRow;
 use crate::packet::{Packet, Scheme, Win};
-use crate::routing::{ForwardingRow, NO_ROUTE};
+use crate::routing::NO_ROUTE;
 use crate::switch::chassis::Chassis;
 use std::hint::select_unpredictable;
 use units::{Rate, Time};
@@ -95,8 +96,8 @@ impl<S: Scheme> Switch<S> {
         if self.quiet_until(window, known + to_come).is_none() {
             return false;
         }
-        let Chassis { common, switch_row, .. } = &self.chassis;
-        let Some(row) = common.routes.forwarding_row(switch_row) else { return false };
+        let Chassis { common, router, switch_row, .. } = &self.chassis;
+        let Some(row) = router.row(&common.routes, switch_row) else { return false };
         let [for_coupled, for_uplinks] = rack.kept_buckets();
         let (mut all, mut kept) = (0, 0);
         let buckets = window.bucket(for_uplinks + 1, |packet: &Packet<S>| {
@@ -165,8 +166,8 @@ impl<S: Scheme> Switch<S> {
     #[inline(never)]
     pub(crate) fn advance_uplinks(&mut self, window: &mut Win<'_, '_, S>) -> Time {
         let rack = self.rack.take().expect("it is a hub");
-        let Chassis { common, switch_row, ports, .. } = &self.chassis;
-        let row = common.routes.forwarding_row(switch_row).expect("as what goes inward");
+        let Chassis { common, router, switch_row, ports, .. } = &self.chassis;
+        let row = router.row(&common.routes, switch_row).expect("downlinks used it");
         let mut bytes = 0;
         let buckets = window.bucket(ports.len(), |packet: &Packet<S>| {
             bytes += u64::from(packet.header.size);

@@ -216,7 +216,7 @@ impl<'a, S: Scheme> Look<'a, S> {
         priority: u8,
         unpaused: bool,
     ) -> Option<Unfinished> {
-        let RunContext { graph, routes, .. } = self.common;
+        let RunContext { graph, routes, ecmp, .. } = self.common;
         let (first, last) = (graph.hosts[from as usize], graph.hosts[to as usize]);
         let (mut node, mut held) = (first, None);
         while node != last {
@@ -224,7 +224,7 @@ impl<'a, S: Scheme> Look<'a, S> {
             if candidates.is_empty() {
                 return Some(Unfinished::Disconnected);
             }
-            let port = routes.ecmp(node, candidates, (from, to), hash);
+            let port = ecmp.pick(node, candidates, (from, to), hash);
             let link = graph.ports(node)[port.index()];
             if link.error_rate >= 1.0 {
                 return Some(Unfinished::Disconnected);

@@ -5,10 +5,11 @@
 mod backlogged;
 
 use super::{LevelOf, Switch};
+use crate::forwarding::ForwardingRow;
 use crate::mmu::Mmu;
 use crate::packet::{NO_INGRESS, Packet, Scheme, Win};
 use crate::port::scheduler::PFC_BIT;
-use crate::routing::{ForwardingRow, NO_ROUTE};
+use crate::routing::NO_ROUTE;
 use crate::switch::chassis::Chassis;
 use crate::switch::egress::Egress;
 pub(super) use backlogged::ArrivalSchedule;
@@ -23,7 +24,7 @@ const MIN_ARRIVALS_PER_PORT: usize = 3;
 #[inline(always)]
 pub(super) fn next_hop<S: Scheme>(row: &ForwardingRow<'_>, packet: &Packet<S>) -> u16 {
     let Packet { header, .. } = packet;
-    let next_hop = row.port(header.destination(), header.address.hash);
+    let next_hop = row.next_hop(header);
     if header.kind.is_routed() { next_hop } else { NO_ROUTE }
 }
 
@@ -57,9 +58,9 @@ impl<S: Scheme> Switch<S> {
         let expected =
             window.remaining_arrivals() as u64 * u64::from(self.chassis.common.full_packet);
         let next = self.quiet_until(window, expected)?;
-        let Chassis { common, switch_row, ports, .. } = &self.chassis;
+        let Chassis { common, router, switch_row, ports, .. } = &self.chassis;
         let mut bytes = 0;
-        let row = common.routes.forwarding_row(switch_row)?;
+        let row = router.row(&common.routes, switch_row)?;
         let buckets = window.bucket(ports.len(), |packet: &Packet<S>| {
             bytes += u64::from(packet.header.size);
             next_hop(&row, packet)

@@ -1,0 +1,226 @@
+//! Equal-cost multi-path: a hash of the five-tuple selects the next hop, so a flow keeps its path.
+//!
+//! Spanning trees are the same choice among one port for each tree: all nodes then use one salt, so
+//! that a flow takes the ports of one tree everywhere.
+
+use super::{Choice, Depends, Forwarding, ForwardingRow, Spread};
+use crate::compat::Compat;
+use crate::compat::murmur3::{address, murmur3};
+use crate::network::graph::Graph;
+use crate::network::setup::Paths;
+use crate::packet::Header;
+use crate::routing::hash::{mix32, scale_to};
+use crate::routing::{NO_ROUTE, Routes, SwitchRow};
+use crate::stream;
+use std::sync::Arc;
+use units::PortId;
+
+/// How all nodes of a run turn hashes into choices.
+#[derive(Debug)]
+pub(crate) struct EcmpHashes {
+    /// Salt of each node: one for each tier, or one for all.
+    salts: Vec<u32>,
+    /// Addresses of hosts, if nodes hash as in the HPCC simulator.
+    addresses: Option<Arc<[u32]>>,
+}
+
+impl EcmpHashes {
+    pub(crate) fn new(graph: &Graph, seed: u64, compat: &Compat, paths: Paths) -> EcmpHashes {
+        let salt = |tier: u8| stream::seed(seed, "ecmp", u64::from(tier)) as u32 | 1;
+        // All nodes of a path must take the same tree.
+        let one_salt = matches!(paths, Paths::SpanningTrees(_));
+        let tiers = graph.tiers.iter();
+        EcmpHashes {
+            salts: tiers.map(|&tier| salt(if one_salt { 0 } else { tier })).collect(),
+            addresses: compat
+                .hashes_with_murmur3()
+                .then(|| graph.hosts.iter().map(|&node| address(node)).collect()),
+        }
+    }
+
+    /// The policy of a switch.
+    pub(crate) fn at(&self, node: u32) -> Ecmp {
+        Ecmp { node, salt: self.salts[node as usize], addresses: self.addresses.clone() }
+    }
+
+    /// The one of `next_hops` that `node` takes for what goes from one host to another (`ends`) with
+    /// this hash.
+    #[inline(always)]
+    pub(crate) fn pick(
+        &self,
+        node: u32,
+        next_hops: &[PortId],
+        ends: (u32, u32),
+        hash: u32,
+    ) -> PortId {
+        let (salt, addresses) = (self.salts[node as usize], self.addresses.as_deref());
+        pick((node, salt), addresses, next_hops, ends, hash)
+    }
+}
+
+/// ECMP in one switch.
+#[derive(Debug)]
+pub(crate) struct Ecmp {
+    node: u32,
+    salt: u32,
+    /// As in [`EcmpHashes`].
+    addresses: Option<Arc<[u32]>>,
+}
+
+impl Forwarding for Ecmp {
+    const DEPENDS: Depends = Depends::Header;
+    const SPREAD: Spread = Spread::PerFlow;
+
+    #[inline(always)]
+    fn select(&mut self, choice: &Choice<'_>, header: &Header) -> Option<PortId> {
+        let port = self.look_up(choice.routes, choice.row, header);
+        (port != NO_ROUTE).then_some(PortId::new(port))
+    }
+}
+
+impl Ecmp {
+    /// See [`Router::look_up`](super::Router::look_up).
+    #[inline(always)]
+    pub(super) fn look_up(&self, routes: &Routes, row: &SwitchRow, header: &Header) -> u16 {
+        match routes.port_set(row, header.destination()) {
+            Some(set) if self.addresses.is_none() => {
+                routes.pick(set, mix(header.address.hash, self.salt))
+            }
+            _ => self.look_up_slow(routes, row, header),
+        }
+    }
+
+    /// As [`look_up`](Self::look_up), if the table alone does not tell.
+    #[inline(never)]
+    fn look_up_slow(&self, routes: &Routes, row: &SwitchRow, header: &Header) -> u16 {
+        let ends = header.route_ends();
+        let next_hops = routes.next_hops_from(row, ends.1);
+        if next_hops.is_empty() {
+            return NO_ROUTE;
+        }
+        let Ecmp { node, salt, addresses } = self;
+        pick((*node, *salt), addresses.as_deref(), next_hops, ends, header.address.hash).get()
+    }
+
+    /// See [`Router::row`](super::Router::row).
+    pub(super) fn row<'a>(&self, routes: &'a Routes, row: &SwitchRow) -> Option<ForwardingRow<'a>> {
+        let is_simple = self.addresses.is_none();
+        is_simple.then(|| ForwardingRow { row: routes.table_row(row), salt: self.salt })
+    }
+}
+
+/// The hash of a packet, mixed for a node with this salt.
+#[inline(always)]
+pub(super) fn mix(hash: u32, salt: u32) -> u32 {
+    mix32(hash ^ salt)
+}
+
+#[inline(always)]
+fn pick(
+    (node, salt): (u32, u32),
+    addresses: Option<&[u32]>,
+    next_hops: &[PortId],
+    (from, to): (u32, u32),
+    hash: u32,
+) -> PortId {
+    match (next_hops, addresses) {
+        (&[only], _) => only,
+        (several, None) => several[scale_to(mix(hash, salt), several.len() as u32)],
+        (several, Some(addresses)) => {
+            let words = [addresses[from as usize], addresses[to as usize], hash];
+            let (hash, count) = (murmur3(words, node), several.len() as u32);
+            // A division takes longer than all of the hash.
+            let index = if count.is_power_of_two() { hash & (count - 1) } else { hash % count };
+            several[index as usize]
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compat::Quirks;
+    use crate::forwarding::Router;
+    use crate::network::setup::{Link, Node, NodeKind};
+    use crate::packet::{Address, PacketKind, blank};
+    use crate::routing::HopCosts;
+    use proptest::prelude::*;
+    use units::{NodeId, Rate, Time};
+
+    const LEAVES: u32 = 4;
+    const SPINES: u32 = 3;
+
+    /// Leaves, then spines, then two hosts at each leaf.
+    fn leaf_spine() -> Graph {
+        let node = |kind, tier| Node { kind, tier, buffer: None };
+        let link = |a, b| Link {
+            a: NodeId::new(a),
+            b: NodeId::new(b),
+            rate: Rate::from_gbps(100),
+            delay: Time::from_us(1),
+            pfc: true,
+            error_rate: 0.0,
+        };
+        let (leaves, spines) = (0..LEAVES, LEAVES..LEAVES + SPINES);
+        let mut nodes = vec![node(NodeKind::Switch, 1); LEAVES as usize];
+        nodes.extend(vec![node(NodeKind::Switch, 2); SPINES as usize]);
+        let mut links: Vec<Link> =
+            leaves.flat_map(|leaf| spines.clone().map(move |spine| link(leaf, spine))).collect();
+        for host in 0..2 * LEAVES {
+            nodes.push(node(NodeKind::Host, 0));
+            links.push(link(LEAVES + SPINES + host, host / 2));
+        }
+        Graph::new(&nodes, &links, &[])
+    }
+
+    fn routes(graph: &Graph, compat: &Compat, paths: Paths) -> Routes {
+        let hop_costs = HopCosts {
+            data: 1000,
+            ack: 60,
+            payload_only: None,
+            host_latency: Time::ZERO,
+            switch_latency: Time::ZERO,
+        };
+        Routes::new(graph, &hop_costs, compat, paths).unwrap()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+        /// All ways to ask agree, in any order: the policy is a pure function of the header.
+        #[test]
+        fn the_choice_depends_on_the_header_alone(
+            packets in prop::collection::vec((0..LEAVES + SPINES, 0u32..8, 0u32..8, any::<u32>()), 1..50),
+            order in any::<prop::sample::Index>(),
+            node_hash in any::<bool>(),
+            trees in any::<bool>(),
+        ) {
+            let compat = Compat::new(Quirks { node_hash, ..Quirks::default() });
+            let paths = if trees { Paths::SpanningTrees(SPINES) } else { Paths::FiveTuple };
+            let graph = leaf_spine();
+            let routes = routes(&graph, &compat, paths);
+            let hashes = EcmpHashes::new(&graph, 7, &compat, paths);
+            let mut routers: Vec<Router> =
+                (0..LEAVES + SPINES).map(|node| Router::Ecmp(hashes.at(node))).collect();
+            let rotated = order.index(packets.len());
+            let again = packets.iter().cycle().skip(rotated).take(packets.len());
+            for &(node, src, dst, hash) in packets.iter().chain(again) {
+                let address = Address { src, dst, hash, ..Address::default() };
+                let header = blank(PacketKind::Data, address, 0, 1000);
+                let row = routes.switch_row(node, 0);
+                let router = &mut routers[node as usize];
+                let choice = Choice::new(&routes, &row, Time::ZERO);
+                let port = router.select(&choice, &header).unwrap();
+                let next_hops = routes.next_hops(node, dst, 0);
+                prop_assert!(next_hops.contains(&port));
+                prop_assert_eq!(choice.next_hops(&header), next_hops);
+                prop_assert_eq!(hashes.pick(node, next_hops, (src, dst), hash), port);
+                prop_assert_eq!(router.look_up(&routes, &row, &header), port.get());
+                // A batch leaves what takes a second look-up to the others.
+                let row = router.row(&routes, &row);
+                prop_assert_eq!(row.is_some(), !node_hash);
+                let of_batch = row.map_or(NO_ROUTE, |row| row.next_hop(&header));
+                prop_assert!(of_batch == port.get() || (of_batch == NO_ROUTE && (node_hash || trees)));
+            }
+        }
+    }
+}
