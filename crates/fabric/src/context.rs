@@ -5,6 +5,7 @@ use crate::compat::clock::{Clock, transfer_time};
 use crate::compat::murmur3::udp_word;
 use crate::error::SetupError;
 use crate::forwarding::EcmpHashes;
+use crate::hooks::{ArrivalsOf, RequeueOf, SubQueuesOf};
 use crate::network::flow::{FlowInfo, flow_rows};
 use crate::network::graph::{Graph, LinkEnd};
 use crate::network::host_locations;
@@ -15,7 +16,8 @@ use crate::packet::{Address, Body, Packet, PacketKind, Scheme, blank};
 use crate::routing::hash::flow_hash;
 use crate::routing::{HopCosts, Routes};
 use schemes::contract::{
-    ClassSpec, Cp, Ctl, HostLocation, LinkRates, PathFacts, QueueLimit, WireFacts,
+    ArrivalSlot, ClassSpec, Ctl, HostLocation, LinkRates, PathFacts, QueueLimit, RequeueSlot,
+    SubQueueSlot, WireFacts,
 };
 use std::sync::Arc;
 use units::{Bytes, NodeId, PortId, Rate, Time, cancel};
@@ -181,7 +183,8 @@ impl<S: Scheme> RunContext<S> {
 
     /// Whether the scheme needs no queues, holds or shapers in switches that CIOQ switches lack.
     pub(crate) fn fits_cioq(&self) -> bool {
-        !(S::Cp::SUB_QUEUES || S::Cp::RECIRCULATES || S::Cp::HOLDS) && self.own_classes.is_empty()
+        !(SubQueuesOf::<S>::ENABLED || RequeueOf::<S>::ENABLED || ArrivalsOf::<S>::HOLDS)
+            && self.own_classes.is_empty()
     }
 
     /// Wire bytes of a data packet.

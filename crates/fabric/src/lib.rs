@@ -39,6 +39,7 @@ mod compat;
 mod context;
 mod error;
 pub mod forwarding;
+mod hooks;
 mod host;
 mod mmu;
 mod network;

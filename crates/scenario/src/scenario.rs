@@ -221,7 +221,7 @@ fn check_priorities(traffic: &Traffic, scheme: &SchemeInfo) -> Result<()> {
 
 /// The ports of spanning trees are of different paths: who goes from one to another may go in a circle.
 fn check_trees(routing: &Routing, scheme: &SchemeInfo) -> Result<()> {
-    if !scheme.chooses_ports || !matches!(routing, Routing::SpanningTrees { .. }) {
+    if !scheme.reroutes || !matches!(routing, Routing::SpanningTrees { .. }) {
         return Ok(());
     }
     let why = format!(

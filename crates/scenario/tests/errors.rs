@@ -646,7 +646,7 @@ fn a_scheme_that_takes_the_queues_of_a_port_for_one_has_data_of_one_priority() {
 }
 
 #[test]
-fn a_scheme_that_chooses_ports_takes_no_spanning_trees() {
+fn a_scheme_that_reroutes_takes_no_spanning_trees() {
     let trees =
         format!("{STAR}{FLOW}[scheme]\nname = \"rcm\"\n[routing]\nhash = \"spanning-trees\"\n");
     says(&error(&trees), &["routing.hash: scheme rcm chooses among ports", "\"five-tuple\""]);

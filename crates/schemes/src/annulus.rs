@@ -12,8 +12,9 @@
 //! QCN's timer alone.
 
 use crate::contract::{
-    Ack, Cp, Ctl, EmitCx, Emits, Header, HostCx, HostFacts, Np, Packet, PacketKind, PathFacts,
-    PortFacts, PortView, Preset, QpEnd, Rp, Scheme, SendLimits, SenderMetric, SwitchFacts,
+    Absent, Ack, Cp, Ctl, EmitCx, Emits, Header, HostCx, HostFacts, Np, OnEnqueue, Packet,
+    PacketKind, PathFacts, PortFacts, PortView, Present, Preset, QpEnd, Rp, RpTimer, Scheme,
+    SendLimits, SenderMetric, SwitchFacts,
 };
 use crate::dcqcn::{self, Cnp, DcqcnParams, NotificationPoint, ReactionPoint};
 use units::{Bytes, Rate, Time};
@@ -179,6 +180,7 @@ impl CongestionPoint {
 impl Cp<Annulus> for CongestionPoint {
     type Level = Emits;
     type Port = Uplink;
+    crate::hooks!(enqueues);
 
     fn port(&self, params: &AnnulusParams, facts: &PortFacts) -> Uplink {
         let kmin = facts.kmin;
@@ -191,6 +193,9 @@ impl Cp<Annulus> for CongestionPoint {
             before: 0.0,
         }
     }
+}
+
+impl OnEnqueue<Annulus> for CongestionPoint {
     #[inline]
     fn on_enqueue(
         &mut self,
@@ -284,6 +289,7 @@ pub struct DualReactionPoint {
 }
 
 impl Rp<Annulus> for DualReactionPoint {
+    type Timer = Present;
     fn open(
         params: &AnnulusParams,
         _host: &mut (),
@@ -315,13 +321,6 @@ impl Rp<Annulus> for DualReactionPoint {
             Notice::NearSource(feedback) => self.near.notify(cx.now, feedback),
         }
     }
-    #[inline]
-    fn next_timer(&self) -> Time {
-        self.dcqcn.next_window()
-    }
-    fn on_timer(&mut self, cx: &mut HostCx<'_, Annulus>) {
-        self.dcqcn.advance_to(cx.now);
-    }
     fn observe(&self, now: Time, what: SenderMetric) -> Option<f64> {
         let dcqcn = self.dcqcn.metric_at(now, what);
         if what != SenderMetric::Rate {
@@ -333,7 +332,18 @@ impl Rp<Annulus> for DualReactionPoint {
     }
 }
 
+impl RpTimer<Annulus> for DualReactionPoint {
+    #[inline]
+    fn next_timer(&self) -> Time {
+        self.dcqcn.next_window()
+    }
+    fn on_timer(&mut self, cx: &mut HostCx<'_, Annulus>) {
+        self.dcqcn.advance_to(cx.now);
+    }
+}
+
 impl Np<Annulus> for NotificationPoint {
+    type Timer = Absent;
     fn open(params: &AnnulusParams, _host: &mut (), _now: Time) -> NotificationPoint {
         NotificationPoint::new(&params.dcqcn)
     }

@@ -11,8 +11,8 @@
 //! passed over; a flow with both has a part in real congestion. The cut is DCQCN's.
 
 use crate::contract::{
-    Ack, Ctl, EcnCodePoint, Header, HostCx, HostFacts, Np, PathFacts, Preset, Rp, Scheme,
-    SendLimits, SenderMetric, SwitchFacts,
+    Absent, Ack, Ctl, EcnCodePoint, Header, HostCx, HostFacts, Np, PathFacts, Present, Preset, Rp,
+    RpTimer, Scheme, SendLimits, SenderMetric, SwitchFacts,
 };
 use crate::dcqcn::{self, Cnp, Dcqcn, DcqcnParams, NotificationPoint, ReactionPoint};
 use crate::params::ParamError;
@@ -172,6 +172,7 @@ impl HoldingReactionPoint {
 }
 
 impl Rp<DcqcnTcd> for HoldingReactionPoint {
+    type Timer = Present;
     fn open(
         params: &DcqcnTcdParams,
         _host: &mut (),
@@ -203,15 +204,18 @@ impl Rp<DcqcnTcd> for HoldingReactionPoint {
             Notification::Undetermined => self.on_undetermined(cx.now),
         }
     }
+    fn observe(&self, now: Time, what: SenderMetric) -> Option<f64> {
+        self.dcqcn.metric_at(now, what)
+    }
+}
+
+impl RpTimer<DcqcnTcd> for HoldingReactionPoint {
     #[inline]
     fn next_timer(&self) -> Time {
         self.dcqcn.next_window()
     }
     fn on_timer(&mut self, cx: &mut HostCx<'_, DcqcnTcd>) {
         self.dcqcn.advance_to(cx.now);
-    }
-    fn observe(&self, now: Time, what: SenderMetric) -> Option<f64> {
-        self.dcqcn.metric_at(now, what)
     }
 }
 
@@ -253,6 +257,7 @@ impl TernaryNotificationPoint {
 }
 
 impl Np<DcqcnTcd> for TernaryNotificationPoint {
+    type Timer = Absent;
     fn open(params: &DcqcnTcdParams, _host: &mut (), _now: Time) -> TernaryNotificationPoint {
         TernaryNotificationPoint::new(&params.dcqcn)
     }

@@ -15,8 +15,8 @@
 //! TCP's other parts are RoCE's here: no slow start, go-back-N instead of fast retransmit.
 
 use crate::contract::{
-    Ack, EcnCodePoint, EcnLaw, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, PlainSwitch,
-    Preset, Rp, Scheme, SendLimits, SenderMetric, SwitchFacts,
+    Absent, Ack, EcnCodePoint, EcnLaw, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver,
+    PlainSwitch, Preset, Rp, Scheme, SendLimits, SenderMetric, SwitchFacts,
 };
 use crate::rate_window::{self, RateWindow};
 use units::{Bytes, Rate, Time};
@@ -277,6 +277,7 @@ impl ReactionPoint {
 }
 
 impl Rp<Dctcp> for ReactionPoint {
+    type Timer = Absent;
     fn open(params: &DctcpParams, _host: &mut (), path: &PathFacts, _now: Time) -> ReactionPoint {
         ReactionPoint::new(params, path)
     }

@@ -29,9 +29,9 @@
 //! the share once more, and rates fall below it.
 
 use crate::contract::{
-    Ack, Body, Cp, FullCx, Header, HostCx, HostFacts, LinkRates, NoCtl, Np, Packet, PacketKind,
-    PathFacts, PortFacts, PortView, Preset, RateCode, Rp, Scheme, SendLimits, SenderMetric, Strict,
-    SwitchFacts,
+    Absent, Ack, Body, Cp, FullCx, Header, HostCx, HostFacts, LinkRates, NoCtl, Np, OnEnqueue,
+    Packet, PacketKind, PathFacts, PortFacts, PortView, Preset, RateCode, Rp, Scheme, SendLimits,
+    SenderMetric, Strict, SwitchFacts,
 };
 use crate::hpcc::{self, Hpcc, HpccParams, SIMULATOR_ONLY};
 use crate::int::{IntFormat, IntRecord, IntStack};
@@ -224,6 +224,7 @@ pub struct NotificationPoint {
 }
 
 impl<const N: usize> Np<Fncc<N>> for NotificationPoint {
+    type Timer = Absent;
     fn open(_params: &FnccParams, _host: &mut ActiveFlows, _now: Time) -> NotificationPoint {
         NotificationPoint::default()
     }
@@ -311,21 +312,10 @@ impl<const N: usize> Cp<Fncc<N>> for IntTable {
     /// A departure looks at another port.
     type Level = Strict;
     type Port = ();
+    crate::hooks!(enqueues);
 
     fn port(&self, _params: &FnccParams, _facts: &PortFacts) {}
 
-    #[inline]
-    fn on_enqueue(
-        &mut self,
-        cx: &mut FullCx<'_, Fncc<N>>,
-        _port: &mut (),
-        view: &PortView,
-        packet: &mut Packet<Fncc<N>>,
-    ) {
-        self.update(cx.now);
-        let size = u64::from(packet.header.size);
-        self.ports[view.port.index()].queue_bytes = view.queue_bytes + size;
-    }
     #[inline]
     fn on_depart(
         &mut self,
@@ -345,6 +335,21 @@ impl<const N: usize> Cp<Fncc<N>> for IntTable {
             let port = PortId::new(packet.header.ingress);
             report.int.push(self.node, port, self.record(port));
         }
+    }
+}
+
+impl<const N: usize> OnEnqueue<Fncc<N>> for IntTable {
+    #[inline]
+    fn on_enqueue(
+        &mut self,
+        cx: &mut FullCx<'_, Fncc<N>>,
+        _port: &mut (),
+        view: &PortView,
+        packet: &mut Packet<Fncc<N>>,
+    ) {
+        self.update(cx.now);
+        let size = u64::from(packet.header.size);
+        self.ports[view.port.index()].queue_bytes = view.queue_bytes + size;
     }
 }
 
@@ -420,6 +425,7 @@ impl<const N: usize> ReactionPoint<N> {
 }
 
 impl<const N: usize> Rp<Fncc<N>> for ReactionPoint<N> {
+    type Timer = Absent;
     /// As HPCC.
     const REPACE: bool = true;
 

@@ -32,7 +32,7 @@ pub use tor::TorSwitch;
 pub use voq::{FirstHop, Voq};
 
 use crate::contract::{
-    Ctl, Flags, Header, HostCx, HostFacts, PathFacts, PlainReceiver, Preset, Rp, Scheme,
+    Absent, Ctl, Flags, Header, HostCx, HostFacts, PathFacts, PlainReceiver, Preset, Rp, Scheme,
     SendLimits, SenderMetric, SwitchFacts,
 };
 use crate::params::ParamError;
@@ -282,6 +282,7 @@ impl ReactionPoint {
 }
 
 impl Rp<Hiercc> for ReactionPoint {
+    type Timer = Absent;
     /// The rate counts at once, also for a packet that already waits.
     const REPACE: bool = true;
 

@@ -15,7 +15,7 @@ pub mod window;
 pub use window::{Bottleneck, Law, ReactionPoint};
 
 use crate::contract::{
-    Ack, HostCx, HostFacts, LinkRates, NoCtl, PathFacts, PlainReceiver, Preset, Rp, Scheme,
+    Absent, Ack, HostCx, HostFacts, LinkRates, NoCtl, PathFacts, PlainReceiver, Preset, Rp, Scheme,
     SendLimits, SenderMetric, SwitchFacts,
 };
 use crate::int::{IntFormat, IntStack, StampInt};
@@ -279,6 +279,7 @@ impl<const N: usize> Variant<N> {
 }
 
 impl<const N: usize> Rp<Hpcc<N>> for Variant<N> {
+    type Timer = Absent;
     /// As in the HPCC simulator, whose pacer moves the next packet when the rate changes.
     const REPACE: bool = true;
 

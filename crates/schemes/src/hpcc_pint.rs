@@ -10,9 +10,9 @@
 //! bits cut off are rounded at random too, so that the error averages out.
 
 use crate::contract::{
-    Ack, Body, Cp, Header, HostCx, HostFacts, LocalCx, NoCtl, Packet, PacketKind, PathFacts,
-    PlainReceiver, PortFacts, PortLocal, PortView, Preset, Rp, Scheme, SendLimits, SenderMetric,
-    SwitchFacts,
+    Absent, Ack, Body, Cp, Header, HostCx, HostFacts, LocalCx, NoCtl, Packet, PacketKind,
+    PathFacts, PlainReceiver, PortFacts, PortLocal, PortView, Preset, Rp, Scheme, SendLimits,
+    SenderMetric, SwitchFacts,
 };
 use crate::hpcc::{self, HpccParams, Variant};
 use crate::random::Stream;
@@ -398,7 +398,7 @@ impl PortMeter {
 impl Cp<HpccPint> for UtilisationMeter {
     type Level = PortLocal;
     type Port = PortMeter;
-    const SEES_JOINS: bool = false;
+    crate::hooks!();
 
     fn port(&self, _params: &HpccPintParams, facts: &PortFacts) -> PortMeter {
         PortMeter::new(facts.rate, self.base_rtt, self.seed, facts.port)
@@ -439,6 +439,7 @@ pub struct ReactionPoint {
 }
 
 impl Rp<HpccPint> for ReactionPoint {
+    type Timer = Absent;
     /// As in HPCC.
     const REPACE: bool = true;
 

@@ -7,8 +7,8 @@
 //! without TCD. With CE, which overrides UE, and without either the law is [HPCC](crate::hpcc)'s.
 
 use crate::contract::{
-    Ack, EcnCodePoint, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, Preset, Rp, Scheme,
-    SendLimits, SenderMetric, Stack, SwitchFacts,
+    Absent, Ack, EcnCodePoint, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, Preset, Rp,
+    Scheme, SendLimits, SenderMetric, Stack, SwitchFacts,
 };
 use crate::dcqcn;
 use crate::hpcc::{self, Hpcc, HpccParams, Variant};
@@ -102,6 +102,7 @@ pub mod presets {
 pub struct OverloadMaskingReactionPoint<const N: usize>(Variant<N>);
 
 impl<const N: usize> Rp<HpccTcd<N>> for OverloadMaskingReactionPoint<N> {
+    type Timer = Absent;
     const REPACE: bool = <Variant<N> as Rp<Hpcc<N>>>::REPACE;
 
     fn open(

@@ -126,7 +126,7 @@ where
     type Level = PortLocal;
     /// What it tells of its rate.
     type Port = RateCode;
-    const SEES_JOINS: bool = false;
+    crate::hooks!();
 
     fn port(&self, _params: &S::Params, facts: &PortFacts) -> RateCode {
         const {

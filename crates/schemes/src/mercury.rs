@@ -45,8 +45,8 @@ pub use pauses::Pauses;
 pub use switch::{CongestionPoint, PortState};
 
 use crate::contract::{
-    Ack, Ctl, Header, HostCx, HostFacts, PathFacts, PlainReceiver, Preset, Rp, Scheme, SendLimits,
-    SenderMetric, SwitchFacts,
+    Ack, Ctl, Header, HostCx, HostFacts, PathFacts, PlainReceiver, Present, Preset, Rp, RpTimer,
+    RpTimerSlot, Scheme, SendLimits, SenderMetric, SwitchFacts,
 };
 use crate::dcqcn::Cnp;
 use crate::params::ParamError;
@@ -184,6 +184,9 @@ enum NotifiedBy {
     Root,
 }
 
+/// The timer of the law below.
+type TimerOf<B> = <<B as Scheme>::Rp as Rp<B>>::Timer;
+
 /// The reaction point, one per QP: the law of the scheme below, and cwnd.
 #[derive(Debug)]
 pub struct Sender<B: Base> {
@@ -244,6 +247,7 @@ impl<B: Base> Sender<B> {
 }
 
 impl<B: Base> Rp<Mercury<B>> for Sender<B> {
+    type Timer = Present;
     const REPACE: bool = <B::Rp as Rp<B>>::REPACE;
 
     fn open(
@@ -306,20 +310,6 @@ impl<B: Base> Rp<Mercury<B>> for Sender<B> {
     fn on_retransmission_timeout(&mut self, cx: &mut HostCx<'_, Mercury<B>>) {
         self.below(cx, |law, cx| law.on_retransmission_timeout(cx));
     }
-    #[inline]
-    fn next_timer(&self) -> Time {
-        self.law.next_timer().min(self.quiet_at)
-    }
-    /// Algorithm 2, lines 18 to 20, and the law's own timers.
-    fn on_timer(&mut self, cx: &mut HostCx<'_, Mercury<B>>) {
-        if cx.now >= self.quiet_at {
-            self.quiet_at = Time::NEVER;
-            self.window = self.max_window;
-        }
-        if cx.now >= self.law.next_timer() {
-            self.below(cx, |law, cx| law.on_timer(cx));
-        }
-    }
     fn observe(&self, now: Time, what: SenderMetric) -> Option<f64> {
         let law = self.law.observe(now, what);
         if what != SenderMetric::Window || self.window == Bytes::UNLIMITED {
@@ -327,5 +317,22 @@ impl<B: Base> Rp<Mercury<B>> for Sender<B> {
         }
         let window = self.window.get() as f64;
         Some(law.map_or(window, |law| law.min(window)))
+    }
+}
+
+impl<B: Base> RpTimer<Mercury<B>> for Sender<B> {
+    #[inline]
+    fn next_timer(&self) -> Time {
+        TimerOf::<B>::next_timer(&self.law).min(self.quiet_at)
+    }
+    /// Algorithm 2, lines 18 to 20, and the law's own timers.
+    fn on_timer(&mut self, cx: &mut HostCx<'_, Mercury<B>>) {
+        if cx.now >= self.quiet_at {
+            self.quiet_at = Time::NEVER;
+            self.window = self.max_window;
+        }
+        if cx.now >= TimerOf::<B>::next_timer(&self.law) {
+            self.below(cx, |law, cx| TimerOf::<B>::on_timer(law, cx));
+        }
     }
 }

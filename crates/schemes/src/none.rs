@@ -1,8 +1,8 @@
 //! No congestion control: every QP sends at line rate and PFC alone holds the network together.
 
 use crate::contract::{
-    HostFacts, NoCtl, PathFacts, PlainReceiver, PlainSwitch, Preset, Rp, Scheme, SendLimits,
-    SwitchFacts,
+    Absent, HostFacts, NoCtl, PathFacts, PlainReceiver, PlainSwitch, Preset, Rp, Scheme,
+    SendLimits, SwitchFacts,
 };
 use crate::rate_window::{self, RateWindow};
 use units::{Bytes, Rate, Time};
@@ -63,6 +63,7 @@ pub struct LineRate {
 }
 
 impl Rp<NoControl> for LineRate {
+    type Timer = Absent;
     fn open(params: &NoParams, _host: &mut (), path: &PathFacts, _now: Time) -> LineRate {
         LineRate { window: RateWindow::new(params.window, path).at(path.line_rate.bps()) }
     }

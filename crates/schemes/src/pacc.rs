@@ -20,8 +20,8 @@
 //! Receivers send no CNPs and RED is off. Every CNP counts at the sender, from whichever switch.
 
 use crate::contract::{
-    Address, Cp, EmitCx, Emits, HostFacts, Packet, PacketKind, PlainReceiver, PortFacts, PortView,
-    Ports, Preset, QpEnd, Scheme, SwitchFacts,
+    Address, Cp, CpTimer, EmitCx, Emits, HostFacts, OnEnqueue, Packet, PacketKind, PlainReceiver,
+    PortFacts, PortView, Ports, Preset, QpEnd, Scheme, SwitchFacts,
 };
 use crate::dcqcn::{self, Cnp, DcqcnHosts, DcqcnParams, RECEIVER_PARAMS, ReactionPoint};
 use crate::random::Stream;
@@ -273,6 +273,7 @@ impl CongestionPoint {
 impl Cp<Pacc> for CongestionPoint {
     type Level = Emits;
     type Port = PortState;
+    crate::hooks!(enqueues, timer);
 
     fn port(&self, params: &PaccParams, facts: &PortFacts) -> PortState {
         PortState {
@@ -280,6 +281,13 @@ impl Cp<Pacc> for CongestionPoint {
             flows: FlowTable::new(params.feedback.flow_entries as usize),
         }
     }
+    /// p.
+    fn observe(&self, port: &PortState, _now: Time) -> Option<f64> {
+        Some(port.controller.probability())
+    }
+}
+
+impl OnEnqueue<Pacc> for CongestionPoint {
     #[inline]
     fn on_enqueue(
         &mut self,
@@ -301,6 +309,9 @@ impl Cp<Pacc> for CongestionPoint {
             port.flows.count(&packet.header.address);
         }
     }
+}
+
+impl CpTimer<Pacc> for CongestionPoint {
     fn next_timer(&self) -> Time {
         self.control_due.min(self.flush_due)
     }
@@ -333,9 +344,5 @@ impl Cp<Pacc> for CongestionPoint {
         if flush {
             self.flush_due += self.flush_interval;
         }
-    }
-    /// p.
-    fn observe(&self, port: &PortState, _now: Time) -> Option<f64> {
-        Some(port.controller.probability())
     }
 }

@@ -1,7 +1,7 @@
 //! What schemes there are: the table behind `rocelab list`, and the one place where a new scheme
 //! is registered.
 
-use crate::contract::{Cp, Preset, PresetInfo, Scheme};
+use crate::contract::{Cp, InputQueueSlot, Preset, PresetInfo, Scheme};
 use crate::params::{ParamError, ParamSpec, Params, Value};
 use units::Rate;
 
@@ -27,8 +27,8 @@ pub struct SchemeInfo {
     pub presets: fn() -> Vec<PresetInfo>,
     /// The scheme needs data and ACKs to take the same path.
     pub symmetric_paths: bool,
-    /// The scheme has a say in which of the ports of equal cost a packet takes.
-    pub chooses_ports: bool,
+    /// The scheme may move data to another next hop of equal cost.
+    pub reroutes: bool,
     /// The scheme takes the queues of a port for one: all data must have one priority.
     pub one_data_priority: bool,
     /// The scheme works on the input queues of combined input- and output-queued (CIOQ) switches.
@@ -50,9 +50,9 @@ impl SchemeInfo {
             caveat: S::CAVEAT,
             presets: || S::PRESETS.iter().map(Preset::info).collect(),
             symmetric_paths: S::SYMMETRIC_PATHS,
-            chooses_ports: <S::Cp as Cp<S>>::ROUTES || <S::Cp as Cp<S>>::INPUT_QUEUES,
+            reroutes: <<S::Cp as Cp<S>>::InputQueues as InputQueueSlot<S, S::Cp>>::ENABLED,
             one_data_priority: S::ONE_DATA_PRIORITY,
-            input_queues: <S::Cp as Cp<S>>::INPUT_QUEUES,
+            input_queues: <<S::Cp as Cp<S>>::InputQueues as InputQueueSlot<S, S::Cp>>::ENABLED,
             params: <S::Params as Params>::specs,
             resolve: |preset, host_rate, overrides| {
                 let params = params_of::<S>(preset, host_rate, overrides)?;

@@ -16,9 +16,9 @@ mod flow_table;
 pub use flow_table::FlowTable;
 
 use crate::contract::{
-    Cp, Ctl, EmitCx, Emits, Flags, Header, HostCx, HostFacts, LocalCx, Packet, PacketKind,
-    PathFacts, PlainReceiver, PortFacts, PortView, Ports, Preset, QpEnd, Rp, Scheme, SendLimits,
-    SenderMetric, SwitchFacts,
+    Cp, CpTimer, Ctl, EmitCx, Emits, Flags, Header, HostCx, HostFacts, LocalCx, OnEnqueue, Packet,
+    PacketKind, PathFacts, PlainReceiver, PortFacts, PortView, Ports, Present, Preset, QpEnd, Rp,
+    RpTimer, Scheme, SendLimits, SenderMetric, SwitchFacts,
 };
 use crate::params::ParamError;
 use std::collections::VecDeque;
@@ -274,24 +274,12 @@ impl Cp<Rocc> for CongestionPoint {
     /// for which all ports have caught up.
     type Level = Emits;
     type Port = EgressQueue;
+    crate::hooks!(enqueues, timer);
 
     fn port(&self, params: &RoccParams, facts: &PortFacts) -> EgressQueue {
         EgressQueue {
             controller: Controller::new(params, facts.rate),
             flows: FlowTable::new(params.flow_table as usize),
-        }
-    }
-    #[inline]
-    fn on_enqueue(
-        &mut self,
-        _cx: &mut EmitCx<'_, Rocc>,
-        port: &mut EgressQueue,
-        _view: &PortView,
-        packet: &mut Packet<Rocc>,
-    ) {
-        if packet.header.kind == PacketKind::Data {
-            let counted = port.flows.arrive(&packet.header.address);
-            packet.header.flags.set(Flags::MARK, counted);
         }
     }
     #[inline]
@@ -313,6 +301,29 @@ impl Cp<Rocc> for CongestionPoint {
     ) {
         port.forget(&packet.header);
     }
+    /// The fair rate, bits per second.
+    fn observe(&self, port: &EgressQueue, _now: Time) -> Option<f64> {
+        Some(port.controller.fair * RATE_STEP as f64)
+    }
+}
+
+impl OnEnqueue<Rocc> for CongestionPoint {
+    #[inline]
+    fn on_enqueue(
+        &mut self,
+        _cx: &mut EmitCx<'_, Rocc>,
+        port: &mut EgressQueue,
+        _view: &PortView,
+        packet: &mut Packet<Rocc>,
+    ) {
+        if packet.header.kind == PacketKind::Data {
+            let counted = port.flows.arrive(&packet.header.address);
+            packet.header.flags.set(Flags::MARK, counted);
+        }
+    }
+}
+
+impl CpTimer<Rocc> for CongestionPoint {
     fn next_timer(&self) -> Time {
         self.next
     }
@@ -327,10 +338,6 @@ impl Cp<Rocc> for CongestionPoint {
                 cx.to_host(*address, QpEnd::Sender, message);
             }
         }
-    }
-    /// The fair rate, bits per second.
-    fn observe(&self, port: &EgressQueue, _now: Time) -> Option<f64> {
-        Some(port.controller.fair * RATE_STEP as f64)
     }
 }
 
@@ -422,6 +429,7 @@ impl ReactionPoint {
 }
 
 impl Rp<Rocc> for ReactionPoint {
+    type Timer = Present;
     /// A packet may wait long at a low rate; a message need not wait for it.
     const REPACE: bool = true;
 
@@ -435,14 +443,17 @@ impl Rp<Rocc> for ReactionPoint {
     fn on_ctl(&mut self, cx: &mut HostCx<'_, Rocc>, message: &FairRate) {
         self.on_rate(cx.now, *message);
     }
+    fn observe(&self, _now: Time, what: SenderMetric) -> Option<f64> {
+        (what == SenderMetric::Rate).then_some(self.rate.bps() as f64)
+    }
+}
+
+impl RpTimer<Rocc> for ReactionPoint {
     #[inline]
     fn next_timer(&self) -> Time {
         self.next_due()
     }
     fn on_timer(&mut self, cx: &mut HostCx<'_, Rocc>) {
         self.advance_to(cx.now);
-    }
-    fn observe(&self, _now: Time, what: SenderMetric) -> Option<f64> {
-        (what == SenderMetric::Rate).then_some(self.rate.bps() as f64)
     }
 }

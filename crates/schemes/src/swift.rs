@@ -10,8 +10,8 @@
 //! of its own. Here a NIC answers at once, so only the fabric's part is modelled.
 
 use crate::contract::{
-    Ack, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, PlainSwitch, Preset, Rp, Scheme,
-    SendLimits, SenderMetric, SwitchFacts,
+    Absent, Ack, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, PlainSwitch, Preset, Rp,
+    Scheme, SendLimits, SenderMetric, SwitchFacts,
 };
 use crate::params::ParamError;
 use std::ops::RangeInclusive;
@@ -309,6 +309,7 @@ impl ReactionPoint {
 }
 
 impl Rp<Swift> for ReactionPoint {
+    type Timer = Absent;
     /// A window that grows past one packet ends the wait for the pacer.
     const REPACE: bool = true;
 

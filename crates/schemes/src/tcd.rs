@@ -174,7 +174,7 @@ impl<S: Scheme> Cp<S> for Tcd {
     type Level = PortLocal;
     /// By priority.
     type Port = [Detector; 8];
-    const SEES_JOINS: bool = false;
+    crate::hooks!();
 
     fn port(&self, _params: &S::Params, facts: &PortFacts) -> [Detector; 8] {
         [Detector::new(self.0.max_on(facts), facts.kmin.get()); 8]

@@ -25,8 +25,9 @@ pub mod over_hpcc;
 pub mod prototype;
 
 use crate::contract::{
-    Address, Cp, DequeueAction, EcnCodePoint, Flags, FullCx, Header, HostFacts, Packet, PacketKind,
-    PortFacts, PortView, Preset, QpEnd, Scheme, Strict, SwitchFacts, Verdict,
+    Address, Cp, DequeueAction, EcnCodePoint, Flags, FullCx, Header, HoldVerdict, HostFacts,
+    OnArrivalOrHold, OnEnqueue, Packet, PacketKind, PortFacts, PortView, Preset, QpEnd, Requeue,
+    Scheme, Strict, SwitchFacts,
 };
 use crate::dcqcn::{self, Cnp, DcqcnHosts, DcqcnParams, NotificationPoint, ReactionPoint};
 use external_switch::ExternalSwitch;
@@ -229,41 +230,10 @@ pub struct LongHaulPort(pub bool);
 impl Cp<Themis> for Either {
     type Level = Strict;
     type Port = LongHaulPort;
-    const SEES_ARRIVALS: bool = true;
-    const RECIRCULATES: bool = true;
-    const HOLDS: bool = true;
+    crate::hooks!(holding_arrivals, enqueues, requeue);
 
     fn port(&self, params: &ThemisParams, facts: &PortFacts) -> LongHaulPort {
         LongHaulPort(is_long(&params.external, facts))
-    }
-    fn on_arrival(
-        &mut self,
-        cx: &mut FullCx<'_, Themis>,
-        in_port: PortId,
-        packet: &mut Packet<Themis>,
-    ) -> Verdict {
-        match self {
-            Either::Paper(switch) => switch.on_arrival(cx, in_port, packet),
-            Either::Prototype(switch) => {
-                switch.on_arrival(cx.now, &mut packet.header);
-                Verdict::Forward
-            }
-        }
-    }
-    fn on_enqueue(
-        &mut self,
-        cx: &mut FullCx<'_, Themis>,
-        port: &mut LongHaulPort,
-        _view: &PortView,
-        packet: &mut Packet<Themis>,
-    ) {
-        if let Either::Paper(switch) = self
-            && port.0
-            && packet.header.kind == PacketKind::Data
-            && switch.notifies(cx.now, &mut packet.header)
-        {
-            notify(cx, packet.header.address);
-        }
     }
     fn on_depart(
         &mut self,
@@ -295,7 +265,45 @@ impl Cp<Themis> for Either {
             switch.on_drop(&packet.header);
         }
     }
-    fn turn(
+}
+
+impl OnArrivalOrHold<Themis> for Either {
+    fn on_arrival(
+        &mut self,
+        cx: &mut FullCx<'_, Themis>,
+        in_port: PortId,
+        packet: &mut Packet<Themis>,
+    ) -> HoldVerdict {
+        match self {
+            Either::Paper(switch) => switch.on_arrival(cx, in_port, packet),
+            Either::Prototype(switch) => {
+                switch.on_arrival(cx.now, &mut packet.header);
+                HoldVerdict::Forward
+            }
+        }
+    }
+}
+
+impl OnEnqueue<Themis> for Either {
+    fn on_enqueue(
+        &mut self,
+        cx: &mut FullCx<'_, Themis>,
+        port: &mut LongHaulPort,
+        _view: &PortView,
+        packet: &mut Packet<Themis>,
+    ) {
+        if let Either::Paper(switch) = self
+            && port.0
+            && packet.header.kind == PacketKind::Data
+            && switch.notifies(cx.now, &mut packet.header)
+        {
+            notify(cx, packet.header.address);
+        }
+    }
+}
+
+impl Requeue<Themis> for Either {
+    fn at_head(
         &mut self,
         port: &mut LongHaulPort,
         packet: &Packet<Themis>,

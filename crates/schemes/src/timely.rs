@@ -18,8 +18,8 @@
 //! in the HPCC simulator, so that the same ACKs give the same rates to the bit.
 
 use crate::contract::{
-    Ack, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, PlainSwitch, Preset, Rp, Scheme,
-    SendLimits, SwitchFacts,
+    Absent, Ack, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, PlainSwitch, Preset, Rp,
+    Scheme, SendLimits, SwitchFacts,
 };
 use crate::params::ParamError;
 use crate::rate_window::{self, RateWindow};
@@ -301,6 +301,7 @@ impl ReactionPoint {
 }
 
 impl Rp<Timely> for ReactionPoint {
+    type Timer = Absent;
     fn open(params: &TimelyParams, _host: &mut (), path: &PathFacts, _now: Time) -> ReactionPoint {
         ReactionPoint::new(params, path)
     }

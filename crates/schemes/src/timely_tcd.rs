@@ -15,8 +15,8 @@
 //! queue; in between, and below T_low, the rate stays.
 
 use crate::contract::{
-    Ack, EcnCodePoint, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, Preset, Rp, Scheme,
-    SendLimits, SwitchFacts,
+    Absent, Ack, EcnCodePoint, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, Preset, Rp,
+    Scheme, SendLimits, SwitchFacts,
 };
 use crate::dcqcn;
 use crate::params::ParamError;
@@ -157,6 +157,7 @@ impl TernaryReactionPoint {
 }
 
 impl Rp<TimelyTcd> for TernaryReactionPoint {
+    type Timer = Absent;
     fn open(
         params: &TimelyTcdParams,
         _host: &mut (),

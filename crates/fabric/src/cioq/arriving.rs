@@ -2,13 +2,14 @@
 
 use super::CioqSwitch;
 use crate::forwarding::Choice;
+use crate::hooks::InputQueuesOf;
 use crate::mmu::Admission;
 use crate::observe::recorder::PacketEventKind;
 use crate::packet::{Header, Packet, PacketKind, Scheme, Win};
 use crate::switch::chassis::{Chassis, Memory};
 use crate::switch::egress::LevelOf;
 use engine::Handle;
-use schemes::contract::{Cp, Crossing, FullCx, InputView, Level, Verdict};
+use schemes::contract::{Crossing, FullCx, HoldVerdict, InputQueueSlot, InputView, Level};
 use units::{PortId, Time};
 
 impl<S: Scheme> CioqSwitch<S> {
@@ -31,10 +32,10 @@ impl<S: Scheme> CioqSwitch<S> {
         let link_control = packet.header.kind == PacketKind::LinkControl;
         self.chassis.audit.arrived += u64::from(packet.header.size);
         match self.chassis.verdict(now, in_port, packet) {
-            Verdict::Forward if !link_control => self.admit(window, now, in_port, handle),
-            Verdict::Forward | Verdict::Consume => self.chassis.consume(window, handle),
-            Verdict::Drop => self.chassis.discard(window, now, in_port, handle),
-            Verdict::Hold(_) => unreachable!("refused when the network was built"),
+            HoldVerdict::Forward if !link_control => self.admit(window, now, in_port, handle),
+            HoldVerdict::Forward | HoldVerdict::Consume => self.chassis.consume(window, handle),
+            HoldVerdict::Drop => self.chassis.discard(window, now, in_port, handle),
+            HoldVerdict::Hold(_) => unreachable!("refused when the network was built"),
         }
         self.apply_effects(window, now);
     }
@@ -67,14 +68,14 @@ impl<S: Scheme> CioqSwitch<S> {
             }
         }
         let Chassis { cp, effects, views, .. } = &mut self.chassis;
-        if S::Cp::INPUT_QUEUES
+        if InputQueuesOf::<S>::ENABLED
             && header.kind == PacketKind::Data
             && let Some(cp) = cp
         {
             let voqs = self.inputs.voqs(input, priority);
             let view = InputView { port: PortId::new(in_port), voqs };
             let mut cx = LevelOf::<S>::arrive(FullCx::new(now, effects, views));
-            cp.on_input(&mut cx, &view, PortId::new(out as u16), header);
+            InputQueuesOf::<S>::on_input(cp, &mut cx, &view, PortId::new(out as u16), header);
         }
         if calm {
             if self.may_transfer_direct(window, now, input, out, header) {
@@ -121,13 +122,13 @@ impl<S: Scheme> CioqSwitch<S> {
         if !self.fits(out, usize::from(header.priority), u64::from(header.size)) {
             return false;
         }
-        let Some(cp) = self.chassis.cp.as_ref().filter(|_| S::Cp::INPUT_QUEUES) else {
+        let Some(cp) = self.chassis.cp.as_ref().filter(|_| InputQueuesOf::<S>::ENABLED) else {
             return true;
         };
         let out = PortId::new(out as u16);
         header.kind != PacketKind::Data
-            || !cp.may_block(out, now)
-            || cp.crossing(out, header, now) == Crossing::Allowed
+            || !InputQueuesOf::<S>::may_block(cp, out, now)
+            || InputQueuesOf::<S>::crossing(cp, out, header, now) == Crossing::Allowed
     }
 
     /// The port through which a packet goes on.
@@ -143,15 +144,13 @@ impl<S: Scheme> CioqSwitch<S> {
         let choice = Choice::new(&common.routes, switch_row, now);
         let chosen = router.select(&choice, header);
         let chosen = chosen.expect("links to these switches do not fail");
-        let Some(cp) = cp.as_mut().filter(|_| S::Cp::ROUTES || S::Cp::INPUT_QUEUES) else {
+        let Some(cp) = cp.as_mut().filter(|_| InputQueuesOf::<S>::ENABLED) else {
             return chosen.index();
         };
         let mut cx = LevelOf::<S>::arrive(FullCx::new(now, effects, views));
         let candidates = choice.next_hops(header);
-        let routed = if S::Cp::ROUTES { cp.route(&mut cx, packet, candidates) } else { None };
-        let chosen = routed.unwrap_or(chosen);
-        if S::Cp::INPUT_QUEUES && from_outside && header.kind == PacketKind::Data {
-            return cp.reroute(&mut cx, header, candidates, chosen).index();
+        if from_outside && header.kind == PacketKind::Data {
+            return InputQueuesOf::<S>::reroute(cp, &mut cx, header, candidates, chosen).index();
         }
         chosen.index()
     }

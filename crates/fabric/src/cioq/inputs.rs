@@ -1,9 +1,10 @@
 //! The input queues: a virtual output queue (VOQ) for each input, priority and output.
 
 use super::port_set::{Members, PortSet, PortSets};
+use crate::hooks::InputQueuesOf;
 use crate::packet::{Packet, PacketKind, Scheme};
 use engine::{Fifo, Handle, Packets, prefetch};
-use schemes::contract::{Cp, Crossing};
+use schemes::contract::{Crossing, InputQueueSlot};
 use units::{PortId, Time};
 
 /// The packet of a VOQ that may cross.
@@ -170,7 +171,7 @@ impl Inputs {
             let size = u64::from(packet.header.size);
             Some(Head { size, aside: false, last: false })
         };
-        if !S::Cp::INPUT_QUEUES {
+        if !InputQueuesOf::<S>::ENABLED {
             return voq.fifo.peek(packets).and_then(open);
         }
         let Some(cp) = cp else {
@@ -183,7 +184,7 @@ impl Inputs {
         let out = PortId::new(output as u16);
         let first_aside = |voq: &Voq| {
             let packet = voq.aside.as_ref()?.fifo.peek(packets)?;
-            let last = match cp.crossing(out, &packet.header, now) {
+            let last = match InputQueuesOf::<S>::crossing(cp, out, &packet.header, now) {
                 Crossing::Allowed => false,
                 Crossing::AllowedIfLast => true,
                 Crossing::Blocked => return None,
@@ -199,7 +200,9 @@ impl Inputs {
             }
             let flow = flow_of(packet);
             let follows = voq.aside.as_ref().is_some_and(|aside| aside.has(flow));
-            if !follows && cp.crossing(out, &packet.header, now) == Crossing::Allowed {
+            if !follows
+                && InputQueuesOf::<S>::crossing(cp, out, &packet.header, now) == Crossing::Allowed
+            {
                 return open(packet);
             }
             let handle = voq.fifo.pop(packets).expect("just seen");

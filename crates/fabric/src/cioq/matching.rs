@@ -14,10 +14,11 @@ use super::CioqSwitch;
 use super::crossbar::Grant;
 use super::pending::{Pending, RunOutput};
 use super::port_set::Members;
+use crate::hooks::InputQueuesOf;
 use crate::packet::{Scheme, Win};
 use crate::switch::chassis::Chassis;
 use engine::Handle;
-use schemes::contract::Cp;
+use schemes::contract::InputQueueSlot;
 use units::{PortId, Time};
 
 /// What a free output would take from the inputs that are free.
@@ -152,7 +153,7 @@ impl<S: Scheme> CioqSwitch<S> {
         }
         let free = self.crossbar.output_free(output) <= now;
         let Pending { outputs, looks, recheck_all, open } = &mut self.pending;
-        let all = *recheck_all && !S::Cp::INPUT_QUEUES;
+        let all = *recheck_all && !InputQueuesOf::<S>::ENABLED;
         let known = &mut outputs[output];
         known.looked = *looks;
         if known.ask_at <= now || (all && free) {
@@ -242,8 +243,10 @@ impl<S: Scheme> CioqSwitch<S> {
             (known.full, known.last) = (true, false);
             return Claim::Full;
         }
-        let may_block =
-            |cp: &&S::Cp| S::Cp::INPUT_QUEUES && cp.may_block(PortId::new(output as u16), now);
+        let may_block = |cp: &&S::Cp| {
+            InputQueuesOf::<S>::ENABLED
+                && InputQueuesOf::<S>::may_block(cp, PortId::new(output as u16), now)
+        };
         let cp = self.chassis.cp.as_ref().filter(may_block);
         let mut priorities = self.inputs.priorities[output];
         while priorities != 0 {

@@ -27,6 +27,7 @@ mod matching;
 mod pending;
 mod port_set;
 
+use crate::hooks::InputQueuesOf;
 use crate::network::setup::Cioq;
 use crate::observe::recorder::Recorder;
 use crate::packet::{Scheme, Win};
@@ -36,7 +37,7 @@ use crate::switch::egress::LevelOf;
 use crossbar::Crossbar;
 use inputs::Inputs;
 use pending::Pending;
-use schemes::contract::{Cp, Level, Order};
+use schemes::contract::{InputQueueSlot, Level, Order};
 use units::Time;
 
 /// A CIOQ switch.
@@ -127,7 +128,7 @@ impl<S: Scheme> CioqSwitch<S> {
     fn on_timer(&mut self, window: &mut Win<'_, '_, S>, now: Time) {
         self.drain_all(window, now);
         self.chassis.on_timer(now);
-        if S::Cp::INPUT_QUEUES {
+        if InputQueuesOf::<S>::ENABLED {
             self.recheck_outputs(now);
         }
         self.apply_effects(window, now);

@@ -1,13 +1,14 @@
 //! The receiving half of a host: data in order, its ACKs, and the notification point.
 
 use super::{Host, ReceiverSlot};
+use crate::hooks::NpTimerOf;
 use crate::host::qp::Receiver;
 use crate::network::flow::NO_FLOW;
 use crate::packet::{
     Address, Body, EcnCodePoint, Flags, Header, NO_INGRESS, Packet, PacketKind, Scheme, Win,
 };
 use engine::Handle;
-use schemes::contract::{HostCx, Np};
+use schemes::contract::{HostCx, Np, NpTimerSlot};
 use units::Time;
 
 impl<S: Scheme> Host<S> {
@@ -91,7 +92,7 @@ impl<S: Scheme> Host<S> {
             }
             receiver.over = over;
         }
-        let timer = receiver.np.next_timer();
+        let timer = NpTimerOf::<S>::next_timer(&receiver.np);
         self.timers.wake_receiver(slot, timer);
         if !self.flow_probes.is_empty() {
             let delay = now.saturating_sub(header.sent_at);
@@ -193,7 +194,7 @@ impl<S: Scheme> Host<S> {
             outbox: &mut self.outbox,
         };
         hook(&mut receiver.np, &mut cx);
-        let timer = receiver.np.next_timer();
+        let timer = NpTimerOf::<S>::next_timer(&receiver.np);
         self.timers.wake_receiver(slot, timer);
         let over = receiver.over;
         if !self.outbox.is_empty() {
@@ -218,8 +219,8 @@ impl<S: Scheme> Host<S> {
 
     pub(super) fn on_receiver_timer(&mut self, window: &mut Win<'_, '_, S>, now: Time, slot: u32) {
         self.with_np(window, now, slot, |np, cx| {
-            np.on_timer(cx);
-            debug_assert!(np.next_timer() > now, "a timer must move on");
+            NpTimerOf::<S>::on_timer(np, cx);
+            debug_assert!(NpTimerOf::<S>::next_timer(np) > now, "a timer must move on");
         });
     }
 }

@@ -3,12 +3,13 @@
 use super::Host;
 use super::timers::Timers;
 use crate::compat::event_order::set_ns3_lead;
+use crate::hooks::RpTimerOf;
 use crate::host::nic::Nic;
 use crate::host::qp::{Messages, Sender, StreamMessage};
 use crate::network::flow::NO_FLOW;
 use crate::observe::recorder::PacketEventKind;
 use crate::packet::{Body, Flags, Scheme, Win};
-use schemes::contract::{HostCx, Rp};
+use schemes::contract::{HostCx, Rp, RpTimerSlot};
 use units::Time;
 
 impl<S: Scheme> Host<S> {
@@ -370,8 +371,8 @@ impl<S: Scheme> Host<S> {
 
     pub(super) fn on_sender_timer(&mut self, window: &mut Win<'_, '_, S>, now: Time, slot: u32) {
         self.with_rp(window, now, slot, |sender, cx| {
-            sender.rp.on_timer(cx);
-            debug_assert!(sender.rp.next_timer() > now, "a timer must move on");
+            RpTimerOf::<S>::on_timer(&mut sender.rp, cx);
+            debug_assert!(RpTimerOf::<S>::next_timer(&sender.rp) > now, "a timer must move on");
         });
         // A new rate has no NIC look before it would have.
         if !self.common.compat.misses_wake_ups() {
@@ -383,7 +384,7 @@ impl<S: Scheme> Host<S> {
 /// Notes when a sender's reaction point wants to be woken.
 #[inline]
 pub(super) fn wake<S: Scheme>(timers: &mut Timers, sender: &Sender<S>, now: Time, slot: u32) {
-    let timer = sender.rp.next_timer();
+    let timer = RpTimerOf::<S>::next_timer(&sender.rp);
     debug_assert!(timer >= now, "a timer in the past");
     timers.wake_sender(slot, timer);
 }

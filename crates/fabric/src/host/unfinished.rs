@@ -1,10 +1,11 @@
 //! What a host tells of its messages that were not finished when the run ended.
 
 use super::{FlowOutcome, Host, ReceiverSlot};
+use crate::hooks::NpTimerOf;
 use crate::host::qp::{Messages, Sender};
 use crate::network::flow::NO_FLOW;
 use crate::packet::{Address, Scheme};
-use schemes::contract::Np;
+use schemes::contract::NpTimerSlot;
 use std::collections::BTreeSet;
 use units::Time;
 
@@ -58,9 +59,10 @@ impl<S: Scheme> Host<S> {
     /// When the notification point of a receiving end does something by itself.
     pub(crate) fn receiver_timer(&self, number: u32) -> Time {
         match self.receiver_slots[number as usize] {
-            ReceiverSlot::Open(slot) => {
-                self.receivers.get(slot).map_or(Time::NEVER, |receiver| receiver.np.next_timer())
-            }
+            ReceiverSlot::Open(slot) => self
+                .receivers
+                .get(slot)
+                .map_or(Time::NEVER, |receiver| NpTimerOf::<S>::next_timer(&receiver.np)),
             ReceiverSlot::Unopened | ReceiverSlot::Finished(_) => Time::NEVER,
         }
     }

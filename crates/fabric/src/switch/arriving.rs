@@ -2,13 +2,13 @@
 
 use super::Switch;
 use crate::forwarding::Choice;
+use crate::hooks::{ArrivalsOf, SubQueuesOf};
 use crate::mmu::Admission;
 use crate::observe::recorder::PacketEventKind;
 use crate::packet::{Header, NO_INGRESS, Packet, PacketKind, Scheme, Win};
 use crate::switch::chassis::{Chassis, Memory};
-use crate::switch::egress::LevelOf;
 use engine::Handle;
-use schemes::contract::{Cp, FullCx, Level, QueueLimit, Verdict};
+use schemes::contract::{ArrivalSlot, HoldVerdict, QueueLimit, SubQueueSlot};
 use units::{PortId, Time};
 
 impl<S: Scheme> Switch<S> {
@@ -37,7 +37,7 @@ impl<S: Scheme> Switch<S> {
         }
         let link_control = packet.header.kind == PacketKind::LinkControl;
         self.chassis.audit.arrived += u64::from(packet.header.size);
-        if S::Cp::HOLDS
+        if ArrivalsOf::<S>::HOLDS
             && packet.header.kind == PacketKind::Data
             && let Some(refused) = self.admission_error(window, now, in_port, &handle)
         {
@@ -45,8 +45,8 @@ impl<S: Scheme> Switch<S> {
         }
         let packet = window.packets.get_mut(&mut handle);
         match self.chassis.verdict(now, in_port, packet) {
-            Verdict::Forward if !link_control => self.forward(window, now, in_port, handle),
-            Verdict::Forward => self.divert(window, now, in_port, Verdict::Consume, handle),
+            HoldVerdict::Forward if !link_control => self.forward(window, now, in_port, handle),
+            HoldVerdict::Forward => self.divert(window, now, in_port, HoldVerdict::Consume, handle),
             other => self.divert(window, now, in_port, other, handle),
         }
         self.apply_effects(window, now);
@@ -81,14 +81,14 @@ impl<S: Scheme> Switch<S> {
         window: &mut Win<'_, '_, S>,
         now: Time,
         in_port: u16,
-        verdict: Verdict,
+        verdict: HoldVerdict,
         handle: Handle,
     ) {
         match verdict {
-            Verdict::Forward => unreachable!("it goes on"),
-            Verdict::Consume => self.chassis.consume(window, handle),
-            Verdict::Drop => self.chassis.discard(window, now, in_port, handle),
-            Verdict::Hold(until) => self.hold_arrival(window, now, in_port, until, handle),
+            HoldVerdict::Forward => unreachable!("it goes on"),
+            HoldVerdict::Consume => self.chassis.consume(window, handle),
+            HoldVerdict::Drop => self.chassis.discard(window, now, in_port, handle),
+            HoldVerdict::Hold(until) => self.hold_arrival(window, now, in_port, until, handle),
         }
     }
 
@@ -110,7 +110,7 @@ impl<S: Scheme> Switch<S> {
     }
 
     pub(super) fn hold(&mut self, now: Time, in_port: u16, until: Time, handle: Handle) {
-        debug_assert!(S::Cp::HOLDS, "who holds packets says so");
+        debug_assert!(ArrivalsOf::<S>::HOLDS, "only a hook that may hold packets holds one");
         self.held.add(until.max(now + Time::from_ps(1)), in_port, handle);
     }
 
@@ -125,17 +125,18 @@ impl<S: Scheme> Switch<S> {
         let packet = window.packets.get_mut(&mut handle);
         let header = packet.header;
         let verdict = self.chassis.verdict(now, in_port, packet);
-        let way = if verdict == Verdict::Forward { self.select_port(packet, now) } else { None };
+        let way =
+            if verdict == HoldVerdict::Forward { self.select_port(packet, now) } else { None };
         match (verdict, way) {
-            (Verdict::Forward, Some(out)) => self.enqueue(window, now, in_port, out, handle),
-            (Verdict::Hold(until), _) => self.hold(now, in_port, until, handle),
-            (verdict @ (Verdict::Forward | Verdict::Consume | Verdict::Drop), _) => {
+            (HoldVerdict::Forward, Some(out)) => self.enqueue(window, now, in_port, out, handle),
+            (HoldVerdict::Hold(until), _) => self.hold(now, in_port, until, handle),
+            (verdict @ (HoldVerdict::Forward | HoldVerdict::Consume | HoldVerdict::Drop), _) => {
                 self.drain_all(window, now);
                 let size = u64::from(header.size);
                 if self.chassis.mmu.release(in_port, header.priority, size) {
                     self.send_pfc(window, now, in_port as usize, header.priority, false);
                 }
-                if verdict == Verdict::Consume {
+                if verdict == HoldVerdict::Consume {
                     self.chassis.consume(window, handle);
                 } else {
                     self.chassis.discard(window, now, in_port, handle);
@@ -182,17 +183,8 @@ impl<S: Scheme> Switch<S> {
     /// The port through which a packet goes on; `None` if failures left no route.
     #[inline(always)]
     fn select_port(&mut self, packet: &Packet<S>, now: Time) -> Option<usize> {
-        let Chassis { common, cp, effects, views, switch_row, router, .. } = &mut self.chassis;
+        let Chassis { common, switch_row, router, .. } = &mut self.chassis;
         let choice = Choice::new(&common.routes, switch_row, now);
-        if S::Cp::ROUTES
-            && let Some(cp) = cp
-        {
-            let mut cx = LevelOf::<S>::arrive(FullCx::new(now, effects, views));
-            let chosen = cp.route(&mut cx, packet, choice.next_hops(&packet.header));
-            if let Some(chosen) = chosen {
-                return Some(chosen.index());
-            }
-        }
         router.select(&choice, &packet.header).map(PortId::index)
     }
 
@@ -309,7 +301,12 @@ impl<S: Scheme> Switch<S> {
         if !self.sub_queues.is_empty()
             && let Some(cp) = &self.chassis.cp
         {
-            sub_queue = cp.sub_queue(PortId::new(in_port), PortId::new(out as u16), packet);
+            sub_queue = SubQueuesOf::<S>::sub_queue(
+                cp,
+                PortId::new(in_port),
+                PortId::new(out as u16),
+                packet,
+            );
         }
         let port = &mut self.chassis.ports[out];
         if sub_queue == 0 {

@@ -4,6 +4,7 @@
 use crate::compat::mrg::Draws;
 use crate::context::RunContext;
 use crate::forwarding::Router;
+use crate::hooks::{ArrivalsOf, CpTimerOf};
 use crate::mmu::{Admission, Mmu};
 use crate::observe::probe::PortProbes;
 use crate::observe::recorder::{PacketEventKind, Recorder};
@@ -18,7 +19,9 @@ use crate::routing::SwitchRow;
 use crate::switch::departure_times::DepartureTimes;
 use crate::switch::egress::{Egress, LevelOf};
 use engine::{Handle, prefetch};
-use schemes::contract::{Cp, FullCx, Level, Order, PortView, Ports, SwitchEffects, Verdict};
+use schemes::contract::{
+    ArrivalSlot, Cp, CpTimerSlot, FullCx, HoldVerdict, Level, Order, PortView, Ports, SwitchEffects,
+};
 use std::fmt;
 use std::sync::Arc;
 use units::{PortId, Time};
@@ -161,13 +164,18 @@ impl<S: Scheme> Chassis<S> {
 
     /// What the congestion point says of a packet that arrives.
     #[inline]
-    pub(crate) fn verdict(&mut self, now: Time, in_port: u16, packet: &mut Packet<S>) -> Verdict {
-        match self.cp.as_mut().filter(|_| S::Cp::SEES_ARRIVALS) {
-            None => Verdict::Forward,
+    pub(crate) fn verdict(
+        &mut self,
+        now: Time,
+        in_port: u16,
+        packet: &mut Packet<S>,
+    ) -> HoldVerdict {
+        match self.cp.as_mut().filter(|_| ArrivalsOf::<S>::ENABLED) {
+            None => HoldVerdict::Forward,
             Some(cp) => {
                 let full = FullCx::new(now, &mut self.effects, &self.views);
                 let mut cx = LevelOf::<S>::arrive(full);
-                cp.on_arrival(&mut cx, PortId::new(in_port), packet)
+                ArrivalsOf::<S>::on_arrival(cp, &mut cx, PortId::new(in_port), packet)
             }
         }
     }
@@ -175,7 +183,7 @@ impl<S: Scheme> Chassis<S> {
     /// When the congestion point wants to be woken.
     #[inline]
     pub(crate) fn next_timer(&self) -> Time {
-        self.cp.as_ref().map_or(Time::NEVER, |cp| cp.next_timer())
+        self.cp.as_ref().map_or(Time::NEVER, |cp| CpTimerOf::<S>::next_timer(cp))
     }
 
     /// Wakes the congestion point; all ports have been drained to `now`.
@@ -183,9 +191,9 @@ impl<S: Scheme> Chassis<S> {
         let cp = self.cp.as_mut().expect("it has a timer");
         let full = FullCx::new(now, &mut self.effects, &self.views);
         let mut cx = LevelOf::<S>::arrive(full);
-        cp.on_timer(&mut cx, &mut AllPorts::new(&mut self.cp_ports, &self.ports));
+        CpTimerOf::<S>::on_timer(cp, &mut cx, &mut AllPorts::new(&mut self.cp_ports, &self.ports));
         drop(cx);
-        assert!(cp.next_timer() > now, "a congestion point's timer must move on");
+        assert!(CpTimerOf::<S>::next_timer(cp) > now, "a congestion point's timer must move on");
     }
 
     /// Keeps the view of a port up to date.

@@ -2,11 +2,12 @@
 
 use super::{LevelOf, Switch};
 use crate::compat::event_order::set_ns3_lead;
+use crate::hooks::{RequeueOf, SubQueuesOf};
 use crate::packet::{NO_INGRESS, Packet, Scheme, Win};
 use crate::port::scheduler::PFC;
 use crate::switch::chassis::Chassis;
 use engine::Handle;
-use schemes::contract::{Cp, DequeueAction, Level, Order};
+use schemes::contract::{DequeueAction, Level, Order, RequeueSlot, SubQueueSlot};
 use units::Time;
 
 impl<S: Scheme> Switch<S> {
@@ -47,7 +48,7 @@ impl<S: Scheme> Switch<S> {
             let cp = cp.as_ref().expect("sub-queues belong to a congestion point");
             let at = this.free_at.max(now);
             let open = self.sub_queues[port].open(window.packets, this.paused, |queue, head| {
-                cp.gate(&cp_ports[port], queue, head, at)
+                SubQueuesOf::<S>::gate(cp, &cp_ports[port], queue, head, at)
             });
             // A gate may open after the time it gave, and was asked at `at`.
             let ready = this.due(own | open.priorities).max(at);
@@ -84,7 +85,7 @@ impl<S: Scheme> Switch<S> {
         if queue == PFC {
             return self.depart_pfc(window, now, port, handle);
         }
-        if !PLAIN && S::Cp::RECIRCULATES {
+        if !PLAIN && RequeueOf::<S>::ENABLED {
             match self.requeue(window, now, port, queue, handle) {
                 Some(leaving) => handle = leaving,
                 None => return,
@@ -151,7 +152,8 @@ impl<S: Scheme> Switch<S> {
     ) -> Option<Handle> {
         let Chassis { ports, due, cp, cp_ports, .. } = &mut self.chassis;
         let Some(cp) = cp else { return Some(handle) };
-        let turn = cp.turn(&mut cp_ports[port], window.packets.get(&handle), now);
+        let turn =
+            RequeueOf::<S>::at_head(cp, &mut cp_ports[port], window.packets.get(&handle), now);
         if turn == DequeueAction::Send {
             return Some(handle);
         }
@@ -196,7 +198,8 @@ impl<S: Scheme> Switch<S> {
         }
         let cp = cp.as_ref().expect("sub-queues belong to a congestion point");
         let sub_queues = &mut self.sub_queues[port];
-        let gate = |queue, head: &Packet<S>| cp.gate(&cp_ports[port], queue, head, now);
+        let gate =
+            |queue, head: &Packet<S>| SubQueuesOf::<S>::gate(cp, &cp_ports[port], queue, head, now);
         let ready = sub_queues.open(packets, this.paused, gate);
         let from_sub_queues = this.allowed_by_shaper(ready.priorities, now);
         open |= from_sub_queues;

@@ -3,12 +3,13 @@
 
 use crate::compat::mrg::Draws;
 use crate::context::RunContext;
+use crate::hooks::EnqueuesOf;
 use crate::observe::recorder::{PacketEventKind, Recorder};
 use crate::packet::{Body, EcnCodePoint, Flags, Header, Packet, PacketKind, Scheme, blank};
 use crate::port::Port;
 use crate::port::red::Red;
 use schemes::contract::{
-    Cp, Ctl, Departure, FullCx, Level, PortView, QpEnd, SwitchEffect, SwitchEffects,
+    Cp, Ctl, Departure, EnqueueSlot, FullCx, Level, PortView, QpEnd, SwitchEffect, SwitchEffects,
 };
 use units::{Priority, Time};
 
@@ -76,7 +77,7 @@ impl<S: Scheme> Egress<'_, S> {
             let view = self.port.view(self.number, packet.header.priority);
             let full = FullCx::new(now, self.effects, self.views);
             let mut cx = LevelOf::<S>::arrive(full);
-            cp.on_enqueue(&mut cx, state, &view, packet);
+            EnqueuesOf::<S>::on_enqueue(cp, &mut cx, state, &view, packet);
         }
     }
 

@@ -24,6 +24,7 @@ pub(crate) mod sub_queue;
 
 use crate::compat::event_order::{ArrivalTrain, EmissionKey};
 use crate::forwarding::Depends;
+use crate::hooks::{ArrivalsOf, RequeueOf, SubQueuesOf};
 use crate::observe::recorder::Recorder;
 use crate::packet::{Header, NO_INGRESS, Scheme, Win, is_pause};
 use crate::port::Port;
@@ -33,7 +34,7 @@ use crate::switch::egress::{LevelOf, SwitchAction};
 use crate::switch::held::HeldPackets;
 use crate::switch::sub_queue::SubQueues;
 use rack::RackPorts;
-use schemes::contract::{Cp, Level, Order};
+use schemes::contract::{ArrivalSlot, Level, Order, RequeueSlot, SubQueueSlot};
 use units::Time;
 
 /// A switch.
@@ -74,26 +75,23 @@ impl<S: Scheme> Switch<S> {
     /// Whether a plain switch can have the scheme's congestion point; one without any can be plain under
     /// each scheme.
     const PLAIN_WITH_POINT: bool = matches!(LevelOf::<S>::ORDER, Order::Lazy)
-        && !<S::Cp as Cp<S>>::RECIRCULATES
-        && !<S::Cp as Cp<S>>::SEES_ARRIVALS
-        && !<S::Cp as Cp<S>>::ROUTES;
+        && !RequeueOf::<S>::ENABLED
+        && !ArrivalsOf::<S>::ENABLED;
 
     pub(crate) fn new(chassis: Chassis<S>, losses: Option<Box<Losses>>) -> Switch<S> {
         let Chassis { common, node, ports, router, cp, recorder, .. } = &chassis;
         let count = ports.len();
-        let sub_queues = if <S::Cp as Cp<S>>::SUB_QUEUES && cp.is_some() {
+        const {
             assert!(
-                chassis.is_strict(),
-                "a congestion point with sub-queues works in strict order"
+                !(SubQueuesOf::<S>::ENABLED && RequeueOf::<S>::ENABLED),
+                "packets go back to the tail of ordinary queues only"
             );
+        }
+        let sub_queues = if SubQueuesOf::<S>::ENABLED && cp.is_some() {
             (0..count).map(|_| SubQueues::default()).collect()
         } else {
             Vec::new()
         };
-        assert!(
-            sub_queues.is_empty() || !<S::Cp as Cp<S>>::RECIRCULATES,
-            "packets go back to the tail of ordinary queues only"
-        );
         let trains = if common.compat.orders_by_emission() {
             let ends = common.graph.ports(*node).iter().zip(ports);
             ends.map(|(end, port)| {
@@ -123,7 +121,7 @@ impl<S: Scheme> Switch<S> {
             emissions: Vec::new(),
             reordered: 0,
             sub_queues,
-            requeued: if <S::Cp as Cp<S>>::RECIRCULATES {
+            requeued: if RequeueOf::<S>::ENABLED {
                 vec![(Time::NEVER, 0); count]
             } else {
                 Vec::new()
@@ -238,7 +236,7 @@ impl<S: Scheme> Switch<S> {
     #[inline]
     fn next_timer(&self) -> Time {
         let cp = self.chassis.next_timer();
-        if S::Cp::HOLDS { cp.min(self.held.next()) } else { cp }
+        if ArrivalsOf::<S>::HOLDS { cp.min(self.held.next()) } else { cp }
     }
 
     /// Has `port` send what it sends before `time`.

@@ -4,6 +4,7 @@ pub(crate) mod pauses;
 
 use crate::build::NodeDevice;
 use crate::context::RunContext;
+use crate::hooks::RpTimerOf;
 use crate::host::Host;
 use crate::host::qp::Sender;
 use crate::host::unfinished::Unfinished;
@@ -11,7 +12,7 @@ use crate::packet::{Packet, PacketKind, Scheme, is_pause};
 use crate::port::Port;
 use crate::unfinished::pauses::{Pause, endless};
 use engine::Undelivered;
-use schemes::contract::Rp;
+use schemes::contract::{Rp, RpTimerSlot};
 use std::collections::{BTreeMap, BTreeSet};
 use units::Time;
 
@@ -187,7 +188,7 @@ impl<'a, S: Scheme> Look<'a, S> {
             return true;
         }
         !sender.may_send(&sender.rp.limits())
-            && sender.rp.next_timer() == Time::NEVER
+            && RpTimerOf::<S>::next_timer(&sender.rp) == Time::NEVER
             && receiver.receiver_timer(sender.receiver_slot) == Time::NEVER
     }
 

@@ -7,8 +7,8 @@ use crate::toy::{BYTE, LineRate, Log, Plain, WIRE};
 use crate::toy::{alone, no_host, one_way, toy};
 use fabric::{Cioq, RunOutput, Setup, Threshold};
 use schemes::contract::{
-    Cp, Crossing, FullCx, Header, InputView, NoCtl, PacketKind, PlainReceiver, PortFacts, Ports,
-    Strict, SwitchFacts,
+    Cp, CpTimer, Crossing, FullCx, Header, InputQueues, InputView, NoCtl, PacketKind,
+    PlainReceiver, PortFacts, Ports, Strict, SwitchFacts,
 };
 use units::{Bytes, PortId, Time};
 
@@ -48,8 +48,21 @@ struct Holder {
 impl Cp<Holding> for Holder {
     type Level = Strict;
     type Port = ();
-    const INPUT_QUEUES: bool = true;
+    schemes::hooks!(input_queues, timer);
     fn port(&self, _: &Plain<Rule>, _: &PortFacts) {}
+}
+
+impl InputQueues<Holding> for Holder {
+    fn on_input(&mut self, _: &mut FullCx<'_, Holding>, _: &InputView<'_>, _: PortId, _: &Header) {}
+    fn reroute(
+        &mut self,
+        _: &mut FullCx<'_, Holding>,
+        _: &Header,
+        _: &[PortId],
+        chosen: PortId,
+    ) -> PortId {
+        chosen
+    }
     fn may_block(&self, _: PortId, now: Time) -> bool {
         now < self.rule.until
     }
@@ -57,6 +70,9 @@ impl Cp<Holding> for Holder {
         let held = self.rule.flows & 1 << header.address.flow != 0;
         if held { self.rule.verdict } else { Crossing::Allowed }
     }
+}
+
+impl CpTimer<Holding> for Holder {
     fn next_timer(&self) -> Time {
         self.timer
     }
@@ -132,8 +148,20 @@ struct Watcher(Log<(u16, u16, Vec<u64>)>);
 impl Cp<Watching> for Watcher {
     type Level = Strict;
     type Port = ();
-    const INPUT_QUEUES: bool = true;
+    schemes::hooks!(input_queues);
     fn port(&self, _: &Plain<Log<(u16, u16, Vec<u64>)>>, _: &PortFacts) {}
+}
+
+impl InputQueues<Watching> for Watcher {
+    fn reroute(
+        &mut self,
+        _: &mut FullCx<'_, Watching>,
+        _: &Header,
+        _: &[PortId],
+        chosen: PortId,
+    ) -> PortId {
+        chosen
+    }
     fn on_input(
         &mut self,
         _: &mut FullCx<'_, Watching>,
@@ -188,8 +216,25 @@ struct Detourer;
 impl Cp<Detouring> for Detourer {
     type Level = Strict;
     type Port = ();
-    const INPUT_QUEUES: bool = true;
+    schemes::hooks!(input_queues);
     fn port(&self, _: &Plain<()>, _: &PortFacts) {}
+}
+
+impl InputQueues<Detouring> for Detourer {
+    fn on_input(
+        &mut self,
+        _: &mut FullCx<'_, Detouring>,
+        _: &InputView<'_>,
+        _: PortId,
+        _: &Header,
+    ) {
+    }
+    fn may_block(&self, _: PortId, _: Time) -> bool {
+        false
+    }
+    fn crossing(&self, _: PortId, _: &Header, _: Time) -> Crossing {
+        Crossing::Allowed
+    }
     fn reroute(
         &mut self,
         _: &mut FullCx<'_, Detouring>,

@@ -8,9 +8,9 @@ use fabric::Headroom;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use schemes::contract::{
-    Ack, Body, Cp, EcnCodePoint, Emits, Flags, HostCx, Level, NoCtl, Packet, PacketKind, PathFacts,
-    PlainReceiver, PortFacts, PortLocal, PortView, Rp, Scheme, SendLimits, Strict, SwitchFacts,
-    Verdict,
+    Absent, Ack, Body, Cp, EcnCodePoint, Emits, Flags, HoldVerdict, HostCx, Level, NoCtl,
+    OnArrivalOrHold, OnEnqueue, Packet, PacketKind, PathFacts, PlainReceiver, PortFacts, PortLocal,
+    PortView, Rp, Scheme, SendLimits, Strict, SwitchFacts,
 };
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -45,39 +45,9 @@ where
 {
     type Level = L;
     type Port = Seen;
-    const SEES_ARRIVALS: bool = true;
-    const HOLDS: bool = true;
+    schemes::hooks!(holding_arrivals, enqueues);
     fn port(&self, _: &S::Params, _: &PortFacts) -> Seen {
         Seen::default()
-    }
-    fn on_arrival(
-        &mut self,
-        cx: &mut L::Arrive<'_, S>,
-        _: PortId,
-        packet: &mut Packet<S>,
-    ) -> Verdict {
-        // Now and then a packet waits a little; all of a QP do, or they would change order.
-        let now = L::now::<S>(cx);
-        let late = packet.header.kind == PacketKind::Data
-            && packet.header.address.sender_slot.is_multiple_of(2);
-        if self.holds && late && !packet.header.flags.contains(Flags::MARK) {
-            packet.header.flags.set(Flags::MARK, true);
-            return Verdict::Hold(now + Time::from_ns(77));
-        }
-        packet.header.flags.set(Flags::MARK, false);
-        Verdict::Forward
-    }
-    fn on_enqueue(
-        &mut self,
-        _: &mut L::Arrive<'_, S>,
-        seen: &mut Seen,
-        view: &PortView,
-        packet: &mut Packet<S>,
-    ) {
-        seen.busiest = seen.busiest.max(view.queue_bytes);
-        if view.class_bytes > 10_000 && packet.header.kind == PacketKind::Data {
-            packet.header.code_point = EcnCodePoint::CongestionExperienced;
-        }
     }
     fn on_depart(
         &mut self,
@@ -106,6 +76,47 @@ where
     }
 }
 
+impl<L: Level, S: Scheme<Meta = u64>> OnArrivalOrHold<S> for Watcher<L>
+where
+    Watcher<L>: Send + 'static,
+{
+    fn on_arrival(
+        &mut self,
+        cx: &mut L::Arrive<'_, S>,
+        _: PortId,
+        packet: &mut Packet<S>,
+    ) -> HoldVerdict {
+        // Now and then a packet waits a little; all of a QP do, or they would change order.
+        let now = L::now::<S>(cx);
+        let late = packet.header.kind == PacketKind::Data
+            && packet.header.address.sender_slot.is_multiple_of(2);
+        if self.holds && late && !packet.header.flags.contains(Flags::MARK) {
+            packet.header.flags.set(Flags::MARK, true);
+            return HoldVerdict::Hold(now + Time::from_ns(77));
+        }
+        packet.header.flags.set(Flags::MARK, false);
+        HoldVerdict::Forward
+    }
+}
+
+impl<L: Level, S: Scheme<Meta = u64>> OnEnqueue<S> for Watcher<L>
+where
+    Watcher<L>: Send + 'static,
+{
+    fn on_enqueue(
+        &mut self,
+        _: &mut L::Arrive<'_, S>,
+        seen: &mut Seen,
+        view: &PortView,
+        packet: &mut Packet<S>,
+    ) {
+        seen.busiest = seen.busiest.max(view.queue_bytes);
+        if view.class_bytes > 10_000 && packet.header.kind == PacketKind::Data {
+            packet.header.code_point = EcnCodePoint::CongestionExperienced;
+        }
+    }
+}
+
 /// A sender that does what the stamps and marks say.
 #[derive(Debug)]
 struct Obedient {
@@ -115,6 +126,7 @@ struct Obedient {
 }
 
 impl<S: Scheme<Meta = u64>> Rp<S> for Obedient {
+    type Timer = Absent;
     fn open(_: &S::Params, _: &mut S::Host, path: &PathFacts, _: Time) -> Obedient {
         Obedient { rate: path.line_rate, line_rate: path.line_rate, window: Bytes::new(60_000) }
     }

@@ -2,7 +2,9 @@
 
 use crate::common::{Build, FIRST, FULL, LEAST, US, fct, line, port, run};
 use crate::toy::{BYTE, LineRate, Plain, WIRE, ack_back, no_cp, no_host, one_way, toy};
-use schemes::contract::{Ctl, HostCx, HostFacts, Np, PathFacts, PlainSwitch, Rp, SendLimits};
+use schemes::contract::{
+    Absent, Ctl, HostCx, HostFacts, Np, NpTimer, PathFacts, PlainSwitch, Present, Rp, SendLimits,
+};
 use units::{Bytes, Rate, Time};
 
 /// From the start of a control packet of the least size at one host to its arrival at the other.
@@ -37,6 +39,7 @@ struct Asker {
 }
 
 impl Rp<Crediting> for Asker {
+    type Timer = Absent;
     fn open(_: &Plain<()>, _: &mut (), _: &PathFacts, _: Time) -> Asker {
         Asker { granted: 0 }
     }
@@ -61,6 +64,7 @@ struct Giver {
 }
 
 impl Np<Crediting> for Giver {
+    type Timer = Present;
     fn open(_: &Plain<()>, _: &mut (), _: Time) -> Giver {
         Giver { left: 0, next: Time::NEVER }
     }
@@ -70,6 +74,9 @@ impl Np<Crediting> for Giver {
             self.next = cx.now + US;
         }
     }
+}
+
+impl NpTimer<Crediting> for Giver {
     fn next_timer(&self) -> Time {
         self.next
     }
@@ -134,6 +141,7 @@ struct Polite {
 }
 
 impl Rp<Handshaking> for Polite {
+    type Timer = Absent;
     fn open(_: &Plain<()>, _: &mut (), _: &PathFacts, _: Time) -> Polite {
         Polite { granted: 3_000 }
     }
@@ -151,6 +159,7 @@ struct Announcer {
 }
 
 impl Np<Handshaking> for Announcer {
+    type Timer = Absent;
     fn open(_: &Plain<()>, _: &mut (), _: Time) -> Announcer {
         Announcer { has_first: false }
     }
@@ -201,12 +210,16 @@ struct Straggler {
 }
 
 impl Np<Late> for Straggler {
+    type Timer = Present;
     fn open(_: &Plain<()>, _: &mut u64, _: Time) -> Straggler {
         Straggler { next: Time::NEVER }
     }
     fn on_message_end(&mut self, cx: &mut HostCx<'_, Late>, _: bool) {
         self.next = cx.now + US * 10;
     }
+}
+
+impl NpTimer<Late> for Straggler {
     fn next_timer(&self) -> Time {
         self.next
     }

@@ -4,9 +4,9 @@ use crate::common::{Build, FIRST, FULL, US, balances, fct, line, port, run, star
 use crate::toy::{BYTE, LineRate, Log, Plain, WIRE};
 use crate::toy::{ack_back, alone, no_cp, no_host, one_way, toy};
 use schemes::contract::{
-    Ack, Cp, Header, HostCx, HostFacts, LinkRates, LocalCx, NoCtl, Np, Packet, PacketKind,
-    PathFacts, PlainReceiver, PlainSwitch, PortFacts, PortLocal, Rp, Scheme, SendLimits,
-    SwitchFacts, Verdict,
+    Absent, Ack, Cp, Header, HostCx, HostFacts, LinkRates, LocalCx, NoCtl, Np, OnArrival, Packet,
+    PacketKind, PathFacts, PlainReceiver, PlainSwitch, PortFacts, PortLocal, Present, Rp, RpTimer,
+    Scheme, SendLimits, SwitchFacts, Verdict,
 };
 use units::{Bytes, PortId, Rate, Time};
 
@@ -27,6 +27,7 @@ struct Stamper {
 }
 
 impl Rp<Stamping> for Stamper {
+    type Timer = Absent;
     fn open(rtt: &Plain<Time>, _: &mut (), _: &PathFacts, _: Time) -> Stamper {
         Stamper { window: Bytes::new(1), rtt: rtt.0 }
     }
@@ -50,6 +51,7 @@ impl Rp<Stamping> for Stamper {
 struct Adder;
 
 impl Np<Stamping> for Adder {
+    type Timer = Absent;
     fn open(_: &Plain<Time>, _: &mut (), _: Time) -> Adder {
         Adder
     }
@@ -94,6 +96,7 @@ impl<S, const REPACE: bool> Rp<S> for Doubler<REPACE>
 where
     S: Scheme,
 {
+    type Timer = Present;
     const REPACE: bool = REPACE;
     fn open(_: &S::Params, _: &mut S::Host, _: &PathFacts, _: Time) -> Self {
         Doubler { rate: Rate::from_gbps(1), timer: US * 3 }
@@ -101,6 +104,12 @@ where
     fn limits(&self) -> SendLimits {
         SendLimits { rate: self.rate, ..SendLimits::UNLIMITED }
     }
+}
+
+impl<S, const REPACE: bool> RpTimer<S> for Doubler<REPACE>
+where
+    S: Scheme,
+{
     fn next_timer(&self) -> Time {
         self.timer
     }
@@ -137,6 +146,7 @@ struct Waiter {
 }
 
 impl Rp<Waiting> for Waiter {
+    type Timer = Present;
     fn open(times: &Plain<(Time, Time)>, _: &mut (), _: &PathFacts, now: Time) -> Waiter {
         Waiter { hold_until: now + times.0.0, opens: now + times.0.1 }
     }
@@ -144,6 +154,9 @@ impl Rp<Waiting> for Waiter {
         let window = if self.opens == Time::NEVER { Bytes::UNLIMITED } else { Bytes::ZERO };
         SendLimits { window, not_before: self.hold_until, ..SendLimits::UNLIMITED }
     }
+}
+
+impl RpTimer<Waiting> for Waiter {
     fn next_timer(&self) -> Time {
         self.opens
     }
@@ -177,6 +190,7 @@ toy! {
 struct Clerk;
 
 impl Rp<Backlogged> for Clerk {
+    type Timer = Absent;
     fn open(log: &<Backlogged as Scheme>::Params, _: &mut (), _: &PathFacts, now: Time) -> Clerk {
         log.0.push((now, None));
         Clerk
@@ -238,6 +252,7 @@ struct Careful {
 }
 
 impl Rp<Losing> for Careful {
+    type Timer = Absent;
     fn open(_: &Plain<()>, _: &mut (), _: &PathFacts, _: Time) -> Careful {
         Careful { rate: Rate::from_gbps(100), nacks: 0 }
     }
@@ -262,8 +277,11 @@ struct DropOne {
 impl Cp<Losing> for DropOne {
     type Level = PortLocal;
     type Port = ();
-    const SEES_ARRIVALS: bool = true;
+    schemes::hooks!(arrivals);
     fn port(&self, _: &Plain<()>, _: &PortFacts) {}
+}
+
+impl OnArrival<Losing> for DropOne {
     fn on_arrival(&mut self, _: &mut LocalCx, _: PortId, packet: &mut Packet<Losing>) -> Verdict {
         let header = &packet.header;
         if header.kind == PacketKind::Data && header.sequence == 2_000 && !self.dropped {
@@ -320,6 +338,7 @@ struct Queued {
 }
 
 impl Rp<Sharing> for Queued {
+    type Timer = Absent;
     fn open(_: &Plain<()>, opened: &mut u64, _: &PathFacts, _: Time) -> Queued {
         *opened += 1;
         Queued { hold_until: US * 10 * *opened }
@@ -358,6 +377,7 @@ toy! {
 struct Knower(LineRate);
 
 impl Rp<Knowing> for Knower {
+    type Timer = Absent;
     fn open(log: &Plain<Log<PathFacts>>, host: &mut (), path: &PathFacts, now: Time) -> Knower {
         log.0.push(path.clone());
         Knower(<LineRate as Rp<Knowing>>::open(log, host, path, now))

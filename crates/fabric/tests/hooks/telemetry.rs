@@ -5,8 +5,8 @@ use crate::common::{ACK, Build, FIRST, FULL, G100, line, run};
 use crate::toy::{BYTE, Log, Plain};
 use crate::toy::{no_host, toy};
 use schemes::contract::{
-    Ack, Body, Cp, FullCx, HostCx, LinkRates, NoCtl, Packet, PathFacts, PlainReceiver, PortFacts,
-    PortView, Rp, Scheme, SendLimits, Strict, SwitchFacts,
+    Absent, Ack, Body, Cp, FullCx, HostCx, LinkRates, NoCtl, OnEnqueue, Packet, PathFacts,
+    PlainReceiver, PortFacts, PortView, Rp, Scheme, SendLimits, Strict, SwitchFacts,
 };
 use schemes::fncc::{AckReport, Fncc, IntTable};
 use schemes::hpcc::Hpcc;
@@ -85,19 +85,9 @@ impl Table {
 impl Cp<WithAcks> for Table {
     type Level = Strict;
     type Port = ();
+    schemes::hooks!(enqueues);
 
     fn port(&self, _: &Plain<Log<Told>>, _: &PortFacts) {}
-    fn on_enqueue(
-        &mut self,
-        cx: &mut FullCx<'_, WithAcks>,
-        (): &mut (),
-        view: &PortView,
-        packet: &mut Packet<WithAcks>,
-    ) {
-        self.hook(cx.now, packet, |table, cx, packet| {
-            table.on_enqueue(cx, &mut (), view, packet);
-        });
-    }
     fn on_depart(
         &mut self,
         cx: &mut FullCx<'_, WithAcks>,
@@ -111,6 +101,20 @@ impl Cp<WithAcks> for Table {
     }
 }
 
+impl OnEnqueue<WithAcks> for Table {
+    fn on_enqueue(
+        &mut self,
+        cx: &mut FullCx<'_, WithAcks>,
+        (): &mut (),
+        view: &PortView,
+        packet: &mut Packet<WithAcks>,
+    ) {
+        self.hook(cx.now, packet, |table, cx, packet| {
+            table.on_enqueue(cx, &mut (), view, packet);
+        });
+    }
+}
+
 /// Sends at line rate; the QP that begins at time 0 notes what it is told.
 #[derive(Debug)]
 struct Listener(bool);
@@ -119,6 +123,7 @@ impl<S> Rp<S> for Listener
 where
     S: Scheme<Params = Plain<Log<Told>>, Meta: Records>,
 {
+    type Timer = Absent;
     fn open(_: &S::Params, _: &mut S::Host, _: &PathFacts, now: Time) -> Listener {
         Listener(now == Time::ZERO)
     }

@@ -1,7 +1,7 @@
 //! What all toy schemes have in common.
 
 use crate::common::{ACK, FIRST, FULL};
-use schemes::contract::{PathFacts, Rp, Scheme, SendLimits};
+use schemes::contract::{Absent, PathFacts, Rp, Scheme, SendLimits};
 use schemes::params::{ParamError, ParamSpec, Params, Value};
 use std::sync::{Arc, Mutex};
 use units::Time;
@@ -46,6 +46,7 @@ impl<T: Clone> Log<T> {
 pub struct LineRate;
 
 impl<S: Scheme> Rp<S> for LineRate {
+    type Timer = Absent;
     fn open(_: &S::Params, _: &mut S::Host, _: &PathFacts, _: Time) -> LineRate {
         LineRate
     }

@@ -6,8 +6,9 @@ use crate::common::{Build, G100, US, empty, run};
 use fabric::{EcnConfig, EcnLaw, Outage, Probe, ProbeKind, ProbeTargets, RunOutput, Setup};
 use schemes::contract::Preset;
 use schemes::contract::{
-    Cp, EcnCodePoint, Flags, HostFacts, LocalCx, NoCtl, Packet, PacketKind, PathFacts,
-    PlainReceiver, PortFacts, PortLocal, PortView, Rp, Scheme, SendLimits, Stack, SwitchFacts,
+    Absent, Cp, EcnCodePoint, Flags, HostFacts, LocalCx, NoCtl, OnEnqueue, Packet, PacketKind,
+    PathFacts, PlainReceiver, PortFacts, PortLocal, PortView, Rp, Scheme, SendLimits, Stack,
+    SwitchFacts,
 };
 use schemes::params::{ParamError, ParamSpec, Params, Value};
 use schemes::tcd::{Tcd, TcdParams};
@@ -70,6 +71,7 @@ impl Scheme for UnderTcd {
 struct LineRate;
 
 impl Rp<UnderTcd> for LineRate {
+    type Timer = Absent;
     fn open(_: &Watched, _: &mut (), _: &PathFacts, _: Time) -> LineRate {
         LineRate
     }
@@ -86,16 +88,8 @@ struct Watch {
 impl Cp<UnderTcd> for Watch {
     type Level = PortLocal;
     type Port = ();
+    schemes::hooks!(enqueues);
     fn port(&self, _: &Watched, _: &PortFacts) {}
-    fn on_enqueue(
-        &mut self,
-        _: &mut LocalCx,
-        _: &mut (),
-        view: &PortView,
-        packet: &mut Packet<UnderTcd>,
-    ) {
-        packet.header.flags.set(Flags::MARK, view.class_bytes > 0);
-    }
     fn on_depart(
         &mut self,
         _: &mut LocalCx,
@@ -113,6 +107,18 @@ impl Cp<UnderTcd> for Watch {
                 code_point: header.code_point,
             });
         }
+    }
+}
+
+impl OnEnqueue<UnderTcd> for Watch {
+    fn on_enqueue(
+        &mut self,
+        _: &mut LocalCx,
+        _: &mut (),
+        view: &PortView,
+        packet: &mut Packet<UnderTcd>,
+    ) {
+        packet.header.flags.set(Flags::MARK, view.class_bytes > 0);
     }
 }
 

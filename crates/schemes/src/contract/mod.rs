@@ -1,14 +1,19 @@
 //! The plug-in points: what a scheme is made of, all in one place.
 //!
 //! A [`Scheme`] names its parameters, what its packets carry, and its three parts: [`Rp`] at the
-//! sender, [`Np`] at the receiver, [`Cp`] in switches. Every hook has a default that does nothing,
-//! so a scheme says only what is its own. The fabric is generic over the scheme: hooks are called
+//! sender, [`Np`] at the receiver, [`Cp`] in switches. A hook that is written is
+//! called: a mistake does not compile. The fabric is generic over the scheme: hooks are called
 //! by static dispatch and the empty ones vanish.
 //!
-//! Some hooks cost time at each packet even where they are empty. They are called only where a constant
-//! says so, which stands in their documentation: without it the hook does nothing, and nobody says so
-//! but a test of this crate (`tests/hooks.rs`).
+//! There are three kinds of hooks:
+//!
+//! - Required: the compiler asks for them.
+//! - Always called, empty by default: `on_send`, `on_ack`, `on_depart` and the others that traits
+//!   declare with a body. An empty one is inlined to nothing and switches off no fast path.
+//! - Optional capabilities, each a trait of its own, such as [`OnArrival`]. A part names those that
+//!   it has: a congestion point by [`hooks!`](crate::hooks!), the others by `type Timer`.
 
+mod capabilities;
 mod ctl;
 mod effects;
 mod facts;
@@ -22,6 +27,12 @@ mod sender;
 mod stack;
 mod switch;
 
+pub use capabilities::{
+    Absent, ArrivalSlot, ArriveCx, Both, CpTimer, CpTimerSlot, Crossing, DequeueAction,
+    EnqueueSlot, Gate, HoldVerdict, Holding, InputQueueSlot, InputQueues, InputView, NpTimer,
+    NpTimerSlot, OnArrival, OnArrivalOrHold, OnEnqueue, Present, Requeue, RequeueSlot, RpTimer,
+    RpTimerSlot, SubQueueSlot, SubQueues, Verdict,
+};
 pub use ctl::{Ctl, NoCtl};
 pub use effects::{HostCx, QpEnd, SwitchEffect, SwitchEffects};
 pub use facts::{
@@ -35,7 +46,4 @@ pub use receiver::{Np, PlainReceiver};
 pub use scheme::Scheme;
 pub use sender::{Ack, Rp, SendLimits, SenderMetric};
 pub use stack::Stack;
-pub use switch::{
-    Cp, Crossing, DequeueAction, Gate, InputView, PlainSwitch, PortView, Ports, SwitchFlowMetric,
-    Verdict,
-};
+pub use switch::{Cp, PlainSwitch, PortView, Ports, SwitchFlowMetric};

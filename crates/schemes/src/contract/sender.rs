@@ -1,6 +1,6 @@
 //! The reaction point: what a scheme does at the sender.
 
-use super::{EcnCodePoint, Header, HostCx, PathFacts, Scheme};
+use super::{EcnCodePoint, Header, HostCx, PathFacts, RpTimerSlot, Scheme};
 use units::{Bytes, Rate, Time};
 
 /// What a sender may do now.
@@ -13,7 +13,7 @@ pub struct SendLimits {
     pub rate: Rate,
     /// A packet may leave while fewer payload bytes than this are in flight: the last one may
     /// overshoot by less than a packet, and a window of one byte is one of a packet. None at all stops
-    /// the QP for good, unless [`next_timer`](Rp::next_timer) or a control packet opens it again.
+    /// the QP for good, unless [`next_timer`](super::RpTimer::next_timer) or a control packet opens it again.
     pub window: Bytes,
     /// First byte of the QP's stream that has no permission yet (credit schemes).
     pub credit_limit: u64,
@@ -76,6 +76,9 @@ pub enum SenderMetric {
 
 /// Reaction point: sets the rate and window of a QP at the sender.
 pub trait Rp<S: Scheme>: Sized + Send + 'static {
+    /// Whether it has a timer: [`Present`](super::Present) with an implementation of
+    /// [`RpTimer`](super::RpTimer), else [`Absent`](super::Absent).
+    type Timer: RpTimerSlot<S, Self>;
     /// A rate change moves the time of the next packet that is already being waited for (a pacer
     /// that looks at the rate continuously), rather than only the packets after it.
     const REPACE: bool = false;
@@ -96,14 +99,6 @@ pub trait Rp<S: Scheme>: Sized + Send + 'static {
     fn on_backlog(&mut self, _cx: &mut HostCx<'_, S>, _left: Bytes) {}
     /// Nothing was acknowledged for the retransmission timeout: the sender goes back.
     fn on_retransmission_timeout(&mut self, _cx: &mut HostCx<'_, S>) {}
-    /// When [`on_timer`](Rp::on_timer) is wanted; read after each hook. After `on_timer` it must lie
-    /// later than now; asked for in [`on_send`](Rp::on_send), at least a microsecond later, because
-    /// departures are worked in spans of up to that.
-    fn next_timer(&self) -> Time {
-        Time::NEVER
-    }
-    /// The time asked for has come.
-    fn on_timer(&mut self, _cx: &mut HostCx<'_, S>) {}
     /// The value of a quantity at `now`, for a probe: finite and not negative; must not change what
     /// follows.
     fn observe(&self, _now: Time, what: SenderMetric) -> Option<f64> {

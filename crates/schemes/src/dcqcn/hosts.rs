@@ -1,7 +1,10 @@
 //! DCQCN's hosts under any scheme that has them.
 
 use super::{DcqcnParams, NotificationPoint, ReactionPoint};
-use crate::contract::{Ack, Header, HostCx, Np, PathFacts, Rp, Scheme, SendLimits, SenderMetric};
+use crate::contract::{
+    Absent, Ack, Header, HostCx, Np, PathFacts, Present, Rp, RpTimer, Scheme, SendLimits,
+    SenderMetric,
+};
 use units::Time;
 
 /// A scheme whose senders, and whose receivers where they notify at all, are DCQCN's.
@@ -13,6 +16,7 @@ pub trait DcqcnHosts: Scheme {
 }
 
 impl<S: DcqcnHosts> Rp<S> for ReactionPoint {
+    type Timer = Present;
     fn open(
         params: &S::Params,
         _host: &mut S::Host,
@@ -36,6 +40,12 @@ impl<S: DcqcnHosts> Rp<S> for ReactionPoint {
     fn on_ctl(&mut self, cx: &mut HostCx<'_, S>, _cnp: &S::Ctl) {
         self.notify(cx.now);
     }
+    fn observe(&self, now: Time, what: SenderMetric) -> Option<f64> {
+        self.metric_at(now, what)
+    }
+}
+
+impl<S: DcqcnHosts> RpTimer<S> for ReactionPoint {
     #[inline]
     fn next_timer(&self) -> Time {
         self.next_window()
@@ -43,12 +53,10 @@ impl<S: DcqcnHosts> Rp<S> for ReactionPoint {
     fn on_timer(&mut self, cx: &mut HostCx<'_, S>) {
         self.advance_to(cx.now);
     }
-    fn observe(&self, now: Time, what: SenderMetric) -> Option<f64> {
-        self.metric_at(now, what)
-    }
 }
 
 impl<S: DcqcnHosts> Np<S> for NotificationPoint {
+    type Timer = Absent;
     fn open(params: &S::Params, _host: &mut S::Host, _now: Time) -> NotificationPoint {
         NotificationPoint::new(S::dcqcn(params))
     }

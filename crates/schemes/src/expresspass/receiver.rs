@@ -1,7 +1,7 @@
 //! The receiver's half: sends credits at a pace, and steers it.
 
 use super::{Control, Credit, ExpressPass, ExpressPassParams, HostState, Law};
-use crate::contract::{Header, HostCx, Np};
+use crate::contract::{Header, HostCx, Np, NpTimer, Present};
 use crate::random::Stream;
 use std::sync::Arc;
 use units::Time;
@@ -167,6 +167,7 @@ impl NotificationPoint {
 }
 
 impl Np<ExpressPass> for NotificationPoint {
+    type Timer = Present;
     fn open(_params: &ExpressPassParams, host: &mut HostState, _now: Time) -> NotificationPoint {
         NotificationPoint::new(host)
     }
@@ -198,6 +199,9 @@ impl Np<ExpressPass> for NotificationPoint {
             Control::Credit(_) => {}
         }
     }
+}
+
+impl NpTimer<ExpressPass> for NotificationPoint {
     #[inline]
     fn next_timer(&self) -> Time {
         self.next_credit

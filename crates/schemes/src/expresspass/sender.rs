@@ -1,7 +1,7 @@
 //! The sender's half: asks for credits, and sends a packet for each.
 
 use super::{Control, Credit, ExpressPass, ExpressPassParams, HostState};
-use crate::contract::{Ack, Header, HostCx, PathFacts, Rp, SendLimits};
+use crate::contract::{Ack, Header, HostCx, PathFacts, Present, Rp, RpTimer, SendLimits};
 use std::collections::VecDeque;
 use units::{Bytes, Time};
 
@@ -181,6 +181,7 @@ impl ReactionPoint {
 }
 
 impl Rp<ExpressPass> for ReactionPoint {
+    type Timer = Present;
     fn open(
         params: &ExpressPassParams,
         _host: &mut HostState,
@@ -226,6 +227,9 @@ impl Rp<ExpressPass> for ReactionPoint {
     fn on_retransmission_timeout(&mut self, cx: &mut HostCx<'_, ExpressPass>) {
         self.go_on_from(cx, self.acknowledged);
     }
+}
+
+impl RpTimer<ExpressPass> for ReactionPoint {
     fn next_timer(&self) -> Time {
         self.ask_again
     }

@@ -5,8 +5,8 @@ use super::{
     Control, CreditRequest, Downlink, FirstHop, Flows, Grant, Hiercc, HierccParams, Stamp, Voq,
 };
 use crate::contract::{
-    Body, Cp, Flags, FullCx, Gate, HostLocation, Packet, PacketKind, PortFacts, PortView, Ports,
-    QpEnd, Strict, SwitchFacts, SwitchFlowMetric, Verdict,
+    Body, Cp, CpTimer, Flags, FullCx, Gate, HostLocation, OnArrival, OnEnqueue, Packet, PacketKind,
+    PortFacts, PortView, Ports, QpEnd, Strict, SubQueues, SwitchFacts, SwitchFlowMetric, Verdict,
 };
 use units::{Bytes, PortId, Rate, Time};
 
@@ -270,66 +270,9 @@ impl Cp<Hiercc> for TorSwitch {
     /// Gates, and credits that open them.
     type Level = Strict;
     type Port = ();
-    const SEES_ARRIVALS: bool = true;
-    const SUB_QUEUES: bool = true;
+    crate::hooks!(arrivals, enqueues, sub_queues, timer);
 
     fn port(&self, _params: &HierccParams, _facts: &PortFacts) {}
-    fn on_arrival(
-        &mut self,
-        cx: &mut FullCx<'_, Hiercc>,
-        _in_port: PortId,
-        packet: &mut Packet<Hiercc>,
-    ) -> Verdict {
-        let Body::Ctl(Control::Credit(granted)) = packet.body else { return Verdict::Forward };
-        let address = &packet.header.address;
-        if self.hosts[address.src as usize].rack != self.rack {
-            return Verdict::Forward;
-        }
-        self.credit(cx, address.dst, granted);
-        Verdict::Consume
-    }
-    #[inline]
-    fn sub_queue(&self, in_port: PortId, _out: PortId, packet: &Packet<Hiercc>) -> u32 {
-        if !self.takes(in_port, packet) {
-            return 0;
-        }
-        let priority = u32::from(packet.header.priority);
-        1 + self.voq_for(packet.header.address.dst) * PRIORITIES + priority
-    }
-    #[inline]
-    fn gate(&self, (): &(), sub_queue: u32, head: &Packet<Hiercc>, _now: Time) -> Gate {
-        let voq = &self.voqs[((sub_queue - 1) / PRIORITIES) as usize];
-        if !voq.may_send(u64::from(head.header.size)) {
-            return Gate::Closed;
-        }
-        // At a downlink credits say how much, and what comes from other racks has had its own.
-        let to = &self.hosts[head.header.address.dst as usize];
-        if to.rack == self.rack { Gate::OpenFirst } else { Gate::Open }
-    }
-    fn on_enqueue(
-        &mut self,
-        cx: &mut FullCx<'_, Hiercc>,
-        (): &mut (),
-        view: &PortView,
-        packet: &mut Packet<Hiercc>,
-    ) {
-        let out = view.port.index();
-        if self.takes(PortId::new(packet.header.ingress), packet) {
-            return self.join(cx, out, packet);
-        }
-        if !self.is_downlink(out) {
-            return;
-        }
-        match packet.body {
-            Body::Meta(stamp) if packet.header.kind == PacketKind::Data && stamp.flows > 0 => {
-                self.request_credits(cx.now, out, packet, stamp);
-            }
-            _ => {
-                let downlink = self.downlinks[out].as_mut().expect("it is a downlink");
-                downlink.carry(cx.now, u64::from(packet.header.size));
-            }
-        }
-    }
     fn on_depart(
         &mut self,
         cx: &mut FullCx<'_, Hiercc>,
@@ -354,25 +297,6 @@ impl Cp<Hiercc> for TorSwitch {
             let voq = &mut self.voqs[number as usize];
             voq.drop_one(view.port.index(), u64::from(header.size));
             self.shrank(cx, number);
-        }
-    }
-    #[inline]
-    fn next_timer(&self) -> Time {
-        self.next
-    }
-    fn on_timer(&mut self, cx: &mut FullCx<'_, Hiercc>, _ports: &mut dyn Ports<()>) {
-        self.next = Time::NEVER;
-        for port in 0..self.downlinks.len() {
-            let Some(downlink) = &mut self.downlinks[port] else { continue };
-            let grant = (downlink.due() <= cx.now).then(|| downlink.grant(cx.now));
-            self.next = self.next.min(downlink.due());
-            let Some(Grant { rack, address, granted }) = grant else { continue };
-            self.credits_sent += 1;
-            if rack == self.rack {
-                self.credit(cx, address.dst, granted);
-            } else {
-                cx.to_host(address, QpEnd::Sender, Control::Credit(granted));
-            }
         }
     }
     /// Length, credits and R(t) of the VOQ that a flow shares.
@@ -401,5 +325,92 @@ impl Cp<Hiercc> for TorSwitch {
             ("rate_messages", self.rate_messages),
             ("stop_messages", self.stop_messages),
         ]
+    }
+}
+
+impl OnArrival<Hiercc> for TorSwitch {
+    fn on_arrival(
+        &mut self,
+        cx: &mut FullCx<'_, Hiercc>,
+        _in_port: PortId,
+        packet: &mut Packet<Hiercc>,
+    ) -> Verdict {
+        let Body::Ctl(Control::Credit(granted)) = packet.body else { return Verdict::Forward };
+        let address = &packet.header.address;
+        if self.hosts[address.src as usize].rack != self.rack {
+            return Verdict::Forward;
+        }
+        self.credit(cx, address.dst, granted);
+        Verdict::Consume
+    }
+}
+
+impl OnEnqueue<Hiercc> for TorSwitch {
+    fn on_enqueue(
+        &mut self,
+        cx: &mut FullCx<'_, Hiercc>,
+        (): &mut (),
+        view: &PortView,
+        packet: &mut Packet<Hiercc>,
+    ) {
+        let out = view.port.index();
+        if self.takes(PortId::new(packet.header.ingress), packet) {
+            return self.join(cx, out, packet);
+        }
+        if !self.is_downlink(out) {
+            return;
+        }
+        match packet.body {
+            Body::Meta(stamp) if packet.header.kind == PacketKind::Data && stamp.flows > 0 => {
+                self.request_credits(cx.now, out, packet, stamp);
+            }
+            _ => {
+                let downlink = self.downlinks[out].as_mut().expect("it is a downlink");
+                downlink.carry(cx.now, u64::from(packet.header.size));
+            }
+        }
+    }
+}
+
+impl SubQueues<Hiercc> for TorSwitch {
+    #[inline]
+    fn sub_queue(&self, in_port: PortId, _out: PortId, packet: &Packet<Hiercc>) -> u32 {
+        if !self.takes(in_port, packet) {
+            return 0;
+        }
+        let priority = u32::from(packet.header.priority);
+        1 + self.voq_for(packet.header.address.dst) * PRIORITIES + priority
+    }
+    #[inline]
+    fn gate(&self, (): &(), sub_queue: u32, head: &Packet<Hiercc>, _now: Time) -> Gate {
+        let voq = &self.voqs[((sub_queue - 1) / PRIORITIES) as usize];
+        if !voq.may_send(u64::from(head.header.size)) {
+            return Gate::Closed;
+        }
+        // At a downlink credits say how much, and what comes from other racks has had its own.
+        let to = &self.hosts[head.header.address.dst as usize];
+        if to.rack == self.rack { Gate::OpenFirst } else { Gate::Open }
+    }
+}
+
+impl CpTimer<Hiercc> for TorSwitch {
+    #[inline]
+    fn next_timer(&self) -> Time {
+        self.next
+    }
+    fn on_timer(&mut self, cx: &mut FullCx<'_, Hiercc>, _ports: &mut dyn Ports<()>) {
+        self.next = Time::NEVER;
+        for port in 0..self.downlinks.len() {
+            let Some(downlink) = &mut self.downlinks[port] else { continue };
+            let grant = (downlink.due() <= cx.now).then(|| downlink.grant(cx.now));
+            self.next = self.next.min(downlink.due());
+            let Some(Grant { rack, address, granted }) = grant else { continue };
+            self.credits_sent += 1;
+            if rack == self.rack {
+                self.credit(cx, address.dst, granted);
+            } else {
+                cx.to_host(address, QpEnd::Sender, Control::Credit(granted));
+            }
+        }
     }
 }

@@ -6,8 +6,8 @@ use super::flow_table::FlowTable;
 use super::pauses::Pauses;
 use super::{Base, FeedbackParams, Mercury, Notice};
 use crate::contract::{
-    Address, Body, Cp, EmitCx, Emits, Header, LinkRates, LocalCx, Packet, PacketKind, PortFacts,
-    PortView, QpEnd, RateCode, SwitchFacts,
+    Address, Body, Cp, EmitCx, Emits, Header, LinkRates, LocalCx, OnEnqueue, Packet, PacketKind,
+    PortFacts, PortView, QpEnd, RateCode, SwitchFacts,
 };
 use units::{NodeId, Priority, Rate, Time};
 
@@ -112,6 +112,7 @@ impl CongestionPoint {
 impl<B: Base> Cp<Mercury<B>> for CongestionPoint {
     type Level = Emits;
     type Port = PortState;
+    crate::hooks!(enqueues);
 
     fn port(&self, params: &B::Joined, facts: &PortFacts) -> PortState {
         let own = params.as_ref();
@@ -124,36 +125,6 @@ impl<B: Base> Cp<Mercury<B>> for CongestionPoint {
             threshold,
             classes: Default::default(),
         }
-    }
-    #[inline]
-    fn on_enqueue(
-        &mut self,
-        cx: &mut EmitCx<'_, Mercury<B>>,
-        port: &mut PortState,
-        view: &PortView,
-        packet: &mut Packet<Mercury<B>>,
-    ) {
-        let header = &packet.header;
-        if header.kind != PacketKind::Data {
-            return;
-        }
-        let (now, rate, threshold) = (cx.now, port.rate, port.threshold);
-        let (size, queue) = (u64::from(header.size), view.class_bytes + u64::from(header.size));
-        let class = self.class(port, header.priority);
-        class.queue = queue;
-        class.detector.arrive(size);
-        class.flows.join(now, self.key(&header.address), header.address, size);
-        let kept = class.pauses.kept(now, rate, view.class_bytes);
-        let determined = !self.state_detection || class.detector.state() == State::Determined;
-        if !determined || queue <= threshold {
-            return;
-        }
-        // A root of congestion would be congested had nobody ever paused it.
-        let (from_root, total) = (queue - kept > threshold, class.flows.total());
-        class.flows.notify(now, self.notice_interval, |address, bytes| {
-            let window = self.window(rate, bytes, total);
-            cx.to_host(address, QpEnd::Sender, Notice { window, from_root });
-        });
     }
     #[inline]
     fn on_depart(
@@ -210,5 +181,38 @@ impl<B: Base> Cp<Mercury<B>> for CongestionPoint {
         };
         let max = port.classes.iter().flatten().map(|class| number(class)).max();
         Some(f64::from(max.unwrap_or(0)))
+    }
+}
+
+impl<B: Base> OnEnqueue<Mercury<B>> for CongestionPoint {
+    #[inline]
+    fn on_enqueue(
+        &mut self,
+        cx: &mut EmitCx<'_, Mercury<B>>,
+        port: &mut PortState,
+        view: &PortView,
+        packet: &mut Packet<Mercury<B>>,
+    ) {
+        let header = &packet.header;
+        if header.kind != PacketKind::Data {
+            return;
+        }
+        let (now, rate, threshold) = (cx.now, port.rate, port.threshold);
+        let (size, queue) = (u64::from(header.size), view.class_bytes + u64::from(header.size));
+        let class = self.class(port, header.priority);
+        class.queue = queue;
+        class.detector.arrive(size);
+        class.flows.join(now, self.key(&header.address), header.address, size);
+        let kept = class.pauses.kept(now, rate, view.class_bytes);
+        let determined = !self.state_detection || class.detector.state() == State::Determined;
+        if !determined || queue <= threshold {
+            return;
+        }
+        // A root of congestion would be congested had nobody ever paused it.
+        let (from_root, total) = (queue - kept > threshold, class.flows.total());
+        class.flows.notify(now, self.notice_interval, |address, bytes| {
+            let window = self.window(rate, bytes, total);
+            cx.to_host(address, QpEnd::Sender, Notice { window, from_root });
+        });
     }
 }

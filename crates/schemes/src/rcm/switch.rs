@@ -10,8 +10,8 @@ use super::{
     SendWindow, SentPacket,
 };
 use crate::contract::{
-    Body, Cp, Crossing, EmitCx, Emits, Header, InputView, Packet, PacketKind, PortFacts, PortView,
-    Ports, SwitchFacts, Verdict,
+    Body, Cp, CpTimer, Crossing, EmitCx, Emits, Header, InputQueues, InputView, OnArrival,
+    OnEnqueue, Packet, PacketKind, PortFacts, PortView, Ports, SwitchFacts, Verdict,
 };
 use remote::Remote;
 use units::{PortId, Time};
@@ -274,12 +274,26 @@ impl RcmSwitch {
 impl Cp<Rcm> for RcmSwitch {
     type Level = Emits;
     type Port = PortId;
-    const SEES_ARRIVALS: bool = true;
-    const INPUT_QUEUES: bool = true;
+    crate::hooks!(arrivals, enqueues, input_queues, timer);
 
     fn port(&self, _params: &super::RcmParams, facts: &PortFacts) -> PortId {
         facts.port
     }
+    /// 0 outside the congestion region, 1 root, 2 edge, 3 inner.
+    fn observe(&self, port: &PortId, now: Time) -> Option<f64> {
+        Some(match self.role(port.index(), now) {
+            Role::None => 0.0,
+            Role::Root => 1.0,
+            Role::Edge => 2.0,
+            Role::Inner => 3.0,
+        })
+    }
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        vec![("notices", self.notices), ("cuts", self.cuts), ("detours", self.detours)]
+    }
+}
+
+impl OnArrival<Rcm> for RcmSwitch {
     #[inline]
     fn on_arrival(
         &mut self,
@@ -291,6 +305,24 @@ impl Cp<Rcm> for RcmSwitch {
         self.on_notice(in_port.index(), &notice, cx.now);
         Verdict::Consume
     }
+}
+
+impl OnEnqueue<Rcm> for RcmSwitch {
+    #[inline(always)]
+    fn on_enqueue(
+        &mut self,
+        cx: &mut EmitCx<'_, Rcm>,
+        port: &mut PortId,
+        view: &PortView,
+        packet: &mut Packet<Rcm>,
+    ) {
+        if packet.header.kind == PacketKind::Data {
+            self.on_data(port.index(), &packet.header, view.class_bytes, cx.now);
+        }
+    }
+}
+
+impl InputQueues<Rcm> for RcmSwitch {
     #[inline]
     fn reroute(
         &mut self,
@@ -341,18 +373,9 @@ impl Cp<Rcm> for RcmSwitch {
             Release::Root | Release::Never => Crossing::Blocked,
         }
     }
-    #[inline(always)]
-    fn on_enqueue(
-        &mut self,
-        cx: &mut EmitCx<'_, Rcm>,
-        port: &mut PortId,
-        view: &PortView,
-        packet: &mut Packet<Rcm>,
-    ) {
-        if packet.header.kind == PacketKind::Data {
-            self.on_data(port.index(), &packet.header, view.class_bytes, cx.now);
-        }
-    }
+}
+
+impl CpTimer<Rcm> for RcmSwitch {
     #[inline]
     fn next_timer(&self) -> Time {
         self.wake_at
@@ -368,17 +391,5 @@ impl Cp<Rcm> for RcmSwitch {
                 self.wake_at = self.wake_at.min(until);
             }
         }
-    }
-    /// 0 outside the congestion region, 1 root, 2 edge, 3 inner.
-    fn observe(&self, port: &PortId, now: Time) -> Option<f64> {
-        Some(match self.role(port.index(), now) {
-            Role::None => 0.0,
-            Role::Root => 1.0,
-            Role::Edge => 2.0,
-            Role::Inner => 3.0,
-        })
-    }
-    fn counters(&self) -> Vec<(&'static str, u64)> {
-        vec![("notices", self.notices), ("cuts", self.cuts), ("detours", self.detours)]
     }
 }

@@ -11,7 +11,7 @@
 
 use super::flow_table::FlowTable;
 use super::{ExternalParams, Resubmission, is_long};
-use crate::contract::{Address, Header, PortFacts, Verdict};
+use crate::contract::{Address, Header, HoldVerdict, PortFacts};
 use units::{Bytes, PortId, Rate, Time};
 
 /// What an external switch keeps of a flow to block it.
@@ -153,20 +153,20 @@ impl<R: Reaction> ExternalSwitch<R> {
         in_port: PortId,
         header: &Header,
         held: &mut Resubmission,
-    ) -> Verdict {
+    ) -> HoldVerdict {
         if !self.reacts {
-            return Verdict::Forward;
+            return HoldVerdict::Forward;
         }
-        let Some(flow) = self.flows.get(&header.address) else { return Verdict::Forward };
+        let Some(flow) = self.flows.get(&header.address) else { return HoldVerdict::Forward };
         match flow.step(now, &self.law, header, held) {
             ReactionStep::Forward => {
                 *held = Resubmission::default();
-                return Verdict::Forward;
+                return HoldVerdict::Forward;
             }
             ReactionStep::Resubmit => held.passes += 1,
             ReactionStep::Wait(until) => {
                 held.passes += 1;
-                return Verdict::Hold(until);
+                return HoldVerdict::Hold(until);
             }
         }
         let line = &mut self.lines[in_port.index()];
@@ -174,6 +174,6 @@ impl<R: Reaction> ExternalSwitch<R> {
         line.round_at = line.round_at.max(now) + line.rate.time_for(bytes);
         let until = line.round_at + self.pass_time;
         flow.resubmitted(header, held, until);
-        Verdict::Hold(until)
+        HoldVerdict::Hold(until)
     }
 }

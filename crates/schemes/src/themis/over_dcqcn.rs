@@ -18,7 +18,7 @@
 use super::external_switch::{Backlog, ExternalSwitch, Reaction, ReactionStep};
 use super::{Resubmission, Themis, ThemisParams, is_notification};
 use crate::contract::{
-    Body, EcnCodePoint, Flags, FullCx, Header, Packet, PacketKind, PortFacts, Verdict,
+    Body, EcnCodePoint, Flags, FullCx, Header, HoldVerdict, Packet, PacketKind, PortFacts,
 };
 use units::{PortId, Time};
 
@@ -134,7 +134,7 @@ impl ExternalSwitch<Flow> {
         cx: &mut FullCx<'_, Themis>,
         in_port: PortId,
         packet: &mut Packet<Themis>,
-    ) -> Verdict {
+    ) -> HoldVerdict {
         let header = &mut packet.header;
         let from_wan = self.is_long(in_port);
         if header.kind == PacketKind::Data {
@@ -149,12 +149,12 @@ impl ExternalSwitch<Flow> {
                 self.react(cx.now, header);
             } else if self.notifies && !self.may_notify(cx.now, header) {
                 if header.kind == PacketKind::Control {
-                    return Verdict::Consume;
+                    return HoldVerdict::Consume;
                 }
                 header.echo = EcnCodePoint::NotMarked;
             }
         }
-        Verdict::Forward
+        HoldVerdict::Forward
     }
 
     /// A data packet on its way out of the data centre: clears its CE; whether that makes a CNP.

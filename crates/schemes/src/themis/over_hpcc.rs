@@ -34,9 +34,10 @@
 use super::external_switch::{Backlog, ExternalSwitch, Reaction, ReactionStep};
 use super::{ExternalParams, Resubmission, is_long};
 use crate::contract::{
-    Ack, Body, Cp, Ctl, EmitCx, Emits, Flags, Header, HostCx, HostFacts, LinkRates, LocalCx,
-    Packet, PacketKind, PathFacts, PlainReceiver, PortFacts, PortView, Preset, QpEnd, RateCode, Rp,
-    Scheme, SendLimits, SenderMetric, SwitchFacts, Verdict,
+    Absent, Ack, Body, Cp, Ctl, EmitCx, Emits, Flags, Header, HoldVerdict, HostCx, HostFacts,
+    LinkRates, LocalCx, OnArrivalOrHold, OnEnqueue, Packet, PacketKind, PathFacts, PlainReceiver,
+    PortFacts, PortView, Preset, QpEnd, RateCode, Rp, Scheme, SendLimits, SenderMetric,
+    SwitchFacts,
 };
 use crate::hpcc::{self, Hpcc, HpccParams, Law, ReactionPoint, SIMULATOR_ONLY};
 use crate::int::{CarriesInt, IntRecord, IntStack, StampInt};
@@ -319,30 +320,44 @@ pub struct Port {
 impl<const N: usize> Cp<ThemisHpcc<N>> for Switch<N> {
     type Level = Emits;
     type Port = Port;
-    const SEES_ARRIVALS: bool = true;
-    const HOLDS: bool = true;
+    crate::hooks!(holding_arrivals, enqueues);
 
     fn port(&self, params: &ThemisHpccParams, facts: &PortFacts) -> Port {
         let rate = Cp::<ThemisHpcc<N>>::port(&self.stamp, params, facts);
         Port { rate, long: is_long(&params.external, facts) }
     }
+    #[inline]
+    fn on_depart(
+        &mut self,
+        cx: &mut LocalCx,
+        port: &mut Port,
+        view: &PortView,
+        packet: &mut Packet<ThemisHpcc<N>>,
+    ) {
+        if !self.ends_first_half(port.long, &packet.header) {
+            self.stamp.on_depart(cx, &mut port.rate, view, packet);
+        }
+    }
+}
+
+impl<const N: usize> OnArrivalOrHold<ThemisHpcc<N>> for Switch<N> {
     fn on_arrival(
         &mut self,
         cx: &mut EmitCx<'_, ThemisHpcc<N>>,
         in_port: PortId,
         packet: &mut Packet<ThemisHpcc<N>>,
-    ) -> Verdict {
-        let Some(external) = &mut self.external else { return Verdict::Forward };
-        let Packet { header, body: Body::Meta(meta) } = packet else { return Verdict::Forward };
+    ) -> HoldVerdict {
+        let Some(external) = &mut self.external else { return HoldVerdict::Forward };
+        let Packet { header, body: Body::Meta(meta) } = packet else { return HoldVerdict::Forward };
         if !external.reacts || external.is_long(in_port) == header.flags.contains(Flags::TO_SOURCE)
         {
-            return Verdict::Forward;
+            return HoldVerdict::Forward;
         }
         if header.flags.contains(Flags::TO_SOURCE) {
             if let Some((half, law)) = external.known(&header.address) {
                 half.on_ack(cx.now, law, header, &mut meta.int);
             }
-            return Verdict::Forward;
+            return HoldVerdict::Forward;
         }
         if meta.held.passes == 0
             && let Some((half, law)) = external.flow(cx.now, &header.address)
@@ -351,6 +366,9 @@ impl<const N: usize> Cp<ThemisHpcc<N>> for Switch<N> {
         }
         external.resubmit(cx.now, in_port, header, &mut meta.held)
     }
+}
+
+impl<const N: usize> OnEnqueue<ThemisHpcc<N>> for Switch<N> {
     fn on_enqueue(
         &mut self,
         cx: &mut EmitCx<'_, ThemisHpcc<N>>,
@@ -370,18 +388,6 @@ impl<const N: usize> Cp<ThemisHpcc<N>> for Switch<N> {
             cx.to_host(header.address, QpEnd::Sender, notice);
         }
     }
-    #[inline]
-    fn on_depart(
-        &mut self,
-        cx: &mut LocalCx,
-        port: &mut Port,
-        view: &PortView,
-        packet: &mut Packet<ThemisHpcc<N>>,
-    ) {
-        if !self.ends_first_half(port.long, &packet.header) {
-            self.stamp.on_depart(cx, &mut port.rate, view, packet);
-        }
-    }
 }
 
 /// The reaction point: HPCC's law on ACKs, and on what external switches send.
@@ -399,6 +405,7 @@ pub struct Sender<const N: usize> {
 }
 
 impl<const N: usize> Rp<ThemisHpcc<N>> for Sender<N> {
+    type Timer = Absent;
     /// As HPCC's.
     const REPACE: bool = true;
 

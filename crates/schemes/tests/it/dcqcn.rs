@@ -2,7 +2,7 @@
 //! output.
 
 use proptest::prelude::*;
-use schemes::contract::{EcnCodePoint, LinkRates, PathFacts, Rp, SenderMetric};
+use schemes::contract::{EcnCodePoint, LinkRates, PathFacts, Rp, RpTimer, SenderMetric};
 use schemes::dcqcn::{self, Dcqcn, DcqcnParams, NotificationPoint, ReactionPoint};
 use schemes::registry::params_of;
 use units::{Bytes, Rate, Time};
@@ -252,7 +252,7 @@ mod paper {
     fn no_timer_is_asked_for() {
         let mut rp = preset("dcqcn-paper", 40);
         rp.notify(us(0));
-        assert_eq!(Rp::<Dcqcn>::next_timer(&rp), Time::NEVER);
+        assert_eq!(RpTimer::<Dcqcn>::next_timer(&rp), Time::NEVER);
     }
 }
 

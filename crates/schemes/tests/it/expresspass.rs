@@ -2,8 +2,8 @@
 //! of 84 B and packets of 1090 B, so that the least gap between credits is 1174 B or 93.92 ns.
 
 use schemes::contract::{
-    Ack, Address, Ctl, EcnCodePoint, Flags, Header, HostCx, HostFacts, LinkRates, Np, PacketKind,
-    PathFacts, QueueLimit, Rp, Scheme, WireFacts,
+    Ack, Address, Ctl, EcnCodePoint, Flags, Header, HostCx, HostFacts, LinkRates, Np, NpTimer,
+    PacketKind, PathFacts, QueueLimit, Rp, RpTimer, Scheme, WireFacts,
 };
 use schemes::expresspass::{
     Control, Credit, ExpressPass, ExpressPassParams, HostState, NotificationPoint, ReactionPoint,
@@ -406,7 +406,7 @@ fn credits_are_paced_with_jitter() {
     for number in 0..1000 {
         let now = *times.last().unwrap();
         assert_eq!(np.credit(now), Credit { number, sent_at: now });
-        times.push(Np::<ExpressPass>::next_timer(&np));
+        times.push(NpTimer::<ExpressPass>::next_timer(&np));
     }
     // Half the highest rate, 187.84 ns, give or take a tenth.
     let gaps: Vec<u64> = times.windows(2).map(|pair| (pair[1] - pair[0]).ps()).collect();
@@ -419,7 +419,7 @@ fn credits_are_paced_with_jitter() {
     let next = |np: &mut NotificationPoint| {
         np.begin(us(0), 1000);
         np.credit(us(0));
-        Np::<ExpressPass>::next_timer(np)
+        NpTimer::<ExpressPass>::next_timer(np)
     };
     let mut first = NotificationPoint::new(&mut shared);
     assert_ne!(next(&mut first), next(&mut NotificationPoint::new(&mut shared)));
@@ -434,12 +434,12 @@ fn a_request_begins_a_stop_ends_and_a_new_request_begins_anew() {
     let mut cx = HostCx { now: us(5), params: &params, host: &mut shared, outbox: &mut outbox };
     np.on_ctl(&mut cx, &Control::Request(100));
     assert_eq!(*cx.outbox, [Control::Credit(Credit { number: 0, sent_at: us(5) })], "at once");
-    let due = Np::<ExpressPass>::next_timer(&np);
+    let due = NpTimer::<ExpressPass>::next_timer(&np);
     np.on_ctl(&mut cx, &Control::Request(100));
-    assert_eq!((cx.outbox.len(), Np::<ExpressPass>::next_timer(&np)), (1, due), "under way");
+    assert_eq!((cx.outbox.len(), NpTimer::<ExpressPass>::next_timer(&np)), (1, due), "under way");
     cx.now = us(9);
     np.on_ctl(&mut cx, &Control::Stop);
-    assert_eq!(Np::<ExpressPass>::next_timer(&np), Time::NEVER);
+    assert_eq!(NpTimer::<ExpressPass>::next_timer(&np), Time::NEVER);
     // The first credit was wasted. That is no loss to the next request.
     cx.now = us(50);
     np.on_ctl(&mut cx, &Control::Request(100));
@@ -470,7 +470,7 @@ fn a_receiver_whose_stop_was_lost_ends_by_itself() {
     assert_eq!(cx.outbox.len(), 3);
     cx.now = us(1110);
     np.on_timer(&mut cx);
-    assert_eq!((cx.outbox.len(), Np::<ExpressPass>::next_timer(&np)), (3, Time::NEVER));
+    assert_eq!((cx.outbox.len(), NpTimer::<ExpressPass>::next_timer(&np)), (3, Time::NEVER));
     // Another request begins anew.
     np.on_ctl(&mut cx, &Control::Request(1));
     assert_eq!(cx.outbox.len(), 4);

@@ -3,8 +3,8 @@
 
 use crate::records::record;
 use schemes::contract::{
-    Address, Body, Cp, EcnCodePoint, Flags, FullCx, Header, HostCx, LinkRates, Np, Packet,
-    PacketKind, PathFacts, PortFacts, PortView, Scheme, SwitchFacts,
+    Address, Body, Cp, EcnCodePoint, Flags, FullCx, Header, HostCx, LinkRates, Np, OnEnqueue,
+    Packet, PacketKind, PathFacts, PortFacts, PortView, Scheme, SwitchFacts,
 };
 use schemes::fncc::{
     self, AckReport, ActiveFlows, Fncc, FnccParams, IntTable, NotificationPoint, ReactionPoint,

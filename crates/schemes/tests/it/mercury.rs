@@ -3,8 +3,8 @@
 
 use schemes::contract::{
     Address, Body, Cp, EcnCodePoint, Emits, Flags, FullCx, Header, HostCx, HostFacts, Level,
-    LinkRates, LocalCx, Packet, PacketKind, PathFacts, PortFacts, PortView, QpEnd, Rp, Scheme,
-    SenderMetric, SwitchEffect, SwitchFacts, WireFacts,
+    LinkRates, LocalCx, OnEnqueue, Packet, PacketKind, PathFacts, PortFacts, PortView, QpEnd, Rp,
+    RpTimer, Scheme, SenderMetric, SwitchEffect, SwitchFacts, WireFacts,
 };
 use schemes::dcqcn::Dcqcn;
 use schemes::mercury::{

@@ -1,8 +1,8 @@
 //! PACC's congestion point, as reconstructed, against sequences worked out by hand.
 
 use schemes::contract::{
-    Address, Body, Cp, EcnCodePoint, Emits, Flags, FullCx, Header, Level, Packet, PacketKind,
-    PortFacts, PortView, Ports, QpEnd, SwitchEffect,
+    Address, Body, Cp, CpTimer, EcnCodePoint, Emits, Flags, FullCx, Header, Level, OnEnqueue,
+    Packet, PacketKind, PortFacts, PortView, Ports, QpEnd, SwitchEffect,
 };
 use schemes::dcqcn::Cnp;
 use schemes::pacc::{

@@ -2,9 +2,9 @@
 //! send window, the table of flows; and a switch that hears, tells, holds and detours.
 
 use schemes::contract::{
-    Address, Body, Cp, Crossing, EcnCodePoint, EmitCx, Emits, Flags, FullCx, Header, InputView,
-    Level, LinkRates, Packet, PacketKind, PortFacts, PortView, Scheme, SwitchEffect, SwitchFacts,
-    Verdict,
+    Address, Body, Cp, CpTimer, Crossing, EcnCodePoint, EmitCx, Emits, Flags, FullCx, Header,
+    InputQueues, InputView, Level, LinkRates, OnArrival, OnEnqueue, Packet, PacketKind, PortFacts,
+    PortView, Scheme, SwitchEffect, SwitchFacts, Verdict,
 };
 use schemes::params::{ParamError, Value};
 use schemes::rcm::{
@@ -468,10 +468,10 @@ fn the_latest_flows_go_upstream_first() {
 /// Whether a packet may cross.
 fn crossing(switch: &RcmSwitch, out: u16, header: &Header, now: Time) -> Crossing {
     let out = PortId::new(out);
-    if !Cp::<Rcm>::may_block(switch, out, now) {
+    if !InputQueues::<Rcm>::may_block(switch, out, now) {
         return Crossing::Allowed;
     }
-    Cp::<Rcm>::crossing(switch, out, header, now)
+    InputQueues::<Rcm>::crossing(switch, out, header, now)
 }
 
 /// Section 3.4: at the edge, harmful flows wait once Wc is spent, and others do not.
@@ -490,7 +490,7 @@ fn the_edge_holds_harmful_flows_alone() {
     assert_eq!(crossing(&switch, 6, us(1)), Crossing::Allowed);
     // 10 KB at 100 Gb/s.
     let until = us(1) + ns(800);
-    assert_eq!(Cp::<Rcm>::next_timer(&switch), until);
+    assert_eq!(CpTimer::<Rcm>::next_timer(&switch), until);
     assert_eq!(crossing(&switch, 5, until), Crossing::Allowed);
 }
 

@@ -3,9 +3,9 @@
 
 use proptest::prelude::*;
 use schemes::contract::{
-    Address, Body, Cp, Departure, EcnCodePoint, Emits, Flags, FullCx, Header, Level, LinkRates,
-    Packet, PacketKind, PathFacts, PortFacts, PortView, Ports, QpEnd, Scheme, SwitchEffect,
-    SwitchFacts,
+    Address, Body, Cp, CpTimer, Departure, EcnCodePoint, Emits, Flags, FullCx, Header, Level,
+    LinkRates, OnEnqueue, Packet, PacketKind, PathFacts, PortFacts, PortView, Ports, QpEnd, Scheme,
+    SwitchEffect, SwitchFacts,
 };
 use schemes::rocc::{
     self, CongestionPoint, Controller, EgressQueue, FairRate, FlowTable, ReactionPoint, Rocc,

@@ -3,9 +3,9 @@
 use crate::external::{AFAR, INSIDE, ports, us};
 use proptest::prelude::*;
 use schemes::contract::{
-    Address, Body, Cp, Departure, DequeueAction, EcnCodePoint, Flags, FullCx, Header, Level,
-    LinkRates, Packet, PacketKind, PortView, QpEnd, Scheme, Strict, SwitchEffect, SwitchFacts,
-    Verdict,
+    Address, Body, Cp, Departure, DequeueAction, EcnCodePoint, Flags, FullCx, Header, HoldVerdict,
+    Level, LinkRates, OnArrivalOrHold, OnEnqueue, Packet, PacketKind, PortView, QpEnd, Scheme,
+    Strict, SwitchEffect, SwitchFacts,
 };
 use schemes::dcqcn::Cnp;
 use schemes::params::Value;
@@ -50,14 +50,14 @@ impl External {
         External { cp, ports, effects: Vec::new() }
     }
 
-    fn arrives(&mut self, now: Time, port: u16, packet: &mut Packet<Themis>) -> Verdict {
+    fn arrives(&mut self, now: Time, port: u16, packet: &mut Packet<Themis>) -> HoldVerdict {
         let mut cx = FullCx::new(now, &mut self.effects, &[]);
         self.cp.on_arrival(&mut cx, PortId::new(port), packet)
     }
 
     /// A packet from inside joins the queue of a port.
     fn joins(&mut self, now: Time, port: u16, packet: &mut Packet<Themis>) {
-        assert_eq!(self.arrives(now, INSIDE, packet), Verdict::Forward);
+        assert_eq!(self.arrives(now, INSIDE, packet), HoldVerdict::Forward);
         let view = view(port);
         let mut cx = FullCx::new(now, &mut self.effects, &[]);
         self.cp.on_enqueue(&mut cx, &mut self.ports[usize::from(port)], &view, packet);
@@ -83,7 +83,7 @@ impl External {
     /// When a packet that comes from afar at `now` goes on, and after how many resubmissions.
     fn goes_on(&mut self, mut now: Time, packet: &mut Packet<Themis>) -> (Time, u32) {
         let mut passes = 0;
-        while let Verdict::Hold(until) = self.arrives(now, AFAR, packet) {
+        while let HoldVerdict::Hold(until) = self.arrives(now, AFAR, packet) {
             assert!(until > now);
             (now, passes) = (until, passes + 1);
         }
@@ -195,9 +195,9 @@ fn a_mark_on_its_way_out_is_cleared_and_notified_once_an_interval() {
 fn notifications_from_afar_keep_to_the_same_interval() {
     let mut external = External::new(&params("themis", &[]));
     external.joins(us(0), AFAR, &mut marked(1));
-    assert_eq!(external.arrives(us(30), AFAR, &mut cnp(1)), Verdict::Consume);
-    assert_eq!(external.arrives(us(51), AFAR, &mut cnp(1)), Verdict::Forward);
-    assert_eq!(external.arrives(us(52), AFAR, &mut cnp(1)), Verdict::Consume);
+    assert_eq!(external.arrives(us(30), AFAR, &mut cnp(1)), HoldVerdict::Consume);
+    assert_eq!(external.arrives(us(51), AFAR, &mut cnp(1)), HoldVerdict::Forward);
+    assert_eq!(external.arrives(us(52), AFAR, &mut cnp(1)), HoldVerdict::Consume);
     external.cnps();
     external.joins(us(60), AFAR, &mut marked(1));
     assert_eq!(external.cnps(), 0, "the CNP let through at 51 us counts");
@@ -209,15 +209,15 @@ fn notifications_from_afar_keep_to_the_same_interval() {
         (external.cnps(), packet.header.code_point),
         (0, EcnCodePoint::CongestionExperienced)
     );
-    assert_eq!(external.arrives(us(1), AFAR, &mut cnp(1)), Verdict::Forward);
-    assert_eq!(external.arrives(us(2), AFAR, &mut cnp(1)), Verdict::Forward);
+    assert_eq!(external.arrives(us(1), AFAR, &mut cnp(1)), HoldVerdict::Forward);
+    assert_eq!(external.arrives(us(2), AFAR, &mut cnp(1)), HoldVerdict::Forward);
 }
 
 #[test]
 fn a_cnp_blocks_its_flow_until_the_passes_add_up() {
     let mut external = External::new(&params("themis", &[]));
     let mut word = cnp(1);
-    assert_eq!(external.arrives(us(0), INSIDE, &mut word), Verdict::Forward);
+    assert_eq!(external.arrives(us(0), INSIDE, &mut word), HoldVerdict::Forward);
     assert!(word.header.flags.contains(Flags::MARK), "handled here");
     // T_block is 50 us. Alone in the queue a pass takes 1 us and 5.24 ns: 50 of them are 50.262 us,
     // 49 are not enough.
@@ -243,12 +243,12 @@ fn an_echo_is_a_notification_where_receivers_send_no_cnps() {
         let mut external =
             External::new(&params("themis", &[("notification", Value::Choice(notification))]));
         let mut ack = echo(1);
-        assert_eq!(external.arrives(us(0), INSIDE, &mut ack), Verdict::Forward);
+        assert_eq!(external.arrives(us(0), INSIDE, &mut ack), HoldVerdict::Forward);
         let passes = external.goes_on(us(10), &mut data(1, 0)).1;
         // From afar it is let through, within the interval without its echo.
         external.joins(us(100), AFAR, &mut marked(1));
         let mut late = echo(1);
-        assert_eq!(external.arrives(us(110), AFAR, &mut late), Verdict::Forward);
+        assert_eq!(external.arrives(us(110), AFAR, &mut late), HoldVerdict::Forward);
         assert!(!late.header.flags.contains(Flags::MARK), "what comes from afar is not reacted to");
         (ack.header.flags.contains(Flags::MARK), passes, late.header.echo)
     };
@@ -286,7 +286,7 @@ fn a_flow_that_never_pauses_is_blocked_no_longer_than_the_law_says() {
     let mut waited = vec![Time::ZERO; 10_000];
     while let Some(Reverse((now, number))) = queue.pop() {
         match external.arrives(now, AFAR, &mut packets[number as usize]) {
-            Verdict::Hold(until) => queue.push(Reverse((until, number))),
+            HoldVerdict::Hold(until) => queue.push(Reverse((until, number))),
             _ => waited[number as usize] = now - us(10 + number),
         }
     }
@@ -320,15 +320,15 @@ fn a_longer_queue_needs_fewer_passes() {
     let mut others: Vec<_> = (0..1000).map(|sequence| data(2, sequence * 1000)).collect();
     let round = us(1) + PACKET + us(1);
     for other in &mut others {
-        assert_eq!(external.arrives(us(1), AFAR, other), Verdict::Hold(round));
+        assert_eq!(external.arrives(us(1), AFAR, other), HoldVerdict::Hold(round));
     }
     for (place, other) in others.iter_mut().enumerate() {
         let queue = PACKET * (place as u64 + 1);
-        assert_eq!(external.arrives(round, AFAR, other), Verdict::Hold(round + queue + us(1)));
+        assert_eq!(external.arrives(round, AFAR, other), HoldVerdict::Hold(round + queue + us(1)));
     }
     // They are a queue of 5.24 us.
     let first = external.arrives(round, AFAR, &mut data(1, 0));
-    assert_eq!(first, Verdict::Hold(round + PACKET * 1001 + us(1)));
+    assert_eq!(first, HoldVerdict::Hold(round + PACKET * 1001 + us(1)));
 }
 
 #[test]
@@ -352,7 +352,7 @@ fn the_prototype_notifies_each_marked_packet_and_more_every_10_us() {
     );
     // And it holds nothing back.
     let mut ack = echo(1);
-    assert_eq!(external.arrives(us(21), AFAR, &mut ack), Verdict::Forward);
+    assert_eq!(external.arrives(us(21), AFAR, &mut ack), HoldVerdict::Forward);
     assert_eq!(
         (ack.header.echo, ack.header.flags.contains(Flags::MARK)),
         (EcnCodePoint::CongestionExperienced, false)
@@ -497,8 +497,8 @@ proptest! {
                 continue;
             }
             match external.arrives(now, AFAR, &mut packets[number]) {
-                Verdict::Forward => left[flow as usize].push(number),
-                Verdict::Hold(until) => {
+                HoldVerdict::Forward => left[flow as usize].push(number),
+                HoldVerdict::Hold(until) => {
                     rounds += 1;
                     queue.push(Reverse((until, rounds, number, flow, false)));
                 }

@@ -4,9 +4,10 @@ use crate::external::{AFAR, INSIDE, ports, us};
 use crate::records::record;
 use proptest::prelude::*;
 use schemes::contract::{
-    Ack, Address, Body, Cp, Ctl, Departure, EcnCodePoint, Emits, Flags, FullCx, Header, HostCx,
-    HostLocation, Level, LinkRates, Packet, PacketKind, PathFacts, PortFacts, PortView, QpEnd, Rp,
-    Scheme, SendLimits, SwitchEffect, SwitchFacts, Verdict,
+    Ack, Address, Body, Cp, Ctl, Departure, EcnCodePoint, Emits, Flags, FullCx, Header,
+    HoldVerdict, HostCx, HostLocation, Level, LinkRates, OnArrivalOrHold, OnEnqueue, Packet,
+    PacketKind, PathFacts, PortFacts, PortView, QpEnd, Rp, Scheme, SendLimits, SwitchEffect,
+    SwitchFacts,
 };
 use schemes::hpcc::{self, Hpcc, HpccParams};
 use schemes::int::IntStack;
@@ -106,7 +107,7 @@ impl External {
         External { cp, ports, effects: Vec::new() }
     }
 
-    fn arrives(&mut self, now: Time, port: u16, packet: &mut Packet<Scheme8>) -> Verdict {
+    fn arrives(&mut self, now: Time, port: u16, packet: &mut Packet<Scheme8>) -> HoldVerdict {
         packet.header.ingress = port;
         let mut cx = Emits::arrive(FullCx::new(now, &mut self.effects, &[]));
         self.cp.on_arrival(&mut cx, PortId::new(port), packet)
@@ -142,14 +143,14 @@ impl External {
     /// An ACK from inside up to `next`, with these records; what it goes on with.
     fn acknowledged(&mut self, now: Time, flow: u32, next: u64, int: Int) -> Int {
         let mut ack = packet(PacketKind::Ack, flow, next, int);
-        assert_eq!(self.arrives(now, INSIDE, &mut ack), Verdict::Forward);
+        assert_eq!(self.arrives(now, INSIDE, &mut ack), HoldVerdict::Forward);
         int_of(&ack)
     }
 
     /// When a packet that comes from afar at `now` goes on, and after how many resubmissions.
     fn goes_on(&mut self, mut now: Time, packet: &mut Packet<Scheme8>) -> (Time, u32) {
         let mut passes = 0;
-        while let Verdict::Hold(until) = self.arrives(now, AFAR, packet) {
+        while let HoldVerdict::Hold(until) = self.arrives(now, AFAR, packet) {
             assert!(until > now && passes < 10_000);
             (now, passes) = (until, passes + 1);
         }
@@ -171,7 +172,7 @@ impl External {
 fn inner_switches_stamp_and_no_more() {
     let mut inner = External::with_ports(&params(&[]), &ports()[..1]);
     let mut packet = data(1, 0);
-    assert_eq!(inner.arrives(us(1), INSIDE, &mut packet), Verdict::Forward);
+    assert_eq!(inner.arrives(us(1), INSIDE, &mut packet), HoldVerdict::Forward);
     inner.leaves(us(1), INSIDE, &mut packet);
     let record = record(Rate::from_gbps(400), us(2), 77_000, 5_000);
     assert!(int_of(&packet).records().eq([record]));
@@ -184,7 +185,7 @@ fn records_of_the_first_half_are_turned_round_and_emptied() {
     let before = record(LINE, us(1), 1_000, 2_000);
     let mut sent = packet(PacketKind::Data, 1, 4_000, one_hop(7, us(1), 1_000, 2_000));
     sent.header.sent_at = Time::from_ns(300);
-    assert_eq!(external.arrives(us(4), INSIDE, &mut sent), Verdict::Forward);
+    assert_eq!(external.arrives(us(4), INSIDE, &mut sent), HoldVerdict::Forward);
     external.leaves(us(4), AFAR, &mut sent);
     assert_eq!(int_of(&sent), Int::default(), "the other half begins with nothing");
     let notices = external.notices();
@@ -227,8 +228,8 @@ fn acks_from_inside_set_the_pace() {
     let mut waiting = Vec::new();
     for (number, mut packet) in packets.into_iter().enumerate() {
         match external.arrives(us(20), AFAR, &mut packet) {
-            Verdict::Forward => assert_eq!(number, 0),
-            Verdict::Hold(until) => waiting.push((until, packet)),
+            HoldVerdict::Forward => assert_eq!(number, 0),
+            HoldVerdict::Hold(until) => waiting.push((until, packet)),
             other => panic!("{other:?}"),
         }
     }
@@ -279,7 +280,7 @@ fn without_a_reaction_point_acks_pass_as_they_are() {
         for number in 0..4 {
             assert_eq!(external.goes_on(us(6 * number), &mut data(1, 1_000 * number)).1, 0);
             let mut ack = packet(PacketKind::Ack, 1, 1_000 * (number + 1), int);
-            assert_eq!(external.arrives(us(6 * number + 6), port, &mut ack), Verdict::Forward);
+            assert_eq!(external.arrives(us(6 * number + 6), port, &mut ack), HoldVerdict::Forward);
             assert_eq!(int_of(&ack), int);
         }
     }
@@ -297,14 +298,14 @@ fn records_from_before_the_long_link_stay_on_acks() {
     };
     for number in 0..2 {
         let mut came = packet(PacketKind::Data, 1, 1_000 * number, first);
-        assert_eq!(external.arrives(us(6 * number), AFAR, &mut came), Verdict::Forward);
+        assert_eq!(external.arrives(us(6 * number), AFAR, &mut came), HoldVerdict::Forward);
     }
     external.acknowledged(us(6), 1, 1_000, second(us(3), 0));
     let told = external.acknowledged(us(12), 1, 2_000, second(us(9), 75_000));
     assert_eq!(told, first);
     // A NACK's go as well, and move nothing.
     let mut nack = packet(PacketKind::Nack, 1, 2_000, second(us(15), 150_000));
-    assert_eq!(external.arrives(us(18), INSIDE, &mut nack), Verdict::Forward);
+    assert_eq!(external.arrives(us(18), INSIDE, &mut nack), HoldVerdict::Forward);
     assert_eq!(int_of(&nack), first);
     // The law saw the second half: a packet takes 176 ns.
     assert_eq!(external.goes_on(us(20), &mut data(1, 2_000)).1, 0);
@@ -446,8 +447,8 @@ proptest! {
                 continue;
             }
             match external.arrives(now, AFAR, &mut packets[number]) {
-                Verdict::Forward => left[flow as usize].push(number),
-                Verdict::Hold(until) => {
+                HoldVerdict::Forward => left[flow as usize].push(number),
+                HoldVerdict::Hold(until) => {
                     rounds += 1;
                     queue.push(Reverse((until, rounds, number, flow, false)));
                 }

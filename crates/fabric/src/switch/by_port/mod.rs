@@ -6,6 +6,7 @@ mod backlogged;
 
 use super::{LevelOf, Switch};
 use crate::forwarding::ForwardingRow;
+use crate::hooks::EnqueuesOf;
 use crate::mmu::Mmu;
 use crate::packet::{NO_INGRESS, Packet, Scheme, Win};
 use crate::port::scheduler::PFC_BIT;
@@ -14,7 +15,7 @@ use crate::switch::chassis::Chassis;
 use crate::switch::egress::Egress;
 pub(super) use backlogged::ArrivalSchedule;
 use engine::LinkLane;
-use schemes::contract::{Cp, Level, Order};
+use schemes::contract::{EnqueueSlot, Level, Order};
 use units::Time;
 
 /// For fewer arrivals per port it is not worth while.
@@ -131,7 +132,7 @@ impl<S: Scheme> Switch<S> {
             mmu,
         };
         // Where little waits, what comes next is guessed well enough.
-        if isolated.egress.port.is_busy() && !<S::Cp as Cp<S>>::SEES_JOINS {
+        if isolated.egress.port.is_busy() && !EnqueuesOf::<S>::ENABLED {
             let schedule = schedule.get_or_insert_with(ArrivalSchedule::new);
             arrivals = isolated.advance_backlogged(window, arrivals, schedule);
         }

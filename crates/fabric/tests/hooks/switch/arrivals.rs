@@ -1,13 +1,12 @@
 //! What a congestion point does with packets that arrive: consumes, answers, holds them, chooses their way.
 
 use super::is_data;
-use crate::common::{
-    ACK, Build, FIRST, FULL, G100, LEAST, US, balances, empty, fct, line, port, run,
-};
+use crate::common::{ACK, Build, FIRST, FULL, G100, LEAST, US, balances, fct, line, port, run};
 use crate::toy::{BYTE, LineRate, Log, Plain, WIRE, ack_back, alone, no_host, one_way, toy};
 use schemes::contract::{
-    Body, Cp, Ctl, EmitCx, Emits, Flags, HostCx, Level, LocalCx, NoCtl, Np, Packet, PathFacts,
-    PlainReceiver, PortFacts, PortLocal, QpEnd, Rp, SendLimits, SwitchFacts, Verdict,
+    Absent, Body, Cp, Ctl, EmitCx, Emits, Flags, HoldVerdict, HostCx, LocalCx, NoCtl, Np,
+    OnArrival, OnArrivalOrHold, Packet, PathFacts, PlainReceiver, PortFacts, PortLocal, QpEnd, Rp,
+    SendLimits, SwitchFacts, Verdict,
 };
 use units::{Bytes, PortId, Time};
 
@@ -41,6 +40,7 @@ struct Asker {
 }
 
 impl Rp<Asking> for Asker {
+    type Timer = Absent;
     fn open(_: &Plain<Log<Time>>, _: &mut (), _: &PathFacts, _: Time) -> Asker {
         Asker { window: Bytes::ZERO }
     }
@@ -62,6 +62,7 @@ impl Rp<Asking> for Asker {
 struct Listener;
 
 impl Np<Asking> for Listener {
+    type Timer = Absent;
     fn open(_: &Plain<Log<Time>>, _: &mut (), _: Time) -> Listener {
         Listener
     }
@@ -77,8 +78,11 @@ struct Answering;
 impl Cp<Asking> for Answering {
     type Level = Emits;
     type Port = ();
-    const SEES_ARRIVALS: bool = true;
+    schemes::hooks!(arrivals);
     fn port(&self, _: &Plain<Log<Time>>, _: &PortFacts) {}
+}
+
+impl OnArrival<Asking> for Answering {
     fn on_arrival(
         &mut self,
         cx: &mut EmitCx<'_, Asking>,
@@ -135,15 +139,22 @@ struct Holder;
 impl Cp<Holding> for Holder {
     type Level = PortLocal;
     type Port = ();
-    const SEES_ARRIVALS: bool = true;
-    const HOLDS: bool = true;
+    schemes::hooks!(holding_arrivals);
     fn port(&self, _: &Plain<()>, _: &PortFacts) {}
-    fn on_arrival(&mut self, cx: &mut LocalCx, _: PortId, packet: &mut Packet<Holding>) -> Verdict {
+}
+
+impl OnArrivalOrHold<Holding> for Holder {
+    fn on_arrival(
+        &mut self,
+        cx: &mut LocalCx,
+        _: PortId,
+        packet: &mut Packet<Holding>,
+    ) -> HoldVerdict {
         if is_data(packet) && !packet.header.flags.contains(Flags::MARK) {
             packet.header.flags.set(Flags::MARK, true);
-            return Verdict::Hold(cx.now.round_up(US * 10));
+            return HoldVerdict::Hold(cx.now.round_up(US * 10));
         }
-        Verdict::Forward
+        HoldVerdict::Forward
     }
 }
 
@@ -159,58 +170,4 @@ fn packets_held_until_the_same_time_keep_their_order() {
     // 20 data packets and 20 ACKs, each once.
     assert_eq!(output.audits[0].arrived, FIRST + 19 * FULL + 20 * ACK);
     balances(&output).unwrap();
-}
-
-// ---- route ----
-
-toy! {
-    /// Switches spread data packet by packet.
-    Spraying: (), (), NoCtl, (), LineRate, PlainReceiver, Sprayer;
-    no_host!();
-    fn congestion_point(_: &Plain<()>, _: &SwitchFacts<'_>) -> Option<Sprayer> {
-        Some(Sprayer)
-    }
-}
-
-#[derive(Debug)]
-struct Sprayer;
-
-impl Cp<Spraying> for Sprayer {
-    type Level = PortLocal;
-    type Port = ();
-    const ROUTES: bool = true;
-    fn port(&self, _: &Plain<()>, _: &PortFacts) {}
-    fn route(
-        &mut self,
-        _: &mut <Self::Level as Level>::Arrive<'_, Spraying>,
-        packet: &Packet<Spraying>,
-        equal: &[PortId],
-    ) -> Option<PortId> {
-        let packet = is_data(packet).then_some(packet.header.sequence / 1_000)?;
-        Some(equal[packet as usize % equal.len()])
-    }
-}
-
-/// Protects the choice of a path: packets alternate between two cables where the switch says so,
-/// and stay on one by ECMP.
-#[test]
-fn a_congestion_point_may_choose_among_equal_paths() {
-    let mut setup = empty();
-    let (a, b) = (setup.host(), setup.host());
-    let (left, right) = (setup.switch(1), setup.switch(1));
-    setup.cable(a, left, G100, US);
-    for _ in 0..2 {
-        setup.cable(left, right, G100, US);
-    }
-    setup.cable(right, b, G100, US);
-    setup.message(a, b, 20_000, Time::ZERO);
-    let sprayed = run::<Spraying>(&setup, Plain(()), 1);
-    let hashed =
-        run::<schemes::none::NoControl>(&setup, schemes::none::NoParams { window: "none" }, 1);
-    let split = |output| [1, 2].map(|at| port(output, left, at).tx_data_packets);
-    assert_eq!(split(&sprayed), [10, 10]);
-    let mut split = split(&hashed);
-    split.sort_unstable();
-    assert_eq!(split, [0, 20]);
-    assert_eq!(sprayed.flows[0].retransmitted_bytes, 0);
 }

@@ -6,8 +6,8 @@ use crate::common::{
 use crate::toy::{BYTE, LineRate, Log, Plain, ack_back, no_cp, no_host, one_way, toy};
 use fabric::{SetupError, Simulation};
 use schemes::contract::{
-    ClassSpec, Ctl, HostCx, NoCtl, Np, PathFacts, PlainReceiver, PlainSwitch, QueueLimit, Rp,
-    Scheme, SendLimits, WireFacts,
+    Absent, ClassSpec, Ctl, HostCx, NoCtl, Np, PathFacts, PlainReceiver, PlainSwitch, QueueLimit,
+    Rp, Scheme, SendLimits, WireFacts,
 };
 use units::{Bytes, Priority, Time};
 
@@ -41,6 +41,7 @@ impl<P> Ctl<P> for Notice {
 struct Shouter;
 
 impl<S: Scheme<Ctl = Notice>> Rp<S> for Shouter {
+    type Timer = Absent;
     fn open(_: &S::Params, _: &mut S::Host, _: &PathFacts, _: Time) -> Shouter {
         Shouter
     }
@@ -58,6 +59,7 @@ impl<S: Scheme<Ctl = Notice>> Rp<S> for Shouter {
 struct Counter;
 
 impl<S: Scheme<Params = Plain<Log<Time>>>> Np<S> for Counter {
+    type Timer = Absent;
     fn open(_: &S::Params, _: &mut S::Host, _: Time) -> Counter {
         Counter
     }

@@ -5,8 +5,9 @@ use crate::common::{Build, G100, US, fct, line, pauses, run};
 use crate::toy::{LineRate, Log, Plain, alone, no_cp, no_host, toy};
 use fabric::{SetupError, Simulation};
 use schemes::contract::{
-    Ack, Body, Cp, HostCx, LocalCx, NoCtl, Packet, PathFacts, PlainReceiver, PlainSwitch,
-    PortFacts, PortLocal, PortView, Rp, SendLimits, Stack, SwitchFacts, Verdict,
+    Absent, Ack, Body, Cp, HostCx, LocalCx, NoCtl, OnArrival, OnEnqueue, Packet, PathFacts,
+    PlainReceiver, PlainSwitch, PortFacts, PortLocal, PortView, Rp, SendLimits, Stack, SwitchFacts,
+    Verdict,
 };
 use units::{Bytes, PortId, Rate, Time};
 
@@ -27,6 +28,7 @@ struct HopChecker {
 }
 
 impl Rp<Roles> for HopChecker {
+    type Timer = Absent;
     fn open(_: &Plain<u64>, _: &mut (), _: &PathFacts, _: Time) -> HopChecker {
         HopChecker { window: Bytes::new(1) }
     }
@@ -46,6 +48,7 @@ struct HopCounter;
 impl Cp<Roles> for HopCounter {
     type Level = PortLocal;
     type Port = ();
+    schemes::hooks!();
     fn port(&self, _: &Plain<u64>, _: &PortFacts) {}
     fn on_depart(&mut self, _: &mut LocalCx, _: &mut (), _: &PortView, packet: &mut Packet<Roles>) {
         if is_data(packet)
@@ -87,6 +90,7 @@ toy! {
 struct MetaReader;
 
 impl Rp<Stacked> for MetaReader {
+    type Timer = Absent;
     fn open(_: &Plain<Log<u64>>, _: &mut (), _: &PathFacts, _: Time) -> MetaReader {
         MetaReader
     }
@@ -115,16 +119,22 @@ impl<const N: u64> Digit<N> {
 impl<const N: u64> Cp<Stacked> for Digit<N> {
     type Level = PortLocal;
     type Port = ();
-    const SEES_ARRIVALS: bool = true;
+    schemes::hooks!(arrivals, enqueues);
     fn port(&self, _: &Plain<Log<u64>>, _: &PortFacts) {}
+    fn on_depart(&mut self, _: &mut LocalCx, _: &mut (), _: &PortView, p: &mut Packet<Stacked>) {
+        Self::write(p);
+    }
+}
+
+impl<const N: u64> OnArrival<Stacked> for Digit<N> {
     fn on_arrival(&mut self, _: &mut LocalCx, _: PortId, packet: &mut Packet<Stacked>) -> Verdict {
         Self::write(packet);
         Verdict::Forward
     }
+}
+
+impl<const N: u64> OnEnqueue<Stacked> for Digit<N> {
     fn on_enqueue(&mut self, _: &mut LocalCx, _: &mut (), _: &PortView, p: &mut Packet<Stacked>) {
-        Self::write(p);
-    }
-    fn on_depart(&mut self, _: &mut LocalCx, _: &mut (), _: &PortView, p: &mut Packet<Stacked>) {
         Self::write(p);
     }
 }

@@ -5,8 +5,8 @@ use crate::common::{Build, FULL, G100, US, port, run, star};
 use crate::toy::{BYTE, LineRate, Log, Plain, WIRE, no_host, toy};
 use fabric::{EcnConfig, EcnLaw};
 use schemes::contract::{
-    Ack, Cp, EcnCodePoint, HostCx, LocalCx, NoCtl, Packet, PathFacts, PlainReceiver, PortFacts,
-    PortLocal, PortView, Rp, SendLimits, SwitchFacts,
+    Absent, Ack, Cp, EcnCodePoint, HostCx, LocalCx, NoCtl, OnEnqueue, Packet, PathFacts,
+    PlainReceiver, PortFacts, PortLocal, PortView, Rp, SendLimits, SwitchFacts,
 };
 use units::{Bytes, Time};
 
@@ -32,6 +32,7 @@ struct Marks {
 struct MarkReader;
 
 impl Rp<Marking> for MarkReader {
+    type Timer = Absent;
     fn open(_: &Plain<Marks>, _: &mut (), _: &PathFacts, _: Time) -> MarkReader {
         MarkReader
     }
@@ -53,7 +54,11 @@ struct Marker {
 impl Cp<Marking> for Marker {
     type Level = PortLocal;
     type Port = ();
+    schemes::hooks!(enqueues);
     fn port(&self, _: &Plain<Marks>, _: &PortFacts) {}
+}
+
+impl OnEnqueue<Marking> for Marker {
     fn on_enqueue(
         &mut self,
         _: &mut LocalCx,
@@ -127,6 +132,7 @@ struct Sparer;
 impl Cp<Sparing> for Sparer {
     type Level = PortLocal;
     type Port = ();
+    schemes::hooks!();
     fn port(&self, _: &Plain<()>, _: &PortFacts) {}
     fn may_mark(&self, _: &(), _: &PortView, packet: &Packet<Sparing>, _: Time) -> bool {
         packet.header.sequence >= 10_000

@@ -7,9 +7,9 @@ use crate::common::{
 use crate::toy::{BYTE, LineRate, Log, Plain, WIRE, ack_back, no_host, one_way, toy};
 use fabric::{Probe, ProbeKind, ProbeTargets, Threshold};
 use schemes::contract::{
-    Address, Body, Cp, Ctl, EmitCx, Emits, FullCx, HostCx, HostLocation, LocalCx, NoCtl, Packet,
-    PacketKind, PathFacts, PlainReceiver, PortFacts, PortLocal, PortView, Ports, QpEnd, Rp,
-    SendLimits, Strict, SwitchFacts, SwitchFlowMetric, Verdict,
+    Absent, Address, Body, Cp, CpTimer, Ctl, EmitCx, Emits, FullCx, HostCx, HostLocation, LocalCx,
+    NoCtl, OnArrival, Packet, PacketKind, PathFacts, PlainReceiver, PortFacts, PortLocal, PortView,
+    Ports, QpEnd, Rp, SendLimits, Strict, SwitchFacts, SwitchFlowMetric, Verdict,
 };
 use units::{Bytes, NodeId, PortId, Priority, Rate, Time};
 
@@ -30,6 +30,7 @@ struct Peeker(Log<(u64, u64)>);
 impl Cp<Peeking> for Peeker {
     type Level = Strict;
     type Port = ();
+    schemes::hooks!();
     fn port(&self, _: &Plain<Log<(u64, u64)>>, _: &PortFacts) {}
     fn on_depart(
         &mut self,
@@ -95,21 +96,8 @@ struct Relay {
 impl Cp<Relaying> for Relay {
     type Level = Emits;
     type Port = ();
-    const SEES_ARRIVALS: bool = true;
+    schemes::hooks!(arrivals);
     fn port(&self, _: &Plain<Log<(u32, bool)>>, _: &PortFacts) {}
-    fn on_arrival(
-        &mut self,
-        _: &mut EmitCx<'_, Relaying>,
-        in_port: PortId,
-        packet: &mut Packet<Relaying>,
-    ) -> Verdict {
-        if let Body::Ctl(Paused(paused)) = packet.body {
-            assert_eq!((packet.header.kind, in_port), (PacketKind::LinkControl, PortId::new(1)));
-            self.log.push((self.node, paused));
-            return Verdict::Consume;
-        }
-        Verdict::Forward
-    }
     fn on_pfc(
         &mut self,
         cx: &mut EmitCx<'_, Relaying>,
@@ -122,6 +110,22 @@ impl Cp<Relaying> for Relay {
         assert_ne!(self.previous, Some(paused), "pause and resume alternate");
         self.previous = Some(paused);
         cx.to_link(PortId::new(0), Paused(paused));
+    }
+}
+
+impl OnArrival<Relaying> for Relay {
+    fn on_arrival(
+        &mut self,
+        _: &mut EmitCx<'_, Relaying>,
+        in_port: PortId,
+        packet: &mut Packet<Relaying>,
+    ) -> Verdict {
+        if let Body::Ctl(Paused(paused)) = packet.body {
+            assert_eq!((packet.header.kind, in_port), (PacketKind::LinkControl, PortId::new(1)));
+            self.log.push((self.node, paused));
+            return Verdict::Consume;
+        }
+        Verdict::Forward
     }
 }
 
@@ -174,6 +178,7 @@ struct Starter {
 }
 
 impl Rp<Timing> for Starter {
+    type Timer = Absent;
     fn open(_: &Plain<Log<(u64, u64)>>, _: &mut (), _: &PathFacts, _: Time) -> Starter {
         Starter { granted: 1_000 }
     }
@@ -196,18 +201,9 @@ impl Cp<Timing> for Timer {
     type Level = Emits;
     /// Data bytes that left.
     type Port = u64;
-    const SEES_ARRIVALS: bool = true;
+    schemes::hooks!(arrivals, timer);
     fn port(&self, _: &Plain<Log<(u64, u64)>>, _: &PortFacts) -> u64 {
         0
-    }
-    fn on_arrival(
-        &mut self,
-        _: &mut EmitCx<'_, Timing>,
-        _: PortId,
-        packet: &mut Packet<Timing>,
-    ) -> Verdict {
-        self.address = Some(packet.header.address);
-        Verdict::Forward
     }
     fn on_depart(
         &mut self,
@@ -221,6 +217,24 @@ impl Cp<Timing> for Timer {
             *sent += u64::from(packet.header.size);
         }
     }
+    fn observe(&self, sent: &u64, _: Time) -> Option<f64> {
+        Some(*sent as f64)
+    }
+}
+
+impl OnArrival<Timing> for Timer {
+    fn on_arrival(
+        &mut self,
+        _: &mut EmitCx<'_, Timing>,
+        _: PortId,
+        packet: &mut Packet<Timing>,
+    ) -> Verdict {
+        self.address = Some(packet.header.address);
+        Verdict::Forward
+    }
+}
+
+impl CpTimer<Timing> for Timer {
     fn next_timer(&self) -> Time {
         self.next
     }
@@ -234,9 +248,6 @@ impl Cp<Timing> for Timer {
             cx.to_host(self.address.expect("a packet came"), QpEnd::Sender, Go);
         }
         self.next += US * 10;
-    }
-    fn observe(&self, sent: &u64, _: Time) -> Option<f64> {
-        Some(*sent as f64)
     }
 }
 
@@ -298,6 +309,7 @@ struct Map {
 impl Cp<Mapped> for Map {
     type Level = PortLocal;
     type Port = ();
+    schemes::hooks!();
     fn port(&self, _: &Plain<Log<Vec<HostLocation>>>, _: &PortFacts) {}
     fn observe_flow(&self, src: u32, dst: u32, now: Time, what: SwitchFlowMetric) -> Option<f64> {
         assert_eq!(now, US);

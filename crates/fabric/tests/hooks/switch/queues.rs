@@ -4,8 +4,8 @@ use super::is_data;
 use crate::common::{Build, FIRST, FULL, G100, US, balances, fct, line, run, star};
 use crate::toy::{BYTE, LineRate, Plain, WIRE, ack_back, alone, no_host, one_way, toy};
 use schemes::contract::{
-    Cp, DequeueAction, Flags, FullCx, Gate, LocalCx, NoCtl, Packet, PlainReceiver, PortFacts,
-    PortLocal, PortView, Strict, SwitchFacts,
+    Cp, DequeueAction, Flags, FullCx, Gate, LocalCx, NoCtl, OnEnqueue, Packet, PlainReceiver,
+    PortFacts, PortLocal, PortView, Requeue, Strict, SubQueues, SwitchFacts,
 };
 use units::{PortId, Time};
 
@@ -28,15 +28,8 @@ struct FirstThenSecond {
 impl Cp<Ordering> for FirstThenSecond {
     type Level = Strict;
     type Port = ();
-    const SUB_QUEUES: bool = true;
+    schemes::hooks!(sub_queues);
     fn port(&self, _: &Plain<()>, _: &PortFacts) {}
-    fn sub_queue(&self, _: PortId, _: PortId, packet: &Packet<Ordering>) -> u32 {
-        if is_data(packet) { 1 + packet.header.address.flow } else { 0 }
-    }
-    fn gate(&self, _: &(), sub_queue: u32, head: &Packet<Ordering>, _: Time) -> Gate {
-        assert_eq!(sub_queue, 1 + head.header.address.flow);
-        if sub_queue == 1 || self.open { Gate::Open } else { Gate::Closed }
-    }
     fn on_depart(
         &mut self,
         cx: &mut FullCx<'_, Ordering>,
@@ -51,6 +44,16 @@ impl Cp<Ordering> for FirstThenSecond {
             self.open = true;
             cx.wake(view.port);
         }
+    }
+}
+
+impl SubQueues<Ordering> for FirstThenSecond {
+    fn sub_queue(&self, _: PortId, _: PortId, packet: &Packet<Ordering>) -> u32 {
+        if is_data(packet) { 1 + packet.header.address.flow } else { 0 }
+    }
+    fn gate(&self, _: &(), sub_queue: u32, head: &Packet<Ordering>, _: Time) -> Gate {
+        assert_eq!(sub_queue, 1 + head.header.address.flow);
+        if sub_queue == 1 || self.open { Gate::Open } else { Gate::Closed }
     }
 }
 
@@ -82,8 +85,11 @@ struct Ticker;
 impl Cp<Ticking> for Ticker {
     type Level = Strict;
     type Port = ();
-    const SUB_QUEUES: bool = true;
+    schemes::hooks!(sub_queues);
     fn port(&self, _: &Plain<()>, _: &PortFacts) {}
+}
+
+impl SubQueues<Ticking> for Ticker {
     fn sub_queue(&self, _: PortId, _: PortId, packet: &Packet<Ticking>) -> u32 {
         u32::from(is_data(packet))
     }
@@ -117,8 +123,11 @@ struct Latecomer;
 impl Cp<Late> for Latecomer {
     type Level = Strict;
     type Port = ();
-    const SUB_QUEUES: bool = true;
+    schemes::hooks!(sub_queues);
     fn port(&self, _: &Plain<()>, _: &PortFacts) {}
+}
+
+impl SubQueues<Late> for Latecomer {
     fn sub_queue(&self, _: PortId, _: PortId, packet: &Packet<Late>) -> u32 {
         u32::from(is_data(packet))
     }
@@ -155,11 +164,14 @@ struct Returner(DequeueAction);
 impl Cp<Returning> for Returner {
     type Level = PortLocal;
     type Port = bool;
-    const RECIRCULATES: bool = true;
+    schemes::hooks!(requeue);
     fn port(&self, _: &Plain<DequeueAction>, _: &PortFacts) -> bool {
         false
     }
-    fn turn(&mut self, turned: &mut bool, packet: &Packet<Returning>, _: Time) -> DequeueAction {
+}
+
+impl Requeue<Returning> for Returner {
+    fn at_head(&mut self, turned: &mut bool, packet: &Packet<Returning>, _: Time) -> DequeueAction {
         if std::mem::replace(turned, true) || !is_data(packet) {
             DequeueAction::Send
         } else {
@@ -208,10 +220,13 @@ struct Gatherer;
 impl Cp<Gathering> for Gatherer {
     type Level = PortLocal;
     type Port = u32;
-    const RECIRCULATES: bool = true;
+    schemes::hooks!(enqueues, requeue);
     fn port(&self, _: &Plain<()>, _: &PortFacts) -> u32 {
         0
     }
+}
+
+impl OnEnqueue<Gathering> for Gatherer {
     fn on_enqueue(
         &mut self,
         _: &mut LocalCx,
@@ -221,7 +236,10 @@ impl Cp<Gathering> for Gatherer {
     ) {
         *joined += 1;
     }
-    fn turn(&mut self, joined: &mut u32, packet: &Packet<Gathering>, _: Time) -> DequeueAction {
+}
+
+impl Requeue<Gathering> for Gatherer {
+    fn at_head(&mut self, joined: &mut u32, packet: &Packet<Gathering>, _: Time) -> DequeueAction {
         if *joined < 2 && is_data(packet) { DequeueAction::Requeue } else { DequeueAction::Send }
     }
 }

@@ -3,8 +3,8 @@
 //! An example, and no published scheme.
 
 use crate::contract::{
-    Ack, EcnCodePoint, EcnLaw, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, PlainSwitch,
-    Preset, Rp, Scheme, SendLimits, SwitchFacts,
+    Absent, Ack, EcnCodePoint, EcnLaw, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver,
+    PlainSwitch, Preset, Rp, Scheme, SendLimits, SwitchFacts,
 };
 use units::{Bytes, Rate, Time};
 
@@ -112,6 +112,7 @@ impl Window {
 }
 
 impl Rp<Aimd> for Window {
+    type Timer = Absent;
     fn open(params: &AimdParams, _host: &mut (), path: &PathFacts, _now: Time) -> Window {
         Window::new(params, path)
     }

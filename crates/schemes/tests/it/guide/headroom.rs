@@ -3,7 +3,7 @@
 //! An example, and no published scheme.
 
 use crate::contract::{
-    Ack, HostCx, HostFacts, LinkRates, NoCtl, PathFacts, PlainReceiver, Preset, Rp, Scheme,
+    Absent, Ack, HostCx, HostFacts, LinkRates, NoCtl, PathFacts, PlainReceiver, Preset, Rp, Scheme,
     SendLimits, SwitchFacts,
 };
 use crate::int::{IntFormat, IntStack, PreviousRecords, StampInt};
@@ -101,6 +101,7 @@ impl<const N: usize> Busiest<N> {
 }
 
 impl<const N: usize> Rp<Headroom<N>> for Busiest<N> {
+    type Timer = Absent;
     fn open(params: &HeadroomParams, _host: &mut (), path: &PathFacts, _now: Time) -> Busiest<N> {
         let most = path.line_rate.bytes_in(path.base_rtt).get() as f64;
         Busiest {

@@ -1,9 +1,10 @@
 //! A QP, its receiver and two switches between them, to be put through any history.
 
 use schemes::contract::{
-    Ack, Address, Body, Cp, Ctl, Departure, EcnCodePoint, Flags, FullCx, Header, HostCx, HostFacts,
-    HostLocation, Level, LinkRates, Np, Packet, PacketKind, PathFacts, PortFacts, PortView, Ports,
-    QpEnd, Rp, Scheme, SendLimits, SenderMetric, SwitchEffect, SwitchFacts, Verdict, WireFacts,
+    Ack, Address, ArrivalSlot, Body, Cp, CpTimerSlot, Ctl, Departure, EcnCodePoint, EnqueueSlot,
+    Flags, FullCx, Header, HoldVerdict, HostCx, HostFacts, HostLocation, Level, LinkRates, Np,
+    NpTimerSlot, Packet, PacketKind, PathFacts, PortFacts, PortView, Ports, QpEnd, Rp, RpTimerSlot,
+    Scheme, SendLimits, SenderMetric, SwitchEffect, SwitchFacts, WireFacts,
 };
 use schemes::params::{Params, Value};
 use schemes::registry::params_of;
@@ -46,6 +47,11 @@ struct Switch<S: Scheme> {
 }
 
 type LevelOf<S> = <<S as Scheme>::Cp as Cp<S>>::Level;
+type ArrivalsOf<S> = <<S as Scheme>::Cp as Cp<S>>::Arrivals;
+type EnqueuesOf<S> = <<S as Scheme>::Cp as Cp<S>>::Enqueues;
+type CpTimerOf<S> = <<S as Scheme>::Cp as Cp<S>>::Timer;
+type RpTimerOf<S> = <<S as Scheme>::Rp as Rp<S>>::Timer;
+type NpTimerOf<S> = <<S as Scheme>::Np as Np<S>>::Timer;
 
 struct AllPorts<'a, P> {
     ports: &'a mut [P],
@@ -107,35 +113,31 @@ impl<S: Scheme> Switch<S> {
     }
 
     /// `packet` comes in by one port and at once leaves by the other, where `queue_bytes` wait.
-    fn pass(&mut self, now: Time, from: u16, queue_bytes: u64, packet: &mut Packet<S>) -> Verdict {
+    fn pass(
+        &mut self,
+        now: Time,
+        from: u16,
+        queue_bytes: u64,
+        packet: &mut Packet<S>,
+    ) -> HoldVerdict {
         let out = usize::from(1 - from);
         packet.header.ingress = from;
         self.views[out].queue_bytes = queue_bytes;
         self.views[out].class_bytes = queue_bytes;
         let Switch { cp, ports, views, effects } = self;
-        // As in the fabric, hooks are called where the constants say so.
         let mut cx = LevelOf::<S>::arrive(FullCx::new(now, effects, views));
-        if S::Cp::SEES_ARRIVALS {
-            let verdict = cp.on_arrival(&mut cx, PortId::new(from), packet);
-            if matches!(verdict, Verdict::Consume | Verdict::Drop) {
-                return verdict;
-            }
-            assert!(
-                verdict == Verdict::Forward || S::Cp::HOLDS,
-                "{}: `on_arrival` holds a packet, and HOLDS is off",
-                S::NAME
-            );
+        let verdict = ArrivalsOf::<S>::on_arrival(cp, &mut cx, PortId::new(from), packet);
+        if matches!(verdict, HoldVerdict::Consume | HoldVerdict::Drop) {
+            return verdict;
         }
-        if S::Cp::SEES_JOINS {
-            cp.on_enqueue(&mut cx, &mut ports[out], &views[out], packet);
-        }
+        EnqueuesOf::<S>::on_enqueue(cp, &mut cx, &mut ports[out], &views[out], packet);
         drop(cx);
         let mut cx = LevelOf::<S>::depart(Departure { now, effects, views });
         cp.on_depart(&mut cx, &mut ports[out], &views[out], packet);
         drop(cx);
         views[out].tx_bytes += u64::from(packet.header.size);
         views[out].last_departure = now;
-        Verdict::Forward
+        HoldVerdict::Forward
     }
 
     fn pfc(&mut self, now: Time, paused: bool) {
@@ -147,7 +149,7 @@ impl<S: Scheme> Switch<S> {
     fn run_timer(&mut self, now: Time) {
         let Switch { cp, ports, views, effects } = self;
         let mut cx = LevelOf::<S>::arrive(FullCx::new(now, effects, views));
-        cp.on_timer(&mut cx, &mut AllPorts { ports, views });
+        CpTimerOf::<S>::on_timer(cp, &mut cx, &mut AllPorts { ports, views });
     }
 }
 
@@ -301,7 +303,7 @@ impl<S: Scheme> World<S> {
         let count = self.switches.len();
         let arrives = (0..count).all(|hop| {
             let (at, from) = if back { (count - 1 - hop, 1) } else { (hop, 0) };
-            self.switches[at].pass(self.now, from, queue_bytes, packet) == Verdict::Forward
+            self.switches[at].pass(self.now, from, queue_bytes, packet) == HoldVerdict::Forward
         });
         self.collect_effects();
         arrives
@@ -348,7 +350,7 @@ impl<S: Scheme> World<S> {
         let mut packet: Packet<S> = Packet { header, body: Body::Ctl(ctl) };
         for at in way {
             if self.switches[at].pass(self.now, u16::from(to_source), 0, &mut packet)
-                != Verdict::Forward
+                != HoldVerdict::Forward
             {
                 return;
             }
@@ -455,11 +457,10 @@ impl<S: Scheme> World<S> {
     fn wait(&mut self, span: Time) {
         let end = self.now + span;
         loop {
-            let switch_timer = self.switches.iter().map(|switch| switch.cp.next_timer()).min();
-            let due = self
-                .rp
-                .next_timer()
-                .min(self.np.next_timer())
+            let switch_timer =
+                self.switches.iter().map(|switch| CpTimerOf::<S>::next_timer(&switch.cp)).min();
+            let due = RpTimerOf::<S>::next_timer(&self.rp)
+                .min(NpTimerOf::<S>::next_timer(&self.np))
                 .min(switch_timer.unwrap_or(Time::NEVER));
             if due > end {
                 break;
@@ -467,27 +468,27 @@ impl<S: Scheme> World<S> {
             // A timer that is not put off would fire for ever.
             self.now = self.now.max(due);
             let now = self.now;
-            if self.rp.next_timer() <= now {
-                self.at_sender(|rp, cx| rp.on_timer(cx));
+            if RpTimerOf::<S>::next_timer(&self.rp) <= now {
+                self.at_sender(|rp, cx| RpTimerOf::<S>::on_timer(rp, cx));
                 assert!(
-                    self.rp.next_timer() > now,
+                    RpTimerOf::<S>::next_timer(&self.rp) > now,
                     "{}: after `on_timer` the sender's next timer is not later",
                     self.who()
                 );
             }
-            if self.np.next_timer() <= now {
-                self.at_receiver(|np, cx| np.on_timer(cx));
+            if NpTimerOf::<S>::next_timer(&self.np) <= now {
+                self.at_receiver(|np, cx| NpTimerOf::<S>::on_timer(np, cx));
                 assert!(
-                    self.np.next_timer() > now,
+                    NpTimerOf::<S>::next_timer(&self.np) > now,
                     "{}: after `on_timer` the receiver's next timer is not later",
                     self.who()
                 );
             }
             for switch in &mut self.switches {
-                if switch.cp.next_timer() <= now {
+                if CpTimerOf::<S>::next_timer(&switch.cp) <= now {
                     switch.run_timer(now);
                     assert!(
-                        switch.cp.next_timer() > now,
+                        CpTimerOf::<S>::next_timer(&switch.cp) > now,
                         "scheme {}: after `on_timer` the switch's next timer is not later",
                         S::NAME
                     );
@@ -517,7 +518,8 @@ impl<S: Scheme> World<S> {
                 limits.rate
             );
         }
-        let opens = self.rp.next_timer() != Time::NEVER || !self.to_sender.is_empty();
+        let opens =
+            RpTimerOf::<S>::next_timer(&self.rp) != Time::NEVER || !self.to_sender.is_empty();
         assert!(
             limits.window != Bytes::ZERO || opens,
             "{}: a window of 0 stops the QP for good, as no timer is asked for",
