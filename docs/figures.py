@@ -13,7 +13,7 @@ from PIL import Image
 
 import rocelab
 from rocelab.papers import baselines, plots
-from rocelab.plot.style import caveats
+from rocelab.plot.footnotes import caveats
 from rocelab.sweeps.cache import default_cache, run_all
 
 HERE = Path(__file__).parent / "figures"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
-from rocelab.plot import style
+from rocelab.plot import theme
 
 
 def png_size(png: bytes) -> tuple[int, int]:
@@ -20,7 +20,7 @@ def png_size(png: bytes) -> tuple[int, int]:
 def assert_picture(paths: list[Path]) -> None:
     png, svg = paths
     width, _ = png_size(png.read_bytes())
-    assert width == pytest.approx(style.WIDTH_IN * style.DPI, abs=2)
+    assert width == pytest.approx(theme.WIDTH_IN * theme.DPI, abs=2)
     text = svg.read_text()
     assert text.startswith("<?xml")
     assert "dc:date" not in text

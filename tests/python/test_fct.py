@@ -249,7 +249,7 @@ def picture(path: Path, monkeypatch: pytest.MonkeyPatch, **options: Any) -> Figu
     def keep(drawn: Figure, *_: object, **__: object) -> None:
         figures.append(drawn)
 
-    monkeypatch.setattr("rocelab.plot.style.save", keep)
+    monkeypatch.setattr("rocelab.hpcc.fct_plot.save", keep)
     fct(path, out=path.with_name("fct.png"), **options)
     (drawn,) = figures
     return drawn

@@ -15,7 +15,7 @@ from matplotlib.transforms import Bbox
 import rocelab
 from conftest import INCAST
 from pictures import assert_picture, legend_texts
-from rocelab.plot import slowdown, style
+from rocelab.plot import slowdown, theme
 
 
 def drawn_times(drawn: Figure) -> list[float]:
@@ -111,7 +111,7 @@ def test_many_results_look_different(incast: rocelab.Result) -> None:
     (tags,) = rocelab.plot.tags(runs).axes
     named = [line for line in tags.lines if not str(line.get_label()).startswith("_")]
     assert len({(line.get_color(), line.get_marker()) for line in named}) == 22
-    looks = [style.line_style(index) for index in range(49)]
+    looks = [theme.line_style(index) for index in range(49)]
     assert len({(one.colour, one.marker) for one in looks}) == 49
     assert len({(one.colour, str(one.line)) for one in looks}) == 49
     for part in zip(*looks[:7], strict=True):
@@ -206,7 +206,7 @@ def test_names_of_tags_are_apart(incast: rocelab.Result, tags: list[str], tmp_pa
     rocelab.plot.save(drawn, tmp_path / "tags")
     (axes,) = drawn.axes
     drawn.draw_without_rendering()
-    assert axes.get_window_extent().height > 0.5 * style.HEIGHT_IN * drawn.dpi
+    assert axes.get_window_extent().height > 0.5 * theme.HEIGHT_IN * drawn.dpi
     places = [text.get_window_extent() for text in axes.get_xticklabels()]
     assert len(places) == len(tags)
     assert min(place.x0 for place in places) >= 0

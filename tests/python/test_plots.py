@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 import rocelab
 from conftest import INCAST, Command
 from pictures import assert_picture, legend_texts, png_size
-from rocelab.plot import slowdown, style
+from rocelab.plot import slowdown, theme
 from rocelab.plot.figure import LabelledFigure
 from rocelab.plot.gallery import plot_all
 
@@ -52,7 +52,7 @@ def test_savefig_is_as_sharp_as_save(incast: rocelab.Result, tmp_path: Path) -> 
     assert png_size(other.read_bytes()) == png_size(saved.read_bytes())
     assert other.read_bytes() == saved.read_bytes()
     drawn.savefig(other, dpi=100)
-    assert png_size(other.read_bytes())[0] == pytest.approx(100 * style.WIDTH_IN, abs=1)
+    assert png_size(other.read_bytes())[0] == pytest.approx(100 * theme.WIDTH_IN, abs=1)
 
 
 def test_pictures_can_be_pickled_and_copied(incast: rocelab.Result) -> None:

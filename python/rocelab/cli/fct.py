@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rocelab._doubts import coverage
-from rocelab._format import pluralise
 from rocelab._rocelab import topology_sites
 from rocelab._text import json_text, printable
 from rocelab._text_table import aligned
 from rocelab.cli.output import note, show
 from rocelab.errors import ResultError
 from rocelab.io.files import check_output_file
-from rocelab.io.open import open_result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,14 +22,6 @@ if TYPE_CHECKING:
     from rocelab.hpcc.fct import Flow
 
 _FORMATS = (".png", ".svg", ".pdf")
-
-_MAX_NAME = 24
-"""Two longer ones do not fit side by side."""
-
-_MAX_NAMES = 10
-"""Tags that an error lists."""
-_MAX_TAG = 100
-"""Characters of each."""
 
 
 def fct(
@@ -85,7 +74,7 @@ def fct(
 
     They are taken as the HPCC simulator's own analysis takes them.
     """
-    from rocelab.hpcc.fct import PORTS, by_data_centre, by_size, compare_by_size
+    from rocelab.hpcc.fct import PORTS, by_data_centre, by_size, compare_by_size, select_flows
 
     if as_csv and as_json:
         raise ResultError("--csv and --json: choose one")
@@ -99,7 +88,17 @@ def fct(
         check_output_file(out)
     paths = [path] if other is None else [path, other]
     chosen = tag if kind is None else PORTS[kind]
-    flows, late, covered = zip(*(_flows(each, chosen, cut) for each in paths), strict=True)
+    flows: list[list[Flow]] = []
+    late: list[int] = []
+    told: list[str] = []
+    for each in paths:
+        selected, too_late, covered = select_flows(each, chosen, cut)
+        if too_late:
+            total = len(selected) + too_late
+            note(f"{each}: {too_late} of {total} flows end at {cut:g} s or later")
+        told += [f"{each}: {covered} done"] if covered else []
+        flows.append(selected)
+        late.append(too_late)
     groups = [by_size(each) for each in flows]
     if topology is not None:
         sites = topology_sites(topology)
@@ -111,7 +110,6 @@ def fct(
     else:
         rows = groups[0] if other is None else compare_by_size(*groups)
         _tell_unlike(rows)
-    told = [f"{each}: {words} done" for each, words in zip(paths, covered, strict=True) if words]
     if as_json:
         show(json_text(rows))
     elif as_csv:
@@ -126,48 +124,9 @@ def fct(
         # Below a table; beside data.
         (note if as_json or as_csv else show)(line)
     if out is not None:
-        _draw(out, flows, paths, _left_out(paths, chosen, late, cut))
+        from rocelab.hpcc.fct_plot import left_out, plot_slowdowns
 
-
-def _flows(path: Path, tag: str | None, cut: float) -> tuple[list[Flow], int, str]:
-    """The flows of a file or a result that are asked for; how many are not as they end late.
-
-    And how many of all are done, where not all are.
-    """
-    from rocelab.hpcc.fct import is_result, posted, read
-
-    flows = read(path)
-    chosen = [flow for flow in flows if tag is None or flow.port == tag]
-    total = posted(path, tag)
-    if total and not chosen:
-        raise ResultError(f"{path}: {pluralise(total, 'flow', 'flows')}, and none is done")
-    if flows and not chosen:
-        what = "tag" if is_result(path) else "port"
-        ports = sorted({flow.port for flow in flows})[:_MAX_NAMES]
-        known = ", ".join(printable(port, _MAX_TAG) for port in ports)
-        raise ResultError(
-            f"{path}: no flow with {what} {tag}", hint=f"its flows have {known}; choose with --tag"
-        )
-    within = [flow for flow in chosen if flow.end_s < cut]
-    if not within:
-        raise ResultError(f"{path}: no flow finished before {cut:g} s")
-    late = len(chosen) - len(within)
-    if late:
-        note(f"{path}: {late} of {len(chosen)} flows end at {cut:g} s or later")
-    return within, late, coverage(len(chosen), total or 0)
-
-
-def _left_out(paths: Sequence[Path], tag: str | None, late: Sequence[int], cut: float) -> list[str]:
-    """What a picture must say of the flows that are not in it."""
-    from rocelab.hpcc.fct import is_result
-
-    notes = []
-    if tag is not None:
-        notes.append(f"Flows with {'tag' if is_result(paths[0]) else 'port'} {tag} alone.")
-    if any(late):
-        told = " and ".join(f"{count:,}" for count in late)
-        notes.append(f"Flows that end at {cut:g} s or later are left out: {told}.")
-    return notes
+        plot_slowdowns(out, flows, paths, left_out(paths, chosen, late, cut))
 
 
 def _tell_unlike(rows: Sequence[dict[str, Any]]) -> None:
@@ -212,31 +171,3 @@ def _cell(value: float | None, key: str) -> str:
     if key.endswith("_percent"):
         return f"{value:+.1f}%"
     return f"{value:.3f}" if isinstance(value, float) else str(value)
-
-
-def _names(paths: Sequence[Path]) -> list[str]:
-    """What to call them in the picture: their directories, if those are short and differ."""
-    directories = [path.parent if path.name == "fct.txt" else path for path in paths]
-    names = [directory.name for directory in directories]
-    good = len(set(names)) == len(names) and all(0 < len(name) <= _MAX_NAME for name in names)
-    return names if good else ["a", "b"][: len(names)]
-
-
-def _draw(
-    out: Path, flows: Sequence[Sequence[Flow]], paths: Sequence[Path], left_out: Sequence[str]
-) -> None:
-    from rocelab.hpcc.fct import by_size, is_result
-    from rocelab.plot import slowdown
-    from rocelab.plot.style import caveats, drawable, save, unfinished
-
-    runs = [open_result(path) if is_result(path) else None for path in paths]
-    names = [drawable(name) for name in _names(paths)]
-    notes = [*left_out, *unfinished(runs, names), *caveats([run for run in runs if run])]
-    # Of several groups at one size a line would go up and down for no reason.
-    groups = [by_size(each, distinct=True) for each in flows]
-    if any(len(few) < len(by_size(each)) for few, each in zip(groups, flows, strict=True)):
-        notes = ["Bins with the same largest size are drawn as one.", *notes]
-    drawn = slowdown.by_size(
-        list(zip(names, groups, strict=True)), notes, needed=slowdown.SCRIPT_RANK
-    )
-    save(drawn, out.with_suffix(""), formats=(out.suffix[1:],))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,7 +19,6 @@ from rocelab.cli.output import (
     report_kept_runs,
     show,
 )
-from rocelab.io.names import file_name
 from rocelab.sweeps import DEFAULT_METRICS, Sweep, run_plan
 from rocelab.sweeps.grid import combinations, parse_axis
 from rocelab.sweeps.plan import Plan
@@ -87,12 +86,12 @@ def sweep(
     with report_kept_runs(f"{place}; the same command runs the others"):
         done = run_plan(plan, out=place, force=force, jobs=jobs, progress=not quiet)
         shown = select_metrics(names, done.metrics)
-        pictures = _draw(done, shown, place / "plots")
+        pictures = done.save_plots(shown, place / "plots")
     if not quiet:
         every = [metric.name for metric in done.metrics]
         print_warnings([*done.warnings, *stale_pictures(place / "plots", pictures, every)])
     if as_json:
-        show(json_text(_rows(done, shown)))
+        show(json_text(done.rows(shown)))
     elif not quiet:
         show(_table(done, shown))
         drawn = f", {len(pictures)} pictures in {place / 'plots'}" if pictures else ""
@@ -100,26 +99,6 @@ def sweep(
         found = f"; {done.found} of {runs} runs were there before" if done.found else ""
         show(f"\n{runs} runs in {place}{drawn}{found}")
     check_doubts(done.doubts, strict=strict, told=not quiet)
-
-
-def _draw(done: Sweep, metrics: Sequence[Metric], directory: Path) -> list[Path]:
-    """The pictures of those metrics that can be drawn."""
-    from rocelab.plot.style import save
-
-    pictures: list[Path] = []
-    statistics = done.statistics.to_polars()
-    for metric in metrics:
-        if done.plan.axes and statistics[metric.name].is_not_null().any():
-            stem = directory / file_name(metric.name)
-            pictures += save(done.plot(metric.name), stem, follow=False)
-    return pictures
-
-
-def _rows(done: Sweep, metrics: Sequence[Metric]) -> list[dict[str, Any]]:
-    """The statistics of ``metrics`` alone."""
-    keys = [*(axis.key for axis in done.plan.axes), "runs"]
-    columns = [name for one in metrics for name in (one.name, f"{one.name}_ci95")]
-    return done.statistics.to_polars().select(keys + columns).to_dicts()
 
 
 def _table(done: Sweep, metrics: Sequence[Metric]) -> str:

@@ -18,8 +18,11 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from rocelab._doubts import coverage
+from rocelab._format import pluralise
 from rocelab._memory import check_reading
 from rocelab._percentile import percentile
+from rocelab._text import printable
 from rocelab.errors import ResultError
 from rocelab.io.files import os_errors_as_result_error
 from rocelab.io.open import open_result
@@ -29,6 +32,11 @@ GROUPS = 20
 PERCENTILES = (50, 95, 99)
 PORTS = {0: "100", 1: "200"}
 """The destination ports of flow types: 0 a flow of the workload, 1 one of an incast."""
+
+_MAX_NAMES = 10
+"""Tags that an error lists."""
+_MAX_TAG = 100
+"""Characters of each."""
 
 _COLUMNS = 8
 
@@ -272,3 +280,27 @@ def _means(flows: Sequence[Flow]) -> dict[str, float | None]:
             for name, least, most in SIZES
         },
     }
+
+
+def select_flows(path: Path, tag: str | None, cut: float) -> tuple[list[Flow], int, str]:
+    """The flows of a file or a result that have ``tag`` and end before ``cut``, in seconds.
+
+    Also returns how many have the tag and end later, and a text such as ``1,987 of 2,000 flows`` if
+    not all with the tag are done. Raises :class:`ResultError` if no flow is left.
+    """
+    flows = read(path)
+    chosen = [flow for flow in flows if tag is None or flow.port == tag]
+    total = posted(path, tag)
+    if total and not chosen:
+        raise ResultError(f"{path}: {pluralise(total, 'flow', 'flows')}, and none is done")
+    if flows and not chosen:
+        what = "tag" if is_result(path) else "port"
+        ports = sorted({flow.port for flow in flows})[:_MAX_NAMES]
+        known = ", ".join(printable(port, _MAX_TAG) for port in ports)
+        raise ResultError(
+            f"{path}: no flow with {what} {tag}", hint=f"its flows have {known}; choose with --tag"
+        )
+    within = [flow for flow in chosen if flow.end_s < cut]
+    if not within:
+        raise ResultError(f"{path}: no flow finished before {cut:g} s")
+    return within, len(chosen) - len(within), coverage(len(chosen), total or 0)

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 from rocelab.errors import ResultError
 from rocelab.hpcc.experiment import Experiment
 from rocelab.io.read import open_regular
-from rocelab.plot.style import COLOURS, figure, save, style
+from rocelab.plot.panels import figure
+from rocelab.plot.theme import COLOURS, theme
+from rocelab.plot.write import save
 from rocelab.scenario import Scenario
 from rocelab.series import Samples, series
 from rocelab.simulate import run
@@ -55,7 +57,7 @@ def draw(case: Path, stem: Path) -> list[Path]:
         [there.get(time, 0.0) / 1e3 for time in samples],
     )
     result, flows = _run(case, (node, port), list(rates), end_ns)
-    with style():
+    with theme():
         drawn, (upper, lower) = figure(rows=2, height_in=3.6)
         _overlay(upper, "black", queue_there, series(result, "queue", 1e3))
         for (flow, pair), colour in zip(flows, COLOURS, strict=False):

@@ -19,20 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 from rocelab.errors import ResultError, UnverifiedResultWarning
 from rocelab.io.checksums import Stored, StoredCapture, has_checksums, split_checksums
-from rocelab.io.names import file_name
-from rocelab.io.validate import (
-    add_warning_kinds,
-    check_probes,
-    check_summary,
-    check_values,
-    no_constant,
-)
-from rocelab.result import Result, series_of
-from rocelab.table import Table
-
-if TYPE_CHECKING:
-    import polars as pl
-
 from rocelab.io.files import os_errors_as_result_error
 from rocelab.io.layout import (
     CAPTURE,
@@ -50,6 +36,19 @@ from rocelab.io.layout import (
     TRACES,
     Columns,
 )
+from rocelab.io.names import file_name
+from rocelab.io.validate import (
+    add_warning_kinds,
+    check_probes,
+    check_summary,
+    check_values,
+    no_constant,
+)
+from rocelab.result import Result, series_of
+from rocelab.table import Table
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _OF_DONE = ("fct_ps", "slowdown")
 """Columns of flows that are null in those that are not done, and in no others."""

@@ -9,15 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rocelab.io.checksums import add_checksums
-from rocelab.io.files import sync, write
-from rocelab.io.names import file_name
-from rocelab.table import Table
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from rocelab.result import Result
-from rocelab.io.files import to_json
+from rocelab.io.files import sync, to_json, write
 from rocelab.io.layout import (
     CAPTURE,
     DROPS,
@@ -29,6 +21,13 @@ from rocelab.io.layout import (
     SUMMARY,
     TRACES,
 )
+from rocelab.io.names import file_name
+from rocelab.table import Table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from rocelab.result import Result
 
 _ROWS_PER_GROUP = 1 << 18
 """Rows in a Parquet row group: fixed, as the bytes must not depend on the machine."""

@@ -8,17 +8,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from rocelab.papers.model import Figure, Panel, Runs
+from rocelab.plot.footnotes import footnotes
 from rocelab.plot.slowdown import log_sizes, log_slowdown, log_values
-from rocelab.plot.style import (
-    COLOURS,
-    HEADROOM,
-    HEIGHT_IN,
-    LINES,
-    MARKERS,
-    WIDTH_IN,
-    footnotes,
-    style,
-)
+from rocelab.plot.theme import COLOURS, HEADROOM, HEIGHT_IN, LINES, MARKERS, WIDTH_IN, theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -83,7 +75,7 @@ def picture(
     columns = min(figure.columns, len(figure.panels))
     rows = -(-len(figure.panels) // columns)
     names = list(dict.fromkeys(line.name for panel in figure.panels for line in panel.lines))
-    with style():
+    with theme():
         # A little for the legend.
         height = rows * HEIGHT_IN * 0.9 + 0.3
         drawn = Drawing(figsize=(WIDTH_IN * columns, height), layout="constrained")

@@ -15,7 +15,8 @@ from rocelab.io.files import to_json, write_atomic
 from rocelab.io.write import to_parquet
 from rocelab.papers import baselines, fncc, hiercc, mercury, plots, rcm, themis
 from rocelab.papers.model import Figure, Paper, Runs
-from rocelab.plot.style import caveats, save
+from rocelab.plot.footnotes import caveats
+from rocelab.plot.write import save
 from rocelab.sweeps.cache import run_all
 from rocelab.sweeps.warnings import dedup_warnings
 

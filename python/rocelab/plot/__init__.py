@@ -8,7 +8,7 @@ with; ``%matplotlib inline`` is not needed.
 """
 
 from rocelab.plot.slowdown import fct, tags
-from rocelab.plot.style import save
 from rocelab.plot.timeline import pauses, queue, series, throughput
+from rocelab.plot.write import save
 
 __all__ = ["fct", "pauses", "queue", "save", "series", "tags", "throughput"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Concatenate, ParamSpec
 
 from rocelab.plot import congestion_region, slowdown, timeline
 
@@ -11,6 +12,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from rocelab.result import Result
+
+Options = ParamSpec("Options")
+
+
+def _of_one_result(
+    function: Callable[Concatenate[Result, Options], Figure],
+) -> Callable[Concatenate[Plots, Options], Figure]:
+    """``function`` as a method that draws the one result of a :class:`Plots`."""
+
+    @wraps(function)
+    def method(self: Plots, /, *args: Options.args, **kwargs: Options.kwargs) -> Figure:
+        return function(self._result, *args, **kwargs)
+
+    return method
 
 
 class Plots:
@@ -22,43 +37,10 @@ class Plots:
     def __repr__(self) -> str:
         return f"<pictures of {self._result!r}>"
 
-    def fct(self) -> Figure:
-        """FCT slowdown by flow size."""
-        return slowdown.fct(self._result)
-
-    def tags(self) -> Figure:
-        """FCT slowdown by tag."""
-        return slowdown.tags(self._result)
-
-    def queue(
-        self, *, nodes: Sequence[str] | None = None, ports: Sequence[int] | None = None
-    ) -> Figure:
-        """Queue length over time."""
-        return timeline.queue(self._result, nodes=nodes, ports=ports)
-
-    def throughput(
-        self, *, nodes: Sequence[str] | None = None, ports: Sequence[int] | None = None
-    ) -> Figure:
-        """Throughput over time."""
-        return timeline.throughput(self._result, nodes=nodes, ports=ports)
-
-    def pauses(
-        self, *, nodes: Sequence[str] | None = None, ports: Sequence[int] | None = None
-    ) -> Figure:
-        """When ports were paused, to the picosecond; needs a trace of PFC frames."""
-        return timeline.pauses(self._result, nodes=nodes, ports=ports)
-
-    def region(self, time_us: float) -> Figure:
-        """The congestion region of RCM at a moment, on the network; needs ``port-state`` probes."""
-        return congestion_region.region(self._result, time_us)
-
-    def series(
-        self,
-        kind: str,
-        *,
-        nodes: Sequence[str] | None = None,
-        ports: Sequence[int] | None = None,
-        flows: Sequence[int] | None = None,
-    ) -> Figure:
-        """Everything that probes of ``kind`` recorded, over time."""
-        return timeline.series(self._result, kind, nodes=nodes, ports=ports, flows=flows)
+    fct = _of_one_result(slowdown.fct)
+    tags = _of_one_result(slowdown.tags)
+    queue = _of_one_result(timeline.queue)
+    throughput = _of_one_result(timeline.throughput)
+    pauses = _of_one_result(timeline.pauses)
+    region = _of_one_result(congestion_region.region)
+    series = _of_one_result(timeline.series)

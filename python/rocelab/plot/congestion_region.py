@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from rocelab.errors import ResultError
-from rocelab.plot.style import COLOURS, caveats, figure, style
+from rocelab.plot.footnotes import caveats
+from rocelab.plot.panels import figure
+from rocelab.plot.theme import COLOURS, theme
 from rocelab.series import US
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ def region(result: Result, time_us: float) -> Figure:
     ports = result.ports.to_polars()
     peers = {(node, port): peer for node, port, peer in ports.select("node", "port", "peer").rows()}
     places = _places([(node, peer) for (node, _), peer in peers.items()])
-    with style():
+    with theme():
         drawn, (axes,) = figure(height_in=2.8, notes=caveats([result]))
         axes.axis("off")
         _draw_network(axes, peers, places)

@@ -7,7 +7,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from rocelab.plot.style import DPI, SCREEN_DPI, style
+from rocelab.plot.theme import DPI, SCREEN_DPI, theme
 
 
 class LabelledFigure(Figure):
@@ -18,7 +18,7 @@ class LabelledFigure(Figure):
 
     def savefig(self, fname: Any, **kwargs: Any) -> None:  # noqa: ANN401
         """As matplotlib's, in the resolution of :func:`rocelab.plot.save` unless told otherwise."""
-        with style():
+        with theme():
             self._forget_layout()
             super().savefig(fname, **{"dpi": DPI, **kwargs})
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from rocelab.catalogue import probe_kinds
 from rocelab.io.names import file_name
+from rocelab.plot.labels import resolve_names
 from rocelab.plot.slowdown import fct, tags
-from rocelab.plot.style import resolve_names, save
 from rocelab.plot.timeline import pauses, series
+from rocelab.plot.write import save
 
 if TYPE_CHECKING:
     from rocelab.result import Result

@@ -10,23 +10,16 @@ from rocelab import _format
 from rocelab._percentile import percentile
 from rocelab._text import printable
 from rocelab.errors import ResultError
-from rocelab.plot.style import (
-    caveats,
-    figure,
-    fit_titles,
-    legend,
-    line_style,
-    resolve_names,
-    style,
-    title,
-    unfinished,
-)
+from rocelab.plot.footnotes import caveats, unfinished
+from rocelab.plot.labels import resolve_names
+from rocelab.plot.panels import figure, fit_titles, legend, title
+from rocelab.plot.theme import line_style, theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from rocelab.plot.style import Results
+    from rocelab.plot.labels import Results
     from rocelab.result import Result
 
 Bin = Mapping[str, Any]
@@ -68,7 +61,7 @@ def fct(results: Results) -> Figure:
     notes = [*unfinished(runs, names), *caveats(runs)]
     drawn = by_size(list(zip(names, bins, strict=True)), notes)
     if len(runs) == 1:
-        with style():
+        with theme():
             title(drawn.axes[0], names[0])
             fit_titles(drawn, drawn.axes)
     return drawn
@@ -91,7 +84,7 @@ def by_size(
     if len(sizes) == 1:
         spots = [(name, {0: [one[f"p{p}"] for p in PERCENTILES]}) for name, (one,) in lists]
         return _at_places([_format.size(sizes.pop())], spots, notes, "Flow size")
-    with style():
+    with theme():
         if len(lists) == 1:
             ((_, bins),) = lists
             drawn, (axes,) = figure(notes=notes)
@@ -149,7 +142,7 @@ def tags(results: Results) -> Figure:
     ]
     drawn = _at_places(found, list(zip(names, spots, strict=True)), notes, undone=undone)
     if len(runs) == 1:
-        with style():
+        with theme():
             title(drawn.axes[0], names[0])
             fit_titles(drawn, drawn.axes)
     return drawn
@@ -166,7 +159,7 @@ def _at_places(
 
     ``undone`` is what stands at places where none of them has any.
     """
-    with style():
+    with theme():
         drawn, (axes,) = figure(notes=[*notes, "Filled p50, bar p95, open p99."])
         for index, (name, spots) in enumerate(lists):
             shift = (index - (len(lists) - 1) / 2) * 0.6 / len(lists)

@@ -9,18 +9,10 @@ from typing import TYPE_CHECKING
 from rocelab import _format
 from rocelab._doubts import coverage
 from rocelab.errors import ResultError
+from rocelab.plot.footnotes import caveats
+from rocelab.plot.panels import figure, fit_titles, legend, title, y_label
 from rocelab.plot.slowdown import AXIS_LETTERS, log_values, name_places, with_room
-from rocelab.plot.style import (
-    HEADROOM,
-    caveats,
-    figure,
-    fit_titles,
-    legend,
-    line_style,
-    style,
-    title,
-    y_label,
-)
+from rocelab.plot.theme import HEADROOM, line_style, theme
 from rocelab.sweeps.grid import Axis, Combination, Value, combinations
 
 if TYPE_CHECKING:
@@ -75,7 +67,7 @@ def plot_metric(sweep: Sweep, metric: Metric) -> Figure:
     step_pt = min(_ASIDE_PT, _ALL_ASIDE_PT / len(names)) if any(half for *_, half in points) else 0
     from matplotlib.transforms import Affine2D, ScaledTranslation
 
-    with style():
+    with theme():
         drawn, found = figure(rows=len(panels), notes=_notes(sweep, len(means) - len(known)))
         for panel, lines in zip(found, panels.values(), strict=True):
             for name, line in lines.items():

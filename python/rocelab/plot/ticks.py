@@ -6,7 +6,7 @@ from typing import Any
 
 from matplotlib.ticker import AutoLocator, MaxNLocator
 
-from rocelab.plot.style import width_pt
+from rocelab.plot.labels import width_pt
 
 _GAP_PT = 3
 """Between two labels."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rocelab import _memory
 from rocelab.errors import ConfigError
+from rocelab.io.names import file_name
 from rocelab.scenario import Scenario
 from rocelab.simulate import run_checked
 from rocelab.sweeps import grid
+from rocelab.sweeps.plan import Case, Plan
 from rocelab.sweeps.warnings import dedup_warnings
 from rocelab.table import Table
 
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from rocelab.result import Result
     from rocelab.sweeps.metrics import Metric
     from rocelab.sweeps.parallel import Tick
-from rocelab.sweeps.plan import Case, Plan
 
 DEFAULT_METRICS = ("slowdown_mean", "slowdown_p99", "max_queue_bytes", "pause_frames")
 """The metrics that the command prints and draws unless others are named."""
@@ -165,6 +166,24 @@ class Sweep:
 
         (one,) = select_metrics([metric], self.metrics)
         return plot_metric(self, one)
+
+    def save_plots(self, metrics: Sequence[Metric], directory: Path) -> list[Path]:
+        """Writes a picture of each of ``metrics`` that has values; returns their paths."""
+        from rocelab.plot.write import save
+
+        pictures: list[Path] = []
+        statistics = self.statistics.to_polars()
+        for metric in metrics:
+            if self.plan.axes and statistics[metric.name].is_not_null().any():
+                stem = directory / file_name(metric.name)
+                pictures += save(self.plot(metric.name), stem, follow=False)
+        return pictures
+
+    def rows(self, metrics: Sequence[Metric]) -> list[dict[str, Any]]:
+        """The rows of ``statistics`` as plain data, with the columns of ``metrics`` only."""
+        keys = [*(axis.key for axis in self.plan.axes), "runs"]
+        columns = [name for one in metrics for name in (one.name, f"{one.name}_ci95")]
+        return self.statistics.to_polars().select(keys + columns).to_dicts()
 
     def save(self, directory: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Writes tables and results to ``directory``, which may hold a sweep already.

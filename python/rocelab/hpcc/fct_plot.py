@@ -1,0 +1,52 @@
+"""Pictures of completion times, from result directories and the HPCC simulator's ``fct.txt``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rocelab.hpcc.fct import Flow, by_size, is_result
+from rocelab.io.open import open_result
+from rocelab.plot import slowdown
+from rocelab.plot.footnotes import caveats, unfinished
+from rocelab.plot.labels import label_text
+from rocelab.plot.write import save
+
+_MAX_NAME = 24
+"""Two longer ones do not fit side by side."""
+
+
+def left_out(paths: Sequence[Path], tag: str | None, late: Sequence[int], cut: float) -> list[str]:
+    """What a picture must say of the flows that are not in it."""
+    notes = []
+    if tag is not None:
+        notes.append(f"Flows with {'tag' if is_result(paths[0]) else 'port'} {tag} alone.")
+    if any(late):
+        told = " and ".join(f"{count:,}" for count in late)
+        notes.append(f"Flows that end at {cut:g} s or later are left out: {told}.")
+    return notes
+
+
+def plot_slowdowns(
+    out: Path, flows: Sequence[Sequence[Flow]], paths: Sequence[Path], notes: Sequence[str]
+) -> None:
+    """Writes the slowdowns of ``flows``, those of each of ``paths``, to the picture ``out``."""
+    runs = [open_result(path) if is_result(path) else None for path in paths]
+    names = [label_text(name) for name in _names(paths)]
+    notes = [*notes, *unfinished(runs, names), *caveats([run for run in runs if run])]
+    # Of several groups at one size a line would go up and down for no reason.
+    groups = [by_size(each, distinct=True) for each in flows]
+    if any(len(few) < len(by_size(each)) for few, each in zip(groups, flows, strict=True)):
+        notes = ["Bins with the same largest size are drawn as one.", *notes]
+    drawn = slowdown.by_size(
+        list(zip(names, groups, strict=True)), notes, needed=slowdown.SCRIPT_RANK
+    )
+    save(drawn, out.with_suffix(""), formats=(out.suffix[1:],))
+
+
+def _names(paths: Sequence[Path]) -> list[str]:
+    """What to call them in the picture: their directories, if those are short and differ."""
+    directories = [path.parent if path.name == "fct.txt" else path for path in paths]
+    names = [directory.name for directory in directories]
+    good = len(set(names)) == len(names) and all(0 < len(name) <= _MAX_NAME for name in names)
+    return names if good else ["a", "b"][: len(names)]

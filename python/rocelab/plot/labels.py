@@ -1,0 +1,98 @@
+"""What results are called in pictures, and how wide text is."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import unquote
+
+from rocelab._text import printable
+from rocelab.errors import ResultError
+from rocelab.plot.theme import FONT_PT, WIDTH_IN, font_families
+
+if TYPE_CHECKING:
+    from rocelab.result import Result
+
+    Results: TypeAlias = Result | Iterable[Result] | Mapping[str, Result]
+
+LEGEND_WIDTH = 50
+"""Letters of a legend in a line of a column's width."""
+
+LETTER_PT = WIDTH_IN * 72 / LEGEND_WIDTH
+"""How wide a usual letter is."""
+
+_MAX_LABEL = 200
+"""Characters of what a result is called in a picture."""
+
+
+def resolve_names(results: Results) -> tuple[list[Result], list[str]]:
+    """``results`` as a list, also where it is one alone, and what to call each in a picture."""
+    from rocelab.result import Result
+
+    runs: list[Any]
+    if isinstance(results, Mapping):
+        runs = list(results.values())
+    else:
+        runs = list(results) if isinstance(results, Iterable) else [results]
+    for one in runs:
+        if not isinstance(one, Result):
+            raise TypeError(
+                "expected a Result, an iterable of them or a dictionary of them by label, "
+                f"found {type(one).__name__}"
+            )
+    if not runs:
+        raise ResultError("no result to draw")
+    names = map(str, results) if isinstance(results, Mapping) else _labels(runs)
+    return runs, [label_text(name) for name in names]
+
+
+def label_text(name: str) -> str:
+    """``name`` in one line, without the middle of what is too long.
+
+    What is no letter, as names of files may have, has an escape.
+    """
+    return printable(name, _MAX_LABEL)
+
+
+def _labels(results: Sequence[Result]) -> list[str]:
+    """What to call each of ``results``: as short as tells them apart."""
+    summaries = [result.summary for result in results]
+    directories = [result.directory for result in results]
+    paths = [path.absolute().parts if path else () for path in directories]
+    choices = (
+        [str(one["scheme"]) for one in summaries],
+        [str(one["name"]) for one in summaries],
+        [f"{one['scheme']} ({one['preset']})" for one in summaries],
+        [f"{one['scheme']}, {one['name']}" for one in summaries],
+        ["".join(path[-1:]) for path in paths],
+        [f"{one['name']}, seed {one['seed']}" for one in summaries],
+        # The one part of their paths in which they differ, as those of a sweep's runs.
+        *([unquote(path[-back]) if back <= len(path) else "" for path in paths] for back in (2, 3)),
+        [str(Path(*path)) if path else "" for path in paths],
+    )
+    for names in choices:
+        if len(set(names)) == len(names) and all(names):
+            return names
+    return [f"{name} {index}" for index, name in enumerate(choices[0], start=1)]
+
+
+def wrap(name: str, letters: int) -> list[str]:
+    """``name`` in lines that are no wider than so many usual letters.
+
+    Also where it has no spaces, as paths, and where its letters are wide ones.
+    """
+    line = " ".join(name.split()) or " "
+    share = min(1.0, 0.9 * len(line) * LETTER_PT / width_pt(line))
+    return textwrap.wrap(line, max(1, int(letters * share))) or [""]
+
+
+def width_pt(line: str) -> float:
+    """How wide a line of text is."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    font = FontProperties(family=font_families(), size=FONT_PT)
+    width, _, _ = text_to_path.get_text_width_height_descent(line, font, ismath=False)
+    return float(width)

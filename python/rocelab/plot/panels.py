@@ -1,0 +1,161 @@
+"""Panels with their titles, labels and legend."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from rocelab.plot.footnotes import footnotes
+from rocelab.plot.labels import LEGEND_WIDTH, LETTER_PT, width_pt, wrap
+from rocelab.plot.theme import HEIGHT_IN, LINE_IN, WIDTH_IN
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_LABEL_WIDTH = 22
+"""Letters of a y label in a line beside the one panel of a picture."""
+
+_STACKED_LABEL_WIDTH = 19
+"""The same beside one of several panels, which are lower."""
+
+_TITLE_PAD_PT = 2
+"""Between a panel and its title."""
+
+_BETWEEN_PT = 8
+"""Between a remark and the title beside it."""
+
+_EDGE_PT = 3
+"""Left free at the picture's edge."""
+
+_NARROW = 0.6
+"""Of the picture's width; a panel with numbers beside it is wider."""
+
+
+def figure(
+    rows: int = 1, height_in: float | None = None, notes: Sequence[str] = ()
+) -> tuple[Figure, list[Axes]]:
+    """A picture of a column's width with ``rows`` panels that share their x axis.
+
+    ``notes`` stand below the panels, which they do not make smaller.
+    """
+    from rocelab.plot.figure import LabelledFigure
+
+    height = height_in or HEIGHT_IN * (1 if rows == 1 else 0.4 + 0.55 * rows)
+    drawn = LabelledFigure(figsize=(WIDTH_IN, height), layout="constrained")
+    axes = drawn.subplots(rows, 1, sharex=True, squeeze=False)
+    footnotes(drawn, notes)
+    return drawn, list(axes[:, 0])
+
+
+def title(axes: Axes, *parts: str) -> None:
+    """Says above the right of a panel what it shows, as far as the legend does not."""
+    text = ", ".join(filter(None, parts))
+    axes.set_title(text, loc="right", y=1.0, pad=_TITLE_PAD_PT, parse_math=False)
+
+
+def panel_note(axes: Axes, text: str) -> None:
+    """Says above the left of a panel what it leaves out."""
+    axes.set_title(text, loc="left", color="#555555", y=1.0, pad=_TITLE_PAD_PT)
+
+
+def fit_titles(drawn: Figure, panels: Sequence[Axes]) -> None:
+    """Breaks titles and remarks into lines, the remark above the title, where they have no room.
+
+    To be called last: how wide the panels are is known once all else is there. ``drawn`` grows by
+    the lines that are more than one for each panel.
+    """
+    texts = [(axes.get_title("left"), axes.get_title("right")) for axes in panels]
+    # Even the narrowest panels are wide enough for these.
+    if all(_beside_pt(*pair) <= 0.4 * WIDTH_IN * 72 for pair in texts):
+        return
+    before = [axes.get_position() for axes in panels]
+    for axes in panels:
+        # The layout leaves room where the middle of a title is, even outside of the picture.
+        title(axes)
+        panel_note(axes, "")
+    drawn.draw_without_rendering()
+    lines = sum(_fit(axes, *pair) - 1 for axes, pair in zip(panels, texts, strict=True))
+    for axes, place in zip(panels, before, strict=True):
+        # The layout begins from there: so what fits is drawn as if it had not been measured.
+        axes.set_position(place)
+        axes.set_in_layout(True)
+    width, height = drawn.get_size_inches()
+    drawn.set_size_inches(width, height + LINE_IN * lines)
+
+
+def _fit(axes: Axes, left: str, right: str) -> int:
+    """How many lines what stands above the panel has now."""
+    box = axes.get_window_extent()
+    px_per_pt = axes.figure.dpi / 72
+    panel_pt = title_pt = box.width / px_per_pt
+    if panel_pt < _NARROW * WIDTH_IN * 72:
+        # Words stand beside it, at bars: the title is also above these. Numbers may be in its way.
+        title_pt = box.x1 / px_per_pt - _EDGE_PT
+    if _beside_pt(left, right) <= panel_pt or (not left and width_pt(right) <= title_pt):
+        title(axes, right)
+        panel_note(axes, left)
+        return 1
+    title_lines = _narrow(right, title_pt) if right else []
+    remark_lines = _narrow(left, panel_pt) if left else []
+    title(axes, "\n".join(title_lines))
+    # Empty lines raise it above the title: matplotlib has one distance to the panel for both.
+    panel_note(axes, "\n".join([*remark_lines, *([""] * len(title_lines) if left else [])]))
+    return len(title_lines) + len(remark_lines)
+
+
+def _beside_pt(left: str, right: str) -> float:
+    """How much room both take side by side."""
+    between = _BETWEEN_PT if left and right else 0
+    return sum(width_pt(text) for text in (left, right) if text) + between
+
+
+def _narrow(text: str, room_pt: float) -> list[str]:
+    """``text`` in lines that are no wider than so much."""
+    # More than usual letters: what breaks at words may be narrower than it could be.
+    letters = max(1, int(1.4 * room_pt / LETTER_PT))
+    lines = wrap(text, letters)
+    while letters > 1 and max(map(width_pt, lines)) > room_pt:
+        letters -= 1
+        lines = wrap(text, letters)
+    return lines
+
+
+def y_label(axes: Axes, text: str, panels: int) -> None:
+    """Says beside one of ``panels`` what it shows, in lines no longer than it is high."""
+    letters = _LABEL_WIDTH if panels == 1 else _STACKED_LABEL_WIDTH
+    lines = textwrap.wrap(text, letters, break_long_words=False, break_on_hyphens=False)
+    axes.set_ylabel("\n".join(lines), parse_math=False)
+
+
+def legend(drawn: Figure, panels: Sequence[Axes], names: Sequence[str]) -> None:
+    """One legend for all ``panels``, above them, of those of ``names`` that some panel shows.
+
+    As many columns as have room; ``drawn`` grows by the rows that are more than two.
+    """
+    if len(names) < 2:
+        return
+    # Not what matplotlib finds by itself: it leaves out names that begin with an underscore.
+    shown: dict[str, Any] = {str(line.get_label()): line for axes in panels for line in axes.lines}
+    names = [name for name in names if name in shown]
+    handles = [shown[name] for name in names]
+    markers_alone = all(handle.get_linestyle() == "None" for handle in handles)
+    handle_length = 1.0 if markers_alone else 2.2
+    # Lengths are in letters, of which a column's width holds so many.
+    beside = handle_length * 1.6 + 3
+    lines = [wrap(name, int(LEGEND_WIDTH - beside)) for name in names]
+    longest = max(len(line) for one in lines for line in one)
+    columns = min(3, len(handles), max(1, int(LEGEND_WIDTH / (longest + beside))))
+    rows = -(-len(handles) // columns) if columns > 1 else sum(map(len, lines))
+    width, height = drawn.get_size_inches()
+    drawn.set_size_inches(width, height + LINE_IN * max(0, rows - 2))
+    written = drawn.legend(
+        handles,
+        ["\n".join(one) for one in lines],
+        loc="outside upper center",
+        ncols=columns,
+        handlelength=handle_length,
+    )
+    for text in written.get_texts():
+        text.set_parse_math(False)

@@ -1,0 +1,190 @@
+"""Time series: queue length, throughput, rate and whatever else a probe recorded."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rocelab._format import picoseconds
+from rocelab.errors import ResultError
+from rocelab.plot.footnotes import caveats
+from rocelab.plot.labels import resolve_names
+from rocelab.plot.timeline.axes import TITLES, axis_begin
+from rocelab.plot.timeline.bars import draw_bars, paused_lines, pfc_trace
+from rocelab.plot.timeline.lines import draw_curves
+from rocelab.plot.timeline.select import (
+    Line,
+    absent_results,
+    check_selection,
+    choose_places,
+    flow_names_of,
+    nothing_to_draw,
+    paused_ps,
+    place_names,
+    select_rows,
+    series_of_kind,
+    split_into_lines,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from rocelab.plot.labels import Results
+    from rocelab.result import Result
+
+
+MAX_LINES = 6
+"""Lines in the one panel of one result."""
+
+MAX_BARS = 24
+"""Rows of pauses, of all results together."""
+
+MAX_PANELS = 5
+"""Panels, each with a line for each of several results."""
+
+_OWN = {
+    "port-state": "What the state of a port stands for is each scheme's own.",
+    "alpha": "Each scheme estimates congestion in its own way and on its own scale.",
+}
+"""What pictures of several schemes say of kinds that each scheme gives a meaning."""
+
+
+def queue(
+    results: Results,
+    *,
+    nodes: Sequence[str] | None = None,
+    ports: Sequence[int] | None = None,
+) -> Figure:
+    """Queue length over time."""
+    return series(results, "queue", nodes=nodes, ports=ports)
+
+
+def throughput(
+    results: Results,
+    *,
+    nodes: Sequence[str] | None = None,
+    ports: Sequence[int] | None = None,
+) -> Figure:
+    """Throughput over time."""
+    return series(results, "throughput", nodes=nodes, ports=ports)
+
+
+def series(
+    results: Results,
+    kind: str,
+    *,
+    nodes: Sequence[str] | None = None,
+    ports: Sequence[int] | None = None,
+    flows: Sequence[int] | None = None,
+) -> Figure:
+    """Everything that probes of ``kind`` recorded, over time, in one picture.
+
+    ``nodes`` and ``ports`` choose among ports, by name and by number; ``flows`` and ``nodes`` among
+    flows, by number and by sender. The ports or flows of one result share a panel; with several
+    results each port or flow has a panel, in which colour and line style tell the results apart, by
+    its keys where ``results`` is a dictionary. Flows are the first that there are, called by their
+    hosts where that tells them apart; ports those with the highest peaks; ports that stayed at 0
+    are left out. A result of which nothing is drawn is named below.
+    """
+    runs, names = resolve_names(results)
+    wanted = check_selection(nodes=nodes, ports=ports, flows=flows)
+    lines: list[Line] = []
+    clocks: list[tuple[int, int]] = []
+    unit = ""
+    for index, (run, name) in enumerate(zip(runs, names, strict=True)):
+        for entry in series_of_kind(run, name, kind):
+            unit = entry.unit
+            frame = entry.to_polars()
+            probe = run.probes[entry.name]
+            clocks.append((picoseconds(probe["start"]), picoseconds(probe["interval"])))
+            frame = select_rows(frame, run, kind, wanted)
+            lines.extend(split_into_lines(index, frame, entry.column, place_names(run, entry.name)))
+    if not lines:
+        raise nothing_to_draw(runs, names, kind)
+    at_most = MAX_LINES if len(runs) == 1 else MAX_PANELS
+    shown, left_out = choose_places(lines, at_most, paused=kind == "pause")
+    lines = [line for line in lines if line.where in shown]
+    if kind == "goodput":
+        lines = _until_done(lines, runs, max(interval for _, interval in clocks))
+    notes = [*caveats(runs), *absent_results(lines, names, kind)]
+    if kind in _OWN and len({runs[line.run].summary["scheme"] for line in lines}) > 1:
+        notes.append(_OWN[kind])
+    flows_shown = {line.flow for line in lines if line.flow is not None}
+    flow_names = flow_names_of(runs, flows_shown) if flows_shown else {}
+    lines = [replace(line, where=flow_names.get(line.where, line.where)) for line in lines]
+    shown = [flow_names.get(where, where) for where in shown]
+    begin_ps = axis_begin(lines, *map(min, zip(*clocks, strict=True)))
+    if kind == "pause":
+        return draw_bars(lines, names, shown, left_out, notes, begin_ps)
+    what = TITLES.get(kind, kind.capitalize())
+    return draw_curves(lines, names, shown, left_out, notes, begin_ps, what, unit)
+
+
+def _until_done(lines: Sequence[Line], runs: Sequence[Result], interval_ps: int) -> list[Line]:
+    """``lines`` up to where the last of their flows is done, if all are, and to the 0 after it."""
+    ends = [
+        start_ps + fct_ps if fct_ps is not None else None
+        for number, run in enumerate(runs)
+        for start_ps, fct_ps in _times(run, {line.flow for line in lines if line.run == number})
+    ]
+    done = [end for end in ends if end is not None]
+    if len(done) < len(ends):
+        return list(lines)
+    until_ps = max(done, default=0) + 2 * interval_ps
+    within = (line.time_ps <= until_ps for line in lines)
+    cut = [
+        replace(line, time_ps=line.time_ps.filter(kept), values=line.values.filter(kept))
+        for line, kept in zip(lines, within, strict=True)
+    ]
+    return cut if all(len(line.time_ps) for line in cut) else list(lines)
+
+
+def _times(run: Result, flows: Collection[int | None]) -> list[tuple[int, int | None]]:
+    """When ``flows`` started, and how long they took, in picoseconds."""
+    table = run.flows.to_polars()
+    chosen = table.filter(table["flow_id"].is_in([*flows]))
+    return chosen.select("start_ps", "fct_ps").rows()
+
+
+def pauses(
+    results: Results,
+    *,
+    nodes: Sequence[str] | None = None,
+    ports: Sequence[int] | None = None,
+) -> Figure:
+    """When ports were paused by their peers, from the trace of PFC frames: a row of bars for each.
+
+    ``nodes`` and ``ports`` choose among them. Those are drawn that were paused longest, in the
+    order of their first pause: so congestion is seen to spread. Several results share the rows that
+    one has, each port with a row for each of them in which it was paused.
+    """
+    runs, names = resolve_names(results)
+    wanted = check_selection(nodes=nodes, ports=ports)
+    lines: list[Line] = []
+    for index, (run, name) in enumerate(zip(runs, names, strict=True)):
+        if "pfc" not in run.traces:
+            raise ResultError(
+                f"{name}: no trace of PFC frames", hint="record it: [trace] with `pfc = true`"
+            )
+        frame = select_rows(run.traces["pfc"].to_polars(), run, "pfc", wanted)
+        lines.extend(paused_lines(index, frame, run))
+    if not lines:
+        raise ResultError(f"no pause to draw: no PFC frame arrived in {', '.join(names)}")
+    longest = sorted(lines, key=paused_ps, reverse=True)
+    total = len({line.where for line in lines})
+    rows = Counter(line.where for line in lines)
+    drawn: list[str] = []
+    for where in dict.fromkeys(line.where for line in longest):
+        # A port has a row for each result in which it was paused.
+        if drawn and sum(map(rows.__getitem__, [*drawn, where])) > MAX_BARS:
+            break
+        drawn.append(where)
+    lines = [line for line in lines if line.where in drawn]
+    first = sorted(lines, key=lambda line: (line.time_ps[0], line.where))
+    places = list(dict.fromkeys(line.where for line in first))
+    left_out = f"the {len(drawn)} longest paused of {total}" if len(drawn) < total else ""
+    begin_ps = min(pfc_trace(run)["start_ps"] for run in runs)
+    notes = [*caveats(runs), *absent_results(lines, names, "pause")]
+    return draw_bars(lines, names, places, left_out, notes, begin_ps)

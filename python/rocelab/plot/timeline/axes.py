@@ -1,0 +1,88 @@
+"""Titles of axes, and the clock of the time axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rocelab.plot.timeline.select import Line
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+TITLES = {
+    "queue": "Queue length",
+    "pause": "Paused",
+    "port-state": "Port state",
+    "alpha": "Congestion estimate (alpha probe)",
+    "latency": "Packet latency",
+    "flow-queue": "Queue of the flow's own",
+    "flow-credits": "Credits",
+    "flow-rate": "Rate given",
+    "goodput": "Goodput",
+    "input-queue": "Input queue length",
+}
+
+_LATE = 100
+"""Times that begin later than so many times their span are told from a moment shortly before."""
+
+_PS_PER = (("s", 1e12), ("ms", 1e9), ("us", 1e6), ("ns", 1e3))
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """How a picture tells times: in a unit of so many ``ps``, after a moment."""
+
+    origin_ps: int
+    unit: str
+    ps: float
+
+    def read(self, time_ps: float) -> float:
+        """``time_ps`` as it is drawn."""
+        return (time_ps - self.origin_ps) / self.ps
+
+    def label(self, what: str) -> str:
+        """What stands below the axis of ``what``."""
+        if not self.origin_ps:
+            return f"{what} ({self.unit})"
+        unit, ps = _time_unit(self.origin_ps)
+        return f"{what} after {self.origin_ps / ps:.15g} {unit} ({self.unit})"
+
+
+def axis_begin(lines: Sequence[Line], start_ps: int, interval_ps: int) -> int:
+    """Where the time axis begins: at the probe's start, unless more than half would be empty.
+
+    Means of an interval come at its end, and flows may begin late.
+    """
+    first_ps = min(int(line.time_ps[0]) for line in lines)
+    last_ps = max(int(line.time_ps[-1]) for line in lines)
+    return start_ps if first_ps - start_ps <= max(last_ps - first_ps, interval_ps) else first_ps
+
+
+def choose_clock(begin_ps: int, end_ps: int) -> Clock:
+    """How to tell times from ``begin_ps`` to ``end_ps``: where they differ little, only by that."""
+    span_ps = end_ps - begin_ps
+    origin_ps = 0
+    if 0 < span_ps * _LATE < begin_ps:
+        # The roundest moment that is not so long before that the labels would be long again.
+        origin_ps = next(
+            begin_ps // step * step
+            for step in (10**power for power in range(len(str(begin_ps)), -1, -1))
+            if begin_ps // step and begin_ps % step <= 10 * span_ps
+        )
+    return Clock(origin_ps, *_time_unit(end_ps - origin_ps, 2))
+
+
+def _time_unit(ps: float, at_least: int = 1) -> tuple[str, float]:
+    """The largest unit of which ``ps`` is ``at_least`` so many."""
+    return next(((unit, size) for unit, size in _PS_PER if ps >= at_least * size), _PS_PER[-1])
+
+
+def set_time_axis(axes: Axes, what: str) -> None:
+    """Names the axis ``what``, and has its labels where they have room."""
+    from rocelab.plot.ticks import RoomyLocator
+
+    axes.set_xlabel(what)
+    axes.xaxis.set_major_locator(RoomyLocator())

@@ -1,0 +1,124 @@
+"""Pauses as rows of bars."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rocelab._format import picoseconds
+from rocelab.plot.labels import wrap
+from rocelab.plot.panels import figure, fit_titles, panel_note, title
+from rocelab.plot.theme import LINE_IN, line_style, theme
+from rocelab.plot.timeline.axes import TITLES, choose_clock, set_time_axis
+from rocelab.plot.timeline.select import Line, paused_spans, port_names_of
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
+
+    from rocelab.result import Result
+
+
+_ROW_WIDTH = 22
+"""Letters of what names a row of bars in a line."""
+
+
+def pfc_trace(run: Result) -> Mapping[str, Any]:
+    """What the summary of ``run`` says of its trace of PFC frames."""
+    return next(one for one in run.summary["traces"] if one["name"] == "pfc")
+
+
+def paused_lines(run_number: int, frame: pl.DataFrame, run: Result) -> list[Line]:
+    """A line for each port of ``frame``: 1 from the first priority that is paused to the last."""
+    import polars as pl
+
+    called = port_names_of(run)
+    cuts = _cuts(run)
+    end_ps = pfc_trace(run)["end_ps"]
+    lines = []
+    for (node, port), rows in frame.partition_by("node", "port", as_dict=True).items():
+        paused: set[int] = set()
+        times, values = [], []
+        frames = rows.select("time_ps", "priority", "pause").rows()
+        cut = [(time_ps, -1, False) for time_ps in cuts.get((str(node), int(port)), [])]
+        for time_ps, priority, pause in sorted(frames + cut, key=lambda event: event[0]):
+            if priority < 0:
+                # No frame says so: who sent the pause is not there any more.
+                paused.clear()
+            else:
+                (paused.add if pause else paused.discard)(priority)
+            times.append(time_ps)
+            values.append(float(bool(paused)))
+        times.append(max(end_ps, times[-1]))
+        values.append(0.0)
+        where = called[str(node), int(port)]
+        line = Line(run_number, where, None, pl.Series(times), pl.Series(values), max(values))
+        lines.append(line)
+    return lines
+
+
+def draw_bars(
+    lines: Sequence[Line],
+    names: Sequence[str],
+    places: Sequence[str],
+    left_out: str,
+    notes: Sequence[str],
+    begin_ps: int,
+) -> Figure:
+    """When something was paused: a row of bars for each line, the first on top."""
+    rows = sorted(lines, key=lambda line: (places.index(line.where), line.run))
+    end_ps = max(int(line.time_ps[-1]) for line in lines)
+    clock = choose_clock(begin_ps, end_ps)
+    with theme():
+        called = [wrap(_name(line, names, places), _ROW_WIDTH) for line in rows]
+        row_in = max(0.22, 0.14 * max(map(len, called)))
+        # The panel beside the names may be too narrow for a moment that is named in the same line.
+        label = clock.label("Time").replace(" after", "\nafter").split("\n")
+        height_in = 0.7 + row_in * len(rows) + LINE_IN * (len(label) - 1)
+        drawn, (axes,) = figure(height_in=height_in, notes=notes)
+        for row, line in enumerate(rows):
+            axes.broken_barh(
+                [
+                    (clock.read(begin), (end - begin) / clock.ps)
+                    for begin, end in paused_spans(line)
+                ],
+                (row - 0.35, 0.7),
+                color=line_style(line.run).colour,
+                linewidth=0,
+                # Not moved to whole pixels: a pixel's shade tells how much of it was paused.
+                snap=False,
+            )
+        axes.set_yticks(range(len(rows)), ["\n".join(lines) for lines in called], parse_math=False)
+        axes.set_ylim(len(rows) - 0.5, -0.5)
+        # One sample is no span of time.
+        left, right = clock.read(begin_ps), clock.read(end_ps)
+        axes.set_xlim(left, right if right > left else left + 1)
+        axes.grid(visible=False, axis="y")
+        axes.set_ylabel(TITLES["pause"])
+        set_time_axis(axes, "\n".join(label))
+        title(axes, names[0] if len(names) == 1 else places[0] if len(places) == 1 else "")
+        panel_note(axes, left_out)
+        fit_titles(drawn, [axes])
+    return drawn
+
+
+def _name(line: Line, names: Sequence[str], places: Sequence[str]) -> str:
+    """What tells a line from the others: its result, its place, or both."""
+    if len(names) == 1:
+        return line.where
+    return names[line.run] if len(places) == 1 else f"{names[line.run]}, {line.where}"
+
+
+def _cuts(run: Result) -> dict[tuple[str, int], list[int]]:
+    """When the link of each port fails, in picoseconds within the trace."""
+    from rocelab.result import failures_of
+
+    begin_ps, end_ps = (pfc_trace(run)[key] for key in ("start_ps", "end_ps"))
+    failed: dict[frozenset[str], list[int]] = defaultdict(list)
+    for failure in failures_of(run.scenario_toml):
+        at_ps = picoseconds(failure["at"])
+        if begin_ps <= at_ps <= end_ps:
+            failed[frozenset(failure["link"].split(":"))].append(at_ps)
+    rows = run.ports.to_polars().select("node", "port", "peer").rows() if failed else []
+    return {(node, port): failed.get(frozenset((node, peer)), []) for node, port, peer in rows}

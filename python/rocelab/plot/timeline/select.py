@@ -1,0 +1,240 @@
+"""Which ports and flows are drawn, and what they are called."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+from rocelab.catalogue import probe_kinds
+from rocelab.errors import ResultError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from rocelab.result import Result
+    from rocelab.table import Series
+
+
+_MAX_LISTED = 10
+"""Nodes, ports or flows that an error lists."""
+
+_FLOW_WIDTH = 24
+"""Letters of what a flow is called other than by its number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What was recorded of one port or flow."""
+
+    run: int
+    where: str
+    flow: int | None
+    time_ps: pl.Series
+    values: pl.Series
+    peak: float
+
+
+def paused_spans(line: Line) -> list[tuple[int, int]]:
+    """When ``line`` was not zero: begins and ends in ps. A sample stands until the next one."""
+    spans: list[tuple[int, int]] = []
+    times = line.time_ps.to_list()
+    for begin, end, value in zip(times, times[1:], line.values, strict=False):
+        if not value:
+            continue
+        if spans and spans[-1][1] == begin:
+            begin = spans.pop()[0]
+        spans.append((begin, end))
+    return spans
+
+
+def paused_ps(line: Line) -> float:
+    """How long ``line`` was not zero, in picoseconds."""
+    return sum(end - begin for begin, end in paused_spans(line))
+
+
+def check_selection(**chosen: Iterable[object] | None) -> dict[str, list[object]]:
+    """What is ``chosen``, as lists. Raises :class:`TypeError` where they cannot be what they are.
+
+    ``nodes`` are names, ``ports`` and ``flows`` numbers.
+    """
+    wanted: dict[str, list[object]] = {}
+    for what, given in chosen.items():
+        if given is None:
+            continue
+        kind, said = (str, 'names such as ["s0"]') if what == "nodes" else (Integral, "numbers")
+        several = list(given) if isinstance(given, Iterable) else [None]
+        if isinstance(given, str) or not all(isinstance(one, kind) for one in several):
+            raise TypeError(f"{what} must be a list of {said}, not {given!r}")
+        wanted[what] = several
+    return wanted
+
+
+def select_rows(
+    frame: pl.DataFrame, run: Result, kind: str, wanted: Mapping[str, list[object]]
+) -> pl.DataFrame:
+    """The rows of ``frame``, samples of ``kind``, that are ``wanted``."""
+    columns = {"nodes": "node", "ports": "port"}
+    if "flow_id" in frame.columns:
+        columns = {"nodes": "flow_id", "flows": "flow_id"}
+    for what, chosen in wanted.items():
+        if what not in columns:
+            raise ResultError(
+                f"{kind} is of {'flows' if what == 'ports' else 'ports'}: {what} chooses none",
+                hint=f"choose with {' or '.join(columns)}",
+            )
+        if what == "nodes" and columns[what] == "flow_id":
+            flows = run.flows.to_polars()
+            chosen = flows.filter(flows["src"].is_in(chosen))["flow_id"].to_list()
+        frame = frame.filter(frame[columns[what]].is_in(chosen))
+    return frame
+
+
+def flow_names_of(runs: Sequence[Result], flows: Collection[int]) -> dict[str, str]:
+    """What to call ``flows`` other than by their numbers: by their hosts, with tags if several.
+
+    Empty where that is long, is not the same in all of ``runs``, or does not tell them apart.
+    """
+    import polars as pl
+
+    known: set[tuple[int, str, str]] = set()
+    for run in runs:
+        rows = run.flows.to_polars().filter(pl.col("flow_id").is_in(flows))
+        ends = pl.format("{} > {}", "src", "dst").alias("ends")
+        known.update(rows.select("flow_id", "tag", ends).iter_rows())
+    if len({tag for _, tag, _ in known}) > 1:
+        found = {f"flow {flow}": f"{tag} {ends}" for flow, tag, ends in known}
+    else:
+        found = {f"flow {flow}": ends for flow, _, ends in known}
+    short = all(len(name) <= _FLOW_WIDTH for name in found.values())
+    unique = len(known) == len(found) == len(set(found.values()))
+    return found if short and unique else {}
+
+
+def absent_results(lines: Sequence[Line], names: Sequence[str], what: str) -> list[str]:
+    """Says of which results nothing is among ``lines``."""
+    drawn = {line.run for line in lines}
+    absent = [name for run, name in enumerate(names) if run not in drawn]
+    return [f"{', '.join(absent)}: no {what} is drawn"] if absent else []
+
+
+def series_of_kind(run: Result, name: str, kind: str) -> list[Series]:
+    """What probes of ``kind`` recorded in ``run``, which errors call ``name``.
+
+    Raises :class:`ResultError` if there is no such probe.
+    """
+    recorded = [entry for entry in run.series.values() if entry.kind == kind]
+    if recorded:
+        return recorded
+    known = sorted({entry.kind for entry in run.series.values()})
+    kinds = probe_kinds()
+    raise ResultError(
+        f"{name}: no series of kind {kind}; there are: {', '.join(known) or 'none'}",
+        hint="record it with a [[probe]]: "
+        f'name = "{kind}", kind = "{kind}", interval = "1us", nodes = ["*"]'
+        if kind in kinds
+        else f"probes record {', '.join(kinds)}",
+    )
+
+
+def nothing_to_draw(runs: Sequence[Result], names: Sequence[str], kind: str) -> ResultError:
+    """The error if no sample of ``kind`` is left to draw, with the reason."""
+    recorded = [entry for run in runs for entry in run.series.values() if entry.kind == kind]
+    if any(len(entry) for entry in recorded):
+        return ResultError(
+            f"no {kind} to draw: nothing was chosen", hint=f"there are {_recorded(runs, kind)}"
+        )
+    return ResultError(
+        f"no {kind} to draw: {', '.join(names)} recorded none",
+        hint=f"a series is empty where the scheme has no {kind} or no sample was due",
+    )
+
+
+def _recorded(runs: Sequence[Result], kind: str) -> str:
+    """What ``nodes``, ``ports`` and ``flows`` can choose among samples of ``kind``."""
+    found: dict[str, set[Any]] = {}
+    for run in runs:
+        for entry in run.series.values():
+            if entry.kind != kind:
+                continue
+            frame = entry.to_polars()
+            if "flow_id" in frame.columns:
+                flows = run.flows.to_polars()
+                seen = flows.filter(flows["flow_id"].is_in(frame["flow_id"].to_list()))
+                chosen = {"nodes": seen["src"], "flows": seen["flow_id"]}
+            else:
+                chosen = {"nodes": frame["node"].unique(), "ports": frame["port"].unique()}
+            for what, several in chosen.items():
+                found.setdefault(what, set()).update(several)
+    return " and ".join(f"{what} {_first_of(sorted(several))}" for what, several in found.items())
+
+
+def _first_of(several: Sequence[object]) -> str:
+    """The first of ``several``."""
+    listed = ", ".join(map(str, several[:_MAX_LISTED]))
+    return listed if len(several) <= _MAX_LISTED else f"{listed}, ..."
+
+
+def choose_places(lines: Sequence[Line], at_most: int, *, paused: bool) -> tuple[list[str], str]:
+    """The places of ``lines`` to draw, and a remark about those that are left out.
+
+    Flows are the first ones, so that all pictures show the same. Ports are those with the highest
+    peaks, or that were ``paused`` longest; those with none are left out, unless all have none.
+    """
+    flows: dict[str, int] = {}
+    heights: dict[str, float] = {}
+    for line in lines:
+        if line.flow is not None:
+            flows[line.where] = line.flow
+        height = paused_ps(line) if paused else line.peak
+        heights[line.where] = max(heights.get(line.where, 0.0), height)
+    total = len(heights)
+    if flows:
+        shown = sorted(flows, key=flows.__getitem__)[:at_most]
+        return shown, f"the first {at_most} of {total}" if at_most < total else ""
+    busy = [where for where in heights if heights[where]]
+    highest = sorted(busy or heights, key=lambda where: -heights[where])[:at_most]
+    # In the order of their names, which is how people look for them.
+    shown = [where for where in heights if where in highest]
+    if paused and not busy:
+        return shown, f"none of {total} was paused"
+    if at_most < len(busy or heights):
+        return shown, f"the {at_most} {'longest paused' if paused else 'highest'} of {total}"
+    if len(shown) < total:
+        idle = "not paused" if paused else "stayed at 0"
+        return shown, f"{total - len(shown)} more {idle}"
+    return shown, ""
+
+
+def port_names_of(run: Result) -> dict[tuple[str, int], str]:
+    """What to call each port: by the nodes of its link, as probes do."""
+    rows = run.ports.to_polars().select("node", "port", "peer").rows()
+    links = Counter((node, peer) for node, _, peer in rows)
+    return {
+        (node, port): f"{node}:{peer}" if links[node, peer] == 1 else f"{node}:{peer} ({port})"
+        for node, port, peer in rows
+    }
+
+
+def place_names(run: Result, probe: str) -> dict[tuple[str, int], str]:
+    """What to call the ports of ``probe``: with its priority, where it looks at one alone."""
+    priority = run.probes[probe].get("priority")
+    suffix = "" if priority is None else f", priority {priority}"
+    return {port: name + suffix for port, name in port_names_of(run).items()}
+
+
+def split_into_lines(
+    run: int, frame: pl.DataFrame, column: str, port_names: Mapping[tuple[str, int], str]
+) -> list[Line]:
+    """A line for each port or flow of ``frame``."""
+    keys = ["flow_id"] if "flow_id" in frame.columns else ["node", "port"]
+    lines = []
+    for key, rows in sorted(frame.partition_by(keys, as_dict=True, maintain_order=True).items()):
+        flow = key[0] if keys == ["flow_id"] else None
+        where = port_names[key[0], key[1]] if flow is None else f"flow {flow}"
+        values = rows[column]
+        peak = max(values.to_list(), default=0.0)
+        lines.append(Line(run, where, flow, rows["time_ps"], values, peak))
+    return lines

@@ -1,0 +1,57 @@
+"""Writing pictures to files."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rocelab.errors import ResultError
+from rocelab.io.files import write_atomic
+from rocelab.plot.theme import DPI, theme
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def save(
+    drawn: Figure,
+    stem: Path | str,
+    formats: str | Sequence[str] = ("png", "svg"),
+    *,
+    dpi: int = DPI,
+    follow: bool = True,
+) -> list[Path]:
+    """Writes ``drawn`` to ``stem`` with each format's ending; returns the paths.
+
+    A file that is there is replaced by a whole one or stays.
+    ``formats`` are one or several of those that matplotlib has. ``dpi`` is the resolution of
+    bitmaps. The same picture gives the same bytes as ``png``, ``svg`` and ``pdf``. Without
+    ``follow`` a link that is there is replaced, and not what it leads to.
+    """
+    from matplotlib.figure import Figure
+
+    if not isinstance(drawn, Figure):
+        raise TypeError(f"save takes a picture such as result.plot.fct(), not {drawn!r}")
+    paths = []
+    kinds = [formats] if isinstance(formats, str) else list(formats)
+    known = drawn.canvas.get_supported_filetypes()
+    for kind in kinds:
+        if kind not in known:
+            raise ResultError(f"no picture format {kind!r}; there are: {', '.join(sorted(known))}")
+    for kind in kinds:
+        path = Path(f"{stem}.{kind}")
+        buffer = io.BytesIO()
+        dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+        # Most formats take no such argument, not even an empty one.
+        dated: Any = {"metadata": dates[kind]} if kind in dates else {}
+        with theme():
+            try:
+                drawn.savefig(buffer, format=kind, dpi=dpi, **dated)
+            except RuntimeError as error:
+                # As pgf where there is no LaTeX.
+                raise ResultError(f"no picture as {kind}: {error}") from None
+        write_atomic(path, buffer.getvalue(), follow=follow)
+        paths.append(path)
+    return paths
