@@ -15,9 +15,11 @@ from typing import Any
 import polars as pl
 import pytest
 
+import hpcc_config
 import rocelab
 from conftest import Command, reseal
 from rocelab.errors import MemoryShortage
+from rocelab.io.open import check_files
 
 STAR = """\
 [topology]
@@ -210,6 +212,34 @@ def test_runs_at_a_time_are_counted(command: Command, tmp_path: Path) -> None:
     assert not (tmp_path / "sweep").exists()
 
 
+def test_an_experiment_is_refused_before_it_runs(command: Command, tmp_path: Path) -> None:
+    topology = "3 1 2\n2\n0 2 100Gbps 1us 0\n1 2 100Gbps 1us 0\n"
+    config = "TOPOLOGY_FILE topology.txt\nFLOW_FILE flow.txt\nFCT_OUTPUT_FILE out/fct.txt\n"
+    flows = "0 1 3 100 1000 2.0\n" * 1_000_000
+    files = {"config": config + hpcc_config.HPCC, "topology": topology, "flow": f"1000000\n{flows}"}
+    for name, text in files.items():
+        (tmp_path / f"{name}.txt").write_text(text, encoding="ascii")
+    done = command("hpcc", "config.txt", preexec_fn=limited(0.75), cwd=tmp_path)
+    assert done.returncode == 2
+    assert "FLOW_FILE: the run needs about 34" in done.stderr
+    assert "hint: have fewer messages; or raise that limit (ulimit -v)" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "runs"), [(("compare",), 200), (("reproduce", "rcm/fig6", "--out", "out"), 80)]
+)
+def test_many_runs_at_a_time_are_refused_before_they_begin(
+    arguments: tuple[str, ...], runs: int, command: Command, tmp_path: Path
+) -> None:
+    options = ("--cache", "cache", "--jobs", runs)
+    done = command(*arguments, *options, preexec_fn=limited(3), cwd=tmp_path)
+    assert done.returncode == 2
+    assert f"{runs} runs at a time need about" in done.stderr
+    assert "hint: take fewer at a time: --jobs " in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_less_than_is_free_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     scenario = rocelab.Scenario.from_toml(STAR.format(flows=1_000))
     told = "the run needs about 9.0 GB of memory; 8.0 GB is free now"
@@ -261,6 +291,43 @@ def test_any_other_allocation_that_fails_ends_the_process_with_a_line() -> None:
     (line,) = done.stderr.strip().splitlines()
     assert line.startswith("error: out of memory: the system refused ")
     assert line.endswith(" bytes; runs that are complete stay where they are")
+
+
+SECOND_RUN_IS_SHORT = """
+import rocelab.sweeps
+from rocelab import cli
+
+run_checked = rocelab.sweeps.run_checked
+runs = 0
+
+def short_of_memory(scenario, **options):
+    global runs
+    runs += 1
+    if runs == 2:
+        raise MemoryError("out of memory: the system refused 80 bytes for 20 messages")
+    return run_checked(scenario, **options)
+
+rocelab.sweeps.run_checked = short_of_memory
+cli.main()
+"""
+
+
+def test_a_sweep_keeps_its_runs_when_a_later_one_runs_out_of_memory(
+    command: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "s.toml").write_text(STAR.format(flows=10), encoding="utf-8")
+    sweep = ("sweep", "s.toml", "--seeds=3", "--jobs=1", "--out=out")
+    done = python(SECOND_RUN_IS_SHORT, *sweep, "-q", cwd=tmp_path)
+    told = "out of memory: the system refused 80 bytes for 20 messages"
+    kept_too = "runs that are complete stay where they are"
+    assert (done.returncode, done.stderr) == (1, f"error: {told}; {kept_too}\n")
+    (kept,) = (tmp_path / "out" / "runs").glob("*/summary.json")
+    check_files(rocelab.open(kept.parent))
+    written = kept.stat().st_mtime_ns
+    done = command(*sweep, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "1 of 3 runs were there before" in done.stdout
+    assert kept.stat().st_mtime_ns == written
 
 
 # ---- tables that are larger than they look ----

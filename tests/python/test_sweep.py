@@ -313,8 +313,8 @@ def test_a_run_is_never_beside_the_hash_of_another_simulator(
     (tmp_path / "sweep.json").write_text("{}")
     assert store.cases_to_run(tmp_path, whole, force=False) == set()
     with monkeypatch.context() as other:
-        other.setattr(store, "simulator", lambda: "0" * 64)
-        other.setattr(store, "put", end)
+        other.setattr(store, "simulator_hash", lambda: "0" * 64)
+        other.setattr(store, "write_atomic", end)
         with pytest.raises(EndedError):
             store.store_case(result, home)
     assert store.cases_to_run(tmp_path, whole, force=False) == {"run"}

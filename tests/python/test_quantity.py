@@ -1,4 +1,4 @@
-"""Numbers and warnings as people read them."""
+"""Numbers as people read them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import pytest
 
 from rocelab import _format
 from rocelab.cli.sweep import cells
-from rocelab.sweeps.warnings import dedup_warnings
 
 
 @pytest.mark.parametrize(
@@ -30,12 +29,4 @@ def test_a_small_mean_beside_large_ones_is_not_told_as_nothing() -> None:
         "0.5 ± 6",
         "0 ± 0",
         "123,456 ± 2",
-    ]
-
-
-def test_warnings_that_differ_in_numbers_alone_are_told_once() -> None:
-    told = [("a", "3 of 5 left"), ("b", "4 of 6.5 left"), ("b", "other"), ("c", "1,200 of 9 left")]
-    assert dedup_warnings(told, 3) == [
-        "3 of 3 runs, the first in a: 3 of 5 left",
-        "1 of 3 runs, the first in b: other",
     ]
