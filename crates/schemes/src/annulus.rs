@@ -1,15 +1,17 @@
 //! Annulus: "Annulus: A Dual Congestion Control Loop for Datacenter and WAN Traffic Aggregates",
 //! Saeed et al., SIGCOMM 2020.
 //!
-//! A second loop beside the end-to-end one: ToRs sample the queues of their uplinks by QCN (IEEE
-//! 802.1Qau) and notify the sources directly, so that traffic to other data centres, whose own
-//! feedback is slow, hears of a bottleneck near its source as soon as its neighbours do. A sender
-//! keeps to the lower of the two rates.
+//! Adds a second loop to the end-to-end one. ToRs sample the queues of their uplinks by QCN (IEEE
+//! 802.1Qau) and notify the sources directly. End-to-end feedback of traffic to other data centres
+//! is slow. With the second loop, such traffic reacts to a bottleneck near its source as soon as
+//! its neighbours do. A sender keeps to the lower of the two rates.
 //!
-//! The paper is known at second hand. Decided here: the end-to-end loop is [DCQCN](crate::dcqcn) for
-//! all traffic; the sampling is every so many data packets and not by bytes, since the feedback
-//! quantum of 6 bits is QCN's; the set point is RED's Kmin at the port; the near-source rate recovers by
-//! QCN's timer alone.
+//! The paper was not available, only descriptions of it. Our choices:
+//!
+//! - The end-to-end loop is [DCQCN](crate::dcqcn) for all traffic.
+//! - A ToR samples every n-th data packet and does not count bytes. The 6-bit feedback is QCN's.
+//! - The set point is Kmin of the port's RED.
+//! - The near-source rate recovers by QCN's timer alone.
 
 use crate::contract::{
     Absent, Ack, Cp, Ctl, EmitCx, Emits, Header, HostCx, HostFacts, Np, OnEnqueue, Packet,
@@ -22,19 +24,19 @@ use units::{Bytes, Rate, Time};
 crate::params! {
     /// Parameters of Annulus's near-source loop.
     pub struct NearSourceParams {
-        /// A ToR looks at the queue of an uplink once in so many data packets.
+        /// Data packets from one sample of an uplink's queue to the next.
         sample_every: u64, "", 1..=1_000_000, "decided";
-        /// Weight of the queue's growth since the last look.
+        /// Weight of the queue's growth since the last sample.
         growth_weight: f64, "w", 0.0..=100.0, "802.1Qau";
-        /// Set point of the queue where RED is off; else it is Kmin.
+        /// Set point of the queue if RED is off. If RED is on, the set point is Kmin.
         set_point: Bytes, "Q_eq", Bytes::new(1_000)..=Bytes::new(1_000_000_000), "802.1Qau";
-        /// What a unit of the feedback cuts from the near-source rate.
+        /// Share of the near-source rate that one unit of feedback cuts.
         feedback_gain: f64, "G_d", 0.0001..=0.015_625, "802.1Qau: 1/128";
         /// Period of the near-source rate's recovery.
         near_timer: Time, "", Time::from_us(1)..=Time::from_ms(100), "decided";
         /// Periods of fast recovery before the target rises.
         near_recovery_steps: u64, "", 0..=1_000, "802.1Qau";
-        /// What each later period adds to the target.
+        /// Increase of the target in each later period.
         near_rate_ai: Rate, "R_AI", Rate::from_bps(100_000)..=Rate::from_gbps(100),
             "802.1Qau: 5 Mb/s at 10G, scaled with the port rate";
     }
@@ -124,12 +126,12 @@ pub mod presets {
     }
 }
 
-/// What a sender is told.
+/// A notification to a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// By the receiver: a marked packet arrived.
+    /// From the receiver: a packet arrived with a CE mark.
     Congestion,
-    /// By its ToR: the feedback |Fb| in 63rds of its most.
+    /// From the sender's ToR: the feedback |Fb|, quantised to 1..=63.
     NearSource(u8),
 }
 
@@ -139,7 +141,7 @@ impl Ctl<AnnulusParams> for Notice {
     }
 }
 
-/// The most that the quantised feedback may be.
+/// Maximum of the quantised feedback (6 bits).
 const MAX_FEEDBACK: f64 = 63.0;
 
 /// The congestion point of a ToR.
@@ -149,19 +151,23 @@ pub struct CongestionPoint {
     weight: f64,
 }
 
-/// An uplink: QCN's congestion point. Ports to hosts have none.
+/// The state of an uplink: QCN's congestion point. Ports to hosts take no samples.
 #[derive(Clone, Copy, Debug)]
 pub struct Uplink {
     samples: bool,
     set_point: f64,
-    /// Data packets since the last look, and the queue then.
+    /// Data packets since the last sample.
     packets: u64,
+    /// Queue length at the last sample.
     before: f64,
 }
 
 impl CongestionPoint {
-    /// A data packet joins the queue, where `queue` bytes wait: what its source is told, if anything.
-    /// Fb = -(Q_off + w Q_delta), sent where it is negative, as a share of Q_eq (2 w + 1).
+    /// Counts a data packet that joins the queue, where `queue` bytes wait. Returns the feedback
+    /// for its source if this packet is a sample and finds congestion.
+    ///
+    /// Fb = -(Q_off + w Q_delta). It is sent if it is negative, as a share of its maximum, Q_eq (2
+    /// w + 1).
     pub fn sample(&self, uplink: &mut Uplink, queue: u64) -> Option<u8> {
         uplink.packets += 1;
         if !uplink.samples || uplink.packets < self.every {
@@ -187,7 +193,7 @@ impl Cp<Annulus> for CongestionPoint {
         let set_point = if kmin == Bytes::UNLIMITED { params.near.set_point } else { kmin };
         Uplink {
             samples: !facts.peer_is_host,
-            // At Kmin 0 any queue is too long.
+            // With Kmin = 0, any queue is too long.
             set_point: set_point.get().max(1) as f64,
             packets: 0,
             before: 0.0,
@@ -212,7 +218,7 @@ impl OnEnqueue<Annulus> for CongestionPoint {
     }
 }
 
-/// The rate of the near-source loop: QCN's reaction point, by its timer.
+/// The rate of the near-source loop: QCN's reaction point with a timer and no byte counter.
 #[derive(Clone, Debug)]
 pub struct NearSource {
     gain: f64,
@@ -228,7 +234,7 @@ pub struct NearSource {
 }
 
 impl NearSource {
-    /// The loop of a QP that begins: at line rate.
+    /// Returns the state of a new QP: at line rate.
     pub fn new(params: &AnnulusParams, line_rate: Rate) -> NearSource {
         let line_rate = line_rate.bps();
         NearSource {
@@ -245,16 +251,16 @@ impl NearSource {
         }
     }
 
-    /// The rate, as of the last call with a time.
+    /// The rate at the time of the last call that had a time.
     #[inline]
     pub fn rate(&self) -> Rate {
         Rate::from_bps(self.current)
     }
 
-    /// A ToR sent this feedback.
+    /// Cuts the rate by the feedback of a ToR.
     pub fn notify(&mut self, now: Time, feedback: u8) {
         self.advance_to(now);
-        // A cut in the first period of recovery leaves the target.
+        // A cut in the first period of recovery does not change the target.
         if self.steps > 0 || self.due == Time::NEVER {
             self.target = self.current;
         }
@@ -264,7 +270,7 @@ impl NearSource {
         self.due = now + self.timer;
     }
 
-    /// Does what the timer would have done until `now`.
+    /// Runs the timer until `now`.
     #[inline]
     pub fn advance_to(&mut self, now: Time) {
         while self.due <= now {
@@ -281,7 +287,7 @@ impl NearSource {
     }
 }
 
-/// The reaction point: the lower of the rates of both loops.
+/// The reaction point: sends at the lower of the rates of both loops.
 #[derive(Clone, Debug)]
 pub struct DualReactionPoint {
     dcqcn: ReactionPoint,

@@ -51,19 +51,20 @@ crate::params! {
         /// How marks reach the sender: CNPs, at most one per `cnp_interval`, or a flag in every ACK.
         notification: &'static str, "", &["cnp", "ack-echo"],
             "SIGCOMM'15 section 3.1; HPCC simulator";
-        /// Least time between two CNPs of a QP.
+        /// Minimum time between two CNPs of a QP.
         cnp_interval: Time, "N", Time::ZERO..=Time::from_ms(100), "SIGCOMM'15 section 3.1";
-        /// Alpha when the first notification arrives.
+        /// Alpha at the first notification.
         initial_alpha: f64, "alpha", FRACTION, "SIGCOMM'15 section 3.1";
         /// Gain of alpha's moving average.
         gain: f64, "g", 0.0001..=1.0, "SIGCOMM'15 section 5.2";
-        /// Alpha decays when this long nothing was notified (paper); period of its update (mellanox).
+        /// Time without a notification after which alpha decays (paper); period of alpha's update
+        /// (mellanox).
         alpha_timer: Time, "K", SPAN, "SIGCOMM'15 section 3.1";
-        /// Period of the check whether to cut (mellanox only).
+        /// Period of the check that may cut (mellanox only).
         decrease_interval: Time, "", SPAN, "HPCC simulator, RATE_DECREASE_INTERVAL";
         /// Period of the increase timer.
         increase_timer: Time, "T", SPAN, "SIGCOMM'15 section 5.2";
-        /// Bytes on the wire per increase of the byte counter; 0B for no byte counter.
+        /// Bytes on the wire per increase of the byte counter; 0B turns the byte counter off.
         byte_counter: Bytes, "B", Bytes::ZERO..=Bytes::new(1_000_000_000_000),
             "SIGCOMM'15 section 5.2";
         /// Fast-recovery steps before the target rate rises.
@@ -75,17 +76,18 @@ crate::params! {
         /// The rate never falls below this.
         min_rate: Rate, "", Rate::from_bps(1000)..=Rate::from_gbps(100),
             "the authors' simulator, MinRate";
-        /// Share of the rate that the first notification leaves (mellanox only).
+        /// Share of the rate that is left after the first notification (mellanox only).
         first_cnp_rate: f64, "", 0.001..=1.0, "firmware, rate_to_set_on_first_cnp";
-        /// Every cut lowers the target to the rate before it, not only the first after an increase.
+        /// Every cut lowers the target to the rate before the cut, not only the first cut after an
+        /// increase.
         clamp_target: bool, "", (), "SIGCOMM'15 section 3.1; firmware, clamp_tgt_rate";
-        /// Limit of the bytes in flight: none, or the network's or the path's BDP, fixed or scaled by
-        /// rate over line rate.
+        /// Limit of the bytes in flight: none, or the BDP of the network or of the path, either
+        /// fixed or scaled by rate over line rate.
         window: &'static str, "", rate_window::CHOICES, "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
     }
 }
 
-/// Parameters of receivers, which mean nothing where switches notify.
+/// Parameters of receivers. They have no effect if switches send the notifications.
 pub const RECEIVER_PARAMS: &[&str] = &["notification", "cnp_interval"];
 
 /// The scheme `dcqcn`.
@@ -178,7 +180,7 @@ pub mod presets {
             initial_alpha: 1.0,
             gain: 1.0 / 256.0,
             alpha_timer: Time::from_us(55),
-            // Not used by the paper's form; the firmware's value.
+            // The firmware's value; the paper's form does not use it.
             decrease_interval: Time::from_us(4),
             increase_timer: Time::from_us(55),
             byte_counter: Bytes::new(10_000_000),
@@ -251,7 +253,7 @@ impl DcqcnHosts for Dcqcn {
     }
 }
 
-/// A congestion notification packet. It says only that a marked packet of the QP arrived.
+/// A congestion notification packet. Its only content: a marked packet of the QP arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cnp;
 

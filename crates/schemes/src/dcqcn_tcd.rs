@@ -1,14 +1,20 @@
-//! DCQCN on TCD's detection: "Congestion Detection in Lossless Networks", Zhang et al., SIGCOMM 2021.
+//! DCQCN with TCD's detection: "Congestion Detection in Lossless Networks", Zhang et al., SIGCOMM
+//! 2021.
 //!
-//! Switches tell congestion from what PFC does ([`tcd`](crate::tcd)). CE is notified and cut on as in
-//! [DCQCN](crate::dcqcn). UE is notified apart, and the sender holds: it neither cuts nor increases.
+//! Switches distinguish congestion from the effects of PFC ([`tcd`](crate::tcd)). CE notifies and
+//! cuts as in [DCQCN](crate::dcqcn). UE has its own notification. On UE the sender holds its rate:
+//! it neither cuts nor increases.
 //!
-//! Decided here: UE travels as CE does, in CNPs of its own with the same least interval or as the
-//! echo in ACKs, and holds for `hold_time`, longer than that interval. As a CNP goes with the first
-//! packet after it, a port that stays undetermined still holds with gaps where packets come more than
-//! the difference apart: with the presets' 5 us at rates below some 1.7 Gb/s, and in a long pause, when
-//! none come. CE overrides UE at the sender too: it ends a hold, and for `hold_time` after it UE is
-//! passed over; a flow with both has a part in real congestion. The cut is DCQCN's.
+//! Our choices:
+//!
+//! - UE travels like CE: in its own CNPs with the same minimum interval, or as the echo in ACKs.
+//! - UE holds the rate for `hold_time`, which is longer than that interval. A CNP is sent with the
+//!   first packet after the interval. So the holds of a port that stays undetermined have gaps if
+//!   packets come further apart than the difference of the two. With the presets' difference of 5
+//!   us this is the case at rates below about 1.7 Gb/s, and in a long pause, when no packets come.
+//! - CE overrides UE at the sender, too: it ends a hold, and UE has no effect for `hold_time` after
+//!   it. A flow that gets both has a part in real congestion.
+//! - The cut is DCQCN's.
 
 use crate::contract::{
     Absent, Ack, Ctl, EcnCodePoint, Header, HostCx, HostFacts, Np, PathFacts, Present, Preset, Rp,
@@ -20,9 +26,9 @@ use crate::tcd::{Tcd, TcdParams};
 use units::{Rate, Time};
 
 crate::params! {
-    /// Parameters of a sender that holds.
+    /// Parameters of the sender's reaction to UE.
     pub struct HoldParams {
-        /// How long a UE holds the rate.
+        /// How long a UE notification holds the rate.
         hold_time: Time, "", Time::from_ns(100)..=Time::from_ms(100),
             "decided: cnp_interval and a margin";
     }
@@ -31,9 +37,9 @@ crate::params! {
 crate::join_params! {
     /// Parameters of DCQCN+TCD.
     pub struct DcqcnTcdParams {
-        /// DCQCN's.
+        /// Parameters of DCQCN.
         dcqcn: DcqcnParams;
-        /// The detector's.
+        /// Parameters of the detector.
         tcd: TcdParams;
         /// The reaction to UE.
         hold: HoldParams;
@@ -122,12 +128,12 @@ pub mod presets {
     }
 }
 
-/// A CNP, which says what the packet met that it answers.
+/// A CNP: the mark of the packet that it answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notification {
-    /// CE.
+    /// The packet had met congestion (CE).
     Congestion,
-    /// UE.
+    /// The packet had met an undetermined port (UE).
     Undetermined,
 }
 
@@ -137,17 +143,17 @@ impl Ctl<DcqcnTcdParams> for Notification {
     }
 }
 
-/// The reaction point: DCQCN's, which can be held.
+/// DCQCN's reaction point with the ability to hold its rate.
 #[derive(Clone, Debug)]
 pub struct HoldingReactionPoint {
     dcqcn: ReactionPoint,
     hold_time: Time,
-    /// UE is passed over before this time.
+    /// Before this time, UE has no effect.
     congested_until: Time,
 }
 
 impl HoldingReactionPoint {
-    /// The reaction point of a QP that begins.
+    /// Returns the state of a new QP.
     pub fn new(params: &DcqcnTcdParams, path: &PathFacts) -> HoldingReactionPoint {
         HoldingReactionPoint {
             dcqcn: ReactionPoint::new(&params.dcqcn, path),
@@ -156,14 +162,14 @@ impl HoldingReactionPoint {
         }
     }
 
-    /// A packet had met congestion.
+    /// Reacts to a CE notification: ends a hold and cuts.
     pub fn on_congestion(&mut self, now: Time) {
         self.dcqcn.hold(now, now);
         self.dcqcn.notify(now);
         self.congested_until = now + self.hold_time;
     }
 
-    /// A packet had met an undetermined port, and no congestion.
+    /// Reacts to a UE notification: holds the rate, unless CE came less than `hold_time` ago.
     pub fn on_undetermined(&mut self, now: Time) {
         if now >= self.congested_until {
             self.dcqcn.hold(now, now + self.hold_time);
@@ -219,16 +225,16 @@ impl RpTimer<DcqcnTcd> for HoldingReactionPoint {
     }
 }
 
-/// The notification point: a CNP of its own kind for CE and for UE, each as seldom as DCQCN's.
+/// The notification point. CE and UE have CNPs of their own, each with DCQCN's minimum interval.
 #[derive(Clone, Copy, Debug)]
 pub struct TernaryNotificationPoint {
     congestion: NotificationPoint,
-    /// Of CNPs for UE; for ever, where ACKs echo it.
+    /// No CNP for UE before this time. `NEVER` if ACKs echo the marks.
     silent_until: Time,
 }
 
 impl TernaryNotificationPoint {
-    /// Its state when a QP begins.
+    /// Returns the state of a new QP.
     pub fn new(params: &DcqcnParams) -> TernaryNotificationPoint {
         let sends = params.notification == "cnp";
         TernaryNotificationPoint {
@@ -237,7 +243,7 @@ impl TernaryNotificationPoint {
         }
     }
 
-    /// What answers a data packet that arrived.
+    /// Returns the CNP to send for a data packet that arrived with this code point, if any.
     #[inline]
     pub fn answer(
         &mut self,

@@ -1,18 +1,21 @@
 //! DCTCP: "Data Center TCP (DCTCP)", Alizadeh et al., SIGCOMM 2010.
 //!
-//! Switches mark all packets that leave more than K bytes waiting, ACKs echo the marks, and the
-//! sender cuts by as much as the share of marked packets says (section 3). Once per window of data
-//! alpha moves to that share, equation 1: alpha = (1 - g) alpha + g F; at most once per window a
-//! mark cuts by alpha / 2, equation 2; a window in which no cut is in force adds a step.
+//! Switches mark all packets that leave more than K bytes waiting, and ACKs echo the marks. The
+//! sender cuts in proportion to the share of marked packets (section 3):
 //!
-//! What is cut and raised comes in two forms:
+//! - Once per window of data, alpha moves to that share: alpha = (1 - g) alpha + g F (equation 1).
+//! - At most once per window, a mark cuts by alpha / 2 (equation 2).
+//! - A window in which no cut is in force adds a step.
 //!
-//! - `paper`: a window, which grows by a packet. F is the share of the bytes acknowledged. Packets
-//!   leave at line rate as the window lets them.
-//! - `ns3`, the HPCC simulator's: a pacing rate in whole bits per second, which grows by `rate_ai`.
-//!   F counts marked ACKs over the packets that were under way when the round trip began.
+//! Two forms differ in what is cut and raised:
 //!
-//! TCP's other parts are RoCE's here: no slow start, go-back-N instead of fast retransmit.
+//! - `paper`: a window, which grows by a packet. F is the share of the acknowledged bytes. Packets
+//!   leave at line rate as the window allows.
+//! - `ns3`, as in the HPCC simulator: a pacing rate in whole bits per second, which grows by
+//!   `rate_ai`. F is the number of marked ACKs over the packets in flight when the round trip
+//!   began.
+//!
+//! The rest is RoCE and not TCP: no slow start, and go-back-N instead of fast retransmit.
 
 use crate::contract::{
     Absent, Ack, EcnCodePoint, EcnLaw, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver,
@@ -24,7 +27,7 @@ use units::{Bytes, Rate, Time};
 crate::params! {
     /// Parameters of DCTCP.
     pub struct DctcpParams {
-        /// What is controlled: the paper's window, or a rate as in the HPCC simulator.
+        /// Controlled quantity: the paper's window, or a rate as in the HPCC simulator.
         variant: &'static str, "", &["paper", "ns3"],
             "SIGCOMM'10 section 3.1; HPCC simulator, CC_MODE 8";
         /// Gain of alpha's moving average.
@@ -32,10 +35,10 @@ crate::params! {
         /// Additive increase per round trip (ns3 only; a window grows by a packet).
         rate_ai: Rate, "", Rate::from_bps(100_000)..=Rate::from_gbps(100),
             "HPCC simulator, DCTCP_RATE_AI: 1 KB per 13 us";
-        /// The rate never falls below this (ns3 only; a window holds at least a packet).
+        /// Minimum of the rate (ns3 only; a window holds at least a packet).
         min_rate: Rate, "", Rate::from_bps(1000)..=Rate::from_gbps(100), "HPCC simulator, MIN_RATE";
-        /// Limit of the bytes in flight beside the rate (ns3 only): none, or the network's or the
-        /// path's BDP, fixed or scaled by rate over line rate.
+        /// Limit of the bytes in flight in addition to the rate (ns3 only): none, or the BDP of the
+        /// network or of the path, either fixed or scaled by rate over line rate.
         window: &'static str, "", rate_window::CHOICES, "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
     }
 }
@@ -104,7 +107,7 @@ pub mod presets {
         DctcpParams {
             variant: "ns3",
             gain: 1.0 / 16.0,
-            // Whatever the port rate.
+            // The same at every port rate.
             rate_ai: Rate::from_mbps(615),
             min_rate: Rate::from_mbps(1000),
             window: "bdp",
@@ -112,21 +115,21 @@ pub mod presets {
     }
 }
 
-/// What is controlled, and the unit of what the law below cuts and raises.
+/// The controlled quantity, with its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Control {
-    /// Bytes.
+    /// A window in bytes.
     Window,
-    /// Bits per second.
+    /// A pacing rate in bits per second.
     Rate,
 }
 
-/// The reaction point, one per QP. Its methods are plain, so that other schemes can build on it.
+/// The reaction point, one per QP. Its methods take plain values, so that other schemes can use it.
 #[derive(Clone, Debug)]
 pub struct ReactionPoint {
     control: Control,
     gain: f64,
-    /// The window or rate, its bounds and its step.
+    /// The window or rate. Its bounds and its step follow.
     current: u64,
     min: u64,
     max: u64,
@@ -134,25 +137,25 @@ pub struct ReactionPoint {
     rate_window: RateWindow,
     payload: u64,
     limits: SendLimits,
-    /// alpha, the average share of marked packets.
+    /// alpha, the moving average of the share of marked packets.
     alpha: f64,
-    /// A byte beyond this acknowledged ends the present round trip; 0 before the first ACK.
+    /// The present round trip ends when a byte beyond this is acknowledged; 0 before the first ACK.
     round_end: u64,
-    /// Marked bytes and all bytes acknowledged in it (window); marked ACKs and packets expected
-    /// (rate).
+    /// In this round trip: marked bytes and all acknowledged bytes (window), or marked ACKs and
+    /// expected packets (rate).
     marked: u64,
     total: u64,
-    /// The sender had as much under way as the window allows, some time in it.
+    /// At some time in this round trip, the bytes in flight filled the window.
     filled: bool,
     /// A cut is in force until a byte beyond this is acknowledged (CWR).
     cut_until: Option<u64>,
-    /// First byte not sent yet.
+    /// First byte that is not sent yet.
     sent: u64,
 }
 
 impl ReactionPoint {
-    /// The reaction point of a QP that begins: at line rate, with alpha 1, both as in the HPCC
-    /// simulator. (The paper's alpha begins with its TCP, and that with slow start.)
+    /// Returns the state of a new QP: at line rate, with alpha 1. Both are as in the HPCC
+    /// simulator. (The paper's alpha begins with its TCP, which begins with slow start.)
     pub fn new(params: &DctcpParams, path: &PathFacts) -> ReactionPoint {
         let control = if params.variant == "ns3" { Control::Rate } else { Control::Window };
         let payload = path.payload.get();
@@ -189,19 +192,19 @@ impl ReactionPoint {
         rp
     }
 
-    /// Rate and window.
+    /// Rate and window, as limits for the sender.
     #[inline]
     pub fn limits(&self) -> SendLimits {
         self.limits
     }
-    /// The average share of marked packets.
+    /// alpha, the moving average of the share of marked packets.
     #[inline]
     pub fn alpha(&self) -> f64 {
         self.alpha
     }
 
-    /// An ACK of `newly_acked` bytes, up to `acknowledged`, where the sender has sent up to `sent`;
-    /// `marked`: it echoes a mark.
+    /// Reacts to an ACK of `newly_acked` bytes, up to `acknowledged`. The sender has sent up to
+    /// `sent`. `marked` says whether the ACK echoes a CE mark.
     #[inline]
     pub fn acknowledge(&mut self, acknowledged: u64, newly_acked: u64, sent: u64, marked: bool) {
         self.sent = sent;
@@ -235,7 +238,7 @@ impl ReactionPoint {
         }
     }
 
-    /// Equation 1, and what the next round trip is measured by.
+    /// Updates alpha (equation 1) and starts a new round trip.
     fn begin_round(&mut self, acknowledged: u64) {
         let first = self.round_end == 0;
         if !first {
@@ -243,8 +246,8 @@ impl ReactionPoint {
             self.alpha = (1.0 - self.gain) * self.alpha + self.gain * share;
         }
         self.round_end = self.sent;
-        // The HPCC simulator counts the packets of its first round trip, and their marks, from the
-        // start of the flow.
+        // In the first round trip, the HPCC simulator counts packets and marks from the start of
+        // the flow.
         let begin = if first { 0 } else { acknowledged };
         match self.control {
             Control::Window => (self.marked, self.total) = (0, 0),
@@ -257,7 +260,7 @@ impl ReactionPoint {
         }
     }
 
-    /// Equation 2, unless a cut is in force.
+    /// Cuts by alpha / 2 (equation 2), unless a cut is in force.
     fn cut(&mut self) {
         if self.cut_until.is_some() {
             return;

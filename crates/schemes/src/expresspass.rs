@@ -1,21 +1,23 @@
 //! ExpressPass: "Credit-Scheduled Delay-Bounded Congestion Control for Datacenters", Cho, Jang and
 //! Han, SIGCOMM 2017.
 //!
-//! A sender asks for credits (credit request); the receiver sends credit packets at a pace; each one
-//! lets one data packet go (section 3). Every port passes only as many credits as data packets
-//! would fit on the link in the other direction, keeps few waiting and drops the rest. So data meets
-//! on no link beyond its rate, as long as it comes back on the credits' path. The receiver steers
-//! its pace by the share of its credits that were lost (section 3.2, Algorithm 1): credits are
-//! numbered, and data carries the number of its credit.
+//! A sender asks for credits (credit request). The receiver sends credit packets at a certain rate,
+//! and each credit permits one data packet (section 3). Every port passes only as many credits as
+//! data packets fit on the link in the other direction. It queues few credits and drops the rest.
+//! So data never exceeds the rate of a link, provided that it returns on the credits' path.
 //!
-//! What a credit calls forth must fit on the link beside the credits of the other way. In the paper
-//! that is a data packet; in RoCE it is the packet and, the other way, its ACK. With the paper's spacing,
-//! which is the default, data and ACKs are 7 % more than a link carries that is full both ways, and what
-//! the scheme is for is lost: queues grow to PFC's thresholds. With `ack_room` credits are spaced for both.
+//! The receiver controls its credit rate by the share of its credits that were lost (section 3.2,
+//! Algorithm 1). For that, credits are numbered, and data carries the number of its credit.
 //!
-//! Credits that find nothing to send are wasted: those under way when the last data has gone. The
-//! counters `credits_sent`, `credits_used` and `credits_wasted` tell of them; what was sent and is in
-//! neither of the others was dropped by a port, or is still under way.
+//! What a credit triggers must fit on the link in addition to the credits of the other direction.
+//! In the paper that is a data packet. In RoCE it is the data packet and, in the other direction,
+//! its ACK. With the paper's spacing, which is the default, data and ACKs exceed the capacity of a
+//! link that is full in both directions by 7 %. Queues then grow to PFC's thresholds, which the
+//! scheme is meant to prevent. With `ack_room` the spacing of credits allows for both.
+//!
+//! Credits that find nothing to send are wasted: they were in flight when the last data left. The
+//! counters are `credits_sent`, `credits_used` and `credits_wasted`. The remaining credits were
+//! dropped by a port or are still in flight.
 
 mod receiver;
 mod sender;
@@ -36,37 +38,38 @@ const SHARE: RangeInclusive<f64> = 0.0001..=1.0;
 crate::params! {
     /// Parameters of ExpressPass.
     pub struct ExpressPassParams {
-        /// Feedback control: as in the authors' simulator, or as in the paper's Algorithm 1.
+        /// Feedback control: as in the authors' simulator, or the paper's Algorithm 1.
         feedback: &'static str, "", &["code", "paper"], "ns2-xpass; SIGCOMM'17 Algorithm 1";
         /// A QP's first credit rate, as a share of the highest.
         initial_rate: f64, "alpha", SHARE, "SIGCOMM'17 section 3.2; ns2-xpass, alpha_";
-        /// QPs that ask for fewer packets begin lower in proportion.
+        /// QPs that request fewer packets start at a proportionally lower rate.
         ramp_packets: u64, "", 1..=1_000_000, "ns2-xpass, adaptive initial rate";
         /// Aggressiveness at the start.
         initial_w: f64, "w_init", SHARE, "ns2-xpass, w_init_";
-        /// Aggressiveness never falls below this.
+        /// Minimum of the aggressiveness.
         min_w: f64, "w_min", SHARE, "SIGCOMM'17 Algorithm 1";
-        /// Aggressiveness never rises above this.
+        /// Maximum of the aggressiveness.
         max_w: f64, "w_max", SHARE, "SIGCOMM'17 Algorithm 1";
-        /// Share of credits that may be lost: at a rate of nothing (code), or at all rates (paper).
+        /// Tolerated share of lost credits: at a rate near zero (code), or at every rate (paper).
         target_loss: f64, "target_loss", 0.0..=0.9,
             "SIGCOMM'17 section 3.2; ns2-xpass, target_loss_scaling_";
-        /// Credits come up to this share of their gap early or late.
+        /// Maximum random shift of a credit, as a share of the gap between two credits.
         jitter: f64, "", 0.0..=0.9, "ns2-xpass, min_jitter_, max_jitter_";
-        /// Credits that wait at a port at most.
+        /// Maximum number of credits in the queue of a port.
         credit_queue: u64, "", 1..=10_000, "ns2-xpass, credit_limit_";
-        /// Credits that may follow one another at once at a port.
+        /// Number of credits that a port may send back to back.
         credit_burst: u64, "", 1..=10_000, "ns2-xpass, max_tokens_";
-        /// Priority of credits; nothing else may have it.
+        /// Priority of credits. No other traffic may use it.
         credit_priority: u64, "", 0..=7, "decided here: above ACKs and data";
-        /// Credits leave room on the link for an ACK, too, for each data packet.
+        /// Credits leave room on the link for one ACK per data packet.
         ack_room: bool, "", (),
             "SIGCOMM'17 section 3.1, whose hosts send no ACKs; true is ours, for RoCE's";
-        /// A credit request is repeated when no credit came for this long; a receiver that has all stops
-        /// when no data did. Where requests need half of a link for that, they are repeated later.
+        /// A credit request is repeated if no credit came for this time. A receiver that has all
+        /// data stops its credits if no data came for this time. If the requests of a host need
+        /// more than half of its link, they are repeated later.
         request_timeout: Time, "", Time::from_us(1)..=Time::from_ms(1000),
             "ns2-xpass, retransmit_timeout_";
-        /// Stop the credits as soon as those of a round trip will do for the rest.
+        /// Stop the credits as soon as those of one round trip suffice for the remaining packets.
         early_stop: bool, "", (), "ns2-xpass, early credit stop";
     }
 }
@@ -124,12 +127,12 @@ impl Scheme for ExpressPass {
         }
         Ok(())
     }
-    /// Number and time of the credit, 4 B each; nothing on ACKs.
+    /// Credit number and time, 4 B each, on data; nothing on ACKs.
     fn meta_bytes(_params: &ExpressPassParams) -> (u32, u32) {
         (8, 0)
     }
-    /// Credits take 84 of 84 + 1538 bytes in the paper: one for each full data packet, which goes
-    /// the other way (section 3.1).
+    /// In the paper, credits take 84 of 84 + 1538 bytes: one credit for each full data packet,
+    /// which travels in the other direction (section 3.1).
     fn classes(params: &ExpressPassParams, wire: &WireFacts) -> Vec<ClassSpec> {
         let credit = wire.min_control_bytes.get() as f64;
         vec![ClassSpec {
@@ -208,8 +211,8 @@ pub mod presets {
     }
 }
 
-/// Bytes of link time from a credit to the next at the highest rate. They leave out the RETH, by which a
-/// message's first packet is 16 B longer: one packet in many.
+/// Returns the gap between two credits at the highest rate, in bytes of link time. The RETH is left
+/// out: it makes the first packet of a message, one in many, 16 B longer.
 fn spacing(params: &ExpressPassParams, wire: &WireFacts) -> Bytes {
     let ack = if params.ack_room { wire.ack_bytes } else { Bytes::ZERO };
     wire.min_control_bytes + wire.packet_bytes + ack
@@ -219,28 +222,28 @@ fn priority(params: &ExpressPassParams) -> Priority {
     Priority::new(params.credit_priority as u8)
 }
 
-/// A credit: permission to send one data packet, which carries it back.
+/// A credit: permits one data packet, which carries the credit back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Credit {
-    /// Its number; a receiver numbers the credits of a QP.
+    /// Number of the credit. A receiver numbers the credits of each QP.
     pub number: u32,
     /// When the receiver sent it.
     pub sent_at: Time,
 }
 
-/// What sender and receiver tell each other beside data.
+/// Control packets between sender and receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// The sender has so many packets to send.
+    /// From the sender: it has this number of packets to send.
     Request(u32),
-    /// The receiver lets it send one.
+    /// From the receiver: the sender may send one packet.
     Credit(Credit),
-    /// The sender needs no more.
+    /// From the sender: it needs no more credits.
     Stop,
 }
 
 impl Ctl<ExpressPassParams> for Control {
-    /// The shortest frame: 84 B with preamble and gap (section 3.1).
+    /// The minimum frame: 84 B with preamble and gap (section 3.1).
     fn frame_bytes(&self) -> u32 {
         64
     }
@@ -252,7 +255,7 @@ impl Ctl<ExpressPassParams> for Control {
     }
 }
 
-/// The parameters and what follows from them at a host.
+/// The parameters, and values that follow from them at a host.
 #[derive(Debug)]
 struct Law {
     params: ExpressPassParams,
@@ -260,7 +263,7 @@ struct Law {
     min_gap: Time,
 }
 
-/// What the QPs of a host share: the law, and the counts of credits.
+/// State that the QPs of a host share: the law, and the counts of credits.
 #[derive(Debug)]
 pub struct HostState {
     law: Arc<Law>,

@@ -1,32 +1,32 @@
 //! FNCC: "FNCC: Fast Notification Congestion Control in Data Center Networks", Xu et al., 2024.
 //!
-//! HPCC whose INT is younger: switches write it into the ACK on its way back and not into the data
-//! (section 3.2.1, Algorithm 1). The ACK that came in through a port gets the record of that port's
-//! egress, where the data of its QP left; so data and ACKs must share a path, by symmetric ECMP or
-//! by spanning trees (section 3.1, observation 2). The records come in the order of the way back:
-//! L\[0\] is the last hop's.
+//! HPCC with fresher INT: switches write the records into the ACK on its way back and not into the
+//! data (section 3.2.1, Algorithm 1). An ACK that came in through a port gets the record of that
+//! port's egress, through which the data of its QP left. So data and ACKs must share a path, by
+//! symmetric ECMP or by spanning trees (section 3.1, observation 2). The records come in the order
+//! of the way back: L\[0\] is the last hop's.
 //!
-//! Receivers tell N, their number of concurrent flows, in the ACK (section 3.2.3). A sender that
-//! finds the last hop to be the busiest, and congested, sets W^c to its fair share at once
-//! (Algorithm 2, last-hop congestion speed-up, LHCS). All else at the sender is HPCC's.
+//! Receivers write N, their number of concurrent flows, into the ACK (section 3.2.3). If the last
+//! hop is the bottleneck and congested, the sender sets W^c to its fair share at once (Algorithm 2,
+//! last-hop congestion speed-up, LHCS). Otherwise the sender is HPCC's.
 //!
 //! # The table of records
-//! All_INT_Table has an entry for each port: time and bytes sent as of the port's last departure,
-//! and the queue. The paper has it updated periodically and gives no period. By default an ACK reads
-//! the port as it is then. Both counters are of one instant, or short intervals would count whole
-//! packets as sent and look congested; a port that has sent nothing since the ACK before says
-//! nothing of its rate and is passed over.
+//! All_INT_Table has an entry for each port: time and bytes sent at the port's last departure, and
+//! the queue. In the paper it is updated periodically, with no period given. By default an ACK
+//! reads the present values of the port. Both counters are of one instant. Otherwise short
+//! intervals would count whole packets as sent and look congested. A port that has sent nothing
+//! since the previous ACK gives no information about its rate and is skipped.
 //!
 //! # What N counts
-//! The text has the RDMA QPs and the concurrent flows. A QP without traffic would take a share from
-//! the others, so these count: QPs with data in this or the previous base round trip of the network,
-//! as long as their last message is not over. It is the receiver's own count, whatever limits its flows.
+//! The text mentions RDMA QPs and concurrent flows. A QP without traffic would take a share from
+//! the others. So N counts QPs with data in this or the previous base round trip of the network,
+//! until their last message ends. It is the receiver's own count, whatever limits its flows.
 //!
 //! # When W^c is set
-//! Algorithm 3 does it at every ACK that finds the last hop congested, before ComputeWind divides
-//! W^c by U / eta: `per-ack`. The flows then go at about beta times their share until the queue is
-//! gone, as in Figure 13d. `per-round-trip` does it only where W^c follows W; then the ACKs in between divide
-//! the share once more, and rates fall below it.
+//! Algorithm 3 sets it at every ACK that finds the last hop congested, before ComputeWind divides
+//! W^c by U / eta: `per-ack`. The flows then send at about beta times their share until the queue
+//! is gone, as in Figure 13d. `per-round-trip` sets W^c only when it follows W. The ACKs in between
+//! then divide the share again, and rates fall below it.
 
 use crate::contract::{
     Absent, Ack, Body, Cp, FullCx, Header, HostCx, HostFacts, LinkRates, NoCtl, Np, OnEnqueue,
@@ -42,24 +42,24 @@ use wire::int::FnccAck;
 crate::params! {
     /// Parameters that FNCC adds to HPCC's.
     pub struct NotificationParams {
-        /// Last-hop congestion speed-up: whether W^c may be set to the fair share, and how often.
+        /// Last-hop congestion speed-up: whether and how often W^c may be set to the fair share.
         last_hop_speedup: &'static str, "LHCS", &["off", "per-ack", "per-round-trip"],
             "section 3.2.2, Algorithm 3";
         /// Normalised bytes in flight above which the last hop is congested.
         last_hop_threshold: f64, "alpha", 0.5..=10.0, "section 3.2.2";
-        /// Share of the fair window that is taken, so that the queue drains.
+        /// Share of the fair window that is used, so that the queue drains.
         last_hop_share: f64, "beta", 0.01..=1.0, "section 3.2.2";
-        /// Period in which switches update their tables of records; 0ns for at every ACK.
+        /// Period in which switches update their tables of records; 0ns updates at every ACK.
         update_period: Time, "", Time::ZERO..=Time::from_ms(10),
             "section 4.1, which gives no value";
-        /// Records at full precision, or rounded and wrapped around in 64 bits.
+        /// INT records at full precision, or rounded and wrapped around in 64 bits.
         int_format: &'static str, "", &["full", "fncc-64"],
             "section 4.3: B 4, ts 24, txBytes 20, qLen 16 bits";
     }
 }
 
 impl NotificationParams {
-    /// What is left of INT records.
+    /// Returns the format of the INT records.
     fn format(&self) -> IntFormat {
         if self.int_format == "fncc-64" { IntFormat::PAPER } else { IntFormat::FULL }
     }
@@ -68,9 +68,9 @@ impl NotificationParams {
 crate::join_params! {
     /// Parameters of FNCC.
     pub struct FnccParams {
-        /// HPCC's, as its paper has it.
+        /// Parameters of HPCC's window form.
         hpcc: HpccParams, without SIMULATOR_ONLY;
-        /// FNCC's own.
+        /// Parameters that FNCC adds.
         notification: NotificationParams;
     }
 }
@@ -113,7 +113,7 @@ impl<const N: usize> Scheme for Fncc<N> {
         }
         Hpcc::<N>::check(&params.hpcc)
     }
-    /// A port's rate has a code of four bits.
+    /// Refuses ports whose rate has no 4-bit code.
     fn check_switch(params: &FnccParams, facts: &SwitchFacts<'_>) -> Result<(), ParamError> {
         let format = params.notification.format();
         match facts.ports.iter().find(|port| !format.encodes(port.rate)) {
@@ -125,8 +125,8 @@ impl<const N: usize> Scheme for Fncc<N> {
             }
         }
     }
-    /// Data carries nothing. An ACK has room for all hops from the start, whether or not all are
-    /// used, as HPCC's packets have.
+    /// Data carries nothing. As in HPCC's packets, an ACK has room for all hops from the start,
+    /// used or not.
     fn meta_bytes(_params: &FnccParams) -> (u32, u32) {
         (0, FnccAck::bytes_with(N) as u32)
     }
@@ -157,39 +157,40 @@ pub mod presets {
     }
 }
 
-/// What an ACK carries; in data it is empty.
+/// The INT records and N of an ACK. Empty in data packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct AckReport<const N: usize> {
     /// The records of the path, last hop first.
     pub int: IntStack<N>,
-    /// N, the receiver's concurrent flows.
+    /// N, the number of the receiver's concurrent flows.
     pub flows: u16,
 }
 
-/// A receiver's concurrent flows: those with data in this or the previous period.
+/// Counts a receiver's concurrent flows: flows with data in this or the previous period.
 #[derive(Clone, Debug)]
 pub struct ActiveFlows {
     length: Time,
-    /// The number of the period, from 2 on, so that a flow that was never seen is in none.
+    /// Number of the period. Starts at 2, so that a flow that was never seen is in no counted
+    /// period.
     period: u64,
-    /// Flows with data in this period, and those with data in the one before only.
+    /// Number of flows with data in this period, and of those with data only in the previous one.
     this: u32,
     before: u32,
 }
 
 impl ActiveFlows {
-    /// Periods of this length.
+    /// Returns a counter with periods of this length.
     pub fn new(length: Time) -> ActiveFlows {
         ActiveFlows { length: length.max(Time::from_ps(1)), period: 2, this: 0, before: 0 }
     }
 
-    /// How many there are now.
+    /// Returns the present number of flows.
     pub fn flows(&self) -> u16 {
         u16::try_from(self.this + self.before).unwrap_or(u16::MAX)
     }
 
-    /// Data of the flow that was last seen in the period `seen` arrived.
+    /// Counts data of a flow that was last seen in the period `seen`.
     pub fn arrived(&mut self, now: Time, seen: &mut u64) {
         let period = 2 + now.ps() / self.length.ps();
         if period != self.period {
@@ -206,7 +207,7 @@ impl ActiveFlows {
         }
     }
 
-    /// The flow that was last seen in the period `seen` is over.
+    /// Removes a flow that has ended and was last seen in the period `seen`.
     pub fn ended(&mut self, seen: &mut u64) {
         if *seen == self.period {
             self.this -= 1;
@@ -238,7 +239,7 @@ impl<const N: usize> Np<Fncc<N>> for NotificationPoint {
         cx.host.arrived(cx.now, &mut self.seen);
         report.flows = cx.host.flows();
     }
-    /// A QP that has other messages is a connection all the same.
+    /// A QP with further messages is still a connection.
     fn on_message_end(&mut self, cx: &mut HostCx<'_, Fncc<N>>, is_last: bool) {
         if is_last {
             cx.host.ended(&mut self.seen);
@@ -246,33 +247,34 @@ impl<const N: usize> Np<Fncc<N>> for NotificationPoint {
     }
 }
 
-/// What a port says of itself.
+/// The table's entry for a port.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
     rate: RateCode,
-    /// ts and txBytes, both of the last departure.
+    /// ts and txBytes, both at the last departure.
     time: Time,
     tx_bytes: u64,
     /// qLen.
     queue_bytes: u64,
 }
 
-/// The congestion point of a switch: All_INT_Table, which goes by the port through which an ACK
-/// comes in (Algorithm 1).
+/// The congestion point of a switch: All_INT_Table. An ACK gets the entry of the port through which
+/// it came in (Algorithm 1).
 #[derive(Clone, Debug)]
 pub struct IntTable {
     node: NodeId,
     period: Time,
     format: IntFormat,
-    /// By port, as it is now.
+    /// The present values, by port.
     ports: Vec<Entry>,
-    /// What ACKs are told, and until when; with a period of zero, `ports` itself.
+    /// The values that ACKs get, and when they are updated next. With a period of zero, ACKs get
+    /// `ports`.
     published: Vec<Entry>,
     published_until: Time,
 }
 
 impl IntTable {
-    /// The table of a switch that has sent nothing.
+    /// Returns the table of a switch that has sent nothing.
     pub fn new(params: &NotificationParams, facts: &SwitchFacts<'_>) -> IntTable {
         let format = params.format();
         let entry = |port: &PortFacts| Entry {
@@ -290,8 +292,8 @@ impl IntTable {
         }
     }
 
-    /// Nothing happened at the switch since it was last called, and something will now: an update
-    /// that was due in between finds what is in the table.
+    /// Publishes the table if an update was due since the last call. Called before each event at
+    /// the switch, so the table has not changed since the update was due.
     #[inline]
     fn update(&mut self, now: Time) {
         if self.period != Time::ZERO && now >= self.published_until {
@@ -300,7 +302,7 @@ impl IntTable {
         }
     }
 
-    /// What an ACK that came in through `port` is told.
+    /// Returns the record for an ACK that came in through `port`.
     fn record(&self, port: PortId) -> IntRecord {
         let table = if self.period == Time::ZERO { &self.ports } else { &self.published };
         let Entry { rate, time, tx_bytes, queue_bytes } = table[port.index()];
@@ -309,7 +311,7 @@ impl IntTable {
 }
 
 impl<const N: usize> Cp<Fncc<N>> for IntTable {
-    /// A departure looks at another port.
+    /// A departure reads the state of another port.
     type Level = Strict;
     type Port = ();
     crate::hooks!(enqueues);
@@ -353,14 +355,15 @@ impl<const N: usize> OnEnqueue<Fncc<N>> for IntTable {
     }
 }
 
-/// The reaction point, one per QP: HPCC's, and the speed-up (Algorithm 3).
+/// The reaction point, one per QP: HPCC's with the speed-up (Algorithm 3).
 #[derive(Clone, Debug)]
 pub struct ReactionPoint<const N: usize> {
     hpcc: hpcc::ReactionPoint<N>,
     speedup: Speedup,
     rates: LinkRates,
     threshold: f64,
-    /// beta T / 8: times a rate in bits per second, the window that LHCS shares out, in bytes.
+    /// beta T / 8. Multiplied by a rate in bits per second, it gives the window that LHCS divides
+    /// among the flows, in bytes.
     share: f64,
 }
 
@@ -372,7 +375,7 @@ enum Speedup {
 }
 
 impl<const N: usize> ReactionPoint<N> {
-    /// The reaction point of a QP that begins.
+    /// Returns the state of a new QP.
     pub fn new(params: &FnccParams, path: &PathFacts) -> ReactionPoint<N> {
         let own = &params.notification;
         let law = hpcc::Law::new(&params.hpcc, path).with_format(own.format());
@@ -390,12 +393,13 @@ impl<const N: usize> ReactionPoint<N> {
         }
     }
 
-    /// HPCC's part of it.
+    /// Returns HPCC's part of the state.
     pub fn hpcc(&self) -> &hpcc::ReactionPoint<N> {
         &self.hpcc
     }
 
-    /// An ACK up to `next_expected` that is neither a NACK nor a duplicate (NewAck, lines 41 to 48).
+    /// Handles an ACK up to `next_expected` that is neither a NACK nor a duplicate (NewAck, lines
+    /// 41 to 48).
     pub fn new_ack(
         &mut self,
         now: Time,

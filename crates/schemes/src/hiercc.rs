@@ -1,25 +1,26 @@
 //! HierCC: "HierCC: Hierarchical RDMA Congestion Control", Zhang et al., APNet 2021.
 //!
-//! The flows from a rack to a host share a virtual output queue (VOQ) at the rack's ToR switch, and
-//! two loops steer them. Between racks, a VOQ sends against credits from the receiving ToR, which
-//! has a scheduler for each downlink (section 3.2). Within the rack, the ToR gives one rate to all
-//! flows of a VOQ, and stops them where it grows long (section 3.3).
+//! The flows from a rack to a host share a virtual output queue (VOQ) at the rack's ToR switch. Two
+//! loops control them. Between racks, a VOQ sends against credits from the receiving ToR, which has
+//! a credit scheduler for each downlink (section 3.2). Within the rack, the ToR assigns one rate to
+//! all flows of a VOQ and stops them if the VOQ grows too long (section 3.3).
 //!
-//! Data carries the VOQ's F (its flows) and S (the bytes it has sent) to the receiving ToR, which
-//! grants credits of Delta bytes by weighted round robin (WRR) to VOQs whose S is above what they
-//! were granted. So a VOQ never has more than C0 bytes under way without a credit, and no more than
-//! racks x C0 bytes wait at a downlink.
+//! Data carries F (the number of flows of the VOQ) and S (the bytes that the VOQ has sent) to the
+//! receiving ToR. This ToR grants credits of Delta bytes, by weighted round robin (WRR), to VOQs
+//! whose S is above what they were granted. So a VOQ never has more than C0 bytes in flight without
+//! a credit, and no more than racks x C0 bytes wait at a downlink.
 //!
-//! That loop has three forms, as presets. With S and C0 as in the paper a VOQ moves no more than C0
-//! in a round trip between ToRs: 10 KB in 8.4 us is 9.5 Gb/s, and can't fill a 25 Gb/s link between
-//! pods. The default takes C0 from the downlink's rate and that round trip, with a packet on top, and
-//! keeps the bound. The third counts in S what has joined the VOQ, too, so that credits come ahead, and gives the bound
-//! up.
+//! The presets have three forms of this loop. With S and C0 as in the paper, a VOQ moves at most C0
+//! per round trip between ToRs: 10 KB in 8.4 us is 9.5 Gb/s, which cannot fill a 25 Gb/s link
+//! between pods. The default takes C0 from the downlink's rate and that round trip, plus one
+//! packet, and keeps the bound. The third form also counts in S what has joined the VOQ. Credits
+//! then come ahead of the data, and the bound is lost.
 //!
-//! The paper has no losses: its credits say how many bytes more, and one that is lost would be missing for
-//! good. Decided here: a credit carries C_sent, all that its downlink has granted so far, as data carries all of S. So
-//! the next credit makes up for one that was lost, one that was overtaken gives nothing, and the bytes of lost data are
-//! claimed by the next packet's S. Where nothing comes next, `loss_timeout` helps.
+//! The paper has no losses: its credits are increments, so a lost credit would be missing for ever.
+//! Our choice: a credit carries C_sent, the total that its downlink has granted, as data carries
+//! the total S. So the next credit makes up for a lost one, and an overtaken credit has no effect.
+//! The bytes of lost data are requested by the next packet's S. If no packet follows,
+//! `loss_timeout` recovers.
 
 mod credits;
 mod flows;
@@ -45,48 +46,53 @@ const SPAN: RangeInclusive<Time> = Time::from_ns(100)..=Time::from_ms(100);
 crate::params! {
     /// Parameters of HierCC. Bytes are counted on the wire.
     pub struct HierccParams {
-        /// What a VOQ may send before its first credit.
+        /// Bytes that a VOQ may send before its first credit.
         initial_credits: Bytes, "C0", LENGTH, "APNet'21 section 5, at 25 Gb/s";
-        /// C0 is not less than the downlink's rate times the round trip between ToRs, and a packet.
+        /// C0 is at least the downlink's rate times the round trip between ToRs, plus one packet.
         fill_path: bool, "", (), "decided here: else C0 limits the throughput";
         /// S counts what has left the VOQ, or what has joined it.
         sent: &'static str, "S", &["left", "joined"], "APNet'21 section 3.2: left";
         /// Bytes that a credit allows.
         credit: Bytes, "Delta", LENGTH, "APNet'21 sections 3.2, 5";
-        /// Queue length that a VOQ converges to. Where it is less than a full packet, all three lengths are
-        /// taken so many times that it is not.
+        /// Queue length that a VOQ converges to. If it is less than a full packet, all three queue
+        /// lengths are scaled up so that it is not.
         target_queue: Bytes, "q0", LENGTH, "APNet'21 section 5, at 25 Gb/s";
-        /// Share of the queue above q0 that is to drain in a round trip of the first hop.
+        /// Share of the queue above q0 that drains in a round trip of the first hop.
         beta: f64, "beta", 0.001..=1.0, "APNet'21 section 5";
-        /// Where equation 1 gives the line rate: below q0, or where the packet that asks waits alone.
+        /// Condition for the line rate in equation 1: the queue is below q0, or the packet that
+        /// triggers the update waits alone.
         full_rate: &'static str, "", &["below-target", "empty"],
             "decided here: APNet'21 equation 1 prints Q < 0";
         /// Round trip between a sender and its ToR. The rate is computed every RTT_hop / beta.
         hop_rtt: Time, "RTT_hop", SPAN, "APNet'21 section 3.3";
         /// A VOQ longer than this stops its senders.
         stop_queue: Bytes, "V_high", LENGTH, "APNet'21 section 5, at 25 Gb/s";
-        /// A VOQ shorter than this lets them go on.
+        /// A VOQ shorter than this resumes its senders.
         resume_queue: Bytes, "V_low", LENGTH, "APNet'21 section 5, at 25 Gb/s";
-        /// A sender marks a packet of a flow so often, and the ToR answers with the rate.
+        /// Interval at which a sender marks a packet of a flow. The ToR answers a marked packet
+        /// with the rate.
         mark_interval: Time, "", SPAN, "APNet'21 section 4";
-        /// The rate given never falls below this: a silent sender would not hear the next one.
+        /// Minimum of the assigned rate: a sender at rate zero would mark no packet and get no new
+        /// rate.
         min_rate: Rate, "", Rate::from_mbps(1)..=Rate::from_gbps(100),
             "decided here: 870 Mb/s, a packet in 10 us, from 1 to 10 % of the hosts' rate";
-        /// A flow of which no packet came for this long counts no more, and is not told to stop.
+        /// A flow without a packet for this time no longer counts, and gets no stop message.
         flow_timeout: Time, "", SPAN, "decided here: longer than a packet of 1000 B takes at `min_rate`";
-        /// A VOQ that got no credit for so long, and a sender that was stopped and heard nothing, begin
-        /// anew: what they wait for was lost.
+        /// A VOQ without credits and a stopped sender start again if nothing came for this time:
+        /// what they wait for was lost.
         loss_timeout: Time, "", SPAN, "decided here: the paper has no losses";
-        /// A VOQ for each receiving host, or for each receiving rack.
+        /// One VOQ for each receiving host, or for each receiving rack.
         voq: &'static str, "", &["host", "rack"], "APNet'21 sections 3.1, 4: host";
-        /// VOQs for the whole network, or for the sender's pod; PFC alone is between pods then.
+        /// VOQs for destinations in the whole network, or only in the sender's pod. In the second
+        /// case PFC alone acts between pods.
         scope: &'static str, "", &["network", "pod"], "APNet'21 section 4: network";
     }
 }
 
 impl HierccParams {
-    /// The same with q0, V_low and V_high so many times as long that a packet is not more than q0: at low
-    /// rates a packet that waits alone would slow its sender down.
+    /// Returns these parameters with q0, V_low and V_high scaled by one integer, so that q0 is at
+    /// least a packet. Otherwise, at low rates, a packet that waits alone would slow its sender
+    /// down.
     fn with_room_for(&self, packet: Bytes) -> HierccParams {
         let times = packet.get().div_ceil(self.target_queue.get().max(1)).max(1);
         let longer = |queue: Bytes| Bytes::new(queue.get() * times);
@@ -142,7 +148,6 @@ impl Scheme for Hiercc {
     type Np = PlainReceiver;
     type Cp = TorSwitch;
 
-    /// The paper's lengths are for 25 Gb/s. They follow the rate, so that they last as long.
     fn check(params: &HierccParams) -> Result<(), ParamError> {
         let bound = format!("must not be above stop_queue, which is {}", params.stop_queue);
         if params.resume_queue > params.stop_queue {
@@ -157,7 +162,8 @@ impl Scheme for Hiercc {
         }
         Ok(())
     }
-    /// What is only on its way, or waits its turn, must not count as lost.
+    /// Refuses a `loss_timeout` that could expire while nothing is lost, only in flight or in a
+    /// queue.
     fn check_switch(params: &HierccParams, facts: &SwitchFacts<'_>) -> Result<(), ParamError> {
         let Some(slowest) = facts.hosts.iter().map(|host| host.rate).min() else { return Ok(()) };
         let stop_queue = params.with_room_for(facts.packet_bytes).stop_queue;
@@ -172,7 +178,7 @@ impl Scheme for Hiercc {
         }
         Ok(())
     }
-    /// F in 2 B and S in 4 B.
+    /// F in 2 B and S in 4 B, on data.
     fn meta_bytes(_params: &HierccParams) -> (u32, u32) {
         (6, 0)
     }
@@ -220,8 +226,8 @@ pub mod presets {
     }
 }
 
-/// A packet in each mark interval, as a sender hears of its rate by what it marks; between a hundredth and a
-/// tenth of the line.
+/// Returns the minimum rate for a line rate: one packet in each mark interval, because a sender
+/// gets its rate in answer to its marks. It is clamped to 1 % and 10 % of the line rate.
 fn default_min_rate(line: Rate) -> Rate {
     let part = |of: u64| Rate::from_bps(line.bps() / of);
     Rate::from_mbps(870).clamp(part(100), part(10))
@@ -230,22 +236,23 @@ fn default_min_rate(line: Rate) -> Rate {
 /// What data carries from the sending ToR to the receiving one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamp {
-    /// F, the flows in the VOQ; 0 where the packet was in none.
+    /// F, the number of flows in the VOQ; 0 if the packet was in no VOQ.
     pub flows: u32,
-    /// The sending rack, which a ToR knows from the sender's address.
+    /// The sending rack. A real ToR knows it from the sender's address.
     pub rack: u32,
-    /// S, the bytes that the VOQ has sent to the packet's receiver, with this packet. A rack's VOQ has
-    /// several receivers, and counts for each.
+    /// S, the bytes that the VOQ has sent to the packet's receiver, this packet included. The VOQ
+    /// of a rack has several receivers and counts for each.
     pub sent: u64,
 }
 
-/// What ToRs say.
+/// Control packets of ToRs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// To the other ToR: C_sent, the bytes that the downlink to the receiver of the packet that it answers
-    /// has granted to that packet's VOQ so far.
+    /// To the other ToR: C_sent, the total bytes that the downlink has granted to a VOQ. The
+    /// downlink is that of the receiver of the packet that this credit answers, and the VOQ is that
+    /// packet's.
     Credit(u64),
-    /// To a sender: R(t), its rate; zero stops it.
+    /// To a sender: its rate R(t). Zero stops it.
     Rate(Rate),
 }
 
@@ -255,7 +262,7 @@ impl Ctl<HierccParams> for Control {
     }
 }
 
-/// The reaction point, one per QP: marks packets and takes the rate it is told.
+/// The reaction point, one per QP: marks packets and applies the rate that the ToR assigns.
 #[derive(Clone, Debug)]
 pub struct ReactionPoint {
     mark_interval: Time,
@@ -263,12 +270,12 @@ pub struct ReactionPoint {
     next_mark: Time,
     line_rate: Rate,
     rate: Rate,
-    /// Stopped, it goes on then at the latest.
+    /// A stopped sender resumes at this time at the latest.
     stopped_until: Time,
 }
 
 impl ReactionPoint {
-    /// The reaction point of a QP that begins at line rate.
+    /// Returns the state of a new QP: at line rate.
     pub fn new(params: &HierccParams, path: &PathFacts) -> ReactionPoint {
         ReactionPoint {
             mark_interval: params.mark_interval,
@@ -283,7 +290,7 @@ impl ReactionPoint {
 
 impl Rp<Hiercc> for ReactionPoint {
     type Timer = Absent;
-    /// The rate counts at once, also for a packet that already waits.
+    /// A new rate applies at once, also to a packet that already waits.
     const REPACE: bool = true;
 
     fn open(params: &HierccParams, _host: &mut (), path: &PathFacts, _now: Time) -> Self {
@@ -305,7 +312,8 @@ impl Rp<Hiercc> for ReactionPoint {
             Control::Rate(rate) if rate == Rate::ZERO => {
                 self.stopped_until = cx.now + self.loss_timeout;
             }
-            // The fastest host of the rack may be faster.
+            // The assigned rate may exceed the line rate of this host: the rack may have faster
+            // hosts.
             Control::Rate(rate) => {
                 (self.rate, self.stopped_until) = (rate.min(self.line_rate), Time::ZERO);
             }

@@ -1,13 +1,14 @@
 //! HPCC: "HPCC: High Precision Congestion Control", Li et al., SIGCOMM 2019.
 //!
-//! Switches stamp data packets with INT records, the receiver returns them in the ACK, the sender
-//! keeps the bytes in flight on the busiest link a little below that link's BDP (Algorithm 1).
+//! Switches stamp data packets with INT records, and the receiver returns them in the ACK. The
+//! sender keeps the bytes in flight on the busiest link a little below that link's BDP (Algorithm
+//! 1).
 //!
 //! The reaction point has two forms:
 //!
-//! - `paper`, [`window`]: the window W, and the pace W / T that goes with it.
-//! - `ns3`, [`rate`], the HPCC simulator's: the rate R = W / T, and the window W_init R / R_max that
-//!   goes with it. The same law, rounded as there.
+//! - `paper`, [`window`]: computes the window W and paces at W / T.
+//! - `ns3`, [`rate`], as in the HPCC simulator: computes the rate R = W / T and limits the bytes in
+//!   flight to W_init R / R_max. It is the same law, rounded as in the simulator.
 
 pub mod rate;
 pub mod window;
@@ -29,41 +30,44 @@ crate::params! {
         /// Reaction point: the paper's, or the HPCC simulator's.
         variant: &'static str, "", &["paper", "ns3"],
             "SIGCOMM'19 Algorithm 1; HPCC simulator, CC_MODE 3";
-        /// Utilisation that is aimed at.
+        /// Target utilisation.
         eta: f64, "eta", 0.1..=1.0, "SIGCOMM'19 section 3.3";
         /// Additive steps before the window may rise multiplicatively.
         max_stage: u64, "maxStage", 0..=1_000_000, "SIGCOMM'19 section 3.3";
         /// Additive increase as a rate, W_AI / T; 0bps derives it from `expected_flows`.
         rate_ai: Rate, "W_AI / T", Rate::ZERO..=Rate::from_gbps(100), "HPCC simulator, RATE_AI";
-        /// Flows that share a link at most without a queue: W_AI = W_init (1 - eta) / N.
+        /// Maximum number of flows that share a link without a queue: W_AI = W_init (1 - eta) / N.
         expected_flows: u64, "N", 1..=1_000_000, "SIGCOMM'19 section 3.3";
-        /// T: the largest base round trip of the network, or the one of the QP's own path.
+        /// T: the largest base round trip of the network, or that of the QP's own path.
         base_rtt: &'static str, "T", &["network", "path"],
             "SIGCOMM'19 section 3.2; HPCC simulator, GLOBAL_T";
         /// The rate never falls below this.
         min_rate: Rate, "", Rate::from_bps(1000)..=Rate::from_gbps(100), "HPCC simulator, MIN_RATE";
-        /// React to every ACK on top of the reference window, not only once per round trip.
+        /// React to every ACK, based on the reference window, and not only once per round trip.
         fast_reaction: bool, "", (), "SIGCOMM'19 section 3.2; HPCC simulator, FAST_REACT";
-        /// Between updates of the reference, pass over hops without a queue (ns3 only).
+        /// Between updates of the reference, skip hops without a queue (ns3 only).
         sample_feedback: bool, "", (), "HPCC simulator, SAMPLE_FEEDBACK";
-        /// Keep a reference and a U for each hop; the lowest of their rates counts (ns3 only).
+        /// Keep a reference and a U for each hop; the lowest of their rates applies (ns3 only).
         rate_per_hop: bool, "", (), "HPCC simulator, MULTI_RATE";
-        /// Limit of the bytes in flight beside the rate (ns3 only): none, the network's or the path's
-        /// BDP scaled by rate over line rate, or that BDP at any rate.
+        /// Limit of the bytes in flight in addition to the rate (ns3 only): none, the BDP of the
+        /// network or of the path scaled by rate over line rate, or that BDP at any rate.
         window: &'static str, "", CHOICES, "HPCC simulator, HAS_WIN, VAR_WIN and GLOBAL_T";
-        /// How exact INT records are: fully, or as the HPCC simulator's 64 bits hold them; the third is
-        /// that, too, and a port whose rate has no code says 25 Gb/s.
+        /// Precision of INT records: full, or as in the HPCC simulator's 64 bits. With
+        /// `hpcc-ns3-uncoded`, a port whose rate has no code reports 25 Gb/s.
         int_format: &'static str, "", &["full", "hpcc-ns3", "hpcc-ns3-uncoded"],
             "HPCC simulator, IntHeader";
-        /// Its records count bytes sent in units of 128 B and queues in units of 80 B, times this.
+        /// INT records count bytes sent in units of 128 B and queues in units of 80 B, both times
+        /// this factor.
         int_multi: u64, "", 1..=32, "HPCC simulator, INT_MULTI";
-        /// Records that a packet has room for; on longer paths nothing is measured (ns3 only).
+        /// Number of records that a packet has room for. On longer paths nothing is measured (ns3
+        /// only).
         max_hops: u64, "maxHop", 1..=10, "HPCC simulator, IntHeader; 10 in the THEMIS prototype";
     }
 }
 
-/// Parameters that come from the HPCC simulator alone: not for schemes that build on the paper's form. That
-/// heeds two of them, `int_format` and `int_multi`, where `hpcc` is to have the simulator's records.
+/// Parameters that come from the HPCC simulator only, for schemes that hide them because they use
+/// the paper's form. `hpcc` with the paper's form uses two of them, `int_format` and `int_multi`,
+/// to get the simulator's records.
 pub const SIMULATOR_ONLY: &[&str] = &[
     "variant",
     "sample_feedback",
@@ -75,7 +79,7 @@ pub const SIMULATOR_ONLY: &[&str] = &[
 ];
 
 impl HpccParams {
-    /// What is left of INT records.
+    /// Returns the format of the INT records.
     pub fn format(&self) -> IntFormat {
         match self.int_format {
             "hpcc-ns3" => IntFormat::hpcc_ns3(self.int_multi as u32),
@@ -120,7 +124,7 @@ impl<const N: usize> Scheme for Hpcc<N> {
     type Np = PlainReceiver;
     type Cp = StampInt;
 
-    /// A port's rate has a code of three bits.
+    /// Refuses ports whose rate has no 3-bit code.
     fn check_switch(params: &HpccParams, facts: &SwitchFacts<'_>) -> Result<(), ParamError> {
         match facts.ports.iter().find(|port| !params.format().encodes(port.rate)) {
             None => Ok(()),
@@ -134,8 +138,7 @@ impl<const N: usize> Scheme for Hpcc<N> {
             }
         }
     }
-    /// Number of hops 4 bits, path id 12 bits, 64 bits per hop, whether or not all are used
-    /// (section 4).
+    /// Number of hops 4 bits, path id 12 bits, and 64 bits per hop, used or not (section 4).
     fn meta_bytes(params: &HpccParams) -> (u32, u32) {
         let room = if params.variant == "ns3" { params.max_hops as usize } else { N };
         let int = 2 + 8 * room as u32;
@@ -186,18 +189,18 @@ pub mod presets {
     }
 }
 
-/// The reaction point, one per QP, in one of its forms. Its methods are plain, so that other schemes
-/// can build on it.
+/// The reaction point, one per QP, in one of its forms. Its methods take plain values, so that
+/// other schemes can use it.
 #[derive(Clone, Debug)]
 pub enum Variant<const N: usize> {
-    /// The paper's.
+    /// The paper's form.
     Paper(window::ReactionPoint<N>),
-    /// The HPCC simulator's; boxed, so that the paper's needs nothing that says which it is.
+    /// The HPCC simulator's form. Boxed, so that the paper's form needs no discriminant.
     Ns3(Box<rate::ReactionPoint<N>>),
 }
 
 impl<const N: usize> Variant<N> {
-    /// The reaction point of a QP that begins.
+    /// Returns the state of a new QP.
     pub fn new(params: &HpccParams, path: &PathFacts) -> Variant<N> {
         match params.variant {
             "ns3" => Variant::Ns3(Box::new(rate::ReactionPoint::new(params, path))),
@@ -205,7 +208,7 @@ impl<const N: usize> Variant<N> {
         }
     }
 
-    /// Rate and window.
+    /// Rate and window, as limits for the sender.
     #[inline]
     pub fn limits(&self) -> SendLimits {
         match self {
@@ -214,7 +217,7 @@ impl<const N: usize> Variant<N> {
         }
     }
 
-    /// An ACK or NACK that brings records.
+    /// Handles an ACK or NACK with INT records.
     #[inline(always)]
     pub fn acknowledge<S: Scheme<Meta = IntStack<N>>>(&mut self, now: Time, ack: &Ack<'_, S>) {
         match self {
@@ -228,7 +231,8 @@ impl<const N: usize> Variant<N> {
         }
     }
 
-    /// The same, where what it tells is no reason to cut: U is taken as eta at most.
+    /// Handles an ACK or NACK with INT records whose overload is no reason to cut: U counts as at
+    /// most eta.
     pub fn acknowledge_ignoring<S: Scheme<Meta = IntStack<N>>>(
         &mut self,
         now: Time,
@@ -249,7 +253,7 @@ impl<const N: usize> Variant<N> {
         }
     }
 
-    /// An ACK or NACK that brings U itself.
+    /// Handles an ACK or NACK that carries U itself.
     #[inline]
     pub fn acknowledge_with_utilisation<S: Scheme>(&mut self, ack: &Ack<'_, S>, utilisation: f64) {
         match self {
@@ -265,7 +269,7 @@ impl<const N: usize> Variant<N> {
         }
     }
 
-    /// What a probe sees.
+    /// Returns the value that a probe shows.
     pub fn observe(&self, what: SenderMetric) -> Option<f64> {
         match self {
             Variant::Paper(rp) => Some(match what {

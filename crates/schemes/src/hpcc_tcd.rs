@@ -1,10 +1,11 @@
-//! HPCC on TCD's detection. TCD: "Congestion Detection in Lossless Networks", Zhang et al.,
+//! HPCC with TCD's detection. TCD: "Congestion Detection in Lossless Networks", Zhang et al.,
 //! SIGCOMM 2021.
 //!
-//! An ACK that echoes UE tells of a port that PFC held back: the bytes in flight that its records
-//! show are no reason to cut. Decided here, as no combination of the two is published: with UE, U is
-//! taken as eta at most, so window or rate keeps its additive increase and may rise where U is lower, as
-//! without TCD. With CE, which overrides UE, and without either the law is [HPCC](crate::hpcc)'s.
+//! An ACK that echoes UE comes from a port that PFC held back. The bytes in flight in its records
+//! are then no reason to cut. Our choice, as no combination of the two is published: with UE, U
+//! counts as at most eta. So window or rate keeps its additive increase, and may rise as without
+//! TCD if U is lower. With CE, which overrides UE, and without either, the law is
+//! [HPCC](crate::hpcc)'s.
 
 use crate::contract::{
     Absent, Ack, EcnCodePoint, HostCx, HostFacts, NoCtl, PathFacts, PlainReceiver, Preset, Rp,
@@ -20,9 +21,9 @@ use units::{Rate, Time};
 crate::join_params! {
     /// Parameters of HPCC+TCD.
     pub struct HpccTcdParams {
-        /// HPCC's.
+        /// Parameters of HPCC.
         hpcc: HpccParams;
-        /// The detector's.
+        /// Parameters of the detector.
         tcd: TcdParams;
     }
 }
@@ -97,7 +98,7 @@ pub mod presets {
     }
 }
 
-/// The reaction point: HPCC's, which does not cut on UE.
+/// HPCC's reaction point. On UE it does not cut.
 #[derive(Clone, Debug)]
 pub struct OverloadMaskingReactionPoint<const N: usize>(Variant<N>);
 

@@ -1,36 +1,36 @@
 //! TCD: "Congestion Detection in Lossless Networks", Zhang et al., SIGCOMM 2021.
 //!
-//! A port that its peer pauses now and then sends in an ON-OFF pattern, and its queue tells nothing
-//! of its own input and capacity. So ports have three states: non-congestion (0), congestion (1),
-//! undetermined (/). Packets that leave an undetermined port are not marked as having experienced
-//! congestion (CE) but as having met an undetermined port (UE), unless they are CE already.
+//! A port that its peer pauses from time to time sends in an ON-OFF pattern. The queue of such a
+//! port says nothing about its own input and capacity. So ports have three states: non-congestion
+//! (0), congestion (1), undetermined (/). Packets that leave an undetermined port get the mark UE
+//! (undetermined encountered) and not CE (congestion experienced), unless they have CE already.
 //!
-//! This file is the detector and the congestion point, which fits any scheme; what senders make of
-//! UE is in the schemes built on it (`dcqcn_tcd.rs`, `timely_tcd.rs`, `hpcc_tcd.rs`).
+//! This file holds the detector and the congestion point. Both work with any scheme. How senders
+//! react to UE is in the schemes: `dcqcn_tcd.rs`, `timely_tcd.rs`, `hpcc_tcd.rs`.
 //!
 //! # Transitions
 //! - A pause makes the port undetermined.
-//! - It leaves that state with the first packet that leaves after max(Ton) without a pause. If its
-//!   queue is above the threshold, yet shorter than at the resume, it is what PFC left behind: the
-//!   port is non-congested while the queue shrinks, which is looked at once every max(Ton), or
-//!   until it falls to the threshold.
-//! - Otherwise, and on a port that was never paused, the queue alone decides: 1 above the threshold,
-//!   0 up to it. There RED marks as ever.
+//! - The port leaves that state with the first packet that leaves after max(Ton) without a pause.
+//!   If its queue is then above the threshold but shorter than at the resume, PFC left that queue
+//!   behind. The port counts as non-congested while the queue shrinks, which is checked once every
+//!   max(Ton), or until it falls to the threshold.
+//! - Otherwise, and on a port that was never paused, the queue alone decides: 1 above the
+//!   threshold, else 0. In these states RED marks as usual.
 //!
-//! The states and the code points are the paper's. That the trend is taken from the resume to the
-//! end of max(Ton) was decided here, as was the threshold: Kmin of the port's RED. States are kept
+//! The states and the code points are the paper's. Two choices are ours: the trend is measured from
+//! the resume to the end of max(Ton), and the threshold is Kmin of the port's RED. States are kept
 //! per port and priority.
 //!
 //! # max(Ton)
 //! While a port is ON, the ingress behind it fills at C - R_d, where R_d is the rate at which that
-//! ingress is drained. From a resume to the pause after it the ingress gains what was drained
-//! between its resume frame and the first data, then B = Xoff - Xon; frames and data take tau each
-//! way. With R_d = C / (1 + epsilon):
+//! ingress is drained. From a resume to the next pause the ingress gains what was drained between
+//! its resume frame and the first data, and then B = Xoff - Xon. Frames and data take tau each way.
+//! With R_d = C / (1 + epsilon):
 //!
 //! Ton = 2 tau + (B + 2 tau R_d) / (C - R_d) = (1 + 1 / epsilon) (2 tau + B / C)
 //!
-//! The milder the congestion, the longer the ON periods; max(Ton) is that of the least epsilon that
-//! is still called congestion. This derivation is ours; the paper's closed form may treat tau
+//! The milder the congestion, the longer the ON periods. max(Ton) is that of the smallest epsilon
+//! that still counts as congestion. This derivation is ours; the paper's closed form may treat tau
 //! differently.
 
 use crate::contract::{
@@ -41,9 +41,10 @@ use units::{Priority, Time};
 crate::params! {
     /// Parameters of TCD's congestion point.
     pub struct TcdParams {
-        /// Least excess of input over the rate drained downstream that is called congestion.
+        /// Minimum excess of input over the rate drained downstream that counts as congestion.
         congestion_degree: f64, "epsilon", 0.001..=10.0, "SIGCOMM'21, second-hand";
-        /// ON period after which a port is judged again; 0ns derives it for each port from epsilon.
+        /// ON period after which a port is checked again; 0ns derives it for each port from
+        /// epsilon.
         max_on: Time, "max(Ton)", Time::ZERO..=Time::from_ms(100),
             "derived: (1 + 1 / epsilon) (2 tau + (Xoff - Xon) / C)";
     }
@@ -56,7 +57,8 @@ impl Default for TcdParams {
 }
 
 impl TcdParams {
-    /// max(Ton) of a port. tau is the time of a full packet to the peer, in both directions.
+    /// Returns max(Ton) of a port. tau is the time of a full packet to the peer, in both
+    /// directions.
     pub fn max_on(&self, facts: &PortFacts) -> Time {
         if self.max_on != Time::ZERO {
             return self.max_on;
@@ -66,58 +68,58 @@ impl TcdParams {
     }
 }
 
-/// The state of a port. A `port-state` probe shows it as 0, 1 and, for undetermined, 2.
+/// The state of a port. A `port-state` probe shows 0, 1 or, for undetermined, 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
-    /// 0: it can send what comes, or only works off what PFC left behind.
+    /// 0: the port can send its input, or only drains the queue that PFC left behind.
     NonCongestion,
-    /// 1: it gets more than it can send.
+    /// 1: the port receives more than it can send.
     Congestion,
-    /// /: PFC makes it send in an ON-OFF pattern.
+    /// /: PFC makes the port send in an ON-OFF pattern.
     Undetermined,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// ON for as long as it matters.
+    /// ON for longer than max(Ton), or never paused.
     Steady,
-    /// Paused.
+    /// Paused by the peer.
     Off,
-    /// ON again; to be judged at `until`, against the queue at the resume.
+    /// ON again. The check at `until` compares the queue with `queue`, its length at the resume.
     On { until: Time, queue: u64 },
-    /// ON, with a queue that was shrinking when last looked at; to be judged again at `until`.
+    /// ON, with a queue that was shrinking at the last check. The next check is at `until`.
     Draining { until: Time, queue: u64 },
 }
 
-/// The detector of a port's priority.
+/// The detector of one priority of a port.
 #[derive(Clone, Copy, Debug)]
 pub struct Detector {
     max_on: Time,
-    /// Bytes, above which a queue is congestion.
+    /// Queue length in bytes above which the port is congested.
     threshold: u64,
     phase: Phase,
-    /// The queue when it was last seen.
+    /// The queue length at the last call.
     queue: u64,
 }
 
 impl Detector {
-    /// A port that was never paused.
+    /// Returns the detector of a port that was never paused.
     pub fn new(max_on: Time, threshold: u64) -> Detector {
         Detector { max_on, threshold, phase: Phase::Steady, queue: 0 }
     }
 
-    /// The peer paused the port.
+    /// Notes that the peer paused the port.
     pub fn pause(&mut self) {
         self.phase = Phase::Off;
     }
 
-    /// The peer let it go on; `queue` bytes wait.
+    /// Notes that the peer resumed the port, where `queue` bytes wait.
     pub fn resume(&mut self, now: Time, queue: u64) {
         self.phase = Phase::On { until: now + self.max_on, queue };
         self.queue = queue;
     }
 
-    /// A packet leaves and `queue` bytes stay behind: the state that it meets.
+    /// Returns the state that a leaving packet meets. `queue` bytes stay behind.
     #[inline]
     pub fn depart(&mut self, now: Time, queue: u64) -> State {
         self.phase = self.phase_at(now, queue);
@@ -125,13 +127,14 @@ impl Detector {
         self.state(self.phase, queue)
     }
 
-    /// Whether RED has a say: the queue is neither held back by PFC nor left behind by it.
+    /// Returns whether the queue alone decides about a CE mark: it is neither held back by PFC nor
+    /// left behind by it.
     #[inline]
     pub fn is_determined_by_queue(&self, now: Time, queue: u64) -> bool {
         self.phase_at(now, queue) == Phase::Steady
     }
 
-    /// The state with the queue that was last seen.
+    /// Returns the state at `now` with the queue of the last call.
     pub fn state_at(&self, now: Time) -> State {
         self.state(self.phase_at(now, self.queue), self.queue)
     }
@@ -166,13 +169,13 @@ impl Detector {
 /// The congestion point of TCD, for any scheme.
 #[derive(Clone, Debug)]
 pub struct Tcd(
-    /// Its parameters.
+    /// The parameters.
     pub TcdParams,
 );
 
 impl<S: Scheme> Cp<S> for Tcd {
     type Level = PortLocal;
-    /// By priority.
+    /// One detector for each priority.
     type Port = [Detector; 8];
     crate::hooks!();
 
@@ -221,7 +224,7 @@ impl<S: Scheme> Cp<S> for Tcd {
             detector.resume(cx.now, view.class_bytes);
         }
     }
-    /// The state that says most among the priorities: undetermined, then congestion.
+    /// Shows the strongest state of all priorities: undetermined, then congestion.
     fn observe(&self, port: &[Detector; 8], now: Time) -> Option<f64> {
         let state = port.iter().map(|detector| detector.state_at(now)).max()?;
         Some(f64::from(state as u8))

@@ -1,4 +1,4 @@
-//! DCQCN's hosts under any scheme that has them.
+//! Senders and receivers of DCQCN, for every scheme that uses them.
 
 use super::{DcqcnParams, NotificationPoint, ReactionPoint};
 use crate::contract::{
@@ -7,11 +7,11 @@ use crate::contract::{
 };
 use units::Time;
 
-/// A scheme whose senders, and whose receivers where they notify at all, are DCQCN's.
+/// A scheme whose senders are DCQCN's. Its receivers are DCQCN's, too, if they send notifications.
 pub trait DcqcnHosts: Scheme {
-    /// DCQCN's parameters among the scheme's.
+    /// Returns DCQCN's part of the parameters.
     fn dcqcn(params: &Self::Params) -> &DcqcnParams;
-    /// What tells a sender that a packet was marked.
+    /// Returns the control packet that says that a marked packet arrived.
     fn cnp() -> Self::Ctl;
 }
 

@@ -1,4 +1,4 @@
-//! The receiver's half: sends credits at a pace, and steers it.
+//! The receiver: sends credits and controls their rate.
 
 use super::{Control, Credit, ExpressPass, ExpressPassParams, HostState, Law};
 use crate::contract::{Header, HostCx, Np, NpTimer, Present};
@@ -6,41 +6,42 @@ use crate::random::Stream;
 use std::sync::Arc;
 use units::Time;
 
-/// The notification point, one per QP: sends credits at a pace, and steers it. Credit rates are
-/// shares of the highest rate that the host's port lets pass.
+/// The notification point, one per QP. Sends credits and controls their rate, which is a share of
+/// the highest rate that the host's port passes.
 #[derive(Debug)]
 pub struct NotificationPoint {
     law: Arc<Law>,
     random: Stream,
-    /// When the next credit goes; never without a request.
+    /// Time of the next credit. `NEVER` without a request.
     next_credit: Time,
-    /// The messages that it has begun to receive are whole.
+    /// All messages that have begun are received completely.
     has_all: bool,
-    /// When it last heard from the sender.
+    /// When a packet of the sender last arrived.
     last_heard: Time,
-    /// Numbers of the next credit to send and of the next one that data should carry.
+    /// Number of the next credit to send.
     next_number: u32,
+    /// Number of the next credit that data should carry.
     expected: u32,
     /// cur_rate.
     rate: f64,
     w: f64,
-    /// The period before had no congestion.
+    /// The previous period had no congestion.
     was_increasing: bool,
-    /// Credits that data told of in this period, dropped ones included.
+    /// Credits that the data of this period accounts for, dropped ones included.
     counted: u32,
     dropped: u32,
     period_begin: Time,
-    /// Round trip from a credit to its data, ps; nothing yet: 0.
+    /// Average round trip from a credit to its data, ps; 0 before the first sample.
     rtt: f64,
 }
 
 /// Weight of a new sample in the average round trip (ns2-xpass).
 const RTT_WEIGHT: f64 = 0.2;
-/// What a period without congestion adds to w, in the code's form (ns2-xpass).
+/// What a period without congestion adds to w, in the authors' code (ns2-xpass).
 const W_STEP: f64 = 0.05;
 
 impl NotificationPoint {
-    /// The notification point of a QP that begins.
+    /// Returns the state of a new QP.
     pub fn new(host: &mut HostState) -> NotificationPoint {
         let random = Stream::new(host.seed, host.receivers);
         host.receivers += 1;
@@ -72,11 +73,11 @@ impl NotificationPoint {
         self.w
     }
 
-    /// A request for so many packets: credits begin at once.
+    /// Starts the credits at once, for a request of this number of packets.
     pub fn begin(&mut self, now: Time, packets: u32) {
         self.last_heard = now;
         if self.next_credit != Time::NEVER {
-            // Repeated, while credits are under way.
+            // A repeated request, while credits are in flight.
             return;
         }
         let params = &self.law.params;
@@ -84,22 +85,22 @@ impl NotificationPoint {
         self.rate = params.initial_rate * ramp.min(1.0);
         self.w = params.initial_w;
         self.was_increasing = false;
-        // Credits that went unused after the last stop were not dropped.
+        // Credits that were unused after the last stop do not count as dropped.
         self.expected = self.next_number;
         (self.counted, self.dropped) = (0, 0);
         self.period_begin = now;
         self.next_credit = now;
     }
 
-    /// The sender needs no more.
+    /// Stops the credits: the sender needs no more.
     pub fn stop(&mut self) {
         self.next_credit = Time::NEVER;
     }
 
-    /// Data arrived with the credit that let it go.
+    /// Handles data that arrived with the credit that permitted it.
     pub fn on_credited_data(&mut self, now: Time, credit: Credit) {
         self.last_heard = now;
-        // Wraps; one from before the last request tells nothing.
+        // The number wraps around. A credit from before the last request does not count.
         let gap = credit.number.wrapping_sub(self.expected);
         if gap < u32::MAX / 2 {
             self.counted += gap + 1;
@@ -111,13 +112,14 @@ impl NotificationPoint {
         self.rtt = (1.0 - weight) * self.rtt + weight * sample;
     }
 
-    /// Whether nobody wants its credits: it has all, and the stop was lost.
+    /// Returns whether the credits are no longer needed: all data has arrived, and the sender's
+    /// stop was lost.
     fn is_forgotten(&self, now: Time) -> bool {
         let patience = self.law.params.request_timeout.max(Time::from_ps(2 * self.rtt as u64));
         self.has_all && now >= self.last_heard + patience
     }
 
-    /// The credit that is due at `now`.
+    /// Returns the credit that is due at `now`, and schedules the next one.
     pub fn credit(&mut self, now: Time) -> Credit {
         self.control(now);
         let credit = Credit { number: self.next_number, sent_at: now };
@@ -128,7 +130,7 @@ impl NotificationPoint {
         credit
     }
 
-    /// Feedback control, once in a round trip in which data came (Algorithm 1).
+    /// Controls the rate, once per round trip in which data came (Algorithm 1).
     fn control(&mut self, now: Time) {
         let period = (now - self.period_begin).ps() as f64;
         if self.counted == 0 || period < self.rtt {
@@ -139,7 +141,7 @@ impl NotificationPoint {
         let loss = f64::from(self.dropped) / f64::from(self.counted);
         let code = params.feedback == "code";
         let target = if code { (1.0 - self.rate) * params.target_loss } else { params.target_loss };
-        // The paper aims above the highest rate by what may be lost.
+        // The paper's target is above the highest rate, by the tolerated loss.
         let max = if code { 1.0 } else { 1.0 + params.target_loss };
         if loss > target {
             let kept = if code {
@@ -158,7 +160,7 @@ impl NotificationPoint {
             self.was_increasing = true;
             self.rate = (1.0 - self.w) * self.rate + self.w * max;
         }
-        // At least a credit in a round trip.
+        // At least one credit per round trip.
         let min = (min_gap / self.rtt.max(min_gap)).min(max);
         self.rate = self.rate.clamp(min, max);
         (self.counted, self.dropped) = (0, 0);

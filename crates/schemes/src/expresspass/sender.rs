@@ -1,62 +1,63 @@
-//! The sender's half: asks for credits, and sends a packet for each.
+//! The sender: requests credits, and sends one packet for each.
 
 use super::{Control, Credit, ExpressPass, ExpressPassParams, HostState};
 use crate::contract::{Ack, Header, HostCx, PathFacts, Present, Rp, RpTimer, SendLimits};
 use std::collections::VecDeque;
 use units::{Bytes, Time};
 
-/// A request on the wire, the shortest frame with preamble and gap.
+/// A request on the wire: the minimum frame with preamble and gap.
 const REQUEST_BYTES: Bytes = Bytes::new(84);
-/// The wait for an answer is doubled no more often than this.
+/// Maximum number of times that the wait for an answer is doubled.
 const MAX_DOUBLINGS: u32 = 20;
 
-/// Where a sender stands with its receiver.
+/// State of the credits between a sender and its receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// It wants nothing.
+    /// No credits are needed.
     Idle,
-    /// It asked, and no credit came yet.
+    /// A request was sent, and no credit has come.
     Asked,
-    /// Credits come.
+    /// Credits are arriving.
     Fed,
-    /// It stopped the credits early; those under way should do.
+    /// The sender stopped the credits early, because those in flight should suffice.
     Stopped,
 }
 
-/// The reaction point, one per QP: asks for credits, and sends a packet for each.
+/// The reaction point, one per QP: requests credits, and sends one packet for each.
 #[derive(Clone, Debug)]
 pub struct ReactionPoint {
     request_timeout: Time,
-    /// How long the slowest link of the path takes to send a request.
+    /// Time that the slowest link of the path takes to send a request.
     request_time: Time,
-    /// Requests since the last credit.
+    /// Number of requests since the last credit.
     unanswered: u32,
     early_stop: bool,
     payload: u64,
     state: State,
-    /// Credits not spent yet, oldest first.
+    /// Credits that are not used yet, oldest first.
     credits: VecDeque<Credit>,
-    /// Packets to send, spent credits aside.
+    /// Packets to send. Packets that used a credit are not counted.
     packets: u64,
-    /// End of the last message; first byte never sent; first byte to send; first byte not
-    /// acknowledged.
+    /// End of the last message. Then the first byte that was never sent, the first byte to send,
+    /// and the first byte that is not acknowledged.
     posted: u64,
     highest_sent: u64,
     next: u64,
     acknowledged: u64,
-    /// When the request first went out, and when it is repeated.
+    /// When the request was first sent, and when it is repeated.
     asked_at: Time,
     ask_again: Time,
-    /// From a request to its first credit. That may answer an earlier one, but takes the path's at least.
+    /// Time from a request to its first credit, at least the path's round trip. (The credit may
+    /// answer an earlier request.)
     round_trip: Time,
     base_rtt: Time,
-    /// Early stop: begin of the present round trip and the credits since.
+    /// For the early stop: start of the present round trip, and the credits since then.
     round_begin: Time,
     round_credits: u64,
 }
 
 impl ReactionPoint {
-    /// The reaction point of a QP that begins.
+    /// Returns the state of a new QP.
     pub fn new(params: &ExpressPassParams, path: &PathFacts) -> ReactionPoint {
         ReactionPoint {
             request_timeout: params.request_timeout,
@@ -80,7 +81,7 @@ impl ReactionPoint {
         }
     }
 
-    /// Packets for which there is no credit.
+    /// Returns the number of packets without a credit.
     fn uncovered(&self) -> u64 {
         self.packets.saturating_sub(self.credits.len() as u64)
     }
@@ -96,11 +97,11 @@ impl ReactionPoint {
         cx.send(Control::Request(u32::try_from(self.uncovered()).unwrap_or(u32::MAX)));
     }
 
-    /// How long it waits for a credit before it asks again: the request timeout, as long as the requests of
-    /// its host need less than half the link for that.
+    /// Returns how long to wait for a credit before the request is repeated. This is the request
+    /// timeout, if the requests of the host need less than half of the link during it.
     ///
-    /// On slower links requests would wait behind one another and grow in number without end. There it waits
-    /// until they would have been sent twice, and twice as long after each request that has no answer.
+    /// On slower links, requests would queue up without bound. There the sender waits until all of
+    /// them could have been sent twice, and doubles that after each request without an answer.
     fn patience(&self, cx: &HostCx<'_, ExpressPass>) -> Time {
         let twice = cx.host.asking_until.saturating_sub(cx.now).saturating_mul(2);
         if twice <= self.request_timeout {
@@ -110,14 +111,14 @@ impl ReactionPoint {
         twice.saturating_mul(1 << doublings)
     }
 
-    /// Asks for credits where there is need and nobody asked.
+    /// Requests credits if some are needed and no request is open.
     fn ask_if_needed(&mut self, cx: &mut HostCx<'_, ExpressPass>) {
         if matches!(self.state, State::Idle | State::Stopped) && self.uncovered() > 0 {
             self.ask(cx);
         }
     }
 
-    /// There is a credit for everything.
+    /// Stops the credits: there is one for every packet.
     fn end(&mut self, cx: &mut HostCx<'_, ExpressPass>) {
         if matches!(self.state, State::Asked | State::Fed) {
             cx.send(Control::Stop);
@@ -135,7 +136,7 @@ impl ReactionPoint {
         self.credits.push_back(credit);
         self.unanswered = 0;
         if matches!(self.state, State::Asked | State::Fed) {
-            // It may be one from before the last stop, and the request lost.
+            // This may be a credit from before the last stop, and the request may be lost.
             self.ask_again = cx.now.saturating_add(self.patience(cx));
         }
         if self.state == State::Asked {
@@ -154,7 +155,7 @@ impl ReactionPoint {
             if self.round_credits >= left {
                 cx.send(Control::Stop);
                 self.state = State::Stopped;
-                // What was under way is there by then.
+                // By then, all credits in flight have arrived.
                 self.ask_again = cx.now + self.round_trip * 2;
             }
             self.round_begin = cx.now;
@@ -162,8 +163,8 @@ impl ReactionPoint {
         }
     }
 
-    /// The sender goes on from another byte than it would have. Message ends between there and the
-    /// end may make more packets of it: for those it asks when it comes to them.
+    /// Continues from another byte than the next one. Message ends on the way may split the bytes
+    /// into more packets. The sender requests credits for these when it reaches them.
     fn go_on_from(&mut self, cx: &mut HostCx<'_, ExpressPass>, next: u64) {
         self.next = next;
         self.packets = (self.posted - self.next).div_ceil(self.payload);

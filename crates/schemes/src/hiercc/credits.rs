@@ -3,42 +3,42 @@
 use crate::contract::Address;
 use units::{Bytes, Rate, Time};
 
-/// What the last packet of a VOQ told the receiving ToR.
+/// What the last packet of a VOQ reported to the receiving ToR.
 #[derive(Clone, Copy, Debug)]
 pub struct CreditRequest {
-    /// The rack that the VOQ is of.
+    /// The rack of the VOQ.
     pub rack: u32,
     /// F.
     pub flows: u32,
     /// S.
     pub sent: u64,
-    /// The packet's addresses: a credit goes back to its sender's rack.
+    /// The packet's addresses. A credit goes back to its sender's rack.
     pub address: Address,
 }
 
-/// A credit, at the receiving ToR.
+/// A credit, as the receiving ToR grants it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grant {
     /// The rack whose VOQ gets it.
     pub rack: u32,
-    /// The addresses of the packet that the VOQ was last heard of by.
+    /// The addresses of the last packet of the VOQ.
     pub address: Address,
-    /// C_sent with this credit, bytes.
+    /// C_sent including this credit, bytes.
     pub granted: u64,
 }
 
-/// A VOQ in the table of a downlink.
+/// The entry of a VOQ in a downlink's table.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
     address: Address,
     /// F.
     flows: u32,
-    /// Credits that it may still get in the round that it was last looked at in.
+    /// Credits that it may still get in round `round`.
     turns: u32,
     round: u64,
     /// S.
     sent: u64,
-    /// C_sent, bytes of credits granted.
+    /// C_sent, total bytes of granted credits.
     granted: u64,
 }
 
@@ -47,7 +47,7 @@ impl Entry {
         self.granted < self.sent && self.flows > 0
     }
 
-    /// Another round has begun since it was last looked at, perhaps.
+    /// Refills the credits of this round if the entry was last used in an earlier round.
     fn enter(&mut self, round: u64) {
         if self.round != round {
             (self.round, self.turns) = (round, self.flows);
@@ -55,31 +55,32 @@ impl Entry {
     }
 }
 
-/// The WRR credit scheduler of a downlink (section 3.2), a VOQ for each rack.
+/// The WRR credit scheduler of a downlink (section 3.2). It has one entry per rack.
 ///
-/// The weight of a VOQ is F. A round gives each VOQ as many credits as it has flows, one at a time in
-/// turn, and ends when those that want credits have had theirs. Credits are spaced to the downlink's
-/// rate, and what the link carries without credits (ACKs, rate messages) takes its time from them:
-/// the paper does not say so, but the queue would grow without bound.
+/// The weight of a VOQ is F. A round gives each VOQ as many credits as it has flows, one at a time
+/// in turn. It ends when all VOQs that want credits have had theirs. Credits are spaced at the
+/// downlink's rate. Traffic that needs no credits (ACKs, rate messages) delays the next credit by
+/// its own transmission time. The paper does not say so, but without it the queue would grow
+/// without bound.
 #[derive(Clone, Debug)]
 pub struct Downlink {
     rate: Rate,
     credit: u64,
-    /// By rack.
+    /// One entry per rack.
     entries: Vec<Entry>,
-    /// A bit for each entry with C_sent < S, and for each of them that may still get credits in this
-    /// round.
+    /// A bit for each entry with C_sent < S.
     wants: Vec<u64>,
+    /// A bit for each of these that may still get credits in this round.
     in_turn: Vec<u64>,
     round: u64,
     cursor: usize,
-    /// Credits granted so far, and bytes without any, fill the link until then.
+    /// The link is busy until this time with granted credits and other bytes.
     filled: Time,
     due: Time,
 }
 
 impl Downlink {
-    /// The scheduler of a link of this rate, which grants credits of `credit` bytes (Delta).
+    /// Returns the scheduler of a link of this rate, with credits of `credit` bytes (Delta).
     pub fn new(rate: Rate, credit: Bytes, racks: usize) -> Downlink {
         Downlink {
             rate,
@@ -94,7 +95,8 @@ impl Downlink {
         }
     }
 
-    /// A packet of a VOQ arrived. One that others have overtaken on another path has an old S.
+    /// Notes the request of a VOQ's packet. If the packet was overtaken on another path, its S is
+    /// old and has no effect.
     pub fn on_request(&mut self, now: Time, request: &CreditRequest) {
         let entry = &mut self.entries[request.rack as usize];
         entry.enter(self.round);
@@ -105,19 +107,19 @@ impl Downlink {
         self.arm(now);
     }
 
-    /// The link carries so many bytes without credits.
+    /// Accounts for bytes on the link that need no credits.
     pub fn carry(&mut self, now: Time, bytes: u64) {
         self.filled = self.filled.max(now) + self.rate.time_for(Bytes::new(bytes));
         self.arm(now);
     }
 
-    /// When the next credit goes.
+    /// Time of the next credit.
     #[inline]
     pub fn due(&self) -> Time {
         self.due
     }
 
-    /// The credit that is due at `now`.
+    /// Grants the credit that is due at `now`.
     pub fn grant(&mut self, now: Time) -> Grant {
         let rack = self.next();
         let entry = &mut self.entries[rack];
@@ -137,7 +139,7 @@ impl Downlink {
         self.due = if nobody { Time::NEVER } else { self.filled.max(now) };
     }
 
-    /// The VOQ whose turn it is.
+    /// Returns the VOQ that gets the next credit, and starts a new round if needed.
     fn next(&mut self) -> usize {
         if let Some(rack) = self.search() {
             return rack;
@@ -147,7 +149,7 @@ impl Downlink {
         self.search().expect("a VOQ wants a credit, and has a flow at least")
     }
 
-    /// Whether the VOQ of a rack wants credits, or may still get some in this round, changed, perhaps.
+    /// Updates the bits of a rack's VOQ after a change of its entry.
     fn note(&mut self, rack: usize) {
         let entry = &self.entries[rack];
         let (word, bit) = (rack / 64, rack % 64);
@@ -157,7 +159,7 @@ impl Downlink {
         put(&mut self.in_turn[word], entry.wants() && entry.turns > 0);
     }
 
-    /// The first one in turn from the cursor on.
+    /// Returns the first VOQ with credits left in this round, from the cursor on.
     fn search(&self) -> Option<usize> {
         let (word, bit) = (self.cursor / 64, self.cursor % 64);
         let words = self.in_turn.len();

@@ -21,32 +21,32 @@ struct List {
     count: u32,
 }
 
-/// The flows of each VOQ, the one not seen for longest first. A flow is found by the port through
-/// which it comes and the number of its QP at the sender, both of which count from zero.
+/// The flows of each VOQ, the least recently seen first. The ingress port of a flow and the number
+/// of its QP at the sender identify it. Both count from zero.
 ///
-/// The paper counts flows without saying how; these lists are exact. It does not say either whom a ToR
-/// stops: these flows, too. Who sends at the lowest rate is still among them when the next packet comes; so is
-/// who has ended since, and is told for nothing.
+/// The paper counts flows without saying how; these lists are exact. It does not say either which
+/// flows a ToR stops. Our choice: these. A flow that sends at the minimum rate is still in the list
+/// when its next packet comes. So is a flow that has ended since; its stop message has no effect.
 #[derive(Clone, Debug)]
 pub struct Flows {
     flows: Vec<Flow>,
-    /// By port, then QP: place in `flows`.
+    /// Index into `flows`, by port and then by QP.
     places: Vec<Vec<u32>>,
     lists: Vec<List>,
 }
 
 impl Flows {
-    /// No flows, at a switch with so many ports.
+    /// Returns empty lists for a switch with this number of ports.
     pub fn new(ports: usize) -> Flows {
         Flows { flows: Vec::new(), places: vec![Vec::new(); ports], lists: Vec::new() }
     }
 
-    /// A further VOQ; they are numbered in this order.
+    /// Adds a VOQ. VOQs are numbered in this order.
     pub fn add_voq(&mut self) {
         self.lists.push(List { first: NONE, last: NONE, count: 0 });
     }
 
-    /// A packet of a flow came through `port` for a VOQ.
+    /// Records a packet of a flow that came through `port` for a VOQ.
     pub fn record_packet(&mut self, now: Time, port: usize, voq: u32, address: &Address) {
         let qp = address.sender_slot as usize;
         let places = &mut self.places[port];
@@ -72,7 +72,7 @@ impl Flows {
             Flow { address: *address, seen: now, voq, before, after: NONE };
     }
 
-    /// Forgets the flows of a VOQ that were last seen before `then`.
+    /// Removes the flows of a VOQ that were last seen before `then`.
     pub fn forget(&mut self, voq: u32, then: Time) {
         loop {
             let first = self.lists[voq as usize].first;
@@ -83,13 +83,13 @@ impl Flows {
         }
     }
 
-    /// F, the flows of a VOQ.
+    /// Returns F, the number of flows of a VOQ.
     #[inline]
     pub fn count(&self, voq: u32) -> u32 {
         self.lists[voq as usize].count
     }
 
-    /// Where the flows of a VOQ come from.
+    /// Returns the addresses of the flows of a VOQ.
     pub fn of(&self, voq: u32) -> impl Iterator<Item = &Address> {
         let at = |place: u32| self.flows.get(place as usize);
         std::iter::successors(at(self.lists[voq as usize].first), move |flow| at(flow.after))

@@ -1,5 +1,5 @@
-//! The ToR switch: sends from its VOQs what has credits, steers their senders, and grants credits for
-//! its downlinks.
+//! The ToR switch: sends packets from its VOQs against credits, controls the senders, and grants
+//! credits for its downlinks.
 
 use super::{
     Control, CreditRequest, Downlink, FirstHop, Flows, Grant, Hiercc, HierccParams, Stamp, Voq,
@@ -12,39 +12,40 @@ use units::{Bytes, PortId, Rate, Time};
 
 const NO_VOQ: u32 = u32::MAX;
 
-/// Sub-queue 0 is the ordinary one. A VOQ has one for each priority, all with its credits.
+/// Sub-queue 0 holds packets outside of VOQs. A VOQ has one sub-queue for each priority, and all of
+/// them use its credits.
 const PRIORITIES: u32 = 8;
 
 /// A ToR switch.
 #[derive(Debug)]
 pub struct TorSwitch {
     params: HierccParams,
-    /// VOQs are for hosts, and not for racks.
+    /// One VOQ per receiving host, not per rack.
     by_host: bool,
-    /// They are for the pod alone.
+    /// VOQs are for destinations in this pod only.
     within_pod: bool,
-    /// S counts what joined.
+    /// S counts bytes that have joined the VOQ.
     counts_joined: bool,
     rack: u32,
     pod: u32,
     hosts: Vec<HostLocation>,
-    /// By host: which of its VOQ's receivers it is.
+    /// Index of each host among its VOQ's receivers.
     receivers: Vec<u32>,
-    /// Hosts of each rack.
+    /// Number of hosts of each rack.
     rack_hosts: Vec<u64>,
     round_trip: Time,
-    /// A full packet.
+    /// Size of a full packet.
     packet: Bytes,
-    /// R_line: of the rack's fastest host.
+    /// R_line: the rate of the rack's fastest host.
     line: Rate,
-    /// By port: the scheduler of a downlink.
+    /// The scheduler of each port that is a downlink.
     downlinks: Vec<Option<Downlink>>,
-    /// By receiving host, or rack: place among `voqs`.
+    /// Index into `voqs`, by receiving host or rack.
     numbers: Vec<u32>,
-    /// Those used so far.
+    /// The VOQs that have had packets.
     voqs: Vec<Voq>,
     flows: Flows,
-    /// No credit is due before then.
+    /// No credit is due before this time.
     next: Time,
     credits_sent: u64,
     rate_messages: u64,
@@ -52,7 +53,7 @@ pub struct TorSwitch {
 }
 
 impl TorSwitch {
-    /// The ToR of a rack; nothing for other switches.
+    /// Returns the state of a rack's ToR, or `None` for other switches.
     pub fn new(params: &HierccParams, facts: &SwitchFacts<'_>) -> Option<TorSwitch> {
         let here = facts.hosts.iter().find(|host| host.tor == facts.node)?;
         let racks = facts.hosts.iter().map(|host| host.rack).max()? as usize + 1;
@@ -64,7 +65,7 @@ impl TorSwitch {
             receivers.push(if by_host { 0 } else { *known as u32 });
             *known += 1;
         }
-        // What the round trip of hosts takes on their own cables, ACKs counted as no bytes.
+        // The part of the hosts' round trip on their own links. ACKs are counted as zero bytes.
         let cable = facts.ports.iter().find(|port| port.peer_is_host)?;
         let own = (cable.transit + cable.delay) * 2;
         let downlink = |port: &PortFacts| {
@@ -100,7 +101,7 @@ impl TorSwitch {
         })
     }
 
-    /// Whether a packet that came through `in_port` goes through a VOQ.
+    /// Returns whether a packet that came through `in_port` goes through a VOQ.
     #[inline]
     fn takes(&self, in_port: PortId, packet: &Packet<Hiercc>) -> bool {
         let header = &packet.header;
@@ -114,14 +115,15 @@ impl TorSwitch {
         matches!(self.downlinks.get(port), Some(Some(_)))
     }
 
-    /// Credits find a host's ToR where there is only one.
+    /// Returns whether a pair of hosts uses VOQs. Both need a single port: otherwise a credit would
+    /// not know which ToR to go to.
     fn is_in_scope(&self, src: u32, dst: u32) -> bool {
         let (from, to) = (&self.hosts[src as usize], &self.hosts[dst as usize]);
         let single = from.ports == 1 && to.ports == 1;
         single && (!self.within_pod || to.pod == self.pod)
     }
 
-    /// What a VOQ for `dst` goes by.
+    /// Returns the index of `dst` in `numbers`.
     #[inline]
     fn key(&self, dst: u32) -> usize {
         if self.by_host { dst as usize } else { self.hosts[dst as usize].rack as usize }
@@ -132,12 +134,12 @@ impl TorSwitch {
         self.numbers[self.key(dst)]
     }
 
-    /// C0 of the VOQ for `dst`. Within the rack the loop has no delay. A rack's VOQ has that of all
-    /// its hosts.
+    /// Returns C0 of the VOQ for `dst`. Within the rack the loop has no delay. The VOQ of a rack
+    /// has the sum of its hosts.
     ///
-    /// To fill a path it takes what the downlink carries in the round trip, and a packet: S counts
-    /// one as soon as it begins to leave, but its credits are spaced over as long as the downlink
-    /// takes for it, and the next one leaves only with all of its own.
+    /// To fill a path, C0 is what the downlink carries in the round trip, plus one packet. S counts
+    /// a packet as soon as it begins to leave, but its credits take as long as the downlink takes
+    /// to send it. The next packet leaves only with all of its own credits.
     fn initial_credits(&self, dst: u32) -> u64 {
         let of_host = |host: &HostLocation| {
             let mut initial = self.params.initial_credits;
@@ -153,12 +155,12 @@ impl TorSwitch {
         self.hosts.iter().filter(|host| host.rack == to.rack).map(of_host).sum()
     }
 
-    /// How many receivers the VOQ for `dst` has.
+    /// Returns the number of receivers of the VOQ for `dst`.
     fn receivers_beside(&self, dst: u32) -> u64 {
         if self.by_host { 1 } else { self.rack_hosts[self.hosts[dst as usize].rack as usize] }
     }
 
-    /// The VOQ for `dst`, made where it is the first packet's.
+    /// Returns the VOQ for `dst`; creates it for its first packet.
     fn open_voq(&mut self, now: Time, dst: u32) -> u32 {
         let key = self.key(dst);
         if self.numbers[key] == NO_VOQ {
@@ -172,7 +174,7 @@ impl TorSwitch {
         self.numbers[key]
     }
 
-    /// A packet from a host joins its VOQ.
+    /// Adds a packet from a host to its VOQ.
     fn join(&mut self, cx: &mut FullCx<'_, Hiercc>, out: usize, packet: &Packet<Hiercc>) {
         let header = &packet.header;
         let (in_port, now, size) = (header.ingress as usize, cx.now, u64::from(header.size));
@@ -203,7 +205,7 @@ impl TorSwitch {
         }
     }
 
-    /// A packet leaves its VOQ through `out`.
+    /// Removes a packet that leaves its VOQ through `out`, and stamps it.
     fn leave(&mut self, cx: &mut FullCx<'_, Hiercc>, out: usize, packet: &mut Packet<Hiercc>) {
         let (now, header) = (cx.now, &packet.header);
         let number = self.voq_for(header.address.dst);
@@ -223,7 +225,7 @@ impl TorSwitch {
         }
     }
 
-    /// A VOQ has fewer bytes than before: its senders may go on.
+    /// Resumes the senders of a VOQ that has become short enough.
     fn shrank(&mut self, cx: &mut FullCx<'_, Hiercc>, number: u32) {
         let voq = &mut self.voqs[number as usize];
         if voq.stopped {
@@ -236,12 +238,13 @@ impl TorSwitch {
                 }
             }
         } else {
-            // While they are stopped flows are remembered, however long: they are to go on.
+            // While the senders are stopped, flows stay in the list however long it takes: they
+            // must be resumed.
             self.flows.forget(number, cx.now.saturating_sub(self.params.flow_timeout));
         }
     }
 
-    /// A packet that was in a VOQ goes to a host of this rack.
+    /// Requests credits for the VOQ of a packet that goes to a host of this rack.
     fn request_credits(&mut self, now: Time, out: usize, packet: &Packet<Hiercc>, stamp: Stamp) {
         let Stamp { flows, rack, sent } = stamp;
         let downlink = self.downlinks[out].as_mut().expect("it is a downlink");
@@ -250,7 +253,7 @@ impl TorSwitch {
         self.next = self.next.min(downlink.due());
     }
 
-    /// A credit of the downlink to host `dst`, with its C_sent.
+    /// Handles a credit of the downlink to host `dst`, with its C_sent.
     fn credit(&mut self, cx: &mut FullCx<'_, Hiercc>, dst: u32, granted: u64) {
         let number = self.voq_for(dst);
         let voq = &mut self.voqs[number as usize];
@@ -259,7 +262,7 @@ impl TorSwitch {
     }
 }
 
-/// Has the ports look again whether packets of a VOQ may leave.
+/// Makes the ports check again whether packets of a VOQ may leave.
 fn wake(cx: &mut FullCx<'_, Hiercc>, voq: &Voq) {
     for port in voq.ports() {
         cx.wake(PortId::new(port as u16));
@@ -267,7 +270,7 @@ fn wake(cx: &mut FullCx<'_, Hiercc>, voq: &Voq) {
 }
 
 impl Cp<Hiercc> for TorSwitch {
-    /// Gates, and credits that open them.
+    /// Gates depend on credits, which other ports bring.
     type Level = Strict;
     type Port = ();
     crate::hooks!(arrivals, enqueues, sub_queues, timer);
@@ -299,7 +302,7 @@ impl Cp<Hiercc> for TorSwitch {
             self.shrank(cx, number);
         }
     }
-    /// Length, credits and R(t) of the VOQ that a flow shares.
+    /// Length, credits and R(t) of the VOQ of a flow.
     fn observe_flow(&self, _src: u32, dst: u32, _now: Time, what: SwitchFlowMetric) -> Option<f64> {
         let voq = self.voqs.get(self.voq_for(dst) as usize)?;
         Some(match what {
@@ -309,7 +312,8 @@ impl Cp<Hiercc> for TorSwitch {
             SwitchFlowMetric::Rate => voq.first_hop.rate().bps() as f64,
         })
     }
-    /// `voqs` is what the switches must have room for, `voqs_used` those that had packets.
+    /// `voqs` is the number that the switch must have room for, `voqs_used` the number that had
+    /// packets.
     fn counters(&self) -> Vec<(&'static str, u64)> {
         let in_scope = |pod: u32| !self.within_pod || pod == self.pod;
         let mut keys: Vec<usize> = (0..self.hosts.len() as u32)

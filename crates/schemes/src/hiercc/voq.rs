@@ -3,27 +3,28 @@
 use super::HierccParams;
 use units::{Rate, Time};
 
-/// The rate of the first hop, one for all flows of a VOQ (section 3.3).
+/// The rate of the first hop, which all flows of a VOQ share (section 3.3).
 #[derive(Clone, Debug)]
 pub struct FirstHop {
     /// R(t-1), bits per second.
     rate: f64,
     line: f64,
     min_rate: f64,
-    /// The present interval's beginning, and the bytes of data and of credits that came in it.
+    /// Start of the present interval.
     begin: Time,
+    /// Bytes of data and of credits that came in the interval.
     arrived: u64,
     credited: u64,
     interval: Time,
     target: f64,
-    /// R is the line rate below the target.
+    /// R is the line rate if the queue is below q0.
     full_below_target: bool,
-    /// Rate that drains a byte above q0: beta / RTT_hop, in bits per second.
+    /// Rate that drains one byte above q0: beta / RTT_hop, in bits per second.
     drain: f64,
 }
 
 impl FirstHop {
-    /// Begins at the senders' line rate.
+    /// Starts at the senders' line rate.
     pub fn new(params: &HierccParams, line: Rate, now: Time) -> FirstHop {
         FirstHop {
             rate: line.bps() as f64,
@@ -39,22 +40,23 @@ impl FirstHop {
         }
     }
 
-    /// So many bytes of data joined the VOQ.
+    /// Counts `bytes` of data that joined the VOQ.
     pub fn arrive(&mut self, bytes: u64) {
         self.arrived += bytes;
     }
 
-    /// A credit of so many bytes came.
+    /// Counts a credit of `bytes`.
     pub fn credit(&mut self, bytes: u64) {
         self.credited += bytes;
     }
 
-    /// R(t), with `queue` bytes in the VOQ, `own` of them of the packet that asks. It is computed anew
-    /// (equation 1) where RTT_hop / beta has passed since it last was: whoever asks first after that ends
-    /// the interval.
+    /// Updates R(t) (equation 1) if RTT_hop / beta has passed since the last update. The first
+    /// request after that ends the interval. `queue` bytes wait in the VOQ, `own` of them in the
+    /// packet that requests the rate.
     ///
-    /// The paper prints the first condition as Q < 0, which can't be; read as Q < q0, or, as the parameter
-    /// `full_rate` has it, as nothing else waiting. An interval without arrivals leaves R as it is.
+    /// The paper prints the first condition as Q < 0, which is impossible. The parameter
+    /// `full_rate` reads it as Q < q0, or as nothing else waiting. An interval without arrivals
+    /// leaves R as it is.
     pub fn update(&mut self, now: Time, queue: u64, own: u64) {
         let span = now.saturating_sub(self.begin);
         if span < self.interval {
@@ -74,22 +76,22 @@ impl FirstHop {
         (self.begin, self.arrived, self.credited) = (now, 0, 0);
     }
 
-    /// R(t).
+    /// Returns R(t).
     pub fn rate(&self) -> Rate {
         Rate::from_bps(self.rate as u64)
     }
 }
 
-/// What a VOQ and a downlink owe each other.
+/// The balance between a VOQ and a downlink.
 #[derive(Clone, Copy, Debug, Default)]
 struct Account {
     /// Bytes that have left the VOQ for the downlink.
     left: u64,
-    /// C_sent of the downlink as far as it was heard of, or written off.
+    /// C_sent of the downlink according to the last credit, plus what was written off.
     granted: u64,
 }
 
-/// A VOQ. Where its packets wait is the fabric's matter: it may have some at several ports.
+/// A VOQ: counters only. The fabric stores its packets, which may wait at several ports.
 #[derive(Clone, Debug)]
 pub struct Voq {
     /// C0.
@@ -97,20 +99,21 @@ pub struct Voq {
     credits: i64,
     queue: u64,
     joined: u64,
-    /// One for each receiver. Credits are C0, and what all downlinks granted, less what has left.
+    /// One account for each receiver. The credits are C0, plus the grants of all downlinks, minus
+    /// what has left.
     accounts: Vec<Account>,
-    /// Its packets at each port.
+    /// Number of its packets at each port.
     waiting: Vec<u32>,
-    /// When a credit last came, or a packet last left.
+    /// When a credit last came or a packet last left.
     moved: Time,
-    /// Its senders have been stopped.
+    /// Its senders are stopped.
     pub(super) stopped: bool,
     pub(super) first_hop: FirstHop,
 }
 
 impl Voq {
-    /// An empty VOQ with `initial` credits (C0) for so many receivers (one, or all of a rack), at a
-    /// switch with so many ports.
+    /// Returns an empty VOQ with `initial` credits (C0) for this number of receivers: one, or all
+    /// of a rack. `ports` is the number of ports of the switch.
     pub fn new(initial: u64, receivers: usize, ports: usize, first_hop: FirstHop) -> Voq {
         Voq {
             initial: initial as i64,
@@ -125,7 +128,7 @@ impl Voq {
         }
     }
 
-    /// A packet joins it, to leave through `port`.
+    /// Adds a packet that will leave through `port`.
     pub fn join(&mut self, port: usize, size: u64) {
         self.queue += size;
         self.joined += size;
@@ -133,7 +136,7 @@ impl Voq {
         self.first_hop.arrive(size);
     }
 
-    /// A packet for a receiver leaves it through `port`, and its credits go.
+    /// Removes a packet for a receiver that leaves through `port`, with its credits.
     pub fn leave(&mut self, now: Time, receiver: usize, port: usize, size: u64) {
         self.moved = now;
         self.queue -= size;
@@ -142,15 +145,16 @@ impl Voq {
         self.credits -= size as i64;
     }
 
-    /// A packet of it is dropped that waited at `port`.
+    /// Removes a dropped packet that waited at `port`.
     pub fn drop_one(&mut self, port: usize, size: u64) {
         self.queue -= size;
         self.joined -= size;
         self.waiting[port] -= 1;
     }
 
-    /// A credit of a receiver's downlink came, with its C_sent. It is worth what it says more than was
-    /// known: also what was lost before it, and nothing where a later one has overtaken it.
+    /// Handles a credit of a receiver's downlink with its C_sent. Its worth is the difference from
+    /// the known C_sent. So it also makes up for lost credits, and is worth nothing if a later one
+    /// has overtaken it.
     pub fn credit(&mut self, now: Time, receiver: usize, granted: u64) {
         self.moved = now;
         let known = &mut self.accounts[receiver].granted;
@@ -160,20 +164,20 @@ impl Voq {
         self.first_hop.credit(more);
     }
 
-    /// Whether a packet of `size` bytes may leave. With no credit under way it always may, also
-    /// where C0 is less than a packet: nothing else would bring one.
+    /// Returns whether a packet of `size` bytes may leave. With no credit in flight it always may,
+    /// even if C0 is less than a packet: nothing else would bring a credit.
     #[inline]
     pub fn may_send(&self, size: u64) -> bool {
         self.credits >= self.initial.min(size as i64)
     }
 
-    /// Has C0 again where it has too few credits for a packet of `size` bytes and nothing has moved for so
-    /// long that credits must have been lost; whether it was so.
+    /// Restores C0 if credits must have been lost: there are too few for a packet of `size` bytes,
+    /// and nothing has moved for `loss_timeout`. Returns whether it did.
     ///
-    /// What the downlinks have not granted of what has left is written off: it counts as granted. The
-    /// downlinks will grant it as soon as they hear of S again, or have done so and will tell with the
-    /// next credit; up to there a credit gives nothing, also one of old that comes after all. Else the
-    /// VOQ would have those bytes on top of C0 for good.
+    /// Bytes that have left and were not granted are written off: they count as granted. The
+    /// downlinks will grant them when they see S again, or have granted them and will say so in the
+    /// next credit. Up to that amount a credit is worth nothing, even an old one that still
+    /// arrives. Otherwise the VOQ would keep these bytes on top of C0 for ever.
     pub fn reset(&mut self, now: Time, size: u64, loss_timeout: Time) -> bool {
         let lost = !self.may_send(size) && now >= self.moved + loss_timeout;
         if lost {
@@ -186,23 +190,23 @@ impl Voq {
         lost
     }
 
-    /// Bytes that wait in it.
+    /// Returns the bytes that wait in the VOQ.
     #[inline]
     pub fn queue(&self) -> u64 {
         self.queue
     }
 
-    /// Bytes that it may send.
+    /// Returns the bytes that the VOQ may send.
     pub fn credits(&self) -> i64 {
         self.credits
     }
 
-    /// S: what has left it for a receiver, or what has joined it.
+    /// Returns S: the bytes that have left for a receiver, or that have joined the VOQ.
     pub fn sent(&self, receiver: usize, counts_joined: bool) -> u64 {
         if counts_joined { self.joined } else { self.accounts[receiver].left }
     }
 
-    /// The ports at which packets of it wait.
+    /// Returns the ports at which its packets wait.
     pub fn ports(&self) -> impl Iterator<Item = usize> {
         let waiting = self.waiting.iter().enumerate();
         waiting.filter(|(_, packets)| **packets > 0).map(|(port, _)| port)

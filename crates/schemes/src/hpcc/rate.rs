@@ -1,10 +1,14 @@
-//! The HPCC simulator's form of HPCC: Algorithm 1 (SIGCOMM 2019) on the rate R = W / T, in whole bits
-//! per second and with the order of its floating-point operations, so that the same ACKs give the
-//! same rates to the bit.
+//! The HPCC simulator's form of HPCC: Algorithm 1 (SIGCOMM 2019) on the rate R = W / T. Rates are
+//! whole bits per second, and floating-point operations have the simulator's order. So the same
+//! ACKs give the same rates to the bit.
 //!
-//! Beside that it differs from the window form in this: every ACK counts, NACKs and repeated ones
-//! too; the first one only stores its records; ACKs from paths of more than `max_hops` switches
-//! are not measured; the round trip's end never moves back; rate and window are both limits.
+//! It differs from the window form in these points:
+//!
+//! - Every ACK counts, including NACKs and repeated ACKs.
+//! - The first ACK only stores its records.
+//! - ACKs from paths of more than `max_hops` switches are not measured.
+//! - The end of the round trip never moves back.
+//! - Rate and window both limit the sender.
 
 use super::HpccParams;
 use crate::contract::{LinkRates, PathFacts, SendLimits, SenderMetric};
@@ -14,7 +18,7 @@ use crate::shared_law::Shared;
 use std::sync::Arc;
 use units::{Bytes, Rate, Time};
 
-/// What a rate follows from: the busiest link of a path, or each of its hops.
+/// The state from which a rate follows: of the path's busiest link, or of one hop.
 #[derive(Clone, Copy, Debug)]
 struct Track {
     /// U.
@@ -22,14 +26,16 @@ struct Track {
     /// R^c, bits per second.
     reference: u64,
     inc_stage: u64,
-    /// The last ACK had news of it.
+    /// The last ACK had a new record of it.
     fresh: bool,
 }
 
 static LAWS: Shared<Law> = Shared::new();
 
-/// What of the law is the same for all QPs with the same line rate and the same T; they share it.
-/// On cache lines of its own, as its users are counted beside it.
+/// The part of the law that is equal for all QPs with the same line rate and T. They share it.
+///
+/// It has cache lines of its own: `Arc` keeps the reference count next to it, and each clone writes
+/// that count.
 #[derive(Clone, Debug, PartialEq)]
 #[repr(align(64))]
 struct Law {
@@ -42,9 +48,9 @@ struct Law {
     max_hops: usize,
     /// T, nanoseconds.
     base_rtt: f64,
-    /// W_init, bytes: what the window is at line rate.
+    /// W_init, bytes: the window at line rate.
     full_window: f64,
-    /// Bits per second, as all rates here.
+    /// Line rate in bits per second, like all rates here.
     line_rate: u64,
     min_rate: u64,
     increase: u64,
@@ -52,13 +58,13 @@ struct Law {
     per_hop: bool,
 }
 
-/// The reaction point, one per QP. Its methods are plain, so that other schemes can build on it.
+/// The reaction point, one per QP. Its methods take plain values, so that other schemes can use it.
 #[derive(Clone, Debug)]
 pub struct ReactionPoint<const N: usize> {
     law: Arc<Law>,
-    /// One for the path, or one for each hop.
+    /// One track for the path, or one for each hop.
     tracks: Box<[Track]>,
-    /// lastUpdateSeq: an ACK beyond this byte moves the reference rate. 0 before the first ACK.
+    /// lastUpdateSeq: an ACK beyond this byte updates the reference rate. 0 before the first ACK.
     last_update: u64,
     /// L.
     records: PreviousRecords<N>,
@@ -67,7 +73,7 @@ pub struct ReactionPoint<const N: usize> {
 }
 
 impl Law {
-    /// The law for a QP on this path.
+    /// Returns the law for a QP on this path.
     fn new(params: &HpccParams, path: &PathFacts) -> Law {
         let rtt = if params.base_rtt == "path" { path.base_rtt } else { path.network_rtt };
         let limit = RateWindow::new(params.window, path);
@@ -98,7 +104,7 @@ impl Law {
 }
 
 impl<const N: usize> ReactionPoint<N> {
-    /// The reaction point of a QP that begins: at line rate, with U = 1.
+    /// Returns the state of a new QP: at line rate, with U = 1.
     pub fn new(params: &HpccParams, path: &PathFacts) -> ReactionPoint<N> {
         let law = LAWS.share(Law::new(params, path));
         let Law { line_rate, limit, per_hop, .. } = *law;
@@ -114,35 +120,36 @@ impl<const N: usize> ReactionPoint<N> {
         }
     }
 
-    /// Rate and window.
+    /// Rate and window, as limits for the sender.
     #[inline]
     pub fn limits(&self) -> SendLimits {
         SendLimits { rate: self.rate, window: self.window, ..SendLimits::UNLIMITED }
     }
 
-    /// U, the largest of them where each hop has its own.
+    /// U. If each hop has its own, the largest.
     pub fn utilisation(&self) -> f64 {
         self.tracks.iter().fold(0.0, |most, track| track.utilisation.max(most))
     }
 
-    /// R^c, the lowest of them where each hop has its own.
+    /// R^c. If each hop has its own, the lowest.
     pub fn reference(&self) -> Rate {
         Rate::from_bps(self.tracks.iter().map(|track| track.reference).min().unwrap_or(0))
     }
 
-    /// Takes U as eta at most: what was measured is no reason to cut.
+    /// Limits U to eta: the measured load is no reason to cut.
     pub fn ignore_overload(&mut self) {
         for track in &mut self.tracks {
             track.utilisation = track.utilisation.min(self.law.eta);
         }
     }
 
-    /// An ACK or NACK up to `acknowledged`, where the sender has sent up to `sent`.
+    /// Handles an ACK or NACK up to `acknowledged`. The sender has sent up to `sent`.
     pub fn acknowledge(&mut self, now: Time, acknowledged: u64, sent: u64, records: &IntStack<N>) {
         self.acknowledge_with(now, acknowledged, sent, records, |_| {});
     }
 
-    /// The same, where `adjust` has a say between measuring and computing the rate.
+    /// Like [`acknowledge`](Self::acknowledge), but calls `adjust` between measuring and computing
+    /// the rate.
     pub fn acknowledge_with(
         &mut self,
         now: Time,
@@ -158,7 +165,7 @@ impl<const N: usize> ReactionPoint<N> {
         let stale = self.records.is_stale(self.law.format, now);
         let elsewhere = self.law.format.has_path_id() && records.path() != self.records.path();
         if self.last_update == 0 || elsewhere || stale {
-            // The first ACK, or the first on another path.
+            // The first ACK, or the first one on another path.
             self.records = PreviousRecords::from(now, records);
         } else if records.hops() <= self.law.max_hops && self.measure(now, records, full) {
             adjust(self);
@@ -167,7 +174,8 @@ impl<const N: usize> ReactionPoint<N> {
         self.end_round(full, sent);
     }
 
-    /// [`acknowledge`](Self::acknowledge) where the switches themselves have measured U, as PINT's do.
+    /// Like [`acknowledge`](Self::acknowledge), if the switches have measured U themselves, as with
+    /// PINT.
     pub fn acknowledge_with_utilisation(&mut self, acknowledged: u64, sent: u64, utilisation: f64) {
         let full = acknowledged > self.last_update;
         if self.last_update != 0 {
@@ -186,7 +194,7 @@ impl<const N: usize> ReactionPoint<N> {
         }
     }
 
-    /// MeasureInflight; whether any hop has news.
+    /// MeasureInflight. Returns whether any hop has a new record.
     fn measure(&mut self, now: Time, ack: &IntStack<N>, full: bool) -> bool {
         let law = &*self.law;
         let per_hop = self.tracks.len() > 1;
@@ -201,8 +209,9 @@ impl<const N: usize> ReactionPoint<N> {
             any = true;
             let old = self.records.replace(now, hop, &new);
             let span = nanoseconds(law.format.span(&new, &old));
-            // (There a span of zero gives an infinite load of no weight, and no number from then
-            // on; packets take longer than its nanosecond.)
+            // The simulator divides by a span of zero: the load becomes infinite with weight zero,
+            // and not a number from then on. Packets take longer than its nanosecond, so this does
+            // not occur.
             let rate = law.rates.rate(new.rate);
             if span > 0.0 && rate != Rate::ZERO {
                 let rate = rate.bps() as f64;
@@ -227,7 +236,7 @@ impl<const N: usize> ReactionPoint<N> {
         any
     }
 
-    /// ComputeWind; `full`: the reference rate follows.
+    /// ComputeWind. If `full`, the reference rate is updated, too.
     fn react(&mut self, full: bool) {
         let Law { eta, max_stage, increase, min_rate, line_rate, limit, .. } = *self.law;
         let mut lowest = line_rate;
@@ -237,7 +246,7 @@ impl<const N: usize> ReactionPoint<N> {
                 let load = track.utilisation / eta;
                 let base = if load >= 1.0 || track.inc_stage >= max_stage {
                     next.inc_stage = 0;
-                    // A quotient beyond all rates becomes the largest number, and is bounded.
+                    // A quotient beyond all rates saturates, and is clamped below.
                     (track.reference as f64 / load) as u64
                 } else {
                     next.inc_stage += 1;
@@ -257,7 +266,7 @@ impl<const N: usize> ReactionPoint<N> {
         }
     }
 
-    /// What a probe sees.
+    /// Returns the value that a probe shows.
     pub fn observe(&self, what: SenderMetric) -> Option<f64> {
         match what {
             SenderMetric::Rate => Some(self.rate.bps() as f64),
@@ -270,17 +279,17 @@ impl<const N: usize> ReactionPoint<N> {
 }
 
 impl Track {
-    /// Moves U towards `load`, the average over `span`, by its share of T.
+    /// Moves U towards `load`, the average over `span`, with the weight of that span in T.
     fn average(&mut self, load: f64, span: f64, base_rtt: f64) {
         let span = span.min(base_rtt);
         self.utilisation = (self.utilisation * (base_rtt - span) + load * span) / base_rtt;
     }
 }
 
-/// In seconds.
+/// One nanosecond in seconds.
 const NANOSECOND: f64 = 1e-9;
 
-/// Exact for whole ones.
+/// Returns a span in nanoseconds. Exact for whole nanoseconds.
 fn nanoseconds(span: Time) -> f64 {
     span.ps() as f64 / 1000.0
 }

@@ -1,4 +1,4 @@
-//! The paper's window form of HPCC: Algorithm 1 (SIGCOMM 2019), to whose lines the numbers refer.
+//! The paper's window form of HPCC. Line numbers refer to Algorithm 1 (SIGCOMM 2019).
 
 use super::HpccParams;
 use crate::contract::{LinkRates, PathFacts, SendLimits};
@@ -10,26 +10,29 @@ use units::{Bytes, Rate, Time};
 /// Picoseconds in a second times bits in a byte.
 const PS_BITS: f64 = 8e12;
 
-/// The same as `as f64` below 2^63, where processors have an instruction for it.
+/// Converts like `as f64`. Below 2^63, processors have an instruction for the signed conversion.
 #[inline(always)]
 fn float(number: u64) -> f64 {
     debug_assert!(number < 1 << 63);
     number as i64 as f64
 }
 
-/// The busiest link that an ACK tells of.
+/// The busiest link among an ACK's records.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bottleneck {
-    /// Its index among the ACK's records.
+    /// Index of its record.
     pub hop: usize,
-    /// Its normalised bytes in flight since the ACK before (u, line 5).
+    /// Its normalised bytes in flight since the previous ACK (u, line 5).
     pub inflight: f64,
 }
 
 static LAWS: Shared<Law> = Shared::new();
 
-/// What of the algorithm is the same for all QPs with the same line rate and the same T; they share it.
-/// On cache lines of its own, as its users are counted beside it.
+/// The part of the algorithm that is equal for all QPs with the same line rate and T. They share
+/// it.
+///
+/// It has cache lines of its own: `Arc` keeps the reference count next to it, and each clone writes
+/// that count.
 #[derive(Clone, Debug, PartialEq)]
 #[repr(align(64))]
 pub struct Law {
@@ -40,7 +43,7 @@ pub struct Law {
     base_rtt: f64,
     /// W_init, bytes.
     full_window: f64,
-    /// The window at the lowest rate, bytes.
+    /// The window at the minimum rate, bytes.
     min_window: f64,
     /// W_AI, bytes.
     increase: f64,
@@ -52,13 +55,13 @@ pub struct Law {
 }
 
 impl Law {
-    /// The law for a QP on this path.
+    /// Returns the law for a QP on this path.
     pub fn new(params: &HpccParams, path: &PathFacts) -> Law {
         let rtt = if params.base_rtt == "path" { path.base_rtt } else { path.network_rtt };
         Law::with_rtt(params, path.line_rate, rtt, path.payload, &path.rates)
     }
 
-    /// The same for a loop that takes `rtt`, whatever the path: T.
+    /// Returns the law for a loop with T = `rtt`, whatever the path.
     pub fn with_rtt(
         params: &HpccParams,
         line_rate: Rate,
@@ -91,24 +94,24 @@ impl Law {
         }
     }
 
-    /// The same with records of another format than the parameters say.
+    /// Replaces the format of the INT records.
     pub fn with_format(self, format: IntFormat) -> Law {
         Law { format, ..self }
     }
 
-    /// The same, kept once for all who go by it.
+    /// Returns an equal law that is already in use, if there is one, and otherwise this law.
     pub fn shared(self) -> Arc<Law> {
         LAWS.share(self)
     }
 
-    /// The paper leaves the window unbounded; the HPCC simulator keeps the rate between its lowest
-    /// and the line rate, and so do we.
+    /// Clamps a window. The paper has no bounds. Like the HPCC simulator, we keep the rate between
+    /// the minimum and the line rate.
     fn bounded(&self, window: f64) -> f64 {
         window.clamp(self.min_window, self.full_window)
     }
 }
 
-/// The reaction point, one per QP. Its methods are plain, so that other schemes can build on it.
+/// The reaction point, one per QP. Its methods take plain values, so that other schemes can use it.
 #[derive(Clone, Debug)]
 pub struct ReactionPoint<const N: usize> {
     law: Arc<Law>,
@@ -128,19 +131,19 @@ pub struct ReactionPoint<const N: usize> {
 }
 
 impl<const N: usize> ReactionPoint<N> {
-    /// The reaction point of a QP that begins: W_init = B_NIC T, so at line rate (section 3.2).
+    /// Returns the state of a new QP: W_init = B_NIC T, so at line rate (section 3.2).
     pub fn new(params: &HpccParams, path: &PathFacts) -> ReactionPoint<N> {
         ReactionPoint::under(Law::new(params, path).shared())
     }
 
-    /// The same under this law.
+    /// Returns the state of a new QP under this law.
     pub fn under(law: Arc<Law>) -> ReactionPoint<N> {
         let (full_window, rate) = (law.full_window, law.line_rate);
         let mut rp = ReactionPoint {
             law,
             window: full_window,
             reference: full_window,
-            // The paper gives no start; the HPCC simulator takes a link that is just full.
+            // The paper gives no initial value. As in the HPCC simulator, the link is just full.
             utilisation: 1.0,
             inc_stage: 0,
             last_update: 0,
@@ -151,7 +154,8 @@ impl<const N: usize> ReactionPoint<N> {
         rp
     }
 
-    /// T turns out to be shorter: windows shrink in proportion, and rates stay as they are.
+    /// Shortens T to `rtt`, if that is shorter. Windows shrink in proportion, and rates stay the
+    /// same.
     pub fn shorten(&mut self, rtt: Time) {
         let base_rtt = rtt.ps().max(1) as f64;
         let by = base_rtt / self.law.base_rtt;
@@ -168,24 +172,24 @@ impl<const N: usize> ReactionPoint<N> {
         self.set_window(self.window);
     }
 
-    /// Rate and window.
+    /// Rate and window, as limits for the sender.
     #[inline]
     pub fn limits(&self) -> SendLimits {
         // A window below one packet would stop the sender; then the pace alone limits it.
         let window = Bytes::new(self.window as u64).max(self.law.payload);
         SendLimits { rate: self.rate, window, ..SendLimits::UNLIMITED }
     }
-    /// T.
+    /// Returns T.
     #[inline]
     pub fn base_rtt(&self) -> Time {
         Time::from_ps(self.law.base_rtt as u64)
     }
-    /// U, the average of the busiest link's normalised bytes in flight.
+    /// U, the moving average of the busiest link's normalised bytes in flight.
     #[inline]
     pub fn utilisation(&self) -> f64 {
         self.utilisation
     }
-    /// Takes U as eta at most: what was measured is no reason to cut.
+    /// Limits U to eta: the measured load is no reason to cut.
     #[inline]
     pub fn ignore_overload(&mut self) {
         self.utilisation = self.utilisation.min(self.law.eta);
@@ -200,13 +204,14 @@ impl<const N: usize> ReactionPoint<N> {
     pub fn reference(&self) -> f64 {
         self.reference
     }
-    /// Sets W^c, in bytes, within its bounds; for schemes that know better.
+    /// Sets W^c, in bytes, within its bounds. For schemes that know a better value.
     #[inline]
     pub fn set_reference(&mut self, reference: f64) {
         self.reference = self.law.bounded(reference);
     }
 
-    /// An ACK up to `next_expected` that is neither a NACK nor a duplicate (NewAck, lines 21 to 27).
+    /// Handles an ACK up to `next_expected` that is neither a NACK nor a duplicate (NewAck, lines
+    /// 21 to 27).
     pub fn new_ack(
         &mut self,
         now: Time,
@@ -217,8 +222,8 @@ impl<const N: usize> ReactionPoint<N> {
         self.new_ack_with(now, next_expected, next_to_send, records, |_, _, _| {});
     }
 
-    /// The same, where `adjust` has a say between measuring and computing the window; it is also told
-    /// whether W^c follows.
+    /// Like [`new_ack`](Self::new_ack), but calls `adjust` between measuring and computing the
+    /// window. The last argument of `adjust` says whether W^c is updated.
     pub fn new_ack_with(
         &mut self,
         now: Time,
@@ -228,7 +233,7 @@ impl<const N: usize> ReactionPoint<N> {
         adjust: impl FnOnce(&mut ReactionPoint<N>, Bottleneck, bool),
     ) {
         let full = next_expected > self.last_update;
-        // Without fast reaction the ACKs in between are not even measured, so that the next
+        // Without fast reaction, ACKs in between are not measured either, so that the next
         // measurement spans the round trip.
         if !full && !self.law.fast_reaction {
             return;
@@ -238,14 +243,15 @@ impl<const N: usize> ReactionPoint<N> {
             adjust(self, bottleneck, full);
             self.compute_window(full);
         }
-        // The first ACK begins the first round trip. Later ones that tell nothing new leave W^c's turn to the
-        // next, or tables that are updated now and then would let whole round trips pass.
+        // The first ACK starts the first round trip. If a later ACK has no new records, the next
+        // ACK updates W^c instead. Otherwise tables that are updated now and then would let whole
+        // round trips pass.
         if full && (measured.is_some() || self.last_update == 0) {
             self.last_update = next_to_send;
         }
     }
 
-    /// [`new_ack`](Self::new_ack) where the switches themselves have measured U, as PINT's do.
+    /// Like [`new_ack`](Self::new_ack), if the switches have measured U themselves, as with PINT.
     pub fn new_ack_with_utilisation(
         &mut self,
         next_expected: u64,
@@ -253,7 +259,7 @@ impl<const N: usize> ReactionPoint<N> {
         utilisation: f64,
     ) {
         let full = next_expected > self.last_update;
-        // The first ACK begins the first round trip and no more, as where it only stores records.
+        // The first ACK only starts the first round trip. With records, it would only store them.
         if self.last_update != 0 {
             self.utilisation = utilisation;
             self.compute_window(full);
@@ -263,26 +269,27 @@ impl<const N: usize> ReactionPoint<N> {
         }
     }
 
-    /// MeasureInflight (lines 1 to 10): updates U and L. `None` where there is nothing to compare
-    /// with: on the first ACK, after the path has changed, where its number comes with the records, or nothing
-    /// has come for long, or without any switch.
+    /// MeasureInflight (lines 1 to 10): updates U and L. Returns `None` if there is nothing to
+    /// compare with: on the first ACK, without any switch, if no records came for long, or if the
+    /// path has changed (known only if records carry its number).
     pub fn measure(&mut self, now: Time, ack: &IntStack<N>) -> Option<Bottleneck> {
         let Law { format, rates, base_rtt, .. } = &*self.law;
         self.records.prepare_for(*format, now, ack);
-        // The largest u so far as bits, which for what is not negative sort as it does, and one more: 0
-        // is none. Which link is the busiest can't be guessed, and there is nothing to jump over.
+        // The largest u so far, as bits plus 1; 0 is none. For numbers that are not negative, bits
+        // sort as the numbers do. Which link is the busiest is random for the branch predictor, and
+        // this form compiles without branches.
         let (mut max_bits, mut max_hop, mut max_span) = (0, 0, 0);
         for (hop, (new, old)) in ack.aligned_with(&self.records).enumerate() {
             let span = format.span(&new, &old).ps();
             let bytes_per_ps = rates.bytes_per_ps(new.rate);
-            // Lines 4 and 5; the smaller queue of the two filters out noise.
+            // Lines 4 and 5. The smaller of the two queues filters out noise.
             let tx_rate = float(format.sent_between(&new, &old)) / float(span);
             let queue = float(new.queue_bytes.min(old.queue_bytes));
             let inflight = queue / (bytes_per_ps * base_rtt) + tx_rate / bytes_per_ps;
-            // Two records of one instant say nothing of a rate; nor do records that run backwards,
-            // if ACKs ever overtake each other.
+            // Two records of one instant give no rate. Neither do records that run backwards, if
+            // ACKs ever overtake each other.
             let is_valid = span != 0 && bytes_per_ps != 0.0;
-            // Line 6. A tie stays with the first hop.
+            // Line 6. With equal values, the first hop counts.
             let this = if is_valid { inflight.to_bits() + 1 } else { 0 };
             if this > max_bits {
                 (max_bits, max_hop, max_span) = (this, hop, span);
@@ -300,13 +307,13 @@ impl<const N: usize> ReactionPoint<N> {
         Some(bottleneck)
     }
 
-    /// ComputeWind (lines 11 to 20) and the pacing rate R = W / T (line 27). `full`: the reference
-    /// window follows.
+    /// ComputeWind (lines 11 to 20) and the pacing rate R = W / T (line 27). If `full`, the
+    /// reference window is updated, too.
     pub fn compute_window(&mut self, full: bool) {
         let Law { eta, max_stage, increase, .. } = *self.law;
         let multiplicative = self.utilisation >= eta || self.inc_stage >= max_stage;
         let base = if multiplicative {
-            // An idle path has U = 0: the quotient is infinite, and bounded like any other.
+            // An idle path has U = 0: the quotient is infinite, and is clamped like any other.
             self.reference / (self.utilisation / eta)
         } else {
             self.reference
@@ -322,7 +329,7 @@ impl<const N: usize> ReactionPoint<N> {
         let Law { base_rtt, full_window, min_rate, line_rate, .. } = *self.law;
         self.window = self.law.bounded(window);
         let rate = if self.window == full_window {
-            // Not a bit per second below it, by rounding.
+            // Exactly the line rate: rounding must not take 1 bit/s off.
             line_rate
         } else {
             Rate::from_bps((self.window * PS_BITS / base_rtt) as u64)
